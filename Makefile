@@ -1,0 +1,68 @@
+# `make` prints what there is. Nothing here is needed to use flowgen: `go test ./...` and `go build ./cmd/flowgen` do.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
+.DEFAULT_GOAL := help
+
+BIN := .flowgen/bin
+FUZZTIME := 30s
+BENCH := .
+
+.PHONY: help
+help: ## Describe the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | LC_ALL=C sort | expand -t 18
+
+.PHONY: all
+all: lint test checkgenerate ## Lint, test and check the generated code
+
+.PHONY: build
+build: ## Build flowgen into .flowgen/bin
+	go build -o $(BIN)/flowgen ./cmd/flowgen
+
+.PHONY: test
+test: ## Run all tests
+	go test ./...
+
+.PHONY: race
+race: ## Run the tests of the runtime and the goldens with the race detector
+	go test -race ./runtime/... ./golden/...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME (30s)
+	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r pkg; do \
+	  go test -list '^Fuzz' "$$pkg" | { grep '^Fuzz' || true; } | while read -r target; do \
+	    echo; echo "== fuzz $$target in $$pkg for $(FUZZTIME)"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
+	  done; \
+	done
+
+.PHONY: lint
+lint: ## Check format, vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go tool -modfile=.ci/tools.mod staticcheck ./...
+
+.PHONY: generate
+generate: build ## Write the generated code of the examples again
+	@export PATH="$$PWD/$(BIN):$$PATH"; find examples -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
+	  (cd "$$(dirname "$$file")" && flowgen generate "$$(sed -n 's|^// source: ||p' "$$(basename "$$file")" | head -n 1)"); \
+	done
+
+.PHONY: checkgenerate
+checkgenerate: build ## Fail if the generated code of the examples is stale
+	@export PATH="$$PWD/$(BIN):$$PATH"; find examples -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
+	  (cd "$$(dirname "$$file")" && flowgen generate --check "$$(sed -n 's|^// source: ||p' "$$(basename "$$file")" | head -n 1)"); \
+	done
+
+.PHONY: golden
+golden: ## Rewrite the goldens (a run that rewrote something fails: read the diff, run again)
+	go test ./golden -update
+
+.PHONY: bench
+bench: ## Run the benchmarks that match BENCH (.)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: clean
+clean: ## Remove what make built
+	rm -rf $(BIN)

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"path"
+	"path/filepath"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+// A compiled workflow is what the front of the compiler made of one file.
+type compiled struct {
+	name     string
+	workflow *ir.Workflow   // nil when the file cannot be read
+	program  *check.Program // nil when there are errors
+	list     []diag.Diagnostic
+}
+
+// compile runs parser, bind and check over one file.
+func (a *app) compile(files parser.Files, name string) *compiled {
+	a.file = name
+	sink := &diag.Sink{}
+	c := &compiled{name: name, workflow: parser.Parse(files, name, sink)}
+	if c.workflow != nil {
+		dir := filepath.FromSlash(path.Dir(name))
+		bind.Resolve(c.workflow, bind.Options{Dir: dir}, sink)
+		c.program = check.Check(c.workflow, sink)
+	}
+	if sink.HasErrors() {
+		c.program = nil
+	}
+	c.list = sink.List()
+	a.file = ""
+	return c
+}
+
+// merged is all diagnostics of several workflows in file order. A mistake in a file that two of them include is one.
+func merged(list []*compiled) []diag.Diagnostic {
+	type key struct {
+		severity      diag.Severity
+		code          diag.Code
+		message, file string
+		lo, hi        int
+	}
+	seen := map[key]bool{}
+	sink := &diag.Sink{}
+	for _, c := range list {
+		for _, d := range c.list {
+			k := key{d.Severity, d.Code, d.Message, "", d.Span.Lo, d.Span.Hi}
+			if d.Span.File != nil {
+				k.file = path.Clean(d.Span.File.Name)
+			}
+			if !seen[k] {
+				seen[k] = true
+				sink.Report(d)
+			}
+		}
+	}
+	return sink.List()
+}
+
+// report prints diagnostics for people and returns errReported when they make the command fail.
+func (a *app) report(list []diag.Diagnostic, strict bool) error {
+	if err := diag.Text(a.stderr, list, textOptions(a.stderr)); err != nil {
+		return err
+	}
+	return failed(list, strict)
+}
+
+// failed is errReported when there is an error, or with strict a warning.
+func failed(list []diag.Diagnostic, strict bool) error {
+	for _, d := range list {
+		if d.Severity == diag.Error || strict && d.Severity == diag.Warning {
+			return errReported
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/starter"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var name, module string
+	cmd := &cobra.Command{
+		Use:   "init [FOLDER]",
+		Short: "Start a workflow project in a new or empty folder, or in a folder of an existing Go module",
+		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module it makes one; in a\n" +
+			"module it adds a package, and to go.mod what that needs. It never replaces a file.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p := &starter.Project{Dir: ".", Name: name, Module: module}
+			if len(args) == 1 {
+				p.Dir = filepath.Clean(args[0])
+			}
+			if p.Name == "" {
+				abs, err := filepath.Abs(p.Dir)
+				if err != nil {
+					return err
+				}
+				p.Name = workflowName(filepath.Base(abs))
+			} else if !validName.MatchString(p.Name) || reserved[p.Name] {
+				return usage("--name %q cannot be a workflow's name: lower-case letters, digits and underscores, a letter first", p.Name)
+			}
+			return a.init(cmd, p)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the workflow (default: after the folder)")
+	cmd.Flags().StringVar(&module, "module", "", "module path, where there is no module yet (default: example.com/<name>)")
+	return cmd
+}
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// reserved names cannot be ids.
+var reserved = map[string]bool{"input": true, "state": true, "in": true, "end": true, "error": true, "index": true}
+
+// workflowName makes a name out of a folder's.
+func workflowName(folder string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '_'
+	}, folder)
+	name = strings.Trim(strings.TrimLeft(name, "0123456789_"), "_")
+	if name == "" || reserved[name] {
+		return "demo"
+	}
+	return name
+}
+
+func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
+	written, err := p.Write(cmd.Context())
+	for _, name := range written {
+		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", display(name))
+	}
+	var refusal *starter.Refusal
+	if errors.As(err, &refusal) {
+		return usage("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, "", "", false); err != nil {
+		return err
+	}
+	if p.NewModule() {
+		if err := starter.Tidy(cmd.Context(), p.Dir); err != nil {
+			fmt.Fprintf(a.stderr, "flowgen: %v\n", err) // go.mod is complete all the same
+		}
+	}
+	fmt.Fprint(a.stderr, "\nNext:\n")
+	if p.Dir != "." {
+		fmt.Fprintf(a.stderr, "    cd %s\n", filepath.ToSlash(p.Dir))
+	}
+	fmt.Fprint(a.stderr, "    go run .\n    go test ./...\n")
+	return nil
+}
+
+// display is a file's name for people: relative to the current folder where it is below it.
+func display(name string) string {
+	if abs, err := filepath.Abs("."); err == nil && filepath.IsAbs(name) {
+		if rel, err := filepath.Rel(abs, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+	}
+	return filepath.ToSlash(name)
+}

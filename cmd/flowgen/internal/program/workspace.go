@@ -1,0 +1,394 @@
+// Package program builds executables of workflows and keeps them, so that the second run of an unchanged workflow starts
+// at once.
+//
+// Nothing is written into the user's tree. A workflow inside a Go module is built in that module, where its Go tools are:
+// the generated package and its main exist only in an overlay of the go command. Outside any module a throw-away one is
+// made in the cache.
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+)
+
+// A Source is a workflow that compiled without errors.
+type Source struct {
+	File    string // the workflow file on disk
+	Output  string // the name `flowgen generate` gives its Go file
+	Package string // the package `flowgen generate` gives it
+	Inputs  []string
+
+	// Generate writes the Go. path is the import path the package will have, "" when it does not matter.
+	Generate func(pkg, path string) ([]byte, error)
+}
+
+// A CompileError is the go command's refusal of generated code: flowgen's fault, not the user's.
+type CompileError struct{ Output string }
+
+func (e *CompileError) Error() string {
+	return "the generated code does not compile:\n" + strings.TrimRight(e.Output, "\n")
+}
+
+// A workspace is where one program is built.
+type workspace struct {
+	scratch string   // holds what the overlay points to; removed afterwards
+	dir     string   // where the go command runs
+	pattern string   // the package to build
+	flags   []string // for go build and go list
+	env     []string
+}
+
+// mainFile is the whole hand-written part of a program.
+const mainFile = `package main
+
+import (
+	"` + origin.Runtime + `/cli"
+%s)
+
+func main() { cli.Main(%sInfo, %sNew) }
+`
+
+func mainText(importPath string) []byte {
+	if importPath == "" {
+		return fmt.Appendf(nil, mainFile, "", "", "")
+	}
+	return fmt.Appendf(nil, mainFile, "\n\tworkflow "+strconv.Quote(importPath)+"\n", "workflow.", "workflow.")
+}
+
+// prepare makes the workspace of a program in scratch, an empty folder.
+func prepare(ctx context.Context, src *Source, scratch string) (*workspace, error) {
+	from, err := origin.Find()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Dir(src.File))
+	if err != nil {
+		return nil, err
+	}
+	root, err := moduleRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &workspace{scratch: scratch, env: os.Environ()}
+	if root == "" {
+		return w, w.throwAway(src, from)
+	}
+	if err := w.inModule(ctx, src, from, root, dir); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// ImportPath is the import path that a package in dir has, "" when dir is in no module. dir need not exist.
+func ImportPath(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	root, err := moduleRoot(dir)
+	if root == "" || err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil {
+		return "", err
+	}
+	return path.Join(modfile.ModulePath(text), filepath.ToSlash(rel)), nil
+}
+
+// moduleRoot is the folder of the go.mod that governs dir, "" if none does.
+func moduleRoot(dir string) (string, error) {
+	for {
+		st, err := os.Stat(filepath.Join(dir, "go.mod"))
+		switch {
+		case err == nil && !st.IsDir():
+			return dir, nil
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return "", err
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", nil
+		}
+		dir = parent
+	}
+}
+
+// throwAway makes a module of its own for a workflow that is in none.
+func (w *workspace) throwAway(src *Source, from origin.Origin) error {
+	flow, err := src.Generate("main", "")
+	if err != nil {
+		return err
+	}
+	mod := &modfile.File{}
+	if err := mod.AddModuleStmt("flowgen.local/" + src.Package); err != nil {
+		return err
+	}
+	if err := mod.AddGoStmt(from.GoVersion()); err != nil {
+		return err
+	}
+	if _, err := from.Require(mod); err != nil {
+		return err
+	}
+	modText, err := mod.Format()
+	if err != nil {
+		return err
+	}
+	sums, err := from.Sums()
+	if err != nil {
+		return err
+	}
+	w.dir, w.pattern = w.scratch, "."
+	w.flags = []string{"-mod=mod"}
+	w.env = append(w.env, "GOWORK=off")
+	return w.write(map[string][]byte{"go.mod": modText, "go.sum": sums, src.Output: flow, "main.go": mainText("")})
+}
+
+// inModule overlays the user's module with the generated package and a main.
+func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origin, root, dir string) error {
+	modText, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	home, err := ImportPath(dir) // of the package in the workflow's folder
+	if err != nil {
+		return err
+	}
+	virtual := filepath.Join(dir, unusedName(dir))
+	flow, err := src.Generate("main", "")
+	if err != nil {
+		return err
+	}
+	overlay := map[string]string{}
+	w.dir = dir
+	if !imports(flow, home) {
+		// A package of its own below the folder, so that it sees what is internal to it and the folder's package need
+		// not even compile.
+		w.pattern = "./" + filepath.Base(virtual)
+		overlay[filepath.Join(virtual, src.Output)] = src.Output
+		overlay[filepath.Join(virtual, "main.go")] = "main.go"
+		err = w.write(map[string][]byte{src.Output: flow, "main.go": mainText("")})
+	} else {
+		err = w.inPlace(src, dir, home, virtual, overlay)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.writeOverlay(overlay); err != nil {
+		return err
+	}
+	return w.provideRuntime(ctx, from, root, modText)
+}
+
+// inPlace builds the generated file as part of the folder's package, because the workflow uses functions of it.
+func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[string]string) error {
+	flow, err := src.Generate(src.Package, home)
+	if err != nil {
+		return err
+	}
+	overlay[filepath.Join(dir, src.Output)] = src.Output
+	files := map[string][]byte{src.Output: flow}
+	if src.Package != "main" {
+		w.pattern = "./" + filepath.Base(virtual)
+		overlay[filepath.Join(virtual, "main.go")] = "main.go"
+		files["main.go"] = mainText(home)
+		return w.write(files)
+	}
+	// The folder is a program already. Its main steps aside for the one that runs this workflow.
+	w.pattern = "."
+	overlay[filepath.Join(dir, filepath.Base(virtual)+".go")] = "main.go"
+	files["main.go"] = mainText("")
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == src.Output {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if renamed, ok := withoutMain(text); ok {
+			as := "user_" + filepath.Base(name)
+			files[as] = renamed
+			overlay[name] = as
+		}
+	}
+	return w.write(files)
+}
+
+// withoutMain renames func main of a Go file; ok is false when it has none.
+func withoutMain(text []byte) (renamed []byte, ok bool) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, false
+	}
+	for _, d := range f.Decls {
+		if at, found := mainFunc(d); found {
+			off := fset.Position(at).Offset
+			return bytes.Join([][]byte{text[:off], text[off+len("main"):]}, []byte("mainBesideFlowgen")), true
+		}
+	}
+	return nil, false
+}
+
+// imports tells whether a generated file imports a path.
+func imports(text []byte, importPath string) bool {
+	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
+	if err != nil {
+		return false // the compiler will say it better
+	}
+	for _, i := range f.Imports {
+		if p, err := strconv.Unquote(i.Path.Value); err == nil && p == importPath {
+			return true
+		}
+	}
+	return false
+}
+
+// unusedName is a name for a folder, or a .go file, that is not in dir.
+func unusedName(dir string) string {
+	for i := 0; ; i++ {
+		name := "zz_flowgen_run"
+		if i > 0 {
+			name += strconv.Itoa(i)
+		}
+		_, folder := os.Lstat(filepath.Join(dir, name))
+		_, file := os.Lstat(filepath.Join(dir, name+".go"))
+		if folder != nil && file != nil {
+			return name
+		}
+	}
+}
+
+// write puts files into the scratch folder.
+func (w *workspace) write(files map[string][]byte) error {
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(w.scratch, name), text, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeOverlay gives the go command a map from places in the user's tree to files in the scratch folder.
+func (w *workspace) writeOverlay(overlay map[string]string) error {
+	replace := make(map[string]string, len(overlay))
+	for at, file := range overlay {
+		replace[at] = filepath.Join(w.scratch, file)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	w.flags = append(w.flags, "-overlay="+filepath.Join(w.scratch, "overlay.json"))
+	return w.write(map[string][]byte{"overlay.json": text})
+}
+
+// provideRuntime sees to it that the module can import flowgen's runtime: as it is, or else with a copy of its go.mod
+// that requires it.
+func (w *workspace) provideRuntime(ctx context.Context, from origin.Origin, root string, modText []byte) error {
+	if _, err := w.output(ctx, "list", "-f={{.Dir}}", origin.Runtime+"/cli"); err == nil {
+		return nil
+	}
+	mod, err := modfile.Parse(filepath.Join(root, "go.mod"), modText, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := from.Require(mod); err != nil {
+		return err
+	}
+	if from.Newer(mod) {
+		if err := mod.AddGoStmt(from.GoVersion()); err != nil {
+			return err
+		}
+	}
+	newMod, err := mod.Format()
+	if err != nil {
+		return err
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	own, err := from.Sums()
+	if err != nil {
+		return err
+	}
+	// -modfile needs the copy's go.sum beside it, and does not work in workspaces.
+	w.flags = append(w.flags, "-mod=mod", "-modfile="+filepath.Join(w.scratch, "go.mod"))
+	w.env = append(w.env, "GOWORK=off")
+	return w.write(map[string][]byte{"go.mod": newMod, "go.sum": origin.MergeSums(sums, own)})
+}
+
+// goBuild builds the program into out.
+func (w *workspace) goBuild(ctx context.Context, out string, more ...string) error {
+	// Without -trimpath the name of the scratch folder would be part of the program, and of the keys of Go's build cache.
+	args := append([]string{"build", "-trimpath", "-o", out}, w.flags...)
+	args = append(append(args, more...), w.pattern)
+	_, err := w.output(ctx, args...)
+	return err
+}
+
+// output runs the go command. An error holds what it said.
+func (w *workspace) output(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(w.env, "PWD="+w.dir)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return stdout.Bytes(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	text := stderr.String()
+	if w.blamesGenerated(text) {
+		return nil, &CompileError{Output: text}
+	}
+	return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimRight(text, "\n"))
+}
+
+// blamesGenerated tells whether the go command found mistakes in generated files; the ones in user files among them
+// (which the overlay copies) do not count.
+func (w *workspace) blamesGenerated(text string) bool {
+	for line := range strings.Lines(text) {
+		file, rest, ok := strings.Cut(line, ".go:")
+		if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
+			continue
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(w.dir, file)
+		}
+		if filepath.Dir(file) == filepath.Clean(w.scratch) && !strings.HasPrefix(filepath.Base(file), "user_") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,296 @@
+// Package starter writes new workflow projects: the files of a template, and what go.mod needs for them.
+package starter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/templates"
+)
+
+// A Project is one to be written.
+type Project struct {
+	Dir    string // folder; need not exist
+	Name   string // of the workflow, an id
+	Module string // module path, for a project in no module yet
+
+	root string // folder of the go.mod that exists, "" if none does
+}
+
+// A Refusal says why nothing was written.
+type Refusal struct{ What string }
+
+func (r *Refusal) Error() string { return r.What }
+
+func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// optional files are left out where the user has their own.
+var optional = []string{".gitignore", "README.md"}
+
+// Workflow is the name of the workflow file on disk.
+func (p *Project) Workflow() string { return filepath.Join(p.Dir, p.Name+".flowgen.yaml") }
+
+// NewModule tells whether the project gets a go.mod of its own.
+func (p *Project) NewModule() bool { return p.root == "" }
+
+// Write writes the project and returns the names of the files it made or changed, in order. It never replaces a file:
+// where one is in the way, nothing is written and the error is a *Refusal. go.mod and go.sum of an existing module only
+// gain lines.
+func (p *Project) Write(ctx context.Context) ([]string, error) {
+	from, err := origin.Find()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.locate(); err != nil {
+		return nil, err
+	}
+	files, err := p.files()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.free(files); err != nil {
+		return nil, err
+	}
+	var written []string
+	for _, f := range files {
+		if f.skip {
+			continue
+		}
+		name := filepath.Join(p.Dir, f.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return written, err
+		}
+		// Exclusive: a file that came up meanwhile stays.
+		if err := create(name, f.text); err != nil {
+			return written, err
+		}
+		written = append(written, name)
+	}
+	changed, err := p.requireFlowgen(ctx, from)
+	return append(written, changed...), err
+}
+
+// locate finds the module that the folder is in, and checks that the folder can take a program.
+func (p *Project) locate() error {
+	abs, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(abs); err == nil && !st.IsDir() {
+		return refuse("%s is a file", p.Dir)
+	}
+	for dir := abs; ; dir = filepath.Dir(dir) {
+		if st, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && !st.IsDir() {
+			p.root = dir
+			break
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	goFiles, err := filepath.Glob(filepath.Join(abs, "*.go"))
+	if err != nil {
+		return err
+	}
+	if len(goFiles) > 0 {
+		return refuse("%s already holds Go files; name a new folder: flowgen init %s", p.Dir, filepath.ToSlash(filepath.Join(p.Dir, "demo")))
+	}
+	return nil
+}
+
+type file struct {
+	name string // slash-separated, relative to the project
+	text []byte
+	skip bool
+}
+
+// files fills the template.
+func (p *Project) files() ([]file, error) {
+	abs, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	data := struct{ Name, Command string }{p.Name, filepath.Base(abs)}
+	if !p.NewModule() && p.root == abs || p.NewModule() {
+		data.Command = path.Base(p.modulePath())
+	}
+	var out []file
+	err = fs.WalkDir(templates.Starter, "starter", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(templates.Starter, name)
+		if err != nil {
+			return err
+		}
+		t, err := template.New(name).Delims("[[", "]]").Option("missingkey=error").Parse(string(text))
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, data); err != nil {
+			return err
+		}
+		as := strings.TrimSuffix(strings.TrimPrefix(name, "starter/"), ".tmpl")
+		switch {
+		case as == "gitignore":
+			as = ".gitignore"
+		case strings.HasPrefix(as, "name."):
+			as = p.Name + strings.TrimPrefix(as, "name")
+		}
+		out = append(out, file{name: as, text: b.Bytes()})
+		return nil
+	})
+	return out, err
+}
+
+// modulePath is that of the module the project is in or gets.
+func (p *Project) modulePath() string {
+	if !p.NewModule() {
+		if text, err := os.ReadFile(filepath.Join(p.root, "go.mod")); err == nil {
+			return modfile.ModulePath(text)
+		}
+	}
+	if p.Module != "" {
+		return p.Module
+	}
+	return "example.com/" + strings.ReplaceAll(p.Name, "_", "-")
+}
+
+// free checks that no file is in the way.
+func (p *Project) free(files []file) error {
+	var taken []string
+	for i := range files {
+		f := &files[i]
+		if _, err := os.Lstat(filepath.Join(p.Dir, f.name)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if f.skip = slices.Contains(optional, f.name); !f.skip {
+			taken = append(taken, filepath.ToSlash(filepath.Join(p.Dir, f.name)))
+		}
+	}
+	if len(taken) > 0 {
+		return refuse("not overwriting %s", strings.Join(taken, ", "))
+	}
+	return nil
+}
+
+func create(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// requireFlowgen makes or completes go.mod and go.sum: the runtime, and flowgen as a tool for go generate.
+func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (changed []string, err error) {
+	dir := p.Dir
+	if !p.NewModule() {
+		dir = p.root
+	}
+	modName, sumName := filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")
+	mod := &modfile.File{}
+	before, err := os.ReadFile(modName)
+	switch {
+	case p.NewModule():
+		if err := module.CheckImportPath(p.modulePath()); err != nil {
+			return nil, err
+		}
+		if err := mod.AddModuleStmt(p.modulePath()); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if mod, err = modfile.Parse(modName, before, nil); err != nil {
+			return nil, err
+		}
+	}
+	if mod.Module == nil {
+		return nil, fmt.Errorf("%s names no module", modName)
+	}
+	if mod.Module.Mod.Path != origin.Module { // flowgen's own examples need none of this
+		if _, err := from.Require(mod); err != nil {
+			return nil, err
+		}
+		if from.Newer(mod) {
+			if err := mod.AddGoStmt(from.GoVersion()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := mod.AddTool(origin.Command); err != nil {
+		return nil, err
+	}
+	mod.Cleanup()
+	after, err := mod.Format()
+	if err != nil {
+		return nil, err
+	}
+	sumsBefore, err := os.ReadFile(sumName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	own, err := from.Sums()
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range map[string][]byte{modName: after, sumName: origin.MergeSums(sumsBefore, own)} {
+		if err := atomicfile.Write(name, text); err != nil {
+			return nil, err
+		}
+	}
+	err = complete(ctx, p.Dir)
+	for name, text := range map[string][]byte{modName: before, sumName: sumsBefore} {
+		if now, readErr := os.ReadFile(name); readErr == nil && !bytes.Equal(now, text) {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed, err
+}
+
+// complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
+// not promise for the rest of a user's module.
+func complete(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the files are written, but go.mod could not be completed; `go mod tidy` may do it: %w\n%s", err, stderr.Bytes())
+	}
+	return nil
+}
+
+// Tidy removes from a new project's go.mod and go.sum what it does not need.
+func Tidy(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go mod tidy: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}

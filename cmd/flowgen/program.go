@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+)
+
+func (a *app) buildCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "build FILE",
+		Short: "Build a workflow into an executable",
+		Long: "Build compiles a workflow into one executable, named after the workflow unless -o says otherwise. Nothing else is written.\n" +
+			"GOOS and GOARCH choose another system to build for.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, name, err := a.source(args[0])
+			if err != nil {
+				return err
+			}
+			cache, err := program.UserCache()
+			if err != nil {
+				return err
+			}
+			return a.goFailed(args[0], cache.Build(cmd.Context(), src, executable(out, name)))
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
+	return cmd
+}
+
+// executable is the file that build writes.
+func executable(out, name string) string {
+	system := os.Getenv("GOOS")
+	if system == "" {
+		system = runtime.GOOS
+	}
+	if system == "windows" {
+		name += ".exe"
+	}
+	if out == "" {
+		return name
+	}
+	st, err := os.Stat(out)
+	if err == nil && st.IsDir() || strings.HasSuffix(filepath.ToSlash(out), "/") {
+		return filepath.Join(out, name)
+	}
+	return out
+}
+
+func (a *app) runCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run FILE [INPUT...]",
+		Short: "Run a workflow; what follows the file goes to its program",
+		Long: "Run compiles a workflow and runs it where you are. The result is JSON on stdout, progress is on stderr. The program is kept\n" +
+			"in your cache: until something it was made from changes, it starts at once.\n\n" +
+			"What follows the file goes to the program:\n" +
+			"    --input NAME=VALUE    an input, repeatable\n" +
+			"    --input-json FILE     all inputs as a JSON object; - is stdin\n" +
+			"    TEXT                  the input, where there is a single one that is text\n" +
+			"    --json-events         progress as JSON Lines\n" +
+			"    --help                the workflow's inputs and all flags",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := args[0]
+			cache, err := program.UserCache()
+			if err != nil {
+				return err
+			}
+			exe, ok := cache.Find(file)
+			if !ok {
+				src, _, err := a.source(file)
+				if err != nil {
+					return err
+				}
+				if exe, err = cache.Executable(cmd.Context(), src); err != nil {
+					return a.goFailed(file, err)
+				}
+			}
+			// The verb is said, so that an input that looks like another one is still an input.
+			return replaceProcess(exe, append([]string{"run"}, args[1:]...))
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	return cmd
+}
+
+// source compiles one workflow for building and returns its name.
+func (a *app) source(arg string) (*program.Source, string, error) {
+	name := path.Clean(filepath.ToSlash(arg))
+	if st, err := os.Stat(arg); err == nil && st.IsDir() {
+		return nil, "", usage("%s is a folder; name a workflow file", arg)
+	}
+	files := newDisk()
+	c := a.compile(files, name)
+	if err := a.report(c.list, false); err != nil {
+		return nil, "", err
+	}
+	// The package is that of the folder, whatever else was generated there: build and run write nothing.
+	dir := filepath.FromSlash(path.Dir(name))
+	own := outputName(name)
+	pkg, _, _ := scan(dir, own)
+	if pkg == "" {
+		pkg = goname.Package(c.workflow.Name.Name)
+	}
+	return &program.Source{
+		File: arg, Output: own, Package: pkg, Inputs: files.names,
+		Generate: func(pkg, importPath string) ([]byte, error) {
+			return a.emit(c, codegen.Options{Package: pkg, Path: importPath})
+		},
+	}, c.workflow.Name.Name, nil
+}
+
+// goFailed makes a fault of code that flowgen wrote and the go command refused.
+func (a *app) goFailed(file string, err error) error {
+	var refused *program.CompileError
+	if errors.As(err, &refused) {
+		return &fault{what: refused.Error(), file: file}
+	}
+	return err
+}

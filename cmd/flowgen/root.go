@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// Exit codes.
+const (
+	exitClean       = 0
+	exitDiagnostics = 1
+	exitUsage       = 2
+	exitFault       = 3
+)
+
+// errReported ends a command whose mistakes are already printed.
+var errReported = errors.New("reported")
+
+// A usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// A fault is a mistake of flowgen's own.
+type fault struct {
+	what  string
+	file  string // what was being compiled
+	stack []byte
+}
+
+func (f *fault) Error() string { return f.what }
+
+// exitCode ends flowgen with the code of a program it ran.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// app is one invocation.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	file           string // what is being compiled, for fault reports
+}
+
+// run is flowgen as a function of its arguments.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	cmd, err := a.guard(func() (*cobra.Command, error) { return root.ExecuteC() })
+	return a.exit(cmd, err)
+}
+
+// guard turns a panic into a fault.
+func (a *app) guard(f func() (*cobra.Command, error)) (cmd *cobra.Command, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &fault{what: fmt.Sprint(p), file: a.file, stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// exit reports how a command ended and returns the exit code.
+func (a *app) exit(cmd *cobra.Command, err error) int {
+	var bad usageError
+	var broken *fault
+	var code exitCode
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.Is(err, errReported):
+		return exitDiagnostics
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &bad):
+		fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+		if cmd != nil {
+			fmt.Fprintf(a.stderr, "\n%s", cmd.UsageString())
+		}
+		return exitUsage
+	case errors.As(err, &broken):
+		a.reportFault(broken)
+		return exitFault
+	default:
+		fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+		return exitDiagnostics
+	}
+}
+
+func (a *app) reportFault(f *fault) {
+	fmt.Fprintf(a.stderr, "flowgen: internal fault: %s\n", f.what)
+	if f.file != "" {
+		fmt.Fprintf(a.stderr, "  while compiling %s\n", f.file)
+	}
+	fmt.Fprintf(a.stderr, "  %s, %s %s/%s\n", origin.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprint(a.stderr, "This is a mistake in flowgen, not in your workflow. Please report it, with the file and this text, at\n"+
+		"https://github.com/flowgen-dev/flowgen/issues\n")
+	if len(f.stack) > 0 {
+		fmt.Fprintf(a.stderr, "\n%s", f.stack)
+	}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "flowgen",
+		Short: "Compile YAML workflows of tools into Go",
+		Long: "Flowgen compiles YAML workflows of tools into typed, readable Go.\n\n" +
+			"Exit codes: 0 clean, 1 mistakes in the input, 2 wrong usage, 3 a fault of flowgen.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return unknownCommand(cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.graphCommand(),
+		a.explainCommand(), a.initCommand(), a.versionCommand())
+	for _, c := range root.Commands() {
+		check := c.Args
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	if near := diag.Nearest(name, names); near != "" {
+		return usage("unknown command %q, did you mean %q?", name, near)
+	}
+	if strings.Contains(name, ".yaml") || strings.Contains(name, ".yml") {
+		return usage("unknown command %q; to run a workflow: flowgen run %s", name, name)
+	}
+	return usage("unknown command %q", name)
+}
+
+// textOptions fits diagnostics to where they go.
+func textOptions(w io.Writer) diag.TextOptions {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return diag.TextOptions{}
+	}
+	opts := diag.TextOptions{Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		opts.Width = width
+	}
+	return opts
+}

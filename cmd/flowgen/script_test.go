@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"flowgen": main})
+}
+
+// TestScripts runs the commands as a user does. The go command works offline: whatever flowgen writes must be complete
+// with what its own build needed.
+func TestScripts(t *testing.T) {
+	goEnv := map[string]string{}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOROOT"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		goEnv[name] = string(bytes.TrimSpace(out))
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			for name, value := range goEnv {
+				e.Setenv(name, value)
+			}
+			e.Setenv("GOPROXY", "off")
+			e.Setenv("GOFLAGS", "")
+			e.Setenv("GOTOOLCHAIN", "local")
+			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
+			e.Setenv("LocalAppData", filepath.Join(e.WorkDir, ".cache"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count},
+	})
+}
+
+// code runs a command that must end with an exit code: code 2 flowgen chekc
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var ended *exec.ExitError
+	switch {
+	case errors.As(err, &ended):
+		got = ended.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// sed replaces text in a file: sed file old new
+func sed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sed file old new")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o666))
+}
+
+// age makes the files of the test look as if they were not written this very moment.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	past := time.Now().Add(-time.Hour)
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.Type()&os.ModeSymlink != 0 {
+			return err
+		}
+		if d.IsDir() && d.Name() == ".cache" {
+			return filepath.SkipDir
+		}
+		return os.Chtimes(name, past, past)
+	}))
+}
+
+// count checks how many files match: count 1 dir/*.go
+func count(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: count N pattern")
+	}
+	names, err := filepath.Glob(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if fmt.Sprint(len(names)) != args[0] {
+		ts.Fatalf("%d files match %s: %v", len(names), args[1], names)
+	}
+}

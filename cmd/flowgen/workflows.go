@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// suffix of workflow files.
+const suffix = ".flowgen.yaml"
+
+// maxFile bounds what is read as one workflow, include or prompt file, in bytes.
+const maxFile = 16 << 20
+
+// disk reads the files of a compilation and remembers them. Names are slash-separated and relative to the folder the
+// command runs in, or absolute.
+type disk struct {
+	texts map[string][]byte // by name as asked for
+	names []string          // in order of first reading
+}
+
+func newDisk() *disk { return &disk{texts: map[string][]byte{}} }
+
+// ReadFile implements parser.Files. A file is read once, so that all that include it see the same text.
+func (d *disk) ReadFile(name string) ([]byte, error) {
+	if text, ok := d.texts[name]; ok {
+		return text, nil
+	}
+	text, err := readRegular(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	d.texts[name] = text
+	d.names = append(d.names, name)
+	return text, nil
+}
+
+// readRegular reads a regular file of bounded size: a pipe or a device would make a compiler wait or swell.
+func readRegular(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", maxFile>>20)}
+	}
+	return text, err
+}
+
+// workflows turns arguments into names of workflow files: files as they are, folders into the workflows in them, and no
+// argument into those of the current folder. found tells that no file was named, so that files which only serve others
+// may be left out.
+func workflows(args []string) (names []string, found bool, err error) {
+	if len(args) == 0 {
+		names, err = inFolder(".")
+		if err == nil && len(names) == 0 {
+			err = usage("there is no *%s file in this folder; name a file or a folder", suffix)
+		}
+		return names, true, err
+	}
+	found = true
+	for _, arg := range args {
+		name := path.Clean(filepath.ToSlash(arg))
+		st, err := os.Stat(arg)
+		if err != nil || !st.IsDir() {
+			names = append(names, name) // what is wrong with a file is the parser's to say
+			found = false
+			continue
+		}
+		inside, err := inFolder(name)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(inside) == 0 {
+			return nil, false, usage("there is no *%s file in %s", suffix, arg)
+		}
+		names = append(names, inside...)
+	}
+	seen := map[string]bool{}
+	names = slices.DeleteFunc(names, func(n string) bool {
+		dup := seen[n]
+		seen[n] = true
+		return dup
+	})
+	return names, found, nil
+}
+
+func inFolder(dir string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), suffix) {
+			names = append(names, path.Join(dir, e.Name()))
+		}
+	}
+	return names, nil
+}
+
+// serving tells which of the workflows only serve others: they are included or called by one of them.
+func serving(list []*compiled) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range list {
+		if c.workflow == nil {
+			continue
+		}
+		var walk func(wf *ir.Workflow)
+		seen := map[*ir.Workflow]bool{}
+		walk = func(wf *ir.Workflow) {
+			if seen[wf] {
+				return
+			}
+			seen[wf] = true
+			for _, f := range wf.Includes {
+				out[path.Clean(f.Name)] = true
+			}
+			for _, child := range wf.Flows {
+				if child.File != nil {
+					out[path.Clean(child.File.Name)] = true
+				}
+				walk(child)
+			}
+		}
+		walk(c.workflow)
+	}
+	return out
+}

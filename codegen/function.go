@@ -1,0 +1,188 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// workflow emits the type that users call: New, Run and Body.
+func (g *generator) workflow() {
+	name := g.p.WF.Name.Name
+	f := g.file
+	f.Line()
+	f.Comment("Workflow runs " + name + ". It is safe for concurrent use.")
+	f.Type().Id("Workflow").Struct(jen.Id("rt").Op("*").Qual(runtimePath, "Runtime"))
+	f.Line()
+	f.Comment("New reports an error if a secret or capability that " + name + " needs is missing.")
+	f.Func().Id("New").Params(jen.Id("opts").Op("...").Qual(runtimePath, "Option")).
+		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(
+		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), jen.Id("opts").Op("...")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
+	)
+	f.Line()
+	f.Comment("Run executes the workflow.")
+	results := []jen.Code{jen.Id("out").Id("Output"), jen.Err().Error()}
+	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Run").
+		Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("in").Id("Input")).Params(results...).BlockFunc(func(b *jen.Group) {
+		b.Id("run").Op(":=").Id("w").Dot("rt").Dot("Start").Call(jen.Id("ctx"))
+		b.Defer().Id("run").Dot("End").Call(jen.Op("&").Err())
+		if constrained(g.p.Input, 0) {
+			b.If(jen.Err().Op(":=").Qual(runtimePath, "Validate").Call(jen.Id("in")), jen.Err().Op("!=").Nil()).Block(
+				jen.Return(jen.Id("out"), jen.Err()))
+		}
+		b.Return(jen.Id("w").Dot("Body").Call(jen.Id("run"), jen.Id("in")))
+	})
+	f.Line()
+	f.Comment("Body is the workflow itself, for engines and for tests; Run wraps it.")
+	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Body").
+		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Id("Input")).Params(results...).
+		Block(g.body(g.p)...)
+}
+
+// constrained reports whether values of a type can be wrong although Go's types hold: enums, bounds, patterns.
+func constrained(t *schema.Type, depth int) bool {
+	if t == nil || depth > 20 {
+		return false
+	}
+	for _, f := range t.Fields {
+		if constraints(f) != "" || constrained(f.Type, depth+1) {
+			return true
+		}
+	}
+	return constrained(t.Elem, depth+1)
+}
+
+// function emits a sub-workflow.
+func (g *generator) function(p *check.Program) {
+	name := g.p.Names.Bodies[p]
+	g.file.Line()
+	g.file.Add(comment(name + " is the workflow " + p.WF.Name.Name + "."))
+	g.file.Func().Id(name).Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
+		Params(jen.Id("out").Add(g.goType(p.Output)), jen.Err().Error()).Block(g.body(p)...)
+}
+
+// body emits the statements of a workflow's function.
+func (g *generator) body(p *check.Program) []jen.Code {
+	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, hoisted: map[*check.Decision]string{}}
+	fn.reserve(p.Body)
+	b := fn.block(nil)
+	if p.State != nil {
+		b.state()
+	}
+	var refs []*expr.Node
+	for _, o := range p.Outputs {
+		ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
+	}
+	b.run(p.Body, refs)
+	b.gap()
+	b.result(g.goType(p.Output), p.Outputs)
+	return b.code
+}
+
+// state declares the workflow's state with its initial values.
+func (b *block) state() {
+	p := b.fn.p
+	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).ValuesFunc(func(v *jen.Group) {
+		for i, s := range p.WF.State {
+			f := p.State.Fields[i]
+			switch {
+			case s.Init != nil:
+				v.Id(fieldName(f)).Op(":").Add(b.constant(s.Init, s.Type))
+			}
+		}
+	}))
+	for _, s := range p.WF.State {
+		if s.Merge.Kind == ir.MergeSetOnce && b.fn.setsField(s) {
+			b.add(jen.Var().Id(b.fn.onceName(s)).Bool())
+		}
+	}
+	b.gap()
+}
+
+func (fn *function) setsField(s *ir.State) bool {
+	for _, t := range fn.p.Body.All() {
+		for _, x := range t.Sets {
+			if x.State == s {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// result returns the workflow's output.
+func (b *block) result(typ jen.Code, outputs []*check.Argument) {
+	if len(outputs) == 0 {
+		b.add(jen.Return(jen.Id("out"), jen.Nil()))
+		return
+	}
+	b.add(jen.Return(b.structLiteral(typ, outputs), jen.Nil()))
+}
+
+// function is the state of emitting one Go function that holds a workflow.
+type function struct {
+	g     *generator
+	p     *check.Program
+	body  *check.Body
+	names map[string]bool // locals in use
+
+	vars    map[variable]*place
+	hoisted map[*check.Decision]string
+	once    map[*ir.State]string
+	collect map[*check.SetState]*collector
+
+	itemIndex jen.Code               // index of the map item being written
+	own       map[*check.Step]string // loops whose own result has another name while their body is written
+}
+
+// reserve takes the names of all results, so that helper variables avoid them.
+func (fn *function) reserve(b *check.Body) {
+	for _, s := range b.All() {
+		fn.names[fn.local(s)] = true
+		for _, v := range s.Vars {
+			fn.names[fn.varName(v)] = true
+		}
+	}
+}
+
+// local is the variable that holds a step's result.
+func (fn *function) local(s *check.Step) string { return fn.escape(fn.g.p.Names.Locals[s]) }
+
+func (fn *function) varName(v *check.Var) string { return fn.escape(fn.g.p.Names.Vars[v]) }
+
+// escape keeps a local from hiding an imported package.
+func (fn *function) escape(name string) string {
+	for _, imported := range fn.g.imports {
+		if imported == name {
+			return name + "_"
+		}
+	}
+	return name
+}
+
+// errName holds the error of a step with catch.
+func (fn *function) errName(s *check.Step) string { return fn.local(s) + "Err" }
+
+func (fn *function) ranName(s *check.Step) string { return fn.local(s) + "Ran" }
+
+func (fn *function) failuresName(s *check.Step) string { return fn.local(s) + "Failures" }
+
+// fresh makes a local that nothing else uses.
+func (fn *function) fresh(hint string) string {
+	name := fn.escape(goname.Local(hint))
+	for fn.names[name] {
+		name += "_"
+	}
+	fn.names[name] = true
+	return name
+}
+
+func (fn *function) node(s *check.Step) jen.Code {
+	return jen.Op("&").Id(fn.g.p.Names.Nodes[s])
+}

@@ -1,0 +1,150 @@
+package codegen
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// standard are the packages that generated code may use by their own names.
+var standard = []string{"context", "encoding/base64", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8"}
+
+// planImports decides the name of every import before anything is written, so that a clash does not depend on what is
+// used first: the standard library and the runtime keep their names, a user's package that wants the same one gets
+// `user` before it.
+func (g *generator) planImports() {
+	taken := map[string]bool{}
+	fixed := slices.Concat(standard, []string{runtimePath, execPath})
+	for _, p := range fixed {
+		name := p[strings.LastIndexByte(p, '/')+1:]
+		g.file.ImportName(p, name)
+		g.imports[p] = name
+		taken[name] = true
+	}
+	for _, p := range g.userPackages() {
+		if g.imports[p.path] != "" || p.path == g.opts.Path {
+			continue
+		}
+		name := p.name
+		for taken[name] || g.packageLevel(name) {
+			name = "user" + name
+		}
+		taken[name] = true
+		g.imports[p.path] = name
+		if name == p.name {
+			g.file.ImportName(p.path, name)
+		} else {
+			g.file.ImportAlias(p.path, name)
+		}
+	}
+}
+
+type goPackage struct{ path, name string }
+
+// userPackages lists the Go packages that the workflow's tools, functions and types come from, by path.
+func (g *generator) userPackages() []goPackage {
+	names := map[string]string{}
+	add := func(path, name string) {
+		if path == "" || path == runtimePath {
+			return
+		}
+		if name == "" {
+			name = goname.Package(path[strings.LastIndexByte(path, '/')+1:])
+		}
+		if names[path] == "" || len(name) > 0 {
+			names[path] = name
+		}
+	}
+	var types func(t *schema.Type)
+	seen := map[*schema.Type]bool{}
+	types = func(t *schema.Type) {
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.Go != nil {
+			add(t.Go.Path, t.Go.Package)
+			for _, a := range t.Go.Args {
+				types(a)
+			}
+		}
+		types(t.Elem)
+		for _, f := range t.Fields {
+			types(f.Type)
+		}
+	}
+	function := func(f *ir.GoFunc) {
+		if f == nil || f.Bind == nil {
+			return
+		}
+		types(f.Bind.In)
+		types(f.Bind.Out)
+		for _, p := range f.Bind.Params {
+			types(p.Type)
+		}
+		add(f.Bind.Path, f.Bind.Package)
+	}
+	for _, p := range g.programs() {
+		for _, d := range p.WF.Types {
+			types(d.Type)
+		}
+		types(p.Input)
+		types(p.Output)
+		types(p.State)
+		for _, s := range p.WF.State {
+			function(s.Merge.Reducer)
+		}
+		for _, t := range p.WF.Tools {
+			types(t.In)
+			types(t.Out)
+			if b, ok := t.Binding.(*ir.GoTool); ok {
+				function(b.Func)
+			}
+		}
+		for _, s := range p.Body.All() {
+			types(s.Node.Result)
+			if b, ok := s.Node.Verb.(*ir.GoCall); ok {
+				function(b.Func)
+			}
+		}
+	}
+	var out []goPackage
+	for path, name := range names {
+		out = append(out, goPackage{path, name})
+	}
+	slices.SortFunc(out, func(a, b goPackage) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// packageLevel reports whether the generated file declares the name.
+func (g *generator) packageLevel(name string) bool { return g.p.Names.Taken(name) }
+
+// groupImports puts the standard library's imports before the others, a blank line between, as gofmt'd code by hand has
+// it. Jennifer writes them in one block.
+func groupImports(src []byte) []byte {
+	start := bytes.Index(src, []byte("\nimport (\n"))
+	if start < 0 {
+		return src
+	}
+	start += len("\nimport (\n")
+	end := start + bytes.Index(src[start:], []byte("\n)\n"))
+	var std, other []string
+	for _, line := range strings.Split(string(src[start:end]), "\n") {
+		path := line[strings.IndexByte(line, '"')+1:]
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+			other = append(other, line)
+		} else {
+			std = append(std, line)
+		}
+	}
+	block := strings.Join(std, "\n")
+	if len(std) > 0 && len(other) > 0 {
+		block += "\n\n"
+	}
+	block += strings.Join(other, "\n")
+	return slices.Concat(src[:start], []byte(block), src[end:])
+}

@@ -1,0 +1,398 @@
+package codegen
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// This file and its neighbours lower checked expressions to Go.
+//
+// Expressions are pure, so most become one Go expression. What Go has no expression for (a choice, a loop, a step that
+// can fail) becomes statements before the one that uses the result, in the order of evaluation: left to right, and inside
+// the branch that short-circuits. An operand written before such statements may be evaluated after them: it reads what
+// they do not change.
+
+// storage says how a symbol is held in the Go being written.
+type storage struct {
+	code jen.Code // a variable or a field
+	ptr  bool     // it is a pointer to the value
+}
+
+// A lowerer writes the expressions of one place.
+type lowerer struct {
+	resolve func(sym *expr.Symbol) storage
+	goType  func(t *schema.Type) jen.Code  // spells a type
+	fail    func(err jen.Code) []jen.Code  // statements that leave the function with err
+	fresh   func(hint string) string       // a new local name
+	pattern func(regexp string) jen.Code   // a compiled pattern kept at package level; nil: compiled in place
+	deflt   func(f *schema.Field) jen.Code // the default of a field; nil: its zero value
+	locals  map[*expr.Symbol]storage       // macro variables
+	stmts   []jen.Code                     // to be written before the statement that uses the result
+}
+
+// expr is the value of n in the Go form of its type: a pointer when that is optional.
+func (l *lowerer) expr(n *expr.Node) jen.Code {
+	v := l.value(n)
+	if v.lit != nil {
+		return l.typedLiteral(v, n.Type)
+	}
+	return l.to(v, n.Type).code
+}
+
+// exprAs is the value of n in the Go form of want. A literal stays an untyped constant.
+func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code {
+	return l.to(l.value(n), want).code
+}
+
+// cond is n as a condition.
+func (l *lowerer) cond(n *expr.Node) jen.Code { return l.to(l.value(n), schema.BoolType).code }
+
+// not is the negation of n as a condition.
+func (l *lowerer) not(n *expr.Node) jen.Code { return lowerNot(l.to(l.value(n), schema.BoolType)).code }
+
+// convert turns code of the Go form of from into that of to. It is code itself when the forms are the same.
+func (l *lowerer) convert(code jen.Code, from, to *schema.Type) jen.Code {
+	return l.to(lowered{code: code, prec: lowerAtom, typ: from}, to).code
+}
+
+// Go's operator precedences.
+const (
+	lowerOr = iota + 1
+	lowerAnd
+	lowerRel
+	lowerAdd
+	lowerMul
+	lowerUnary
+	lowerAtom
+)
+
+// A lowered is a lowered expression.
+type lowered struct {
+	code jen.Code
+	prec int
+	typ  *schema.Type // whose Go form the code has
+	lit  any          // bool, int64, float64 or string: an untyped constant; code is set too
+	not  *lowered     // the negation of a comparison, where Go has an operator for it
+	stop bool         // a float product, which must not be fused with a sum: float64(...) keeps results equal on every machine
+}
+
+// lowerGoInt is Go's int, the type of len.
+var lowerGoInt = &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "int"}}
+
+func lowerPrimary(code jen.Code, t *schema.Type) lowered {
+	return lowered{code: code, prec: lowerAtom, typ: t}
+}
+
+// in is the code of v where Go asks for at least the given precedence.
+func (v lowered) in(prec int) jen.Code {
+	if v.prec < prec {
+		return jen.Parens(v.code)
+	}
+	return v.code
+}
+
+// literal makes a constant.
+func (l *lowerer) literal(x any) lowered {
+	v := lowered{prec: lowerAtom, lit: x}
+	switch x := x.(type) {
+	case bool:
+		v.typ, v.code = schema.BoolType, jen.Lit(x)
+	case int64:
+		v.typ, v.code = schema.IntType, jen.Op(strconv.FormatInt(x, 10))
+		if x < 0 {
+			v.prec = lowerUnary
+		}
+	case string:
+		v.typ, v.code = schema.StringType, quote(x)
+	case float64:
+		return l.floatLiteral(x)
+	}
+	return v
+}
+
+// floatLiteral writes a float. What Go has no constant for is a call.
+func (l *lowerer) floatLiteral(x float64) lowered {
+	switch {
+	case math.IsNaN(x):
+		return lowerPrimary(jen.Qual("math", "NaN").Call(), schema.FloatType)
+	case math.IsInf(x, 0):
+		sign := "1"
+		if x < 0 {
+			sign = "-1"
+		}
+		return lowerPrimary(jen.Qual("math", "Inf").Call(jen.Op(sign)), schema.FloatType)
+	case x == 0 && math.Signbit(x):
+		return lowerPrimary(jen.Qual("math", "Copysign").Call(jen.Lit(0), jen.Op("-1")), schema.FloatType)
+	}
+	text := strconv.FormatFloat(x, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	v := lowered{code: jen.Op(text), prec: lowerAtom, typ: schema.FloatType, lit: x}
+	if x < 0 {
+		v.prec = lowerUnary
+	}
+	return v
+}
+
+// typedLiteral writes a constant so that Go infers the type t from it alone.
+func (l *lowerer) typedLiteral(v lowered, t *schema.Type) jen.Code {
+	if t.Kind == schema.Opt || t.Kind == schema.Any {
+		return l.to(v, t).code
+	}
+	w := l.to(v, t)
+	if w.lit == nil || t.Kind == schema.Bool {
+		return w.code
+	}
+	if t.Kind == schema.Float && (t.Go == nil || t.Go.Path == "" && t.Go.Name == "float64") {
+		return l.literal(lowerFloat(v.lit)).code
+	}
+	typ := l.goType(t)
+	if lowerRender(typ) == "string" {
+		return w.code
+	}
+	return jen.Add(typ).Call(w.code)
+}
+
+func lowerFloat(x any) float64 {
+	if n, ok := x.(int64); ok {
+		return float64(n)
+	}
+	f, _ := x.(float64)
+	return f
+}
+
+// value lowers n. A value whose type is optional is a pointer.
+func (l *lowerer) value(n *expr.Node) lowered {
+	switch n.Op {
+	case expr.Lit:
+		if n.Value == nil {
+			return lowerPrimary(jen.Nil(), schema.NullType)
+		}
+		return l.literal(n.Value)
+	case expr.Name, expr.Field, expr.OptField:
+		return l.read(n)
+	case expr.Call:
+		return l.call(n)
+	case expr.Macro:
+		return l.macro(n)
+	case expr.Unary:
+		return l.unary(n)
+	case expr.Binary:
+		return l.binary(n)
+	case expr.Cond:
+		return l.choice(n)
+	case expr.ListLit:
+		return l.list(n)
+	}
+	return lowerPrimary(jen.Nil(), n.Type)
+}
+
+// read lowers a name or a field.
+func (l *lowerer) read(n *expr.Node) lowered {
+	if n.Type.Kind != schema.Opt {
+		return l.deref(l.place(n), n.Type)
+	}
+	o := l.optional(n, true)
+	if len(o.guards) == 0 && o.place.ptr {
+		return lowerPrimary(o.place.code, n.Type)
+	}
+	name := l.fresh(lowerLastName(n, "value"))
+	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
+	l.add(jen.If(lowerAll(o.guards)).Block(jen.Id(name).Op("=").Add(o.pointer())))
+	return lowerPrimary(jen.Id(name), n.Type)
+}
+
+func (l *lowerer) add(code ...jen.Code) { l.stmts = append(l.stmts, code...) }
+
+// capture runs f and returns the statements it added.
+func (l *lowerer) capture(f func()) []jen.Code {
+	outer := l.stmts
+	l.stmts = nil
+	f()
+	inner := l.stmts
+	l.stmts = outer
+	return inner
+}
+
+// deref is the value behind a place.
+func (l *lowerer) deref(p storage, t *schema.Type) lowered {
+	if p.ptr {
+		return lowered{code: jen.Op("*").Add(p.code), prec: lowerUnary, typ: t}
+	}
+	return lowerPrimary(p.code, t)
+}
+
+// place is where the value of a chain of names and fields is held, every receiver on the way being present.
+func (l *lowerer) place(n *expr.Node) storage {
+	if n.Sym != nil {
+		st, ok := l.locals[n.Sym]
+		if !ok {
+			st = l.resolve(n.Sym)
+		}
+		st.ptr = st.ptr || n.Sym.Type.Kind == schema.Opt
+		return st
+	}
+	if n.Op != expr.Field && n.Op != expr.OptField {
+		v := l.value(n)
+		return storage{code: l.simple(v, n).code, ptr: v.typ.Kind == schema.Opt}
+	}
+	recv := n.Kids[0]
+	return l.fieldOf(l.place(recv), recv.Type.Present(), n.Text)
+}
+
+// fieldOf is field name of the value of type t held at p.
+func (l *lowerer) fieldOf(p storage, t *schema.Type, name string) storage {
+	code := p.code
+	if t.Kind == schema.Map {
+		if p.ptr {
+			code = jen.Parens(jen.Op("*").Add(code))
+		}
+		return storage{code: jen.Add(code).Index(quote(name)), ptr: t.Elem.Kind == schema.Opt}
+	}
+	if p.ptr && t.Go != nil && t.Go.Ptr {
+		code = jen.Parens(jen.Op("*").Add(code))
+	}
+	f := t.Field(name)
+	return storage{code: jen.Add(code).Dot(fieldName(f)), ptr: f.Type.Kind == schema.Opt}
+}
+
+// simple makes v cheap to write more than once: a name, or a chain of fields.
+func (l *lowerer) simple(v lowered, n *expr.Node) lowered {
+	switch n.Op {
+	case expr.Name, expr.Field, expr.OptField:
+		if v.prec == lowerAtom {
+			return v
+		}
+	}
+	if s, ok := v.code.(*jen.Statement); ok && lowerIsIdent(lowerRender(s)) {
+		return v
+	}
+	name := l.fresh(lowerLastName(n, "value"))
+	l.add(jen.Id(name).Op(":=").Add(v.code))
+	return lowered{code: jen.Id(name), prec: lowerAtom, typ: v.typ}
+}
+
+func lowerIsIdent(s string) bool {
+	for i, r := range s {
+		if !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && r >= '0' && r <= '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// A lowerPresent is an optional chain taken apart: the value is there when all guards hold and, when place is a pointer, that is
+// not nil.
+type lowerPresent struct {
+	guards []jen.Code
+	place  storage
+	typ    *schema.Type // of the value when it is there
+}
+
+// conditions under which the value is there.
+func (o lowerPresent) conditions() []jen.Code {
+	if o.place.ptr {
+		return append(o.guards[:len(o.guards):len(o.guards)], jen.Add(o.place.code).Op("!=").Nil())
+	}
+	return o.guards
+}
+
+// absence is the negation of the conditions.
+func (o lowerPresent) absence() []jen.Code {
+	var out []jen.Code
+	for _, g := range o.conditions() {
+		text := lowerRender(g)
+		if code, ok := strings.CutSuffix(text, " != nil"); ok {
+			out = append(out, jen.Op(code).Op("==").Nil())
+		} else {
+			out = append(out, jen.Op("!").Add(g))
+		}
+	}
+	return out
+}
+
+// pointer to the value; valid only where the guards hold.
+func (o lowerPresent) pointer() jen.Code {
+	if o.place.ptr {
+		return o.place.code
+	}
+	return jen.Op("&").Add(o.place.code)
+}
+
+func lowerAll(codes []jen.Code) jen.Code { return lowerJoin(codes, "&&") }
+
+func lowerJoin(codes []jen.Code, op string) jen.Code {
+	s := jen.Add(codes[0])
+	for _, c := range codes[1:] {
+		s.Op(op).Add(c)
+	}
+	return s
+}
+
+// optional takes an optional value apart. Without needed, only whether it is there will be asked.
+func (l *lowerer) optional(n *expr.Node, needed bool) lowerPresent {
+	typ := n.Stored.Present()
+	if n.Op != expr.Field && n.Op != expr.OptField || n.Sym != nil {
+		if n.Op == expr.Name || n.Sym != nil {
+			return lowerPresent{place: l.place(n), typ: typ}
+		}
+		return lowerPresent{place: storage{code: l.simple(l.value(n), n).code, ptr: true}, typ: typ}
+	}
+	recv := n.Kids[0]
+	var guards []jen.Code
+	p := storage{}
+	if recv.Type.Kind == schema.Opt {
+		o := l.optional(recv, true)
+		guards, p = o.conditions(), o.place
+	} else {
+		p = l.place(recv)
+	}
+	t := recv.Type.Present()
+	st := l.fieldOf(p, t, n.Text)
+	if t.Kind == schema.Map && !st.ptr {
+		return l.lookup(n, st, guards, typ, needed)
+	}
+	return lowerPresent{guards: guards, place: st, typ: typ}
+}
+
+// lookup reads a key of a map, which may not be there.
+func (l *lowerer) lookup(n *expr.Node, st storage, guards []jen.Code, typ *schema.Type, needed bool) lowerPresent {
+	ok := l.fresh("ok")
+	if len(guards) == 0 {
+		name := "_"
+		if needed {
+			name = l.fresh(n.Text)
+		}
+		l.add(jen.List(jen.Id(name), jen.Id(ok)).Op(":=").Add(st.code))
+		return lowerPresent{guards: []jen.Code{jen.Id(ok)}, place: storage{code: jen.Id(name)}, typ: typ}
+	}
+	name, found := l.fresh(n.Text), l.fresh("found")
+	l.add(jen.Var().Id(name).Op("*").Add(l.goType(typ)))
+	l.add(jen.If(lowerAll(guards)).Block(
+		jen.If(jen.List(jen.Id(found), jen.Id(ok)).Op(":=").Add(st.code), jen.Id(ok)).Block(jen.Id(name).Op("=").Op("&").Id(found)),
+	))
+	return lowerPresent{place: storage{code: jen.Id(name), ptr: true}, typ: typ}
+}
+
+// lowerLastName is the last name of a chain, as a hint for a variable.
+func lowerLastName(n *expr.Node, otherwise string) string {
+	switch n.Op {
+	case expr.Field, expr.OptField:
+		return n.Text
+	case expr.Call:
+		if (n.Text == "default" || n.Text == "first") && len(n.Kids) > 0 {
+			return lowerLastName(n.Kids[0], otherwise)
+		}
+	}
+	return otherwise
+}
+
+// lowerRender writes code out, to compare it or look at it.
+func lowerRender(c jen.Code) string { return jen.Add(c).GoString() }

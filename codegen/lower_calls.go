@@ -1,0 +1,234 @@
+package codegen
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// stringFuncs are the functions of package strings for those of the language.
+var lowerStringFuncs = map[string]string{"contains": "Contains", "startsWith": "HasPrefix", "endsWith": "HasSuffix"}
+
+func (l *lowerer) call(n *expr.Node) lowered {
+	switch n.Text {
+	case "size":
+		return l.size(n.Kids[0])
+	case "default":
+		return l.defaultCall(n)
+	case "first":
+		return l.first(n)
+	case "matches":
+		return l.matches(n)
+	}
+	s := l.to(l.value(n.Kids[0]), schema.StringType)
+	part := l.to(l.value(n.Kids[1]), schema.StringType)
+	return lowerPrimary(jen.Qual("strings", lowerStringFuncs[n.Text]).Call(s.code, part.code), schema.BoolType)
+}
+
+// size of a string counts code points.
+func (l *lowerer) size(n *expr.Node) lowered {
+	v := l.value(n)
+	switch v.typ.Kind {
+	case schema.String, schema.Enum:
+		if s, ok := v.lit.(string); ok {
+			return l.literal(int64(utf8.RuneCountInString(s)))
+		}
+		return lowerPrimary(jen.Qual("unicode/utf8", "RuneCountInString").Call(l.to(v, schema.StringType).code), lowerGoInt)
+	}
+	return lowerPrimary(jen.Len(v.code), lowerGoInt)
+}
+
+func (l *lowerer) matches(n *expr.Node) lowered {
+	s := l.to(l.value(n.Kids[0]), schema.StringType)
+	pattern, _ := n.Kids[1].Value.(string)
+	var re jen.Code
+	if l.pattern != nil {
+		re = l.pattern(pattern)
+	} else {
+		re = jen.Qual("regexp", "MustCompile").Call(lowerPattern(pattern))
+	}
+	return lowerPrimary(jen.Add(re).Dot("MatchString").Call(s.code), schema.BoolType)
+}
+
+// lowerPattern writes a regular expression, raw where that saves backslashes.
+func lowerPattern(p string) jen.Code {
+	if strings.Contains(p, `\`) && strconv.CanBackquote(p) {
+		return jen.Op("`" + p + "`")
+	}
+	return quote(p)
+}
+
+// defaultCall lowers default(x, v). v is evaluated only when x is absent, which is seen only if it can fail.
+func (l *lowerer) defaultCall(n *expr.Node) lowered {
+	x, other := n.Kids[0], n.Kids[1]
+	if x.Type.Kind != schema.Opt {
+		return l.value(x)
+	}
+	t := n.Type
+	o := l.optional(x, true)
+	var v lowered
+	stmts := l.capture(func() { v = l.to(l.value(other), t) })
+	if len(o.guards) == 0 && len(stmts) == 0 && t.Kind != schema.Opt && l.same(o.typ, t) {
+		return lowerPrimary(jen.Qual(runtimePath, "Or").Call(o.place.code, v.code), t)
+	}
+	name := l.fresh(lowerLastName(x, "value"))
+	var found lowered
+	take := l.capture(func() { found = l.to(l.held(o), t) })
+	take = append(take, jen.Id(name).Op("=").Add(found.code))
+	if len(stmts) == 0 {
+		l.declare(name, v, t)
+		l.add(jen.If(lowerAll(o.conditions())).Block(take...))
+	} else {
+		l.add(jen.Var().Id(name).Add(l.goType(t)))
+		l.add(jen.If(lowerAll(o.conditions())).Block(take...).Else().Block(append(stmts, jen.Id(name).Op("=").Add(v.code))...))
+	}
+	return lowerPrimary(jen.Id(name), t)
+}
+
+// held is the value of an optional where it is known to be there.
+func (l *lowerer) held(o lowerPresent) lowered { return l.deref(o.place, o.typ) }
+
+// declare writes a variable of type t that starts as v.
+func (l *lowerer) declare(name string, v lowered, t *schema.Type) {
+	code := v.code
+	if v.lit != nil {
+		code = l.typedLiteral(v, t)
+	}
+	l.add(jen.Id(name).Op(":=").Add(code))
+}
+
+// first lowers first(a, b, ...) to a chain of ifs: each argument is evaluated only when those before it are absent.
+func (l *lowerer) first(n *expr.Node) lowered {
+	if n.Kids[0].Type.Kind != schema.Opt {
+		return l.value(n.Kids[0])
+	}
+	name := l.fresh(lowerLastName(n.Kids[0], "first"))
+	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
+	l.add(l.firstFrom(n, 0, name)...)
+	return lowerPrimary(jen.Id(name), n.Type)
+}
+
+// firstFrom assigns the first present argument from i on to name.
+func (l *lowerer) firstFrom(n *expr.Node, i int, name string) []jen.Code {
+	k := n.Kids[i]
+	var out []jen.Code
+	if k.Type.Kind != schema.Opt {
+		var v lowered
+		out = l.capture(func() { v = l.to(l.value(k), n.Type) })
+		return append(out, jen.Id(name).Op("=").Add(v.code))
+	}
+	var o lowerPresent
+	out = l.capture(func() { o = l.optional(k, true) })
+	var found lowered
+	take := l.capture(func() { found = l.to(l.held(o), n.Type) })
+	take = append(take, jen.Id(name).Op("=").Add(found.code))
+	last := i == len(n.Kids)-1
+	if last && n.Type.Kind != schema.Opt { // one of them is certainly present
+		return append(out, take...)
+	}
+	s := jen.If(lowerAll(o.conditions())).Block(take...)
+	if !last {
+		rest := l.firstFrom(n, i+1, name)
+		if tail, ok := rest[0].(*jen.Statement); ok && len(rest) == 1 && n.Kids[i+1].Type.Kind == schema.Opt && (i+2 < len(n.Kids) || n.Type.Kind == schema.Opt) {
+			s.Else().Add(tail)
+		} else {
+			s.Else().Block(rest...)
+		}
+	}
+	return append(out, s)
+}
+
+// macro lowers exists, all, map and filter to a loop.
+func (l *lowerer) macro(n *expr.Node) lowered {
+	recv, body := n.Kids[0], n.Kids[1]
+	xs := l.value(recv)
+	item, elem := jen.Id("_"), schema.StringType
+	over := xs.code
+	if xs.typ.Kind == schema.Map {
+		over = jen.Qual(runtimePath, "SortedKeys").Call(over)
+	} else {
+		elem = xs.typ.Elem
+	}
+	sym := lowerMacroSymbol(n)
+	if sym != nil || n.Text == "filter" {
+		item = jen.Id(l.fresh(n.Var))
+	}
+	if sym != nil {
+		if l.locals == nil {
+			l.locals = map[*expr.Symbol]storage{}
+		}
+		l.locals[sym] = storage{code: item}
+	}
+	loop := jen.For(jen.List(jen.Id("_"), item).Op(":=").Range().Add(over))
+	if sym == nil && n.Text != "filter" {
+		loop = jen.For(jen.Range().Add(over))
+	}
+	if n.Text == "map" {
+		return l.mapped(n, body, loop, xs, recv)
+	}
+	return l.tested(n, body, loop, item, elem)
+}
+
+// lowerMacroSymbol is the symbol of the macro's variable, or nil when the body does not use it.
+func lowerMacroSymbol(n *expr.Node) *expr.Symbol {
+	var sym *expr.Symbol
+	n.Kids[1].Walk(func(k *expr.Node) bool {
+		if k.Op == expr.Name && k.Text == n.Var {
+			sym = k.Sym
+		}
+		return sym == nil
+	})
+	return sym
+}
+
+// mapped lowers xs.map(x, body).
+func (l *lowerer) mapped(n, body *expr.Node, loop *jen.Statement, xs lowered, recv *expr.Node) lowered {
+	hint := "mapped"
+	if body.Op == expr.Field {
+		hint = body.Text + "s"
+	}
+	name := l.fresh(hint)
+	size := jen.Lit(0)
+	if s := lowerRender(xs.code); len(s) < 40 && recv.Op != expr.ListLit {
+		size = jen.Len(xs.code)
+	}
+	typ := jen.Add(l.goType(n.Type))
+	l.add(jen.Id(name).Op(":=").Make(typ, jen.Lit(0), size))
+	var v lowered
+	stmts := l.capture(func() { v = l.to(l.value(body), n.Type.Elem) })
+	stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), v.code))
+	l.add(loop.Block(stmts...))
+	return lowerPrimary(jen.Id(name), n.Type)
+}
+
+// tested lowers exists, all and filter.
+func (l *lowerer) tested(n, body *expr.Node, loop *jen.Statement, item *jen.Statement, elem *schema.Type) lowered {
+	var v lowered
+	stmts := l.capture(func() { v = l.to(l.value(body), schema.BoolType) })
+	if n.Text == "filter" {
+		name, t := l.fresh("kept"), &schema.Type{Kind: schema.List, Elem: elem}
+		l.add(jen.Id(name).Op(":=").Add(l.goType(t)).Values())
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Append(jen.Id(name), item)))
+		l.add(loop.Block(stmts...))
+		return lowerPrimary(jen.Id(name), t)
+	}
+	hint, start := "found", jen.False()
+	if n.Text == "all" {
+		hint, start = "all", jen.True()
+		v = lowerNot(v)
+	}
+	name := l.fresh(hint)
+	l.add(jen.Id(name).Op(":=").Add(start))
+	end := jen.True()
+	if n.Text == "all" {
+		end = jen.False()
+	}
+	stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Add(end), jen.Break()))
+	l.add(loop.Block(stmts...))
+	return lowerPrimary(jen.Id(name), schema.BoolType)
+}

@@ -1,0 +1,222 @@
+package codegen
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// nodes writes the node table: static data, so that inserting a line in the YAML changes this one block and no code.
+func (g *generator) nodes() {
+	if len(g.p.Table) == 0 {
+		return
+	}
+	var defs []jen.Code
+	for i, s := range g.p.Table {
+		defs = append(defs, jen.Id(g.p.Names.Nodes[s]).Op("=").Add(g.nodeLiteral(i, s)))
+	}
+	for _, p := range g.programs() {
+		for _, l := range loopsOf(p.Body) {
+			defs = append(defs, jen.Id(g.loopName(l)).Op("=").Qual(runtimePath, "Node").Values(
+				field("ID", quote(l.Header.Node.ID.Name)), field("Pos", g.pos(l.Span)), field("Index", jen.Lit(-1)), field("Max", jen.Lit(l.Max))))
+		}
+	}
+	g.file.Line()
+	g.file.Comment("Nodes, at their place in the source.")
+	g.file.Var().Defs(defs...)
+}
+
+func field(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
+
+// pos is file:line:col, the file without its folders: the same on every machine.
+func (g *generator) pos(s source.Span) jen.Code {
+	p := s.Start()
+	return quote(fmt.Sprintf("%s:%d:%d", path.Base(s.File.Name), p.Line, p.Col))
+}
+
+func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
+	n := s.Node
+	fields := []jen.Code{field("ID", quote(n.ID.Name)), field("Pos", g.pos(n.ID.Span)), field("Index", jen.Lit(i))}
+	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
+	if r := s.Retry(); r != nil && r.Attempts > 1 {
+		add("Retry", g.retry(r))
+	}
+	if d := s.Timeout(); d > 0 {
+		add("Timeout", durationCode(d))
+	}
+	switch v := n.Verb.(type) {
+	case *ir.Map:
+		if v.Parallel > 0 {
+			add("Limit", jen.Lit(v.Parallel))
+		}
+		if v.MaxItems > 0 {
+			add("Max", jen.Lit(v.MaxItems))
+		}
+		if s.Effects() == ir.EffectsNone {
+			add("Block", jen.Lit(64))
+		}
+	case *ir.Loop:
+		if v.Max > 0 {
+			add("Max", jen.Lit(v.Max))
+		}
+	}
+	var codes []jen.Code
+	for _, c := range n.Catch {
+		if c.Code.Name == "any" {
+			add("CatchAny", jen.True())
+			continue
+		}
+		codes = append(codes, codeName(c.Code.Name))
+	}
+	if len(codes) > 0 {
+		add("Catch", jen.Index().Qual(runtimePath, "Code").Values(codes...))
+	}
+	return jen.Qual(runtimePath, "Node").Values(fields...)
+}
+
+func (g *generator) retry(r *ir.Retry) jen.Code {
+	fields := []jen.Code{field("Attempts", jen.Lit(r.Attempts))}
+	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
+	if len(r.Codes) > 0 {
+		var codes []jen.Code
+		for _, c := range r.Codes {
+			codes = append(codes, codeName(c.Name))
+		}
+		add("Codes", jen.Index().Qual(runtimePath, "Code").Values(codes...))
+	}
+	base, limit := 500*time.Millisecond, 30*time.Second
+	if r.Base != nil {
+		base = r.Base.Value
+	}
+	if r.Cap != nil {
+		limit = r.Cap.Value
+	}
+	add("Base", durationCode(base))
+	add("Cap", durationCode(limit))
+	if r.Constant {
+		add("Constant", jen.True())
+	}
+	if r.Jitter > 0 {
+		add("Jitter", jen.Op(number(r.Jitter)))
+	}
+	return jen.Op("&").Qual(runtimePath, "Retry").Values(fields...)
+}
+
+var codeNames = map[string]string{
+	"VALIDATION_ERROR": "ValidationError", "TIMEOUT": "Timeout", "RATE_LIMIT": "RateLimit", "POLICY_DENIED": "PolicyDenied",
+	"AUTH_REQUIRED": "AuthRequired", "PROVIDER_ERROR": "ProviderError", "NETWORK_ERROR": "NetworkError",
+	"SANDBOX_ERROR": "SandboxError", "UNKNOWN": "Unknown",
+}
+
+func codeName(code string) jen.Code { return jen.Qual(runtimePath, codeNames[code]) }
+
+// loopsOf lists the loops that edges close, in plan order.
+func loopsOf(b *check.Body) []*check.Loop {
+	var out []*check.Loop
+	var walk func(p *check.Plan)
+	walk = func(p *check.Plan) {
+		if p == nil {
+			return
+		}
+		if p.Kind == check.Repeat {
+			out = append(out, p.Loop)
+		}
+		for _, k := range p.Kids {
+			walk(k)
+		}
+		if p.Kind == check.Leaf && p.Step.Body != nil {
+			walk(p.Step.Body.Plan)
+		}
+	}
+	walk(b.Plan)
+	return out
+}
+
+func (g *generator) loopName(l *check.Loop) string {
+	name := g.p.Names.Nodes[l.From]
+	return name[:len(name)-len("Node")] + "Back"
+}
+
+func (g *generator) loopNode(l *check.Loop) jen.Code { return jen.Op("&").Id(g.loopName(l)) }
+
+// info writes the description that command lines and viewers read.
+func (g *generator) info() {
+	p := g.p
+	fields := []jen.Code{
+		field("Name", quote(p.WF.Name.Name)),
+		field("Source", quote(path.Base(p.WF.File.Name))),
+	}
+	if p.WF.Description != "" {
+		fields = append(fields, field("Description", quote(p.WF.Description)))
+	}
+	var table []jen.Code
+	for _, s := range p.Table {
+		table = append(table, jen.Op("&").Id(p.Names.Nodes[s]))
+	}
+	if len(table) > 0 {
+		fields = append(fields, field("Nodes", jen.Index().Op("*").Qual(runtimePath, "Node").Custom(braces(len(table) > 4), table...)))
+	}
+	if len(p.Input.Fields) > 0 {
+		fields = append(fields, field("Input", g.infoFields(p.Input.Fields)))
+	}
+	if len(p.Output.Fields) > 0 {
+		fields = append(fields, field("Output", g.infoFields(p.Output.Fields)))
+	}
+	if edges := Edges(p.Body); len(edges) > 0 {
+		var list []jen.Code
+		for _, e := range edges {
+			parts := []jen.Code{field("From", quote(e.From)), field("To", quote(e.To))}
+			if e.Label != "" {
+				parts = append(parts, field("Label", quote(e.Label)))
+			}
+			list = append(list, jen.Values(parts...))
+		}
+		fields = append(fields, field("Edges", jen.Index().Qual(runtimePath, "Edge").Custom(braces(true), list...)))
+	}
+	var secrets []jen.Code
+	for _, s := range p.WF.Secrets {
+		secrets = append(secrets, quote(s.Name.Name))
+	}
+	if len(secrets) > 0 {
+		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
+	}
+	g.file.Line()
+	g.file.Comment("Info describes the workflow to command lines and viewers.")
+	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)
+}
+
+func (g *generator) infoFields(fs []*schema.Field) jen.Code {
+	var list []jen.Code
+	for _, f := range fs {
+		parts := []jen.Code{field("Name", quote(f.Name)), field("Type", quote(f.Type.String()))}
+		if f.Default != nil {
+			parts = append(parts, field("Default", quote(f.Default.JSON)))
+		}
+		if f.Description != "" {
+			parts = append(parts, field("Description", quote(f.Description)))
+		}
+		list = append(list, jen.Values(parts...))
+	}
+	return jen.Index().Qual(runtimePath, "Field").Custom(braces(true), list...)
+}
+
+// An Edge of the graph as people see it.
+type Edge struct{ From, To, Label string }
+
+// Edges lists the edges of a body, written or inferred, in the order of its steps.
+func Edges(b *check.Body) []Edge {
+	var out []Edge
+	for _, s := range b.Steps {
+		for _, e := range s.Edges() {
+			out = append(out, Edge(e))
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+)
+
+// block writes the statements of one Go block.
+type block struct {
+	fn     *function
+	code   []jen.Code
+	scope  *scope
+	layout *layout
+	fail   func(err jen.Code) []jen.Code // leaves the function with an error
+	node   *check.Step                   // whose values are being written: run.Fail names it
+}
+
+// block opens the outermost block of a function whose results are (out, err).
+func (fn *function) block(parent *scope) *block {
+	s := &scope{}
+	if parent != nil {
+		s = parent.child()
+	}
+	return &block{fn: fn, scope: s, fail: returnOut}
+}
+
+func returnOut(err jen.Code) []jen.Code { return []jen.Code{jen.Return(jen.Id("out"), err)} }
+
+func returnErr(err jen.Code) []jen.Code { return []jen.Code{jen.Return(err)} }
+
+func (b *block) add(c ...jen.Code) { b.code = append(b.code, c...) }
+
+// gap leaves a blank line before the next statement.
+func (b *block) gap() {
+	if len(b.code) > 0 {
+		b.code = append(b.code, jen.Line())
+	}
+}
+
+// inner opens a block inside b that leaves the same function.
+func (b *block) inner(s *scope) *block {
+	return &block{fn: b.fn, scope: s, layout: b.layout, fail: b.fail, node: b.node}
+}
+
+// run writes a body's plan; end are the expressions evaluated after it in the same block.
+func (b *block) run(body *check.Body, end []*expr.Node) {
+	b.layout = b.fn.lay(body, b.scope, end)
+	if body.Plan != nil {
+		b.plan(body.Plan)
+	}
+}
+
+// plan writes one plan with the variables that must be declared before it.
+func (b *block) plan(p *check.Plan) {
+	if p.Kind == check.Seq {
+		for i, k := range p.Kids {
+			if i > 0 {
+				b.gap()
+			}
+			b.plan(k)
+		}
+		return
+	}
+	switch vars := b.layout.declarations(p, b.scope); len(vars) {
+	case 0:
+	case 1:
+		b.add(jen.Var().Add(vars[0]))
+	default:
+		b.add(jen.Var().Defs(vars...))
+	}
+	switch p.Kind {
+	case check.Leaf:
+		b.step(p.Step)
+	case check.If:
+		b.ifPlan(p)
+	case check.Choose:
+		b.choose(p)
+	case check.Par:
+		b.parallel(p)
+	case check.Scheduled:
+		b.scheduled(p)
+	case check.Repeat:
+		b.repeat(p)
+	}
+}
+
+// ifPlan writes `if cond { ... }`.
+func (b *block) ifPlan(p *check.Plan) {
+	cond := b.cond(p.Cond)
+	in := b.inner(b.layout.scopes[p.Kids[0]])
+	in.plan(p.Kids[0])
+	b.add(jen.If(cond).Block(in.code...))
+}
+
+// choose writes a decision: `if ... else` for two cases, `switch` for more.
+func (b *block) choose(p *check.Plan) {
+	bodies := make([][]jen.Code, len(p.Kids))
+	for i, k := range p.Kids {
+		in := b.inner(b.layout.scopes[k])
+		in.plan(k)
+		bodies[i] = in.code
+	}
+	d := p.Decision
+	if len(d.Cases) == 2 && len(p.Kids) == 2 && d.Kind != check.Switch {
+		yes, no := 0, 1
+		if p.Arms[0][0] != 0 {
+			yes, no = 1, 0
+		}
+		b.add(jen.If(b.caseTest(d, []int{0})).Block(bodies[yes]...).Else().Block(bodies[no]...))
+		return
+	}
+	if d.Kind == check.Outcome {
+		b.chooseOutcome(p, bodies)
+		return
+	}
+	b.add(jen.Switch(b.decisionValue(d)).BlockFunc(func(g *jen.Group) {
+		for i, cases := range p.Arms {
+			if hasDefault(d, cases) {
+				continue
+			}
+			g.Case(b.caseValues(d, cases)...).Block(bodies[i]...)
+		}
+		for i, cases := range p.Arms {
+			if hasDefault(d, cases) {
+				b.others(g, p, cases)
+				g.Default().Block(bodies[i]...)
+			}
+		}
+	}))
+}
+
+// others writes the cases that lead nowhere before a default, which must not take them.
+func (b *block) others(g *jen.Group, p *check.Plan, defaults []int) {
+	taken := map[int]bool{}
+	for _, cases := range p.Arms {
+		for _, k := range cases {
+			taken[k] = true
+		}
+	}
+	var rest []int
+	for k := range p.Decision.Cases {
+		if !taken[k] {
+			rest = append(rest, k)
+		}
+	}
+	if len(rest) > 0 {
+		g.Case(b.caseValues(p.Decision, rest)...).Block()
+	}
+}
+
+func hasDefault(d *check.Decision, cases []int) bool {
+	for _, k := range cases {
+		if d.Cases[k].Default {
+			return true
+		}
+	}
+	return false
+}
+
+// chooseOutcome writes what follows a step with several catch clauses.
+func (b *block) chooseOutcome(p *check.Plan, bodies [][]jen.Code) {
+	b.add(jen.Switch().BlockFunc(func(g *jen.Group) {
+		for i, cases := range p.Arms {
+			g.Case(b.caseTest(p.Decision, cases)).Block(bodies[i]...)
+		}
+	}))
+}
+
+// parallel writes `runtime.Parallel(run, func..., func...)`.
+func (b *block) parallel(p *check.Plan) {
+	b.collectIn(p)
+	args := []jen.Code{jen.Id("run")}
+	for _, k := range p.Kids {
+		args = append(args, b.branch(k))
+	}
+	b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Parallel").Custom(multiline, args...), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.joins(p)
+}
+
+// multiline writes call arguments one to a line.
+var multiline = jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}
+
+// branch writes one arm of a Parallel or one step of a Graph.
+func (b *block) branch(k *check.Plan) jen.Code {
+	in := b.inner(b.layout.scopes[k])
+	in.fail = returnErr
+	in.plan(k)
+	result := jen.Params(jen.Err().Error())
+	if len(in.code) == 0 {
+		result = jen.Error()
+	}
+	in.add(jen.Return(jen.Nil()))
+	return jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).Add(result).Block(in.code...)
+}
+
+// scheduled writes `runtime.Graph(run, runtime.Step{...}, ...)`.
+func (b *block) scheduled(p *check.Plan) {
+	b.collectIn(p)
+	args := []jen.Code{jen.Id("run")}
+	for i, k := range p.Kids {
+		fields := []jen.Code{jen.Id("Node").Op(":").Add(b.fn.node(first(k)))}
+		if len(p.After[i]) > 0 {
+			var after []jen.Code
+			for _, j := range p.After[i] {
+				after = append(after, b.fn.node(first(p.Kids[j])))
+			}
+			fields = append(fields, jen.Id("After").Op(":").Index().Op("*").Qual(runtimePath, "Node").Values(after...))
+		}
+		fields = append(fields, jen.Id("Do").Op(":").Add(b.branch(k)))
+		args = append(args, jen.Qual(runtimePath, "Step").Values(fields...))
+	}
+	b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Graph").Custom(multiline, args...), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.joins(p)
+}
+
+// first is the step by which a part of a graph is known.
+func first(p *check.Plan) *check.Step {
+	for p.Kind != check.Leaf {
+		p = p.Kids[0]
+	}
+	return p.Step
+}
+
+// repeat writes a loop that a back edge closes.
+func (b *block) repeat(p *check.Plan) {
+	l := p.Loop
+	in := b.inner(b.layout.scopes[p.Kids[0]])
+	header, i := b.fn.g.loopNode(l), b.fn.counter()
+	b.add(b.fn.g.loopComment(l))
+	in.add(jen.List(jen.Id("run"), jen.Err()).Op(":=").Id("run").Dot("Iterate").Call(header, jen.Id(i)),
+		jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	in.add(b.layout.resets(p.Kids[0], in.scope)...)
+	in.plan(p.Kids[0])
+	if l.When != nil {
+		stop := make([]int, 0, len(l.When.Cases)-1)
+		for k := range l.When.Cases {
+			if k != l.Case {
+				stop = append(stop, k)
+			}
+		}
+		in.add(jen.If(in.caseTest(l.When, stop)).Block(jen.Break()))
+	}
+	switch {
+	case l.Exhausted:
+		b.add(jen.For(jen.Id(i).Op(":=").Range().Lit(l.Max)).Block(in.code...))
+	default:
+		b.add(jen.For(jen.Id(i).Op(":=").Lit(0), jen.Empty(), jen.Id(i).Op("++")).Block(in.code...))
+	}
+}

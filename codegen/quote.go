@@ -1,0 +1,99 @@
+package codegen
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// quote writes s as a Go string literal. It is the only way for text of the user to get into generated code: text of
+// several lines becomes a raw string when a raw string can hold every one of its bytes, everything else is escaped.
+// What is not valid UTF-8 is escaped byte by byte.
+func quote(s string) jen.Code {
+	if quoteBlock(s) && quoteRaw(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Op(strconv.Quote(s))
+}
+
+// quoteBlock reports whether s has a line break other than at its end.
+func quoteBlock(s string) bool {
+	i := strings.IndexByte(s, '\n')
+	return i >= 0 && i < len(s)-1
+}
+
+// quoteRaw reports whether s survives between backquotes and shows what it holds: no backquote, no carriage return (which
+// raw strings drop), nothing invisible or direction-changing.
+func quoteRaw(s string) bool {
+	for i, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+		case r == '`' || !unicode.IsPrint(r):
+			return false
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			return false
+		}
+	}
+	return true
+}
+
+// commentWidth is where long comment lines are wrapped, in characters.
+const commentWidth = 110
+
+// comment writes text as line comments. Whatever text is, it cannot end the comment, or be read as a directive: every
+// line starts with `// ` and holds printable characters only.
+func comment(text string) jen.Code {
+	s := jen.Null()
+	for i, line := range commentLines(text) {
+		if i > 0 {
+			s.Line()
+		}
+		s.Comment(strings.TrimRight("// "+line, " "))
+	}
+	return s
+}
+
+func commentLines(text string) []string {
+	var out []string
+	for _, line := range strings.FieldsFunc(text, commentBreak) {
+		var cur string
+		for _, word := range strings.Fields(strings.Map(commentVisible, line)) {
+			if cur != "" && utf8.RuneCountInString(cur)+1+utf8.RuneCountInString(word) > commentWidth {
+				out = append(out, cur)
+				cur = ""
+			}
+			if cur == "" && strings.HasPrefix(word, "+") {
+				word = "'" + word // `// +build` is a directive
+			}
+			if cur != "" {
+				cur += " "
+			}
+			cur += word
+		}
+		if cur != "" {
+			out = append(out, cur)
+		}
+	}
+	if out == nil {
+		return []string{""}
+	}
+	return out
+}
+
+func commentBreak(r rune) bool {
+	switch r {
+	case '\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
+		return true
+	}
+	return false
+}
+
+func commentVisible(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
+}

@@ -1,0 +1,379 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// step writes one node: its verb, what its failure does, its writes to state, and the decisions after it.
+func (b *block) step(s *check.Step) {
+	b.node = s
+	switch v := s.Node.Verb.(type) {
+	case *ir.ToolCall:
+		b.toolCall(s)
+	case *ir.Let:
+		b.let(s)
+	case *ir.Map:
+		b.mapNode(s, v)
+	case *ir.Loop:
+		b.loop(s, v)
+	case *ir.Flow:
+		b.flow(s)
+	case *ir.GoCall:
+		b.goCall(s, v)
+	}
+	b.ranFlag(s)
+	b.sets(s)
+	b.decisionsAfter(s)
+	b.node = nil
+}
+
+// ranFlag sets the variable that says a step ran, where its result cannot say so.
+func (b *block) ranFlag(s *check.Step) {
+	if !s.Flag {
+		return
+	}
+	op := ":="
+	if b.fn.outside(variable{kind: ranVar, step: s}) {
+		op = "="
+	}
+	value := jen.True()
+	if s.Catch {
+		value = jen.Id(b.fn.errName(s)).Op("==").Nil()
+	}
+	b.add(jen.Id(b.fn.ranName(s)).Op(op).Add(value))
+}
+
+// check writes `if err != nil { return ... }`.
+func (b *block) check() {
+	b.add(jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+}
+
+// call stores the result of an expression that returns (value, error). pointer says that value is already the pointer
+// that the step's variable wants to be.
+func (b *block) call(s *check.Step, c *jen.Statement, pointer bool) {
+	v := variable{kind: resultVar, step: s}
+	if !s.Read {
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+		return
+	}
+	if b.fn.pointer(s) && !pointer {
+		c = jen.Qual(runtimePath, "Some").Call(c)
+	}
+	if b.fn.outside(v) {
+		b.add(jen.List(jen.Id(b.fn.local(s)), jen.Err()).Op("=").Add(c))
+	} else {
+		b.add(jen.List(jen.Id(b.fn.local(s)), jen.Err()).Op(":=").Add(c))
+	}
+	b.check()
+}
+
+// toolCall writes a call of a tool through the runtime.
+func (b *block) toolCall(s *check.Step) {
+	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(b.fn.g.p.Names.Tools[s.Tool]), b.toolInput(s)}
+	if s.Catch {
+		b.try(s, args)
+		return
+	}
+	switch oe := s.Node.OnError; {
+	case oe == nil || oe.Kind == ir.OnErrorFail:
+		b.call(s, jen.Qual(runtimePath, "Call").Call(args...), s.Node.Result.Kind == schema.Opt)
+	case oe.Kind == ir.OnErrorSkip && toolOutput(s.Tool).Kind == schema.Opt:
+		b.optionalSkip(s, jen.Qual(runtimePath, "Call").Call(args...))
+	case oe.Kind == ir.OnErrorSkip:
+		b.call(s, jen.Qual(runtimePath, "CallOrSkip").Call(args...), true)
+	default:
+		b.call(s, jen.Qual(runtimePath, "CallOr").Call(append(args, b.value(s.DefaultExpr))...), s.Node.Result.Kind == schema.Opt)
+	}
+}
+
+// optionalSkip is on_error: skip for a tool whose output is optional anyway.
+func (b *block) optionalSkip(s *check.Step, c jen.Code) {
+	name := jen.Id(b.fn.local(s))
+	op := ":="
+	if !s.Read {
+		name = jen.Id("_")
+	}
+	if b.fn.outside(variable{kind: resultVar, step: s}) {
+		op = "="
+	}
+	b.add(jen.List(name, jen.Err()).Op(op).Add(c))
+	b.add(jen.If(jen.Err().Op("=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+}
+
+func toolOutput(t *ir.Tool) *schema.Type {
+	if t.Out == nil {
+		return schema.EmptyType
+	}
+	return t.Out
+}
+
+// try writes a call some of whose errors are caught.
+func (b *block) try(s *check.Step, args []jen.Code) {
+	b.threeResults(s, jen.Qual(runtimePath, "Try").Call(args...))
+}
+
+// threeResults stores (result, caught error, error) and applies on_error to what was not caught.
+func (b *block) threeResults(s *check.Step, c jen.Code) {
+	result, caught := b.target(s.Read, variable{kind: resultVar, step: s}), b.target(s.ErrorRead, variable{kind: errorVar, step: s})
+	if result == nil && caught == nil {
+		if s.Node.OnError == nil || s.Node.OnError.Kind == ir.OnErrorFail {
+			b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+			return
+		}
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(runtimePath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
+			Block(b.fail(jen.Err())...))
+		return
+	}
+	b.declareMixed(s)
+	op := "="
+	if b.inPlace(s) {
+		op = ":="
+	}
+	b.add(jen.List(orBlank(result), orBlank(caught), jen.Err()).Op(op).Add(c))
+	switch oe := s.Node.OnError; {
+	case oe == nil || oe.Kind == ir.OnErrorFail:
+		b.check()
+	default:
+		then := []jen.Code{jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
+		if oe.Kind == ir.OnErrorDefault && result != nil {
+			in := b.inner(b.scope)
+			v := in.value(s.DefaultExpr)
+			then = append(then, in.code...)
+			then = append(then, jen.Add(result).Op("=").Qual(runtimePath, "Ptr").Call(v))
+		}
+		b.add(jen.If(jen.Err().Op("!=").Nil()).Block(then...))
+	}
+}
+
+// target is the variable to assign to, or nil when nothing reads it.
+func (b *block) target(read bool, v variable) *jen.Statement {
+	if !read {
+		return nil
+	}
+	return jen.Id(b.fn.name(v))
+}
+
+func orBlank(s *jen.Statement) *jen.Statement {
+	if s == nil {
+		return jen.Id("_")
+	}
+	return s
+}
+
+// inPlace reports whether all variables of a step with catch are declared where it stands.
+func (b *block) inPlace(s *check.Step) bool {
+	return !(s.Read && b.fn.outside(variable{kind: resultVar, step: s})) && !(s.ErrorRead && b.fn.outside(variable{kind: errorVar, step: s}))
+}
+
+// declareMixed declares, when one of the two variables lives outside, the other one here.
+func (b *block) declareMixed(s *check.Step) {
+	if b.inPlace(s) {
+		return
+	}
+	for _, v := range []variable{{kind: resultVar, step: s}, {kind: errorVar, step: s}} {
+		read := s.Read
+		if v.kind == errorVar {
+			read = s.ErrorRead
+		}
+		if read && !b.fn.outside(v) {
+			b.add(jen.Var().Id(b.fn.name(v)).Add(b.fn.typeOf(v)))
+		}
+	}
+}
+
+// toolInput is the input of a call: a struct of the tool's own, or nothing.
+func (b *block) toolInput(s *check.Step) jen.Code {
+	in := s.Tool.In
+	if in == nil || len(in.Fields) == 0 && in.Go == nil {
+		return jen.Struct().Values()
+	}
+	return b.inputLiteral(in, s.With)
+}
+
+// inputLiteral writes an input struct, as a pointer where the function takes one.
+func (b *block) inputLiteral(in *schema.Type, args []*check.Argument) jen.Code {
+	if in.Go != nil && in.Go.Ptr {
+		value := *in
+		g := *in.Go
+		g.Ptr = false
+		value.Go = &g
+		return jen.Op("&").Add(b.structLiteral(b.fn.g.goType(&value), args))
+	}
+	return b.structLiteral(b.fn.g.goType(in), args)
+}
+
+// assign stores a value that cannot fail.
+func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
+	v := variable{kind: resultVar, step: s}
+	if b.fn.pointer(s) && s.Node.Result.Kind != schema.Opt {
+		if literal {
+			value = jen.Op("&").Add(value)
+		} else {
+			value = jen.Qual(runtimePath, "Ptr").Call(value)
+		}
+	}
+	switch {
+	case !s.Read:
+		b.add(jen.Id("_").Op("=").Add(value))
+	case b.fn.outside(v):
+		b.add(jen.Id(b.fn.local(s)).Op("=").Add(value))
+	default:
+		b.add(jen.Id(b.fn.local(s)).Op(":=").Add(value))
+	}
+}
+
+func (b *block) let(s *check.Step) {
+	b.assign(s, jen.Add(b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields)), true)
+}
+
+// goCall writes a direct call of a pure function.
+func (b *block) goCall(s *check.Step, v *ir.GoCall) {
+	f := v.Func.Bind
+	args := b.goArgs(s, f)
+	c := b.fn.g.goFunc(f).Call(args...)
+	hasOut := f.Out != schema.EmptyType
+	switch {
+	case !f.Err && !hasOut:
+		b.add(c)
+	case !f.Err:
+		b.assign(s, c, false)
+	case !hasOut:
+		b.add(jen.If(jen.Err().Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.failNode(s)...))
+	default:
+		saved := b.fail
+		b.fail = func(err jen.Code) []jen.Code { return saved(jen.Id("run").Dot("Fail").Call(b.fn.node(s), err)) }
+		b.call(s, c, s.Node.Result.Kind == schema.Opt)
+		b.fail = saved
+	}
+}
+
+func (b *block) failNode(s *check.Step) []jen.Code {
+	return b.fail(jen.Id("run").Dot("Fail").Call(b.fn.node(s), jen.Err()))
+}
+
+// goFunc names a Go function; one of the same package is not qualified.
+func (g *generator) goFunc(f *ir.GoBinding) *jen.Statement {
+	return jen.Qual(f.Path, f.Func)
+}
+
+// goArgs are the arguments of a direct call.
+func (b *block) goArgs(s *check.Step, f *ir.GoBinding) []jen.Code {
+	var args []jen.Code
+	if f.Context {
+		args = append(args, jen.Id("run").Dot("Context").Call())
+	}
+	if f.Struct {
+		return append(args, b.inputLiteral(f.In, s.With))
+	}
+	for _, p := range f.In.Fields {
+		arg := jen.Code(jen.Nil())
+		for _, a := range s.With {
+			if a.Field == p {
+				arg = b.argument(a)
+			}
+		}
+		args = append(args, arg)
+	}
+	return args
+}
+
+// flow writes a call of a sub-workflow.
+func (b *block) flow(s *check.Step) { b.handled(s, b.flowCall(s)) }
+
+// flowCall is the call itself, in a scope of its own.
+func (b *block) flowCall(s *check.Step) *jen.Statement {
+	return jen.Id(b.fn.g.p.Names.Bodies[s.Flow]).Call(
+		jen.Id("run").Dot("In").Call(b.fn.node(s)),
+		b.structLiteral(b.fn.g.goType(s.Flow.Input), s.With))
+}
+
+// handled stores the result of a node that is no single call, with its catch and on_error. c returns (value, error).
+func (b *block) handled(s *check.Step, c *jen.Statement) {
+	oe := s.Node.OnError
+	switch {
+	case s.Catch:
+		v := b.fn.fresh(s.Node.ID.Name + "_value")
+		b.add(jen.List(jen.Id(v), jen.Err()).Op(":=").Add(c))
+		b.threeResults(s, jen.Qual(runtimePath, "Catch").Call(b.fn.node(s), jen.Id(v), jen.Err()))
+	case oe != nil && oe.Kind == ir.OnErrorSkip:
+		b.call(s, jen.Qual(runtimePath, "Skip").Call(c), true)
+	case oe != nil && oe.Kind == ir.OnErrorDefault:
+		b.orDefault(s, c)
+	default:
+		b.call(s, c, s.Node.Result.Kind == schema.Opt)
+	}
+}
+
+// orDefault stores the result of c or, after a tool error, the default.
+func (b *block) orDefault(s *check.Step, c jen.Code) {
+	v := jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
+	b.add(jen.List(v, jen.Err()).Op(":=").Add(c))
+	in := b.inner(b.scope)
+	in.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	in.add(jen.Add(v).Op("=").Add(in.value(s.DefaultExpr)))
+	b.add(jen.If(jen.Err().Op("!=").Nil()).Block(in.code...))
+	b.assign(s, jen.Add(v), false)
+}
+
+// sets writes `set:`. A step that may have failed without ending the workflow writes only when it succeeded.
+func (b *block) sets(s *check.Step) {
+	if len(s.Sets) == 0 {
+		return
+	}
+	if !s.Catch && !s.Skips() {
+		for _, x := range s.Sets {
+			b.set(s, x)
+		}
+		return
+	}
+	in := b.inner(b.scope)
+	for _, x := range s.Sets {
+		in.set(s, x)
+	}
+	b.add(jen.If(jen.Id(b.fn.local(s)).Op("!=").Nil()).Block(in.code...))
+}
+
+func (b *block) set(s *check.Step, x *check.SetState) {
+	field := jen.Id("state").Dot(fieldName(&schema.Field{Name: x.State.Name.Name}))
+	if x.Deferred {
+		b.deferred(s, x)
+		return
+	}
+	v := b.value(x.Value)
+	switch x.State.Merge.Kind {
+	case ir.MergeAppend:
+		b.add(jen.Add(field).Op("=").Append(field, spread(v, x)))
+	case ir.MergeReducer:
+		b.add(jen.Add(field).Op("=").Add(b.fn.g.goFunc(x.State.Merge.Reducer.Bind)).Call(field, v))
+	case ir.MergeSetOnce:
+		b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(b.fn.onceName(x.State))),
+			jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+		b.add(jen.Add(field).Op("=").Add(v))
+	default:
+		b.add(jen.Add(field).Op("=").Add(v))
+	}
+}
+
+// onceName is the variable that remembers whether a set_once field was written.
+func (fn *function) onceName(s *ir.State) string {
+	if name := fn.once[s]; name != "" {
+		return name
+	}
+	if fn.once == nil {
+		fn.once = map[*ir.State]string{}
+	}
+	fn.once[s] = fn.fresh(s.Name.Name + "_set")
+	return fn.once[s]
+}
+
+// spread writes the appended list, or the one element.
+func spread(v jen.Code, x *check.SetState) jen.Code {
+	if x.One {
+		return v
+	}
+	return jen.Add(v).Op("...")
+}

@@ -1,0 +1,237 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// tools binds every tool that a node calls.
+func (g *generator) tools() {
+	var defs []jen.Code
+	done := map[*ir.Tool]bool{}
+	for _, p := range g.programs() {
+		used := map[*ir.Tool]bool{}
+		for _, s := range p.Body.All() {
+			used[s.Tool] = true
+		}
+		for _, t := range p.WF.Tools {
+			if used[t] && !done[t] {
+				done[t] = true
+				defs = append(defs, jen.Id(g.p.Names.Tools[t]).Op("=").Add(g.bind(t)))
+			}
+		}
+	}
+	if len(defs) == 0 {
+		return
+	}
+	g.file.Line()
+	g.file.Comment("Tools, bound at compile time.")
+	g.file.Var().Defs(defs...)
+}
+
+func (g *generator) bind(t *ir.Tool) jen.Code {
+	switch b := t.Binding.(type) {
+	case *ir.GoTool:
+		return jen.Qual(runtimePath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
+	case *ir.CommandTool:
+		return g.command(t, b)
+	}
+	return jen.Nil()
+}
+
+// bindArgs are the arguments that every binding starts with, its options at the end.
+func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
+	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), f}
+	if t.MaxOutput > 0 {
+		if _, ok := t.Binding.(*ir.CommandTool); !ok {
+			args = append(args, jen.Qual(runtimePath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
+		}
+	}
+	return args
+}
+
+func effectsName(e ir.Effects) jen.Code {
+	return jen.Qual(runtimePath, map[ir.Effects]string{
+		ir.EffectsNone: "None", ir.EffectsReads: "Reads", ir.EffectsWrites: "Writes", ir.EffectsExternal: "External",
+	}[e])
+}
+
+// inType is the Go type of a tool's input.
+func (g *generator) inType(t *ir.Tool) *jen.Statement {
+	if t.In == nil || len(t.In.Fields) == 0 && t.In.Go == nil {
+		return jen.Struct()
+	}
+	return g.goType(t.In)
+}
+
+// goToolFunc is the function itself where it has the shape of a tool, func(context.Context, In) (Out, error), and else a
+// function of that shape that calls it.
+func (g *generator) goToolFunc(t *ir.Tool, f *ir.GoBinding) jen.Code {
+	hasOut := f.Out != schema.EmptyType
+	if f.Context && f.Struct && f.Err && hasOut {
+		return g.goFunc(f)
+	}
+	ctx, in := jen.Id("_"), jen.Id("_")
+	var args []jen.Code
+	if f.Context {
+		ctx = jen.Id("ctx")
+		args = append(args, jen.Id("ctx"))
+	}
+	switch {
+	case f.Struct:
+		in = jen.Id("in")
+		args = append(args, jen.Id("in"))
+	case len(f.In.Fields) > 0:
+		in = jen.Id("in")
+		for _, p := range f.In.Fields {
+			args = append(args, jen.Id("in").Dot(fieldName(p)))
+		}
+	}
+	result := jen.Code(jen.Struct())
+	if hasOut {
+		result = g.goType(f.Out)
+	}
+	c := g.goFunc(f).Call(args...)
+	var code []jen.Code
+	switch {
+	case hasOut && f.Err:
+		code = []jen.Code{jen.Return(c)}
+	case hasOut:
+		code = []jen.Code{jen.Return(c, jen.Nil())}
+	case f.Err:
+		code = []jen.Code{jen.Return(jen.Struct().Values(), c)}
+	default:
+		code = []jen.Code{c, jen.Return(jen.Struct().Values(), jen.Nil())}
+	}
+	return jen.Func().Params(ctx.Qual("context", "Context"), in.Add(g.inType(t))).Params(result, jen.Error()).Block(code...)
+}
+
+// command writes a command tool: a function from the input to the command line.
+func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
+	fn := &function{g: g, names: map[string]bool{}}
+	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
+	var fields []jen.Code
+	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(name).Op(":").Add(v)) }
+
+	args := c.Args
+	if c.Shell {
+		add("Shell", text(args[0]))
+		args = args[1:]
+	}
+	var words []jen.Code
+	for _, a := range args {
+		words = append(words, text(a))
+	}
+	if len(words) > 0 {
+		add("Args", jen.Index().String().Values(words...))
+	}
+	if c.Dir != nil {
+		add("Dir", text(c.Dir))
+	}
+	var env, secrets []jen.Code
+	for _, e := range c.Env {
+		if s := g.secretOf(e); s != "" {
+			secrets = append(secrets, quote(e.Name.Name+"="+s))
+			continue
+		}
+		env = append(env, envEntry(e.Name.Name, text(e.Value), e.Value))
+	}
+	if len(env) > 0 {
+		add("Env", jen.Index().String().Values(env...))
+	}
+	if len(secrets) > 0 {
+		add("SecretEnv", jen.Index().String().Values(secrets...))
+	}
+	if c.Stdin != nil {
+		add("Stdin", text(c.Stdin))
+	}
+	if t.MaxOutput > 0 {
+		add("MaxOutput", jen.Lit(int(t.MaxOutput)))
+	}
+	in := jen.Id("in")
+	if t.In == nil || len(t.In.Fields) == 0 || !usesInput(c) {
+		in = jen.Id("_")
+	}
+	b.add(jen.Return(jen.Qual(execPath, "Command").Custom(braces(len(fields) > 1), fields...)))
+	f := jen.Func().Params(in.Add(g.inType(t))).Qual(execPath, "Command").Block(b.code...)
+	bound := jen.Qual(execPath, map[ir.Format]string{
+		ir.FormatText: "Text", ir.FormatLines: "Lines", ir.FormatJSON: "JSON", ir.FormatNone: "None",
+	}[c.Format])
+	if c.Format == ir.FormatJSON {
+		bound = bound.Types(g.inType(t), g.goType(t.Out))
+	}
+	call := g.bindArgs(t, f)
+	if names := g.secretNames(c); len(names) > 0 {
+		call = append(call, jen.Qual(runtimePath, "Secrets").Call(names...))
+	}
+	return bound.Call(call...)
+}
+
+// envEntry writes NAME=value, as one literal when the value is constant.
+func envEntry(name string, value jen.Code, tmpl *ir.Template) jen.Code {
+	if lit, ok := constantText(tmpl); ok {
+		return quote(name + "=" + lit)
+	}
+	return jen.Add(quote(name + "=")).Op("+").Add(value)
+}
+
+func constantText(t *ir.Template) (string, bool) {
+	text := ""
+	for _, s := range t.Tmpl.Segments {
+		if s.Expr != nil {
+			return "", false
+		}
+		text += s.Lit
+	}
+	return text, true
+}
+
+// secretOf is the secret an environment variable holds, when its text is the name of one.
+func (g *generator) secretOf(e ir.EnvVar) string {
+	text, ok := constantText(e.Value)
+	if !ok {
+		return ""
+	}
+	for _, p := range g.programs() {
+		for _, s := range p.WF.Secrets {
+			if s.Name.Name == text {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+func (g *generator) secretNames(c *ir.CommandTool) []jen.Code {
+	var names []jen.Code
+	for _, e := range c.Env {
+		if s := g.secretOf(e); s != "" {
+			names = append(names, quote(s))
+		}
+	}
+	return names
+}
+
+func usesInput(c *ir.CommandTool) bool {
+	for _, t := range append(append([]*ir.Template{c.Stdin, c.Dir}, c.Args...), envTemplates(c)...) {
+		if t == nil {
+			continue
+		}
+		if _, constant := constantText(t); !constant {
+			return true
+		}
+	}
+	return false
+}
+
+func envTemplates(c *ir.CommandTool) []*ir.Template {
+	var out []*ir.Template
+	for _, e := range c.Env {
+		out = append(out, e.Value)
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package codegen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// goType spells a type in Go.
+func (g *generator) goType(t *schema.Type) *jen.Statement {
+	if t.Go != nil {
+		s := jen.Id(t.Go.Name)
+		if t.Go.Path != "" {
+			s = jen.Qual(t.Go.Path, t.Go.Name)
+		}
+		if len(t.Go.Args) > 0 {
+			var args []jen.Code
+			for _, a := range t.Go.Args {
+				args = append(args, g.goType(a))
+			}
+			s = s.Types(args...)
+		}
+		if t.Go.Ptr {
+			s = jen.Op("*").Add(s)
+		}
+		return s
+	}
+	if name := g.p.Names.Types[t]; name != "" {
+		return jen.Id(name)
+	}
+	switch t.Kind {
+	case schema.Bool:
+		return jen.Bool()
+	case schema.Int:
+		return jen.Int64()
+	case schema.Float:
+		return jen.Float64()
+	case schema.String, schema.Enum:
+		return jen.String()
+	case schema.Bytes:
+		return jen.Index().Byte()
+	case schema.Time:
+		return jen.Qual("time", "Time")
+	case schema.Duration:
+		return jen.Qual("time", "Duration")
+	case schema.List:
+		return jen.Index().Add(g.goType(t.Elem))
+	case schema.Map:
+		return jen.Map(jen.String()).Add(g.goType(t.Elem))
+	case schema.Opt:
+		return jen.Op("*").Add(g.goType(t.Elem))
+	case schema.Struct:
+		if len(t.Fields) == 0 {
+			return jen.Struct()
+		}
+	}
+	return jen.Qual(runtimePath, "Value")
+}
+
+// types declares the structs and enums of the workflow: input, output, state, declared types, then those of tools and
+// results.
+func (g *generator) types() {
+	for _, t := range g.p.Names.Ordered {
+		g.file.Line()
+		g.file.Add(comment(t.Name + " " + t.Doc))
+		if t.Type.Kind == schema.Enum {
+			g.enum(t.Name, t.Type)
+			continue
+		}
+		g.file.Type().Id(t.Name).StructFunc(func(s *jen.Group) {
+			for _, f := range t.Type.Fields {
+				g.field(s, f, !g.isInput(t.Type))
+			}
+		})
+	}
+}
+
+// isInput reports whether t is a workflow's input section, whose defaults stand in Info.
+func (g *generator) isInput(t *schema.Type) bool {
+	for _, p := range g.programs() {
+		if p.Input == t {
+			return true
+		}
+	}
+	return false
+}
+
+// programs are the workflow and its sub-workflows.
+func (g *generator) programs() []*check.Program {
+	return append([]*check.Program{g.p}, g.p.Flows...)
+}
+
+func (g *generator) field(s *jen.Group, f *schema.Field, defaults bool) {
+	st := s.Id(fieldName(f)).Add(g.goType(f.Type)).Add(structTag(f, defaults))
+	if f.Description != "" {
+		st.Add(lineComment(f.Description))
+	}
+}
+
+// fieldName is the Go name of a field.
+func fieldName(f *schema.Field) string {
+	if f.GoName != "" {
+		return f.GoName
+	}
+	return goname.Exported(f.Name)
+}
+
+// structTag is the field's name in JSON and the constraints that the runtime checks where data comes from outside.
+func structTag(f *schema.Field, defaults bool) jen.Code {
+	tag := "json:" + strconv.Quote(f.Name)
+	if c := constraints(f); c != "" {
+		tag += " flow:" + strconv.Quote(c)
+	}
+	if defaults && f.Default != nil {
+		tag += " default:" + strconv.Quote(f.Default.JSON)
+	}
+	if !strings.Contains(tag, "`") && strconv.CanBackquote(tag) {
+		return jen.Op("`" + tag + "`")
+	}
+	return jen.Lit(tag)
+}
+
+func constraints(f *schema.Field) string {
+	var parts []string
+	leaf := f.Type
+	for leaf.Kind == schema.Opt || leaf.Kind == schema.List || leaf.Kind == schema.Map {
+		leaf = leaf.Elem
+	}
+	if leaf.Kind == schema.Enum {
+		parts = append(parts, "enum="+strings.Join(leaf.Values, "|"))
+	}
+	if f.Min != nil {
+		parts = append(parts, "min="+number(*f.Min))
+	}
+	if f.Max != nil {
+		parts = append(parts, "max="+number(*f.Max))
+	}
+	if f.Pattern != "" {
+		parts = append(parts, "pattern="+f.Pattern)
+	}
+	return strings.Join(parts, ",")
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// enum declares a named enum and its values.
+func (g *generator) enum(name string, t *schema.Type) {
+	g.file.Type().Id(name).String()
+	g.file.Line()
+	g.file.Comment(fmt.Sprintf("The values of %s.", name))
+	g.file.Const().DefsFunc(func(c *jen.Group) {
+		for _, v := range t.Values {
+			c.Id(name + goname.Exported(v)).Id(name).Op("=").Add(quote(v))
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package flowgen_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/flowgen-dev/flowgen"
+
+// A row says what a package may import besides the standard library. A path ending in /... covers what is below it.
+type row struct {
+	pkg   string   // relative to the module; the most specific row wins
+	own   []string // flowgen packages
+	other []string // modules or packages of others
+}
+
+// table is the architecture: cmd -> parser -> ir -> ir/check -> codegen, a runtime that knows nothing of the compiler,
+// and each family of foreign modules in one leaf. A package without a row fails, so that a new one is a decision.
+var table = []row{
+	{pkg: "ir/source"},
+	{pkg: "ir/goname"},
+	{pkg: "ir/diag", own: []string{"ir/source"}},
+	{pkg: "ir/schema", own: []string{"ir/source"}},
+	{pkg: "ir/expr", own: []string{"ir/source", "ir/schema", "ir/diag"}},
+	{pkg: "ir", own: []string{"ir/source", "ir/schema", "ir/expr"}},
+	{pkg: "ir/bind", own: irLeaves, other: []string{"golang.org/x/tools/go"}},
+	{pkg: "ir/check", own: irLeaves},
+
+	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
+	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
+	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
+
+	{pkg: "codegen", own: append([]string{"ir/check"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
+	{pkg: "templates"},
+	{
+		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli"},
+		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
+	},
+
+	{pkg: "runtime", own: []string{"runtime/internal/..."}, other: golangX},
+	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
+	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
+
+	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
+}
+
+// testOnly packages have no code of their own; their tests may import everything.
+var testOnly = []string{"", "golden/...", "docs/..."}
+
+var (
+	irLeaves = []string{"ir", "ir/source", "ir/diag", "ir/schema", "ir/expr", "ir/goname"}
+	golangX  = []string{"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text"}
+
+	// What tests may use beyond their package's row. cel-go is the oracle of the expression language and stays one.
+	inTests = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools"}
+	oracle  = "cel.dev"
+	oracled = []string{"ir/expr", "codegen", "golden/..."}
+)
+
+type listed struct {
+	ImportPath                         string
+	GoFiles                            []string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImports(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, p := range list(t, goos) {
+			rel := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+			if covered(testOnly, rel) {
+				if len(p.GoFiles) > 0 && rel != "docs" {
+					t.Errorf("%s is for tests only but has %v", p.ImportPath, p.GoFiles)
+				}
+				continue
+			}
+			r, ok := find(rel)
+			if !ok {
+				t.Errorf("%s has no row in the import table of deps_test.go", p.ImportPath)
+				continue
+			}
+			for _, imp := range p.Imports {
+				if why := r.refuses(imp); why != "" {
+					t.Errorf("%s (%s) imports %s: %s", rel, goos, imp, why)
+				}
+			}
+			for _, imp := range append(p.TestImports, p.XTestImports...) {
+				if why := refusesInTest(rel, imp); why != "" {
+					t.Errorf("a test of %s imports %s: %s", rel, imp, why)
+				}
+			}
+		}
+	}
+}
+
+func list(t *testing.T, goos string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,GoFiles,Imports,TestImports,XTestImports", "./...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var pkgs []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			if len(pkgs) < 10 {
+				t.Fatalf("go list found %d packages only", len(pkgs))
+			}
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// find returns the most specific row of a package.
+func find(rel string) (row, bool) {
+	best, ok := row{}, false
+	for _, r := range table {
+		if covered([]string{r.pkg}, rel) && (!ok || len(r.pkg) > len(best.pkg) || r.pkg == rel) {
+			best, ok = r, true
+			if r.pkg == rel {
+				break
+			}
+		}
+	}
+	return best, ok
+}
+
+// covered tells whether rel is one of the patterns or below one that ends in /...
+func covered(patterns []string, rel string) bool {
+	for _, p := range patterns {
+		root, deep := strings.CutSuffix(p, "/...")
+		if rel == root || deep && strings.HasPrefix(rel, root+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// refuses says why a package of this row may not import imp; "" when it may.
+func (r row) refuses(imp string) string {
+	if rel, own := strings.CutPrefix(imp, module+"/"); own {
+		if covered(r.own, rel) {
+			return ""
+		}
+		return fmt.Sprintf("of flowgen it may import %v", r.own)
+	}
+	if standard(imp) || within(r.other, imp) {
+		return ""
+	}
+	return fmt.Sprintf("of foreign modules it may import %v", r.other)
+}
+
+// refusesInTest is looser about flowgen's own packages (a test may drive the whole compiler) but not about the runtime,
+// whose tests must not need the compiler, and not about foreign modules.
+func refusesInTest(rel, imp string) string {
+	r, _ := find(rel)
+	own, isOwn := strings.CutPrefix(imp, module+"/")
+	switch {
+	case isOwn && covered([]string{"runtime/...", "examples/..."}, rel) && !covered([]string{"runtime/...", "examples/..."}, own):
+		return "the runtime and the examples do not need the compiler"
+	case isOwn, standard(imp), within(r.other, imp), within(inTests, imp):
+		return ""
+	case within([]string{oracle}, imp) && covered(oracled, rel):
+		return ""
+	}
+	return fmt.Sprintf("beyond its row a test may import %v", inTests)
+}
+
+func within(modules []string, imp string) bool {
+	for _, m := range modules {
+		if imp == m || strings.HasPrefix(imp, m+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// standard packages have no dot in the first element of their path.
+func standard(imp string) bool {
+	first, _, _ := strings.Cut(imp, "/")
+	return !strings.Contains(first, ".")
+}
+
+func TestTableIsRead(t *testing.T) {
+	tests := []struct{ pkg, imp, wantPart string }{
+		{"runtime", module + "/ir", "of flowgen it may import"},
+		{"runtime/cli", "github.com/spf13/cobra", "of foreign modules"},
+		{"runtime/journal", module + "/runtime", ""},
+		{"ir/check", module + "/codegen", "of flowgen it may import"},
+		{"ir", module + "/ir/check", "of flowgen it may import"},
+		{"codegen", "github.com/dave/jennifer/jen", ""},
+		{"ir/bind", "golang.org/x/tools/go/packages", ""},
+		{"cmd/flowgen/internal/cache", module + "/codegen", ""},
+		{"parser/native", module + "/parser/native2", "of flowgen it may import"},
+	}
+	for _, tt := range tests {
+		r, ok := find(tt.pkg)
+		if !ok {
+			t.Errorf("%s has no row", tt.pkg)
+			continue
+		}
+		if got := r.refuses(tt.imp); (got == "") != (tt.wantPart == "") || !strings.Contains(got, tt.wantPart) {
+			t.Errorf("%s imports %s: %q, want %q", tt.pkg, tt.imp, got, tt.wantPart)
+		}
+	}
+}

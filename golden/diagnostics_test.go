@@ -1,0 +1,185 @@
+// Package golden holds the tests that run the whole compiler over workflow files.
+package golden_test
+
+import (
+	"bytes"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	flowparser "github.com/flowgen-dev/flowgen/parser"
+)
+
+var update = flag.Bool("update", false, "rewrite what the tests compare with, and fail")
+
+// declaredCodes are the constants of type Code in the source of ir/diag, by name.
+func declaredCodes(t *testing.T) map[string]diag.Code {
+	t.Helper()
+	files, err := filepath.Glob("../ir/diag/codes*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no source of the codes", err)
+	}
+	codes := map[string]diag.Code{}
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok || len(v.Values) != len(v.Names) {
+				return true
+			}
+			if typ, ok := v.Type.(*ast.Ident); !ok || typ.Name != "Code" {
+				return true
+			}
+			for i, id := range v.Names {
+				s, err := strconv.Unquote(v.Values[i].(*ast.BasicLit).Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				codes[id.Name] = diag.Code(s)
+			}
+			return true
+		})
+	}
+	return codes
+}
+
+// TestDiagnosticsTable holds the table to the constants: each has one entry with everything in it, in order.
+func TestDiagnosticsTable(t *testing.T) {
+	declared := declaredCodes(t)
+	byCode := map[diag.Code]string{}
+	for name, code := range declared {
+		if other, dup := byCode[code]; dup {
+			t.Errorf("%s and %s are both %s", name, other, code)
+		}
+		byCode[code] = name
+	}
+	var order []diag.Code
+	for _, e := range diag.Codes() {
+		if byCode[e.Code] == "" {
+			t.Errorf("the entry %s has no constant, or stands twice", e.Code)
+		}
+		delete(byCode, e.Code)
+		order = append(order, e.Code)
+		if e.Title == "" || unicode.IsUpper([]rune(e.Title)[0]) || e.Title[len(e.Title)-1] == '.' {
+			t.Errorf("%s: title %q", e.Code, e.Title)
+		}
+		if len(e.Cause) < 60 || e.Cause[len(e.Cause)-1] != '.' {
+			t.Errorf("%s: the cause is no full sentences: %q", e.Code, e.Cause)
+		}
+		if (e.Wrong == "") != (e.Right == "") {
+			t.Errorf("%s has one example of two", e.Code)
+		}
+	}
+	for code, name := range byCode {
+		t.Errorf("%s (%s) has no entry in the table", name, code)
+	}
+	if !slices.IsSorted(order) {
+		t.Error("the entries are not in the order of their codes")
+	}
+}
+
+// one is a file system of one file.
+type one struct{ name, text string }
+
+func (o one) ReadFile(name string) ([]byte, error) {
+	if name != o.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return []byte(o.text), nil
+}
+
+// compile runs the front of the compiler over one file.
+func compile(text string) []diag.Diagnostic {
+	sink := &diag.Sink{}
+	file := one{"example.flowgen.yaml", text}
+	if wf := flowparser.Parse(file, file.name, sink); wf != nil {
+		bind.Resolve(wf, bind.Options{}, sink)
+		check.Check(wf, sink)
+	}
+	return sink.List()
+}
+
+// TestDiagnosticsExamples runs the examples: the wrong one reports its code once and nothing else of its severity or a
+// worse one, the right one nothing at all.
+func TestDiagnosticsExamples(t *testing.T) {
+	for _, e := range diag.Codes() {
+		if e.Wrong == "" {
+			continue
+		}
+		t.Run(string(e.Code), func(t *testing.T) {
+			t.Parallel()
+			var found []diag.Diagnostic
+			severity := diag.Note
+			list := compile(e.Wrong)
+			for _, d := range list {
+				if d.Code == e.Code {
+					found = append(found, d)
+					severity = min(severity, d.Severity)
+				}
+			}
+			if len(found) != 1 {
+				t.Errorf("the wrong example reports its code %d times", len(found))
+			}
+			for _, d := range list {
+				if d.Code != e.Code && d.Severity <= severity {
+					t.Errorf("the wrong example also reports %s %s: %s", d.Severity, d.Code, d.Message)
+				}
+			}
+			for _, d := range found {
+				if d.Span.IsZero() {
+					t.Errorf("no place: %s", d.Message)
+				}
+				t.Logf("%s %v %q (%s)", d.Message, d.Span.Start(), d.Span.Text(), d.Help)
+			}
+			if right := compile(e.Right); len(right) > 0 {
+				var b bytes.Buffer
+				_ = diag.Text(&b, right, diag.TextOptions{})
+				t.Errorf("the right example is not clean:\n%s", b.String())
+			}
+			if t.Failed() {
+				var b bytes.Buffer
+				_ = diag.Text(&b, list, diag.TextOptions{})
+				t.Logf("the wrong example:\n%s", b.String())
+			}
+		})
+	}
+}
+
+// TestDiagnosticsPage holds docs/diagnostics.md to the table.
+func TestDiagnosticsPage(t *testing.T) {
+	const page = "../docs/diagnostics.md"
+	want := diag.Markdown()
+	have, err := os.ReadFile(page)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if string(have) == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the table says (run with -update):\n%s", page, cmp.Diff(string(have), want))
+	}
+	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Error("rewritten: read the difference and run again")
+}

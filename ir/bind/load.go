@@ -1,0 +1,205 @@
+package bind
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// mode asks for types from export data. The dependencies' syntax is never wanted: with NeedDeps one package that
+// imports net/http takes ten times as long. A package that does not compile has no export data; go/packages then checks
+// its source and tolerates the errors, which is what lets a function be found beside generated code that is stale.
+const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedModule
+
+type loader struct {
+	opts   Options
+	root   string // folder of the go.mod or go.work that Dir belongs to; "" = none
+	module string // path of that go.mod's module; "" for a go.work
+
+	byPattern map[string]*packages.Package
+	calls     int // of packages.Load
+}
+
+// findModule looks for the module Dir belongs to.
+func (l *loader) findModule() {
+	for dir := l.opts.Dir; ; dir = filepath.Dir(dir) {
+		if b, err := l.read(filepath.Join(dir, "go.mod")); err == nil {
+			l.root, l.module = dir, modulePath(b)
+			return
+		}
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			l.root = dir
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// modulePath is what the module line of a go.mod says; "" when there is none.
+func modulePath(mod []byte) string {
+	for line := range strings.Lines(string(mod)) {
+		line, _, _ = strings.Cut(line, "//")
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == "module" {
+			return strings.Trim(fields[1], "\"`")
+		}
+	}
+	return ""
+}
+
+// read reads a file of at most 8 MiB, which is more than any Go file a person wrote.
+func (l *loader) read(name string) ([]byte, error) {
+	if b, ok := l.opts.Overlay[name]; ok {
+		return b, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > 8<<20 {
+		return nil, errors.New("not a source file")
+	}
+	return os.ReadFile(name)
+}
+
+// query runs the go command for patterns that were not asked for before.
+func (l *loader) query(patterns []string) error {
+	patterns = slices.DeleteFunc(patterns, func(p string) bool { _, known := l.byPattern[p]; return known })
+	slices.Sort(patterns)
+	patterns = slices.Compact(patterns)
+	if len(patterns) == 0 {
+		return nil
+	}
+	l.calls++
+	pkgs, err := packages.Load(&packages.Config{
+		Mode:       mode,
+		Dir:        l.opts.Dir,
+		Env:        l.opts.Env,
+		Overlay:    l.opts.Overlay,
+		Tests:      l.opts.Tests,
+		BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
+	}, patterns...)
+	if err != nil {
+		return err
+	}
+	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, stands last and wins.
+	slices.SortStableFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(len(a.ID), len(b.ID)) })
+	for _, p := range patterns {
+		l.byPattern[p] = nil
+		for _, pkg := range pkgs {
+			if l.matches(p, pkg) {
+				l.byPattern[p] = pkg
+			}
+		}
+	}
+	return nil
+}
+
+// matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.
+func (l *loader) matches(pattern string, pkg *packages.Package) bool {
+	if pkg.PkgPath == pattern {
+		return true
+	}
+	if _, ok := relative(pattern); !ok || pkg.Dir == "" || strings.HasSuffix(pkg.PkgPath, "_test") || strings.HasSuffix(pkg.ID, ".test") {
+		return false
+	}
+	return sameFolder(pkg.Dir, filepath.Join(l.opts.Dir, filepath.FromSlash(pattern)))
+}
+
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// load loads what refs need in one call. It reports false when the go command itself failed.
+func (r *resolver) load(refs []*ref) bool {
+	if len(refs) == 0 {
+		return false
+	}
+	var patterns []string
+	for _, f := range refs {
+		patterns = append(patterns, f.pattern)
+		if f.owner != "" {
+			patterns = append(patterns, f.owner)
+		}
+	}
+	err := r.query(patterns)
+	if err == nil {
+		return true
+	}
+	d := diag.Diagnostic{
+		Code: diag.GoPackage, Span: refs[0].span(),
+		Message: "the go command cannot load Go packages: " + r.firstLine(err.Error()),
+	}
+	if strings.Contains(err.Error(), "go command required, not found") {
+		d.Message, d.Help = "Go functions need the go command, which is not on the PATH", "install Go from https://go.dev/dl"
+	}
+	r.fail(d)
+	return false
+}
+
+// pkg is the package of a reference; what keeps it from being used is reported once per package.
+func (r *resolver) pkg(f *ref) (*packages.Package, bool) {
+	p := r.byPattern[f.pattern]
+	if p == nil || p.Name == "" || p.Types == nil {
+		if o := r.byPattern[f.owner]; f.owner != "" && o != nil && o.Name != "" {
+			r.method(f, o)
+			return nil, false
+		}
+		if !r.reported[f.pattern] {
+			r.reported[f.pattern] = true
+			r.missing(f, p)
+		}
+		return nil, false
+	}
+	if why, help := r.notImportable(p); why != "" {
+		r.fail(diag.Diagnostic{Code: diag.GoImport, Span: f.pathSpan(), Message: why, Help: help})
+		return nil, false
+	}
+	// The package the generated file will be part of may be waiting for that very file.
+	if p.IllTyped && !sameFolder(p.Dir, r.opts.Dir) && !r.reported[p.PkgPath] {
+		r.reported[p.PkgPath] = true
+		r.broken(f, p)
+	}
+	return p, true
+}
+
+// notImportable says why generated code cannot import p, or "".
+func (r *resolver) notImportable(p *packages.Package) (why, help string) {
+	here := sameFolder(p.Dir, r.opts.Dir)
+	if p.Name == "main" && !here {
+		return quote(p.PkgPath) + " is a command (package main), which cannot be imported", "move the function to a package of its own"
+	}
+	i := strings.LastIndex("/"+p.PkgPath+"/", "/internal/")
+	if i < 0 {
+		return "", ""
+	}
+	why, help = quote(p.PkgPath)+" is internal to "+quote(p.PkgPath[:max(i-1, 0)])+" and cannot be imported here", "name a function of a package that is not internal"
+	if i == 0 || p.Module == nil {
+		return quote(p.PkgPath) + " is internal to the standard library", help
+	}
+	// The parent of internal must be an ancestor of the folder the code is generated into.
+	parent := p.Dir
+	for range strings.Count(p.PkgPath[i-1:], "/") {
+		parent = filepath.Dir(parent)
+	}
+	if rel, err := filepath.Rel(parent, r.opts.Dir); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", ""
+	}
+	return why, help
+}

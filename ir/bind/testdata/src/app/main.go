@@ -1,0 +1,9 @@
+// Command app calls what flowgen is about to generate.
+package main
+
+import "fmt"
+
+func main() {
+	w, err := New()
+	fmt.Println(w, err)
+}

@@ -1,0 +1,7 @@
+package model
+
+// The kinds.
+const (
+	Page    Kind = "page"
+	Article Kind = "article"
+)

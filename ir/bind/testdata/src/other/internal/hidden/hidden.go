@@ -1,0 +1,4 @@
+// Package hidden may only be imported below other.
+package hidden
+
+func Do(s string) string { return s }

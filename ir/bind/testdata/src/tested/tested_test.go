@@ -1,0 +1,3 @@
+package tested
+
+func OnlyTest(s string) string { return s }

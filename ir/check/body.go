@@ -1,0 +1,188 @@
+package check
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// A Body is an ir.Body with what was proved about it: which steps run when, in which order, and how to write that down.
+type Body struct {
+	IR     *ir.Body
+	Steps  []*Step // in file order
+	Plan   *Plan   // how to emit it
+	Result *schema.Type
+
+	parent  *Step // the map or loop this is the inside of; nil for a workflow
+	outer   *Body
+	arcs    []*arc
+	byID    map[string]*Step
+	diagram *diagram
+	order   []*Step  // topological
+	reach   []bitset // reach[i] has j when step i comes before step j
+	loops   []*backEdge
+	weak    bool // the diagram was too large: dominators instead of formulas
+	doms    []bitset
+	facts   map[formula]expr.Facts
+	byIndex map[int]*Decision
+	vars    []*Var // names the enclosing verb brings in: `as`, `index`
+}
+
+// A Step is a node with what was proved about it.
+type Step struct {
+	Node  *ir.Node
+	Table int // place in the program's node table
+
+	Read  bool // something reads the result
+	Maybe bool // the result is held as a pointer: somebody needs to know whether there is one
+	Flag  bool // a separate "ran" variable is needed: something asks whether it ran and the result cannot tell
+	Catch bool // errors of some codes are handled in the workflow
+
+	ErrorRead    bool // something reads the step's .error
+	FailuresRead bool
+	DefaultExpr  *Expected // on_error: {default: ...}
+
+	Tool *ir.Tool // tool nodes
+	Body *Body    // map, loop
+	Flow *Program // flow nodes
+	Vars []*Var   // map: as, index
+
+	With   []*Argument // arguments in the order of the input's fields
+	Over   *Expected   // map
+	Until  *expr.Node  // loop
+	Fields []*Argument // let
+	Sets   []*SetState
+
+	body     *Body
+	defaults *ir.Defaults
+	index    int // in body.Steps
+	in, out  []*arc
+	outcome  *Decision // of a step with catch
+	after    []*Decision
+	act      formula // when it runs
+	ok       formula // when it runs and its result is there
+}
+
+// Effects is the worst the step itself can do, its body included.
+func (s *Step) Effects() ir.Effects {
+	switch v := s.Node.Verb.(type) {
+	case *ir.ToolCall:
+		if s.Tool != nil {
+			return effectsOf(s.Tool)
+		}
+	case *ir.LLM, *ir.Agent, *ir.Human, *ir.ToolChoice:
+		return ir.EffectsExternal
+	case *ir.Map, *ir.Loop:
+		worst := ir.EffectsNone
+		if s.Body != nil {
+			for _, t := range s.Body.Steps {
+				worst = max(worst, t.Effects())
+			}
+		}
+		return worst
+	case *ir.Flow:
+		return flowEffects(v.Flow)
+	}
+	return ir.EffectsNone
+}
+
+// A Var is a name that a verb brings into its body.
+type Var struct {
+	Name string
+	Type *schema.Type
+	Step *Step
+	Used bool
+}
+
+// An Argument is a checked value for a named field.
+type Argument struct {
+	Field *schema.Field
+	Value *Expected
+}
+
+// Expected is a value of the file with the type it stands for.
+type Expected struct {
+	Value ir.Value // nil: Field.Default
+	Type  *schema.Type
+}
+
+// SetState is a checked `set:` entry.
+type SetState struct {
+	State *ir.State
+	Value *Expected
+	One   bool // merge append: the value is one element, not a list
+
+	// Deferred: other branches write the field at the same time, so that the write is applied at the join, in file order.
+	Deferred bool
+}
+
+// A Decision is something that happens at run time and that edges depend on: a switch, a condition, or how a step with
+// catch ended.
+type Decision struct {
+	Step  *Step // after which it is decided
+	Kind  DecisionKind
+	Expr  *expr.Node // switch value or condition
+	Value *ir.Expr
+	Edge  *ir.Edge
+	Cases []Case
+	Open  bool // Switch: a value without a case is possible, and an error at run time
+	Used  int  // how many places of the plan ask for it
+	Hoist bool // it must be evaluated right after its step: what it reads may change, or it is more than an expression
+
+	key      string // of a condition, without its negations
+	positive bool   // whether Expr is key itself, or its opposite
+	index    int    // in the diagram
+}
+
+// DecisionKind tells the three apart.
+type DecisionKind uint8
+
+// The kinds. A condition has the cases true and false; an outcome has ok and one per catch clause.
+const (
+	Switch DecisionKind = iota
+	When
+	Outcome
+)
+
+// A Case of a decision.
+type Case struct {
+	Value   *Expected // Switch
+	Default bool      // Switch: none of the others
+	Code    string    // Outcome: a code, or "any"
+	Label   string    // for people
+}
+
+// An arc is one edge between two steps, with the case under which it is active.
+type arc struct {
+	from, to  *Step
+	decision  *Decision // nil: whenever from has run
+	cases     int       // index into decision.Cases
+	orderOnly bool      // file order of effects: decides nothing
+	edge      *ir.Edge
+}
+
+// A backEdge closes a loop written with edges.
+type backEdge struct {
+	edge      *ir.Edge
+	from      *Step
+	header    *Step
+	when      *Decision // nil: always
+	repeat    int       // the case of when that repeats
+	members   []*Step
+	exhausted *Step // nil: end, or an error when edge.Exhausted is nil
+}
+
+// bitset is a set of step indices.
+type bitset []uint64
+
+func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
+func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
+func (b bitset) union(o bitset) {
+	for i, w := range o {
+		b[i] |= w
+	}
+}
+
+// Decisions are what is decided after the step, in the order of the edges.
+func (s *Step) Decisions() []*Decision { return s.after }

@@ -1,0 +1,323 @@
+package check
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// value checks a value of the file against the type it stands for; with want nil the type is inferred. It returns the
+// type the value has, which is poison after a mistake.
+func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
+	switch v := v.(type) {
+	case *ir.Expr:
+		return c.expression(v, want, e)
+	case *ir.Template:
+		c.problems(v.Text, expr.CheckTemplate(v.Tmpl, e, e.facts()))
+		return c.fits(schema.StringType, want, v.Source(), "text")
+	case *ir.Scalar:
+		return c.scalar(v, want)
+	case *ir.List:
+		return c.list(v, want, e)
+	case *ir.Object:
+		return c.object(v, want, e)
+	}
+	return schema.InvalidType
+}
+
+func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type {
+	if v.Node == nil {
+		return schema.InvalidType
+	}
+	var problems []expr.Problem
+	if want == nil {
+		problems = expr.Check(v.Node, e, e.facts())
+	} else {
+		problems = expr.CheckExpect(v.Node, e, e.facts(), want)
+	}
+	c.problems(v.Text, problems)
+	if len(problems) > 0 || v.Node.Type == nil {
+		return schema.InvalidType
+	}
+	return v.Node.Type
+}
+
+// problems reports what the expression checker found, at its exact place in the file.
+func (c *checker) problems(text source.Text, list []expr.Problem) {
+	for _, p := range list {
+		d := diag.Diagnostic{Code: p.Code, Message: p.Message, Span: text.At(p.Lo, p.Hi), Help: p.Help, Related: p.Related}
+		if p.Replace != nil {
+			d.Fixes = []diag.Fix{diag.Replace(d.Span, *p.Replace)}
+			if d.Help == "" {
+				d.Help = d.Fixes[0].Title
+			}
+		}
+		c.report(d)
+	}
+}
+
+// fits reports a value of type have where want is asked for.
+func (c *checker) fits(have, want *schema.Type, at source.Span, what string) *schema.Type {
+	if want == nil || schema.Assignable(have, want) {
+		return have
+	}
+	c.mismatch(at, want, what)
+	return schema.InvalidType
+}
+
+func (c *checker) mismatch(at source.Span, want *schema.Type, what string) {
+	d := diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this is %s, but %s is needed here", what, want)}
+	if want.Decl != nil {
+		d.Related = []diag.Related{{Span: want.Decl.Span, Message: want.Decl.Name + " is declared here"}}
+	}
+	c.report(d)
+}
+
+// scalar checks a literal.
+func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
+	have, ok := literalTypes[v.Tag]
+	if !ok {
+		have = schema.StringType
+	}
+	if want == nil || want.Kind == schema.Invalid || want.Kind == schema.Any {
+		return have
+	}
+	if have == schema.NullType {
+		return c.fits(have, want, v.Source(), "null")
+	}
+	to := want.Present()
+	text := v.Text.Value
+	bad := func(format string, args ...any) *schema.Type {
+		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: v.Source(), Message: fmt.Sprintf(format, args...)})
+		return schema.InvalidType
+	}
+	switch to.Kind {
+	case schema.String:
+		if have != schema.StringType {
+			c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(),
+				Message: fmt.Sprintf("this is %s, but %s is needed here", have, want), Help: "quote it",
+				Fixes: []diag.Fix{diag.Replace(v.Source(), strconv.Quote(v.Source().Text()))}})
+			return schema.InvalidType
+		}
+		return want
+	case schema.Enum:
+		if have != schema.StringType && have != schema.BoolType && have != schema.IntType {
+			break
+		}
+		for _, e := range to.Values {
+			if e == text {
+				return want
+			}
+		}
+		c.reportUnknown(diag.EnumValue, fmt.Sprintf("%q is not a value of %s", text, to), v.Source(), text, to.Values)
+		return schema.InvalidType
+	case schema.Int:
+		if have == schema.IntType {
+			if _, err := ParseInt(text); err != nil {
+				return bad("%s does not fit into 64 bits", text)
+			}
+			return want
+		}
+	case schema.Float:
+		if have == schema.IntType || have == schema.FloatType {
+			if f, err := ParseFloat(text); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+				return bad("%s is not a finite number", text)
+			}
+			return want
+		}
+	case schema.Bool:
+		if have == schema.BoolType {
+			return want
+		}
+	case schema.Duration:
+		if have == schema.StringType {
+			if _, err := time.ParseDuration(text); err != nil {
+				return bad("%q is not a duration such as 1h30m or 500ms", text)
+			}
+			return want
+		}
+	case schema.Time:
+		if have == schema.StringType || have == schema.TimeType {
+			if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+				return bad("%q is not a time such as 2026-01-31T12:00:00Z", text)
+			}
+			return want
+		}
+	case schema.Bytes:
+		if have == schema.StringType || have == schema.BytesType {
+			if _, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+				return bad("this is not base64, the text form of bytes")
+			}
+			return want
+		}
+	}
+	what := have.String()
+	if have == schema.StringType {
+		what = "text"
+	}
+	c.mismatch(v.Source(), want, what)
+	return schema.InvalidType
+}
+
+var literalTypes = map[string]*schema.Type{
+	"!!str": schema.StringType, "!!int": schema.IntType, "!!float": schema.FloatType, "!!bool": schema.BoolType,
+	"!!null": schema.NullType, "!!binary": schema.BytesType, "!!timestamp": schema.StringType,
+}
+
+// ParseInt reads a YAML integer: decimal, or with 0x, 0o, 0b.
+func ParseInt(text string) (int64, error) {
+	return strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
+}
+
+// ParseFloat reads a YAML number.
+func ParseFloat(text string) (float64, error) {
+	text = strings.ReplaceAll(text, "_", "")
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return float64(n), nil
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+func (c *checker) list(v *ir.List, want *schema.Type, e *env) *schema.Type {
+	var elem *schema.Type
+	if want != nil {
+		switch to := want.Present(); to.Kind {
+		case schema.List:
+			elem = to.Elem
+		case schema.Any, schema.Invalid:
+			elem = to
+		default:
+			c.mismatch(v.Span, want, "a list")
+			return schema.InvalidType
+		}
+		for _, item := range v.Items {
+			c.value(item, elem, e)
+		}
+		return want
+	}
+	for _, item := range v.Items {
+		t := c.value(item, nil, e)
+		if elem == nil {
+			elem = t
+		} else if j := schema.Join(elem, t); j != nil {
+			elem = j
+		} else {
+			c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: item.Source(), Message: fmt.Sprintf("this is %s, but the items before it are %s", t, elem),
+				Help: "the items of a list have one type"})
+			return schema.InvalidType
+		}
+	}
+	if elem == nil {
+		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Span, Message: "the type of this empty list is not known",
+			Help: "give the field a `type`, or leave it out"})
+		return schema.InvalidType
+	}
+	return schema.ListOf(elem)
+}
+
+func (c *checker) object(v *ir.Object, want *schema.Type, e *env) *schema.Type {
+	if want == nil {
+		t := &schema.Type{Kind: schema.Struct}
+		for _, entry := range v.Entries {
+			t.Fields = append(t.Fields, &schema.Field{Name: entry.Key.Name, Span: entry.Key.Span, Type: c.inferred(entry.Value, e)})
+		}
+		return t
+	}
+	switch to := want.Present(); to.Kind {
+	case schema.Struct:
+		c.arguments(v.Entries, to, v.Span, e, "field")
+	case schema.Map, schema.Any, schema.Invalid:
+		elem := to
+		if to.Kind == schema.Map {
+			elem = to.Elem
+		}
+		for _, entry := range v.Entries {
+			c.value(entry.Value, elem, e)
+		}
+	default:
+		c.mismatch(v.Span, want, "a mapping")
+		return schema.InvalidType
+	}
+	return want
+}
+
+// inferred is the type of a value that nothing asks for. Null alone has none.
+func (c *checker) inferred(v ir.Value, e *env) *schema.Type {
+	t := c.value(v, nil, e)
+	if t.Kind == schema.Null {
+		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Source(), Message: "the type of null is not known here", Help: "give the field a `type: opt<...>`"})
+		return schema.InvalidType
+	}
+	return t
+}
+
+// arguments checks named values against the fields of a struct and returns them in the order of its fields. what names
+// the kind of thing an entry is, for messages: "input" or "field".
+func (c *checker) arguments(entries []*ir.Entry, to *schema.Type, at source.Span, e *env, what string) []*Argument {
+	given := map[string]*Argument{}
+	for _, entry := range entries {
+		f := to.Field(entry.Key.Name)
+		if f == nil {
+			c.unknownField(entry.Key, to, what)
+			c.value(entry.Value, schema.InvalidType, e)
+			continue
+		}
+		given[f.Name] = &Argument{Field: f, Value: &Expected{Value: entry.Value, Type: f.Type}}
+		before := c.sink.Errors()
+		c.value(entry.Value, f.Type, e)
+		if c.sink.Errors() > before {
+			c.blame(f)
+		} else if s, ok := entry.Value.(*ir.Scalar); ok {
+			c.bounds(s, f)
+		}
+	}
+	var out []*Argument
+	var missing []string
+	for _, f := range to.Fields {
+		switch a := given[f.Name]; {
+		case a != nil:
+			out = append(out, a)
+		case f.Required():
+			missing = append(missing, f.Name)
+		case f.Default != nil:
+			out = append(out, &Argument{Field: f, Value: &Expected{Type: f.Type}})
+		}
+	}
+	if len(missing) > 0 {
+		c.missing(missing, at, to, what)
+	}
+	return out
+}
+
+// bounds checks a literal against the field's constraints.
+func (c *checker) bounds(s *ir.Scalar, f *schema.Field) {
+	report := func(format string, args ...any) {
+		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: s.Source(), Message: fmt.Sprintf(format, args...)})
+	}
+	n := math.NaN()
+	switch f.Type.Present().Kind {
+	case schema.Int, schema.Float:
+		n, _ = ParseFloat(s.Text.Value)
+	case schema.String:
+		n = float64(len([]rune(s.Text.Value)))
+		if re, err := regexp.Compile(f.Pattern); f.Pattern != "" && err == nil && !re.MatchString(s.Text.Value) {
+			report("%q does not match the pattern %s of %s", s.Text.Value, f.Pattern, f.Name)
+		}
+	}
+	if f.Min != nil && n < *f.Min {
+		report("%s is below %s's minimum %v", s.Text.Value, f.Name, *f.Min)
+	}
+	if f.Max != nil && n > *f.Max {
+		report("%s is above %s's maximum %v", s.Text.Value, f.Name, *f.Max)
+	}
+}

@@ -1,0 +1,89 @@
+package check
+
+import (
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// Retry is the step's retry, its own or the workflow's default for calls that may be repeated.
+func (s *Step) Retry() *ir.Retry {
+	if s.Node.Retry != nil || s.Tool == nil || s.defaults == nil {
+		return s.Node.Retry
+	}
+	return s.defaults.Retry
+}
+
+// Timeout bounds one attempt of the step; 0 means that nothing does.
+func (s *Step) Timeout() time.Duration {
+	switch {
+	case s.Node.Timeout != nil:
+		return s.Node.Timeout.Value
+	case s.Tool != nil && s.defaults != nil && s.defaults.Timeout != nil:
+		return s.defaults.Timeout.Value
+	}
+	return 0
+}
+
+// An EdgeView is an edge as people see it; To may be "end".
+type EdgeView struct{ From, To, Label string }
+
+// Edges lists the edges that leave a step: to other steps, and to the end where that was written.
+func (s *Step) Edges() []EdgeView {
+	var out []EdgeView
+	id := s.Node.ID.Name
+	for _, a := range s.out {
+		if a.orderOnly {
+			continue
+		}
+		e := EdgeView{From: id, To: a.to.Node.ID.Name}
+		if a.decision != nil {
+			e.Label = a.decision.Cases[a.cases].Label
+		}
+		out = append(out, e)
+	}
+	for _, l := range s.body.loops {
+		if l.from == s {
+			label := "again"
+			if l.when != nil {
+				label = l.when.Cases[l.repeat].Label
+			}
+			out = append(out, EdgeView{From: id, To: l.header.Node.ID.Name, Label: label})
+		}
+	}
+	for _, e := range s.body.IR.Edges {
+		if e.From.Name == id {
+			out = append(out, endEdges(e)...)
+		}
+	}
+	for _, c := range s.Node.Catch {
+		if c.Target.Name == "end" {
+			out = append(out, EdgeView{From: id, To: "end", Label: "catch " + c.Code.Name})
+		}
+	}
+	return out
+}
+
+// endEdges are the parts of a written edge that lead to the end.
+func endEdges(e *ir.Edge) []EdgeView {
+	var out []EdgeView
+	add := func(to []ir.Ident, label string) {
+		for _, t := range to {
+			if t.Name == "end" {
+				out = append(out, EdgeView{From: e.From.Name, To: "end", Label: label})
+			}
+		}
+	}
+	label := ""
+	if e.When != nil {
+		label = e.When.Text.Value
+	}
+	if !e.Back {
+		add(e.To, label)
+	}
+	for _, c := range e.Cases {
+		add(c.To, c.Value.Source().Text())
+	}
+	add(e.Default, "default")
+	return out
+}

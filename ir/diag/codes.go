@@ -1,0 +1,44 @@
+package diag
+
+import "slices"
+
+// Code identifies a kind of mistake: stable, documented, never reused.
+type Code string
+
+// An Entry documents one code. The wrong example reports the code and nothing else of its severity; the right one is
+// clean. Both are complete workflow files in the native language and are run by a test.
+type Entry struct {
+	Code  Code
+	Title string // what the code is about, in a few words
+	Cause string // why it is a mistake and what to do, in full sentences
+	Wrong string // YAML; "" only when no single file can show it, then Cause says why
+	Right string
+}
+
+// The ranges, a file each:
+//
+//	FG00xx codes_yaml.go    the YAML itself
+//	FG01xx codes_native.go  the shape of the native language
+//	FG02xx codes_expr.go    expressions: syntax, operators, types inside them
+//	FG03xx codes_refs.go    names and what they refer to
+//	FG04xx codes_types.go   values that do not fit
+//	FG05xx codes_graph.go   edges, order, loops, state under concurrency
+//	FG06xx codes_tools.go   tools and their bindings; codes_use.go, from FG0640, their use
+//	FG07xx codes_policy.go  effects, caps, secrets
+//	FG08xx codes_names.go      names in the generated Go
+//	FG09xx codes_files.go   files, includes, the compiler's surroundings
+//	FG095x codes_output.go  the generated file and where it goes
+var table = slices.Concat(yamlCodes, nativeCodes, exprCodes, refCodes, typeCodes, graphCodes, toolCodes, useCodes, policyCodes, goCodes, fileCodes, outputCodes)
+
+// Codes lists every code in order.
+func Codes() []Entry { return table }
+
+// Explain returns the entry of a code; ok is false when there is none.
+func Explain(c Code) (e Entry, ok bool) {
+	for _, e := range table {
+		if e.Code == c {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}

@@ -1,0 +1,58 @@
+package diag
+
+// Files, includes and the compiler's surroundings.
+const (
+	CannotRead      Code = "FG0901"
+	IncludeCycle    Code = "FG0902"
+	RecursiveFlow   Code = "FG0903"
+	NotIncludable   Code = "FG0904"
+	UnknownLanguage Code = "FG0905"
+)
+
+var fileCodes = []Entry{
+	{
+		Code:  CannotRead,
+		Title: "a file that cannot be read",
+		Cause: "A workflow names a file that does not exist or cannot be read. Names are relative to the folder of the file they stand in.",
+		Wrong: `flowgen: 1
+name: greet
+include: [no_such_file.flowgen.yaml]
+nodes:
+  hello: {let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  IncludeCycle,
+		Title: "files that include one another",
+		Cause: "A file includes itself, directly or through others, so neither comes first. Move what both need into a file of its own that includes neither. It takes two files, or one that names itself, to see it.",
+	},
+	{
+		Code:  RecursiveFlow,
+		Title: "a workflow that runs itself",
+		Cause: "A flow node runs the workflow it stands in, directly or through others. Workflows end because they cannot call themselves; repeat with `loop` instead. It takes two files, or one that names itself, to see it.",
+	},
+	{
+		Code:  NotIncludable,
+		Title: "an included file with a section of a workflow",
+		Cause: "Included files bring types, tools, models, servers and agents. Nodes, state and the rest belong to a workflow, which is called by a flow node, not included. It takes two files to see it.",
+	},
+	{
+		Code:  UnknownLanguage,
+		Title: "a file in no known language",
+		Cause: "The language of a workflow file is recognised by its keys; a file of flowgen's own language starts with `flowgen: 1`.",
+		Wrong: `name: greet
+steps:
+  hello: {text: Hello}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+}

@@ -1,0 +1,448 @@
+package diag
+
+// Edges, order, loops, state under concurrency.
+const (
+	Cycle          Code = "FG0501"
+	BadEdge        Code = "FG0502"
+	Unconnected    Code = "FG0503"
+	Unreachable    Code = "FG0504"
+	NotBefore      Code = "FG0505"
+	NeverRan       Code = "FG0506"
+	MissingCase    Code = "FG0507"
+	UnknownCase    Code = "FG0508"
+	BadLoop        Code = "FG0509"
+	BackAndExit    Code = "FG0510"
+	StateRace      Code = "FG0511"
+	StateUnset     Code = "FG0512"
+	NotCaught      Code = "FG0513"
+	DuplicateCase  Code = "FG0514"
+	BadMerge       Code = "FG0515"
+	Misplaced      Code = "FG0516"
+	UselessDefault Code = "FG0517"
+)
+
+var graphCodes = []Entry{
+	{
+		Code:  Cycle,
+		Title: "nodes that wait for each other",
+		Cause: "A node runs once all nodes on its incoming edges have ended, so nodes on a circle of edges would wait for ever. Where nothing is written under `edges`, a node comes after those it reads, which can close a circle as well. To repeat nodes, use a `loop` node, or give the edge that leads back a `max`.",
+		Wrong: `flowgen: 1
+name: circle
+nodes:
+  ping: {let: {n: $pong.n + 1}}
+  pong: {let: {n: $ping.n + 1}}
+output: {n: $pong.n}
+`,
+		Right: `flowgen: 1
+name: circle
+nodes:
+  ping: {let: {n: 1}}
+  pong: {let: {n: $ping.n + 1}}
+output: {n: $pong.n}
+`,
+	},
+	{
+		Code:  BadEdge,
+		Title: "edges that contradict each other",
+		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes changes nothing then, so that its condition, or the case it stands in, is never asked. Remove the one that is not meant. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
+		Wrong: `flowgen: 1
+name: twice
+input: {n: int}
+nodes:
+  first: {let: {n: $input.n}}
+  second: {let: {n: $first.n + 1}}
+edges:
+  - first -> second
+  - {from: first, to: second, when: first.n > 3}
+output: {n: $second.n}
+`,
+		Right: `flowgen: 1
+name: twice
+input: {n: int}
+nodes:
+  first: {let: {n: $input.n}}
+  second: {let: {n: $first.n + 1}}
+edges:
+  - {from: first, to: second, when: first.n > 3}
+output: {n: "$default(second.n, 0)"}
+`,
+	},
+	{
+		Code:  Unconnected,
+		Title: "a node that is on no edge",
+		Cause: "Either all edges are written or none. As soon as `edges` is there it says everything about the order, so that a node it does not name would start at once, beside all others. Add the node to an edge, or remove it.",
+		Wrong: `flowgen: 1
+name: lost
+nodes:
+  first: {let: {n: 1}}
+  second: {let: {n: $first.n + 1}}
+  third: {let: {n: 3}}
+edges:
+  - first -> second
+output: {n: $second.n, m: $third.n}
+`,
+		Right: `flowgen: 1
+name: lost
+nodes:
+  first: {let: {n: 1}}
+  second: {let: {n: $first.n + 1}}
+  third: {let: {n: 3}}
+edges:
+  - first -> second
+  - first -> third
+output: {n: $second.n, m: $third.n}
+`,
+	},
+	{
+		Code:  Unreachable,
+		Title: "a node that can never run",
+		Cause: "No way through the edges leads to the node: with `join: all` its incoming edges exclude each other, or they leave nodes that cannot run themselves. Let the edges join (`join: any` is the default), or remove the node.",
+		Wrong: `flowgen: 1
+name: dead
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+  both: {let: {n: 3}, join: all}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
+  - left, right -> both
+output: {n: 1}
+`,
+		Right: `flowgen: 1
+name: dead
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+  either: {let: {n: "$first(left.n, right.n)"}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
+  - left, right -> either
+output: {n: $either.n}
+`,
+	},
+	{
+		Code:  NotBefore,
+		Title: "a result that is read before it is there",
+		Cause: "An expression can read the results of nodes that have certainly ended before: those from which edges lead to where it stands. The result of a node that runs later, beside it, or of the node itself is not there. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
+		Wrong: `flowgen: 1
+name: early
+nodes:
+  start: {let: {n: 1}}
+  left: {let: {n: $start.n + 1}}
+  right: {let: {n: $left.n + 1}}
+edges:
+  - start -> left, right
+output: {n: $left.n, m: $right.n}
+`,
+		Right: `flowgen: 1
+name: early
+nodes:
+  start: {let: {n: 1}}
+  left: {let: {n: $start.n + 1}}
+  right: {let: {n: $left.n + 1}}
+edges:
+  - start -> left -> right
+output: {n: $left.n, m: $right.n}
+`,
+	},
+	{
+		Code:  NeverRan,
+		Title: "a result that is never there where it is read",
+		Cause: "Whenever the reader runs, the node has not run or has failed: they stand in different cases of one decision, or the reader is behind the node's `catch`. Read the node that did run; behind a catch, `node.error` says what went wrong.",
+		Wrong: `flowgen: 1
+name: never
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today, catch: {any: note}}
+  note: {let: {text: "{{ date }}"}}
+output: {text: "$default(note.text, \"\")"}
+`,
+		Right: `flowgen: 1
+name: never
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today, catch: {any: note}}
+  note: {let: {text: "{{ date.error.message }}"}}
+output: {text: "$default(note.text, \"\")"}
+`,
+	},
+	{
+		Code:  MissingCase,
+		Title: "a switch that does not cover every value",
+		Cause: "The value is an enum or a bool, all of whose values are known, and one of them has no case and there is no `default`: the workflow would stop there. Add the case, or say with `default: end` that nothing happens.",
+		Wrong: `flowgen: 1
+name: cover
+input: {route: enum<left|right|back>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
+output: {n: "$first(left?.n, right?.n)"}
+`,
+		Right: `flowgen: 1
+name: cover
+input: {route: enum<left|right|back>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}, default: end}
+output: {n: "$first(left?.n, right?.n)"}
+`,
+	},
+	{
+		Code:  UnknownCase,
+		Title: "a case for a value that never comes",
+		Cause: "The value of the switch is an enum or a bool, and the case is none of its values: it would never be taken. Correct the spelling, or remove the case.",
+		Wrong: `flowgen: 1
+name: spelt
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, rihgt: right}}
+output: {n: "$first(left?.n, right?.n)"}
+`,
+		Right: `flowgen: 1
+name: spelt
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
+output: {n: "$first(left.n, right.n)"}
+`,
+	},
+	{
+		Code:  BadLoop,
+		Title: "edges that make no proper loop",
+		Cause: "An edge with `max` leads back to a node that comes before, the head of the loop. All nodes between them belong to the loop; it is entered through its head alone, and two loops lie one inside the other or apart. Move the edge, or use a `loop` node.",
+		Wrong: `flowgen: 1
+name: again
+state: {n: {type: int, init: 0}}
+nodes:
+  draft: {let: {n: $state.n + 1}, set: {n: $draft.n}}
+  judge: {let: {ok: $draft.n > 3}}
+edges:
+  - draft -> judge
+  - {from: draft, to: judge, when: draft.n < 2, max: 5}
+output: {ok: $judge.ok}
+`,
+		Right: `flowgen: 1
+name: again
+state: {n: {type: int, init: 0}}
+nodes:
+  draft: {let: {n: $state.n + 1}, set: {n: $draft.n}}
+  judge: {let: {ok: $draft.n > 3}}
+edges:
+  - draft -> judge
+  - {from: judge, to: draft, when: "!judge.ok", max: 5}
+output: {ok: $judge.ok}
+`,
+	},
+	{
+		Code:  BackAndExit,
+		Title: "an exit from a loop that may be active while the loop goes on",
+		Cause: "The edge that leads back wins: while its condition holds the loop goes on, and the other edges count for the last round only. When the condition of the exit can hold at the same time, the file says two things at once. Write the opposite condition on the exit.",
+		Wrong: `flowgen: 1
+name: again
+state: {n: {type: int, init: 0}}
+nodes:
+  draft: {let: {n: $state.n + 1}, set: {n: $draft.n}}
+  judge: {let: {ok: $draft.n > 3}}
+  done: {let: {n: $draft.n}}
+edges:
+  - draft -> judge
+  - {from: judge, to: draft, when: "!judge.ok", max: 5}
+  - judge -> done
+output: {n: $done.n}
+`,
+		Right: `flowgen: 1
+name: again
+state: {n: {type: int, init: 0}}
+nodes:
+  draft: {let: {n: $state.n + 1}, set: {n: $draft.n}}
+  judge: {let: {ok: $draft.n > 3}}
+  done: {let: {n: $draft.n}}
+edges:
+  - draft -> judge
+  - {from: judge, to: draft, when: "!judge.ok", max: 5}
+  - {from: judge, to: done, when: judge.ok}
+output: {n: "$default(done.n, 0)"}
+`,
+	},
+	{
+		Code:  StateRace,
+		Title: "state that is written and used at the same time",
+		Cause: "Nodes without edges between them run side by side, and so do the items of a map. What one of them writes to a state field the others may or may not see, depending on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
+		Wrong: `flowgen: 1
+name: race
+state: {n: {type: int, init: 0}}
+nodes:
+  start: {let: {n: 1}}
+  left: {let: {n: $start.n + 1}, set: {n: $left.n}}
+  right: {let: {n: $start.n + 2}, set: {n: $right.n}}
+edges:
+  - start -> left, right
+output: {n: $state.n}
+`,
+		Right: `flowgen: 1
+name: race
+state: {seen: {type: list<int>, merge: append}}
+nodes:
+  start: {let: {n: 1}}
+  left: {let: {n: $start.n + 1}, set: {seen: $left.n}}
+  right: {let: {n: $start.n + 2}, set: {seen: $right.n}}
+edges:
+  - start -> left, right
+output: {seen: $state.seen}
+`,
+	},
+	{
+		Code:  StateUnset,
+		Title: "state that is read before it is written",
+		Cause: "The field has no `init`, and on some way to the reader no node has set it, so that it has no value. Give it an `init`, declare it as `opt<...>`, or set it on every way.",
+		Wrong: `flowgen: 1
+name: unset
+state: {n: int}
+nodes:
+  next: {let: {n: $state.n + 1}, set: {n: $next.n}}
+output: {n: $state.n}
+`,
+		Right: `flowgen: 1
+name: unset
+state: {n: {type: int, init: 0}}
+nodes:
+  next: {let: {n: $state.n + 1}, set: {n: $next.n}}
+output: {n: $state.n}
+`,
+	},
+	{
+		Code:  NotCaught,
+		Title: "an error that is read where nothing was caught",
+		Cause: "A node's `.error` exists only behind its `catch`: in the node that the clause names, and in nodes that run only after it. Everywhere else the node succeeded, or the workflow has ended. Add a `catch`, or read the error in its handler.",
+		Wrong: `flowgen: 1
+name: caught
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today, on_error: {default: unknown}}
+  note: {let: {text: "{{ date.error.message }}"}}
+output: {text: $note.text}
+`,
+		Right: `flowgen: 1
+name: caught
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today, catch: {any: note}}
+  note: {let: {text: "{{ date.error.message }}"}}
+output: {text: "$default(note.text, \"\")"}
+`,
+	},
+	{
+		Code:  DuplicateCase,
+		Title: "a case that stands twice",
+		Cause: "Two cases of a switch are the same value, in the same or in another spelling. The first is taken, so that the second never would be. Remove one; one case may lead to several nodes.",
+		Wrong: `flowgen: 1
+name: cases
+input: {n: int}
+nodes:
+  choose: {let: {n: $input.n}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.n, cases: {16: left, 0x10: right}, default: end}
+output: {n: "$first(left?.n, right?.n)"}
+`,
+		Right: `flowgen: 1
+name: cases
+input: {n: int}
+nodes:
+  choose: {let: {n: $input.n}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.n, cases: {16: left, 17: right}, default: end}
+output: {n: "$first(left?.n, right?.n)"}
+`,
+	},
+	{
+		Code:  BadMerge,
+		Title: "a merge rule that does not fit the field",
+		Cause: "`merge: append` makes a list longer, so that the field has to be a list. Declare it as `list<...>`, or use `last`, `set_once` or a Go function.",
+		Wrong: `flowgen: 1
+name: grow
+state: {seen: {type: string, init: "", merge: append}}
+nodes:
+  one: {let: {word: hello}, set: {seen: $one.word}}
+output: {seen: $state.seen}
+`,
+		Right: `flowgen: 1
+name: grow
+state: {seen: {type: list<string>, merge: append}}
+nodes:
+  one: {let: {word: hello}, set: {seen: $one.word}}
+output: {seen: $state.seen}
+`,
+	},
+	{
+		Code:  Misplaced,
+		Title: "a key that has no meaning on this node",
+		Cause: "Only calls are retried and time out, and only what calls something can fail: a `let` or `go` node has nothing to catch, and the nodes inside a `map` or `loop` are retried each for itself. Move the key to the node that makes the call, or remove it.",
+		Wrong: `flowgen: 1
+name: pure
+nodes:
+  one: {let: {n: 1}, retry: {attempts: 3}}
+output: {n: $one.n}
+`,
+		Right: `flowgen: 1
+name: pure
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  one: {tool: today, retry: {attempts: 3}}
+output: {date: $one}
+`,
+	},
+	{
+		Code:  UselessDefault,
+		Title: "a default that is never taken",
+		Cause: "The value of the switch is an enum or a bool, and every value it can have has its case. Without the default the compiler would say which switches to extend when the enum grows. Remove it.",
+		Wrong: `flowgen: 1
+name: spare
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}, default: end}
+output: {n: "$first(left.n, right.n)"}
+`,
+		Right: `flowgen: 1
+name: spare
+input: {route: enum<left|right>}
+nodes:
+  choose: {let: {route: $input.route}}
+  left: {let: {n: 1}}
+  right: {let: {n: 2}}
+edges:
+  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
+output: {n: "$first(left.n, right.n)"}
+`,
+	},
+}

@@ -1,0 +1,316 @@
+package diag
+
+// The shape of the native language.
+const (
+	UnknownKey    Code = "FG0101"
+	MissingKey    Code = "FG0102"
+	WrongShape    Code = "FG0103"
+	UnknownWord   Code = "FG0104"
+	BadLiteral    Code = "FG0105"
+	BadName       Code = "FG0106"
+	DuplicateName Code = "FG0107"
+	NotOneVerb    Code = "FG0108"
+	BadEdgeForm   Code = "FG0109"
+	BadType       Code = "FG0110"
+	UnknownType   Code = "FG0111"
+	RecursiveType Code = "FG0112"
+	BadConstraint Code = "FG0113"
+	NotConstant   Code = "FG0114"
+	NotText       Code = "FG0115"
+	NotExpression Code = "FG0116"
+	BadVersion    Code = "FG0117"
+)
+
+var nativeCodes = []Entry{
+	{
+		Code:  UnknownKey,
+		Title: "a key that does not exist here",
+		Cause: "A mapping has a key that is not a part of the language at this place, so nothing would read it. Correct the spelling, or move the key to where it belongs: the help names the keys that can stand here.",
+		Wrong: `flowgen: 1
+name: greet
+input: {who: {type: string, defualt: you}}
+nodes:
+  hello: {let: {text: "Hello {{ input.who }}"}}
+output: {text: $hello.text}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {who: {type: string, default: you}}
+nodes:
+  hello: {let: {text: "Hello {{ input.who }}"}}
+output: {text: $hello.text}
+`,
+	},
+	{
+		Code:  MissingKey,
+		Title: "a key or a value that is missing",
+		Cause: "A mapping lacks a key that it cannot do without, or the key has no value. Write it; leave out keys that say nothing.",
+		Wrong: `flowgen: 1
+name: again
+nodes:
+  twice:
+    loop: {until: twice.n > 3}
+    do: {let: {n: 4}}
+`,
+		Right: `flowgen: 1
+name: again
+nodes:
+  twice:
+    loop: {until: twice.n > 3, max: 5}
+    do: {let: {n: 4}}
+`,
+	},
+	{
+		Code:  WrongShape,
+		Title: "a mapping, list or text where another is asked for",
+		Cause: "YAML has mappings, lists and text, and the language says which of them stands where. Often it is a dash too many, or a colon that is missing.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  - hello: {let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  UnknownWord,
+		Title: "a word that is not one of those allowed",
+		Cause: "Some keys take one of a few words, such as `any` or `all` for `join`. The help names them.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}, join: every}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}, join: all}
+`,
+	},
+	{
+		Code:  BadLiteral,
+		Title: "a number, duration, size, amount or reference that cannot be read",
+		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are whole numbers from 1, money is a decimal in quotes, a Go function is its import path, a dot and its name.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}, timeout: 30}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}, timeout: 30s}
+`,
+	},
+	{
+		Code:  BadName,
+		Title: "a name that cannot be used",
+		Cause: "Ids are lower-case letters, digits and underscores and start with a letter; types start with a capital. A few names mean something already and cannot be ids: input, state, end, error, index, in, true, false, null.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  SayHello: {let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  say_hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  DuplicateName,
+		Title: "a name that is declared twice",
+		Cause: "Two things of the same sort have the same name: nodes of a workflow (those inside `do:` included), tools with the same name and version, values of an enum, or declarations of included files. Rename one of them.",
+		Wrong: `flowgen: 1
+name: again
+nodes:
+  step:
+    loop: {until: step > 3, max: 5}
+    do: {nodes: {step: {let: {n: 4}}}, result: $step.n}
+`,
+		Right: `flowgen: 1
+name: again
+nodes:
+  step:
+    loop: {until: step > 3, max: 5}
+    do: {nodes: {inner: {let: {n: 4}}}, result: $inner.n}
+`,
+	},
+	{
+		Code:  NotOneVerb,
+		Title: "none or several of the keys that say what a thing does",
+		Cause: "A node has exactly one verb, a tool exactly one binding, a server a command or an address, and `auth` is one way to authenticate. Make two things of it, or add what is missing.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {timeout: 3s}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}, timeout: 3s}
+`,
+	},
+	{
+		Code:  BadEdgeForm,
+		Title: "an edge that cannot be read",
+		Cause: "An edge in text is a chain of node ids with `->` between them; commas fork and join: `a, b -> c -> d, e`. Nothing comes after `end`. Conditions and switches are written as mappings.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+  bye: {let: {text: Bye}}
+edges:
+  - hello => bye
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+  bye: {let: {text: Bye}}
+edges:
+  - hello -> bye
+`,
+	},
+	{
+		Code:  BadType,
+		Title: "a type that cannot be read",
+		Cause: "A type is a name, or a name with its parameter: `list<T>`, `map<T>`, `opt<T>`, `enum<a|b>`, `go:import/path.Type`, or a mapping of fields.",
+		Wrong: `flowgen: 1
+name: greet
+input: {names: {type: "string[]", default: []}}
+nodes:
+  hello: {let: {n: $size(input.names)}}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {names: {type: list<string>, default: []}}
+nodes:
+  hello: {let: {n: $size(input.names)}}
+`,
+	},
+	{
+		Code:  UnknownType,
+		Title: "a type that is not defined",
+		Cause: "The name is neither built in nor declared under `types:`, here or in an included file.",
+		Wrong: `flowgen: 1
+name: greet
+types: {Person: {name: string}}
+input: {who: Persn}
+nodes:
+  hello: {let: {text: "Hello {{ input.who.name }}"}}
+`,
+		Right: `flowgen: 1
+name: greet
+types: {Person: {name: string}}
+input: {who: Person}
+nodes:
+  hello: {let: {text: "Hello {{ input.who.name }}"}}
+`,
+	},
+	{
+		Code:  RecursiveType,
+		Title: "a type that contains itself",
+		Cause: "Values of a workflow have a depth that is known, so a type cannot contain itself, not even in a list or an optional. Use `any` for the part whose depth is not known.",
+		Wrong: `flowgen: 1
+name: trees
+types: {Tree: {value: int, children: list<Tree>}}
+nodes:
+  hello: {let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: trees
+types: {Tree: {value: int, children: list<any>}}
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  BadConstraint,
+		Title: "a bound or a pattern that does not fit",
+		Cause: "`min` and `max` bound numbers and the lengths of text, bytes, lists and maps; `pattern` is a regular expression in RE2 syntax for text.",
+		Wrong: `flowgen: 1
+name: greet
+input: {loud: {type: bool, default: false, min: 1}}
+nodes:
+  hello: {let: {loud: $input.loud}}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {loud: {type: bool, default: false}}
+nodes:
+  hello: {let: {loud: $input.loud}}
+`,
+	},
+	{
+		Code:  NotConstant,
+		Title: "an expression where a constant is asked for",
+		Cause: "Defaults, names, files and settings are read when the workflow is compiled, so they cannot depend on a run; and nothing is inserted into a script for the shell. A text that starts with a dollar is written with two: `$$5`.",
+		Wrong: `flowgen: 1
+name: greet
+input: {who: string, name: {type: string, default: $input.who}}
+nodes:
+  hello: {let: {text: "Hello {{ input.name }}"}}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {who: string, name: {type: string, default: you}}
+nodes:
+  hello: {let: {text: "Hello {{ input.name }}"}}
+`,
+	},
+	{
+		Code:  NotText,
+		Title: "an expression where text is asked for",
+		Cause: "Arguments of commands, their input and variables, headers and prompts are text. A value is inserted with braces: `\"{{ n }}\"`.",
+		Wrong: `flowgen: 1
+name: history
+tools:
+  log: {command: [git, log, -n, $n], in: {n: int}, out: lines, effects: reads}
+nodes:
+  lines: {tool: log, with: {n: 3}}
+`,
+		Right: `flowgen: 1
+name: history
+tools:
+  log: {command: [git, log, -n, "{{ n }}"], in: {n: int}, out: lines, effects: reads}
+nodes:
+  lines: {tool: log, with: {n: 3}}
+`,
+	},
+	{
+		Code:  NotExpression,
+		Title: "text where an expression is asked for",
+		Cause: "A map goes through the value of an expression, or through a list that is written out. An expression starts with a dollar.",
+		Wrong: `flowgen: 1
+name: greet
+input: {names: list<string>}
+nodes:
+  hello: {map: input.names, as: n, do: {let: {text: "Hello {{ n }}"}}}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {names: list<string>}
+nodes:
+  hello: {map: $input.names, as: n, do: {let: {text: "Hello {{ n }}"}}}
+`,
+	},
+	{
+		Code:  BadVersion,
+		Title: "a version of the language that this compiler does not read",
+		Cause: "The first key of a file says for which version of the language it is written. This compiler reads version 1.",
+		Wrong: `flowgen: 2
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+}

@@ -1,0 +1,72 @@
+package diag
+
+// Effects, caps, secrets.
+const (
+	EffectsUnset  Code = "FG0701"
+	EffectsDenied Code = "FG0702"
+	RetriedWrite  Code = "FG0703"
+)
+
+var policyCodes = []Entry{
+	{
+		Code:  EffectsUnset,
+		Title: "a tool that does not say what it does to the world",
+		Cause: "`effects` is `none` (computes), `reads`, `writes` (changes something that can be repeated or undone) or `external` (acts on the outside for good). It decides about order, retries, replay and policies. Where it is missing the worst, external, is assumed. Write it.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  EffectsDenied,
+		Title: "a tool whose effects the policy does not allow",
+		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  touch: {command: [touch, today], effects: writes}
+policy: {effects: [none, reads]}
+nodes:
+  mark: {tool: touch}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  touch: {command: [touch, today], effects: writes}
+policy: {effects: [none, reads, writes]}
+nodes:
+  mark: {tool: touch}
+`,
+	},
+	{
+		Code:  RetriedWrite,
+		Title: "a retry of something that changes the world",
+		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run.",
+		Wrong: `flowgen: 1
+name: mail
+tools:
+  send: {command: [sendmail, ops], effects: external}
+nodes:
+  notify: {tool: send, retry: {attempts: 3}}
+`,
+		Right: `flowgen: 1
+name: mail
+tools:
+  send: {command: [sendmail, ops], effects: external}
+nodes:
+  notify: {tool: send}
+`,
+	},
+}

@@ -1,0 +1,98 @@
+package diag
+
+// Names and what they refer to.
+const (
+	UnknownName     Code = "FG0301"
+	UnknownField    Code = "FG0302"
+	UnknownFunction Code = "FG0303"
+	Unused          Code = "FG0304"
+)
+
+var refCodes = []Entry{
+	{
+		Code:  UnknownName,
+		Title: "a name that is not defined here",
+		Cause: "An expression or a template names a node, root or variable that does not exist where it stands. Every name must be declared: correct the spelling, or declare it.",
+		Wrong: `flowgen: 1
+name: greet
+input: {name: string}
+nodes:
+  hello: {let: {text: "Hello {{ inptu.name }}"}}
+output: {text: $hello.text}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {name: string}
+nodes:
+  hello: {let: {text: "Hello {{ input.name }}"}}
+output: {text: $hello.text}
+`,
+	},
+	{
+		Code:  UnknownField,
+		Title: "a field that a value does not have",
+		Cause: "The value before the dot is known, and it has no field of that name. Fields are those of the declared type, of the tool's result or of the let node; lists, strings and numbers have none.",
+		Wrong: `flowgen: 1
+name: sample
+types: {Post: {url: string, likes: int}}
+input: {post: Post}
+nodes:
+  pick:
+    let:
+      x: $input.post.lieks + 1
+output: {x: $pick.x}
+`,
+		Right: `flowgen: 1
+name: sample
+types: {Post: {url: string, likes: int}}
+input: {post: Post}
+nodes:
+  pick:
+    let:
+      x: $input.post.likes + 1
+output: {x: $pick.x}
+`,
+	},
+	{
+		Code:  UnknownFunction,
+		Title: "a function that does not exist",
+		Cause: "The functions are size, contains, startsWith, endsWith, matches, exists, all, map, filter, default and first. Anything else is computed in a go node.",
+		Wrong: `flowgen: 1
+name: sample
+input: {names: list<string>}
+nodes:
+  pick:
+    let:
+      x: $len(input.names)
+output: {x: $pick.x}
+`,
+		Right: `flowgen: 1
+name: sample
+input: {names: list<string>}
+nodes:
+  pick:
+    let:
+      x: $size(input.names)
+output: {x: $pick.x}
+`,
+	},
+	{
+		Code:  Unused,
+		Title: "something that nothing uses",
+		Cause: "A tool is never called, an input or state field is never read, or the result of a node without effects is not read. Either it is left over, or the place that should use it names something else. Remove it, or use it.",
+		Wrong: `flowgen: 1
+name: greet
+input: {name: string, age: int}
+nodes:
+  hello: {let: {text: "Hello {{ input.name }}"}}
+output: {text: $hello.text}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {name: string, age: int}
+nodes:
+  hello: {let: {text: "Hello {{ input.name }}, {{ input.age }}"}}
+output: {text: $hello.text}
+`,
+	},
+}

@@ -1,0 +1,116 @@
+package diag
+
+// Values that do not fit.
+const (
+	TypeMismatch Code = "FG0401"
+	OptionalUse  Code = "FG0402"
+	NoTextForm   Code = "FG0403"
+	UntypedValue Code = "FG0404"
+	MissingField Code = "FG0405"
+)
+
+var typeCodes = []Entry{
+	{
+		Code:  TypeMismatch,
+		Title: "a value of the wrong type",
+		Cause: "A value stands where another type is asked for. Nothing is converted silently: an int is not a float, a list is not text. Change the value, or the type that asks for it.",
+		Wrong: `flowgen: 1
+name: sample
+input: {n: int}
+nodes:
+  pick: {let: {x: $input.n + 1}}
+output: {x: {type: string, value: $pick.x}}
+`,
+		Right: `flowgen: 1
+name: sample
+input: {n: int}
+nodes:
+  pick: {let: {x: $input.n + 1}}
+output: {x: {type: int, value: $pick.x}}
+`,
+	},
+	{
+		Code:  OptionalUse,
+		Title: "a value used without knowing that it is there",
+		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` on the way), read fields through `?.`, or say what stands for it: `default(x, value)`, `first(a, b)`.",
+		Wrong: `flowgen: 1
+name: sample
+input: {tag: opt<string>}
+nodes:
+  pick:
+    let:
+      x: $size(input.tag) > 3
+output: {x: $pick.x}
+`,
+		Right: `flowgen: 1
+name: sample
+input: {tag: opt<string>}
+nodes:
+  pick:
+    let:
+      x: $size(default(input.tag, "")) > 3
+output: {x: $pick.x}
+`,
+	},
+	{
+		Code:  NoTextForm,
+		Title: "a value that has no text form",
+		Cause: "Between `{{` and `}}` stand strings, numbers, bools, enums, times, durations and bytes. Lists, maps and structs are written with a filter: `| json`, and for lists of text `| lines` or `| join(\", \")`.",
+		Wrong: `flowgen: 1
+name: sample
+input: {names: list<string>}
+nodes:
+  pick:
+    let:
+      x: "{{ input.names }}"
+output: {x: $pick.x}
+`,
+		Right: `flowgen: 1
+name: sample
+input: {names: list<string>}
+nodes:
+  pick:
+    let:
+      x: "{{ input.names | lines }}"
+output: {x: $pick.x}
+`,
+	},
+	{
+		Code:  UntypedValue,
+		Title: "a value whose type cannot be told",
+		Cause: "An empty list or `null` says nothing about its type. It can stand where a type is asked for, as in the input of a tool, and not where the type is taken from the value, as in a `let` node. Give the field a type where one can be written, or use a value that has one.",
+		Wrong: `flowgen: 1
+name: sample
+nodes:
+  pick: {let: {tags: []}}
+output: {n: $size(pick.tags)}
+`,
+		Right: `flowgen: 1
+name: sample
+nodes:
+  pick: {let: {tags: [none]}}
+output: {n: $size(pick.tags)}
+`,
+	},
+	{
+		Code:  MissingField,
+		Title: "a required value that is not given",
+		Cause: "What is called, or the type that is built, has a field without a default, and nothing is given for it. Add it; where it is not always needed, declare a default or make it `opt<...>`.",
+		Wrong: `flowgen: 1
+name: sample
+tools:
+  log: {command: [git, log, "-n{{ n }}", "{{ ref }}"], in: {n: int, ref: string}, out: lines, effects: reads}
+nodes:
+  commits: {tool: log, with: {n: 3}}
+output: {commits: $commits}
+`,
+		Right: `flowgen: 1
+name: sample
+tools:
+  log: {command: [git, log, "-n{{ n }}", "{{ ref }}"], in: {n: int, ref: string}, out: lines, effects: reads}
+nodes:
+  commits: {tool: log, with: {n: 3, ref: main}}
+output: {commits: $commits}
+`,
+	},
+}

@@ -1,0 +1,120 @@
+package diag
+
+// The use of tools, whatever they are bound to.
+const (
+	UnknownTool   Code = "FG0640"
+	AmbiguousTool Code = "FG0641"
+	Unavailable   Code = "FG0642"
+	Deprecated    Code = "FG0643"
+	Blocked       Code = "FG0644"
+)
+
+var useCodes = []Entry{
+	{
+		Code:  UnknownTool,
+		Title: "a tool that is not declared",
+		Cause: "A node calls a tool, or a version of it, that stands neither under `tools:` nor in an included file. Correct the spelling, or declare it.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: tday}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  AmbiguousTool,
+		Title: "a tool with several versions, and none is named",
+		Cause: "Two versions of the tool are declared, and they may differ in what they take, return and do. Write the one that is meant: `clock.today@2`.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  clock.today@1: {command: [date], out: string, effects: reads}
+  clock.today@2: {command: [date, -u], out: string, effects: reads}
+nodes:
+  date: {tool: clock.today}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  clock.today@1: {command: [date], out: string, effects: reads}
+  clock.today@2: {command: [date, -u], out: string, effects: reads}
+nodes:
+  before: {tool: clock.today@1}
+  date: {tool: clock.today@2}
+output: {before: $before, date: $date}
+`,
+	},
+	{
+		Code:  Unavailable,
+		Title: "a part of the language that this version cannot compile yet",
+		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go` and `command` tools and the nodes `tool`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
+		Wrong: `flowgen: 1
+name: dates
+models: {fast: {model: "openai:gpt-4o-mini"}}
+nodes:
+  date: {llm: fast, prompt: What day is it?}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  Deprecated,
+		Title: "a tool that should no longer be used",
+		Cause: "The tool's declaration says `state: deprecated`: it works, and will go. Use the tool or the version that takes its place.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  clock.today@1: {command: [date], out: string, effects: reads, state: deprecated}
+nodes:
+  date: {tool: clock.today}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  clock.today@2: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool: clock.today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  Blocked,
+		Title: "a tool that must not be used",
+		Cause: "The tool's declaration says `state: blocked`: whoever declares it does not allow calls. Use another tool.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads, state: blocked}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads, state: active}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+	},
+}

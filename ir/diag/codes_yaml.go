@@ -1,0 +1,174 @@
+package diag
+
+import "strings"
+
+// The YAML itself.
+const (
+	YAMLSyntax    Code = "FG0001"
+	YAMLTab       Code = "FG0002"
+	YAMLQuote     Code = "FG0003"
+	YAMLDuplicate Code = "FG0004"
+	YAMLKey       Code = "FG0005"
+	YAMLMerge     Code = "FG0006"
+	YAMLTag       Code = "FG0007"
+	YAMLAnchor    Code = "FG0008"
+	YAMLDocuments Code = "FG0009"
+	YAMLLimit     Code = "FG0010"
+	YAMLCharacter Code = "FG0011"
+)
+
+var yamlCodes = []Entry{
+	{
+		Code:  YAMLSyntax,
+		Title: "text that is not YAML",
+		Cause: "The file breaks a rule of YAML: a bracket or a quote is not closed, indentation does not line up, a colon is missing, or there is nothing in it.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  YAMLTab,
+		Title: "a tab as indentation",
+		Cause: "YAML is indented with spaces; a tab has no defined width and is refused.",
+		Wrong: "flowgen: 1\nname: greet\nnodes:\n\thello: {let: {text: Hello}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}}\n",
+	},
+	{
+		Code:  YAMLQuote,
+		Title: "text that YAML cuts short because it is not quoted",
+		Cause: "Without quotes, YAML reads `{{` as the start of a mapping, ends text at ` #`, and splits it at `: `, in brackets at commas too. Put the whole text in quotes.",
+		Wrong: `flowgen: 1
+name: greet
+input: {who: string}
+nodes:
+  hello: {let: {text: {{ input.who }}}}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {who: string}
+nodes:
+  hello: {let: {text: "{{ input.who }}"}}
+`,
+	},
+	{
+		Code:  YAMLDuplicate,
+		Title: "a key that stands twice in a mapping",
+		Cause: "Of two equal keys one would be lost without a word. Remove one, or give it another name.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+  hello: {let: {text: Bye}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+  bye: {let: {text: Bye}}
+`,
+	},
+	{
+		Code:  YAMLKey,
+		Title: "a key that is not text",
+		Cause: "The key of a mapping is a word. YAML also allows lists and mappings as keys, but no workflow needs them: usually braces or brackets are missing their quotes.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {[a, b]: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {a: Hello, b: Hello}}
+`,
+	},
+	{
+		Code:  YAMLMerge,
+		Title: "a merge key",
+		Cause: "The key `<<` copies entries out of sight, and no two readers of YAML agree how. Repeat the keys, or use `defaults:`.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {<<: {timeout: 3s}, let: {text: Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {timeout: 3s, let: {text: Hello}}
+`,
+	},
+	{
+		Code:  YAMLTag,
+		Title: "a tag that means nothing here",
+		Cause: "Tags such as `!foo` ask the reader of the YAML for something special. Workflows have none beyond those of YAML's core schema. Remove it, or quote text that starts with an exclamation mark.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: !loud Hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: "!loud Hello"}}
+`,
+	},
+	{
+		Code:  YAMLAnchor,
+		Title: "an alias that stands for nothing, or for itself",
+		Cause: "`*name` repeats what `&name` marks earlier in the file. The mark is missing, or the alias stands inside it. Quote text that starts with an asterisk.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: *hello}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: "*hello"}}
+`,
+	},
+	{
+		Code:  YAMLDocuments,
+		Title: "several documents in one file",
+		Cause: "`---` starts a second document. A file holds one workflow; make two files of it.",
+		Wrong: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+---
+flowgen: 1
+name: bye
+nodes:
+  bye: {let: {text: Bye}}
+`,
+		Right: `flowgen: 1
+name: greet
+nodes:
+  hello: {let: {text: Hello}}
+`,
+	},
+	{
+		Code:  YAMLLimit,
+		Title: "a file that is too large, too deep, or repeats too much",
+		Cause: "Files have a limit in size, in depth and in what aliases add, far above what a person writes, so that a hostile file cannot exhaust the machine. Split it and use `include:`.",
+		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: " + deep + "}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: [[1]]}}\n",
+	},
+	{
+		Code:  YAMLCharacter,
+		Title: "bytes that are not UTF-8, or characters that cannot be seen",
+		Cause: "Control characters, unusual line separators and marks that change the direction of text make a file look other than it is. Write them as escapes in double quotes: `\"\\u2028\"`.",
+		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\u2028\"}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\\u2028\"}}\n",
+	},
+}
+
+// deep is a list in a list in a list, deeper than anything needs to be.
+var deep = strings.Repeat("[", 150) + strings.Repeat("]", 150)

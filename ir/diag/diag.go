@@ -1,0 +1,111 @@
+// Package diag is how the compiler speaks to people: diagnostics with exact spans, stable codes, help, related places
+// and edits, collected in a Sink and rendered as text or JSON.
+package diag
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// Severity of a diagnostic. Warnings never change what is generated.
+type Severity uint8
+
+// Errors make a command fail; warnings do so only with --strict.
+const (
+	Error Severity = iota
+	Warning
+	Note
+)
+
+func (s Severity) String() string { return [...]string{"error", "warning", "note"}[s] }
+
+// A Diagnostic says what is wrong at one place and what to do.
+type Diagnostic struct {
+	Severity Severity
+	Code     Code
+	Message  string      // lower case, no full stop: what is wrong here
+	Span     source.Span // the smallest wrong text; zero when no file is to blame
+	Related  []Related   // at most two: the other half of a conflict
+	Help     string      // what to do, when one answer is right
+	Fixes    []Fix       // edits that a tool can apply; the first is the best
+}
+
+// Related is another place that has to do with the mistake.
+type Related struct {
+	Span    source.Span
+	Message string
+}
+
+// A Fix makes the mistake go away. Title is a verb phrase.
+type Fix struct {
+	Title string
+	Edits []Edit
+}
+
+// An Edit replaces the text of a span.
+type Edit struct {
+	Span source.Span
+	New  string
+}
+
+// Replace is the fix that puts text where span is.
+func Replace(span source.Span, text string) Fix {
+	return Fix{Title: "replace with `" + text + "`", Edits: []Edit{{span, text}}}
+}
+
+// A Sink collects diagnostics. It is not safe for concurrent use; passes run one after the other.
+type Sink struct{ list []Diagnostic }
+
+// Report adds d. A second diagnostic of the same code at the same place is the same mistake and is dropped.
+func (s *Sink) Report(d Diagnostic) {
+	for i := range s.list {
+		if o := &s.list[i]; o.Code == d.Code && o.Span == d.Span && o.Message == d.Message {
+			return
+		}
+	}
+	s.list = append(s.list, d)
+}
+
+// HasErrors reports whether any error, as opposed to warnings, was reported.
+func (s *Sink) HasErrors() bool { return s.Errors() > 0 }
+
+// Errors counts the errors.
+func (s *Sink) Errors() int {
+	n := 0
+	for i := range s.list {
+		if s.list[i].Severity == Error {
+			n++
+		}
+	}
+	return n
+}
+
+// List returns all diagnostics in file order: by file name, then by place, errors before warnings at the same place.
+func (s *Sink) List() []Diagnostic {
+	out := slices.Clone(s.list)
+	name := func(d Diagnostic) string {
+		if d.Span.File == nil {
+			return ""
+		}
+		return d.Span.File.Name
+	}
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(name(a), name(b)), cmp.Compare(a.Span.Lo, b.Span.Lo), cmp.Compare(a.Severity, b.Severity))
+	})
+	return out
+}
+
+// Relate adds places to the diagnostic reported last, up to the two that a diagnostic may have.
+func (s *Sink) Relate(places []Related) {
+	if len(s.list) == 0 {
+		return
+	}
+	last := &s.list[len(s.list)-1]
+	for _, p := range places {
+		if len(last.Related) < 2 && !slices.Contains(last.Related, p) {
+			last.Related = append(last.Related, p)
+		}
+	}
+}

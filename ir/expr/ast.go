@@ -1,0 +1,110 @@
+// Package expr is the expression language of workflow files: a closed, statically typed language in CEL's spelling.
+//
+// Parse and ParseTemplate turn text into a tree whose every node knows its bytes; Check gives each node a type and
+// proves, branch by branch, which optional values are present. Evaluation is not here: checked expressions are lowered
+// to Go. The same tree carries the conditions of every dialect.
+//
+// Mistakes come back as Problems with offsets into the text that was parsed; the caller maps them to the file.
+package expr
+
+import (
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// Op is what a node of the tree is.
+type Op uint8
+
+// The operations. Bad stands where text could not be parsed: it is never reported again and its type is the poison type.
+const (
+	Bad      Op = iota
+	Lit         // Value
+	Name        // Text
+	Field       // Kids[0] . Text
+	OptField    // Kids[0] ?. Text: absent when Kids[0] is
+	Call        // Text(Kids...); with Method, Kids[0].Text(Kids[1:]...)
+	Macro       // Kids[0].Text(Var, Kids[1]): exists, all, map, filter
+	Unary       // Text Kids[0]: ! -
+	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - *
+	Cond        // Kids[0] ? Kids[1] : Kids[2]
+	ListLit     // [Kids...]
+)
+
+// A Node is an expression. Check writes its last fields; the rest never changes after parsing.
+type Node struct {
+	Op     Op
+	Text   string // identifier, field, function or operator
+	Value  any    // Lit: nil, bool, int64, float64 or string
+	Kids   []*Node
+	Method bool // Call: the receiver is Kids[0]
+
+	Var          string // Macro: the variable
+	VarLo, VarHi int
+
+	Lo, Hi         int // bytes of the whole in the parsed text, its parentheses included
+	NameLo, NameHi int // the name or operator: where a diagnostic about it points
+
+	// Type is the type of the value here. Stored is the type before narrowing: Stored is optional while Type is not when
+	// the value was proved present. A receiver whose Type is optional makes its field access yield an optional.
+	Type   *schema.Type
+	Stored *schema.Type
+
+	// Sym is what a Name resolved to; a Field has one when it was found among the Members of its receiver's symbol.
+	Sym *Symbol
+}
+
+// A Problem is a mistake in an expression. Lo and Hi are bytes of the parsed text. Replace, when set, is the text that
+// mends it if it takes the place of [Lo, Hi).
+type Problem struct {
+	Code    diag.Code
+	Lo, Hi  int
+	Message string
+	Help    string
+	Replace *string
+	Related []diag.Related
+}
+
+// Walk calls f for n and, when f returns true, for everything below it, in source order of evaluation.
+func (n *Node) Walk(f func(*Node) bool) {
+	if !f(n) {
+		return
+	}
+	for _, k := range n.Kids {
+		k.Walk(f)
+	}
+}
+
+// Refs lists the names that n reads from its surroundings, in order: all Name nodes but macro variables. It needs no Check.
+func (n *Node) Refs() []*Node { return refs(n, nil, nil) }
+
+func refs(n *Node, bound []string, out []*Node) []*Node {
+	switch n.Op {
+	case Name:
+		for _, b := range bound {
+			if b == n.Text {
+				return out
+			}
+		}
+		return append(out, n)
+	case Macro:
+		out = refs(n.Kids[0], bound, out)
+		return refs(n.Kids[1], append(bound[:len(bound):len(bound)], n.Var), out)
+	}
+	for _, k := range n.Kids {
+		out = refs(k, bound, out)
+	}
+	return out
+}
+
+// Path is the canonical path of a chain of names and fields ("post.url", for `post?.url` too), or "".
+func (n *Node) Path() string {
+	switch n.Op {
+	case Name:
+		return n.Text
+	case Field, OptField:
+		if p := n.Kids[0].Path(); p != "" {
+			return p + "." + n.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,424 @@
+package expr
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// field types a.b and a?.b, a part of the chain whole. With lenient, which default and first set, the dot carries absence
+// on as `?.` does.
+func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema.Type {
+	recv := n.Kids[0]
+	n.Sym = nil
+	if recv.Op == Name {
+		if t, ok := c.memberOf(n, recv); ok {
+			return t
+		}
+	}
+	if recv.Op == Field || recv.Op == OptField {
+		c.narrow(recv, c.field(recv, facts, lenient, whole), facts)
+	} else {
+		c.check(recv, facts, nil)
+	}
+	t := recv.Type
+	if t.Kind == schema.Null {
+		t = c.need(recv)
+	}
+	f := c.fieldOf(n, t.Present())
+	if f == nil {
+		return nil
+	}
+	switch {
+	case t.Kind == schema.Opt && !lenient && n.Op == Field:
+		if c.told != whole {
+			c.absent(recv, whole)
+		}
+		c.told = whole
+		return f
+	case n.Op == OptField && recv.Stored.Kind != schema.Opt && recv.Stored.Kind != schema.Invalid:
+		dot := "."
+		p := c.report(diag.NeverAbsent, recv.Hi, n.NameLo, "replace with `.`", "%s is never absent", recv)
+		p.Replace = &dot
+	}
+	if t.Kind == schema.Opt {
+		return schema.OptOf(f, t.Why)
+	}
+	return f
+}
+
+// memberOf finds a pseudo-field of a symbol.
+func (c *checker) memberOf(n, recv *Node) (*schema.Type, bool) {
+	for _, v := range c.vars {
+		if v.Name == recv.Text {
+			return nil, false
+		}
+	}
+	sym := c.env.Lookup(recv.Text)
+	if sym == nil || sym.Members[n.Text] == nil {
+		return nil, false
+	}
+	recv.Sym = sym
+	c.narrow(recv, sym.Type, nil)
+	n.Sym = sym.Members[n.Text]
+	return c.usable(n, n.Sym), true
+}
+
+// fieldOf is the type of field n.Text of a value of type t, or nil after a report.
+func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
+	recv := n.Kids[0]
+	switch t.Kind {
+	case schema.Invalid:
+		return schema.InvalidType
+	case schema.Struct:
+		if f := t.Field(n.Text); f != nil {
+			return f.Type
+		}
+	case schema.Map:
+		return schema.OptOf(t.Elem, fmt.Sprintf("the map may have no key %q", n.Text))
+	case schema.Any:
+		c.anyOperand(recv)
+		return nil
+	}
+	if sizes := map[string]bool{"length": true, "size": true, "len": true, "count": true}; sizes[n.Text] && hasSize(t) {
+		call := "size()"
+		p := c.report(diag.UnknownField, n.NameLo, n.NameHi, "write `size("+recv.String()+")`", "%s is %s and has no fields", recv, brief(t))
+		p.Replace = &call
+		return nil
+	}
+	if t.Kind != schema.Struct {
+		help := ""
+		if t.Kind == schema.List {
+			help = "read the field of each item: `" + receiver(recv) + ".map(x, x." + n.Text + ")`"
+		}
+		c.report(diag.UnknownField, n.NameLo, n.NameHi, help, "%s is %s and has no fields", recv, brief(t))
+		return nil
+	}
+	names := t.FieldNames()
+	if recv.Sym != nil {
+		for m := range recv.Sym.Members {
+			if !slices.Contains(names, m) {
+				names = append(names, m)
+			}
+		}
+		slices.Sort(names[len(t.Fields):])
+	}
+	p := c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text)
+	if len(names) == 0 {
+		p.Message = recv.String() + " has no fields"
+	}
+	p.suggest(n.Text, names)
+	if t.Decl != nil && !t.Decl.Span.IsZero() {
+		p.Related = append(p.Related, diag.Related{Span: t.Decl.Span, Message: "type " + t.Decl.Name + " is declared here"})
+	}
+	return nil
+}
+
+func hasSize(t *schema.Type) bool {
+	switch t.Kind {
+	case schema.List, schema.Map, schema.String, schema.Enum, schema.Bytes:
+		return true
+	}
+	return false
+}
+
+// functions in the order help lists them, and the right names for those of other languages.
+var functions = []string{"size", "contains", "startsWith", "endsWith", "matches", "exists", "all", "map", "filter", "default", "first"}
+
+var foreignFuncs = map[string]string{
+	"len": "size", "length": "size", "count": "size", "starts_with": "startsWith", "startswith": "startsWith", "hasPrefix": "startsWith",
+	"ends_with": "endsWith", "endswith": "endsWith", "hasSuffix": "endsWith", "includes": "contains", "match": "matches", "any": "exists",
+	"some": "exists", "every": "all", "coalesce": "first", "or": "default", "orValue": "default", "getOrElse": "default", "select": "filter",
+}
+
+func (c *checker) call(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	switch {
+	case n.Text == "default" && !n.Method && len(n.Kids) == 2:
+		return c.defaultCall(n, facts, want)
+	case n.Text == "first" && !n.Method && len(n.Kids) >= 2:
+		return c.first(n, facts, want)
+	}
+	if right := foreignFuncs[n.Text]; macros[n.Text] || macros[right] || n.Text == "has" {
+		return c.foreignCall(n)
+	}
+	for _, k := range n.Kids {
+		c.check(k, facts, nil)
+	}
+	switch {
+	case n.Text == "size":
+		return c.size(n)
+	case stringFuncs[n.Text]:
+		return c.stringCall(n)
+	case n.Text == "default":
+		c.arguments(n, "`default` takes a value and what stands for it when it is absent", "write `default(x, ...)`")
+	case n.Text == "first":
+		c.arguments(n, "`first` takes two or more values", "write `first(a, b)`")
+	default:
+		c.unknownFunction(n)
+	}
+	return schema.InvalidType
+}
+
+// foreignCall reports a macro that is not written as one; the variable in it means nothing.
+func (c *checker) foreignCall(n *Node) *schema.Type {
+	poison(n)
+	if macros[n.Text] {
+		c.arguments(n, "`"+n.Text+"` is called on a list", "write `xs."+n.Text+"(x, ...)`")
+	} else {
+		c.unknownFunction(n)
+	}
+	return schema.InvalidType
+}
+
+func (c *checker) arguments(n *Node, message, help string) {
+	c.report(diag.Arguments, n.NameLo, n.NameHi, help, "%s", message)
+}
+
+func (c *checker) unknownFunction(n *Node) {
+	p := c.report(diag.UnknownFunction, n.NameLo, n.NameHi, "", "there is no function %q", n.Text)
+	if right := foreignFuncs[n.Text]; right != "" {
+		p.Help, p.Replace = "replace with `"+right+"`", &right
+		if right == "default" || right == "exists" || right == "all" || right == "filter" || right == "first" {
+			p.Replace = nil
+			p.Help = map[bool]string{true: "write `xs." + right + "(x, ...)`", false: "write `" + right + "(x, ...)`"}[macros[right]]
+		}
+		return
+	}
+	switch n.Text {
+	case "if":
+		p.Help = "a choice is written `c ? a : b`"
+	case "has":
+		p.Help = "write `x != null`"
+	case "int", "float", "double", "string", "str", "timestamp", "duration":
+		p.Help = "values are not converted; compute it in a go node"
+	default:
+		p.suggest(n.Text, functions)
+	}
+}
+
+func (c *checker) size(n *Node) *schema.Type {
+	if len(n.Kids) != 1 {
+		c.arguments(n, fmt.Sprintf("`size` takes one value, this has %d", len(n.Kids)), "write `size(x)`")
+		return schema.IntType
+	}
+	k := n.Kids[0]
+	if t := c.need(k); t.Kind != schema.Invalid && !hasSize(t) {
+		c.report(diag.Arguments, k.Lo, k.Hi, "", "`size` needs a list, map, string or bytes, this is %s", brief(t))
+	}
+	return schema.IntType
+}
+
+func (c *checker) stringCall(n *Node) *schema.Type {
+	if len(n.Kids) != 2 {
+		c.arguments(n, "`"+n.Text+"` takes one argument", "write `x."+n.Text+"(\"...\")`")
+		return schema.BoolType
+	}
+	for i, k := range n.Kids {
+		t := c.need(k)
+		if isText(t) || t.Kind == schema.Invalid {
+			continue
+		}
+		help := ""
+		if i == 0 && t.Kind == schema.List && n.Text == "contains" {
+			help = fmt.Sprintf("write `%s in %s`", n.Kids[1], k)
+		}
+		c.report(diag.Arguments, k.Lo, k.Hi, help, "`%s` needs string, this is %s", n.Text, brief(t))
+		return schema.BoolType
+	}
+	if n.Text == "matches" {
+		c.pattern(n.Kids[1])
+	}
+	return schema.BoolType
+}
+
+// pattern checks the argument of matches: a literal, so that a mistake in it is found now, in RE2 syntax.
+func (c *checker) pattern(n *Node) {
+	s, ok := n.Value.(string)
+	if n.Op != Lit || !ok {
+		if n.Type.Kind != schema.Invalid {
+			c.report(diag.BadPattern, n.Lo, n.Hi, "match in a go node if the pattern is computed", "the pattern of `matches` is a string literal")
+		}
+		return
+	}
+	if len(s) > 1000 {
+		c.report(diag.BadPattern, n.Lo, n.Hi, "", "this pattern is longer than 1000 bytes")
+		return
+	}
+	if _, err := regexp.Compile(s); err != nil {
+		text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		c.report(diag.BadPattern, n.Lo, n.Hi, "patterns are regular expressions in RE2 syntax", "%s", "this pattern is wrong: "+text)
+	}
+}
+
+// lenient types an argument whose dots carry absence on.
+func (c *checker) lenient(n *Node, facts Facts, want *schema.Type) {
+	if n.Op == Field || n.Op == OptField {
+		c.narrow(n, c.field(n, facts, true, n), facts)
+		return
+	}
+	c.check(n, facts, want)
+}
+
+func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	x, v := n.Kids[0], n.Kids[1]
+	c.lenient(x, facts, want)
+	if want == nil {
+		want = x.Type.Present()
+	}
+	c.check(v, facts, want)
+	switch {
+	case x.Stored.Kind == schema.Null || isNull(v):
+		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is no value for `default`")
+		return schema.InvalidType
+	case x.Stored.Kind != schema.Opt && x.Stored.Kind != schema.Invalid:
+		c.report(diag.NeverAbsent, n.NameLo, n.NameHi, "remove the default", "%s is never absent", x)
+		return x.Type
+	}
+	if t := schema.Join(x.Type.Present(), v.Type); t != nil {
+		return t
+	}
+	c.report(diag.Arguments, v.Lo, v.Hi, joinHelp(x.Type, v.Type), "the default of %s cannot be %s", brief(x.Type.Present()), brief(v.Type))
+	return schema.InvalidType
+}
+
+func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	var t *schema.Type
+	var why []string
+	var nodes []*Symbol
+	sure := false
+	for i, k := range n.Kids {
+		if want == nil && t != nil {
+			c.lenient(k, facts, t)
+		} else {
+			c.lenient(k, facts, want)
+		}
+		if k.Type.Kind == schema.Null {
+			c.report(diag.Arguments, k.Lo, k.Hi, "remove it", "null is no value for `first`")
+			return schema.InvalidType
+		}
+		if k.Type.Kind == schema.Opt {
+			why = append(why, k.Type.Why)
+			if s := absentNode(k); s != nil {
+				nodes = append(nodes, s)
+			}
+		} else {
+			sure = true
+		}
+		if i == 0 {
+			t = k.Type.Present()
+			continue
+		}
+		joined := schema.Join(t, k.Type.Present())
+		if joined == nil {
+			c.report(diag.Arguments, k.Lo, k.Hi, joinHelp(t, k.Type), "the values of `first` have one type: %s is not %s", brief(k.Type.Present()), brief(t))
+			return schema.InvalidType
+		}
+		t = joined
+	}
+	if t.Kind == schema.Invalid || sure || len(nodes) > 0 && c.env.Covers(nodes) {
+		return t
+	}
+	return schema.OptOf(t, "all of them may be absent: "+strings.Join(slices.Compact(why), "; "))
+}
+
+// absentNode is the node whose not having run is the only reason for n to be absent, or nil.
+func absentNode(n *Node) *Symbol {
+	for n.Op == Field || n.Op == OptField {
+		recv := n.Kids[0]
+		if n.Sym != nil || recv.Type.Kind != schema.Opt {
+			return nil
+		}
+		f := recv.Type.Elem.Field(n.Text)
+		if f == nil || f.Type.Kind == schema.Opt {
+			return nil
+		}
+		n = recv
+	}
+	if n.Op == Name && n.Sym != nil && n.Sym.Absent {
+		return n.Sym
+	}
+	return nil
+}
+
+func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	recv, body := n.Kids[0], n.Kids[1]
+	c.check(recv, facts, nil)
+	t := c.need(recv)
+	v := &Symbol{Name: n.Var, Type: schema.InvalidType}
+	switch t.Kind {
+	case schema.Invalid:
+	case schema.List:
+		v.Type = t.Elem
+	case schema.Map:
+		v.Type = schema.StringType
+	default:
+		c.report(diag.Arguments, recv.Lo, recv.Hi, "", "`%s` needs a list or a map, this is %s", n.Text, brief(t))
+	}
+	c.shadow(n)
+	c.vars = append(c.vars, v)
+	defer func() { c.vars = c.vars[:len(c.vars)-1] }()
+
+	var wanted *schema.Type
+	if want != nil && want.Present().Kind == schema.List && n.Text == "map" {
+		wanted = want.Present().Elem
+	}
+	c.check(body, facts, wanted)
+	if n.Text == "map" {
+		if body.Type.Kind == schema.Null {
+			c.need(body)
+			return schema.InvalidType
+		}
+		return schema.ListOf(body.Type)
+	}
+	c.boolean(body, c.need(body), n.Text)
+	switch {
+	case n.Text != "filter":
+		return schema.BoolType
+	case t.Kind == schema.List:
+		return t
+	}
+	return schema.ListOf(v.Type)
+}
+
+// shadow refuses a macro variable with a name that means something already. Facts about a name then always mean one thing.
+func (c *checker) shadow(n *Node) {
+	taken := c.env.Lookup(n.Var) != nil
+	for _, v := range c.vars {
+		taken = taken || v.Name == n.Var
+	}
+	if taken {
+		c.report(diag.MacroName, n.VarLo, n.VarHi, "choose another name", "%q is defined already", n.Var)
+	}
+}
+
+// textual reports whether values of t have a text form of their own: language.md, "Expressions".
+func textual(t *schema.Type) bool { return isComparable(t) }
+
+// segment checks that the value of a template's expression can be written as text.
+func (c *checker) segment(s *Segment) {
+	n := s.Expr
+	t := n.Type
+	if t.Kind == schema.Invalid || s.Filter == "json" && t.Kind != schema.Null {
+		return
+	}
+	switch {
+	case t.Kind == schema.Null:
+		c.report(diag.NoTextForm, n.Lo, n.Hi, "", "null has no text form")
+	case t.Kind == schema.Opt:
+		c.absent(n, n)
+	case s.Filter != "":
+		if t.Kind != schema.List {
+			c.report(diag.NoTextForm, s.FilterLo, s.FilterHi, "remove the filter", "filter `%s` needs a list, this is %s", s.Filter, t)
+		} else if t.Elem.Kind != schema.Invalid && !textual(t.Elem) {
+			c.report(diag.NoTextForm, n.Lo, n.Hi, "write `| json`, or map the items to text first", "%s has no text form, its items are %s", n, brief(t.Elem))
+		}
+	case !textual(t):
+		text := n.String() + " | json"
+		p := c.report(diag.NoTextForm, n.Lo, n.Hi, "write it as JSON: `{{ "+text+" }}`", "%s has no text form, it is %s", n, brief(t))
+		p.Replace = &text
+	}
+}

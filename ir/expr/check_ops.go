@@ -1,0 +1,420 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+func (c *checker) unary(n *Node, facts Facts) *schema.Type {
+	k := n.Kids[0]
+	c.check(k, facts, nil)
+	t := c.need(k)
+	if n.Text == "!" {
+		c.boolean(k, t, n.Text)
+		return schema.BoolType
+	}
+	switch t.Kind {
+	case schema.Int:
+		return schema.IntType
+	case schema.Float:
+		return schema.FloatType
+	case schema.Invalid:
+		return t
+	}
+	c.report(diag.Operands, k.Lo, k.Hi, "", "`-` needs a number, this is %s", t)
+	return schema.InvalidType
+}
+
+// boolean reports a type that is not bool where op needs one.
+func (c *checker) boolean(n *Node, t *schema.Type, op string) {
+	if t.Kind == schema.Bool || t.Kind == schema.Invalid {
+		return
+	}
+	help := ""
+	switch text := n.String(); {
+	case t.Kind == schema.List || t.Kind == schema.Map:
+		help = fmt.Sprintf("write `size(%s) > 0`", text)
+	case n.prec() < precAdd:
+	case t.Kind == schema.String:
+		help = fmt.Sprintf("write `%s != \"\"`", text)
+	case t.Kind == schema.Int || t.Kind == schema.Float:
+		help = fmt.Sprintf("write `%s != 0`", text)
+	}
+	c.report(diag.Operands, n.Lo, n.Hi, help, "`%s` needs bool, this is %s", op, brief(t))
+}
+
+func (c *checker) binary(n *Node, facts Facts) *schema.Type {
+	a, b := n.Kids[0], n.Kids[1]
+	switch n.Text {
+	case "&&", "||":
+		c.check(a, facts, nil)
+		c.boolean(a, c.need(a), n.Text)
+		yes, no := outcomes(a)
+		if n.Text == "||" {
+			yes = no
+		}
+		c.check(b, union(facts, yes), nil)
+		c.boolean(b, c.need(b), n.Text)
+		return schema.BoolType
+	case "==", "!=":
+		if isNull(a) || isNull(b) {
+			return c.nullTest(n, facts)
+		}
+		if c.foreignNull(a) || c.foreignNull(b) {
+			c.check(a, facts, nil)
+			c.check(b, facts, nil)
+			return schema.BoolType
+		}
+	case "in":
+		return c.in(n, facts)
+	}
+	c.check(a, facts, nil)
+	c.check(b, facts, nil)
+	ta, tb := c.need(a), c.need(b)
+	if ta.Kind == schema.Invalid || tb.Kind == schema.Invalid {
+		return c.poisoned(n)
+	}
+	switch n.Text {
+	case "+", "-", "*":
+		return c.arithmetic(n, ta, tb)
+	}
+	c.comparison(n, ta, tb)
+	return schema.BoolType
+}
+
+// poisoned is the type of an operation one of whose operands was reported already.
+func (c *checker) poisoned(n *Node) *schema.Type {
+	switch n.Text {
+	case "+", "-", "*":
+		return schema.InvalidType
+	}
+	return schema.BoolType
+}
+
+// foreignNull recognises null as other languages write it.
+func (c *checker) foreignNull(n *Node) bool {
+	return n.Op == Name && foreignNames[n.Text] == "null" && c.env.Lookup(n.Text) == nil
+}
+
+func (c *checker) nullTest(n *Node, facts Facts) *schema.Type {
+	for _, k := range n.Kids {
+		c.check(k, facts, nil)
+	}
+	tested := nullTested(n)
+	if tested == nil {
+		c.report(diag.NeverAbsent, n.Lo, n.Hi, "", "this compares null with null")
+		return schema.BoolType
+	}
+	switch tested.Stored.Kind {
+	case schema.Opt, schema.Invalid:
+	case schema.Any:
+		c.anyOperand(tested)
+	default:
+		c.report(diag.NeverAbsent, n.Lo, n.Hi, "remove the test", "%s is never null", tested)
+	}
+	return schema.BoolType
+}
+
+func (c *checker) anyOperand(n *Node) {
+	c.report(diag.Operands, n.Lo, n.Hi, "give it a type where it is made, or take it apart in a go node", "%s is any: nothing is known about it here", n)
+}
+
+// comparable types have values that == can tell apart.
+func isComparable(t *schema.Type) bool {
+	switch t.Kind {
+	case schema.Bool, schema.Int, schema.Float, schema.String, schema.Enum, schema.Bytes, schema.Time, schema.Duration:
+		return true
+	}
+	return false
+}
+
+func isNumeric(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }
+
+func isText(t *schema.Type) bool { return t.Kind == schema.String || t.Kind == schema.Enum }
+
+func (c *checker) comparison(n *Node, ta, tb *schema.Type) {
+	a, b := n.Kids[0], n.Kids[1]
+	for _, k := range n.Kids {
+		t := k.Type.Present()
+		if t.Kind == schema.Any {
+			c.anyOperand(k)
+			return
+		}
+		if !isComparable(t) {
+			c.uncomparable(n, k, t)
+			return
+		}
+	}
+	if !c.alike(a, ta, b, tb) {
+		c.report(diag.Operands, n.NameLo, n.NameHi, compareHelp(a, ta, b, tb), "cannot compare %s with %s", brief(ta), brief(tb))
+		return
+	}
+	if n.Text == "==" || n.Text == "!=" {
+		return
+	}
+	switch {
+	case isNumeric(ta), ta.Kind == schema.Time, ta.Kind == schema.Duration:
+	case ta.Kind == schema.String && tb.Kind == schema.String:
+	default:
+		c.report(diag.Operands, n.NameLo, n.NameHi, "compare with `==` or `!=`", "`%s` needs numbers, strings, times or durations, this is %s", n.Text, brief(ta))
+	}
+}
+
+func (c *checker) uncomparable(n, k *Node, t *schema.Type) {
+	help := "compare their fields"
+	switch t.Kind {
+	case schema.List, schema.Map:
+		help = "compare sizes, or use exists or all"
+		if n.Text != "==" && n.Text != "!=" {
+			help = fmt.Sprintf("compare its size: `size(%s)`", k)
+		}
+	}
+	c.report(diag.Operands, k.Lo, k.Hi, help, "`%s` does not compare %s", n.Text, plural(t))
+}
+
+func plural(t *schema.Type) string {
+	switch t.Kind {
+	case schema.List:
+		return "lists"
+	case schema.Map:
+		return "maps"
+	case schema.Struct:
+		return "structs"
+	}
+	return brief(t)
+}
+
+func compareHelp(a *Node, ta *schema.Type, b *Node, tb *schema.Type) string {
+	if ta.Kind == schema.String && isNumeric(tb) {
+		a, ta, b, tb = b, tb, a, ta
+	}
+	if isNumeric(ta) && b.Op == Lit && tb.Kind == schema.String {
+		return "remove the quotes"
+	}
+	return ""
+}
+
+// alike reports whether two values can be equal at all, as far as their types go. Literals take the type of the other
+// side: an int beside a float, a string beside an enum, whose values it must be one of.
+func (c *checker) alike(a *Node, ta *schema.Type, b *Node, tb *schema.Type) bool {
+	switch {
+	case ta.Kind == schema.Invalid || tb.Kind == schema.Invalid:
+		return true
+	case isNumeric(ta) && isNumeric(tb):
+		c.floatLiteral(a, tb)
+		c.floatLiteral(b, ta)
+		return true
+	case isText(ta) && isText(tb):
+		if ta.Kind == schema.Enum && tb.Kind == schema.Enum {
+			return overlap(ta.Values, tb.Values)
+		}
+		c.enumLiteral(a, tb)
+		c.enumLiteral(b, ta)
+		return true
+	}
+	return ta.Kind == tb.Kind && isComparable(ta)
+}
+
+func (c *checker) floatLiteral(n *Node, other *schema.Type) {
+	if v, ok := n.Value.(int64); ok && n.Op == Lit && other.Kind == schema.Float {
+		if !exact(v) {
+			c.report(diag.ExprNumber, n.Lo, n.Hi, "write it as a float", "this int is too large to be a float without loss")
+		}
+		n.Type, n.Stored = schema.FloatType, schema.FloatType
+	}
+}
+
+func (c *checker) enumLiteral(n *Node, other *schema.Type) {
+	if _, ok := n.Value.(string); ok && n.Op == Lit && other.Kind == schema.Enum {
+		c.enumValue(n, other)
+		n.Type, n.Stored = other, other
+	}
+}
+
+func overlap(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *checker) in(n *Node, facts Facts) *schema.Type {
+	a, b := n.Kids[0], n.Kids[1]
+	c.check(a, facts, nil)
+	c.check(b, facts, schema.ListOf(a.Type.Present()))
+	ta, tb := c.need(a), c.need(b)
+	switch tb.Kind {
+	case schema.Invalid:
+		return schema.BoolType
+	case schema.List, schema.Map:
+	case schema.String:
+		c.report(diag.Operands, n.NameLo, n.NameHi, fmt.Sprintf("write `%s.contains(%s)`", receiver(b), a), "`in` needs a list or a map, this is string")
+		return schema.BoolType
+	default:
+		c.report(diag.Operands, b.Lo, b.Hi, "", "`in` needs a list or a map, this is %s", brief(tb))
+		return schema.BoolType
+	}
+	if ta.Kind == schema.Invalid {
+		return schema.BoolType
+	}
+	elem := schema.StringType
+	if tb.Kind == schema.List {
+		elem = tb.Elem
+	}
+	c.member(n, a, ta, elem)
+	return schema.BoolType
+}
+
+// member checks that a value of type t can be among values of type elem.
+func (c *checker) member(n, a *Node, t, elem *schema.Type) {
+	switch {
+	case elem.Kind == schema.Invalid:
+	case elem.Kind == schema.Opt:
+		c.report(diag.Operands, n.Kids[1].Lo, n.Kids[1].Hi, "use exists", "`in` does not look into lists whose items may be absent")
+	case !isComparable(elem) || !isComparable(t):
+		c.report(diag.Operands, n.NameLo, n.NameHi, "use exists and compare fields", "`in` does not compare %s", plural(t))
+	case isNumeric(t) && isNumeric(elem) && t.Kind != elem.Kind && a.Op != Lit:
+		c.report(diag.Operands, n.NameLo, n.NameHi, "use exists", "`in` looks for %s in a list of %s", t, elem)
+	case !c.alike(a, t, &Node{}, elem):
+		c.report(diag.Operands, n.NameLo, n.NameHi, "", "`in` looks for %s in %s of %s", t, n.Kids[1].Type.Kind, elem)
+	case t.Kind == schema.Float && elem.Kind == schema.Int:
+		c.report(diag.Operands, a.Lo, a.Hi, "", "`in` looks for %s in a list of %s", t, elem)
+	}
+}
+
+// receiver is the text of n where a method is called on it.
+func receiver(n *Node) string {
+	if n.prec() < precPostfix {
+		return "(" + n.String() + ")"
+	}
+	return n.String()
+}
+
+func (c *checker) arithmetic(n *Node, ta, tb *schema.Type) *schema.Type {
+	a, b := n.Kids[0], n.Kids[1]
+	for _, k := range n.Kids {
+		if k.Type.Present().Kind == schema.Any {
+			c.anyOperand(k)
+			return schema.InvalidType
+		}
+	}
+	switch {
+	case ta.Kind == schema.Int && tb.Kind == schema.Int:
+		return schema.IntType
+	case isNumeric(ta) && isNumeric(tb):
+		c.floatLiteral(a, tb)
+		c.floatLiteral(b, ta)
+		return schema.FloatType
+	case n.Text == "+" && isText(ta) && isText(tb):
+		return schema.StringType
+	}
+	help := ""
+	switch {
+	case n.Text == "+" && (isText(ta) && textual(tb) || isText(tb) && textual(ta)):
+		help = "write text with values in it as a template: `\"{{ ... }}\"`"
+	case n.Text == "+" && ta.Kind == schema.List:
+		help = "lists are joined by a state field with `merge: append`, or in a go node"
+	}
+	if schema.Equal(ta, tb) {
+		c.report(diag.Operands, n.NameLo, n.NameHi, help, "`%s` does not work on %s", n.Text, plural(ta))
+	} else {
+		c.report(diag.Operands, n.NameLo, n.NameHi, help, "`%s` does not work on %s and %s", n.Text, brief(ta), brief(tb))
+	}
+	return schema.InvalidType
+}
+
+func (c *checker) cond(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	test, a, b := n.Kids[0], n.Kids[1], n.Kids[2]
+	c.check(test, facts, nil)
+	c.boolean(test, c.need(test), "?:")
+	yes, no := outcomes(test)
+	c.pair(a, union(facts, yes), b, union(facts, no), want)
+	if t := schema.Join(a.Type, b.Type); t != nil {
+		return t
+	}
+	c.report(diag.Operands, b.Lo, b.Hi, joinHelp(a.Type, b.Type), "the two sides of `?:` differ: %s and %s", brief(a.Type), brief(b.Type))
+	return schema.InvalidType
+}
+
+func joinHelp(a, b *schema.Type) string {
+	if isNumeric(a.Present()) && isNumeric(b.Present()) {
+		return "multiply the int by `1.0`"
+	}
+	return ""
+}
+
+// pair checks two expressions that share one place. Without a wish, a literal takes the type of the other one.
+func (c *checker) pair(a *Node, fa Facts, b *Node, fb Facts, want *schema.Type) {
+	switch {
+	case want == nil && pliable(a) && !pliable(b):
+		c.check(b, fb, nil)
+		c.check(a, fa, wish(b.Type))
+	case want == nil:
+		c.check(a, fa, nil)
+		if pliable(b) && !pliable(a) {
+			want = wish(a.Type)
+		}
+		c.check(b, fb, want)
+	default:
+		c.check(a, fa, want)
+		c.check(b, fb, want)
+	}
+}
+
+// pliable expressions are literals, whose type can follow their surroundings.
+func pliable(n *Node) bool { return n.Op == Lit || n.Op == ListLit }
+
+// wish is a type to ask a literal for. An enum is not asked for: beside it stands any string, and the pair is a string.
+func wish(t *schema.Type) *schema.Type {
+	if t.Present().Kind == schema.Enum {
+		return nil
+	}
+	return t
+}
+
+func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	if want != nil {
+		want = want.Present()
+		if want.Kind != schema.List {
+			want = nil
+		}
+	}
+	var elem, wanted *schema.Type
+	if want != nil {
+		wanted = want.Elem
+	}
+	if len(n.Kids) == 0 {
+		if want == nil || want.Elem.Kind == schema.Invalid {
+			c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this empty list cannot be told")
+			return schema.InvalidType
+		}
+		return want
+	}
+	for i, k := range n.Kids {
+		c.check(k, facts, wanted)
+		if i == 0 {
+			elem = k.Type
+			continue
+		}
+		joined := schema.Join(elem, k.Type)
+		if joined == nil {
+			c.report(diag.Operands, k.Lo, k.Hi, joinHelp(elem, k.Type), "the items of a list have one type: %s is not %s", brief(k.Type), brief(elem))
+			return schema.InvalidType
+		}
+		elem = joined
+	}
+	if elem.Kind == schema.Null {
+		c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this list of nulls cannot be told")
+		return schema.InvalidType
+	}
+	if wanted != nil && schema.Assignable(elem, wanted) {
+		return want
+	}
+	return schema.ListOf(elem)
+}

@@ -1,0 +1,230 @@
+// Package schema is flowgen's type lattice: what values a workflow can hold, when one may stand where another is asked
+// for, and how each is written in the native language.
+package schema
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// Kind is the shape of a type.
+type Kind uint8
+
+// The kinds. Invalid is the poison type: it stands where an earlier mistake was reported, fits everywhere, and is never
+// reported again.
+const (
+	Invalid Kind = iota
+	Any          // a dynamic value: runtime.Value in Go
+	Null         // only the literal null
+	Bool
+	Int // 64 bits
+	Float
+	String
+	Bytes
+	Time
+	Duration
+	List   // Elem
+	Map    // string keys, Elem
+	Opt    // Elem or absent
+	Enum   // one of Values
+	Struct // Fields, in order
+)
+
+// A Type is immutable once a declaration has been resolved; compare with Equal, not with ==.
+type Type struct {
+	Kind   Kind
+	Elem   *Type
+	Fields []*Field
+	Values []string
+
+	// Decl is the declaration under `types:` that gave the type its name; nil for anonymous types and Go types.
+	Decl *Decl
+
+	// Go is how the type is spelt in Go when it is not the default for its kind: a type of the user's packages or of
+	// the runtime, or a basic type such as int or float32.
+	Go *Go
+
+	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
+	Why string
+}
+
+// A Decl is a named type of a workflow file.
+type Decl struct {
+	Name        string
+	Description string
+	Span        source.Span // of the name
+	Type        *Type       // the declared type itself; its Decl points back here
+}
+
+// A Field is one field of a struct.
+type Field struct {
+	Name        string // as workflows and JSON spell it
+	GoName      string // set for fields of Go types; else derived from Name
+	Type        *Type
+	Description string
+	Span        source.Span // where it is declared; zero for Go types
+	Default     *Default    // nil = none
+	Min, Max    *float64    // bounds of a number, or of a length
+	Pattern     string      // RE2, for strings
+}
+
+// Required reports whether a value of the struct must have the field.
+func (f *Field) Required() bool { return f.Default == nil && f.Type.Kind != Opt }
+
+// A Default is a constant, converted from YAML to JSON by its own tag; check proves that it fits the field's type.
+type Default struct {
+	JSON string
+	Span source.Span
+}
+
+// Go names a Go type.
+type Go struct {
+	Path    string  // import path; empty for predeclared types
+	Package string  // the package's own name, when it is not the last element of Path
+	Name    string  // type name: "SearchIn", "int"
+	Args    []*Type // type arguments, for generic runtime types
+	Ptr     bool    // values are passed as *T although they are not optional
+}
+
+// The types without parameters.
+var (
+	InvalidType  = &Type{Kind: Invalid}
+	AnyType      = &Type{Kind: Any}
+	NullType     = &Type{Kind: Null}
+	BoolType     = &Type{Kind: Bool}
+	IntType      = &Type{Kind: Int}
+	FloatType    = &Type{Kind: Float}
+	StringType   = &Type{Kind: String}
+	BytesType    = &Type{Kind: Bytes}
+	TimeType     = &Type{Kind: Time}
+	DurationType = &Type{Kind: Duration}
+	EmptyType    = &Type{Kind: Struct} // the result of a tool that returns nothing
+)
+
+// RuntimePath is the import path of the runtime, whose types some results have.
+const RuntimePath = "github.com/flowgen-dev/flowgen/runtime"
+
+// ErrorCodes are the nine codes of Agent Tools 3.4, in its order.
+var ErrorCodes = []string{
+	"VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQUIRED",
+	"PROVIDER_ERROR", "NETWORK_ERROR", "SANDBOX_ERROR", "UNKNOWN",
+}
+
+// ErrorType is the type of `node.error`: Agent Tools 3.4.
+var ErrorType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: RuntimePath, Name: "ToolError"},
+	Fields: []*Field{
+		{Name: "code", GoName: "Code", Type: &Type{Kind: Enum, Values: ErrorCodes, Go: &Go{Path: RuntimePath, Name: "Code"}}},
+		{Name: "message", GoName: "Message", Type: StringType},
+		{Name: "details", GoName: "Details", Type: AnyType},
+		{Name: "retry_after_s", GoName: "RetryAfterS", Type: OptOf(FloatType, "the error suggests no wait")},
+	},
+}
+
+// ListOf is list<t>.
+func ListOf(t *Type) *Type { return &Type{Kind: List, Elem: t} }
+
+// MapOf is map<t>.
+func MapOf(t *Type) *Type { return &Type{Kind: Map, Elem: t} }
+
+// OptOf is opt<t>; an optional of an optional is the same optional.
+func OptOf(t *Type, why string) *Type {
+	if t.Kind == Opt || t.Kind == Invalid {
+		return t
+	}
+	return &Type{Kind: Opt, Elem: t, Why: why}
+}
+
+// EnumOf is enum<values...>.
+func EnumOf(values ...string) *Type { return &Type{Kind: Enum, Values: values} }
+
+// ItemOf is the result of one item of a map with `on_item_error: keep`.
+func ItemOf(t *Type) *Type {
+	return &Type{
+		Kind: Struct,
+		Go:   &Go{Path: RuntimePath, Name: "Item", Args: []*Type{t}},
+		Fields: []*Field{
+			{Name: "value", GoName: "Value", Type: OptOf(t, "the item may have failed")},
+			{Name: "error", GoName: "Error", Type: OptOf(ErrorType, "the item may have succeeded")},
+		},
+	}
+}
+
+// FailureType is one entry of `.failures` of a map with `on_item_error: drop`.
+var FailureType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: RuntimePath, Name: "Failure"},
+	Fields: []*Field{
+		{Name: "index", GoName: "Index", Type: &Type{Kind: Int, Go: &Go{Name: "int"}}},
+		{Name: "error", GoName: "Error", Type: OptOf(ErrorType, "")},
+	},
+}
+
+// Field returns the field with that name, or nil.
+func (t *Type) Field(name string) *Field {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// FieldNames lists the names in declaration order.
+func (t *Type) FieldNames() []string {
+	names := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Present is the type without its optionality.
+func (t *Type) Present() *Type {
+	if t.Kind == Opt {
+		return t.Elem
+	}
+	return t
+}
+
+var kindNames = [...]string{
+	Invalid: "unknown", Any: "any", Null: "null", Bool: "bool", Int: "int", Float: "float", String: "string",
+	Bytes: "bytes", Time: "time", Duration: "duration", List: "list", Map: "map", Opt: "opt", Enum: "enum", Struct: "struct",
+}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// String is the type as the native language spells it; anonymous structs show their fields.
+func (t *Type) String() string {
+	if t == nil {
+		return "nothing"
+	}
+	switch {
+	case t.Decl != nil:
+		return t.Decl.Name
+	case t.Go != nil && t.Go.Path == RuntimePath && t.Go.Name == "ToolError":
+		return "Error"
+	case t.Go != nil && t.Go.Path != "" && t.Go.Path != RuntimePath && t.Kind == Struct:
+		return t.Go.Path[strings.LastIndexByte(t.Go.Path, '/')+1:] + "." + t.Go.Name
+	}
+	switch t.Kind {
+	case List, Map, Opt:
+		return t.Kind.String() + "<" + t.Elem.String() + ">"
+	case Enum:
+		return "enum<" + strings.Join(t.Values, "|") + ">"
+	case Struct:
+		var b strings.Builder
+		b.WriteByte('{')
+		for i, f := range t.Fields {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(f.Name + ": " + f.Type.String())
+		}
+		b.WriteByte('}')
+		return b.String()
+	}
+	return t.Kind.String()
+}

@@ -1,0 +1,127 @@
+package ir
+
+import (
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// A Tool is a declared tool: Agent Tools 3.3 and the ToolSpec of the Stargraph page. In and Out are what the
+// declaration says; a binding that has a source of its own (Go) fills or narrows them.
+type Tool struct {
+	Name        Ident  // full name without version: "triage.diff", "acme.search"
+	Version     string // "1"
+	Key         Ident  // as declared
+	Description string
+	Effects     Effects
+	EffectsSpan source.Span
+	In          *schema.Type // struct; nil: not declared
+	Out         *schema.Type // nil: not declared
+	Binding     Binding
+	MaxOutput   int64  // bytes; 0 = default
+	State       string // "", active, deprecated, blocked
+	Replay      string
+	Permissions []string
+	Cache       string // none, ttl, forever
+	CacheTTL    *Duration
+	Rate        string
+	CostUSD     string
+	Category    string
+	Tags        []string
+	Auth        *Auth
+	File        *source.File // where it is declared: relative paths and commands start there
+	Span        source.Span
+}
+
+// FullName is name@version, by which envelopes and journals know the tool.
+func (t *Tool) FullName() string { return t.Name.Name + "@" + t.Version }
+
+// A Binding is what a tool runs as: exactly one of the types below.
+type Binding interface{ binding() }
+
+// GoTool is a Go function.
+type GoTool struct{ Func *GoFunc }
+
+// CommandTool is a process.
+type CommandTool struct {
+	Args   []*Template
+	Shell  bool // Args[0] is a script for the shell, the rest its arguments
+	Stdin  *Template
+	Dir    *Template
+	Env    []EnvVar
+	Format Format
+	Span   source.Span
+}
+
+// EnvVar is one variable of a process.
+type EnvVar struct {
+	Name  Ident
+	Value *Template
+}
+
+// Format is how a process's output becomes a value.
+type Format uint8
+
+// Text, a list of lines, strict JSON, or nothing.
+const (
+	FormatText Format = iota
+	FormatLines
+	FormatJSON
+	FormatNone
+)
+
+// HTTPTool is an HTTP request.
+type HTTPTool struct {
+	Method  string
+	URL     *Template
+	Headers []EnvVar
+	Query   []EnvVar
+	Body    Value
+	Span    source.Span
+}
+
+// PythonTool is a Python function, "module:function".
+type PythonTool struct{ Ref Ident }
+
+// JSTool is a JavaScript or TypeScript module.
+type JSTool struct {
+	Path   Ident
+	Engine string
+}
+
+// MCPTool is a tool of an MCP server, "server/tool".
+type MCPTool struct{ Ref Ident }
+
+// StarlarkTool is a Starlark file.
+type StarlarkTool struct{ Path Ident }
+
+func (*GoTool) binding()       {}
+func (*CommandTool) binding()  {}
+func (*HTTPTool) binding()     {}
+func (*PythonTool) binding()   {}
+func (*JSTool) binding()       {}
+func (*MCPTool) binding()      {}
+func (*StarlarkTool) binding() {}
+
+// GoBinding is a Go function as go/packages found it.
+type GoBinding struct {
+	Path, Func string // import path and name
+	Package    string // the package's own name
+	Doc        string
+	Pos        string      // file:line:col, the file relative to the workflow's folder where it can be
+	PosSpan    source.Span // the same with the file's text, for related snippets; may be zero
+
+	Context  bool       // first parameter is a context.Context
+	Params   []*GoParam // the others
+	Struct   bool       // one parameter, a struct whose fields are the tool's input
+	Variadic bool
+	Out      *schema.Type // schema.EmptyType when there is none
+	Err      bool         // the last result is an error
+	In       *schema.Type // the tool's input: the struct, or one field per parameter
+	Reducer  bool         // func(old, new T) T: usable as a merge rule
+}
+
+// GoParam is a parameter of a Go function.
+type GoParam struct {
+	Name string
+	Type *schema.Type
+}

@@ -1,0 +1,109 @@
+package ir
+
+import "github.com/flowgen-dev/flowgen/ir/expr"
+
+// Expressions calls f for every expression of the node, its `set:` and its body included.
+func Expressions(n *Node, f func(*expr.Node)) {
+	value := func(v Value) { ValueExpressions(v, f) }
+	with := func(w *With) {
+		if w != nil {
+			for _, e := range w.Entries {
+				value(e.Value)
+			}
+		}
+	}
+	tmpl := func(t *Template) {
+		if t != nil {
+			value(t)
+		}
+	}
+	prompt := func(p *Prompt) {
+		if p != nil {
+			tmpl(p.Text)
+		}
+	}
+	switch v := n.Verb.(type) {
+	case *ToolCall:
+		with(v.With)
+	case *Let:
+		for _, e := range v.Fields {
+			value(e.Value)
+		}
+	case *Map:
+		value(v.Over)
+		BodyExpressions(&v.Do, f)
+	case *Loop:
+		BodyExpressions(&v.Do, f)
+		if v.Until != nil {
+			value(v.Until)
+		}
+	case *Flow:
+		with(v.With)
+	case *GoCall:
+		with(v.With)
+	case *LLM:
+		with(v.With)
+		prompt(v.Prompt)
+	case *Agent:
+		with(v.With)
+		prompt(v.System)
+		prompt(v.Prompt)
+		for _, p := range v.Pins {
+			value(p.CallID)
+		}
+	case *Human:
+		tmpl(v.Prompt)
+	case *ToolChoice:
+		value(v.Tool)
+		value(v.Args)
+		value(v.ID)
+	}
+	for _, s := range n.Set {
+		value(s.Value)
+	}
+	if n.OnError != nil {
+		value(n.OnError.Default)
+	}
+}
+
+// BodyExpressions calls f for every expression of a body: nodes, conditions, result.
+func BodyExpressions(b *Body, f func(*expr.Node)) {
+	for _, n := range b.Nodes {
+		Expressions(n, f)
+	}
+	for _, e := range b.Edges {
+		if e.When != nil {
+			ValueExpressions(e.When, f)
+		}
+		if e.Switch != nil {
+			ValueExpressions(e.Switch, f)
+		}
+	}
+	ValueExpressions(b.Result, f)
+}
+
+// ValueExpressions calls f for every expression inside a value.
+func ValueExpressions(v Value, f func(*expr.Node)) {
+	switch v := v.(type) {
+	case *Expr:
+		if v != nil && v.Node != nil {
+			f(v.Node)
+		}
+	case *Template:
+		if v != nil && v.Tmpl != nil {
+			for _, s := range v.Tmpl.Segments {
+				if s.Expr != nil {
+					f(s.Expr)
+				}
+			}
+		}
+	case *List:
+		for _, x := range v.Items {
+			ValueExpressions(x, f)
+		}
+	case *Object:
+		for _, e := range v.Entries {
+			ValueExpressions(e.Value, f)
+		}
+	}
+}

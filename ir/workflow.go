@@ -1,0 +1,172 @@
+// Package ir is the typed workflow that every dialect is lowered to and that the checker and the code generator read:
+// plain structs, in file order, each with the place it came from.
+//
+// A parser fills what stands in the file; ir/bind fills what the tools' sources say; ir/check fills the types of
+// expressions and proves the rest. Only ir/check can make a *check.Program, which is what codegen accepts.
+package ir
+
+import (
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// An Ident is a name as written, with its place.
+type Ident struct {
+	Name string
+	Span source.Span
+}
+
+// A Workflow is one workflow file with everything it includes.
+type Workflow struct {
+	File        *source.File
+	Name        Ident
+	Description string
+	Types       []*schema.Decl // declared here and included, in order
+	Input       []*schema.Field
+	State       []*State
+	Output      []*Output
+	Secrets     []*Secret
+	Tools       []*Tool // declared here and included, in order; `name@version` is unique
+	Models      []*Model
+	Servers     []*Server
+	Agents      []*AgentDecl
+	Policy      *Policy
+	Defaults    Defaults
+	Body        Body
+	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
+	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
+	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
+}
+
+// A Body is a set of nodes with their order: a workflow, the inside of a loop, or of one map item.
+type Body struct {
+	Nodes        []*Node
+	Edges        []*Edge
+	EdgesWritten bool  // false: data references give the order
+	Result       Value // what a loop or map body yields; nil when the body is a single inline node, whose result it is
+	Span         source.Span
+}
+
+// GoType is a use of a Go type in a declaration. Until bind has run, Type is the poison type with Go.Path and Go.Name set.
+type GoType struct {
+	Ref  Ident
+	Type *schema.Type
+}
+
+// State is one field of the workflow's state.
+type State struct {
+	Name  Ident
+	Type  *schema.Type
+	Init  *schema.Default // nil: the zero state of its type, see check
+	Merge Merge
+	Span  source.Span
+}
+
+// Merge says what `set:` does to a state field that has a value.
+type Merge struct {
+	Kind    MergeKind
+	Reducer *GoFunc // MergeReducer
+	Span    source.Span
+}
+
+// MergeKind is the rule of a state field.
+type MergeKind uint8
+
+// The rules: the last write wins (default), lists grow, a second write is an error, or a Go function decides.
+const (
+	MergeLast MergeKind = iota
+	MergeAppend
+	MergeSetOnce
+	MergeReducer
+)
+
+// Output is one field of the workflow's result.
+type Output struct {
+	Name        Ident
+	Type        *schema.Type // nil: inferred from Value
+	Description string
+	Value       Value
+	Span        source.Span
+}
+
+// Secret is a named secret and the scopes it may come from, in order.
+type Secret struct {
+	Name Ident
+	From []string // user, workspace, org
+}
+
+// Model is a named model configuration.
+type Model struct {
+	Name        Ident
+	Model       string // provider:name
+	BaseURL     string
+	Key         string // secret name
+	Temperature *float64
+	Span        source.Span
+}
+
+// Server is an MCP server.
+type Server struct {
+	Name    Ident
+	Command []string
+	Env     []EnvVar
+	URL     string
+	Auth    *Auth
+	Span    source.Span
+}
+
+// Auth is how a tool or a server authenticates; the value is the name of a secret.
+type Auth struct {
+	Kind   string // bearer, basic, header
+	Secret Ident
+	Header string
+}
+
+// AgentDecl is an agent under `agents:`.
+type AgentDecl struct {
+	Name  Ident
+	Agent Agent
+	Span  source.Span
+}
+
+// Policy bounds what a run may do; absent bounds have the defaults of Agent Tools 6.1.
+type Policy struct {
+	MaxIterations, MaxToolCalls, MaxTokens *int64
+	MaxCostUSD                             string
+	Effects                                []Effects
+	Grants                                 []string
+	NetAllow                               []string
+	SandboxMin                             string
+	Span                                   source.Span
+}
+
+// Defaults apply to every node that does not say otherwise.
+type Defaults struct {
+	Timeout *Duration
+	OnError *OnError
+	Retry   *Retry
+}
+
+// A Duration with its place.
+type Duration struct {
+	Value time.Duration
+	Span  source.Span
+}
+
+// Effects is what calling a tool does to the world.
+type Effects uint8
+
+// From harmless to irrevocable. Reads is also what Agent Tools calls 'reads'; its 'writes' is Writes or External.
+const (
+	EffectsUnset Effects = iota
+	EffectsNone
+	EffectsReads
+	EffectsWrites
+	EffectsExternal
+)
+
+func (e Effects) String() string {
+	return [...]string{"", "none", "reads", "writes", "external"}[e]
+}

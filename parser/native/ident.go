@@ -1,0 +1,139 @@
+package native
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// maxName bounds names: they end in file names, keys and Go identifiers.
+const maxName = 64
+
+var (
+	idForm      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	fieldForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	typeForm    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	secretForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
+	goForm      = regexp.MustCompile(`^([A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)*)\.([A-Za-z_][A-Za-z0-9_]*)$`)
+	headerForm  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+)
+
+// reserved are names that mean something of their own where ids are read.
+var reserved = map[string]string{
+	"input": "the workflow's input", "state": "the workflow's state", "end": "the end of the workflow",
+	"error": "a node's error", "index": "the number of an item",
+	"true": "a literal", "false": "a literal", "null": "a literal", "in": "an operator",
+}
+
+// A naming is the rule for one sort of name.
+type naming struct {
+	what     string // "a node id"
+	form     *regexp.Regexp
+	rule     string // "lower-case letters, digits and _"
+	reserved bool
+	fix      func(string) string
+}
+
+const idRule = "lower-case letters, digits and `_`, starting with a letter"
+
+var (
+	nodeID       = naming{"a node id", idForm, idRule, true, toID}
+	variableID   = naming{"a variable", idForm, idRule, true, toID}
+	workflowID   = naming{"the name of a workflow", idForm, idRule, false, toID}
+	declaredID   = naming{"a name", idForm, idRule, false, toID}
+	stateID      = naming{"a field", idForm, idRule, false, toID}
+	fieldID      = naming{"a field", fieldForm, "letters, digits and `_`, not starting with a digit", false, nil}
+	typeName     = naming{"a type name", typeForm, "letters and digits, starting with a capital", false, goname.Exported}
+	secretName   = naming{"the name of a secret", secretForm, "letters, digits and `_`, not starting with a digit", false, nil}
+	variableName = naming{"the name of a variable", secretForm, "letters, digits and `_`, not starting with a digit", false, nil}
+	headerName   = naming{"the name of a header", headerForm, "letters, digits and `-`", false, nil}
+)
+
+// name reads key as a name and reports when it breaks the rule, if that has a form; the name is returned all the same, so that what refers
+// to it is not reported too. ok is false when there is no name at all.
+func (p *parser) name(key *yamlnode.Node, rule naming) (id ir.Ident, ok bool) {
+	text, ok := p.keyName(key)
+	if !ok {
+		return ir.Ident{}, false
+	}
+	id = ir.Ident{Name: text, Span: textSpan(key.Text)}
+	if rule.form != nil {
+		p.checkName(id, rule)
+	}
+	return id, true
+}
+
+func (p *parser) checkName(id ir.Ident, rule naming) {
+	meaning, taken := reserved[id.Name]
+	switch {
+	case len(id.Name) > maxName:
+		p.report(diag.BadName, id.Span, "", "%s has at most %d characters", rule.what, maxName)
+	case !rule.form.MatchString(id.Name):
+		if rule.fix != nil {
+			if better := rule.fix(id.Name); rule.form.MatchString(better) && len(better) <= maxName {
+				p.say(diag.Diagnostic{
+					Code: diag.BadName, Span: id.Span, Message: rule.what + " is made of " + rule.rule,
+					Help: "rename it to `" + better + "`, here and where it is used",
+				})
+				return
+			}
+		}
+		p.report(diag.BadName, id.Span, "", "%s is made of %s", rule.what, rule.rule)
+	case rule.reserved && taken:
+		p.report(diag.BadName, id.Span, "choose another name", "%s cannot be `%s`: that is %s", rule.what, id.Name, meaning)
+	}
+}
+
+// toID proposes an id for a name that is none: FetchDiff, fetch-diff -> fetch_diff.
+func toID(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			if i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z' {
+				b.WriteByte('_')
+			}
+			b.WriteRune(r + 'a' - 'A')
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	return strings.Trim(b.String(), "_")
+}
+
+// ref reads n as the name of something declared elsewhere, of whatever form.
+func (p *parser) ref(n *yamlnode.Node, what string) ir.Ident {
+	t, ok := p.text(n, what)
+	if !ok {
+		return ir.Ident{}
+	}
+	return ir.Ident{Name: t.Value, Span: textSpan(t)}
+}
+
+// textSpan is the place of a scalar's content, without its quotes.
+func textSpan(t source.Text) source.Span {
+	if t.Value == "" {
+		return t.Span
+	}
+	return t.At(0, len(t.Value))
+}
+
+// goRef reads "import/path.Name"; prefix "go:" must have been cut.
+func (p *parser) goRef(t source.Text, what string) ir.Ident {
+	id := ir.Ident{Name: t.Value, Span: textSpan(t)}
+	if m := goForm.FindStringSubmatch(t.Value); m == nil {
+		p.report(diag.BadLiteral, id.Span, "write it as `example.com/module/package."+what+"`", "a reference to Go is an import path, a dot and an exported name")
+	} else if c := m[2][0]; c < 'A' || c > 'Z' {
+		lo := len(t.Value) - len(m[2])
+		p.report(diag.BadLiteral, t.At(lo, len(t.Value)), "export it: only capitalised Go names can be used from a workflow", "`%s` is not exported", m[2])
+	}
+	return id
+}

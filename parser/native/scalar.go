@@ -1,0 +1,284 @@
+package native
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// text reads n as literal text: neither an expression nor a template.
+func (p *parser) text(n *yamlnode.Node, what string) (source.Text, bool) {
+	if !isScalar(n) {
+		p.wrongShape(n, what+" is text", "")
+		return source.Text{}, false
+	}
+	v := n.Text.Value
+	switch {
+	case strings.HasPrefix(v, "$$"):
+		return cut(n.Text, 1, len(v)), true
+	case strings.HasPrefix(v, "$"), strings.Contains(v, "{{"):
+		p.report(diag.NotConstant, textSpan(n.Text), "write the value itself", "%s is a constant: an expression cannot stand here", what)
+		return source.Text{}, false
+	}
+	return n.Text, true
+}
+
+// str is text as a string; "" after a mistake.
+func (p *parser) str(n *yamlnode.Node, what string) string {
+	t, _ := p.text(n, what)
+	return t.Value
+}
+
+// strs reads a list of texts; a single text is a list of one.
+func (p *parser) strs(n *yamlnode.Node, what string) []string {
+	var out []string
+	for _, id := range p.refs(n, what) {
+		out = append(out, id.Name)
+	}
+	return out
+}
+
+// refs reads a list of names; a single name is a list of one.
+func (p *parser) refs(n *yamlnode.Node, what string) []ir.Ident {
+	if n == nil {
+		return nil
+	}
+	items := n.Items
+	if n.Kind == yamlnode.Scalar {
+		items = []*yamlnode.Node{n}
+	} else if n.Kind != yamlnode.Sequence {
+		p.wrongShape(n, "expected a list", "")
+		return nil
+	}
+	var out []ir.Ident
+	for _, it := range items {
+		if it.Kind == yamlnode.Null {
+			p.wrongShape(it, what+" is text", "")
+		} else if t, ok := p.text(it, what); ok {
+			out = append(out, ir.Ident{Name: t.Value, Span: textSpan(t)})
+		}
+	}
+	return out
+}
+
+// word reads one of a closed set of words; "" after a mistake.
+func (p *parser) word(n *yamlnode.Node, what string, words ...string) string {
+	if isNull(n) && slices.Contains(words, "null") {
+		return "null"
+	}
+	t, ok := p.text(n, what)
+	if !ok {
+		return ""
+	}
+	return p.oneOf(ir.Ident{Name: t.Value, Span: textSpan(t)}, what, words)
+}
+
+func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
+	if slices.Contains(words, id.Name) {
+		return id.Name
+	}
+	if near := p.nearest(id.Name, words); near != "" {
+		p.replace(diag.UnknownWord, id.Span, near, "%s cannot be `%s`", what, shorten(id.Name))
+	} else {
+		p.report(diag.UnknownWord, id.Span, "use "+list(quoted(words), "or"), "%s cannot be `%s`", what, shorten(id.Name))
+	}
+	return ""
+}
+
+// maxCount bounds counts so that they fit an int32 and their products an int64.
+const maxCount = math.MaxInt32
+
+// count reads a whole number of at least least. ok is false after a mistake.
+func (p *parser) count(n *yamlnode.Node, what string, least int64) (int64, bool) {
+	t, ok := p.text(n, what)
+	if !ok {
+		return 0, false
+	}
+	v, isInt := int64(0), false
+	if n.Tag == "!!int" {
+		v, isInt = parseInt(t.Value)
+	}
+	switch {
+	case !isInt && n.Tag != "!!int" && strings.TrimLeft(t.Value, "0123456789") == "" && t.Value != "":
+		p.replace(diag.BadLiteral, n.Span, t.Value, "%s is a number, this is text", what)
+	case !isInt:
+		p.report(diag.BadLiteral, textSpan(t), "", "%s is a whole number, not `%s`", what, shorten(t.Value))
+	case v < least || v > maxCount:
+		p.report(diag.BadLiteral, textSpan(t), "", "%s is a number from %d to %d", what, least, maxCount)
+	default:
+		return v, true
+	}
+	return 0, false
+}
+
+// bound reads a count or the word unbounded, which is 0.
+func (p *parser) bound(n *yamlnode.Node, what string) (int, bool) {
+	if isScalar(n) && n.Text.Value == "unbounded" {
+		return 0, true
+	}
+	if isScalar(n) && n.Tag != "!!int" {
+		if near := p.nearest(n.Text.Value, []string{"unbounded"}); near != "" {
+			p.replace(diag.BadLiteral, textSpan(n.Text), near, "%s is a whole number or `unbounded`", what)
+			return 0, false
+		}
+	}
+	v, ok := p.count(n, what, 1)
+	return int(v), ok
+}
+
+// parseInt reads the integers of YAML's core schema.
+func parseInt(s string) (int64, bool) {
+	neg := strings.HasPrefix(s, "-")
+	digits := strings.TrimLeft(s, "+-")
+	if len(s)-len(digits) > 1 {
+		return 0, false
+	}
+	base := 10
+	switch {
+	case strings.HasPrefix(digits, "0x"):
+		base, digits = 16, digits[2:]
+	case strings.HasPrefix(digits, "0o"):
+		base, digits = 8, digits[2:]
+	}
+	if neg {
+		digits = "-" + digits
+	}
+	v, err := strconv.ParseInt(digits, base, 64)
+	return v, err == nil && !strings.Contains(digits, "_")
+}
+
+// number reads a finite number.
+func (p *parser) number(n *yamlnode.Node, what string) (float64, bool) {
+	t, ok := p.text(n, what)
+	if !ok {
+		return 0, false
+	}
+	var v float64
+	switch n.Tag {
+	case "!!int":
+		var i int64
+		i, ok = parseInt(t.Value)
+		v = float64(i)
+	case "!!float":
+		var err error
+		v, err = strconv.ParseFloat(t.Value, 64)
+		ok = err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
+	default:
+		ok = false
+	}
+	if !ok {
+		p.report(diag.BadLiteral, textSpan(t), "", "%s is a number, not `%s`", what, shorten(t.Value))
+	}
+	return v, ok
+}
+
+var dayForm = regexp.MustCompile(`^([0-9]+)d`)
+
+// duration reads Go's syntax with d for days of 24 hours: 500ms, 1h30m, 2d12h. Nil after a mistake.
+func (p *parser) duration(n *yamlnode.Node, what string) *ir.Duration {
+	if n == nil {
+		return nil
+	}
+	t, ok := p.text(n, what)
+	if !ok {
+		return nil
+	}
+	at := textSpan(t)
+	d, ok := parseDuration(t.Value)
+	switch {
+	case !ok && isScalar(n) && (n.Tag == "!!int" || n.Tag == "!!float"):
+		p.replace(diag.BadLiteral, at, t.Value+"s", "%s needs a unit: ms, s, m, h or d", what)
+	case !ok:
+		p.report(diag.BadLiteral, at, "write a duration like `500ms`, `30s`, `1h30m` or `2d`", "%s is a duration, not `%s`", what, shorten(t.Value))
+	case d <= 0:
+		p.report(diag.BadLiteral, at, "", "%s is more than zero", what)
+	default:
+		return &ir.Duration{Value: d, Span: at}
+	}
+	return nil
+}
+
+func parseDuration(s string) (time.Duration, bool) {
+	const day = 24 * time.Hour
+	var days time.Duration
+	if m := dayForm.FindStringSubmatch(s); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil || n > int64(math.MaxInt64/day) {
+			return 0, false
+		}
+		days = time.Duration(n) * day
+		if s = s[len(m[0]):]; s == "" {
+			return days, true
+		}
+		if s[0] == '-' || s[0] == '+' {
+			return 0, false
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d > math.MaxInt64-days {
+		return 0, false
+	}
+	return days + d, true
+}
+
+var (
+	sizeForm  = regexp.MustCompile(`^([0-9]+) ?([A-Za-z]*)$`)
+	sizeUnits = map[string]int64{
+		"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9,
+	}
+)
+
+// size reads a number of bytes: 2MiB, 500kB, 1024.
+func (p *parser) size(n *yamlnode.Node, what string) int64 {
+	t, ok := p.text(n, what)
+	if !ok {
+		return 0
+	}
+	if m := sizeForm.FindStringSubmatch(t.Value); m != nil {
+		v, err := strconv.ParseInt(m[1], 10, 64)
+		unit := sizeUnits[m[2]]
+		if err == nil && unit > 0 && v > 0 && v <= math.MaxInt64/unit {
+			return v * unit
+		}
+	}
+	p.report(diag.BadLiteral, textSpan(t), "write a size like `64KiB`, `2MiB` or `1GiB`", "%s is a size of more than zero, not `%s`", what, shorten(t.Value))
+	return 0
+}
+
+var moneyForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
+
+// money reads a decimal in quotes: floats cannot hold cents.
+func (p *parser) money(n *yamlnode.Node, what string) string {
+	t, ok := p.text(n, what)
+	if !ok {
+		return ""
+	}
+	switch {
+	case !moneyForm.MatchString(t.Value):
+		p.report(diag.BadLiteral, textSpan(t), "write a decimal like `\"0.50\"`", "%s is an amount of dollars, not `%s`", what, shorten(t.Value))
+		return ""
+	case n.Tag != "!!str":
+		p.replace(diag.BadLiteral, textSpan(t), `"`+t.Value+`"`, "%s is money: quote it, so that no cent is lost in a float", what)
+	}
+	return t.Value
+}
+
+var rateForm = regexp.MustCompile(`^[1-9][0-9]{0,8}/(s|m|h)$`)
+
+// rate reads calls per time: 5/s.
+func (p *parser) rate(n *yamlnode.Node, what string) string {
+	t, ok := p.text(n, what)
+	if ok && !rateForm.MatchString(t.Value) {
+		p.report(diag.BadLiteral, textSpan(t), "write a rate like `5/s`, `100/m` or `1000/h`", "%s is a number of calls per time, not `%s`", what, shorten(t.Value))
+		return ""
+	}
+	return t.Value
+}

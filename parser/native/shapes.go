@@ -1,0 +1,275 @@
+package native
+
+import "slices"
+
+// Forms that several shapes use.
+var (
+	text      = Form{Kind: FormText}
+	template  = Form{Kind: FormTemplate}
+	value     = Form{Kind: FormValue}
+	condition = Form{Kind: FormExpr}
+	id        = Form{Kind: FormID}
+	ref       = Form{Kind: FormRef}
+	file      = Form{Kind: FormPath}
+	goName    = Form{Kind: FormGo}
+	typ       = Form{Kind: FormType}
+	count     = Form{Kind: FormCount}
+	number    = Form{Kind: FormNumber}
+	duration  = Form{Kind: FormDuration}
+	money     = Form{Kind: FormMoney}
+	bound     = oneOf(count, word("unbounded"))
+	refs      = oneOf(ref, listOf(ref))
+	texts     = oneOf(text, listOf(text))
+	values    = mapOf(value)
+	fields    = mapOf(Form{Kind: FormField})
+	targets   = oneOf(id, listOf(id))
+)
+
+func word(words ...string) Form { return Form{Kind: FormWord, Words: words} }
+func listOf(f Form) Form        { return Form{Kind: FormList, Elem: &f} }
+func mapOf(f Form) Form         { return Form{Kind: FormMap, Elem: &f} }
+func oneOf(fs ...Form) Form     { return Form{Kind: FormOneOf, Any: fs} }
+func shape(s *Shape) Form       { return Form{Kind: FormShape, Shape: s.Name} }
+
+var onErrorForm = oneOf(word(onErrorWords...), shape(shapeOnError))
+
+var promptForm = oneOf(template, shape(shapePrompt))
+
+// Sections of a workflow that an included file can have too.
+var libraryKeys = []Key{
+	{Name: "flowgen", Value: word(languageVersion), Required: true, Doc: "the version of the language: 1"},
+	{Name: "name", Value: id, Doc: "the name: tools, files and Go packages are called after it"},
+	{Name: "description", Value: text, Doc: "what it is for"},
+	{Name: "include", Value: oneOf(file, listOf(file)), Doc: "files whose types, tools, models, servers and agents are used too"},
+	{Name: "types", Value: mapOf(oneOf(typ, shape(shapeType))), Doc: "named types"},
+	{Name: "tools", Value: mapOf(shape(shapeTool)), Doc: "tools that nodes and agents call"},
+	{Name: "models", Value: mapOf(oneOf(text, shape(shapeModel))), Doc: "named model configurations"},
+	{Name: "servers", Value: mapOf(shape(shapeServer)), Doc: "MCP servers"},
+	{Name: "agents", Value: mapOf(shape(shapeAgent)), Doc: "agents that nodes run"},
+}
+
+var shapeWorkflow = &Shape{
+	Name: "workflow", What: "a workflow", Doc: "A workflow file.",
+	Keys: slices.Concat(required(libraryKeys, "name"), []Key{
+		{Name: "input", Value: fields, Doc: "the fields that a run is started with"},
+		{Name: "state", Value: mapOf(oneOf(typ, shape(shapeState))), Doc: "fields that nodes write with `set`"},
+		{Name: "output", Value: mapOf(oneOf(value, shape(shapeOutput))), Doc: "the fields of the result"},
+		{Name: "secrets", Value: oneOf(listOf(text), mapOf(shape(shapeSecret))), Doc: "secrets that tools, servers and models use"},
+		{Name: "policy", Value: shape(shapePolicy), Doc: "what a run may do at most"},
+		{Name: "defaults", Value: shape(shapeDefaults), Doc: "what holds for every node that does not say otherwise"},
+		{Name: "nodes", Value: mapOf(Form{Kind: FormShape, Shape: "node"}), Required: true, Doc: "the steps, by id"},
+		{Name: "edges", Value: listOf(oneOf(text, shape(shapeEdge), shape(shapeSwitch), shape(shapeBack))), Doc: "the order of the steps; without it references give the order"},
+	}),
+	Instead: map[string]string{
+		"steps": "the steps of a workflow stand under `nodes:`", "jobs": "the steps of a workflow stand under `nodes:`",
+		"tasks": "the steps of a workflow stand under `nodes:`", "inputs": "write `input:`", "outputs": "write `output:`",
+		"version": "the version of the language is `flowgen: 1`", "env": "variables are set on tools and servers, with `env:`",
+		"workflow": "the keys of a workflow stand at the top of the file", "graph": "write `nodes:` and `edges:`",
+		"imports": "write `include:`", "import": "write `include:`", "variables": "what nodes write is `state:`, what a run is given `input:`",
+		"timeout": "write it under `defaults:`", "retry": "write it under `defaults:`", "on_error": "write it under `defaults:`",
+	},
+}
+
+var shapeLibrary = &Shape{Name: "library", What: "an included file", Doc: "A file that others include.", Keys: libraryKeys}
+
+// required returns keys with the named ones required.
+func required(keys []Key, names ...string) []Key {
+	out := slices.Clone(keys)
+	for i := range out {
+		out[i].Required = out[i].Required || slices.Contains(names, out[i].Name)
+	}
+	return out
+}
+
+var fieldKeys = []Key{
+	{Name: "type", Value: typ, Required: true, Doc: "the type"},
+	{Name: "description", Value: text, Doc: "what it means, for people and models"},
+}
+
+const typeHint = "a struct that has a field `type` is written `type: {type: ..., ...}`"
+
+var fieldsInstead = map[string]string{
+	"init": "a field that may be left out has a `default`", "optional": "write the type as `opt<T>`, or give a `default`",
+	"required": "a field without `default` is required", "enum": "write the type as `enum<a|b>`",
+	"items": "write the type as `list<T>`", "properties": "write the fields as a mapping: `{a: string, b: int}`",
+	"minLength": "`min` bounds the length of text", "maxLength": "`max` bounds the length of text",
+	"minimum": "write `min`", "maximum": "write `max`",
+}
+
+var (
+	shapeType = &Shape{Name: "type", What: "a type", Doc: "A named type, the long form.", Keys: fieldKeys, Instead: typeInstead, Hint: typeHint}
+
+	shapeField = &Shape{
+		Name: "field", What: "a field", Doc: "A field of a struct, the long form.",
+		Keys: slices.Concat(fieldKeys, []Key{
+			{Name: "default", Value: Form{Kind: FormConst}, Doc: "the value when none is given"},
+			{Name: "min", Value: number, Doc: "the least value of a number, the least length of the rest"},
+			{Name: "max", Value: number, Doc: "the greatest value of a number, the greatest length of the rest"},
+			{Name: "pattern", Value: text, Doc: "a regular expression (RE2) that text matches"},
+		}),
+		Instead: fieldsInstead, Hint: typeHint,
+	}
+
+	shapeState = &Shape{
+		Name: "state", What: "a state field", Doc: "A state field, the long form.",
+		Keys: []Key{
+			{Name: "type", Value: typ, Required: true, Doc: "the type"},
+			{Name: "init", Value: Form{Kind: FormConst}, Doc: "the value at the start"},
+			{Name: "merge", Value: oneOf(word(mergeWords...), goName), Doc: "what `set` does: last, append, set_once or `go:path.Func`"},
+		},
+		Instead: map[string]string{
+			"default": "a state field starts with `init`", "value": "a state field starts with `init`", "initial": "a state field starts with `init`",
+			"reducer": "write `merge: \"go:path.Func\"`", "description": "write a comment",
+		},
+	}
+
+	shapeOutput = &Shape{
+		Name: "output", What: "an output", Doc: "A field of the result, the long form.",
+		Keys: []Key{
+			{Name: "type", Value: typ, Doc: "the type; without it that of the value"},
+			{Name: "description", Value: text, Doc: "what it means"},
+			{Name: "value", Value: value, Required: true, Doc: "what is returned"},
+		},
+	}
+
+	shapeSecret = &Shape{
+		Name: "secret", What: "a secret", Doc: "Where a secret comes from.",
+		Keys: []Key{{Name: "from", Value: listOf(word(scopeWords...)), Doc: "the scopes it is looked up in, in order"}},
+	}
+
+	shapeModel = &Shape{
+		Name: "model", What: "a model", Doc: "A model configuration.",
+		Keys: []Key{
+			{Name: "model", Value: text, Required: true, Doc: "provider and name: `openai:gpt-4o-mini`"},
+			{Name: "base_url", Value: text, Doc: "the address of the provider"},
+			{Name: "key", Value: ref, Doc: "the name of the secret"},
+			{Name: "temperature", Value: number, Doc: "how freely the model answers"},
+		},
+	}
+
+	shapeServer = &Shape{
+		Name: "server", What: "a server", Doc: "An MCP server: a command or an address.",
+		Keys: []Key{
+			{Name: "command", Value: listOf(text), Doc: "the program and its arguments"},
+			{Name: "env", Value: mapOf(ref), Doc: "variables of the program, each the name of a secret"},
+			{Name: "url", Value: text, Doc: "the address"},
+			{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
+		},
+	}
+
+	shapeAuth = &Shape{
+		Name: "auth", What: "`auth`", Doc: "One way to authenticate, with a secret.",
+		Keys: []Key{
+			{Name: "bearer", Value: ref, Doc: "the secret is sent as a bearer token"},
+			{Name: "basic", Value: ref, Doc: "the secret is user:password"},
+			{Name: "header", Value: text, Doc: "the header that holds the secret"},
+			{Name: "secret", Value: ref, Doc: "the secret of `header`"},
+		},
+	}
+
+	shapePolicy = &Shape{
+		Name: "policy", What: "a policy", Doc: "What a run may do at most.",
+		Keys: []Key{
+			{Name: "max_iterations", Value: count, Doc: "turns of an agent"},
+			{Name: "max_tool_calls", Value: count, Doc: "tool calls of a run"},
+			{Name: "max_cost_usd", Value: money, Doc: "dollars of a run, in quotes"},
+			{Name: "max_tokens", Value: count, Doc: "tokens of a run"},
+			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
+			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
+			{Name: "net", Value: shape(shapeNet), Doc: "the hosts that can be reached"},
+			{Name: "sandbox", Value: shape(shapeSandbox), Doc: "the least isolation of tools"},
+		},
+	}
+
+	shapeNet = &Shape{
+		Name: "net", What: "`net`", Doc: "Network access.",
+		Keys: []Key{{Name: "allow", Value: listOf(text), Required: true, Doc: "hosts, or `loopback`"}},
+	}
+
+	shapeSandbox = &Shape{
+		Name: "sandbox", What: "`sandbox`", Doc: "Isolation of tools.",
+		Keys: []Key{{Name: "min", Value: word(tierWords...), Required: true, Doc: "the least tier"}},
+	}
+
+	shapeDefaults = &Shape{
+		Name: "defaults", What: "`defaults`", Doc: "What holds for every node that does not say otherwise.",
+		Keys: []Key{
+			{Name: "timeout", Value: duration, Doc: "how long a call may take"},
+			{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does"},
+			{Name: "retry", Value: shape(shapeRetry), Doc: "when calls are repeated"},
+			{Name: "journal", Value: shape(shapeJournal), Doc: "how runs are recorded"},
+		},
+	}
+
+	shapeJournal = &Shape{
+		Name: "journal", What: "`journal`", Doc: "How runs are recorded.",
+		Keys: []Key{
+			{Name: "dir", Value: file, Doc: "the folder of the journals"},
+			{Name: "sync", Value: word(syncWords...), Doc: "when records are forced to disk"},
+		},
+	}
+)
+
+var typeInstead = map[string]string{
+	"default": "defaults, bounds and patterns stand at the fields that use the type", "min": "defaults, bounds and patterns stand at the fields that use the type",
+	"max": "defaults, bounds and patterns stand at the fields that use the type", "pattern": "defaults, bounds and patterns stand at the fields that use the type",
+}
+
+var shapeTool = &Shape{
+	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, python, js, mcp, starlark says what it runs as.",
+	Keys: []Key{
+		{Name: "go", Value: goName, Doc: "a Go function: `example.com/module/package.Func`"},
+		{Name: "command", Value: listOf(template), Doc: "a program and its arguments"},
+		{Name: "shell", Value: oneOf(text, listOf(template)), Doc: "a script for the shell, and its arguments"},
+		{Name: "http", Value: oneOf(text, shape(shapeHTTP)), Doc: "a request: `GET https://...` or {method, url, headers, query, body}"},
+		{Name: "python", Value: text, Doc: "a Python function: `module:function`"},
+		{Name: "js", Value: file, Doc: "a JavaScript or TypeScript module"},
+		{Name: "mcp", Value: text, Doc: "a tool of an MCP server: `server/tool`"},
+		{Name: "starlark", Value: file, Doc: "a Starlark file"},
+		{Name: "description", Value: text, Doc: "what it does, for people and models"},
+		{Name: "effects", Value: word(effectWords...), Doc: "what a call does to the world: none, reads, writes or external"},
+		{Name: "in", Value: fields, Doc: "the fields of its input"},
+		{Name: "out", Value: oneOf(typ, word("lines", "none")), Doc: "the type of its result; of a command also `lines` or `none`"},
+		{Name: "stdin", Value: template, Doc: "what a command reads"},
+		{Name: "env", Value: mapOf(template), Doc: "variables of a command"},
+		{Name: "dir", Value: template, Doc: "the folder a command runs in"},
+		{Name: "max_output", Value: Form{Kind: FormSize}, Doc: "the largest result: `2MiB`"},
+		{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
+		{Name: "engine", Value: word(engineWords...), Doc: "what runs JavaScript"},
+		{Name: "sandbox", Value: word(tierWords...), Doc: "how it is isolated"},
+		{Name: "replay", Value: word(replayWords...), Doc: "what a replay does without a record"},
+		{Name: "permissions", Value: texts, Doc: "the permissions a call needs"},
+		{Name: "cache", Value: oneOf(word(cacheWords...), shape(shapeCache)), Doc: "how long results are reused"},
+		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
+		{Name: "cost_usd", Value: money, Doc: "dollars of one call, in quotes"},
+		{Name: "category", Value: text, Doc: "a group of tools"},
+		{Name: "tags", Value: texts, Doc: "words to find it by"},
+		{Name: "state", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
+	},
+	Instead: map[string]string{
+		"args": "arguments stand in the list: `command: [git, log]`", "cmd": "write `command: [git, log]`", "run": "write `command: [git, log]`, or `shell:` for a script",
+		"url": "write `http: {url: ...}`", "method": "write `http: {method: ...}`", "headers": "write `http: {headers: ...}`", "body": "write `http: {body: ...}`",
+		"query": "write `http: {query: ...}`", "input": "write `in:`", "output": "write `out:`", "cwd": "write `dir:`",
+		"timeout": "a timeout stands on the node, or under `defaults:`", "retry": "retries stand on the node, or under `defaults:`",
+		"version": "the version is a part of the key: `search@2`",
+	},
+}
+
+var (
+	shapeCache = &Shape{
+		Name: "cache", What: "`cache`", Doc: "How long results are reused.",
+		Keys: []Key{{Name: "ttl", Value: duration, Required: true, Doc: "for how long"}},
+	}
+
+	shapeHTTP = &Shape{
+		Name: "http", What: "a request", Doc: "An HTTP request.",
+		Keys: []Key{
+			{Name: "method", Value: word(methodWords...), Doc: "GET unless written"},
+			{Name: "url", Value: template, Required: true, Doc: "the address, with `{x}` for fields"},
+			{Name: "headers", Value: mapOf(template), Doc: "header fields"},
+			{Name: "query", Value: mapOf(template), Doc: "parameters of the URL"},
+			{Name: "body", Value: value, Doc: "what is sent"},
+		},
+		Instead: map[string]string{"auth": "`auth` stands beside `http`", "params": "write `query:`", "json": "write `body:`"},
+	}
+)

@@ -1,0 +1,221 @@
+package native
+
+import "slices"
+
+var nodeKeys = []Key{
+	{Name: "set", Value: values, Doc: "state fields that are written when the node succeeded"},
+	{Name: "join", Value: word(joinWords...), Doc: "any: one active edge suffices (default); all: every edge must be active"},
+	{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
+	{Name: "timeout", Value: duration, Doc: "how long it may take"},
+	{Name: "catch", Value: mapOf(id), Doc: "nodes that handle errors, by error code or `any`"},
+	{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does: fail, skip or {default: value}"},
+}
+
+const (
+	edgesHelp = "the order stands under `edges:`"
+	withHelp  = "arguments stand under `with:`"
+	loopHelp  = "write `loop: {until: ..., max: 5}`"
+	declare   = "declare it under `tools:` and call it with `tool:`"
+)
+
+var nodeInstead = map[string]string{
+	"when": "conditions stand on edges: `{from: a, to: b, when: ...}`", "if": "conditions stand on edges: `{from: a, to: b, when: ...}`",
+	"condition": "conditions stand on edges: `{from: a, to: b, when: ...}`", "switch": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
+	"cases": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
+	"needs": edgesHelp, "depends_on": edgesHelp, "after": edgesHelp, "next": edgesHelp, "then": edgesHelp, "from": edgesHelp, "to": edgesHelp, "goto": edgesHelp,
+	"inputs": withHelp, "input": withHelp, "params": withHelp, "arguments": withHelp, "parameters": withHelp,
+	"uses": "write `tool:`", "use": "write `tool:`", "call": "write `tool:`", "action": "write `tool:`",
+	"foreach": "write `map:`", "for_each": "write `map:`", "for": "write `map:`", "each": "write `map:`", "over": "write `map:`",
+	"while": loopHelp, "repeat": loopHelp, "until": loopHelp, "max": loopHelp, "max_iterations": loopHelp,
+	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "cmd": declare,
+	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
+	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
+	"retries": "write `retry: {attempts: 3}`", "workflow": "write `flow:`", "concurrency": "write `parallel:`",
+}
+
+// shapeNode is a node whose verb is not known.
+var shapeNode = &Shape{Name: "node", What: "a node", Doc: "A step: exactly one verb, and what every node can have.", Keys: nodeKeys, Instead: nodeInstead}
+
+func nodeShape(verb, doc string, keys ...Key) *Shape {
+	what := "a `" + verb + "` node"
+	if verb == "llm" || verb == "agent" {
+		what = "an `" + verb + "` node"
+	}
+	return &Shape{Name: "node." + verb, What: what, Doc: doc, Keys: slices.Concat(keys, nodeKeys), Instead: nodeInstead}
+}
+
+var (
+	withKey = Key{Name: "with", Value: values, Doc: "the arguments"}
+	doKey   = Key{Name: "do", Value: Form{Kind: FormOneOf, Any: []Form{{Kind: FormShape, Shape: "node"}, shape(shapeBody)}}, Required: true, Doc: "a node, or {nodes, edges, result}"}
+	outKey  = Key{Name: "out", Value: typ, Doc: "the type of the result"}
+)
+
+var agentKeys = []Key{
+	{Name: "model", Value: ref, Doc: "the model: a name under `models:`, or provider:name"},
+	{Name: "system", Value: promptForm, Doc: "the system prompt"},
+	{Name: "prompt", Value: promptForm, Doc: "the user prompt"},
+	withKey,
+	{Name: "tools", Value: refs, Doc: "the tools it may call"},
+	{Name: "policy", Value: shape(shapePolicy), Doc: "what it may do at most"},
+	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
+}
+
+// nodeShapes are the nodes by verb. The verb's own key comes first.
+var nodeShapes = map[string]*Shape{
+	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey),
+	"let":  nodeShape("let", "Computes values.", Key{Name: "let", Value: values, Required: true, Doc: "the fields of the result"}),
+	"map": nodeShape("map", "Runs a body for every item of a list.",
+		Key{Name: "map", Value: value, Required: true, Doc: "the list"},
+		Key{Name: "as", Value: id, Required: true, Doc: "the name of the item"},
+		Key{Name: "index", Value: id, Doc: "the name of its number, from 0"},
+		Key{Name: "parallel", Value: count, Doc: "how many items at a time; 8 unless written"},
+		Key{Name: "max_items", Value: bound, Doc: "the most items, or `unbounded`; 1000 unless written"},
+		Key{Name: "on_item_error", Value: word(itemWords...), Doc: "fail (default), keep the error in its place, or drop the item"},
+		doKey),
+	"loop": nodeShape("loop", "Repeats a body.", Key{Name: "loop", Value: shape(shapeLoop), Required: true, Doc: "when it ends: {until, max}"}, doKey),
+	"flow": nodeShape("flow", "Runs another workflow.", Key{Name: "flow", Value: file, Required: true, Doc: "its file"}, withKey),
+	"go":   nodeShape("go", "Calls a pure Go function.", Key{Name: "go", Value: goName, Required: true, Doc: "the function: `example.com/module/package.Func`"}, withKey),
+	"llm": nodeShape("llm", "One call of a model.",
+		Key{Name: "llm", Value: ref, Required: true, Doc: "the model: a name under `models:`, or provider:name"},
+		Key{Name: "prompt", Value: promptForm, Required: true, Doc: "text, or {file: path}"},
+		withKey, outKey,
+		Key{Name: "reask", Value: Form{Kind: FormNumber}, Doc: "how often a wrong answer is asked for again"}),
+	"agent": nodeShape("agent", "Runs an agent; keys of the node override those of the agent.",
+		slices.Concat([]Key{{Name: "agent", Value: ref, Required: true, Doc: "a name under `agents:`, or a model"}}, agentKeys)...),
+	"human": nodeShape("human", "Asks a person.",
+		Key{Name: "human", Value: template, Required: true, Doc: "the question"}, outKey,
+		Key{Name: "on_timeout", Value: onErrorForm, Doc: "what happens when nobody answers: fail, skip or {default: value}"}),
+	"tool_call": nodeShape("tool_call", "Calls a tool that is chosen at run time.",
+		Key{Name: "tool_call", Value: value, Required: true, Doc: "the tool's name"},
+		Key{Name: "args", Value: value, Doc: "its arguments"},
+		Key{Name: "id", Value: value, Doc: "the id of the call"},
+		Key{Name: "allow", Value: refs, Required: true, Doc: "the tools it can be"},
+		outKey),
+}
+
+// nodeKeyOwners tells the verbs a key goes with, for keys that not every node has.
+var nodeKeyOwners = func() map[string][]string {
+	out := map[string][]string{}
+	for _, v := range verbs {
+		for _, k := range nodeShapes[v].Keys {
+			if k.Name != v && shapeNode.key(k.Name) == nil {
+				out[k.Name] = append(out[k.Name], v)
+			}
+		}
+	}
+	return out
+}()
+
+var shapeBody = &Shape{
+	Name: "body", What: "`do`", Doc: "The body of a map or a loop.",
+	Keys: []Key{
+		{Name: "nodes", Value: mapOf(Form{Kind: FormShape, Shape: "node"}), Required: true, Doc: "the steps, by id"},
+		{Name: "edges", Value: listOf(Form{Kind: FormOneOf, Any: []Form{text, shape(shapeEdge), shape(shapeSwitch), shape(shapeBack)}}), Doc: "the order of the steps; without it references give the order"},
+		{Name: "result", Value: value, Required: true, Doc: "what the body yields: an expression or a mapping"},
+	},
+	Instead: map[string]string{"output": "what a body yields is its `result:`", "steps": "the steps stand under `nodes:`"},
+}
+
+var shapeLoop = &Shape{
+	Name: "loop", What: "`loop`", Doc: "When a loop ends.",
+	Keys: []Key{
+		{Name: "until", Value: condition, Doc: "the condition that ends it, tested after the body"},
+		{Name: "max", Value: bound, Required: true, Doc: "the most iterations, or `unbounded`"},
+	},
+	Instead: map[string]string{"while": "write `until:` with the opposite condition", "times": "write `max:`", "do": "`do` stands beside `loop`"},
+}
+
+// shapeLoopOpen is shapeLoop without required keys.
+var shapeLoopOpen = &Shape{Name: shapeLoop.Name, What: shapeLoop.What, Keys: []Key{shapeLoop.Keys[0], {Name: "max", Value: bound}}, Instead: shapeLoop.Instead}
+
+var (
+	shapeRetry = &Shape{
+		Name: "retry", What: "`retry`", Doc: "When a call is repeated.",
+		Keys: []Key{
+			{Name: "attempts", Value: count, Required: true, Doc: "the total number of attempts"},
+			{Name: "codes", Value: listOf(word(catchWords[:len(catchWords)-1]...)), Doc: "the error codes that are worth another attempt"},
+			{Name: "backoff", Value: word(backoffWords...), Doc: "exponential (default) or constant"},
+			{Name: "base", Value: duration, Doc: "the first wait"},
+			{Name: "cap", Value: duration, Doc: "the longest wait"},
+			{Name: "jitter", Value: number, Doc: "the part of a wait that is random, from 0 to 1"},
+		},
+		Instead: map[string]string{"max_attempts": "write `attempts:`, the total number", "max": "write `attempts:`, the total number", "delay": "write `base:`", "wait": "write `base:`", "on": "write `codes:`"},
+	}
+
+	shapeOnError = &Shape{
+		Name: "on_error", What: "a default", Doc: "The result instead of a failed one.",
+		Keys: []Key{{Name: "default", Value: value, Required: true, Doc: "the value"}},
+	}
+
+	shapePrompt = &Shape{
+		Name: "prompt", What: "a prompt", Doc: "A prompt in a file.",
+		Keys: []Key{{Name: "file", Value: file, Required: true, Doc: "the file"}},
+	}
+
+	shapeAgent = &Shape{Name: "agent", What: "an agent", Doc: "An agent.", Keys: required(agentKeys, "model")}
+
+	shapePin = &Shape{
+		Name: "pin", What: "a pin", Doc: "A result of a tool call that stays readable (Agent Tools 4.2).",
+		Keys: []Key{
+			{Name: "tool", Value: ref, Required: true, Doc: "the tool"},
+			{Name: "strategy", Value: word(strategyWords...), Doc: "latest (default), first_success or by_call_id"},
+			{Name: "call_id", Value: value, Doc: "the call, for by_call_id"},
+			{Name: "on_missing", Value: word(missingWords...), Doc: "null (default), error or stale_last_success"},
+		},
+	}
+)
+
+var edgeInstead = map[string]string{
+	"if": "write `when:`", "condition": "write `when:`", "target": "write `to:`", "source": "write `from:`", "else": "add an edge with the opposite condition, or a `switch` with a `default`",
+}
+
+var (
+	shapeEdge = &Shape{
+		Name: "edge", What: "an edge", Doc: "An edge, with or without a condition.",
+		Keys: []Key{
+			{Name: "from", Value: id, Required: true, Doc: "the node it leads from"},
+			{Name: "to", Value: targets, Required: true, Doc: "the node or nodes it leads to, or `end`"},
+			{Name: "when", Value: condition, Doc: "the condition"},
+		},
+		Instead: edgeInstead,
+	}
+
+	shapeSwitch = &Shape{
+		Name: "edge.switch", What: "a switch", Doc: "An edge that leads where a value says.",
+		Keys: []Key{
+			{Name: "from", Value: id, Required: true, Doc: "the node it leads from"},
+			{Name: "switch", Value: condition, Required: true, Doc: "the value"},
+			{Name: "cases", Value: mapOf(targets), Required: true, Doc: "a node for each value"},
+			{Name: "default", Value: targets, Doc: "the node for all other values"},
+		},
+		Instead: map[string]string{
+			"to": "the targets of a switch stand in `cases:` and `default:`", "when": "a switch has no condition: write it as a case",
+			"max": "only a plain edge leads back: put a node in between", "exhausted": "only a plain edge leads back: put a node in between", "else": "write `default:`",
+		},
+	}
+
+	shapeBack = &Shape{
+		Name: "edge.back", What: "an edge back", Doc: "An edge that leads back to where a loop begins.",
+		Keys: []Key{
+			{Name: "from", Value: id, Required: true, Doc: "the node it leads from"},
+			{Name: "to", Value: id, Required: true, Doc: "the node where the loop begins"},
+			{Name: "when", Value: condition, Doc: "the condition for another iteration"},
+			{Name: "max", Value: bound, Required: true, Doc: "the most iterations, or `unbounded`"},
+			{Name: "exhausted", Value: id, Doc: "the node, or `end`, when the bound is spent; without it that is an error"},
+		},
+		Instead: edgeInstead,
+	}
+)
+
+// Shapes lists every mapping of the language, for schemas and references.
+func Shapes() []*Shape {
+	out := []*Shape{
+		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
+		shapePolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapePrompt, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
+	}
+	for _, v := range verbs {
+		out = append(out, nodeShapes[v])
+	}
+	return out
+}

@@ -1,0 +1,348 @@
+package native
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// tools reads the tools of all files, in the order of the includes.
+func (p *parser) tools() {
+	main := p.file
+	for _, t := range p.pending {
+		p.file = t.file
+		p.each(t.node, "tools", naming{}, func(key ir.Ident, v *yamlnode.Node) {
+			name, version, ok := p.toolName(key, t.namespace)
+			tool := &ir.Tool{Name: name, Version: version, Key: key, File: t.file, Span: key.Span}
+			if ok && !p.declare("tool", ir.Ident{Name: tool.FullName(), Span: key.Span}) {
+				return
+			}
+			p.wf.Tools = append(p.wf.Tools, tool)
+			p.tool(tool, v)
+		})
+	}
+	p.file = main
+}
+
+// toolName splits a key: a bare one is <namespace>.<key>@1. ok is false when that was reported.
+func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, version string, ok bool) {
+	full, version, versioned := strings.Cut(key.Name, "@")
+	if !versioned {
+		version = "1"
+	}
+	if versioned && (!versionForm.MatchString(version) || len(version) > maxName) {
+		p.report(diag.BadName, key.Span, "write the version as in `search@2`", "a version is made of letters, digits, `.`, `+` and `-`")
+		return ir.Ident{Name: full, Span: key.Span}, version, false
+	}
+	for _, part := range strings.Split(full, ".") {
+		if !idForm.MatchString(part) || len(full) > 2*maxName {
+			help := "write it as in `search`, `acme.search` or `acme.search@2`"
+			if better := toID(full); !strings.Contains(full, ".") && idForm.MatchString(better) {
+				help = "rename it to `" + better + "`, here and where it is used"
+			}
+			p.report(diag.BadName, key.Span, help, "the name of a tool is made of %s", idRule)
+			return ir.Ident{Name: namespace + "." + full, Span: key.Span}, version, false
+		}
+	}
+	if !strings.Contains(full, ".") {
+		full = namespace + "." + full
+	}
+	return ir.Ident{Name: full, Span: key.Span}, version, true
+}
+
+// bindings are the keys that say what a tool runs as.
+var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}
+
+func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
+	m, ok := p.mapping(n, shapeTool)
+	if !ok {
+		return
+	}
+	p.exactlyOne(m, t.Key, "tool", bindings...)
+	kind := ""
+	for _, k := range bindings {
+		if m.has(k) {
+			kind = k
+			break
+		}
+	}
+	p.belongs(m, kind)
+	p.toolMeta(t, m)
+	if in := m.get("in"); in != nil {
+		if in.Kind != yamlnode.Mapping {
+			p.wrongShape(in, "`in` is a mapping of fields", "write `in: {q: string}`")
+		} else {
+			t.In = &schema.Type{Kind: schema.Struct, Fields: p.fields(in, "in", fieldID)}
+		}
+	}
+	if out := m.get("out"); out != nil && kind != "command" && kind != "shell" {
+		t.Out = p.typeOf(out)
+	}
+	if v := m.get(kind); v != nil {
+		p.binding(t, m, kind, v)
+	}
+}
+
+// owners names the binding that a key of a tool goes with.
+var owners = map[string][]string{
+	"stdin": {"command", "shell"}, "env": {"command", "shell"}, "dir": {"command", "shell"},
+	"engine": {"js"},
+}
+
+// belongs reports keys of another binding.
+func (p *parser) belongs(m mapping, kind string) {
+	if kind == "" {
+		return
+	}
+	for _, e := range m.node.Entries {
+		name := e.Key.Text.Value
+		if with := owners[name]; with != nil && !slices.Contains(with, kind) {
+			p.report(diag.UnknownKey, e.Key.Span, "`"+name+"` goes with "+list(quoted(with), "and"), "unknown key `%s` in a `%s` tool", name, kind)
+			delete(m.values, name)
+		}
+	}
+}
+
+func (p *parser) toolMeta(t *ir.Tool, m mapping) {
+	t.Description = p.prose(m.get("description"), "the description")
+	if v := m.get("effects"); v != nil {
+		t.Effects = effectKinds[p.word(v, "`effects`", effectWords...)]
+		t.EffectsSpan = v.Span
+	}
+	if v := m.get("max_output"); v != nil {
+		t.MaxOutput = p.size(v, "`max_output`")
+	}
+	if v := m.get("state"); v != nil {
+		t.State = p.word(v, "`state`", toolStates...)
+	}
+	if v := m.get("replay"); v != nil {
+		t.Replay = p.word(v, "`replay`", replayWords...)
+	}
+	t.Permissions = p.strs(m.get("permissions"), "a permission")
+	p.cache(t, m.get("cache"))
+	if v := m.get("rate"); v != nil {
+		t.Rate = p.rate(v, "`rate`")
+	}
+	if v := m.get("cost_usd"); v != nil {
+		t.CostUSD = p.money(v, "`cost_usd`")
+	}
+	t.Category = p.optional(m, "category")
+	t.Tags = p.strs(m.get("tags"), "a tag")
+	t.Auth = p.auth(m.get("auth"))
+	if v := m.get("sandbox"); v != nil {
+		p.word(v, "a sandbox tier", tierWords...)
+	}
+}
+
+var (
+	toolStates  = []string{"active", "deprecated", "blocked"}
+	replayWords = []string{"must-stub", "fail-loud", "recorded-result"}
+	cacheWords  = []string{"none", "forever"}
+	methodWords = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+)
+
+func (p *parser) cache(t *ir.Tool, n *yamlnode.Node) {
+	switch {
+	case n == nil:
+	case n.Kind == yamlnode.Scalar:
+		t.Cache = p.word(n, "`cache`", cacheWords...)
+	default:
+		if m, ok := p.mapping(n, shapeCache); ok {
+			if t.CacheTTL = p.duration(m.get("ttl"), "`ttl`"); t.CacheTTL != nil {
+				t.Cache = "ttl"
+			}
+		}
+	}
+}
+
+// binding reads the value of the key that says what the tool runs as.
+func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
+	switch kind {
+	case "go":
+		if text, ok := p.text(v, "a Go function"); ok {
+			t.Binding = &ir.GoTool{Func: &ir.GoFunc{Ref: p.goRef(text, "Func")}}
+		}
+	case "command", "shell":
+		p.command(t, m, kind, v)
+	case "http":
+		p.http(t, v)
+	case "python":
+		if text, ok := p.text(v, "a Python function"); ok {
+			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
+			if mod, fn, ok := strings.Cut(text.Value, ":"); !ok || mod == "" || fn == "" {
+				p.report(diag.BadLiteral, id.Span, "write it as in `\"package.module:function\"`", "a Python function is `module:function`, not `%s`", shorten(text.Value))
+			}
+			t.Binding = &ir.PythonTool{Ref: id}
+		}
+	case "js":
+		js := &ir.JSTool{Path: p.ref(v, "a file")}
+		if js.Path.Name != "" && !hasSuffix(js.Path.Name, ".js", ".mjs", ".ts") {
+			p.report(diag.BadLiteral, js.Path.Span, "name a file that ends in `.mjs`, `.js` or `.ts`", "`%s` is not a JavaScript or TypeScript module", shorten(js.Path.Name))
+		}
+		if e := m.get("engine"); e != nil {
+			js.Engine = p.word(e, "`engine`", engineWords...)
+		}
+		t.Binding = js
+	case "mcp":
+		if text, ok := p.text(v, "a tool of a server"); ok {
+			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
+			if server, tool, ok := strings.Cut(text.Value, "/"); !ok || server == "" || tool == "" {
+				p.report(diag.BadLiteral, id.Span, "write it as in `slack/post_message`, with a server of `servers:`", "a tool of a server is `server/tool`, not `%s`", shorten(text.Value))
+			}
+			t.Binding = &ir.MCPTool{Ref: id}
+		}
+	case "starlark":
+		t.Binding = &ir.StarlarkTool{Path: p.ref(v, "a file")}
+	}
+}
+
+var engineWords = []string{"node", "embedded"}
+
+func hasSuffix(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(x string) bool { return strings.HasSuffix(s, x) })
+}
+
+// command reads argv, or a script for the shell with its arguments.
+func (p *parser) command(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
+	c := &ir.CommandTool{Shell: kind == "shell", Span: v.Span}
+	t.Binding = c
+	switch {
+	case v.Kind == yamlnode.Sequence:
+		for i, it := range v.Items {
+			if a := p.argument(it, c.Shell && i == 0); a != nil {
+				c.Args = append(c.Args, a)
+			}
+		}
+		if len(v.Items) == 0 {
+			p.report(diag.WrongShape, headSpan(v), "", "`%s` is a list that starts with what to run, this list is empty", kind)
+		}
+	case c.Shell && v.Kind == yamlnode.Scalar:
+		if a := p.argument(v, true); a != nil {
+			c.Args = append(c.Args, a)
+		}
+	default:
+		p.notArgv(v)
+	}
+	if s := m.get("stdin"); s != nil {
+		c.Stdin = p.textOnly(s, "`stdin`")
+	}
+	if d := m.get("dir"); d != nil {
+		c.Dir = p.textOnly(d, "`dir`")
+	}
+	p.each(m.get("env"), "env", variableName, func(id ir.Ident, v *yamlnode.Node) {
+		if x := p.textOnly(v, "the value of a variable"); x != nil {
+			c.Env = append(c.Env, ir.EnvVar{Name: id, Value: x})
+		}
+	})
+	p.commandOut(t, c, m.get("out"))
+}
+
+// notArgv reports a command that is not a list; one made of plain words is easily split.
+func (p *parser) notArgv(v *yamlnode.Node) {
+	d := diag.Diagnostic{Code: diag.WrongShape, Span: headSpan(v), Message: "`command` is a list of arguments", Help: "write `[git, log]`, or use `shell:` for a script"}
+	if v.Kind == yamlnode.Scalar && !strings.ContainsAny(v.Text.Value, "{}[],:#&*!|>'\"%@`$;<()\\~?\n\r\t") {
+		if words := strings.Fields(v.Text.Value); len(words) > 0 {
+			d.Fixes = []diag.Fix{diag.Replace(v.Span, "["+strings.Join(words, ", ")+"]")}
+			d.Help = d.Fixes[0].Title + ", or use `shell:` for a script"
+		}
+	}
+	p.say(d)
+}
+
+// argument reads one element of argv. Into a script nothing is inserted: values are its arguments.
+func (p *parser) argument(n *yamlnode.Node, script bool) *ir.Template {
+	if !script || !isScalar(n) {
+		return p.textOnly(n, "an argument")
+	}
+	t := n.Text
+	if at := strings.Index(t.Value, "{{"); at >= 0 {
+		hi := len(t.Value)
+		if end := strings.Index(t.Value[at:], "}}"); end > 0 {
+			hi = at + end + 2
+		}
+		p.report(diag.NotConstant, t.At(at, hi), "hand it over as an argument: `shell: ['wc -l \"$1\"', \"{{ path }}\"]`", "nothing is inserted into a script for the shell")
+		return nil
+	}
+	return p.template(t) // a dollar is the shell's
+}
+
+// outWords stand where a command's type could.
+var outWords = []string{"lines", "none"}
+
+// commandOut says how the output is read: text unless a type or `lines` says otherwise.
+func (p *parser) commandOut(t *ir.Tool, c *ir.CommandTool, n *yamlnode.Node) {
+	switch {
+	case n == nil:
+		t.Out = schema.StringType
+	case isScalar(n) && n.Text.Value == "lines":
+		c.Format, t.Out = ir.FormatLines, schema.ListOf(schema.StringType)
+	case isScalar(n) && n.Text.Value == "none":
+		c.Format, t.Out = ir.FormatNone, schema.EmptyType
+	default:
+		p.words = outWords
+		t.Out = p.typeOf(n)
+		p.words = nil
+		if t.Out.Kind != schema.String {
+			c.Format = ir.FormatJSON
+		}
+	}
+}
+
+// http reads "METHOD URL" or {method, url, headers, query, body}.
+func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
+	h := &ir.HTTPTool{Method: "GET", Span: v.Span}
+	t.Binding = h
+	if isScalar(v) {
+		text := v.Text
+		method, url, ok := strings.Cut(text.Value, " ")
+		if !ok {
+			p.report(diag.BadLiteral, textSpan(text), "write it as in `GET https://example.com/items/{id}`", "a request is a method and a URL")
+			return
+		}
+		h.Method = p.oneOf(ir.Ident{Name: method, Span: text.At(0, len(method))}, "the method", methodWords)
+		lo := len(text.Value) - len(strings.TrimLeft(url, " "))
+		h.URL = p.url(cut(text, lo, len(text.Value)))
+		return
+	}
+	m, ok := p.mapping(v, shapeHTTP)
+	if !ok {
+		return
+	}
+	if x := m.get("method"); x != nil {
+		h.Method = p.word(x, "the method", methodWords...)
+	}
+	if x := m.get("url"); x != nil {
+		if isScalar(x) {
+			h.URL = p.url(x.Text)
+		} else {
+			p.wrongShape(x, "`url` is text", "")
+		}
+	}
+	h.Headers = p.pairs(m.get("headers"), "headers", headerName)
+	h.Query = p.pairs(m.get("query"), "query", naming{})
+	h.Body = p.value(m.get("body"))
+}
+
+// url reads a URL, in which {x} stands for the field x.
+func (p *parser) url(t source.Text) *ir.Template {
+	if at := strings.Index(t.Value, "{{"); at >= 0 {
+		p.report(diag.NotConstant, t.At(at, at+2), "write `{x}`, or `{+x}` to keep slashes", "a field stands in single braces in a URL")
+		return nil
+	}
+	return p.template(t)
+}
+
+func (p *parser) pairs(n *yamlnode.Node, what string, rule naming) []ir.EnvVar {
+	var out []ir.EnvVar
+	p.each(n, what, rule, func(id ir.Ident, v *yamlnode.Node) {
+		if x := p.textOnly(v, "`"+id.Name+"`"); x != nil {
+			out = append(out, ir.EnvVar{Name: id, Value: x})
+		}
+	})
+	return out
+}

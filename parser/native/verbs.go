@@ -1,0 +1,270 @@
+package native
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// readVerb reads the value v of the verb's key and the keys that go with it.
+func (p *parser) readVerb(verb string, m mapping, v *yamlnode.Node) ir.Verb {
+	switch verb {
+	case "tool":
+		return &ir.ToolCall{Name: p.ref(v, "the name of a tool"), With: p.with(m)}
+	case "let":
+		return p.let(v)
+	case "map":
+		return p.mapVerb(m, v)
+	case "loop":
+		return p.loop(m, v)
+	case "flow":
+		return p.flow(m, v)
+	case "go":
+		g := &ir.GoCall{Func: &ir.GoFunc{}, With: p.with(m)}
+		if t, ok := p.text(v, "a Go function"); ok {
+			g.Func.Ref = p.goRef(t, "Func")
+		}
+		return g
+	case "llm":
+		return p.llm(m, v)
+	case "agent":
+		a := p.agent(m)
+		a.Agent = p.ref(v, "an agent")
+		return &a
+	case "human":
+		return p.human(m, v)
+	}
+	return p.toolChoice(m, v)
+}
+
+// with reads the arguments of a call.
+func (p *parser) with(m mapping) *ir.With {
+	n := m.get("with")
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.wrongShape(n, "`with` is a mapping from names to values", "")
+		return nil
+	}
+	return &ir.With{Entries: p.entries(n, naming{}), Span: n.Span}
+}
+
+func (p *parser) let(v *yamlnode.Node) ir.Verb {
+	if v.Kind != yamlnode.Mapping {
+		p.wrongShape(v, "`let` is a mapping from names to values", "")
+		return &ir.Let{}
+	}
+	return &ir.Let{Fields: p.entries(v, declaredID)}
+}
+
+func (p *parser) mapVerb(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.Map{Span: m.node.Span, Parallel: ir.DefaultParallel, MaxItems: ir.DefaultMaxItems}
+	x.Over = p.over(v)
+	outer := len(p.vars)
+	if n := m.get("as"); n != nil {
+		x.As = p.variable(n)
+	}
+	if n := m.get("index"); n != nil {
+		if id := p.variable(n); id.Name != "" {
+			x.Index = &id
+		}
+	}
+	if n := m.get("parallel"); n != nil {
+		x.ParallelSpan = n.Span
+		if c, ok := p.count(n, "`parallel`", 1); ok {
+			x.Parallel = int(c)
+		}
+	}
+	if n := m.get("max_items"); n != nil {
+		x.MaxItemsSpan = n.Span
+		if c, ok := p.bound(n, "`max_items`"); ok {
+			x.MaxItems = c
+		}
+	}
+	if n := m.get("on_item_error"); n != nil {
+		kinds := map[string]ir.ItemError{"fail": ir.ItemFail, "keep": ir.ItemKeep, "drop": ir.ItemDrop}
+		x.OnItemError = kinds[p.word(n, "`on_item_error`", itemWords...)]
+	}
+	x.Do = p.do(m.get("do"))
+	p.vars = p.vars[:outer]
+	return x
+}
+
+var itemWords = []string{"fail", "keep", "drop"}
+
+// over reads what a map goes through: an expression, or a list written out.
+func (p *parser) over(v *yamlnode.Node) ir.Value {
+	switch val := p.value(v).(type) {
+	case *ir.Expr:
+		return val
+	case *ir.List:
+		return val
+	default:
+		d := diag.Diagnostic{Code: diag.NotExpression, Span: headSpan(v), Message: "`map` goes through a list: an expression is asked for", Help: "write it with `$`"}
+		if isScalar(v) && fieldPath.MatchString(v.Text.Value) {
+			d.Fixes = []diag.Fix{diag.Replace(textSpan(v.Text), "$"+v.Text.Value)}
+			d.Help = d.Fixes[0].Title
+		}
+		p.say(d)
+		return nil
+	}
+}
+
+// variable reads the name of an item or index, which hides nothing.
+func (p *parser) variable(n *yamlnode.Node) ir.Ident {
+	t, ok := p.text(n, "the name of a variable")
+	if !ok {
+		return ir.Ident{}
+	}
+	id := ir.Ident{Name: t.Value, Span: textSpan(t)}
+	p.checkName(id, variableID)
+	if first, taken := p.ids[id.Name]; taken {
+		p.duplicate("name", id, first, "choose a name that no node has")
+	}
+	for _, v := range p.vars {
+		if v.Name == id.Name {
+			p.duplicate("variable", id, v.Span, "inside a map the variables of the maps around it stay visible: choose another name")
+		}
+	}
+	p.vars = append(p.vars, id)
+	return id
+}
+
+func (p *parser) loop(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.Loop{Span: m.node.Span, Max: 1}
+	shape := shapeLoop
+	if m.node.Get("max") != nil {
+		shape = shapeLoopOpen // it stands beside the loop, and was reported there
+	}
+	if isScalar(v) && v.Tag == "!!int" {
+		p.replace(diag.WrongShape, v.Span, "{max: "+v.Text.Value+"}", "`loop` is a mapping")
+	} else if l, ok := p.mapping(v, shape); ok {
+		if n := l.get("until"); n != nil {
+			x.Until = p.expr(n)
+		}
+		if n := l.get("max"); n != nil {
+			if c, ok := p.bound(n, "`max`"); ok {
+				x.Max = c
+			}
+		}
+	}
+	x.Do = p.do(m.get("do"))
+	return x
+}
+
+func (p *parser) flow(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.Flow{Path: p.ref(v, "a workflow file"), With: p.with(m)}
+	if x.Path.Name == "" {
+		return x
+	}
+	x.Flow = p.load.Flow(p.file, x.Path)
+	if x.Flow != nil {
+		for _, w := range p.wf.Flows {
+			if w == x.Flow {
+				return x
+			}
+		}
+		p.wf.Flows = append(p.wf.Flows, x.Flow)
+	}
+	return x
+}
+
+func (p *parser) llm(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.LLM{Model: p.ref(v, "a model"), Prompt: p.prompt(m.get("prompt")), With: p.with(m), Span: m.node.Span}
+	if n := m.get("out"); n != nil {
+		x.Out = p.typeOf(n)
+	}
+	if n := m.get("reask"); n != nil {
+		c, _ := p.count(n, "`reask`", 0)
+		x.Reask = int(c)
+	}
+	return x
+}
+
+// prompt reads text, or {file: path}.
+func (p *parser) prompt(n *yamlnode.Node) *ir.Prompt {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		t := p.textOnly(n, "a prompt")
+		if t == nil {
+			return nil
+		}
+		return &ir.Prompt{Text: t, Span: n.Span}
+	}
+	x := &ir.Prompt{Span: n.Span}
+	if m, _ := p.mapping(n, shapePrompt); m.get("file") != nil {
+		x.File = p.ref(m.get("file"), "a file")
+	}
+	return x
+}
+
+// agent reads the keys of an agent, on a node or under `agents:`.
+func (p *parser) agent(m mapping) ir.Agent {
+	a := ir.Agent{
+		System: p.prompt(m.get("system")), Prompt: p.prompt(m.get("prompt")), With: p.with(m),
+		Tools: p.refs(m.get("tools"), "the name of a tool"), Policy: p.policy(m.get("policy")), Span: m.node.Span,
+	}
+	if n := m.get("model"); n != nil {
+		a.Model = p.ref(n, "a model")
+	}
+	p.each(m.get("pins"), "pins", declaredID, func(id ir.Ident, v *yamlnode.Node) {
+		x := &ir.Pin{Name: id, Strategy: "latest", OnMissing: "null"}
+		a.Pins = append(a.Pins, x)
+		pin, ok := p.mapping(v, shapePin)
+		if !ok {
+			return
+		}
+		if n := pin.get("tool"); n != nil {
+			x.Tool = p.ref(n, "the name of a tool")
+		}
+		if n := pin.get("strategy"); n != nil {
+			x.Strategy = p.word(n, "`strategy`", strategyWords...)
+		}
+		if n := pin.get("call_id"); n != nil {
+			x.CallID = p.value(n)
+		}
+		if n := pin.get("on_missing"); n != nil {
+			x.OnMissing = p.word(n, "`on_missing`", missingWords...)
+		}
+		if x.Strategy == "by_call_id" && !pin.has("call_id") {
+			p.missingKey(v, shapePin, "call_id")
+		}
+	})
+	return a
+}
+
+var (
+	strategyWords = []string{"latest", "first_success", "by_call_id"}
+	missingWords  = []string{"null", "error", "stale_last_success"}
+)
+
+func (p *parser) human(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.Human{
+		Prompt: p.textOnly(v, "a question"), Timeout: p.duration(m.get("timeout"), "`timeout`"),
+		OnTimeout: p.onError(m.get("on_timeout"), "`on_timeout`"), Span: m.node.Span,
+	}
+	if n := m.get("out"); n != nil {
+		x.Out = p.typeOf(n)
+	}
+	return x
+}
+
+func (p *parser) toolChoice(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.ToolChoice{
+		Tool: p.value(v), Args: p.value(m.get("args")), ID: p.value(m.get("id")),
+		Allow: p.refs(m.get("allow"), "the name of a tool"), Span: m.node.Span,
+	}
+	if n := m.get("out"); n != nil {
+		x.Out = p.typeOf(n)
+	}
+	return x
+}
+
+// identAt is the name that stands in [lo, hi) of a text.
+func identAt(t source.Text, lo, hi int) ir.Ident {
+	return ir.Ident{Name: t.Value[lo:hi], Span: t.At(lo, hi)}
+}

@@ -1,0 +1,196 @@
+// Package parser turns workflow files into the IR: it reads files, finds out which dialect they are written in, hands
+// them to the dialect's package, and follows what they include and which workflows they run.
+package parser
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Files is where workflow files come from. Names are slash-separated, relative to where the command runs, or absolute.
+type Files interface {
+	ReadFile(name string) ([]byte, error)
+}
+
+// Parse reads a workflow file with everything it names. All mistakes go to sink. The workflow is nil only when the file
+// cannot be read, is not YAML, or is in no known dialect; otherwise it holds what could be read.
+func Parse(files Files, name string, sink *diag.Sink) *ir.Workflow {
+	l := &loader{files: files, sink: sink, trees: map[string]*tree{}, flows: map[string]*ir.Workflow{}}
+	return l.workflow(path.Clean(name), ir.Ident{Name: name})
+}
+
+// A loader reads each file once. It is the native.Loader.
+type loader struct {
+	files Files
+	sink  *diag.Sink
+	trees map[string]*tree
+	flows map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
+	open  []string                // workflows being parsed, outermost first
+}
+
+// A tree is a file that was read; root is nil when it is not YAML.
+type tree struct {
+	file *source.File
+	root *yamlnode.Node
+}
+
+// Include implements native.Loader.
+func (l *loader) Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File) {
+	name, ok := l.resolve(from, ref)
+	if !ok {
+		return nil, nil
+	}
+	t := l.read(name, ref)
+	if t == nil {
+		return nil, nil
+	}
+	return t.root, t.file
+}
+
+// Flow implements native.Loader.
+func (l *loader) Flow(from *source.File, ref ir.Ident) *ir.Workflow {
+	name, ok := l.resolve(from, ref)
+	if !ok {
+		return nil
+	}
+	return l.workflow(name, ref)
+}
+
+// workflow parses the workflow in a file, or returns it when that was done. ref is where the file is named; its span is
+// zero for the file the user named.
+func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
+	for i, o := range l.open {
+		if o == name {
+			l.recursive(l.open[i:], name, ref)
+			return nil
+		}
+	}
+	if w, done := l.flows[name]; done {
+		return w
+	}
+	l.flows[name] = nil
+	t := l.read(name, ref)
+	if t == nil || t.root == nil {
+		return nil
+	}
+	d := detect(t.root)
+	if d == nil {
+		l.unknown(t)
+		return nil
+	}
+	l.open = append(l.open, name)
+	w := d.parse(t.root, t.file, l, l.sink)
+	l.open = l.open[:len(l.open)-1]
+	l.flows[name] = w
+	return w
+}
+
+// read returns the tree of a file, or nil when there is no such file. What is wrong in it is reported once.
+func (l *loader) read(name string, ref ir.Ident) *tree {
+	if t, done := l.trees[name]; done {
+		return t
+	}
+	data, err := l.files.ReadFile(name)
+	if err != nil {
+		d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
+		if !ref.Span.IsZero() && errors.Is(err, fs.ErrNotExist) {
+			d.Help = "names are relative to the folder of the file they stand in"
+		}
+		l.sink.Report(d)
+		return nil
+	}
+	t := &tree{file: source.NewFile(name, string(data))}
+	l.trees[name] = t
+	root, problems := yamlnode.Parse(t.file)
+	for _, p := range problems {
+		l.sink.Report(yamlDiagnostic(p))
+	}
+	if size := textSize(root); size > maxText {
+		l.sink.Report(diag.Diagnostic{
+			Code: diag.YAMLLimit, Span: source.Span{File: t.file}, Message: "aliases repeat too much text", Help: "write long text once, in a prompt or a field of `let`",
+		})
+		root = nil
+	}
+	t.root = root
+	return t
+}
+
+// maxText bounds the text of a file with its aliases expanded. yamlnode bounds how many nodes aliases add, not how long
+// they are.
+const maxText = 4 * yamlnode.MaxBytes
+
+func textSize(n *yamlnode.Node) int {
+	if n == nil {
+		return 0
+	}
+	size := len(n.Text.Value)
+	for _, e := range n.Entries {
+		size += textSize(e.Key) + textSize(e.Value)
+	}
+	for _, it := range n.Items {
+		size += textSize(it)
+	}
+	return size
+}
+
+// reason says why a file cannot be read, without the path that stands before it in Go's errors.
+func reason(err error) string {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.As(err, &p):
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// resolve makes the name of a file out of how another file calls it.
+func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
+	switch {
+	case ref.Name == "" || strings.ContainsAny(ref.Name, "\x00\n\r"):
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "this is not the name of a file"})
+		return "", false
+	case strings.Contains(ref.Name, "://"):
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are not fetched from the network", Help: "download it and name the copy"})
+		return "", false
+	case strings.Contains(ref.Name, `\`):
+		fixed := strings.ReplaceAll(ref.Name, `\`, "/")
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "names of files are written with `/` on every system", Help: "replace with `" + fixed + "`"})
+		return "", false
+	case path.IsAbs(ref.Name):
+		return path.Clean(ref.Name), true
+	}
+	return path.Join(path.Dir(from.Name), ref.Name), true
+}
+
+// recursive reports a workflow that runs itself.
+func (l *loader) recursive(cycle []string, name string, ref ir.Ident) {
+	names := make([]string, 0, len(cycle)+1)
+	for _, n := range cycle {
+		names = append(names, path.Base(n))
+	}
+	l.sink.Report(diag.Diagnostic{
+		Code: diag.RecursiveFlow, Span: ref.Span, Message: "a workflow cannot run itself: " + strings.Join(append(names, path.Base(name)), " -> "),
+		Help: "repeat with `loop`, or with a `map`",
+	})
+}
+
+func (l *loader) unknown(t *tree) {
+	at := t.root.Span
+	if i := strings.IndexAny(at.Text(), "\r\n"); i >= 0 {
+		at = at.Sub(0, i)
+	}
+	l.sink.Report(diag.Diagnostic{
+		Code: diag.UnknownLanguage, Span: at, Message: "this is no workflow: no dialect has these keys", Help: "a file of flowgen's own language starts with `flowgen: 1`",
+	})
+}

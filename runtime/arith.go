@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Add returns a + b, VALIDATION_ERROR on overflow. So do Sub, Mul and Neg.
+func Add(a, b int64) (int64, error) {
+	c := a + b
+	if (c > a) != (b > 0) {
+		return 0, Invalid("%d + %d is out of the range of int", a, b)
+	}
+	return c, nil
+}
+
+// Sub returns a - b, VALIDATION_ERROR on overflow.
+func Sub(a, b int64) (int64, error) {
+	c := a - b
+	if (c < a) != (b > 0) {
+		return 0, Invalid("%d - %d is out of the range of int", a, b)
+	}
+	return c, nil
+}
+
+// Mul returns a * b, VALIDATION_ERROR on overflow.
+func Mul(a, b int64) (int64, error) {
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	negative := (a < 0) != (b < 0)
+	if hi != 0 || lo > math.MaxInt64 && !(negative && lo == 1<<63) {
+		return 0, Invalid("%d * %d is out of the range of int", a, b)
+	}
+	return a * b, nil
+}
+
+func magnitude(a int64) uint64 {
+	if a < 0 {
+		return -uint64(a)
+	}
+	return uint64(a)
+}
+
+// Neg returns -a, VALIDATION_ERROR on overflow.
+func Neg(a int64) (int64, error) {
+	if a == math.MinInt64 {
+		return 0, Invalid("-(%d) is out of the range of int", a)
+	}
+	return -a, nil
+}
+
+// exactFloat is the largest magnitude up to which every integer is a float64.
+const exactFloat = 1 << 53
+
+// Float returns n as a float, VALIDATION_ERROR when |n| > 2^53.
+func Float(n int64) (float64, error) {
+	if n > exactFloat || n < -exactFloat {
+		return 0, Invalid("%d has no exact float", n)
+	}
+	return float64(n), nil
+}
+
+// Int narrows n to a Go integer type, VALIDATION_ERROR when it does not fit.
+func Int[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](n int64) (T, error) {
+	t := T(n)
+	if int64(t) != n || (t < 0) != (n < 0) {
+		return 0, Invalid("%d does not fit %T", n, t)
+	}
+	return t, nil
+}
+
+// FormatFloat returns f as RFC 8785 (that is ECMAScript) writes numbers. NaN and infinities, which JSON has no text
+// for and which no journalled value holds, give "NaN", "+Inf" and "-Inf".
+func FormatFloat(f float64) string { return string(appendFloat(nil, f)) }
+
+func appendFloat(b []byte, f float64) []byte {
+	if f == 0 {
+		return append(b, '0') // -0 too
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(b, f, 'f', -1, 64)
+	}
+	b = strconv.AppendFloat(b, f, 'e', -1, 64)
+	// Go writes e-07, ECMAScript e-7
+	if n := len(b); n >= 4 && b[n-4] == 'e' && b[n-2] == '0' {
+		b[n-2] = b[n-1]
+		b = b[:n-1]
+	}
+	return b
+}

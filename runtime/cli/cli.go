@@ -1,0 +1,180 @@
+// Package cli is the main of compiled workflows: it reads the inputs, shows the
+// progress, prints the result and answers `graph` and `version`.
+//
+// A program's main.go is one call:
+//
+//	func main() { cli.Main(notes.Info, notes.New) }
+//
+// # Exit codes
+//
+//   - 0: the workflow succeeded; its result is on standard output as JSON
+//   - 1: the workflow failed; the message on standard error begins with the
+//     position in the workflow's source
+//   - 2: the program was called wrongly
+//   - 3: a fault: the workflow could not be started, a secret is missing, its
+//     journal failed, or the result could not be written
+//   - 130, 143: stopped by SIGINT or SIGTERM. The first signal cancels the run
+//     and waits for what it started; the second ends the program at once
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitFault  = 3
+	// Added to a signal's number, as shells do.
+	exitSignal = 128
+)
+
+// Main runs the program of the workflow that info describes and ends the process. start is the workflow's New.
+func Main[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) {
+	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start)}))
+}
+
+// workflow is a compiled workflow without its types.
+type workflow struct {
+	info *runtime.Info
+	// run decodes the input, runs the workflow and encodes its output. stage
+	// says how far it came.
+	run func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, at stage, err error)
+}
+
+// stage is where a run was when it ended.
+type stage int
+
+const (
+	reading  stage = iota // the input did not fit
+	starting              // New failed
+	running
+	writing // the output could not be encoded
+)
+
+func bind[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](start func(...runtime.Option) (W, error)) func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) {
+	return func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, stage, error) {
+		var in In
+		if err := runtime.Decode(input, &in); err != nil {
+			return nil, reading, err
+		}
+		w, err := start(o...)
+		if err != nil {
+			return nil, starting, err
+		}
+		out, err := w.Run(ctx, in)
+		if err != nil {
+			return nil, running, err
+		}
+		b, err := encode(out)
+		return b, writing, err
+	}
+}
+
+// system is the process's surroundings, so that tests can replace them.
+type system struct {
+	args           []string // without the program's name
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+	// size returns the size of the terminal that stderr is, and whether it is one.
+	size func() (width, height int, ok bool)
+	// signals delivers the first request to stop. Once release is called a
+	// further one has its default effect, which is to end the process.
+	signals func() (requests <-chan os.Signal, release func())
+	now     func() time.Time
+	// ticks delivers moments to redraw at, until stop is called.
+	ticks func() (c <-chan time.Time, stop func())
+}
+
+func hostSystem() *system {
+	fd := int(os.Stderr.Fd())
+	return &system{
+		args:   os.Args[1:],
+		stdin:  os.Stdin,
+		stdout: os.Stdout,
+		stderr: os.Stderr,
+		env:    os.Getenv,
+		size: func() (int, int, bool) {
+			if !term.IsTerminal(fd) {
+				return 0, 0, false
+			}
+			w, h, err := term.GetSize(fd)
+			return w, h, err == nil
+		},
+		signals: func() (<-chan os.Signal, func()) {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+			return c, func() { signal.Stop(c) }
+		},
+		now: time.Now,
+		ticks: func() (<-chan time.Time, func()) {
+			t := time.NewTicker(redrawEvery)
+			return t.C, t.Stop
+		},
+	}
+}
+
+var verbs = []string{"run", "graph", "version", "help"}
+
+// run is the program: it returns its exit code.
+func run(s *system, w *workflow) int {
+	verb, args := "run", s.args
+	if len(args) > 0 && slices.Contains(verbs, args[0]) {
+		verb, args = args[0], args[1:]
+	}
+	if len(args) > 0 && verb == "run" && args[0] == "--version" {
+		verb, args = "version", args[1:]
+	}
+	switch verb {
+	case "graph":
+		return graphCommand(s, w.info, args)
+	case "version":
+		return versionCommand(s, w.info, args)
+	case "help":
+		return s.print(usage(w.info))
+	}
+	return runCommand(s, w, args)
+}
+
+// print writes the answer of a command to stdout.
+func (s *system) print(text string) int {
+	if _, err := io.WriteString(s.stdout, text); err != nil {
+		s.complain(mistake{"cannot write the result: " + err.Error(), ""})
+		return exitFault
+	}
+	return exitOK
+}
+
+// mistake is something wrong with how the program was called, or in its surroundings.
+type mistake struct {
+	message string
+	help    string // what to do about it; may be empty
+}
+
+func (s *system) complain(ms ...mistake) {
+	var b strings.Builder
+	for _, m := range ms {
+		b.WriteString("error: " + safe(m.message) + "\n")
+		if m.help != "" {
+			b.WriteString("help: " + safe(m.help) + "\n")
+		}
+	}
+	_, _ = io.WriteString(s.stderr, b.String()) // nobody is left to tell
+}

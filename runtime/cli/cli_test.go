@@ -1,0 +1,463 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The sample workflow, written as the generator writes one.
+
+type finding struct {
+	Path string `json:"path"`
+	Sev  string `json:"sev" flow:"enum=low|high"`
+}
+
+type sampleInput struct {
+	Repo  string        `json:"repo"`
+	Limit int64         `json:"limit" flow:"min=1"`
+	Ratio float64       `json:"ratio"`
+	Deep  bool          `json:"deep"`
+	Mode  string        `json:"mode" flow:"enum=fast|slow"`
+	Tags  []string      `json:"tags"`
+	Pr    *int64        `json:"pr"`
+	Found []finding     `json:"found"`
+	Extra runtime.Value `json:"extra"`
+	Wait  time.Duration `json:"wait"`
+}
+
+var sampleNode = &runtime.Node{ID: "log", Pos: "sample.flowgen.yaml:20:3"}
+
+var sampleInfo = &runtime.Info{
+	Name:        "sample",
+	Source:      "sample.flowgen.yaml",
+	Description: "says what it was given",
+	Nodes:       []*runtime.Node{sampleNode},
+	Input: []runtime.Field{
+		{Name: "repo", Type: "string", Description: "path of the repository"},
+		{Name: "limit", Type: "int", Default: "10"},
+		{Name: "ratio", Type: "float", Default: "0.5"},
+		{Name: "deep", Type: "bool", Default: "false"},
+		{Name: "mode", Type: "enum<fast|slow>", Default: `"fast"`},
+		{Name: "tags", Type: "list<string>", Default: "[]"},
+		{Name: "pr", Type: "opt<int>"},
+		{Name: "found", Type: "list<Finding>", Default: "[]"},
+		{Name: "extra", Type: "any", Default: "null"},
+		{Name: "wait", Type: "duration", Default: `"1s"`},
+	},
+}
+
+type sample struct {
+	rt   *runtime.Runtime
+	tool *runtime.Tool[sampleInput, sampleInput]
+}
+
+func newSample(f func(context.Context, sampleInput) (sampleInput, error)) func(...runtime.Option) (*sample, error) {
+	return func(o ...runtime.Option) (*sample, error) {
+		rt, err := runtime.New(sampleInfo, o...)
+		if err != nil {
+			return nil, err
+		}
+		return &sample{rt, runtime.Bind("sample.echo@1", runtime.Reads, f)}, nil
+	}
+}
+
+func (w *sample) Run(ctx context.Context, in sampleInput) (out sampleInput, err error) {
+	run := w.rt.Start(ctx)
+	defer run.End(&err)
+	return runtime.Call(run, sampleNode, w.tool, in)
+}
+
+func echo(_ context.Context, in sampleInput) (sampleInput, error) { return in, nil }
+
+// Never called: it compiles only if Go infers all type arguments.
+var _ = func() { Main(sampleInfo, newSample(echo)) }
+
+// console is a system whose effects can be looked at.
+type console struct {
+	system
+	out, err bytes.Buffer
+	requests chan os.Signal
+	released bool
+}
+
+func newConsole(args ...string) *console {
+	c := &console{requests: make(chan os.Signal, 1)}
+	c.system = system{
+		args:    args,
+		stdin:   strings.NewReader(""),
+		stdout:  &c.out,
+		stderr:  &c.err,
+		env:     func(string) string { return "" },
+		size:    func() (int, int, bool) { return 0, 0, false },
+		signals: func() (<-chan os.Signal, func()) { return c.requests, func() { c.released = true } },
+		now:     time.Now,
+		ticks:   func() (<-chan time.Time, func()) { return nil, func() {} },
+	}
+	return c
+}
+
+func (c *console) run(f func(context.Context, sampleInput) (sampleInput, error)) int {
+	return run(&c.system, &workflow{info: sampleInfo, run: bind(newSample(f))})
+}
+
+const sampleResult = `{
+  "repo": "a b",
+  "limit": 10,
+  "ratio": 0.5,
+  "deep": false,
+  "mode": "fast",
+  "tags": [],
+  "pr": null,
+  "found": [],
+  "extra": null,
+  "wait": 1000000000
+}
+`
+
+func TestRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "in.json")
+	if err := os.WriteFile(file, []byte("\xef\xbb\xbf"+`{"repo": "file", "limit": 3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(sampleResult) }
+	for _, tt := range []struct {
+		name  string
+		args  []string
+		stdin string
+		want  string
+	}{
+		{"verb", []string{"run", "--input", "repo=a b"}, "", sampleResult},
+		{"no verb", []string{"--input", "repo=a b"}, "", sampleResult},
+		{"bare text", []string{"a b"}, "", sampleResult},
+		{"bare text after the verb and before a flag", []string{"run", "a b", "-quiet"}, "", sampleResult},
+		{"bare text that looks like a flag", []string{"--", "--x"}, "", with("a b", "--x")},
+		{"value with equals sign", []string{"--input=repo=a=b"}, "", with("a b", "a=b")},
+		{"empty value", []string{"--input", "repo="}, "", with("a b", "")},
+		{"typed", []string{"a b", "--input", "limit=7", "--input", "ratio=2", "--input", "deep=true", "--input", "mode=slow", "--input", "pr=-5"}, "",
+			with(": 10,", ": 7,", "0.5", "2", "false", "true", "fast", "slow", `"pr": null`, `"pr": -5`)},
+		{"a string stays text", []string{`--input`, `repo={"a": 1}`}, "", with("a b", `{\"a\": 1}`)},
+		{"json values", []string{"a b", "--input", `tags=["x"]`, "--input", `found=[{"path":"p","sev":"low"}]`, "--input", `extra={"b":1.0,"a":null}`}, "",
+			with(`"tags": []`, "\"tags\": [\n    \"x\"\n  ]", `"found": []`, "\"found\": [\n    {\n      \"path\": \"p\",\n      \"sev\": \"low\"\n    }\n  ]",
+				`"extra": null`, "\"extra\": {\n    \"b\": 1.0,\n    \"a\": null\n  }")},
+		{"duration", []string{"a b", "--input", "wait=1m"}, "", with("1000000000", "60000000000")},
+		{"file", []string{"--input-json", file}, "", with("a b", "file", ": 10,", ": 3,")},
+		{"flag over file", []string{"--input-json", file, "--input", "limit=4"}, "", with("a b", "file", ": 10,", ": 4,")},
+		{"stdin", []string{"--input-json", "-"}, `{"repo": "a b", "wait": "1s"}`, sampleResult},
+		{"html and hostile text", []string{"<a>&\u009b\u202e\U000e0041\x7f\x1b\u2028é"}, "", with("a b", `<a>&\u009b\u202e\udb40\udc41\u007f\u001b\u2028é`)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newConsole(tt.args...)
+			c.stdin = strings.NewReader(tt.stdin)
+			if code := c.run(echo); code != exitOK {
+				t.Fatalf("exit code %d\n%s", code, c.err.String())
+			}
+			if diff := cmp.Diff(tt.want, c.out.String()); diff != "" {
+				t.Errorf("stdout (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUsageMistakes(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "list.json")
+	if err := os.WriteFile(list, []byte(`[1]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		args  []string
+		stdin string
+		want  string
+	}{
+		{"missing", nil, "", "error: missing input repo (string)\nhelp: add --input repo=...\n"},
+		{"unknown", []string{"--input", "limt=3", "x"}, "", "error: there is no input limt\nhelp: did you mean limit?\n"},
+		{"unknown, nothing near", []string{"--input", "zzzzzzzz=3", "x"}, "",
+			"error: there is no input zzzzzzzz\nhelp: the inputs are repo, limit, ratio, deep, mode, tags, pr, found, extra, wait\n"},
+		{"unknown in json", []string{"--input-json", "-"}, `{"repo":"x","Limit":3}`, "error: there is no input Limit\nhelp: did you mean limit?\n"},
+		{"twice in json", []string{"--input-json", "-"}, `{"repo":"x","repo":"y"}`, ""},
+		{"twice", []string{"--input", "repo=x", "--input", "repo=y"}, "", "error: input repo is given twice\n"},
+		{"twice with text", []string{"--input", "repo=x", "y"}, "", "error: input repo is given twice\n"},
+		{"several mistakes", []string{"x", "--input", "limit=a", "--input", "deep=yes", "--input", "mode=fsat", "--input", "ratio=nan", "--input", "tags=x"}, "",
+			"error: input limit is an int, not \"a\"\nerror: input deep is true or false, not \"yes\"\n" +
+				"error: input mode is one of fast, slow, not \"fsat\"\nhelp: did you mean fast?\nerror: input ratio is a float, not \"nan\"\n"},
+		{"too large", []string{"x", "--input", "limit=9223372036854775808"}, "", "error: input limit is an int of 64 bits, not \"9223372036854775808\"\n"},
+		{"hexadecimal float", []string{"x", "--input", "ratio=0x1p4"}, "", "error: input ratio is a float, not \"0x1p4\"\n"},
+		{"infinite float", []string{"x", "--input", "ratio=1e999"}, "", "error: input ratio is a float, not \"1e999\"\n"},
+		{"no value", []string{"--input", "repo"}, "", "error: --input repo has no value\nhelp: write --input repo=VALUE\n"},
+		{"not UTF-8", []string{"--input", "repo=a\xff"}, "", "error: input repo is not valid UTF-8\n"},
+		{"hostile name", []string{"x", "--input", "a\x1b[2Jb\x07=1"}, "", "error: there is no input ab\\x07\nhelp: "},
+		{"several texts", []string{"a", "b"}, "", "error: there is one text input, repo, but 2 texts\nhelp: put the text in quotes\n"},
+		{"unknown flag", []string{"--inptu", "x"}, "", "error: there is no flag --inptu\nhelp: did you mean --input?\n"},
+		{"flag without value", []string{"--input"}, "", "error: flag needs an argument: -input\nhelp: see --help\n"},
+		{"exclusive", []string{"--quiet", "--json-events", "x"}, "", "error: --quiet and --json-events exclude each other\nhelp: leave one of them out\n"},
+		{"no file", []string{"--input-json", "/no/such.json"}, "", "error: cannot read /no/such.json: no such file or directory\n"},
+		{"not an object", []string{"--input-json", list}, "", "error: " + list + " holds no JSON object\n"},
+		{"not JSON", []string{"--input-json", "-"}, `{"repo":`, "error: standard input is not valid JSON: "},
+		{"trailing data", []string{"--input-json", "-"}, `{"repo":"x"} {}`, "error: standard input is not valid JSON: "},
+		{"two files", []string{"--input-json", "-", "--input-json", "-"}, "", "error: invalid value \"-\" for flag -input-json: the flag is given twice\n"},
+		{"any is JSON", []string{"x", "--input", "extra=text"}, "", "error: input extra is an any, written as JSON: "},
+		{"bound", []string{"x", "--input", "limit=0"}, "", "error: input: limit"},
+		{"inside", []string{"x", "--input", `found=[{"path":"p","sev":"lwo"}]`}, "", "error: input: found[0].sev"},
+		{"missing inside", []string{"x", "--input", `found=[{"sev":"low"}]`}, "", "error: input: found[0]"},
+		{"wrong type in json", []string{"--input-json", "-"}, `{"repo": 3}`, "error: input: repo"},
+		{"graph format", []string{"graph", "--format", "svg"}, "", "error: there is no format svg\n"},
+		{"graph argument", []string{"graph", "x"}, "", "error: unexpected argument x\n"},
+		{"graph flag", []string{"graph", "--fromat", "dot"}, "", "error: there is no flag --fromat\nhelp: did you mean --format?\n"},
+		{"version argument", []string{"version", "x"}, "", "error: unexpected argument x\n"},
+		{"version flag", []string{"version", "--x"}, "", "error: there is no flag --x\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newConsole(tt.args...)
+			c.stdin = strings.NewReader(tt.stdin)
+			code := c.run(func(context.Context, sampleInput) (sampleInput, error) {
+				t.Error("the workflow ran")
+				return sampleInput{}, nil
+			})
+			if code != exitUsage {
+				t.Errorf("exit code %d, want %d", code, exitUsage)
+			}
+			if !strings.HasPrefix(c.err.String(), tt.want) || c.err.Len() == 0 {
+				t.Errorf("stderr:\n%s\nwant it to begin with:\n%s", c.err.String(), tt.want)
+			}
+			if c.out.Len() > 0 {
+				t.Errorf("stdout: %s", c.out.String())
+			}
+		})
+	}
+}
+
+func TestMissingInputsAreListedTogether(t *testing.T) {
+	info := &runtime.Info{Name: "x", Input: []runtime.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "int"}, {Name: "c", Type: "int", Default: "1"}, {Name: "d", Type: "opt<string>"}}}
+	c := newConsole()
+	code := run(&c.system, &workflow{info: info})
+	want := "error: missing inputs a (string), b (int)\nhelp: add --input a=... --input b=...\n"
+	if code != exitUsage || c.err.String() != want {
+		t.Errorf("exit code %d, stderr:\n%s\nwant:\n%s", code, c.err.String(), want)
+	}
+}
+
+func TestUnknownVerb(t *testing.T) {
+	c := newConsole("grpah")
+	code := run(&c.system, &workflow{info: &runtime.Info{Name: "x"}})
+	if want := "error: unexpected argument grpah\nhelp: did you mean graph?\n"; code != exitUsage || c.err.String() != want {
+		t.Errorf("exit code %d, stderr:\n%s\nwant:\n%s", code, c.err.String(), want)
+	}
+}
+
+func TestTextInput(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fields []runtime.Field
+		want   string
+	}{
+		{"none", nil, ""},
+		{"only, required", []runtime.Field{{Name: "a", Type: "string"}}, "a"},
+		{"only, with default", []runtime.Field{{Name: "a", Type: "string", Default: `"x"`}}, "a"},
+		{"only, optional", []runtime.Field{{Name: "a", Type: "opt<string>"}}, "a"},
+		{"only, int", []runtime.Field{{Name: "a", Type: "int"}}, ""},
+		{"one required", []runtime.Field{{Name: "a", Type: "int", Default: "1"}, {Name: "b", Type: "string"}}, "b"},
+		{"two required", []runtime.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}}, ""},
+		{"two with defaults", []runtime.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "string", Default: `""`}}, ""},
+		{"one required, no string", []runtime.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "int"}}, ""},
+	} {
+		got := ""
+		if f := textInput(&runtime.Info{Input: tt.fields}); f != nil {
+			got = f.Name
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestNamedTypeTakesText(t *testing.T) {
+	for _, tt := range []struct{ kind, text, want string }{
+		{"Severity", "high", `"high"`},
+		{"go:example.com/t.Level", "high", `"high"`},
+		{"Finding", `{"path": "x"}`, `{"path": "x"}`},
+		{"opt<Severity>", "high", `"high"`},
+		{"time", "2026-01-02T03:04:05Z", `"2026-01-02T03:04:05Z"`},
+	} {
+		got, m := typed(&runtime.Field{Name: "a", Type: tt.kind}, tt.text)
+		if m != nil || got != tt.want {
+			t.Errorf("%s %s = %s, %v; want %s", tt.kind, tt.text, got, m, tt.want)
+		}
+	}
+	if _, m := typed(&runtime.Field{Name: "a", Type: "map<Severity>"}, "high"); m == nil {
+		t.Error("map<Severity> took text")
+	}
+}
+
+func TestFailures(t *testing.T) {
+	fails := func(err error) func(context.Context, sampleInput) (sampleInput, error) {
+		return func(context.Context, sampleInput) (sampleInput, error) { return sampleInput{}, err }
+	}
+	for _, tt := range []struct {
+		name string
+		f    func(context.Context, sampleInput) (sampleInput, error)
+		code int
+		want string
+	}{
+		{"tool error", fails(&runtime.ToolError{Code: runtime.ProviderError, Message: "git exited with status 1: \x1b[31mno\x1b[0m\u202e"}), exitFailed,
+			"sample.flowgen.yaml:20:3: node log: PROVIDER_ERROR: git exited with status 1: no\\u202e\n"},
+		{"other error", fails(errors.New("boom\nbang")), exitFailed, "sample.flowgen.yaml:20:3: node log: UNKNOWN: boom bang\n"},
+		{"journal", fails(&runtime.RunError{Kind: runtime.JournalUnavailable, Message: "disk full"}), exitFault,
+			"sample.flowgen.yaml:20:3: node log: journal_unavailable: disk full\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newConsole("x", "--quiet")
+			code := c.run(tt.f)
+			if code != tt.code || c.err.String() != tt.want || c.out.Len() > 0 {
+				t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant %d and:\n%s", code, c.out.String(), c.err.String(), tt.code, tt.want)
+			}
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Run("not started", func(t *testing.T) {
+		c := newConsole("x")
+		code := run(&c.system, &workflow{info: sampleInfo, run: bind(func(...runtime.Option) (*sample, error) { return nil, errors.New("secret A is not set") })})
+		if want := "error: secret A is not set\n"; code != exitFault || c.err.String() != want {
+			t.Errorf("exit code %d, stderr %q, want %q", code, c.err.String(), want)
+		}
+	})
+	t.Run("panic", func(t *testing.T) {
+		c := newConsole("x", "--quiet")
+		code := c.run(func(context.Context, sampleInput) (sampleInput, error) { panic("oh\x1b[2J no") })
+		if code != exitFault && code != exitFailed || !strings.Contains(c.err.String(), "panic: oh no") {
+			t.Errorf("exit code %d, stderr:\n%s", code, c.err.String())
+		}
+	})
+	t.Run("panic of the body", func(t *testing.T) {
+		c := newConsole("x")
+		code := run(&c.system, &workflow{info: sampleInfo, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic("oh no") }})
+		if code != exitFault || !strings.HasPrefix(c.err.String(), "error: panic: oh no\nhelp: ") || !strings.Contains(c.err.String(), "goroutine") {
+			t.Errorf("exit code %d, stderr:\n%s", code, c.err.String())
+		}
+	})
+	t.Run("result cannot be encoded", func(t *testing.T) {
+		c := newConsole("x", "--quiet")
+		code := c.run(func(_ context.Context, in sampleInput) (sampleInput, error) { in.Ratio = math.NaN(); return in, nil })
+		if code == exitOK || c.out.Len() > 0 || c.err.Len() == 0 {
+			t.Errorf("exit code %d, stdout %q", code, c.out.String())
+		}
+	})
+	t.Run("result cannot be written", func(t *testing.T) {
+		c := newConsole("x", "--quiet")
+		c.stdout = brokenPipe{}
+		if code := c.run(echo); code != exitFault || !strings.HasPrefix(c.err.String(), "error: cannot write the result: ") {
+			t.Errorf("exit code %d, stderr %q", code, c.err.String())
+		}
+	})
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestSignals(t *testing.T) {
+	for sig, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+		c := newConsole("x", "--quiet")
+		code := c.run(func(ctx context.Context, _ sampleInput) (sampleInput, error) {
+			c.requests <- sig
+			<-ctx.Done()
+			if !c.released {
+				t.Error("a second signal would be caught")
+			}
+			return sampleInput{}, ctx.Err()
+		})
+		if code != want || !strings.HasPrefix(c.err.String(), "sample.flowgen.yaml:20:3: node log: cancelled: ") || c.out.Len() > 0 {
+			t.Errorf("%v: exit code %d, want %d, stderr:\n%s", sig, code, want, c.err.String())
+		}
+	}
+	c := newConsole("x", "--quiet")
+	code := c.run(func(ctx context.Context, in sampleInput) (sampleInput, error) {
+		c.requests <- os.Interrupt
+		<-ctx.Done()
+		return in, nil // had just finished
+	})
+	if code != exitOK || c.out.Len() == 0 {
+		t.Errorf("a run that succeeded all the same: exit code %d", code)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	want := `sample: says what it was given
+
+Usage:
+  [run] [flags] [REPO]          run the workflow
+  graph [--format mermaid|dot]  print the workflow's graph
+  version                       print versions
+
+Inputs:
+  repo   string, required: path of the repository
+  limit  int, default 10
+  ratio  float, default 0.5
+  deep   bool, default false
+  mode   enum<fast|slow>, default "fast"
+  tags   list<string>, default []
+  pr     opt<int>
+  found  list<Finding>, default []
+  extra  any, default null
+  wait   duration, default "1s"
+
+` + flagHelp
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"run", "--help"}, {"graph", "-h"}, {"version", "--help"}} {
+		c := newConsole(args...)
+		if code := c.run(echo); code != exitOK || c.err.Len() > 0 {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, c.err.String())
+		}
+		if diff := cmp.Diff(want, c.out.String()); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", args, diff)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	build := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Path: "example.com/notes", Version: "v1.2.0"},
+		Deps:     []*debug.Module{{Path: modulePath, Version: "v0.1.0", Replace: &debug.Module{Path: "../flowgen"}}},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "GOOS", Value: "linux"}}}
+	want := "sample v1.2.0\n  source    sample.flowgen.yaml\n  flowgen   v0.1.0 (replaced)\n  revision  abc\n  go        go1.26\n"
+	if diff := cmp.Diff(want, versionText(sampleInfo, build)); diff != "" {
+		t.Errorf("version (-want +got):\n%s", diff)
+	}
+	if got := versionText(sampleInfo, nil); got != "sample\n" {
+		t.Errorf("without build information: %q", got)
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		c := newConsole(args...)
+		if code := c.run(echo); code != exitOK || !strings.HasPrefix(c.out.String(), "sample") {
+			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, c.out.String(), c.err.String())
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"limt", "limit"}, {"lmiit", "limit"}, {"LIMIT", "limit"}, {"max-items", "max_items"}, {"x", ""}, {"", ""}, {"zzzzzz", ""},
+		{strings.Repeat("limit", 50), ""},
+	} {
+		if got := nearest(tt.name, []string{"repo", "limit", "max_items"}); got != tt.want {
+			t.Errorf("nearest(%q) = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

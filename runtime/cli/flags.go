@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// runFlags are the flags of `run`.
+type runFlags struct {
+	inputs     []string // k=v
+	inputJSON  string   // file or "-"
+	jsonEvents bool
+	quiet      bool
+	texts      []string // arguments that are no flags
+}
+
+func parseRunFlags(args []string) (*runFlags, error) {
+	f := &runFlags{}
+	set := newFlagSet()
+	set.Func("input", "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
+	set.Func("input-json", "", func(s string) error {
+		if f.inputJSON != "" {
+			return errors.New("the flag is given twice")
+		}
+		if s == "" {
+			return errors.New("the file name is empty")
+		}
+		f.inputJSON = s
+		return nil
+	})
+	set.BoolVar(&f.jsonEvents, "json-events", false, "")
+	set.BoolVar(&f.quiet, "quiet", false, "")
+	texts, err := parseFlags(set, args)
+	f.texts = texts
+	return f, err
+}
+
+func newFlagSet() *flag.FlagSet {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard) // this package words the messages
+	set.Usage = func() {}
+	return set
+}
+
+// parseFlags parses flags that may stand before, between and after other
+// arguments, which it returns. After "--" nothing is a flag.
+func parseFlags(set *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := set.Parse(args); err != nil {
+			return nil, err
+		}
+		left := set.Args()
+		if len(left) == 0 {
+			return rest, nil
+		}
+		if used := len(args) - len(left); used > 0 && args[used-1] == "--" {
+			return append(rest, left...), nil
+		}
+		rest = append(rest, left[0])
+		args = left[1:]
+	}
+}
+
+// flagMistake words an error of the flag package, naming the nearest flag.
+func flagMistake(set []string, err error) mistake {
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: "); ok {
+		name = strings.TrimLeft(name, "-")
+		m := mistake{message: "there is no flag --" + name, help: "see --help"}
+		if near := nearest(name, set); near != "" {
+			m.help = "did you mean --" + near + "?"
+		}
+		return m
+	}
+	return mistake{err.Error(), "see --help"}
+}
+
+var runFlagNames = []string{"input", "input-json", "json-events", "quiet", "help", "version"}
+
+const flagHelp = `Flags of run:
+  --input NAME=VALUE    set one input; repeat it for others
+  --input-json FILE     read the inputs from a JSON object; - is standard input
+  --json-events         write progress to standard error as JSON Lines
+  --quiet               show no progress
+`
+
+func usage(info *runtime.Info) string {
+	var b strings.Builder
+	b.WriteString(safe(info.Name))
+	if info.Description != "" {
+		b.WriteString(": " + safe(info.Description))
+	}
+	start := "[run] [flags]"
+	if f := textInput(info); f != nil {
+		start += " [" + strings.ToUpper(safe(f.Name)) + "]"
+	}
+	b.WriteString("\n\nUsage:\n")
+	table(&b, [][2]string{
+		{start, "run the workflow"},
+		{"graph [--format mermaid|dot]", "print the workflow's graph"},
+		{"version", "print versions"},
+	})
+	if len(info.Input) > 0 {
+		b.WriteString("\nInputs:\n")
+		rows := make([][2]string, len(info.Input))
+		for i, f := range info.Input {
+			note := f.Type
+			switch {
+			case f.Default != "":
+				note += ", default " + f.Default
+			case required(&f):
+				note += ", required"
+			}
+			if f.Description != "" {
+				note += ": " + f.Description
+			}
+			rows[i] = [2]string{safe(f.Name), safe(note)}
+		}
+		table(&b, rows)
+	}
+	b.WriteString("\n" + flagHelp)
+	return b.String()
+}
+
+func table(b *strings.Builder, rows [][2]string) {
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, width(r[0]))
+	}
+	for _, r := range rows {
+		b.WriteString("  " + r[0] + strings.Repeat(" ", wide-width(r[0])+2) + r[1] + "\n")
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// display shows a run's events on standard error. close is called after the
+// last event and puts the terminal in order.
+type display interface {
+	runtime.Observer
+	close()
+}
+
+// newDisplay chooses how progress is shown: not at all (nil), for machines, live
+// on a terminal that can move its cursor, or one line per node.
+func newDisplay(s *system, f *runFlags) display {
+	switch {
+	case f.quiet:
+		return nil
+	case f.jsonEvents:
+		return &jsonLines{w: s.stderr}
+	}
+	if _, _, ok := s.size(); ok && s.env("TERM") != "dumb" && s.env("TERM") != "" {
+		return newLive(s)
+	}
+	return &lines{w: s.stderr}
+}
+
+// jsonLines writes every event as one line of JSON. Nothing is left out: when
+// the reader is slow, the run waits for it.
+type jsonLines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (j *jsonLines) Observe(e runtime.Event) {
+	b, err := e.MarshalJSON()
+	if err != nil { // an error's details that cannot be encoded
+		e.Err = errors.New(e.Err.Error())
+		if b, err = e.MarshalJSON(); err != nil {
+			return
+		}
+	}
+	b = append(harmless(b), '\n')
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, _ = j.w.Write(b) // progress is no reason to fail
+}
+
+func (j *jsonLines) close() {}
+
+// lines writes one line when a node has ended, for logs and pipes.
+type lines struct {
+	mu sync.Mutex
+	w  io.Writer
+	ledger
+}
+
+func (l *lines) Observe(e runtime.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	word, text, note := l.ledger.record(e)
+	if word == noLine {
+		return
+	}
+	line := outcomeWords[word] + text
+	if note != "" {
+		line += " " + note
+	}
+	_, _ = io.WriteString(l.w, line+"\n")
+}
+
+func (l *lines) close() {}
+
+// outcome is how a line about a node begins.
+type outcome int
+
+const (
+	noLine outcome = iota
+	okLine
+	failedLine
+	cancelledLine
+	retryLine
+	moreLine
+)
+
+var outcomeWords = [...]string{okLine: "ok        ", failedLine: "failed    ", cancelledLine: "cancelled ", retryLine: "retry     ", moreLine: "          "}
+
+// linesPerNode is how often one node, run again and again by a loop, gets a line of its own.
+const linesPerNode = 20
+
+// items is how far a map is.
+type items struct{ done, total int }
+
+func (m items) String() string { return itoa(m.done) + "/" + strconv.Itoa(m.total) }
+
+// ledger decides which events deserve a lasting line. The items of a map do
+// not: ten thousand of them would bury everything else, and the map has a line
+// of its own. It is not safe for concurrent use.
+type ledger struct {
+	maps    map[string]items      // maps that have begun, by key
+	written map[*runtime.Node]int // lines so far
+}
+
+// record returns the line an event deserves: how it begins, which node, and the rest.
+func (l *ledger) record(e runtime.Event) (o outcome, text, note string) {
+	if e.Node == nil {
+		return noLine, "", ""
+	}
+	switch e.Kind {
+	case runtime.NodeStart:
+		if e.Tool == "" {
+			if l.maps == nil {
+				l.maps = map[string]items{}
+			}
+			l.maps[e.Key] = items{}
+		}
+		return noLine, "", ""
+	case runtime.Progress:
+		// Items end at the same time, so the numbers may arrive out of order.
+		if m, ok := l.maps[e.Key]; ok {
+			l.maps[e.Key] = items{max(m.done, e.Done), e.Total}
+		}
+		return noLine, "", ""
+	case runtime.NodeEnd, runtime.Retrying:
+	default:
+		return noLine, "", ""
+	}
+	if e.Kind == runtime.NodeEnd {
+		defer delete(l.maps, e.Key) // its items have all ended before it
+	}
+	if l.inMap(e.Key) {
+		return noLine, "", ""
+	}
+	if o := l.budget(e.Node); o != okLine {
+		return o, safe(e.Node.ID), "runs again; further lines are left out"
+	}
+	if e.Kind == runtime.Retrying {
+		return retryLine, safe(e.Key), retryNote(e)
+	}
+	return l.ended(e)
+}
+
+// budget counts a line of n: okLine while there is room, moreLine once, then noLine.
+func (l *ledger) budget(n *runtime.Node) outcome {
+	if l.written == nil {
+		l.written = map[*runtime.Node]int{}
+	}
+	l.written[n]++
+	switch used := l.written[n]; {
+	case used <= linesPerNode:
+		return okLine
+	case used == linesPerNode+1:
+		return moreLine
+	}
+	return noLine
+}
+
+// inMap reports whether key is inside an item of a map: a[2]/b is when a is a map.
+func (l *ledger) inMap(key string) bool {
+	if len(l.maps) == 0 {
+		return false
+	}
+	for i := 0; i < len(key); i++ {
+		if key[i] == '[' {
+			if _, ok := l.maps[key[:i]]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
+	text = safe(e.Key)
+	note = duration(e.Duration)
+	if m := l.maps[e.Key]; m.total > 0 {
+		note = m.String() + " items, " + note
+	}
+	switch {
+	case e.Replayed:
+		note += ", replayed"
+	case e.Cached:
+		note += ", cached"
+	}
+	if e.Attempt > 1 {
+		note += ", " + itoa(e.Attempt) + " attempts"
+	}
+	switch {
+	case e.Err == nil:
+		return okLine, text, note
+	case runtime.IsCancelled(e.Err):
+		return cancelledLine, text, note
+	}
+	return failedLine, text, note + ", " + reason(e.Err)
+}
+
+func retryNote(e runtime.Event) string {
+	return "attempt " + itoa(e.Attempt) + ", " + reason(e.Err) + ", next in " + duration(e.Wait)
+}
+
+// reason returns an error without the node and position, which stand beside it.
+func reason(err error) string {
+	var ne *runtime.NodeError
+	if errors.As(err, &ne) {
+		err = ne.Err
+	}
+	if err == nil {
+		return "failed"
+	}
+	return safe(err.Error())
+}
+
+// duration is d for people: three digits or so.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(max(d, 0).Milliseconds(), 10) + "ms"
+	case d < time.Minute:
+		tenths := d.Milliseconds() / 100
+		return strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10) + "s"
+	case d < time.Hour:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m" + twoDigits(d%time.Minute/time.Second) + "s"
+	}
+	return strconv.FormatInt(int64(d/time.Hour), 10) + "h" + twoDigits(d%time.Hour/time.Minute) + "m"
+}
+
+func twoDigits(n time.Duration) string {
+	s := strconv.FormatInt(int64(n), 10)
+	return strings.Repeat("0", 2-len(s)) + s
+}

@@ -1,0 +1,116 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	RunStart  EventKind = "run_start"
+	RunEnd    EventKind = "run_end"
+	NodeStart EventKind = "node_start"
+	NodeEnd   EventKind = "node_end"
+	Retrying  EventKind = "retry"    // an attempt failed, another follows after Wait
+	Progress  EventKind = "progress" // Done of Total items of a map have ended
+)
+
+// Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
+type Event struct {
+	Kind        EventKind
+	Key         string // scope path, node id, visit
+	Node        *Node
+	Tool        string // name@version, for calls
+	Time        time.Time
+	Duration    time.Duration // of the run, node or attempt that ended
+	Attempt     int           // calls: from 1
+	Wait        time.Duration // retry: until the next attempt
+	Err         error         // *NodeError, *ToolError or *RunError
+	Replayed    bool          // answered from a journal
+	Cached      bool          // answered from a cache
+	Done, Total int           // progress
+}
+
+// Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
+// because the branch waits for it.
+type Observer interface{ Observe(Event) }
+
+// ObserverFunc is a function used as an Observer.
+type ObserverFunc func(Event)
+
+// Observe calls f.
+func (f ObserverFunc) Observe(e Event) { f(e) }
+
+type eventJSON struct {
+	Kind      EventKind `json:"kind"`
+	Key       string    `json:"key,omitempty"`
+	Node      string    `json:"node,omitempty"`
+	Pos       string    `json:"pos,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Time      time.Time `json:"time"`
+	DurationS *float64  `json:"duration_s,omitempty"`
+	Attempt   int       `json:"attempt,omitempty"`
+	WaitS     *float64  `json:"wait_s,omitempty"`
+	Error     any       `json:"error,omitempty"`
+	Replayed  bool      `json:"replayed,omitempty"`
+	Cached    bool      `json:"cached,omitempty"`
+	Done      *int      `json:"done,omitempty"`
+	Total     *int      `json:"total,omitempty"`
+}
+
+type runErrorJSON struct {
+	Kind    RunErrorKind `json:"kind"`
+	By      string       `json:"by,omitempty"`
+	Message string       `json:"message"`
+}
+
+// MarshalJSON writes the event as one object with snake_case fields, durations in seconds. A tool error is written as
+// in Agent Tools 3.4, a run error as {kind, by, message}.
+func (e Event) MarshalJSON() ([]byte, error) {
+	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached}
+	node := e.Node
+	var ne *NodeError
+	if node == nil && errors.As(e.Err, &ne) {
+		node = ne.Node
+	}
+	if node != nil {
+		j.Node, j.Pos = node.ID, node.Pos
+	}
+	switch e.Kind {
+	case RunEnd, NodeEnd, Retrying:
+		j.DurationS = Ptr(e.Duration.Seconds())
+	case Progress:
+		j.Done, j.Total = &e.Done, &e.Total
+	}
+	if e.Kind == Retrying {
+		j.WaitS = Ptr(e.Wait.Seconds())
+	}
+	j.Error = errorJSON(e.Err)
+	return json.Marshal(j)
+}
+
+func errorJSON(err error) any {
+	if err == nil {
+		return nil
+	}
+	if te := toolError(err); te != nil {
+		return te
+	}
+	var re *RunError
+	if errors.As(err, &re) {
+		return runErrorJSON{re.Kind, re.By, re.Message}
+	}
+	return Errorf(Unknown, "%v", err)
+}
+
+func (r *Run) observed() bool { return len(r.state.rt.observers) > 0 }
+
+func (r *Run) emit(e Event) {
+	for _, o := range r.state.rt.observers {
+		o.Observe(e)
+	}
+}

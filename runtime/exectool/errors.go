@@ -1,0 +1,135 @@
+package exectool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+)
+
+const (
+	nameRunes    = 64  // of the program's name in a message
+	messageRunes = 300 // of the command's own words in a message
+)
+
+// name is what messages call the command.
+func (c *Command) name() string {
+	if c.Shell != "" {
+		return "sh"
+	}
+	if len(c.Args) == 0 {
+		return "the command"
+	}
+	return shown(filepath.Base(c.Args[0]))
+}
+
+func shown(s string) string { return plain.Line(s, nameRunes) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// notStarted says why no process came to be.
+func notStarted(c *Command, err error) error {
+	if errors.Is(err, syscall.E2BIG) {
+		return runtime.Invalid("%s: arguments and environment are too long", c.name())
+	}
+	// The system says only that something is missing: is it the directory?
+	if err := checkDir(c.Dir); err != nil {
+		return runtime.Invalid("%s cannot run in directory %s: %s", c.name(), plain.Line(c.Dir, messageRunes), reason(err))
+	}
+	message := c.name() + " could not be started: "
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		message += "no such program in PATH"
+	case errors.Is(err, exec.ErrDot):
+		message += "found only in the current directory, which PATH must not name"
+	case errors.Is(err, fs.ErrNotExist):
+		message += "no such program"
+	case errors.Is(err, fs.ErrPermission):
+		message += "not executable"
+	default:
+		message += reason(err)
+	}
+	return &runtime.ToolError{Code: runtime.SandboxError, Message: message}
+}
+
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return syscall.ENOTDIR
+	}
+	return err
+}
+
+// reason returns the innermost error's text: the outer ones repeat the path.
+func reason(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return plain.Line(err.Error(), messageRunes)
+		}
+		err = inner
+	}
+}
+
+// ended translates the end of the context.
+func ended(c *Command, err error, stderr string) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	e := &runtime.ToolError{Code: runtime.Timeout, Message: c.name() + " did not finish in time and was stopped"}
+	if stderr != "" {
+		e.Details = runtime.MapValue(runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr)})
+	}
+	return e
+}
+
+// exitError returns nil for exit code 0.
+func exitError(c *Command, state *os.ProcessState, stderr *tail) error {
+	if state == nil {
+		return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " was lost: its end could not be observed"}
+	}
+	if state.Success() {
+		return nil
+	}
+	e := &runtime.ToolError{Code: runtime.ProviderError}
+	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.text())}
+	if signal := signalName(state); signal != "" {
+		e.Message = c.name() + " was killed by " + signal
+		e.Details = runtime.MapValue(runtime.Entry{Key: "signal", Value: runtime.StringValue(signal)}, text)
+	} else {
+		e.Message = c.name() + " exited with status " + itoa(state.ExitCode())
+		code := runtime.IntValue(int64(state.ExitCode()))
+		e.Details = runtime.MapValue(runtime.Entry{Key: "exit_code", Value: code}, text)
+	}
+	if first := plain.Line(stderr.first(), messageRunes); first != "" {
+		e.Message += ": " + first
+	}
+	return e
+}
+
+func tooLarge(c *Command) error {
+	e := runtime.Errorf(runtime.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), c.maxOutput())
+	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(c.maxOutput())})
+	return e
+}
+
+// badOutput says whose output the decoder complains about.
+func badOutput(c *Command, err error) error {
+	var tool *runtime.ToolError
+	if !errors.As(err, &tool) {
+		return runtime.Invalid("output of %s: %s", c.name(), plain.Line(err.Error(), messageRunes))
+	}
+	e := *tool
+	e.Message = "output of " + c.name() + ": " + e.Message
+	return &e
+}

@@ -1,0 +1,132 @@
+// Package exectool makes tools of commands: programs that read arguments,
+// environment and standard input and write their result to standard output.
+//
+// Generated code binds every tool of kind `command` with one of Text, Lines,
+// JSON and None. A command is an argument vector and never passes through a
+// shell unless it says so; values are never interpolated into a script.
+//
+// # Process handling
+//
+// Every command runs in a session and process group of its own, without a
+// terminal. When the context ends, or
+// the output grows beyond its cap, the group gets SIGTERM and, Grace later,
+// SIGKILL, so children that ignore SIGTERM go as well. A command ends when its
+// first process ends: what background children write within Grace after that
+// still counts, then they are killed. A process that leaves the group (setsid)
+// can be held only by a sandbox; it does not hold up the call, whose pipes are
+// closed. On systems without process groups only the first process is killed.
+//
+// # Errors
+//
+//   - VALIDATION_ERROR: an argument, environment entry or directory that no
+//     process can be given; output that is not UTF-8 or not of the declared type
+//   - POLICY_DENIED: output beyond the cap (details max_output), as with
+//     runtime.MaxOutput
+//   - SANDBOX_ERROR: the program is missing, is not executable or could not be
+//     started; nothing ran, and trying again does not help
+//   - TIMEOUT: the context's deadline passed
+//   - PROVIDER_ERROR: exit code other than 0 (details exit_code, stderr) or death
+//     by a signal (details signal, stderr)
+//
+// Cancellation comes back as the context's error, which is no tool error.
+package exectool
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const (
+	// Grace is the time between SIGTERM and SIGKILL, and the time background
+	// children get to finish writing once the command itself has ended.
+	Grace = 200 * time.Millisecond
+
+	// DefaultMaxOutput is the cap of a command that names none: 2 MiB.
+	DefaultMaxOutput = 2 << 20
+)
+
+// Command is one execution of a program.
+type Command struct {
+	// Args is the program and its arguments. A program without a slash is
+	// looked up in this process's PATH; one with a slash is relative to Dir.
+	Args []string
+
+	// Dir is the working directory; empty means, and a relative path starts
+	// from, the working directory of this process.
+	Dir string
+
+	// Env holds KEY=VALUE entries. They are all the command sees besides
+	// PATH, HOME, LANG, TZ and TMPDIR of this process, which they override.
+	Env []string
+
+	// SecretEnv holds KEY=SECRET entries: variables whose values are secrets,
+	// by name. The tool must ask for them with runtime.Secrets. The values
+	// reach the process and nothing else.
+	SecretEnv []string
+
+	// Stdin is written to the command's standard input. A command may end
+	// without reading it.
+	Stdin string
+
+	// Shell, when set, is a script for /bin/sh -c. Args are then its $1, $2
+	// and so on, and never become part of the script's text.
+	Shell string
+
+	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput.
+	MaxOutput int64
+}
+
+// Text binds a command whose result is its standard output as text. The output
+// must be UTF-8; one final line break (\n or \r\n) is removed, as $(...) in a
+// shell does for the usual single one, and everything else is kept exactly.
+func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, string] {
+	return runtime.Bind(name, e, func(ctx context.Context, in In) (string, error) {
+		c := f(in)
+		out, err := run(ctx, &c, true)
+		if err != nil {
+			return "", err
+		}
+		return text(&c, out)
+	}, o...)
+}
+
+// Lines binds a command whose result is the list of lines of its standard
+// output, split at \n or \r\n. The output must be UTF-8. There is no empty last
+// line for the final line break, and empty output is an empty list.
+func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, []string] {
+	return runtime.Bind(name, e, func(ctx context.Context, in In) ([]string, error) {
+		c := f(in)
+		out, err := run(ctx, &c, true)
+		if err != nil {
+			return nil, err
+		}
+		return lines(&c, out)
+	}, o...)
+}
+
+// JSON binds a command whose standard output is one JSON document of type Out,
+// decoded as strictly as runtime.Decode does.
+func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+	return runtime.Bind(name, e, func(ctx context.Context, in In) (Out, error) {
+		var v Out
+		c := f(in)
+		out, err := run(ctx, &c, true)
+		if err != nil {
+			return v, err
+		}
+		err = decode(&c, out, &v)
+		return v, err
+	}, o...)
+}
+
+// None binds a command whose standard output is read and thrown away, without a
+// cap. Exit code, deadline and cancellation count as everywhere.
+func None[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, struct{}] {
+	return runtime.Bind(name, e, func(ctx context.Context, in In) (struct{}, error) {
+		c := f(in)
+		_, err := run(ctx, &c, false)
+		return struct{}{}, err
+	}, o...)
+}

@@ -1,0 +1,136 @@
+package exectool
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// capped keeps what is written to it up to max bytes and closes over when there
+// is more. Without keep it counts nothing and keeps nothing.
+type capped struct {
+	keep bool
+	max  int64
+	buf  []byte
+	over chan struct{}
+	full bool
+}
+
+func (w *capped) Write(p []byte) (int, error) {
+	if !w.keep || w.full {
+		return len(p), nil
+	}
+	if int64(len(w.buf))+int64(len(p)) > w.max {
+		w.full = true
+		w.buf = nil
+		close(w.over)
+		return len(p), nil
+	}
+	w.buf = append(w.buf, p...)
+	return len(p), nil
+}
+
+func (w *capped) exceeded() bool {
+	select {
+	case <-w.over:
+		return true
+	default:
+		return false
+	}
+}
+
+const (
+	headBytes = 1 << 10 // enough for the line that goes into the message
+	tailBytes = 8 << 10 // what the details keep
+)
+
+// tail keeps the first and the last bytes of what is written to it.
+type tail struct {
+	head []byte
+	last []byte
+	cut  bool
+}
+
+func (w *tail) Write(p []byte) (int, error) {
+	if room := headBytes - len(w.head); room > 0 {
+		w.head = append(w.head, p[:min(room, len(p))]...)
+	}
+	w.last = append(w.last, p...)
+	// Moved only when twice as long as needed, so each byte moves at most once or so.
+	if len(w.last) > 2*tailBytes {
+		w.last = append(w.last[:0], w.last[len(w.last)-tailBytes:]...)
+		w.cut = true
+	}
+	return len(p), nil
+}
+
+// text returns the end of the stream as valid UTF-8.
+func (w *tail) text() string {
+	last := w.last
+	cut := w.cut
+	if len(last) > tailBytes {
+		last = last[len(last)-tailBytes:]
+		cut = true
+	}
+	for i := 0; cut && i < utf8.UTFMax && len(last) > 0 && !utf8.RuneStart(last[0]); i++ {
+		last = last[1:] // the rest of a character that was cut in two
+	}
+	return strings.ToValidUTF8(string(last), "\uFFFD")
+}
+
+// first returns the first line with anything on it.
+func (w *tail) first() string {
+	for line := range bytes.Lines(w.head) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return string(line)
+		}
+	}
+	return ""
+}
+
+func text(c *Command, out []byte) (string, error) {
+	if err := checkUTF8(c, out); err != nil {
+		return "", err
+	}
+	if body, ok := bytes.CutSuffix(out, []byte("\n")); ok {
+		out = bytes.TrimSuffix(body, []byte("\r"))
+	}
+	return string(out), nil
+}
+
+func lines(c *Command, out []byte) ([]string, error) {
+	if err := checkUTF8(c, out); err != nil {
+		return nil, err
+	}
+	list := make([]string, 0, bytes.Count(out, []byte("\n"))+1)
+	for line := range strings.Lines(string(out)) {
+		if body, ok := strings.CutSuffix(line, "\n"); ok {
+			line = strings.TrimSuffix(body, "\r")
+		}
+		list = append(list, line)
+	}
+	return list, nil
+}
+
+func decode[Out any](c *Command, out []byte, v *Out) error {
+	if err := runtime.Decode(out, v); err != nil {
+		return badOutput(c, err)
+	}
+	return nil
+}
+
+func checkUTF8(c *Command, out []byte) error {
+	if utf8.Valid(out) {
+		return nil
+	}
+	at := 0
+	for {
+		r, size := utf8.DecodeRune(out[at:])
+		if r == utf8.RuneError && size <= 1 {
+			return runtime.Invalid("%s wrote output that is not UTF-8 (byte %d)", c.name(), at)
+		}
+		at += size
+	}
+}

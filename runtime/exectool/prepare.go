@@ -1,0 +1,96 @@
+package exectool
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const shell = "/bin/sh"
+
+// inherited are the variables of this process a command sees. The list is part
+// of the language: everything else, secrets above all, must be named.
+var inherited = [...]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
+
+// prepare checks what the operating system would refuse with an obscure error
+// or, worse, silently cut, and returns the command to start.
+func prepare(c *Command) (*exec.Cmd, error) {
+	argv := c.Args
+	if c.Shell != "" {
+		argv = append([]string{shell, "-c", c.Shell, "sh"}, c.Args...)
+	}
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, runtime.Invalid("the command has no program")
+	}
+	for i, arg := range argv {
+		if strings.IndexByte(arg, 0) >= 0 {
+			return nil, runtime.Invalid("%s: %s contains a NUL byte", c.name(), argName(c, i))
+		}
+	}
+	if strings.IndexByte(c.Dir, 0) >= 0 {
+		return nil, runtime.Invalid("%s: the directory contains a NUL byte", c.name())
+	}
+	for _, entry := range c.Env {
+		key, _, ok := strings.Cut(entry, "=")
+		if !ok || key == "" || strings.IndexByte(entry, 0) >= 0 {
+			return nil, runtime.Invalid("%s: environment entry %s cannot be set", c.name(), shown(key))
+		}
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = c.Dir
+	cmd.Env = environment(c.Env)
+	return cmd, nil
+}
+
+// argName says which argument of the author's command argv[i] is.
+func argName(c *Command, i int) string {
+	if c.Shell == "" {
+		if i == 0 {
+			return "the program"
+		}
+		return "argument " + itoa(i)
+	}
+	if i < 4 {
+		return "the script"
+	}
+	return "argument " + itoa(i-3)
+}
+
+// withSecrets completes the environment with the secrets that the call was given.
+func withSecrets(ctx context.Context, c *Command) error {
+	if len(c.SecretEnv) == 0 {
+		return nil
+	}
+	auth := runtime.Auth(ctx)
+	env := append([]string(nil), c.Env...)
+	for _, entry := range c.SecretEnv {
+		key, name, _ := strings.Cut(entry, "=")
+		value, ok := auth[name]
+		if !ok {
+			return &runtime.ToolError{Code: runtime.AuthRequired, Message: "secret " + shown(name) + " is not set"}
+		}
+		env = append(env, key+"="+value)
+	}
+	c.Env = env
+	return nil
+}
+
+func environment(extra []string) []string {
+	env := make([]string, 0, len(inherited)+len(extra)) // never nil: that would inherit everything
+	for _, key := range inherited {
+		if v, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+v)
+		}
+	}
+	return append(env, extra...) // of two entries with one key the later counts
+}
+
+func (c *Command) maxOutput() int64 {
+	if c.MaxOutput > 0 {
+		return c.MaxOutput
+	}
+	return DefaultMaxOutput
+}

@@ -1,0 +1,196 @@
+package exectool
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// run executes c and returns its standard output, or nil when it is not kept.
+// When it returns, the process is reaped, its group is gone, and no goroutine
+// or descriptor of the call is left.
+func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, ended(c, err, "")
+	}
+	if err := withSecrets(ctx, c); err != nil {
+		return nil, err
+	}
+	cmd, err := prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, exited: make(chan struct{})}
+	s, err := openStreams(cmd, c, keep)
+	if err != nil {
+		return nil, notStarted(c, err)
+	}
+	ownGroup(cmd)
+	err = cmd.Start()
+	s.closeChildEnds()
+	if err != nil {
+		s.close()
+		return nil, notStarted(c, err)
+	}
+	go func() {
+		defer close(p.exited)
+		p.await()
+	}()
+	s.copy()
+
+	stopped := p.end(ctx, s)
+	switch {
+	case s.stdout.exceeded():
+		return nil, tooLarge(c)
+	case stopped:
+		return nil, ended(c, ctx.Err(), s.stderr.text())
+	}
+	if err := exitError(c, cmd.ProcessState, &s.stderr); err != nil {
+		return nil, err
+	}
+	return s.stdout.buf, nil
+}
+
+// process is a started command.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the first process has ended
+}
+
+// end waits for the command and its streams, stopping the group when the
+// context ends or the output is too large, and reports whether it was stopped.
+func (p *process) end(ctx context.Context, s *streams) (stopped bool) {
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		stopped = true
+	case <-s.stdout.over:
+		stopped = true
+	}
+	if stopped {
+		terminateGroup(p.cmd.Process)
+		within(Grace, p.exited)
+	} else {
+		// Background children may still be writing into the pipes.
+		stopped = s.drain(ctx)
+	}
+	// Even after a normal end something may be left in the group. The first
+	// process is not reaped yet, so the group's number cannot be another's.
+	killGroup(p.cmd.Process)
+	<-p.exited
+	p.reap()
+	// Only a process that left the group can keep the pipes open now.
+	within(Grace, s.done)
+	s.close()
+	<-s.done
+	<-s.fed
+	return stopped
+}
+
+func within(d time.Duration, done <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// streams are the parent's ends of a command's standard streams.
+type streams struct {
+	in       *os.File // nil when there is no input
+	out, err *os.File
+	child    []*os.File
+	stdin    string
+	stdout   capped
+	stderr   tail
+	done     chan struct{} // closed when both outputs have ended
+	fed      chan struct{} // closed when the input is written or given up
+}
+
+func openStreams(cmd *exec.Cmd, c *Command, keep bool) (_ *streams, err error) {
+	s := &streams{stdin: c.Stdin, done: make(chan struct{}), fed: make(chan struct{})}
+	s.stdout = capped{keep: keep, max: c.maxOutput(), over: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			s.closeChildEnds()
+			s.close()
+		}
+	}()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	var outW, errW, inR *os.File
+	s.out, outW = pipe()
+	s.err, errW = pipe()
+	if s.stdin != "" {
+		inR, s.in = pipe()
+	}
+	s.child = []*os.File{outW, errW, inR}
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = outW, errW
+	if inR != nil { // a nil *os.File in the interface would not be /dev/null
+		cmd.Stdin = inR
+	}
+	return s, nil
+}
+
+// copy starts moving data. Reading never stops before the end of a stream, so
+// the command is not blocked by what is thrown away.
+func (s *streams) copy() {
+	errDone := make(chan struct{})
+	go func() {
+		defer close(errDone)
+		// A read fails only when end has closed the pipe: what was read stands.
+		_, _ = io.Copy(&s.stderr, s.err)
+	}()
+	go func() {
+		defer close(s.done)
+		_, _ = io.Copy(&s.stdout, s.out)
+		<-errDone
+	}()
+	go func() {
+		defer close(s.fed)
+		if s.in != nil {
+			// A command is free not to read its input: a broken pipe is no error.
+			_, _ = io.WriteString(s.in, s.stdin)
+			_ = s.in.Close()
+		}
+	}()
+}
+
+// drain gives the streams Grace to end after the command itself has, and
+// reports whether the context or the cap ended that early.
+func (s *streams) drain(ctx context.Context) (stopped bool) {
+	t := time.NewTimer(Grace)
+	defer t.Stop()
+	select {
+	case <-s.done:
+	case <-t.C:
+	case <-s.stdout.over:
+		return true
+	case <-ctx.Done():
+		return true
+	}
+	return false
+}
+
+func (s *streams) closeChildEnds() { closeAll(s.child...) }
+
+// close ends the copying goroutines that are still running.
+func (s *streams) close() { closeAll(s.in, s.out, s.err) }
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close() // a second Close reports ErrClosed, which is fine
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+func TestParallelReportsTheFirstThatFailedByItself(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		var ended atomic.Int32
+		wait := func(r *runtime.Run) error {
+			defer ended.Add(1)
+			<-r.Context().Done()
+			return r.Fail(node("waiting"), r.Context().Err())
+		}
+		err := runtime.Parallel(r, wait,
+			func(r *runtime.Run) error { return r.Fail(node("second"), errors.New("boom")) },
+			wait)
+		var ne *runtime.NodeError
+		if !errors.As(err, &ne) || ne.Node.ID != "second" || ended.Load() == 0 {
+			t.Fatal(err)
+		}
+		both := make(chan struct{})
+		err = runtime.Parallel(r,
+			func(r *runtime.Run) error { <-both; return errors.New("first") },
+			func(r *runtime.Run) error { defer close(both); return errors.New("second") })
+		if err == nil || err.Error() != "first" {
+			t.Fatal(err)
+		}
+		err = runtime.Parallel(r,
+			func(r *runtime.Run) error { return r.Fail(node("a"), errors.New("boom")) },
+			func(r *runtime.Run) error {
+				return &runtime.NodeError{Node: node("b"), Err: &runtime.RunError{Kind: runtime.Diverged}}
+			})
+		if codeOf(err) == runtime.Unknown && !strings.Contains(err.Error(), "boom") {
+			t.Fatal(err)
+		}
+		if err := runtime.Parallel(r); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestScopeCancellationIsNamed(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		var seen error
+		hang := runtime.Bind("t.hang@1", runtime.Reads, func(ctx context.Context, in pair) (pair, error) {
+			<-ctx.Done()
+			return in, ctx.Err()
+		})
+		runtime.Parallel(r,
+			func(r *runtime.Run) error { _, seen = runtime.Call(r, node("hang"), hang, pair{}); return seen },
+			func(*runtime.Run) error { time.Sleep(time.Millisecond); return errors.New("boom") })
+		var re *runtime.RunError
+		if !errors.As(seen, &re) || re.Kind != runtime.Cancelled || re.By != runtime.ByScope {
+			t.Fatal(seen)
+		}
+	})
+}
+
+// branchKinds are the three ways to run branches.
+var branchKinds = map[string]func(r *runtime.Run, n int, body func(*runtime.Run, int) error) error{
+	"parallel": func(r *runtime.Run, n int, body func(*runtime.Run, int) error) error {
+		var fs []func(*runtime.Run) error
+		for i := range n {
+			fs = append(fs, func(r *runtime.Run) error { return body(r, i) })
+		}
+		return runtime.Parallel(r, fs...)
+	},
+	"map": func(r *runtime.Run, n int, body func(*runtime.Run, int) error) error {
+		_, err := runtime.Map(r, &runtime.Node{ID: "m", Limit: n}, make([]struct{}, n), func(r *runtime.Run, _ struct{}) (int, error) {
+			return 0, nil
+		})
+		if err != nil {
+			return err
+		}
+		items := make([]int, n)
+		for i := range items {
+			items[i] = i
+		}
+		_, err = runtime.Map(r, &runtime.Node{ID: "m", Limit: n}, items, func(r *runtime.Run, i int) (int, error) { return i, body(r, i) })
+		return err
+	},
+	"graph": func(r *runtime.Run, n int, body func(*runtime.Run, int) error) error {
+		var steps []runtime.Step
+		for i := range n {
+			steps = append(steps, runtime.Step{Node: node(fmt.Sprint("s", i)), Do: func(r *runtime.Run) error { return body(r, i) }})
+		}
+		return runtime.Graph(r, steps...)
+	},
+}
+
+func TestPanicsGoOnInTheCaller(t *testing.T) {
+	for name, branches := range branchKinds {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, r *runtime.Run) {
+				var others atomic.Int32
+				cause := errors.New("broken")
+				defer func() {
+					pe, ok := recover().(*runtime.PanicError)
+					if !ok || !errors.Is(pe, cause) || !strings.Contains(pe.Error(), "fork_test.go") {
+						t.Errorf("recovered %v", pe)
+					}
+					if others.Load() != 2 {
+						t.Errorf("%d siblings have ended, want 2", others.Load())
+					}
+				}()
+				var started sync.WaitGroup
+				started.Add(3)
+				branches(r, 3, func(r *runtime.Run, i int) error {
+					started.Done()
+					started.Wait()
+					if i == 1 {
+						panic(cause)
+					}
+					<-r.Context().Done()
+					time.Sleep(time.Millisecond)
+					others.Add(1)
+					return r.Context().Err()
+				})
+				t.Error("no panic")
+			})
+		})
+	}
+}
+
+func TestGoexitEndsTheCaller(t *testing.T) {
+	for name, branches := range branchKinds {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, r *runtime.Run) {
+				for exiting := range 2 {
+					returned := true
+					done := make(chan struct{})
+					go func() {
+						defer close(done)
+						branches(r, 2, func(r *runtime.Run, i int) error {
+							if i == exiting {
+								goruntime.Goexit()
+							}
+							<-r.Context().Done()
+							return nil
+						})
+						returned = false
+					}()
+					<-done
+					if !returned {
+						t.Error("the caller went on")
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestMap(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		n := node("m")
+		n.Limit, n.Block = 3, 4
+		items := make([]int, 100)
+		for i := range items {
+			items[i] = i
+		}
+		var now, most atomic.Int32
+		out, err := runtime.Map(r, n, items, func(_ *runtime.Run, i int) (string, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			return fmt.Sprint(i), nil
+		})
+		if err != nil || len(out) != 100 || most.Load() > 3 {
+			t.Fatal(len(out), err, most.Load())
+		}
+		for i, s := range out {
+			if s != fmt.Sprint(i) {
+				t.Fatalf("item %d is %s", i, s)
+			}
+		}
+		empty, err := runtime.Map(r, n, nil, func(*runtime.Run, int) (int, error) { return 0, nil })
+		if err != nil || empty == nil || len(empty) != 0 {
+			t.Fatal(empty, err)
+		}
+		n.Max = 99
+		out, err = runtime.Map(r, n, items, func(*runtime.Run, int) (string, error) { t.Error("ran"); return "", nil })
+		if out != nil || err == nil || err.Error() != "w.flowgen.yaml:3:5: node m: POLICY_DENIED: m has 100 items, at most 99 are allowed" {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestMapFailureCancelsTheOthers(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		n := node("m")
+		var ran atomic.Int32
+		out, err := runtime.Map(r, n, make([]int, 1000), func(r *runtime.Run, _ int) (int, error) {
+			if ran.Add(1) == 3 {
+				return 0, errors.New("boom")
+			}
+			return 0, r.Sleep(time.Microsecond)
+		})
+		wantCode(t, err, runtime.Unknown)
+		if out != nil || ran.Load() > 100 {
+			t.Fatalf("%d items ran", ran.Load())
+		}
+	})
+}
+
+func TestMapKeepAndDrop(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		n := node("m")
+		odd := func(_ *runtime.Run, i int) (int, error) {
+			switch {
+			case i == 3:
+				return 0, errors.New("plain")
+			case i%2 == 1:
+				return 0, runtime.Invalid("odd")
+			}
+			return i * 10, nil
+		}
+		kept, err := runtime.MapKeep(r, n, []int{0, 1, 2, 3}, odd)
+		want := []runtime.Item[int]{{Value: runtime.Ptr(0)}, {Error: runtime.Invalid("odd")}, {Value: runtime.Ptr(20)},
+			{Error: runtime.Errorf(runtime.Unknown, "plain")}}
+		if diff := cmp.Diff(want, kept); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		out, failures, err := runtime.MapDrop(r, n, []int{0, 1, 2}, odd)
+		if diff := cmp.Diff([]int{0, 20}, out); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		if diff := cmp.Diff([]runtime.Failure{{Index: 1, Error: runtime.Invalid("odd")}}, failures); diff != "" {
+			t.Error(diff)
+		}
+		if out, failures, err = runtime.MapDrop(r, n, []int{}, odd); out == nil || failures == nil || err != nil {
+			t.Error(out, failures, err)
+		}
+		diverged := &runtime.RunError{Kind: runtime.Diverged}
+		_, err = runtime.MapKeep(r, n, []int{0, 1}, func(*runtime.Run, int) (int, error) { return 0, diverged })
+		if !errors.Is(err, diverged) {
+			t.Errorf("a run error was kept: %v", err)
+		}
+	})
+}
+
+func TestGraphOrder(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		rapid.Check(t, func(rt *rapid.T) {
+			n := rapid.IntRange(0, 12).Draw(rt, "steps")
+			nodes := make([]*runtime.Node, n)
+			ended := make([]atomic.Bool, n)
+			var steps []runtime.Step
+			bad := rapid.IntRange(-3, n-1).Draw(rt, "bad")
+			for i := range n {
+				nodes[i] = node(fmt.Sprint("s", i))
+				var after []int
+				for j := range i {
+					if rapid.IntRange(0, 3).Draw(rt, "edge") == 0 {
+						after = append(after, j)
+					}
+				}
+				s := runtime.Step{Node: nodes[i], Do: func(r *runtime.Run) error {
+					for _, j := range after {
+						if !ended[j].Load() {
+							t.Errorf("step %d began before %d had ended", i, j)
+						}
+					}
+					if ended[i].Load() {
+						t.Errorf("step %d ran twice", i)
+					}
+					if i == bad {
+						return r.Fail(nodes[i], errors.New("bad"))
+					}
+					ended[i].Store(true)
+					return nil
+				}}
+				for _, j := range after {
+					s.After = append(s.After, nodes[j])
+				}
+				steps = append(steps, s)
+			}
+			err := runtime.Graph(r, steps...)
+			if bad >= 0 {
+				wantCode(t, err, runtime.Unknown)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if !ended[i].Load() {
+					t.Errorf("step %d did not run", i)
+				}
+			}
+		})
+	})
+}
+
+func TestGraphHasNoBarrier(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		a, b, c, d := node("a"), node("b"), node("c"), node("d")
+		cRan := make(chan struct{})
+		nothing := func(*runtime.Run) error { return nil }
+		err := runtime.Graph(r,
+			runtime.Step{Node: a, Do: nothing},
+			runtime.Step{Node: b, Do: func(*runtime.Run) error { // ends only when c, which waits for a alone, has run
+				select {
+				case <-cRan:
+					return nil
+				case <-time.After(10 * time.Second):
+					return errors.New("c waits for b")
+				}
+			}},
+			runtime.Step{Node: c, After: []*runtime.Node{a}, Do: func(*runtime.Run) error { close(cRan); return nil }},
+			runtime.Step{Node: d, After: []*runtime.Node{a, b, c}, Do: nothing})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestGraphCycle(t *testing.T) {
+	both(t, func(t *testing.T, r *runtime.Run) {
+		a, b := node("a"), node("b")
+		err := runtime.Graph(r, runtime.Step{Node: a, After: []*runtime.Node{b}}, runtime.Step{Node: b, After: []*runtime.Node{a}})
+		if err == nil {
+			t.Fatal("a cycle ended well")
+		}
+	})
+}
+
+func TestEnumerate(t *testing.T) {
+	want := []runtime.Indexed[string]{{Index: 0, Value: "a"}, {Index: 1, Value: "b"}}
+	if diff := cmp.Diff(want, runtime.Enumerate([]string{"a", "b"})); diff != "" {
+		t.Error(diff)
+	}
+}

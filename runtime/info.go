@@ -1,0 +1,32 @@
+package runtime
+
+// Compat1 is named by generated code (const _ = runtime.Compat1). A runtime that can no longer run code of that
+// generation drops the constant, so the mismatch is a compile error and not a surprise at run time.
+const Compat1 = 1
+
+// Info is the static description of a compiled workflow, for command lines, viewers and the runtime itself.
+// It is read-only once New has seen it.
+type Info struct {
+	Name        string
+	Source      string // path of the YAML file, as the user gave it
+	Description string
+	Nodes       []*Node // the node table: Nodes[i].Index == i
+	Input       []Field
+	Output      []Field
+	Edges       []Edge
+	Secrets     []string // names of the secrets the workflow declares
+}
+
+// Field is one field of a workflow's input or output.
+type Field struct {
+	Name        string
+	Type        string // in the workflow language's syntax: "list<string>", "enum<a|b>", "opt<int>"
+	Default     string // JSON text; empty = required
+	Description string
+}
+
+// Edge is one edge of the workflow's graph as a reader sees it.
+type Edge struct {
+	From, To string // node ids; To may be "end"
+	Label    string // "fix", "size(tasks) > 0", "catch TIMEOUT"
+}

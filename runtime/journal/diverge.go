@@ -1,0 +1,87 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+func diverged(format string, args ...any) *runtime.RunError {
+	return &runtime.RunError{Kind: runtime.Diverged, Message: fmt.Sprintf(format, args...)}
+}
+
+// Difference names the first field in which an input differs from what it was: "input field q is 1, was 2".
+// Both are JSON. It returns an empty string when they are the same value.
+func Difference(now, before []byte) string {
+	a, err := runtime.ParseValue(now)
+	if err != nil {
+		return "input: " + err.Error()
+	}
+	b, err := runtime.ParseValue(before)
+	if err != nil {
+		return "earlier input: " + err.Error()
+	}
+	return difference("", a, b)
+}
+
+func difference(at string, a, b runtime.Value) string {
+	if a.Equal(b) {
+		return ""
+	}
+	switch {
+	case a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind:
+		return mapDifference(at, a, b)
+	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind:
+		for i := range min(a.Len(), b.Len()) {
+			if d := difference(at+"["+strconv.Itoa(i)+"]", a.Index(i), b.Index(i)); d != "" {
+				return d
+			}
+		}
+		return fmt.Sprintf("%s has length %d, was %d", place(at), a.Len(), b.Len())
+	}
+	return fmt.Sprintf("%s is %s, was %s", place(at), short(a), short(b))
+}
+
+func mapDifference(at string, a, b runtime.Value) string {
+	keys := append(a.Keys(), b.Keys()...)
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		below := k
+		if at != "" {
+			below = at + "." + k
+		}
+		x, now := a.Get(k)
+		y, then := b.Get(k)
+		switch {
+		case !then:
+			return place(below) + " is new"
+		case !now:
+			return place(below) + " is missing, was " + short(y)
+		}
+		if d := difference(below, x, y); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+func place(at string) string {
+	if at == "" {
+		return "input"
+	}
+	return "input field " + at
+}
+
+// short bounds a value for a message.
+func short(v runtime.Value) string {
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return "a value"
+	}
+	if r := []rune(string(b)); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return string(b)
+}

@@ -1,0 +1,202 @@
+// Package journal records runs of flowgen workflows and answers from the records.
+//
+// A Recorder is an engine that keeps every call in memory. Its Journal can be written as JSON Lines, read back, replayed
+// without running any tool (Replay), and resumed after a crash (Resume). The rules of replay:
+//
+// R1: a recorded result answers before cancellation is looked at. R2: a call without a record waits, in a replay, until
+// every other branch is quiet; if its scope is cancelled by then it is cancelled, else the program has diverged from the
+// journal. A cancelled call's record says by whom: "scope" is a result like any other, "run" is none, and a resumed run
+// calls again.
+package journal
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Outcome says how a recorded run ended.
+type Outcome string
+
+// The outcomes. A journal without one was cut short: the program crashed or is still running.
+const (
+	Open      Outcome = ""
+	Succeeded Outcome = "succeeded"
+	Failed    Outcome = "failed"
+	Cancelled Outcome = "cancelled"
+)
+
+// Journal is what is known about one run. It is safe for concurrent use.
+type Journal struct {
+	mu      sync.Mutex
+	header  Header
+	records map[id]*Record
+}
+
+// Header is what a journal says about the run as a whole.
+type Header struct {
+	Workflow string    `json:"workflow"`
+	Seed     uint64    `json:"seed,string"` // of the run's random numbers
+	Begin    time.Time `json:"begin"`
+	Outcome  Outcome   `json:"outcome"`
+}
+
+// Record is one attempt of one call.
+type Record struct {
+	Key       string             `json:"key"`
+	Attempt   int                `json:"attempt"` // from 1
+	Tool      string             `json:"tool"`    // name@version
+	Effects   string             `json:"effects"`
+	CallID    string             `json:"call_id"`
+	Input     json.RawMessage    `json:"input"` // canonical
+	Output    json.RawMessage    `json:"output,omitempty"`
+	Error     *runtime.ToolError `json:"error,omitempty"`
+	Cancelled string             `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
+	Done      bool               `json:"done"`                // false: an intent without a result
+	Broken    string             `json:"broken,omitempty"`    // why input or output could not be encoded
+	Start     time.Duration      `json:"start_ns"`            // since Begin
+	End       time.Duration      `json:"end_ns"`
+}
+
+type id struct {
+	key     string
+	attempt int
+}
+
+// New returns an empty journal.
+func New(h Header) *Journal { return &Journal{header: h, records: map[id]*Record{}} }
+
+// Header returns what the journal says about the run as a whole.
+func (j *Journal) Header() Header {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.header
+}
+
+// SetHeader replaces the header.
+func (j *Journal) SetHeader(h Header) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.header = h
+}
+
+// Put adds a record, or replaces that of the same key and attempt.
+func (j *Journal) Put(r Record) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.records[id{r.Key, r.Attempt}] = &r
+}
+
+// Lookup returns the record of an attempt.
+func (j *Journal) Lookup(key string, attempt int) (Record, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.records[id{key, attempt}]; r != nil {
+		return *r, true
+	}
+	return Record{}, false
+}
+
+// Records returns all records in the order of key and attempt, which does not depend on the schedule of the run.
+func (j *Journal) Records() []Record {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := make([]Record, 0, len(j.records))
+	for _, r := range j.records {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b Record) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	return out
+}
+
+// Result reports whether the record answers its call: it is done and was not stopped together with the run.
+func (r Record) Result() bool { return r.Done && r.Cancelled != runtime.ByRun }
+
+// RecordOf describes an attempt. done says that the engine has filled the head's End and Err.
+func RecordOf(op runtime.Op, done bool) Record {
+	h := op.Head()
+	r := Record{Key: h.Key(), Attempt: int(h.Attempt), Tool: h.Tool, Effects: h.Effects.String(), Start: h.Start}
+	in, err := op.EncodeIn(nil)
+	if err != nil {
+		r.Broken = "input: " + err.Error()
+		in = nil
+	}
+	r.Input, r.CallID = in, runtime.CallID(h.Tool, in, r.Key)
+	if !done {
+		return r
+	}
+	r.Done, r.End = true, h.End
+	var te *runtime.ToolError
+	var re *runtime.RunError
+	switch {
+	case h.Err == nil:
+		if r.Output, err = op.EncodeOut(nil); err != nil {
+			r.Output, r.Broken = nil, "output: "+err.Error()
+		}
+	case errors.As(h.Err, &te):
+		r.Error = te
+	case errors.As(h.Err, &re) && re.Kind == runtime.Cancelled:
+		r.Cancelled = re.By
+	default:
+		r.Done = false // other run errors are no results
+	}
+	return r
+}
+
+// Answer gives op the recorded result. Another tool or input than recorded is a divergence.
+func (r Record) Answer(op runtime.Op) error {
+	h := op.Head()
+	if err := r.matches(op); err != nil {
+		return err
+	}
+	h.Replayed, h.Start, h.End = true, r.Start, r.End
+	switch {
+	case r.Cancelled != "":
+		h.Err = cancelled(r.Cancelled)
+	case r.Error != nil:
+		te := *r.Error
+		h.Err = &te
+	default:
+		if err := op.DecodeOut(r.Output); err != nil {
+			return diverged("the recorded output of call %s does not fit: %v", r.Key, err)
+		}
+	}
+	return h.Err
+}
+
+func (r Record) matches(op runtime.Op) error {
+	if r.Broken != "" {
+		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "call " + r.Key + " could not be recorded: " + r.Broken}
+	}
+	if h := op.Head(); h.Tool != r.Tool {
+		return diverged("call %s: tool is %s, recorded %s", r.Key, h.Tool, r.Tool)
+	}
+	in, err := op.EncodeIn(nil)
+	if err != nil {
+		return diverged("call %s: input: %v", r.Key, err)
+	}
+	recorded, err := runtime.Canonicalize(nil, r.Input)
+	if err != nil {
+		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "recorded input of call " + r.Key + ": " + err.Error()}
+	}
+	if string(in) != string(recorded) {
+		return diverged("call %s: %s when recorded", r.Key, Difference(in, recorded))
+	}
+	return nil
+}
+
+func cancelled(by string) *runtime.RunError {
+	msg := "a sibling failed"
+	if by == runtime.ByRun {
+		msg = "the run was stopped"
+	}
+	return &runtime.RunError{Kind: runtime.Cancelled, By: by, Message: msg + " (recorded)"}
+}

@@ -1,0 +1,178 @@
+package journal
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Replayer is an engine that answers every call from a journal and runs no tool. It serves one run.
+type Replayer struct {
+	journal *Journal
+
+	mu     sync.Mutex
+	used   bool
+	active int // branches that are neither parked nor waiting for their fork
+	parked []*parked
+	asked  map[id]bool
+	now    time.Duration // end of the latest answered call
+}
+
+type parked struct {
+	run  *runtime.Run
+	key  string
+	wake chan struct{}
+}
+
+// Replay returns an engine that replays j strictly.
+func Replay(j *Journal) *Replayer { return &Replayer{journal: j, asked: map[id]bool{}} }
+
+// Start implements runtime.Starter.
+func (e *Replayer) Start(*runtime.Run) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.used {
+		return errUsed
+	}
+	e.used, e.active = true, 1
+	return nil
+}
+
+// Executes implements runtime.Executor: it reports that no tool runs, so that no secret is needed.
+func (e *Replayer) Executes() bool { return false }
+
+// Seed implements runtime.Seeder.
+func (e *Replayer) Seed() uint64 { return e.journal.Header().Seed }
+
+// Do answers from the journal (R1). A call without a record waits until all branches are quiet (R2).
+func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
+	h := op.Head()
+	key, attempt := h.Key(), int(h.Attempt)
+	rec, ok := e.journal.Lookup(key, attempt)
+	if ok && rec.Done {
+		e.mu.Lock()
+		e.asked[id{key, attempt}] = true
+		e.now = max(e.now, rec.End)
+		e.mu.Unlock()
+		return rec.Answer(op)
+	}
+	h.Replayed = true
+	e.park(r, key)
+	if err := r.Cancelled(); err != nil {
+		return err
+	}
+	return Miss(e.journal, key, attempt)
+}
+
+// Miss is the error of a call that a replay of j asks for and that j cannot answer although its scope goes on.
+func Miss(j *Journal, key string, attempt int) error {
+	switch j.Header().Outcome {
+	case Cancelled:
+		return cancelled(runtime.ByRun)
+	case Open:
+		return diverged("the journal ends before call %s, attempt %d", key, attempt)
+	}
+	return diverged("the journal has no call %s, attempt %d", key, attempt)
+}
+
+func (e *Replayer) park(r *runtime.Run, key string) {
+	p := &parked{r, key, make(chan struct{})}
+	e.mu.Lock()
+	e.parked = append(e.parked, p)
+	e.active--
+	e.settle()
+	e.mu.Unlock()
+	<-p.wake
+}
+
+// settle wakes parked calls when nothing else moves: all that are cancelled, or else the first by key, which has
+// diverged. e.mu is held.
+func (e *Replayer) settle() {
+	if e.active > 0 || len(e.parked) == 0 {
+		return
+	}
+	wake := func(p *parked) { e.active++; close(p.wake) }
+	e.parked = slices.DeleteFunc(e.parked, func(p *parked) bool {
+		if p.run.Context().Err() == nil {
+			return false
+		}
+		wake(p)
+		return true
+	})
+	if e.active > 0 {
+		return
+	}
+	slices.SortFunc(e.parked, func(a, b *parked) int { return strings.Compare(a.key, b.key) })
+	wake(e.parked[0])
+	e.parked = e.parked[1:]
+}
+
+// Fork runs the bodies as goroutines. Unlike a live fork it begins all of them even when one fails: their results may
+// be recorded.
+func (e *Replayer) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, i int) error) error {
+	if n == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	branch := r.Branch(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	var first runtime.FirstFailure
+	next, left := 0, min(n, max(limit, 1))
+	e.mu.Lock()
+	e.active += left - 1 // this branch waits
+	e.mu.Unlock()
+	claim := func() (int, bool) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		next++
+		return next - 1, next <= n
+	}
+	leave := func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if left--; left > 0 { // the last one passes its place on to the branch that waits
+			e.active--
+			e.settle()
+		}
+	}
+	for range left {
+		wg.Go(func() {
+			defer leave()
+			for i, ok := claim(); ok; i, ok = claim() {
+				first.Guard(i, cancel, func() error { return body(branch, i) })
+			}
+		})
+	}
+	wg.Wait()
+	return first.Err()
+}
+
+// Sleep does not wait.
+func (e *Replayer) Sleep(*runtime.Run, time.Duration) error { return nil }
+
+// Now returns the time at which the latest call answered so far had ended.
+func (e *Replayer) Now(*runtime.Run) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.journal.Header().Begin.Add(e.now)
+}
+
+// Unused returns the keys of recorded results that the run has not asked for. A faithful replay may leave some only in
+// a scope that failed.
+func (e *Replayer) Unused() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := []string{}
+	for _, r := range e.journal.Records() {
+		if r.Result() && !e.asked[id{r.Key, r.Attempt}] {
+			out = append(out, r.Key)
+		}
+	}
+	return slices.Compact(out)
+}

@@ -1,0 +1,75 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Resumer is an engine that goes on with a run that crashed or was stopped: finished calls are answered from the journal
+// and never repeated, others run and are recorded. It serves one run; its Journal and Envelopes hold both.
+type Resumer struct {
+	Recorder
+	old   *Journal
+	again func(Record) bool
+}
+
+// ResumeOption configures Resume.
+type ResumeOption func(*Resumer)
+
+// RunAgain decides about calls in doubt: writes and external calls that had begun and have no result. They run again
+// when decide returns true, because they did not happen or because repeating them does no harm; otherwise, and without
+// this option, the run ends with the in_doubt run error. decide must be safe for concurrent use.
+func RunAgain(decide func(Record) bool) ResumeOption {
+	return func(e *Resumer) { e.again = decide }
+}
+
+// Resume returns an engine that goes on where j ends. j is not changed.
+func Resume(j *Journal, opts ...ResumeOption) *Resumer {
+	h := j.Header()
+	e := &Resumer{Recorder: Recorder{base: h.Begin, seed: h.Seed}, old: j}
+	if h.Begin.IsZero() {
+		e.base = time.Now()
+	}
+	for _, o := range opts {
+		o(e)
+	}
+	return e
+}
+
+// Do answers from the journal, even in a cancelled scope (R1), or runs and keeps the call.
+func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
+	h := op.Head()
+	rec, ok := e.old.Lookup(h.Key(), int(h.Attempt))
+	if !ok {
+		return e.Recorder.Do(r, op)
+	}
+	if rec.Result() {
+		err := rec.Answer(op)
+		if h.Replayed {
+			e.keep(op, true)
+		}
+		return err
+	}
+	if err := rec.matches(op); err != nil {
+		return err
+	}
+	if h.Effects >= runtime.Writes && (e.again == nil || !e.again(rec)) {
+		return &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " had begun and has no result; it may have happened (call_id " + rec.CallID + ")"}
+	}
+	return e.Recorder.Do(r, op)
+}
+
+// Journal returns the old journal together with what happened since.
+func (e *Resumer) Journal() *Journal {
+	j := e.Recorder.Journal()
+	for _, r := range e.old.Records() {
+		if _, ok := j.Lookup(r.Key, r.Attempt); !ok {
+			j.Put(r)
+		}
+	}
+	if h := j.Header(); h.Workflow == "" {
+		j.SetHeader(e.old.Header())
+	}
+	return j
+}

@@ -1,0 +1,150 @@
+package runtime
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Item is the result of one item of MapKeep: exactly one field is non-nil.
+type Item[R any] struct {
+	Value *R         `json:"value"`
+	Error *ToolError `json:"error"`
+}
+
+// Failure is an item that MapDrop left out.
+type Failure struct {
+	Index int        `json:"index"`
+	Error *ToolError `json:"error"`
+}
+
+// Map runs f for every item, n.Limit at a time, and returns the results in item order. A failing item cancels the
+// others. More than n.Max items fail with POLICY_DENIED before anything runs. No items give an empty, non-nil slice.
+func Map[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, error) {
+	out := make([]R, len(items))
+	err := r.each(n, len(items), func(r *Run, i int) (err error) {
+		out[i], err = f(r, items[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// MapKeep is Map with on_item_error: keep. A tool error is the item's result and cancels nothing; a run error fails
+// the map.
+func MapKeep[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]Item[R], error) {
+	out := make([]Item[R], len(items))
+	err := r.each(n, len(items), func(r *Run, i int) error {
+		v, err := f(r, items[i])
+		if err == nil {
+			out[i].Value = &v
+			return nil
+		}
+		out[i].Error = itemError(err)
+		return runError(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// MapDrop is Map with on_item_error: drop: the results of the items that succeeded, and the failures of the others,
+// both in item order and never nil.
+func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, []Failure, error) {
+	kept, err := MapKeep(r, n, items, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, failures := make([]R, 0, len(kept)), []Failure{}
+	for i, item := range kept {
+		if item.Error != nil {
+			failures = append(failures, Failure{i, item.Error})
+		} else {
+			out = append(out, *item.Value)
+		}
+	}
+	return out, failures, nil
+}
+
+// itemError returns the tool error that becomes an item's result.
+func itemError(err error) *ToolError {
+	if te := toolError(err); te != nil || runError(err) != nil {
+		return te
+	}
+	return Errorf(Unknown, "%v", err)
+}
+
+// runError returns err when it is a run error, which no map may keep as a result.
+func runError(err error) error {
+	if IsCancelled(err) || isFatal(err) {
+		return err
+	}
+	return nil
+}
+
+// Indexed is an item together with its index, for maps that name one.
+type Indexed[T any] struct {
+	Index int64
+	Value T
+}
+
+// Enumerate pairs the items with their indexes.
+func Enumerate[T any](items []T) []Indexed[T] {
+	out := make([]Indexed[T], len(items))
+	for i, v := range items {
+		out[i] = Indexed[T]{int64(i), v}
+	}
+	return out
+}
+
+// each runs body for the items 0..count-1 of map n.
+func (r *Run) each(n *Node, count int, body func(*Run, int) error) error {
+	if n.Max > 0 && count > n.Max {
+		return r.Fail(n, Errorf(PolicyDenied, "%s has %d items, at most %d are allowed", n.ID, count, n.Max))
+	}
+	if r.eng != nil {
+		return r.eachRecorded(n, count, body)
+	}
+	block := max(n.Block, 1)
+	workers := min(n.limit(count), (count+block-1)/block)
+	err := spread(r, count, workers, block, func(r *Run, i int) error {
+		if err := r.stopping(); err != nil {
+			return r.Fail(n, err)
+		}
+		return body(r, i)
+	})
+	return r.Fail(n, err)
+}
+
+// eachRecorded gives every item its own scope and tells observers how far the map is.
+func (r *Run) eachRecorded(n *Node, count int, body func(*Run, int) error) error {
+	h := &Head{Node: n, Scope: r.scope, Visit: r.scope.enter(n)}
+	begin := r.nodeStart(h)
+	var done atomic.Int64
+	var err error
+	if count > 0 {
+		err = r.eng.Fork(r, count, n.limit(count), func(r *Run, i int) error {
+			if err := r.stopping(); err != nil {
+				return r.Fail(n, err)
+			}
+			if err := body(r.open(n, i, h.Visit), i); err != nil {
+				return err
+			}
+			r.progress(h, begin, int(done.Add(1)), count)
+			return nil
+		})
+	}
+	err = r.Fail(n, err)
+	r.nodeEnd(h, begin, err)
+	return err
+}
+
+func (r *Run) progress(h *Head, begin time.Time, done, total int) {
+	if !r.observed() {
+		return
+	}
+	now := r.Now()
+	r.emit(Event{Kind: Progress, Key: h.Key(), Node: h.Node, Time: now, Duration: now.Sub(begin), Done: done, Total: total})
+}

@@ -1,0 +1,275 @@
+package runtime
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Runtime holds what all runs of one workflow share. It is safe for concurrent use.
+type Runtime struct {
+	info      *Info
+	engine    Engine
+	observers []Observer
+	secret    func(string) (string, bool)
+}
+
+// Option configures New.
+type Option func(*Runtime)
+
+// WithEngine attaches an engine. Without one a workflow runs as plain Go and records nothing.
+// Most engines serve one run; their documentation says which.
+func WithEngine(e Engine) Option { return func(rt *Runtime) { rt.engine = e } }
+
+// WithObserver adds an observer of progress events.
+func WithObserver(o Observer) Option {
+	return func(rt *Runtime) {
+		if o != nil {
+			rt.observers = append(rt.observers, o)
+		}
+	}
+}
+
+// WithSecrets replaces the environment as the source of secrets. lookup must be safe for concurrent use.
+func WithSecrets(lookup func(name string) (string, bool)) Option {
+	return func(rt *Runtime) { rt.secret = lookup }
+}
+
+// New makes a Runtime for a compiled workflow. It reports an inconsistent description, and secrets that info names and
+// that cannot be found; a replay needs none.
+func New(info *Info, opts ...Option) (*Runtime, error) {
+	if info == nil {
+		return nil, errors.New("runtime: no workflow description")
+	}
+	for i, n := range info.Nodes {
+		if n == nil || n.Index != i {
+			return nil, fmt.Errorf("workflow %s: entry %d of the node table is wrong, generate the code again", info.Name, i)
+		}
+	}
+	rt := &Runtime{info: info, secret: os.LookupEnv}
+	for _, o := range opts {
+		o(rt)
+	}
+	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
+		return rt, nil
+	}
+	var missing []string
+	for _, name := range info.Secrets {
+		if v, ok := rt.secret(name); !ok || v == "" {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("workflow %s needs the secret %s, which is not set", info.Name, strings.Join(missing, ", "))
+	}
+	return rt, nil
+}
+
+// Info returns the workflow's description.
+func (rt *Runtime) Info() *Info { return rt.info }
+
+// state is what all branches of one run share.
+type state struct {
+	rt     *Runtime
+	ctx    context.Context // the run's own context: cancelled only from outside
+	seed   uint64
+	begin  time.Time
+	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
+	broken error                     // the engine could not start
+}
+
+// Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or
+// iteration gets a Run of its own as soon as an engine is attached. Generated code only passes it on.
+type Run struct {
+	ctx   context.Context
+	eng   Engine // nil: plain Go
+	scope *Scope // nil without an engine
+	state *state
+}
+
+// Start begins a run under ctx. Its End must be called.
+func (rt *Runtime) Start(ctx context.Context) *Run {
+	s := &state{rt: rt, ctx: ctx}
+	r := &Run{ctx: ctx, eng: rt.engine, state: s}
+	if r.eng == nil && len(rt.observers) > 0 {
+		r.eng = Goroutines{} // events carry keys, so scopes are needed
+	}
+	if r.eng == nil {
+		return r
+	}
+	r.scope = &Scope{item: -1, dense: make([]atomic.Int32, len(rt.info.Nodes))}
+	if p, ok := r.eng.(Seeder); ok {
+		s.seed = p.Seed()
+	} else {
+		s.seed = rand.Uint64()
+	}
+	if p, ok := r.eng.(Starter); ok {
+		if s.broken = p.Start(r); s.broken != nil {
+			r.eng = Goroutines{} // carries the branches; every call fails
+		}
+	}
+	s.begin = r.Now()
+	r.emit(Event{Kind: RunStart, Time: s.begin})
+	return r
+}
+
+// End finishes the run with its error: it lets the engine finish and emits the last event. Generated code defers it.
+func (r *Run) End(err *error) {
+	if f := r.state.fatal.Load(); f != nil && !isFatal(*err) {
+		*err = f
+	}
+	if p, ok := r.eng.(Finisher); ok {
+		if e := p.Finish(r, *err); e != nil && *err == nil {
+			*err = e
+		}
+	}
+	if r.observed() {
+		now := r.Now()
+		r.emit(Event{Kind: RunEnd, Time: now, Duration: now.Sub(r.state.begin), Err: *err})
+	}
+}
+
+// isFatal reports whether err is a run error other than a cancellation.
+func isFatal(err error) bool {
+	var re *RunError
+	return errors.As(err, &re) && re.Kind != Cancelled
+}
+
+// Info returns the description of the workflow that was started.
+func (r *Run) Info() *Info { return r.state.rt.info }
+
+// Context returns the scope's context, for engines; bodies have no use for it.
+func (r *Run) Context() context.Context { return r.ctx }
+
+// Scope returns where the branch stands, nil without an engine.
+func (r *Run) Scope() *Scope { return r.scope }
+
+// CallContext returns the context a call with the given effects runs under: writes and external calls are cancelled only
+// with the whole run, never by a sibling.
+func (r *Run) CallContext(e Effects) context.Context {
+	if e >= Writes {
+		return r.state.ctx
+	}
+	return r.ctx
+}
+
+// Cancelled returns the run error of a cancelled scope, nil while it is not.
+func (r *Run) Cancelled() error {
+	if r.ctx.Err() == nil {
+		return nil
+	}
+	return r.cancelled(r.ctx)
+}
+
+// Branch returns a Run for a branch under ctx, which must derive from r's context. For engines.
+func (r *Run) Branch(ctx context.Context) *Run {
+	c := *r
+	c.ctx = ctx
+	return &c
+}
+
+// At opens the scope of iteration i of loop n. It returns r itself when no engine is attached.
+// Iteration 0 begins a new visit of n.
+func (r *Run) At(n *Node, i int) *Run {
+	if r.eng == nil {
+		return r
+	}
+	if i == 0 {
+		return r.open(n, 0, r.scope.enter(n))
+	}
+	return r.open(n, i, r.scope.current(n))
+}
+
+// In opens the scope of sub-workflow n. It returns r itself when no engine is attached.
+func (r *Run) In(n *Node) *Run {
+	if r.eng == nil {
+		return r
+	}
+	return r.open(n, -1, r.scope.enter(n))
+}
+
+// open makes a Run and its scope in one allocation.
+func (r *Run) open(n *Node, item int, visit int32) *Run {
+	c := &struct {
+		run   Run
+		scope Scope
+	}{run: *r}
+	c.scope.parent, c.scope.node, c.scope.item, c.scope.visit = r.scope, n, item, visit
+	c.run.scope = &c.scope
+	return &c.run
+}
+
+// Iterate begins iteration i of loop n: it fails with POLICY_DENIED when n.Max iterations have run and with the
+// cancelled run error when the scope is cancelled (with an engine: the run, see Engine), and otherwise opens the iteration's scope.
+func (r *Run) Iterate(n *Node, i int) (*Run, error) {
+	if n.Max > 0 && i >= n.Max {
+		return nil, r.exhausted(n)
+	}
+	if err := r.stopping(); err != nil {
+		return nil, r.Fail(n, err)
+	}
+	return r.At(n, i), nil
+}
+
+// stopping is the check for cancellation between calls: of the scope in plain Go, of the whole run with an engine.
+func (r *Run) stopping() error {
+	ctx := r.ctx
+	if r.eng != nil {
+		ctx = r.state.ctx
+	}
+	if ctx.Err() != nil {
+		return r.cancelled(ctx)
+	}
+	return nil
+}
+
+func (r *Run) exhausted(n *Node) error {
+	times := "times"
+	if n.Max == 1 {
+		times = "time"
+	}
+	return r.Fail(n, Errorf(PolicyDenied, "%s ran %d %s and its until never became true", n.ID, n.Max, times))
+}
+
+// Sleep waits for d, or returns the cancelled run error when the scope is cancelled first.
+func (r *Run) Sleep(d time.Duration) error { return r.carrier().Sleep(r, d) }
+
+// Now returns the run's time: the clock's, or the engine's.
+func (r *Run) Now() time.Time { return r.carrier().Now(r) }
+
+// Rand returns a random number. With an engine it follows from the run's seed, n's place and how many were drawn there.
+func (r *Run) Rand(n *Node) uint64 {
+	if r.scope == nil {
+		return rand.Uint64()
+	}
+	return r.hash(r.scope.path()+n.ID, r.scope.draw(n))
+}
+
+// hash derives a number from the run's seed, a key and a counter.
+func (r *Run) hash(key string, i int32) uint64 {
+	f := fnv.New64a()
+	var b [12]byte
+	binary.LittleEndian.PutUint64(b[:8], r.state.seed)
+	binary.LittleEndian.PutUint32(b[8:], uint32(i))
+	f.Write(b[:])
+	f.Write([]byte(key))
+	x := f.Sum64() // FNV mixes its last bytes badly: finish as splitmix64 does
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// carrier is the engine that carries out what the run asks for.
+func (r *Run) carrier() Engine {
+	if r.eng == nil {
+		return Goroutines{}
+	}
+	return r.eng
+}

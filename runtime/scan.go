@@ -1,0 +1,304 @@
+package runtime
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth bounds the nesting of values that come from outside.
+const maxDepth = 1000
+
+// scanner reads JSON text strictly (RFC 8259): valid UTF-8, no lone surrogates, bounded depth.
+// Its errors are VALIDATION_ERRORs that name the byte.
+type scanner struct {
+	b     []byte
+	i     int
+	depth int
+}
+
+func (s *scanner) fail(format string, args ...any) *ToolError {
+	e := Invalid(format, args...)
+	e.Message = "invalid JSON at byte " + strconv.Itoa(s.i) + ": " + e.Message
+	return e
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for ; s.i < len(s.b); s.i++ {
+		switch s.b[s.i] {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return s.b[s.i]
+		}
+	}
+	return 0
+}
+
+func (s *scanner) unexpected(want string) *ToolError {
+	if s.i >= len(s.b) {
+		return s.fail("the text ends where %s is expected", want)
+	}
+	r, _ := utf8.DecodeRune(s.b[s.i:])
+	return s.fail("%s where %s is expected", strconv.QuoteRune(r), want)
+}
+
+// end checks that only white space follows.
+func (s *scanner) end() *ToolError {
+	if s.peek(); s.i < len(s.b) {
+		return s.fail("text after the value")
+	}
+	return nil
+}
+
+func (s *scanner) enter() *ToolError {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail("nested more than %d deep", maxDepth)
+	}
+	return nil
+}
+
+// array calls element at each element.
+func (s *scanner) array(element func(i int) *ToolError) *ToolError {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer func() { s.depth-- }()
+	s.i++ // [
+	if s.peek() == ']' {
+		s.i++
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := element(i); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.i++
+		case ']':
+			s.i++
+			return nil
+		default:
+			return s.unexpected("',' or ']'")
+		}
+	}
+}
+
+// object calls member at each value, after its key. It does not look for duplicate keys.
+func (s *scanner) object(member func(key string) *ToolError) *ToolError {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer func() { s.depth-- }()
+	s.i++ // {
+	if s.peek() == '}' {
+		s.i++
+		return nil
+	}
+	for {
+		if s.peek() != '"' {
+			return s.unexpected("a key")
+		}
+		key, err := s.str()
+		if err != nil {
+			return err
+		}
+		if s.peek() != ':' {
+			return s.unexpected("':'")
+		}
+		s.i++
+		if err := member(key); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.i++
+		case '}':
+			s.i++
+			return nil
+		default:
+			return s.unexpected("',' or '}'")
+		}
+	}
+}
+
+// word reads true, false or null.
+func (s *scanner) word() (string, *ToolError) {
+	for _, w := range [...]string{"true", "false", "null"} {
+		if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
+			s.i += len(w)
+			return w, nil
+		}
+	}
+	return "", s.unexpected("a value")
+}
+
+// number reads a number and reports whether it is written as an integer.
+func (s *scanner) number() (text string, integer bool, err *ToolError) {
+	start := s.i
+	digits := func() bool {
+		from := s.i
+		for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
+			s.i++
+		}
+		return s.i > from
+	}
+	accept := func(set string) bool {
+		for j := range len(set) {
+			if s.i < len(s.b) && s.b[s.i] == set[j] {
+				s.i++
+				return true
+			}
+		}
+		return false
+	}
+	accept("-")
+	if !accept("0") && !digits() {
+		return "", false, s.unexpected("a digit")
+	}
+	integer = true
+	if accept(".") {
+		if integer = false; !digits() {
+			return "", false, s.unexpected("a digit")
+		}
+	}
+	if accept("eE") {
+		accept("+-")
+		if integer = false; !digits() {
+			return "", false, s.unexpected("a digit")
+		}
+	}
+	return string(s.b[start:s.i]), integer, nil
+}
+
+// str reads a string that starts here.
+func (s *scanner) str() (string, *ToolError) {
+	s.i++ // "
+	start := s.i
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			s.i++
+			return string(s.b[start : s.i-1]), nil
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
+			return s.longString(start)
+		default:
+			s.i++
+		}
+	}
+	return "", s.unexpected("'\"'")
+}
+
+// longString goes on with a string that needs more than copying.
+func (s *scanner) longString(start int) (string, *ToolError) {
+	out := append(make([]byte, 0, s.i-start+32), s.b[start:s.i]...)
+	for s.i < len(s.b) {
+		c := s.b[s.i]
+		switch {
+		case c == '"':
+			s.i++
+			return string(out), nil
+		case c < ' ':
+			return "", s.fail("control character in a string")
+		case c == '\\':
+			var err *ToolError
+			if out, err = s.escape(out); err != nil {
+				return "", err
+			}
+		default:
+			r, n := utf8.DecodeRune(s.b[s.i:])
+			if r == utf8.RuneError && n <= 1 {
+				return "", s.fail("invalid UTF-8")
+			}
+			out = append(out, s.b[s.i:s.i+n]...)
+			s.i += n
+		}
+	}
+	return "", s.unexpected("'\"'")
+}
+
+func (s *scanner) escape(out []byte) ([]byte, *ToolError) {
+	s.i++
+	if s.i >= len(s.b) {
+		return nil, s.unexpected("an escape")
+	}
+	c := s.b[s.i]
+	switch c {
+	case '"', '\\', '/':
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'u':
+		return s.unicode(out)
+	default:
+		return nil, s.unexpected("an escape")
+	}
+	s.i++
+	return append(out, c), nil
+}
+
+func (s *scanner) unicode(out []byte) ([]byte, *ToolError) {
+	r, err := s.hex()
+	if err != nil {
+		return nil, err
+	}
+	if utf16.IsSurrogate(r) {
+		low := rune(-1)
+		if s.i+1 < len(s.b) && s.b[s.i] == '\\' && s.b[s.i+1] == 'u' {
+			s.i++
+			if low, err = s.hex(); err != nil {
+				return nil, err
+			}
+		}
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			return nil, s.fail("half a surrogate pair")
+		}
+	}
+	return utf8.AppendRune(out, r), nil
+}
+
+// hex reads the four digits after the u that stands here.
+func (s *scanner) hex() (rune, *ToolError) {
+	if s.i+5 > len(s.b) {
+		s.i = len(s.b)
+		return 0, s.unexpected("a hexadecimal digit")
+	}
+	n, err := strconv.ParseUint(string(s.b[s.i+1:s.i+5]), 16, 16)
+	if err != nil || s.b[s.i+1] == '+' {
+		return 0, s.fail("\\u needs four hexadecimal digits")
+	}
+	s.i += 5
+	return rune(n), nil
+}
+
+// skip reads over one value and returns its text. Duplicate keys are not its matter.
+func (s *scanner) skip() ([]byte, *ToolError) {
+	s.peek()
+	start := s.i
+	err := s.pass()
+	return s.b[start:s.i], err
+}
+
+func (s *scanner) pass() (err *ToolError) {
+	switch c := s.peek(); {
+	case c == '{':
+		return s.object(func(string) *ToolError { return s.pass() })
+	case c == '[':
+		return s.array(func(int) *ToolError { return s.pass() })
+	case c == '"':
+		_, err = s.str()
+	case c == '-' || c >= '0' && c <= '9':
+		_, _, err = s.number()
+	default:
+		_, err = s.word()
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package runtime
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// Scope is one place in the tree of map items, loop iterations and sub-workflows. It counts the visits of its nodes.
+// Scopes exist only when an engine is attached; a nil *Scope is the root of a run without one.
+type Scope struct {
+	parent *Scope
+	node   *Node
+	item   int   // -1: a sub-workflow
+	visit  int32 // of node in parent
+
+	dense []atomic.Int32 // root scope: one counter per node of the table
+
+	mu    sync.Mutex // guards the following
+	few   [4]counter // most scopes hold few nodes
+	many  map[*Node]int32
+	draws map[*Node]int32
+}
+
+type counter struct {
+	node  *Node
+	count int32
+}
+
+// Path returns the scope's part of the keys inside it: "" or "probe[3]/", "pub/", "refine#2[0]/pub/".
+func (s *Scope) Path() string { return s.path() }
+
+func (s *Scope) path() string {
+	if s == nil || s.parent == nil {
+		return ""
+	}
+	seg := visited(s.node.ID, s.visit)
+	if s.item >= 0 {
+		seg += "[" + strconv.Itoa(s.item) + "]"
+	}
+	return s.parent.path() + seg + "/"
+}
+
+// visited appends the visit to an id from 2 on.
+func visited(id string, visit int32) string {
+	if visit <= 1 {
+		return id
+	}
+	return id + "#" + strconv.Itoa(int(visit))
+}
+
+// enter counts one more visit of n and returns its number, from 1.
+func (s *Scope) enter(n *Node) int32 {
+	if s == nil {
+		return 1
+	}
+	if i := n.Index; i >= 0 && i < len(s.dense) {
+		return s.dense[i].Add(1)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.slot(n, 1)
+}
+
+// current returns the number of n's latest visit, at least 1.
+func (s *Scope) current(n *Node) int32 {
+	if i := n.Index; i >= 0 && i < len(s.dense) {
+		return max(1, s.dense[i].Load())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(1, *s.slot(n, 0))
+}
+
+// slot adds d to n's counter and returns it; s.mu is held.
+func (s *Scope) slot(n *Node, d int32) *int32 {
+	for i := range s.few {
+		c := &s.few[i]
+		if c.node == nil {
+			c.node = n
+		}
+		if c.node == n {
+			c.count += d
+			return &c.count
+		}
+	}
+	if s.many == nil {
+		s.many = map[*Node]int32{}
+	}
+	v := s.many[n] + d
+	s.many[n] = v
+	return &v
+}
+
+// draw counts the random numbers drawn for n.
+func (s *Scope) draw(n *Node) int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draws == nil {
+		s.draws = map[*Node]int32{}
+	}
+	s.draws[n]++
+	return s.draws[n]
+}

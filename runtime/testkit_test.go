@@ -1,0 +1,64 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type pair struct {
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
+}
+
+func step(_ context.Context, in pair) (pair, error) { return pair{in.Count + 1, in.Text}, nil }
+
+var stepTool = runtime.Bind("t.step@1", runtime.None, step)
+
+// failing returns a tool that fails with err.
+func failing(err error) *runtime.Tool[pair, pair] {
+	return runtime.Bind("t.fail@1", runtime.Reads, func(context.Context, pair) (pair, error) { return pair{}, err })
+}
+
+func node(id string) *runtime.Node {
+	return &runtime.Node{ID: id, Pos: "w.flowgen.yaml:3:5", Index: -1}
+}
+
+func start(t testing.TB, ctx context.Context, opts ...runtime.Option) *runtime.Run {
+	t.Helper()
+	rt, err := runtime.New(&runtime.Info{Name: "w"}, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt.Start(ctx)
+}
+
+// both runs a test without an engine and with one.
+func both(t *testing.T, f func(t *testing.T, r *runtime.Run)) {
+	t.Run("plain", func(t *testing.T) { f(t, start(t, t.Context())) })
+	t.Run("engine", func(t *testing.T) {
+		r := start(t, t.Context(), runtime.WithEngine(runtime.Goroutines{}), runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {})))
+		f(t, r)
+	})
+}
+
+func codeOf(err error) runtime.Code {
+	var te *runtime.ToolError
+	if errors.As(err, &te) {
+		return te.Code
+	}
+	return ""
+}
+
+func wantCode(t *testing.T, err error, want runtime.Code) {
+	t.Helper()
+	if got := codeOf(err); got != want {
+		t.Fatalf("error %v has code %q, want %q", err, got, want)
+	}
+}

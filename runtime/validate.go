@@ -1,0 +1,277 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Validate checks a value against the flow tags of its structs, and that its floats are numbers. The error is a
+// *ToolError with VALIDATION_ERROR that names the path: "findings[2].sev: ...". Tags are flow:"enum=low|high",
+// flow:"min=0,max=10" and flow:"pattern=RE", a pattern being last and taking the rest. enum and pattern apply to the
+// strings in lists, maps and optionals too; min and max apply to numbers, and to the length of strings (in code points),
+// lists and maps.
+func Validate(v any) error {
+	w := walker{}
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() {
+		return nil
+	}
+	if err := w.walk(rv, nil); err != nil {
+		return err
+	}
+	return nil
+}
+
+// check is validation of one type, nil when there is nothing to check (gates 2 and 8).
+type check struct{}
+
+func checkFor[T any]() *check {
+	if !checked(reflect.TypeFor[T]()) {
+		return nil
+	}
+	return &check{}
+}
+
+// value checks what ptr points to.
+func (*check) value(ptr any) *ToolError {
+	w := walker{}
+	return w.walk(reflect.ValueOf(ptr).Elem(), nil)
+}
+
+// rule is a parsed flow tag.
+type rule struct {
+	enum     []string
+	min, max *bound
+	pattern  *regexp.Regexp
+	broken   string // what is wrong with the tag itself
+}
+
+// bound is a number as an int when it is one, and as a float.
+type bound struct {
+	text    string
+	integer bool
+	n       int64
+	f       float64
+}
+
+func ruleOf(tag string) *rule {
+	if tag == "" {
+		return nil
+	}
+	r := &rule{}
+	for tag != "" {
+		if re, ok := strings.CutPrefix(tag, "pattern="); ok {
+			var err error
+			if r.pattern, err = regexp.Compile(re); err != nil {
+				r.broken = err.Error()
+			}
+			return r
+		}
+		var part string
+		part, tag, _ = strings.Cut(tag, ",")
+		name, arg, _ := strings.Cut(part, "=")
+		switch name {
+		case "enum":
+			r.enum = strings.Split(arg, "|")
+		case "min":
+			r.min = r.bound(arg)
+		case "max":
+			r.max = r.bound(arg)
+		default:
+			r.broken = fmt.Sprintf("%q is no rule", part)
+		}
+	}
+	return r
+}
+
+func (r *rule) bound(text string) *bound {
+	b := &bound{text: text}
+	var err error
+	if b.n, err = strconv.ParseInt(text, 10, 64); err == nil {
+		b.integer = true
+	}
+	if b.f, err = strconv.ParseFloat(text, 64); err != nil {
+		r.broken = fmt.Sprintf("%q is no number", text)
+	}
+	return b
+}
+
+// inner is what of the rule applies to the elements of a list or map.
+func (r *rule) inner() *rule {
+	if r == nil || r.enum == nil && r.pattern == nil {
+		return nil
+	}
+	return &rule{enum: r.enum, pattern: r.pattern}
+}
+
+// walker checks one value.
+type walker struct{ at path }
+
+func (w *walker) walk(v reflect.Value, r *rule) *ToolError {
+	if r != nil && r.broken != "" {
+		return w.at.fault("broken flow tag: %s", r.broken)
+	}
+	if len(w.at) > maxDepth {
+		return Invalid("nested more than %d deep", maxDepth)
+	}
+	if opaque(v.Type()) {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return w.walk(v.Elem(), r)
+	case reflect.Float32, reflect.Float64:
+		return w.float(v.Float(), r)
+	case reflect.String:
+		return w.text(v.String(), r)
+	case reflect.Slice, reflect.Array:
+		return w.list(v, r)
+	case reflect.Map:
+		return w.dict(v, r)
+	case reflect.Struct:
+		return w.fields(v)
+	}
+	if r == nil {
+		return nil
+	}
+	switch {
+	case v.CanInt():
+		return w.int(v.Int(), r)
+	case v.CanUint():
+		if u := v.Uint(); u > math.MaxInt64 {
+			return w.float(float64(u), r)
+		}
+		return w.int(int64(v.Uint()), r)
+	}
+	return nil
+}
+
+func (w *walker) fields(v reflect.Value) *ToolError {
+	fs := fieldsOf(v.Type())
+	for i := range fs {
+		f := &fs[i]
+		if !f.deep {
+			continue
+		}
+		if err := w.down(step{key: f.name, named: true}, v.FieldByIndex(f.index), f.rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) down(s step, v reflect.Value, r *rule) *ToolError {
+	w.at = append(w.at, s)
+	err := w.walk(v, r)
+	w.at = w.at[:len(w.at)-1]
+	return err
+}
+
+func (w *walker) list(v reflect.Value, r *rule) *ToolError {
+	if err := w.length(v.Len(), "item", r); err != nil {
+		return err
+	}
+	r = r.inner()
+	if r == nil && !checked(v.Type().Elem()) {
+		return nil
+	}
+	for i := range v.Len() {
+		if err := w.down(step{index: i}, v.Index(i), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) dict(v reflect.Value, r *rule) *ToolError {
+	if err := w.length(v.Len(), "entry", r); err != nil {
+		return err
+	}
+	r = r.inner()
+	if r == nil && !checked(v.Type().Elem()) {
+		return nil
+	}
+	keys := v.MapKeys() // sorted: the same fault each time
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	for _, k := range keys {
+		if err := w.down(step{key: fmt.Sprint(k), named: true}, v.MapIndex(k), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) text(s string, r *rule) *ToolError {
+	if r == nil {
+		return nil
+	}
+	if r.enum != nil && !slices.Contains(r.enum, s) {
+		return w.at.fault("%s is not one of %s", strconv.Quote(clip(s, 80)), strings.Join(r.enum, ", "))
+	}
+	if r.pattern != nil && !r.pattern.MatchString(s) {
+		return w.at.fault("%s does not match %s", strconv.Quote(clip(s, 80)), r.pattern)
+	}
+	if r.min == nil && r.max == nil {
+		return nil
+	}
+	return w.length(utf8.RuneCountInString(s), "character", r)
+}
+
+func (w *walker) length(n int, unit string, r *rule) *ToolError {
+	if r == nil {
+		return nil
+	}
+	if r.min != nil && float64(n) < r.min.f {
+		return w.at.fault("has %s, at least %s needed", count(n, unit), r.min.text)
+	}
+	if r.max != nil && float64(n) > r.max.f {
+		return w.at.fault("has %s, at most %s allowed", count(n, unit), r.max.text)
+	}
+	return nil
+}
+
+func count(n int, unit string) string {
+	switch {
+	case n == 1:
+	case unit == "entry":
+		unit = "entries"
+	default:
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
+}
+
+func (w *walker) int(n int64, r *rule) *ToolError {
+	if b := r.min; b != nil && (b.integer && n < b.n || !b.integer && float64(n) < b.f) {
+		return w.at.fault("%d is less than %s", n, b.text)
+	}
+	if b := r.max; b != nil && (b.integer && n > b.n || !b.integer && float64(n) > b.f) {
+		return w.at.fault("%d is more than %s", n, b.text)
+	}
+	return nil
+}
+
+func (w *walker) float(f float64, r *rule) *ToolError {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return w.at.fault("%s is not a number", FormatFloat(f))
+	}
+	if r == nil {
+		return nil
+	}
+	if b := r.min; b != nil && f < b.f {
+		return w.at.fault("%s is less than %s", FormatFloat(f), b.text)
+	}
+	if b := r.max; b != nil && f > b.f {
+		return w.at.fault("%s is more than %s", FormatFloat(f), b.text)
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// ValueKind is the kind of a Value.
+type ValueKind uint8
+
+// The kinds of values.
+const (
+	NullKind ValueKind = iota
+	BoolKind
+	IntKind
+	FloatKind
+	StringKind
+	ListKind
+	MapKind
+)
+
+var kindNames = [...]string{"null", "bool", "int", "float", "string", "list", "map"}
+
+// String returns the kind's name in the workflow language.
+func (k ValueKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "invalid"
+}
+
+// Value is a dynamic value: null, bool, int, float, string, list, or map in the order of its keys. It is what the type
+// any of the workflow language is in Go. Values are immutable and safe for concurrent use; the zero Value is null.
+// Int and float, null and the empty list, and the order of keys survive a round trip through JSON.
+type Value struct {
+	kind ValueKind
+	bits uint64 // bool, int, float
+	text string
+	tree *valueTree // list and map; never nil for them
+}
+
+type valueTree struct {
+	items []Value
+	keys  []string       // map: key of each item
+	place map[string]int // large maps only
+}
+
+// Entry is one entry of a map Value.
+type Entry struct {
+	Key   string
+	Value Value
+}
+
+// Null returns the null value.
+func Null() Value { return Value{} }
+
+// BoolValue returns a bool.
+func BoolValue(b bool) Value {
+	if b {
+		return Value{kind: BoolKind, bits: 1}
+	}
+	return Value{kind: BoolKind}
+}
+
+// IntValue returns an int.
+func IntValue(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
+
+// FloatValue returns a float. NaN and infinities cannot be encoded.
+func FloatValue(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
+
+// StringValue returns a string.
+func StringValue(s string) Value { return Value{kind: StringKind, text: s} }
+
+// ListValue returns a list of copies of the items.
+func ListValue(items ...Value) Value {
+	return Value{kind: ListKind, tree: &valueTree{items: slices.Clone(items)}}
+}
+
+// MapValue returns a map. Of two entries with the same key the later value stands at the earlier place.
+func MapValue(entries ...Entry) Value {
+	t := &valueTree{}
+	seen := make(map[string]int, len(entries))
+	for _, e := range entries {
+		if i, ok := seen[e.Key]; ok {
+			t.items[i] = e.Value
+			continue
+		}
+		seen[e.Key] = len(t.keys)
+		t.keys, t.items = append(t.keys, e.Key), append(t.items, e.Value)
+	}
+	if len(t.keys) > smallMap {
+		t.place = seen
+	}
+	return Value{kind: MapKind, tree: t}
+}
+
+// smallMap is how many keys a linear search is good for.
+const smallMap = 8
+
+// ValueOf converts any value of a journalled type by way of JSON.
+func ValueOf(v any) (Value, error) {
+	if w, ok := v.(Value); ok {
+		return w, nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Value{}, err
+	}
+	return ParseValue(b)
+}
+
+// Kind returns what the value is.
+func (v Value) Kind() ValueKind { return v.kind }
+
+// IsNull reports whether the value is null.
+func (v Value) IsNull() bool { return v.kind == NullKind }
+
+// Bool returns a bool value, false for other kinds.
+func (v Value) Bool() bool { return v.kind == BoolKind && v.bits == 1 }
+
+// Int returns an int value, 0 for other kinds.
+func (v Value) Int() int64 {
+	if v.kind != IntKind {
+		return 0
+	}
+	return int64(v.bits)
+}
+
+// Float returns a float or int value as a float, 0 for other kinds.
+func (v Value) Float() float64 {
+	switch v.kind {
+	case FloatKind:
+		return math.Float64frombits(v.bits)
+	case IntKind:
+		return float64(int64(v.bits))
+	}
+	return 0
+}
+
+// String returns a string value, and the JSON text of other kinds.
+func (v Value) String() string {
+	if v.kind == StringKind {
+		return v.text
+	}
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+// Len returns the number of items of a list or entries of a map, 0 for other kinds.
+func (v Value) Len() int {
+	if v.tree == nil {
+		return 0
+	}
+	return len(v.tree.items)
+}
+
+// Index returns item i of a list or the i-th value of a map, null when there is none.
+func (v Value) Index(i int) Value {
+	if i < 0 || i >= v.Len() {
+		return Value{}
+	}
+	return v.tree.items[i]
+}
+
+// Get returns the value of a key of a map, and whether there is one.
+func (v Value) Get(key string) (Value, bool) {
+	if v.kind != MapKind {
+		return Value{}, false
+	}
+	i := -1
+	if v.tree.place == nil {
+		i = slices.Index(v.tree.keys, key)
+	} else if j, ok := v.tree.place[key]; ok {
+		i = j
+	}
+	if i < 0 {
+		return Value{}, false
+	}
+	return v.tree.items[i], true
+}
+
+// Keys returns the keys of a map in their order, nil for other kinds.
+func (v Value) Keys() []string {
+	if v.kind != MapKind {
+		return nil
+	}
+	return slices.Clone(v.tree.keys)
+}
+
+// Equal reports whether v and w are the same value. Int and float differ; the order of a map's keys does not count.
+func (v Value) Equal(w Value) bool {
+	if v.kind != w.kind || v.Len() != w.Len() {
+		return false
+	}
+	switch v.kind {
+	case FloatKind:
+		return v.Float() == w.Float()
+	case ListKind:
+		return slices.EqualFunc(v.tree.items, w.tree.items, Value.Equal)
+	case MapKind:
+		for i, k := range v.tree.keys {
+			if x, ok := w.Get(k); !ok || !x.Equal(v.tree.items[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return v.bits == w.bits && v.text == w.text
+}
+
+var (
+	errNotFinite = errors.New("NaN and infinities have no JSON")
+	errTooDeep   = errors.New("value is nested more than " + strconv.Itoa(maxDepth) + " deep")
+)
+
+// MarshalJSON writes the value compactly, keys in their order. A float always has a fraction or an exponent.
+func (v Value) MarshalJSON() ([]byte, error) { return v.append(nil, 0) }
+
+func (v Value) append(b []byte, depth int) (_ []byte, err error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	switch v.kind {
+	case BoolKind:
+		return strconv.AppendBool(b, v.Bool()), nil
+	case IntKind:
+		return strconv.AppendInt(b, v.Int(), 10), nil
+	case FloatKind:
+		return appendValueFloat(b, v.Float())
+	case StringKind:
+		return appendString(b, v.text), nil
+	case ListKind:
+		b = append(b, '[')
+		for i, x := range v.tree.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, err = x.append(b, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
+	case MapKind:
+		b = append(b, '{')
+		for i, x := range v.tree.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, v.tree.keys[i]), ':')
+			if b, err = x.append(b, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, '}'), nil
+	}
+	return append(b, "null"...), nil
+}
+
+func appendValueFloat(b []byte, f float64) ([]byte, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, errNotFinite
+	}
+	start := len(b)
+	if f == 0 && math.Signbit(f) {
+		return append(b, "-0.0"...), nil
+	}
+	b = appendFloat(b, f)
+	for _, c := range b[start:] {
+		if c == '.' || c == 'e' {
+			return b, nil
+		}
+	}
+	return append(b, ".0"...), nil
+}
+
+// UnmarshalJSON reads any JSON value: a number without fraction and exponent that fits is an int, any other a float.
+// Duplicate keys, invalid UTF-8, numbers too large for a float and nesting beyond 1000 are errors.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	w, err := ParseValue(b)
+	if err != nil {
+		return err
+	}
+	*v = w
+	return nil
+}
+
+// ParseValue reads one JSON value as UnmarshalJSON does. The error is a *ToolError with VALIDATION_ERROR.
+func ParseValue(b []byte) (Value, error) {
+	s := &scanner{b: b}
+	v, err := s.value()
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	return v, nil
+}
+
+func (s *scanner) value() (Value, *ToolError) {
+	switch c := s.peek(); {
+	case c == '{':
+		return s.mapValue()
+	case c == '[':
+		t := &valueTree{}
+		err := s.array(func(int) *ToolError {
+			v, err := s.value()
+			t.items = append(t.items, v)
+			return err
+		})
+		return Value{kind: ListKind, tree: t}, err
+	case c == '"':
+		text, err := s.str()
+		return StringValue(text), err
+	case c == '-' || c >= '0' && c <= '9':
+		return s.numberValue()
+	}
+	w, err := s.word()
+	if w == "null" || err != nil {
+		return Value{}, err
+	}
+	return BoolValue(w == "true"), nil
+}
+
+func (s *scanner) mapValue() (Value, *ToolError) {
+	t := &valueTree{}
+	seen := map[string]int{}
+	err := s.object(func(key string) *ToolError {
+		if _, ok := seen[key]; ok {
+			return s.duplicate(key)
+		}
+		seen[key] = len(t.keys)
+		v, err := s.value()
+		t.keys, t.items = append(t.keys, key), append(t.items, v)
+		return err
+	})
+	if len(t.keys) > smallMap {
+		t.place = seen
+	}
+	return Value{kind: MapKind, tree: t}, err
+}
+
+func (s *scanner) duplicate(key string) *ToolError {
+	return s.fail("the key %s stands twice", strconv.Quote(clip(key, 80)))
+}
+
+func (s *scanner) numberValue() (Value, *ToolError) {
+	text, integer, err := s.number()
+	if err != nil {
+		return Value{}, err
+	}
+	if integer {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return IntValue(n), nil
+		}
+	}
+	f, ferr := strconv.ParseFloat(text, 64)
+	if ferr != nil {
+		return Value{}, s.fail("the number %s is too large", clip(text, 40))
+	}
+	return FloatValue(f), nil
+}

@@ -1,0 +1,262 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// anyValue draws values up to the given depth.
+func anyValue(depth int) *rapid.Generator[runtime.Value] {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\u2028<&>", "a\"\\\x00\x1f\b\v", "\U0001F600\uFFFD"}))
+	leaf := rapid.OneOf(
+		rapid.Just(runtime.Null()),
+		rapid.Map(rapid.Bool(), runtime.BoolValue),
+		rapid.Map(rapid.Int64(), runtime.IntValue),
+		rapid.Map(rapid.Float64(), func(f float64) runtime.Value { return runtime.FloatValue(finite(f)) }),
+		rapid.Map(rapid.Int64(), func(n int64) runtime.Value { return runtime.FloatValue(float64(n)) }),
+		rapid.Map(text, func(s string) runtime.Value { return runtime.StringValue(strings.ToValidUTF8(s, "")) }),
+	)
+	if depth == 0 {
+		return leaf
+	}
+	below := anyValue(depth - 1)
+	entry := rapid.Custom(func(t *rapid.T) runtime.Entry {
+		return runtime.Entry{Key: strings.ToValidUTF8(text.Draw(t, "key"), ""), Value: below.Draw(t, "value")}
+	})
+	return rapid.OneOf(leaf,
+		rapid.Map(rapid.SliceOfN(below, 0, 4), func(vs []runtime.Value) runtime.Value { return runtime.ListValue(vs...) }),
+		rapid.Map(rapid.SliceOfN(entry, 0, 12), func(es []runtime.Entry) runtime.Value { return runtime.MapValue(es...) }))
+}
+
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0.5
+	}
+	return f
+}
+
+func TestValueRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := anyValue(3).Draw(t, "value")
+		for range 2 { // directly, and through encoding/json
+			b, err := json.Marshal(struct{ V runtime.Value }{v})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back struct{ V runtime.Value }
+			if err := json.Unmarshal(b, &back); err != nil {
+				t.Fatal(err)
+			}
+			direct, _ := v.MarshalJSON()
+			again, _ := back.V.MarshalJSON()
+			if !back.V.Equal(v) || !v.Equal(back.V) || string(direct) != string(again) {
+				t.Fatalf("%s became %s", direct, again)
+			}
+			v = back.V
+		}
+	})
+}
+
+func TestValueKinds(t *testing.T) {
+	cases := []struct{ in, kind, out string }{
+		{"null", "null", "null"}, {" true ", "bool", "true"}, {"-0", "int", "0"}, {"1", "int", "1"}, {"1.0", "float", "1.0"},
+		{"-0.0", "float", "-0.0"}, {"1e2", "float", "100.0"}, {"9223372036854775807", "int", "9223372036854775807"},
+		{"9223372036854775808", "float", "9223372036854776000.0"}, {"1e300", "float", "1e+300"}, {"[]", "list", "[]"},
+		{"{}", "map", "{}"}, {`{"b":1,"a":[null]}`, "map", `{"b":1,"a":[null]}`}, {`"\u00e9\ud83d\ude00\/"`, "string", `"é😀/"`},
+	}
+	for _, c := range cases {
+		v, err := runtime.ParseValue([]byte(c.in))
+		if err != nil {
+			t.Errorf("%s: %v", c.in, err)
+			continue
+		}
+		out, _ := v.MarshalJSON()
+		if v.Kind().String() != c.kind || string(out) != c.out {
+			t.Errorf("%s is %s %s, want %s %s", c.in, v.Kind(), out, c.kind, c.out)
+		}
+	}
+}
+
+func TestValueRefuses(t *testing.T) {
+	deep := strings.Repeat("[", 1001) + strings.Repeat("]", 1001)
+	cases := map[string]string{
+		"":               "the text ends where a value is expected",
+		"nul":            "'n' where a value is expected",
+		"1 2":            "text after the value",
+		"01":             "text after the value",
+		"1.":             "the text ends where a digit is expected",
+		"1e+":            "the text ends where a digit is expected",
+		"-":              "the text ends where a digit is expected",
+		"+1":             "'+' where a value is expected",
+		"1e999":          "the number 1e999 is too large",
+		"[1,]":           "']' where a value is expected",
+		"[1":             "the text ends where ',' or ']' is expected",
+		`{"a":1,"a":2}`:  `the key "a" stands twice`,
+		`{"a" 1}`:        "'1' where ':' is expected",
+		`{a:1}`:          "'a' where a key is expected",
+		`{"a":1,}`:       "'}' where a key is expected",
+		`"a`:             `the text ends where '"' is expected`,
+		"\"\x01\"":       "control character in a string",
+		"\"\xff\"":       "invalid UTF-8",
+		`"\x"`:           "'x' where an escape is expected",
+		`"\ud800"`:       "half a surrogate pair",
+		`"\ud800\u0041"`: "half a surrogate pair",
+		`"\udc00\ud800"`: "half a surrogate pair",
+		`"\u12`:          "the text ends where a hexadecimal digit is expected",
+		`"\u12xy"`:       `\u needs four hexadecimal digits`,
+		`"\u+123"`:       `\u needs four hexadecimal digits`,
+		deep:             "nested more than 1000 deep",
+	}
+	for in, want := range cases {
+		_, err := runtime.ParseValue([]byte(in))
+		if codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", in, err, want)
+		}
+	}
+	v := runtime.ListValue()
+	for range 1001 {
+		v = runtime.ListValue(v)
+	}
+	if _, err := v.MarshalJSON(); err == nil {
+		t.Error("a value that cannot be read back was written")
+	}
+	if _, err := runtime.FloatValue(math.NaN()).MarshalJSON(); err == nil {
+		t.Error("NaN was written")
+	}
+}
+
+func TestValueAccess(t *testing.T) {
+	var entries []runtime.Entry
+	for _, k := range strings.Split("abcdefghijkl", "") {
+		entries = append(entries, runtime.Entry{Key: k, Value: runtime.StringValue(k)})
+	}
+	for _, n := range []int{3, 12} {
+		m := runtime.MapValue(append(entries[:n:n], runtime.Entry{Key: "b", Value: runtime.IntValue(7)})...)
+		b, ok := m.Get("b")
+		_, none := m.Get("z")
+		if m.Len() != n || !ok || b.Int() != 7 || none || m.Keys()[1] != "b" || m.Index(1).Int() != 7 || !m.Index(99).IsNull() {
+			t.Errorf("map of %d: %v", n, m)
+		}
+	}
+	if f := runtime.IntValue(3).Float(); f != 3 {
+		t.Error(f)
+	}
+	if s := runtime.StringValue("x"); s.String() != "x" || s.Int() != 0 || s.Float() != 0 || s.Bool() || s.Keys() != nil || s.Len() != 0 {
+		t.Error(s)
+	}
+	if runtime.IntValue(1).Equal(runtime.FloatValue(1)) || runtime.Null().Equal(runtime.ListValue()) {
+		t.Error("different values are equal")
+	}
+	if v, err := runtime.ValueOf(map[string]any{"a": []int{1}}); err != nil || v.String() != `{"a":[1]}` {
+		t.Error(v, err)
+	}
+	if _, err := runtime.ValueOf(func() {}); err == nil {
+		t.Error("a function became a value")
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	cases := map[string]string{
+		// RFC 8785, 3.2.2 and 3.2.3
+		`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`:                                                                           `{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+		"{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\",\"\\ufb33\":\"Hebrew Letter Dalet With Dagesh\",\"1\":\"One\",\"\\ud83d\\ude00\":\"Emoji: Grinning Face\",\"\\u0080\":\"Control\",\"\\u00f6\":\"Latin Small Letter O With Diaeresis\"}": "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With Diaeresis\",\"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}",
+		"[ 1.0, -0, -0.0, 1e21, 9007199254740993, 18446744073709551615, 18446744073709551616 ]":                                                                                                                                                         "[1,0,0,1e+21,9007199254740993,18446744073709551615,18446744073709552000]",
+		`"<\b\t\f\u000b>"`: `"<\b\t\f\u000b>"`,
+		`{"aa":1,"a":2}`:   `{"a":2,"aa":1}`,
+	}
+	for in, want := range cases {
+		got, err := runtime.Canonicalize(nil, []byte(in))
+		if err != nil || string(got) != want {
+			t.Errorf("%s\n got %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	for _, in := range []string{`{"a":1,"a":1}`, "[", "1e999", "1 1", `["a" "b"]`, "truth"} {
+		if _, err := runtime.Canonicalize(nil, []byte(in)); err == nil {
+			t.Errorf("%s was accepted", in)
+		}
+	}
+}
+
+func TestCanonicalIsAFixedPoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := anyValue(3).Draw(t, "value")
+		once, err := runtime.AppendCanonical(nil, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := runtime.Canonicalize(nil, once)
+		if err != nil || string(once) != string(twice) {
+			t.Fatalf("%s became %s, %v", once, twice, err)
+		}
+		if !json.Valid(once) {
+			t.Fatalf("%s is not JSON", once)
+		}
+	})
+}
+
+func TestFormatFloat(t *testing.T) {
+	// RFC 8785, appendix B
+	cases := map[uint64]string{
+		0: "0", 0x8000000000000000: "0", 1: "5e-324", 0x7fefffffffffffff: "1.7976931348623157e+308", 0x4340000000000000: "9007199254740992",
+		0x4430000000000000: "295147905179352830000", 0x44b52d02c7e14af5: "9.999999999999997e+22", 0x44b52d02c7e14af6: "1e+23",
+		0x444b1ae4d6e2ef4e: "999999999999999700000", 0x444b1ae4d6e2ef50: "1e+21", 0x3eb0c6f7a0b5ed8c: "9.999999999999997e-7",
+		0x3eb0c6f7a0b5ed8d: "0.000001", 0x41b3de4355555553: "333333333.3333332", 0xbecbf647612f3696: "-0.0000033333333333333333", 0x43143ff3c1cb0959: "1424953923781206.2",
+	}
+	for bits, want := range cases {
+		if got := runtime.FormatFloat(math.Float64frombits(bits)); got != want {
+			t.Errorf("%x: %s, want %s", bits, got, want)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	in := map[string]any{"b": "<a&b>", "a": []byte("hi"), "c": 1.0}
+	if got := runtime.JSON(in); got != `{"a":"aGk=","b":"<a&b>","c":1}` {
+		t.Error(got)
+	}
+	if got := runtime.JSON(math.NaN()); got != "null" {
+		t.Error(got)
+	}
+}
+
+func TestErrorAndEnvelopeJSON(t *testing.T) {
+	te := runtime.Errorf(runtime.RateLimit, "x")
+	b, err := json.Marshal(te)
+	if want := `{"code":"RATE_LIMIT","message":"x","details":null,"retry_after_s":null}`; err != nil || string(b) != want {
+		t.Errorf("%s, %v", b, err)
+	}
+	te.RetryAfterS, te.Details = runtime.Ptr(1.5), runtime.IntValue(1)
+	b, _ = json.Marshal(te)
+	var back runtime.ToolError
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(te, &back); diff != "" {
+		t.Error(diff)
+	}
+	b, err = json.Marshal(runtime.Envelope{Output: json.RawMessage("1"), Error: te})
+	want := `{"call_id":"","name":"","version":"","input":null,"output":null,"error":{"code":"RATE_LIMIT","message":"x","details":1,"retry_after_s":1.5},` +
+		`"t_start":"0001-01-01T00:00:00Z","t_end":"0001-01-01T00:00:00Z","cached":false,"truncated":false,"attachments":[]}`
+	if err != nil || string(b) != want {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestCallID(t *testing.T) {
+	a := runtime.CallID("t@1", []byte("{}"), "k")
+	if len(a) != 64 || a != runtime.CallID("t@1", []byte("{}"), "k") {
+		t.Error(a)
+	}
+	for _, b := range []string{runtime.CallID("t@2", []byte("{}"), "k"), runtime.CallID("t@1", []byte("[]"), "k"), runtime.CallID("t@1", []byte("{}"), "k2")} {
+		if a == b {
+			t.Error("two calls have one id")
+		}
+	}
+}

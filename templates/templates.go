@@ -1,0 +1,11 @@
+// Package templates holds the starter projects that `flowgen init` writes: whole files, with [[ ]] around what differs
+// from project to project. The names of the files are those of the project, `name` standing for the workflow's, and
+// end in .tmpl so that no tool takes them for what they describe.
+package templates
+
+import "embed"
+
+// Starter is the project of `flowgen init`.
+//
+//go:embed starter
+var Starter embed.FS
