@@ -53,8 +53,7 @@ func (a *app) checkCommand() *cobra.Command {
 // check compiles all and returns their diagnostics. Where files were found rather than named, those that others
 // include or call are seen through them.
 func (a *app) check(names []string, found bool) []diag.Diagnostic {
-	list := a.compileAll(names, found)
-	return merged(list)
+	return merged(a.compileAll(names, found))
 }
 
 func (a *app) compileAll(names []string, found bool) []*compiled {

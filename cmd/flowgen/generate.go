@@ -23,8 +23,9 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate [FILE|FOLDER...]",
 		Short: "Write the Go of workflows; without arguments, of all in the current folder",
-		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins the package that is\n" +
-			"already there, or else begins one named after the workflow. A file is written only when it changes.\n\n" +
+		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins\n" +
+			"the package that is already there, or else begins one named after the workflow. A file is written only when\n" +
+			"it changes.\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -45,6 +46,13 @@ func (a *app) generateCommand() *cobra.Command {
 	return cmd
 }
 
+// An output is a file that generate writes, or compares.
+type output struct {
+	target
+	from *compiled
+	text []byte
+}
+
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
 func (a *app) generate(names []string, found bool, dir, pkg string, check bool) error {
 	list := a.compileAll(names, found)
@@ -53,17 +61,35 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 		return a.report(diags, false)
 	}
 	sink := &diag.Sink{}
-	type output struct {
-		c    *compiled
-		to   target
-		text []byte
+	outputs, err := a.outputs(list, dir, pkg, sink)
+	if err != nil {
+		return err
 	}
-	var outputs []output
+	if check {
+		for _, o := range outputs {
+			o.compare(sink)
+		}
+	}
+	diags = append(diags, sink.List()...)
+	if err := a.report(diags, false); err != nil || check {
+		return err
+	}
+	for _, o := range outputs {
+		if err := a.write(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outputs emits all workflows. Those that have no place are reported to sink.
+func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]output, error) {
+	var out []output
 	taken := map[string]*compiled{} // by folder, which can hold one package
 	for _, c := range list {
 		to, ok, err := place(c, dir, pkg, sink)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
 			continue
@@ -74,37 +100,31 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 			continue
 		}
 		taken[home] = c
-		importPath, err := program.ImportPath(filepath.Dir(to.file))
+		importPath, err := program.ImportPath(home)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		text, err := a.emit(c, codegen.Options{Package: to.pkg, Path: importPath})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		outputs = append(outputs, output{c, to, text})
-		if check {
-			if d := staleness(c, to, text); d != nil {
-				sink.Report(*d)
-			}
-		}
+		out = append(out, output{to, c, text})
 	}
-	diags = append(diags, sink.List()...)
-	if err := a.report(diags, false); err != nil || check {
+	return out, nil
+}
+
+// write puts an output where it belongs, unless that is there already.
+func (a *app) write(o output) error {
+	if bytes.Equal(o.text, o.existing) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.file), 0o777); err != nil {
 		return err
 	}
-	for _, o := range outputs {
-		if bytes.Equal(o.text, o.to.existing) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(o.to.file), 0o777); err != nil {
-			return err
-		}
-		if err := atomicfile.Write(o.to.file, o.text); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", filepath.ToSlash(o.to.file))
+	if err := atomicfile.Write(o.file, o.text); err != nil {
+		return err
 	}
+	fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", filepath.ToSlash(o.file))
 	return nil
 }
 
@@ -119,32 +139,37 @@ func (a *app) emit(c *compiled, opts codegen.Options) ([]byte, error) {
 	return text, nil
 }
 
-// staleness compares what is on disk with what would be written, and points at the first line that differs.
-func staleness(c *compiled, to target, text []byte) *diag.Diagnostic {
-	if to.existing != nil && normalEnds(text) == normalEnds(to.existing) {
-		return nil // a checkout may have its own line ends
+// compare reports an output that is not what is on disk, at the first line that differs.
+func (o output) compare(sink *diag.Sink) {
+	if o.existing != nil && normalEnds(o.text) == normalEnds(o.existing) {
+		return // a checkout may have its own line ends
 	}
-	name := filepath.ToSlash(to.file)
-	d := &diag.Diagnostic{Code: diag.Stale, Span: wholeFile(to.file), Help: "run `flowgen generate " + c.name + "`"}
-	if to.existing == nil {
+	name := filepath.ToSlash(o.file)
+	d := diag.Diagnostic{Code: diag.Stale, Span: wholeFile(o.file), Help: "run `flowgen generate " + o.from.name + "`"}
+	if o.existing == nil {
 		d.Message = name + " does not exist"
-		return d
+	} else {
+		var why string
+		d.Span, why = firstDifference(name, string(o.existing), normalEnds(o.text))
+		d.Message = name + " is stale: " + why
 	}
-	d.Message = name + " is stale"
-	f := source.NewFile(name, string(to.existing))
-	old, now := strings.Split(normalEnds(to.existing), "\n"), strings.Split(normalEnds(text), "\n")
-	for i, line := range old {
-		if i >= len(now) || line != now[i] {
-			lo := f.Offset(i+1, 1)
-			d.Span = source.Span{File: f, Lo: lo, Hi: lo + len(line)}
-			if i < len(now) {
-				d.Message += ": this line would be `" + strings.TrimSpace(now[i]) + "`"
-			} else {
-				d.Message += ": this line would not be there"
-			}
-			return d
+	sink.Report(d)
+}
+
+// firstDifference is the first line of old that now has otherwise.
+func firstDifference(name, old, now string) (source.Span, string) {
+	f := source.NewFile(name, old)
+	want := strings.Split(now, "\n")
+	for i := range f.Lines() {
+		line := f.Line(i + 1)
+		lo := f.Offset(i+1, 1)
+		span := source.Span{File: f, Lo: lo, Hi: lo + len(line)}
+		switch {
+		case i >= len(want):
+			return span, "this line would not be there"
+		case line != want[i]:
+			return span, "this line would be `" + strings.TrimSpace(want[i]) + "`"
 		}
 	}
-	d.Message += ": lines are missing at its end"
-	return d
+	return source.Span{File: f, Lo: len(old), Hi: len(old)}, "lines are missing at its end"
 }

@@ -18,8 +18,8 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Start a workflow project in a new or empty folder, or in a folder of an existing Go module",
-		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module it makes one; in a\n" +
-			"module it adds a package, and to go.mod what that needs. It never replaces a file.",
+		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module\n" +
+			"it makes one; in a module it adds a package, and to go.mod what that needs. It never replaces a file.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := &starter.Project{Dir: ".", Name: name, Module: module}

@@ -20,8 +20,8 @@ func (a *app) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build FILE",
 		Short: "Build a workflow into an executable",
-		Long: "Build compiles a workflow into one executable, named after the workflow unless -o says otherwise. Nothing else is written.\n" +
-			"GOOS and GOARCH choose another system to build for.",
+		Long: "Build compiles a workflow into one executable, named after the workflow unless -o says otherwise. Nothing else is\n" +
+			"written. GOOS and GOARCH choose another system to build for.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			src, name, err := a.source(args[0])
@@ -62,8 +62,8 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE [INPUT...]",
 		Short: "Run a workflow; what follows the file goes to its program",
-		Long: "Run compiles a workflow and runs it where you are. The result is JSON on stdout, progress is on stderr. The program is kept\n" +
-			"in your cache: until something it was made from changes, it starts at once.\n\n" +
+		Long: "Run compiles a workflow and runs it where you are. The result is JSON on stdout, progress is on stderr. The program\n" +
+			"is kept in your cache: until something it was made from changes, it starts at once.\n\n" +
 			"What follows the file goes to the program:\n" +
 			"    --input NAME=VALUE    an input, repeatable\n" +
 			"    --input-json FILE     all inputs as a JSON object; - is stdin\n" +

@@ -218,17 +218,7 @@ func window(line string, lo, hi, width int) (shown string, col, marks int) {
 	}
 
 	cells := expand(line)
-	total, spanCol, spanEnd := 0, 0, 0
-	for _, c := range cells {
-		if c.off < lo {
-			spanCol = total + c.width
-		}
-		if c.off < hi {
-			spanEnd = total + c.width
-		}
-		total += c.width
-	}
-	spanEnd = max(spanEnd, spanCol)
+	total, spanCol, spanEnd := measure(cells, lo, hi)
 
 	// [left, right) are the columns to show. The span stays in view, with a third of the room before it.
 	left, right := 0, total
@@ -240,12 +230,33 @@ func window(line string, lo, hi, width int) (shown string, col, marks int) {
 		}
 		right = min(total, left+room)
 	}
-	cutLeft, cutRight = cutLeft || left > 0, cutRight || right < total
-
-	var b strings.Builder
-	if cutLeft {
-		b.WriteString(dots)
+	shown, col, marks = cut(cells, left, right), spanCol-left, min(spanEnd, right)-spanCol
+	if cutLeft || left > 0 {
+		shown, col = dots+shown, col+len(dots)
 	}
+	if cutRight || right < total {
+		shown += dots
+	}
+	return shown, col, marks
+}
+
+// measure is the width of a line, and the columns at which the bytes [lo, hi) begin and end.
+func measure(cells []cell, lo, hi int) (total, from, to int) {
+	for _, c := range cells {
+		if c.off < lo {
+			from = total + c.width
+		}
+		if c.off < hi {
+			to = total + c.width
+		}
+		total += c.width
+	}
+	return total, from, max(from, to)
+}
+
+// cut is what is seen of a line between two columns.
+func cut(cells []cell, left, right int) string {
+	var b strings.Builder
 	at := 0
 	for _, c := range cells {
 		switch {
@@ -256,14 +267,7 @@ func window(line string, lo, hi, width int) (shown string, col, marks int) {
 		}
 		at += c.width
 	}
-	if cutRight {
-		b.WriteString(dots)
-	}
-	col, marks = spanCol-left, min(spanEnd, right)-spanCol
-	if cutLeft {
-		col += len(dots)
-	}
-	return b.String(), col, marks
+	return b.String()
 }
 
 // runeStart clamps off to the line and moves it back to the start of a character.

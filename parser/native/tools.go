@@ -46,7 +46,10 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 				help = "rename it to `" + better + "`, here and where it is used"
 			}
 			p.report(diag.BadName, key.Span, help, "the name of a tool is made of %s", idRule)
-			return ir.Ident{Name: namespace + "." + full, Span: key.Span}, version, false
+			if !strings.Contains(full, ".") {
+				full = namespace + "." + full
+			}
+			return ir.Ident{Name: full, Span: key.Span}, version, false
 		}
 	}
 	if !strings.Contains(full, ".") {

@@ -16,6 +16,7 @@ type runFlags struct {
 	inputJSON  string   // file or "-"
 	jsonEvents bool
 	quiet      bool
+	raw        string   // output field to print instead of the whole result
 	texts      []string // arguments that are no flags
 }
 
@@ -35,6 +36,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	})
 	set.BoolVar(&f.jsonEvents, "json-events", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
+	set.StringVar(&f.raw, "raw", "", "")
 	texts, err := parseFlags(set, args)
 	f.texts = texts
 	return f, err
@@ -79,11 +81,12 @@ func flagMistake(set []string, err error) mistake {
 	return mistake{err.Error(), "see --help"}
 }
 
-var runFlagNames = []string{"input", "input-json", "json-events", "quiet", "help", "version"}
+var runFlagNames = []string{"input", "input-json", "json-events", "quiet", "raw", "help", "version"}
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others
   --input-json FILE     read the inputs from a JSON object; - is standard input
+  --raw NAME            print one text field of the result, as it is
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
 `

@@ -28,6 +28,12 @@ func runCommand(s *system, w *workflow, args []string) int {
 		s.complain(mistake{"--quiet and --json-events exclude each other", "leave one of them out"})
 		return exitUsage
 	}
+	if f.raw != "" {
+		if m := rawField(w.info, f.raw); m != nil {
+			s.complain(*m)
+			return exitUsage
+		}
+	}
 	input, mistakes := readInput(s, w.info, f)
 	if len(mistakes) > 0 {
 		s.complain(mistakes...)
@@ -43,6 +49,9 @@ func runCommand(s *system, w *workflow, args []string) int {
 	release()
 	if shown != nil {
 		shown.close()
+	}
+	if err == nil && f.raw != "" {
+		out, err = rawText(out, f.raw)
 	}
 	return s.finish(out, at, err, stopped())
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -57,8 +58,10 @@ func (in input) state() (string, error) {
 }
 
 // sourceEnds are the suffixes of files that the go command looks at.
-var sourceEnds = []string{".go", ".c", ".cc", ".cpp", ".cxx", ".m", ".h", ".hh", ".hpp", ".hxx", ".f", ".F", ".for", ".f90", ".s", ".S", ".sx",
-	".swig", ".swigcxx", ".syso"}
+var sourceEnds = []string{
+	".go", ".c", ".cc", ".cpp", ".cxx", ".m", ".h", ".hh", ".hpp", ".hxx", ".f", ".F", ".for", ".f90", ".s", ".S", ".sx",
+	".swig", ".swigcxx", ".syso",
+}
 
 // namesIn covers what adds to a Go package or takes from it: a new file, a removed one. Tests do not.
 func namesIn(dir string, k kind) (string, error) {
@@ -126,7 +129,8 @@ type listedPackage struct {
 	Standard   bool
 	Module     *listedModule
 
-	GoFiles, CgoFiles, CFiles, CXXFiles, MFiles, HFiles, FFiles, SFiles, SwigFiles, SwigCXXFiles, SysoFiles, EmbedFiles []string
+	GoFiles, CgoFiles, CFiles, CXXFiles, MFiles, HFiles, FFiles, SFiles []string
+	SwigFiles, SwigCXXFiles, SysoFiles, EmbedFiles                      []string
 
 	EmbedPatterns []string
 }
@@ -152,89 +156,105 @@ func (p *listedPackage) fixed() bool {
 	return !m.Main && m.Version != "" && !strings.Contains(filepath.ToSlash(p.Dir), "/vendor/")
 }
 
-// inputs lists what the program in the workspace is made of, besides what only flowgen itself wrote.
-func (w *workspace) inputs(ctx context.Context, src *Source) ([]input, error) {
-	set := map[input]bool{}
-	add := func(k kind, name string) {
-		if name == "" || within(w.scratch, name) {
-			return
-		}
-		set[input{Path: name, Kind: k}] = true
+// inputSet collects inputs, leaving out what is in the scratch folder: only flowgen itself wrote that.
+type inputSet struct {
+	scratch string
+	set     map[input]bool
+}
+
+func (s *inputSet) add(k kind, name string) {
+	if !within(s.scratch, name) {
+		s.set[input{Path: name, Kind: k}] = true
 	}
+}
+
+// inputs lists what the program in the workspace is made of.
+func (w *workspace) inputs(ctx context.Context, src *Source) ([]input, error) {
+	s := &inputSet{scratch: w.scratch, set: map[input]bool{}}
 	for _, name := range src.Inputs {
 		full, err := filepath.Abs(name)
 		if err != nil {
 			return nil, err
 		}
-		add(content, full)
+		s.add(content, full)
 	}
 	dir, err := filepath.Abs(filepath.Dir(src.File))
 	if err != nil {
 		return nil, err
 	}
-	// Which module, and which workspace, the folder belongs to. A file that is not there is an input, too.
-	add(sources, dir) // decide the package
-	for d, inModule := dir, true; ; d = filepath.Dir(d) {
-		if inModule {
-			add(content, filepath.Join(d, "go.mod"))
-			add(content, filepath.Join(d, "go.sum"))
-			add(content, filepath.Join(d, "vendor", "modules.txt"))
-			if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
-				inModule = false
-			}
-		}
-		add(content, filepath.Join(d, "go.work"))
-		if filepath.Dir(d) == d {
-			break
-		}
-	}
-	if work := os.Getenv("GOWORK"); filepath.IsAbs(work) {
-		add(content, work)
-	}
+	s.add(sources, dir) // decide the package
+	s.modules(dir)
 	if from, err := origin.Find(); err == nil && from.Dir != "" {
-		add(content, filepath.Join(from.Dir, "go.mod"))
+		s.add(content, filepath.Join(from.Dir, "go.mod"))
 	}
 	packages, err := w.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range packages {
-		if p.fixed() || within(w.scratch, p.Dir) {
-			continue
-		}
-		add(sources, p.Dir)
-		for _, list := range [][]string{p.GoFiles, p.CgoFiles, p.CFiles, p.CXXFiles, p.MFiles, p.HFiles, p.FFiles, p.SFiles, p.SwigFiles,
-			p.SwigCXXFiles, p.SysoFiles, p.EmbedFiles} {
-			for _, f := range list {
-				if !filepath.IsAbs(f) {
-					f = filepath.Join(p.Dir, f)
-				}
-				add(content, f)
-			}
-		}
-		if len(p.EmbedPatterns) > 0 { // which may match a new file
-			add(names, p.Dir)
-			for _, f := range p.EmbedFiles {
-				add(names, filepath.Dir(filepath.Join(p.Dir, f)))
-			}
+		if !p.fixed() && !within(w.scratch, p.Dir) {
+			s.goPackage(p)
 		}
 	}
-	out := make([]input, 0, len(set))
-	for in := range set {
+	out := make([]input, 0, len(s.set))
+	for in := range s.set {
 		if in.Sum, err = in.state(); err != nil {
 			return nil, err
 		}
 		out = append(out, in)
 	}
 	slices.SortFunc(out, func(a, b input) int {
-		return strings.Compare(a.Path+"\x00"+string(a.Kind), b.Path+"\x00"+string(b.Kind))
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(string(a.Kind), string(b.Kind)))
 	})
 	return out, nil
 }
 
+// modules adds what says which module, and which workspace, a folder belongs to. A file that is not there is an input,
+// too: one that appears later changes the answer.
+func (s *inputSet) modules(dir string) {
+	for d, inModule := dir, true; ; d = filepath.Dir(d) {
+		if inModule {
+			s.add(content, filepath.Join(d, "go.mod"))
+			s.add(content, filepath.Join(d, "go.sum"))
+			s.add(content, filepath.Join(d, "vendor", "modules.txt"))
+			_, err := os.Stat(filepath.Join(d, "go.mod"))
+			inModule = err != nil
+		}
+		s.add(content, filepath.Join(d, "go.work"))
+		if filepath.Dir(d) == d {
+			break
+		}
+	}
+	if work := os.Getenv("GOWORK"); filepath.IsAbs(work) {
+		s.add(content, work)
+	}
+}
+
+// goPackage adds the files of a package and what could become part of it.
+func (s *inputSet) goPackage(p *listedPackage) {
+	s.add(sources, p.Dir)
+	for _, list := range [][]string{
+		p.GoFiles, p.CgoFiles, p.CFiles, p.CXXFiles, p.MFiles, p.HFiles, p.FFiles, p.SFiles, p.SwigFiles, p.SwigCXXFiles,
+		p.SysoFiles, p.EmbedFiles,
+	} {
+		for _, f := range list {
+			if !filepath.IsAbs(f) {
+				f = filepath.Join(p.Dir, f)
+			}
+			s.add(content, f)
+		}
+	}
+	if len(p.EmbedPatterns) > 0 { // which may match a new file
+		s.add(names, p.Dir)
+		for _, f := range p.EmbedFiles {
+			s.add(names, filepath.Dir(filepath.Join(p.Dir, f)))
+		}
+	}
+}
+
 func (w *workspace) list(ctx context.Context) ([]*listedPackage, error) {
-	args := append([]string{"list", "-deps", "-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,CXXFiles,MFiles,HFiles,FFiles,SFiles," +
-		"SwigFiles,SwigCXXFiles,SysoFiles,EmbedFiles,EmbedPatterns"}, w.flags...)
+	args := append([]string{"list", "-deps", "-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,CXXFiles,MFiles,HFiles," +
+		"FFiles,SFiles,SwigFiles,SwigCXXFiles,SysoFiles,EmbedFiles,EmbedPatterns"}, w.flags...)
 	text, err := w.output(ctx, append(args, w.pattern)...)
 	if err != nil {
 		return nil, err

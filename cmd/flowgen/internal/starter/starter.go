@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,9 +15,7 @@ import (
 	"text/template"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 
-	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/templates"
 )
@@ -108,7 +105,8 @@ func (p *Project) locate() error {
 		return err
 	}
 	if len(goFiles) > 0 {
-		return refuse("%s already holds Go files; name a new folder: flowgen init %s", p.Dir, filepath.ToSlash(filepath.Join(p.Dir, "demo")))
+		return refuse("%s already holds Go files; name a new folder: flowgen init %s", p.Dir,
+			filepath.ToSlash(filepath.Join(p.Dir, "demo")))
 	}
 	return nil
 }
@@ -200,97 +198,4 @@ func create(name string, text []byte) error {
 		return err
 	}
 	return f.Close()
-}
-
-// requireFlowgen makes or completes go.mod and go.sum: the runtime, and flowgen as a tool for go generate.
-func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (changed []string, err error) {
-	dir := p.Dir
-	if !p.NewModule() {
-		dir = p.root
-	}
-	modName, sumName := filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")
-	mod := &modfile.File{}
-	before, err := os.ReadFile(modName)
-	switch {
-	case p.NewModule():
-		if err := module.CheckImportPath(p.modulePath()); err != nil {
-			return nil, err
-		}
-		if err := mod.AddModuleStmt(p.modulePath()); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, err
-	default:
-		if mod, err = modfile.Parse(modName, before, nil); err != nil {
-			return nil, err
-		}
-	}
-	if mod.Module == nil {
-		return nil, fmt.Errorf("%s names no module", modName)
-	}
-	if mod.Module.Mod.Path != origin.Module { // flowgen's own examples need none of this
-		if _, err := from.Require(mod); err != nil {
-			return nil, err
-		}
-		if from.Newer(mod) {
-			if err := mod.AddGoStmt(from.GoVersion()); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := mod.AddTool(origin.Command); err != nil {
-		return nil, err
-	}
-	mod.Cleanup()
-	after, err := mod.Format()
-	if err != nil {
-		return nil, err
-	}
-	sumsBefore, err := os.ReadFile(sumName)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	own, err := from.Sums()
-	if err != nil {
-		return nil, err
-	}
-	for name, text := range map[string][]byte{modName: after, sumName: origin.MergeSums(sumsBefore, own)} {
-		if err := atomicfile.Write(name, text); err != nil {
-			return nil, err
-		}
-	}
-	err = complete(ctx, p.Dir)
-	for name, text := range map[string][]byte{modName: before, sumName: sumsBefore} {
-		if now, readErr := os.ReadFile(name); readErr == nil && !bytes.Equal(now, text) {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	return changed, err
-}
-
-// complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
-// not promise for the rest of a user's module.
-func complete(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the files are written, but go.mod could not be completed; `go mod tidy` may do it: %w\n%s", err, stderr.Bytes())
-	}
-	return nil
-}
-
-// Tidy removes from a new project's go.mod and go.sum what it does not need.
-func Tidy(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go mod tidy: %w\n%s", err, bytes.TrimSpace(out))
-	}
-	return nil
 }

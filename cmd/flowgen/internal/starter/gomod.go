@@ -1,0 +1,120 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+)
+
+// requireFlowgen makes or completes go.mod and go.sum: the runtime, and flowgen as a tool for go generate.
+func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (changed []string, err error) {
+	dir := p.Dir
+	if !p.NewModule() {
+		dir = p.root
+	}
+	before := map[string][]byte{}
+	for _, name := range []string{filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")} {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		before[name] = text
+	}
+	mod, err := p.edited(before[filepath.Join(dir, "go.mod")], from)
+	if err != nil {
+		return nil, err
+	}
+	own, err := from.Sums()
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "go.mod"), mod); err != nil {
+		return nil, err
+	}
+	sumName := filepath.Join(dir, "go.sum")
+	if err := atomicfile.Write(sumName, origin.MergeSums(before[sumName], own)); err != nil {
+		return nil, err
+	}
+	err = complete(ctx, p.Dir)
+	for name, text := range before {
+		if now, readErr := os.ReadFile(name); readErr == nil && !bytes.Equal(now, text) {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed, err
+}
+
+// edited is a go.mod with flowgen in it; what else stands there stays.
+func (p *Project) edited(before []byte, from origin.Origin) ([]byte, error) {
+	mod := &modfile.File{}
+	if p.NewModule() {
+		if err := module.CheckImportPath(p.modulePath()); err != nil {
+			return nil, err
+		}
+		if err := mod.AddModuleStmt(p.modulePath()); err != nil {
+			return nil, err
+		}
+	} else {
+		var err error
+		if mod, err = modfile.Parse(filepath.Join(p.root, "go.mod"), before, nil); err != nil {
+			return nil, err
+		}
+	}
+	if mod.Module == nil {
+		return nil, fmt.Errorf("the go.mod in %s names no module", p.root)
+	}
+	if mod.Module.Mod.Path != origin.Module { // flowgen does not require itself
+		if _, err := from.Require(mod); err != nil {
+			return nil, err
+		}
+		if from.Newer(mod) {
+			if err := mod.AddGoStmt(from.GoVersion()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := mod.AddTool(origin.Command); err != nil {
+		return nil, err
+	}
+	mod.Cleanup()
+	return mod.Format()
+}
+
+// complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
+// not promise for the rest of a user's module.
+func complete(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the files are written, but go.mod could not be completed; `go mod tidy` may do it: %w\n%s", err,
+			stderr.Bytes())
+	}
+	return nil
+}
+
+// Tidy removes from a new project's go.mod and go.sum what it does not need.
+func Tidy(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go mod tidy: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
