@@ -12,8 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path"
@@ -51,23 +49,6 @@ type workspace struct {
 	pattern string   // the package to build
 	flags   []string // for go build and go list
 	env     []string
-}
-
-// mainFile is the whole hand-written part of a program.
-const mainFile = `package main
-
-import (
-	"` + origin.Runtime + `/cli"
-%s)
-
-func main() { cli.Main(%sInfo, %sNew) }
-`
-
-func mainText(importPath string) []byte {
-	if importPath == "" {
-		return fmt.Appendf(nil, mainFile, "", "", "")
-	}
-	return fmt.Appendf(nil, mainFile, "\n\tworkflow "+strconv.Quote(importPath)+"\n", "workflow.", "workflow.")
 }
 
 // prepare makes the workspace of a program in scratch, an empty folder.
@@ -236,36 +217,6 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 		}
 	}
 	return w.write(files)
-}
-
-// withoutMain renames func main of a Go file; ok is false when it has none.
-func withoutMain(text []byte) (renamed []byte, ok bool) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, false
-	}
-	for _, d := range f.Decls {
-		if at, found := mainFunc(d); found {
-			off := fset.Position(at).Offset
-			return bytes.Join([][]byte{text[:off], text[off+len("main"):]}, []byte("mainBesideFlowgen")), true
-		}
-	}
-	return nil, false
-}
-
-// imports tells whether a generated file imports a path.
-func imports(text []byte, importPath string) bool {
-	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
-	if err != nil {
-		return false // the compiler will say it better
-	}
-	for _, i := range f.Imports {
-		if p, err := strconv.Unquote(i.Path.Value); err == nil && p == importPath {
-			return true
-		}
-	}
-	return false
 }
 
 // unusedName is a name for a folder, or a .go file, that is not in dir.

@@ -1,0 +1,68 @@
+package program
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+)
+
+// mainFile is the whole hand-written part of a program.
+const mainFile = `package main
+
+import (
+	"` + origin.Runtime + `/cli"
+%s)
+
+func main() { cli.Main(%sInfo, %sNew) }
+`
+
+func mainText(importPath string) []byte {
+	if importPath == "" {
+		return fmt.Appendf(nil, mainFile, "", "", "")
+	}
+	return fmt.Appendf(nil, mainFile, "\n\tworkflow "+strconv.Quote(importPath)+"\n", "workflow.", "workflow.")
+}
+
+// withoutMain renames func main of a Go file; ok is false when it has none.
+func withoutMain(text []byte) (renamed []byte, ok bool) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, false
+	}
+	for _, d := range f.Decls {
+		if at, found := mainFunc(d); found {
+			off := fset.Position(at).Offset
+			return bytes.Join([][]byte{text[:off], text[off+len("main"):]}, []byte("mainBesideFlowgen")), true
+		}
+	}
+	return nil, false
+}
+
+// imports tells whether a generated file imports a path.
+func imports(text []byte, importPath string) bool {
+	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
+	if err != nil {
+		return false // the compiler will say it better
+	}
+	for _, i := range f.Imports {
+		if p, err := strconv.Unquote(i.Path.Value); err == nil && p == importPath {
+			return true
+		}
+	}
+	return false
+}
+
+// mainFunc is the place of the name in `func main()`.
+func mainFunc(d ast.Decl) (token.Pos, bool) {
+	f, ok := d.(*ast.FuncDecl)
+	if !ok || f.Recv != nil || f.Name.Name != "main" {
+		return token.NoPos, false
+	}
+	return f.Name.Pos(), true
+}
