@@ -254,8 +254,12 @@ func lowerRun(t *testing.T, cases []*lowerCase, inputs []map[string]any) [][]str
 		_ = os.WriteFile(keep, src.Bytes(), 0o600)
 		t.Fatalf("the generated program does not build (see %s): %v\n%s", keep, err, out)
 	}
+	flat := make([]map[string]any, len(inputs))
+	for i, in := range inputs {
+		flat[i] = lowerInputJSON(in)
+	}
 	var stdin bytes.Buffer
-	if err := json.NewEncoder(&stdin).Encode(inputs); err != nil {
+	if err := json.NewEncoder(&stdin).Encode(flat); err != nil {
 		t.Fatal(err)
 	}
 	run := exec.Command(bin)

@@ -352,12 +352,12 @@ func joinHelp(a, b *schema.Type) string {
 // pair checks two expressions that share one place. Without a wish, a literal takes the type of the other one.
 func (c *checker) pair(a *Node, fa Facts, b *Node, fb Facts, want *schema.Type) {
 	switch {
-	case want == nil && pliable(a) && !pliable(b):
+	case want == nil && pliable(a) > pliable(b):
 		c.check(b, fb, nil)
 		c.check(a, fa, wish(b.Type))
 	case want == nil:
 		c.check(a, fa, nil)
-		if pliable(b) && !pliable(a) {
+		if pliable(b) > 0 {
 			want = wish(a.Type)
 		}
 		c.check(b, fb, want)
@@ -367,8 +367,17 @@ func (c *checker) pair(a *Node, fa Facts, b *Node, fb Facts, want *schema.Type) 
 	}
 }
 
-// pliable expressions are literals, whose type can follow their surroundings.
-func pliable(n *Node) bool { return n.Op == Lit || n.Op == ListLit }
+// pliable is how much the type of an expression follows its surroundings: that of an empty list entirely, that of other
+// literals a little.
+func pliable(n *Node) int {
+	switch {
+	case n.Op == ListLit && len(n.Kids) == 0:
+		return 2
+	case n.Op == ListLit || n.Op == Lit:
+		return 1
+	}
+	return 0
+}
 
 // wish is a type to ask a literal for. An enum is not asked for: beside it stands any string, and the pair is a string.
 func wish(t *schema.Type) *schema.Type {
