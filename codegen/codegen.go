@@ -8,7 +8,10 @@ package codegen
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -29,8 +32,21 @@ const (
 
 // Generate writes the Go file of p: the same bytes for the same workflow, on every machine.
 func Generate(p *check.Program, opts Options) ([]byte, error) {
-	f := jen.NewFilePathName(opts.Path, opts.Package)
-	g := &generator{p: p, opts: opts, file: f, imports: map[string]string{}}
+	g := &generator{p: p, opts: opts}
+	src, err := g.generate()
+	if err != nil || !g.escaped {
+		return src, err
+	}
+	// A local was renamed because it could have hidden an import. Now that the imports are known, only those that are
+	// really there count.
+	again := &generator{p: p, opts: opts, used: g.importNames(src)}
+	return again.generate()
+}
+
+// generate is the order of the file.
+func (g *generator) generate() ([]byte, error) {
+	g.file = jen.NewFilePathName(g.opts.Path, g.opts.Package)
+	g.imports = map[string]string{}
 	g.planImports()
 
 	g.header()
@@ -38,13 +54,14 @@ func Generate(p *check.Program, opts Options) ([]byte, error) {
 	g.tools()
 	g.nodes()
 	g.info()
+	g.patterns = g.file.Null()
 	g.workflow()
-	for _, sub := range p.Flows {
+	for _, sub := range g.p.Flows {
 		g.function(sub)
 	}
 
 	var buf bytes.Buffer
-	if err := f.Render(&buf); err != nil {
+	if err := g.file.Render(&buf); err != nil {
 		return nil, fmt.Errorf("generated code does not parse: %w", err)
 	}
 	return groupImports(buf.Bytes()), nil
@@ -56,6 +73,29 @@ type generator struct {
 	opts    Options
 	file    *jen.File
 	imports map[string]string // import path -> the name it has in the file
+
+	used    map[string]bool // names of the imports the file is known to have; nil: any of imports
+	escaped bool            // a local was renamed because of an import
+
+	patterns     *jen.Statement    // stands before the functions; pattern adds to it
+	patternNames map[string]string // by regular expression
+}
+
+// pattern is the package-level variable of a regular expression, compiled once.
+func (g *generator) pattern(re string) jen.Code {
+	if name := g.patternNames[re]; name != "" {
+		return jen.Id(name)
+	}
+	name := "pattern"
+	for n := 2; g.packageLevel(name) || slices.Contains(slices.Collect(maps.Values(g.patternNames)), name); n++ {
+		name = "pattern" + strconv.Itoa(n)
+	}
+	if g.patternNames == nil {
+		g.patternNames = map[string]string{}
+	}
+	g.patternNames[re] = name
+	g.patterns.Line().Var().Id(name).Op("=").Qual("regexp", "MustCompile").Call(lowerPattern(re)).Line()
+	return jen.Id(name)
 }
 
 // header opens the file: whose output it is, and whether the runtime fits.

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -16,7 +18,7 @@ func (b *block) cond(c *check.Cond) jen.Code {
 	}
 	var out *jen.Statement
 	for _, t := range c.Any {
-		term := b.term(t, len(c.Any) > 1 && !c.All)
+		term := b.term(t)
 		if out == nil {
 			out = jen.Add(term)
 		} else {
@@ -26,21 +28,23 @@ func (b *block) cond(c *check.Cond) jen.Code {
 	return out
 }
 
-func (b *block) term(t check.Term, inOr bool) jen.Code {
+// asks reports whether a term asks for a decision: not for whatever it was.
+func asks(t check.Term) bool { return t.Decision != nil && len(t.Cases) < len(t.Decision.Cases) }
+
+func (b *block) term(t check.Term) jen.Code {
 	var ran, is jen.Code
 	if t.Ran != nil {
 		ran = b.ran(t.Ran)
 	}
-	if t.Decision != nil {
+	if asks(t) {
 		is = b.caseTest(t.Decision, t.Cases)
 	}
 	switch {
+	case is == nil && ran == nil:
+		return jen.True()
 	case is == nil:
 		return ran
 	case ran == nil:
-		if len(t.Cases) > 1 && !inOr && t.Decision.Kind != check.Switch {
-			return is
-		}
 		return is
 	}
 	if len(t.Cases) > 1 || t.Decision.Kind == check.When && needsParens(t.Decision.Expr) {
@@ -85,25 +89,12 @@ func (b *block) caseTest(d *check.Decision, cases []int) jen.Code {
 // outcomeTest tells how a step with catch ended.
 func (b *block) outcomeTest(d *check.Decision, cases []int) jen.Code {
 	failed := jen.Id(b.fn.errName(d.Step))
-	ok := false
-	var codes []jen.Code
-	any := false
-	for _, k := range cases {
-		switch c := d.Cases[k]; {
-		case k == 0:
-			ok = true
-		case c.Code == "any":
-			any = true
-		default:
-			codes = append(codes, jen.Add(failed).Dot("Code").Op("==").Add(codeName(c.Code)))
-		}
-	}
-	total := len(cases) == len(d.Cases)-1
+	ok := contains(cases, 0)
 	switch {
 	case ok && len(cases) == 1:
 		return b.ran(d.Step)
-	case !ok && total: // every way to fail
-		return jen.Add(failed).Op("!=").Nil()
+	case !ok && len(cases) == len(d.Cases)-1: // every way to fail
+		return failed.Op("!=").Nil()
 	case ok: // success or some of the failures: name the failures that are not meant
 		var others []int
 		for k := range d.Cases {
@@ -112,23 +103,41 @@ func (b *block) outcomeTest(d *check.Decision, cases []int) jen.Code {
 			}
 		}
 		return jen.Op("!").Parens(b.outcomeTest(d, others))
-	case any: // any other code than those that have a clause of their own and are not meant
-		test := jen.Add(failed).Op("!=").Nil()
-		for k, c := range d.Cases {
-			if k > 0 && c.Code != "any" && !contains(cases, k) {
-				test = test.Op("&&").Add(failed).Dot("Code").Op("!=").Add(codeName(c.Code))
+	}
+	test := b.failedWith(d, cases)
+	if len(cases) > 1 && !b.catchesAny(d, cases) {
+		test = jen.Parens(test)
+	}
+	return failed.Op("!=").Nil().Op("&&").Add(test)
+}
+
+// failedWith tells how a step failed that did.
+func (b *block) failedWith(d *check.Decision, cases []int) *jen.Statement {
+	code, op, join := jen.Id(b.fn.errName(d.Step)).Dot("Code"), "==", "||"
+	if b.catchesAny(d, cases) { // any other code than those that have a clause of their own and are not meant
+		op, join = "!=", "&&"
+		var others []int
+		for k := range d.Cases {
+			if k > 0 && !contains(cases, k) {
+				others = append(others, k)
 			}
 		}
-		return test
+		cases = others
 	}
-	test := jen.Add(codes[0])
-	for _, c := range codes[1:] {
-		test = test.Op("||").Add(c)
+	var test *jen.Statement
+	for _, k := range cases {
+		one := jen.Add(code).Op(op).Add(codeName(d.Cases[k].Code))
+		if test == nil {
+			test = one
+		} else {
+			test = test.Op(join).Add(one)
+		}
 	}
-	if len(codes) > 1 {
-		return jen.Add(failed).Op("!=").Nil().Op("&&").Parens(test)
-	}
-	return jen.Add(failed).Op("!=").Nil().Op("&&").Add(test)
+	return test
+}
+
+func (b *block) catchesAny(d *check.Decision, cases []int) bool {
+	return slices.ContainsFunc(cases, func(k int) bool { return d.Cases[k].Code == "any" })
 }
 
 func contains(xs []int, x int) bool {
@@ -192,35 +201,68 @@ func (b *block) caseValues(d *check.Decision, cases []int) []jen.Code {
 // decisionsAfter writes what must be evaluated as soon as a step has ended: conditions that are kept, and switches that
 // may meet a value without a case.
 func (b *block) decisionsAfter(s *check.Step) {
+	in := b
+	if s.Catch { // after a failure nothing of it is asked, and its result is not there
+		in = b.inner(b.scope)
+	}
 	for _, d := range s.Decisions() {
-		if d.Hoist && d.Used > 0 {
-			low := b.lower()
+		if b.fn.hoists(d) {
+			low := in.lower()
 			v := low.expr(d.Expr)
-			b.flush(low)
+			in.flush(low)
 			op := ":="
-			if b.fn.outside(variable{kind: decisionVar, decision: d}) {
+			switch {
+			case b.fn.outside(variable{kind: decisionVar, decision: d}):
+				op = "="
+			case s.Catch:
+				b.add(jen.Var().Id(b.fn.decisionName(d)).Add(b.fn.typeOf(variable{kind: decisionVar, decision: d})))
 				op = "="
 			}
-			b.add(jen.Id(b.fn.decisionName(d)).Op(op).Add(v))
+			in.add(jen.Id(b.fn.decisionName(d)).Op(op).Add(v))
 		}
-		if d.Open {
-			b.openSwitch(s, d)
+		if guarded(d) && b.layout.stops[d] == nil {
+			in.openSwitch(s, d)
 		}
+	}
+	if s.Catch && len(in.code) > 0 {
+		b.add(jen.If(b.succeededTest(s)).Block(in.code...))
 	}
 }
 
-// openSwitch stops the run when a switch has no case for the value.
+// succeededTest tests, right after a step with catch, whether it succeeded.
+func (b *block) succeededTest(s *check.Step) jen.Code {
+	switch {
+	case s.Flag:
+		return jen.Id(b.fn.ranName(s))
+	case optionalOutput(s):
+		return jen.Id(b.fn.errName(s)).Op("==").Nil()
+	}
+	return jen.Id(b.fn.local(s)).Op("!=").Nil()
+}
+
+// guarded reports whether a switch can meet a value that has no case: text or numbers without a default, or an enum
+// of the user's Go, whose type cannot keep other values out.
+func guarded(d *check.Decision) bool {
+	if d.Kind != check.Switch || d.Edge.Default != nil {
+		return false
+	}
+	t := d.Expr.Type
+	return d.Open || t.Kind == schema.Enum && t.Go != nil && t.Go.Path != runtimePath
+}
+
+// noCase stops the run at a switch that has no case for the value.
+func (b *block) noCase(d *check.Decision) []jen.Code {
+	return b.fail(jen.Qual(runtimePath, "NoCase").Call(jen.Id("run"), b.fn.node(d.Step), quote(d.Expr.String()), b.decisionValue(d)))
+}
+
+// openSwitch stops the run when a switch, whose cases are tested elsewhere, has none for the value.
 func (b *block) openSwitch(s *check.Step, d *check.Decision) {
 	var all []int
 	for k := range d.Cases {
 		all = append(all, k)
 	}
-	value := b.lower().expr(d.Expr)
-	if d.Hoist && d.Used > 0 {
-		value = b.decisionValue(d)
-	}
-	b.add(jen.Switch(value).Block(
+	b.add(jen.Switch(b.decisionValue(d)).Block(
 		jen.Case(b.caseValues(d, all)...),
-		jen.Default().Block(b.fail(jen.Qual(runtimePath, "NoCase").Call(jen.Id("run"), b.fn.node(s), quote(d.Expr.String()), value))...),
+		jen.Default().Block(b.noCase(d)...),
 	))
 }

@@ -69,10 +69,10 @@ func (g *generator) function(p *check.Program) {
 
 // body emits the statements of a workflow's function.
 func (g *generator) body(p *check.Program) []jen.Code {
-	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, hoisted: map[*check.Decision]string{}}
+	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}}
 	fn.reserve(p.Body)
 	b := fn.block(nil)
-	if p.State != nil {
+	if p.State != nil && fn.touchesState() {
 		b.state()
 	}
 	var refs []*expr.Node
@@ -85,18 +85,41 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	return b.code
 }
 
+// touchesState reports whether anything of the workflow itself reads or writes its state; a sub-workflow has its own.
+func (fn *function) touchesState() bool {
+	found := false
+	look := func(n *expr.Node) {
+		for _, ref := range n.Refs() {
+			found = found || ref.Text == "state"
+		}
+	}
+	ir.BodyExpressions(&fn.p.WF.Body, look)
+	for _, o := range fn.p.WF.Output {
+		ir.ValueExpressions(o.Value, look)
+	}
+	for _, s := range fn.p.Body.All() {
+		found = found || len(s.Sets) > 0
+	}
+	return found
+}
+
 // state declares the workflow's state with its initial values.
 func (b *block) state() {
 	p := b.fn.p
-	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).ValuesFunc(func(v *jen.Group) {
-		for i, s := range p.WF.State {
-			f := p.State.Fields[i]
-			switch {
-			case s.Init != nil:
-				v.Id(fieldName(f)).Op(":").Add(b.constant(s.Init, s.Type))
-			}
+	var fields []jen.Code
+	for i, s := range p.WF.State {
+		var v jen.Code
+		switch {
+		case s.Init != nil:
+			v = b.constant(s.Init, s.Type)
+		case s.Type.Kind == schema.List, s.Type.Kind == schema.Map: // empty, and not null in JSON
+			v = jen.Add(b.fn.g.goType(s.Type)).Values()
+		default:
+			continue
 		}
-	}))
+		fields = append(fields, field(fieldName(p.State.Fields[i]), v))
+	}
+	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
 	for _, s := range p.WF.State {
 		if s.Merge.Kind == ir.MergeSetOnce && b.fn.setsField(s) {
 			b.add(jen.Var().Id(b.fn.onceName(s)).Bool())
@@ -133,18 +156,25 @@ type function struct {
 	names map[string]bool // locals in use
 
 	vars    map[variable]*place
+	used    map[variable]bool    // some of the code reads it
+	ends    map[*check.Step]bool // a loop of edges goes on only when they ran
 	hoisted map[*check.Decision]string
 	once    map[*ir.State]string
-	collect map[*check.SetState]*collector
+	done    map[*check.Step]string // whether the step succeeded
+	unread  *check.Step            // the only node of a loop whose result nobody reads
 
-	itemIndex jen.Code               // index of the map item being written
-	own       map[*check.Step]string // loops whose own result has another name while their body is written
+	armWrites  map[*check.SetState]string // lists of what parallel arms write
+	itemWrites map[*ir.State]string       // lists of what the map item being written writes
+
+	own map[*check.Step]string // loops whose own result has another name while their body is written
 }
 
 // reserve takes the names of all results, so that helper variables avoid them.
 func (fn *function) reserve(b *check.Body) {
 	for _, s := range b.All() {
-		fn.names[fn.local(s)] = true
+		for _, name := range []string{fn.local(s), fn.errName(s), fn.ranName(s), fn.failuresName(s)} {
+			fn.names[name] = true
+		}
 		for _, v := range s.Vars {
 			fn.names[fn.varName(v)] = true
 		}
@@ -158,10 +188,8 @@ func (fn *function) varName(v *check.Var) string { return fn.escape(fn.g.p.Names
 
 // escape keeps a local from hiding an imported package.
 func (fn *function) escape(name string) string {
-	for _, imported := range fn.g.imports {
-		if imported == name {
-			return name + "_"
-		}
+	if fn.g.hides(name) {
+		return name + "_"
 	}
 	return name
 }

@@ -2,7 +2,10 @@ package codegen
 
 import (
 	"bytes"
+	goparser "go/parser"
+	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -11,14 +14,14 @@ import (
 )
 
 // standard are the packages that generated code may use by their own names.
-var standard = []string{"context", "encoding/base64", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8"}
+var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8"}
 
 // planImports decides the name of every import before anything is written, so that a clash does not depend on what is
 // used first: the standard library and the runtime keep their names, a user's package that wants the same one gets
 // `user` before it.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath})
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath})
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(p, name)
@@ -122,6 +125,34 @@ func (g *generator) userPackages() []goPackage {
 
 // packageLevel reports whether the generated file declares the name.
 func (g *generator) packageLevel(name string) bool { return g.p.Names.Taken(name) }
+
+// importNames lists the names by which a generated file knows its imports.
+func (g *generator) importNames(src []byte) map[string]bool {
+	names := map[string]bool{}
+	f, err := goparser.ParseFile(token.NewFileSet(), "", src, goparser.ImportsOnly)
+	if err != nil {
+		return names // Render has parsed it before
+	}
+	for _, i := range f.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		names[g.imports[p]] = true
+	}
+	return names
+}
+
+// hides reports whether a local of that name would hide an import.
+func (g *generator) hides(name string) bool {
+	if g.used != nil {
+		return g.used[name]
+	}
+	for _, imported := range g.imports {
+		if imported == name {
+			g.escaped = true
+			return true
+		}
+	}
+	return false
+}
 
 // groupImports puts the standard library's imports before the others, a blank line between, as gofmt'd code by hand has
 // it. Jennifer writes them in one block.

@@ -33,6 +33,7 @@ type lowerer struct {
 	pattern func(regexp string) jen.Code   // a compiled pattern kept at package level; nil: compiled in place
 	deflt   func(f *schema.Field) jen.Code // the default of a field; nil: its zero value
 	locals  map[*expr.Symbol]storage       // macro variables
+	hint    string                         // what exprAs converts: a name for variables
 	stmts   []jen.Code                     // to be written before the statement that uses the result
 }
 
@@ -47,7 +48,11 @@ func (l *lowerer) expr(n *expr.Node) jen.Code {
 
 // exprAs is the value of n in the Go form of want. A literal stays an untyped constant.
 func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code {
-	return l.to(l.value(n), want).code
+	v := l.value(n)
+	l.hint = lowerLastName(n, "")
+	w := l.to(v, want)
+	l.hint = ""
+	return w.code
 }
 
 // cond is n as a condition.
@@ -294,6 +299,7 @@ type lowerPresent struct {
 	guards []jen.Code
 	place  storage
 	typ    *schema.Type // of the value when it is there
+	own    bool         // place is a variable of the lowerer, which it may set
 }
 
 // conditions under which the value is there.
@@ -346,15 +352,15 @@ func (l *lowerer) optional(n *expr.Node, needed bool) lowerPresent {
 		return lowerPresent{place: storage{code: l.simple(l.value(n), n).code, ptr: true}, typ: typ}
 	}
 	recv := n.Kids[0]
+	t := recv.Type.Present()
 	var guards []jen.Code
 	p := storage{}
 	if recv.Type.Kind == schema.Opt {
-		o := l.optional(recv, true)
+		o := l.optional(recv, needed || t.Kind == schema.Map || t.Field(n.Text).Type.Kind == schema.Opt)
 		guards, p = o.conditions(), o.place
 	} else {
 		p = l.place(recv)
 	}
-	t := recv.Type.Present()
 	st := l.fieldOf(p, t, n.Text)
 	if t.Kind == schema.Map && !st.ptr {
 		return l.lookup(n, st, guards, typ, needed)
@@ -371,7 +377,7 @@ func (l *lowerer) lookup(n *expr.Node, st storage, guards []jen.Code, typ *schem
 			name = l.fresh(n.Text)
 		}
 		l.add(jen.List(jen.Id(name), jen.Id(ok)).Op(":=").Add(st.code))
-		return lowerPresent{guards: []jen.Code{jen.Id(ok)}, place: storage{code: jen.Id(name)}, typ: typ}
+		return lowerPresent{guards: []jen.Code{jen.Id(ok)}, place: storage{code: jen.Id(name)}, typ: typ, own: true}
 	}
 	name, found := l.fresh(n.Text), l.fresh("found")
 	l.add(jen.Var().Id(name).Op("*").Add(l.goType(typ)))

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"go/scanner"
+	"go/token"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -76,6 +78,11 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	if len(o.guards) == 0 && len(stmts) == 0 && t.Kind != schema.Opt && l.same(o.typ, t) {
 		return lowerPrimary(jen.Qual(runtimePath, "Or").Call(o.place.code, v.code), t)
 	}
+	if o.own && l.same(o.typ, t) { // k, ok := m["k"]; if !ok { k = v }
+		stmts = append(stmts, jen.Add(o.place.code).Op("=").Add(v.code))
+		l.add(jen.If(lowerJoin(o.absence(), "||")).Block(stmts...))
+		return lowerPrimary(o.place.code, t)
+	}
 	name := l.fresh(lowerLastName(x, "value"))
 	var found lowered
 	take := l.capture(func() { found = l.to(l.held(o), t) })
@@ -125,7 +132,13 @@ func (l *lowerer) firstFrom(n *expr.Node, i int, name string) []jen.Code {
 	var o lowerPresent
 	out = l.capture(func() { o = l.optional(k, true) })
 	var found lowered
-	take := l.capture(func() { found = l.to(l.held(o), n.Type) })
+	take := l.capture(func() {
+		if n.Type.Kind == schema.Opt && l.same(o.typ, n.Type.Elem) {
+			found = lowerPrimary(o.pointer(), n.Type)
+		} else {
+			found = l.to(l.held(o), n.Type)
+		}
+	})
 	take = append(take, jen.Id(name).Op("=").Add(found.code))
 	last := i == len(n.Kids)-1
 	if last && n.Type.Kind != schema.Opt { // one of them is certainly present
@@ -147,31 +160,48 @@ func (l *lowerer) firstFrom(n *expr.Node, i int, name string) []jen.Code {
 func (l *lowerer) macro(n *expr.Node) lowered {
 	recv, body := n.Kids[0], n.Kids[1]
 	xs := l.value(recv)
-	item, elem := jen.Id("_"), schema.StringType
-	over := xs.code
+	over, elem := xs.code, schema.StringType
 	if xs.typ.Kind == schema.Map {
 		over = jen.Qual(runtimePath, "SortedKeys").Call(over)
 	} else {
 		elem = xs.typ.Elem
 	}
-	sym := lowerMacroSymbol(n)
-	if sym != nil || n.Text == "filter" {
-		item = jen.Id(l.fresh(n.Var))
-	}
-	if sym != nil {
+	item := l.fresh(n.Var)
+	if sym := lowerMacroSymbol(n); sym != nil {
 		if l.locals == nil {
 			l.locals = map[*expr.Symbol]storage{}
 		}
-		l.locals[sym] = storage{code: item}
+		l.locals[sym] = storage{code: jen.Id(item)}
 	}
-	loop := jen.For(jen.List(jen.Id("_"), item).Op(":=").Range().Add(over))
-	if sym == nil && n.Text != "filter" {
-		loop = jen.For(jen.Range().Add(over))
-	}
+	want := schema.BoolType
 	if n.Text == "map" {
-		return l.mapped(n, body, loop, xs, recv)
+		want = n.Type.Elem
 	}
-	return l.tested(n, body, loop, item, elem)
+	var v lowered
+	stmts := l.capture(func() { v = l.to(l.value(body), want) })
+	var name string
+	t := n.Type
+	switch n.Text {
+	case "map":
+		name = l.fresh(lowerPlural(body))
+		l.add(jen.Id(name).Op(":=").Add(l.emptyList(t, recv, xs)))
+		stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), v.code))
+	case "filter":
+		name = l.fresh("kept")
+		t = &schema.Type{Kind: schema.List, Elem: elem}
+		l.add(jen.Id(name).Op(":=").Add(l.goType(t)).Values())
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Append(jen.Id(name), jen.Id(item))))
+	case "exists":
+		name = l.fresh("found")
+		l.add(jen.Id(name).Op(":=").False())
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").True(), jen.Break()))
+	default:
+		name = l.fresh("all")
+		l.add(jen.Id(name).Op(":=").True())
+		stmts = append(stmts, jen.If(lowerNot(v).code).Block(jen.Id(name).Op("=").False(), jen.Break()))
+	}
+	l.add(lowerLoop(item, over, stmts))
+	return lowerPrimary(jen.Id(name), t)
 }
 
 // lowerMacroSymbol is the symbol of the macro's variable, or nil when the body does not use it.
@@ -186,49 +216,48 @@ func lowerMacroSymbol(n *expr.Node) *expr.Symbol {
 	return sym
 }
 
-// mapped lowers xs.map(x, body).
-func (l *lowerer) mapped(n, body *expr.Node, loop *jen.Statement, xs lowered, recv *expr.Node) lowered {
-	hint := "mapped"
+// lowerPlural names the list that map makes.
+func lowerPlural(body *expr.Node) string {
 	if body.Op == expr.Field {
-		hint = body.Text + "s"
+		return body.Text + "s"
 	}
-	name := l.fresh(hint)
-	size := jen.Lit(0)
-	if s := lowerRender(xs.code); len(s) < 40 && recv.Op != expr.ListLit {
-		size = jen.Len(xs.code)
-	}
-	typ := jen.Add(l.goType(n.Type))
-	l.add(jen.Id(name).Op(":=").Make(typ, jen.Lit(0), size))
-	var v lowered
-	stmts := l.capture(func() { v = l.to(l.value(body), n.Type.Elem) })
-	stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), v.code))
-	l.add(loop.Block(stmts...))
-	return lowerPrimary(jen.Id(name), n.Type)
+	return "mapped"
 }
 
-// tested lowers exists, all and filter.
-func (l *lowerer) tested(n, body *expr.Node, loop *jen.Statement, item *jen.Statement, elem *schema.Type) lowered {
-	var v lowered
-	stmts := l.capture(func() { v = l.to(l.value(body), schema.BoolType) })
-	if n.Text == "filter" {
-		name, t := l.fresh("kept"), &schema.Type{Kind: schema.List, Elem: elem}
-		l.add(jen.Id(name).Op(":=").Add(l.goType(t)).Values())
-		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Append(jen.Id(name), item)))
-		l.add(loop.Block(stmts...))
-		return lowerPrimary(jen.Id(name), t)
+// emptyList is a list of type t with room for as many items as xs has, where that is easily told.
+func (l *lowerer) emptyList(t *schema.Type, recv *expr.Node, xs lowered) jen.Code {
+	list := jen.Add(l.goType(t))
+	switch {
+	case recv.Op == expr.ListLit:
+		return jen.Make(list, jen.Lit(0), jen.Lit(len(recv.Kids)))
+	case lowerIsPath(lowerRender(xs.code)):
+		return jen.Make(list, jen.Lit(0), jen.Len(xs.code))
 	}
-	hint, start := "found", jen.False()
-	if n.Text == "all" {
-		hint, start = "all", jen.True()
-		v = lowerNot(v)
+	return list.Values()
+}
+
+// lowerLoop ranges over a list, without a variable when the body does not use it.
+func lowerLoop(item string, over jen.Code, body []jen.Code) jen.Code {
+	if lowerUses(body, item) {
+		return jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Add(over)).Block(body...)
 	}
-	name := l.fresh(hint)
-	l.add(jen.Id(name).Op(":=").Add(start))
-	end := jen.True()
-	if n.Text == "all" {
-		end = jen.False()
+	return jen.For(jen.Range().Add(over)).Block(body...)
+}
+
+// lowerUses reports whether code reads the variable name, which no key of a literal and no other variable is called.
+func lowerUses(code []jen.Code, name string) bool {
+	var s scanner.Scanner
+	src := []byte(lowerRender(jen.Block(code...)))
+	s.Init(token.NewFileSet().AddFile("", -1, len(src)), src, nil, 0)
+	after := token.ILLEGAL
+	for {
+		_, tok, text := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return false
+		case tok == token.IDENT && text == name && after != token.PERIOD:
+			return true
+		}
+		after = tok
 	}
-	stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Add(end), jen.Break()))
-	l.add(loop.Block(stmts...))
-	return lowerPrimary(jen.Id(name), schema.BoolType)
 }

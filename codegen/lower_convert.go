@@ -83,7 +83,8 @@ func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 	case v.lit != nil:
 		return l.toLiteral(v, t)
 	case l.same(from, t):
-		return lowered{code: v.code, prec: v.prec, typ: t, stop: v.stop}
+		v.typ = t
+		return v
 	}
 	switch t.Kind {
 	case schema.Int:
@@ -107,6 +108,9 @@ func (l *lowerer) cast(v lowered, t *schema.Type) lowered {
 func (l *lowerer) toLiteral(v lowered, t *schema.Type) lowered {
 	switch x := v.lit.(type) {
 	case int64:
+		if t.Kind == schema.Float && (x > 1<<53 || x < -1<<53) { // folded from smaller ones; the error is the run's
+			return l.toFloat(lowerPrimary(jen.Int64().Call(v.code), schema.IntType), t)
+		}
 		if t.Kind == schema.Float {
 			return lowered{code: v.code, prec: v.prec, typ: t, lit: x}
 		}
@@ -158,7 +162,15 @@ func (l *lowerer) toInt(v lowered, t *schema.Type) lowered {
 	if to.Path != "" { // a named type: its base is not known here
 		return l.cast(wide, t)
 	}
-	return l.hoist(jen.Qual(runtimePath, "Int").Types(jen.Id(to.Name)).Call(wide.code), "n", t)
+	return l.hoist(jen.Qual(runtimePath, "Int").Types(jen.Id(to.Name)).Call(wide.code), l.hintOr("n"), t)
+}
+
+// hintOr is the name of what is being converted, if it has one.
+func (l *lowerer) hintOr(other string) string {
+	if l.hint != "" {
+		return l.hint
+	}
+	return other
 }
 
 // fromUnsigned converts a uint or uint64, which may be too large.
@@ -300,6 +312,7 @@ func (l *lowerer) toStruct(v lowered, t *schema.Type) lowered {
 		g := v.typ.Field(f.Name)
 		switch {
 		case g != nil:
+			l.hint = g.Name
 			w := l.to(lowered{code: jen.Add(v.in(lowerAtom)).Dot(fieldName(g)), prec: lowerAtom, typ: g.Type}, f.Type)
 			fields = append(fields, jen.Id(fieldName(f)).Op(":").Add(w.code))
 		case f.Default != nil && l.deflt != nil:

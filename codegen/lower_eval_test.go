@@ -379,7 +379,7 @@ func lowerTextOf(v any) string {
 	return v.(string)
 }
 
-// lowerJSON writes a value as its Go form would be written: struct fields in declaration order.
+// lowerJSON writes a value as its Go form would be written: keys in order.
 func lowerJSON(v any, t *schema.Type) string {
 	if v == nil {
 		return "null"
@@ -391,6 +391,7 @@ func lowerJSON(v any, t *schema.Type) string {
 		for _, f := range t.Fields {
 			parts = append(parts, strconv.Quote(f.Name)+":"+lowerJSON(v.(map[string]any)[f.Name], f.Type))
 		}
+		slices.Sort(parts) // canonical JSON
 		return "{" + strings.Join(parts, ",") + "}"
 	case schema.List:
 		var parts []string

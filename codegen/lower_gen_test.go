@@ -61,6 +61,7 @@ var (
 		lowerField("l32", schema.ListOf(lowerInt32)), lowerField("llv", schema.ListOf(lowerLevel)), lowerField("lt", schema.ListOf(schema.TimeType)),
 		lowerField("los", schema.ListOf(lowerOpt(schema.StringType))), lowerField("ts", schema.ListOf(lowerTask)),
 		lowerField("m", schema.MapOf(schema.IntType)), lowerField("mo", schema.MapOf(lowerOpt(schema.StringType))),
+		lowerField("ms", schema.MapOf(lowerSub)),
 		lowerField("os", lowerOpt(schema.StringType)), lowerField("oi", lowerOpt(schema.IntType)), lowerField("of", lowerOpt(schema.FloatType)),
 		lowerField("ob", lowerOpt(schema.BoolType)), lowerField("osub", lowerOpt(lowerSub)), lowerField("task", lowerTask),
 	)
@@ -121,6 +122,9 @@ func (g *lowerGen) input(i int) map[string]any {
 	post, alt := g.random(lowerOpt(lowerSub)), g.random(lowerOpt(lowerSub))
 	if alt == nil && post == nil {
 		post = g.random(lowerSub)
+	}
+	if ms := in["ms"].(map[string]any); i%2 == 0 {
+		ms["k"] = g.random(lowerSub)
 	}
 	if i == 0 {
 		in["m"] = map[string]any{"k": int64(3), "a": int64(1)}
@@ -602,6 +606,23 @@ func (g *lowerGen) tasks(s lowerScope, depth int) string {
 // template makes text with expressions in it.
 func (g *lowerGen) template(t *testing.T) *lowerCase {
 	t.Helper()
+	for range 100 {
+		src := g.text()
+		tree, probs := expr.ParseTemplate(src)
+		probs = append(probs, expr.CheckTemplate(tree, lowerEnv{}, nil)...)
+		switch {
+		case len(probs) == 0:
+			return &lowerCase{src: src, tmpl: tree}
+		case probs[0].Code == diag.NeverAbsent || probs[0].Code == diag.ExprNumber:
+			continue
+		}
+		t.Fatalf("%s: %s: %s", src, probs[0].Code, probs[0].Message)
+	}
+	t.Fatal("no template found")
+	return nil
+}
+
+func (g *lowerGen) text() string {
 	s := lowerScope{}
 	var b strings.Builder
 	for range 1 + g.r.IntN(4) {
@@ -611,7 +632,7 @@ func (g *lowerGen) template(t *testing.T) *lowerCase {
 			"input.u8", "input.task | json", "input.ts | json", "input.osub | json", g.list(s, depth, schema.String)+" | lines", g.list(s, depth, schema.Int)+" | join(\", \")",
 			"input.llv | join(\"\")", "input.lf | lines", "input.lt | join(\" \")", "\"{{\"", "1", "true", "\"a\" | json", "1 | json") + " }}")
 	}
-	return lowerTemplate(t, b.String())
+	return b.String()
 }
 
 func lowerTemplate(t *testing.T, src string) *lowerCase {
@@ -636,13 +657,16 @@ func lowerHandwritten(t *testing.T) []*lowerCase {
 		"input.b1 ? input.i1 + 1 : input.i1 - 1", "input.ts.map(x, x.n + 1)", "input.ts.exists(x, x.n * 2 > 4)", "input.ts.all(x, -x.n < 0)",
 		"input.ts.map(x, input.ts.filter(y, y.n > x.n).size())", "input.li.map(x, input.li.map(y, x == y))", "[1, 2].map(x, [x, x])", "[[1], []]",
 		"input.ts.map(x, x.url)", "input.ts.map(x, default(x.url, x.q))", "input.ts.filter(x, true)", "input.ts.exists(x, true)", "input.ts.map(x, 1)",
-		"[input.oi, 1, null]", "[\"a\", input.lv]", "input.b1 ? input.lv : \"other\"", "default(post?.deep?.k, alt?.deep?.k)", "default(default(post.deep.k, alt.deep.k), 5)",
+		"[input.oi, 1, null]", "[\"a\", input.lv]", "input.b1 ? input.lv : \"other\"", "default(post?.deep?.k, alt?.deep?.k)", "default(default(post.deep.k, alt?.deep?.k), 5)",
 		"first(post, alt).lang", "default(input.osub, input.osub)", "post?.deep?.k != null && post.deep.k > 0 && alt?.deep != null", "first(post?.deep, alt?.deep)?.k",
 		"(input.b1 ? post : alt)?.lang", "(post == null) == (alt == null)", "input.m.a != null ? input.m.a + 1 : 0", "input.mo.k == null || input.mo.k == \"a\"",
 		"default(input.mo.k, \"none\")", "\"k\" in input.m ? 1 : 2", "!(input.f1 < input.f2)", "!(input.i1 < input.i2)", "!!input.b1", "-(-(5))", "-(-0.5)",
-		"input.s1 in []", "input.s1 in [\"a\"]", "(input.s1 + \"x\") in [\"ax\", \"x\"]", "input.i1 in [1, 2, 3, 4, 5, 6]", "1 in [1, 2]", "input.t1 in [input.t2]",
+		"input.s1 in [\"a\"]", "(input.s1 + \"x\") in [\"ax\", \"x\"]", "input.i1 in [1, 2, 3, 4, 5, 6]", "1 in [1, 2]", "input.t1 in [input.t2]",
 		"null == input.oi", "input.u8 + input.ig", "input.f32 * 2", "input.f32 + input.i32", "input.u8 == 256", "input.u8 == 1", "size(input.ls) == 2", "2 < size(input.ls)", "size(input.ls) == input.i32",
 		"size(input.ls) + 1", "size(input.ls) * 1.5", "input.task.url != null && input.task.url.matches(\"^https?://\")", "[true, false].exists(x, x)", "1 == 1.0", "size(\"日本\") == 2",
+		"input.ms.k?.lang != null", "input.ms.k?.note != null", "default(input.ms.k.lang, \"x\")", "input.ms.k?.deep?.k", "first(input.ms.k.n, input.m.k, 3)",
+		"input.os != null ? input.ts.map(x, default(input.os, x.q)) : []", "input.ms.k != null && input.ms.k.note != null && size(input.ms.k.note) > 0",
+		"input.ms.map(k, k + \"!\")", "input.ts.exists(q, input.task.q == \"a\")", "input.ms.k?.lang == null || input.ms.k.lang == \"a\"",
 	} {
 		n, probs := expr.Parse(src)
 		probs = append(probs, expr.Check(n, lowerEnv{}, nil)...)

@@ -87,12 +87,15 @@ func (l *lowerer) shortCircuit(n *expr.Node) lowered {
 		prec = lowerOr
 	}
 	a := l.to(l.value(n.Kids[0]), schema.BoolType)
+	name := ""
+	if !n.Kids[1].Inline() {
+		name = l.fresh("ok")
+	}
 	var b lowered
 	stmts := l.capture(func() { b = l.to(l.value(n.Kids[1]), schema.BoolType) })
 	if len(stmts) == 0 {
 		return lowered{code: jen.Add(a.in(prec)).Op(n.Text).Add(b.in(prec + 1)), prec: prec, typ: schema.BoolType}
 	}
-	name := l.fresh("ok")
 	l.add(jen.Id(name).Op(":=").Add(a.code))
 	test := jen.Id(name)
 	if n.Text == "||" {
@@ -354,10 +357,7 @@ func (l *lowerer) inLiterals(x lowered, a, list *expr.Node) (lowered, bool) {
 			return lowered{}, false
 		}
 	}
-	switch len(list.Kids) {
-	case 0:
-		return l.literal(false), true
-	case 1:
+	if len(list.Kids) == 1 {
 		return l.compare("==", x, l.value(list.Kids[0])), true
 	}
 	if x.lit == nil {
@@ -383,17 +383,41 @@ func (l *lowerer) inLoop(x, xs lowered) lowered {
 
 // choice lowers c ? a : b.
 func (l *lowerer) choice(n *expr.Node) lowered {
-	test := l.cond(n.Kids[0])
+	test := l.to(l.value(n.Kids[0]), schema.BoolType)
 	name := l.fresh("choice")
 	branch := func(k *expr.Node) []jen.Code {
 		var v lowered
 		stmts := l.capture(func() { v = l.to(l.value(k), n.Type) })
 		return append(stmts, jen.Id(name).Op("=").Add(v.code))
 	}
-	yes, no := branch(n.Kids[1]), branch(n.Kids[2])
+	isNull := func(k *expr.Node) bool { return k.Type.Kind == schema.Null }
+	yes, no := n.Kids[1], n.Kids[2]
+	if otherwise, ok := l.constant(no, n.Type); ok { // it can be there before the test
+		l.add(jen.Id(name).Op(":=").Add(otherwise), jen.If(test.code).Block(branch(yes)...))
+		return lowerPrimary(jen.Id(name), n.Type)
+	}
 	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
-	l.add(jen.If(test).Block(yes...).Else().Block(no...))
+	switch {
+	case isNull(no): // a variable starts as nil
+		l.add(jen.If(test.code).Block(branch(yes)...))
+	case isNull(yes):
+		l.add(jen.If(lowerNot(test).code).Block(branch(no)...))
+	default:
+		l.add(jen.If(test.code).Block(branch(yes)...).Else().Block(branch(no)...))
+	}
 	return lowerPrimary(jen.Id(name), n.Type)
+}
+
+// constant is a literal as a value of the type t, if that is what n is.
+func (l *lowerer) constant(n *expr.Node, t *schema.Type) (jen.Code, bool) {
+	if n.Op != expr.Lit || n.Value == nil || t.Kind == schema.Opt || t.Kind == schema.Any {
+		return nil, false
+	}
+	v := l.value(n)
+	if v.lit == nil {
+		return nil, false
+	}
+	return l.typedLiteral(v, t), true
 }
 
 func (l *lowerer) list(n *expr.Node) lowered {

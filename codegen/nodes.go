@@ -181,8 +181,14 @@ func (g *generator) info() {
 		fields = append(fields, field("Edges", jen.Index().Qual(runtimePath, "Edge").Custom(braces(true), list...)))
 	}
 	var secrets []jen.Code
-	for _, s := range p.WF.Secrets {
-		secrets = append(secrets, quote(s.Name.Name))
+	seen := map[string]bool{}
+	for _, p := range g.programs() {
+		for _, s := range p.WF.Secrets {
+			if !seen[s.Name.Name] {
+				seen[s.Name.Name] = true
+				secrets = append(secrets, quote(s.Name.Name))
+			}
+		}
 	}
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))

@@ -1,10 +1,13 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // block writes the statements of one Go block.
@@ -15,6 +18,8 @@ type block struct {
 	layout *layout
 	fail   func(err jen.Code) []jen.Code // leaves the function with an error
 	node   *check.Step                   // whose values are being written: run.Fail names it
+	last   jen.Code                      // a statement that leaves the function with err and else goes on,
+	end    []jen.Code                    // and what it is as the last one of a function that returns err
 }
 
 // block opens the outermost block of a function whose results are (out, err).
@@ -88,10 +93,30 @@ func (b *block) plan(p *check.Plan) {
 
 // ifPlan writes `if cond { ... }`.
 func (b *block) ifPlan(p *check.Plan) {
+	kid := p.Kids[0]
+	in := b.inner(b.layout.scopes[kid])
+	if impliedBy(p.Cond, kid) {
+		in.plan(kid)
+		b.add(in.code...)
+		return
+	}
 	cond := b.cond(p.Cond)
-	in := b.inner(b.layout.scopes[p.Kids[0]])
-	in.plan(p.Kids[0])
+	in.plan(kid)
 	b.add(jen.If(cond).Block(in.code...))
+}
+
+// impliedBy reports whether a condition says no more than that a decision takes one of the arms that follow.
+func impliedBy(c *check.Cond, p *check.Plan) bool {
+	if p.Kind != check.Choose || len(c.Any) != 1 || c.Any[0].Ran != nil || c.Any[0].Decision != p.Decision {
+		return false
+	}
+	arms := slices.Concat(p.Arms...)
+	for _, k := range arms {
+		if !slices.Contains(c.Any[0].Cases, k) {
+			return false
+		}
+	}
+	return true
 }
 
 // choose writes a decision: `if ... else` for two cases, `switch` for more.
@@ -115,6 +140,14 @@ func (b *block) choose(p *check.Plan) {
 		b.chooseOutcome(p, bodies)
 		return
 	}
+	if d.Kind == check.Switch && d.Expr.Type.Kind == schema.Bool && len(d.Cases) == 2 && len(p.Kids) == 2 {
+		yes, no := 0, 1
+		if d.Cases[p.Arms[0][0]].Label == "false" || d.Cases[p.Arms[1][0]].Label == "true" {
+			yes, no = 1, 0
+		}
+		b.add(jen.If(b.decisionValue(d)).Block(bodies[yes]...).Else().Block(bodies[no]...))
+		return
+	}
 	b.add(jen.Switch(b.decisionValue(d)).BlockFunc(func(g *jen.Group) {
 		for i, cases := range p.Arms {
 			if hasDefault(d, cases) {
@@ -124,15 +157,19 @@ func (b *block) choose(p *check.Plan) {
 		}
 		for i, cases := range p.Arms {
 			if hasDefault(d, cases) {
-				b.others(g, p, cases)
+				b.others(g, p)
 				g.Default().Block(bodies[i]...)
 			}
+		}
+		if guarded(d) && b.layout.stops[d] == p {
+			b.others(g, p)
+			g.Default().Block(b.noCase(d)...)
 		}
 	}))
 }
 
 // others writes the cases that lead nowhere before a default, which must not take them.
-func (b *block) others(g *jen.Group, p *check.Plan, defaults []int) {
+func (b *block) others(g *jen.Group, p *check.Plan) {
 	taken := map[int]bool{}
 	for _, cases := range p.Arms {
 		for _, k := range cases {
@@ -140,8 +177,8 @@ func (b *block) others(g *jen.Group, p *check.Plan, defaults []int) {
 		}
 	}
 	var rest []int
-	for k := range p.Decision.Cases {
-		if !taken[k] {
+	for k, c := range p.Decision.Cases {
+		if !taken[k] && !c.Default {
 			rest = append(rest, k)
 		}
 	}
@@ -159,11 +196,51 @@ func hasDefault(d *check.Decision, cases []int) bool {
 	return false
 }
 
+// tested are the cases that choose asks for: one of the arms may be what is left.
+func tested(p *check.Plan) [][]int {
+	if d := p.Decision; d.Kind == check.Switch {
+		return p.Arms
+	} else if len(d.Cases) == 2 && len(p.Kids) == 2 {
+		return [][]int{{0}}
+	}
+	out := slices.Clone(p.Arms)
+	total := 0
+	for _, cases := range p.Arms {
+		total += len(cases)
+	}
+	ok := slices.IndexFunc(p.Arms, func(cases []int) bool { return len(cases) == 1 && cases[0] == 0 })
+	if total == len(p.Decision.Cases) && ok >= 0 {
+		last := len(out) - 1
+		if last == ok {
+			last--
+		}
+		out = slices.Delete(out, last, last+1)
+	}
+	return out
+}
+
 // chooseOutcome writes what follows a step with several catch clauses.
 func (b *block) chooseOutcome(p *check.Plan, bodies [][]jen.Code) {
+	ok := slices.IndexFunc(p.Arms, func(cases []int) bool { return len(cases) == 1 && cases[0] == 0 })
+	left := len(p.Decision.Cases)
 	b.add(jen.Switch().BlockFunc(func(g *jen.Group) {
+		if ok >= 0 { // first: what comes after it knows that there is an error
+			g.Case(b.caseTest(p.Decision, p.Arms[ok])).Block(bodies[ok]...)
+			left--
+		}
 		for i, cases := range p.Arms {
-			g.Case(b.caseTest(p.Decision, cases)).Block(bodies[i]...)
+			if i == ok {
+				continue
+			}
+			left -= len(cases)
+			switch {
+			case ok >= 0 && left == 0:
+				g.Default().Block(bodies[i]...)
+			case ok >= 0:
+				g.Case(b.failedWith(p.Decision, cases)).Block(bodies[i]...)
+			default:
+				g.Case(b.caseTest(p.Decision, cases)).Block(bodies[i]...)
+			}
 		}
 	}))
 }
@@ -175,8 +252,28 @@ func (b *block) parallel(p *check.Plan) {
 	for _, k := range p.Kids {
 		args = append(args, b.branch(k))
 	}
-	b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Parallel").Custom(multiline, args...), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.fork(jen.Qual(runtimePath, "Parallel").Custom(multiline, args...))
 	b.joins(p)
+}
+
+// fork writes a call that returns an error alone.
+func (b *block) fork(c jen.Code) {
+	b.leave(jen.If(jen.Err().Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...), jen.Return(c))
+}
+
+// leave adds a statement that leaves the function when there is an error. end is what it is at a function's end.
+func (b *block) leave(c jen.Code, end ...jen.Code) {
+	b.add(c)
+	b.last, b.end = c, end
+}
+
+// returns ends a function that returns an error alone.
+func (b *block) returns() {
+	if n := len(b.code); n > 0 && b.code[n-1] == b.last {
+		b.code = append(b.code[:n-1], b.end...)
+		return
+	}
+	b.add(jen.Return(jen.Nil()))
 }
 
 // multiline writes call arguments one to a line.
@@ -191,7 +288,7 @@ func (b *block) branch(k *check.Plan) jen.Code {
 	if len(in.code) == 0 {
 		result = jen.Error()
 	}
-	in.add(jen.Return(jen.Nil()))
+	in.returns()
 	return jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).Add(result).Block(in.code...)
 }
 
@@ -211,7 +308,7 @@ func (b *block) scheduled(p *check.Plan) {
 		fields = append(fields, jen.Id("Do").Op(":").Add(b.branch(k)))
 		args = append(args, jen.Qual(runtimePath, "Step").Values(fields...))
 	}
-	b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Graph").Custom(multiline, args...), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.fork(jen.Qual(runtimePath, "Graph").Custom(multiline, args...))
 	b.joins(p)
 }
 
@@ -223,16 +320,24 @@ func first(p *check.Plan) *check.Step {
 	return p.Step
 }
 
+// either joins conditions with ||.
+func either(conds []jen.Code) jen.Code {
+	all := jen.Add(conds[0])
+	for _, c := range conds[1:] {
+		all = all.Op("||").Add(c)
+	}
+	return all
+}
+
 // repeat writes a loop that a back edge closes.
 func (b *block) repeat(p *check.Plan) {
 	l := p.Loop
 	in := b.inner(b.layout.scopes[p.Kids[0]])
 	header, i := b.fn.g.loopNode(l), b.fn.counter()
 	b.add(b.fn.g.loopComment(l))
-	in.add(jen.List(jen.Id("run"), jen.Err()).Op(":=").Id("run").Dot("Iterate").Call(header, jen.Id(i)),
-		jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 	in.add(b.layout.resets(p.Kids[0], in.scope)...)
 	in.plan(p.Kids[0])
+	var end jen.Code
 	if l.When != nil {
 		stop := make([]int, 0, len(l.When.Cases)-1)
 		for k := range l.When.Cases {
@@ -240,8 +345,22 @@ func (b *block) repeat(p *check.Plan) {
 				stop = append(stop, k)
 			}
 		}
-		in.add(jen.If(in.caseTest(l.When, stop)).Block(jen.Break()))
+		end = in.caseTest(l.When, stop)
 	}
+	var out []jen.Code
+	switch { // the edge back is not active when the node it leaves did not run, or failed
+	case b.fn.ends[l.From]:
+		out = append(out, jen.Op("!").Id(b.fn.ranName(l.From)))
+	case l.From.Catch:
+		out = append(out, jen.Id(b.fn.local(l.From)).Op("==").Nil())
+	}
+	if end != nil {
+		out = append(out, end)
+	}
+	if len(out) > 0 {
+		in.add(jen.If(either(out)).Block(jen.Break()))
+	}
+	in.iteration(header, i)
 	switch {
 	case l.Exhausted:
 		b.add(jen.For(jen.Id(i).Op(":=").Range().Lit(l.Max)).Block(in.code...))

@@ -19,10 +19,15 @@ func quote(s string) jen.Code {
 	return jen.Op(strconv.Quote(s))
 }
 
-// quoteBlock reports whether s has a line break other than at its end.
+// quoteBlock reports whether s is worth a raw string: a text of three lines or more that hold something.
 func quoteBlock(s string) bool {
-	i := strings.IndexByte(s, '\n')
-	return i >= 0 && i < len(s)-1
+	lines := 0
+	for line := range strings.Lines(s) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	return lines > 2
 }
 
 // quoteRaw reports whether s survives between backquotes and shows what it holds: no backquote, no carriage return (which

@@ -2,6 +2,9 @@ package codegen
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"slices"
 
 	"github.com/dave/jennifer/jen"
@@ -21,9 +24,9 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	if !item.Used {
 		param = jen.Id("_").Add(elem)
 	}
-	collect := b.collectors(s)
-	var head []jen.Code
-	if len(s.Vars) > 1 && s.Vars[1].Used || len(collect) > 0 {
+	fields := b.fn.itemFields(s)
+	var head, commit []jen.Code
+	if len(s.Vars) > 1 && s.Vars[1].Used || len(fields) > 0 {
 		at := b.fn.fresh("at")
 		items = jen.Qual(runtimePath, "Enumerate").Call(items)
 		param = jen.Id(at).Qual(runtimePath, "Indexed").Types(elem)
@@ -33,22 +36,28 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 		if len(s.Vars) > 1 && s.Vars[1].Used {
 			head = append(head, jen.Id(b.fn.varName(s.Vars[1])).Op(":=").Id(at).Dot("Index"))
 		}
-		saved := b.fn.itemIndex
-		defer func() { b.fn.itemIndex = saved }()
-		b.fn.itemIndex = jen.Id(at).Dot("Index")
+		for _, f := range fields {
+			head = append(head, jen.Var().Id(f.own).Add(b.fn.listOf(f.set)))
+			commit = append(commit, jen.Id(f.all).Index(jen.Id(at).Dot("Index")).Op("=").Id(f.own))
+		}
 	}
-	for _, c := range collect {
-		b.add(jen.Id(c.name).Op(":=").Make(jen.Index().Add(c.typ), jen.Len(b.value(s.Over))))
+	if len(fields) > 0 {
+		name := b.fn.fresh(s.Node.ID.Name + "_items")
+		b.add(jen.Id(name).Op(":=").Add(items))
+		items = jen.Id(name)
 	}
+	for _, f := range fields {
+		b.add(jen.Id(f.all).Op(":=").Make(jen.Index().Add(b.fn.listOf(f.set)), jen.Len(items)))
+	}
+	leave := b.fn.enter(fields)
 	f := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), param)
-	c := jen.Qual(runtimePath, mapFunc(v)).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head))
+	c := jen.Qual(runtimePath, mapFunc(v)).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
+	leave()
 	if v.OnItemError == ir.ItemDrop {
 		b.dropMap(s, c)
+		b.add(b.applied(fields)...)
 	} else {
-		b.handled(s, c)
-	}
-	for _, c := range collect {
-		b.apply(c)
+		b.handled(s, c, b.applied(fields), nil)
 	}
 }
 
@@ -63,7 +72,7 @@ func mapFunc(v *ir.Map) string {
 }
 
 // itemFunc writes the function of one item. A body that is a single plain call is returned as it is.
-func (b *block) itemFunc(s *check.Step, f *jen.Statement, head []jen.Code) *jen.Statement {
+func (b *block) itemFunc(s *check.Step, f *jen.Statement, head, commit []jen.Code) *jen.Statement {
 	result := b.fn.g.goType(s.Body.Result)
 	in := &block{fn: b.fn, scope: b.scope.child(), fail: returnOut}
 	in.add(head...)
@@ -77,7 +86,7 @@ func (b *block) itemFunc(s *check.Step, f *jen.Statement, head []jen.Code) *jen.
 		}
 		in.add(jen.Return(values...))
 	} else {
-		in.inside(s)
+		in.inside(s, commit)
 	}
 	return f.Params(jen.Id("out").Add(result), jen.Err().Error()).Block(in.code...)
 }
@@ -116,10 +125,12 @@ func (b *block) only(s *check.Step) []jen.Code {
 }
 
 // inside writes the body of a map item and returns its result.
-func (b *block) inside(s *check.Step) {
+func (b *block) inside(s *check.Step, commit []jen.Code) {
 	b.run(s.Body, resultRefs(s.Body))
 	b.gap()
-	b.add(jen.Return(b.bodyResult(s.Body), jen.Nil()))
+	result := b.bodyResult(s.Body)
+	b.add(commit...)
+	b.add(jen.Return(result, jen.Nil()))
 }
 
 func resultRefs(body *check.Body) []*expr.Node {
@@ -145,45 +156,63 @@ func (b *block) bodyResult(body *check.Body) jen.Code {
 
 // dropMap stores the results and the failures of a map that drops failed items.
 func (b *block) dropMap(s *check.Step, c jen.Code) {
-	result := b.target(s.Read, variable{kind: resultVar, step: s})
-	failures := b.target(s.FailuresRead, variable{kind: failuresVar, step: s})
-	op := ":="
-	if result == nil && failures == nil || result != nil && b.fn.outside(variable{kind: resultVar, step: s}) || failures != nil && b.fn.outside(variable{kind: failuresVar, step: s}) {
-		op = "="
+	result, failures := variable{kind: resultVar, step: s}, variable{kind: failuresVar, step: s}
+	reads, readsFailures := b.fn.reads(s), b.fn.readsFailures(s)
+	if !reads && !readsFailures {
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+		return
 	}
-	value := orBlank(result)
-	if result != nil && b.fn.pointer(s) {
+	// What lives outside, or is held as a pointer, gets its value afterwards.
+	value, dropped := b.target(reads, result), b.target(readsFailures, failures)
+	moved, movedFailures := reads && (b.fn.pointer(s) || b.fn.outside(result)), readsFailures && b.fn.outside(failures)
+	if moved {
 		value = jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
-		op = ":="
 	}
-	b.add(jen.List(value, orBlank(failures), jen.Err()).Op(op).Add(c))
+	if movedFailures {
+		dropped = jen.Id(b.fn.fresh(s.Node.ID.Name + "_dropped"))
+	}
+	b.add(jen.List(orBlank(value), orBlank(dropped), jen.Err()).Op(":=").Add(c))
 	b.check()
-	if result != nil && b.fn.pointer(s) {
-		b.assign(s, value, true)
+	if moved {
+		b.assign(s, jen.Add(value), true)
 	}
+	if movedFailures {
+		b.add(jen.Id(b.fn.failuresName(s)).Op("=").Add(dropped))
+	}
+}
+
+// ownFunction reports whether a loop is written as a function, because its failure does not end the one it is in.
+func ownFunction(s *check.Step) bool {
+	_, loop := s.Node.Verb.(*ir.Loop)
+	return loop && (s.Catch || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail)
 }
 
 // loop writes a loop node: its body, then the test.
 func (b *block) loop(s *check.Step, v *ir.Loop) {
-	if s.Catch || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail {
+	if ownFunction(s) {
 		in := &block{fn: b.fn, scope: b.scope.child(), fail: returnOut}
+		saved := b.fn.own
 		b.fn.own = map[*check.Step]string{s: "out"}
 		in.iterate(s, v, func(value jen.Code) jen.Code { return jen.Id("out").Op("=").Add(value) })
-		b.fn.own = nil
+		b.fn.own = saved
 		in.add(jen.Return(jen.Id("out"), jen.Nil()))
 		c := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).
 			Params(jen.Id("out").Add(b.fn.g.goType(s.Body.Result)), jen.Err().Error()).Block(in.code...).Call(jen.Id("run"))
-		b.handled(s, c)
+		undo := b.keep(s)
+		b.handled(s, c, nil, undo)
 		return
 	}
 	name := b.fn.local(s)
-	if s.Read && !b.fn.outside(variable{kind: resultVar, step: s}) {
+	if b.fn.reads(s) && !b.fn.outside(variable{kind: resultVar, step: s}) {
 		b.add(jen.Var().Id(name).Add(b.fn.typeOf(variable{kind: resultVar, step: s})))
+	}
+	if only := s.Body.Steps[0]; only.Node.Inline && !b.fn.reads(s) {
+		b.fn.unread = only
 	}
 	b.iterate(s, v, func(value jen.Code) jen.Code {
 		switch {
-		case !s.Read:
-			return nil
+		case !b.fn.reads(s):
+			return jen.Id("_").Op("=").Add(value)
 		case b.fn.pointer(s) && s.Node.Result.Kind != schema.Opt:
 			return jen.Id(name).Op("=").Qual(runtimePath, "Ptr").Call(value)
 		}
@@ -195,12 +224,10 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code) {
 	i := b.fn.counter()
 	in := b.inner(b.scope.child())
-	in.add(jen.List(jen.Id("run"), jen.Err()).Op(":=").Id("run").Dot("Iterate").Call(b.fn.node(s), jen.Id(i)))
-	in.check()
 	in.run(s.Body, resultRefs(s.Body))
 	if len(s.Body.Result.Fields) > 0 || s.Body.Result.Kind != schema.Struct {
-		if c := store(in.bodyResult(s.Body)); c != nil {
-			in.add(c)
+		if only := s.Body.Steps[0]; !only.Node.Inline || b.fn.reads(only) {
+			in.add(store(in.bodyResult(s.Body)))
 		}
 	}
 	if s.Until != nil {
@@ -210,12 +237,44 @@ func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code
 		in.flush(low)
 		in.add(jen.If(cond).Block(jen.Break()))
 	}
+	in.iteration(b.fn.node(s), i)
 	b.add(comment(loopText(s, v)))
 	if s.Until == nil && v.Max > 0 {
 		b.add(jen.For(jen.Id(i).Op(":=").Range().Lit(v.Max)).Block(in.code...))
 		return
 	}
 	b.add(jen.For(jen.Id(i).Op(":=").Lit(0), jen.Empty(), jen.Id(i).Op("++")).Block(in.code...))
+}
+
+// iteration puts the beginning of an iteration before a loop's statements: the bound, the cancellation, and the scope.
+func (b *block) iteration(node jen.Code, i string) {
+	call := jen.Id("run").Dot("Iterate").Call(node, jen.Id(i))
+	head := []jen.Code{jen.List(jen.Id("run"), jen.Err()).Op(":=").Add(call), jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
+	if !mentions(b.code, "run") {
+		head = []jen.Code{jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
+	}
+	b.code = append(head, b.code...)
+}
+
+// mentions reports whether statements use a name of the function they stand in; functions inside it have one of their
+// own when they have any.
+func mentions(code []jen.Code, name string) bool {
+	text := fmt.Sprintf("%#v", jen.Func().Id("_").Params().Block(code...))
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+text, parser.SkipObjectResolution)
+	found := err != nil
+	if err == nil {
+		ast.Inspect(file.Decls[0].(*ast.FuncDecl).Body, func(n ast.Node) bool {
+			if f, ok := n.(*ast.FuncLit); ok {
+				return !slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool {
+					return slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == name })
+				})
+			}
+			id, ok := n.(*ast.Ident)
+			found = found || ok && id.Name == name
+			return !found
+		})
+	}
+	return found
 }
 
 func loopText(s *check.Step, v *ir.Loop) string {
@@ -229,87 +288,6 @@ func loopText(s *check.Step, v *ir.Loop) string {
 		text += ", until " + s.Until.String()
 	}
 	return text
-}
-
-// A collector gathers what parallel branches write to one state field, to be applied in order at the join.
-type collector struct {
-	name string
-	typ  *jen.Statement
-	set  *check.SetState
-	step *check.Step
-	many bool // one entry for every item of a map
-}
-
-// collectors are the deferred writes inside a map.
-func (b *block) collectors(s *check.Step) []*collector {
-	var out []*collector
-	for _, t := range s.Body.All() {
-		for _, x := range t.Sets {
-			if x.Deferred {
-				out = append(out, b.fn.collector(t, x, true))
-			}
-		}
-	}
-	return out
-}
-
-// collector is the variable for one deferred write: a slice of what was written, in order.
-func (fn *function) collector(s *check.Step, x *check.SetState, many bool) *collector {
-	if c := fn.collect[x]; c != nil {
-		return c
-	}
-	typ := jen.Index().Add(fn.g.goType(x.Value.Type))
-	if x.State.Merge.Kind == ir.MergeAppend {
-		typ = fn.g.goType(x.State.Type)
-	}
-	c := &collector{name: fn.fresh(s.Node.ID.Name + "_" + x.State.Name.Name), typ: jen.Add(typ), set: x, step: s, many: many}
-	if fn.collect == nil {
-		fn.collect = map[*check.SetState]*collector{}
-	}
-	fn.collect[x] = c
-	return c
-}
-
-// deferred writes into the collector instead of into state.
-func (b *block) deferred(s *check.Step, x *check.SetState) {
-	c := b.fn.collector(s, x, false)
-	at := jen.Id(c.name)
-	if c.many {
-		at = jen.Id(c.name).Index(b.fn.itemIndex)
-	}
-	v := b.value(x.Value)
-	if x.State.Merge.Kind == ir.MergeAppend {
-		v = spread(v, x)
-	}
-	b.add(jen.Add(at).Op("=").Append(at, v))
-}
-
-// apply merges a collector into state.
-func (b *block) apply(c *collector) {
-	field := jen.Id("state").Dot(fieldName(&schema.Field{Name: c.set.State.Name.Name}))
-	each := func(list jen.Code) jen.Code {
-		if c.set.State.Merge.Kind == ir.MergeAppend {
-			return jen.Add(field).Op("=").Append(field, jen.Add(list).Op("..."))
-		}
-		return jen.For(jen.List(jen.Id("_"), jen.Id("x")).Op(":=").Range().Add(list)).Block(
-			jen.Add(field).Op("=").Add(b.fn.g.goFunc(c.set.State.Merge.Reducer.Bind)).Call(field, jen.Id("x")))
-	}
-	if !c.many {
-		b.add(each(jen.Id(c.name)))
-		return
-	}
-	b.add(jen.For(jen.List(jen.Id("_"), jen.Id("xs")).Op(":=").Range().Id(c.name)).Block(each(jen.Id("xs"))))
-}
-
-// joins applies, after parallel arms, what they wrote to state together, in file order.
-func (b *block) joins(p *check.Plan) {
-	for _, s := range leaves(p) {
-		for _, x := range s.Sets {
-			if c := b.fn.collect[x]; x.Deferred && c != nil && !c.many {
-				b.apply(c)
-			}
-		}
-	}
 }
 
 // loopComment says what a loop of edges does.
@@ -327,18 +305,6 @@ func (fn *function) counter() string {
 		return "iteration"
 	}
 	return "i"
-}
-
-// collectIn declares the collectors of the writes that parallel arms make.
-func (b *block) collectIn(p *check.Plan) {
-	for _, s := range leaves(p) {
-		for _, x := range s.Sets {
-			if x.Deferred && b.fn.collect[x] == nil {
-				c := b.fn.collector(s, x, false)
-				b.add(jen.Var().Id(c.name).Add(c.typ))
-			}
-		}
-	}
 }
 
 // leaves are the steps of a plan in file order.

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -60,14 +62,21 @@ type layout struct {
 	body   *check.Body
 	scopes map[*check.Plan]*scope // If, Choose arms, Par arms, Scheduled kids, Repeat bodies: by the kid
 	leaf   map[*check.Step]*scope
+
+	// stops are the switches that are written in the block of their step, by decision: a value without a case can be
+	// stopped there.
+	stops map[*check.Decision]*check.Plan
 }
 
 // lay computes the layout of a body's plan inside root. end are the expressions evaluated after the plan.
 func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
-	l := &layout{fn: fn, body: b, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}}
+	l := &layout{fn: fn, body: b, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
 	if b.Plan != nil {
 		l.define(b.Plan, root)
 		l.uses(b.Plan, root)
+		for _, s := range leaves(b.Plan) {
+			l.decides(s)
+		}
 	}
 	for _, n := range end {
 		l.use(n, root)
@@ -102,23 +111,40 @@ func (l *layout) define(p *check.Plan, at *scope) {
 func (l *layout) uses(p *check.Plan, at *scope) {
 	switch p.Kind {
 	case check.Leaf:
-		ir.Expressions(p.Step.Node, func(n *expr.Node) { l.use(n, at) })
-		for _, d := range p.Step.Decisions() {
-			if d.Hoist || d.Open {
-				l.use(d.Expr, at)
+		ir.Expressions(p.Step.Node, func(n *expr.Node) {
+			if n != p.Step.Until || !ownFunction(p.Step) {
+				l.use(n, at)
+				return
 			}
-		}
+			// Inside a function of its own a loop's own result is that function's.
+			l.useExcept(n, at, p.Step)
+		})
 	case check.If:
 		for _, t := range p.Cond.Any {
 			if t.Ran != nil {
 				l.ran(t.Ran, at)
 			}
-			l.decision(t.Decision, at)
+			if asks(t) {
+				l.decision(t.Decision, t.Cases, at)
+			}
 		}
 	case check.Choose:
-		l.decision(p.Decision, at)
+		for _, cases := range tested(p) {
+			l.decision(p.Decision, cases, at)
+		}
+		if l.leaf[p.Decision.Step] == at {
+			l.stops[p.Decision] = p
+		}
 	case check.Repeat:
-		l.decision(p.Loop.When, l.scopes[p.Kids[0]])
+		in := l.scopes[p.Kids[0]]
+		l.decision(p.Loop.When, []int{p.Loop.Case}, in)
+		switch from := p.Loop.From; {
+		case conditional(p.Kids[0], from) || from.Catch && from.Flag:
+			l.fn.ends[from] = true
+			l.at(variable{kind: ranVar, step: from}, in)
+		case from.Catch:
+			l.at(variable{kind: resultVar, step: from}, in)
+		}
 	}
 	for _, k := range p.Kids {
 		in := at
@@ -129,12 +155,51 @@ func (l *layout) uses(p *check.Plan, at *scope) {
 	}
 }
 
-func (l *layout) decision(d *check.Decision, at *scope) {
+// conditional reports whether a step may not run although the plan around it does.
+func conditional(p *check.Plan, s *check.Step) bool {
+	return slices.ContainsFunc(p.Kids, func(k *check.Plan) bool {
+		return slices.Contains(leaves(k), s) && (p.Kind == check.If || p.Kind == check.Choose || conditional(k, s))
+	})
+}
+
+// decides records what is read right after a step to make the decisions there.
+func (l *layout) decides(s *check.Step) {
+	for _, d := range s.Decisions() {
+		if l.fn.hoists(d) || guarded(d) {
+			l.use(d.Expr, l.leaf[s])
+			l.success(s, l.leaf[s])
+		}
+	}
+}
+
+// hoists reports whether a decision is kept in a variable.
+func (fn *function) hoists(d *check.Decision) bool {
+	return d.Hoist && (guarded(d) || fn.used[variable{kind: decisionVar, decision: d}])
+}
+
+// success records what tells, right after a step with catch, whether it succeeded.
+func (l *layout) success(s *check.Step, at *scope) {
+	switch {
+	case !s.Catch:
+	case s.Flag:
+		l.at(variable{kind: ranVar, step: s}, at)
+	case optionalOutput(s):
+		l.at(variable{kind: errorVar, step: s}, at)
+	default:
+		l.at(variable{kind: resultVar, step: s}, at)
+	}
+}
+
+// decision records what a test for cases of d reads.
+func (l *layout) decision(d *check.Decision, cases []int, at *scope) {
 	switch {
 	case d == nil:
 	case d.Kind == check.Outcome:
-		l.at(variable{kind: errorVar, step: d.Step}, at)
-		l.ran(d.Step, at)
+		if len(cases) == 1 && cases[0] == 0 {
+			l.ran(d.Step, at)
+		} else {
+			l.at(variable{kind: errorVar, step: d.Step}, at)
+		}
 	case d.Hoist:
 		l.at(variable{kind: decisionVar, decision: d}, at)
 	default:
@@ -151,25 +216,44 @@ func (l *layout) ran(s *check.Step, at *scope) {
 }
 
 // use records what an expression reads.
-func (l *layout) use(n *expr.Node, at *scope) {
+func (l *layout) use(n *expr.Node, at *scope) { l.useExcept(n, at, nil) }
+
+func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 	n.Walk(func(n *expr.Node) bool {
+		if n.Op == expr.Call && n.Text == "first" && !n.Method { // what stands behind a value that is always there is not written
+			for _, k := range n.Kids {
+				l.useExcept(k, at, own)
+				if k.Type.Kind != schema.Opt {
+					break
+				}
+			}
+			return false
+		}
 		if n.Sym == nil {
 			return true
 		}
 		switch ref := n.Sym.Ref.(type) {
 		case *check.Step:
-			l.at(variable{kind: resultVar, step: ref}, at)
+			if ref != own {
+				l.at(variable{kind: resultVar, step: ref}, at)
+			}
 		case *check.ErrorOf:
 			l.at(variable{kind: errorVar, step: ref.Step}, at)
+			return false // below it stands the step's name, and not its result
 		case *check.FailuresOf:
 			l.at(variable{kind: failuresVar, step: ref.Step}, at)
+			return false
 		}
 		return true
 	})
 }
 
 func (l *layout) at(v variable, at *scope) {
-	if p := l.fn.vars[v]; p != nil && l.leaf[v.owner()] != nil {
+	if l.leaf[v.owner()] == nil { // of another body, whose layout sees this use as well
+		return
+	}
+	l.fn.used[v] = true
+	if p := l.fn.vars[v]; p != nil {
 		p.home = common(p.home, at)
 	}
 }
@@ -179,6 +263,28 @@ func (v variable) owner() *check.Step {
 		return v.decision.Step
 	}
 	return v.step
+}
+
+// reads reports whether anything asks for a step's result.
+func (fn *function) reads(s *check.Step) bool {
+	guards := len(s.Sets) > 0 && (s.Catch || s.Skips()) && !optionalOutput(s)
+	return fn.used[variable{kind: resultVar, step: s}] || s.Read && (guards || s.Node.Inline && s != fn.unread)
+}
+
+// readsError reports whether anything asks for the error that a step's catch holds.
+func (fn *function) readsError(s *check.Step) bool {
+	flag := fn.flagged(s)
+	return s.Catch && (flag || fn.used[variable{kind: errorVar, step: s}])
+}
+
+// readsFailures reports whether anything asks for the items that a map dropped.
+func (fn *function) readsFailures(s *check.Step) bool {
+	return s.FailuresRead && fn.used[variable{kind: failuresVar, step: s}]
+}
+
+// flagged reports whether a variable says that a step ran, and anything asks for it.
+func (fn *function) flagged(s *check.Step) bool {
+	return (s.Flag || fn.ends[s]) && fn.used[variable{kind: ranVar, step: s}]
 }
 
 // outside reports whether a variable is declared before the block that sets it.
@@ -235,20 +341,20 @@ func (l *layout) resets(p *check.Plan, in *scope) []jen.Code {
 // variablesOf lists what a step really leaves behind.
 func (fn *function) variablesOf(s *check.Step) []variable {
 	var out []variable
-	if s.Read {
+	if fn.reads(s) {
 		out = append(out, variable{kind: resultVar, step: s})
 	}
-	if s.Catch && s.ErrorRead {
+	if fn.readsError(s) {
 		out = append(out, variable{kind: errorVar, step: s})
 	}
-	if s.Flag {
+	if fn.flagged(s) {
 		out = append(out, variable{kind: ranVar, step: s})
 	}
-	if s.FailuresRead {
+	if fn.readsFailures(s) {
 		out = append(out, variable{kind: failuresVar, step: s})
 	}
 	for _, d := range s.Decisions() {
-		if d.Hoist && d.Used > 0 {
+		if fn.hoists(d) {
 			out = append(out, variable{kind: decisionVar, decision: d})
 		}
 	}

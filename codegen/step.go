@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -33,7 +34,7 @@ func (b *block) step(s *check.Step) {
 
 // ranFlag sets the variable that says a step ran, where its result cannot say so.
 func (b *block) ranFlag(s *check.Step) {
-	if !s.Flag {
+	if !b.fn.flagged(s) {
 		return
 	}
 	op := ":="
@@ -49,15 +50,16 @@ func (b *block) ranFlag(s *check.Step) {
 
 // check writes `if err != nil { return ... }`.
 func (b *block) check() {
-	b.add(jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.leave(jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...), b.fail(jen.Err())...)
 }
 
 // call stores the result of an expression that returns (value, error). pointer says that value is already the pointer
 // that the step's variable wants to be.
 func (b *block) call(s *check.Step, c *jen.Statement, pointer bool) {
 	v := variable{kind: resultVar, step: s}
-	if !s.Read {
-		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	if !b.fn.reads(s) {
+		b.leave(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...),
+			append([]jen.Code{jen.List(jen.Id("_"), jen.Err()).Op("=").Add(c)}, b.fail(jen.Err())...)...)
 		return
 	}
 	if b.fn.pointer(s) && !pointer {
@@ -74,15 +76,13 @@ func (b *block) call(s *check.Step, c *jen.Statement, pointer bool) {
 // toolCall writes a call of a tool through the runtime.
 func (b *block) toolCall(s *check.Step) {
 	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(b.fn.g.p.Names.Tools[s.Tool]), b.toolInput(s)}
-	if s.Catch {
-		b.try(s, args)
-		return
-	}
 	switch oe := s.Node.OnError; {
+	case optionalOutput(s) && (s.Catch || s.Skips()):
+		b.handled(s, jen.Qual(runtimePath, "Call").Call(args...), nil, nil)
+	case s.Catch:
+		b.threeResults(s, jen.Qual(runtimePath, "Try").Call(args...))
 	case oe == nil || oe.Kind == ir.OnErrorFail:
 		b.call(s, jen.Qual(runtimePath, "Call").Call(args...), s.Node.Result.Kind == schema.Opt)
-	case oe.Kind == ir.OnErrorSkip && toolOutput(s.Tool).Kind == schema.Opt:
-		b.optionalSkip(s, jen.Qual(runtimePath, "Call").Call(args...))
 	case oe.Kind == ir.OnErrorSkip:
 		b.call(s, jen.Qual(runtimePath, "CallOrSkip").Call(args...), true)
 	default:
@@ -90,35 +90,50 @@ func (b *block) toolCall(s *check.Step) {
 	}
 }
 
-// optionalSkip is on_error: skip for a tool whose output is optional anyway.
+// optionalSkip is on_error: skip for a node whose result is optional anyway. What it writes to state depends on whether
+// it succeeded, which the result does not say.
 func (b *block) optionalSkip(s *check.Step, c jen.Code) {
-	name := jen.Id(b.fn.local(s))
-	op := ":="
-	if !s.Read {
-		name = jen.Id("_")
+	if !b.fn.reads(s) && len(s.Sets) == 0 {
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(runtimePath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
+			Block(b.fail(jen.Err())...))
+		return
 	}
-	if b.fn.outside(variable{kind: resultVar, step: s}) {
+	op := ":="
+	result := b.target(b.fn.reads(s), variable{kind: resultVar, step: s})
+	if result == nil || b.fn.outside(variable{kind: resultVar, step: s}) {
 		op = "="
 	}
-	b.add(jen.List(name, jen.Err()).Op(op).Add(c))
+	b.add(jen.List(orBlank(result), jen.Err()).Op(op).Add(c))
+	b.succeeded(s)
 	b.add(jen.If(jen.Err().Op("=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 }
 
-func toolOutput(t *ir.Tool) *schema.Type {
-	if t.Out == nil {
-		return schema.EmptyType
+// succeeded keeps whether a call succeeded, for what is written to state after it, where its result does not say so.
+func (b *block) succeeded(s *check.Step) {
+	if len(s.Sets) == 0 {
+		return
 	}
-	return t.Out
+	if b.fn.done == nil {
+		b.fn.done = map[*check.Step]string{}
+	}
+	b.fn.done[s] = b.fn.fresh(s.Node.ID.Name + "_done")
+	b.add(jen.Id(b.fn.done[s]).Op(":=").Err().Op("==").Nil())
 }
 
-// try writes a call some of whose errors are caught.
-func (b *block) try(s *check.Step, args []jen.Code) {
-	b.threeResults(s, jen.Qual(runtimePath, "Try").Call(args...))
+// optionalOutput reports whether a node's result is optional before anything is said about its failure.
+func optionalOutput(s *check.Step) bool {
+	switch s.Node.Verb.(type) {
+	case *ir.ToolCall:
+		return s.Tool.Out != nil && s.Tool.Out.Kind == schema.Opt
+	case *ir.Loop:
+		return s.Body.Result.Kind == schema.Opt
+	}
+	return false
 }
 
 // threeResults stores (result, caught error, error) and applies on_error to what was not caught.
 func (b *block) threeResults(s *check.Step, c jen.Code) {
-	result, caught := b.target(s.Read, variable{kind: resultVar, step: s}), b.target(s.ErrorRead, variable{kind: errorVar, step: s})
+	result, caught := b.target(b.fn.reads(s), variable{kind: resultVar, step: s}), b.target(b.fn.readsError(s), variable{kind: errorVar, step: s})
 	if result == nil && caught == nil {
 		if s.Node.OnError == nil || s.Node.OnError.Kind == ir.OnErrorFail {
 			b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
@@ -141,9 +156,9 @@ func (b *block) threeResults(s *check.Step, c jen.Code) {
 		then := []jen.Code{jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
 		if oe.Kind == ir.OnErrorDefault && result != nil {
 			in := b.inner(b.scope)
-			v := in.value(s.DefaultExpr)
+			v := in.valueAs(s.DefaultExpr.Value, schema.OptOf(s.DefaultExpr.Type, ""))
 			then = append(then, in.code...)
-			then = append(then, jen.Add(result).Op("=").Qual(runtimePath, "Ptr").Call(v))
+			then = append(then, jen.Add(result).Op("=").Add(v))
 		}
 		b.add(jen.If(jen.Err().Op("!=").Nil()).Block(then...))
 	}
@@ -166,7 +181,7 @@ func orBlank(s *jen.Statement) *jen.Statement {
 
 // inPlace reports whether all variables of a step with catch are declared where it stands.
 func (b *block) inPlace(s *check.Step) bool {
-	return !(s.Read && b.fn.outside(variable{kind: resultVar, step: s})) && !(s.ErrorRead && b.fn.outside(variable{kind: errorVar, step: s}))
+	return !(b.fn.reads(s) && b.fn.outside(variable{kind: resultVar, step: s})) && !(b.fn.readsError(s) && b.fn.outside(variable{kind: errorVar, step: s}))
 }
 
 // declareMixed declares, when one of the two variables lives outside, the other one here.
@@ -175,9 +190,9 @@ func (b *block) declareMixed(s *check.Step) {
 		return
 	}
 	for _, v := range []variable{{kind: resultVar, step: s}, {kind: errorVar, step: s}} {
-		read := s.Read
+		read := b.fn.reads(s)
 		if v.kind == errorVar {
-			read = s.ErrorRead
+			read = b.fn.readsError(s)
 		}
 		if read && !b.fn.outside(v) {
 			b.add(jen.Var().Id(b.fn.name(v)).Add(b.fn.typeOf(v)))
@@ -217,7 +232,7 @@ func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
 		}
 	}
 	switch {
-	case !s.Read:
+	case !b.fn.reads(s):
 		b.add(jen.Id("_").Op("=").Add(value))
 	case b.fn.outside(v):
 		b.add(jen.Id(b.fn.local(s)).Op("=").Add(value))
@@ -226,8 +241,22 @@ func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
 	}
 }
 
+// readsAny reports whether a node reads results: their variables must be used.
+func readsAny(s *check.Step) bool {
+	found := false
+	ir.Expressions(s.Node, func(n *expr.Node) { found = found || len(n.Refs()) > 0 })
+	return found
+}
+
 func (b *block) let(s *check.Step) {
-	b.assign(s, jen.Add(b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields)), true)
+	before := len(b.code)
+	value := b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields)
+	if !b.fn.reads(s) && len(b.code) == before {
+		if !readsAny(s) {
+			return // nothing in it can fail, and nobody asks for it
+		}
+	}
+	b.assign(s, jen.Add(value), true)
 }
 
 // goCall writes a direct call of a pure function.
@@ -282,7 +311,7 @@ func (b *block) goArgs(s *check.Step, f *ir.GoBinding) []jen.Code {
 }
 
 // flow writes a call of a sub-workflow.
-func (b *block) flow(s *check.Step) { b.handled(s, b.flowCall(s)) }
+func (b *block) flow(s *check.Step) { b.handled(s, b.flowCall(s), nil, nil) }
 
 // flowCall is the call itself, in a scope of its own.
 func (b *block) flowCall(s *check.Step) *jen.Statement {
@@ -291,27 +320,49 @@ func (b *block) flowCall(s *check.Step) *jen.Statement {
 		b.structLiteral(b.fn.g.goType(s.Flow.Input), s.With))
 }
 
-// handled stores the result of a node that is no single call, with its catch and on_error. c returns (value, error).
-func (b *block) handled(s *check.Step, c *jen.Statement) {
+// handled stores the result of a node that is no single call, with its catch and on_error. c returns (value, error). done
+// is what follows a success, undo what follows a failure that does not end the workflow.
+func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) {
 	oe := s.Node.OnError
-	switch {
-	case s.Catch:
-		v := b.fn.fresh(s.Node.ID.Name + "_value")
-		b.add(jen.List(jen.Id(v), jen.Err()).Op(":=").Add(c))
-		b.threeResults(s, jen.Qual(runtimePath, "Catch").Call(b.fn.node(s), jen.Id(v), jen.Err()))
-	case oe != nil && oe.Kind == ir.OnErrorSkip:
-		b.call(s, jen.Qual(runtimePath, "Skip").Call(c), true)
-	case oe != nil && oe.Kind == ir.OnErrorDefault:
-		b.orDefault(s, c)
-	default:
+	optional := optionalOutput(s)
+	if !s.Catch && (oe == nil || oe.Kind == ir.OnErrorFail) {
 		b.call(s, c, s.Node.Result.Kind == schema.Opt)
+		b.add(done...)
+		return
+	}
+	if !s.Catch && oe.Kind == ir.OnErrorSkip && len(done) == 0 && len(undo) == 0 {
+		if optional {
+			b.optionalSkip(s, c)
+		} else {
+			b.call(s, jen.Qual(runtimePath, "Skip").Call(c), true)
+		}
+		return
+	}
+	v := jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
+	b.add(jen.List(v, jen.Err()).Op(":=").Add(c))
+	if len(done) > 0 {
+		b.add(jen.If(jen.Err().Op("==").Nil()).Block(done...))
+	}
+	if len(undo) > 0 {
+		b.add(jen.If(jen.Err().Op("!=").Nil()).Block(undo...))
+	}
+	switch {
+	case s.Catch && optional:
+		b.succeeded(s)
+		b.threeResults(s, jen.Qual(runtimePath, "CatchOptional").Call(b.fn.node(s), v, jen.Err()))
+	case s.Catch:
+		b.threeResults(s, jen.Qual(runtimePath, "Catch").Call(b.fn.node(s), v, jen.Err()))
+	case oe.Kind == ir.OnErrorDefault:
+		b.orDefault(s, v)
+	case optional:
+		b.optionalSkip(s, jen.List(v, jen.Err()))
+	default:
+		b.call(s, jen.Qual(runtimePath, "Skip").Call(v, jen.Err()), true)
 	}
 }
 
-// orDefault stores the result of c or, after a tool error, the default.
-func (b *block) orDefault(s *check.Step, c jen.Code) {
-	v := jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
-	b.add(jen.List(v, jen.Err()).Op(":=").Add(c))
+// orDefault stores the result v of a call or, after a tool error, the default.
+func (b *block) orDefault(s *check.Step, v *jen.Statement) {
 	in := b.inner(b.scope)
 	in.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 	in.add(jen.Add(v).Op("=").Add(in.value(s.DefaultExpr)))
@@ -334,16 +385,27 @@ func (b *block) sets(s *check.Step) {
 	for _, x := range s.Sets {
 		in.set(s, x)
 	}
-	b.add(jen.If(jen.Id(b.fn.local(s)).Op("!=").Nil()).Block(in.code...))
+	succeeded := jen.Id(b.fn.local(s)).Op("!=").Nil()
+	if name := b.fn.done[s]; name != "" {
+		succeeded = jen.Id(name)
+	}
+	b.add(jen.If(succeeded).Block(in.code...))
 }
 
 func (b *block) set(s *check.Step, x *check.SetState) {
-	field := jen.Id("state").Dot(fieldName(&schema.Field{Name: x.State.Name.Name}))
-	if x.Deferred {
-		b.deferred(s, x)
+	field := stateField(x.State)
+	v := b.value(x.Value)
+	list := b.fn.armWrites[x]
+	if list == "" {
+		list = b.fn.itemWrites[x.State]
+	}
+	if list != "" { // applied where the branches meet
+		if x.State.Merge.Kind == ir.MergeAppend {
+			v = spread(v, x)
+		}
+		b.add(jen.Id(list).Op("=").Append(jen.Id(list), v))
 		return
 	}
-	v := b.value(x.Value)
 	switch x.State.Merge.Kind {
 	case ir.MergeAppend:
 		b.add(jen.Add(field).Op("=").Append(field, spread(v, x)))
@@ -352,10 +414,26 @@ func (b *block) set(s *check.Step, x *check.SetState) {
 	case ir.MergeSetOnce:
 		b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(b.fn.onceName(x.State))),
 			jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
-		b.add(jen.Add(field).Op("=").Add(v))
+		b.write(field, v)
 	default:
+		b.write(field, v)
+	}
+}
+
+// write assigns a value to a field of state, unless it is that field's.
+func (b *block) write(field, v jen.Code) {
+	if code(v) != code(field) {
 		b.add(jen.Add(field).Op("=").Add(v))
 	}
+}
+
+// code is what a piece of code looks like.
+func code(c jen.Code) string {
+	s, ok := c.(*jen.Statement)
+	if !ok {
+		return ""
+	}
+	return s.GoString()
 }
 
 // onceName is the variable that remembers whether a set_once field was written.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -38,6 +39,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return jen.Qual(runtimePath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
 	case *ir.CommandTool:
 		return g.command(t, b)
+	case *ir.HTTPTool:
+		return g.http(t, b)
 	}
 	return jen.Nil()
 }
@@ -45,10 +48,14 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 // bindArgs are the arguments that every binding starts with, its options at the end.
 func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
 	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), f}
+	if _, ok := t.Binding.(*ir.GoTool); !ok {
+		return args // the others bound what they read
+	}
 	if t.MaxOutput > 0 {
-		if _, ok := t.Binding.(*ir.CommandTool); !ok {
-			args = append(args, jen.Qual(runtimePath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
-		}
+		args = append(args, jen.Qual(runtimePath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
+	}
+	if t.Auth != nil { // the function reads it with runtime.Auth
+		args = append(args, jen.Qual(runtimePath, "Secrets").Call(quote(t.Auth.Secret.Name)))
 	}
 	return args
 }
@@ -138,7 +145,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 			secrets = append(secrets, quote(e.Name.Name+"="+s))
 			continue
 		}
-		env = append(env, envEntry(e.Name.Name, text(e.Value), e.Value))
+		env = append(env, text(envEntry(e)))
 	}
 	if len(env) > 0 {
 		add("Env", jen.Index().String().Values(env...))
@@ -171,12 +178,10 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	return bound.Call(call...)
 }
 
-// envEntry writes NAME=value, as one literal when the value is constant.
-func envEntry(name string, value jen.Code, tmpl *ir.Template) jen.Code {
-	if lit, ok := constantText(tmpl); ok {
-		return quote(name + "=" + lit)
-	}
-	return jen.Add(quote(name + "=")).Op("+").Add(value)
+// envEntry is the text NAME=value.
+func envEntry(e ir.EnvVar) *ir.Template {
+	name := expr.Segment{Lit: e.Name.Name + "="}
+	return &ir.Template{Text: e.Value.Text, Tmpl: &expr.Template{Segments: append([]expr.Segment{name}, e.Value.Tmpl.Segments...)}}
 }
 
 func constantText(t *ir.Template) (string, bool) {

@@ -27,7 +27,9 @@ func (b *block) lower() *lowerer {
 			}
 			return b.fail(jen.Id("run").Dot("Fail").Call(b.fn.node(b.node), err))
 		},
-		fresh: b.fn.fresh,
+		fresh:   b.fn.fresh,
+		pattern: b.fn.g.pattern,
+		deflt:   func(f *schema.Field) jen.Code { return b.constant(f.Default, f.Type) },
 	}
 }
 
@@ -239,7 +241,7 @@ func quoteBytes(data []byte) jen.Code { return jen.Op(strconv.QuoteToASCII(strin
 var durationUnits = []struct {
 	d    time.Duration
 	name string
-}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}}
+}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}, {time.Nanosecond, "Nanosecond"}}
 
 // durationCode writes a duration in its largest whole unit.
 func durationCode(d time.Duration) *jen.Statement {
@@ -264,11 +266,54 @@ func timeCode(t time.Time) jen.Code {
 func (b *block) constant(d *schema.Default, t *schema.Type) jen.Code {
 	dec := json.NewDecoder(strings.NewReader(d.JSON))
 	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
+	v, err := decodeConstant(dec)
+	if err != nil {
 		return jen.Nil()
 	}
 	return b.constantValue(v, t)
+}
+
+// A constantObject keeps the order of its keys: values of type any do.
+type constantObject struct {
+	keys   []string
+	values map[string]any
+}
+
+func decodeConstant(dec *json.Decoder) (any, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t {
+	case json.Delim('['):
+		list := []any{}
+		for dec.More() {
+			v, err := decodeConstant(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err = dec.Token()
+		return list, err
+	case json.Delim('{'):
+		o := &constantObject{values: map[string]any{}}
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			name, _ := key.(string)
+			v, err := decodeConstant(dec)
+			if err != nil {
+				return nil, err
+			}
+			o.keys, o.values[name] = append(o.keys, name), v
+		}
+		_, err = dec.Token()
+		return o, err
+	}
+	return t, nil
 }
 
 func (b *block) constantValue(v any, t *schema.Type) jen.Code {
@@ -291,7 +336,7 @@ func (b *block) constantValue(v any, t *schema.Type) jen.Code {
 		return b.pointerTo(b.literal(v, "!!str", to), t)
 	case []any:
 		return b.constantList(v, t)
-	case map[string]any:
+	case *constantObject:
 		return b.constantMap(v, t)
 	}
 	return jen.Nil()
@@ -312,17 +357,12 @@ func (b *block) constantList(v []any, t *schema.Type) jen.Code {
 	return b.optional(jen.Add(b.fn.g.goType(to)).Values(items...), t)
 }
 
-func (b *block) constantMap(v map[string]any, t *schema.Type) jen.Code {
+func (b *block) constantMap(v *constantObject, t *schema.Type) jen.Code {
 	to := t.Present()
-	keys := make([]string, 0, len(v))
-	for k := range v {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	var items []jen.Code
 	if to.Kind == schema.Struct {
 		for _, f := range to.Fields {
-			if x, ok := v[f.Name]; ok {
+			if x, ok := v.values[f.Name]; ok {
 				items = append(items, jen.Id(fieldName(f)).Op(":").Add(b.constantValue(x, f.Type)))
 			} else if f.Default != nil {
 				items = append(items, jen.Id(fieldName(f)).Op(":").Add(b.constant(f.Default, f.Type)))
@@ -330,11 +370,11 @@ func (b *block) constantMap(v map[string]any, t *schema.Type) jen.Code {
 		}
 		return b.optional(jen.Add(b.fn.g.goType(to)).Custom(braces(len(items) > 2), items...), t)
 	}
-	for _, k := range keys {
+	for _, k := range v.keys {
 		if to.Kind == schema.Any {
-			items = append(items, jen.Qual(runtimePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(k)), jen.Id("Value").Op(":").Add(b.constantValue(v[k], to))))
+			items = append(items, jen.Qual(runtimePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(k)), jen.Id("Value").Op(":").Add(b.constantValue(v.values[k], to))))
 		} else {
-			items = append(items, jen.Add(quote(k)).Op(":").Add(b.constantValue(v[k], to.Elem)))
+			items = append(items, jen.Add(quote(k)).Op(":").Add(b.constantValue(v.values[k], to.Elem)))
 		}
 	}
 	if to.Kind == schema.Any {

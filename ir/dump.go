@@ -285,6 +285,12 @@ func (d *dumper) binding(b Binding) {
 			if b.Body != nil {
 				d.line("body", dumpValue(b.Body))
 			}
+			if b.HTMLText {
+				d.line("html text")
+			}
+			if b.IgnoreExtra {
+				d.line("extra ignore")
+			}
 		})
 	case *PythonTool:
 		d.line("python", b.Ref.Name)

@@ -77,7 +77,24 @@ type HTTPTool struct {
 	Query   []EnvVar
 	Body    Value
 	Span    source.Span
+
+	HTMLText    bool // HTML comes as plain text
+	IgnoreExtra bool // fields that out does not have are left out
+
+	Places   []*Template  // the fields in the URL, in its order; filled by check
+	BodyType *schema.Type // of Body, nil for forms; filled by check
+	Encoding BodyEncoding // filled by check
 }
+
+// BodyEncoding is how a request's body is sent.
+type BodyEncoding uint8
+
+// Text as it is, JSON of a typed value, or the fields of a form.
+const (
+	BodyText BodyEncoding = iota
+	BodyJSON
+	BodyForm
+)
 
 // PythonTool is a Python function, "module:function".
 type PythonTool struct{ Ref Ident }

@@ -5,30 +5,7 @@ import "github.com/flowgen-dev/flowgen/ir/expr"
 // Expressions calls f for every expression of the node, its `set:` and its body included.
 func Expressions(n *Node, f func(*expr.Node)) {
 	value := func(v Value) { ValueExpressions(v, f) }
-	with := func(w *With) {
-		if w != nil {
-			for _, e := range w.Entries {
-				value(e.Value)
-			}
-		}
-	}
-	tmpl := func(t *Template) {
-		if t != nil {
-			value(t)
-		}
-	}
-	prompt := func(p *Prompt) {
-		if p != nil {
-			tmpl(p.Text)
-		}
-	}
 	switch v := n.Verb.(type) {
-	case *ToolCall:
-		with(v.With)
-	case *Let:
-		for _, e := range v.Fields {
-			value(e.Value)
-		}
 	case *Map:
 		value(v.Over)
 		BodyExpressions(&v.Do, f)
@@ -36,6 +13,48 @@ func Expressions(n *Node, f func(*expr.Node)) {
 		BodyExpressions(&v.Do, f)
 		if v.Until != nil {
 			value(v.Until)
+		}
+	default:
+		Values(v, value)
+	}
+	for _, s := range n.Set {
+		value(s.Value)
+	}
+	if n.OnError != nil {
+		value(n.OnError.Default)
+	}
+}
+
+// Values calls f for every value that stands directly in a verb: arguments, prompts, not what is inside a body.
+func Values(verb Verb, f func(Value)) {
+	with := func(w *With) {
+		if w != nil {
+			for _, e := range w.Entries {
+				f(e.Value)
+			}
+		}
+	}
+	tmpl := func(t *Template) {
+		if t != nil {
+			f(t)
+		}
+	}
+	prompt := func(p *Prompt) {
+		if p != nil {
+			tmpl(p.Text)
+		}
+	}
+	value := func(v Value) {
+		if v != nil {
+			f(v)
+		}
+	}
+	switch v := verb.(type) {
+	case *ToolCall:
+		with(v.With)
+	case *Let:
+		for _, e := range v.Fields {
+			f(e.Value)
 		}
 	case *Flow:
 		with(v.With)
@@ -57,12 +76,6 @@ func Expressions(n *Node, f func(*expr.Node)) {
 		value(v.Tool)
 		value(v.Args)
 		value(v.ID)
-	}
-	for _, s := range n.Set {
-		value(s.Value)
-	}
-	if n.OnError != nil {
-		value(n.OnError.Default)
 	}
 }
 

@@ -17,9 +17,12 @@ import (
 //
 // A field's tag default:"<json>" gives the value of an absent field. Fields with omitempty or omitzero may be absent.
 // A time.Duration is a number of nanoseconds, or text such as "1m30s".
-func Decode[T any](data []byte, v *T) error {
+func Decode[T any](data []byte, v *T) error { return decode(data, v, false) }
+
+func decode[T any](data []byte, v *T, open bool) error {
 	var fresh T
-	d := &decoder{scanner: scanner{b: data}}
+	d := &decoder{scanner: scanner{b: data}, open: open}
+	d.at = d.room[:0]
 	err := d.decode(reflect.ValueOf(&fresh).Elem())
 	if err == nil {
 		err = d.end()
@@ -34,9 +37,14 @@ func Decode[T any](data []byte, v *T) error {
 	return nil
 }
 
+// DecodeKnown is Decode, but leaves out fields that a struct does not have: for services that may say more tomorrow.
+func DecodeKnown[T any](data []byte, v *T) error { return decode(data, v, true) }
+
 type decoder struct {
 	scanner
-	at path
+	at   path
+	open bool // unknown fields are left out
+	room [4]step
 }
 
 func (d *decoder) decode(v reflect.Value) *ToolError {
@@ -272,7 +280,9 @@ func (d *decoder) list(v reflect.Value, c byte) *ToolError {
 			}
 			return d.below(step{index: i}, v.Index(i))
 		}
-		v.Grow(1)
+		if i == v.Cap() {
+			v.Grow(max(i, 4))
+		}
 		v.SetLen(i + 1)
 		return d.below(step{index: i}, v.Index(i))
 	})
@@ -325,6 +335,10 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 			}
 			seen[i] = true
 			return d.below(step{key: key, named: true}, v.FieldByIndex(fs[i].index))
+		}
+		if d.open {
+			_, err := d.skip()
+			return err
 		}
 		return d.at.fault("unknown field %s", strconv.Quote(clip(key, 80)))
 	})

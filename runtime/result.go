@@ -26,6 +26,16 @@ func Catch[T any](n *Node, v T, err error) (*T, *ToolError, error) {
 	return nil, caught, err
 }
 
+// CatchOptional is Catch for a node whose result is optional anyway: the result stays the pointer it is. When there is
+// no error, a nil result is a success.
+func CatchOptional[T any](n *Node, v *T, err error) (*T, *ToolError, error) {
+	if err == nil {
+		return v, nil, nil
+	}
+	caught, err := Caught(n, err)
+	return nil, caught, err
+}
+
 // SetOnce guards a state field with merge: set_once: the second write is a VALIDATION_ERROR. done remembers the first.
 func SetOnce(r *Run, n *Node, field string, done *bool) error {
 	if *done {

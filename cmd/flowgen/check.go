@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
@@ -18,11 +21,15 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check [FILE|FOLDER...]",
 		Short: "Report mistakes; without arguments, in all workflows of the current folder",
 		Long: "Check reports the mistakes of workflow files, those of the files they include, and where their tools do not fit.\n" +
-			"A folder stands for the *" + suffix + " files in it. Diagnostics go to stderr as text, or to stdout as JSON.",
+			foldersHelp + "\n\n" +
+			"Diagnostics go to stderr as text, or to stdout in a format for machines: json; github, the commands that\n" +
+			"make annotations in GitHub Actions; sarif, the SARIF 2.1.0 that code scanning reads. The last two name files\n" +
+			"as seen from GITHUB_WORKSPACE, where that is set.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return usage("--format is text or json, not %q", format)
+			write := diagnosticFormats[format]
+			if write == nil && format != "text" {
+				return usage("--format is text, json, github or sarif, not %q", format)
 			}
 			names, found, err := workflows(args)
 			if err != nil {
@@ -34,8 +41,8 @@ func (a *app) checkCommand() *cobra.Command {
 					return err
 				}
 			}
-			if format == "json" {
-				if err := diag.JSON(a.stdout, list); err != nil {
+			if write != nil {
+				if err := write(a.stdout, list); err != nil {
 					return err
 				}
 				return failed(list, strict)
@@ -45,9 +52,39 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd
+}
+
+// formatFlag adds --format, whose default is the first of the words.
+func formatFlag(cmd *cobra.Command, format *string, words ...string) {
+	n := len(words) - 1
+	cmd.Flags().StringVar(format, "format", words[0], strings.Join(words[:n], ", ")+" or "+words[n])
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// diagnosticFormats are those for machines.
+var diagnosticFormats = map[string]func(io.Writer, []diag.Diagnostic) error{
+	"json":   diag.JSON,
+	"github": func(w io.Writer, list []diag.Diagnostic) error { return diag.GitHub(w, list, workspaceFolder()) },
+	"sarif": func(w io.Writer, list []diag.Diagnostic) error {
+		return diag.SARIF(w, list, diag.SARIFOptions{Version: origin.Version(), Base: workspaceFolder()})
+	},
+}
+
+// workspaceFolder is the current folder as seen from the repository that a CI job has checked out; "" when that is not
+// known, or is the current folder itself.
+func workspaceFolder() string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	here, err := os.Getwd()
+	if root == "" || err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(root, here)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // check compiles all and returns their diagnostics. Where files were found rather than named, those that others

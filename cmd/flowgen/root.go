@@ -136,7 +136,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.graphCommand(),
-		a.explainCommand(), a.initCommand(), a.versionCommand())
+		a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
 		check := c.Args
 		c.Args = func(cmd *cobra.Command, args []string) error {

@@ -64,8 +64,12 @@ func readRegular(name string) ([]byte, error) {
 	return text, err
 }
 
-// workflows turns arguments into names of workflow files: files as they are, folders into the workflows in them, and no
-// argument into those of the current folder. found tells that no file was named, so that files which only serve others
+// foldersHelp says how files are named.
+const foldersHelp = "A folder stands for the *" + suffix + " files in it, FOLDER/... for those in it and below. Below, folders named\n" +
+	"vendor, testdata or node_modules, or beginning with . or _, are left out."
+
+// workflows turns arguments into names of workflow files: files as they are, folders into the workflows in them, dir/...
+// into those in it and below, and no argument into those of the current folder. found tells that no file was named, so that files which only serve others
 // may be left out.
 func workflows(args []string) (names []string, found bool, err error) {
 	if len(args) == 0 {
@@ -78,13 +82,20 @@ func workflows(args []string) (names []string, found bool, err error) {
 	found = true
 	for _, arg := range args {
 		name := path.Clean(filepath.ToSlash(arg))
-		st, err := os.Stat(arg)
+		list := inFolder
+		if dir, deep := strings.CutSuffix(name, "..."); deep && path.Base(name) == "..." {
+			name, list = path.Clean("./"+dir), below
+			if path.IsAbs(dir) {
+				name = path.Clean(dir)
+			}
+		}
+		st, err := os.Stat(filepath.FromSlash(name))
 		if err != nil || !st.IsDir() {
 			names = append(names, name) // what is wrong with a file is the parser's to say
 			found = false
 			continue
 		}
-		inside, err := inFolder(name)
+		inside, err := list(name)
 		if err != nil {
 			return nil, false, err
 		}
@@ -114,6 +125,28 @@ func inFolder(dir string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// below lists the workflows in a folder and the folders below it. Symbolic links to folders are not followed.
+func below(dir string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(filepath.FromSlash(dir), func(name string, e fs.DirEntry, err error) error {
+		slash := path.Clean(filepath.ToSlash(name))
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && slash != path.Clean(dir) && leftOut(e.Name()):
+			return filepath.SkipDir
+		case !e.IsDir() && strings.HasSuffix(e.Name(), suffix):
+			names = append(names, slash)
+		}
+		return nil
+	})
+	return names, err
+}
+
+func leftOut(folder string) bool {
+	return slices.Contains([]string{"vendor", "testdata", "node_modules"}, folder) || strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_")
 }
 
 // serving tells which of the workflows only serve others: they are included or called by one of them.

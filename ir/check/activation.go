@@ -13,36 +13,66 @@ import (
 // When the diagram grows beyond its limit the body is weak: every conditional step gets a decision of its own, which
 // says nothing about the others, and dominators prove what certainly ran before. That is sound, and rejects more.
 func (b *Body) activate() {
-	b.numberDecisions()
+	b.lastRound()
+	b.numberDecisions(b.limit)
 	b.activateWith(func(s *Step) formula { return b.join(s) })
-	if b.diagram.full {
-		b.weak = true
-		b.dominators()
-		b.numberDecisions()
-		b.activateWith(func(s *Step) formula {
-			if len(s.in) == 1 && s.in[0].decision == nil && !s.in[0].orderOnly && s.in[0].from.outcome == nil {
-				return s.in[0].from.act
-			}
-			if b.starts(s) {
-				return always
-			}
-			return b.diagram.is(b.diagram.decide(2), 0)
-		})
+	if !b.diagram.full {
+		b.diagram.limit *= 2 // room for what will be asked
+		return
+	}
+	b.weak = true
+	b.dominators()
+	b.numberDecisions(maxDiagram)
+	b.activateWith(func(s *Step) formula {
+		switch a := s.onlyArc(); {
+		case b.starts(s):
+			return always
+		case a != nil && a.decision == nil && a.from.outcome == nil:
+			return a.from.act
+		}
+		return b.diagram.is(b.diagram.decide(2), 0)
+	})
+}
+
+// onlyArc is the one arc that decides about a step, or nil when there are none or several.
+func (s *Step) onlyArc() *arc {
+	var only *arc
+	for _, a := range s.in {
+		switch {
+		case a.orderOnly:
+		case only != nil:
+			return nil
+		default:
+			only = a
+		}
+	}
+	return only
+}
+
+// lastRound finds the conditions whose outcome is known once their loop has ended: a loop that must not spend its bound
+// ends only when its condition has failed.
+func (b *Body) lastRound() {
+	for _, l := range b.loops {
+		if l.when != nil && l.edge.Exhausted == nil {
+			l.when.ended, l.when.repeats = true, l.repeat
+		}
 	}
 }
 
-// numberDecisions gives decisions their order in the diagram: that of the steps after which they fall.
-func (b *Body) numberDecisions() {
-	b.diagram = newDiagram()
+// numberDecisions gives decisions their places in the diagram: the last ones first.
+func (b *Body) numberDecisions(limit int) {
+	b.diagram = newDiagram(limit)
 	b.byIndex = map[int]*Decision{}
-	for _, s := range b.order {
-		if s.outcome != nil {
-			s.outcome.index = b.diagram.decide(len(s.outcome.Cases))
-			b.byIndex[s.outcome.index] = s.outcome
+	number := func(d *Decision) {
+		d.index = b.diagram.decide(len(d.Cases))
+		b.byIndex[d.index] = d
+	}
+	for _, s := range slices.Backward(b.order) {
+		for _, d := range slices.Backward(s.after) {
+			number(d)
 		}
-		for _, d := range s.after {
-			d.index = b.diagram.decide(len(d.Cases))
-			b.byIndex[d.index] = d
+		if s.outcome != nil {
+			number(s.outcome)
 		}
 	}
 }
@@ -52,9 +82,20 @@ func (b *Body) activateWith(join func(*Step) formula) {
 		s.act = join(s)
 		s.ok = s.act
 		if s.outcome != nil {
-			s.ok = b.diagram.and(s.act, b.diagram.is(s.outcome.index, 0))
+			s.ok = b.diagram.and(s.act, b.is(s.outcome, 0))
 		}
 	}
+}
+
+// is holds when a decision has taken the case, as seen by what comes after it.
+func (b *Body) is(d *Decision, k int) formula {
+	switch {
+	case !d.ended:
+		return b.diagram.is(d.index, k)
+	case k == d.repeats:
+		return never
+	}
+	return always // a condition has two cases
 }
 
 // starts reports whether nothing but the file's order comes before s.
@@ -66,21 +107,22 @@ func (b *Body) join(s *Step) formula {
 	if b.starts(s) {
 		return always
 	}
-	f := never
 	all := s.joinsAll()
-	if all {
-		f = always
-	}
+	f := always
+	var any []formula
 	for _, a := range s.in {
 		switch {
 		case a.orderOnly:
 		case all:
 			f = b.diagram.and(f, b.active(a))
 		default:
-			f = b.diagram.or(f, b.active(a))
+			any = append(any, b.active(a))
 		}
 	}
-	return f
+	if all {
+		return f
+	}
+	return b.diagram.anyOf(any)
 }
 
 // active is when an edge is active: its source ran, did not fail, and the condition holds.
@@ -88,40 +130,42 @@ func (b *Body) active(a *arc) formula {
 	switch {
 	case a.decision == nil:
 		return a.from.ok
+	case a.exhausted: // the bound of the loop is spent, which only an edge for it can see
+		return b.diagram.and(a.from.ok, b.diagram.is(a.decision.index, a.cases))
 	case a.decision.Kind == Outcome:
-		return b.diagram.and(a.from.act, b.diagram.is(a.decision.index, a.cases))
+		return b.diagram.and(a.from.act, b.is(a.decision, a.cases))
 	}
-	return b.diagram.and(a.from.ok, b.diagram.is(a.decision.index, a.cases))
+	return b.diagram.and(a.from.ok, b.is(a.decision, a.cases))
 }
 
-// dominators fills doms: the steps that certainly ran before each one, whatever is decided.
+// dominators fills doms and failed: the steps that certainly ran, and those that certainly failed, before each one,
+// whatever is decided.
 func (b *Body) dominators() {
 	n := len(b.Steps)
-	b.doms = make([]bitset, n)
+	b.doms, b.failed = make([]bitset, n), make([]bitset, n)
 	for _, s := range b.order {
-		var d bitset
+		ran, failed := newBitset(n), newBitset(n)
+		first := true
 		for _, a := range s.in {
 			if a.orderOnly {
 				continue
 			}
-			from := b.doms[a.from.index]
-			if d == nil {
-				d = slices.Clone(from)
-				continue
+			caught := b.failed[a.from.index]
+			if a.decision != nil && a.decision.Kind == Outcome {
+				caught = slices.Clone(caught)
+				caught.set(a.from.index)
 			}
-			for i := range d {
-				if s.joinsAll() {
-					d[i] |= from[i]
-				} else {
-					d[i] &= from[i]
-				}
+			if first || s.joinsAll() {
+				ran.union(b.doms[a.from.index])
+				failed.union(caught)
+			} else {
+				ran.intersect(b.doms[a.from.index])
+				failed.intersect(caught)
 			}
+			first = false
 		}
-		if d == nil {
-			d = newBitset(n)
-		}
-		d.set(s.index)
-		b.doms[s.index] = d
+		ran.set(s.index)
+		b.doms[s.index], b.failed[s.index] = ran, failed
 	}
 }
 
@@ -137,10 +181,14 @@ const (
 // seen is what is known about the result of s where at holds; at belongs to reader, nil being the end of the body.
 func (b *Body) seen(s, reader *Step, at formula) presence {
 	if b.weak {
-		if reader != nil && reader != s && b.doms[reader.index].has(s.index) && s.outcome == nil {
+		switch {
+		case s.ok == always, s == reader: // its own result is read only after success
 			return present
-		}
-		if s.ok == always {
+		case reader == nil:
+			return perhaps
+		case b.failed[reader.index].has(s.index):
+			return absent
+		case b.doms[reader.index].has(s.index) && s.outcome == nil:
 			return present
 		}
 		return perhaps
@@ -154,13 +202,29 @@ func (b *Body) seen(s, reader *Step, at formula) presence {
 	return perhaps
 }
 
-// unreachable reports steps that can never run.
+// caught reports whether s has certainly failed, with an error that one of its catch clauses names, where at holds.
+func (b *Body) caught(s, reader *Step, at formula) bool {
+	if b.weak {
+		return reader != nil && b.failed[reader.index].has(s.index)
+	}
+	return b.diagram.implies(at, b.diagram.without(s.act, s.ok))
+}
+
+// unreachable reports steps that can never run: the first of them on every way.
 func (c *checker) unreachable(b *Body) {
 	for _, s := range b.order {
-		if s.act == never {
-			c.report(diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span,
-				Message: "node \"" + s.Node.ID.Name + "\" can never run: no way through the edges leads to it",
-				Help:    "its incoming edges exclude each other (join: all), or their sources can never run"})
+		if s.act != never || slices.ContainsFunc(s.in, func(a *arc) bool { return a.from.act == never }) {
+			continue
 		}
+		d := diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span,
+			Message: "node \"" + s.Node.ID.Name + "\" can never run: its incoming edges exclude each other",
+			Help:    "let one of them suffice: remove `join: all`"}
+		for _, a := range s.in {
+			if a.decision != nil && a.decision.ended && a.cases == a.decision.repeats {
+				d.Message = "node \"" + s.Node.ID.Name + "\" can never run: the edge that leads back wins when its condition holds"
+				d.Help = "to go on when `max` is spent, write `exhausted: " + s.Node.ID.Name + "` on that edge"
+			}
+		}
+		c.report(d)
 	}
 }

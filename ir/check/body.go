@@ -4,6 +4,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // A Body is an ir.Body with what was proved about it: which steps run when, in which order, and how to write that down.
@@ -19,13 +20,26 @@ type Body struct {
 	byID    map[string]*Step
 	diagram *diagram
 	order   []*Step  // topological
-	reach   []bitset // reach[i] has j when step i comes before step j
+	reach   []bitset // reach[i] has the place in order of every step that comes after step i
 	loops   []*backEdge
+	loose   bool // a mistake in the edges: nothing is proved about order
+	limit   int  // of the diagram
 	weak    bool // the diagram was too large: dominators instead of formulas
 	doms    []bitset
-	facts   map[formula]expr.Facts
+	failed  []bitset
+	proofs  map[string][]proof // by name, in topological order
+	rounds  map[*Step]expr.Facts
 	byIndex map[int]*Decision
-	vars    []*Var // names the enclosing verb brings in: `as`, `index`
+	conds   map[condition]*Decision
+	setters map[string][]*Step // by state field, in topological order: the steps that surely set it when they succeed
+	vars    []*Var             // names the enclosing verb brings in: `as`, `index`
+}
+
+// condition is what makes two `when`s one decision: that they fall after the same step, and ask the same but for
+// negations.
+type condition struct {
+	from *Step
+	key  string
 }
 
 // A Step is a node with what was proved about it.
@@ -56,35 +70,18 @@ type Step struct {
 	body     *Body
 	defaults *ir.Defaults
 	index    int // in body.Steps
+	pos      int // in body.order
+	effects  ir.Effects
 	in, out  []*arc
-	outcome  *Decision // of a step with catch
+	back     []*backEdge // that leave it
+	outcome  *Decision   // of a step with catch
 	after    []*Decision
 	act      formula // when it runs
 	ok       formula // when it runs and its result is there
 }
 
 // Effects is the worst the step itself can do, its body included.
-func (s *Step) Effects() ir.Effects {
-	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall:
-		if s.Tool != nil {
-			return effectsOf(s.Tool)
-		}
-	case *ir.LLM, *ir.Agent, *ir.Human, *ir.ToolChoice:
-		return ir.EffectsExternal
-	case *ir.Map, *ir.Loop:
-		worst := ir.EffectsNone
-		if s.Body != nil {
-			for _, t := range s.Body.Steps {
-				worst = max(worst, t.Effects())
-			}
-		}
-		return worst
-	case *ir.Flow:
-		return flowEffects(v.Flow)
-	}
-	return ir.EffectsNone
-}
+func (s *Step) Effects() ir.Effects { return s.effects }
 
 // A Var is a name that a verb brings into its body.
 type Var struct {
@@ -129,9 +126,11 @@ type Decision struct {
 	Used  int  // how many places of the plan ask for it
 	Hoist bool // it must be evaluated right after its step: what it reads may change, or it is more than an expression
 
-	key      string // of a condition, without its negations
-	positive bool   // whether Expr is key itself, or its opposite
-	index    int    // in the diagram
+	also     []*ir.Expr // conditions of other edges that ask the same, or the opposite
+	positive bool       // whether Expr is its canonical form, or the opposite of that
+	index    int        // in the diagram
+	ended    bool       // it ends a loop that must not spend its bound: seen from outside, it has not taken the case repeats
+	repeats  int
 }
 
 // DecisionKind tells the three apart.
@@ -157,8 +156,10 @@ type arc struct {
 	from, to  *Step
 	decision  *Decision // nil: whenever from has run
 	cases     int       // index into decision.Cases
-	orderOnly bool      // file order of effects: decides nothing
+	orderOnly bool      // order alone: decides nothing
+	exhausted bool      // taken when a loop has spent its bound
 	edge      *ir.Edge
+	at        source.Span // the target, where it is written
 }
 
 // A backEdge closes a loop written with edges.
@@ -183,6 +184,14 @@ func (b bitset) union(o bitset) {
 		b[i] |= w
 	}
 }
+func (b bitset) intersect(o bitset) {
+	for i, w := range o {
+		b[i] &= w
+	}
+}
 
 // Decisions are what is decided after the step, in the order of the edges.
 func (s *Step) Decisions() []*Decision { return s.after }
+
+// before reports whether edges lead from s to t.
+func (b *Body) before(s, t *Step) bool { return b.reach[s.index].has(t.pos) }

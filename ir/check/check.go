@@ -10,9 +10,14 @@
 //	types      expressions, arguments, results, in topological order
 //	state      no field is written in one branch and touched in another
 //	plan       the structure of the Go to be written
+//	marks      what of each step is read, and therefore needs a variable
+//
+// One mistake is one message. After a mistake in an expression its value has the poison type, which fits everywhere;
+// after a mistake in the edges a body is loose: its nodes are still typed, but nothing is said about their order.
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -39,6 +44,7 @@ type Program struct {
 // that, or anything reported before, is an error.
 func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 	flows := map[*ir.Workflow]*Program{}
+	early := slices.DeleteFunc(sink.List(), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	var order []*Program
 	var visit func(wf *ir.Workflow) *Program
 	visit = func(wf *ir.Workflow) *Program {
@@ -49,7 +55,7 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 		for _, child := range wf.Flows {
 			visit(child)
 		}
-		c := &checker{wf: wf, sink: sink, flows: flows}
+		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram}
 		p := c.workflow()
 		flows[wf] = p
 		order = append(order, p)
@@ -88,6 +94,10 @@ type checker struct {
 	wf    *ir.Workflow
 	sink  *diag.Sink
 	flows map[*ir.Workflow]*Program
+	early []diag.Diagnostic // errors that were reported before check began
+	limit int               // of every diagram
+
+	unsure bool // a switch or a condition is wrong: what runs when is not known
 
 	tools     map[string][]*ir.Tool // by name without version
 	used      map[*ir.Tool]bool
@@ -97,6 +107,7 @@ type checker struct {
 
 	inputRead, stateRead, stateSet map[string]bool
 	access                         map[*Step]*stateAccess
+	effects                        map[*ir.Node]ir.Effects
 }
 
 // workflow is the ordered list of passes.
@@ -104,16 +115,21 @@ func (c *checker) workflow() *Program {
 	c.inputRead, c.stateRead, c.stateSet = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	c.access = map[*Step]*stateAccess{}
 	c.used = map[*ir.Tool]bool{}
+	c.effects = map[*ir.Node]ir.Effects{}
 	p := &Program{WF: c.wf}
 
 	c.declareTools()
 	c.declareInput()
 	c.declareState()
-	c.checkTools()
+	c.checkDefaults()
 	p.Body = c.body(&c.wf.Body, nil, nil, nil)
 	c.outputs(p)
+	c.checkTools()
 	c.policy(p.Body)
-	c.unused(p)
+	if !c.sink.HasErrors() {
+		c.marks(p)
+		c.unused(p)
+	}
 
 	p.Input = c.inputType
 	if len(c.wf.State) > 0 {
@@ -122,11 +138,21 @@ func (c *checker) workflow() *Program {
 	return p
 }
 
+// maxSteps bounds one body: what is known about the order of n nodes takes n*n/8 bytes.
+const maxSteps = 20_000
+
 // body runs the passes over one body. enclosing is the step whose inside it is.
 func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *Body {
-	out := &Body{IR: b, parent: enclosing, outer: outer, vars: vars, byID: map[string]*Step{}}
-	for i, n := range b.Nodes {
-		s := &Step{Node: n, body: out, index: i, defaults: &c.wf.Defaults}
+	out := &Body{IR: b, parent: enclosing, outer: outer, vars: vars, byID: map[string]*Step{}, limit: c.limit}
+	nodes := b.Nodes
+	if len(nodes) > maxSteps {
+		c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: nodes[maxSteps].ID.Span, Message: fmt.Sprintf("there are more than %d nodes", maxSteps),
+			Help: "make workflows of parts and run them with `flow`"})
+		out.loose, nodes = true, nodes[:maxSteps]
+	}
+	for i, n := range nodes {
+		c.defaults(n)
+		s := &Step{Node: n, body: out, index: i, defaults: &c.wf.Defaults, effects: c.nodeEffects(n)}
 		out.Steps = append(out.Steps, s)
 		if _, dup := out.byID[n.ID.Name]; !dup {
 			out.byID[n.ID.Name] = s
@@ -135,15 +161,12 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 			s.Tool = c.resolveTool(t)
 		}
 	}
-	c.connect(out)
-	if !c.sortSteps(out) {
+	if !c.order(out) {
 		c.unordered(out)
 		return out
 	}
-	c.naturalLoops(out)
-	out.activate()
-	c.unreachable(out)
 	for _, s := range out.order {
+		out.addRound(s)
 		c.step(s)
 	}
 	c.bodyResult(out)
@@ -151,20 +174,54 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 	c.stateRaces(out)
 	if !c.sink.HasErrors() {
 		out.Plan = out.makePlan()
+		c.lateReads(out)
 	}
 	return out
 }
 
-// unordered checks what can be checked of a body whose steps have no order: one cycle is one message, and every result
-// is poison.
+// order runs the passes that say when each step runs. It returns false when a mistake keeps the steps from having an
+// order.
+func (c *checker) order(b *Body) bool {
+	c.connect(b)
+	if !c.sortSteps(b) || b.loose {
+		return false
+	}
+	c.naturalLoops(b)
+	b.activate()
+	c.unreachable(b)
+	return true
+}
+
+// defaults gives a call that does not say what a failure does the workflow's answer.
+func (c *checker) defaults(n *ir.Node) {
+	all := c.wf.Defaults.OnError
+	if _, call := n.Verb.(*ir.ToolCall); call && n.OnError == nil && all != nil && all.Kind != ir.OnErrorDefault {
+		n.OnError = all
+	}
+}
+
+// checkDefaults refuses a default value for all nodes: their results have different types.
+func (c *checker) checkDefaults() {
+	if all := c.wf.Defaults.OnError; all != nil && all.Kind == ir.OnErrorDefault {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: all.Span, Message: "a default value has no meaning for all nodes",
+			Help: "write it on the nodes it fits, or `on_error: skip` here"})
+	}
+}
+
+// unordered checks what can be checked of a body whose steps have no order that could be relied on: the mistake in the
+// edges was reported, and nothing more is said about them.
 func (c *checker) unordered(b *Body) {
-	b.reach = nil
-	b.diagram = newDiagram()
+	b.loose, b.reach, b.loops = true, nil, nil
+	b.diagram = newDiagram(b.limit)
+	order := b.order
+	if len(order) < len(b.Steps) {
+		order = b.Steps
+	}
 	for _, s := range b.Steps {
 		s.act, s.ok = always, always
 		s.Node.Result = schema.InvalidType
 	}
-	for _, s := range b.Steps {
+	for _, s := range order {
 		c.step(s)
 	}
 	c.bodyResult(b)
@@ -177,8 +234,11 @@ func (c *checker) bodyResult(b *Body) {
 	case b.IR.Result != nil:
 		b.Result = c.inferred(b.IR.Result, &env{c: c, body: b, at: always})
 	case len(b.Steps) == 1 && b.Steps[0].Node.Inline:
-		b.Steps[0].Read = true
-		b.Result = b.Steps[0].Node.Result
+		s := b.Steps[0]
+		b.Result = s.Node.Result
+		if s.Catch {
+			b.Result = schema.OptOf(b.Result, s.Node.ID.Name+" may have failed")
+		}
 	default:
 		b.Result = schema.EmptyType
 	}
@@ -215,12 +275,14 @@ func (c *checker) reportUnknown(code diag.Code, message string, at source.Span, 
 	c.report(d)
 }
 
-// references lists the node ids that a node's expressions read, each once, in order of appearance.
+// references lists the names that a node's expressions read, each once, in order of appearance.
 func (c *checker) references(n *ir.Node) []string {
 	var out []string
+	seen := map[string]bool{}
 	ir.Expressions(n, func(e *expr.Node) {
 		for _, ref := range e.Refs() {
-			if !slices.Contains(out, ref.Text) {
+			if !seen[ref.Text] {
+				seen[ref.Text] = true
 				out = append(out, ref.Text)
 			}
 		}

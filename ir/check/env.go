@@ -2,11 +2,15 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // What symbols refer to, besides *Step and *Var.
@@ -30,8 +34,8 @@ type env struct {
 	self bool // the reader's own result is there: set, until, conditions after it
 
 	params *schema.Type // a tool's input, instead of everything else
-	quiet  bool         // look only, mark nothing as read
 	done   bool         // after success: an own result that on_error: skip makes optional is there
+	wrote  bool         // after the step's own `set:`
 }
 
 func (e *env) Lookup(name string) *expr.Symbol {
@@ -47,26 +51,69 @@ func (e *env) Lookup(name string) *expr.Symbol {
 	case "state":
 		return e.stateRoot()
 	}
+	if sym := e.find(name, false); sym != nil {
+		return sym
+	}
+	if sym := e.find(name, true); sym != nil { // the single node of a `do:` gives way to all others
+		return sym
+	}
+	return e.hidden(name)
+}
+
+// find looks for a node or variable, from the inside out.
+func (e *env) find(name string, inline bool) *expr.Symbol {
 	at := *e
 	for b := e.body; b != nil; b = b.outer {
-		if s := b.byID[name]; s != nil {
+		if s := b.byID[name]; s != nil && s.Node.Inline == inline {
 			at.body = b
 			return at.node(s)
 		}
 		for _, v := range b.vars {
 			if v.Name == name {
-				v.Used = true
 				return &expr.Symbol{Name: name, Type: v.Type, Ref: v}
 			}
 		}
 		if b.outer != nil { // from inside, the outer body is seen as the enclosing step sees it
-			at.step, at.at, at.self = b.parent, b.parent.act, false
+			at.step, at.at, at.self, at.done = b.parent, b.parent.act, false, false
 		}
 	}
 	return nil
 }
 
+// hidden is the symbol of a node inside a map or loop, seen from outside; nil when there is none of that name.
+func (e *env) hidden(name string) *expr.Symbol {
+	for b := e.body; b != nil; b = b.outer {
+		for _, s := range b.Steps {
+			n := s.inside(name)
+			if n == nil {
+				continue
+			}
+			id := s.Node.ID.Name
+			return &expr.Symbol{Name: name, Type: schema.InvalidType, Problem: &expr.Problem{
+				Code: diag.UnknownName, Message: fmt.Sprintf("node %q is inside %s", name, id),
+				Help:    "from outside only the result can be read: `" + id + "`; name what it holds in `result` of its `do`",
+				Related: []diag.Related{{Span: n.ID.Span, Message: "it is defined here"}},
+			}}
+		}
+	}
+	return nil
+}
+
+// NameKind says what names are in messages.
+func (e *env) NameKind() string {
+	if e.params != nil {
+		return "input"
+	}
+	return "node"
+}
+
+// maxSuggested is the number of errors after which no more spellings are suggested: looking for them takes time.
+const maxSuggested = 100
+
 func (e *env) Names() []string {
+	if e.c.sink.Errors() > maxSuggested {
+		return nil
+	}
 	if e.params != nil {
 		return e.params.FieldNames()
 	}
@@ -76,7 +123,7 @@ func (e *env) Names() []string {
 			names = append(names, v.Name)
 		}
 		for _, s := range b.Steps {
-			if s != e.step || e.self {
+			if (s != e.step || e.self) && !s.Node.Inline {
 				names = append(names, s.Node.ID.Name)
 			}
 		}
@@ -90,52 +137,60 @@ func (e *env) node(s *Step) *expr.Symbol {
 	if sym.Type == nil {
 		sym.Type = schema.InvalidType
 	}
-	fail := func(message, help string, related ...diag.Related) *expr.Symbol {
+	fail := func(code diag.Code, message, help string, related ...diag.Related) *expr.Symbol {
 		sym.Type = schema.InvalidType
-		sym.Problem = &expr.Problem{Code: diag.NotBefore, Message: message, Help: help, Related: related}
+		sym.Problem = &expr.Problem{Code: code, Message: message, Help: help, Related: related}
 		return sym
 	}
 	id, here := s.Node.ID.Name, diag.Related{Span: s.Node.ID.Span, Message: "it is defined here"}
-	if s == e.step {
-		if !e.self {
-			return fail(fmt.Sprintf("node %q reads its own result", id), "carry it from one run to the next in `state`")
+	switch {
+	case s == e.step && !e.self:
+		return fail(diag.NotBefore, fmt.Sprintf("node %q reads its own result", id), "carry it from one run to the next in `state`")
+	case e.body.loose:
+		e.addMembers(sym, s)
+		return sym
+	case s.act == never: // that is the mistake, and it was reported
+		sym.Type = schema.InvalidType
+		return sym
+	case s != e.step && !e.precedes(s):
+		if e.body.before(e.step, s) {
+			return fail(diag.NotBefore, fmt.Sprintf("%s runs after %s", id, e.step.Node.ID.Name), "only results of nodes that come before can be read", here)
 		}
-	} else if !e.precedes(s) {
-		if e.step != nil && e.body.reach != nil && e.body.reach[e.step.index].has(s.index) {
-			return fail(fmt.Sprintf("%s runs after %s", id, e.step.Node.ID.Name), "only results of nodes that come before can be read", here)
-		}
-		return fail(fmt.Sprintf("%s does not come before this: no edges lead from it to here", id), "add an edge from `"+id+"`, or read another node", here)
+		return fail(diag.NotBefore, fmt.Sprintf("%s does not come before this: no edges lead from it to here", id), "add an edge from `"+id+"`, or read another node", here)
 	}
 	e.addMembers(sym, s)
-	how := present
-	if e.body.reach != nil {
-		how = e.body.seen(s, e.step, e.at)
-	}
+	how := e.body.seen(s, e.step, e.at)
 	if how == absent {
-		sym.Type = schema.InvalidType
-		sym.Problem = &expr.Problem{Code: diag.NeverRan, Message: fmt.Sprintf("%s has no result here: %s", id, e.never(s)),
-			Help: "read it where it ran, or read `" + id + ".error` behind its catch", Related: []diag.Related{here}}
-		return sym
+		help := "read it where it ran"
+		if e.body.caught(s, e.step, e.at) {
+			help = "read `" + id + ".error`"
+		}
+		return fail(diag.NeverRan, fmt.Sprintf("%s has no result here: %s", id, e.never(s)), help, here)
 	}
-	if !e.quiet {
-		s.Read = true
-	}
-	if e.done && s == e.step {
+	if e.done && s == e.step && !s.optional() {
 		sym.Type = sym.Type.Present()
 	}
 	if how == perhaps {
-		if !e.quiet {
-			s.Maybe = true
-		}
 		sym.Absent = true
-		sym.Type = schema.OptOf(sym.Type, fmt.Sprintf("%s may not have run here: %s", id, e.body.why(s)))
+		sym.Type = schema.OptOf(sym.Type, e.why(s))
 	}
 	return sym
 }
 
+// optional reports whether the step may succeed without a result.
+func (s *Step) optional() bool {
+	switch s.Node.Verb.(type) {
+	case *ir.ToolCall:
+		return s.Tool != nil && s.Tool.Out != nil && s.Tool.Out.Kind == schema.Opt
+	case *ir.Loop:
+		return s.Body != nil && s.Body.Result != nil && s.Body.Result.Kind == schema.Opt
+	}
+	return false
+}
+
 // precedes reports whether s has ended whenever the reader runs.
 func (e *env) precedes(s *Step) bool {
-	return e.step == nil || e.body.reach == nil || e.body.reach[s.index].has(e.step.index)
+	return e.step == nil || e.body.reach == nil || e.body.before(s, e.step)
 }
 
 // addMembers gives a step's symbol its pseudo-fields.
@@ -146,63 +201,74 @@ func (e *env) addMembers(sym *expr.Symbol, s *Step) {
 		}
 		sym.Members[name] = m
 	}
-	if s.Catch {
-		m := &expr.Symbol{Name: "error", Type: schema.ErrorType, Ref: &ErrorOf{s}}
-		failed := e.body.diagram.without(s.act, s.ok)
-		if e.body.weak || !e.body.diagram.implies(e.at, failed) {
-			m.Type = schema.InvalidType
-			m.Problem = &expr.Problem{Code: diag.NotCaught, Message: sym.Name + ".error can be read only behind its catch",
-				Help: "read it in the node that `catch` names, or in nodes after that one alone"}
-		} else if !e.quiet {
-			s.ErrorRead = true
-		}
-		add("error", m)
-	} else if t := sym.Type.Present(); t.Kind == schema.Struct && t.Field("error") == nil {
-		add("error", &expr.Symbol{Name: "error", Type: schema.InvalidType, Problem: &expr.Problem{Code: diag.NotCaught,
-			Message: sym.Name + " has no catch, so that nothing runs after it fails", Help: "add `catch: {any: NODE}` to " + sym.Name}})
+	notCaught := func(message, help string) {
+		add("error", &expr.Symbol{Name: "error", Type: schema.InvalidType, Problem: &expr.Problem{Code: diag.NotCaught, Message: message, Help: help}})
 	}
-	if m, ok := dropMap(s); ok && m {
+	switch {
+	case len(s.Node.Catch) > 0 && !s.Catch: // it cannot have one, which was reported
+		add("error", &expr.Symbol{Name: "error", Type: schema.InvalidType})
+	case s.Catch && (e.body.loose || e.body.caught(s, e.step, e.at)):
+		add("error", &expr.Symbol{Name: "error", Type: schema.ErrorType, Ref: &ErrorOf{s}})
+	case s.Catch:
+		notCaught(sym.Name+".error can be read only behind its catch", "read it in the node that `catch` names, or in nodes after that one alone")
+	case !hasError(sym.Type.Present()):
+		notCaught(sym.Name+" has no catch, so that nothing runs after it fails", "add `catch: {any: NODE}` to "+sym.Name)
+	}
+	if m, ok := s.Node.Verb.(*ir.Map); ok && m.OnItemError == ir.ItemDrop {
 		add("failures", &expr.Symbol{Name: "failures", Type: schema.ListOf(schema.FailureType), Ref: &FailuresOf{s}})
-		if !e.quiet {
-			s.FailuresRead = true
-		}
 	}
+}
+
+// hasError reports whether values of a type have, or may have, a field `error` of their own.
+func hasError(t *schema.Type) bool {
+	return t.Kind == schema.Invalid || t.Kind == schema.Map || t.Kind == schema.Any || t.Field("error") != nil
 }
 
 // never says why a step has no result where it is read.
 func (e *env) never(s *Step) string {
-	if s.Catch && e.body.diagram.implies(e.at, e.body.diagram.without(s.act, s.ok)) {
+	if e.body.caught(s, e.step, e.at) {
 		return "it failed, and its error was caught"
 	}
-	return "it runs only when " + e.body.when(s)
+	return "it runs only when " + e.when(s)
 }
 
-// why is the condition under which a step's result is there, for messages.
-func (b *Body) why(s *Step) string {
-	if s.Catch && (b.weak || s.act == always) {
-		return "it may have failed"
+// why says why the result of a step may be absent: "post may not have run here: only when plan.route is fix (12:5)".
+func (e *env) why(s *Step) string {
+	id := s.Node.ID.Name
+	if s.Catch && (s.act == always || !e.body.weak && e.body.diagram.implies(e.at, s.act)) {
+		return id + " may have failed here: its errors are caught"
 	}
-	return "only when " + b.when(s)
+	return id + " may not have run here: only when " + e.when(s)
 }
 
-// when describes the nearest decisions that lead to a step.
-func (b *Body) when(s *Step) string {
-	for at := s; ; at = at.in[0].from {
-		if len(at.in) == 0 {
+// when describes the nearest decisions on the way to a step that are not certain where e stands.
+func (e *env) when(s *Step) string {
+	d := e.body.diagram
+	for at := s; ; {
+		var ways []string
+		var up *Step
+		for _, a := range at.in {
+			if a.orderOnly {
+				continue
+			}
+			if up == nil {
+				up = a.from
+			}
+			if a.decision != nil && (e.body.weak || !d.implies(e.at, e.body.active(a))) {
+				ways = append(ways, a.decision.describe(a.cases))
+			} else if o := a.from.outcome; a.decision == nil && o != nil && !e.body.weak && !d.implies(e.at, e.body.active(a)) {
+				ways = append(ways, o.describe(0))
+			}
+		}
+		switch {
+		case len(ways) > 3:
+			return strings.Join(ways[:3], " or ") + " or ..."
+		case len(ways) > 0:
+			return strings.Join(ways, " or ")
+		case up == nil:
 			return "it succeeds"
 		}
-		var ways []string
-		for _, a := range at.in {
-			if a.decision != nil {
-				ways = append(ways, a.decision.describe(a.cases))
-			}
-		}
-		if len(ways) > 0 {
-			if len(ways) > 3 {
-				ways = append(ways[:3], "...")
-			}
-			return strings.Join(ways, " or ")
-		}
+		at = up
 	}
 }
 
@@ -210,75 +276,211 @@ func (b *Body) when(s *Step) string {
 func (d *Decision) describe(k int) string {
 	switch d.Kind {
 	case Switch:
-		p := d.Value.Text.Span.Start()
 		what := "is " + d.Cases[k].Label
 		if d.Cases[k].Default {
 			what = "is none of its cases"
 		}
-		return fmt.Sprintf("%s %s (%d:%d)", d.Expr.String(), what, p.Line, p.Col)
+		return d.Expr.String() + " " + what + place(d.Value.Text.Span)
 	case When:
-		p := d.Value.Text.Span.Start()
-		return fmt.Sprintf("%s (%d:%d)", d.Cases[k].Label, p.Line, p.Col)
+		if k == 1 {
+			return "!(" + d.Expr.String() + ")" + place(d.Value.Text.Span)
+		}
+		return d.Expr.String() + place(d.Value.Text.Span)
 	}
 	if k == 0 {
-		return d.Step.Node.ID.Name + " succeeds"
+		return d.Step.Node.ID.Name + " succeeds" + place(d.Step.Node.ID.Span)
 	}
-	return d.Step.Node.ID.Name + " fails with " + d.Cases[k].Code
+	code := d.Cases[k].Code
+	if code == "any" {
+		code = "an error"
+	}
+	return d.Step.Node.ID.Name + " fails with " + code + place(d.Step.Node.Catch[k-1].Code.Span)
+}
+
+// place is a position in parentheses.
+func place(s source.Span) string {
+	p := s.Start()
+	return fmt.Sprintf(" (%d:%d)", p.Line, p.Col)
 }
 
 // Covers reports whether, where the expression stands, at least one of the steps certainly has a result.
 func (e *env) Covers(syms []*expr.Symbol) bool {
-	f := never
-	for _, sym := range syms {
-		s, ok := sym.Ref.(*Step)
-		if !ok || s.body != e.body || e.body.weak {
-			return false
-		}
-		f = e.body.diagram.or(f, s.ok)
-	}
-	return e.body != nil && e.body.diagram.implies(e.at, f)
-}
-
-// facts are the paths known to be present because of the conditions that led here. Conditions over state say nothing:
-// state may have changed since.
-func (e *env) facts() expr.Facts {
-	facts := expr.Facts{}
 	at := e.at
-	for b := e.body; b != nil && e.params == nil; b = b.outer {
-		if !b.weak && b.diagram != nil {
-			for p := range e.c.factsAt(b, at) {
-				facts[p] = true
+	for b := e.body; b != nil; b = b.outer {
+		var some []formula
+		for _, sym := range syms {
+			if s, ok := sym.Ref.(*Step); ok && s.body == b {
+				some = append(some, s.ok)
 			}
+		}
+		if len(some) > 0 && b.diagram.implies(at, b.diagram.anyOf(some)) {
+			return true
 		}
 		if b.outer != nil {
 			at = b.parent.act
 		}
 	}
-	return facts
+	return false
 }
 
-// factsAt is the part of facts that one body knows where at holds.
-func (c *checker) factsAt(b *Body, at formula) expr.Facts {
-	if f, ok := b.facts[at]; ok {
-		return f
+// facts are the paths known to be present because of the conditions that led here, of those that the expressions name.
+// Conditions over state say nothing: state may have changed since.
+func (e *env) facts(list ...*expr.Node) expr.Facts {
+	if e.params != nil {
+		return nil
 	}
-	facts := expr.Facts{}
-	for _, i := range b.diagram.support(at) {
-		d := b.byIndex[i]
-		if d == nil || d.Kind != When || c.readsState(d.Expr) {
-			continue
-		}
-		for k, want := range []bool{true, false} {
-			if b.diagram.implies(at, b.diagram.is(d.index, k)) {
-				for p := range expr.FactsOf(d.Expr, want) {
-					facts[p] = true
-				}
+	var facts expr.Facts
+	var names []string
+	for _, n := range list {
+		for _, ref := range n.Refs() {
+			if !slices.Contains(names, ref.Text) {
+				names = append(names, ref.Text)
 			}
 		}
 	}
-	if b.facts == nil {
-		b.facts = map[formula]expr.Facts{}
+	at, step := e.at, e.step
+	for b := e.body; b != nil; b = b.outer {
+		for _, name := range names {
+			facts = b.proved(name, at, facts)
+		}
+		facts = bothFacts(facts, b.roundFacts(step))
+		if b.outer != nil {
+			at, step = b.parent.act, b.parent
+		}
 	}
-	b.facts[at] = facts
 	return facts
+}
+
+// A proof is what is present when a decision has taken a case.
+type proof struct {
+	decision *Decision
+	kase     int
+	facts    expr.Facts
+}
+
+// maxProofs bounds how many conditions about one name are looked at; the latest come first.
+const maxProofs = 100
+
+// proved adds to facts what is known about a name where at holds.
+func (b *Body) proved(name string, at formula, facts expr.Facts) expr.Facts {
+	if b.weak || b.loose {
+		return facts
+	}
+	tries := 0
+	for _, p := range slices.Backward(b.proofs[name]) {
+		if tries++; tries > maxProofs {
+			break
+		}
+		if b.diagram.implies(at, b.diagram.is(p.decision.index, p.kase)) {
+			facts = bothFacts(facts, p.facts)
+		}
+	}
+	return facts
+}
+
+// addProofs files what the conditions after a step prove, once they are typed.
+func (b *Body) addProofs(s *Step) {
+	for _, d := range s.after {
+		if d.Kind != When || d.ended {
+			continue
+		}
+		for k := range d.Cases {
+			byName := map[string]expr.Facts{}
+			for path := range d.proves(k) {
+				name, _, _ := strings.Cut(path, ".")
+				if byName[name] == nil {
+					byName[name] = expr.Facts{}
+				}
+				byName[name][path] = true
+			}
+			for name, facts := range byName {
+				if b.proofs == nil {
+					b.proofs = map[string][]proof{}
+				}
+				b.proofs[name] = append(b.proofs[name], proof{d, k, facts})
+			}
+		}
+	}
+}
+
+func bothFacts(x, y expr.Facts) expr.Facts {
+	switch {
+	case len(x) == 0:
+		return y
+	case len(y) == 0:
+		return x
+	}
+	out := maps.Clone(x)
+	maps.Copy(out, y)
+	return out
+}
+
+// roundFacts is what a step, or with nil the end of the body, knows because loops have ended: the condition that would
+// have repeated them does not hold.
+func (b *Body) roundFacts(s *Step) expr.Facts {
+	switch {
+	case b.weak || b.loose || len(b.loops) == 0:
+		return nil
+	case s != nil:
+		return b.rounds[s]
+	}
+	var facts expr.Facts
+	for _, l := range b.loops {
+		if l.from.ok == always {
+			facts = bothFacts(facts, l.proves())
+		}
+	}
+	return facts
+}
+
+// addRound computes roundFacts of a step from those before it.
+func (b *Body) addRound(s *Step) {
+	if b.weak || len(b.loops) == 0 || b.starts(s) {
+		return
+	}
+	var facts expr.Facts
+	first := true
+	for _, a := range s.in {
+		if a.orderOnly {
+			continue
+		}
+		here := b.rounds[a.from]
+		for _, l := range a.from.back {
+			if a.decision == nil || a.decision.Kind != Outcome {
+				here = bothFacts(here, l.proves())
+			}
+		}
+		switch {
+		case first:
+			facts = here
+		case s.joinsAll():
+			facts = bothFacts(facts, here)
+		default:
+			facts = maps.Clone(facts)
+			maps.DeleteFunc(facts, func(p string, _ bool) bool { return !here[p] })
+		}
+		first = false
+	}
+	if len(facts) > 0 {
+		if b.rounds == nil {
+			b.rounds = map[*Step]expr.Facts{}
+		}
+		b.rounds[s] = facts
+	}
+}
+
+// proves is what is known after the loop has ended and its last node has run.
+func (l *backEdge) proves() expr.Facts {
+	if l.when == nil || !l.when.ended {
+		return nil
+	}
+	return l.when.proves(1 - l.repeat)
+}
+
+// proves gives the paths that are present when a decision has taken its case k.
+func (d *Decision) proves(k int) expr.Facts {
+	if d.Kind != When || readsState(d.Expr) {
+		return nil
+	}
+	return expr.FactsOf(d.Expr, k == 0)
 }

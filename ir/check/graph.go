@@ -2,6 +2,7 @@ package check
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,29 +12,73 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
+// maxArcs bounds what the edges of one body come to: `a, b, c -> d, e, f` is nine.
+const maxArcs = 100_000
+
 // connect builds the arcs of a body from its edges, its catch clauses and, where no edges are written, from the
 // references between its nodes.
 func (c *checker) connect(b *Body) {
+	b.loose = b.loose || c.unreadEdges(b)
 	for _, s := range b.Steps {
-		if len(s.Node.Catch) == 0 {
+		c.connectCatch(b, s)
+	}
+	if !b.IR.EdgesWritten {
+		c.inferEdges(b)
+		return
+	}
+	for _, e := range b.IR.Edges {
+		if len(b.arcs)+max(len(e.To), len(e.Cases)) > maxArcs {
+			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("these edges come to more than %d", maxArcs),
+				Help: "put a node between the many"})
+			b.loose = true
+			return
+		}
+		c.connectEdge(b, e)
+	}
+	c.contradictions(b)
+	c.unconnected(b)
+}
+
+// unreadEdges reports whether the parser found a mistake where the edges of the body stand, so that some are missing.
+func (c *checker) unreadEdges(b *Body) bool {
+	if !b.IR.EdgesWritten {
+		return false
+	}
+	inside := func(at, s source.Span) bool { return at.File == s.File && s.Lo <= at.Lo && at.Hi <= s.Hi }
+	for _, d := range c.early {
+		if d.Code == diag.BadEdgeForm {
+			return true
+		}
+		if !inside(d.Span, b.IR.Span) {
 			continue
 		}
-		s.Catch = true
-		s.outcome = &Decision{Step: s, Kind: Outcome, Cases: []Case{{Label: "ok"}}}
-		for _, k := range s.Node.Catch {
-			s.outcome.Cases = append(s.outcome.Cases, Case{Code: k.Code.Name, Label: "catch " + k.Code.Name})
-			if to := c.target(b, k.Target); to != nil {
-				b.link(&arc{from: s, to: to, decision: s.outcome, cases: len(s.outcome.Cases) - 1})
-			}
+		elsewhere := slices.ContainsFunc(b.IR.Nodes, func(n *ir.Node) bool { return inside(d.Span, n.Span) }) ||
+			b.parent == nil && (slices.ContainsFunc(c.wf.Tools, func(t *ir.Tool) bool { return inside(d.Span, t.Span) }) ||
+				slices.ContainsFunc(c.wf.Output, func(o *ir.Output) bool { return inside(d.Span, o.Span) }))
+		if !elsewhere {
+			return true
 		}
 	}
-	if b.IR.EdgesWritten {
-		for _, e := range b.IR.Edges {
-			c.connectEdge(b, e)
+	return false
+}
+
+func (c *checker) connectCatch(b *Body, s *Step) {
+	if len(s.Node.Catch) == 0 {
+		return
+	}
+	if s.pure() { // handling reports it
+		for _, k := range s.Node.Catch {
+			c.target(b, k.Target)
 		}
-		c.unconnected(b)
-	} else {
-		c.inferEdges(b)
+		return
+	}
+	s.Catch = true
+	s.outcome = &Decision{Step: s, Kind: Outcome, Cases: []Case{{Label: "ok"}}}
+	for _, k := range s.Node.Catch {
+		s.outcome.Cases = append(s.outcome.Cases, Case{Code: k.Code.Name, Label: "catch " + k.Code.Name})
+		if to := c.target(b, k.Target); to != nil {
+			b.link(&arc{from: s, to: to, decision: s.outcome, cases: len(s.outcome.Cases) - 1, at: k.Target.Span})
+		}
 	}
 }
 
@@ -51,15 +96,12 @@ func (c *checker) target(b *Body, id ir.Ident) *Step {
 	if s := b.byID[id.Name]; s != nil {
 		return s
 	}
+	b.loose = true
 	c.unknownNode(b, id)
 	return nil
 }
 
 func (c *checker) unknownNode(b *Body, id ir.Ident) {
-	names := make([]string, 0, len(b.Steps)+1)
-	for _, s := range b.Steps {
-		names = append(names, s.Node.ID.Name)
-	}
 	for o := b.outer; o != nil; o = o.outer {
 		if s := o.byID[id.Name]; s != nil {
 			c.report(diag.Diagnostic{
@@ -71,61 +113,118 @@ func (c *checker) unknownNode(b *Body, id ir.Ident) {
 			return
 		}
 	}
+	for _, s := range b.Steps {
+		if inner := s.inside(id.Name); inner != nil {
+			c.report(diag.Diagnostic{
+				Code: diag.UnknownName, Span: id.Span,
+				Message: "node \"" + id.Name + "\" is inside " + s.Node.ID.Name,
+				Help:    "edges stay within one body; lead to `" + s.Node.ID.Name + "`",
+				Related: []diag.Related{{Span: inner.ID.Span, Message: "it is defined here"}},
+			})
+			return
+		}
+	}
+	names := make([]string, 0, len(b.Steps)+1)
+	for _, s := range b.Steps {
+		names = append(names, s.Node.ID.Name)
+	}
 	c.reportUnknown(diag.UnknownName, "node \""+id.Name+"\" is not defined", id.Span, id.Name, append(names, "end"))
+}
+
+// inside finds a node in the body of a map or loop, at any depth.
+func (s *Step) inside(id string) *ir.Node {
+	var find func(n *ir.Node) *ir.Node
+	find = func(n *ir.Node) *ir.Node {
+		var b *ir.Body
+		switch v := n.Verb.(type) {
+		case *ir.Map:
+			b = &v.Do
+		case *ir.Loop:
+			b = &v.Do
+		default:
+			return nil
+		}
+		for _, m := range b.Nodes {
+			if m.ID.Name == id && !m.Inline {
+				return m
+			}
+			if found := find(m); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return find(s.Node)
 }
 
 func (c *checker) connectEdge(b *Body, e *ir.Edge) {
 	from := b.byID[e.From.Name]
 	if from == nil {
-		if e.From.Name == "end" {
-			c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "no edge can leave end", Help: "end is where the workflow stops"})
-		} else if e.From.Name != "" {
-			c.unknownNode(b, e.From)
-		}
-		for _, t := range slices.Concat(e.To, e.Default) {
-			c.target(b, t)
-		}
+		c.noSource(b, e)
 		return
 	}
 	switch {
 	case e.Back:
 		c.connectBack(b, e, from)
 	case e.Switch != nil:
-		d := &Decision{Step: from, Kind: Switch, Expr: e.Switch.Node, Value: e.Switch, Edge: e}
-		for _, k := range e.Cases {
-			d.Cases = append(d.Cases, Case{Value: &Expected{Value: k.Value}, Label: k.Value.Source().Text()})
-			for _, t := range k.To {
-				if to := c.target(b, t); to != nil {
-					b.link(&arc{from: from, to: to, decision: d, cases: len(d.Cases) - 1, edge: e})
-				}
-			}
-		}
-		if e.Default != nil { // without one, a value that has no case ends the run: nothing comes after it
-			d.Cases = append(d.Cases, Case{Default: true, Label: "default"})
-		}
-		for _, t := range e.Default {
-			if to := c.target(b, t); to != nil {
-				b.link(&arc{from: from, to: to, decision: d, cases: len(d.Cases) - 1, edge: e})
-			}
-		}
-		from.after = append(from.after, d)
+		c.connectSwitch(b, e, from)
 	default:
 		d, k := b.condition(from, e)
 		for _, t := range e.To {
 			if to := c.target(b, t); to != nil {
-				if to == from {
-					c.selfEdge(e, t)
-					continue
-				}
-				b.link(&arc{from: from, to: to, decision: d, cases: k, edge: e})
+				b.link(&arc{from: from, to: to, decision: d, cases: k, edge: e, at: t.Span})
 			}
 		}
 	}
 }
 
-func (c *checker) selfEdge(e *ir.Edge, t ir.Ident) {
-	c.report(diag.Diagnostic{Code: diag.Cycle, Span: t.Span, Message: "node \"" + t.Name + "\" leads to itself",
-		Help: "repeat with a `loop` node, or write the back edge with `max`"})
+// noSource reports an edge whose source does not exist, and checks its targets.
+func (c *checker) noSource(b *Body, e *ir.Edge) {
+	b.loose = true
+	switch e.From.Name {
+	case "":
+	case "end":
+		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "no edge can leave end", Help: "end is where the workflow stops"})
+	default:
+		c.unknownNode(b, e.From)
+	}
+	for _, t := range slices.Concat(e.To, e.Default) {
+		c.target(b, t)
+	}
+	for _, k := range e.Cases {
+		for _, t := range k.To {
+			c.target(b, t)
+		}
+	}
+}
+
+// maxCases bounds the cases of one switch: every decision about it costs as much as it has cases.
+const maxCases = 256
+
+func (c *checker) connectSwitch(b *Body, e *ir.Edge, from *Step) {
+	if len(e.Cases) > maxCases {
+		c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Switch.Text.Span, Message: fmt.Sprintf("this switch has more than %d cases", maxCases),
+			Help: "decide in steps, or in a go node"})
+		b.loose = true
+		return
+	}
+	d := &Decision{Step: from, Kind: Switch, Expr: e.Switch.Node, Value: e.Switch, Edge: e}
+	link := func(targets []ir.Ident) {
+		for _, t := range targets {
+			if to := c.target(b, t); to != nil {
+				b.link(&arc{from: from, to: to, decision: d, cases: len(d.Cases) - 1, edge: e, at: t.Span})
+			}
+		}
+	}
+	for _, k := range e.Cases {
+		d.Cases = append(d.Cases, Case{Value: &Expected{Value: k.Value}, Label: k.Value.Source().Text()})
+		link(k.To)
+	}
+	if e.Default != nil { // without one, a value that has no case ends the run: nothing comes after it
+		d.Cases = append(d.Cases, Case{Default: true, Label: "default"})
+		link(e.Default)
+	}
+	from.after = append(from.after, d)
 }
 
 // condition finds or makes the decision of an edge's `when`, and which of its cases activates the edge. Two edges out
@@ -135,17 +234,20 @@ func (b *Body) condition(from *Step, e *ir.Edge) (*Decision, int) {
 		return nil, 0
 	}
 	key, positive := canonical(e.When.Node)
-	for _, d := range from.after {
-		if d.Kind == When && d.key == key {
-			if d.positive == positive {
-				return d, 0
-			}
-			return d, 1
+	if b.conds == nil {
+		b.conds = map[condition]*Decision{}
+	}
+	if d := b.conds[condition{from, key}]; d != nil {
+		d.also = append(d.also, e.When)
+		if d.positive == positive {
+			return d, 0
 		}
+		return d, 1
 	}
 	text := e.When.Node.String()
-	d := &Decision{Step: from, Kind: When, Expr: e.When.Node, Value: e.When, Edge: e, key: key, positive: positive,
+	d := &Decision{Step: from, Kind: When, Expr: e.When.Node, Value: e.When, Edge: e, positive: positive,
 		Cases: []Case{{Label: text}, {Label: "!(" + text + ")"}}}
+	b.conds[condition{from, key}] = d
 	from.after = append(from.after, d)
 	return d, 0
 }
@@ -171,6 +273,7 @@ func (c *checker) connectBack(b *Body, e *ir.Edge, from *Step) {
 	if len(e.To) != 1 {
 		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.Span, Message: "an edge with `max` leads back to exactly one node",
 			Help: "write one edge for each loop"})
+		b.loose = true
 		return
 	}
 	header := c.target(b, e.To[0])
@@ -178,20 +281,39 @@ func (c *checker) connectBack(b *Body, e *ir.Edge, from *Step) {
 	if e.Exhausted != nil {
 		back.exhausted = c.target(b, *e.Exhausted)
 	}
-	d, k := b.condition(from, e)
-	back.when, back.repeat = d, k
+	back.when, back.repeat = b.condition(from, e)
 	if header == nil {
 		return
 	}
 	b.loops = append(b.loops, back)
 	if back.exhausted != nil {
-		b.link(&arc{from: from, to: back.exhausted, decision: d, cases: k, edge: e})
+		b.link(&arc{from: from, to: back.exhausted, decision: back.when, cases: back.repeat, exhausted: true, edge: e, at: e.Exhausted.Span})
+	}
+}
+
+// contradictions reports edges beside one without a condition between the same two nodes: what they say is never asked.
+func (c *checker) contradictions(b *Body) {
+	plain := map[[2]*Step]*arc{}
+	for _, a := range b.arcs {
+		if a.edge != nil && a.decision == nil && !a.exhausted {
+			plain[[2]*Step{a.from, a.to}] = a
+		}
+	}
+	for _, a := range b.arcs {
+		p := plain[[2]*Step{a.from, a.to}]
+		if p == nil || a.edge == nil || a.decision == nil || a.exhausted {
+			continue
+		}
+		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: a.at,
+			Message: "the condition of this edge from " + a.from.Node.ID.Name + " to " + a.to.Node.ID.Name + " is never asked: another one has none",
+			Help:    "remove one of them", Related: []diag.Related{{Span: p.at, Message: "this one is always active"}}})
+		b.loose = true
 	}
 }
 
 // unconnected reports nodes that no written edge mentions: they would start at once, beside everything else.
 func (c *checker) unconnected(b *Body) {
-	if len(b.Steps) < 2 {
+	if len(b.Steps) < 2 || b.loose {
 		return
 	}
 	mentioned := map[string]bool{}
@@ -211,7 +333,7 @@ func (c *checker) unconnected(b *Body) {
 	}
 	for _, s := range b.Steps {
 		for _, k := range s.Node.Catch {
-			mentioned[k.Target.Name] = true
+			mentioned[k.Target.Name], mentioned[s.Node.ID.Name] = true, true
 		}
 	}
 	for _, s := range b.Steps {
@@ -219,58 +341,74 @@ func (c *checker) unconnected(b *Body) {
 			c.report(diag.Diagnostic{Code: diag.Unconnected, Span: s.Node.ID.Span,
 				Message: "node \"" + s.Node.ID.Name + "\" is on no edge",
 				Help:    "either all edges are written or none: add it to `edges`, or remove it"})
+			b.loose = true
 		}
 	}
 }
 
 // inferEdges orders a body without edges: a node comes after those whose results it reads, and nodes that write to the
-// world keep the order of the file.
+// world keep the order of the file. A node that a catch clause names runs when an error was caught, and only then:
+// what else it reads must have ended before, and decides nothing.
 func (c *checker) inferEdges(b *Body) {
-	linked := map[[2]*Step]bool{}
 	for _, s := range b.Steps {
-		for _, a := range s.in { // catch clauses
-			linked[[2]*Step{a.from, s}] = true
+		handler := len(s.in) > 0
+		linked := map[*Step]bool{s: true}
+		for _, a := range s.in {
+			linked[a.from] = true
 		}
-	}
-	for _, s := range b.Steps {
 		for _, ref := range c.references(s.Node) {
 			t := b.byID[ref]
-			if t != nil && t != s && !linked[[2]*Step{t, s}] {
-				linked[[2]*Step{t, s}] = true
-				b.link(&arc{from: t, to: s})
+			if t != nil && !linked[t] && !t.Node.Inline {
+				linked[t] = true
+				b.link(&arc{from: t, to: s, orderOnly: handler})
 			}
 		}
 	}
 	var last *Step
-	for _, s := range b.Steps {
-		if s.Effects() < ir.EffectsWrites {
-			continue
-		}
-		if last != nil && !b.before(s, last) && !linked[[2]*Step{last, s}] {
+	for _, s := range b.writers() {
+		if last != nil && !slices.ContainsFunc(s.in, func(a *arc) bool { return a.from == last }) {
 			b.link(&arc{from: last, to: s, orderOnly: true})
 		}
 		last = s
 	}
 }
 
-// before reports whether arcs lead from a to b; it is only used while arcs are being added.
-func (b *Body) before(from, to *Step) bool {
-	seen := map[*Step]bool{}
-	stack := []*Step{from}
-	for len(stack) > 0 {
-		s := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, a := range s.out {
-			if a.to == to {
-				return true
-			}
-			if !seen[a.to] {
-				seen[a.to] = true
-				stack = append(stack, a.to)
-			}
+// writers lists the nodes that write to the world in the order of the file, except that what a node needs comes before
+// it. It is nil where nodes wait for each other.
+func (b *Body) writers() []*Step {
+	const unseen, open, done = 0, 1, 2
+	state := make([]uint8, len(b.Steps))
+	var out []*Step
+	cyclic := false
+	var visit func(s *Step)
+	visit = func(s *Step) {
+		if state[s.index] != unseen {
+			cyclic = cyclic || state[s.index] == open
+			return
+		}
+		state[s.index] = open
+		before := make([]*Step, 0, len(s.in))
+		for _, a := range s.in {
+			before = append(before, a.from)
+		}
+		slices.SortFunc(before, func(x, y *Step) int { return x.index - y.index })
+		for _, t := range before {
+			visit(t)
+		}
+		state[s.index] = done
+		if s.effects >= ir.EffectsWrites {
+			out = append(out, s)
 		}
 	}
-	return false
+	for _, s := range b.Steps {
+		if s.effects >= ir.EffectsWrites {
+			visit(s)
+		}
+	}
+	if cyclic {
+		return nil
+	}
+	return out
 }
 
 // sortSteps orders the steps topologically, ties by file order, and fills reach. It reports cycles and returns false
@@ -290,6 +428,7 @@ func (c *checker) sortSteps(b *Body) bool {
 	b.order = b.order[:0]
 	for ready.Len() > 0 {
 		s := b.Steps[heap.Pop(ready).(int)]
+		s.pos = len(b.order)
 		b.order = append(b.order, s)
 		for _, a := range s.out {
 			if missing[a.to.index]--; missing[a.to.index] == 0 {
@@ -301,12 +440,14 @@ func (c *checker) sortSteps(b *Body) bool {
 		c.reportCycle(b, missing)
 		return false
 	}
+	if b.loose {
+		return true
+	}
 	b.reach = make([]bitset, n)
-	for i := n - 1; i >= 0; i-- {
-		s := b.order[i]
+	for _, s := range slices.Backward(b.order) {
 		r := newBitset(n)
 		for _, a := range s.out {
-			r.set(a.to.index)
+			r.set(a.to.pos)
 			r.union(b.reach[a.to.index])
 		}
 		b.reach[s.index] = r
@@ -314,53 +455,62 @@ func (c *checker) sortSteps(b *Body) bool {
 	return true
 }
 
-// reportCycle names one shortest cycle.
+// reportCycle names one cycle: the shortest through a node that is on one.
 func (c *checker) reportCycle(b *Body, missing []int) {
-	var start *Step
-	for _, s := range b.Steps {
-		if missing[s.index] > 0 && b.before(s, s) {
-			start = s
-			break
+	start := b.onCycle(missing)
+	path := b.shortest(start, start)
+	first := path[0].from
+	for _, a := range path { // it is told from the node that stands first in the file
+		if a.to.index < first.index {
+			first = a.to
 		}
 	}
-	path := b.shortest(start, start)
-	names := []string{start.Node.ID.Name}
-	span := start.Node.ID.Span
+	for path[0].from != first {
+		path = append(path[1:], path[0])
+	}
+	names := []string{first.Node.ID.Name}
 	for _, a := range path {
 		names = append(names, a.to.Node.ID.Name)
-		if a.to == start {
-			span = edgeSpan(a, span)
-		}
 	}
-	d := diag.Diagnostic{Code: diag.Cycle, Span: span, Message: "these nodes wait for each other: " + strings.Join(names, " -> "),
+	d := diag.Diagnostic{Code: diag.Cycle, Span: first.Node.ID.Span, Message: "these nodes wait for each other: " + strings.Join(names, " -> "),
 		Help: "to repeat them use a `loop` node, or give the edge that leads back a `max`"}
-	if !b.IR.EdgesWritten {
-		d.Help = "each reads a result of the next; break the circle, or carry the value in `state` through a `loop`"
+	last := path[len(path)-1]
+	switch {
+	case !last.at.IsZero():
+		d.Span = last.at
+		d.Related = []diag.Related{{Span: first.Node.ID.Span, Message: "the circle starts here"}}
+	case !b.IR.EdgesWritten:
+		d.Help = "each reads a result of the one before; break the circle, or carry the value in `state` through a `loop`"
 	}
-	if span != start.Node.ID.Span {
-		d.Related = []diag.Related{{Span: start.Node.ID.Span, Message: "the circle starts here"}}
+	if len(path) == 1 {
+		d.Message, d.Related = "node \""+names[0]+"\" leads to itself", nil
+		d.Help = "repeat with a `loop` node, or give the edge a `max`"
+	}
+	if len(names) > 12 {
+		d.Message = fmt.Sprintf("%d nodes wait for each other: %s -> ... -> %s", len(path), strings.Join(names[:6], " -> "), strings.Join(names[len(names)-3:], " -> "))
 	}
 	c.report(d)
 }
 
-// edgeSpan is the place to blame for an arc: the target in the edge that made it.
-func edgeSpan(a *arc, otherwise source.Span) source.Span {
-	if a.edge == nil {
-		return otherwise
-	}
-	for _, t := range slices.Concat(a.edge.To, a.edge.Default) {
-		if t.Name == a.to.Node.ID.Name {
-			return t.Span
+// onCycle finds a node on a cycle among those that wait for others: whoever waits has one before it that waits, too.
+func (b *Body) onCycle(missing []int) *Step {
+	var s *Step
+	for _, t := range b.Steps {
+		if missing[t.index] > 0 {
+			s = t
+			break
 		}
 	}
-	for _, k := range a.edge.Cases {
-		for _, t := range k.To {
-			if t.Name == a.to.Node.ID.Name {
-				return t.Span
+	for seen := map[*Step]bool{}; !seen[s]; {
+		seen[s] = true
+		for _, a := range s.in {
+			if missing[a.from.index] > 0 {
+				s = a.from
+				break
 			}
 		}
 	}
-	return a.edge.Span
+	return s
 }
 
 // shortest is the shortest path of arcs from one step to another, by breadth first.

@@ -7,42 +7,48 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// guard makes the condition under which a part, whose formula is f, runs, given that ctx holds. Nil means that the part
-// cannot be guarded as a whole; its steps then have guards of their own.
-func (p *planner) guard(units []*unit, f, ctx formula) *Cond {
+// maxLooked bounds the part of a diagram that is looked at to find a condition that reads well.
+const maxLooked = 64
+
+// guard makes the condition under which a part runs, given that ctx holds. Nil means that the part cannot be guarded as
+// a whole; its steps then have guards of their own.
+func (p *planner) guard(one *part, ctx formula) *Cond {
 	d := p.b.diagram
 	// One decision settles it: `if plan.Route == "fix"`.
-	for _, i := range d.support(f) {
+	for _, i := range slices.Backward(d.support(one.runs, maxLooked)) {
 		decision := p.b.byIndex[i]
 		if decision == nil || !d.implies(ctx, p.decided(decision)) {
 			continue
 		}
 		var cases []int
-		settled := true
-		for k := range decision.Cases {
-			here := d.and(ctx, d.is(i, k))
-			switch {
-			case here == never:
-			case d.implies(here, f):
+		for k, possible := range d.casesIn(one.runs, i) {
+			if possible {
 				cases = append(cases, k)
-			case !d.excludes(here, f):
-				settled = false
 			}
 		}
-		if settled {
+		if d.implies(d.and(ctx, p.oneOf(decision, cases)), one.runs) {
 			p.mark(decision)
 			return &Cond{Any: []Term{{Decision: decision, Cases: cases}}}
 		}
 	}
-	// Or the edges into a step that runs exactly then.
-	for _, u := range units {
-		if u.first().act == f {
+	// Or the edges into a step that runs exactly then, if all of them come from before the part.
+	inside := map[*unit]bool{}
+	for _, u := range one.units {
+		inside[u] = true
+	}
+	for _, u := range one.units {
+		if act := u.first().act; act == one.runs && act != unknown && !p.enteredFrom(u.first(), inside) {
 			if cond := p.byEdges(u.first(), ctx); cond != nil {
 				return cond
 			}
 		}
 	}
 	return nil
+}
+
+// enteredFrom reports whether an edge leads to s from one of the units.
+func (p *planner) enteredFrom(s *Step, units map[*unit]bool) bool {
+	return slices.ContainsFunc(s.in, func(a *arc) bool { return !a.orderOnly && units[p.at[a.from]] })
 }
 
 // byEdges writes the condition of a step from its incoming edges.

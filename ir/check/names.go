@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -23,6 +24,7 @@ type Names struct {
 	Vars    map[*Var]string
 
 	taken map[string]source.Span // package-level names
+	told  map[source.Span]bool   // places whose clash was reported
 	decls map[string]*schema.Type
 	sink  *diag.Sink
 }
@@ -41,7 +43,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{},
-		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, decls: map[string]*schema.Type{}, sink: sink,
+		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
@@ -50,11 +52,23 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	for _, f := range p.Flows {
 		n.sections(f, goname.Exported(f.WF.Name.Name))
 	}
+	local := map[*Program]map[string]source.Span{}
+	for _, f := range append([]*Program{p}, p.Flows...) {
+		local[f] = n.locals(f.Body)
+	}
 	n.program(p, "")
 	for _, f := range p.Flows {
-		prefix := goname.Exported(f.WF.Name.Name)
 		n.Bodies[f] = n.take(goname.Local(f.WF.Name.Name+"_flow"), f.WF.Name.Span)
-		n.program(f, prefix)
+		n.program(f, goname.Exported(f.WF.Name.Name))
+	}
+	for _, f := range append([]*Program{p}, p.Flows...) {
+		for _, name := range sortedKeys(local[f]) {
+			if first, dup := n.taken[name]; dup {
+				n.clash(name, local[f][name], first)
+			}
+		}
+		n.inlines(f.Body, local[f])
+		n.variables(f.Body, local[f], map[string]*Var{})
 	}
 	return n
 }
@@ -62,9 +76,9 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 // sections names the types of input, output and state. Those of all workflows come first: a result that is a
 // sub-workflow's output has that name.
 func (n *Names) sections(p *Program, prefix string) {
-	at, whose := p.WF.Name.Span, "the workflow's"
+	at, whose := source.Span{}, "the workflow's" // every generated file has them
 	if prefix != "" {
-		whose = p.WF.Name.Name + "'s"
+		at, whose = p.WF.Name.Span, p.WF.Name.Name+"'s"
 	}
 	n.named(p.Input, prefix+"Input", "is "+whose+" input section.", at)
 	n.named(p.Output, prefix+"Output", "is "+whose+" output section.", at)
@@ -88,7 +102,11 @@ func (n *Names) program(p *Program, prefix string) {
 			n.tool(t, prefix)
 		}
 	}
-	n.body(p.Body, prefix, map[string]source.Span{})
+	id := "" // by which the names of a sub-workflow's nodes begin
+	if prefix != "" {
+		id = p.WF.Name.Name + "_"
+	}
+	n.body(p.Body, prefix, id)
 }
 
 func stepsOf(b *Body) []*Step {
@@ -102,7 +120,7 @@ func stepsOf(b *Body) []*Step {
 	return out
 }
 
-// Steps lists every step of a body and the bodies inside it, in file order.
+// All lists every step of a body and the bodies inside it, in file order.
 func (b *Body) All() []*Step { return stepsOf(b) }
 
 func (n *Names) tool(t *ir.Tool, prefix string) {
@@ -121,51 +139,123 @@ func (n *Names) tool(t *ir.Tool, prefix string) {
 	if t.In != nil && (t.In.Go == nil || t.In.Go.Path == "") && len(t.In.Fields) > 0 {
 		n.named(t.In, name+"In", "is the input of tool "+t.Key.Name+".", t.Key.Span)
 	}
+	if h, ok := t.Binding.(*ir.HTTPTool); ok && h.BodyType != nil {
+		n.anonymous(h.BodyType, name+"Body", "is the body of a request of tool "+t.Key.Name+".", t.Key.Span)
+	}
 	if t.Out != nil {
 		n.anonymous(t.Out, name+"Out", "is the output of tool "+t.Key.Name+".", t.Key.Span)
 	}
 }
 
-func (n *Names) body(b *Body, prefix string, locals map[string]source.Span) {
+func (n *Names) body(b *Body, prefix, idPrefix string) {
 	for _, s := range b.Steps {
 		id := s.Node.ID
-		if s.Node.Inline {
-			s.body.inlineName(n, s, prefix)
+		if s.Node.Inline { // named after the node it is in
+			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+"DoNode", id.Span)
 		} else {
-			local := goname.Local(id.Name)
-			if first, dup := locals[local]; dup {
-				n.clash(local, id.Span, first)
-			}
-			locals[local] = id.Span
-			n.Locals[s] = local
-			n.Nodes[s] = n.take(lowerFirst(prefix+goname.Exported(id.Name))+"Node", id.Span)
-		}
-		for _, v := range s.Vars {
-			n.Vars[v] = goname.Local(v.Name)
+			n.Nodes[s] = n.take(goname.Local(idPrefix+id.Name+"_node"), id.Span)
 		}
 		if s.Body != nil {
-			n.body(s.Body, prefix, locals)
+			n.body(s.Body, prefix, idPrefix)
 		}
 		if r := s.Node.Result; r != nil {
-			name := prefix + goname.Exported(id.Name)
 			if s.Node.Inline {
 				outer := b.parent.Node.ID
 				n.anonymous(r, prefix+goname.Exported(outer.Name)+"Item", "is the result of one item of "+outer.Name+".", id.Span)
 			} else {
-				n.anonymous(r, name+"Result", "is the result of "+id.Name+".", id.Span)
+				n.anonymous(r, prefix+goname.Exported(id.Name)+"Result", "is the result of "+id.Name+".", id.Span)
 			}
 		}
 		if b := s.Body; b != nil && b.Result != nil {
 			n.anonymous(b.Result, prefix+goname.Exported(id.Name)+"Item", "is one item of "+id.Name+".", id.Span)
 		}
 	}
+	for _, s := range b.Steps {
+		switch len(s.back) {
+		case 0:
+		case 1:
+			n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Back", s.back[0].edge.Span)
+		default:
+			if !n.sink.HasErrors() {
+				n.sink.Report(diag.Diagnostic{Code: diag.GoNameClash, Span: s.back[1].edge.Span, Message: "two loops that end with " + s.Node.ID.Name + " would have one name in Go",
+					Help: "use a `loop` node for one of them", Related: related(s.back[0].edge.Span, "the other one")})
+			}
+		}
+	}
 }
 
-// inlineName names the single node of a `do:` after the node it is in.
-func (b *Body) inlineName(n *Names, s *Step, prefix string) {
-	outer := lowerFirst(strings.TrimSuffix(n.Nodes[b.parent], "Node"))
-	n.Locals[s] = goname.Local(s.Node.ID.Name)
-	n.Nodes[s] = n.take(outer+"Do"+"Node", s.Node.ID.Span)
+// locals names the variables of one workflow's function, those of the functions inside it included. None of them may
+// hide another, or something that the file declares.
+func (n *Names) locals(b *Body) map[string]source.Span {
+	local := map[string]source.Span{}
+	take := func(name string, at source.Span) {
+		if first, dup := local[name]; dup {
+			n.clash(name, at, first)
+		}
+		local[name] = at
+	}
+	for _, s := range stepsOf(b) {
+		if s.Node.Inline {
+			continue
+		}
+		name := goname.Local(s.Node.ID.Name)
+		n.Locals[s] = name
+		take(name, s.Node.ID.Span)
+		if s.ErrorRead {
+			take(name+"Err", s.Node.ID.Span)
+		}
+		if s.Flag {
+			take(name+"Ran", s.Node.ID.Span)
+		}
+		if s.FailuresRead {
+			take(name+"Failures", s.Node.ID.Span)
+		}
+	}
+	return local
+}
+
+// inlines names the single nodes of `do:`s, which give way to all others.
+func (n *Names) inlines(b *Body, local map[string]source.Span) {
+	for _, s := range stepsOf(b) {
+		if !s.Node.Inline {
+			continue
+		}
+		name := goname.Local(s.Node.ID.Name)
+		if _, dup := local[name]; dup || n.Taken(name) {
+			name = goname.Local(s.body.parent.Node.ID.Name + "_item")
+		}
+		n.Locals[s] = name
+	}
+}
+
+// variables names what the maps of a body bring in. outer are those of the maps around it.
+func (n *Names) variables(b *Body, local map[string]source.Span, outer map[string]*Var) {
+	for _, s := range b.Steps {
+		inside := maps.Clone(outer)
+		for _, v := range s.Vars {
+			name := goname.Local(v.Name)
+			n.Vars[v] = name
+			at := s.Node.ID.Span
+			if m, ok := s.Node.Verb.(*ir.Map); ok {
+				at = m.As.Span
+				if m.Index != nil && v.Name == m.Index.Name {
+					at = m.Index.Span
+				}
+			}
+			for _, names := range []map[string]source.Span{n.taken, local} {
+				if first, dup := names[name]; dup {
+					n.clash(name, at, first)
+				}
+			}
+			if inside[name] != nil {
+				n.clash(name, at, inside[name].Step.Node.ID.Span)
+			}
+			inside[name] = v
+		}
+		if s.Body != nil {
+			n.variables(s.Body, local, inside)
+		}
+	}
 }
 
 func lowerFirst(s string) string {
@@ -177,7 +267,7 @@ func lowerFirst(s string) string {
 
 // take reserves a package-level name.
 func (n *Names) take(name string, at source.Span) string {
-	if first, dup := n.taken[name]; dup && first != at {
+	if first, dup := n.taken[name]; dup {
 		n.clash(name, at, first)
 	}
 	n.taken[name] = at
@@ -190,13 +280,21 @@ func (n *Names) Taken(name string) bool {
 	return ok
 }
 
+// clash reports two ids that meet in one Go name, once for a place. The same id twice was reported by the parser.
 func (n *Names) clash(name string, at, first source.Span) {
-	d := diag.Diagnostic{Code: diag.GoNameClash, Span: at, Message: fmt.Sprintf("this and another name both become %s in Go", name), Help: "rename one of them"}
-	if first.IsZero() {
-		d.Message = fmt.Sprintf("this becomes %s in Go, a name that every generated file has", name)
-		d.Help = "rename it"
+	if n.told[at] || !first.IsZero() && at != first && at.Text() == first.Text() && at.File == first.File {
+		return
 	}
-	d.Related = related(first, "the other one")
+	n.told[at] = true
+	d := diag.Diagnostic{Code: diag.GoNameClash, Span: at, Help: "rename one of them", Related: related(first, "this becomes it, too")}
+	switch {
+	case first.IsZero():
+		d.Message, d.Help = fmt.Sprintf("this becomes %s in Go, a name that every generated file has", name), "rename it"
+	case at == first:
+		d.Message, d.Related = fmt.Sprintf("two names made from this become %s in Go", name), nil
+	default:
+		d.Message = fmt.Sprintf("this becomes %s in Go, a name that is made from another one already", name)
+	}
 	n.sink.Report(d)
 }
 

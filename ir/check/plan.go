@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -22,6 +23,8 @@ type Plan struct {
 	Loop *Loop // Repeat: Kids[0] is the body
 
 	After [][]int // Scheduled: for every kid the kids it comes after
+
+	Joins []*SetState // Par, Scheduled: the deferred writes that are applied when it has ended, in file order
 }
 
 // PlanKind is the shape of a plan.
@@ -42,7 +45,7 @@ const (
 type Loop struct {
 	Header, From *Step
 	Max          int       // 0 = unbounded
-	When         *Decision // nil: it always repeats, until Max
+	When         *Decision // nil: it always repeats, until Max. A round in which From has not run, or failed, is the last
 	Case         int       // the case of When that repeats
 	Exhausted    bool      // spending Max is no error: the workflow goes on from there
 	Members      []*Step
@@ -62,6 +65,9 @@ type Term struct {
 	Cases    []int
 }
 
+// maxNesting bounds how deep blocks are put into blocks. What is deeper is scheduled, or guarded step by step.
+const maxNesting = 40
+
 // unit is a step, or a whole loop seen from outside.
 type unit struct {
 	steps []*Step // in topological order; the header first
@@ -70,9 +76,16 @@ type unit struct {
 
 func (u *unit) first() *Step { return u.steps[0] }
 
+// part is a set of units that is planned as one, in topological order.
+type part struct {
+	units []*unit
+	runs  formula // when any of them runs
+}
+
 type planner struct {
-	b  *Body
-	at map[*Step]*unit // the unit a step belongs to at the level being planned
+	b     *Body
+	at    map[*Step]*unit // the unit a step belongs to at the level being planned
+	depth int
 }
 
 // makePlan plans a whole body.
@@ -81,11 +94,13 @@ func (b *Body) makePlan() *Plan {
 		return &Plan{Kind: Seq}
 	}
 	p := &planner{b: b}
-	return p.level(b.order, nil, always)
+	plan := p.level(b.order, nil, always)
+	b.joinWrites(plan)
+	return plan
 }
 
 // level plans a set of steps, with the loops directly inside it collapsed to one unit each. inside is the loop whose
-// body this is.
+// body this is. Here and below, ctx holds where the plan stands, and every step it is about runs only where ctx holds.
 func (p *planner) level(steps []*Step, inside *backEdge, ctx formula) *Plan {
 	units := p.collapse(steps, inside)
 	saved := p.at
@@ -136,8 +151,13 @@ func (p *planner) collapse(steps []*Step, inside *backEdge) []*unit {
 
 // set plans units that have no structure imposed yet.
 func (p *planner) set(units []*unit, ctx formula) *Plan {
+	p.depth++
+	defer func() { p.depth-- }()
 	if len(units) == 1 {
-		return p.one(units[0], ctx)
+		return p.one(units[0])
+	}
+	if p.depth > maxNesting {
+		return p.scheduled(units, ctx)
 	}
 	if parts := p.components(units); len(parts) > 1 {
 		return p.arms(parts, ctx)
@@ -148,30 +168,32 @@ func (p *planner) set(units []*unit, ctx formula) *Plan {
 	return p.scheduled(units, ctx)
 }
 
-func (p *planner) one(u *unit, ctx formula) *Plan {
+func (p *planner) one(u *unit) *Plan {
 	if u.loop == nil {
 		return &Plan{Kind: Leaf, Step: u.first()}
 	}
 	l := u.loop
-	body := p.level(u.steps, l, p.b.diagram.and(ctx, u.first().act))
+	body := p.level(u.steps, l, l.header.act)
+	if l.when != nil {
+		p.mark(l.when)
+	}
 	return &Plan{Kind: Repeat, Kids: []*Plan{body}, Loop: &Loop{
 		Header: l.header, From: l.from, Max: l.edge.Max, When: l.when, Case: l.repeat,
 		Exhausted: l.edge.Exhausted != nil, Members: l.members, Span: l.edge.Span,
 	}}
 }
 
-// before reports whether some step of u comes before some step of v.
-func (p *planner) before(u, v *unit) bool {
-	for _, s := range u.steps {
-		if p.b.reach[s.index].has(v.first().index) {
-			return true
-		}
+// part makes a part of units.
+func (p *planner) part(units []*unit) *part {
+	acts := make([]formula, len(units))
+	for i, u := range units {
+		acts[i] = u.first().act
 	}
-	return false
+	return &part{units, p.b.diagram.anyOf(acts)}
 }
 
 // components are the parts of units between which there is no order at all: the connected components of the arcs.
-func (p *planner) components(units []*unit) [][]*unit {
+func (p *planner) components(units []*unit) []*part {
 	place := make(map[*unit]int, len(units))
 	parent := make([]int, len(units))
 	for i, u := range units {
@@ -195,77 +217,86 @@ func (p *planner) components(units []*unit) [][]*unit {
 		}
 	}
 	index := map[int]int{}
-	var parts [][]*unit
+	var groups [][]*unit
 	for i, u := range units {
 		r := find(i)
 		k, ok := index[r]
 		if !ok {
-			k = len(parts)
+			k = len(groups)
 			index[r] = k
-			parts = append(parts, nil)
+			groups = append(groups, nil)
 		}
-		parts[k] = append(parts[k], u)
+		groups[k] = append(groups[k], u)
+	}
+	parts := make([]*part, len(groups))
+	for i, g := range groups {
+		parts[i] = p.part(g)
 	}
 	return parts
 }
 
 // cuts splits units, which are in topological order, wherever everything before comes before everything after.
-func (p *planner) cuts(units []*unit) [][]*unit {
-	var parts [][]*unit
-	start, far := 0, 0
-	for i, u := range units {
-		for j := len(units) - 1; j > max(i, far); j-- {
-			if !p.before(u, units[j]) {
-				far = j
-			}
-		}
-		if far <= i {
-			parts = append(parts, units[start:i+1])
-			start, far = i+1, i+1
-		}
+func (p *planner) cuts(units []*unit) []*part {
+	low, high := len(p.b.order), 0
+	for _, u := range units {
+		low, high = min(low, u.first().pos), max(high, u.first().pos)
 	}
-	if start < len(units) {
-		parts = append(parts, units[start:])
+	mask := newBitset(len(p.b.order)) // the places of the units in the order of all steps
+	for _, u := range units {
+		mask.set(u.first().pos)
+	}
+	var parts []*part
+	start, far := 0, -1 // far is the last place that some unit so far does not come before
+	for i, u := range units {
+		far = max(far, p.notAfter(u, mask, low, high))
+		if i+1 == len(units) || far < units[i+1].first().pos {
+			parts = append(parts, p.part(units[start:i+1]))
+			start = i + 1
+		}
 	}
 	return parts
 }
 
-// runs is when any of the units runs.
-func (p *planner) runs(units []*unit) formula {
-	f := never
-	for _, u := range units {
-		f = p.b.diagram.or(f, u.first().act)
+// notAfter is the last of the places in mask, from low to high, that does not come after u; u's own at the least.
+func (p *planner) notAfter(u *unit, mask bitset, low, high int) int {
+	after := p.b.reach[u.first().index]
+	if len(u.steps) > 1 {
+		after = slices.Clone(after)
+		for _, s := range u.steps[1:] {
+			after.union(p.b.reach[s.index])
+		}
 	}
-	return f
+	for w := high / 64; w >= low/64; w-- {
+		if rest := mask[w] &^ after[w]; rest != 0 {
+			return w*64 + bits.Len64(rest) - 1
+		}
+	}
+	return u.first().pos
 }
 
 // sequence plans parts one after the other. Neighbours that run only where an earlier one does share its block.
-func (p *planner) sequence(parts [][]*unit, ctx formula) *Plan {
+func (p *planner) sequence(parts []*part, ctx formula) *Plan {
 	d := p.b.diagram
 	plan := &Plan{Kind: Seq}
-	add := func(k *Plan) {
-		if k.Kind == Seq {
-			plan.Kids = append(plan.Kids, k.Kids...)
-			return
-		}
-		plan.Kids = append(plan.Kids, k)
-	}
 	for i := 0; i < len(parts); {
-		f := p.runs(parts[i])
+		here := parts[i]
 		cond := (*Cond)(nil)
-		if !d.implies(ctx, f) {
-			cond = p.guard(parts[i], f, ctx)
+		if !d.implies(ctx, here.runs) {
+			cond = p.guard(here, ctx)
 		}
 		if cond == nil {
-			add(p.set(parts[i], ctx))
+			plan.add(p.set(here.units, ctx))
 			i++
 			continue
 		}
 		j := i + 1
-		for j < len(parts) && d.implies(d.and(ctx, p.runs(parts[j])), f) {
+		for p.depth < maxNesting && j < len(parts) && d.implies(parts[j].runs, here.runs) {
 			j++
 		}
-		plan.Kids = append(plan.Kids, &Plan{Kind: If, Cond: cond, Kids: []*Plan{p.sequence(parts[i:j], d.and(ctx, f))}})
+		p.depth++
+		inside := p.sequence(parts[i:j], here.runs)
+		p.depth--
+		plan.Kids = append(plan.Kids, &Plan{Kind: If, Cond: cond, Kids: []*Plan{inside}})
 		i = j
 	}
 	if len(plan.Kids) == 1 {
@@ -274,89 +305,161 @@ func (p *planner) sequence(parts [][]*unit, ctx formula) *Plan {
 	return plan
 }
 
+// add appends a kid to a sequence; the kids of another sequence become its own.
+func (plan *Plan) add(k *Plan) {
+	if k.Kind == Seq {
+		plan.Kids = append(plan.Kids, k.Kids...)
+		return
+	}
+	plan.Kids = append(plan.Kids, k)
+}
+
 // arms plans parts that have no order between them: as a decision where they exclude each other, else side by side.
-func (p *planner) arms(parts [][]*unit, ctx formula) *Plan {
-	d := p.b.diagram
-	exclusive := true
-	for i := range parts {
-		for _, q := range parts[i+1:] {
-			exclusive = exclusive && d.excludes(d.and(ctx, p.runs(parts[i])), p.runs(q))
-		}
+func (p *planner) arms(parts []*part, ctx formula) *Plan {
+	exclusive := p.exclusive(parts)
+	kids, rest := p.choices(parts, ctx)
+	for _, one := range rest {
+		kids = append(kids, p.sequence([]*part{one}, ctx))
 	}
-	groups, rest := p.choices(parts, ctx)
-	var kids []*Plan
-	kids = append(kids, groups...)
-	for _, part := range rest {
-		kids = append(kids, p.sequence([][]*unit{part}, ctx))
-	}
-	switch {
-	case len(kids) == 1:
+	if len(kids) == 1 {
 		return kids[0]
-	case exclusive:
-		return &Plan{Kind: Seq, Kids: kids}
 	}
-	p.fileOrder(kids)
-	return &Plan{Kind: Par, Kids: kids}
+	fileOrder(kids)
+	if !exclusive {
+		return &Plan{Kind: Par, Kids: kids}
+	}
+	plan := &Plan{Kind: Seq}
+	for _, k := range kids {
+		plan.add(k)
+	}
+	return plan
+}
+
+// exclusive reports whether at most one of the parts runs.
+func (p *planner) exclusive(parts []*part) bool {
+	d := p.b.diagram
+	some := never
+	for _, one := range parts {
+		if !d.excludes(one.runs, some) {
+			return false
+		}
+		some = d.or(some, one.runs)
+	}
+	return true
 }
 
 // fileOrder sorts arms by the first step in them: the error that is reported, and the writes that are applied, go by it.
-func (p *planner) fileOrder(kids []*Plan) {
-	slices.SortStableFunc(kids, func(a, b *Plan) int { return a.firstStep() - b.firstStep() })
+func fileOrder(kids []*Plan) {
+	first := map[*Plan]int{}
+	for _, k := range kids {
+		first[k] = k.firstStep()
+	}
+	slices.SortStableFunc(kids, func(a, b *Plan) int { return first[a] - first[b] })
 }
 
-func (k *Plan) firstStep() int {
-	if k.Kind == Leaf {
-		return k.Step.index
+func (plan *Plan) firstStep() int {
+	if plan.Kind == Leaf {
+		return plan.Step.index
 	}
 	first := 1 << 30
-	for _, x := range k.Kids {
-		first = min(first, x.firstStep())
+	for _, k := range plan.Kids {
+		first = min(first, k.firstStep())
 	}
 	return first
 }
 
 // choices groups parts that different cases of one decision lead to. What is left runs under guards of its own.
-func (p *planner) choices(parts [][]*unit, ctx formula) (groups []*Plan, rest [][]*unit) {
-	rest = parts
-	for i := 0; i < len(p.b.diagram.cases) && len(rest) > 1; i++ {
-		decision := p.b.byIndex[i]
-		if decision == nil || !p.relevant(rest, i) || !p.b.diagram.implies(ctx, p.decided(decision)) {
-			continue
-		}
-		var group, others [][]*unit
-		var arms [][]int
-		taken := map[int]bool{}
-		for _, part := range rest {
-			cases := p.casesOf(decision, p.runs(part), ctx)
-			if len(cases) == len(decision.Cases) || slices.ContainsFunc(cases, func(k int) bool { return taken[k] }) {
-				others = append(others, part)
-				continue
+func (p *planner) choices(parts []*part, ctx formula) (groups []*Plan, rest []*part) {
+	led := map[*Decision][]*part{}
+	var order []*Decision
+	for _, one := range parts {
+		for _, d := range p.ledBy(one) {
+			if led[d] == nil {
+				order = append(order, d)
 			}
-			for _, k := range cases {
-				taken[k] = true
-			}
-			group, arms = append(group, part), append(arms, cases)
+			led[d] = append(led[d], one)
 		}
-		if len(group) < 2 {
-			continue
+	}
+	slices.SortFunc(order, func(a, b *Decision) int { return b.index - a.index }) // the earliest first
+	grouped := map[*part]bool{}
+	for _, d := range order {
+		if choose := p.choose(d, led[d], grouped, ctx); choose != nil {
+			groups = append(groups, choose)
 		}
-		choose := &Plan{Kind: Choose, Decision: decision, Arms: arms}
-		for k, part := range group {
-			choose.Kids = append(choose.Kids, p.sequence([][]*unit{part}, p.b.diagram.and(ctx, p.oneOf(decision, arms[k]))))
+	}
+	for _, one := range parts {
+		if !grouped[one] {
+			rest = append(rest, one)
 		}
-		p.mark(decision)
-		groups, rest = append(groups, choose), others
 	}
 	return groups, rest
 }
 
-func (p *planner) relevant(parts [][]*unit, decision int) bool {
-	for _, part := range parts {
-		if slices.Contains(p.b.diagram.support(p.runs(part)), decision) {
-			return true
+// ledBy lists the decisions on the edges that lead into a part.
+func (p *planner) ledBy(one *part) []*Decision {
+	inside := map[*unit]bool{}
+	for _, u := range one.units {
+		inside[u] = true
+	}
+	var out []*Decision
+	for _, u := range one.units {
+		for _, a := range u.first().in {
+			if a.orderOnly || inside[p.at[a.from]] {
+				continue
+			}
+			for _, d := range []*Decision{a.decision, a.from.outcome} {
+				if d != nil && !d.ended && !slices.Contains(out, d) {
+					out = append(out, d)
+				}
+			}
 		}
 	}
-	return false
+	return out
+}
+
+// choose plans those of the parts that disjoint cases of a decision lead to; nil when there are not two.
+func (p *planner) choose(decision *Decision, parts []*part, grouped map[*part]bool, ctx formula) *Plan {
+	d := p.b.diagram
+	if len(parts) < 2 || !d.implies(ctx, p.decided(decision)) {
+		return nil
+	}
+	var group []*part
+	var arms [][]int
+	taken := make([]bool, len(decision.Cases))
+next:
+	for _, one := range parts {
+		if grouped[one] {
+			continue
+		}
+		var cases []int
+		for k, possible := range d.casesIn(one.runs, decision.index) {
+			switch {
+			case possible && taken[k]:
+				continue next
+			case possible:
+				cases = append(cases, k)
+			}
+		}
+		if len(cases) == len(decision.Cases) {
+			continue
+		}
+		for _, k := range cases {
+			taken[k] = true
+		}
+		group, arms = append(group, one), append(arms, cases)
+	}
+	if len(group) < 2 {
+		return nil
+	}
+	plan := &Plan{Kind: Choose, Decision: decision, Arms: arms}
+	for k, one := range group {
+		grouped[one] = true
+		p.depth++
+		plan.Kids = append(plan.Kids, p.sequence([]*part{one}, d.and(ctx, p.oneOf(decision, arms[k]))))
+		p.depth--
+	}
+	p.mark(decision)
+	return plan
 }
 
 // decided is when a decision is made at all.
@@ -368,23 +471,11 @@ func (p *planner) decided(d *Decision) formula {
 }
 
 func (p *planner) oneOf(d *Decision, cases []int) formula {
-	f := never
-	for _, k := range cases {
-		f = p.b.diagram.or(f, p.b.diagram.is(d.index, k))
+	some := make([]formula, len(cases))
+	for i, k := range cases {
+		some[i] = p.b.diagram.is(d.index, k)
 	}
-	return f
-}
-
-// casesOf lists the cases of a decision in which f can hold.
-func (p *planner) casesOf(d *Decision, f, ctx formula) []int {
-	f = p.b.diagram.and(f, ctx)
-	var out []int
-	for k := range d.Cases {
-		if !p.b.diagram.excludes(f, p.b.diagram.is(d.index, k)) {
-			out = append(out, k)
-		}
-	}
-	return out
+	return p.b.diagram.anyOf(some)
 }
 
 // scheduled plans units whose order has no structure.
@@ -395,17 +486,18 @@ func (p *planner) scheduled(units []*unit, ctx formula) *Plan {
 		place[u] = i
 	}
 	for i, u := range units {
-		plan.Kids = append(plan.Kids, p.sequence([][]*unit{{u}}, ctx))
-		var after []int
+		p.depth++
+		plan.Kids = append(plan.Kids, p.sequence([]*part{p.part([]*unit{u})}, ctx))
+		p.depth--
+		after := map[int]bool{}
 		for _, s := range u.steps {
 			for _, a := range s.in {
-				if j, ok := place[p.at[a.from]]; ok && j != i && !slices.Contains(after, j) {
-					after = append(after, j)
+				if j, ok := place[p.at[a.from]]; ok && j != i {
+					after[j] = true
 				}
 			}
 		}
-		slices.Sort(after)
-		plan.After = append(plan.After, after)
+		plan.After = append(plan.After, sortedKeys(after))
 	}
 	return plan
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // policy checks what the nodes of a body do against what the workflow allows, and tools that should not be used.
@@ -14,14 +15,17 @@ func (c *checker) policy(b *Body) {
 		if s.Body != nil {
 			c.policy(s.Body)
 		}
+		if s.Flow != nil {
+			c.flowPolicy(s)
+		}
 		if s.Tool == nil {
 			continue
 		}
 		v := s.Node.Verb.(*ir.ToolCall)
 		e := effectsOf(s.Tool)
-		if p := c.wf.Policy; p != nil && p.Effects != nil && !slices.Contains(p.Effects, e) {
+		if !c.allowed(e) {
 			c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Name.Span, Message: fmt.Sprintf("tool %q has effects %s, which the policy does not allow", s.Tool.Key.Name, e),
-				Help: "allow it in `policy.effects`, or use another tool", Related: related(p.Span, "the policy is here")})
+				Help: "allow it in `policy.effects`, or use another tool", Related: related(c.wf.Policy.Span, "the policy is here")})
 		}
 		switch s.Tool.State {
 		case "deprecated":
@@ -31,25 +35,48 @@ func (c *checker) policy(b *Body) {
 			c.report(diag.Diagnostic{Code: diag.Blocked, Span: v.Name.Span, Message: fmt.Sprintf("tool %q is blocked", s.Tool.Key.Name),
 				Help: "use another tool", Related: related(s.Tool.Key.Span, "it is declared here")})
 		}
-		r := s.Node.Retry
-		if r == nil {
-			r = c.wf.Defaults.Retry
-		}
-		if r != nil && r.Attempts > 1 && e >= ir.EffectsWrites {
+		if r := s.Retry(); r != nil && r.Attempts > 1 && e >= ir.EffectsWrites {
 			c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, e, r.Attempts),
 				Help: "retry only what is safe to repeat; a failure may have happened after the effect"})
 		}
 	}
 }
 
+func (c *checker) allowed(e ir.Effects) bool {
+	return c.wf.Policy == nil || c.wf.Policy.Effects == nil || slices.Contains(c.wf.Policy.Effects, e)
+}
+
+// flowPolicy holds a sub-workflow to the policy of the workflow that runs it: a policy of its own can only narrow that.
+func (c *checker) flowPolicy(s *Step) {
+	v := s.Node.Verb.(*ir.Flow)
+	var walk func(p *Program) bool
+	walk = func(p *Program) bool {
+		for _, t := range p.Body.All() {
+			if t.Flow != nil && !walk(t.Flow) {
+				return false
+			}
+			if t.Tool == nil || c.allowed(effectsOf(t.Tool)) {
+				continue
+			}
+			c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
+				Message: fmt.Sprintf("workflow %q calls tool %q with effects %s, which the policy does not allow", p.WF.Name.Name, t.Tool.Key.Name, effectsOf(t.Tool)),
+				Help:    "allow it in `policy.effects`, or run another workflow",
+				Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)})
+			return false
+		}
+		return true
+	}
+	walk(s.Flow)
+}
+
 // unused warns about what nothing uses.
 func (c *checker) unused(p *Program) {
-	if c.sink.HasErrors() {
-		return // a mistake elsewhere may be what keeps it from being used
+	warn := func(at source.Span, message, help string) {
+		c.warn(diag.Diagnostic{Code: diag.Unused, Span: at, Message: message, Help: help})
 	}
 	for _, t := range c.wf.Tools {
-		if !c.used[t] && t.File == c.wf.File && len(c.wf.Body.Nodes) > 0 && !c.named(t) {
-			c.warn(diag.Diagnostic{Code: diag.Unused, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" is not used", Help: "remove it, or move it to a file that is included"})
+		if !c.used[t] && t.File == c.wf.File && len(c.wf.Body.Nodes) > 0 {
+			warn(t.Key.Span, "tool \""+t.Key.Name+"\" is not used", "remove it, or move it to a file that is included")
 		}
 	}
 	ir.BodyExpressions(&c.wf.Body, c.touch)
@@ -58,20 +85,19 @@ func (c *checker) unused(p *Program) {
 	}
 	for _, f := range c.wf.Input {
 		if !c.inputRead[f.Name] && !c.inputRead["*"] {
-			c.warn(diag.Diagnostic{Code: diag.Unused, Span: f.Span, Message: "input \"" + f.Name + "\" is not read", Help: "remove it, or use `input." + f.Name + "`"})
+			warn(f.Span, "input \""+f.Name+"\" is not read", "remove it, or use `input."+f.Name+"`")
 		}
 	}
 	for _, s := range c.wf.State {
-		if !c.stateRead[s.Name.Name] && !c.stateRead["*"] {
-			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Name.Span, Message: "state \"" + s.Name.Name + "\" is never read", Help: "remove it, or use `state." + s.Name.Name + "`"})
+		name := s.Name.Name
+		switch read := c.stateRead[name] || c.stateRead["*"]; {
+		case !read:
+			warn(s.Name.Span, "state \""+name+"\" is never read", "remove it, or use `state."+name+"`")
+		case !c.stateSet[name]:
+			warn(s.Name.Span, "state \""+name+"\" is never set", "add `set: {"+name+": ...}` to a node, or use an input")
 		}
 	}
 	c.unusedResults(p.Body)
-}
-
-// named reports whether an agent or a tool_call, which this version does not compile, names the tool.
-func (c *checker) named(t *ir.Tool) bool {
-	return len(c.wf.Agents) > 0
 }
 
 func (c *checker) unusedResults(b *Body) {
@@ -79,9 +105,14 @@ func (c *checker) unusedResults(b *Body) {
 		if s.Body != nil {
 			c.unusedResults(s.Body)
 		}
-		if !s.Read && s.Effects() == ir.EffectsNone && len(s.Node.Set) == 0 && s.Body == nil {
+		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() {
 			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Node.ID.Span, Message: "the result of \"" + s.Node.ID.Name + "\" is not read, and it has no effects",
 				Help: "remove it, or use `" + s.Node.ID.Name + "`"})
 		}
 	}
+}
+
+// sets reports whether the step, or something inside it, writes state.
+func (s *Step) sets() bool {
+	return len(s.Node.Set) > 0 || s.Body != nil && slices.ContainsFunc(s.Body.Steps, (*Step).sets)
 }

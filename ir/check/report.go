@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -10,29 +11,37 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// unknownField reports a named value that nothing asks for.
-func (c *checker) unknownField(key ir.Ident, to *schema.Type, what string) {
-	d := diag.Diagnostic{Code: diag.UnknownField, Span: key.Span, Message: fmt.Sprintf("there is no %s %q", nameOf(what), key.Name)}
-	if len(to.Fields) == 0 {
-		d.Help = "it takes none; remove it"
-	} else {
-		diag.Suggest(&d, key.Name, to.FieldNames())
+// unknownFields reports named values that nothing asks for, and returns the missing ones that none of them explains: a
+// misspelt name, or one that was renamed elsewhere, is one mistake.
+func (c *checker) unknownFields(unknown []ir.Ident, missing []string, to *schema.Type, owner, kind string) []string {
+	renamed := len(unknown) == 1 && len(missing) == 1
+	for _, key := range unknown {
+		d := diag.Diagnostic{Code: diag.UnknownField, Span: key.Span, Message: fmt.Sprintf("%s has no %s %q", owner, kind, key.Name), Related: c.declared(to)}
+		near := diag.Nearest(key.Name, missing)
+		if renamed {
+			near = missing[0]
+		}
+		switch {
+		case near != "":
+			d.Fixes = []diag.Fix{diag.Replace(key.Span, near)}
+			d.Help = d.Fixes[0].Title
+			missing = slices.DeleteFunc(slices.Clone(missing), func(m string) bool { return m == near })
+		case len(to.Fields) == 0:
+			d.Help = "it has none; remove it"
+		default:
+			diag.Suggest(&d, key.Name, to.FieldNames())
+		}
+		c.report(d)
 	}
-	d.Related = c.declared(to)
-	c.report(d)
+	return missing
 }
 
-// nameOf turns "input of search" into words that fit before a quoted name.
-func nameOf(what string) string { return what }
-
 // missing reports required fields that were not given.
-func (c *checker) missing(names []string, at source.Span, to *schema.Type, what string) {
-	list := "\"" + strings.Join(names, "\", \"") + "\""
-	is := "is"
+func (c *checker) missing(names []string, at source.Span, to *schema.Type, owner, kind string) {
 	if len(names) > 1 {
-		is = "are"
+		kind += "s"
 	}
-	c.report(diag.Diagnostic{Code: diag.MissingField, Span: at, Message: fmt.Sprintf("%s %s %s missing", what, list, is),
+	c.report(diag.Diagnostic{Code: diag.MissingField, Span: at, Message: fmt.Sprintf("%s needs %s \"%s\"", owner, kind, strings.Join(names, "\", \"")),
 		Help: "add " + strings.Join(names, ", "), Related: c.declared(to)})
 }
 

@@ -59,16 +59,16 @@ func (c *checker) declareState() {
 			c.report(diag.Diagnostic{Code: diag.BadMerge, Span: s.Merge.Span, Message: fmt.Sprintf("only a list can be appended to, and %s is %s", s.Name.Name, s.Type),
 				Help: "declare it as list<...>, or use another merge rule"})
 		}
-		if s.Merge.Kind == ir.MergeReducer && s.Merge.Reducer.Bind != nil {
-			c.reducer(s)
+		if s.Merge.Kind == ir.MergeReducer && s.Merge.Reducer.Bind != nil && s.Merge.Reducer.Bind.Reducer {
+			c.reducer(s) // what is no reducer at all was reported when it was bound
 		}
 	}
 }
 
-// reducer checks the shape func(old T, new V) T.
+// reducer checks that func(old, new T) T is about the field's type.
 func (c *checker) reducer(s *ir.State) {
 	b := s.Merge.Reducer.Bind
-	if !b.Context && !b.Err && len(b.Params) == 2 && schema.Equal(b.Params[0].Type, s.Type) && schema.Equal(b.Out, s.Type) {
+	if s.Type.Kind == schema.Invalid || schema.Equal(b.Out, s.Type) || b.Out.Kind == schema.Invalid {
 		return
 	}
 	c.report(diag.Diagnostic{Code: diag.GoReducer, Span: s.Merge.Reducer.Ref.Span,
@@ -94,47 +94,118 @@ func Zero(s *ir.State) bool {
 func (e *env) stateRoot() *expr.Symbol {
 	sym := &expr.Symbol{Name: "state", Type: e.c.stateType, Ref: &Root{"state"}}
 	for _, s := range e.c.wf.State {
-		if Zero(s) || e.written(s) {
+		if Zero(s) || e.written(s.Name.Name) {
 			continue
 		}
 		if sym.Members == nil {
 			sym.Members = map[string]*expr.Symbol{}
 		}
-		sym.Members[s.Name.Name] = &expr.Symbol{Name: s.Name.Name, Type: schema.InvalidType, Problem: &expr.Problem{
-			Code: diag.StateUnset, Message: "state." + s.Name.Name + " may not have been set here",
-			Help: "give it an `init`, or declare it as opt<" + s.Type.String() + ">", Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here without `init`"}}}}
+		p := unset(s)
+		sym.Members[s.Name.Name] = &expr.Symbol{Name: s.Name.Name, Type: schema.InvalidType, Problem: &p}
 	}
 	return sym
 }
 
-// written reports whether a node that certainly ran before, and succeeded, sets the field.
-func (e *env) written(s *ir.State) bool {
-	at := *e
-	for b := e.body; b != nil; b = b.outer {
-		if b.reach != nil {
-			f := never
-			for _, t := range b.Steps {
-				if (at.precedes(t) && t != at.step || t == at.step && at.self) && t.setsField(s.Name.Name) && !t.Skips() {
-					if b.weak && t.ok != always {
-						continue
-					}
-					f = b.diagram.or(f, t.ok)
-				}
-			}
-			if f != never && b.diagram.implies(at.at, f) {
-				return true
+func unset(s *ir.State) expr.Problem {
+	return expr.Problem{
+		Code: diag.StateUnset, Message: "state." + s.Name.Name + " may not have been set here",
+		Help: "give it an `init`, or declare it as opt<" + s.Type.String() + ">", Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here without `init`"}}}
+}
+
+// wholeState reports the use of `state` as a whole where some field of it may have no value.
+func (c *checker) wholeState(n *expr.Node, e *env) []expr.Problem {
+	if e.params != nil || len(c.wf.State) == 0 {
+		return nil
+	}
+	var out []expr.Problem
+	fieldsOf(n, "state", func(f string, at *expr.Node) {
+		if f != "*" || len(out) > 0 {
+			return
+		}
+		for _, s := range c.wf.State {
+			if !Zero(s) && !e.written(s.Name.Name) {
+				p := unset(s)
+				p.Lo, p.Hi = at.NameLo, at.NameHi
+				out = append(out, p)
+				return
 			}
 		}
+	})
+	return out
+}
+
+// maxSetters bounds how many nodes are asked whether one of them has set a field.
+const maxSetters = maxCases + 1
+
+// written reports whether a node that certainly ran before, and succeeded, sets the field.
+func (e *env) written(field string) bool {
+	at := *e
+	for b := e.body; b != nil; b = b.outer {
+		if b.loose || at.wrote && at.step.surelySets(field) || b.wrote(field, &at) {
+			return true
+		}
 		if b.outer != nil {
-			at.body, at.step, at.at, at.self = b.outer, b.parent, b.parent.act, false
+			at.body, at.step, at.at, at.self, at.wrote = b.outer, b.parent, b.parent.act, false, false
 		}
 	}
 	return false
 }
 
-func (s *Step) setsField(name string) bool {
-	return slices.ContainsFunc(s.Node.Set, func(x *ir.Set) bool { return x.Field.Name == name })
+func (b *Body) wrote(field string, at *env) bool {
+	f := never
+	tries := 0
+	for _, t := range slices.Backward(b.setters[field]) {
+		if t == at.step || at.step != nil && !b.before(t, at.step) {
+			continue
+		}
+		if b.weak {
+			if b.seen(t, at.step, at.at) == present {
+				return true
+			}
+			continue
+		}
+		if f = b.diagram.or(f, t.ok); b.diagram.implies(at.at, f) {
+			return true
+		}
+		if tries++; tries > maxSetters {
+			return false
+		}
+	}
+	return false
 }
+
+// addSetter files what a step surely sets, once its body is known.
+func (b *Body) addSetter(s *Step) {
+	for _, f := range s.sureSets() {
+		if b.setters == nil {
+			b.setters = map[string][]*Step{}
+		}
+		b.setters[f] = append(b.setters[f], s)
+	}
+}
+
+// sureSets lists the fields that a step sets whenever it succeeds. A loop runs at least once, so that it sets what nodes
+// in it set that always run.
+func (s *Step) sureSets() []string {
+	if s.Skips() {
+		return nil
+	}
+	var out []string
+	for _, x := range s.Node.Set {
+		out = append(out, x.Field.Name)
+	}
+	if _, loop := s.Node.Verb.(*ir.Loop); loop && s.Body != nil {
+		for _, t := range s.Body.Steps {
+			if t.ok == always {
+				out = append(out, t.sureSets()...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (s *Step) surelySets(field string) bool { return slices.Contains(s.sureSets(), field) }
 
 // sets checks the `set:` entries of a step.
 func (c *checker) sets(s *Step) {
@@ -159,7 +230,8 @@ func (c *checker) sets(s *Step) {
 				set.Value.Type = field.Type.Elem
 			}
 		case ir.MergeReducer:
-			if b := field.Merge.Reducer.Bind; b != nil && len(b.Params) == 2 {
+			set.Value.Type = schema.InvalidType
+			if b := field.Merge.Reducer.Bind; b != nil && b.Reducer && schema.Equal(b.Out, field.Type) {
 				set.Value.Type = b.Params[1].Type
 			}
 		}
@@ -170,192 +242,19 @@ func (c *checker) sets(s *Step) {
 
 // appendsOne reports whether a value appended to a list is one element rather than a list of them.
 func (c *checker) appendsOne(v ir.Value, list *schema.Type, e *env) bool {
-	switch v := v.(type) {
-	case *ir.List:
+	if list.Kind != schema.List {
 		return false
-	case *ir.Expr:
-		if v.Node == nil || list.Kind != schema.List {
-			return false
-		}
-		look := *e
-		look.quiet = true
-		if len(expr.Check(v.Node, &look, e.facts())) > 0 || v.Node.Type == nil {
-			return false
-		}
-		return v.Node.Type.Kind != schema.List && schema.Assignable(v.Node.Type, list.Elem)
-	case *ir.Object, *ir.Scalar, *ir.Template:
-		return list.Kind == schema.List
 	}
-	return false
-}
-
-// stateAccess is what a step, with everything inside it, does to state.
-type stateAccess struct {
-	reads, writes map[string]source.Span
-}
-
-// stateUse collects the state fields a step touches.
-func (c *checker) stateUse(s *Step) *stateAccess {
-	if a := c.access[s]; a != nil {
-		return a
+	x, ok := v.(*ir.Expr)
+	if !ok {
+		_, many := v.(*ir.List)
+		return !many
 	}
-	a := &stateAccess{reads: map[string]source.Span{}, writes: map[string]source.Span{}}
-	c.access[s] = a
-	read := func(n *expr.Node) {
-		n.Walk(func(n *expr.Node) bool {
-			if f, ok := stateField(n); ok {
-				a.reads[f] = s.Node.ID.Span
-			}
-			return true
-		})
+	if x.Node == nil || len(expr.Check(x.Node, e, e.facts(x.Node))) > 0 || x.Node.Type.Kind == schema.Invalid {
+		return false
 	}
-	ir.Expressions(s.Node, read)
-	for _, d := range s.after {
-		read(d.Expr)
-	}
-	for _, x := range s.Node.Set {
-		a.writes[x.Field.Name] = x.Field.Span
-	}
-	if s.Body != nil {
-		for _, t := range s.Body.Steps {
-			for f, at := range c.stateUse(t).writes {
-				a.writes[f] = at
-			}
-		}
-	}
-	return a
-}
-
-// stateField recognises `state.x`.
-func stateField(n *expr.Node) (string, bool) {
-	if (n.Op == expr.Field || n.Op == expr.OptField) && n.Kids[0].Op == expr.Name && n.Kids[0].Text == "state" {
-		return n.Text, true
-	}
-	return "", false
-}
-
-// readsState reports whether an expression depends on state.
-func (c *checker) readsState(n *expr.Node) bool {
-	found := false
-	n.Walk(func(n *expr.Node) bool {
-		found = found || n.Op == expr.Name && n.Text == "state"
-		return !found
-	})
-	return found
-}
-
-// merges reports whether several branches may write the field at the same time: its rule does not depend on their order,
-// or is applied at the join, in file order.
-func merges(s *ir.State) bool {
-	return s.Merge.Kind == ir.MergeAppend || s.Merge.Kind == ir.MergeReducer
-}
-
-// stateRaces reports fields written in one branch and touched in another, and marks the writes that are applied at the
-// join. Every item of a map is a branch beside the others.
-func (c *checker) stateRaces(b *Body) {
-	type user struct {
-		s *Step
-		a *stateAccess
-	}
-	var users []user
-	for _, s := range b.order {
-		if a := c.stateUse(s); len(a.reads)+len(a.writes) > 0 {
-			users = append(users, user{s, a})
-		}
-	}
-	for i, u := range users {
-		for _, v := range users[i+1:] {
-			if b.reach[u.s.index].has(v.s.index) || b.reach[v.s.index].has(u.s.index) {
-				continue
-			}
-			if !b.weak && b.diagram.excludes(u.s.act, v.s.act) {
-				continue
-			}
-			c.race(u.s, v.s, u.a, v.a)
-		}
-		if _, ok := u.s.Node.Verb.(*ir.Map); ok {
-			c.race(u.s, u.s, u.a, u.a)
-		}
-	}
-}
-
-func (c *checker) race(s, t *Step, a, b *stateAccess) {
-	for _, f := range c.wf.State {
-		name := f.Name.Name
-		at, wa := a.writes[name]
-		bt, wb := b.writes[name]
-		_, ra := a.reads[name]
-		_, rb := b.reads[name]
-		if s == t {
-			wa = wa && c.inside(s, name)
-			wb, at = wa, bt
-		}
-		if !wa && !wb || !(wa || ra) || !(wb || rb) {
-			continue
-		}
-		if wa && wb && !ra && !rb && merges(f) && c.joinable(s, t, name) {
-			s.deferSets(name, s == t)
-			t.deferSets(name, s == t)
-			continue
-		}
-		if !wa {
-			at = bt
-		}
-		message := fmt.Sprintf("state.%s is written while %s may be using it", name, other(s, t, wa))
-		if s == t {
-			message = fmt.Sprintf("state.%s is written by all items of %s at the same time", name, s.Node.ID.Name)
-		}
-		c.report(diag.Diagnostic{Code: diag.StateRace, Span: at, Message: message,
-			Help: "put the nodes one after the other, or declare the field with `merge: append` or a reducer and only write it"})
-	}
-}
-
-// joinable reports whether the writes of two branches can be kept apart and applied at the join: those of the branches'
-// own nodes, or those that the nodes of a map's body make for every item.
-func (c *checker) joinable(s, t *Step, name string) bool {
-	if s == t {
-		for _, x := range s.Body.Steps {
-			if _, isMap := x.Node.Verb.(*ir.Map); isMap && c.inside(x, name) {
-				return false
-			}
-		}
-		return !s.setsField(name)
-	}
-	nested := func(s *Step) bool { return s.Body != nil && c.inside(s, name) }
-	return !nested(s) && !nested(t)
-}
-
-func other(s, t *Step, writesFirst bool) string {
-	if writesFirst {
-		return t.Node.ID.Name
-	}
-	return s.Node.ID.Name
-}
-
-// inside reports whether the body of a map writes the field, as opposed to the map node itself.
-func (c *checker) inside(s *Step, name string) bool {
-	for _, t := range s.Body.Steps {
-		if _, ok := c.stateUse(t).writes[name]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// deferSets marks the writes of a step, or with insideOnly those of its body, as applied at the join.
-func (s *Step) deferSets(name string, insideOnly bool) {
-	if !insideOnly {
-		for _, x := range s.Sets {
-			if x.State.Name.Name == name {
-				x.Deferred = true
-			}
-		}
-	}
-	if s.Body != nil {
-		for _, t := range s.Body.Steps {
-			t.deferSets(name, false)
-		}
-	}
+	t := x.Node.Type
+	return !schema.Assignable(t, list) && (t.Kind != schema.List || schema.Assignable(t, list.Elem))
 }
 
 // Constant is the JSON of an init or a default, compacted.

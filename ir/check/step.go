@@ -2,11 +2,11 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
-	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -28,13 +28,13 @@ func (c *checker) step(s *Step) {
 	case *ir.GoCall:
 		c.goCall(s, v, e)
 	case *ir.LLM:
-		c.unavailable(s, "llm")
+		c.unavailable(s, "llm", e)
 	case *ir.Agent:
-		c.unavailable(s, "agent")
+		c.unavailable(s, "agent", e)
 	case *ir.Human:
-		c.unavailable(s, "human")
+		c.unavailable(s, "human", e)
 	case *ir.ToolChoice:
-		c.unavailable(s, "tool_call")
+		c.unavailable(s, "tool_call", e)
 	default: // the parser found no verb and said so
 		s.Node.Result = schema.InvalidType
 	}
@@ -47,16 +47,18 @@ func (c *checker) step(s *Step) {
 	if s.Catch {
 		s.Maybe = true // exactly one of result and error is there
 	}
-	if len(s.Sets) > 0 && (s.Catch || s.Skips()) {
-		s.Read = true // it says whether to write
-	}
+	s.body.addSetter(s)
+	s.body.addProofs(s)
 }
 
-func (c *checker) unavailable(s *Step, verb string) {
+// unavailable refuses a verb that has no runtime yet. Its prompts and arguments are checked all the same: a name that
+// does not exist is wrong today as well.
+func (c *checker) unavailable(s *Step, verb string, e *env) {
 	s.Node.Result = schema.InvalidType
 	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: s.Node.ID.Span,
 		Message: "this version of flowgen cannot compile `" + verb + "` nodes",
 		Help:    "use a `tool`, `let`, `map`, `loop`, `flow` or `go` node"})
+	ir.Values(s.Node.Verb, func(v ir.Value) { c.value(v, schema.InvalidType, e) })
 }
 
 func (c *checker) toolCall(s *Step, v *ir.ToolCall, e *env) {
@@ -74,7 +76,7 @@ func (c *checker) toolCall(s *Step, v *ir.ToolCall, e *env) {
 	if in.Kind == schema.Invalid {
 		c.poisonEntries(entries, e)
 	} else {
-		s.With = c.arguments(entries, in, v.Name.Span, e, "input of "+s.Tool.Key.Name)
+		s.With = c.arguments(entries, in, v.Name.Span, e, s.Tool.Key.Name, "input")
 	}
 	s.Node.Result = toolOut(s.Tool)
 }
@@ -126,11 +128,6 @@ func (c *checker) mapNode(s *Step, v *ir.Map, e *env) {
 	}
 }
 
-func dropMap(s *Step) (drop, isMap bool) {
-	m, ok := s.Node.Verb.(*ir.Map)
-	return ok && m.OnItemError == ir.ItemDrop, ok
-}
-
 func (c *checker) loop(s *Step, v *ir.Loop) {
 	s.Body = c.body(&v.Do, s, s.body, nil)
 	s.Node.Result = s.Body.Result
@@ -138,7 +135,7 @@ func (c *checker) loop(s *Step, v *ir.Loop) {
 		return
 	}
 	// until is evaluated inside, after the body, where the loop's own result is that of this iteration.
-	e := &env{c: c, body: s.body, step: s, at: s.act, self: true}
+	e := &env{c: c, body: s.body, step: s, at: s.ok, self: true}
 	c.condition(v.Until, e, "until")
 	s.Until = v.Until.Node
 }
@@ -155,7 +152,7 @@ func (c *checker) flow(s *Step, v *ir.Flow, e *env) {
 		c.poisonEntries(entries, e)
 		return
 	}
-	s.With = c.arguments(entries, s.Flow.Input, v.Path.Span, e, "input of "+s.Flow.WF.Name.Name)
+	s.With = c.arguments(entries, s.Flow.Input, v.Path.Span, e, s.Flow.WF.Name.Name, "input")
 	s.Node.Result = s.Flow.Output
 }
 
@@ -169,36 +166,36 @@ func (c *checker) goCall(s *Step, v *ir.GoCall, e *env) {
 		c.poisonEntries(entries, e)
 		return
 	}
-	s.With = c.arguments(entries, b.In, v.Func.Ref.Span, e, "input of "+b.Package+"."+b.Func)
+	s.With = c.arguments(entries, b.In, v.Func.Ref.Span, e, b.Package+"."+b.Func, "input")
 	s.Node.Result = b.Out
 }
 
 // handling checks retry, timeout, catch and on_error of a step.
 func (c *checker) handling(s *Step, e *env) {
 	n := s.Node
-	_, isTool := n.Verb.(*ir.ToolCall)
-	pure := false
-	switch n.Verb.(type) {
-	case *ir.Let, *ir.GoCall:
-		pure = true
-	}
 	only := func(key string, at source.Span, help string) {
 		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`" + key + "` has no meaning on this node", Help: help})
 	}
-	if n.Retry != nil && !isTool {
-		only("retry", n.Retry.Span, "only calls are retried; put it on the nodes inside")
+	calls, pure := false, s.pure()
+	switch n.Verb.(type) {
+	case *ir.Let, *ir.GoCall, *ir.Map, *ir.Loop, *ir.Flow:
+	default: // a call, or something that was reported
+		calls = true
 	}
-	if n.Timeout != nil && !isTool {
-		only("timeout", n.Timeout.Span, "only calls time out; put it on the nodes inside")
+	if n.Retry != nil && !calls {
+		only("retry", n.Retry.Span, "only calls are retried: remove it, or put it on the calls inside")
+	}
+	if n.Timeout != nil && !calls {
+		only("timeout", n.Timeout.Span, "only calls time out: remove it, or put it on the calls inside")
 	}
 	if pure && len(n.Catch) > 0 {
-		only("catch", n.Catch[0].Code.Span, "a pure node calls nothing that could fail")
+		only("catch", n.Catch[0].Code.Span, "remove it: a node that only computes has no errors to catch")
 	}
 	if n.OnError == nil {
 		return
 	}
 	if pure {
-		only("on_error", n.OnError.Span, "a pure node calls nothing that could fail")
+		only("on_error", n.OnError.Span, "remove it: a node that only computes has no errors to handle")
 		return
 	}
 	switch n.OnError.Kind {
@@ -208,6 +205,15 @@ func (c *checker) handling(s *Step, e *env) {
 		c.value(n.OnError.Default, n.Result, e)
 		s.DefaultExpr = &Expected{Value: n.OnError.Default, Type: n.Result}
 	}
+}
+
+// pure reports whether the step only computes.
+func (s *Step) pure() bool {
+	switch s.Node.Verb.(type) {
+	case *ir.Let, *ir.GoCall:
+		return true
+	}
+	return false
 }
 
 // Skips reports whether a failure of the step leaves it without a result.
@@ -229,27 +235,20 @@ func (c *checker) condition(v *ir.Expr, e *env, key string) {
 
 // decisionsAfter types the conditions and switches that fall after s, and proves switches exhaustive.
 func (c *checker) decisionsAfter(s *Step) {
+	before := c.sink.Errors()
+	defer func() { c.unsure = c.unsure || c.sink.Errors() > before }()
 	for _, d := range s.after {
-		e := &env{c: c, body: s.body, step: s, at: s.ok, self: true}
+		e := &env{c: c, body: s.body, step: s, at: s.ok, self: true, wrote: true}
 		switch d.Kind {
 		case When:
+			for _, other := range d.also { // each has its own text and place
+				c.condition(other, e, "when")
+			}
 			c.condition(d.Value, e, "when")
-			c.otherConditions(d, e)
 		case Switch:
 			c.switchCases(d, e)
 		}
-		d.Hoist = c.readsState(d.Expr) || !simple(d.Expr)
-	}
-}
-
-// otherConditions checks the expressions of further edges that share a decision: each has its own text and span.
-func (c *checker) otherConditions(d *Decision, e *env) {
-	for _, edge := range e.body.IR.Edges {
-		if edge.When != nil && edge.When != d.Value && edge.From.Name == d.Step.Node.ID.Name {
-			if key, _ := canonical(edge.When.Node); key == d.key {
-				c.condition(edge.When, e, "when")
-			}
-		}
+		d.Hoist = readsState(d.Expr) || !d.Expr.Inline()
 	}
 }
 
@@ -265,32 +264,67 @@ func (c *checker) switchCases(d *Decision, e *env) {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: d.Value.Text.Span, Message: fmt.Sprintf("a switch chooses by an enum, a string, an int or a bool, and this is %s", t)})
 		t = schema.InvalidType
 	}
+	if len(d.Edge.Cases) == 0 && !e.body.loose {
+		c.report(diag.Diagnostic{Code: diag.MissingCase, Span: d.Value.Text.Span, Message: "this switch has no cases", Help: "write them under `cases`, or write a plain edge"})
+		return
+	}
 	seen := map[string]source.Span{}
+	wrong := false
 	for i := range d.Cases {
 		k := &d.Cases[i]
 		if k.Default {
 			continue
 		}
 		k.Value.Type = t
-		c.value(k.Value.Value, t, e)
 		if lit, ok := k.Value.Value.(*ir.Scalar); ok {
-			if first, dup := seen[lit.Text.Value]; dup {
-				c.report(diag.Diagnostic{Code: diag.DuplicateCase, Span: lit.Source(), Message: "the case " + lit.Text.Value + " stands twice",
-					Help: "the first match is taken; remove one", Related: []diag.Related{{Span: first, Message: "it stands here first"}}})
-			}
-			seen[lit.Text.Value] = lit.Source()
-			k.Label = lit.Text.Value
+			wrong = !c.switchCase(k, lit, d, t, seen) || wrong
 		}
 	}
-	c.exhaustive(d, t, seen)
+	if !wrong {
+		c.exhaustive(d, t, seen)
+	}
+}
+
+// switchCase checks one case and files its value in seen.
+func (c *checker) switchCase(k *Case, lit *ir.Scalar, d *Decision, t *schema.Type, seen map[string]source.Span) bool {
+	k.Label = lit.Text.Value
+	if t.Kind == schema.Bool && lit.Tag == "!!bool" {
+		k.Label = strings.ToLower(k.Label)
+	}
+	switch values := possible(t); {
+	case values != nil && !slices.Contains(values, k.Label):
+		c.reportUnknown(diag.UnknownCase, fmt.Sprintf("%s is never %q", d.Expr, lit.Text.Value), lit.Source(), lit.Text.Value, values)
+		return false
+	case c.value(lit, t, &env{c: c}).Kind == schema.Invalid:
+		return t.Kind == schema.Invalid
+	}
+	value := k.Label
+	if t.Kind == schema.Int {
+		value = constant(lit)
+	}
+	if first, dup := seen[value]; dup {
+		c.report(diag.Diagnostic{Code: diag.DuplicateCase, Span: lit.Source(), Message: "the case " + lit.Text.Value + " stands twice",
+			Help: "the first match is taken; remove one", Related: []diag.Related{{Span: first, Message: "it stands here first"}}})
+		return false
+	}
+	seen[value] = lit.Source()
+	return true
+}
+
+// possible lists the values of a type that has few.
+func possible(t *schema.Type) []string {
+	switch t.Kind {
+	case schema.Enum:
+		return t.Values
+	case schema.Bool:
+		return []string{"true", "false"}
+	}
+	return nil
 }
 
 func (c *checker) exhaustive(d *Decision, t *schema.Type, seen map[string]source.Span) {
-	values := t.Values
-	if t.Kind == schema.Bool {
-		values = []string{"true", "false"}
-	}
-	if t.Kind != schema.Enum && t.Kind != schema.Bool {
+	values := possible(t)
+	if values == nil {
 		d.Open = d.Edge.Default == nil
 		return
 	}
@@ -300,48 +334,18 @@ func (c *checker) exhaustive(d *Decision, t *schema.Type, seen map[string]source
 			missing = append(missing, v)
 		}
 	}
-	if len(missing) > 0 && d.Edge.Default == nil {
+	switch {
+	case d.Step.body.loose:
+	case len(missing) > 0 && d.Edge.Default == nil:
+		if len(missing) > 5 {
+			missing = append(missing[:5], "...")
+		}
 		c.report(diag.Diagnostic{Code: diag.MissingCase, Span: d.Value.Text.Span,
-			Message: fmt.Sprintf("%s can be %s, for which there is no case", d.Expr.String(), strings.Join(missing, " or ")),
+			Message: fmt.Sprintf("%s can be %s, for which there is no case", d.Expr, strings.Join(missing, " or ")),
 			Help:    "add the case, or `default: end`"})
-	}
-	if len(missing) == 0 && d.Edge.Default != nil {
+	case len(missing) == 0 && len(d.Edge.Default) > 0:
 		c.warn(diag.Diagnostic{Code: diag.UselessDefault, Span: d.Edge.Default[0].Span, Message: "every value of " + d.Expr.String() + " has its case: default is never taken", Help: "remove it"})
 	}
-}
-
-// simple reports whether an expression lowers to one Go expression that may be written anywhere.
-func simple(n *expr.Node) bool {
-	switch n.Op {
-	case expr.Macro, expr.Cond:
-		return false
-	case expr.Binary:
-		if (n.Text == "+" || n.Text == "-" || n.Text == "*") && (n.Type == nil || n.Type.Kind == schema.Int) {
-			return false
-		}
-		if mixed(n.Kids[0], n.Kids[1]) || mixed(n.Kids[1], n.Kids[0]) {
-			return false // the int is converted, with a check
-		}
-	case expr.Unary:
-		if n.Text == "-" {
-			return false
-		}
-	case expr.Call:
-		if n.Text == "default" || n.Text == "first" {
-			return false
-		}
-	}
-	for _, k := range n.Kids {
-		if !simple(k) {
-			return false
-		}
-	}
-	return true
-}
-
-// mixed reports an int beside a float.
-func mixed(a, b *expr.Node) bool {
-	return a.Type != nil && b.Type != nil && a.Type.Kind == schema.Int && b.Type.Kind == schema.Float
 }
 
 func exprText(v ir.Value) string {

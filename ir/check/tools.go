@@ -15,8 +15,8 @@ func (c *checker) declareTools() {
 	c.tools = map[string][]*ir.Tool{}
 	for _, t := range c.wf.Tools {
 		c.tools[t.Name.Name] = append(c.tools[t.Name.Name], t)
-		if t.Key.Name != t.Name.Name && !strings.ContainsAny(t.Key.Name, ".@") {
-			c.tools[t.Key.Name] = append(c.tools[t.Key.Name], t)
+		if key, _, _ := strings.Cut(t.Key.Name, "@"); key != t.Name.Name && !strings.Contains(key, ".") {
+			c.tools[key] = append(c.tools[key], t)
 		}
 	}
 }
@@ -27,11 +27,8 @@ func (c *checker) resolveTool(v *ir.ToolCall) *ir.Tool {
 	if v.Name.Name == "" {
 		return nil
 	}
+	found := c.findTools(v.Name.Name)
 	name, version, exact := strings.Cut(v.Name.Name, "@")
-	found := c.tools[name]
-	if exact {
-		found = slices.DeleteFunc(slices.Clone(found), func(t *ir.Tool) bool { return t.Version != version })
-	}
 	switch len(found) {
 	case 1:
 		return found[0]
@@ -54,6 +51,16 @@ func (c *checker) resolveTool(v *ir.ToolCall) *ir.Tool {
 	}
 	c.report(d)
 	return nil
+}
+
+// findTools are the tools that a name can mean.
+func (c *checker) findTools(name string) []*ir.Tool {
+	name, version, exact := strings.Cut(name, "@")
+	found := c.tools[name]
+	if exact {
+		found = slices.DeleteFunc(slices.Clone(found), func(t *ir.Tool) bool { return t.Version != version })
+	}
+	return found
 }
 
 func (c *checker) toolNames() []string {
@@ -113,78 +120,86 @@ func effectsOf(t *ir.Tool) ir.Effects {
 // Effects is what calling the tool does: as declared, or the worst when it is not.
 func Effects(t *ir.Tool) ir.Effects { return effectsOf(t) }
 
-func flowEffects(wf *ir.Workflow) ir.Effects {
+// nodeEffects is the worst that a node can do, with what is inside it. It can be asked before anything is typed.
+func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
+	if e, ok := c.effects[n]; ok {
+		return e
+	}
 	worst := ir.EffectsNone
-	if wf == nil {
-		return worst
-	}
-	byName := map[string]*ir.Tool{}
-	for _, t := range wf.Tools {
-		byName[t.Key.Name], byName[t.Name.Name], byName[t.FullName()] = t, t, t
-	}
-	var walk func(b *ir.Body)
-	walk = func(b *ir.Body) {
-		for _, n := range b.Nodes {
-			switch v := n.Verb.(type) {
-			case *ir.ToolCall:
-				if t := byName[v.Name.Name]; t != nil {
-					worst = max(worst, effectsOf(t))
-				} else {
-					worst = ir.EffectsExternal
-				}
-			case *ir.Map:
-				walk(&v.Do)
-			case *ir.Loop:
-				walk(&v.Do)
-			case *ir.Flow:
-				worst = max(worst, flowEffects(v.Flow))
-			case *ir.LLM, *ir.Agent, *ir.Human, *ir.ToolChoice:
-				worst = ir.EffectsExternal
+	switch v := n.Verb.(type) {
+	case *ir.ToolCall:
+		for _, t := range c.findTools(v.Name.Name) {
+			worst = max(worst, effectsOf(t))
+		}
+	case *ir.LLM, *ir.Agent, *ir.Human, *ir.ToolChoice:
+		worst = ir.EffectsExternal
+	case *ir.Map:
+		worst = c.bodyEffects(&v.Do)
+	case *ir.Loop:
+		worst = c.bodyEffects(&v.Do)
+	case *ir.Flow:
+		if f := c.flows[v.Flow]; f != nil {
+			for _, s := range f.Body.Steps {
+				worst = max(worst, s.effects)
 			}
 		}
 	}
-	walk(&wf.Body)
+	c.effects[n] = worst
 	return worst
 }
 
-// checkTools checks what tools declare about themselves.
+func (c *checker) bodyEffects(b *ir.Body) ir.Effects {
+	worst := ir.EffectsNone
+	for _, n := range b.Nodes {
+		worst = max(worst, c.nodeEffects(n))
+	}
+	return worst
+}
+
+// checkTools checks what tools declare about themselves. Of the tools that an included file brings only those in use
+// have to be of a kind that can be compiled.
 func (c *checker) checkTools() {
+	c.netAllow()
 	for _, t := range c.wf.Tools {
+		own := t.File == c.wf.File
 		switch b := t.Binding.(type) {
+		case nil:
+			continue // the parser found no binding and said so
 		case *ir.GoTool:
+			if t.Auth != nil {
+				c.secret(t.Auth.Secret)
+			}
 		case *ir.CommandTool:
 			c.commandTool(t, b)
 		case *ir.HTTPTool:
-			c.unavailableTool(t, "http")
-			continue
-		case *ir.PythonTool:
-			c.unavailableTool(t, "python")
-			continue
-		case *ir.JSTool:
-			c.unavailableTool(t, "js")
-			continue
-		case *ir.MCPTool:
-			c.unavailableTool(t, "mcp")
-			continue
-		case *ir.StarlarkTool:
-			c.unavailableTool(t, "starlark")
-			continue
+			c.httpTool(t, b)
 		default:
-			continue // the parser found no binding and said so
+			if own || c.used[t] {
+				c.unavailableTool(t)
+			}
+			continue
 		}
-		if t.Effects == ir.EffectsUnset && t.File == c.wf.File {
+		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() {
 			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",
 				Help: "add `effects: none`, `reads`, `writes` or `external`"})
-		}
-		if t.State == "deprecated" || t.State == "blocked" {
-			continue // reported where it is used
 		}
 	}
 }
 
-func (c *checker) unavailableTool(t *ir.Tool, kind string) {
+func (c *checker) unavailableTool(t *ir.Tool) {
+	kind := ""
+	switch t.Binding.(type) {
+	case *ir.PythonTool:
+		kind = "python"
+	case *ir.JSTool:
+		kind = "js"
+	case *ir.MCPTool:
+		kind = "mcp"
+	case *ir.StarlarkTool:
+		kind = "starlark"
+	}
 	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: t.Key.Span, Message: "this version of flowgen cannot compile `" + kind + "` tools",
-		Help: "use a `go` or a `command` tool"})
+		Help: "use a `go`, `command` or `http` tool"})
 }
 
 // commandTool types the templates of a command: they see the tool's input and nothing else.

@@ -23,7 +23,7 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 	case *ir.Expr:
 		return c.expression(v, want, e)
 	case *ir.Template:
-		c.problems(v.Text, expr.CheckTemplate(v.Tmpl, e, e.facts()))
+		c.template(v, e)
 		return c.fits(schema.StringType, want, v.Source(), "text")
 	case *ir.Scalar:
 		return c.scalar(v, want)
@@ -41,9 +41,12 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 	}
 	var problems []expr.Problem
 	if want == nil {
-		problems = expr.Check(v.Node, e, e.facts())
+		problems = expr.Check(v.Node, e, e.facts(v.Node))
 	} else {
-		problems = expr.CheckExpect(v.Node, e, e.facts(), want)
+		problems = expr.CheckExpect(v.Node, e, e.facts(v.Node), want)
+	}
+	if len(problems) == 0 {
+		problems = c.wholeState(v.Node, e)
 	}
 	c.problems(v.Text, problems)
 	if len(problems) > 0 || v.Node.Type == nil {
@@ -52,9 +55,28 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 	return v.Node.Type
 }
 
+func (c *checker) template(v *ir.Template, e *env) {
+	var list []*expr.Node
+	for _, s := range v.Tmpl.Segments {
+		if s.Expr != nil {
+			list = append(list, s.Expr)
+		}
+	}
+	problems := expr.CheckTemplate(v.Tmpl, e, e.facts(list...))
+	for _, n := range list {
+		if len(problems) == 0 {
+			problems = c.wholeState(n, e)
+		}
+	}
+	c.problems(v.Text, problems)
+}
+
 // problems reports what the expression checker found, at its exact place in the file.
 func (c *checker) problems(text source.Text, list []expr.Problem) {
 	for _, p := range list {
+		if p.Code == diag.NeverAbsent && c.unsure {
+			continue // a wrong switch or condition may be what makes it so
+		}
 		d := diag.Diagnostic{Code: p.Code, Message: p.Message, Span: text.At(p.Lo, p.Hi), Help: p.Help, Related: p.Related}
 		if p.Replace != nil {
 			d.Fixes = []diag.Fix{diag.Replace(d.Span, *p.Replace)}
@@ -127,6 +149,9 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 				return bad("%s does not fit into 64 bits", text)
 			}
 			return want
+		}
+		if _, err := ParseInt(text); err != nil && strings.Trim(text, "+-0123456789") == "" {
+			return bad("%s does not fit into 64 bits", text)
 		}
 	case schema.Float:
 		if have == schema.IntType || have == schema.FloatType {
@@ -217,6 +242,11 @@ func (c *checker) list(v *ir.List, want *schema.Type, e *env) *schema.Type {
 			return schema.InvalidType
 		}
 	}
+	if elem != nil && elem.Kind == schema.Null {
+		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Span, Message: "the type of this list of nulls is not known",
+			Help: "give the field a `type`, or leave it out"})
+		return schema.InvalidType
+	}
 	if elem == nil {
 		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Span, Message: "the type of this empty list is not known",
 			Help: "give the field a `type`, or leave it out"})
@@ -235,7 +265,7 @@ func (c *checker) object(v *ir.Object, want *schema.Type, e *env) *schema.Type {
 	}
 	switch to := want.Present(); to.Kind {
 	case schema.Struct:
-		c.arguments(v.Entries, to, v.Span, e, "field")
+		c.arguments(v.Entries, to, v.Span, e, to.String(), "field")
 	case schema.Map, schema.Any, schema.Invalid:
 		elem := to
 		if to.Kind == schema.Map {
@@ -261,14 +291,15 @@ func (c *checker) inferred(v ir.Value, e *env) *schema.Type {
 	return t
 }
 
-// arguments checks named values against the fields of a struct and returns them in the order of its fields. what names
-// the kind of thing an entry is, for messages: "input" or "field".
-func (c *checker) arguments(entries []*ir.Entry, to *schema.Type, at source.Span, e *env, what string) []*Argument {
+// arguments checks named values against the fields of a struct and returns them in the order of its fields. owner and
+// kind name what asks for them, for messages: "search" has an "input", "Finding" a "field".
+func (c *checker) arguments(entries []*ir.Entry, to *schema.Type, at source.Span, e *env, owner, kind string) []*Argument {
 	given := map[string]*Argument{}
+	var unknown []ir.Ident
 	for _, entry := range entries {
 		f := to.Field(entry.Key.Name)
 		if f == nil {
-			c.unknownField(entry.Key, to, what)
+			unknown = append(unknown, entry.Key)
 			c.value(entry.Value, schema.InvalidType, e)
 			continue
 		}
@@ -293,8 +324,9 @@ func (c *checker) arguments(entries []*ir.Entry, to *schema.Type, at source.Span
 			out = append(out, &Argument{Field: f, Value: &Expected{Type: f.Type}})
 		}
 	}
+	missing = c.unknownFields(unknown, missing, to, owner, kind)
 	if len(missing) > 0 {
-		c.missing(missing, at, to, what)
+		c.missing(missing, at, to, owner, kind)
 	}
 	return out
 }
@@ -302,7 +334,7 @@ func (c *checker) arguments(entries []*ir.Entry, to *schema.Type, at source.Span
 // bounds checks a literal against the field's constraints.
 func (c *checker) bounds(s *ir.Scalar, f *schema.Field) {
 	report := func(format string, args ...any) {
-		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: s.Source(), Message: fmt.Sprintf(format, args...)})
+		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: s.Source(), Message: fmt.Sprintf(format, args...)})
 	}
 	n := math.NaN()
 	switch f.Type.Present().Kind {

@@ -6,9 +6,10 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 )
 
-// Retry is the step's retry, its own or the workflow's default for calls that may be repeated.
+// Retry is the step's retry, its own or the workflow's default, which is for calls that may be repeated: those that do
+// not write.
 func (s *Step) Retry() *ir.Retry {
-	if s.Node.Retry != nil || s.Tool == nil || s.defaults == nil {
+	if s.Node.Retry != nil || s.Tool == nil || s.defaults == nil || s.effects >= ir.EffectsWrites {
 		return s.Node.Retry
 	}
 	return s.defaults.Retry

@@ -24,6 +24,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -53,6 +54,7 @@ steps:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 }

@@ -281,7 +281,7 @@ edges:
   - draft -> judge
   - {from: judge, to: draft, when: "!judge.ok", max: 5}
   - {from: judge, to: done, when: judge.ok}
-output: {n: "$default(done.n, 0)"}
+output: {n: $done.n}
 `,
 	},
 	{

@@ -73,6 +73,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -88,6 +89,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}, join: all}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -96,13 +98,18 @@ nodes:
 		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are whole numbers from 1, money is a decimal in quotes, a Go function is its import path, a dot and its name.",
 		Wrong: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {let: {text: Hello}, timeout: 30}
+  date: {tool: today, timeout: 30}
 `,
 		Right: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {let: {text: Hello}, timeout: 30s}
+  date: {tool: today, timeout: 30s}
+output: {date: $date}
 `,
 	},
 	{
@@ -118,6 +125,7 @@ nodes:
 name: greet
 nodes:
   say_hello: {let: {text: Hello}}
+output: {text: $say_hello.text}
 `,
 	},
 	{
@@ -145,13 +153,18 @@ nodes:
 		Cause: "A node has exactly one verb, a tool exactly one binding, a server a command or an address, and `auth` is one way to authenticate. Make two things of it, or add what is missing.",
 		Wrong: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {timeout: 3s}
+  date: {timeout: 3s}
 `,
 		Right: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {let: {text: Hello}, timeout: 3s}
+  date: {tool: today, timeout: 3s}
+output: {date: $date}
 `,
 	},
 	{
@@ -173,6 +186,7 @@ nodes:
   bye: {let: {text: Bye}}
 edges:
   - hello -> bye
+output: {hello: $hello.text, bye: $bye.text}
 `,
 	},
 	{
@@ -190,6 +204,7 @@ name: greet
 input: {names: {type: list<string>, default: []}}
 nodes:
   hello: {let: {n: $size(input.names)}}
+output: {n: $hello.n}
 `,
 	},
 	{
@@ -209,6 +224,7 @@ types: {Person: {name: string}}
 input: {who: Person}
 nodes:
   hello: {let: {text: "Hello {{ input.who.name }}"}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -226,6 +242,7 @@ name: trees
 types: {Tree: {value: int, children: list<any>}}
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -243,6 +260,7 @@ name: greet
 input: {loud: {type: bool, default: false}}
 nodes:
   hello: {let: {loud: $input.loud}}
+output: {loud: $hello.loud}
 `,
 	},
 	{
@@ -251,15 +269,16 @@ nodes:
 		Cause: "Defaults, names, files and settings are read when the workflow is compiled, so they cannot depend on a run; and nothing is inserted into a script for the shell. A text that starts with a dollar is written with two: `$$5`.",
 		Wrong: `flowgen: 1
 name: greet
-input: {who: string, name: {type: string, default: $input.who}}
+input: {name: {type: string, default: $input.who}}
 nodes:
   hello: {let: {text: "Hello {{ input.name }}"}}
 `,
 		Right: `flowgen: 1
 name: greet
-input: {who: string, name: {type: string, default: you}}
+input: {name: {type: string, default: you}}
 nodes:
   hello: {let: {text: "Hello {{ input.name }}"}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -296,6 +315,7 @@ name: greet
 input: {names: list<string>}
 nodes:
   hello: {map: $input.names, as: n, do: {let: {text: "Hello {{ n }}"}}}
+output: {hello: $hello}
 `,
 	},
 	{
@@ -311,6 +331,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 }

@@ -53,7 +53,7 @@ nodes:
 	{
 		Code:  RetriedWrite,
 		Title: "a retry of something that changes the world",
-		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run.",
+		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run. The retry under `defaults` is for calls that only compute or read.",
 		Wrong: `flowgen: 1
 name: mail
 tools:

@@ -31,6 +31,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -38,7 +39,7 @@ nodes:
 		Title: "a tab as indentation",
 		Cause: "YAML is indented with spaces; a tab has no defined width and is refused.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n\thello: {let: {text: Hello}}\n",
-		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}}\noutput: {text: $hello.text}\n",
 	},
 	{
 		Code:  YAMLQuote,
@@ -55,6 +56,7 @@ name: greet
 input: {who: string}
 nodes:
   hello: {let: {text: "{{ input.who }}"}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -72,6 +74,7 @@ name: greet
 nodes:
   hello: {let: {text: Hello}}
   bye: {let: {text: Bye}}
+output: {hello: $hello.text, bye: $bye.text}
 `,
 	},
 	{
@@ -87,6 +90,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {a: Hello, b: Hello}}
+output: {a: $hello.a}
 `,
 	},
 	{
@@ -95,13 +99,18 @@ nodes:
 		Cause: "The key `<<` copies entries out of sight, and no two readers of YAML agree how. Repeat the keys, or use `defaults:`.",
 		Wrong: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {<<: {timeout: 3s}, let: {text: Hello}}
+  date: {<<: {timeout: 3s}, tool: today}
 `,
 		Right: `flowgen: 1
 name: greet
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
-  hello: {timeout: 3s, let: {text: Hello}}
+  date: {timeout: 3s, tool: today}
+output: {date: $date}
 `,
 	},
 	{
@@ -117,6 +126,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: "!loud Hello"}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -132,6 +142,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: "*hello"}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -152,6 +163,7 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
 `,
 	},
 	{
@@ -159,14 +171,14 @@ nodes:
 		Title: "a file that is too large, too deep, or repeats too much",
 		Cause: "Files have a limit in size, in depth and in what aliases add, far above what a person writes, so that a hostile file cannot exhaust the machine. Split it and use `include:`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: " + deep + "}}\n",
-		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: [[1]]}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: [[1]]}}\noutput: {text: $hello.text}\n",
 	},
 	{
 		Code:  YAMLCharacter,
 		Title: "bytes that are not UTF-8, or characters that cannot be seen",
 		Cause: "Control characters, unusual line separators and marks that change the direction of text make a file look other than it is. Write them as escapes in double quotes: `\"\\u2028\"`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\u2028\"}}\n",
-		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\\u2028\"}}\n",
+		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\\u2028\"}}\noutput: {text: $hello.text}\n",
 	},
 }
 

@@ -1,5 +1,5 @@
 // Package diag is how the compiler speaks to people: diagnostics with exact spans, stable codes, help, related places
-// and edits, collected in a Sink and rendered as text or JSON.
+// and edits, collected in a Sink and rendered as text, JSON, commands for GitHub Actions, or SARIF.
 package diag
 
 import (

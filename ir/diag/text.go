@@ -136,18 +136,12 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 		r.line(bar)
 		r.snippet(gutter, rel.Span, "-", blue, label)
 	}
-	help := d.Help
-	if help == "" && len(d.Fixes) > 0 {
-		help = d.Fixes[0].Title
-	}
-	for i, text := range strings.Split(strings.TrimRight(help, "\n"), "\n") {
-		switch {
-		case text == "" && i == 0:
-		case i == 0:
+	for i, text := range helpLines(d) {
+		if i == 0 {
 			r.line(note + "help: " + printable(text))
-		default:
-			r.line(pad + "         " + printable(text))
+			continue
 		}
+		r.line(pad + "         " + printable(text))
 	}
 }
 

@@ -267,7 +267,7 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 	x, v := n.Kids[0], n.Kids[1]
 	c.lenient(x, facts, want)
 	if want == nil {
-		want = x.Type.Present()
+		want = canonical(x.Type.Present())
 	}
 	c.check(v, facts, want)
 	switch {
@@ -278,7 +278,7 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 		c.report(diag.NeverAbsent, n.NameLo, n.NameHi, "remove the default", "%s is never absent", x)
 		return x.Type
 	}
-	if t := schema.Join(x.Type.Present(), v.Type); t != nil {
+	if t := join(x.Type.Present(), v.Type); t != nil {
 		return t
 	}
 	c.report(diag.Arguments, v.Lo, v.Hi, joinHelp(x.Type, v.Type), "the default of %s cannot be %s", brief(x.Type.Present()), brief(v.Type))
@@ -292,7 +292,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	sure := false
 	for i, k := range n.Kids {
 		if want == nil && t != nil {
-			c.lenient(k, facts, t)
+			c.lenient(k, facts, canonical(t))
 		} else {
 			c.lenient(k, facts, want)
 		}
@@ -312,7 +312,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 			t = k.Type.Present()
 			continue
 		}
-		joined := schema.Join(t, k.Type.Present())
+		joined := join(t, k.Type.Present())
 		if joined == nil {
 			c.report(diag.Arguments, k.Lo, k.Hi, joinHelp(t, k.Type), "the values of `first` have one type: %s is not %s", brief(k.Type.Present()), brief(t))
 			return schema.InvalidType
@@ -372,7 +372,7 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 			c.need(body)
 			return schema.InvalidType
 		}
-		return schema.ListOf(body.Type)
+		return schema.ListOf(canonical(body.Type))
 	}
 	c.boolean(body, c.need(body), n.Text)
 	switch {

@@ -247,8 +247,12 @@ func overlap(a, b []string) bool {
 func (c *checker) in(n *Node, facts Facts) *schema.Type {
 	a, b := n.Kids[0], n.Kids[1]
 	c.check(a, facts, nil)
-	c.check(b, facts, schema.ListOf(a.Type.Present()))
+	c.check(b, facts, schema.ListOf(canonical(a.Type.Present())))
 	ta, tb := c.need(a), c.need(b)
+	if b.Op == ListLit && len(b.Kids) == 0 && tb.Kind != schema.Invalid {
+		c.report(diag.EmptyList, b.Lo, b.Hi, "", "nothing is in an empty list")
+		return schema.BoolType
+	}
 	switch tb.Kind {
 	case schema.Invalid:
 		return schema.BoolType
@@ -335,11 +339,38 @@ func (c *checker) cond(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	c.boolean(test, c.need(test), "?:")
 	yes, no := outcomes(test)
 	c.pair(a, union(facts, yes), b, union(facts, no), want)
-	if t := schema.Join(a.Type, b.Type); t != nil {
+	if t := join(a.Type, b.Type); t != nil {
 		return t
 	}
 	c.report(diag.Operands, b.Lo, b.Hi, joinHelp(a.Type, b.Type), "the two sides of `?:` differ: %s and %s", brief(a.Type), brief(b.Type))
 	return schema.InvalidType
+}
+
+// join is the type of a place that holds values of a or of b. Where they are spelt differently in Go, it has the default
+// spelling of its kind, which holds both.
+func join(a, b *schema.Type) *schema.Type {
+	t := schema.Join(a, b)
+	if t == nil || a == b {
+		return t
+	}
+	return canonical(t)
+}
+
+// canonical is t with scalars in their default Go spelling.
+func canonical(t *schema.Type) *schema.Type {
+	switch t.Kind {
+	case schema.Bool, schema.Int, schema.Float, schema.String:
+		if t.Go != nil {
+			return map[schema.Kind]*schema.Type{
+				schema.Bool: schema.BoolType, schema.Int: schema.IntType, schema.Float: schema.FloatType, schema.String: schema.StringType,
+			}[t.Kind]
+		}
+	case schema.List, schema.Map, schema.Opt:
+		if elem := canonical(t.Elem); elem != t.Elem {
+			return &schema.Type{Kind: t.Kind, Elem: elem, Why: t.Why}
+		}
+	}
+	return t
 }
 
 func joinHelp(a, b *schema.Type) string {
@@ -384,7 +415,7 @@ func wish(t *schema.Type) *schema.Type {
 	if t.Present().Kind == schema.Enum {
 		return nil
 	}
-	return t
+	return canonical(t)
 }
 
 func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
@@ -406,12 +437,16 @@ func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		return want
 	}
 	for i, k := range n.Kids {
+		if wanted == nil && elem != nil && pliable(k) == 2 {
+			c.check(k, facts, canonical(elem))
+			continue
+		}
 		c.check(k, facts, wanted)
 		if i == 0 {
 			elem = k.Type
 			continue
 		}
-		joined := schema.Join(elem, k.Type)
+		joined := join(elem, k.Type)
 		if joined == nil {
 			c.report(diag.Operands, k.Lo, k.Hi, joinHelp(elem, k.Type), "the items of a list have one type: %s is not %s", brief(k.Type), brief(elem))
 			return schema.InvalidType
@@ -425,5 +460,5 @@ func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	if wanted != nil && schema.Assignable(elem, wanted) {
 		return want
 	}
-	return schema.ListOf(elem)
+	return schema.ListOf(canonical(elem))
 }

@@ -138,7 +138,7 @@ func TestTypes(t *testing.T) {
 		{"plan.route == \"fix\"", "bool"},
 		{"plan.route in [\"fix\", \"skip\"]", "bool"},
 		{"\"x\" in input.counts", "bool"},
-		{"input.pr in []", "bool"},
+		{"input.pr in []", "?"},
 		{"input.ok ? [] : input.names", "list<string>"},
 		{"input.ok ? input.names : []", "list<string>"},
 		{"default(post?.meta?.lang, \"x\").size()", "int"},

@@ -17,7 +17,7 @@ func (n *Node) Inline() bool {
 	case Call:
 		return n.callInline()
 	case Unary:
-		return n.Kids[0].Inline() && (n.Text == "!" || n.Type.Kind == schema.Float || isNumber(n.Kids[0]))
+		return n.Kids[0].Inline() && (n.Text == "!" || n.Type.Kind == schema.Float)
 	case Binary:
 		return n.binaryInline()
 	case ListLit:
@@ -86,6 +86,14 @@ func (n *Node) binaryInline() bool {
 	if tested := nullTested(n); tested != nil {
 		return tested.chainInline()
 	}
+	if n.Text == "in" && b.Op == ListLit && len(b.Kids) <= 4 {
+		for _, k := range b.Kids {
+			if k.Op != Lit || isNull(k) {
+				return false
+			}
+		}
+		return (a.Op == Name || a.Op == Field || a.Op == OptField) && a.Inline() && (a.Type.Kind != schema.Int || signed(a.Type) && b.Type.Elem.Kind == schema.Int)
+	}
 	if !a.Inline() || !b.Inline() {
 		return false
 	}
@@ -93,14 +101,6 @@ func (n *Node) binaryInline() bool {
 	case "&&", "||":
 		return true
 	case "in":
-		if b.Op == ListLit && len(b.Kids) <= 4 {
-			for _, k := range b.Kids {
-				if k.Op != Lit {
-					return false
-				}
-			}
-			return a.Op == Name || a.Op == Field || a.Op == OptField
-		}
 		return b.Type.Kind == schema.List && (isText(a.Type) || plain(a.Type) && plain(b.Type.Elem) && a.Type.Kind == b.Type.Elem.Kind)
 	case "+", "-", "*":
 		if n.Type.Kind == schema.Int {

@@ -97,13 +97,9 @@ func (l *lexer) unclosed(quote byte, end int) {
 		}
 	}
 	trimmed := len(strings.TrimRight(l.src[l.pos:end], " \t"))
-	kept := l.probs[:0]
-	for _, p := range l.probs {
-		if p.Lo < l.pos || p.Lo >= l.pos+trimmed {
-			kept = append(kept, p)
-		}
+	for n := len(l.probs); n > 0 && l.probs[n-1].Lo >= l.pos; n-- { // escapes in it are no news
+		l.probs = l.probs[:n-1]
 	}
-	l.probs = kept
 	help := "close it with `" + string(quote) + "`"
 	if end < len(l.src) && (l.src[end] == '\n' || l.src[end] == '\r') {
 		help += "; a line break inside a string is written `\\n`"

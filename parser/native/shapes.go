@@ -268,7 +268,9 @@ var (
 			{Name: "url", Value: template, Required: true, Doc: "the address, with `{x}` for fields"},
 			{Name: "headers", Value: mapOf(template), Doc: "header fields"},
 			{Name: "query", Value: mapOf(template), Doc: "parameters of the URL"},
-			{Name: "body", Value: value, Doc: "what is sent"},
+			{Name: "body", Value: value, Doc: "what is sent: text as it is, everything else as JSON"},
+			{Name: "html", Value: word(htmlWords...), Doc: "`text`: pages without their markup"},
+			{Name: "extra", Value: word(extraWords...), Doc: "`ignore`: fields that `out` does not have are left out"},
 		},
 		Instead: map[string]string{"auth": "`auth` stands beside `http`", "params": "write `query:`", "json": "write `body:`"},
 	}

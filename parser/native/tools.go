@@ -146,6 +146,8 @@ var (
 	toolStates  = []string{"active", "deprecated", "blocked"}
 	replayWords = []string{"must-stub", "fail-loud", "recorded-result"}
 	cacheWords  = []string{"none", "forever"}
+	htmlWords   = []string{"text"}
+	extraWords  = []string{"ignore", "refuse"}
 	methodWords = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 )
 
@@ -329,6 +331,12 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 	h.Headers = p.pairs(m.get("headers"), "headers", headerName)
 	h.Query = p.pairs(m.get("query"), "query", naming{})
 	h.Body = p.value(m.get("body"))
+	if x := m.get("html"); x != nil {
+		h.HTMLText = p.word(x, "`html`", htmlWords...) == "text"
+	}
+	if x := m.get("extra"); x != nil {
+		h.IgnoreExtra = p.word(x, "`extra`", extraWords...) == "ignore"
+	}
 }
 
 // url reads a URL, in which {x} stands for the field x.

@@ -1,0 +1,142 @@
+package codegen
+
+import (
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+const httpPath = runtimePath + "/httptool"
+
+// http writes an HTTP tool: a function from the input to the request, and what belongs to all of its requests.
+func (g *generator) http(t *ir.Tool, h *ir.HTTPTool) jen.Code {
+	fn := &function{g: g, names: map[string]bool{}}
+	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
+	var fields []jen.Code
+	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(name).Op(":").Add(v)) }
+	pairs := func(name string, list []ir.EnvVar) {
+		var items []jen.Code
+		for _, p := range list {
+			items = append(items, jen.Values(field("Name", quote(p.Name.Name)), field("Value", text(p.Value))))
+		}
+		if len(items) > 0 {
+			add(name, jen.Index().Qual(httpPath, "Field").Custom(braces(len(items) > 1), items...))
+		}
+	}
+
+	add("Method", quote(h.Method))
+	target := []jen.Code{quote(h.URL.Text.Value)}
+	for _, p := range h.Places {
+		target = append(target, text(p))
+	}
+	add("URL", jen.Qual(httpPath, "URL").Call(target...))
+	pairs("Query", h.Query)
+	pairs("Header", h.Headers)
+	if h.Body != nil {
+		add("Body", b.httpBody(h))
+	}
+	in := jen.Id("in")
+	if !requestReadsInput(h) {
+		in = jen.Id("_")
+	}
+	b.add(jen.Return(jen.Qual(httpPath, "Request").Custom(braces(len(fields) > 1), fields...)))
+	f := jen.Func().Params(in.Add(g.inType(t))).Qual(httpPath, "Request").Block(b.code...)
+	return g.httpResult(t).Call(append(g.bindArgs(t, f), g.httpOptions(t, h)...)...)
+}
+
+// httpResult is the constructor for the tool's kind of result.
+func (g *generator) httpResult(t *ir.Tool) *jen.Statement {
+	switch out := t.Out; {
+	case out == nil || out.Kind == schema.Struct && len(out.Fields) == 0 && out.Go == nil:
+		return jen.Qual(httpPath, "None")
+	case out.Go != nil && out.Go.Path == httpPath && out.Go.Name == "Response" && !out.Go.Ptr:
+		return jen.Qual(httpPath, "Preview")
+	case out.Kind == schema.String && out.Go == nil:
+		return jen.Qual(httpPath, "Text")
+	default:
+		return jen.Qual(httpPath, "JSON").Types(g.inType(t), g.goType(out))
+	}
+}
+
+func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
+	var out []jen.Code
+	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(httpPath, name).Call(args...)) }
+	if a := t.Auth; a != nil {
+		switch a.Kind {
+		case "bearer":
+			option("Bearer", quote(a.Secret.Name))
+		case "basic":
+			option("Basic", quote(a.Secret.Name))
+		case "header":
+			option("HeaderAuth", quote(a.Header), quote(a.Secret.Name))
+		}
+	}
+	if t.MaxOutput > 0 {
+		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
+	}
+	if h.HTMLText {
+		option("HTMLToText")
+	}
+	if h.IgnoreExtra {
+		option("IgnoreUnknown")
+	}
+	if allowed := g.netAllow(t); len(allowed) > 0 {
+		option("Allow", allowed...)
+	}
+	return out
+}
+
+// netAllow is what the policy lets a tool reach besides public addresses. The policy of a sub-workflow only narrows that
+// of the workflow.
+func (g *generator) netAllow(t *ir.Tool) []jen.Code {
+	var list []string
+	if p := g.p.WF.Policy; p != nil {
+		list = p.NetAllow
+	}
+	for _, p := range g.p.Flows {
+		if own := p.WF.Policy; own != nil && own.NetAllow != nil && p != g.p && slices.Contains(p.WF.Tools, t) {
+			list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(own.NetAllow, s) })
+		}
+	}
+	var out []jen.Code
+	for _, s := range list {
+		out = append(out, quote(s))
+	}
+	return out
+}
+
+// httpBody writes what is sent.
+func (b *block) httpBody(h *ir.HTTPTool) jen.Code {
+	switch h.Encoding {
+	case ir.BodyText:
+		return jen.Qual(httpPath, "TextBody").Call(b.valueAs(h.Body, schema.StringType))
+	case ir.BodyForm:
+		var fields []jen.Code
+		for _, e := range h.Body.(*ir.Object).Entries {
+			fields = append(fields, jen.Qual(httpPath, "Field").Values(field("Name", quote(e.Key.Name)), field("Value", b.valueAs(e.Value, schema.StringType))))
+		}
+		return jen.Qual(httpPath, "FormBody").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(fields) > 1}, fields...)
+	}
+	return jen.Qual(httpPath, "JSONBody").Call(b.value(&check.Expected{Value: h.Body, Type: h.BodyType}))
+}
+
+// requestReadsInput reports whether the request holds anything of the tool's input.
+func requestReadsInput(h *ir.HTTPTool) bool {
+	if len(h.Places) > 0 {
+		return true
+	}
+	for _, p := range slices.Concat(h.Query, h.Headers) {
+		if _, constant := constantText(p.Value); !constant {
+			return true
+		}
+	}
+	reads := false
+	ir.ValueExpressions(h.Body, func(*expr.Node) { reads = true })
+	return reads
+}

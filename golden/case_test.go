@@ -1,0 +1,284 @@
+package golden_test
+
+import (
+	"bytes"
+	"go/format"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+// A testcase is one txtar file and what the compiler makes of it. Its files are those of a folder that does not exist,
+// golden/native/<case>: the go command sees them through an overlay, and nothing is written.
+type testcase struct {
+	name    string
+	file    string // the txtar
+	archive *txtar.Archive
+	changed bool            // by -update
+	used    map[string]bool // files that the compiler or the go command has read
+
+	workflow *ir.Workflow
+	program  *check.Program // nil when there are errors
+	list     []diag.Diagnostic
+	ir       string
+	diag     string
+	code     string
+	problems []string // what is wrong with the compiler
+}
+
+const (
+	suffix     = ".flowgen.yaml"
+	casesPath  = "github.com/flowgen-dev/flowgen/golden/native"
+	casesIndex = "native"
+)
+
+var cases struct {
+	once sync.Once
+	list []*testcase
+	err  error
+}
+
+// corpus compiles all cases, once.
+func corpus(t *testing.T) []*testcase {
+	t.Helper()
+	cases.once.Do(func() {
+		files, err := filepath.Glob(casesIndex + "/*.txtar")
+		if err != nil {
+			cases.err = err
+			return
+		}
+		var wg sync.WaitGroup
+		slots := make(chan struct{}, 4)
+		for _, file := range files {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				cases.err = err
+				return
+			}
+			c := &testcase{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), file: file, archive: archive, used: map[string]bool{}}
+			cases.list = append(cases.list, c)
+			wg.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				c.compile()
+			})
+		}
+		wg.Wait()
+	})
+	if cases.err != nil {
+		t.Fatal(cases.err)
+	}
+	if len(cases.list) == 0 {
+		t.Fatal("no cases")
+	}
+	return cases.list
+}
+
+// compile is what cmd/flowgen does with a file.
+func (c *testcase) compile() {
+	root := c.root()
+	if root == "" {
+		c.problems = append(c.problems, "no workflow file")
+		return
+	}
+	sink := &diag.Sink{}
+	c.workflow = parser.Parse(c, c.name+"/"+root, sink)
+	if c.workflow != nil {
+		// The go command needs a folder that exists, so the case is bound as a sub-workflow of one there.
+		above := &ir.Workflow{File: source.NewFile(casesIndex+suffix, ""), Flows: []*ir.Workflow{c.workflow}}
+		bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: c.goFiles()}, sink)
+		c.program = check.Check(c.workflow, sink)
+	}
+	if sink.HasErrors() {
+		c.program = nil
+	}
+	c.list = sink.List()
+	c.plainNames()
+	c.diag = render(c.list)
+	if c.program == nil {
+		if !sink.HasErrors() {
+			c.problems = append(c.problems, "no program, and no error that says why")
+		}
+		return
+	}
+	c.ir = ir.Dump(c.workflow)
+	c.generate()
+}
+
+func (c *testcase) generate() {
+	opts := codegen.Options{Package: c.pkg(), Path: c.path()}
+	text, err := codegen.Generate(c.program, opts)
+	if err != nil {
+		c.problems = append(c.problems, err.Error())
+		return
+	}
+	c.code = string(text)
+	if again, err := codegen.Generate(c.program, opts); err != nil || !bytes.Equal(again, text) {
+		c.problems = append(c.problems, "generated twice, the code differs")
+	}
+	if formatted, err := format.Source(text); err != nil || !bytes.Equal(formatted, text) {
+		c.problems = append(c.problems, "the generated code is not what gofmt writes")
+	}
+}
+
+// root is the workflow: the archive's first file.
+func (c *testcase) root() string {
+	for _, f := range c.archive.Files {
+		if strings.HasSuffix(f.Name, suffix) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func (c *testcase) output() string { return strings.TrimSuffix(c.root(), suffix) + "_flow.go" }
+
+func (c *testcase) pkg() string  { return goname.Package(c.workflow.Name.Name) }
+func (c *testcase) path() string { return casesPath + "/" + c.name }
+
+// ReadFile implements parser.Files.
+func (c *testcase) ReadFile(name string) ([]byte, error) {
+	rest, ok := strings.CutPrefix(name, c.name+"/")
+	if f := c.find(rest); ok && f != nil && !strings.HasPrefix(rest, "want/") {
+		c.used[rest] = true
+		return f.Data, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// goFiles are the case's own Go files by absolute name.
+func (c *testcase) goFiles() map[string][]byte {
+	files := map[string][]byte{}
+	for _, f := range c.archive.Files {
+		if strings.HasSuffix(f.Name, ".go") && !strings.HasPrefix(f.Name, "want/") {
+			c.used[f.Name] = true
+			files[c.virtual(f.Name)] = f.Data
+		}
+	}
+	return files
+}
+
+// virtual is where a file of the case would be on disk.
+func (c *testcase) virtual(name string) string {
+	abs, err := filepath.Abs(filepath.Join(casesIndex, c.name, filepath.FromSlash(name)))
+	if err != nil {
+		panic(err)
+	}
+	return abs
+}
+
+// plainNames takes the folder out of all names of files, so that a case reads as if it were compiled in its folder.
+func (c *testcase) plainNames() {
+	folder := regexp.MustCompile(`(^|[^\w/])` + regexp.QuoteMeta(c.name) + `/`)
+	plain := func(text string) string { return folder.ReplaceAllString(text, "$1") }
+	file := func(f *source.File) {
+		if f != nil {
+			f.Name = strings.TrimPrefix(f.Name, c.name+"/")
+		}
+	}
+	var workflow func(w *ir.Workflow)
+	workflow = func(w *ir.Workflow) {
+		if w == nil {
+			return
+		}
+		file(w.File)
+		for _, f := range w.Includes {
+			file(f)
+		}
+		for _, f := range w.Flows {
+			workflow(f)
+		}
+	}
+	workflow(c.workflow)
+	for i := range c.list {
+		d := &c.list[i]
+		d.Message, d.Help = plain(d.Message), plain(d.Help)
+		file(d.Span.File)
+		for _, r := range d.Related {
+			file(r.Span.File)
+		}
+	}
+}
+
+func isYAML(name string) bool { return path.Ext(name) == ".yaml" }
+
+func (c *testcase) find(name string) *txtar.File {
+	for i := range c.archive.Files {
+		if c.archive.Files[i].Name == name {
+			return &c.archive.Files[i]
+		}
+	}
+	return nil
+}
+
+func (c *testcase) comment() string { return string(c.archive.Comment) }
+
+func (c *testcase) has(section string) bool { return c.find(section) != nil }
+
+func (c *testcase) section(name string) string {
+	if f := c.find(name); f != nil {
+		return string(f.Data)
+	}
+	return ""
+}
+
+// replace sets a section, or removes it when it is empty. Sections stay in the order of the compiler.
+func (c *testcase) replace(section, text string) {
+	c.changed = true
+	var files []txtar.File
+	for _, f := range c.archive.Files {
+		if f.Name != section {
+			files = append(files, f)
+		}
+	}
+	if text != "" {
+		at := len(files)
+		for at > 0 && rank(files[at-1].Name) > rank(section) {
+			at--
+		}
+		files = append(files[:at:at], append([]txtar.File{{Name: section, Data: []byte(text)}}, files[at:]...)...)
+	}
+	c.archive.Files = files
+}
+
+func rank(section string) int {
+	switch {
+	case section == "want/ir":
+		return 1
+	case section == "want/diag":
+		return 2
+	case section == "want/run.json":
+		return 4
+	case strings.HasPrefix(section, "want/"):
+		return 3
+	}
+	return 0
+}
+
+// save writes the case when -update has changed it.
+func (c *testcase) save(t *testing.T) {
+	t.Helper()
+	if !c.changed {
+		return
+	}
+	c.changed = false
+	if err := os.WriteFile(c.file, txtar.Format(c.archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

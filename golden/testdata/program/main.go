@@ -1,0 +1,138 @@
+// Command program holds all goldens that run. It reads requests from standard input and answers with what the runs gave
+// and with every rule of the runtime they broke: the same results with and without an engine, in a replay, and under
+// every schedule in which the calls had the same outcomes; unique keys; no deadlock; no goroutine left.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+type request struct {
+	Case   string            `json:"case"`
+	Seeds  int               `json:"seeds"`
+	Inputs []json.RawMessage `json:"inputs"`
+}
+
+type report struct {
+	Case     string      `json:"case"`
+	Runs     []goldenRun `json:"runs"`
+	Problems []string    `json:"problems"`
+}
+
+type goldenRun struct {
+	Input  json.RawMessage `json:"input"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Calls  []string        `json:"calls"`
+}
+
+// A flow is a workflow without its types.
+type flow struct {
+	info *runtime.Info
+	run  func(ctx context.Context, input []byte, o ...runtime.Option) outcome
+}
+
+// An outcome is what came of a run. At most one field is set.
+type outcome struct{ result, err string }
+
+var flows = map[string]*flow{}
+
+// add is called for every case.
+func add[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](name string, info *runtime.Info, start func(...runtime.Option) (W, error)) {
+	flows[name] = &flow{info: info, run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
+		var in In
+		if err := runtime.Decode(input, &in); err != nil {
+			return outcome{err: "input: " + err.Error()}
+		}
+		w, err := start(append(o, runtime.WithSecrets(secret))...)
+		if err != nil {
+			return outcome{err: "start: " + err.Error()}
+		}
+		out, err := w.Run(ctx, in)
+		if err != nil {
+			return outcome{err: err.Error()}
+		}
+		var text strings.Builder
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(out); err != nil {
+			return outcome{err: "output: " + err.Error()}
+		}
+		return outcome{result: strings.TrimSpace(text.String())}
+	}}
+}
+
+func secret(name string) (string, bool) { return "value of " + name, true }
+
+func main() {
+	var requests []request
+	if err := json.NewDecoder(os.Stdin).Decode(&requests); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	before := goruntime.NumGoroutine()
+	reports := make([]report, len(requests))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, goruntime.GOMAXPROCS(0))
+	for i, q := range requests {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			reports[i] = answer(q)
+		})
+	}
+	wg.Wait()
+	for begin := time.Now(); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Since(begin) > 2*time.Second {
+			fmt.Fprintf(os.Stderr, "%d goroutines are left\n", goruntime.NumGoroutine()-before)
+			os.Exit(3)
+		}
+	}
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(reports); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+// answer runs one case. A panic is a problem like others.
+func answer(q request) (r report) {
+	r = report{Case: q.Case, Problems: []string{}}
+	f := flows[q.Case]
+	if f == nil {
+		r.Problems = append(r.Problems, "the case is not linked")
+		return r
+	}
+	for i, input := range q.Inputs {
+		t := &trial{flow: f, input: input, seeds: q.Seeds, byOutcome: map[string]outcome{}}
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.problem("panic: %v", p)
+				}
+			}()
+			t.all()
+		}()
+		run := goldenRun{Input: input, Error: t.direct.err, Calls: t.calls}
+		if t.direct.err == "" {
+			run.Result = json.RawMessage(t.direct.result)
+		}
+		r.Runs = append(r.Runs, run)
+		for _, p := range t.problems {
+			r.Problems = append(r.Problems, fmt.Sprintf("run %d: %s", i+1, p))
+		}
+	}
+	return r
+}
