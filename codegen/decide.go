@@ -229,12 +229,15 @@ func (b *block) decisionsAfter(s *check.Step) {
 	}
 }
 
+// noResult reports whether a step can go on without a result although no error was caught.
+func noResult(s *check.Step) bool { return s.Skips() || optionalOutput(s) }
+
 // succeededTest tests, right after a step with catch, whether it succeeded.
 func (b *block) succeededTest(s *check.Step) jen.Code {
 	switch {
 	case s.Flag:
 		return jen.Id(b.fn.ranName(s))
-	case optionalOutput(s):
+	case noResult(s):
 		return jen.Id(b.fn.errName(s)).Op("==").Nil()
 	}
 	return jen.Id(b.fn.local(s)).Op("!=").Nil()

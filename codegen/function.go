@@ -150,10 +150,11 @@ func (b *block) result(typ jen.Code, outputs []*check.Argument) {
 
 // function is the state of emitting one Go function that holds a workflow.
 type function struct {
-	g     *generator
-	p     *check.Program
-	body  *check.Body
-	names map[string]bool // locals in use
+	writing *check.Step // the step whose values are being written
+	g       *generator
+	p       *check.Program
+	body    *check.Body
+	names   map[string]bool // locals in use
 
 	vars    map[variable]*place
 	used    map[variable]bool    // some of the code reads it
@@ -201,9 +202,13 @@ func (fn *function) ranName(s *check.Step) string { return fn.local(s) + "Ran" }
 
 func (fn *function) failuresName(s *check.Step) string { return fn.local(s) + "Failures" }
 
-// fresh makes a local that nothing else uses.
+// fresh makes a local that nothing else uses. Where the hint is taken, the node whose values are being written tells the
+// two apart.
 func (fn *function) fresh(hint string) string {
 	name := fn.escape(goname.Local(hint))
+	if fn.names[name] && fn.writing != nil {
+		name = fn.escape(goname.Local(fn.writing.Node.ID.Name + "_" + hint))
+	}
 	for fn.names[name] {
 		name += "_"
 	}

@@ -30,6 +30,7 @@ type lowerer struct {
 	goType  func(t *schema.Type) jen.Code  // spells a type
 	fail    func(err jen.Code) []jen.Code  // statements that leave the function with err
 	fresh   func(hint string) string       // a new local name
+	release func(name string)              // gives back a name whose block has ended; nil: names are used once
 	pattern func(regexp string) jen.Code   // a compiled pattern kept at package level; nil: compiled in place
 	deflt   func(f *schema.Field) jen.Code // the default of a field; nil: its zero value
 	locals  map[*expr.Symbol]storage       // macro variables

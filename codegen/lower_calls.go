@@ -201,6 +201,9 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 		stmts = append(stmts, jen.If(lowerNot(v).code).Block(jen.Id(name).Op("=").False(), jen.Break()))
 	}
 	l.add(lowerLoop(item, over, stmts))
+	if l.release != nil {
+		l.release(item)
+	}
 	return lowerPrimary(jen.Id(name), t)
 }
 

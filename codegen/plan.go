@@ -351,6 +351,8 @@ func (b *block) repeat(p *check.Plan) {
 	switch { // the edge back is not active when the node it leaves did not run, or failed
 	case b.fn.ends[l.From]:
 		out = append(out, jen.Op("!").Id(b.fn.ranName(l.From)))
+	case l.From.Catch && noResult(l.From):
+		out = append(out, jen.Id(b.fn.errName(l.From)).Op("!=").Nil())
 	case l.From.Catch:
 		out = append(out, jen.Id(b.fn.local(l.From)).Op("==").Nil())
 	}

@@ -582,7 +582,9 @@ func (r *reference) eval(v value, f *frame) any {
 				return y
 			}
 		}
-		r.claim(v.form == plain, "all of first are absent, of which one is %s", v.refs[0].node.id)
+		if len(v.refs) > 0 {
+			r.claim(v.form == plain, "all of first are absent, of which one is %s", v.refs[0].node.id)
+		}
 		return v.def
 	case *op:
 		return r.operator(v, f)

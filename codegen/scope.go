@@ -142,8 +142,8 @@ func (l *layout) uses(p *check.Plan, at *scope) {
 		case conditional(p.Kids[0], from) || from.Catch && from.Flag:
 			l.fn.ends[from] = true
 			l.at(variable{kind: ranVar, step: from}, in)
-		case from.Catch:
-			l.at(variable{kind: resultVar, step: from}, in)
+		default:
+			l.success(from, in)
 		}
 	}
 	for _, k := range p.Kids {
@@ -183,7 +183,7 @@ func (l *layout) success(s *check.Step, at *scope) {
 	case !s.Catch:
 	case s.Flag:
 		l.at(variable{kind: ranVar, step: s}, at)
-	case optionalOutput(s):
+	case noResult(s):
 		l.at(variable{kind: errorVar, step: s}, at)
 	default:
 		l.at(variable{kind: resultVar, step: s}, at)

@@ -12,6 +12,9 @@ import (
 // step writes one node: its verb, what its failure does, its writes to state, and the decisions after it.
 func (b *block) step(s *check.Step) {
 	b.node = s
+	outer := b.fn.writing
+	b.fn.writing = s
+	defer func() { b.fn.writing = outer }()
 	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
 		b.toolCall(s)

@@ -28,6 +28,7 @@ func (b *block) lower() *lowerer {
 			return b.fail(jen.Id("run").Dot("Fail").Call(b.fn.node(b.node), err))
 		},
 		fresh:   b.fn.fresh,
+		release: func(name string) { delete(b.fn.names, name) },
 		pattern: b.fn.g.pattern,
 		deflt:   func(f *schema.Field) jen.Code { return b.constant(f.Default, f.Type) },
 	}

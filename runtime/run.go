@@ -235,7 +235,7 @@ func (r *Run) exhausted(n *Node) error {
 	if n.Max == 1 {
 		times = "time"
 	}
-	return r.Fail(n, Errorf(PolicyDenied, "%s ran %d %s and its until never became true", n.ID, n.Max, times))
+	return r.Fail(n, Errorf(PolicyDenied, "%s ran %d %s, which is its bound, and is not done", n.ID, n.Max, times))
 }
 
 // Sleep waits for d, or returns the cancelled run error when the scope is cancelled first.

@@ -112,9 +112,6 @@ func (d *diagram) is(decision, c int) formula {
 	return d.make(decision, kids)
 }
 
-// not is the opposite of x.
-func (d *diagram) not(x formula) formula { return d.without(always, x) }
-
 func (d *diagram) and(x, y formula) formula {
 	switch {
 	case x == never || y == never:

@@ -2,8 +2,8 @@ package check
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
+	"net/textproto"
 	"net/url"
 	"regexp"
 	"slices"
@@ -70,7 +70,7 @@ var connectionHeaders = []string{"Accept-Encoding", "Connection", "Content-Lengt
 	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func connectionHeader(name string) bool {
-	return slices.Contains(connectionHeaders, http.CanonicalHeaderKey(name))
+	return slices.Contains(connectionHeaders, textproto.CanonicalMIMEHeaderKey(name))
 }
 
 func (c *checker) header(f ir.EnvVar) {

@@ -285,7 +285,7 @@ func (c *checker) object(v *ir.Object, want *schema.Type, e *env) *schema.Type {
 func (c *checker) inferred(v ir.Value, e *env) *schema.Type {
 	t := c.value(v, nil, e)
 	if t.Kind == schema.Null {
-		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Source(), Message: "the type of null is not known here", Help: "give the field a `type: opt<...>`"})
+		c.report(diag.Diagnostic{Code: diag.UntypedValue, Span: v.Source(), Message: "the type of null is not known here", Help: "put a value here, or leave the field out"})
 		return schema.InvalidType
 	}
 	return t

@@ -45,6 +45,7 @@ type Node struct {
 	Style    Style
 	Explicit bool   // Tag is written in the file
 	Tag      string // short form: !!str !!int !!float !!bool !!null !!binary !!timestamp !!map !!seq
+	Anchor   string // the name after & where the node is defined; empty at its aliases
 
 	// Text is the decoded value of a Scalar or Null and its byte-exact map to the file. Text.Span equals Span.
 	Text source.Text

@@ -88,6 +88,7 @@ func (p *parser) node(n *yaml.Node, at place) part {
 	}
 	made.lo = lo
 	m := made.node
+	m.Anchor = n.Anchor
 	m.HeadComment, m.LineComment, m.FootComment = n.HeadComment, n.LineComment, n.FootComment
 	if entry != nil {
 		*entry = built{node: m, nodes: made.nodes, height: made.height, ready: true}
@@ -119,7 +120,7 @@ func (p *parser) alias(n *yaml.Node, lo int, at place) part {
 			Help:    "write the values out, or use fewer aliases of aliases"})
 	}
 	c := *target.node
-	c.Alias = span
+	c.Alias, c.Anchor = span, ""
 	c.HeadComment, c.LineComment, c.FootComment = n.HeadComment, n.LineComment, n.FootComment
 	return part{node: &c, nodes: target.nodes, height: target.height, lo: lo, hi: span.Hi}
 }
