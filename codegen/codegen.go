@@ -77,8 +77,9 @@ type generator struct {
 	used    map[string]bool // names of the imports the file is known to have; nil: any of imports
 	escaped bool            // a local was renamed because of an import
 
-	patterns     *jen.Statement    // stands before the functions; pattern adds to it
-	patternNames map[string]string // by regular expression
+	patterns     *jen.Statement            // stands before the functions; pattern adds to it
+	patternNames map[string]string         // by regular expression
+	outputs      map[*check.Program]string // variables for errors in outputs
 }
 
 // pattern is the package-level variable of a regular expression, compiled once.

@@ -72,9 +72,10 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}}
 	fn.reserve(p.Body)
 	b := fn.block(nil)
-	if p.State != nil && fn.touchesState() {
+	if p.State != nil {
 		b.state()
 	}
+	declared := len(b.code)
 	var refs []*expr.Node
 	for _, o := range p.Outputs {
 		ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
@@ -82,25 +83,10 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	b.run(p.Body, refs)
 	b.gap()
 	b.result(g.goType(p.Output), p.Outputs)
+	if !mentions(b.code[declared:], "state") { // nothing of the workflow itself; a sub-workflow has its own
+		return b.code[declared:]
+	}
 	return b.code
-}
-
-// touchesState reports whether anything of the workflow itself reads or writes its state; a sub-workflow has its own.
-func (fn *function) touchesState() bool {
-	found := false
-	look := func(n *expr.Node) {
-		for _, ref := range n.Refs() {
-			found = found || ref.Text == "state"
-		}
-	}
-	ir.BodyExpressions(&fn.p.WF.Body, look)
-	for _, o := range fn.p.WF.Output {
-		ir.ValueExpressions(o.Value, look)
-	}
-	for _, s := range fn.p.Body.All() {
-		found = found || len(s.Sets) > 0
-	}
-	return found
 }
 
 // state declares the workflow's state with its initial values.

@@ -33,6 +33,32 @@ func (g *generator) nodes() {
 	g.file.Var().Defs(defs...)
 }
 
+// outputNode is the place that errors in a workflow's `output:` are reported at. It is declared only when something
+// there can fail, and is no entry of the node table.
+func (g *generator) outputNode(p *check.Program) jen.Code {
+	name := g.outputs[p]
+	if name == "" {
+		name = "outputNode"
+		if p != g.p {
+			name = g.p.Names.Bodies[p] + "OutputNode"
+		}
+		for g.packageLevel(name) {
+			name += "_"
+		}
+		if g.outputs == nil {
+			g.outputs = map[*check.Program]string{}
+		}
+		g.outputs[p] = name
+		at := p.WF.Name.Span
+		if len(p.WF.Output) > 0 {
+			at = p.WF.Output[0].Name.Span
+		}
+		g.patterns.Line().Var().Id(name).Op("=").Qual(runtimePath, "Node").Values(
+			field("ID", quote("output")), field("Pos", g.pos(at)), field("Index", jen.Lit(-1))).Line()
+	}
+	return jen.Op("&").Id(name)
+}
+
 func field(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
 
 // pos is file:line:col, the file without its folders: the same on every machine.

@@ -227,7 +227,7 @@ func (b *body) values(f func(any)) {
 
 func walkValue(v value, f func(any)) {
 	switch v := v.(type) {
-	case *ref, *caught:
+	case *ref, *caught, *item:
 		f(v)
 	case *firstOf:
 		for _, r := range v.refs {

@@ -250,8 +250,17 @@ func (w *writer) mend(d diag.Diagnostic) bool {
 			p.form = dead
 			return true
 		case *items:
-			*p = items{input: true, elem: p.elem}
-			return p.elem == isInt
+			*p = items{input: true, elem: isInt}
+			for _, m := range w.marks {
+				if n, ok := m.part.(*node); ok && n.over == p {
+					n.do.values(func(v any) {
+						if v, ok := v.(*item); ok && v.name == n.as {
+							v.path = ""
+						}
+					})
+					return true
+				}
+			}
 		}
 	case diag.NotCaught:
 		if p, ok := part.(*caught); ok {
@@ -259,10 +268,18 @@ func (w *writer) mend(d diag.Diagnostic) bool {
 			return true
 		}
 	case diag.Unreachable:
-		if p, ok := part.(*node); ok && p.joinAll {
-			p.joinAll = false
-			return true
+		p, ok := part.(*node)
+		if !ok {
+			return false
 		}
+		mended := p.joinAll
+		p.joinAll = false
+		for _, l := range p.in.backs { // behind an edge that asks what the edge back asks
+			if !mended && l.exhausted == "" {
+				l.exhausted, mended = "end", true
+			}
+		}
+		return mended
 	case diag.StateRace:
 		for _, place := range append([]source.Span{d.Span}, related(d)...) { // the write, or a late reader and the write
 			switch p := w.at(place.Lo).(type) {

@@ -128,6 +128,7 @@ func (b *block) only(s *check.Step) []jen.Code {
 func (b *block) inside(s *check.Step, commit []jen.Code) {
 	b.run(s.Body, resultRefs(s.Body))
 	b.gap()
+	b.node = s
 	result := b.bodyResult(s.Body)
 	b.add(commit...)
 	b.add(jen.Return(result, jen.Nil()))
@@ -225,13 +226,13 @@ func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code
 	i := b.fn.counter()
 	in := b.inner(b.scope.child())
 	in.run(s.Body, resultRefs(s.Body))
+	in.node = s
 	if len(s.Body.Result.Fields) > 0 || s.Body.Result.Kind != schema.Struct {
 		if only := s.Body.Steps[0]; !only.Node.Inline || b.fn.reads(only) {
 			in.add(store(in.bodyResult(s.Body)))
 		}
 	}
 	if s.Until != nil {
-		in.node = s
 		low := in.lower()
 		cond := low.cond(s.Until)
 		in.flush(low)

@@ -22,10 +22,13 @@ func (b *block) lower() *lowerer {
 		resolve: b.resolve,
 		goType:  func(t *schema.Type) jen.Code { return b.fn.g.goType(t) },
 		fail: func(err jen.Code) []jen.Code {
-			if b.node == nil {
-				return b.fail(err)
+			var node jen.Code
+			if b.node != nil {
+				node = b.fn.node(b.node)
+			} else {
+				node = b.fn.g.outputNode(b.fn.p)
 			}
-			return b.fail(jen.Id("run").Dot("Fail").Call(b.fn.node(b.node), err))
+			return b.fail(jen.Id("run").Dot("Fail").Call(node, err))
 		},
 		fresh:   b.fn.fresh,
 		release: func(name string) { delete(b.fn.names, name) },

@@ -21,6 +21,7 @@ type Tool struct {
 	State       string // "", active, deprecated, blocked
 	Replay      string
 	Permissions []string
+	Sandbox     Ident  // the tier asked for; empty: none
 	Cache       string // none, ttl, forever
 	CacheTTL    *Duration
 	Rate        string

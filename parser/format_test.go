@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -51,7 +52,7 @@ func TestFormatDetails(t *testing.T) {
 		{"nothing to do", head + "nodes: {}\n", head + "nodes: {}\n"},
 		{"no line break at the end", head + "nodes: {}", head + "nodes: {}\n"},
 		{"line ends of Windows stay", "name: a\r\nflowgen:  1\r\ndescription: |\r\n  x\r\n   y\r\n", "flowgen: 1\r\nname: a\r\ndescription: |\r\n  x\r\n   y\r\n"},
-		{"byte order mark", "\ufeff" + head, head},
+		{"byte order mark", "\ufeff" + head + " # c\n", head + "# c\n"},
 		{"marker", "# c\n---\n# d\nname: a\nflowgen: 1\n...\n", "# c\n---\nflowgen: 1\n# d\nname: a\n"},
 		{"order", "output: {}\nnodes: {}\nzzz: 1\nflowgen: 1\nname: a\n", "flowgen: 1\nname: a\nnodes: {}\noutput: {}\nzzz: 1\n"},
 		{"comments move with their entry", "# of nodes\nnodes: {}\n# of flowgen\nflowgen: 1\n# end\n", "# of flowgen\nflowgen: 1\n# of nodes\nnodes: {}\n# end\n"},
@@ -235,6 +236,18 @@ func scramble(text string, seed uint64) string {
 		end = "\r\n"
 	}
 	return strings.Join(out, end)
+}
+
+// TestFormatLongLines: the time does not grow with the square of a line.
+func TestFormatLongLines(t *testing.T) {
+	long := "flowgen: 1\nnodes: [" + strings.Repeat("{}, {a: b}, ", 60_000) + "]\n"
+	start := time.Now()
+	if out := formatted(t, long); strings.Count(out, "\n") != 120_002 {
+		t.Errorf("%d lines", strings.Count(out, "\n"))
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("took %s", d)
+	}
 }
 
 // FuzzFormat: any file is formatted or refused, and what is formatted is stable.

@@ -171,7 +171,7 @@ func (e *env) node(s *Step) *expr.Symbol {
 		sym.Type = sym.Type.Present()
 	}
 	if how == perhaps {
-		sym.Absent = true
+		sym.Absent = sym.Type.Kind != schema.Opt // else it can be absent although it ran
 		sym.Type = schema.OptOf(sym.Type, e.why(s))
 	}
 	return sym

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -105,11 +106,17 @@ func (c *checker) unusedResults(b *Body) {
 		if s.Body != nil {
 			c.unusedResults(s.Body)
 		}
-		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() {
+		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() && !checks(s) {
 			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Node.ID.Span, Message: "the result of \"" + s.Node.ID.Name + "\" is not read, and it has no effects",
 				Help: "remove it, or use `" + s.Node.ID.Name + "`"})
 		}
 	}
+}
+
+// checks reports a Go function that returns only an error: it is there to stop the run.
+func checks(s *Step) bool {
+	g, ok := s.Node.Verb.(*ir.GoCall)
+	return ok && g.Func.Bind != nil && g.Func.Bind.Err && g.Func.Bind.Out == schema.EmptyType
 }
 
 // sets reports whether the step, or something inside it, writes state.

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // declareTools indexes the tools by name.
@@ -156,12 +157,91 @@ func (c *checker) bodyEffects(b *ir.Body) ir.Effects {
 	return worst
 }
 
+// notApplied warns about what a tool declares and this version does not act on: nobody should count on a cache or a rate
+// limit that is not there.
+func (c *checker) notApplied(t *ir.Tool) {
+	if t.Sandbox.Name != "" && t.Sandbox.Name != "native" {
+		c.noSandbox(t.Sandbox.Span)
+	}
+	var keys []string
+	for _, k := range []struct {
+		name string
+		set  bool
+	}{
+		{"cache", t.Cache != "" && t.Cache != "none"}, {"rate", t.Rate != ""}, {"cost_usd", t.CostUSD != ""},
+		{"permissions", len(t.Permissions) > 0}, {"replay", t.Replay != ""},
+	} {
+		if k.set {
+			keys = append(keys, "`"+k.name+"`")
+		}
+	}
+	if len(keys) > 0 && t.File == c.wf.File {
+		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: t.Key.Span, Message: "this version of flowgen does not act on " + strings.Join(keys, ", ") + " of tool \"" + t.Key.Name + "\"",
+			Help: "they are kept for the version that does; do not count on them yet"})
+	}
+}
+
+// noSandbox refuses to run without isolation what asks for it.
+func (c *checker) noSandbox(at source.Span) {
+	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: at, Message: "this version of flowgen cannot isolate tools",
+		Help: "remove the tier, or write `native` if the tool may run without a sandbox"})
+}
+
+// policyNotApplied is the same for the workflow's policy.
+func (c *checker) policyNotApplied() {
+	p := c.wf.Policy
+	if p == nil {
+		return
+	}
+	if p.SandboxMin != "" && p.SandboxMin != "native" {
+		c.noSandbox(p.Span)
+	}
+	var keys []string
+	for _, k := range []struct {
+		name string
+		set  bool
+	}{
+		{"max_iterations", p.MaxIterations != nil}, {"max_tool_calls", p.MaxToolCalls != nil}, {"max_tokens", p.MaxTokens != nil},
+		{"max_cost_usd", p.MaxCostUSD != ""}, {"grants", len(p.Grants) > 0},
+	} {
+		if k.set {
+			keys = append(keys, "`"+k.name+"`")
+		}
+	}
+	if len(keys) > 0 {
+		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: p.Span, Message: "this version of flowgen does not act on " + strings.Join(keys, ", ") + " of the policy",
+			Help: "they are kept for the version that does; do not count on them yet"})
+	}
+}
+
+// misspeltSecret warns about an environment variable whose text is nearly the name of a secret.
+func (c *checker) misspeltSecret(v ir.EnvVar) {
+	if v.Value == nil || v.Value.Tmpl == nil || len(v.Value.Tmpl.Segments) != 1 || v.Value.Tmpl.Segments[0].Expr != nil {
+		return
+	}
+	text := v.Value.Tmpl.Segments[0].Lit
+	var names []string
+	for _, s := range c.wf.Secrets {
+		if s.Name.Name == text {
+			return
+		}
+		names = append(names, s.Name.Name)
+	}
+	if near := diag.Nearest(text, names); near != "" && diag.Close(text, near) {
+		at := v.Value.Text.Span
+		c.warn(diag.Diagnostic{Code: diag.NearSecret, Span: at, Message: "\"" + text + "\" is no secret, but nearly the name of one: it is passed as it is",
+			Help: "replace with `" + near + "`", Fixes: []diag.Fix{diag.Replace(at, near)}})
+	}
+}
+
 // checkTools checks what tools declare about themselves. Of the tools that an included file brings only those in use
 // have to be of a kind that can be compiled.
 func (c *checker) checkTools() {
+	c.policyNotApplied()
 	c.netAllow()
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
+		c.notApplied(t)
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
@@ -211,6 +291,7 @@ func (c *checker) commandTool(t *ir.Tool, b *ir.CommandTool) {
 		}
 	}
 	for _, v := range b.Env {
+		c.misspeltSecret(v)
 		if v.Value != nil {
 			c.value(v.Value, schema.StringType, e)
 		}

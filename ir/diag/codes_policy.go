@@ -5,6 +5,7 @@ const (
 	EffectsUnset  Code = "FG0701"
 	EffectsDenied Code = "FG0702"
 	RetriedWrite  Code = "FG0703"
+	NearSecret    Code = "FG0704"
 )
 
 var policyCodes = []Entry{
@@ -67,6 +68,27 @@ tools:
   send: {command: [sendmail, ops], effects: external}
 nodes:
   notify: {tool: send}
+`,
+	},
+	{
+		Code:  NearSecret,
+		Title: "text that is nearly the name of a secret",
+		Cause: "An environment variable of a command holds the value of a secret when its text is exactly the secret's name; any other text is passed as it is. This text differs from a declared secret by a letter or two, which is more likely a slip than a value.",
+		Wrong: `flowgen: 1
+name: push
+secrets: [DEPLOY_TOKEN]
+tools:
+  push: {command: [deploy], env: {TOKEN: DEPLOY_TOKN}, effects: external}
+nodes:
+  go_live: {tool: push}
+`,
+		Right: `flowgen: 1
+name: push
+secrets: [DEPLOY_TOKEN]
+tools:
+  push: {command: [deploy], env: {TOKEN: DEPLOY_TOKEN}, effects: external}
+nodes:
+  go_live: {tool: push}
 `,
 	},
 }

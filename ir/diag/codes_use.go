@@ -7,6 +7,7 @@ const (
 	Unavailable   Code = "FG0642"
 	Deprecated    Code = "FG0643"
 	Blocked       Code = "FG0644"
+	NotApplied    Code = "FG0645"
 )
 
 var useCodes = []Entry{
@@ -112,6 +113,27 @@ output: {date: $date}
 name: dates
 tools:
   today: {command: [date], out: string, effects: reads, state: active}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  NotApplied,
+		Title: "something declared that this version does not act on",
+		Cause: "The key is part of the language, and this version of flowgen reads it and does nothing with it: there is no cache, rate limit, budget or grant behind it yet. It is a warning, so that nobody counts on what is not there. Leave the key out, or keep it for the version that acts on it.",
+		Wrong: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads, cache: {ttl: 10m}}
+nodes:
+  date: {tool: today}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+tools:
+  today: {command: [date], out: string, effects: reads}
 nodes:
   date: {tool: today}
 output: {date: $date}

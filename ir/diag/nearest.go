@@ -27,6 +27,13 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// Close reports whether two names differ by no more than two slips of the finger, and by less than a third of the name.
+func Close(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	d := distance(x, y, 3)
+	return d <= 2 && 3*d < max(len(x), len(y))
+}
+
 // distance is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost
 // one each. Lengths that differ by limit or more are not compared.
 func distance(a, b []rune, limit int) int {

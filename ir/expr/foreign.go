@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -22,6 +23,9 @@ func (p *parser) binaryOp(left *Node, t token) (string, bool) {
 	case tokOp:
 		if t.text == "|" && p.template && p.nest == 0 {
 			return "", false // a filter follows
+		}
+		if t.text == "|" && p.filterFollows() {
+			return "", false // a filter outside of a template: end says where filters stand
 		}
 		if t.text == "=>" && p.nest > 0 && left.Op == Name {
 			return "", false // a function of another language
@@ -64,6 +68,12 @@ func (p *parser) foreignOp(t token, op string) {
 	default:
 		p.foreign(t.lo, t.hi, "`"+t.text+"` is not an operator", "", op)
 	}
+}
+
+// filterFollows reports whether the token after this one is the name of a filter.
+func (p *parser) filterFollows() bool {
+	n := p.after()
+	return n.kind == tokName && slices.Contains(filters, n.text)
 }
 
 // foreignNot recognises `not x`.
@@ -184,6 +194,8 @@ func (p *parser) leftover(t token) {
 		p.failSpelling(t.lo, t.hi, "there is no operator `"+t.text+"`", "compute it in a go node")
 	case t.op(")"), t.op("]"):
 		p.fail(t.lo, t.hi, "nothing is open for this `"+t.text+"` to close", "")
+	case t.op("|") && p.filterFollows():
+		p.fail(t.lo, p.after().hi, "filters stand in text, between `{{` and `}}`", "write it as text: `\"{{ "+strings.TrimSpace(p.src[:t.lo])+" | "+p.after().text+" }}\"`")
 	case t.op("|"):
 		p.fail(t.lo, t.hi, "`|` is not an operator", "replace with `||`; filters such as `| json` stand in text between `{{` and `}}`")
 	case t.op("}}"):

@@ -138,7 +138,7 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	t.Tags = p.strs(m.get("tags"), "a tag")
 	t.Auth = p.auth(m.get("auth"))
 	if v := m.get("sandbox"); v != nil {
-		p.word(v, "a sandbox tier", tierWords...)
+		t.Sandbox = ir.Ident{Name: p.word(v, "a sandbox tier", tierWords...), Span: v.Place()}
 	}
 }
 

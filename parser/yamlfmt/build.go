@@ -107,7 +107,29 @@ func blankAbove(src string, lo int) bool {
 
 type builder struct {
 	src      string
+	lines    []int // where each begins; lines may be megabytes long, so that they are not looked for again and again
 	comments []comment
+}
+
+func newBuilder(src string, root *yamlnode.Node) *builder {
+	b := &builder{src: src, lines: []int{0}, comments: scan(src, root)}
+	if strings.HasPrefix(src, "\ufeff") {
+		b.lines[0] = len("\ufeff")
+	}
+	for at := endOfLine(src, 0); at < len(src); at = endOfLine(src, at) {
+		at += lineBreak(src, at)
+		b.lines = append(b.lines, at)
+	}
+	return b
+}
+
+// lineOf is where the line of an offset begins.
+func (b *builder) lineOf(off int) int {
+	i, found := slices.BinarySearch(b.lines, off)
+	if !found {
+		i--
+	}
+	return b.lines[max(i, 0)]
 }
 
 // take removes the comments before an offset.
@@ -149,6 +171,7 @@ func (b *builder) document(root *yamlnode.Node) (*document, error) {
 		at = end + max(1, lineBreak(b.src, end))
 	}
 	doc.root = b.collection(root, place{limit: len(b.src), next: -1, parent: -1})
+	doc.root.foot = append(doc.root.foot, b.take(len(b.src))...)
 	if len(doc.root.items) > 0 {
 		doc.header, doc.root.items[0].lead = header(doc.root.items[0])
 	}
@@ -179,7 +202,7 @@ type place struct {
 	flow   bool
 }
 
-func (b *builder) column(off int) int { return off - startOfLine(b.src, off) }
+func (b *builder) column(off int) int { return off - b.lineOf(off) }
 
 func (b *builder) collection(n *yamlnode.Node, at place) *collection {
 	c := &collection{node: n}
@@ -242,7 +265,7 @@ func (it *item) start() int {
 func (b *builder) item(it *item, at place) {
 	v := it.value
 	it.lead = b.take(it.start())
-	it.blank = blankAbove(b.src, startOfLine(b.src, it.start()))
+	it.blank = blankAbove(b.src, b.lineOf(it.start()))
 	collected := v.Alias.IsZero() && (v.Kind == yamlnode.Mapping || v.Kind == yamlnode.Sequence)
 	block := collected && v.Style != yamlnode.Flow
 	if block && it.key != nil {

@@ -40,7 +40,7 @@ func Format(f *source.File, root *yamlnode.Node, rules Rules) (string, error) {
 	if root.Kind != yamlnode.Mapping || !root.Alias.IsZero() {
 		return "", errors.New("only a mapping can be formatted")
 	}
-	b := &builder{src: f.Text, comments: scan(f.Text, root)}
+	b := newBuilder(f.Text, root)
 	doc, err := b.document(root)
 	if err != nil {
 		return "", err

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+func (a *app) fmtCommand() *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "fmt [FILE|FOLDER...|-]",
+		Short: "Write workflow files in one canonical layout; without arguments, all of the current folder",
+		Long: "Fmt writes workflow files in one layout: two columns of indentation, the keys of the file in the order of the\n" +
+			"language, at most one empty line. What is in brackets stays on its line if that has at most 120 columns, and\n" +
+			"becomes a block, one entry a line, if it has more, if the line breaks right after the opening bracket, or if\n" +
+			"there is a comment inside. `effects: read` and `write` become `reads` and `writes`.\n\n" +
+			"The meaning does not change: comments, anchors, quotes and every character of every text stay. A file that is\n" +
+			"not valid YAML is reported and left as it is. With - the text comes from standard input and goes to standard\n" +
+			"output.\n\n" + foldersHelp,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if slices.Contains(args, "-") {
+				if len(args) > 1 {
+					return usage("- stands for standard input and cannot be mixed with files")
+				}
+				return a.fmtStdin(check)
+			}
+			names, _, err := workflows(args)
+			if err != nil {
+				return err
+			}
+			return a.fmtFiles(names, check)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not in the canonical layout")
+	return cmd
+}
+
+// formatted is the text of a file in canonical layout; ok is false when that was reported to sink.
+func (a *app) formatted(name string, text []byte, sink *diag.Sink) (out string, ok bool, err error) {
+	a.file = name
+	out, ok, err = parser.Format(source.NewFile(name, string(text)), sink)
+	a.file = ""
+	if err != nil {
+		return "", false, fmt.Errorf("%s cannot be formatted and is left as it is: %w", name, err)
+	}
+	return out, ok, nil
+}
+
+func (a *app) fmtStdin(check bool) error {
+	text, err := io.ReadAll(io.LimitReader(a.stdin, maxFile+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxFile {
+		return fmt.Errorf("standard input is larger than %d MiB", maxFile>>20)
+	}
+	sink := &diag.Sink{}
+	out, ok, err := a.formatted("standard input", text, sink)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return a.report(sink.List(), false)
+	case check && out != string(text):
+		a.unformatted("standard input", string(text), out)
+		return errReported
+	case check:
+		return nil
+	}
+	_, err = io.WriteString(a.stdout, out)
+	return err
+}
+
+// fmtFiles formats all files that can be; those that cannot are reported.
+func (a *app) fmtFiles(names []string, check bool) error {
+	sink := &diag.Sink{}
+	bad := false
+	for _, name := range names {
+		text, err := readRegular(filepath.FromSlash(name))
+		if err != nil {
+			sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: err.Error()})
+			continue
+		}
+		out, ok, err := a.formatted(name, text, sink)
+		switch {
+		case err != nil:
+			fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+			bad = true
+		case !ok || out == string(text):
+		case check:
+			a.unformatted(name, string(text), out)
+			bad = true
+		default:
+			if err := atomicfile.Write(filepath.FromSlash(name), []byte(out)); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stderr, "flowgen: formatted %s\n", name)
+		}
+	}
+	if err := a.report(sink.List(), false); err != nil || !bad {
+		return err
+	}
+	return errReported
+}
+
+// unformatted says that a file is not as it would be written, and where that begins.
+func (a *app) unformatted(name, text, want string) {
+	is, would := strings.Split(text, "\n"), strings.Split(want, "\n")
+	n := 0
+	for n < len(is)-1 && n < len(would)-1 && is[n] == would[n] {
+		n++
+	}
+	fmt.Fprintf(a.stderr, "flowgen: %s:%d is not in the canonical layout; run `flowgen fmt %s`\n", name, n+1, map[bool]string{true: "-", false: name}[name == "standard input"])
+}

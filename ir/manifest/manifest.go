@@ -1,0 +1,227 @@
+// Package manifest lists what a workflow can touch: hosts, programs, environment variables, secrets, Go packages, effects
+// and the caps on them. A manifest that is checked in is the permission; Compare tells what a change of the workflow
+// would add to it.
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Version is the version of the JSON form.
+const Version = 1
+
+// A Manifest is what a workflow can touch, sub-workflows included. Lists are sorted, without duplicates, never nil.
+type Manifest struct {
+	Version  int    `json:"manifest"`
+	Workflow string `json:"workflow"`
+
+	Hosts      []string `json:"hosts"`       // host or host:port of requests; * stands for what is decided at run time
+	Networks   []string `json:"networks"`    // addresses that are no public hosts and that the policy opens: loopback, 10.0.0.0/8
+	Commands   []string `json:"commands"`    // programs; sh for scripts
+	Env        []string `json:"env"`         // variables that commands are given or inherit
+	Secrets    []string `json:"secrets"`     // names
+	GoPackages []string `json:"go_packages"` // whose functions are called
+	Code       []string `json:"code"`        // other code: "python:module:function", "js:tools/x.mjs", "mcp:server/tool", "starlark:tidy.star"
+	Models     []string `json:"models"`      // that are asked: provider:name
+	Effects    []string `json:"effects"`     // of the tools that are called
+	Grants     []string `json:"grants"`      // permissions
+	Caps       Caps     `json:"caps"`
+}
+
+// Caps are the bounds that the policy writes; absent ones are not written.
+type Caps struct {
+	MaxIterations *int64 `json:"max_iterations,omitempty"`
+	MaxToolCalls  *int64 `json:"max_tool_calls,omitempty"`
+	MaxTokens     *int64 `json:"max_tokens,omitempty"`
+	MaxCostUSD    string `json:"max_cost_usd,omitempty"` // a decimal
+	Sandbox       string `json:"sandbox,omitempty"`      // the least tier
+}
+
+// JSON is the manifest as one line of JSON: the same bytes for the same manifest.
+func (m *Manifest) JSON() string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		panic(err) // there is nothing in it that JSON could not hold
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Parse reads the JSON form. Unknown keys, other versions and anything after the object are errors.
+func Parse(data []byte) (*Manifest, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var m *Manifest
+	if err := dec.Decode(&m); err != nil {
+		return nil, fmt.Errorf("not a manifest: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("not a manifest: there is more after it")
+	}
+	switch {
+	case m == nil || m.Version == 0:
+		return nil, errors.New("not a manifest: it does not say `\"manifest\": 1`")
+	case m.Version != Version:
+		return nil, fmt.Errorf("a manifest of version %d; this is version %d", m.Version, Version)
+	}
+	if m.Caps.MaxCostUSD != "" && !isDecimal(m.Caps.MaxCostUSD) {
+		return nil, fmt.Errorf("not a manifest: max_cost_usd is %q", m.Caps.MaxCostUSD)
+	}
+	return m, nil
+}
+
+// A Section is one list of a manifest.
+type Section struct {
+	Name  string // as in JSON
+	One   string // for one entry: "host"
+	Items []string
+}
+
+// Sections are the lists in the order of the JSON form.
+func (m *Manifest) Sections() []Section {
+	return []Section{
+		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
+		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants},
+	}
+}
+
+// Compare tells what the manifest now has and old has not, and what it no longer has. The name of the workflow does not
+// count. More is what needs permission: new entries, and caps that are gone, larger or weaker.
+func Compare(old, now *Manifest) (more, less []string) {
+	before := old.Sections()
+	for i, s := range now.Sections() {
+		for _, x := range s.Items {
+			if !allows(before[i], x) {
+				more = append(more, "new "+s.One+" "+x)
+			}
+		}
+		for _, x := range before[i].Items {
+			if !slices.Contains(s.Items, x) {
+				less = append(less, s.One+" "+x+" is no longer used")
+			}
+		}
+	}
+	note := func(sign int, name, was, is string) {
+		switch {
+		case sign > 0 && is == "":
+			more = append(more, "no cap "+name+" any more; it was "+was)
+		case sign > 0:
+			more = append(more, "cap "+name+" is "+is+"; it was "+was)
+		case sign < 0 && was == "":
+			less = append(less, "cap "+name+" is "+is+"; there was none")
+		case sign < 0:
+			less = append(less, "cap "+name+" is "+is+"; it was "+was)
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		was, is *int64
+	}{
+		{"max_iterations", old.Caps.MaxIterations, now.Caps.MaxIterations}, {"max_tool_calls", old.Caps.MaxToolCalls, now.Caps.MaxToolCalls},
+		{"max_tokens", old.Caps.MaxTokens, now.Caps.MaxTokens},
+	} {
+		note(looser(c.was, c.is), c.name, number(c.was), number(c.is))
+	}
+	note(dearer(old.Caps.MaxCostUSD, now.Caps.MaxCostUSD), "max_cost_usd", old.Caps.MaxCostUSD, now.Caps.MaxCostUSD)
+	note(weaker(old.Caps.Sandbox, now.Caps.Sandbox), "sandbox", old.Caps.Sandbox, now.Caps.Sandbox)
+	return more, less
+}
+
+// allows reports whether a section covers an entry: `*` among the hosts covers every host.
+func allows(s Section, x string) bool {
+	return slices.Contains(s.Items, x) || s.Name == "hosts" && slices.Contains(s.Items, "*")
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// looser is 1 when the second bound allows more, -1 when it allows less. No bound allows most.
+func looser(was, is *int64) int {
+	switch {
+	case was == nil && is == nil:
+		return 0
+	case is == nil:
+		return 1
+	case was == nil:
+		return -1
+	}
+	return sign(*is > *was, *is < *was)
+}
+
+func sign(up, down bool) int {
+	switch {
+	case up:
+		return 1
+	case down:
+		return -1
+	}
+	return 0
+}
+
+// dearer compares decimals of dollars without rounding.
+func dearer(was, is string) int {
+	switch {
+	case was == is:
+		return 0
+	case is == "":
+		return 1
+	case was == "":
+		return -1
+	}
+	c := compareDecimals(is, was)
+	return sign(c > 0, c < 0)
+}
+
+func compareDecimals(a, b string) int {
+	ai, af, _ := strings.Cut(a, ".")
+	bi, bf, _ := strings.Cut(b, ".")
+	n := max(len(ai), len(bi))
+	m := max(len(af), len(bf))
+	pad := func(i, f string) string {
+		return strings.Repeat("0", n-len(i)) + i + f + strings.Repeat("0", m-len(f))
+	}
+	return strings.Compare(pad(ai, af), pad(bi, bf))
+}
+
+func isDecimal(s string) bool {
+	whole, part, dot := strings.Cut(s, ".")
+	return len(s) < 30 && whole != "" && strings.Trim(whole, "0123456789") == "" && strings.Trim(part, "0123456789") == "" && (!dot || part != "")
+}
+
+// tiers from weakest to strongest.
+var tiers = []string{"", "native", "wasm", "process", "container", "gvisor"}
+
+func weaker(was, is string) int {
+	a, b := slices.Index(tiers, was), slices.Index(tiers, is)
+	return sign(b < a, b > a)
+}
+
+// set collects the entries of a list.
+type set map[string]bool
+
+func (s set) add(x string) {
+	if x != "" {
+		s[x] = true
+	}
+}
+
+func (s set) sorted() []string {
+	out := slices.Sorted(maps.Keys(s))
+	if out == nil {
+		return []string{}
+	}
+	return out
+}

@@ -1,0 +1,322 @@
+// Package plan describes how a workflow runs, before it does: its steps in order with their conditions, what runs side by
+// side, what bounds them, what they do to the world, and the most calls and the longest time that can come of it.
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// Version is the version of the JSON form.
+const Version = 1
+
+// A Plan is how a workflow runs.
+type Plan struct {
+	Version  int     `json:"plan"`
+	Workflow string  `json:"workflow"`
+	Source   string  `json:"source"` // name of the file, without folders
+	Parts    []*Part `json:"parts"`  // one after the other
+	Flows    []*Flow `json:"flows"`  // the workflows that it runs, each once
+	AtMost   AtMost  `json:"at_most"`
+}
+
+// A Flow is a workflow that another one runs.
+type Flow struct {
+	Workflow string  `json:"workflow"`
+	Source   string  `json:"source"`
+	Parts    []*Part `json:"parts"`
+}
+
+// A Part is a step, or several with the structure in which they run:
+//
+//	step       one node; its body, if it has one, is in Parts
+//	if         Parts run when When holds
+//	choose     one of the Parts runs, each with its Case, after When
+//	parallel   Parts run side by side
+//	scheduled  each of the Parts runs as soon as those that After names have ended
+//	repeat     Parts run up to MaxIterations times, again while When holds
+//	sequence   Parts run one after the other, inside choose, parallel and scheduled
+type Part struct {
+	Kind string `json:"kind"`
+	Case string `json:"case,omitempty"`
+	When string `json:"when,omitempty"`
+
+	Node          string  `json:"node,omitempty"`
+	Verb          string  `json:"verb,omitempty"`
+	Tool          string  `json:"tool,omitempty"` // name@version
+	Flow          string  `json:"flow,omitempty"`
+	Effects       string  `json:"effects,omitempty"`
+	Sandbox       string  `json:"sandbox,omitempty"` // of a tool: native, or none for processes without isolation
+	Timeout       string  `json:"timeout,omitempty"` // of one attempt
+	Attempts      int     `json:"attempts,omitempty"`
+	Parallel      int     `json:"parallel,omitempty"`
+	MaxItems      *Bound  `json:"max_items,omitempty"`
+	MaxIterations *Bound  `json:"max_iterations,omitempty"`
+	Until         string  `json:"until,omitempty"`
+	Catch         []Catch `json:"catch,omitempty"`
+	OnError       string  `json:"on_error,omitempty"`
+
+	After []int   `json:"after,omitempty"` // of a part of a schedule: the numbers of the parts it comes after, from 0
+	Parts []*Part `json:"parts,omitempty"`
+}
+
+// Catch is where an error leads.
+type Catch struct {
+	Code string `json:"code"`
+	To   string `json:"to"`
+}
+
+// AtMost is the worst case.
+type AtMost struct {
+	Calls     []Calls  `json:"calls"`     // by tool, in order of first use; repeated attempts count
+	Total     Bound    `json:"total"`     // of all tools
+	Time      *string  `json:"time"`      // all calls and waits, as a Go duration; null when nothing bounds it
+	Unbounded []string `json:"unbounded"` // why calls or time have no bound
+}
+
+// Calls are the calls of a tool.
+type Calls struct {
+	Tool    string `json:"tool"`
+	Effects string `json:"effects"`
+	AtMost  Bound  `json:"at_most"`
+}
+
+// A Bound is a number, or null in JSON for none. Numbers larger than JSON's readers agree on count as none.
+type Bound struct {
+	N    int64
+	Open bool
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b Bound) MarshalJSON() ([]byte, error) {
+	if b.Open {
+		return []byte("null"), nil
+	}
+	return json.Marshal(b.N)
+}
+
+// Of describes a workflow.
+func Of(p *check.Program) *Plan {
+	out := &Plan{Version: Version, Workflow: p.WF.Name.Name, Source: path.Base(p.WF.File.Name), Parts: body(p.Body), Flows: []*Flow{}}
+	for _, f := range p.Flows {
+		out.Flows = append(out.Flows, &Flow{Workflow: f.WF.Name.Name, Source: path.Base(f.WF.File.Name), Parts: body(f.Body)})
+	}
+	out.AtMost = worst(p)
+	return out
+}
+
+// JSON is the plan as one line of JSON: the same bytes for the same workflow.
+func (p *Plan) JSON() string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(p); err != nil {
+		panic(err) // there is nothing in it that JSON could not hold
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func body(b *check.Body) []*Part {
+	if b.Plan == nil {
+		return []*Part{}
+	}
+	return parts(b.Plan)
+}
+
+// parts are the parts of a plan: those of a sequence, or the plan itself.
+func parts(p *check.Plan) []*Part {
+	if p.Kind != check.Seq {
+		return []*Part{part(p)}
+	}
+	out := []*Part{}
+	for _, k := range p.Kids {
+		out = append(out, parts(k)...)
+	}
+	return out
+}
+
+func part(p *check.Plan) *Part {
+	switch p.Kind {
+	case check.Leaf:
+		return step(p.Step)
+	case check.If:
+		return &Part{Kind: "if", When: condition(p.Cond), Parts: parts(p.Kids[0])}
+	case check.Choose:
+		out := &Part{Kind: "choose", When: question(p.Decision)}
+		for i, k := range p.Kids {
+			arm := part(k)
+			if arm.Kind == "choose" || arm.Kind == "if" { // its own case and that of this choice are different things
+				arm = &Part{Kind: "sequence", Parts: []*Part{arm}}
+			}
+			arm.Case = labels(p.Decision, p.Arms[i])
+			out.Parts = append(out.Parts, arm)
+		}
+		return out
+	case check.Par:
+		return &Part{Kind: "parallel", Parts: each(p.Kids)}
+	case check.Scheduled:
+		out := &Part{Kind: "scheduled", Parts: each(p.Kids)}
+		for i, after := range p.After {
+			out.Parts[i].After = after
+		}
+		return out
+	case check.Repeat:
+		out := &Part{Kind: "repeat", MaxIterations: limit(p.Loop.Max), Parts: parts(p.Kids[0])}
+		if p.Loop.When != nil {
+			out.When = p.Loop.When.Cases[p.Loop.Case].Label
+		}
+		return out
+	}
+	return &Part{Kind: "sequence", Parts: parts(p)}
+}
+
+func each(kids []*check.Plan) []*Part {
+	out := []*Part{}
+	for _, k := range kids {
+		out = append(out, part(k))
+	}
+	return out
+}
+
+func limit(n int) *Bound { return &Bound{N: int64(n), Open: n == 0} }
+
+func step(s *check.Step) *Part {
+	n := s.Node
+	out := &Part{Kind: "step", Node: n.ID.Name, Verb: verb(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
+	if t := s.Timeout(); t > 0 {
+		out.Timeout = t.String()
+	}
+	if s.Tool != nil {
+		out.Tool, out.Sandbox = s.Tool.FullName(), "native"
+		if _, process := s.Tool.Binding.(*ir.CommandTool); process {
+			out.Sandbox = "none"
+		}
+	}
+	switch v := n.Verb.(type) {
+	case *ir.Map:
+		out.Parallel, out.MaxItems = v.Parallel, limit(v.MaxItems)
+	case *ir.Loop:
+		out.MaxIterations = limit(v.Max)
+		if s.Until != nil {
+			out.Until = s.Until.String()
+		}
+	}
+	if s.Flow != nil {
+		out.Flow = s.Flow.WF.Name.Name
+	}
+	if s.Body != nil {
+		out.Parts = body(s.Body)
+	}
+	for _, c := range n.Catch {
+		out.Catch = append(out.Catch, Catch{c.Code.Name, c.Target.Name})
+	}
+	if n.OnError != nil {
+		out.OnError = [...]string{ir.OnErrorFail: "", ir.OnErrorSkip: "skip", ir.OnErrorDefault: "default"}[n.OnError.Kind]
+	}
+	return out
+}
+
+// attempts is 0 for one attempt.
+func attempts(s *check.Step) int {
+	if r := s.Retry(); r != nil && r.Attempts > 1 {
+		return r.Attempts
+	}
+	return 0
+}
+
+func verb(v ir.Verb) string {
+	switch v.(type) {
+	case *ir.ToolCall:
+		return "tool"
+	case *ir.Let:
+		return "let"
+	case *ir.Map:
+		return "map"
+	case *ir.Loop:
+		return "loop"
+	case *ir.Flow:
+		return "flow"
+	case *ir.GoCall:
+		return "go"
+	case *ir.LLM:
+		return "llm"
+	case *ir.Agent:
+		return "agent"
+	case *ir.Human:
+		return "human"
+	}
+	return "tool_call"
+}
+
+// condition says when a part runs.
+func condition(c *check.Cond) string {
+	var terms []string
+	for _, t := range c.Any {
+		var parts []string
+		if t.Ran != nil {
+			parts = append(parts, t.Ran.Node.ID.Name+" ran")
+		}
+		if t.Decision != nil {
+			parts = append(parts, holds(t.Decision, t.Cases))
+		}
+		terms = append(terms, strings.Join(parts, " and "))
+	}
+	word := " or "
+	if c.All {
+		word = " and "
+	}
+	return strings.Join(terms, word)
+}
+
+// holds says that a decision took one of the cases.
+func holds(d *check.Decision, cases []int) string {
+	if len(cases) == len(d.Cases) && !d.Open {
+		return d.Step.Node.ID.Name + " ran"
+	}
+	if d.Kind == check.Switch {
+		return question(d) + " is " + labels(d, cases)
+	}
+	return labels(d, cases)
+}
+
+// question is what a decision asks.
+func question(d *check.Decision) string {
+	switch {
+	case d.Kind == check.Switch && d.Value != nil:
+		return d.Value.Text.Value
+	case d.Kind == check.Outcome:
+		return "how " + d.Step.Node.ID.Name + " ends"
+	}
+	return ""
+}
+
+func labels(d *check.Decision, cases []int) string {
+	var out []string
+	for _, i := range cases {
+		c := d.Cases[i]
+		switch {
+		case c.Default:
+			out = append(out, "anything else")
+		case d.Kind == check.Outcome && c.Code == "":
+			out = append(out, d.Step.Node.ID.Name+" succeeded")
+		case d.Kind == check.Outcome && c.Code == "any":
+			out = append(out, d.Step.Node.ID.Name+" failed")
+		case d.Kind == check.Outcome:
+			out = append(out, d.Step.Node.ID.Name+" failed with "+c.Code)
+		default:
+			out = append(out, c.Label)
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+func durationText(d time.Duration) *string {
+	s := d.String()
+	return &s
+}

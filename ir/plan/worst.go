@@ -1,0 +1,289 @@
+package plan
+
+import (
+	"math"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// maxCount is the largest number that all readers of JSON read exactly.
+const maxCount = 1<<53 - 1
+
+// cost is the worst case of a part.
+type cost struct {
+	calls map[string]Bound // by the tool's full name
+	total Bound
+	time  span
+}
+
+// span is a time, or none that could be given.
+type span struct {
+	d    time.Duration
+	open bool
+}
+
+func (a Bound) plus(b Bound) Bound {
+	if a.Open || b.Open || a.N > maxCount-b.N {
+		return Bound{Open: true}
+	}
+	return Bound{N: a.N + b.N}
+}
+
+// times is a repeated; nothing repeated without end is still nothing.
+func (a Bound) times(n Bound) Bound {
+	switch {
+	case a == Bound{} || n == Bound{}:
+		return Bound{}
+	case a.Open || n.Open || a.N > maxCount/n.N:
+		return Bound{Open: true}
+	}
+	return Bound{N: a.N * n.N}
+}
+
+func (a Bound) most(b Bound) Bound {
+	if a.Open || b.Open {
+		return Bound{Open: true}
+	}
+	return Bound{N: max(a.N, b.N)}
+}
+
+func (a span) plus(b span) span {
+	if a.open || b.open || a.d > math.MaxInt64-b.d {
+		return span{open: true}
+	}
+	return span{d: a.d + b.d}
+}
+
+func (a span) times(n Bound) span {
+	switch {
+	case a == span{} || n == Bound{}:
+		return span{}
+	case a.open || n.Open || int64(a.d) > math.MaxInt64/n.N:
+		return span{open: true}
+	}
+	return span{d: a.d * time.Duration(n.N)}
+}
+
+func (a span) most(b span) span {
+	if a.open || b.open {
+		return span{open: true}
+	}
+	return span{d: max(a.d, b.d)}
+}
+
+// meter adds up a workflow and what it runs.
+type meter struct {
+	flows map[*check.Program]cost
+	why   []string
+	told  map[string]bool
+	where string // of what is being added up: "section/" inside a sub-workflow
+}
+
+func worst(p *check.Program) AtMost {
+	m := &meter{flows: map[*check.Program]cost{}, told: map[string]bool{}}
+	c := m.program(p)
+	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}}
+	listed := map[string]bool{}
+	for _, s := range p.Table {
+		if s.Tool == nil || listed[s.Tool.FullName()] {
+			continue
+		}
+		name := s.Tool.FullName()
+		listed[name] = true
+		out.Calls = append(out.Calls, Calls{name, check.Effects(s.Tool).String(), c.calls[name]})
+	}
+	if !c.time.open {
+		out.Time = durationText(c.time.d)
+	}
+	if c.total.Open || c.time.open {
+		out.Unbounded = append(out.Unbounded, m.why...)
+		if len(m.why) == 0 {
+			out.Unbounded = append(out.Unbounded, "the bounds multiply to more than can be said")
+		}
+	}
+	return out
+}
+
+// because notes why something has no bound.
+func (m *meter) because(why string) {
+	if why = m.where + why; !m.told[why] {
+		m.told[why] = true
+		m.why = append(m.why, why)
+	}
+}
+
+func (m *meter) program(p *check.Program) cost {
+	if c, done := m.flows[p]; done {
+		return c
+	}
+	saved := m.where
+	if p != nil && len(m.flows) > 0 {
+		m.where = p.WF.Name.Name + "/"
+	}
+	m.flows[p] = cost{} // a workflow cannot run itself
+	c := m.body(p.Body)
+	m.flows[p] = c
+	m.where = saved
+	return c
+}
+
+func (m *meter) body(b *check.Body) cost {
+	if b.Plan == nil {
+		return cost{}
+	}
+	return m.plan(b.Plan)
+}
+
+func (m *meter) plan(p *check.Plan) cost {
+	switch p.Kind {
+	case check.Leaf:
+		return m.step(p.Step)
+	case check.Repeat:
+		c := m.plan(p.Kids[0])
+		n := Bound{N: int64(p.Loop.Max), Open: p.Loop.Max == 0}
+		if n.Open {
+			m.because("the edge from " + p.Loop.From.Node.ID.Name + " back to " + p.Loop.Header.Node.ID.Name + " is unbounded")
+		}
+		return c.times(n, n)
+	}
+	var out cost
+	kids := make([]cost, len(p.Kids))
+	for i, k := range p.Kids {
+		kids[i] = m.plan(k)
+		if p.Kind == check.Choose {
+			out.most(kids[i])
+			continue
+		}
+		out.add(kids[i])
+	}
+	switch p.Kind {
+	case check.Par:
+		out.time = span{}
+		for _, k := range kids {
+			out.time = out.time.most(k.time)
+		}
+	case check.Scheduled:
+		out.time = longest(kids, p.After)
+	}
+	return out
+}
+
+// longest is the time of a schedule: the longest way through it. A part comes after parts that stand before it.
+func longest(kids []cost, after [][]int) span {
+	var all span
+	ends := make([]span, len(kids))
+	for i := range kids {
+		var start span
+		if i < len(after) {
+			for _, k := range after[i] {
+				if k < i {
+					start = start.most(ends[k])
+				} else {
+					return span{open: true}
+				}
+			}
+		}
+		ends[i] = start.plus(kids[i].time)
+		all = all.most(ends[i])
+	}
+	return all
+}
+
+func (m *meter) step(s *check.Step) cost {
+	id := s.Node.ID.Name
+	switch v := s.Node.Verb.(type) {
+	case *ir.Map:
+		c := m.body(s.Body)
+		items := Bound{N: int64(v.MaxItems), Open: v.MaxItems == 0}
+		if items.Open && !c.empty() {
+			m.because(id + " has no bound on its items")
+		}
+		rounds := items
+		if !items.Open && v.Parallel > 0 {
+			rounds.N = (items.N + int64(v.Parallel) - 1) / int64(v.Parallel)
+		}
+		return c.times(items, rounds)
+	case *ir.Loop:
+		c := m.body(s.Body)
+		n := Bound{N: int64(v.Max), Open: v.Max == 0}
+		if n.Open && !c.empty() {
+			m.because(id + " is unbounded")
+		}
+		return c.times(n, n)
+	case *ir.Flow:
+		return m.program(s.Flow)
+	case *ir.Let, *ir.GoCall:
+		return cost{} // computation: no call, and no time worth counting beside calls
+	}
+	tries := int64(max(1, attempts(s)))
+	c := cost{total: Bound{N: tries}, time: span{open: true}}
+	if s.Tool != nil {
+		c.calls = map[string]Bound{s.Tool.FullName(): {N: tries}}
+	}
+	if t := s.Timeout(); t > 0 {
+		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry()))
+	} else {
+		m.because(id + " has no timeout")
+	}
+	return c
+}
+
+// waits are the pauses between attempts, as the workflow has them; a server may ask for longer ones.
+func waits(r *ir.Retry) span {
+	var all span
+	if r == nil {
+		return all
+	}
+	base, longest := 500*time.Millisecond, 30*time.Second
+	if r.Base != nil {
+		base = r.Base.Value
+	}
+	if r.Cap != nil {
+		longest = r.Cap.Value
+	}
+	wait := min(base, longest)
+	for i := 1; i < r.Attempts; i++ {
+		if wait == longest || r.Constant {
+			return all.plus(span{d: wait}.times(Bound{N: int64(r.Attempts - i)}))
+		}
+		all = all.plus(span{d: wait})
+		if wait = min(wait*2, longest); wait < 0 {
+			wait = longest
+		}
+	}
+	return all
+}
+
+func (c *cost) empty() bool { return c.total == Bound{} && c.time == span{} }
+
+// add puts k after what is there.
+func (c *cost) add(k cost) {
+	c.merge(k, Bound.plus)
+	c.total, c.time = c.total.plus(k.total), c.time.plus(k.time)
+}
+
+// most makes c the worse of both.
+func (c *cost) most(k cost) {
+	c.merge(k, Bound.most)
+	c.total, c.time = c.total.most(k.total), c.time.most(k.time)
+}
+
+func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
+	if c.calls == nil {
+		c.calls = map[string]Bound{}
+	}
+	for t, n := range k.calls {
+		c.calls[t] = f(c.calls[t], n)
+	}
+}
+
+// times is c done calls times, one round of those that run at once after the other.
+func (c cost) times(calls, rounds Bound) cost {
+	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds)}
+	for t, n := range c.calls {
+		out.calls[t] = n.times(calls)
+	}
+	return out
+}
