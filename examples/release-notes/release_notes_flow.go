@@ -86,18 +86,18 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	historyNode        = runtime.Node{ID: "history", Pos: "release_notes.flowgen.yaml:24:3", Index: 0, Timeout: 30 * time.Second}
-	commitsNode        = runtime.Node{ID: "commits", Pos: "release_notes.flowgen.yaml:25:3", Index: 1, Limit: 8, Block: 64}
-	commitsDoNode      = runtime.Node{ID: "parse", Pos: "release_notes.flowgen.yaml:25:86", Index: 2}
-	changesNode        = runtime.Node{ID: "changes", Pos: "release_notes.flowgen.yaml:26:3", Index: 3, Limit: 8, Block: 64}
-	changesDoNode      = runtime.Node{ID: "classify", Pos: "release_notes.flowgen.yaml:26:67", Index: 4}
-	visibleNode        = runtime.Node{ID: "visible", Pos: "release_notes.flowgen.yaml:27:3", Index: 5}
-	everythingNode     = runtime.Node{ID: "everything", Pos: "release_notes.flowgen.yaml:28:3", Index: 6}
-	groupsNode         = runtime.Node{ID: "groups", Pos: "release_notes.flowgen.yaml:29:3", Index: 7}
-	sectionsNode       = runtime.Node{ID: "sections", Pos: "release_notes.flowgen.yaml:30:3", Index: 8, Limit: 8, Max: 1000, Block: 64}
-	sectionsDoNode     = runtime.Node{ID: "flow", Pos: "release_notes.flowgen.yaml:33:10", Index: 9}
-	notesNode          = runtime.Node{ID: "notes", Pos: "release_notes.flowgen.yaml:34:3", Index: 10}
-	writtenNode        = runtime.Node{ID: "written", Pos: "release_notes.flowgen.yaml:41:3", Index: 11}
+	historyNode        = runtime.Node{ID: "history", Pos: "release_notes.flowgen.yaml:27:3", Index: 0, Timeout: 30 * time.Second}
+	commitsNode        = runtime.Node{ID: "commits", Pos: "release_notes.flowgen.yaml:28:3", Index: 1, Limit: 8, Block: 64}
+	commitsDoNode      = runtime.Node{ID: "parse", Pos: "release_notes.flowgen.yaml:28:86", Index: 2}
+	changesNode        = runtime.Node{ID: "changes", Pos: "release_notes.flowgen.yaml:29:3", Index: 3, Limit: 8, Block: 64}
+	changesDoNode      = runtime.Node{ID: "classify", Pos: "release_notes.flowgen.yaml:29:67", Index: 4}
+	visibleNode        = runtime.Node{ID: "visible", Pos: "release_notes.flowgen.yaml:30:3", Index: 5}
+	everythingNode     = runtime.Node{ID: "everything", Pos: "release_notes.flowgen.yaml:31:3", Index: 6}
+	groupsNode         = runtime.Node{ID: "groups", Pos: "release_notes.flowgen.yaml:32:3", Index: 7}
+	sectionsNode       = runtime.Node{ID: "sections", Pos: "release_notes.flowgen.yaml:33:3", Index: 8, Limit: 8, Max: 1000, Block: 64}
+	sectionsDoNode     = runtime.Node{ID: "flow", Pos: "release_notes.flowgen.yaml:36:10", Index: 9}
+	notesNode          = runtime.Node{ID: "notes", Pos: "release_notes.flowgen.yaml:37:3", Index: 10}
+	writtenNode        = runtime.Node{ID: "written", Pos: "release_notes.flowgen.yaml:44:3", Index: 11}
 	sectionLinesNode   = runtime.Node{ID: "lines", Pos: "section.flowgen.yaml:10:3", Index: 12, Limit: 8, Block: 64}
 	sectionLinesDoNode = runtime.Node{ID: "let", Pos: "section.flowgen.yaml:15:7", Index: 13}
 )
@@ -127,7 +127,7 @@ var Info = &runtime.Info{
 		{Name: "repo", Type: "string", Default: "\".\"", Description: "folder of the repository"},
 		{Name: "limit", Type: "int", Default: "200", Description: "how many commits to read"},
 		{Name: "title", Type: "string", Default: "\"Release notes\""},
-		{Name: "audience", Type: "enum<users|developers>", Default: "\"users\"", Description: "users see what they notice; developers see everything"},
+		{Name: "audience", Type: "enum<users|developers>", Default: "\"developers\"", Description: "users see what they notice; developers see everything"},
 		{Name: "file", Type: "opt<string>", Description: "where to write the notes; not written when absent"},
 	},
 	Output: []runtime.Field{
@@ -222,16 +222,12 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	for _, s := range sections {
 		texts = append(texts, s.Text)
 	}
-	var choice string
+	choice := ""
 	if len(commitsFailures) > 0 {
 		choice = ", some of them unreadable"
-	} else {
-		choice = ""
 	}
 	notes := NotesResult{
-		Text: "# " + in.Title + `
-
-` + strings.Join(texts, "\n") + "\n" + strconv.Itoa(len(commits)) + " commits" + choice + ".\n",
+		Text: "# " + in.Title + "\n\n" + strings.Join(texts, "\n") + "\n" + strconv.Itoa(len(commits)) + " commits" + choice + ".\n",
 	}
 
 	var written *tools.Saved
@@ -252,11 +248,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 // sectionFlow is the workflow section.
 func sectionFlow(run *runtime.Run, in SectionInput) (out SectionOutput, err error) {
 	lines, err := runtime.Map(run, &sectionLinesNode, in.Changes, func(run *runtime.Run, c tools.Change) (out SectionLinesItem, err error) {
-		var choice string
+		choice := ""
 		if c.Breaking {
 			choice = "**breaking** "
-		} else {
-			choice = ""
 		}
 		return SectionLinesItem{
 			Text: "- " + choice + c.Summary + " (" + c.Hash + ", " + c.Author + ")",
@@ -270,7 +264,5 @@ func sectionFlow(run *runtime.Run, in SectionInput) (out SectionOutput, err erro
 	for _, l := range lines {
 		texts = append(texts, l.Text)
 	}
-	return SectionOutput{Text: "## " + in.Title + `
-
-` + strings.Join(texts, "\n") + "\n"}, nil
+	return SectionOutput{Text: "## " + in.Title + "\n\n" + strings.Join(texts, "\n") + "\n"}, nil
 }
