@@ -100,10 +100,51 @@ func (g *grower) body(n int, at spot) *body {
 	if !b.inferred && g.chance(25) {
 		g.Shuffle(n, func(i, j int) { b.file[i], b.file[j] = b.file[j], b.file[i] })
 	}
-	for i, nd := range b.file {
-		nd.place = i
-	}
+	g.orderWrites(b)
 	return b
+}
+
+// orderWrites leaves writes to one field side by side only where the order of the file is that of the edges and no
+// loop repeats one of them. Otherwise it would have to be said which order between branches that of the file is.
+func (g *grower) orderWrites(b *body) {
+	arcs := b.edges()
+	for _, f := range g.flow.fields {
+		var writers []*node
+		for _, n := range b.nodes {
+			if n.writesTo(f) {
+				writers = append(writers, n)
+			}
+		}
+		together, repeated := false, false
+		for i, n := range writers {
+			for _, m := range writers[i+1:] {
+				together = together || !reaches(arcs, n, m)
+			}
+			for _, l := range b.backs {
+				repeated = repeated || slices.Contains(b.members(l), n)
+			}
+		}
+		if together && (repeated || !slices.Equal(b.file, b.nodes)) {
+			for _, n := range writers[1:] {
+				n.dropWrites(f)
+			}
+		}
+	}
+}
+
+// writesTo reports whether a node or what is inside it writes a field.
+func (n *node) writesTo(f *field) bool {
+	return slices.ContainsFunc(n.sets, func(s *set) bool { return s.field == f }) ||
+		n.do != nil && slices.ContainsFunc(n.do.nodes, func(m *node) bool { return m.writesTo(f) })
+}
+
+func (n *node) dropWrites(f *field) {
+	n.sets = slices.DeleteFunc(n.sets, func(s *set) bool { return s.field == f })
+	if n.do != nil {
+		for _, m := range n.do.nodes {
+			m.dropWrites(f)
+		}
+	}
 }
 
 // topology makes edges from lower to higher nodes so that every node is on one: nested chains and fans as people write

@@ -77,8 +77,6 @@ type node struct {
 	until     value
 	max       int
 	flow      *flow
-
-	place int // in in.file
 }
 
 type clause struct {
@@ -106,13 +104,12 @@ type arc struct {
 
 // choice is a condition or a switch after a node.
 type choice struct {
-	from    *node
-	cond    value // when; cases are 0 = true, 1 = false
-	on      value // switch
-	values  []any // of the cases
-	other   bool  // there is a default: the case after the last
-	ends    []int // cases that lead to end
-	written bool
+	from   *node
+	cond   value // when; cases are 0 = true, 1 = false
+	on     value // switch
+	values []any // of the cases
+	other  bool  // there is a default: the case after the last
+	ends   []int // cases that lead to end
 }
 
 // back is an edge that leads back.
@@ -168,7 +165,6 @@ type items struct {
 	path  string // items, "" for lists; values = map(x, x.v)
 	form  form
 	elem  kind
-	plus  bool // items of an own result in a set
 }
 
 type form int

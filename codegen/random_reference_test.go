@@ -537,7 +537,6 @@ func (r *reference) list(l *items, f *frame) []any {
 		r.claim(l.form == plain, "%s is absent", l.node.id)
 		return nil
 	}
-	r.claim(l.form == dead, "%s is there", l.node.id)
 	if l.path != "" {
 		v = v.(map[string]any)[l.path]
 	}
@@ -574,7 +573,11 @@ func (r *reference) eval(v value, f *frame) any {
 	case *ref:
 		x, there := r.read(v, f)
 		r.claim(!there && v.form == plain && v.path != "failures" && v.node.kind != isMaybe && v.node.onError != "skip", "%s is absent", v.node.id)
-		r.claim(there && v.form == dead, "%s is there", v.node.id)
+		// Where references make the edges, not reading it may have changed when the reader runs.
+		if v.form == dead {
+			r.claim(there && !v.node.in.inferred, "%s is there", v.node.id)
+			return v.def
+		}
 		return x
 	case *firstOf:
 		for _, x := range v.refs {

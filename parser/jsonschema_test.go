@@ -376,8 +376,7 @@ func TestJSONSchemaIsStable(t *testing.T) {
 		t.Error("written twice, the schema differs")
 	}
 	_, root := newValidator(t)
-	var walk func(at string, s map[string]any)
-	walk = func(at string, s map[string]any) {
+	walk := func(at string, s map[string]any) {
 		props, _ := s["properties"].(map[string]any)
 		for name, p := range props {
 			if doc, _ := p.(map[string]any)["description"].(string); doc == "" {

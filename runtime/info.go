@@ -15,6 +15,9 @@ type Info struct {
 	Output      []Field
 	Edges       []Edge
 	Secrets     []string // names of the secrets the workflow declares
+
+	// How the workflow runs, and what it can touch, as one line of JSON each. Empty in code of older generators.
+	Plan, Manifest string
 }
 
 // Field is one field of a workflow's input or output.

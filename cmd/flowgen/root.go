@@ -135,18 +135,26 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.graphCommand(), a.fmtCommand(),
-		a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
+	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(),
+		a.fmtCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
-		check := c.Args
-		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError{err}
-			}
-			return nil
-		}
+		wrongUsage(c)
 	}
 	return root
+}
+
+// wrongUsage makes wrong arguments of a command, and of those below it, mistakes of usage.
+func wrongUsage(c *cobra.Command) {
+	check := c.Args
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+	for _, below := range c.Commands() {
+		wrongUsage(below)
+	}
 }
 
 func unknownCommand(root *cobra.Command, name string) error {

@@ -49,9 +49,17 @@ func (c *checker) allowed(e ir.Effects) bool {
 
 // flowPolicy holds a sub-workflow to the policy of the workflow that runs it: a policy of its own can only narrow that.
 func (c *checker) flowPolicy(s *Step) {
+	if c.wf.Policy == nil || c.wf.Policy.Effects == nil {
+		return
+	}
 	v := s.Node.Verb.(*ir.Flow)
+	seen := map[*Program]bool{} // a workflow that many ways lead to is looked at once
 	var walk func(p *Program) bool
 	walk = func(p *Program) bool {
+		if seen[p] {
+			return true
+		}
+		seen[p] = true
 		for _, t := range p.Body.All() {
 			if t.Flow != nil && !walk(t.Flow) {
 				return false

@@ -44,6 +44,10 @@ func expand(line string) []cell {
 	return cells
 }
 
+// Printable makes text from a file safe to print on one line of a terminal: what has no picture of its own is shown as
+// an escape.
+func Printable(text string) string { return printable(text) }
+
 // printable makes text safe to print on one line.
 func printable(text string) string {
 	clean := true

@@ -75,6 +75,9 @@ func Parse(data []byte) (*Manifest, error) {
 	if m.Caps.MaxCostUSD != "" && !isDecimal(m.Caps.MaxCostUSD) {
 		return nil, fmt.Errorf("not a manifest: max_cost_usd is %q", m.Caps.MaxCostUSD)
 	}
+	if !slices.Contains(tiers, m.Caps.Sandbox) {
+		return nil, fmt.Errorf("not a manifest: sandbox is %q", m.Caps.Sandbox)
+	}
 	return m, nil
 }
 

@@ -1,5 +1,6 @@
 // Package cli is the main of compiled workflows: it reads the inputs, shows the
-// progress, prints the result and answers `graph` and `version`.
+// progress, prints the result and answers `graph`, `plan`,
+// `manifest` and `version`.
 //
 // A program's main.go is one call:
 //
@@ -131,7 +132,7 @@ func hostSystem() *system {
 	}
 }
 
-var verbs = []string{"run", "graph", "version", "help"}
+var verbs = []string{"run", "graph", "plan", "manifest", "version", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -145,6 +146,10 @@ func run(s *system, w *workflow) int {
 	switch verb {
 	case "graph":
 		return graphCommand(s, w.info, args)
+	case "plan":
+		return describe(s, w.info, verb, w.info.Plan, PlanText, args)
+	case "manifest":
+		return describe(s, w.info, verb, w.info.Manifest, ManifestText, args)
 	case "version":
 		return versionCommand(s, w.info, args)
 	case "help":

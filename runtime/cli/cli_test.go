@@ -404,9 +404,11 @@ func TestHelp(t *testing.T) {
 	want := `sample: says what it was given
 
 Usage:
-  [run] [flags] [REPO]          run the workflow
-  graph [--format mermaid|dot]  print the workflow's graph
-  version                       print versions
+  [run] [flags] [REPO]           run the workflow
+  graph [--format mermaid|dot]   print the workflow's graph
+  plan [--format text|json]      print the order of the steps, their bounds and the worst case
+  manifest [--format text|json]  print what the workflow can touch
+  version                        print versions
 
 Inputs:
   repo   string, required: path of the repository
@@ -421,7 +423,7 @@ Inputs:
   wait   duration, default "1s"
 
 ` + flagHelp
-	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"run", "--help"}, {"graph", "-h"}, {"version", "--help"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"run", "--help"}, {"graph", "-h"}, {"plan", "-h"}, {"manifest", "--help"}, {"version", "--help"}} {
 		c := newConsole(args...)
 		if code := c.run(echo); code != exitOK || c.err.Len() > 0 {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, c.err.String())

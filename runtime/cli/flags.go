@@ -105,6 +105,8 @@ func usage(info *runtime.Info) string {
 	table(&b, [][2]string{
 		{start, "run the workflow"},
 		{"graph [--format mermaid|dot]", "print the workflow's graph"},
+		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
+		{"manifest [--format text|json]", "print what the workflow can touch"},
 		{"version", "print versions"},
 	})
 	if len(info.Input) > 0 {

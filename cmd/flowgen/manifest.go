@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/manifest"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+)
+
+func (a *app) manifestCommand() *cobra.Command {
+	var format, permitted string
+	cmd := &cobra.Command{
+		Use:   "manifest FILE",
+		Short: "List what a workflow can touch; with --check, fail on anything new",
+		Long: "Manifest lists the hosts a workflow sends requests to, the programs it starts, the variables and secrets it\n" +
+			"uses, the Go packages it calls, its effects on the world and the caps of its policy. Only tools that some step\n" +
+			"calls count, those of sub-workflows included. A * stands for what is decided at run time; a server may redirect\n" +
+			"a request to other public hosts, without its credentials. Compiled programs answer `manifest` with the same text.\n\n" +
+			"A manifest that is checked in is a permission:\n\n" +
+			"    flowgen manifest triage" + suffix + " --format json > triage.manifest.json\n" +
+			"    flowgen manifest triage" + suffix + " --check triage.manifest.json\n\n" +
+			"The check fails when the workflow can touch anything that is not in the file, or has a weaker cap. What the file\n" +
+			"has and the workflow no longer needs is said, and passes.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("check") {
+				return a.describe(args[0], format, cli.ManifestText, func(p *check.Program) string { return manifest.Of(p).JSON() })
+			}
+			if cmd.Flags().Changed("format") {
+				return usage("--check prints no manifest: leave --format out")
+			}
+			return a.checkManifest(args[0], permitted)
+		},
+	}
+	formatFlag(cmd, &format, "text", "json")
+	cmd.Flags().StringVar(&permitted, "check", "", "fail if the workflow can touch more than this manifest says (JSON)")
+	return cmd
+}
+
+func (a *app) checkManifest(file, permitted string) error {
+	data, err := readRegular(permitted)
+	if err != nil {
+		return err
+	}
+	old, err := manifest.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", permitted, err)
+	}
+	c := a.compile(newDisk(), path.Clean(filepath.ToSlash(file)))
+	if err := a.report(c.list, false); err != nil {
+		return err
+	}
+	more, less := manifest.Compare(old, manifest.Of(c.program))
+	for _, m := range more {
+		fmt.Fprintf(a.stderr, "error: %s: %s\n", c.name, diag.Printable(m))
+	}
+	for _, l := range less {
+		fmt.Fprintf(a.stderr, "note: %s: %s\n", c.name, diag.Printable(l))
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	fmt.Fprintf(a.stderr, "help: review what is new, then run `flowgen manifest %s --format json > %s`\n", c.name, filepath.ToSlash(permitted))
+	return errReported
+}

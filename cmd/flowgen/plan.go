@@ -1,0 +1,50 @@
+package main
+
+import (
+	"io"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/plan"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Show how a workflow runs: order, conditions, bounds, effects, worst case",
+		Long: "Plan shows what a workflow does before it does it: its steps in the order in which they run, under which\n" +
+			"conditions and which of them side by side; timeouts, attempts and bounds of maps and loops; what each tool does\n" +
+			"to the world and whether it is isolated. At the end stands the worst case: the most calls of each tool, attempts\n" +
+			"included, and the longest time of all calls and waits, or what it is that has no bound. Compiled programs\n" +
+			"answer `plan` with the same text.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.describe(args[0], format, cli.PlanText, func(p *check.Program) string { return plan.Of(p).JSON() })
+		},
+	}
+	formatFlag(cmd, &format, "text", "json")
+	return cmd
+}
+
+// describe prints what a compiled program would say of itself, so that both say the same.
+func (a *app) describe(file, format string, text func(string) (string, error), data func(*check.Program) string) error {
+	render := map[string]func(string) (string, error){"text": text, "json": cli.Indented}[format]
+	if render == nil {
+		return usage("--format is text or json, not %q", format)
+	}
+	c := a.compile(newDisk(), path.Clean(filepath.ToSlash(file)))
+	if err := a.report(c.list, false); err != nil {
+		return err
+	}
+	out, err := render(data(c.program))
+	if err != nil {
+		return &fault{what: err.Error(), file: c.name}
+	}
+	_, err = io.WriteString(a.stdout, out)
+	return err
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "List, search and show the tools that workflow files declare",
+		Long: "Tools answers which tools there are: those that the named files declare and include, or those of all workflows\n" +
+			"in the current folder. A file that only others include can be named, too. Deprecated and blocked tools are left\n" +
+			"out unless --all is given or the tool is named.\n\n" + foldersHelp,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.toolsList(), a.toolsSearch(), a.toolsShow())
+	return cmd
+}
+
+func (a *app) toolsList() *cobra.Command {
+	var all bool
+	var format string
+	cmd := &cobra.Command{
+		Use:   "list [FILE|FOLDER...]",
+		Short: "List tools by name: effects and what they are for",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.tools(args, format, func(t toolInfo) bool { return all || !t.hidden() }, toolsTable)
+		},
+	}
+	toolFlags(cmd, &all, &format)
+	return cmd
+}
+
+func (a *app) toolsSearch() *cobra.Command {
+	var all bool
+	var format string
+	cmd := &cobra.Command{
+		Use:   "search TEXT [FILE|FOLDER...]",
+		Short: "List the tools whose name, description, category or tags have all words of a text",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			words := strings.Fields(strings.ToLower(args[0]))
+			if len(words) == 0 {
+				return usage("there is nothing to search for")
+			}
+			return a.tools(args[1:], format, func(t toolInfo) bool { return (all || !t.hidden()) && t.matches(words) }, toolsTable)
+		},
+	}
+	toolFlags(cmd, &all, &format)
+	return cmd
+}
+
+func (a *app) toolsShow() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "show NAME [FILE|FOLDER...]",
+		Short: "Show a tool: what it runs as, its effects, and the JSON Schemas of its input and output",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var names []string
+			found := false
+			err := a.tools(args[1:], format, func(t toolInfo) bool {
+				names = append(names, t.Name)
+				fits := t.named(args[0])
+				found = found || fits
+				return fits
+			}, toolsPage)
+			if err != nil || found {
+				return err
+			}
+			if near := diag.Nearest(args[0], names); near != "" {
+				return fmt.Errorf("there is no tool %s; did you mean %s?", args[0], near)
+			}
+			return fmt.Errorf("there is no tool %s; flowgen tools list --all lists them", args[0])
+		},
+	}
+	formatFlag(cmd, &format, "text", "json")
+	return cmd
+}
+
+func toolFlags(cmd *cobra.Command, all *bool, format *string) {
+	cmd.Flags().BoolVar(all, "all", false, "deprecated and blocked tools, too")
+	formatFlag(cmd, format, "text", "json")
+}
+
+// A toolInfo is a tool as it is told: the tool description of Agent Tools 3.3.
+type toolInfo struct {
+	Name        string          `json:"name"`
+	Version     string          `json:"version"`
+	Description string          `json:"description"`
+	RunsAs      string          `json:"runs_as"` // go, command, shell, http, ...: what follows says which
+	Target      string          `json:"target"`
+	Effects     string          `json:"effects"`
+	State       string          `json:"state"`
+	Category    string          `json:"category"`
+	Tags        []string        `json:"tags"`
+	Permissions []string        `json:"permissions"`
+	Declared    string          `json:"declared"` // file:line
+	Input       json.RawMessage `json:"input_schema"`
+	Output      json.RawMessage `json:"output_schema"`
+
+	key string
+}
+
+func infoOf(t *ir.Tool) toolInfo {
+	out := toolInfo{
+		Name: t.Name.Name, Version: t.Version, Description: t.Description, Effects: check.Effects(t).String(), State: cmp.Or(t.State, "active"),
+		Category: t.Category, Tags: append([]string{}, t.Tags...), Permissions: append([]string{}, t.Permissions...), key: t.Key.Name,
+	}
+	if t.Key.Span.File != nil {
+		out.Declared = fmt.Sprintf("%s:%d", t.Key.Span.File.Name, t.Key.Span.Start().Line)
+	}
+	in, result := t.In, t.Out
+	if in == nil {
+		in = schema.EmptyType
+	}
+	if result == nil {
+		result = schema.EmptyType
+	}
+	out.Input, out.Output = json.RawMessage(schema.JSONSchema(in)), json.RawMessage(schema.JSONSchema(result))
+	out.RunsAs, out.Target = runsAs(t.Binding)
+	return out
+}
+
+func runsAs(b ir.Binding) (kind, target string) {
+	switch b := b.(type) {
+	case *ir.GoTool:
+		return "go", b.Func.Ref.Name
+	case *ir.CommandTool:
+		var words []string
+		for _, arg := range b.Args {
+			words = append(words, arg.Text.Value)
+		}
+		if b.Shell {
+			return "shell", strings.Join(words, " ")
+		}
+		return "command", strings.Join(words, " ")
+	case *ir.HTTPTool:
+		if b.URL == nil {
+			return "http", b.Method
+		}
+		return "http", b.Method + " " + b.URL.Text.Value
+	case *ir.PythonTool:
+		return "python", b.Ref.Name
+	case *ir.JSTool:
+		return "js", b.Path.Name
+	case *ir.MCPTool:
+		return "mcp", b.Ref.Name
+	case *ir.StarlarkTool:
+		return "starlark", b.Path.Name
+	}
+	return "", ""
+}
+
+func (t *toolInfo) full() string { return t.Name + "@" + t.Version }
+
+func (t *toolInfo) hidden() bool { return t.State == "deprecated" || t.State == "blocked" }
+
+// named reports whether the tool can be called so: with or without namespace and version.
+func (t *toolInfo) named(name string) bool {
+	short := t.Name[strings.LastIndexByte(t.Name, '.')+1:]
+	return slices.Contains([]string{t.Name, t.full(), t.key, short, short + "@" + t.Version}, name)
+}
+
+func (t *toolInfo) matches(words []string) bool {
+	text := strings.ToLower(strings.Join(append([]string{t.full(), t.Description, t.Category}, t.Tags...), "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// tools prints the tools that are asked for, by name. Mistakes in the files are reported and make the command fail, but
+// hide no tool that could be read.
+func (a *app) tools(args []string, format string, wanted func(toolInfo) bool, text func([]toolInfo) string) error {
+	if format != "text" && format != "json" {
+		return usage("--format is text or json, not %q", format)
+	}
+	names, _, err := workflows(args)
+	if err != nil {
+		return err
+	}
+	all, diags := a.declared(names)
+	list := slices.DeleteFunc(all, func(t toolInfo) bool { return !wanted(t) })
+	if format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(list); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprint(a.stdout, text(list)); err != nil {
+		return err
+	}
+	return a.report(diags, false)
+}
+
+// declared are the tools of files, each once, by name and version.
+func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
+	files := newDisk()
+	list := []toolInfo{}
+	var read []*compiled
+	seen := map[string]bool{}
+	for _, name := range names {
+		c := a.readTools(files, name)
+		read = append(read, c)
+		if c.workflow == nil {
+			continue
+		}
+		for _, t := range c.workflow.Tools {
+			info := infoOf(t)
+			if at := info.full() + " " + info.Declared; !seen[at] {
+				seen[at] = true
+				list = append(list, info)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y toolInfo) int {
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Version, y.Version), cmp.Compare(x.Declared, y.Declared))
+	})
+	return list, merged(read)
+}
+
+// readTools reads a file for its tools alone: it may be one that has no nodes because others include it.
+func (a *app) readTools(files parser.Files, name string) *compiled {
+	a.file = name
+	sink := &diag.Sink{}
+	c := &compiled{name: name, workflow: parser.Parse(files, name, sink)}
+	if c.workflow != nil {
+		bind.Resolve(c.workflow, bind.Options{Dir: filepath.FromSlash(path.Dir(name))}, sink)
+	}
+	c.list = slices.DeleteFunc(sink.List(), func(d diag.Diagnostic) bool {
+		return d.Severity != diag.Error || c.workflow != nil && d.Code == diag.MissingKey && d.Span.File == c.workflow.File && d.Span.Lo == c.workflow.Body.Span.Lo
+	})
+	a.file = ""
+	return c
+}
+
+// toolsTable is a line for each tool.
+func toolsTable(list []toolInfo) string {
+	if len(list) == 0 {
+		return "no tools\n"
+	}
+	var b strings.Builder
+	wide := 0
+	for _, t := range list {
+		wide = max(wide, len([]rune(t.full())))
+	}
+	for _, t := range list {
+		about, _, _ := strings.Cut(t.Description, "\n")
+		if t.hidden() {
+			about = strings.TrimSpace("(" + t.State + ") " + about)
+		}
+		line := fmt.Sprintf("%-*s  %-8s  %s", wide, diag.Printable(t.full()), t.Effects, diag.Printable(about))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// toolsPage is a paragraph for each tool.
+func toolsPage(list []toolInfo) string {
+	var b strings.Builder
+	for i, t := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(diag.Printable(t.full()) + "\n")
+		for _, line := range strings.Split(strings.TrimSpace(t.Description), "\n") {
+			if line != "" {
+				b.WriteString("  " + diag.Printable(line) + "\n")
+			}
+		}
+		b.WriteByte('\n')
+		rows := [][2]string{
+			{"runs as", strings.TrimSpace(t.RunsAs + " " + t.Target)}, {"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
+			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"declared", t.Declared},
+		}
+		for _, r := range rows {
+			if r[1] != "" {
+				fmt.Fprintf(&b, "  %-11s  %s\n", r[0], diag.Printable(r[1]))
+			}
+		}
+		for _, s := range []struct {
+			name string
+			text json.RawMessage
+		}{{"input", t.Input}, {"output", t.Output}} {
+			text, err := json.MarshalIndent(s.text, "  ", "  ")
+			if err != nil {
+				text = s.text
+			}
+			b.WriteString("\n  " + s.name + "\n\n  ")
+			for k, line := range strings.Split(string(text), "\n") {
+				if k > 0 {
+					b.WriteString("\n")
+				}
+				b.WriteString(diag.Printable(line))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}

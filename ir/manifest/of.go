@@ -1,0 +1,164 @@
+package manifest
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// inherited are the variables of its own environment that a program hands to every command (runtime/exectool).
+var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
+
+// Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
+func Of(p *check.Program) *Manifest {
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}}
+	tools := map[*ir.Tool]bool{}
+	for _, s := range p.Table {
+		if t := s.Tool; t != nil && !tools[t] {
+			tools[t] = true
+			c.tool(t)
+		}
+		switch v := s.Node.Verb.(type) {
+		case *ir.GoCall:
+			c.function(v.Func)
+		case *ir.LLM:
+			c.models.add(v.Model.Name)
+		case *ir.Agent:
+			c.models.add(v.Model.Name)
+		}
+	}
+	out := &Manifest{Version: Version, Workflow: p.WF.Name.Name}
+	c.workflow(p.WF)
+	for _, f := range p.Flows {
+		c.workflow(f.WF)
+	}
+	if pol := p.WF.Policy; pol != nil { // those of sub-workflows only narrow it
+		out.Caps = Caps{MaxIterations: pol.MaxIterations, MaxToolCalls: pol.MaxToolCalls, MaxTokens: pol.MaxTokens, MaxCostUSD: pol.MaxCostUSD, Sandbox: pol.SandboxMin}
+		for _, n := range pol.NetAllow {
+			c.networks.add(n)
+		}
+		for _, g := range pol.Grants {
+			c.grants.add(g)
+		}
+	}
+	out.Hosts, out.Networks, out.Commands, out.Env, out.Secrets = c.hosts.sorted(), c.networks.sorted(), c.commands.sorted(), c.env.sorted(), c.secrets.sorted()
+	out.GoPackages, out.Code, out.Models, out.Effects, out.Grants = c.packages.sorted(), c.code.sorted(), c.models.sorted(), c.effects.sorted(), c.grants.sorted()
+	return out
+}
+
+type collector struct {
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants set
+}
+
+// workflow takes what belongs to a file rather than to a step.
+func (c *collector) workflow(wf *ir.Workflow) {
+	for _, s := range wf.Secrets {
+		c.secrets.add(s.Name.Name)
+	}
+	for _, s := range wf.State {
+		c.function(s.Merge.Reducer)
+	}
+	for _, m := range wf.Models {
+		if c.models[m.Name.Name] { // a name of the file stands for its model
+			delete(c.models, m.Name.Name)
+			c.models.add(m.Model)
+			c.hosts.add(host(m.BaseURL))
+			c.secrets.add(m.Key)
+		}
+	}
+	for _, s := range wf.Servers {
+		for tool := range c.code {
+			if strings.HasPrefix(tool, "mcp:"+s.Name.Name+"/") {
+				c.server(s)
+				break
+			}
+		}
+	}
+}
+
+func (c *collector) server(s *ir.Server) {
+	if len(s.Command) > 0 {
+		c.commands.add(s.Command[0])
+	}
+	c.hosts.add(host(s.URL))
+	c.auth(s.Auth)
+	for _, v := range s.Env {
+		c.env.add(v.Name.Name)
+	}
+}
+
+func (c *collector) auth(a *ir.Auth) {
+	if a != nil {
+		c.secrets.add(a.Secret.Name)
+	}
+}
+
+func (c *collector) function(f *ir.GoFunc) {
+	if f != nil && f.Bind != nil {
+		c.packages.add(f.Bind.Path)
+	}
+}
+
+func (c *collector) tool(t *ir.Tool) {
+	if e := check.Effects(t); e != ir.EffectsNone {
+		c.effects.add(e.String())
+	}
+	c.auth(t.Auth)
+	switch b := t.Binding.(type) {
+	case *ir.GoTool:
+		c.function(b.Func)
+	case *ir.CommandTool:
+		c.command(b)
+	case *ir.HTTPTool:
+		if b.URL != nil {
+			c.hosts.add(host(b.URL.Text.Value))
+		}
+	case *ir.PythonTool:
+		c.code.add("python:" + b.Ref.Name)
+	case *ir.JSTool:
+		c.code.add("js:" + b.Path.Name)
+	case *ir.MCPTool:
+		c.code.add("mcp:" + b.Ref.Name)
+	case *ir.StarlarkTool:
+		c.code.add("starlark:" + b.Path.Name)
+	}
+}
+
+func (c *collector) command(b *ir.CommandTool) {
+	switch {
+	case b.Shell:
+		c.commands.add("sh")
+	case len(b.Args) > 0 && strings.Contains(b.Args[0].Text.Value, "{{"):
+		c.commands.add("*")
+	case len(b.Args) > 0:
+		c.commands.add(b.Args[0].Text.Value)
+	}
+	for _, name := range inherited {
+		c.env.add(name)
+	}
+	for _, v := range b.Env {
+		c.env.add(v.Name.Name)
+	}
+}
+
+var place = regexp.MustCompile(`\{[^{}]*\}`)
+
+// host is the host of a URL, with the port if one is written. A part that is decided at run time is *.
+func host(url string) string {
+	if url == "" {
+		return ""
+	}
+	_, rest, ok := strings.Cut(place.ReplaceAllString(url, "*"), "://")
+	if !ok {
+		return "*"
+	}
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	return strings.ToLower(rest)
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const samplePlan = `{"plan":1,"workflow":"w","source":"w.flowgen.yaml","parts":[
+{"kind":"step","node":"a","verb":"tool","tool":"w.a@1","effects":"reads","sandbox":"none","timeout":"30s","attempts":3,"catch":[{"code":"any","to":"end"}]},
+{"kind":"if","when":"a > 1","parts":[{"kind":"step","node":"b\u001b[31m","verb":"let","effects":"none"}]},
+{"kind":"choose","when":"input.x","parts":[{"kind":"step","case":"one or two","node":"c","verb":"flow","flow":"sub","effects":"none","on_error":"skip"},{"kind":"sequence","case":"anything else","parts":[]}]},
+{"kind":"parallel","parts":[{"kind":"step","node":"m","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"n","verb":"tool","tool":"w.n@1","effects":"writes","sandbox":"native","timeout":"1s","on_error":"default"}]}]},
+{"kind":"scheduled","parts":[{"kind":"step","node":"d","verb":"let","effects":"none"},{"kind":"step","node":"e","verb":"loop","effects":"none","max_iterations":1,"until":"e.n > 3","after":[0]}]},
+{"kind":"repeat","when":"x < 3","max_iterations":5,"parts":[{"kind":"step","node":"f","verb":"let","effects":"none"}]}],
+"flows":[{"workflow":"sub","source":"sub.flowgen.yaml","parts":[{"kind":"step","node":"g","verb":"let","effects":"none"}]}],
+"at_most":{"calls":[{"tool":"w.a@1","effects":"reads","at_most":3},{"tool":"w.n@1","effects":"writes","at_most":null}],"total":null,"time":null,"unbounded":["m has no bound on its items"]}}`
+
+func TestPlanText(t *testing.T) {
+	want := `plan of w (w.flowgen.yaml)
+
+  a: tool w.a@1, reads, not isolated, up to 3 attempts, timeout 30s each, on any go to end
+  if a > 1
+    b: let
+  by input.x
+    one or two:
+      c: flow sub, skipped on errors
+    anything else:
+      nothing
+  side by side
+    m: map, any number of items, 8 at a time
+      n: tool w.n@1, writes, timeout 1s, a default on errors
+  each as soon as those it comes after have ended
+    (1)
+      d: let
+    (2) after (1)
+      e: loop, at most once, until e.n > 3
+  repeat at most 5 times, again while x < 3
+    f: let
+
+flow sub (sub.flowgen.yaml)
+
+  g: let
+
+at most
+
+  calls of w.a@1  3 (reads)
+  calls of w.n@1  unbounded (writes)
+  calls in all    unbounded
+  time            unbounded
+
+unbounded because
+
+  m has no bound on its items
+`
+	got, err := PlanText(samplePlan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	bounded, err := PlanText(strings.Replace(samplePlan, `"total":null,"time":null`, `"total":4,"time":"1m30s"`, 1))
+	if err != nil || !strings.Contains(bounded, "calls in all    4\n") || !strings.Contains(bounded, "1m30s, and more if") {
+		t.Error(bounded, err)
+	}
+}
+
+func TestManifestText(t *testing.T) {
+	got, err := ManifestText(`{"manifest":1,"workflow":"w","hosts":["a.example.com","*"],"networks":[],"commands":["git\u001b"],"env":["PATH"],"secrets":["KEY"],
+"go_packages":["example.com/t"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{"max_tool_calls":25,"max_cost_usd":"0.50","sandbox":"process"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `w can touch
+
+  hosts        a.example.com, *
+  networks     none
+  commands     git\x1b
+  environment  PATH
+  secrets      KEY
+  Go packages  example.com/t
+  other code   none
+  models       none
+  effects      reads
+  grants       none
+  caps         25 tool calls, $0.50, sandbox process (written; this version does not enforce them)
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	info := &runtime.Info{Name: "w", Plan: samplePlan, Manifest: `{"manifest":1,"workflow":"w"}`}
+	tests := []struct {
+		args        []string
+		info        *runtime.Info
+		code        int
+		out, errors string
+	}{
+		{[]string{"plan"}, info, exitOK, "plan of w (w.flowgen.yaml)\n", ""},
+		{[]string{"plan", "--format", "json"}, info, exitOK, "{\n  \"plan\": 1,\n  \"workflow\": \"w\",\n", ""},
+		{[]string{"manifest"}, info, exitOK, "w can touch\n", ""},
+		{[]string{"manifest", "--format=json"}, info, exitOK, "{\n  \"manifest\": 1,\n  \"workflow\": \"w\"\n}\n", ""},
+		{[]string{"manifest", "--format", "xml"}, info, exitUsage, "", "there is no format xml"},
+		{[]string{"plan", "it"}, info, exitUsage, "", "unexpected argument it"},
+		{[]string{"plan", "--fromat"}, info, exitUsage, "", "did you mean --format?"},
+		{[]string{"plan"}, &runtime.Info{Name: "old"}, exitFault, "", "does not carry its plan\nhelp: generate its code again"},
+		{[]string{"manifest"}, &runtime.Info{Manifest: "{"}, exitFault, "", "not a manifest"},
+		{[]string{"plan", "--format", "json"}, &runtime.Info{Plan: "{"}, exitFault, "", "unexpected end"},
+		{[]string{"plan"}, &runtime.Info{Plan: `{"parts":5}`}, exitFault, "", "not a plan"},
+	}
+	for _, tt := range tests {
+		c := newConsole(tt.args...)
+		code := run(&c.system, &workflow{info: tt.info})
+		if code != tt.code || !strings.HasPrefix(c.out.String(), tt.out) || tt.out == "" && c.out.Len() > 0 || !strings.Contains(c.err.String(), tt.errors) {
+			t.Errorf("%v: exit code %d, stdout:\n%s\nstderr:\n%s", tt.args, code, c.out.String(), c.err.String())
+		}
+	}
+}

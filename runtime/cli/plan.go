@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plan is what is read of the JSON form of a plan. The compiler writes it; runtime.Info carries it.
+type plan struct {
+	Workflow, Source string
+	Parts            []planPart
+	Flows            []planFlow
+	AtMost           struct {
+		Calls []struct {
+			Tool, Effects string
+			AtMost        *int64 `json:"at_most"`
+		}
+		Total     *int64
+		Time      *string
+		Unbounded []string
+	} `json:"at_most"`
+}
+
+type planFlow struct {
+	Workflow, Source string
+	Parts            []planPart
+}
+
+type planPart struct {
+	Kind, Case, When, Node, Verb, Tool, Flow, Effects, Sandbox, Timeout, Until string
+
+	Attempts, Parallel int
+	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
+	MaxIterations      json.RawMessage `json:"max_iterations"`
+	Catch              []struct{ Code, To string }
+	OnError            string `json:"on_error"`
+	After              []int
+	Parts              []planPart
+}
+
+// PlanText renders the JSON form of a plan for people.
+func PlanText(data string) (string, error) {
+	var p plan
+	if err := json.Unmarshal([]byte(data), &p); err != nil {
+		return "", fmt.Errorf("not a plan: %w", err)
+	}
+	w := &planWriter{}
+	w.b.WriteString("plan of " + safe(p.Workflow) + " (" + safe(p.Source) + ")\n\n")
+	w.parts(p.Parts, 1)
+	for _, f := range p.Flows {
+		w.b.WriteString("\nflow " + safe(f.Workflow) + " (" + safe(f.Source) + ")\n\n")
+		w.parts(f.Parts, 1)
+	}
+	w.worst(&p)
+	return w.b.String(), nil
+}
+
+type planWriter struct{ b strings.Builder }
+
+func (w *planWriter) line(depth int, text string) {
+	w.b.WriteString(strings.Repeat("  ", depth) + text + "\n")
+}
+
+func (w *planWriter) parts(list []planPart, depth int) {
+	if len(list) == 0 {
+		w.line(depth, "nothing")
+	}
+	for i := range list {
+		w.part(&list[i], depth)
+	}
+}
+
+func (w *planWriter) part(p *planPart, depth int) {
+	if p.Case != "" {
+		w.line(depth, safe(p.Case)+":")
+		depth++
+	}
+	switch p.Kind {
+	case "step":
+		w.line(depth, safe(p.Node)+": "+p.about())
+		if len(p.Parts) > 0 {
+			w.parts(p.Parts, depth+1)
+		}
+		return
+	case "if":
+		w.line(depth, "if "+safe(p.When))
+	case "choose":
+		text := "one of"
+		if p.When != "" {
+			text = "by " + safe(p.When)
+		}
+		w.line(depth, text)
+	case "parallel":
+		w.line(depth, "side by side")
+	case "scheduled":
+		w.schedule(p, depth)
+		return
+	case "repeat":
+		text := "repeat " + times(p.MaxIterations)
+		if p.When != "" {
+			text += ", again while " + safe(p.When)
+		}
+		w.line(depth, text)
+	default:
+		w.parts(p.Parts, depth)
+		return
+	}
+	w.parts(p.Parts, depth+1)
+}
+
+// schedule names what each part comes after: the parts by their number.
+func (w *planWriter) schedule(p *planPart, depth int) {
+	w.line(depth, "each as soon as those it comes after have ended")
+	for i := range p.Parts {
+		text := "(" + strconv.Itoa(i+1) + ")"
+		if after := p.Parts[i].After; len(after) > 0 {
+			words := make([]string, len(after))
+			for k, a := range after {
+				words[k] = "(" + strconv.Itoa(a+1) + ")"
+			}
+			text += " after " + strings.Join(words, ", ")
+		}
+		w.line(depth+1, text)
+		w.part(&p.Parts[i], depth+2)
+	}
+}
+
+// about is a step in a line.
+func (p *planPart) about() string {
+	words := []string{safe(p.Verb)}
+	switch {
+	case p.Tool != "":
+		words[0] += " " + safe(p.Tool)
+	case p.Flow != "":
+		words[0] += " " + safe(p.Flow)
+	}
+	add := func(ok bool, text string) {
+		if ok {
+			words = append(words, text)
+		}
+	}
+	add(p.Tool != "", safe(p.Effects))
+	add(p.Sandbox == "none", "not isolated")
+	switch n := counted(p.MaxItems); {
+	case p.MaxItems == nil:
+	case n == unbounded:
+		add(true, "any number of items")
+	default:
+		add(true, "at most "+n+" items")
+	}
+	add(p.Parallel > 0, strconv.Itoa(p.Parallel)+" at a time")
+	add(p.MaxIterations != nil, times(p.MaxIterations))
+	add(p.Until != "", "until "+safe(p.Until))
+	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")
+	add(p.Timeout != "" && p.Attempts > 1, "timeout "+safe(p.Timeout)+" each")
+	add(p.Timeout != "" && p.Attempts <= 1, "timeout "+safe(p.Timeout))
+	for _, c := range p.Catch {
+		add(true, "on "+safe(c.Code)+" go to "+safe(c.To))
+	}
+	add(p.OnError == "skip", "skipped on errors")
+	add(p.OnError == "default", "a default on errors")
+	return strings.Join(words, ", ")
+}
+
+// repeats reports whether a call has several attempts.
+func repeats(list []planPart) bool {
+	return slices.ContainsFunc(list, func(p planPart) bool { return p.Attempts > 1 || repeats(p.Parts) })
+}
+
+const unbounded = "unbounded"
+
+// counted is a number of the JSON form, where null is no bound.
+func counted(n json.RawMessage) string {
+	if string(n) == "null" {
+		return unbounded
+	}
+	return safe(string(n))
+}
+
+func times(n json.RawMessage) string {
+	switch t := counted(n); t {
+	case unbounded:
+		return "without bound"
+	case "1":
+		return "at most once"
+	default:
+		return "at most " + t + " times"
+	}
+}
+
+func (w *planWriter) worst(p *plan) {
+	w.b.WriteString("\nat most\n\n")
+	number := func(n *int64) string {
+		if n == nil {
+			return unbounded
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	rows := make([][2]string, 0, len(p.AtMost.Calls)+2)
+	for _, c := range p.AtMost.Calls {
+		rows = append(rows, [2]string{"calls of " + safe(c.Tool), number(c.AtMost) + " (" + safe(c.Effects) + ")"})
+	}
+	rows = append(rows, [2]string{"calls in all", number(p.AtMost.Total)})
+	if t := p.AtMost.Time; t != nil {
+		text := safe(*t)
+		if repeats(p.Parts) || slices.ContainsFunc(p.Flows, func(f planFlow) bool { return repeats(f.Parts) }) {
+			text += ", and more if a server asks to wait longer between attempts"
+		}
+		rows = append(rows, [2]string{"time", text})
+	} else {
+		rows = append(rows, [2]string{"time", unbounded})
+	}
+	table(&w.b, rows)
+	if len(p.AtMost.Unbounded) == 0 {
+		return
+	}
+	w.b.WriteString("\nunbounded because\n\n")
+	for i, why := range p.AtMost.Unbounded {
+		if i == 20 {
+			w.line(1, "and "+strconv.Itoa(len(p.AtMost.Unbounded)-i)+" more")
+			break
+		}
+		w.line(1, safe(why))
+	}
+}
