@@ -82,7 +82,7 @@ func (a *app) toolsShow() *cobra.Command {
 			var names []string
 			found := false
 			err := a.tools(args[1:], format, func(t toolInfo) bool {
-				names = append(names, t.Name)
+				names = append(names, t.short(), t.Name)
 				fits := t.named(args[0])
 				found = found || fits
 				return fits
@@ -180,9 +180,11 @@ func (t *toolInfo) hidden() bool { return t.State == "deprecated" || t.State == 
 
 // named reports whether the tool can be called so: with or without namespace and version.
 func (t *toolInfo) named(name string) bool {
-	short := t.Name[strings.LastIndexByte(t.Name, '.')+1:]
-	return slices.Contains([]string{t.Name, t.full(), t.key, short, short + "@" + t.Version}, name)
+	return slices.Contains([]string{t.Name, t.full(), t.key, t.short(), t.short() + "@" + t.Version}, name)
 }
+
+// short is the name without namespace.
+func (t *toolInfo) short() string { return t.Name[strings.LastIndexByte(t.Name, '.')+1:] }
 
 func (t *toolInfo) matches(words []string) bool {
 	text := strings.ToLower(strings.Join(append([]string{t.full(), t.Description, t.Category}, t.Tags...), "\n"))
