@@ -9,6 +9,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/manifest"
+	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -219,6 +221,7 @@ func (g *generator) info() {
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
 	}
+	fields = append(fields, field("Plan", quoteJSON(plan.Of(p).JSON())), field("Manifest", quoteJSON(manifest.Of(p).JSON())))
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)

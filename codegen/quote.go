@@ -19,6 +19,15 @@ func quote(s string) jen.Code {
 	return jen.Op(strconv.Quote(s))
 }
 
+// quoteJSON writes JSON as a Go string literal: between backquotes where that is possible, so that its quotes need no
+// escapes.
+func quoteJSON(s string) jen.Code {
+	if quoteRaw(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Op(strconv.Quote(s))
+}
+
 // quoteBlock reports whether s is worth a raw string: a text of three lines or more that hold something.
 func quoteBlock(s string) bool {
 	lines := 0

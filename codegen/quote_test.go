@@ -113,3 +113,15 @@ func TestCommentProperty(t *testing.T) {
 		}
 	})
 }
+
+func TestQuoteJSON(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{`{"a":"b\n"}`, "`{\"a\":\"b\\n\"}`"},
+		{"{\"a\":\"`\"}", `"{\"a\":\"` + "`" + `\"}"`},
+		{"{\"a\":\"\u202e\"}", `"{\"a\":\"\u202e\"}"`},
+	} {
+		if got := jen.Add(quoteJSON(tt.in)).GoString(); got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}

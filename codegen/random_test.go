@@ -88,7 +88,7 @@ func TestRandomWorkflows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of many packages")
 	}
-	first, count := setting("RANDOM_SEED", 1), setting("RANDOM_RUNS", 60)
+	first, count := setting("RANDOM_SEED", 1), setting("RANDOM_RUNS", 80)
 	if os.Getenv("RANDOM_SEED") != "" && os.Getenv("RANDOM_RUNS") == "" {
 		count = 1
 	}
@@ -113,6 +113,9 @@ func TestRandomWorkflows(t *testing.T) {
 			t.Logf("%s\n%s", u.text(), u.code)
 		}
 	}
+	if len(units) >= 60 {
+		coverage(t, units)
+	}
 	dir := layOut(t, units)
 	exe := build(t, dir)
 	// A condition that asks the same twice is as it was written.
@@ -120,6 +123,30 @@ func TestRandomWorkflows(t *testing.T) {
 	runAll(t, exe, units)
 	if out, err := vet(); err != nil {
 		t.Errorf("go vet: %v\n%s", err, out)
+	}
+}
+
+// coverage holds the corpus to what the test is for: every form of generated code, many times.
+func coverage(t *testing.T, units []*unit) {
+	t.Helper()
+	for _, form := range []string{
+		"runtime.Parallel(", "runtime.Graph(", "runtime.Map(", "runtime.MapKeep(", "runtime.MapDrop(", "run.Iterate(", "run.In(",
+		"runtime.Call(", "runtime.CallOrSkip(", "runtime.CallOr(", "runtime.Try(", "runtime.Some(", "runtime.Skip(", "runtime.Skipped(",
+		"runtime.Catch(", "runtime.CatchOptional(", "runtime.SetOnce(", "runtime.NoCase(", "runtime.Enumerate(", "Retry: &runtime.Retry{",
+		"random.Fold(state.Fold", "append(state.Seen", "slices.Clip(", "Ran := ", "Err != nil", "\t\tswitch ", " else {", "default:\n",
+		" = false\n", "Done := err == nil", "for _, xs := range", "for _, x := range",
+	} {
+		n := 0
+		for _, u := range units {
+			if bytes.Contains(u.code, []byte(form)) {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("%d of %d workflows have %q", n, len(units), form)
+		} else {
+			t.Logf("%3d %q", n, form)
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ func (a *app) checkCommand() *cobra.Command {
 			foldersHelp + "\n\n" +
 			"Diagnostics go to stderr as text, or to stdout in a format for machines: json; github, the commands that\n" +
 			"make annotations in GitHub Actions; sarif, the SARIF 2.1.0 that code scanning reads. The last two name files\n" +
-			"as seen from GITHUB_WORKSPACE, where that is set.",
+			"as seen from GITHUB_WORKSPACE, where that is set. For systems that read the text, docs/problem-matcher.json of\n" +
+			"flowgen's repository has the regular expressions.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			write := diagnosticFormats[format]

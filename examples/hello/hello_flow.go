@@ -72,6 +72,8 @@ var Info = &runtime.Info{
 		{From: "start", To: "german", Label: "german"},
 		{From: "start", To: "french", Label: "french"},
 	},
+	Plan:     `{"plan":1,"workflow":"hello","source":"hello.flowgen.yaml","parts":[{"kind":"step","node":"start","verb":"let","effects":"none"},{"kind":"choose","when":"input.language","parts":[{"kind":"step","case":"english","node":"english","verb":"let","effects":"none"},{"kind":"step","case":"german","node":"german","verb":"let","effects":"none"},{"kind":"step","case":"french","node":"french","verb":"let","effects":"none"}]}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`,
+	Manifest: `{"manifest":1,"workflow":"hello","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`,
 }
 
 // Workflow runs hello. It is safe for concurrent use.
