@@ -59,6 +59,7 @@ func (g *generator) generate() ([]byte, error) {
 	for _, sub := range g.p.Flows {
 		g.function(sub)
 	}
+	g.descriptions()
 
 	var buf bytes.Buffer
 	if err := g.file.Render(&buf); err != nil {

@@ -221,10 +221,20 @@ func (g *generator) info() {
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
 	}
-	fields = append(fields, field("Plan", quoteJSON(plan.Of(p).JSON())), field("Manifest", quoteJSON(manifest.Of(p).JSON())))
+	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")))
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)
+}
+
+// descriptions closes the file with the documents that Info carries: long lines that nobody needs to read here.
+func (g *generator) descriptions() {
+	g.file.Line()
+	g.file.Comment("What the program answers to `plan` and `manifest`.")
+	g.file.Const().Defs(
+		jen.Id("planJSON").Op("=").Add(quoteJSON(plan.Of(g.p).JSON())),
+		jen.Id("manifestJSON").Op("=").Add(quoteJSON(manifest.Of(g.p).JSON())),
+	)
 }
 
 func (g *generator) infoFields(fs []*schema.Field) jen.Code {

@@ -149,8 +149,8 @@ var Info = &runtime.Info{
 		{From: "lines", To: "total"},
 		{From: "total", To: "report"},
 	},
-	Plan:     `{"plan":1,"workflow":"api_report","source":"api_report.flowgen.yaml","parts":[{"kind":"step","node":"pages","verb":"loop","effects":"reads","max_iterations":100,"until":"!pages.more","parts":[{"kind":"step","node":"batch","verb":"tool","tool":"shop.orders@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":4}]},{"kind":"step","node":"lines","verb":"map","effects":"reads","parallel":4,"max_items":10000,"parts":[{"kind":"step","node":"flow","verb":"flow","flow":"line","effects":"reads"}]},{"kind":"step","node":"total","verb":"go","effects":"none"},{"kind":"step","node":"report","verb":"let","effects":"none"}],"flows":[{"workflow":"line","source":"line.flowgen.yaml","parts":[{"kind":"parallel","parts":[{"kind":"step","node":"customer","verb":"tool","tool":"shop.customer@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":3,"on_error":"skip"},{"kind":"step","node":"amount","verb":"go","effects":"none"}]},{"kind":"step","node":"row","verb":"let","effects":"none"}]}],"at_most":{"calls":[{"tool":"shop.orders@1","effects":"reads","at_most":400},{"tool":"shop.customer@1","effects":"reads","at_most":30000}],"total":30400,"time":"22h11m30s","unbounded":[]}}`,
-	Manifest: `{"manifest":1,"workflow":"api_report","hosts":["127.0.0.1:*"],"networks":["loopback"],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/examples/api-report/shop"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{}}`,
+	Plan:     planJSON,
+	Manifest: manifestJSON,
 }
 
 // Workflow runs api_report. It is safe for concurrent use.
@@ -254,3 +254,9 @@ func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
 
 	return LineOutput{Text: row.Text}, nil
 }
+
+// What the program answers to `plan` and `manifest`.
+const (
+	planJSON     = `{"plan":1,"workflow":"api_report","source":"api_report.flowgen.yaml","parts":[{"kind":"step","node":"pages","verb":"loop","effects":"reads","max_iterations":100,"until":"!pages.more","parts":[{"kind":"step","node":"batch","verb":"tool","tool":"shop.orders@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":4}]},{"kind":"step","node":"lines","verb":"map","effects":"reads","parallel":4,"max_items":10000,"parts":[{"kind":"step","node":"flow","verb":"flow","flow":"line","effects":"reads"}]},{"kind":"step","node":"total","verb":"go","effects":"none"},{"kind":"step","node":"report","verb":"let","effects":"none"}],"flows":[{"workflow":"line","source":"line.flowgen.yaml","parts":[{"kind":"parallel","parts":[{"kind":"step","node":"customer","verb":"tool","tool":"shop.customer@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":3,"on_error":"skip"},{"kind":"step","node":"amount","verb":"go","effects":"none"}]},{"kind":"step","node":"row","verb":"let","effects":"none"}]}],"at_most":{"calls":[{"tool":"shop.orders@1","effects":"reads","at_most":400},{"tool":"shop.customer@1","effects":"reads","at_most":30000}],"total":30400,"time":"22h11m30s","unbounded":[]}}`
+	manifestJSON = `{"manifest":1,"workflow":"api_report","hosts":["127.0.0.1:*"],"networks":["loopback"],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/examples/api-report/shop"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{}}`
+)

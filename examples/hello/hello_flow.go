@@ -72,8 +72,8 @@ var Info = &runtime.Info{
 		{From: "start", To: "german", Label: "german"},
 		{From: "start", To: "french", Label: "french"},
 	},
-	Plan:     `{"plan":1,"workflow":"hello","source":"hello.flowgen.yaml","parts":[{"kind":"step","node":"start","verb":"let","effects":"none"},{"kind":"choose","when":"input.language","parts":[{"kind":"step","case":"english","node":"english","verb":"let","effects":"none"},{"kind":"step","case":"german","node":"german","verb":"let","effects":"none"},{"kind":"step","case":"french","node":"french","verb":"let","effects":"none"}]}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`,
-	Manifest: `{"manifest":1,"workflow":"hello","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`,
+	Plan:     planJSON,
+	Manifest: manifestJSON,
 }
 
 // Workflow runs hello. It is safe for concurrent use.
@@ -128,3 +128,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	}
 	return Output{Greeting: text, Letters: start.Letters}, nil
 }
+
+// What the program answers to `plan` and `manifest`.
+const (
+	planJSON     = `{"plan":1,"workflow":"hello","source":"hello.flowgen.yaml","parts":[{"kind":"step","node":"start","verb":"let","effects":"none"},{"kind":"choose","when":"input.language","parts":[{"kind":"step","case":"english","node":"english","verb":"let","effects":"none"},{"kind":"step","case":"german","node":"german","verb":"let","effects":"none"},{"kind":"step","case":"french","node":"french","verb":"let","effects":"none"}]}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
+	manifestJSON = `{"manifest":1,"workflow":"hello","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
+)
