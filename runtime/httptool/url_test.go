@@ -121,11 +121,18 @@ func FuzzExpand(f *testing.F) {
 	f.Add("https://h:{x}/", "1")
 	f.Add("http://[::1]:{x}/{+x}?{x}", "..")
 	f.Fuzz(func(t *testing.T, template, value string) {
+		if !strings.HasPrefix(template, "https://") && !strings.HasPrefix(template, "http://") {
+			return // the compiler lets no other template through
+		}
 		got, err := URL(template, value, value, value).expand([]Field{{value, value}})
 		if err != nil {
 			return
 		}
-		a, aerr := url.Parse(strings.NewReplacer("{", "", "}", "", "+", "").Replace(template))
+		harmless, err := URL(template, "1", "1", "1").expand(nil)
+		if err != nil {
+			t.Fatalf("%q takes %q and refuses 1: %v", template, value, err)
+		}
+		a, aerr := url.Parse(harmless)
 		b, berr := url.Parse(got)
 		if aerr == nil && berr == nil && !strings.Contains(authorityOf(template), "{") && !strings.EqualFold(a.Host, b.Host) {
 			t.Fatalf("%q with %q leads to %q instead of %q", template, value, b.Host, a.Host)
