@@ -83,10 +83,14 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	b.run(p.Body, refs)
 	b.gap()
 	b.result(g.goType(p.Output), p.Outputs)
-	if !mentions(b.code[declared:], "state") { // nothing of the workflow itself; a sub-workflow has its own
-		return b.code[declared:]
+	if mentions(b.code[declared:], "state") {
+		return b.code
 	}
-	return b.code
+	// Nothing of the workflow itself uses it; a sub-workflow has its own. Whether a field was set may still be asked.
+	if declared > 2 {
+		return b.code[1:]
+	}
+	return b.code[declared:]
 }
 
 // state declares the workflow's state with its initial values.
@@ -141,6 +145,7 @@ type function struct {
 	p       *check.Program
 	body    *check.Body
 	names   map[string]bool // locals in use
+	results map[string]bool // locals that hold results
 
 	vars    map[variable]*place
 	used    map[variable]bool    // some of the code reads it
@@ -158,6 +163,10 @@ type function struct {
 
 // reserve takes the names of all results, so that helper variables avoid them.
 func (fn *function) reserve(b *check.Body) {
+	fn.results = map[string]bool{}
+	for _, s := range b.All() {
+		fn.results[fn.local(s)] = true
+	}
 	for _, s := range b.All() {
 		for _, name := range []string{fn.local(s), fn.errName(s), fn.ranName(s), fn.failuresName(s)} {
 			fn.names[name] = true
@@ -184,7 +193,13 @@ func (fn *function) escape(name string) string {
 // errName holds the error of a step with catch.
 func (fn *function) errName(s *check.Step) string { return fn.local(s) + "Err" }
 
-func (fn *function) ranName(s *check.Step) string { return fn.local(s) + "Ran" }
+func (fn *function) ranName(s *check.Step) string {
+	name := fn.local(s) + "Ran"
+	for fn.results[name] { // of a node whose id ends in _ran
+		name += "_"
+	}
+	return name
+}
 
 func (fn *function) failuresName(s *check.Step) string { return fn.local(s) + "Failures" }
 

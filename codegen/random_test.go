@@ -225,88 +225,21 @@ func (u *unit) repair() (bool, string) {
 
 // mend changes the part of the model that a diagnostic is about.
 func (w *writer) mend(d diag.Diagnostic) bool {
-	part := w.at(d.Span.Lo)
-	first := w.around(d.Span.Lo)
 	switch d.Code {
 	case diag.NeverAbsent:
-		switch p := part.(type) {
-		case *ref:
-			if first != nil {
-				first.form = plain
-			} else if p.hook == 1 && p.form == defaulted && p.path != "" && p.path != "size" {
-				p.hook = 0
-			} else {
-				p.form = plain
-			}
-		case *firstOf:
-			p.form = plain
-		case *items:
-			p.form = plain
-		default:
-			return false
-		}
-		return true
+		return w.mendForm(d, plain)
 	case diag.OptionalUse:
-		if first != nil {
-			first.form = defaulted
-			return true
-		}
-		switch p := part.(type) {
-		case *ref:
-			p.form = defaulted
-			return true
-		case *items:
-			p.form = defaulted
-			return true
-		}
-		// A whole expression may be absent because a part of it is.
-		mended := false
-		for _, m := range w.marks {
-			if p, ok := m.part.(*ref); ok && d.Span.Lo <= m.lo && m.hi <= d.Span.Hi && p.form == plain &&
-				strings.Contains(d.Message, p.node.id+" may ") {
-				p.form, mended = defaulted, true
-			}
-		}
-		return mended
+		return w.mendForm(d, defaulted) || w.mendInside(d)
 	case diag.NeverRan:
-		switch p := part.(type) {
-		case *ref:
-			if first != nil {
-				first.refs, first.form = slices.DeleteFunc(first.refs, func(r *ref) bool { return r == p }), defaulted
-			}
-			p.form = dead
-			return true
-		case *items:
-			*p = items{input: true, elem: isInt}
-			for _, m := range w.marks {
-				if n, ok := m.part.(*node); ok && n.over == p {
-					n.do.values(func(v any) {
-						if v, ok := v.(*item); ok && v.name == n.as {
-							v.path = ""
-						}
-					})
-					return true
-				}
-			}
-		}
+		return w.mendRead(d)
 	case diag.NotCaught:
-		if p, ok := part.(*caught); ok {
+		p, ok := w.at(d.Span.Lo).(*caught)
+		if ok {
 			p.dead = true
-			return true
 		}
+		return ok
 	case diag.Unreachable:
-		p, ok := part.(*node)
-		if !ok {
-			return false
-		}
-		mended := p.joinAll
-		p.joinAll = false
-		for _, l := range p.in.backs { // behind an edge that asks what the edge back asks
-			if !mended && l.exhausted == "" {
-				l.exhausted, mended = "end", true
-			}
-		}
-		return mended
+		return w.mendUnreachable(d)
 	case diag.StateRace:
 		for _, place := range append([]source.Span{d.Span}, related(d)...) { // the write, or a late reader and the write
 			switch p := w.at(place.Lo).(type) {
@@ -322,6 +255,80 @@ func (w *writer) mend(d diag.Diagnostic) bool {
 		}
 	}
 	return false
+}
+
+// mendForm writes what is read in another form.
+func (w *writer) mendForm(d diag.Diagnostic, f form) bool {
+	if first := w.around(d.Span.Lo); first != nil {
+		first.form = f
+		return true
+	}
+	switch p := w.at(d.Span.Lo).(type) {
+	case *ref:
+		if f == plain && p.hook == 1 && p.form == defaulted && p.path != "" && p.path != "size" {
+			p.hook = 0
+			return true
+		}
+		p.form = f
+	case *items:
+		p.form = f
+	default:
+		return false
+	}
+	return true
+}
+
+// mendInside finds the part because of which a whole expression may be absent.
+func (w *writer) mendInside(d diag.Diagnostic) bool {
+	mended := false
+	for _, m := range w.marks {
+		if p, ok := m.part.(*ref); ok && d.Span.Lo <= m.lo && m.hi <= d.Span.Hi && p.form == plain &&
+			strings.Contains(d.Message, p.node.id+" may ") {
+			p.form, mended = defaulted, true
+		}
+	}
+	return mended
+}
+
+// mendRead does without a result that is never there.
+func (w *writer) mendRead(d diag.Diagnostic) bool {
+	switch p := w.at(d.Span.Lo).(type) {
+	case *ref:
+		if first := w.around(d.Span.Lo); first != nil {
+			first.refs, first.form = slices.DeleteFunc(first.refs, func(r *ref) bool { return r == p }), defaulted
+		}
+		p.form = dead
+		return true
+	case *items:
+		*p = items{input: true, elem: isInt}
+		for _, m := range w.marks {
+			if n, ok := m.part.(*node); ok && n.over == p {
+				n.do.values(func(v any) {
+					if v, ok := v.(*item); ok && v.name == n.as {
+						v.path = ""
+					}
+				})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mendUnreachable lets a node run.
+func (w *writer) mendUnreachable(d diag.Diagnostic) bool {
+	p, ok := w.at(d.Span.Lo).(*node)
+	if !ok {
+		return false
+	}
+	mended := p.joinAll
+	p.joinAll = false
+	for _, l := range p.in.backs { // behind an edge that asks what the edge back asks
+		if !mended && l.exhausted == "" {
+			l.exhausted, mended = "end", true
+		}
+	}
+	return mended
 }
 
 func related(d diag.Diagnostic) []source.Span {
