@@ -29,12 +29,27 @@ type Tool struct {
 	Category    string
 	Tags        []string
 	Auth        *Auth
-	File        *source.File // where it is declared: relative paths and commands start there
-	Span        source.Span
+
+	// Idempotency says that a repetition of a call can be told from a new one: by IdempotencyKey, text over the fields of
+	// the input, or, when that is nil, by the call_id.
+	Idempotency    bool
+	IdempotencyKey *Template
+	Examples       []*Example
+
+	File *source.File // where it is declared: relative paths and commands start there
+	Span source.Span
 }
 
 // FullName is name@version, by which envelopes and journals know the tool.
 func (t *Tool) FullName() string { return t.Name.Name + "@" + t.Version }
+
+// An Example is a call of a tool and what came back, checked against its schemas. ToolSpec: examples.
+type Example struct {
+	Description string
+	In          Value // an object
+	Out         Value // nil: not given
+	Span        source.Span
+}
 
 // A Binding is what a tool runs as: exactly one of the types below.
 type Binding interface{ binding() }
