@@ -233,7 +233,11 @@ func TestBoundaryChecks(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	read := runtime.Bind("t.read@1", runtime.Reads, func(ctx context.Context, name string) (string, error) {
-		return runtime.Auth(ctx)[name], nil
+		v, ok := runtime.Secret(ctx, name)
+		if all := runtime.Auth(ctx); all[name] != v || ok != (v != "") || len(all) != 1 {
+			return "", fmt.Errorf("Secret gives %q, %v, Auth %v", v, ok, all)
+		}
+		return v, nil
 	}, runtime.Secrets("KEY"))
 	lookup := func(name string) (string, bool) { return "v-" + name, name != "GONE" }
 	r := start(t, t.Context(), runtime.WithSecrets(lookup))

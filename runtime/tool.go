@@ -46,7 +46,7 @@ type ToolOption func(*toolOptions)
 // Description sets the text that tells what the tool does.
 func Description(text string) ToolOption { return func(o *toolOptions) { o.description = text } }
 
-// Secrets names the secrets the tool reads with Auth. A missing one fails the call with AUTH_REQUIRED.
+// Secrets names the secrets the tool reads with Secret or Auth. A missing one fails the call with AUTH_REQUIRED.
 func Secrets(names ...string) ToolOption {
 	return func(o *toolOptions) { o.secrets = append(o.secrets, names...) }
 }
@@ -79,27 +79,3 @@ func (t *Tool[In, Out]) Effects() Effects { return t.effects }
 
 // Description returns the text given to Bind.
 func (t *Tool[In, Out]) Description() string { return t.description }
-
-type authKey struct{}
-
-// Auth returns the secrets the running tool asked for with Secrets, by name; nil when it asked for none.
-func Auth(ctx context.Context) map[string]string {
-	m, _ := ctx.Value(authKey{}).(map[string]string)
-	return m
-}
-
-// authorize is gate 6: it gives the tool the secrets it asked for, and no others.
-func (r *Run) authorize(ctx context.Context, names []string) (context.Context, *ToolError) {
-	if names == nil {
-		return ctx, nil
-	}
-	m := make(map[string]string, len(names))
-	for _, name := range names {
-		v, ok := r.state.rt.secret(name)
-		if !ok || v == "" {
-			return ctx, Errorf(AuthRequired, "secret %s is not set", name)
-		}
-		m[name] = v
-	}
-	return context.WithValue(ctx, authKey{}, m), nil
-}

@@ -64,11 +64,10 @@ func withSecrets(ctx context.Context, c *Command) error {
 	if len(c.SecretEnv) == 0 {
 		return nil
 	}
-	auth := runtime.Auth(ctx)
 	env := append([]string(nil), c.Env...)
 	for _, entry := range c.SecretEnv {
 		key, name, _ := strings.Cut(entry, "=")
-		value, ok := auth[name]
+		value, ok := runtime.Secret(ctx, name)
 		if !ok {
 			return &runtime.ToolError{Code: runtime.AuthRequired, Message: "secret " + shown(name) + " is not set"}
 		}

@@ -303,9 +303,8 @@ func (x *exchange) forms() []string {
 		own := strconv.Quote(s)
 		forms = append(forms, s, inner, own[1:len(own)-1], url.QueryEscape(s), url.PathEscape(s), htmlEscape(s), string(escape(nil, s, false)))
 	}
-	given := runtime.Auth(x.ctx)
 	for _, cred := range x.auth {
-		s := given[cred.secret]
+		s, _ := runtime.Secret(x.ctx, cred.secret)
 		if s == "" {
 			continue
 		}

@@ -123,11 +123,11 @@ type ready struct {
 }
 
 func (x *exchange) sameHeader() (http.Header, error) {
-	given := runtime.Auth(x.ctx)
 	if r := x.ready.Load(); r != nil {
 		same := true
 		for i, cred := range x.auth {
-			same = same && r.secrets[i] == given[cred.secret]
+			secret, _ := runtime.Secret(x.ctx, cred.secret)
+			same = same && r.secrets[i] == secret
 		}
 		if same {
 			return r.header, nil
@@ -138,7 +138,8 @@ func (x *exchange) sameHeader() (http.Header, error) {
 		return nil, err
 	}
 	for _, cred := range x.auth {
-		r.secrets = append(r.secrets, given[cred.secret])
+		secret, _ := runtime.Secret(x.ctx, cred.secret)
+		r.secrets = append(r.secrets, secret)
 	}
 	x.ready.Store(r)
 	return r.header, nil
@@ -197,12 +198,8 @@ func headerText(s string) bool {
 
 // authenticate adds the secrets, which the runtime has put into the context.
 func (x *exchange) authenticate(h http.Header) error {
-	if len(x.auth) == 0 {
-		return nil
-	}
-	given := runtime.Auth(x.ctx)
 	for _, cred := range x.auth {
-		secret, ok := given[cred.secret]
+		secret, ok := runtime.Secret(x.ctx, cred.secret)
 		if !ok || secret == "" {
 			return runtime.Errorf(runtime.AuthRequired, "secret %s is not set", plain.Line(cred.secret, 64))
 		}
