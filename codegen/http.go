@@ -83,8 +83,8 @@ func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 	if h.HTMLText {
 		option("HTMLToText")
 	}
-	if h.IgnoreExtra {
-		option("IgnoreUnknown")
+	if h.RefuseExtra {
+		option("RefuseUnknown")
 	}
 	if allowed := g.netAllow(t); len(allowed) > 0 {
 		option("Allow", allowed...)

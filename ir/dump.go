@@ -288,8 +288,8 @@ func (d *dumper) binding(b Binding) {
 			if b.HTMLText {
 				d.line("html text")
 			}
-			if b.IgnoreExtra {
-				d.line("extra ignore")
+			if b.RefuseExtra {
+				d.line("extra refuse")
 			}
 		})
 	case *PythonTool:

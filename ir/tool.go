@@ -95,7 +95,7 @@ type HTTPTool struct {
 	Span    source.Span
 
 	HTMLText    bool // HTML comes as plain text
-	IgnoreExtra bool // fields that out does not have are left out
+	RefuseExtra bool // fields of a response that out does not have are an error
 
 	Places   []*Template  // the fields in the URL, in its order; filled by check
 	BodyType *schema.Type // of Body, nil for forms; filled by check

@@ -45,6 +45,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LocalAppData", filepath.Join(e.WorkDir, ".cache"))
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return os.Geteuid() == 0, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count},
 	})
 }

@@ -104,7 +104,7 @@ var (
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/v1/customers/{id}", strconv.FormatInt(in.Port, 10), in.ID),
 		}
-	}, httptool.IgnoreUnknown(), httptool.Allow("loopback"))
+	}, httptool.Allow("loopback"))
 )
 
 // Nodes, at their place in the source.

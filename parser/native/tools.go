@@ -335,7 +335,7 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 		h.HTMLText = p.word(x, "`html`", htmlWords...) == "text"
 	}
 	if x := m.get("extra"); x != nil {
-		h.IgnoreExtra = p.word(x, "`extra`", extraWords...) == "ignore"
+		h.RefuseExtra = p.word(x, "`extra`", extraWords...) == "refuse"
 	}
 }
 

@@ -73,7 +73,7 @@ const (
 	DefaultPreview = 16 << 10
 
 	// MaxRedirects is how many redirects one call follows.
-	MaxRedirects = 10
+	MaxRedirects = 5
 
 	// MaxHeader bounds the headers of a response in bytes.
 	MaxHeader = 256 << 10

@@ -139,7 +139,7 @@ func TestRequests(t *testing.T) {
 			seen{Method: "GET", Path: "/", Header: http.Header{"X-Api-Key": {token}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := JSON[struct{}, seen]("t@1", runtime.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"), IgnoreUnknown())...)
+			tool := JSON[struct{}, seen]("t@1", runtime.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
 			got, err := call(t, tool, struct{}{})
 			if err != nil {
 				t.Fatal(err)
@@ -257,9 +257,9 @@ func TestJSON(t *testing.T) {
 		{"latin 1", "application/json; charset=latin1", "{\"name\": \"\xfc\", \"n\": 3}", nil, out{"ü", 3}, ""},
 		{"problem", "application/vnd.x+json", `{"name": "a", "n": 3}`, nil, out{"a", 3}, ""},
 		{"as text", "text/plain", `{"name": "a", "n": 3}`, nil, out{"a", 3}, ""},
-		{"unknown field ignored", "application/json", `{"name": "a", "x": [{"y": 1}], "n": 3}`, []Option{IgnoreUnknown()}, out{"a", 3}, ""},
-		{"unknown field", "application/json", `{"name": "a", "n": 3, "x": 1}`, nil, out{}, `unknown field "x"`},
-		{"missing", "application/json", `{"name": "a"}`, []Option{IgnoreUnknown()}, out{}, `field "n" is missing`},
+		{"unknown field ignored", "application/json", `{"name": "a", "x": [{"y": 1}], "n": 3}`, nil, out{"a", 3}, ""},
+		{"unknown field", "application/json", `{"name": "a", "n": 3, "x": 1}`, []Option{RefuseUnknown()}, out{}, `unknown field "x"`},
+		{"missing", "application/json", `{"name": "a"}`, nil, out{}, `field "n" is missing`},
 		{"type", "application/json", `{"name": "a", "n": "3"}`, nil, out{}, "n: an integer expected, a string given"},
 		{"range", "application/json", `{"name": "a", "n": 11}`, nil, out{}, "n: is 11, at most 10 allowed"},
 		{"duplicate", "application/json", `{"name": "a", "name": "b", "n": 1}`, nil, out{}, `the key "name" stands twice`},

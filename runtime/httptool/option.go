@@ -16,7 +16,7 @@ type config struct {
 	maxOutput int64
 	preview   int
 	html      bool
-	open      bool
+	closed    bool
 	accept    []string
 	allow     []string
 	tool      []runtime.ToolOption
@@ -85,9 +85,9 @@ func Allow(entries ...string) Option {
 // markup, scripts and styles, one line per block. Other responses stay as they are.
 func HTMLToText() Option { return func(c *config) { c.html = true } }
 
-// IgnoreUnknown makes a JSON tool leave out fields that its type does not have,
-// instead of refusing them.
-func IgnoreUnknown() Option { return func(c *config) { c.open = true } }
+// RefuseUnknown makes a JSON tool refuse responses with fields that its type
+// does not have, instead of leaving those out.
+func RefuseUnknown() Option { return func(c *config) { c.closed = true } }
 
 // PreviewBytes sets how many bytes of text Preview keeps.
 func PreviewBytes(bytes int) Option {

@@ -228,10 +228,10 @@ func decode[Out any](x *exchange) (out Out, err error) {
 	if len(data) == 0 {
 		return out, x.invalid("is empty, JSON expected")
 	}
-	if x.open {
-		err = runtime.DecodeKnown(data, &out)
-	} else {
+	if x.closed {
 		err = runtime.Decode(data, &out)
+	} else {
+		err = runtime.DecodeKnown(data, &out)
 	}
 	if err == nil {
 		return out, nil

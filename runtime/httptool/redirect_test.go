@@ -116,7 +116,7 @@ func TestRedirectLoop(t *testing.T) {
 	hits := 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { hits++; to(302, r.URL.Path)(w, r) })
 	_, err := call(t, get(s), "/")
-	wantTool(t, err, runtime.PolicyDenied, host(s)+" redirects more than 10 times")
+	wantTool(t, err, runtime.PolicyDenied, host(s)+" redirects more than 5 times")
 	if hits != MaxRedirects+1 {
 		t.Errorf("%d requests", hits)
 	}
@@ -127,7 +127,7 @@ func TestRedirectLoop(t *testing.T) {
 		}
 	})
 	if _, err := call(t, get(s), "/"); err != nil {
-		t.Errorf("ten redirects: %v", err)
+		t.Errorf("five redirects: %v", err)
 	}
 }
 
