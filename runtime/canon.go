@@ -56,7 +56,8 @@ func (s *scanner) canonTree() (t canonTree, err *ToolError) {
 	case c == '{':
 		t.open = c
 		seen := map[string]bool{}
-		err = s.object(func(key string) *ToolError {
+		err = s.object(func(text []byte) *ToolError {
+			key := string(text)
 			if seen[key] {
 				return s.duplicate(key)
 			}
@@ -92,16 +93,16 @@ func (s *scanner) canonNumber() ([]byte, *ToolError) {
 		return nil, err
 	}
 	if integer {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 			return strconv.AppendUint(nil, n, 10), nil
 		}
 	}
-	f, ferr := strconv.ParseFloat(text, 64)
+	f, ferr := strconv.ParseFloat(string(text), 64)
 	if ferr != nil {
-		return nil, s.fail("the number %s is too large", clip(text, 40))
+		return nil, s.fail("the number %s is too large", clip(string(text), 40))
 	}
 	return appendFloat(nil, f), nil
 }

@@ -20,20 +20,23 @@ import (
 func Decode[T any](data []byte, v *T) error { return decode(data, v, false) }
 
 func decode[T any](data []byte, v *T, open bool) error {
-	var fresh T
-	d := &decoder{scanner: scanner{b: data}, open: open}
+	d := &struct { // one allocation
+		decoder
+		fresh T
+	}{decoder: decoder{scanner: scanner{b: data}, open: open}}
 	d.at = d.room[:0]
-	err := d.decode(reflect.ValueOf(&fresh).Elem())
+	fresh := reflect.ValueOf(&d.fresh).Elem()
+	err := d.decode(fresh)
 	if err == nil {
 		err = d.end()
 	}
 	if err == nil {
-		err = (&walker{}).walk(reflect.ValueOf(&fresh).Elem(), nil)
+		err = (&walker{}).walk(fresh, nil)
 	}
 	if err != nil {
 		return err
 	}
-	*v = fresh
+	*v = d.fresh
 	return nil
 }
 
@@ -238,27 +241,27 @@ func (d *decoder) numeric(v reflect.Value) *ToolError {
 		return err
 	}
 	if v.CanFloat() {
-		f, ferr := strconv.ParseFloat(text, v.Type().Bits())
+		f, ferr := strconv.ParseFloat(string(text), v.Type().Bits())
 		if ferr != nil || math.IsInf(f, 0) {
-			return d.at.fault("%s is out of range", clip(text, 40))
+			return d.at.fault("%s is out of range", clip(string(text), 40))
 		}
 		v.SetFloat(f)
 		return nil
 	}
 	if !integer {
-		return d.at.fault("an integer expected, %s given", clip(text, 40))
+		return d.at.fault("an integer expected, %s given", clip(string(text), 40))
 	}
 	if v.CanInt() {
-		n, nerr := strconv.ParseInt(text, 10, v.Type().Bits())
+		n, nerr := strconv.ParseInt(string(text), 10, v.Type().Bits())
 		if nerr != nil {
-			return d.at.fault("%s is out of range", clip(text, 40))
+			return d.at.fault("%s is out of range", clip(string(text), 40))
 		}
 		v.SetInt(n)
 		return nil
 	}
-	n, nerr := strconv.ParseUint(text, 10, v.Type().Bits())
+	n, nerr := strconv.ParseUint(string(text), 10, v.Type().Bits())
 	if nerr != nil {
-		return d.at.fault("%s is out of range", clip(text, 40))
+		return d.at.fault("%s is out of range", clip(string(text), 40))
 	}
 	v.SetUint(n)
 	return nil
@@ -305,7 +308,8 @@ func (d *decoder) dict(v reflect.Value, c byte) *ToolError {
 	}
 	t := v.Type()
 	v.Set(reflect.MakeMap(t))
-	return d.object(func(key string) *ToolError {
+	return d.object(func(text []byte) *ToolError {
+		key := string(text)
 		k := reflect.ValueOf(key).Convert(t.Key())
 		if v.MapIndex(k).IsValid() {
 			return d.at.fault("the key %s stands twice", strconv.Quote(clip(key, 80)))
@@ -325,22 +329,22 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 	}
 	fs := fieldsOf(v.Type())
 	seen := make([]bool, len(fs))
-	err := d.object(func(key string) *ToolError {
+	err := d.object(func(key []byte) *ToolError {
 		for i := range fs {
-			if fs[i].name != key {
+			if fs[i].name != string(key) {
 				continue
 			}
 			if seen[i] {
-				return d.at.fault("the key %s stands twice", strconv.Quote(key))
+				return d.at.fault("the key %s stands twice", strconv.Quote(fs[i].name))
 			}
 			seen[i] = true
-			return d.below(step{key: key, named: true}, v.FieldByIndex(fs[i].index))
+			return d.below(step{key: fs[i].name, named: true}, v.FieldByIndex(fs[i].index))
 		}
 		if d.open {
 			_, err := d.skip()
 			return err
 		}
-		return d.at.fault("unknown field %s", strconv.Quote(clip(key, 80)))
+		return d.at.fault("unknown field %s", strconv.Quote(clip(string(key), 80)))
 	})
 	if err != nil {
 		return err

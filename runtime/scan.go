@@ -85,8 +85,8 @@ func (s *scanner) array(element func(i int) *ToolError) *ToolError {
 	}
 }
 
-// object calls member at each value, after its key. It does not look for duplicate keys.
-func (s *scanner) object(member func(key string) *ToolError) *ToolError {
+// object calls member at each value, after its key, which must not be kept. It does not look for duplicate keys.
+func (s *scanner) object(member func(key []byte) *ToolError) *ToolError {
 	if err := s.enter(); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *scanner) object(member func(key string) *ToolError) *ToolError {
 		if s.peek() != '"' {
 			return s.unexpected("a key")
 		}
-		key, err := s.str()
+		key, err := s.text()
 		if err != nil {
 			return err
 		}
@@ -134,8 +134,8 @@ func (s *scanner) word() (string, *ToolError) {
 	return "", s.unexpected("a value")
 }
 
-// number reads a number and reports whether it is written as an integer.
-func (s *scanner) number() (text string, integer bool, err *ToolError) {
+// number reads a number and reports whether it is written as an integer. The text is part of the input.
+func (s *scanner) number() (text []byte, integer bool, err *ToolError) {
 	start := s.i
 	digits := func() bool {
 		from := s.i
@@ -155,67 +155,73 @@ func (s *scanner) number() (text string, integer bool, err *ToolError) {
 	}
 	accept("-")
 	if !accept("0") && !digits() {
-		return "", false, s.unexpected("a digit")
+		return nil, false, s.unexpected("a digit")
 	}
 	integer = true
 	if accept(".") {
 		if integer = false; !digits() {
-			return "", false, s.unexpected("a digit")
+			return nil, false, s.unexpected("a digit")
 		}
 	}
 	if accept("eE") {
 		accept("+-")
 		if integer = false; !digits() {
-			return "", false, s.unexpected("a digit")
+			return nil, false, s.unexpected("a digit")
 		}
 	}
-	return string(s.b[start:s.i]), integer, nil
+	return s.b[start:s.i], integer, nil
 }
 
 // str reads a string that starts here.
 func (s *scanner) str() (string, *ToolError) {
+	text, err := s.text()
+	return string(text), err
+}
+
+// text is str without a copy where the input has the very bytes.
+func (s *scanner) text() ([]byte, *ToolError) {
 	s.i++ // "
 	start := s.i
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; {
 		case c == '"':
 			s.i++
-			return string(s.b[start : s.i-1]), nil
+			return s.b[start : s.i-1], nil
 		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
-			return s.longString(start)
+			return s.longText(start)
 		default:
 			s.i++
 		}
 	}
-	return "", s.unexpected("'\"'")
+	return nil, s.unexpected("'\"'")
 }
 
-// longString goes on with a string that needs more than copying.
-func (s *scanner) longString(start int) (string, *ToolError) {
+// longText goes on with a string whose text differs from the input or must be looked at.
+func (s *scanner) longText(start int) ([]byte, *ToolError) {
 	out := append(make([]byte, 0, s.i-start+32), s.b[start:s.i]...)
 	for s.i < len(s.b) {
 		c := s.b[s.i]
 		switch {
 		case c == '"':
 			s.i++
-			return string(out), nil
+			return out, nil
 		case c < ' ':
-			return "", s.fail("control character in a string")
+			return nil, s.fail("control character in a string")
 		case c == '\\':
 			var err *ToolError
 			if out, err = s.escape(out); err != nil {
-				return "", err
+				return nil, err
 			}
 		default:
 			r, n := utf8.DecodeRune(s.b[s.i:])
 			if r == utf8.RuneError && n <= 1 {
-				return "", s.fail("invalid UTF-8")
+				return nil, s.fail("invalid UTF-8")
 			}
 			out = append(out, s.b[s.i:s.i+n]...)
 			s.i += n
 		}
 	}
-	return "", s.unexpected("'\"'")
+	return nil, s.unexpected("'\"'")
 }
 
 func (s *scanner) escape(out []byte) ([]byte, *ToolError) {
@@ -290,11 +296,11 @@ func (s *scanner) skip() ([]byte, *ToolError) {
 func (s *scanner) pass() (err *ToolError) {
 	switch c := s.peek(); {
 	case c == '{':
-		return s.object(func(string) *ToolError { return s.pass() })
+		return s.object(func([]byte) *ToolError { return s.pass() })
 	case c == '[':
 		return s.array(func(int) *ToolError { return s.pass() })
 	case c == '"':
-		_, err = s.str()
+		_, err = s.text()
 	case c == '-' || c >= '0' && c <= '9':
 		_, _, err = s.number()
 	default:

@@ -331,7 +331,8 @@ func (s *scanner) value() (Value, *ToolError) {
 func (s *scanner) mapValue() (Value, *ToolError) {
 	t := &valueTree{}
 	seen := map[string]int{}
-	err := s.object(func(key string) *ToolError {
+	err := s.object(func(text []byte) *ToolError {
+		key := string(text)
 		if _, ok := seen[key]; ok {
 			return s.duplicate(key)
 		}
@@ -356,13 +357,13 @@ func (s *scanner) numberValue() (Value, *ToolError) {
 		return Value{}, err
 	}
 	if integer {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return IntValue(n), nil
 		}
 	}
-	f, ferr := strconv.ParseFloat(text, 64)
+	f, ferr := strconv.ParseFloat(string(text), 64)
 	if ferr != nil {
-		return Value{}, s.fail("the number %s is too large", clip(text, 40))
+		return Value{}, s.fail("the number %s is too large", clip(string(text), 40))
 	}
 	return FloatValue(f), nil
 }

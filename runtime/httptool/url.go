@@ -13,13 +13,28 @@ import (
 // Target is a URL: a template and the values for its places.
 type Target struct {
 	template string
-	values   []string
+	few      [2]string // the values, when they are not more
+	count    int
+	more     []string
 }
 
 // URL returns the URL that values make of the template. Each {x} in it takes
 // the next value as one path segment or query value, each {+x} as several path
 // segments; {x} may also be the port. The names are for the reader.
-func URL(template string, values ...string) Target { return Target{template, values} }
+func URL(template string, values ...string) Target {
+	t := Target{template: template, count: len(values)}
+	if copy(t.few[:], values) < len(values) {
+		t.more = append([]string(nil), values...) // so that the few stand on the caller's stack
+	}
+	return t
+}
+
+func (t *Target) values() []string {
+	if t.more != nil {
+		return t.more
+	}
+	return t.few[:t.count]
+}
 
 // part is where in a URL a place stands.
 type part uint8
@@ -32,7 +47,7 @@ const (
 
 // expand returns the URL with query appended.
 func (t Target) expand(query []Field) (string, error) {
-	rest, values := t.template, t.values
+	rest, values := t.template, t.values()
 	authority := strings.Index(rest, "://")
 	if authority < 0 || strings.IndexByte(rest, '#') >= 0 {
 		return "", runtime.Invalid("the URL has no scheme, or has a fragment")
@@ -74,7 +89,7 @@ func (t Target) expand(query []Field) (string, error) {
 		}
 		values, rest = values[1:], rest[open+shut+1:]
 	}
-	if len(t.values) > 0 && at != inAuthority {
+	if t.count > 0 && at != inAuthority {
 		if err := checkPath(b[path:]); err != nil {
 			return "", err
 		}
