@@ -113,7 +113,11 @@ func fieldName(f *schema.Field) string {
 
 // structTag is the field's name in JSON and the constraints that the runtime checks where data comes from outside.
 func structTag(f *schema.Field, defaults bool) jen.Code {
-	tag := "json:" + strconv.Quote(f.Name)
+	name := f.Name
+	if f.Omit {
+		name += ",omitempty"
+	}
+	tag := "json:" + strconv.Quote(name)
 	if c := constraints(f); c != "" {
 		tag += " flow:" + strconv.Quote(c)
 	}

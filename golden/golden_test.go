@@ -129,7 +129,8 @@ func TestMarks(t *testing.T) {
 }
 
 // elsewhere are the codes that no single compilation can report: they come from the command line.
-var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage}
+var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage,
+	diag.Interpreter, diag.SourceMissing, diag.SourceSyntax, diag.SourceName, diag.SourceShape, diag.SourceDeclared, diag.SourceUnclear, diag.SourceSpec, diag.EngineUnfit}
 
 // TestEveryCode: every diagnostic code stands in a golden.
 func TestEveryCode(t *testing.T) {

@@ -36,6 +36,7 @@ type Tool struct {
 	IdempotencyKey *Template
 	Examples       []*Example
 
+	Def  *Definition  // where a foreign function is defined; nil for other tools and until it is bound
 	File *source.File // where it is declared: relative paths and commands start there
 	Span source.Span
 }

@@ -53,6 +53,11 @@ func (c *checker) declared(t *schema.Type) []diag.Related {
 	if b := c.bindingOf(t); b != nil {
 		return related(b.PosSpan, b.Package+"."+b.Func+" is declared here")
 	}
+	for _, tool := range c.wf.Tools {
+		if d := tool.Def; d != nil && tool.In == t {
+			return related(d.Span, d.Name+" is defined here")
+		}
+	}
 	return nil
 }
 

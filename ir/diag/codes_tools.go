@@ -1,6 +1,6 @@
 package diag
 
-// Tools and their bindings. FG0601 to FG0639 are about Go.
+// Tools and their bindings. FG0601 to FG0610 are about Go, those from FG0611 (codes_foreign.go) about other languages.
 const (
 	GoReference Code = "FG0601"
 	GoPackage   Code = "FG0602"

@@ -65,6 +65,7 @@ type Field struct {
 	Description string
 	Span        source.Span // where it is declared; zero for Go types
 	Default     *Default    // nil = none
+	Omit        bool        // of an optional field: JSON leaves it out when it is absent, because null means something else
 	Min, Max    *float64    // bounds of a number, or of a length
 	Pattern     string      // RE2, for strings
 }

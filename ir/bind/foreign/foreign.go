@@ -1,0 +1,225 @@
+// Package foreign gives a tool that is written in another language the types that its source says: it fills what the
+// declaration in the workflow leaves open and checks the rest against the source.
+//
+// Declared `in:` and `out:` may narrow what the source says, because values are checked at run time when they leave the
+// program and when they come back. What they may not do is promise what the source contradicts.
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// A Signature is what a source says about a function.
+type Signature struct {
+	Name        string       // as messages call it: "triage.diff:parse", "./tools/double.ts", "slack/post_message"
+	Span        source.Span  // where it is defined; may be zero
+	In          *schema.Type // a struct whose fields are the input; nil: the source does not say
+	Out         *schema.Type // nil: the source does not say, so the result is any
+	Open        bool         // fields beyond In are taken, too
+	Async       bool
+	Description string
+	Files       []ir.SourceFile
+}
+
+// Fill gives t the types and the description of its source and sets t.Def. Types of fields in s keep their spans, which
+// diagnostics about their use show; a field of s.In that is optional and may not be sent as null has Omit set. What the
+// declaration and the source disagree on is reported where it is declared.
+func Fill(t *ir.Tool, s Signature, sink *diag.Sink) {
+	t.Def = &ir.Definition{Name: s.Name, Span: s.Span, In: s.In, Out: s.Out, Open: s.Open, Async: s.Async, Files: s.Files}
+	if t.Description == "" {
+		t.Description = s.Description
+	}
+	f := &filler{tool: t, sig: s, sink: sink, clean: map[*schema.Type]*schema.Type{}}
+	f.in()
+	f.out()
+}
+
+// Poison stands in for a source that could not be read: what the tool does not declare is not reported again.
+func Poison(t *ir.Tool) {
+	if t.In == nil {
+		t.In = schema.InvalidType
+	}
+	if t.Out == nil {
+		t.Out = schema.InvalidType
+	}
+}
+
+type filler struct {
+	tool  *ir.Tool
+	sig   Signature
+	sink  *diag.Sink
+	clean map[*schema.Type]*schema.Type // types that usable has looked at
+}
+
+func (f *filler) in() {
+	t, s := f.tool, f.sig
+	switch {
+	case s.In == nil && t.In == nil:
+		f.report(diag.Diagnostic{
+			Code: diag.SourceUnclear, Span: f.place(), Message: "nothing says what " + s.Name + " takes",
+			Help: "declare its input, as in `in: {text: string}`, or write the types in the source", Related: f.defined(),
+		})
+		t.In = schema.InvalidType
+	case s.In == nil || t.In != nil && t.In.Kind == schema.Invalid:
+	case t.In == nil:
+		t.In = f.fields(s.In)
+	default:
+		t.In = f.declaredIn(t.In, s.In)
+	}
+}
+
+func (f *filler) out() {
+	t, s := f.tool, f.sig
+	got := s.Out
+	if got == nil {
+		got = schema.AnyType
+	}
+	if t.Out == nil {
+		t.Out = f.usable(got)
+		return
+	}
+	f.fits(t.Out, got, "out", f.place(), out)
+}
+
+// declaredIn is the declared input, checked against what the source takes.
+func (f *filler) declaredIn(decl, got *schema.Type) *schema.Type {
+	merged := *decl
+	merged.Fields = nil
+	for _, d := range decl.Fields {
+		g := got.Field(d.Name)
+		if g == nil {
+			if !f.sig.Open {
+				f.noField(d, got, in)
+			}
+			merged.Fields = append(merged.Fields, d)
+			continue
+		}
+		m := *d
+		if m.Type.Kind == schema.Opt && (g.Omit || g.Default != nil) {
+			m.Omit = true // absent is what the source takes for its own default
+			f.fits(m.Type.Elem, g.Type, "in."+d.Name, f.at(d.Span), in)
+		} else {
+			f.fits(m.Type, g.Type, "in."+d.Name, f.at(d.Span), in)
+		}
+		if m.Description == "" {
+			m.Description = g.Description
+		}
+		merged.Fields = append(merged.Fields, &m)
+	}
+	for _, g := range got.Fields {
+		if g.Required() && g.Type.Kind != schema.Invalid && decl.Field(g.Name) == nil {
+			f.report(diag.Diagnostic{
+				Code: diag.SourceDeclared, Span: f.place(), Message: "`in` lacks " + quote(g.Name) + ", which " + f.sig.Name + " requires",
+				Help: "add " + quote(g.Name+": "+g.Type.String()) + ", or leave the declaration out", Related: f.related(g.Span),
+			})
+		}
+	}
+	return &merged
+}
+
+// fields is the input that a source asks for, as a struct that Go can hold.
+func (f *filler) fields(got *schema.Type) *schema.Type {
+	t := *got
+	t.Fields = nil
+	taken := map[string]bool{}
+	for _, g := range got.Fields {
+		name := goField(g.Name)
+		if name != "" && !taken[name] {
+			taken[name] = true
+			c := *g
+			c.Type = f.usable(g.Type)
+			t.Fields = append(t.Fields, &c)
+			continue
+		}
+		if g.Required() {
+			f.report(diag.Diagnostic{
+				Code: diag.SourceShape, Span: f.place(), Message: f.sig.Name + " requires the input " + strconv.Quote(g.Name) + ", a name that a field cannot have",
+				Help: "write a small function around it that takes other names", Related: f.related(g.Span),
+			})
+		}
+	}
+	return &t
+}
+
+func (f *filler) noField(d *schema.Field, got *schema.Type, w way) {
+	verb := " takes no input "
+	if w == out {
+		verb = " returns no "
+	}
+	rep := diag.Diagnostic{Code: diag.SourceDeclared, Span: f.at(d.Span), Message: f.sig.Name + verb + quote(d.Name), Related: f.defined()}
+	if near := diag.Nearest(d.Name, got.FieldNames()); near != "" {
+		rep.Help = "replace with " + quote(near)
+		rep.Related = f.related(got.Field(near).Span)
+		if rep.Span.Text() == d.Name {
+			rep.Fixes = []diag.Fix{diag.Replace(rep.Span, near)}
+		}
+	}
+	f.report(rep)
+}
+
+func (f *filler) mismatch(decl, got *schema.Type, at string, span source.Span) {
+	f.report(diag.Diagnostic{
+		Code: diag.SourceDeclared, Span: span,
+		Message: quote(at) + " is declared " + decl.String() + ", but in " + f.sig.Name + " it is " + got.String(),
+		Help:    "declare it " + got.String() + ", or leave the declaration out", Related: f.defined(),
+	})
+}
+
+func (f *filler) report(d diag.Diagnostic) {
+	d.Related = slices.DeleteFunc(d.Related, func(r diag.Related) bool { return r.Span.IsZero() })
+	if len(d.Related) == 0 {
+		d.Related = nil
+	}
+	f.sink.Report(d)
+}
+
+// place is where the tool says what it runs as.
+func (f *filler) place() source.Span {
+	if at := Place(f.tool); !at.IsZero() {
+		return at
+	}
+	return f.tool.Key.Span
+}
+
+// Place is the reference of a tool to its source: the function's, module's or file's name as it stands in the workflow.
+func Place(t *ir.Tool) source.Span {
+	switch b := t.Binding.(type) {
+	case *ir.PythonTool:
+		return b.Ref.Span
+	case *ir.JSTool:
+		return b.Path.Span
+	case *ir.MCPTool:
+		return b.Ref.Span
+	case *ir.StarlarkTool:
+		return b.Path.Span
+	}
+	return source.Span{}
+}
+
+func (f *filler) at(span source.Span) source.Span {
+	if span.IsZero() {
+		return f.place()
+	}
+	return span
+}
+
+func (f *filler) defined() []diag.Related { return f.related(f.sig.Span) }
+
+func (f *filler) related(span source.Span) []diag.Related {
+	if span.IsZero() {
+		span = f.sig.Span
+	}
+	if span.IsZero() {
+		return nil
+	}
+	return []diag.Related{{Span: span, Message: "it is defined here"}}
+}
+
+func quote(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }

@@ -1,0 +1,65 @@
+package diag
+
+// Tools in other languages than Go.
+const (
+	Interpreter    Code = "FG0611"
+	SourceMissing  Code = "FG0612"
+	SourceSyntax   Code = "FG0613"
+	SourceName     Code = "FG0614"
+	SourceShape    Code = "FG0615"
+	SourceDeclared Code = "FG0616"
+	SourceUnclear  Code = "FG0617"
+	SourceSpec     Code = "FG0618"
+	EngineUnfit    Code = "FG0619"
+)
+
+// inOtherFile ends the causes that no workflow file can show alone.
+const inOtherFile = " No single workflow file can show this mistake: the other half of it is in another file."
+
+var foreignCodes = []Entry{
+	{
+		Code:  Interpreter,
+		Title: "no interpreter to read a tool's source with",
+		Cause: "What a Python function takes and returns is read with Python's own parser, by running `python3` once; the function itself is not run. Without it a tool is what it declares in `in:` and `out:`, and nothing checks that the function agrees: that is a warning. A tool that does not declare both cannot be compiled. Install Python, or declare them. No workflow file can show this mistake: it is the machine's.",
+	},
+	{
+		Code:  SourceMissing,
+		Title: "the source of a tool that cannot be found",
+		Cause: "There is no such file or module. Files are relative to the folder of the workflow file that names them and stay inside of it; Python modules are looked for in that folder, in the tool's virtual environment, in PYTHONPATH and in Python's own library." + inOtherFile,
+	},
+	{
+		Code:  SourceSyntax,
+		Title: "the source of a tool that cannot be read",
+		Cause: "The file has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Mend it; the message and the related place say where it is." + inOtherFile,
+	},
+	{
+		Code:  SourceName,
+		Title: "a function that does not exist in the source of a tool",
+		Cause: "The Python module, the JavaScript module's default export or the Starlark file has no function of that name: it was renamed, is something else than a function, or is defined only when the module runs. Correct the name, here or there." + inOtherFile,
+	},
+	{
+		Code:  SourceShape,
+		Title: "a function that cannot be a tool",
+		Cause: "A tool is called once with named values and returns once. Generators, positional-only parameters without a default and functions of more than one object are not; write a small function around them. Types that no JSON text stands for cannot be parameters or results." + inOtherFile,
+	},
+	{
+		Code:  SourceDeclared,
+		Title: "a declaration that the source of a tool contradicts",
+		Cause: "`in:` and `out:` of a tool whose source has types may be left out. When they are written they may only narrow what the source says: fewer optional inputs, an enum where the source has a string, an int where it has any number, bounds and defaults. Every declared field must exist there, and every field that the source requires or always returns must be declared." + inOtherFile,
+	},
+	{
+		Code:  SourceUnclear,
+		Title: "a tool whose input is not known",
+		Cause: "Neither the source nor the workflow says what the function takes. Declare it with `in:`, or write the types of the parameters in the source." + inOtherFile,
+	},
+	{
+		Code:  SourceSpec,
+		Title: "a description of a tool in its source that cannot be used",
+		Cause: "The literals of a `@tool(...)` decorator describe the tool: name, namespace, version, side_effects, replay_policy, requires_capability, description, idempotency_key, cost_estimate. Each must be a literal of the right kind, because the module is read and not run." + inOtherFile,
+	},
+	{
+		Code:  EngineUnfit,
+		Title: "a module that its engine cannot run",
+		Cause: "`engine: embedded` runs JavaScript inside of the program, without Node: files, network, processes and the other modules of Node do not exist there. Leave `engine` out, or remove the imports." + inOtherFile,
+	},
+}
