@@ -13,7 +13,7 @@ import (
 // the numbers are those of the design; gates of later versions have their place between them:
 //
 //	1 policy guard, caps, budget   (none yet)
-//	2 input schema                 op.refused
+//	2 input schema                 Head.refused
 //	3 journal                      Engine.Do: answers, or makes the intent durable and goes on
 //	4 cache, 5 rate limit          (none yet)
 //	6 secrets                      op.Exec
@@ -26,7 +26,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	o := &op[In, Out]{head: Head{Node: n, Tool: t.name, Effects: t.effects, Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1},
 		run: r, tool: t, in: in}
 	if t.checkIn != nil {
-		o.refused = t.checkIn.value(&o.in)
+		o.head.refused = t.checkIn.value(&o.in) != nil
 	}
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
@@ -39,7 +39,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			r.nodeEnd(&o.head, begin, nil)
 			return o.out, nil
 		}
-		again, err := r.again(&o.head, o.refused != nil, err)
+		again, err := r.again(&o.head, err)
 		if !again {
 			err = r.fail(&o.head, err)
 			r.nodeEnd(&o.head, begin, err)
@@ -48,19 +48,18 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		}
 		next := *o // engines keep what they have seen
 		next.out = *new(Out)
-		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}
+		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1, refused: o.head.refused}
 		o = &next
 	}
 }
 
 // op is the Op of one attempt: the only allocation of a recorded call.
 type op[In, Out any] struct {
-	head    Head
-	run     *Run
-	tool    *Tool[In, Out]
-	refused *ToolError // by the input schema
-	in      In
-	out     Out
+	head Head
+	run  *Run
+	tool *Tool[In, Out]
+	in   In
+	out  Out
 }
 
 func (o *op[In, Out]) Head() *Head { return &o.head }
@@ -83,8 +82,8 @@ func (o *op[In, Out]) DecodeOut(b []byte) error {
 
 // Exec is gates 6 to 8.
 func (o *op[In, Out]) Exec(ctx context.Context) error {
-	if o.refused != nil {
-		return o.refused
+	if o.head.refused { // rare: checked once more rather than kept
+		return o.tool.checkIn.value(&o.in)
 	}
 	if o.head.Node.Timeout > 0 {
 		tctx, cancel := context.WithTimeout(ctx, o.head.Node.Timeout)
@@ -149,10 +148,10 @@ func (o *op[In, Out]) admit() error {
 }
 
 // again decides whether another attempt follows, and waits for it. A wait cut short gives the cancelled error.
-func (r *Run) again(h *Head, refused bool, err error) (bool, error) {
+func (r *Run) again(h *Head, err error) (bool, error) {
 	retry := h.Node.Retry
 	te := toolError(err)
-	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
+	if retry == nil || te == nil || h.refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
 		return false, err
 	}
 	wait := retry.wait(int(h.Attempt), te.RetryAfterS, func() float64 {

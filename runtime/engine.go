@@ -54,14 +54,15 @@ type Op interface {
 type Head struct {
 	Node       *Node
 	Tool       string // name@version
-	Effects    Effects
 	Scope      *Scope
-	Visit      int32         // 1 for the node's first run in its scope
-	Attempt    int32         // from 1
+	Visit      int32 // 1 for the node's first run in its scope
+	Attempt    int32 // from 1
+	Effects    Effects
+	Replayed   bool          // answered from a record
+	Cached     bool          // answered from a cache
+	refused    bool          // by the input schema; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Err        error
-	Replayed   bool // answered from a record
-	Cached     bool // answered from a cache
 }
 
 // Key returns the call's key: scope path, node id, and the visit from 2 on. It does not depend on the schedule.

@@ -17,22 +17,39 @@ type Recorder struct {
 	base time.Time
 	seed uint64
 
+	last atomic.Pointer[segment] // where entries are added
+
 	mu       sync.Mutex // guards the following
-	chunks   []*[chunk]entry
-	filled   int // entries of the last chunk
+	segments []*segment
 	used     bool
 	workflow string
 	outcome  Outcome
 }
 
-// entry is one attempt. While it is not done only the head's start and the input may be read.
-type entry struct {
-	op   runtime.Op
-	done atomic.Bool
+// segment is a number of entries that never move. They are taken without a lock, in the order in which calls begin.
+type segment struct {
+	entries []entry
+	taken   atomic.Int64 // beyond len(entries) when it is full
 }
 
-// chunk is how many entries are allocated at once; they never move.
-const chunk = 256
+// entry is one attempt. While it is not done only the head's start and the input may be read.
+type entry struct {
+	op    runtime.Op
+	state atomic.Uint32
+}
+
+// The states of an entry.
+const (
+	empty uint32 = iota // the op is not there yet
+	begun
+	done
+)
+
+// Segments double from the first to the last size: most runs are short, and long ones should not pay for many segments.
+const (
+	firstSegment = 16
+	lastSegment  = 1024
+)
 
 // NewRecorder returns a Recorder for one run.
 func NewRecorder() *Recorder { return &Recorder{base: time.Now(), seed: rand.Uint64()} }
@@ -82,26 +99,43 @@ func (e *Recorder) Do(r *runtime.Run, op runtime.Op) error {
 	}
 	h := op.Head()
 	h.Start = time.Since(e.base)
-	slot := e.keep(op, false)
+	slot := e.keep(op, begun)
 	err := op.Exec(r.CallContext(h.Effects))
 	h.End, h.Err = time.Since(e.base), err
-	slot.done.Store(true)
+	slot.state.Store(done)
 	return err
 }
 
-func (e *Recorder) keep(op runtime.Op, done bool) *entry {
+func (e *Recorder) keep(op runtime.Op, state uint32) *entry {
+	s := e.last.Load()
+	for {
+		if s != nil {
+			if i := s.taken.Add(1) - 1; i < int64(len(s.entries)) {
+				en := &s.entries[i]
+				en.op = op
+				en.state.Store(state)
+				return en
+			}
+		}
+		s = e.grow(s)
+	}
+}
+
+// grow adds a segment after full, unless somebody else has.
+func (e *Recorder) grow(full *segment) *segment {
 	e.mu.Lock()
-	if e.filled == chunk || e.chunks == nil {
-		e.chunks, e.filled = append(e.chunks, new([chunk]entry)), 0
+	defer e.mu.Unlock()
+	if s := e.last.Load(); s != full {
+		return s
 	}
-	en := &e.chunks[len(e.chunks)-1][e.filled]
-	e.filled++
-	en.op = op
-	if done {
-		en.done.Store(true)
+	size := firstSegment
+	if full != nil {
+		size = min(2*len(full.entries), lastSegment)
 	}
-	e.mu.Unlock()
-	return en
+	s := &segment{entries: make([]entry, size)}
+	e.segments = append(e.segments, s)
+	e.last.Store(s)
+	return s
 }
 
 // entries lists the entries in the order in which they began.
@@ -109,13 +143,11 @@ func (e *Recorder) entries() []*entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var out []*entry
-	for i, c := range e.chunks {
-		n := chunk
-		if i == len(e.chunks)-1 {
-			n = e.filled
-		}
-		for j := range n {
-			out = append(out, &c[j])
+	for _, s := range e.segments {
+		for i := range min(s.taken.Load(), int64(len(s.entries))) {
+			if en := &s.entries[i]; en.state.Load() != empty {
+				out = append(out, en)
+			}
 		}
 	}
 	return out
@@ -129,7 +161,7 @@ func (e *Recorder) Journal() *Journal {
 	j := New(Header{Workflow: e.workflow, Seed: e.seed, Begin: e.base.UTC().Round(0), Outcome: e.outcome})
 	e.mu.Unlock()
 	for _, en := range all {
-		j.Put(RecordOf(en.op, en.done.Load()))
+		j.Put(RecordOf(en.op, en.state.Load() == done))
 	}
 	return j
 }
@@ -138,7 +170,7 @@ func (e *Recorder) Journal() *Journal {
 func (e *Recorder) Envelopes() []runtime.Envelope {
 	out := []runtime.Envelope{}
 	for _, en := range e.entries() {
-		if !en.done.Load() {
+		if en.state.Load() != done {
 			continue
 		}
 		r := RecordOf(en.op, true)

@@ -47,7 +47,7 @@ func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
 	if rec.Result() {
 		err := rec.Answer(op)
 		if h.Replayed {
-			e.keep(op, true)
+			e.keep(op, done)
 		}
 		return err
 	}
