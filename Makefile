@@ -45,13 +45,13 @@ lint: ## Check format, vet and staticcheck
 
 .PHONY: generate
 generate: build ## Write the generated code of the examples again
-	@export PATH="$$PWD/$(BIN):$$PATH"; find examples -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
+	@export PATH="$$PWD/$(BIN):$$PATH"; find examples bench -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
 	  (cd "$$(dirname "$$file")" && flowgen generate "$$(sed -n 's|^// source: ||p' "$$(basename "$$file")" | head -n 1)"); \
 	done
 
 .PHONY: checkgenerate
 checkgenerate: build ## Fail if the generated code of the examples is stale
-	@export PATH="$$PWD/$(BIN):$$PATH"; find examples -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
+	@export PATH="$$PWD/$(BIN):$$PATH"; find examples bench -name '*_flow.go' | LC_ALL=C sort | while read -r file; do \
 	  (cd "$$(dirname "$$file")" && flowgen generate --check "$$(sed -n 's|^// source: ||p' "$$(basename "$$file")" | head -n 1)"); \
 	done
 

@@ -54,6 +54,7 @@ var table = []row{
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
+	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},
 }
 
 // testOnly packages have no code of their own; their tests may import everything.

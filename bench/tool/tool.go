@@ -1,0 +1,51 @@
+// Package tool holds the Go functions that the measured workflows call, and their hand-written equivalents too.
+package tool
+
+import "context"
+
+// Message is what the nodes of the chain hand on.
+type Message struct {
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
+}
+
+// Step does next to nothing, so that what is measured is the call.
+//
+//go:noinline
+func Step(_ context.Context, in Message) (Message, error) {
+	return Message{Count: in.Count + 1, Text: in.Text}, nil
+}
+
+// Item is one of many.
+type Item struct {
+	ID int64 `json:"id"`
+}
+
+// Result is what becomes of an Item.
+type Result struct {
+	ID    int64 `json:"id"`
+	Value int64 `json:"value"`
+}
+
+// Double does next to nothing.
+//
+//go:noinline
+func Double(_ context.Context, in Item) (Result, error) {
+	return Result{in.ID, in.ID * 2}, nil
+}
+
+// Work computes for about a microsecond.
+//
+//go:noinline
+func Work(_ context.Context, in Item) (Result, error) {
+	v := in.ID
+	for i := range int64(1000) {
+		v = v*31 + i
+	}
+	return Result{in.ID, v}, nil
+}
+
+// Next is the step of the router loop.
+//
+//go:noinline
+func Next(n int64) int64 { return n + 1 }
