@@ -37,6 +37,13 @@ fuzz: ## Fuzz every target for FUZZTIME (30s)
 	  done; \
 	done
 
+.PHONY: campaigns
+campaigns: mutation ## Run every campaign of docs/security.md in full
+
+.PHONY: mutation
+mutation: ## Misspell every name of every example and golden, in every way
+	CAMPAIGN=full go test ./golden/hostile -count=1 -timeout 4h -run 'TestMisspelt' -v | grep -v 'another name'
+
 .PHONY: lint
 lint: ## Check format, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }

@@ -44,8 +44,9 @@ type Workflow struct {
 type Body struct {
 	Nodes        []*Node
 	Edges        []*Edge
-	EdgesWritten bool  // false: data references give the order
-	Result       Value // what a loop or map body yields; nil when the body is a single inline node, whose result it is
+	EdgesWritten bool        // false: data references give the order
+	EdgesSpan    source.Span // where they are written
+	Result       Value       // what a loop or map body yields; nil when the body is a single inline node, whose result it is
 	Span         source.Span
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 	Overlay map[string][]byte // unsaved files by absolute name
 	Env     []string          // environment of the go command; nil = this process's
 	Tests   bool              // also see what _test.go files of the named packages declare
+	Cache   *Cache            // what earlier calls loaded; nil = ask the go command
 }
 
 // Resolve fills every ir.GoFunc.Bind and ir.GoType.Type of wf and its sub-workflows, and the description, In and Out of

@@ -78,17 +78,22 @@ func (l *loader) query(patterns []string) error {
 	if len(patterns) == 0 {
 		return nil
 	}
-	l.calls++
-	pkgs, err := packages.Load(&packages.Config{
-		Mode:       mode,
-		Dir:        l.opts.Dir,
-		Env:        l.opts.Env,
-		Overlay:    l.opts.Overlay,
-		Tests:      l.opts.Tests,
-		BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
-	}, patterns...)
-	if err != nil {
-		return err
+	pkgs, known := l.opts.Cache.get(l.opts, patterns)
+	if !known {
+		l.calls++
+		var err error
+		pkgs, err = packages.Load(&packages.Config{
+			Mode:       mode,
+			Dir:        l.opts.Dir,
+			Env:        l.opts.Env,
+			Overlay:    l.opts.Overlay,
+			Tests:      l.opts.Tests,
+			BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
+		}, patterns...)
+		if err != nil {
+			return err
+		}
+		l.opts.Cache.put(l.opts, patterns, pkgs)
 	}
 	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, stands last and wins.
 	slices.SortStableFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(len(a.ID), len(b.ID)) })

@@ -97,7 +97,7 @@ type checker struct {
 	early []diag.Diagnostic // errors that were reported before check began
 	limit int               // of every diagram
 
-	unsure bool // a switch or a condition is wrong: what runs when is not known
+	unsure bool // an edge, a switch or a condition is wrong: what runs when is not known
 
 	tools     map[string][]*ir.Tool // by name without version
 	used      map[*ir.Tool]bool
@@ -211,7 +211,7 @@ func (c *checker) checkDefaults() {
 // unordered checks what can be checked of a body whose steps have no order that could be relied on: the mistake in the
 // edges was reported, and nothing more is said about them.
 func (c *checker) unordered(b *Body) {
-	b.loose, b.reach, b.loops = true, nil, nil
+	b.loose, b.reach, b.loops, c.unsure = true, nil, nil, true
 	b.diagram = newDiagram(b.limit)
 	order := b.order
 	if len(order) < len(b.Steps) {
@@ -261,11 +261,21 @@ func (c *checker) outputs(p *Program) {
 	}
 }
 
-func (c *checker) report(d diag.Diagnostic) { c.sink.Report(d) }
+func (c *checker) report(d diag.Diagnostic) {
+	if !c.unsure || !follows[d.Code] {
+		c.sink.Report(d)
+	}
+}
 
 func (c *checker) warn(d diag.Diagnostic) {
 	d.Severity = diag.Warning
-	c.sink.Report(d)
+	c.report(d)
+}
+
+// follows are the mistakes that a wrong edge, switch or condition can be the cause of: they are about what is known of
+// when nodes run. Whoever has mended the cause is told of those that are left.
+var follows = map[diag.Code]bool{
+	diag.NeverAbsent: true, diag.OptionalUse: true, diag.NeverRan: true, diag.BackAndExit: true, diag.StateRace: true,
 }
 
 // reportUnknown reports a name with the nearest candidate as help and fix, or else the candidates.

@@ -7,7 +7,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // maxArcs bounds what the edges of one body come to: `a, b, c -> d, e, f` is nine.
@@ -42,22 +41,10 @@ func (c *checker) unreadEdges(b *Body) bool {
 	if !b.IR.EdgesWritten {
 		return false
 	}
-	inside := func(at, s source.Span) bool { return at.File == s.File && s.Lo <= at.Lo && at.Hi <= s.Hi }
-	for _, d := range c.early {
-		if d.Code == diag.BadEdgeForm {
-			return true
-		}
-		if !inside(d.Span, b.IR.Span) {
-			continue
-		}
-		elsewhere := slices.ContainsFunc(b.IR.Nodes, func(n *ir.Node) bool { return inside(d.Span, n.Span) }) ||
-			b.parent == nil && (slices.ContainsFunc(c.wf.Tools, func(t *ir.Tool) bool { return inside(d.Span, t.Span) }) ||
-				slices.ContainsFunc(c.wf.Output, func(o *ir.Output) bool { return inside(d.Span, o.Span) }))
-		if !elsewhere {
-			return true
-		}
-	}
-	return false
+	at := b.IR.EdgesSpan
+	return slices.ContainsFunc(c.early, func(d diag.Diagnostic) bool {
+		return d.Span.File == at.File && at.Lo <= d.Span.Lo && d.Span.Hi <= at.Hi
+	})
 }
 
 func (c *checker) connectCatch(b *Body, s *Step) {

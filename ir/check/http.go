@@ -41,7 +41,7 @@ func (c *checker) httpTool(t *ir.Tool, h *ir.HTTPTool) {
 			c.report(diag.Diagnostic{Code: diag.BadRequest, Span: t.Key.Span, Message: "header `" + t.Auth.Header + "` is set by the connection", Help: "name the header in which the service expects the secret"})
 		}
 	}
-	if h.HTMLText && toolOut(t).Kind != schema.String {
+	if out := toolOut(t).Kind; h.HTMLText && out != schema.String && out != schema.Invalid {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: t.Key.Span, Message: fmt.Sprintf("a page as text is a string, and out is %s", toolOut(t))})
 	}
 }

@@ -68,7 +68,7 @@ func (c *checker) declareState() {
 // reducer checks that func(old, new T) T is about the field's type.
 func (c *checker) reducer(s *ir.State) {
 	b := s.Merge.Reducer.Bind
-	if s.Type.Kind == schema.Invalid || schema.Equal(b.Out, s.Type) || b.Out.Kind == schema.Invalid {
+	if schema.Equal(b.Out, s.Type) || schema.Poisoned(b.Out) || schema.Poisoned(s.Type) {
 		return
 	}
 	c.report(diag.Diagnostic{Code: diag.GoReducer, Span: s.Merge.Reducer.Ref.Span,

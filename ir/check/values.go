@@ -74,9 +74,6 @@ func (c *checker) template(v *ir.Template, e *env) {
 // problems reports what the expression checker found, at its exact place in the file.
 func (c *checker) problems(text source.Text, list []expr.Problem) {
 	for _, p := range list {
-		if p.Code == diag.NeverAbsent && c.unsure {
-			continue // a wrong switch or condition may be what makes it so
-		}
 		d := diag.Diagnostic{Code: p.Code, Message: p.Message, Span: text.At(p.Lo, p.Hi), Help: p.Help, Related: p.Related}
 		if p.Replace != nil {
 			d.Fixes = []diag.Fix{diag.Replace(d.Span, *p.Replace)}

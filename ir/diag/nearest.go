@@ -1,30 +1,83 @@
 package diag
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// Nearest returns the candidate most like name, or "". Case and underscores are free; a candidate further away than
-// half of the name is no help and is not offered. Ties go to the first candidate.
+// separators are free in names: fetch_diff, fetch-diff and fetchDiff are the same word.
+var separators = strings.NewReplacer("_", "", "-", "")
+
+func folded(s string) []rune { return []rune(strings.ToLower(separators.Replace(s))) }
+
+// Nearest returns the candidate most like name, or "". Case and underscores are free, and decide only between candidates
+// that are equally near without them. Then a swap of letters is likelier than another letter, and a slip in the middle
+// than one at an end; after that the first candidate wins. One that is further away than half of the name, or has not a
+// letter in common with it, is no help and is not offered.
 func Nearest(name string, candidates []string) string {
-	fold := func(s string) []rune {
-		return []rune(strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)))
-	}
-	want := fold(name)
+	want := folded(name)
 	if len(want) == 0 || len(want) > 200 {
 		return ""
 	}
-	best, least := "", (len(want)+1)/2+1
+	best, least := "", unlike{folded: (len(want)+1)/2 + 1}
 	for _, c := range candidates {
 		if c == name {
 			continue
 		}
-		// A difference in case or underscores alone still counts a little, so that an exact fold never beats a name
-		// that is nearer as written.
-		d := distance(want, fold(c), least)
-		if d < least {
-			best, least = c, d
+		other := folded(c)
+		u := unlike{folded: distance(want, other, least.folded+1)}
+		if u.folded > least.folded || u.folded == least.folded && best == "" || u.folded >= max(len(want), len(other)) {
+			continue
+		}
+		written := []rune(c)
+		u.written = distance([]rune(name), written, 1<<30)
+		u.letters = letters(want, other)
+		u.ends = -ends(want, other)
+		if best == "" || u.less(least) {
+			best, least = c, u
 		}
 	}
 	return best
+}
+
+// unlike is how far a candidate is from a name: the first number that differs decides.
+type unlike struct {
+	folded, written int // edits
+	letters         int // letters that only one of them has
+	ends            int // less when more of both ends is the same
+}
+
+func (u unlike) less(v unlike) bool {
+	return cmp.Or(cmp.Compare(u.folded, v.folded), cmp.Compare(u.written, v.written), cmp.Compare(u.letters, v.letters), cmp.Compare(u.ends, v.ends)) < 0
+}
+
+// letters counts the letters that one of two names has and the other has not.
+func letters(a, b []rune) int {
+	count := map[rune]int{}
+	for _, r := range a {
+		count[r]++
+	}
+	for _, r := range b {
+		count[r]--
+	}
+	n := 0
+	for _, c := range count {
+		n += max(c, -c)
+	}
+	return n
+}
+
+// ends is how many letters two names share at their start and at their end.
+func ends(a, b []rune) int {
+	n, least := 0, min(len(a), len(b))
+	for n < least && a[n] == b[n] {
+		n++
+	}
+	tail := 0
+	for tail < least-n && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return n + tail
 }
 
 // Close reports whether two names differ by no more than two slips of the finger, and by less than a third of the name.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -42,7 +43,7 @@ type namer interface{ NameKind() string }
 func Check(n *Node, env Env, facts Facts) []Problem {
 	c := &checker{env: env}
 	c.check(n, facts, nil)
-	return c.probs
+	return c.causes()
 }
 
 // CheckExpect is Check for a place that asks for a value of type want: literals take its type, and a value that does not
@@ -51,7 +52,7 @@ func CheckExpect(n *Node, env Env, facts Facts, want *schema.Type) []Problem {
 	c := &checker{env: env}
 	c.check(n, facts, want)
 	c.fits(n, want)
-	return c.probs
+	return c.causes()
 }
 
 // CheckTemplate checks every expression of t and that its value has a text form.
@@ -63,7 +64,21 @@ func CheckTemplate(t *Template, env Env, facts Facts) []Problem {
 			c.segment(s)
 		}
 	}
-	return c.probs
+	return c.causes()
+}
+
+// causes are the problems without those that an unknown name may be the cause of: a test of a misspelt field narrows
+// nothing.
+func (c *checker) causes() []Problem {
+	unknown := func(p Problem) bool {
+		return p.Code == diag.UnknownName || p.Code == diag.UnknownField || p.Code == diag.UnknownFunction
+	}
+	if !slices.ContainsFunc(c.probs, unknown) {
+		return c.probs
+	}
+	return slices.DeleteFunc(c.probs, func(p Problem) bool {
+		return p.Code == diag.OptionalUse || p.Code == diag.NeverAbsent || p.Code == diag.EmptyList
+	})
 }
 
 type checker struct {

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,12 +61,37 @@ func (c *checker) memberOf(n, recv *Node) (*schema.Type, bool) {
 	}
 	sym := c.env.Lookup(recv.Text)
 	if sym == nil || sym.Members[n.Text] == nil {
-		return nil, false
+		return c.misspeltMember(n, recv, sym)
 	}
 	recv.Sym = sym
 	c.narrow(recv, sym.Type, nil)
 	n.Sym = sym.Members[n.Text]
 	return c.usable(n, n.Sym), true
+}
+
+// misspeltMember reports what is nearly a pseudo-field of a symbol that has no value here: that it has none is not the
+// mistake then.
+func (c *checker) misspeltMember(n, recv *Node, sym *Symbol) (*schema.Type, bool) {
+	near := nearMember(n.Text, sym)
+	if near == "" || sym.Problem == nil {
+		return nil, false
+	}
+	recv.Sym = sym
+	c.narrow(recv, schema.InvalidType, nil)
+	c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text).suggest(n.Text, []string{near})
+	return schema.InvalidType, true
+}
+
+// nearMember is the pseudo-field of a symbol that a name is nearly, or "".
+func nearMember(name string, sym *Symbol) string {
+	if sym == nil {
+		return ""
+	}
+	near := diag.Nearest(name, slices.Sorted(maps.Keys(sym.Members)))
+	if near == "" || !diag.Close(name, near) {
+		return ""
+	}
+	return near
 }
 
 // fieldOf is the type of field n.Text of a value of type t, or nil after a report.
@@ -88,6 +114,10 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		call := "size()"
 		p := c.report(diag.UnknownField, n.NameLo, n.NameHi, "write `size("+recv.String()+")`", "%s is %s and has no fields", recv, brief(t))
 		p.Replace = &call
+		return nil
+	}
+	if near := nearMember(n.Text, recv.Sym); t.Kind != schema.Struct && near != "" {
+		c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text).suggest(n.Text, []string{near})
 		return nil
 	}
 	if t.Kind != schema.Struct {
@@ -142,7 +172,7 @@ func (c *checker) call(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	case n.Text == "first" && !n.Method && len(n.Kids) >= 2:
 		return c.first(n, facts, want)
 	}
-	if right := foreignFuncs[n.Text]; macros[n.Text] || macros[right] || n.Text == "has" {
+	if right := foreignFuncs[n.Text]; macros[n.Text] || macros[right] || n.Text == "has" || misspeltMacro(n) {
 		return c.foreignCall(n)
 	}
 	for _, k := range n.Kids {
@@ -172,6 +202,11 @@ func (c *checker) foreignCall(n *Node) *schema.Type {
 		c.unknownFunction(n)
 	}
 	return schema.InvalidType
+}
+
+// misspeltMacro reports whether a call of an unknown function looks like a macro with another name: `xs.mpa(x, x.id)`.
+func misspeltMacro(n *Node) bool {
+	return n.Method && len(n.Kids) == 3 && n.Kids[1].Op == Name && macros[diag.Nearest(n.Text, functions)]
 }
 
 func (c *checker) arguments(n *Node, message, help string) {

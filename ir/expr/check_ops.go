@@ -421,6 +421,9 @@ func wish(t *schema.Type) *schema.Type {
 func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	if want != nil {
 		want = want.Present()
+		if schema.Poisoned(want) && len(n.Kids) == 0 {
+			return schema.InvalidType
+		}
 		if want.Kind != schema.List {
 			want = nil
 		}

@@ -29,6 +29,17 @@ func Equal(a, b *Type) bool {
 	return true
 }
 
+// Poisoned reports whether the type, or a part of it, is one that a mistake was reported about.
+func Poisoned(t *Type) bool {
+	switch t.Kind {
+	case Invalid:
+		return true
+	case List, Map, Opt:
+		return Poisoned(t.Elem)
+	}
+	return slices.ContainsFunc(t.Fields, func(f *Field) bool { return Poisoned(f.Type) })
+}
+
 // Assignable reports whether every value of type from may stand where to is asked for, without conversion: nothing is
 // coerced, dropped or defaulted. Any fits only Any; an int is not a float; a list of enums is a list of strings.
 func Assignable(from, to *Type) bool {

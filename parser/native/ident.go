@@ -126,18 +126,15 @@ func textSpan(t source.Text) source.Span {
 	return t.At(0, len(t.Value))
 }
 
-// goRef reads "import/path.Name"; prefix "go:" must have been cut. Whether it names a function is for ir/bind to say; a
-// type must have the form, or nothing could stand in its place.
+// goRef reads "import/path.Name"; prefix "go:" must have been cut. Whether it names a function or a type is for ir/bind to
+// say; a type must have the form, or nothing could stand in its place.
 func (p *parser) goRef(t source.Text, what string) ir.Ident {
 	id := ir.Ident{Name: t.Value, Span: textSpan(t)}
 	if what != "Type" {
 		return id
 	}
-	if m := goForm.FindStringSubmatch(t.Value); m == nil {
+	if !goForm.MatchString(t.Value) {
 		p.report(diag.BadLiteral, id.Span, "write it as `example.com/module/package."+what+"`", "a reference to Go is an import path, a dot and an exported name")
-	} else if c := m[2][0]; c < 'A' || c > 'Z' {
-		lo := len(t.Value) - len(m[2])
-		p.report(diag.BadLiteral, t.At(lo, len(t.Value)), "export it: only capitalised Go names can be used from a workflow", "`%s` is not exported", m[2])
 	}
 	return id
 }

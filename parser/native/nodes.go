@@ -51,7 +51,7 @@ func (p *parser) body(m mapping) ir.Body {
 		b.Nodes = append(b.Nodes, p.node(id, v))
 	})
 	if e := m.get("edges"); e != nil {
-		b.EdgesWritten = true
+		b.EdgesWritten, b.EdgesSpan = true, e.Span
 		b.Edges = p.edges(e)
 	}
 	if r := m.get("result"); r != nil {
@@ -239,10 +239,10 @@ func (p *parser) catch(n *yamlnode.Node) []*ir.Catch {
 	var out []*ir.Catch
 	p.each(n, "catch", naming{}, func(code ir.Ident, v *yamlnode.Node) {
 		target := p.ref(v, "the target of a catch")
-		if w := p.oneOf(code, "an error code", catchWords); w == "" || target.Name == "" {
-			return
+		p.oneOf(code, "an error code", catchWords) // a misspelt code is one all the same: its node is not an orphan too
+		if target.Name != "" {
+			out = append(out, &ir.Catch{Code: code, Target: target})
 		}
-		out = append(out, &ir.Catch{Code: code, Target: target})
 	})
 	return out
 }

@@ -1,0 +1,205 @@
+// Package hostile holds the campaigns against the compiler as a whole: misspelt names, text that wants to become code,
+// files that want too much. Each has a small form in the ordinary test run, and a full one that `make campaigns` runs.
+// docs/security.md lists them.
+package hostile
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+// full reports whether the whole campaign is asked for, as `make campaigns` does.
+func full() bool { return os.Getenv("CAMPAIGN") == "full" }
+
+// pick is the figure of the small form, or of the full one.
+func pick(small, whole int) int {
+	if full() {
+		return whole
+	}
+	return small
+}
+
+// A project is a workflow with the files it needs. The cases of golden/native lie in folders that do not exist: their
+// Go files come through an overlay.
+type project struct {
+	name    string
+	main    string            // the workflow's file
+	files   map[string]string // of YAML, by the name the parser asks for
+	dir     string            // where the go command runs
+	inside  bool              // the workflow lies below dir, as a sub-workflow of one there would
+	overlay map[string][]byte
+	cache   bind.Cache
+
+	wrong bool // it is meant to have errors
+}
+
+// ReadFile implements parser.Files.
+func (p *project) ReadFile(name string) ([]byte, error) {
+	if text, ok := p.files[name]; ok {
+		return []byte(text), nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// result is what the front of the compiler made of a project.
+type result struct {
+	workflow *ir.Workflow
+	program  *check.Program
+	list     []diag.Diagnostic
+}
+
+func (r *result) errors() int {
+	n := 0
+	for _, d := range r.list {
+		if d.Severity == diag.Error {
+			n++
+		}
+	}
+	return n
+}
+
+// with is the project with another text of one of its files. The Go packages, and what is known of them, are the same.
+func (p *project) compile(edited, text string) *result {
+	files := maps.Clone(p.files)
+	if edited != "" {
+		files[edited] = text
+	}
+	return p.compileFiles(files)
+}
+
+type memory map[string]string
+
+func (m memory) ReadFile(name string) ([]byte, error) { return (&project{files: m}).ReadFile(name) }
+
+func (p *project) compileFiles(files memory) *result {
+	sink := &diag.Sink{}
+	r := &result{workflow: parser.Parse(files, p.main, sink)}
+	if r.workflow != nil {
+		bound := r.workflow
+		if p.inside {
+			bound = &ir.Workflow{File: source.NewFile(filepath.Base(p.dir)+suffix, ""), Flows: []*ir.Workflow{r.workflow}}
+		}
+		bind.Resolve(bound, bind.Options{Dir: p.dir, Overlay: p.overlay, Cache: &p.cache}, sink)
+		r.program = check.Check(r.workflow, sink)
+	}
+	if sink.HasErrors() {
+		r.program = nil
+	}
+	r.list = sink.List()
+	return r
+}
+
+const (
+	suffix  = ".flowgen.yaml"
+	goldens = "../native"
+)
+
+// corpus is every example and every case of golden/native.
+func corpus(t *testing.T) []*project {
+	t.Helper()
+	var out []*project
+	paths, err := filepath.Glob(goldens + "/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		out = append(out, goldenProject(t, path))
+	}
+	mains, err := filepath.Glob("../../examples/*/*" + suffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, main := range mains {
+		out = append(out, exampleProject(t, filepath.ToSlash(main)))
+	}
+	if len(paths) < 60 || len(mains) < 3 {
+		t.Fatalf("%d goldens and %d examples found", len(paths), len(mains))
+	}
+	return out
+}
+
+func goldenProject(t *testing.T, file string) *project {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+	p := &project{name: name, files: map[string]string{}, overlay: map[string][]byte{}, dir: goldens, inside: true}
+	for _, f := range archive.Files {
+		switch {
+		case f.Name == "want/diag" && bytes.Contains(f.Data, []byte("error[")):
+			p.wrong = true
+		case strings.HasPrefix(f.Name, "want/"):
+		case strings.HasSuffix(f.Name, ".go"):
+			abs, err := filepath.Abs(filepath.Join(goldens, name, filepath.FromSlash(f.Name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.overlay[abs] = f.Data
+		default:
+			if p.main == "" && strings.HasSuffix(f.Name, suffix) {
+				p.main = name + "/" + f.Name
+			}
+			p.files[name+"/"+f.Name] = string(f.Data)
+		}
+	}
+	if p.main == "" {
+		t.Fatalf("%s has no workflow", file)
+	}
+	return p
+}
+
+func exampleProject(t *testing.T, main string) *project {
+	t.Helper()
+	dir := filepath.Dir(main)
+	p := &project{name: strings.TrimSuffix(filepath.Base(main), suffix), main: main, files: map[string]string{}, dir: dir}
+	names, err := filepath.Glob(dir + "/*" + suffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.files[filepath.ToSlash(name)] = string(text)
+	}
+	// A library is no workflow; it is part of the projects that include it.
+	if !strings.Contains(p.files[main], "\nnodes:") {
+		p.wrong = true
+	}
+	return p
+}
+
+// valid are the projects that compile.
+func valid(t *testing.T) []*project {
+	t.Helper()
+	return slices.DeleteFunc(corpus(t), func(p *project) bool { return p.wrong })
+}
+
+// number is a deterministic choice made by text.
+func number(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
+	}
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	return h ^ h>>29
+}
