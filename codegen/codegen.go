@@ -59,6 +59,7 @@ func (g *generator) generate() ([]byte, error) {
 	for _, sub := range g.p.Flows {
 		g.function(sub)
 	}
+	g.picks()
 	g.descriptions()
 
 	var buf bytes.Buffer

@@ -101,7 +101,7 @@ func single(body *check.Body) *check.Step {
 		return nil
 	}
 	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall, *ir.Flow, *ir.Let:
+	case *ir.ToolCall, *ir.ToolChoice, *ir.Flow, *ir.Let:
 		return s
 	case *ir.GoCall:
 		if !v.Func.Bind.Err && s.Node.Result != schema.EmptyType {
@@ -116,6 +116,8 @@ func (b *block) only(s *check.Step) []jen.Code {
 	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
 		return []jen.Code{jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.fn.node(s), jen.Id(b.fn.g.p.Names.Tools[s.Tool]), b.toolInput(s))}
+	case *ir.ToolChoice:
+		return []jen.Code{b.pick(s)}
 	case *ir.Flow:
 		return []jen.Code{b.flowCall(s)}
 	case *ir.GoCall:

@@ -16,7 +16,9 @@ func (g *generator) tools() {
 	for _, p := range g.programs() {
 		used := map[*ir.Tool]bool{}
 		for _, s := range p.Body.All() {
-			used[s.Tool] = true
+			for _, t := range s.Tools() {
+				used[t] = true
+			}
 		}
 		for _, t := range p.WF.Tools {
 			if used[t] && !done[t] {

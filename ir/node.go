@@ -140,6 +140,7 @@ type ToolChoice struct {
 	Args  Value
 	ID    Value
 	Allow []Ident
+	Open  bool // `allow` is not written: the tools that the file declares
 	Out   *schema.Type
 	Span  source.Span
 }

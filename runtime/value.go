@@ -81,7 +81,17 @@ func ListValue(items ...Value) Value {
 
 // MapValue returns a map. Of two entries with the same key the later value stands at the earlier place.
 func MapValue(entries ...Entry) Value {
-	t := &valueTree{}
+	t := &valueTree{keys: make([]string, 0, len(entries)), items: make([]Value, 0, len(entries))}
+	if len(entries) <= smallMap {
+		for _, e := range entries {
+			if i := slices.Index(t.keys, e.Key); i >= 0 {
+				t.items[i] = e.Value
+				continue
+			}
+			t.keys, t.items = append(t.keys, e.Key), append(t.items, e.Value)
+		}
+		return Value{kind: MapKind, tree: t}
+	}
 	seen := make(map[string]int, len(entries))
 	for _, e := range entries {
 		if i, ok := seen[e.Key]; ok {

@@ -57,6 +57,7 @@ type Step struct {
 	DefaultExpr  *Expected // on_error: {default: ...}
 
 	Tool *ir.Tool // tool nodes
+	Pick *Pick    // tool_call nodes
 	Body *Body    // map, loop
 	Flow *Program // flow nodes
 	Vars []*Var   // map: as, index

@@ -157,8 +157,11 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 		if _, dup := out.byID[n.ID.Name]; !dup {
 			out.byID[n.ID.Name] = s
 		}
-		if t, ok := n.Verb.(*ir.ToolCall); ok {
-			s.Tool = c.resolveTool(t)
+		switch v := n.Verb.(type) {
+		case *ir.ToolCall:
+			s.Tool = c.resolveTool(v.Name)
+		case *ir.ToolChoice:
+			s.Pick = c.pick(v)
 		}
 	}
 	if !c.order(out) {

@@ -49,6 +49,13 @@ func (s *Step) marks() {
 	if s.Body != nil {
 		s.Body.marks()
 	}
+	if s.Pick != nil {
+		for _, v := range []*Expected{s.Pick.Name, s.Pick.Args, s.Pick.ID} {
+			if v != nil {
+				ir.ValueExpressions(v.Value, mark)
+			}
+		}
+	}
 	if s.Over != nil {
 		ir.ValueExpressions(s.Over.Value, mark)
 	}

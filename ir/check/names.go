@@ -20,6 +20,8 @@ type Names struct {
 	Locals  map[*Step]string        // the variable of a step's result
 	Nodes   map[*Step]string        // its entry in the node table
 	Tools   map[*ir.Tool]string     // a tool's variable
+	Args    map[*ir.Tool]string     // the function that reads its input from data, of tools that are chosen at run time
+	Picks   map[*Step]string        // the function that calls the tool that a tool_call node chose
 	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
 
@@ -42,7 +44,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 // nameEverything names what p and its sub-workflows declare.
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
-		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{},
+		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
@@ -93,8 +95,8 @@ func (n *Names) program(p *Program, prefix string) {
 	}
 	used := map[*ir.Tool]bool{}
 	for _, s := range stepsOf(p.Body) {
-		if s.Tool != nil && !used[s.Tool] {
-			used[s.Tool] = true
+		for _, t := range s.Tools() {
+			used[t] = true
 		}
 	}
 	for _, t := range p.WF.Tools {
@@ -147,6 +149,20 @@ func (n *Names) tool(t *ir.Tool, prefix string) {
 	}
 }
 
+// pick names what a tool_call node needs: the function with its tools, and one for the input of each.
+func (n *Names) pick(s *Step, prefix string) {
+	at := s.Node.ID.Span
+	n.Picks[s] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Choice", at)
+	for _, t := range s.Tools() {
+		if in := toolIn(t); n.Args[t] == "" && len(in.Fields) > 0 {
+			n.Args[t] = n.take(strings.TrimSuffix(n.Tools[t], "Tool")+"Args", t.Key.Span)
+		}
+	}
+	if s.Pick.Out != nil {
+		n.anonymous(s.Pick.Out, prefix+goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))+"Out", "is the result of the tool that "+s.Node.ID.Name+" calls.", at)
+	}
+}
+
 func (n *Names) body(b *Body, prefix, idPrefix string) {
 	for _, s := range b.Steps {
 		id := s.Node.ID
@@ -157,6 +173,9 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		}
 		if s.Body != nil {
 			n.body(s.Body, prefix, idPrefix)
+		}
+		if s.Pick != nil {
+			n.pick(s, prefix)
 		}
 		if r := s.Node.Result; r != nil {
 			if s.Node.Inline {

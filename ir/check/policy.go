@@ -19,27 +19,34 @@ func (c *checker) policy(b *Body) {
 		if s.Flow != nil {
 			c.flowPolicy(s)
 		}
-		if s.Tool == nil {
-			continue
+		if s.Tool != nil {
+			c.toolPolicy(s.Tool, s.Node.Verb.(*ir.ToolCall).Name.Span)
 		}
-		v := s.Node.Verb.(*ir.ToolCall)
-		e := effectsOf(s.Tool)
-		if !c.allowed(e) {
-			c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Name.Span, Message: fmt.Sprintf("tool %q has effects %s, which the policy does not allow", s.Tool.Key.Name, e),
-				Help: "allow it in `policy.effects`, or use another tool", Related: related(c.wf.Policy.Span, "the policy is here")})
+		if s.Pick != nil {
+			for _, x := range s.Pick.Choices {
+				c.toolPolicy(x.Tool, x.Span)
+			}
 		}
-		switch s.Tool.State {
-		case "deprecated":
-			c.warn(diag.Diagnostic{Code: diag.Deprecated, Span: v.Name.Span, Message: fmt.Sprintf("tool %q is deprecated", s.Tool.Key.Name),
-				Help: "use the tool or version that replaces it", Related: related(s.Tool.Key.Span, "it is declared here")})
-		case "blocked":
-			c.report(diag.Diagnostic{Code: diag.Blocked, Span: v.Name.Span, Message: fmt.Sprintf("tool %q is blocked", s.Tool.Key.Name),
-				Help: "use another tool", Related: related(s.Tool.Key.Span, "it is declared here")})
-		}
-		if r := s.Retry(); r != nil && r.Attempts > 1 && e >= ir.EffectsWrites {
-			c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, e, r.Attempts),
+		if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites {
+			c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
 				Help: "retry only what is safe to repeat; a failure may have happened after the effect"})
 		}
+	}
+}
+
+// toolPolicy checks one tool that a node calls, or can call.
+func (c *checker) toolPolicy(t *ir.Tool, at source.Span) {
+	if e := effectsOf(t); !c.allowed(e) {
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: at, Message: fmt.Sprintf("tool %q has effects %s, which the policy does not allow", t.Key.Name, e),
+			Help: "allow it in `policy.effects`, or use another tool", Related: related(c.wf.Policy.Span, "the policy is here")})
+	}
+	switch t.State {
+	case "deprecated":
+		c.warn(diag.Diagnostic{Code: diag.Deprecated, Span: at, Message: fmt.Sprintf("tool %q is deprecated", t.Key.Name),
+			Help: "use the tool or version that replaces it", Related: related(t.Key.Span, "it is declared here")})
+	case "blocked":
+		c.report(diag.Diagnostic{Code: diag.Blocked, Span: at, Message: fmt.Sprintf("tool %q is blocked", t.Key.Name),
+			Help: "use another tool", Related: related(t.Key.Span, "it is declared here")})
 	}
 }
 
@@ -64,14 +71,16 @@ func (c *checker) flowPolicy(s *Step) {
 			if t.Flow != nil && !walk(t.Flow) {
 				return false
 			}
-			if t.Tool == nil || c.allowed(effectsOf(t.Tool)) {
-				continue
+			for _, tool := range t.Tools() {
+				if c.allowed(effectsOf(tool)) {
+					continue
+				}
+				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
+					Message: fmt.Sprintf("workflow %q calls tool %q with effects %s, which the policy does not allow", p.WF.Name.Name, tool.Key.Name, effectsOf(tool)),
+					Help:    "allow it in `policy.effects`, or run another workflow",
+					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)})
+				return false
 			}
-			c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
-				Message: fmt.Sprintf("workflow %q calls tool %q with effects %s, which the policy does not allow", p.WF.Name.Name, t.Tool.Key.Name, effectsOf(t.Tool)),
-				Help:    "allow it in `policy.effects`, or run another workflow",
-				Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)})
-			return false
 		}
 		return true
 	}

@@ -34,7 +34,7 @@ func (c *checker) step(s *Step) {
 	case *ir.Human:
 		c.unavailable(s, "human", e)
 	case *ir.ToolChoice:
-		c.unavailable(s, "tool_call", e)
+		c.toolChoice(s, v, e)
 	default: // the parser found no verb and said so
 		s.Node.Result = schema.InvalidType
 	}
@@ -57,7 +57,7 @@ func (c *checker) unavailable(s *Step, verb string, e *env) {
 	s.Node.Result = schema.InvalidType
 	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: s.Node.ID.Span,
 		Message: "this version of flowgen cannot compile `" + verb + "` nodes",
-		Help:    "use a `tool`, `let`, `map`, `loop`, `flow` or `go` node"})
+		Help:    "use a `tool`, `tool_call`, `let`, `map`, `loop`, `flow` or `go` node"})
 	ir.Values(s.Node.Verb, func(v ir.Value) { c.value(v, schema.InvalidType, e) })
 }
 
@@ -187,6 +187,16 @@ func (c *checker) handling(s *Step, e *env) {
 	}
 	if n.Timeout != nil && !calls {
 		only("timeout", n.Timeout.Span, "only calls time out: remove it, or put it on the calls inside")
+	}
+	if _, data := n.Verb.(*ir.ToolChoice); data {
+		const help = "remove it: what fails is data, read `success` and `error`"
+		if len(n.Catch) > 0 {
+			only("catch", n.Catch[0].Code.Span, help)
+		}
+		if n.OnError != nil {
+			only("on_error", n.OnError.Span, help)
+		}
+		return
 	}
 	if pure && len(n.Catch) > 0 {
 		only("catch", n.Catch[0].Code.Span, "remove it: a node that only computes has no errors to catch")

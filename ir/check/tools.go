@@ -22,14 +22,14 @@ func (c *checker) declareTools() {
 	}
 }
 
-// resolveTool finds the tool a node names: `key`, `ns.name`, or `ns.name@version`, which must be written when there is
+// resolveTool finds the tool that a node names: `key`, `ns.name`, or `ns.name@version`, which must be written when there is
 // more than one version.
-func (c *checker) resolveTool(v *ir.ToolCall) *ir.Tool {
-	if v.Name.Name == "" {
+func (c *checker) resolveTool(id ir.Ident) *ir.Tool {
+	if id.Name == "" {
 		return nil
 	}
-	found := c.findTools(v.Name.Name)
-	name, version, exact := strings.Cut(v.Name.Name, "@")
+	found := c.findTools(id.Name)
+	name, version, exact := strings.Cut(id.Name, "@")
 	switch len(found) {
 	case 1:
 		return found[0]
@@ -39,13 +39,13 @@ func (c *checker) resolveTool(v *ir.ToolCall) *ir.Tool {
 			for _, t := range all {
 				have = append(have, name+"@"+t.Version)
 			}
-			c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q has no version %s", name, version), v.Name.Span, v.Name.Name, have)
+			c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q has no version %s", name, version), id.Span, id.Name, have)
 			return nil
 		}
-		c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q is not declared", v.Name.Name), v.Name.Span, v.Name.Name, c.toolNames())
+		c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q is not declared", id.Name), id.Span, id.Name, c.toolNames())
 		return nil
 	}
-	d := diag.Diagnostic{Code: diag.AmbiguousTool, Span: v.Name.Span, Message: fmt.Sprintf("tool %q has %d versions", name, len(found)),
+	d := diag.Diagnostic{Code: diag.AmbiguousTool, Span: id.Span, Message: fmt.Sprintf("tool %q has %d versions", name, len(found)),
 		Help: "write the version: `" + name + "@" + found[len(found)-1].Version + "`"}
 	for _, t := range found[:2] {
 		d.Related = append(d.Related, diag.Related{Span: t.Key.Span, Message: "version " + t.Version})
@@ -132,7 +132,11 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		for _, t := range c.findTools(v.Name.Name) {
 			worst = max(worst, effectsOf(t))
 		}
-	case *ir.LLM, *ir.Agent, *ir.Human, *ir.ToolChoice:
+	case *ir.ToolChoice:
+		for _, x := range c.choices(v) {
+			worst = max(worst, effectsOf(x.Tool))
+		}
+	case *ir.LLM, *ir.Agent, *ir.Human:
 		worst = ir.EffectsExternal
 	case *ir.Map:
 		worst = c.bodyEffects(&v.Do)
@@ -304,3 +308,6 @@ func (c *checker) commandTool(t *ir.Tool, b *ir.CommandTool) {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: t.Key.Span, Message: fmt.Sprintf("a command's text output is a string, and out is %s", out)})
 	}
 }
+
+// Out is the type of a tool's result, as declared or as its binding implies.
+func Out(t *ir.Tool) *schema.Type { return toolOut(t) }

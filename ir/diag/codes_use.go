@@ -8,6 +8,7 @@ const (
 	Deprecated    Code = "FG0643"
 	Blocked       Code = "FG0644"
 	NotApplied    Code = "FG0645"
+	NotAllowed    Code = "FG0646"
 )
 
 var useCodes = []Entry{
@@ -59,7 +60,7 @@ output: {before: $before, date: $date}
 	{
 		Code:  Unavailable,
 		Title: "a part of the language that this version cannot compile yet",
-		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
+		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
 		Wrong: `flowgen: 1
 name: dates
 models: {fast: {model: "openai:gpt-4o-mini"}}
@@ -136,6 +137,30 @@ tools:
   today: {command: [date], out: string, effects: reads}
 nodes:
   date: {tool: today}
+output: {date: $date}
+`,
+	},
+	{
+		Code:  NotAllowed,
+		Title: "a tool_call that could choose no tool, or one that it must not call",
+		Cause: "A `tool_call` node calls one tool of a closed set, those that `allow` names, or without it those that the file declares, and which one is decided at run time. Where the name is an enum, each of its values must be one of these tools; where it is always the same, an ordinary `tool` node says so and has its arguments checked.",
+		Wrong: `flowgen: 1
+name: dates
+input: {which: enum<today|tomorrow>}
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  date: {tool_call: $input.which}
+output: {date: $date}
+`,
+		Right: `flowgen: 1
+name: dates
+input: {which: enum<today|tomorrow>}
+tools:
+  today: {command: [date], out: string, effects: reads}
+  tomorrow: {command: [date, -d, tomorrow], out: string, effects: reads}
+nodes:
+  date: {tool_call: $input.which}
 output: {date: $date}
 `,
 	},

@@ -16,9 +16,11 @@ func Of(p *check.Program) *Manifest {
 	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
-		if t := s.Tool; t != nil && !tools[t] {
-			tools[t] = true
-			c.tool(t)
+		for _, t := range s.Tools() {
+			if !tools[t] {
+				tools[t] = true
+				c.tool(t)
+			}
 		}
 		switch v := s.Node.Verb.(type) {
 		case *ir.GoCall:

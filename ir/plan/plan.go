@@ -47,20 +47,21 @@ type Part struct {
 	Case string `json:"case,omitempty"`
 	When string `json:"when,omitempty"`
 
-	Node          string  `json:"node,omitempty"`
-	Verb          string  `json:"verb,omitempty"`
-	Tool          string  `json:"tool,omitempty"` // name@version
-	Flow          string  `json:"flow,omitempty"`
-	Effects       string  `json:"effects,omitempty"`
-	Sandbox       string  `json:"sandbox,omitempty"` // of a tool: native, or none for processes without isolation
-	Timeout       string  `json:"timeout,omitempty"` // of one attempt
-	Attempts      int     `json:"attempts,omitempty"`
-	Parallel      int     `json:"parallel,omitempty"`
-	MaxItems      *Bound  `json:"max_items,omitempty"`
-	MaxIterations *Bound  `json:"max_iterations,omitempty"`
-	Until         string  `json:"until,omitempty"`
-	Catch         []Catch `json:"catch,omitempty"`
-	OnError       string  `json:"on_error,omitempty"`
+	Node          string   `json:"node,omitempty"`
+	Verb          string   `json:"verb,omitempty"`
+	Tool          string   `json:"tool,omitempty"`  // name@version
+	Tools         []string `json:"tools,omitempty"` // of a tool_call: those that it can call
+	Flow          string   `json:"flow,omitempty"`
+	Effects       string   `json:"effects,omitempty"`
+	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native, or none for processes without isolation
+	Timeout       string   `json:"timeout,omitempty"` // of one attempt
+	Attempts      int      `json:"attempts,omitempty"`
+	Parallel      int      `json:"parallel,omitempty"`
+	MaxItems      *Bound   `json:"max_items,omitempty"`
+	MaxIterations *Bound   `json:"max_iterations,omitempty"`
+	Until         string   `json:"until,omitempty"`
+	Catch         []Catch  `json:"catch,omitempty"`
+	OnError       string   `json:"on_error,omitempty"`
 
 	After []int   `json:"after,omitempty"` // of a part of a schedule: the numbers of the parts it comes after, from 0
 	Parts []*Part `json:"parts,omitempty"`
@@ -196,6 +197,11 @@ func step(s *check.Step) *Part {
 		out.Tool, out.Sandbox = s.Tool.FullName(), "native"
 		if _, process := s.Tool.Binding.(*ir.CommandTool); process {
 			out.Sandbox = "none"
+		}
+	}
+	if s.Pick != nil {
+		for _, t := range s.Tools() {
+			out.Tools = append(out.Tools, t.FullName())
 		}
 	}
 	switch v := n.Verb.(type) {

@@ -87,12 +87,14 @@ func worst(p *check.Program) AtMost {
 	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}}
 	listed := map[string]bool{}
 	for _, s := range p.Table {
-		if s.Tool == nil || listed[s.Tool.FullName()] {
-			continue
+		for _, t := range s.Tools() {
+			name := t.FullName()
+			if listed[name] {
+				continue
+			}
+			listed[name] = true
+			out.Calls = append(out.Calls, Calls{name, check.Effects(t).String(), c.calls[name]})
 		}
-		name := s.Tool.FullName()
-		listed[name] = true
-		out.Calls = append(out.Calls, Calls{name, check.Effects(s.Tool).String(), c.calls[name]})
 	}
 	if !c.time.open {
 		out.Time = durationText(c.time.d)
@@ -219,8 +221,11 @@ func (m *meter) step(s *check.Step) cost {
 	}
 	tries := int64(max(1, attempts(s)))
 	c := cost{total: Bound{N: tries}, time: span{open: true}}
-	if s.Tool != nil {
-		c.calls = map[string]Bound{s.Tool.FullName(): {N: tries}}
+	for _, t := range s.Tools() { // of a tool_call each may be the one
+		if c.calls == nil {
+			c.calls = map[string]Bound{}
+		}
+		c.calls[t.FullName()] = Bound{N: tries}
 	}
 	if t := s.Timeout(); t > 0 {
 		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry()))

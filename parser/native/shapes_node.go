@@ -87,9 +87,9 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "on_timeout", Value: onErrorForm, Doc: "what happens when nobody answers: fail, skip or {default: value}"}),
 	"tool_call": nodeShape("tool_call", "Calls a tool that is chosen at run time.",
 		Key{Name: "tool_call", Value: value, Required: true, Doc: "the tool's name"},
-		Key{Name: "args", Value: value, Doc: "its arguments"},
-		Key{Name: "id", Value: value, Doc: "the id of the call"},
-		Key{Name: "allow", Value: refs, Required: true, Doc: "the tools it can be"},
+		Key{Name: "args", Value: value, Doc: "its arguments, by name"},
+		Key{Name: "id", Value: value, Doc: "what the result has as `task_id`"},
+		Key{Name: "allow", Value: refs, Doc: "the tools it can be; without it those that the file itself declares"},
 		outKey),
 }
 

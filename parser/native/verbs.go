@@ -256,7 +256,7 @@ func (p *parser) human(m mapping, v *yamlnode.Node) ir.Verb {
 func (p *parser) toolChoice(m mapping, v *yamlnode.Node) ir.Verb {
 	x := &ir.ToolChoice{
 		Tool: p.value(v), Args: p.value(m.get("args")), ID: p.value(m.get("id")),
-		Allow: p.refs(m.get("allow"), "the name of a tool"), Span: m.node.Span,
+		Allow: p.refs(m.get("allow"), "the name of a tool"), Open: m.get("allow") == nil, Span: m.node.Span,
 	}
 	if n := m.get("out"); n != nil {
 		x.Out = p.typeOf(n)

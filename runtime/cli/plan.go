@@ -32,6 +32,7 @@ type planFlow struct {
 type planPart struct {
 	Kind, Case, When, Node, Verb, Tool, Flow, Effects, Sandbox, Timeout, Until string
 
+	Tools              []string // of a tool_call
 	Attempts, Parallel int
 	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
 	MaxIterations      json.RawMessage `json:"max_iterations"`
@@ -142,7 +143,7 @@ func (p *planPart) about() string {
 			words = append(words, text)
 		}
 	}
-	add(p.Tool != "", safe(p.Effects))
+	add(p.Tool != "" || len(p.Tools) > 0, safe(p.Effects))
 	add(p.Sandbox == "none", "not isolated")
 	switch n := counted(p.MaxItems); {
 	case p.MaxItems == nil:
@@ -152,6 +153,7 @@ func (p *planPart) about() string {
 		add(true, "at most "+n+" items")
 	}
 	add(p.Parallel > 0, strconv.Itoa(p.Parallel)+" at a time")
+	add(len(p.Tools) > 0, "one of "+safe(strings.Join(p.Tools, ", ")))
 	add(p.MaxIterations != nil, times(p.MaxIterations))
 	add(p.Until != "", "until "+safe(p.Until))
 	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")

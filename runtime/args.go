@@ -1,0 +1,290 @@
+package runtime
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Args are the arguments of a call as data: what a model or an earlier node made, before anything is known about it.
+// Generated functions turn them into a tool's input with Arg, ArgOr and ArgOpt, by name and type, without reflection:
+// unknown fields, missing fields, null for anything but an optional, wrong types and numbers out of range are errors.
+// An Args is used for one call, by one goroutine.
+type Args struct {
+	value Value
+	dict  map[string]Value // instead of value
+	found int              // fields asked for and given
+	err   *argError
+	asked *[]string // all fields asked for; nil: nobody wants to know
+}
+
+// ValueArgs are arguments that one value holds. null stands for no arguments, anything else but a map is an error.
+func ValueArgs(v Value) Args { return Args{value: v} }
+
+// MapArgs are arguments by name.
+func MapArgs(m map[string]Value) Args { return Args{dict: m} }
+
+// argError is what is wrong with an argument, and where.
+type argError struct{ path, message string }
+
+func (e *argError) Error() string {
+	if e.path == "" {
+		return e.message
+	}
+	return e.path + ": " + e.message
+}
+
+// below puts the name of the field or the index of the item that err is about before its path.
+func below(at string, err error) *argError {
+	var e *argError
+	if !errors.As(err, &e) {
+		e = &argError{message: clip(err.Error(), 400)}
+	}
+	switch {
+	case e.path == "":
+		return &argError{at, e.message}
+	case strings.HasPrefix(e.path, "["):
+		return &argError{at + e.path, e.message}
+	}
+	return &argError{at + "." + e.path, e.message}
+}
+
+func argName(name string) string { return path{{key: name, named: true}}.String() }
+
+func (a *Args) get(name string) (Value, bool) {
+	if a.asked != nil {
+		*a.asked = append(*a.asked, name)
+	}
+	var v Value
+	var ok bool
+	if a.dict != nil {
+		v, ok = a.dict[name]
+	} else {
+		v, ok = a.value.Get(name)
+	}
+	if ok {
+		a.found++
+	}
+	return v, ok
+}
+
+func (a *Args) fail(err *argError) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+// read is the input that in reads, and what is wrong with the arguments.
+func read[In any](a *Args, in func(*Args) In) (In, *ToolError) {
+	input := in(a)
+	given := len(a.dict)
+	switch kind := a.value.Kind(); {
+	case a.dict != nil || kind == NullKind:
+	case kind != MapKind:
+		return input, Invalid("an object expected, %s given", withArticle(kind))
+	default:
+		given = a.value.Len()
+	}
+	if a.found < given {
+		asked := &Args{asked: new([]string)}
+		in(asked)
+		return input, Invalid("unknown field %s", strconv.Quote(clip(a.stranger(*asked.asked), 80)))
+	}
+	if a.err == nil {
+		return input, nil
+	}
+	e := Invalid("%s", a.err)
+	if a.err.path != "" {
+		e.Details = MapValue(Entry{"path", StringValue(a.err.path)})
+	}
+	return input, e
+}
+
+// stranger is the first field that is none of the known ones.
+func (a *Args) stranger(known []string) string {
+	names := a.value.Keys()
+	if a.dict != nil {
+		names = SortedKeys(a.dict)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// Arg reads a required field.
+func Arg[T any](a *Args, name string, as func(Value) (T, error)) (out T) {
+	v, ok := a.get(name)
+	if !ok {
+		a.fail(&argError{message: "field " + strconv.Quote(name) + " is missing"})
+		return out
+	}
+	return arg(a, name, v, as)
+}
+
+func arg[T any](a *Args, name string, v Value, as func(Value) (T, error)) T {
+	out, err := as(v)
+	if err != nil {
+		a.fail(below(argName(name), err))
+	}
+	return out
+}
+
+// ArgOr reads a field that has a default.
+func ArgOr[T any](a *Args, name string, as func(Value) (T, error), def T) T {
+	v, ok := a.get(name)
+	if !ok {
+		return def
+	}
+	return arg(a, name, v, as)
+}
+
+// ArgOpt reads an optional field: absent and null are nil.
+func ArgOpt[T any](a *Args, name string, as func(Value) (T, error)) *T {
+	v, ok := a.get(name)
+	if !ok || v.IsNull() {
+		return nil
+	}
+	out := arg(a, name, v, as)
+	return &out
+}
+
+// NoArgs is the input of a tool that takes nothing.
+func NoArgs(*Args) struct{} { return struct{}{} }
+
+func withArticle(k ValueKind) string {
+	switch k {
+	case NullKind:
+		return "null"
+	case IntKind, FloatKind:
+		return "a number"
+	case MapKind:
+		return "an object"
+	}
+	return "a " + k.String()
+}
+
+func unlike(what string, v Value) error {
+	return &argError{message: what + " expected, " + withArticle(v.kind) + " given"}
+}
+
+// AsString reads text.
+func AsString[T ~string](v Value) (T, error) {
+	if v.kind != StringKind {
+		return "", unlike("a string", v)
+	}
+	return T(v.text), nil
+}
+
+// AsBool reads true or false.
+func AsBool[T ~bool](v Value) (T, error) {
+	if v.kind != BoolKind {
+		return false, unlike("a bool", v)
+	}
+	return v.bits == 1, nil
+}
+
+// Integer is any integer type.
+type Integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// AsInt reads an integer that fits T.
+func AsInt[T Integer](v Value) (T, error) {
+	if v.kind == FloatKind && math.Trunc(v.Float()) == v.Float() && math.Abs(v.Float()) >= 1<<63 {
+		return 0, &argError{message: FormatFloat(v.Float()) + " is out of range"} // it was written as an integer
+	}
+	if v.kind != IntKind {
+		return 0, unlike("an integer", v)
+	}
+	n := int64(v.bits)
+	t := T(n)
+	if int64(t) != n || t < 0 != (n < 0) {
+		return 0, &argError{message: strconv.FormatInt(n, 10) + " is out of range"}
+	}
+	return t, nil
+}
+
+// AsFloat reads a number.
+func AsFloat[T ~float32 | ~float64](v Value) (T, error) {
+	if v.kind != FloatKind && v.kind != IntKind {
+		return 0, unlike("a number", v)
+	}
+	f := v.Float()
+	t := T(f)
+	if math.IsInf(float64(t), 0) || math.IsNaN(f) {
+		return 0, &argError{message: FormatFloat(f) + " is out of range"}
+	}
+	return t, nil
+}
+
+// AsValue reads anything.
+func AsValue(v Value) (Value, error) { return v, nil }
+
+// AsList reads a list whose items as reads.
+func AsList[T any](as func(Value) (T, error)) func(Value) ([]T, error) {
+	return func(v Value) ([]T, error) {
+		if v.kind != ListKind {
+			return nil, unlike("a list", v)
+		}
+		out := make([]T, len(v.tree.items))
+		for i, x := range v.tree.items {
+			var err error
+			if out[i], err = as(x); err != nil {
+				return nil, below("["+strconv.Itoa(i)+"]", err)
+			}
+		}
+		return out, nil
+	}
+}
+
+// AsMap reads an object of any keys whose values as reads.
+func AsMap[T any](as func(Value) (T, error)) func(Value) (map[string]T, error) {
+	return func(v Value) (map[string]T, error) {
+		if v.kind != MapKind {
+			return nil, unlike("an object", v)
+		}
+		out := make(map[string]T, len(v.tree.items))
+		for i, k := range v.tree.keys {
+			x, err := as(v.tree.items[i])
+			if err != nil {
+				return nil, below(argName(k), err)
+			}
+			out[k] = x
+		}
+		return out, nil
+	}
+}
+
+// AsOpt reads null as nil.
+func AsOpt[T any](as func(Value) (T, error)) func(Value) (*T, error) {
+	return func(v Value) (*T, error) {
+		if v.IsNull() {
+			return nil, nil
+		}
+		x, err := as(v)
+		if err != nil {
+			return nil, err
+		}
+		return &x, nil
+	}
+}
+
+// As reads any other type by way of its JSON, as strictly as Decode.
+func As[T any](v Value) (T, error) {
+	var out T
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return out, err
+	}
+	if err := Decode(b, &out); err != nil {
+		te := toolError(err)
+		at, _ := te.Details.Get("path")
+		return out, &argError{at.text, strings.TrimPrefix(te.Message, at.text+": ")}
+	}
+	return out, nil
+}

@@ -1,0 +1,145 @@
+package runtime
+
+import "fmt"
+
+// A tool that is chosen by name at run time, by data or by a model, is found by a function that the generator writes: a
+// switch over the names that the workflow allows, in which every case is one Dispatch of a tool bound at compile time.
+// There is no registry: a name that is not a case reaches nothing.
+
+// ToolResult is the result of a tool_call node: always there, whatever became of the call (YAMLGraph, Tool Call Nodes,
+// Result Structure). In JSON all five fields are always present. R is Value, or a pointer to the type that the node
+// declares; it is null unless Success.
+type ToolResult[ID, R any] struct {
+	TaskID  ID      `json:"task_id"`
+	Tool    string  `json:"tool"`
+	Success bool    `json:"success"`
+	Result  R       `json:"result"`
+	Error   *string `json:"error"` // what went wrong, nil when Success
+}
+
+// Choose calls the tool of that name for node n and returns what became of it as data: an unknown name, arguments that do
+// not fit, and every error of the tool, panics included. The error it returns is a run error. call is the function with
+// the switch.
+func Choose[ID, R any](r *Run, n *Node, id ID, tool string, args Args, call func(*Run, string, *Args) (R, error)) (ToolResult[ID, R], error) {
+	out := ToolResult[ID, R]{TaskID: id, Tool: tool}
+	result, err := call(r, tool, &args)
+	if err == nil {
+		out.Success, out.Result = true, result
+		return out, nil
+	}
+	if refused, ok := err.(*ToolError); ok { // before there was a call
+		r.refuse(n, refused)
+		out.Error = Ptr(reason(refused))
+		return out, nil
+	}
+	te := toolError(err)
+	if te == nil {
+		return out, err
+	}
+	out.Error = Ptr(reason(te))
+	return out, nil
+}
+
+// reason is an error as one text: "FileNotFoundError: ...", "Unknown tool: x", "TIMEOUT: no result after 1s".
+func reason(te *ToolError) string {
+	switch te.Code {
+	case Unknown, ValidationError: // the message says all
+		return te.Message
+	}
+	return te.Error()
+}
+
+// refuse makes a choice that was never called a visit of its node like any other, and tells the observers.
+//
+//go:noinline
+func (r *Run) refuse(n *Node, te *ToolError) {
+	if r.scope == nil {
+		return
+	}
+	h := &Head{Node: n, Scope: r.scope, Visit: r.scope.enter(n)}
+	r.nodeEnd(h, r.nodeStart(h), te)
+}
+
+// Dispatch calls tool t for node n with arguments that are data. in reads them; what does not fit is a VALIDATION_ERROR
+// before anything is called. The call itself passes the same gates as any other, is recorded under n's key with the
+// tool's name, and is answered from there in a replay. out turns the tool's output into the type of the result: ToValue,
+// ToPtr, or ToType.
+func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *Args, in func(*Args) In, out func(Out) (R, error)) (R, error) {
+	input, te := read(args, in)
+	if te != nil {
+		var none R
+		return none, te
+	}
+	result, err := contained(r, n, t, input)
+	if err != nil {
+		var none R
+		return none, err
+	}
+	converted, err := out(result)
+	if err != nil {
+		return converted, &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: Invalid("output: %v", err)}
+	}
+	return converted, nil
+}
+
+// contained is Call with a panic of the tool as an error, which the door makes it, but a direct call does not.
+func contained[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (out Out, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = r.Fail(n, Errorf(Unknown, "panic: %s", clip(fmt.Sprint(p), 1000)))
+		}
+	}()
+	return Call(r, n, t, in)
+}
+
+// UnknownTool is the error of a name that no tool has.
+func UnknownTool(name string) error { return Errorf(Unknown, "Unknown tool: %s", clip(name, 200)) }
+
+// DeniedTool is the error of the name of a tool that exists and may not be called here.
+func DeniedTool(name string) error {
+	return Errorf(PolicyDenied, "tool %s is not allowed here", clip(name, 200))
+}
+
+// ToValue makes the output of a tool a dynamic value.
+func ToValue[T any](v T) (Value, error) {
+	switch x := any(v).(type) {
+	case Value:
+		return x, nil
+	case string:
+		return StringValue(x), nil
+	case int64:
+		return IntValue(x), nil
+	case float64:
+		return FloatValue(x), nil
+	case bool:
+		return BoolValue(x), nil
+	case struct{}: // a tool that returns nothing
+		return Value{}, nil
+	case []string:
+		if x == nil {
+			return Value{}, nil
+		}
+		t := &valueTree{items: make([]Value, len(x))}
+		for i, s := range x {
+			t.items[i] = StringValue(s)
+		}
+		return Value{kind: ListKind, tree: t}, nil
+	}
+	return ValueOf(v)
+}
+
+// ToPtr makes the output of a tool the result of a node that declares the same type.
+func ToPtr[T any](v T) (*T, error) { return &v, nil }
+
+// ToType decodes the output of a tool as the type that a node declares, as strictly as Decode.
+func ToType[From, To any](v From) (*To, error) {
+	x, err := ToValue(v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := As[To](x)
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}

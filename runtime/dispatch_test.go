@@ -1,0 +1,225 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+)
+
+type everyIn struct {
+	Text  string             `json:"text"`
+	Small int8               `json:"small"`
+	Count uint16             `json:"count"`
+	Share float64            `json:"share"`
+	On    bool               `json:"on"`
+	Maybe *int64             `json:"maybe"`
+	List  []string           `json:"list"`
+	Dict  map[string]int64   `json:"dict"`
+	Any   runtime.Value      `json:"any"`
+	Wait  time.Duration      `json:"wait"`
+	Deep  []struct{ N int8 } `json:"deep"`
+	Level int64              `json:"level" default:"5"`
+}
+
+// everyArgs is what the generator writes for everyIn.
+func everyArgs(a *runtime.Args) everyIn {
+	return everyIn{
+		Text:  runtime.Arg(a, "text", runtime.AsString[string]),
+		Small: runtime.Arg(a, "small", runtime.AsInt[int8]),
+		Count: runtime.Arg(a, "count", runtime.AsInt[uint16]),
+		Share: runtime.Arg(a, "share", runtime.AsFloat[float64]),
+		On:    runtime.Arg(a, "on", runtime.AsBool[bool]),
+		Maybe: runtime.ArgOpt(a, "maybe", runtime.AsInt[int64]),
+		List:  runtime.Arg(a, "list", runtime.AsList(runtime.AsString[string])),
+		Dict:  runtime.Arg(a, "dict", runtime.AsMap(runtime.AsInt[int64])),
+		Any:   runtime.Arg(a, "any", runtime.AsValue),
+		Wait:  runtime.Arg(a, "wait", runtime.As[time.Duration]),
+		Deep:  runtime.Arg(a, "deep", runtime.As[[]struct{ N int8 }]),
+		Level: runtime.ArgOr(a, "level", runtime.AsInt[int64], 5),
+	}
+}
+
+var everyTool = runtime.Bind("t.every@1", runtime.Reads, func(_ context.Context, in everyIn) (everyIn, error) { return in, nil })
+
+// everyChoice is what the generator writes for one tool.
+func everyChoice(run *runtime.Run, name string, args *runtime.Args) (*everyIn, error) {
+	switch name {
+	case "every":
+		return runtime.Dispatch(run, &callNode, everyTool, args, everyArgs, runtime.ToPtr)
+	case "secret":
+		return nil, runtime.DeniedTool(name)
+	}
+	return nil, runtime.UnknownTool(name)
+}
+
+// TestArgsAreDecode holds the generated reader to Decode: the same inputs are accepted, with the same result.
+func TestArgsAreDecode(t *testing.T) {
+	run := start(t, t.Context())
+	right := map[string]string{
+		"text": `"a"`, "small": "-128", "count": "65535", "share": "1", "on": "true", "maybe": "null", "list": `["x"]`, "dict": `{"a":1}`,
+		"any": `[1,{"b":null}]`, "wait": `"2s"`, "deep": `[{"N":1}]`, "level": "7",
+	}
+	odd := []string{"null", "true", "1", "-1", "1.0", "1.5", "128", "-129", "65536", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1e400", "1e300",
+		`"1"`, `""`, "[]", "{}", "[null]", "[1]", `["a",1]`, `{"a":null}`, `{"a":"1"}`, `{"a":1.5}`, `[{"N":200}]`, `[{"N":1,"M":2}]`, `[{"n":1}]`, `[{}]`, `"1h"`, `"never"`}
+	rapid.Check(t, func(t *rapid.T) {
+		var members []string
+		for _, f := range []string{"text", "small", "count", "share", "on", "maybe", "list", "dict", "any", "wait", "deep", "level"} {
+			switch rapid.IntRange(0, 40).Draw(t, f) {
+			case 0: // missing
+			case 1:
+				members = append(members, fmt.Sprintf("%q:%s", strings.ToUpper(f), right[f]))
+			case 2, 3, 4:
+				members = append(members, fmt.Sprintf("%q:%s", f, rapid.SampledFrom(odd).Draw(t, "odd")))
+			default:
+				members = append(members, fmt.Sprintf("%q:%s", f, right[f]))
+			}
+		}
+		text := "{" + strings.Join(members, ",") + "}"
+		args, err := runtime.ParseValue([]byte(text))
+		if err != nil {
+			return // not a value at all: refused before
+		}
+		var want everyIn
+		decoded := runtime.Decode([]byte(text), &want)
+		got, err := runtime.Choose(run, &callNode, 1, "every", runtime.ValueArgs(args), everyChoice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Success != (decoded == nil) || got.Success != (got.Error == nil) || got.Success != (got.Result != nil) {
+			t.Fatalf("%s\nDecode: %v\nresult: %+v %v", text, decoded, got, errorText(got.Error))
+		}
+		if got.Success {
+			a, b := runtime.JSON(want), runtime.JSON(*got.Result)
+			if a != b {
+				t.Fatalf("%s\nDecode %s\nresult %s", text, a, b)
+			}
+		}
+		dict := map[string]runtime.Value{}
+		for _, k := range args.Keys() {
+			dict[k], _ = args.Get(k)
+		}
+		if again, _ := runtime.Choose(run, &callNode, 1, "every", runtime.MapArgs(dict), everyChoice); again.Success != got.Success {
+			t.Fatalf("%s as a map: %v", text, errorText(again.Error))
+		}
+	})
+}
+
+func errorText(p *string) string {
+	if p == nil {
+		return "none"
+	}
+	return *p
+}
+
+func TestChooseNeverFails(t *testing.T) {
+	kinds := map[string]error{
+		"plain":   errors.New("FileNotFoundError: no such file"),
+		"coded":   runtime.Errorf(runtime.RateLimit, "slow down"),
+		"invalid": runtime.Invalid("q: too long"),
+		"timeout": context.DeadlineExceeded,
+	}
+	both(t, func(t *testing.T, r *runtime.Run) {
+		n := node("call")
+		call := func(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+			switch name {
+			case "panic":
+				return runtime.Dispatch(run, n, runtime.Bind("t.p@1", runtime.Reads, func(context.Context, struct{}) (string, error) { panic("oh") }), args, runtime.NoArgs, runtime.ToValue)
+			case "nan":
+				return runtime.Dispatch(run, n, runtime.Bind("t.n@1", runtime.None, func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }), args, runtime.NoArgs, runtime.ToValue)
+			case "nothing":
+				return runtime.Dispatch(run, n, runtime.Bind("t.e@1", runtime.None, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }), args, runtime.NoArgs, runtime.ToValue)
+			case "denied":
+				return runtime.Null(), runtime.DeniedTool(name)
+			}
+			if err := kinds[name]; err != nil {
+				return runtime.Dispatch(run, n, runtime.Bind("t.f@1", runtime.Reads, func(context.Context, struct{}) (string, error) { return "", err }), args, runtime.NoArgs, runtime.ToValue)
+			}
+			return runtime.Null(), runtime.UnknownTool(name)
+		}
+		want := map[string]string{
+			"plain": "FileNotFoundError: no such file", "coded": "RATE_LIMIT: slow down", "invalid": "q: too long", "timeout": "TIMEOUT: context deadline exceeded",
+			"panic": "panic: oh", "nan": "output: NaN is not a number", "denied": "POLICY_DENIED: tool denied is not allowed here", "x": "Unknown tool: x", "nothing": "none",
+			strings.Repeat("é", 200): "Unknown tool: " + strings.Repeat("é", 100) + "…",
+		}
+		got := map[string]string{}
+		for name := range want {
+			out, err := runtime.Choose(r, n, runtime.Null(), name, runtime.Args{}, call)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if out.Tool != name || out.Success != (out.Error == nil) || !out.Result.IsNull() {
+				t.Errorf("%s: %+v", name, out)
+			}
+			got[name] = errorText(out.Error)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		for _, args := range []runtime.Value{runtime.ListValue(), runtime.StringValue("{}"), runtime.IntValue(1), runtime.BoolValue(true)} {
+			out, err := runtime.Choose(r, n, 1, "nothing", runtime.ValueArgs(args), call)
+			if err != nil || out.Success || !strings.HasPrefix(*out.Error, "an object expected, a ") {
+				t.Errorf("%s: %+v, %v", args, out, err)
+			}
+		}
+	})
+}
+
+// TestChooseStops: what ends the run is no data.
+func TestChooseStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := start(t, ctx)
+	_, err := runtime.Choose(r, &callNode, 1, "tool_57", runtime.MapArgs(map[string]runtime.Value{"q": runtime.StringValue("x")}), hundred)
+	if !runtime.IsCancelled(err) {
+		t.Error(err)
+	}
+}
+
+// TestChooseIsRecorded: a chosen call is recorded under the node's key with the tool's name, and answered from there; a
+// name that calls nothing is a visit too, and an event.
+func TestChooseIsRecorded(t *testing.T) {
+	names := []string{"tool_57", "nobody", "tool_58"}
+	body := func(e runtime.Engine) (out []string, refused int) {
+		rt, err := runtime.New(&runtime.Info{Name: "t", Nodes: []*runtime.Node{&callNode}}, runtime.WithEngine(e), runtime.WithObserver(runtime.ObserverFunc(func(ev runtime.Event) {
+			if ev.Kind == runtime.NodeEnd && ev.Tool == "" && ev.Err != nil {
+				refused++
+			}
+		})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := rt.Start(t.Context())
+		defer run.End(&err)
+		for _, name := range names {
+			var r runtime.ToolResult[int, runtime.Value]
+			if r, err = runtime.Choose(run, &callNode, 1, name, runtime.MapArgs(map[string]runtime.Value{"q": runtime.StringValue("x")}), hundred); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, runtime.JSON(r))
+		}
+		return out, refused
+	}
+	rec := journal.NewRecorder()
+	first, refused := body(rec)
+	var keys []string
+	for _, r := range rec.Journal().Records() {
+		keys = append(keys, r.Key+" "+r.Tool)
+	}
+	if d := cmp.Diff([]string{"call t.text@1", "call#3 t.find@1"}, keys); d != "" || refused != 1 {
+		t.Error(d, refused)
+	}
+	again, _ := body(journal.Replay(rec.Journal()))
+	if d := cmp.Diff(first, again); d != "" {
+		t.Error(d)
+	}
+}
