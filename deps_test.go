@@ -52,6 +52,7 @@ var table = []row{
 	{pkg: "runtime", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
+	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
 	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},

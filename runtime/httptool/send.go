@@ -203,17 +203,25 @@ func (x *exchange) authenticate(h http.Header) error {
 		if !ok || secret == "" {
 			return runtime.Errorf(runtime.AuthRequired, "secret %s is not set", plain.Line(cred.secret, 64))
 		}
-		value := secret
-		if cred.format != nil {
-			if value, ok = cred.format(secret); !ok {
-				return runtime.Errorf(runtime.AuthRequired, "secret %s is not user:password", plain.Line(cred.secret, 64))
-			}
+		if err := cred.set(h, secret); err != nil {
+			return err
 		}
-		if !headerText(value) || !isToken(cred.header) {
-			return runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a header", plain.Line(cred.secret, 64))
-		}
-		h[cred.header] = []string{value}
 	}
+	return nil
+}
+
+// set puts the secret into its header.
+func (cred credential) set(h http.Header, secret string) error {
+	value, ok := secret, true
+	if cred.format != nil {
+		if value, ok = cred.format(secret); !ok {
+			return runtime.Errorf(runtime.AuthRequired, "secret %s is not user:password", plain.Line(cred.secret, 64))
+		}
+	}
+	if !headerText(value) || !isToken(cred.header) {
+		return runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a header", plain.Line(cred.secret, 64))
+	}
+	h[cred.header] = []string{value}
 	return nil
 }
 

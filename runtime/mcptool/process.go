@@ -1,0 +1,343 @@
+package mcptool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+)
+
+const (
+	// grace is how long a server may take to end after its input has ended, and again after SIGTERM.
+	grace = 2 * time.Second
+
+	// tailBytes is how much of the end of a server's standard error is kept.
+	tailBytes = 8 << 10
+
+	// unasked is how much a server may send beyond the answers it owes, between two requests.
+	unasked = 64 << 20
+)
+
+// inherited are the variables of this process that a server sees, as a command does.
+var inherited = [...]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
+
+type local struct {
+	command []string
+	env     []envSecret
+}
+
+// envSecret is a variable of a server and the secret it holds.
+type envSecret struct{ variable, secret string }
+
+// A process is a local server.
+type process struct {
+	session *session
+	cmd     *exec.Cmd
+	in      *os.File // what we write into
+	out     *frames
+	err     *os.File
+	stderr  tail
+	exited  chan struct{} // closed when the first process has ended, and is reaped
+
+	mu    sync.Mutex
+	gone  bool  // reaped: its number may be another's
+	fatal error // why it cannot be used any more
+}
+
+// spawn starts the server and makes the transport to it.
+func (x *session) spawn() (mcp.Transport, error) {
+	p, err := x.run()
+	if err != nil {
+		return nil, err
+	}
+	x.process = p
+	return &connecting{session: x, wrap: func(c mcp.Connection) mcp.Connection { return &wire{Connection: c, session: x} },
+		Transport: &mcp.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: -1}}, nil // frames bounds the lines
+}
+
+func (x *session) run() (*process, error) {
+	s := x.server
+	if len(s.command) == 0 {
+		return nil, runtime.Invalid("server %s has no command", s.name)
+	}
+	cmd := exec.Command(s.command[0], s.command[1:]...)
+	cmd.Env = make([]string, 0, len(inherited)+len(s.env)) // never nil: that would inherit everything
+	for _, key := range inherited {
+		if v, ok := os.LookupEnv(key); ok {
+			cmd.Env = append(cmd.Env, key+"="+v)
+		}
+	}
+	for i, e := range s.env {
+		if strings.IndexByte(x.secrets[i], 0) >= 0 {
+			return nil, runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a variable", e.secret)
+		}
+		cmd.Env = append(cmd.Env, e.variable+"="+x.secrets[i])
+	}
+	p := &process{session: x, cmd: cmd, exited: make(chan struct{})}
+	var ends []*os.File
+	pipe := func() (r, w *os.File, err error) {
+		if r, w, err = os.Pipe(); err == nil {
+			ends = append(ends, r, w)
+		}
+		return r, w, err
+	}
+	inR, inW, err1 := pipe()
+	outR, outW, err2 := pipe()
+	errR, errW, err3 := pipe()
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
+		ownGroup(cmd)
+		err = cmd.Start()
+	}
+	if err != nil {
+		closeAll(ends...)
+		return nil, s.notStarted(err)
+	}
+	closeAll(inR, outW, errW)
+	p.in, p.err = inW, errR
+	p.out = &frames{File: outR, process: p}
+	go func() {
+		_, _ = io.Copy(&p.stderr, p.err) // a read fails only when stop has closed the pipe: what was read stands
+	}()
+	go func() {
+		defer close(p.exited)
+		p.await()
+		p.reap()
+	}()
+	return p, nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// notStarted says why no process came to be.
+func (s *Server) notStarted(err error) error {
+	why := plain.Line(innermost(err).Error(), messageRunes)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		why = "no such program in PATH"
+	case errors.Is(err, fs.ErrNotExist):
+		why = "no such program"
+	case errors.Is(err, fs.ErrPermission):
+		why = "not executable"
+	}
+	return s.fault(runtime.SandboxError, "server "+s.name+" could not be started: "+shown(filepath.Base(s.command[0]))+": "+why)
+}
+
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// broken tells whether the process cannot be used any more.
+func (p *process) broken() bool {
+	p.mu.Lock()
+	fatal := p.fatal != nil
+	p.mu.Unlock()
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return fatal
+	}
+}
+
+// giveUp ends the server: err is what calls under way fail with. The first reason stays.
+func (p *process) giveUp(err error) {
+	p.mu.Lock()
+	if p.fatal == nil {
+		p.fatal = err
+	}
+	p.mu.Unlock()
+	p.signal(killGroup)
+}
+
+// signal sends a signal to the group, as long as it is there.
+func (p *process) signal(send func(*os.Process)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		send(p.cmd.Process)
+	}
+}
+
+// kill ends a server that does not do what it must.
+func (p *process) kill(why string) {
+	p.giveUp(p.broke(why))
+}
+
+func (p *process) broke(why string) error {
+	s := p.session.server
+	return s.fault(runtime.SandboxError, "server "+s.name+" was stopped: "+why, p.tailEntry())
+}
+
+func (p *process) tailEntry() runtime.Entry {
+	return runtime.Entry{Key: "stderr", Value: runtime.StringValue(p.stderr.text())}
+}
+
+// fault is why calls of the server fail, nil when that has other reasons.
+func (p *process) fault(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fatal != nil && ctx.Err() != nil { // the call had ended before
+		return nil
+	}
+	return p.fatal
+}
+
+// lost is the error of a call during which the connection ended.
+func (p *process) lost(err error) error {
+	s := p.session.server
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+	case <-t.C:
+		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+plain.Line(innermost(err).Error(), messageRunes), p.tailEntry())
+	}
+	message := "server " + s.name + " ended"
+	entries := []runtime.Entry{p.tailEntry()}
+	if state := p.cmd.ProcessState; state != nil {
+		if signal := signalName(state); signal != "" {
+			message = "server " + s.name + " was killed by " + signal
+		} else {
+			message += " with status " + strconv.Itoa(state.ExitCode())
+			entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(state.ExitCode()))})
+		}
+	}
+	if last := plain.Line(p.stderr.lastLine(), messageRunes); last != "" {
+		message += ": " + last
+	}
+	return s.fault(runtime.SandboxError, message, entries...)
+}
+
+// reap ends what is left of the group, and collects the process, which has ended.
+func (p *process) reap() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	killGroup(p.cmd.Process) // not reaped yet, so the group's number cannot be another's
+	p.gone = true
+	p.collect()
+}
+
+// stop ends the server as the protocol wants it: its input ends, then SIGTERM, then SIGKILL.
+func (p *process) stop() {
+	_ = p.in.Close()
+	if !p.endsWithin(grace) {
+		p.signal(terminateGroup)
+		if !p.endsWithin(grace) {
+			p.signal(killGroup)
+			<-p.exited
+		}
+	}
+	closeAll(p.out.File, p.err)
+}
+
+func (p *process) endsWithin(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// frames is a server's standard output, one message a line. It bounds lines and what comes without being asked for.
+type frames struct {
+	*os.File
+	process *process
+	line    int // bytes of the line so far
+	unasked int // bytes since a request
+	asked   int64
+}
+
+func (f *frames) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	x := f.process.session
+	if calls := x.requests.Load(); calls != f.asked {
+		f.asked, f.unasked = calls, 0
+	}
+	f.unasked += n
+	for rest := b[:n]; len(rest) > 0; {
+		if f.line == 0 && !starts(rest[0]) {
+			f.process.kill("it wrote something that is no message: " + plain.Line(string(rest[:min(len(rest), 80)]), 80))
+			return 0, io.EOF
+		}
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			f.line += len(rest)
+			break
+		}
+		f.line = 0
+		rest = rest[i+1:]
+	}
+	if f.line > x.frame || f.unasked > unasked+int(x.calls.Load())*x.frame {
+		f.process.giveUp(x.tooLarge())
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// starts tells what a line of the protocol can begin with.
+func starts(c byte) bool {
+	return c == '{' || c == '[' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
+}
+
+// tail keeps the last bytes of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+func (w *tail) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = append(w.last, p...)
+	if len(w.last) > 2*tailBytes { // moved only when twice as long as needed
+		w.last = append(w.last[:0], w.last[len(w.last)-tailBytes:]...)
+	}
+	return len(p), nil
+}
+
+// text is the end of the stream as valid UTF-8.
+func (w *tail) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := w.last
+	if len(last) > tailBytes {
+		last = last[len(last)-tailBytes:]
+	}
+	return strings.ToValidUTF8(string(last), "\uFFFD")
+}
+
+// lastLine is the last line with anything on it.
+func (w *tail) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(w.text()), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
