@@ -427,8 +427,12 @@ func TestCallAllocatesNothing(t *testing.T) {
 	items := make([]pair, 10_000)
 	n.Block = 64
 	one := func(r *runtime.Run, in pair) (pair, error) { return runtime.Call(r, n, stepTool, in) }
-	if got := testing.AllocsPerRun(20, func() { runtime.Map(r, n, items, one) }); got > 40 {
+	if got := testing.AllocsPerRun(20, func() { runtime.Map(r, n, items, one) }); got > 16 {
 		t.Errorf("a map allocates %v times", got)
+	}
+	n.Limit, n.Block = 64, 1 // workers cost nothing either
+	if got := testing.AllocsPerRun(20, func() { runtime.Map(r, n, items[:100], one) }); got > 16 {
+		t.Errorf("a map with 64 workers allocates %v times", got)
 	}
 }
 

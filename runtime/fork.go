@@ -21,13 +21,14 @@ func Parallel(r *Run, branches ...func(*Run) error) error {
 
 // fork runs the bodies on goroutines, one of them on the caller's.
 func fork(r *Run, n, limit int, body func(*Run, int) error) error {
-	return spread(r, n, min(n, max(limit, 1)), 1, body)
+	return spread(r, n, min(n, max(limit, 1)), 1, func(r *Run, i, _ int) (int, error) { return i, body(r, i) })
 }
 
 // spread hands out blocks of indexes to workers, in order, until all are done. When there are fewer workers than indexes
 // nothing begins after a failure. Then all that began have lower indexes than all that did not, so that the error does not
 // depend on what did not begin. Branches that all run at once begin in any case: in a graph an index says nothing.
-func spread(r *Run, n, workers, block int, body func(*Run, int) error) error {
+// body runs the indexes from lo to below hi and returns the one it has come to with its error.
+func spread(r *Run, n, workers, block int, body func(r *Run, lo, hi int) (int, error)) error {
 	if n == 0 {
 		return nil
 	}
@@ -35,8 +36,13 @@ func spread(r *Run, n, workers, block int, body func(*Run, int) error) error {
 	s := &spreading{run: r.Branch(ctx), n: n, block: block, stops: workers < n, body: body, cancel: cancel}
 	defer s.wg.Wait() // also when the caller's own share ends in runtime.Goexit
 	defer cancel()
+	s.wg.Add(workers - 1)
+	work := func() { // one closure for all
+		defer s.wg.Done()
+		s.work()
+	}
 	for range workers - 1 {
-		s.wg.Go(s.work)
+		go work()
 	}
 	s.work()
 	s.wg.Wait()
@@ -47,7 +53,7 @@ type spreading struct {
 	run      *Run
 	n, block int
 	stops    bool // nothing begins after a failure
-	body     func(*Run, int) error
+	body     func(r *Run, lo, hi int) (int, error)
 	cancel   context.CancelFunc
 	next     atomic.Int64
 	wg       sync.WaitGroup
@@ -55,24 +61,19 @@ type spreading struct {
 }
 
 func (s *spreading) work() {
-	i := 0
-	s.first.guard(&i, s.cancel, func() error {
-		for {
-			hi := int(s.next.Add(int64(s.block)))
-			if i = hi - s.block; i >= s.n || s.stops && s.first.Failed() {
-				return nil
-			}
-			for ; i < min(hi, s.n); i++ {
-				if err := s.body(s.run, i); err != nil {
-					s.first.Set(i, err)
-					s.cancel()
-				}
-				if s.stops && s.first.Failed() {
-					return nil
-				}
-			}
+	returned := false
+	defer s.first.rescue(&returned, s.cancel)
+	for {
+		hi := int(s.next.Add(int64(s.block)))
+		if hi-s.block >= s.n || s.stops && s.first.Failed() {
+			returned = true
+			return
 		}
-	})
+		if i, err := s.body(s.run, hi-s.block, min(hi, s.n)); err != nil {
+			s.first.Set(i, err)
+			s.cancel()
+		}
+	}
 }
 
 // FirstFailure chooses the error of several concurrent bodies: run errors such as a divergence before tool errors,
@@ -88,30 +89,31 @@ type FirstFailure struct {
 }
 
 // Guard runs body i. Its error is noted, its panic or runtime.Goexit kept for Err; each of them calls cancel.
-func (f *FirstFailure) Guard(i int, cancel func(), body func() error) { f.guard(&i, cancel, body) }
-
-func (f *FirstFailure) guard(i *int, cancel func(), body func() error) {
+func (f *FirstFailure) Guard(i int, cancel func(), body func() error) {
 	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		f.mu.Lock()
-		if p := recover(); p == nil {
-			f.exit = true
-		} else if f.panic == nil {
-			f.panic = capture(p)
-		}
-		f.mu.Unlock()
-		f.failed.Store(true)
-		cancel()
-	}()
+	defer f.rescue(&returned, cancel)
 	err := body()
 	returned = true
 	if err != nil {
-		f.Set(*i, err)
+		f.Set(i, err)
 		cancel()
 	}
+}
+
+// rescue is deferred by what runs bodies: unless it returned, it keeps its panic or runtime.Goexit and calls cancel.
+func (f *FirstFailure) rescue(returned *bool, cancel func()) {
+	if *returned {
+		return
+	}
+	f.mu.Lock()
+	if p := recover(); p == nil {
+		f.exit = true
+	} else if f.panic == nil {
+		f.panic = capture(p)
+	}
+	f.mu.Unlock()
+	f.failed.Store(true)
+	cancel()
 }
 
 // Set notes the error of body i.

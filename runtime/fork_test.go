@@ -343,3 +343,47 @@ func TestEnumerate(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Blocks are for long lists: a short one still goes to all workers.
+func TestMapSharesShortLists(t *testing.T) {
+	r := start(t, t.Context())
+	n := node("each")
+	n.Limit, n.Block = 4, 64
+	var inside sync.WaitGroup
+	inside.Add(4)
+	out, err := runtime.Map(r, n, []int{1, 2, 3, 4}, func(_ *runtime.Run, i int) (int, error) {
+		inside.Done()
+		inside.Wait() // for the three others
+		return i * i, nil
+	})
+	if diff := cmp.Diff([]int{1, 4, 9, 16}, out); err != nil || diff != "" {
+		t.Fatal(err, diff)
+	}
+}
+
+// A body that calls nothing does not look for a cancellation itself: maps and loops do it for it.
+func TestPureBodiesAreStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := start(t, ctx)
+	n := node("each")
+	n.Limit, n.Block = 1, 64
+	ran := 0
+	_, err := runtime.Map(r, n, make([]int, 1000), func(*runtime.Run, int) (int, error) {
+		if ran++; ran == 10 {
+			cancel()
+		}
+		return ran, nil
+	})
+	if !runtime.IsCancelled(err) || ran > 16 {
+		t.Errorf("%d items ran: %v", ran, err)
+	}
+	n.Max = 1000
+	for i := range 8 {
+		if _, err = r.Iterate(n, i); err != nil {
+			break
+		}
+	}
+	if !runtime.IsCancelled(err) {
+		t.Errorf("the loop goes on: %v", err)
+	}
+}

@@ -21,9 +21,18 @@ type Failure struct {
 // others. More than n.Max items fail with POLICY_DENIED before anything runs. No items give an empty, non-nil slice.
 func Map[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, error) {
 	out := make([]R, len(items))
-	err := r.each(n, len(items), func(r *Run, i int) (err error) {
-		out[i], err = f(r, items[i])
-		return err
+	err := r.each(n, len(items), func(r *Run, lo, hi int) (int, error) {
+		for i := lo; i < hi; i++ {
+			if (i-lo)%looks == 0 && r.halted() {
+				return i, r.stopped(n)
+			}
+			v, err := f(r, items[i])
+			if err != nil {
+				return i, err
+			}
+			out[i] = v
+		}
+		return hi, nil
 	})
 	if err != nil {
 		return nil, err
@@ -35,14 +44,22 @@ func Map[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R,
 // the map.
 func MapKeep[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]Item[R], error) {
 	out := make([]Item[R], len(items))
-	err := r.each(n, len(items), func(r *Run, i int) error {
-		v, err := f(r, items[i])
-		if err == nil {
-			out[i].Value = &v
-			return nil
+	err := r.each(n, len(items), func(r *Run, lo, hi int) (int, error) {
+		for i := lo; i < hi; i++ {
+			if (i-lo)%looks == 0 && r.halted() {
+				return i, r.stopped(n)
+			}
+			v, err := f(r, items[i])
+			if err == nil {
+				out[i].Value = &v
+				continue
+			}
+			out[i].Error = itemError(err)
+			if err := runError(err); err != nil {
+				return i, err
+			}
 		}
-		out[i].Error = itemError(err)
-		return runError(err)
+		return hi, nil
 	})
 	if err != nil {
 		return nil, err
@@ -99,27 +116,33 @@ func Enumerate[T any](items []T) []Indexed[T] {
 	return out
 }
 
-// each runs body for the items 0..count-1 of map n.
-func (r *Run) each(n *Node, count int, body func(*Run, int) error) error {
+// looks is how many items a worker of a map, or iterations a loop, does at most before it looks whether the scope is
+// cancelled: a power of two. It is more than one only where the body is pure or has calls, which look by themselves.
+const looks = 4
+
+// halted reports whether the scope is cancelled, when no engine is attached that would notice it in Do.
+func (r *Run) halted() bool { return r.eng == nil && r.ctx.Err() != nil }
+
+// each runs body for the items 0..count-1 of map n, from lo to below hi at a time. body returns the index of the item it
+// failed at.
+func (r *Run) each(n *Node, count int, body func(r *Run, lo, hi int) (int, error)) error {
 	if n.Max > 0 && count > n.Max {
 		return r.Fail(n, Errorf(PolicyDenied, "%s has %d items, at most %d are allowed", n.ID, count, n.Max))
 	}
 	if r.eng != nil {
 		return r.eachRecorded(n, count, body)
 	}
-	block := max(n.Block, 1)
-	workers := min(n.limit(count), (count+block-1)/block)
-	err := spread(r, count, workers, block, func(r *Run, i int) error {
-		if err := r.stopping(); err != nil {
-			return r.Fail(n, err)
-		}
-		return body(r, i)
-	})
-	return r.Fail(n, err)
+	workers := n.limit(count)
+	return r.Fail(n, spread(r, count, workers, n.block(count, workers), body))
+}
+
+// block is how many items a worker takes at once: few enough that all workers have something to do until the end.
+func (n *Node) block(items, workers int) int {
+	return max(1, min(n.Block, items/max(4*workers, 1)))
 }
 
 // eachRecorded gives every item its own scope and tells observers how far the map is.
-func (r *Run) eachRecorded(n *Node, count int, body func(*Run, int) error) error {
+func (r *Run) eachRecorded(n *Node, count int, body func(r *Run, lo, hi int) (int, error)) error {
 	h := &Head{Node: n, Scope: r.scope, Visit: r.scope.enter(n)}
 	begin := r.nodeStart(h)
 	var done atomic.Int64
@@ -129,7 +152,7 @@ func (r *Run) eachRecorded(n *Node, count int, body func(*Run, int) error) error
 			if err := r.stopping(); err != nil {
 				return r.Fail(n, err)
 			}
-			if err := body(r.open(n, i, h.Visit), i); err != nil {
+			if _, err := body(r.open(n, i, h.Visit), i, i+1); err != nil {
 				return err
 			}
 			r.progress(h, begin, int(done.Add(1)), count)
