@@ -53,6 +53,8 @@ var table = []row{
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
+	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
+	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
 	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},

@@ -1,0 +1,235 @@
+package embedded
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"sync"
+	"time"
+
+	"github.com/grafana/sobek"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+//go:embed engine.js
+var script string
+
+const (
+	maxStack = 4096 // calls inside each other
+
+	// grace is the time an interpreter gets to stop at the end of the context.
+	grace = 200 * time.Millisecond
+)
+
+// engine is a module with the interpreters that have loaded it.
+type engine struct {
+	Module
+	mu   sync.Mutex
+	idle []*machine
+}
+
+// machine is one interpreter. It serves one call at a time.
+type machine struct {
+	vm      *sobek.Runtime
+	perform sobek.Callable // (arguments' JSON, context's JSON or undefined) -> promise or nothing; the end comes to done
+	end     outcome
+}
+
+type outcome struct {
+	ended  bool
+	result string
+	failed string // JSON of an error object
+}
+
+// call runs the module's default export with args, a JSON object.
+func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, s.ended(err)
+	}
+	if len(args) > worker.MaxFrame {
+		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", s.Name, len(args), worker.MaxFrame)
+	}
+	if len(args) == 0 || args[0] != '{' {
+		return nil, runtime.Invalid("input of %s: the argument is no object", s.Name)
+	}
+	if n := jsvalue.Inexact(args); n != "" {
+		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", s.Name, n)
+	}
+	given, err := contextOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type reply struct {
+		out []byte
+		err error
+	}
+	done := make(chan reply, 1)
+	var m *machine
+	var mu sync.Mutex // of m and stopped
+	stopped := false
+	go func() {
+		made, err := s.take()
+		if err != nil {
+			done <- reply{nil, err}
+			return
+		}
+		mu.Lock()
+		m = made
+		late := stopped
+		mu.Unlock()
+		if late {
+			return
+		}
+		out, err := s.run(made, args, given)
+		done <- reply{out, err}
+	}()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-ctx.Done():
+	}
+	mu.Lock()
+	stopped = true
+	if m != nil {
+		m.vm.Interrupt(ctx.Err()) // its interpreter is not used again
+	}
+	mu.Unlock()
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+	return nil, s.ended(ctx.Err())
+}
+
+func contextOf(ctx context.Context) (string, error) {
+	auth := runtime.Auth(ctx)
+	if len(auth) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(map[string]any{"auth": auth})
+	return string(b), err
+}
+
+func (s *engine) ended(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", s.Name)
+}
+
+// take returns an idle interpreter or a new one.
+func (s *engine) take() (*machine, error) {
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		m := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
+		return m, nil
+	}
+	s.mu.Unlock()
+	return s.load()
+}
+
+func (s *engine) release(m *machine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) < goruntime.GOMAXPROCS(0) {
+		s.idle = append(s.idle, m)
+	}
+}
+
+// load makes an interpreter and evaluates the module in it.
+func (s *engine) load() (_ *machine, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.unloadable(fmt.Sprint(p))
+		}
+	}()
+	m := &machine{vm: sobek.New()}
+	m.vm.SetMaxCallStackSize(maxStack)
+	values, err := m.vm.RunScript("flowgen:worker", jsvalue.Script)
+	if err != nil {
+		return nil, err
+	}
+	noImports := func(any, string) (sobek.ModuleRecord, error) { return nil, errors.New("there is nothing to import") }
+	record, err := sobek.ParseModule(s.Name, s.Code, noImports)
+	if err != nil {
+		return nil, s.unloadable(err.Error())
+	}
+	if err := record.Link(); err != nil {
+		return nil, s.unloadable(err.Error())
+	}
+	start, err := m.vm.RunScript("flowgen:worker", script)
+	if err != nil {
+		return nil, err
+	}
+	limit := s.MaxOutput
+	if limit <= 0 {
+		limit = worker.DefaultMaxOutput
+	}
+	prepare, _ := sobek.AssertFunction(start)
+	made, err := prepare(sobek.Undefined(), values, m.vm.ToValue(s.Name), m.vm.ToValue(min(limit, worker.MaxFrame)),
+		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, result: v} }),
+		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }))
+	if err != nil {
+		return nil, err
+	}
+	p := m.vm.CyclicModuleRecordEvaluate(record, noImports)
+	switch p.State() {
+	case sobek.PromiseStateRejected:
+		return nil, s.unloadable(p.Result().String())
+	case sobek.PromiseStatePending:
+		return nil, s.unloadable("it waits for something that never comes")
+	}
+	main := m.vm.NamespaceObjectFor(record).Get("default")
+	if _, ok := sobek.AssertFunction(main); !ok {
+		return nil, runtime.Errorf(runtime.SandboxError, "Module '%s' has no default export that is a function", s.Name)
+	}
+	bind, _ := sobek.AssertFunction(made)
+	perform, err := bind(sobek.Undefined(), main)
+	if err != nil {
+		return nil, err
+	}
+	m.perform, _ = sobek.AssertFunction(perform)
+	return m, nil
+}
+
+func (s *engine) unloadable(why string) error {
+	return runtime.Errorf(runtime.SandboxError, "Cannot import module '%s': %s", s.Name, plain.Line(why, 1000))
+}
+
+// run makes one call. Afterwards the interpreter is used again unless it was interrupted.
+func (s *engine) run(m *machine, args []byte, given string) (_ []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = runtime.Errorf(runtime.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(fmt.Sprint(p), 1000))
+		}
+	}()
+	m.end = outcome{}
+	c := sobek.Undefined()
+	if given != "" {
+		c = m.vm.ToValue(given)
+	}
+	// Promises that can be settled are settled when this returns.
+	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c); err != nil {
+		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(err.Error(), 1000))
+	}
+	s.release(m)
+	switch end := m.end; {
+	case !end.ended:
+		return nil, runtime.Errorf(runtime.Unknown, "%s waits for something that never comes", s.Name)
+	case end.failed != "":
+		return nil, worker.Answered(s.Name, []byte(end.failed))
+	default:
+		return []byte(end.result), nil
+	}
+}

@@ -1,0 +1,101 @@
+// Package jstool makes tools of JavaScript modules. They run in a pool of
+// long-lived Node processes (package worker), which need Node 18 or newer.
+package jstool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+// Module is a bundle whose default export is the tool: a function that is called with one object, and whose result, or
+// what its promise gives, is the result of the tool.
+type Module struct {
+	Name string // what messages and stack traces call it: "double.ts"
+	Code string // ES module without imports other than of Node's own modules
+
+	// Interpreter is the program to run; empty means FLOWGEN_NODE or node.
+	Interpreter string
+
+	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput.
+	MaxOutput int
+}
+
+// Bind makes a tool of a module. In is encoded as the object the export is called with; fields that JSON leaves out are
+// undefined there. The result is decoded into Out as strictly as runtime.Decode does, undefined as null; an Out of
+// struct{} ignores it.
+func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+	b := newBound(m)
+	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+		args, err := json.Marshal(&in)
+		if err != nil {
+			return out, runtime.Invalid("input of %s: %v", m.Name, err)
+		}
+		result, err := b.call(ctx, e, args)
+		if err != nil {
+			return out, err
+		}
+		if _, nothing := any(&out).(*struct{}); nothing {
+			return out, nil
+		}
+		err = runtime.Decode(result, &out)
+		return out, b.badResult(err)
+	}, o...)
+}
+
+// bound is a module ready to be called.
+type bound struct {
+	Module
+	asset *worker.Asset
+}
+
+func newBound(m Module) *bound {
+	sum := sha256.Sum256([]byte(m.Name + "\x00" + m.Code))
+	key := hex.EncodeToString(sum[:16])
+	// The name in stack traces; a data: URL would fill them with the code.
+	name, _ := json.Marshal(m.Name)
+	code := base64.StdEncoding.EncodeToString([]byte(m.Code + "\n//# sourceURL=" + sourceName(m.Name)))
+	return &bound{m, &worker.Asset{Key: key, Body: []byte(`{"k":"` + key + `","n":` + string(name) + `,"u":"data:text/javascript;base64,` + code + `"}`)}}
+}
+
+// sourceName is name as a sourceURL comment can hold it.
+func sourceName(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		if c <= ' ' || c == '"' || c == '\'' || c >= 0x7f {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+// badResult says whose result the decoder complains about.
+func (m *bound) badResult(err error) error {
+	var te *runtime.ToolError
+	if !errors.As(err, &te) {
+		return err
+	}
+	e := *te
+	e.Message = "result of " + m.Name + ": " + e.Message
+	return &e
+}
+
+// call runs the module's default export with args, a JSON object.
+func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte) ([]byte, error) {
+	body, err := m.request(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: m.MaxOutput, Asset: m.asset}
+	out, err := pool(m.Interpreter).Call(ctx, &call)
+	if err != nil {
+		return nil, worker.Redact(ctx, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,55 @@
+package jstool
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+//go:embed worker.js
+var script string
+
+// bootstrap reads the worker's own code from the first frame, which keeps it out of the process list.
+const bootstrap = `const fs = require("fs");
+const all = (n) => { const b = Buffer.alloc(n); for (let i = 0; i < n; ) { const k = fs.readSync(3, b, i, n - i, null); if (!k) process.exit(1); i += k } return b };
+const q = JSON.parse(all(all(9).readUInt32BE(0) - 5));
+const run = (code) => require("vm").runInThisContext(code, { filename: "flowgen:worker" });
+run(q.worker)(require, (u) => import(u), run(q.values)())`
+
+var (
+	poolsMu sync.Mutex
+	pools   = map[string]*worker.Pool{}
+)
+
+// pool returns the processes of an interpreter, starting none. All modules share them.
+func pool(interpreter string) *worker.Pool {
+	poolsMu.Lock()
+	defer poolsMu.Unlock()
+	p := pools[interpreter]
+	if p == nil {
+		p = worker.New(config(interpreter))
+		pools[interpreter] = p
+	}
+	return p
+}
+
+func config(interpreter string) worker.Config {
+	i := worker.Interpreter{Name: "Node", Variable: "FLOWGEN_NODE", Candidates: []string{"node"}, Ask: []string{"-p", "process.execPath"}}
+	return worker.Config{
+		Name:  "Node worker",
+		Lanes: 1,
+		Command: func() ([]string, error) {
+			path, err := i.Find(interpreter)
+			if err != nil {
+				return nil, err
+			}
+			return []string{path, "--no-warnings", "--unhandled-rejections=warn", "-e", bootstrap}, nil
+		},
+		Setup: func() ([]byte, error) {
+			return json.Marshal(map[string]string{"worker": script, "values": jsvalue.Script})
+		},
+	}
+}

@@ -1,0 +1,42 @@
+package jstool
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+// given is what a tool sees of its call beside the argument (Agent Tools 3.3, ToolContext).
+type given struct {
+	Auth map[string]string `json:"auth,omitempty"`
+}
+
+// request is the body of a call: {"k": key of the module, "m": max output, "a": argument, "c": context}.
+func (m *bound) request(ctx context.Context, args []byte) ([]byte, error) {
+	if len(args) == 0 || args[0] != '{' {
+		return nil, runtime.Invalid("input of %s: the argument is no object", m.Name)
+	}
+	if n := jsvalue.Inexact(args); n != "" {
+		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)
+	}
+	limit := m.MaxOutput
+	if limit <= 0 {
+		limit = worker.DefaultMaxOutput
+	}
+	b := make([]byte, 0, len(args)+len(m.asset.Key)+64)
+	b = append(append(b, `{"k":"`...), m.asset.Key...)
+	b = strconv.AppendInt(append(b, `","m":`...), int64(limit), 10)
+	b = append(append(b, `,"a":`...), args...)
+	if auth := runtime.Auth(ctx); len(auth) > 0 {
+		c, err := json.Marshal(given{Auth: auth})
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"c":`...), c...)
+	}
+	return append(b, '}'), nil
+}

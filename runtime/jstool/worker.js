@@ -1,0 +1,217 @@
+// The worker of JavaScript tools. It is sent to Node in the first frame and uses Node's own modules only.
+// Frames: see ../worker/frame.go.
+(function (require, importModule, values) {
+  "use strict";
+  const { encode, describe, wordOf, Refused, TAIL } = values;
+  const fs = require("fs");
+  const net = require("net");
+  const util = require("util");
+  const { AsyncLocalStorage } = require("async_hooks");
+
+  const [ASSET, CALL, CANCEL, READY, RESULT, ERROR, RUNS] = Array.from("ACXHREK", (c) => c.charCodeAt(0));
+
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < 18) {
+    console.error("Node 18 or newer is needed, this is " + process.versions.node);
+    process.exit(1);
+  }
+
+  // Frames. What tools may replace in this realm is taken now.
+
+  const { parse } = JSON;
+  const writeSync = fs.writeSync;
+  const exit = process.exit.bind(process);
+  const { setTimeout } = globalThis;
+
+  function write(id, kind, text) {
+    const size = text === undefined ? 0 : Buffer.byteLength(text);
+    const b = Buffer.allocUnsafe(size + 9);
+    b.writeUInt32BE(size + 5, 0);
+    b.writeUInt32BE(id, 4);
+    b[8] = kind;
+    if (size > 0) b.write(text, 9, size, "utf8");
+    for (let i = 0; i < b.length; ) i += writeSync(4, b, i, b.length - i);
+  }
+
+  // Calls.
+
+  const storage = new AsyncLocalStorage();
+  const modules = new Map(); // key -> {name, url, main: promise or function}
+  const running = new Map(); // id -> call
+
+  class Call {
+    constructor(id, q) {
+      this.id = id;
+      this.limit = q.m;
+      this.given = q.c;
+      this.output = "";
+      this.abort = undefined;
+    }
+    say(text) {
+      this.output += text;
+      if (this.output.length > 2 * TAIL) this.output = this.output.slice(-TAIL);
+    }
+  }
+
+  // Context is the second argument of a tool: secrets by name, who the call is, and a signal that says that it must end.
+  class Context {
+    #call;
+    constructor(call) {
+      this.#call = call;
+    }
+    get auth() { return this.#call.given?.auth ?? {}; }
+    get call_id() { return this.#call.given?.call_id ?? ""; }
+    get tenant_id() { return this.#call.given?.tenant_id ?? ""; }
+    get idempotency_key() { return this.#call.given?.idempotency_key; }
+    get signal() {
+      this.#call.abort ??= new AbortController();
+      return this.#call.abort.signal;
+    }
+  }
+
+  const own = (line) => !/flowgen:worker|node:internal/.test(line);
+
+  function fail(call, e) {
+    end(call, ERROR, describe(e, call.output, own));
+  }
+
+  function end(call, kind, body) {
+    if (!running.delete(call.id)) return;
+    write(call.id, kind, body);
+  }
+
+  function answer(call, name, v) {
+    let body;
+    try {
+      body = encode(name, v);
+      if (body.length > call.limit || (body.length * 3 > call.limit && Buffer.byteLength(body) > call.limit)) {
+        throw new Refused("POLICY_DENIED", "the result of " + name + " has " + Buffer.byteLength(body) + " bytes, at most " +
+          call.limit + " are allowed", { max_output: call.limit });
+      }
+    } catch (e) {
+      fail(call, e);
+      return;
+    }
+    end(call, RESULT, body);
+  }
+
+  async function load(m) {
+    let found;
+    try {
+      found = await importModule(m.u);
+    } catch (e) {
+      m.main = undefined;
+      throw new Refused("SANDBOX_ERROR", "Cannot import module '" + m.n + "': " + wordOf(e));
+    }
+    m.u = undefined;
+    if (typeof found.default !== "function") {
+      throw new Refused("SANDBOX_ERROR", "Module '" + m.n + "' has no default export that is a function");
+    }
+    return (m.main = found.default);
+  }
+
+  function perform(call, q) {
+    const m = modules.get(q.k);
+    try {
+      if (typeof m.main !== "function") {
+        m.main ??= load(m);
+        m.main.then((main) => invoke(call, m, main, q.a)).catch((e) => fail(call, e));
+        return;
+      }
+      invoke(call, m, m.main, q.a);
+    } catch (e) {
+      fail(call, e);
+    }
+  }
+
+  function invoke(call, m, main, args) {
+    const v = main(args, new Context(call));
+    if (typeof v?.then === "function") v.then((r) => answer(call, m.n, r), (e) => fail(call, e));
+    else answer(call, m.n, v);
+  }
+
+  function take(id, kind, body) {
+    if (kind === CALL) {
+      const q = parse(body);
+      const call = new Call(id, q);
+      running.set(id, call);
+      storage.run(call, perform, call, q);
+    } else if (kind === ASSET) {
+      const m = parse(body);
+      modules.set(m.k, m);
+    } else if (kind === CANCEL) {
+      const call = running.get(id);
+      if (call === undefined) return;
+      (call.abort ??= new AbortController()).abort();
+      setTimeout(() => running.has(id) && write(id, RUNS), 100);
+    }
+  }
+
+  // Output: the end of what a call prints is kept for the error it may end with.
+
+  for (const name of ["stdout", "stderr"]) {
+    const stream = process[name];
+    const real = stream.write;
+    stream.write = function (chunk, encoding, done) {
+      const call = storage.getStore();
+      if (call === undefined) return real.apply(stream, arguments);
+      call.say(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      done = typeof encoding === "function" ? encoding : done;
+      if (typeof done === "function") process.nextTick(done);
+      return true;
+    };
+  }
+  const print = (...a) => process.stdout.write(util.format(...a) + "\n");
+  for (const name of ["log", "info", "debug", "warn", "error", "trace"]) console[name] = print;
+
+  // An error that nobody can catch must not end the calls of others; the one it belongs to fails.
+  process.on("uncaughtException", (e) => {
+    const call = storage.getStore();
+    if (call !== undefined && running.has(call.id)) fail(call, e);
+    else process.stderr.write(wordOf(e) + "\n");
+  });
+
+  // Input.
+
+  let rest = null; // of a frame that has not come whole
+  let need = 9;
+  let parts = [];
+  let have = 0;
+  function feed(chunk) {
+    if (rest !== null) {
+      parts.push(chunk);
+      have += chunk.length;
+      if (have < need) return;
+      chunk = Buffer.concat(parts, have);
+      rest = null;
+    }
+    let i = 0;
+    need = 9;
+    while (chunk.length - i >= 9) {
+      const n = chunk.readUInt32BE(i) + 4;
+      if (chunk.length - i < n) {
+        need = n;
+        break;
+      }
+      const id = chunk.readUInt32BE(i + 4);
+      take(id, chunk[i + 8], chunk.toString("utf8", i + 9, i + n));
+      i += n;
+    }
+    if (i < chunk.length) {
+      rest = i === 0 ? chunk : Buffer.from(chunk.subarray(i));
+      parts = [rest];
+      have = rest.length;
+    }
+  }
+  const input = new net.Socket({
+    fd: 3, readable: true, writable: false,
+    onread: { buffer: Buffer.alloc(65536), callback: (n, buf) => { feed(Buffer.from(buf.subarray(0, n))); return true; } },
+  });
+  const gone = () => exit(0); // the program is gone or wants no more
+  input.on("end", gone);
+  input.on("close", gone);
+  input.on("error", gone);
+  input.resume();
+  globalThis.require ??= require;
+  write(0, READY);
+})

@@ -1,0 +1,42 @@
+package pytool
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+// given is what a tool sees of its call beside the arguments (Agent Tools 3.3, ToolContext).
+type given struct {
+	Auth map[string]string `json:"auth,omitempty"`
+}
+
+// request is the body of a call: {"f": "module:function", "m": max output, "a": arguments, "c": context}.
+func (f *Func) request(ctx context.Context, args []byte) ([]byte, error) {
+	if len(args) == 0 || args[0] != '{' {
+		return nil, runtime.Invalid("input of %s: the arguments are no object", f.what())
+	}
+	what, err := json.Marshal(f.what())
+	if err != nil {
+		return nil, err
+	}
+	limit := f.MaxOutput
+	if limit <= 0 {
+		limit = worker.DefaultMaxOutput
+	}
+	b := make([]byte, 0, len(args)+len(what)+64)
+	b = append(append(b, `{"f":`...), what...)
+	b = strconv.AppendInt(append(b, `,"m":`...), int64(limit), 10)
+	b = append(append(b, `,"a":`...), args...)
+	if auth := runtime.Auth(ctx); len(auth) > 0 {
+		c, err := json.Marshal(given{Auth: auth})
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"c":`...), c...)
+	}
+	return append(b, '}'), nil
+}

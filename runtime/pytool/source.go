@@ -1,0 +1,135 @@
+package pytool
+
+import (
+	_ "embed"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
+)
+
+//go:embed worker.py
+var script string
+
+// bootstrap reads the worker's own code from the first frame, which keeps it out of the process list, and says what is
+// wrong with an interpreter that is too old to read it.
+const bootstrap = `import sys
+if sys.version_info < (3, 9): sys.exit("Python 3.9 or newer is needed, this is " + sys.version.split()[0])
+import json
+r = open(3, "rb", 65536)
+q = json.loads(r.read(int.from_bytes(r.read(9)[:4], "big") - 5))
+exec(compile(q["worker"], "<flowgen>", "exec"), {"__name__": "flowgen_worker", "reader": r, "setup": q})`
+
+const maxSources = 32 << 20 // of all Files
+
+var pools sync.Map // *Source -> *worker.Pool
+
+// pool returns the interpreters of s, starting none.
+func (s *Source) pool() *worker.Pool {
+	if p, ok := pools.Load(s); ok {
+		return p.(*worker.Pool)
+	}
+	source := s
+	if s == nil {
+		source = &Source{}
+	}
+	return load(s, source.config())
+}
+
+var loading sync.Mutex
+
+func load(key *Source, c worker.Config) *worker.Pool {
+	loading.Lock()
+	defer loading.Unlock()
+	if p, ok := pools.Load(key); ok {
+		return p.(*worker.Pool)
+	}
+	p := worker.New(c)
+	pools.Store(key, p)
+	return p
+}
+
+func (s *Source) config() worker.Config {
+	c := worker.Config{Name: "Python worker", Lanes: 2, Setup: s.setup}
+	c.Command = func() ([]string, error) {
+		path, err := s.interpreter()
+		if err != nil {
+			return nil, err
+		}
+		// -E leaves PYTHON* variables out; sys.path is made by the worker.
+		return []string{path, "-E", "-X", "utf8", "-X", "faulthandler", "-c", bootstrap}, nil
+	}
+	if env := os.Getenv("VIRTUAL_ENV"); env != "" && s.Interpreter == "" {
+		c.Env = []string{"VIRTUAL_ENV=" + env}
+	}
+	return c
+}
+
+func (s *Source) interpreter() (string, error) {
+	i := worker.Interpreter{Name: "Python", Variable: "FLOWGEN_PYTHON", Ask: []string{"-I", "-S", "-c", "import sys; print(sys.executable)"}}
+	if env := os.Getenv("VIRTUAL_ENV"); env != "" {
+		i.Candidates = append(i.Candidates, filepath.Join(env, "bin", "python"))
+	}
+	i.Candidates = append(i.Candidates, "python3", "python")
+	return i.Find(s.Interpreter)
+}
+
+type setup struct {
+	Worker string            `json:"worker"`
+	Path   []string          `json:"path"`
+	Files  map[string][]byte `json:"files,omitempty"`
+}
+
+// setup is the body of the first frame.
+func (s *Source) setup() ([]byte, error) {
+	out := setup{Worker: script, Path: []string{}}
+	path := s.Path
+	if path == nil && s.Files == nil {
+		path = []string{"."}
+	}
+	for _, dir := range append(path[:len(path):len(path)], filepath.SplitList(os.Getenv("PYTHONPATH"))...) {
+		if dir == "" {
+			continue
+		}
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		out.Path = append(out.Path, abs)
+	}
+	if s.Files != nil {
+		if err := out.read(s.Files); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(out)
+}
+
+func (o *setup) read(files fs.FS) error {
+	o.Files = map[string][]byte{}
+	room := int64(maxSources)
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := files.Open(name)
+		if err != nil {
+			return err
+		}
+		b, err := io.ReadAll(io.LimitReader(f, room+1))
+		_ = f.Close()
+		if err != nil {
+			return err
+		}
+		if room -= int64(len(b)); room < 0 {
+			return runtime.Errorf(runtime.SandboxError, "the embedded Python sources have more than %d bytes", maxSources)
+		}
+		o.Files[name] = b
+		return nil
+	})
+}

@@ -1,0 +1,43 @@
+// Package startool makes tools of Starlark functions. Starlark is a small
+// dialect of Python without a way to the outside: no files, no network, no
+// clock, no randomness, no load; a call depends on its arguments only. There is
+// no recursion and no while, so every program ends, and its steps, the memory it
+// asks for and the size of its values are bounded.
+package startool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const (
+	// MaxSteps bounds the steps of one call; copying and comparing large values counts as well.
+	MaxSteps = 10_000_000
+
+	// DefaultMaxOutput bounds the result's JSON: 2 MiB.
+	DefaultMaxOutput = 2 << 20
+)
+
+// Bind makes a tool of a function of a Starlark file. file is the name that messages give it, source its text. The
+// fields of In are the function's keyword arguments; one that JSON leaves out (omitempty) leaves the parameter its
+// default. The result is decoded into Out as strictly as runtime.Decode does; an Out of struct{} ignores it.
+func Bind[In, Out any](name string, e runtime.Effects, file, source, function string, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+	p := &program{file: file, source: source, function: function}
+	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+		args, err := json.Marshal(&in)
+		if err != nil {
+			return out, runtime.Invalid("input of %s: %v", p.what(), err)
+		}
+		result, err := p.call(ctx, args)
+		if err != nil {
+			return out, err
+		}
+		if _, nothing := any(&out).(*struct{}); nothing {
+			return out, nil
+		}
+		err = runtime.Decode(result, &out)
+		return out, p.badResult(err)
+	}, o...)
+}

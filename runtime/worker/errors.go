@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+)
+
+const messageRunes = 1000 // of a worker's words in a message
+
+// cause is why a worker was killed.
+type cause struct {
+	text   string
+	others bool // calls that did not cause it may be made again
+}
+
+var (
+	stuck   = &cause{"was stopped, because another call in it did not end", true}
+	deaf    = &cause{"stopped reading", true}
+	mute    = &cause{"closed its connection", true}
+	garbage = &cause{"broke the protocol", true}
+	slow    = &cause{"was not ready after " + StartTimeout.String(), true}
+	closed  = &cause{"was closed", false}
+)
+
+// lost is the error of a call whose worker is gone.
+type lost struct {
+	message  string
+	innocent bool // another call may be to blame
+	details  runtime.Value
+}
+
+func (l *lost) Error() string { return l.message }
+
+func (l *lost) tool() error {
+	return &runtime.ToolError{Code: runtime.SandboxError, Message: l.message, Details: l.details}
+}
+
+// lostBy is the error of f when its worker has ended with that many calls that were in time. The pool is locked.
+func (w *process) lostBy(f *flight, timely int) error {
+	l := &lost{details: w.printed(), message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending()}
+	switch {
+	case f.late:
+	case w.cause == closed:
+	case w.cause == stuck && w.late > 0:
+		l.innocent = true
+	default:
+		l.innocent = timely > 1 // alone it has done it itself
+	}
+	return l
+}
+
+// ending says how the worker ended.
+func (w *process) ending() string {
+	text := ""
+	switch s := w.cmd.ProcessState; {
+	case w.cause != nil && w.cause != mute:
+		return w.cause.text
+	case s == nil:
+		text = "was lost"
+	case signalName(s) == "SIGKILL" && w.cause == mute:
+		text = w.cause.text
+	case signalName(s) != "":
+		text = "was killed by " + signalName(s)
+	default:
+		text = "exited with status " + strconv.Itoa(s.ExitCode())
+	}
+	if last := plain.Line(w.tail.lastLine(), messageRunes); last != "" {
+		text += ": " + last
+	}
+	return text
+}
+
+// printed are the details of a worker that ended.
+func (w *process) printed() runtime.Value {
+	text := w.tail.text()
+	if text == "" {
+		return runtime.Null()
+	}
+	return runtime.MapValue(runtime.Entry{Key: "output", Value: runtime.StringValue(text)})
+}
+
+// ended is the error of a call whose context has ended.
+func ended(c *Call, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", c.What)
+}
+
+// answer is the object a worker sends for a call that failed.
+type answer struct {
+	Code       string        `json:"code"`
+	Message    string        `json:"message"`
+	Details    runtime.Value `json:"details,omitzero"`
+	RetryAfter *float64      `json:"retry_after_s,omitempty"`
+}
+
+var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
+	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
+
+// Answered reads the error object that an interpreter gave for a call of what: {code, message, details, retry_after_s}.
+// It is not trusted more than tools are.
+func Answered(what string, body []byte) error {
+	var a answer
+	if err := runtime.Decode(body, &a); err != nil {
+		return runtime.Errorf(runtime.SandboxError, "%s failed, and its worker could not say how", what)
+	}
+	e := &runtime.ToolError{Code: runtime.Unknown, Message: plain.Line(a.Message, messageRunes), Details: a.Details}
+	for _, code := range codes {
+		if string(code) == a.Code {
+			e.Code = code
+		}
+	}
+	if a.RetryAfter != nil && *a.RetryAfter >= 0 {
+		e.RetryAfterS = a.RetryAfter
+	}
+	return e
+}
+
+// reason returns the innermost error's text: the outer ones repeat the path.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "no such program in PATH"
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such program or directory"
+	}
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return plain.Line(err.Error(), messageRunes)
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,212 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// flight is a call that has its place in a worker. The pool's lock guards lane, late and the membership in
+// process.flights.
+type flight struct {
+	call  *Call
+	proc  *process
+	id    uint32
+	lane  int
+	alone bool
+	late  bool          // its context ended, it did not
+	sent  bool          // the worker may have seen it
+	done  chan reply    // one
+	runs  chan struct{} // one: the worker says that the call still runs
+}
+
+// reply is the end of a flight: a body, or an error (a *lost when the worker is gone).
+type reply struct {
+	body []byte
+	err  error
+}
+
+// book adds a call to the worker. The pool is locked.
+func (w *process) book(c *Call, alone bool) *flight {
+	w.last++
+	f := &flight{call: c, proc: w, id: w.last, alone: alone, done: make(chan reply, 1), runs: make(chan struct{}, 1)}
+	if len(w.lanes) == 2 && w.first != nil {
+		f.lane = 1
+	} else {
+		w.first = f
+	}
+	w.alone = w.alone || alone
+	w.flights[f.id] = f
+	w.pool.clock++
+	w.used = w.pool.clock
+	return f
+}
+
+// land removes f from its worker. The pool is locked.
+func (f *flight) land() {
+	w := f.proc
+	delete(w.flights, f.id)
+	if w.first == f {
+		w.first = nil
+	}
+	if f.alone {
+		w.alone = false
+	}
+	if f.late {
+		w.late--
+	}
+}
+
+// giveBack lands a flight that never went to the worker. The pool is locked.
+func (f *flight) giveBack() {
+	f.land()
+	f.proc.settle()
+}
+
+// finish ends f and lets others have its place.
+func (f *flight) finish(r reply) {
+	p := f.proc.pool
+	p.mu.Lock()
+	f.land()
+	f.proc.settle()
+	if len(p.waiting) > 0 {
+		p.kick()
+	}
+	p.mu.Unlock()
+	f.done <- r
+}
+
+// do sends the call and waits for its end.
+func (f *flight) do(ctx context.Context) ([]byte, error) {
+	if err := f.send(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-f.done:
+		return r.body, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-f.done: // both at once: a result counts
+		return r.body, r.err
+	default:
+	}
+	f.stop()
+	return nil, ended(f.call, ctx.Err())
+}
+
+// send writes the call, and the asset it needs, to the worker.
+func (f *flight) send(ctx context.Context) error {
+	w, l := f.proc, f.proc.lanes[f.lane]
+	select {
+	case l.busy <- struct{}{}:
+	case <-ctx.Done():
+		w.pool.mu.Lock()
+		f.giveBack()
+		w.pool.kick()
+		w.pool.mu.Unlock()
+		return ended(f.call, ctx.Err())
+	}
+	defer func() { <-l.busy }()
+	b := l.room[:0]
+	if a := f.call.Asset; a != nil && !l.has[a.Key] {
+		b = frame(b, 0, kindAsset, a.Body)
+		l.has[a.Key] = true
+	}
+	b = frame(b, f.id, kindCall, f.call.Body)
+	err := l.write(ctx, b)
+	if cap(b) <= keepRoom {
+		l.room = b
+	}
+	if err != nil {
+		// What was written in part cannot be taken back, and what cannot be written will not be answered.
+		if ctx.Err() != nil {
+			w.kill(stuck)
+			return ended(f.call, ctx.Err())
+		}
+		w.kill(deaf)
+	}
+	return nil // the answer, or the worker's death, comes to done
+}
+
+// stop ends a call whose context has ended. When it returns, the call has stopped, or its worker has been killed, or
+// takes no new calls and will be killed.
+func (f *flight) stop() {
+	w := f.proc
+	w.tell(f.id, kindCancel)
+	grace := time.NewTimer(Grace)
+	defer grace.Stop()
+	select {
+	case <-f.done:
+		return
+	case <-f.runs:
+		w.retire(f)
+	case <-grace.C:
+		w.pool.mu.Lock()
+		w.markLate(f)
+		w.pool.mu.Unlock()
+		w.kill(stuck)
+		<-f.done
+	}
+}
+
+// lane is one pipe into a worker.
+type lane struct {
+	file *os.File
+	busy chan struct{}   // holds one while somebody writes
+	room []byte          // of the writer
+	has  map[string]bool // assets that were sent
+}
+
+const keepRoom = 256 << 10
+
+// write writes b unless ctx ends first.
+func (l *lane) write(ctx context.Context, b []byte) error {
+	if ctx.Done() == nil {
+		_, err := l.file.Write(b)
+		return err
+	}
+	ran := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ran)
+		_ = l.file.SetWriteDeadline(time.Unix(1, 0))
+	})
+	_, err := l.file.Write(b)
+	if !stop() {
+		<-ran
+		_ = l.file.SetWriteDeadline(time.Time{})
+	}
+	return err
+}
+
+// tell sends a frame without a body. A worker that does not read within Grace will be found out by the caller.
+func (w *process) tell(id uint32, kind byte) {
+	l := w.lanes[len(w.lanes)-1]
+	ctx, cancel := context.WithTimeout(context.Background(), Grace)
+	defer cancel()
+	select {
+	case l.busy <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-l.busy }()
+	if l.write(ctx, frame(nil, id, kind, nil)) != nil {
+		w.kill(stuck)
+	}
+}
+
+// tooLarge is the error of a result beyond the cap of its call.
+func tooLarge(c *Call) error {
+	e := runtime.Errorf(runtime.PolicyDenied, "the result of %s is larger than the %d bytes allowed", c.What, c.maxOutput())
+	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(c.maxOutput()))})
+	return e
+}
+
+func (c *Call) maxOutput() int {
+	if c.MaxOutput <= 0 {
+		return DefaultMaxOutput
+	}
+	return min(c.MaxOutput, MaxFrame)
+}

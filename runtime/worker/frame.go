@@ -1,0 +1,59 @@
+package worker
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// A frame is, in big endian:
+//
+//	4 bytes   the number of bytes that follow
+//	4 bytes   id of the call; 0 for what belongs to none
+//	1 byte    kind
+//	n bytes   body
+
+// Kinds of frames.
+const (
+	kindSetup  = 'S' // to the worker: its configuration, answered by kindReady
+	kindAsset  = 'A' // to the worker: an Asset
+	kindCall   = 'C' // to the worker: a call, answered by kindResult or kindError
+	kindCancel = 'X' // to the worker: end that call, answered by either or kindRuns
+	kindReady  = 'H' // from the worker
+	kindResult = 'R' // from the worker: the result
+	kindError  = 'E' // from the worker: an error object, see errors.go
+	kindRuns   = 'K' // from the worker: the call that was to end still runs
+)
+
+const (
+	headerSize = 9
+	maxError   = 256 << 10 // bytes of an error object; workers bound theirs far below
+)
+
+// frame appends a frame to b.
+func frame(b []byte, id uint32, kind byte, body []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(body)+headerSize-4))
+	b = binary.BigEndian.AppendUint32(b, id)
+	b = append(b, kind)
+	return append(b, body...)
+}
+
+type header struct {
+	size int // of the body
+	id   uint32
+	kind byte
+}
+
+// readHeader reads the beginning of a frame. ok is false for one that cannot be.
+func readHeader(r io.Reader, room *[headerSize]byte) (h header, ok bool, err error) {
+	if _, err := io.ReadFull(r, room[:]); err != nil {
+		return h, false, err
+	}
+	n := binary.BigEndian.Uint32(room[:])
+	h.id = binary.BigEndian.Uint32(room[4:])
+	h.kind = room[8]
+	if n < headerSize-4 || n > 1<<31-1 {
+		return h, false, nil
+	}
+	h.size = int(n) - (headerSize - 4)
+	return h, true, nil
+}

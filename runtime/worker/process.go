@@ -1,0 +1,384 @@
+package worker
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+type state uint8
+
+const (
+	live    state = iota
+	retired       // finishes what it has and is then killed, or closed
+	dying         // killed, or found dead
+)
+
+// process is one worker. The pool's lock guards everything but lanes, which lock themselves, and what never changes.
+type process struct {
+	pool   *Pool
+	tenant string
+	cmd    *exec.Cmd
+	lanes  []*lane
+	out    *os.File // frames from the worker
+	prints *os.File // its standard output and standard error
+	tail   tail
+	ready  chan struct{} // closed by the first frame
+	gone   chan struct{} // closed when nothing is left of it
+
+	state   state
+	cause   *cause // why it was killed
+	reaped  bool
+	closing bool // retired for good
+	used    uint64
+	last    uint32 // id given last
+	flights map[uint32]*flight
+	first   *flight // the one in lane 0
+	alone   bool
+	late    int // flights whose context has ended
+}
+
+func (w *process) takes(tenant string) bool {
+	return w.state == live && !w.alone && w.tenant == tenant
+}
+
+// launch starts a worker and waits until it is ready. It is then one of the pool's.
+func (p *Pool) launch(tenant string) (*process, error) {
+	setup, err := p.config.Setup()
+	if err != nil {
+		p.life.Done()
+		return nil, p.failed(err)
+	}
+	w := &process{pool: p, tenant: tenant, flights: map[uint32]*flight{}, ready: make(chan struct{}), gone: make(chan struct{})}
+	child, err := w.prepare()
+	if err == nil {
+		begun := make(chan error, 1)
+		go w.supervise(begun)
+		err = <-begun
+	}
+	closeAll(child...)
+	if err != nil {
+		w.closeFiles()
+		p.life.Done()
+		return nil, p.failed(err)
+	}
+	first := w.lanes[0].file
+	_ = first.SetWriteDeadline(time.Now().Add(StartTimeout))
+	if _, err := first.Write(frame(nil, 0, kindSetup, setup)); err == nil {
+		_ = first.SetWriteDeadline(time.Time{})
+	}
+	timeout := time.NewTimer(StartTimeout)
+	defer timeout.Stop()
+	select {
+	case <-w.ready:
+	case <-w.gone:
+		return nil, w.stillborn()
+	case <-timeout.C:
+		w.kill(slow)
+		<-w.gone
+		return nil, w.stillborn()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.state == live {
+		p.procs = append(p.procs, w)
+	}
+	return w, nil
+}
+
+// prepare makes the command and its pipes; child are the ends that belong to the worker.
+func (w *process) prepare() (child []*os.File, err error) {
+	c := &w.pool.config
+	argv, err := c.Command()
+	if err != nil {
+		return nil, err
+	}
+	w.cmd = exec.Command(argv[0], argv[1:]...)
+	w.cmd.Dir = c.Dir
+	w.cmd.Env = Environment(c.Env...)
+	ownGroup(w.cmd)
+	pipe := func() (r, wr *os.File) {
+		if err == nil {
+			r, wr, err = os.Pipe()
+			child = append(child, r, wr) // one of them is taken out again
+		}
+		return r, wr
+	}
+	keep := func(f *os.File) *os.File {
+		child = slices.DeleteFunc(child, func(x *os.File) bool { return x == f })
+		return f
+	}
+	var in [2]*os.File
+	for i := range c.Lanes {
+		r, wr := pipe()
+		in[i] = r
+		w.lanes = append(w.lanes, &lane{file: keep(wr), busy: make(chan struct{}, 1), has: map[string]bool{}})
+	}
+	r, outW := pipe()
+	w.out = keep(r)
+	r, printW := pipe()
+	w.prints = keep(r)
+	if err != nil {
+		return child, err
+	}
+	w.cmd.ExtraFiles = []*os.File{in[0], outW}
+	if c.Lanes == 2 {
+		w.cmd.ExtraFiles = append(w.cmd.ExtraFiles, in[1])
+	}
+	w.cmd.Stdout, w.cmd.Stderr = printW, printW
+	if c.Wrap != nil {
+		err = c.Wrap(w.cmd)
+	}
+	return child, err
+}
+
+// supervise starts the process, waits for its end and clears up. It stays in one thread: on Linux a worker dies with
+// the thread that started it.
+func (w *process) supervise(begun chan<- error) {
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	if err := w.cmd.Start(); err != nil {
+		begun <- err
+		return
+	}
+	if err := w.pool.config.Limits.set(w.cmd.Process.Pid); err != nil {
+		_ = w.cmd.Process.Kill()
+		_ = w.cmd.Wait()
+		begun <- err
+		return
+	}
+	begun <- nil
+	read, printed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(read)
+		w.read()
+	}()
+	go func() {
+		defer close(printed)
+		_, _ = io.Copy(&w.tail, w.prints) // ends with the pipe
+	}()
+	w.await()
+	w.bury(read, printed)
+}
+
+// bury clears up after a process that has ended.
+func (w *process) bury(read, printed <-chan struct{}) {
+	p := w.pool
+	p.mu.Lock()
+	// Not reaped yet, so the group's number cannot be another's.
+	killGroup(w.cmd.Process)
+	w.reaped = true
+	alive := w.state != dying // nobody killed it: what it wrote last still counts
+	p.mu.Unlock()
+	w.reap()
+	if alive {
+		within(Grace, read)
+	}
+	within(Grace, printed) // only what left the group can keep it open
+	w.closeFiles()
+	<-read
+	<-printed
+	p.mu.Lock()
+	w.state = dying
+	p.procs = slices.DeleteFunc(p.procs, func(x *process) bool { return x == w })
+	lost := w.lose()
+	p.kick()
+	p.mu.Unlock()
+	for f, err := range lost {
+		f.done <- reply{err: err}
+	}
+	close(w.gone)
+	p.life.Done()
+}
+
+// lose lands what is still in flight. The pool is locked.
+func (w *process) lose() map[*flight]error {
+	errs := map[*flight]error{}
+	timely := len(w.flights) - w.late
+	for _, f := range w.flights {
+		errs[f] = w.lostBy(f, timely)
+	}
+	for f := range errs {
+		f.land()
+	}
+	return errs
+}
+
+// read takes frames until the stream ends or is nonsense.
+func (w *process) read() {
+	r := bufio.NewReaderSize(w.out, 64<<10)
+	var room [headerSize]byte
+	for {
+		h, ok, err := readHeader(r, &room)
+		if err != nil {
+			w.kill(mute)
+			return
+		}
+		if !ok || !w.take(r, h) {
+			w.kill(garbage)
+			return
+		}
+	}
+}
+
+// take handles one frame and reports whether it made sense.
+func (w *process) take(r io.Reader, h header) bool {
+	p := w.pool
+	p.mu.Lock()
+	f := w.flights[h.id]
+	known := h.id > 0 && h.id <= w.last
+	p.mu.Unlock()
+	switch h.kind {
+	case kindReady:
+		select {
+		case <-w.ready:
+			return false
+		default:
+			close(w.ready)
+			return h.size == 0 && h.id == 0
+		}
+	case kindRuns:
+		if f != nil {
+			select {
+			case f.runs <- struct{}{}:
+			default:
+			}
+		}
+		return known && h.size == 0
+	case kindResult, kindError:
+		limit := maxError
+		if f != nil && h.kind == kindResult {
+			limit = f.call.maxOutput()
+		}
+		if f == nil {
+			return false
+		}
+		if h.size > limit {
+			f.finish(reply{err: tooLarge(f.call)})
+			return false // the rest of the stream is not worth reading
+		}
+		body := make([]byte, h.size)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return false
+		}
+		if h.kind == kindError {
+			f.finish(reply{err: Answered(f.call.What, body)})
+		} else {
+			f.finish(reply{body: body})
+		}
+		return true
+	}
+	return false
+}
+
+// settle decides about a worker that is to end. The pool is locked.
+func (w *process) settle() {
+	switch {
+	case w.state != retired:
+	case w.late == 0 && !w.closing:
+		w.state = live // the call that did not stop did, after all
+	case w.late > 0 && len(w.flights) == w.late:
+		w.killLocked(stuck)
+	}
+}
+
+func (w *process) markLate(f *flight) {
+	if w.flights[f.id] == f && !f.late {
+		f.late = true
+		w.late++
+	}
+}
+
+// retire keeps new calls out of a worker in which f does not stop, and has it killed when the others are done.
+func (w *process) retire(f *flight) {
+	p := w.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.markLate(f)
+	if w.state == dying || w.late == 0 {
+		return
+	}
+	if w.state == live {
+		w.state = retired
+		time.AfterFunc(Drain, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if w.state == retired {
+				w.killLocked(stuck)
+			}
+		})
+	}
+	w.settle()
+	p.kick()
+}
+
+// kill ends the process and everything in its group; bury does the rest.
+func (w *process) kill(c *cause) {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.killLocked(c)
+}
+
+func (w *process) killLocked(c *cause) {
+	if w.state == dying {
+		return
+	}
+	w.state = dying
+	w.cause = c
+	if !w.reaped {
+		killGroup(w.cmd.Process)
+	}
+}
+
+// close lets the worker end by itself and kills it when it does not.
+func (w *process) close() {
+	p := w.pool
+	p.mu.Lock()
+	if w.state != dying {
+		w.state, w.closing = retired, true
+	}
+	p.mu.Unlock()
+	for _, l := range w.lanes {
+		_ = l.file.Close()
+	}
+	within(Grace, w.gone)
+	w.kill(closed)
+	<-w.gone
+}
+
+func (w *process) closeFiles() {
+	for _, l := range w.lanes {
+		closeAll(l.file)
+	}
+	closeAll(w.out, w.prints)
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close() // a second Close reports ErrClosed, which is fine
+		}
+	}
+}
+
+func within(d time.Duration, done <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// stillborn is the error of a worker that ended before it was ready.
+func (w *process) stillborn() error {
+	e := runtime.Errorf(runtime.SandboxError, "the %s could not be started: %s", w.pool.config.Name, w.ending())
+	e.Details = w.printed()
+	return e
+}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent has the kernel kill the worker when this process is gone, also when it was killed itself and the worker
+// is too busy to notice the end of its pipes.
+func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
+
+// await blocks until the process has ended, and leaves it a zombie: as long as it is one, its number and its group's
+// cannot be given to others, and killGroup cannot hit a stranger.
+func (w *process) await() {
+	for {
+		err := unix.Waitid(unix.P_PID, w.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// reap collects the ended process. The state in cmd says how it ended.
+func (w *process) reap() { _ = w.cmd.Wait() }
+
+// set sets the limits of a process that has not read its first frame yet, and so has run nothing of a tool.
+func (l Limits) set(pid int) error {
+	if err := unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil); err != nil {
+		return fmt.Errorf("core dumps could not be switched off: %w", err)
+	}
+	for _, x := range []struct {
+		what  int
+		limit uint64
+		name  string
+	}{
+		{unix.RLIMIT_DATA, l.Data, "memory"},
+		{unix.RLIMIT_FSIZE, l.FileSize, "file size"},
+		{unix.RLIMIT_NOFILE, l.OpenFiles, "open files"},
+		{unix.RLIMIT_CPU, l.CPU, "CPU time"},
+	} {
+		if x.limit == 0 {
+			continue
+		}
+		if err := unix.Prlimit(pid, x.what, &unix.Rlimit{Cur: x.limit, Max: x.limit}, nil); err != nil {
+			return fmt.Errorf("the limit of %s could not be set: %w", x.name, err)
+		}
+	}
+	return nil
+}
