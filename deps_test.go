@@ -32,6 +32,7 @@ var table = []row{
 	{pkg: "ir", own: []string{"ir/source", "ir/schema", "ir/expr"}},
 	{pkg: "ir/bind", own: append([]string{"ir/bind/..."}, irLeaves...), other: []string{"golang.org/x/tools/go"}},
 	{pkg: "ir/bind/foreign", own: irLeaves},
+	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/check", own: irLeaves},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check"}},
 	{pkg: "ir/manifest", own: []string{"ir", "ir/check"}},

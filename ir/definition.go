@@ -20,6 +20,6 @@ type Definition struct {
 // A SourceFile is a file that a tool is made of.
 type SourceFile struct {
 	Name string // slash-separated, relative to the folder of the workflow file that declares the tool, inside of it
-	Disk string // where it was read; "" when it exists in memory only
+	Disk string // its absolute name where it was read
 	Text string
 }

@@ -238,6 +238,11 @@ func (d *dumper) tool(t *Tool) {
 	d.line("tool", t.FullName(), dumpOpt("effects", t.Effects.String()), dumpQuoteIf(t.Description))
 	d.in(func() {
 		d.binding(t.Binding)
+		if t.Def != nil {
+			for _, f := range t.Def.Files {
+				d.line("source", f.Name)
+			}
+		}
 		if t.In != nil {
 			d.line("in")
 			d.in(func() {
@@ -293,7 +298,7 @@ func (d *dumper) binding(b Binding) {
 			}
 		})
 	case *PythonTool:
-		d.line("python", b.Ref.Name)
+		d.line("python", b.Ref.Name, dumpOpt("venv", b.Venv.Name))
 	case *JSTool:
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:

@@ -114,7 +114,10 @@ const (
 )
 
 // PythonTool is a Python function, "module:function".
-type PythonTool struct{ Ref Ident }
+type PythonTool struct {
+	Ref  Ident
+	Venv Ident // folder of its virtual environment, relative to the file's; empty: the active one
+}
 
 // JSTool is a JavaScript or TypeScript module.
 type JSTool struct {

@@ -31,10 +31,11 @@ type Options struct {
 	Env     []string          // environment of the go command; nil = this process's
 	Tests   bool              // also see what _test.go files of the named packages declare
 	Cache   *Cache            // what earlier calls loaded; nil = ask the go command
+	Seen    func(name string) // called with the absolute name of each source of a tool in another language that was read or looked for
 }
 
 // Resolve fills every ir.GoFunc.Bind and ir.GoType.Type of wf and its sub-workflows, and the description, In and Out of
-// tools that are Go functions. Declared `in:` and `out:` are narrowed Go types afterwards: the declared fields and
+// tools that are Go functions or are written in another language. Declared `in:` and `out:` are narrowed Go types afterwards: the declared fields and
 // constraints in the spelling of Go. Where a reference cannot be resolved, that is reported, Bind stays nil, and what
 // the tool did not declare gets the poison type. Mistakes in Go types leave the poison type in their place.
 //
@@ -59,6 +60,11 @@ func newResolver(wf *ir.Workflow, opts Options, sink *diag.Sink) *resolver {
 }
 
 func (r *resolver) run() {
+	r.golang()
+	r.foreign()
+}
+
+func (r *resolver) golang() {
 	refs := collect(r.wf)
 	if len(refs) == 0 {
 		return

@@ -94,7 +94,7 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 // owners names the binding that a key of a tool goes with.
 var owners = map[string][]string{
 	"stdin": {"command", "shell"}, "env": {"command", "shell"}, "dir": {"command", "shell"},
-	"engine": {"js"},
+	"engine": {"js"}, "venv": {"python"},
 }
 
 // belongs reports keys of another binding.
@@ -182,7 +182,11 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 			if mod, fn, ok := strings.Cut(text.Value, ":"); !ok || mod == "" || fn == "" {
 				p.report(diag.BadLiteral, id.Span, "write it as in `\"package.module:function\"`", "a Python function is `module:function`, not `%s`", shorten(text.Value))
 			}
-			t.Binding = &ir.PythonTool{Ref: id}
+			py := &ir.PythonTool{Ref: id}
+			if venv := m.get("venv"); venv != nil {
+				py.Venv = p.ref(venv, "a folder")
+			}
+			t.Binding = py
 		}
 	case "js":
 		js := &ir.JSTool{Path: p.ref(v, "a file")}

@@ -92,12 +92,10 @@ func (f *filler) out() {
 func (f *filler) declaredIn(decl, got *schema.Type) *schema.Type {
 	merged := *decl
 	merged.Fields = nil
+	lacking := f.unknown(decl, got, in)
 	for _, d := range decl.Fields {
 		g := got.Field(d.Name)
 		if g == nil {
-			if !f.sig.Open {
-				f.noField(d, got, in)
-			}
 			merged.Fields = append(merged.Fields, d)
 			continue
 		}
@@ -113,14 +111,7 @@ func (f *filler) declaredIn(decl, got *schema.Type) *schema.Type {
 		}
 		merged.Fields = append(merged.Fields, &m)
 	}
-	for _, g := range got.Fields {
-		if g.Required() && g.Type.Kind != schema.Invalid && decl.Field(g.Name) == nil {
-			f.report(diag.Diagnostic{
-				Code: diag.SourceDeclared, Span: f.place(), Message: "`in` lacks " + quote(g.Name) + ", which " + f.sig.Name + " requires",
-				Help: "add " + quote(g.Name+": "+g.Type.String()) + ", or leave the declaration out", Related: f.related(g.Span),
-			})
-		}
-	}
+	f.lacks(lacking, "in", f.place(), in)
 	return &merged
 }
 
@@ -148,20 +139,65 @@ func (f *filler) fields(got *schema.Type) *schema.Type {
 	return &t
 }
 
-func (f *filler) noField(d *schema.Field, got *schema.Type, w way) {
+// unknown reports declared fields that the source does not have, and returns those of the source that are not declared
+// and must be, without one that an unknown field is a misspelling of, or the former name.
+func (f *filler) unknown(decl, got *schema.Type, w way) []*schema.Field {
+	var unknown, lacking []*schema.Field
+	for _, d := range decl.Fields {
+		if got.Field(d.Name) == nil && !(w == in && f.sig.Open) {
+			unknown = append(unknown, d)
+		}
+	}
+	var names []string
+	for _, g := range got.Fields {
+		if g.Type.Kind != schema.Invalid && decl.Field(g.Name) == nil && (w == out || g.Required()) {
+			lacking = append(lacking, g)
+			names = append(names, g.Name)
+		}
+	}
+	for _, d := range unknown {
+		near := diag.Nearest(d.Name, names)
+		if len(unknown) == 1 && len(lacking) == 1 {
+			near = names[0]
+		}
+		if near == "" {
+			near = diag.Nearest(d.Name, got.FieldNames())
+		}
+		f.noField(d, got.Field(near), w)
+		lacking = slices.DeleteFunc(lacking, func(g *schema.Field) bool { return g.Name == near })
+	}
+	return lacking
+}
+
+// noField reports a field that the source does not have; near is the one that was meant, or nil.
+func (f *filler) noField(d, near *schema.Field, w way) {
 	verb := " takes no input "
 	if w == out {
 		verb = " returns no "
 	}
 	rep := diag.Diagnostic{Code: diag.SourceDeclared, Span: f.at(d.Span), Message: f.sig.Name + verb + quote(d.Name), Related: f.defined()}
-	if near := diag.Nearest(d.Name, got.FieldNames()); near != "" {
-		rep.Help = "replace with " + quote(near)
-		rep.Related = f.related(got.Field(near).Span)
+	if near != nil {
+		rep.Help = "replace with " + quote(near.Name)
+		rep.Related = f.related(near.Span)
 		if rep.Span.Text() == d.Name {
-			rep.Fixes = []diag.Fix{diag.Replace(rep.Span, near)}
+			rep.Fixes = []diag.Fix{diag.Replace(rep.Span, near.Name)}
 		}
 	}
 	f.report(rep)
+}
+
+// lacks reports fields that must be declared at a place and are not.
+func (f *filler) lacks(list []*schema.Field, at string, span source.Span, w way) {
+	verb := " requires"
+	if w == out {
+		verb = " returns"
+	}
+	for _, g := range list {
+		f.report(diag.Diagnostic{
+			Code: diag.SourceDeclared, Span: span, Message: quote(at) + " lacks " + quote(g.Name) + ", which " + f.sig.Name + verb,
+			Help: "add " + quote(g.Name+": "+g.Type.String()) + ", or leave the declaration out", Related: f.related(g.Span),
+		})
+	}
 }
 
 func (f *filler) mismatch(decl, got *schema.Type, at string, span source.Span) {

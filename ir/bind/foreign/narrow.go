@@ -3,7 +3,6 @@ package foreign
 import (
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -64,27 +63,13 @@ func numbers(decl, got *schema.Type, w way) bool {
 }
 
 func (f *filler) fitsFields(decl, got *schema.Type, at string, span source.Span, w way) {
+	lacking := f.unknown(decl, got, w)
 	for _, d := range decl.Fields {
-		g := got.Field(d.Name)
-		if g == nil {
-			f.noField(d, got, w)
-			continue
+		if g := got.Field(d.Name); g != nil {
+			f.fits(d.Type, g.Type, at+"."+d.Name, f.at(d.Span), w)
 		}
-		f.fits(d.Type, g.Type, at+"."+d.Name, f.at(d.Span), w)
 	}
-	for _, g := range got.Fields {
-		if g.Type.Kind == schema.Invalid || decl.Field(g.Name) != nil || w == in && !g.Required() {
-			continue
-		}
-		verb := " requires"
-		if w == out {
-			verb = " returns"
-		}
-		f.report(diag.Diagnostic{
-			Code: diag.SourceDeclared, Span: span, Message: quote(at) + " lacks " + quote(g.Name) + ", which " + f.sig.Name + verb,
-			Help: "add " + quote(g.Name+": "+g.Type.String()) + ", or leave the declaration out", Related: f.related(g.Span),
-		})
-	}
+	f.lacks(lacking, at, span, w)
 }
 
 func subset(a, b []string) bool {

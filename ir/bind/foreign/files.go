@@ -1,0 +1,182 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// maxFile is the size of the largest source file of a tool.
+const maxFile = 4 << 20
+
+// ErrOutside is the error of a name that leads out of its folder, also through a symbolic link.
+var ErrOutside = errors.New("it is outside of the folder")
+
+// A Folder is where the files of tools are.
+type Folder struct {
+	Disk  string // absolute
+	Typed string // how the user would type it, slash-separated: names of files in messages begin with it
+}
+
+// Join is a folder below f.
+func (f Folder) Join(rel string) Folder {
+	return Folder{Disk: filepath.Join(f.Disk, filepath.FromSlash(rel)), Typed: path.Join(f.Typed, rel)}
+}
+
+// Files reads the sources of tools: regular files of bounded size and valid text. It is not safe for concurrent use.
+type Files struct {
+	Overlay map[string][]byte // files that are not on disk, or are otherwise there, by absolute name
+	Seen    func(name string) // called with the absolute name of each file that was read or looked for; may be nil
+
+	read map[string]*File
+}
+
+// A File is a source file as it was read. There is one for a name, so that all spans of a file are of one source.File.
+type File struct {
+	Source *source.File
+	Disk   string // its absolute name
+}
+
+// For is the file as a part of a tool whose files stand below a folder; name is its name there.
+func (f *File) For(name string) ir.SourceFile {
+	return ir.SourceFile{Name: name, Disk: f.Disk, Text: f.Source.Text}
+}
+
+// Read reads the file rel, slash-separated, of a folder. The error is ErrOutside, one of io/fs, or says what is wrong
+// with the file.
+func (f *Files) Read(dir Folder, rel string) (*File, error) {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return nil, ErrOutside
+	}
+	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
+	if done := f.read[name]; done != nil {
+		return done, nil
+	}
+	if f.Seen != nil {
+		f.Seen(name)
+	}
+	text, err := f.bytes(dir.Disk, name)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(text) {
+		return nil, errors.New("it is not text in UTF-8")
+	}
+	out := &File{Source: source.NewFile(path.Join(dir.Typed, path.Clean(rel)), string(text)), Disk: name}
+	if f.read == nil {
+		f.read = map[string]*File{}
+	}
+	f.read[name] = out
+	return out, nil
+}
+
+func (f *Files) bytes(dir, name string) ([]byte, error) {
+	if text, ok := f.Overlay[name]; ok {
+		return text, nil
+	}
+	if err := contained(dir, name); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	return text, err
+}
+
+// contained refuses a name that symbolic links lead out of its folder.
+func contained(dir, name string) error {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(root, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ErrOutside
+	}
+	return nil
+}
+
+// IsFile and IsDir tell what there is. They follow links: Read refuses those that lead outside.
+func (f *Files) IsFile(dir Folder, rel string) bool {
+	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
+	if _, ok := f.Overlay[name]; ok {
+		return true
+	}
+	if f.Seen != nil {
+		f.Seen(name)
+	}
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// IsDir is like IsFile for folders.
+func (f *Files) IsDir(dir Folder, rel string) bool {
+	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
+	for overlaid := range f.Overlay {
+		if strings.HasPrefix(overlaid, name+string(filepath.Separator)) {
+			return true
+		}
+	}
+	st, err := os.Stat(name)
+	return err == nil && st.IsDir()
+}
+
+// maxNames is how many names of a folder are looked at for a suggestion.
+const maxNames = 10_000
+
+// Names are the names in a folder, sorted.
+func (f *Files) Names(dir Folder) []string {
+	var names []string
+	for overlaid := range f.Overlay {
+		if rest, ok := strings.CutPrefix(overlaid, dir.Disk+string(filepath.Separator)); ok {
+			first, _, _ := strings.Cut(filepath.ToSlash(rest), "/")
+			names = append(names, first)
+		}
+	}
+	if entries, err := os.ReadDir(dir.Disk); err == nil && len(entries) <= maxNames {
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Reason says why a file cannot be read, without the names of this machine.
+func Reason(err error) string {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.As(err, &p):
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,116 @@
+package pysource
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+//go:embed probe.py
+var probeScript string
+
+const (
+	probeTime = 30 * time.Second // for everything that one compilation asks
+	maxAnswer = 64 << 20         // bytes of one answer
+)
+
+// A probe is a Python that parses source for us. It imports nothing of the user's and runs none of it: -I leaves out the
+// current folder and the environment, -S the site packages.
+type probe struct {
+	cmd    *exec.Cmd
+	cancel context.CancelFunc
+	in     io.WriteCloser
+	out    *bufio.Reader
+	hello  hello
+}
+
+// hello says which Python it is.
+type hello struct {
+	Version string   `json:"version"`
+	Library string   `json:"library"` // folder of its own modules
+	Path    []string `json:"path"`
+	Builtin []string `json:"builtin"` // modules without a file
+}
+
+// errNoPython is the error when there is no interpreter.
+var errNoPython = errors.New("there is no `python3` in PATH")
+
+// errEnded is the error of a Python that crashed over a source, or took too long.
+var errEnded = errors.New("the interpreter ended while it read the source")
+
+// startProbe runs the interpreter in a folder, which decides for version managers which Python it is.
+func startProbe(interpreter, dir string) (*probe, error) {
+	exe, err := exec.LookPath(interpreter)
+	if errors.Is(err, exec.ErrNotFound) && interpreter == "python3" {
+		exe, err = exec.LookPath("python")
+	}
+	if err != nil {
+		return nil, errNoPython
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	p := &probe{cmd: exec.CommandContext(ctx, exe, "-I", "-S", "-W", "ignore", "-c", probeScript), cancel: cancel}
+	p.cmd.Dir, p.cmd.WaitDelay = dir, time.Second
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		cancel()
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	if err := p.answer(&p.hello); err != nil {
+		p.close()
+		return nil, fmt.Errorf("`%s` does not run: %w", interpreter, err)
+	}
+	return p, nil
+}
+
+// ask parses one source.
+func (p *probe) ask(text string, facts *facts) error {
+	request, err := json.Marshal(map[string]string{"source": text})
+	if err != nil {
+		return err
+	}
+	if _, err := p.in.Write(append(request, '\n')); err != nil {
+		return errEnded
+	}
+	return p.answer(facts)
+}
+
+func (p *probe) answer(v any) error {
+	var line []byte
+	for {
+		part, err := p.out.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxAnswer:
+			return errors.New("the source is too large to describe")
+		case err == nil:
+			if json.Unmarshal(line, v) != nil {
+				return fmt.Errorf("it answers %q", strings.TrimSpace(string(line[:min(len(line), 80)])))
+			}
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return errEnded
+		}
+	}
+}
+
+func (p *probe) close() {
+	_ = p.in.Close()
+	p.cancel()
+	_ = p.cmd.Wait()
+}

@@ -1,0 +1,53 @@
+package bind
+
+import (
+	"path"
+	"path/filepath"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// foreign resolves the tools in other languages than Go, each kind at once.
+func (r *resolver) foreign() {
+	tools := allTools(r.wf)
+	files := &foreign.Files{Overlay: r.opts.Overlay, Seen: r.opts.Seen}
+	folder := func(f *source.File) foreign.Folder {
+		typed := path.Dir(r.wf.File.Name)
+		if f != nil {
+			typed = path.Dir(f.Name)
+		}
+		disk := r.folderOf(f)
+		if abs, err := filepath.Abs(disk); err == nil {
+			disk = abs
+		}
+		return foreign.Folder{Disk: disk, Typed: typed}
+	}
+	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder}, r.sink)
+}
+
+// allTools are the tools of a workflow and its sub-workflows, each once.
+func allTools(wf *ir.Workflow) []*ir.Tool {
+	var out []*ir.Tool
+	seen := map[any]bool{}
+	var visit func(wf *ir.Workflow)
+	visit = func(wf *ir.Workflow) {
+		if wf == nil || seen[wf] {
+			return
+		}
+		seen[wf] = true
+		for _, t := range wf.Tools {
+			if !seen[t] {
+				seen[t] = true
+				out = append(out, t)
+			}
+		}
+		for _, sub := range wf.Flows {
+			visit(sub)
+		}
+	}
+	visit(wf)
+	return out
+}
