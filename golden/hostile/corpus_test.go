@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -187,10 +188,21 @@ func exampleProject(t *testing.T, main string) *project {
 	return p
 }
 
-// valid are the projects that compile.
+var shared struct {
+	once sync.Once
+	list []*project
+}
+
+// valid are the projects that compile. All tests have the same ones: what is known of their Go packages is kept.
 func valid(t *testing.T) []*project {
 	t.Helper()
-	return slices.DeleteFunc(corpus(t), func(p *project) bool { return p.wrong })
+	shared.once.Do(func() {
+		shared.list = slices.DeleteFunc(corpus(t), func(p *project) bool { return p.wrong })
+	})
+	if len(shared.list) < 60 {
+		t.Fatalf("%d projects", len(shared.list))
+	}
+	return shared.list
 }
 
 // number is a deterministic choice made by text.
@@ -203,3 +215,5 @@ func number(text string) uint64 {
 	h *= 0xff51afd7ed558ccd
 	return h ^ h>>29
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -23,7 +23,7 @@ var slipKinds = []string{"insert", "delete", "replace", "transpose"}
 func slips(name, letters string) []slip {
 	var out []slip
 	add := func(kind, text string) {
-		if text != name && text != "" && typeWord.FindString(text) == text && !slices.Contains(out, slip{kind, text}) {
+		if text != name && text != "" && text != "null" && typeWord.FindString(text) == text && !slices.Contains(out, slip{kind, text}) {
 			out = append(out, slip{kind, text})
 		}
 	}
@@ -96,7 +96,7 @@ func TestMisspeltUses(t *testing.T) {
 			role := roles[o.role]
 			role.names++
 			where := fmt.Sprintf("%s:%s:%d", p.name, o.span.File.Name, o.span.Lo)
-			for _, s := range sampled(slips(o.name, letters), where, 3) {
+			for _, s := range sampled(slips(o.name, letters), where, 1) {
 				if taken[s.text] {
 					continue // not a slip but another name
 				}
@@ -112,7 +112,7 @@ func TestMisspeltUses(t *testing.T) {
 		total.proposed, total.right = total.proposed+r.proposed, total.right+r.right
 	}
 	t.Logf("%-14s %s", "all", total)
-	if want := pick(5_000, 100_000); total.slips < want {
+	if want := pick(2_500, 300_000); total.slips < want {
 		t.Errorf("%d misspellings are fewer than %d", total.slips, want)
 	}
 	if total.right*100 < total.proposed*95 {
@@ -138,7 +138,7 @@ func TestMisspeltDefinitions(t *testing.T) {
 			}
 			total.names++
 			where := fmt.Sprintf("%s:%s:%d", p.name, o.span.File.Name, o.span.Lo)
-			for _, s := range sampled(slips(o.name, "_aeinrstx0"), where, 3) {
+			for _, s := range sampled(slips(o.name, "_aeinrstx0"), where, 1) {
 				if taken[s.text] || strings.HasPrefix(s.text, "_") || strings.ToLower(s.text[:1]) != s.text[:1] && o.role != "type" {
 					continue // another name, or one that cannot be declared
 				}
@@ -161,7 +161,7 @@ func TestMisspeltDefinitions(t *testing.T) {
 		}
 	}
 	t.Logf("%s; %d of them say nothing (nobody uses the name), the others %d messages", total, silent, messages)
-	if want := pick(2_000, 40_000); total.slips < want {
+	if want := pick(800, 80_000); total.slips < want {
 		t.Errorf("%d misspellings are fewer than %d", total.slips, want)
 	}
 	if total.reported*2 < total.slips {
@@ -193,6 +193,7 @@ func judgeDefinition(t *testing.T, p *project, o occurrence, s slip, d diag.Diag
 	case here && text == fresh: // it has to agree with something
 	case (d.Code == diag.TypeMismatch || d.Code == diag.GoDeclared) && (strings.Contains(d.Message, fresh) || strings.Contains(d.Message, old)):
 		return // two types differ, and the message shows by which name
+	case d.Code == diag.GoNameClash: // it is another name's in Go
 	case text != old:
 		t.Errorf("not where the name is used: %s", where)
 	}
@@ -254,7 +255,7 @@ func misspelt(t *testing.T, p *project, clean *result, o occurrence, s slip, rol
 // its version.
 func standsAt(d diag.Diagnostic, o occurrence, s slip) bool {
 	lo, text := d.Span.Lo, d.Span.Text()
-	if bare := strings.Trim(text, `"'\\`); len(bare) < len(text) {
+	if bare := strings.Trim(text, `{+}"'\\`); len(bare) < len(text) {
 		lo, text = lo+strings.Index(text, bare), bare
 	}
 	if o.role == "tool" {

@@ -142,7 +142,7 @@ func (c *checker) form(v *ir.Object, e *env) {
 
 var (
 	placeForm = regexp.MustCompile(`\{[^{}]*\}`)
-	placeName = regexp.MustCompile(`^\+?[a-z][a-z0-9_]*$`)
+	placeName = regexp.MustCompile(`^\+?[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // url checks a URL and types its places. A value may stand in the path, in the query, and for the port; scheme and host
@@ -214,8 +214,9 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 
 // place types one place of a URL, whose name stands in text.
 func (c *checker) place(text source.Text, port bool, e *env) *ir.Template {
-	node, _ := expr.Parse(text.Value)
-	t := &ir.Template{Text: text, Tmpl: &expr.Template{Segments: []expr.Segment{{Expr: node, Hi: len(text.Value)}}}}
+	n := len(text.Value) // the name of a field, whatever it means in expressions
+	node := &expr.Node{Op: expr.Name, Text: text.Value, Hi: n, NameHi: n}
+	t := &ir.Template{Text: text, Tmpl: &expr.Template{Segments: []expr.Segment{{Expr: node, Hi: n}}}}
 	problems := expr.CheckTemplate(t.Tmpl, e, e.facts())
 	for i := range problems { // filters and functions have no place here
 		switch problems[i].Code {

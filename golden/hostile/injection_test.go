@@ -1,0 +1,358 @@
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	goparser "go/parser"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A position is where text stands in a file: a key or a value.
+type position struct {
+	file  string
+	span  source.Span
+	value string
+}
+
+// positions are all scalars of a project's files.
+func positions(p *project, r *result) []position {
+	var out []position
+	seen := map[source.Span]bool{}
+	used := map[string]bool{}
+	for _, f := range append([]*source.File{r.workflow.File}, r.workflow.Includes...) {
+		used[f.Name] = true
+	}
+	for _, w := range r.workflow.Flows {
+		used[w.File.Name] = true
+	}
+	for _, name := range sortedKeys(p.files) {
+		if !used[name] {
+			continue
+		}
+		root, _ := yamlnode.Parse(source.NewFile(name, p.files[name]))
+		var walk func(n *yamlnode.Node)
+		walk = func(n *yamlnode.Node) {
+			if n == nil || !n.Alias.IsZero() || n.Kind == yamlnode.Null {
+				return
+			}
+			if n.Kind == yamlnode.Scalar && !seen[n.Span] {
+				seen[n.Span] = true
+				out = append(out, position{name, n.Span, n.Text.Value})
+			}
+			for _, e := range n.Entries {
+				walk(e.Key)
+				walk(e.Value)
+			}
+			for _, x := range n.Items {
+				walk(x)
+			}
+		}
+		walk(root)
+	}
+	return out
+}
+
+// modes are the ways in which a payload gets into a text.
+var modes = []func(value, payload string) string{
+	func(_, payload string) string { return payload },
+	func(value, payload string) string { return value[:len(value)/2] + payload + value[len(value)/2:] },
+	func(value, payload string) string { return value + payload },
+	func(_, payload string) string { return `$"` + escaped(payload) + `"` },
+	func(_, payload string) string { return `{{ "` + escaped(payload) + `" }}` },
+	func(value, payload string) string { return value + `{{ "` + escaped(payload) + `" }}` },
+}
+
+// escaped is text between the quotes of a string of the expression language.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case ' ' <= r && r != 0x7f && r < 0x2000:
+			b.WriteRune(r)
+		default:
+			b.WriteString(`\U` + hex(r, 8))
+		}
+	}
+	return b.String()
+}
+
+// mode chooses one. What is added to an expression is an expression, and may mean something: it is left as it is.
+func (at position) mode(choice uint64) int {
+	m := int(choice % uint64(len(modes)))
+	if strings.HasPrefix(at.value, "$") && (m == 1 || m == 2 || m == 5) {
+		return m % 3 * 3 % 6 // 1 -> 3, 2 -> 0, 5 -> 0
+	}
+	return m
+}
+
+func (at position) put(p *project, mode int, payload string) string {
+	text := p.files[at.file]
+	return text[:at.span.Lo] + yamlQuoted(modes[mode](at.value, payload)) + text[at.span.Hi:]
+}
+
+// outcome is what became of a file: a diagnostic, or a program.
+type outcome struct {
+	code []byte
+	tree *shape
+	err  string // of the compiler itself
+}
+
+// generated compiles a project with another text of a file.
+func generated(p *project, file, text string) outcome {
+	r := p.compile(file, text)
+	if r.program == nil {
+		if r.errors() == 0 {
+			return outcome{err: "no program, and no error that says why"}
+		}
+		return outcome{}
+	}
+	code, err := codegen.Generate(r.program, codegen.Options{Package: goname.Package(r.workflow.Name.Name), Path: "example.com/p"})
+	if err != nil {
+		return outcome{err: err.Error()}
+	}
+	tree, err := shapeOf(code)
+	if err != nil {
+		return outcome{err: err.Error()}
+	}
+	return outcome{code: code, tree: tree}
+}
+
+// A shape is a syntax tree without what text may change: the values of string literals, comments, and the choice of
+// names.
+type shape struct {
+	nodes      []string // kinds, operators, numbers, import paths
+	names      []string // in order; "" in nodes stands for one
+	directives int
+}
+
+var directive = regexp.MustCompile(`^(//(go:|line |export |extern |\s*\+build)|/\*line |#cgo|//\S*sys|//nolint)`)
+
+func shapeOf(code []byte) (*shape, error) {
+	fset := token.NewFileSet()
+	f, err := goparser.ParseFile(fset, "p.go", code, goparser.ParseComments|goparser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &shape{}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			if directive.MatchString(c.Text) {
+				s.directives++
+			}
+			if !strings.HasPrefix(c.Text, "//") {
+				return nil, fmt.Errorf("a comment that is no line comment: %q", c.Text)
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case nil:
+			s.nodes = append(s.nodes, ")")
+		case *ast.Comment, *ast.CommentGroup:
+			return false
+		case *ast.Ident:
+			s.nodes, s.names = append(s.nodes, ""), append(s.names, n.Name)
+		case *ast.ImportSpec:
+			s.nodes = append(s.nodes, "import "+n.Path.Value)
+		case *ast.BasicLit:
+			what := n.Kind.String()
+			if n.Kind != token.STRING {
+				what += n.Value
+			}
+			s.nodes = append(s.nodes, what)
+		case *ast.BinaryExpr:
+			s.nodes = append(s.nodes, n.Op.String())
+		case *ast.UnaryExpr:
+			s.nodes = append(s.nodes, n.Op.String())
+		case *ast.AssignStmt:
+			s.nodes = append(s.nodes, n.Tok.String())
+		case *ast.GenDecl:
+			s.nodes = append(s.nodes, n.Tok.String())
+		case *ast.BranchStmt:
+			s.nodes = append(s.nodes, n.Tok.String())
+		case *ast.IncDecStmt:
+			s.nodes = append(s.nodes, n.Tok.String())
+		case *ast.FuncDecl:
+			s.nodes = append(s.nodes, "func")
+			if n.Name.Name == "init" || n.Name.Name == "main" || n.Name.Name == "_" {
+				err = fmt.Errorf("the code declares func %s", n.Name.Name)
+			}
+		default:
+			s.nodes = append(s.nodes, fmt.Sprintf("%T", n))
+		}
+		return true
+	})
+	return s, err
+}
+
+// differs says how two shapes differ; "" when they do not. A name may be another one where the harmless program has a
+// name made of harmless, and is the same one at all those places. No name of Go's own may become, or be, another.
+func (s *shape) differs(t *shape, harmless string) string {
+	if s.directives != t.directives {
+		return fmt.Sprintf("%d directives, not %d", s.directives, t.directives)
+	}
+	if !slices.Equal(s.nodes, t.nodes) {
+		for i := range min(len(s.nodes), len(t.nodes)) {
+			if s.nodes[i] != t.nodes[i] {
+				return fmt.Sprintf("node %d is %q, not %q", i, s.nodes[i], t.nodes[i])
+			}
+		}
+		return fmt.Sprintf("%d nodes, not %d", len(s.nodes), len(t.nodes))
+	}
+	mark, now := bare(harmless), map[string]string{}
+	for i, a := range s.names {
+		b := t.names[i]
+		if x, ok := now[b]; ok && x != a {
+			return fmt.Sprintf("%s is %s and %s", b, x, a)
+		}
+		now[b] = a
+		if a != b && (mark == "" || !strings.Contains(bare(b), mark) || types.Universe.Lookup(a) != nil || types.Universe.Lookup(b) != nil) {
+			return fmt.Sprintf("name %s is %s", b, a)
+		}
+	}
+	return ""
+}
+
+// bare is the letters and digits of a text, by which names made of it are known.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(text))
+}
+
+// benign are harmless texts; each has a form that some position asks for.
+var benign = []string{"benign", "Benign", "harmless text", "some/path?a=b", "3", "several\nlines\nof text", "{{ \"text\" }}", "$true", "$1", "true"}
+
+// A campaign of injections into one position of one project.
+type target struct {
+	p        *project
+	at       position
+	harmless map[[2]int]outcome // by mode and text; made when it is asked for
+}
+
+// open reports whether a harmless text is taken here.
+func (g *target) open() bool {
+	for i := range 2 {
+		if o := g.harmlessOne(0, i); o.tree != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *target) harmlessOne(mode, i int) outcome {
+	o, ok := g.harmless[[2]int{mode, i}]
+	if !ok {
+		text := g.p.files[g.at.file]
+		if i < len(benign) {
+			text = g.at.put(g.p, mode, benign[i])
+		}
+		o = generated(g.p, g.at.file, text)
+		g.harmless[[2]int{mode, i}] = o
+	}
+	return o
+}
+
+// judge says why an outcome is like none of the harmless ones.
+func (g *target) judge(got outcome, mode int) string {
+	if got.err != "" {
+		return got.err
+	}
+	var why []string
+	for i := range len(benign) + 1 { // the last is the file as it is
+		h := g.harmlessOne(mode, i)
+		if h.tree == nil {
+			continue
+		}
+		mark := g.at.value
+		if i < len(benign) {
+			mark = modes[mode](g.at.value, benign[i])
+		}
+		diff := got.tree.differs(h.tree, mark)
+		if diff == "" {
+			return ""
+		}
+		if !slices.Contains(why, diff) {
+			why = append(why, diff)
+		}
+	}
+	if why == nil {
+		return "every harmless text is refused here"
+	}
+	return strings.Join(why, "; ")
+}
+
+// TestInjection puts every kind of text into every position of every file. It is refused, or the program is the one
+// that a harmless text gives, but for the values of its string literals.
+func TestInjection(t *testing.T) {
+	texts := payloads()
+	if len(texts) < 200 {
+		t.Fatalf("%d payloads", len(texts))
+	}
+	combinations, refused, same, places, open, goRefs := 0, 0, 0, 0, 0, 0
+	for _, p := range valid(t) {
+		clean := p.compile("", "")
+		for n, at := range positions(p, clean) {
+			if !full() && n%6 != int(number(p.name)%6) {
+				continue
+			}
+			places++
+			g := &target{p: p, at: at, harmless: map[[2]int]outcome{}}
+			each := pick(1, 6)
+			isRef := strings.Contains(at.value, "go:") || strings.Contains(at.value, "tools.")
+			if !isRef && g.open() {
+				open++
+				each = pick(8, 60)
+			}
+			for i := range each {
+				choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
+				text, mode := texts[choice%uint64(len(texts))], at.mode(choice>>32)
+				if isRef {
+					if goRefs++; goRefs > pick(10, 300) { // each may start the go command
+						continue
+					}
+				}
+				combinations++
+				got := generated(p, at.file, at.put(p, mode, text))
+				if got.err == "" && got.code == nil {
+					refused++
+					continue
+				}
+				if again, err := format.Source(got.code); got.err == "" && (err != nil || !bytes.Equal(again, got.code)) {
+					got.err = "the code is not what gofmt writes"
+				}
+				if why := g.judge(got, mode); why != "" {
+					pos := at.span.Start()
+					t.Errorf("%s:%d:%d %q with %q (%d): %s", at.file, pos.Line, pos.Col, at.value, text, mode, why)
+					continue
+				}
+				same++
+			}
+		}
+	}
+	t.Logf("%d payloads, %d positions, %d of them free, %d combinations: %d refused, %d with the program of a harmless text",
+		len(texts), places, open, combinations, refused, same)
+	if want := pick(2_000, 20_000); combinations < want {
+		t.Errorf("fewer than %d combinations", want)
+	}
+	if same*4 < combinations {
+		t.Error("most texts are refused: the test shows little")
+	}
+}
