@@ -1,0 +1,315 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+)
+
+const (
+	// nobody is the user and the group that root's tools run as.
+	nobody = 65534
+	// patience is how long a process may take to become a tool.
+	patience = 20 * time.Second
+	// glance is the time between two looks at what a tool has written.
+	glance = 50 * time.Millisecond
+	// entries bounds the files of a private directory.
+	entries = 20_000
+)
+
+// A box is one isolated process and what belongs to it.
+type box struct {
+	abi     int
+	limits  Limits
+	network bool
+	warm    bool
+	trial   *trial
+	dir     string // private
+	uid     int    // 0: stays
+	program string
+	args    []string
+	env     []string
+	grants  []grant
+
+	mu       sync.Mutex // guards what follows
+	released bool
+	over     error // the limit that the process went beyond
+	watching sync.WaitGroup
+	stop     chan struct{}
+}
+
+func (p *Profile) start(cmd *exec.Cmd, need isolate.Need) (func() error, error) {
+	b := &box{abi: landlockABI(), limits: p.Limits.fill(), network: p.Network, warm: need.Warm}
+	if err := b.prepare(); err != nil {
+		return nil, err
+	}
+	err := b.describe(cmd, append(append([]string(nil), p.Read...), need.Read...))
+	if err == nil {
+		err = b.launch(cmd)
+	}
+	if err != nil {
+		b.remove()
+		return nil, err
+	}
+	b.stop = make(chan struct{})
+	b.watching.Add(1)
+	go b.watch(cmd.Process)
+	return b.release, nil
+}
+
+// prepare makes the private directory.
+func (b *box) prepare() error {
+	b.abi = min(b.abi, knownABI)
+	dir, err := os.MkdirTemp("", "flowgen-sandbox-")
+	if err != nil {
+		return failed("no private directory: %v", syscallText(err))
+	}
+	if b.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		b.dir = dir
+		return failed("no private directory: %v", syscallText(err))
+	}
+	if os.Geteuid() == 0 {
+		b.uid = nobody
+		if err := os.Chown(b.dir, nobody, nobody); err != nil {
+			b.remove()
+			return failed("no private directory for an ordinary user: %v", syscallText(err))
+		}
+	}
+	return nil
+}
+
+func (b *box) remove() { _ = os.RemoveAll(b.dir) }
+
+// describe takes from cmd what the process becomes.
+func (b *box) describe(cmd *exec.Cmd, read []string) error {
+	prog, err := locate(cmd)
+	if err != nil {
+		return err
+	}
+	b.program, b.args = prog.path, cmd.Args
+	b.grants = prog.grants
+	for _, path := range read {
+		path, err := filepath.Abs(path)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			return failed("what the tool reads: %v", err)
+		}
+		b.grants = append(b.grants, grant{Path: []byte(path), Rights: readAll})
+	}
+	b.env = environment(cmd.Env, b.dir, prog.grants)
+	return nil
+}
+
+// launch starts the process and waits until it has become the tool.
+func (b *box) launch(cmd *exec.Cmd) error {
+	d := &description{Parent: os.Getpid(), Keep: len(cmd.ExtraFiles), Program: []byte(b.program), Args: raws(b.args), Env: raws(b.env),
+		Grants: append(machine(), b.grants...), ABI: b.abi, Network: b.network, UID: b.uid, GID: b.uid, Trial: b.trial}
+	d.Grants = append(d.Grants, grant{Path: []byte(b.dir), Rights: private})
+	var err error
+	if d.Limits, err = b.resourceLimits(); err != nil {
+		return err
+	}
+	file, err := d.file()
+	if err != nil {
+		return failed("%v", err)
+	}
+	defer file.Close()
+	status, child, err := os.Pipe()
+	if err != nil {
+		return failed("%v", err)
+	}
+	defer status.Close()
+	defer b.disguise(cmd, file, child)()
+	err = cmd.Start()
+	child.Close()
+	if err != nil {
+		return failed("%v", err)
+	}
+	if err := verdict(status); err != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		return err
+	}
+	return nil
+}
+
+// disguise makes cmd start the shim, and returns what makes it the tool's command again, for those who read it later.
+func (b *box) disguise(cmd *exec.Cmd, file, child *os.File) (restore func()) {
+	was := *cmd
+	cmd.Path, cmd.Err = "/proc/self/exe", nil
+	cmd.Args = []string{marker, fmt.Sprint(3 + len(cmd.ExtraFiles))}
+	cmd.Env = []string{}
+	if cmd.Dir == "" {
+		cmd.Dir = b.dir
+	}
+	cmd.ExtraFiles = append(append([]*os.File(nil), cmd.ExtraFiles...), file, child)
+	attr := syscall.SysProcAttr{}
+	if cmd.SysProcAttr != nil {
+		attr = *cmd.SysProcAttr
+	}
+	if !attr.Setsid && !attr.Setpgid {
+		attr.Setsid = true // the group is what is killed
+	}
+	cmd.SysProcAttr = &attr
+	return func() {
+		cmd.Path, cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = was.Path, was.Args, was.Env, was.Dir, was.ExtraFiles
+	}
+}
+
+// verdict reads what the second process says before it is the tool: nothing, when all went well.
+func verdict(status *os.File) error {
+	_ = status.SetReadDeadline(time.Now().Add(patience))
+	text, err := io.ReadAll(io.LimitReader(status, maxComplaint))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return failed("the process was not ready after %v", patience)
+	case err != nil:
+		return failed("%v", err)
+	case len(text) > 0:
+		return failed("%s", text)
+	}
+	return nil
+}
+
+// tryOut runs the trial.
+func (b *box) tryOut() error {
+	cmd := exec.Command("/proc/self/exe")
+	b.program = "/proc/self/exe"
+	if err := b.launch(cmd); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// watch ends the process when it writes more than it may.
+func (b *box) watch(p *os.Process) {
+	defer b.watching.Done()
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-tick.C:
+		}
+		size, files := usage(b.dir)
+		var over error
+		switch {
+		case size > b.limits.Disk:
+			over = failed("the tool wrote more than %d bytes to its private directory", b.limits.Disk)
+		case files > entries:
+			over = failed("the tool made more than %d files in its private directory", entries)
+		default:
+			continue
+		}
+		b.mu.Lock()
+		b.over = over
+		// A process that is reaped has no group any more.
+		if !b.released && p.Signal(syscall.Signal(0)) == nil {
+			_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
+		}
+		b.mu.Unlock()
+		return
+	}
+}
+
+// usage adds up what is in a directory, as far as it can be read while it changes.
+func usage(dir string) (size int64, files int) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if files++; files > entries {
+			return filepath.SkipAll
+		}
+		if info, err := e.Info(); err == nil && !info.IsDir() {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				size += st.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return size, files
+}
+
+// release removes what belonged to the process.
+func (b *box) release() error {
+	b.mu.Lock()
+	first := !b.released
+	b.released = true
+	b.mu.Unlock()
+	if !first {
+		return nil
+	}
+	close(b.stop)
+	b.watching.Wait()
+	b.remove()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
+}
+
+// resourceLimits are the limits of the process.
+func (b *box) resourceLimits() ([]limit, error) {
+	uid := b.uid
+	if uid == 0 {
+		uid = os.Geteuid()
+	}
+	running, err := tasks(uid)
+	if err != nil {
+		return nil, failed("%v", err)
+	}
+	var stack unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_STACK, &stack); err != nil {
+		return nil, failed("%v", err)
+	}
+	want := []limit{
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_DATA, uint64(b.limits.Memory)},
+		{unix.RLIMIT_STACK, min(stack.Cur, 8<<20)},
+		{unix.RLIMIT_NOFILE, uint64(b.limits.Files)},
+		{unix.RLIMIT_FSIZE, uint64(b.limits.FileSize)},
+		{unix.RLIMIT_NPROC, uint64(running + b.limits.Processes)},
+		{unix.RLIMIT_MEMLOCK, 1 << 20},
+		{unix.RLIMIT_MSGQUEUE, 0},
+		{unix.RLIMIT_RTPRIO, 0},
+		{unix.RLIMIT_NICE, 0},
+	}
+	if !b.warm {
+		want = append(want, limit{unix.RLIMIT_CPU, uint64(max(b.limits.CPU.Round(time.Second)/time.Second, 1))})
+	}
+	for i := range want { // a limit that is lower already stays
+		var have unix.Rlimit
+		if err := unix.Getrlimit(want[i].Resource, &have); err != nil {
+			return nil, failed("%v", err)
+		}
+		want[i].Value = min(want[i].Value, have.Max)
+	}
+	return want, nil
+}
+
+func raws(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}

@@ -1,0 +1,16 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import (
+	"os/exec"
+	goruntime "runtime"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+)
+
+func available() error {
+	return failed("processes cannot be isolated on %s/%s, only on Linux (amd64, arm64)", goruntime.GOOS, goruntime.GOARCH)
+}
+
+func (p *Profile) start(*exec.Cmd, isolate.Need) (func() error, error) { return nil, available() }
