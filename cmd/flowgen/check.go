@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -91,11 +92,10 @@ func workspaceFolder() string {
 // check compiles all and returns their diagnostics. Where files were found rather than named, those that others
 // include or call are seen through them.
 func (a *app) check(names []string, found bool) []diag.Diagnostic {
-	return merged(a.compileAll(names, found))
+	return merged(a.compileAll(newDisk(), names, found))
 }
 
-func (a *app) compileAll(names []string, found bool) []*compiled {
-	files := newDisk()
+func (a *app) compileAll(files parser.Files, names []string, found bool) []*compiled {
 	var list []*compiled
 	for _, name := range names {
 		list = append(list, a.compile(files, name))

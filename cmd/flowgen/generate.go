@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"go/token"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -55,7 +58,12 @@ type output struct {
 
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
 func (a *app) generate(names []string, found bool, dir, pkg string, check bool) error {
-	list := a.compileAll(names, found)
+	stamp := stampFor(names, found, dir, pkg)
+	if stamp != nil && stamp.Current() {
+		return nil
+	}
+	files := newDisk()
+	list := a.compileAll(files, names, found)
 	diags := merged(list)
 	if failed(diags, false) != nil {
 		return a.report(diags, false)
@@ -74,12 +82,61 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 	if err := a.report(diags, false); err != nil || check {
 		return err
 	}
+	unchanged := len(diags) == 0
 	for _, o := range outputs {
+		unchanged = unchanged && bytes.Equal(o.text, o.existing)
 		if err := a.write(o); err != nil {
 			return err
 		}
 	}
+	if stamp != nil && unchanged {
+		keep(stamp, files, outputs)
+	}
 	return nil
+}
+
+// stampFor is where it is remembered that all outputs of a call are up to date; nil when there is no cache.
+func stampFor(names []string, found bool, dir, pkg string) *program.Stamp {
+	cache, err := program.UserCache()
+	if err != nil {
+		return nil
+	}
+	stamp, err := cache.Stamp(append([]string{fmt.Sprint(found), dir, pkg}, names...)...)
+	if err != nil {
+		return nil
+	}
+	return stamp
+}
+
+// keep remembers that nothing had to be written. A stamp that cannot be kept costs only time.
+func keep(stamp *program.Stamp, files *disk, outputs []output) {
+	g := program.Generated{Files: files.names}
+	for _, o := range outputs {
+		if !traceable(o.from.workflow) {
+			return
+		}
+		g.Outputs = append(g.Outputs, o.file)
+		g.Go = g.Go || bind.Needed(o.from.workflow)
+	}
+	_ = stamp.Keep(context.Background(), g)
+}
+
+// traceable tells whether all that a workflow is compiled from is known here: the files it was read from and Go packages.
+// What functions in other languages and servers depend on is not.
+func traceable(wf *ir.Workflow) bool {
+	for _, t := range wf.Tools {
+		switch t.Binding.(type) {
+		case *ir.GoTool, *ir.CommandTool, *ir.HTTPTool:
+		default:
+			return false
+		}
+	}
+	for _, sub := range wf.Flows {
+		if !traceable(sub) {
+			return false
+		}
+	}
+	return len(wf.Servers) == 0
 }
 
 // outputs emits all workflows. Those that have no place are reported to sink.

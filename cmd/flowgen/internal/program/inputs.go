@@ -196,8 +196,14 @@ func (w *workspace) inputs(ctx context.Context, src *Source) ([]input, error) {
 			s.goPackage(p)
 		}
 	}
+	return s.list()
+}
+
+// list returns the inputs with their present state, in a fixed order.
+func (s *inputSet) list() ([]input, error) {
 	out := make([]input, 0, len(s.set))
 	for in := range s.set {
+		var err error
 		if in.Sum, err = in.state(); err != nil {
 			return nil, err
 		}
