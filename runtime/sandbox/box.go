@@ -106,8 +106,11 @@ func (b *box) describe(cmd *exec.Cmd, read []string) error {
 		if err == nil {
 			path, err = filepath.EvalSymlinks(path)
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
-			return failed("what the tool reads: %v", err)
+			return failed("what the tool reads: %v", syscallText(err))
 		}
 		b.grants = append(b.grants, grant{Path: []byte(path), Rights: readAll})
 	}
@@ -153,7 +156,7 @@ func (b *box) disguise(cmd *exec.Cmd, file, child *os.File) (restore func()) {
 	was := *cmd
 	cmd.Path, cmd.Err = "/proc/self/exe", nil
 	cmd.Args = []string{marker, fmt.Sprint(3 + len(cmd.ExtraFiles))}
-	cmd.Env = []string{}
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off"} // of the shim: fewer threads, which must all end before it becomes the tool
 	if cmd.Dir == "" {
 		cmd.Dir = b.dir
 	}

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	case "whoami":
 		fmt.Println("euid", os.Geteuid())
+	case "start and wait":
+		startAndWait()
 	default:
 		attack(name)
 	}

@@ -42,6 +42,9 @@ func init() {
 		os.Exit(0)
 	}
 	err = syscall.Exec(string(d.Program), texts(d.Args), texts(d.Env)) // returns only when it failed
+	if err == unix.EACCES && d.UID != 0 {
+		err = fmt.Errorf("%w (root's tools run as user %d, who must be allowed to execute it)", err, d.UID)
+	}
 	complain(status, &os.PathError{Op: "exec", Path: string(d.Program), Err: err})
 }
 

@@ -6,7 +6,7 @@ import "os/exec"
 // Need is what a process needs beyond its program.
 type Need struct {
 	// Read are files and directories that it reads and whose programs it may run; relative paths start from the working
-	// directory of this process. A missing one is an error.
+	// directory of this process. Those that are missing are left out.
 	Read []string
 	// Warm processes serve many calls: no limit on processor time ends them.
 	Warm bool
