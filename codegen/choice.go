@@ -29,7 +29,7 @@ func (b *block) pick(s *check.Step) *jen.Statement {
 	default:
 		args = jen.Qual(runtimePath, "ValueArgs").Call(b.valueAs(p.Args.Value, schema.AnyType))
 	}
-	return jen.Qual(runtimePath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(b.fn.g.p.Names.Picks[s]))
+	return jen.Qual(runtimePath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(ident(b.fn.g.p.Names.Picks[s])))
 }
 
 // typed is a value whose Go type does not depend on where it stands: a number is no untyped constant.
@@ -82,10 +82,10 @@ func (g *generator) pick(s *check.Step) {
 		}
 		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
 		if name := g.p.Names.Args[t]; name != "" {
-			args = jen.Id(name)
+			args = jen.Id(ident(name))
 		}
 		cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(runtimePath, "Dispatch").Call(
-			jen.Id("run"), jen.Op("&").Id(g.p.Names.Nodes[s]), jen.Id(g.p.Names.Tools[t]), jen.Id("args"), args, g.toolResult(t, p.Out)))))
+			jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s])), jen.Id(ident(g.p.Names.Tools[t])), jen.Id("args"), args, g.toolResult(t, p.Out)))))
 	}
 	if len(p.Denied) > 0 {
 		var names []jen.Code
@@ -97,7 +97,7 @@ func (g *generator) pick(s *check.Step) {
 	name := g.p.Names.Picks[s]
 	g.file.Line()
 	g.file.Add(comment(fmt.Sprintf("%s calls the tool that %s chose. There are no others.", name, s.Node.ID.Name)))
-	g.file.Func().Id(name).
+	g.file.Func().Id(ident(name)).
 		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("name").String(), jen.Id("args").Op("*").Qual(runtimePath, "Args")).
 		Params(result, jen.Error()).Block(
 		jen.Switch(jen.Id("name")).Block(cases...),
@@ -134,7 +134,7 @@ func (g *generator) toolArgs(t *ir.Tool) {
 	}
 	var fields []jen.Code
 	for _, f := range in.Fields {
-		fields = append(fields, jen.Id(fieldName(f)).Op(":").Add(g.toolArg(b, f)))
+		fields = append(fields, jen.Id(ident(fieldName(f))).Op(":").Add(g.toolArg(b, f)))
 	}
 	literal := jen.Add(typ).Custom(braces(len(fields) > 1), fields...)
 	result := typ
@@ -144,13 +144,13 @@ func (g *generator) toolArgs(t *ir.Tool) {
 	name := g.p.Names.Args[t]
 	g.file.Line()
 	g.file.Add(comment(name + " reads the input of tool " + t.Key.Name + " from data."))
-	g.file.Func().Id(name).Params(jen.Id("a").Op("*").Qual(runtimePath, "Args")).Add(result).Block(append(b.code, jen.Return(literal))...)
+	g.file.Func().Id(ident(name)).Params(jen.Id("a").Op("*").Qual(runtimePath, "Args")).Add(result).Block(append(b.code, jen.Return(literal))...)
 }
 
 // toolArg reads one field.
 func (g *generator) toolArg(b *block, f *schema.Field) jen.Code {
 	arg := func(function string, as jen.Code, more ...jen.Code) jen.Code {
-		return jen.Qual(runtimePath, function).Call(append([]jen.Code{jen.Id("a"), quote(f.Name), as}, more...)...)
+		return jen.Qual(runtimePath, ident(function)).Call(append([]jen.Code{jen.Id("a"), quote(f.Name), as}, more...)...)
 	}
 	switch {
 	case f.Default != nil:

@@ -31,9 +31,10 @@ const (
 )
 
 // Generate writes the Go file of p: the same bytes for the same workflow, on every machine.
-func Generate(p *check.Program, opts Options) ([]byte, error) {
+func Generate(p *check.Program, opts Options) (src []byte, err error) {
+	defer recovered(&err)
 	g := &generator{p: p, opts: opts}
-	src, err := g.generate()
+	src, err = g.generate()
 	if err != nil || !g.escaped {
 		return src, err
 	}
@@ -45,7 +46,7 @@ func Generate(p *check.Program, opts Options) ([]byte, error) {
 
 // generate is the order of the file.
 func (g *generator) generate() ([]byte, error) {
-	g.file = jen.NewFilePathName(g.opts.Path, g.opts.Package)
+	g.file = jen.NewFilePathName(importPath(g.opts.Path), ident(g.opts.Package))
 	g.imports = map[string]string{}
 	g.planImports()
 
@@ -87,7 +88,7 @@ type generator struct {
 // pattern is the package-level variable of a regular expression, compiled once.
 func (g *generator) pattern(re string) jen.Code {
 	if name := g.patternNames[re]; name != "" {
-		return jen.Id(name)
+		return jen.Id(ident(name))
 	}
 	name := "pattern"
 	for n := 2; g.packageLevel(name) || slices.Contains(slices.Collect(maps.Values(g.patternNames)), name); n++ {
@@ -97,8 +98,8 @@ func (g *generator) pattern(re string) jen.Code {
 		g.patternNames = map[string]string{}
 	}
 	g.patternNames[re] = name
-	g.patterns.Line().Var().Id(name).Op("=").Qual("regexp", "MustCompile").Call(lowerPattern(re)).Line()
-	return jen.Id(name)
+	g.patterns.Line().Var().Id(ident(name)).Op("=").Qual("regexp", "MustCompile").Call(lowerPattern(re)).Line()
+	return jen.Id(ident(name))
 }
 
 // header opens the file: whose output it is, and whether the runtime fits.
@@ -110,6 +111,6 @@ func (g *generator) header() {
 	if doc == "" {
 		doc = "is the workflow " + wf.Name.Name + "."
 	}
-	g.file.PackageComment(plainComment("Package " + g.opts.Package + " " + lowerStart(strings.TrimRight(doc, ". \n")) + "."))
+	g.file.PackageComment("Package " + ident(g.opts.Package) + " " + plainComment(lowerStart(strings.TrimRight(doc, ". \n"))+"."))
 	g.file.Const().Id("_").Op("=").Qual(runtimePath, "Compat1").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
 }

@@ -15,7 +15,7 @@ import (
 
 // stateField is a field of state.
 func stateField(s *ir.State) *jen.Statement {
-	return jen.Id("state").Dot(fieldName(&schema.Field{Name: s.Name.Name}))
+	return jen.Id("state").Dot(ident(fieldName(&schema.Field{Name: s.Name.Name})))
 }
 
 // listOf is the type of a list of what x writes.
@@ -39,21 +39,21 @@ func (b *block) collectIn(p *check.Plan) {
 			b.fn.armWrites = map[*check.SetState]string{}
 		}
 		b.fn.armWrites[x] = b.fn.fresh(writer[x].Node.ID.Name + "_" + x.State.Name.Name)
-		b.add(jen.Var().Id(b.fn.armWrites[x]).Add(b.fn.listOf(x)))
+		b.add(jen.Var().Id(ident(b.fn.armWrites[x])).Add(b.fn.listOf(x)))
 	}
 }
 
 // joins applies, after parallel arms, what they wrote to state together, in file order.
 func (b *block) joins(p *check.Plan) {
 	for _, x := range p.Joins {
-		b.apply(x, jen.Id(b.fn.armWrites[x]))
+		b.apply(x, jen.Id(ident(b.fn.armWrites[x])))
 	}
 }
 
 // apply merges a list of what x wrote into state or, inside the item of a map, into the item's list.
 func (b *block) apply(x *check.SetState, list jen.Code) {
 	if own := b.fn.itemWrites[x.State]; own != "" {
-		b.add(jen.Id(own).Op("=").Append(jen.Id(own), jen.Add(list).Op("...")))
+		b.add(jen.Id(ident(own)).Op("=").Append(jen.Id(ident(own)), jen.Add(list).Op("...")))
 		return
 	}
 	field := stateField(x.State)
@@ -112,7 +112,7 @@ func (b *block) applied(fields []*itemField) []jen.Code {
 	for _, f := range fields {
 		in := b.inner(b.scope)
 		in.apply(f.set, jen.Id("xs"))
-		out = append(out, jen.For(jen.List(jen.Id("_"), jen.Id("xs")).Op(":=").Range().Id(f.all)).Block(in.code...))
+		out = append(out, jen.For(jen.List(jen.Id("_"), jen.Id("xs")).Op(":=").Range().Id(ident(f.all))).Block(in.code...))
 	}
 	return out
 }
@@ -120,10 +120,10 @@ func (b *block) applied(fields []*itemField) []jen.Code {
 // keep notes the state that a loop may write whose failure does not end the workflow, and returns what puts it back.
 func (b *block) keep(s *check.Step) (undo []jen.Code) {
 	for _, x := range setsInside(s) {
-		before := jen.Id(b.fn.fresh(x.State.Name.Name + "_before"))
+		before := jen.Id(ident(b.fn.fresh(x.State.Name.Name + "_before")))
 		field := stateField(x.State)
 		if own := b.fn.itemWrites[x.State]; own != "" {
-			field = jen.Id(own)
+			field = jen.Id(ident(own))
 		}
 		value := jen.Add(field)
 		if x.State.Type.Kind == schema.List { // what is appended later must not overwrite what was seen of this
@@ -132,8 +132,8 @@ func (b *block) keep(s *check.Step) (undo []jen.Code) {
 		b.add(jen.Add(before).Op(":=").Add(value))
 		undo = append(undo, jen.Add(field).Op("=").Add(before))
 		if x.State.Merge.Kind == ir.MergeSetOnce {
-			done := jen.Id(b.fn.onceName(x.State))
-			before := jen.Id(b.fn.fresh(x.State.Name.Name + "_set_before"))
+			done := jen.Id(ident(b.fn.onceName(x.State)))
+			before := jen.Id(ident(b.fn.fresh(x.State.Name.Name + "_set_before")))
 			b.add(jen.Add(before).Op(":=").Add(done))
 			undo = append(undo, jen.Add(done).Op("=").Add(before))
 		}

@@ -22,7 +22,7 @@ func (b *block) cond(c *check.Cond) jen.Code {
 		if out == nil {
 			out = jen.Add(term)
 		} else {
-			out = out.Op(op).Add(term)
+			out = out.Op(operator(op)).Add(term)
 		}
 	}
 	return out
@@ -58,9 +58,9 @@ func needsParens(n *expr.Node) bool { return n.Op == expr.Binary && n.Text == "|
 // ran tests whether a step ran and succeeded.
 func (b *block) ran(s *check.Step) jen.Code {
 	if s.Flag {
-		return jen.Id(b.fn.ranName(s))
+		return jen.Id(ident(b.fn.ranName(s)))
 	}
-	return jen.Id(b.fn.local(s)).Op("!=").Nil()
+	return jen.Id(ident(b.fn.local(s))).Op("!=").Nil()
 }
 
 // caseTest writes "the decision took one of these cases".
@@ -72,9 +72,9 @@ func (b *block) caseTest(d *check.Decision, cases []int) jen.Code {
 		}
 		if d.Hoist {
 			if cases[0] == 1 {
-				return jen.Op("!").Id(b.fn.decisionName(d))
+				return jen.Op("!").Id(ident(b.fn.decisionName(d)))
 			}
-			return jen.Id(b.fn.decisionName(d))
+			return jen.Id(ident(b.fn.decisionName(d)))
 		}
 		if cases[0] == 1 {
 			return b.lower().not(d.Expr)
@@ -88,7 +88,7 @@ func (b *block) caseTest(d *check.Decision, cases []int) jen.Code {
 
 // outcomeTest tells how a step with catch ended.
 func (b *block) outcomeTest(d *check.Decision, cases []int) jen.Code {
-	failed := jen.Id(b.fn.errName(d.Step))
+	failed := jen.Id(ident(b.fn.errName(d.Step)))
 	ok := contains(cases, 0)
 	switch {
 	case ok && len(cases) == 1:
@@ -113,7 +113,7 @@ func (b *block) outcomeTest(d *check.Decision, cases []int) jen.Code {
 
 // failedWith tells how a step failed that did.
 func (b *block) failedWith(d *check.Decision, cases []int) *jen.Statement {
-	code, op, join := jen.Id(b.fn.errName(d.Step)).Dot("Code"), "==", "||"
+	code, op, join := jen.Id(ident(b.fn.errName(d.Step))).Dot("Code"), "==", "||"
 	if b.catchesAny(d, cases) { // any other code than those that have a clause of their own and are not meant
 		op, join = "!=", "&&"
 		var others []int
@@ -126,11 +126,11 @@ func (b *block) failedWith(d *check.Decision, cases []int) *jen.Statement {
 	}
 	var test *jen.Statement
 	for _, k := range cases {
-		one := jen.Add(code).Op(op).Add(codeName(d.Cases[k].Code))
+		one := jen.Add(code).Op(operator(op)).Add(codeName(d.Cases[k].Code))
 		if test == nil {
 			test = one
 		} else {
-			test = test.Op(join).Add(one)
+			test = test.Op(operator(join)).Add(one)
 		}
 	}
 	return test
@@ -167,11 +167,11 @@ func (b *block) switchTest(d *check.Decision, cases []int) jen.Code {
 	}
 	var out *jen.Statement
 	for _, v := range b.caseValues(d, cases) {
-		test := jen.Add(b.decisionValue(d)).Op(op).Add(v)
+		test := jen.Add(b.decisionValue(d)).Op(operator(op)).Add(v)
 		if out == nil {
 			out = test
 		} else {
-			out = out.Op(join).Add(test)
+			out = out.Op(operator(join)).Add(test)
 		}
 	}
 	if out == nil {
@@ -183,7 +183,7 @@ func (b *block) switchTest(d *check.Decision, cases []int) jen.Code {
 // decisionValue is the value a switch looks at, or the condition.
 func (b *block) decisionValue(d *check.Decision) jen.Code {
 	if d.Hoist {
-		return jen.Id(b.fn.decisionName(d))
+		return jen.Id(ident(b.fn.decisionName(d)))
 	}
 	return b.lower().expr(d.Expr)
 }
@@ -215,10 +215,10 @@ func (b *block) decisionsAfter(s *check.Step) {
 			case b.fn.outside(variable{kind: decisionVar, decision: d}):
 				op = "="
 			case s.Catch:
-				b.add(jen.Var().Id(b.fn.decisionName(d)).Add(b.fn.typeOf(variable{kind: decisionVar, decision: d})))
+				b.add(jen.Var().Id(ident(b.fn.decisionName(d))).Add(b.fn.typeOf(variable{kind: decisionVar, decision: d})))
 				op = "="
 			}
-			in.add(jen.Id(b.fn.decisionName(d)).Op(op).Add(v))
+			in.add(jen.Id(ident(b.fn.decisionName(d))).Op(operator(op)).Add(v))
 		}
 		if guarded(d) && b.layout.stops[d] == nil {
 			in.openSwitch(s, d)
@@ -236,11 +236,11 @@ func noResult(s *check.Step) bool { return s.Skips() || optionalOutput(s) }
 func (b *block) succeededTest(s *check.Step) jen.Code {
 	switch {
 	case s.Flag:
-		return jen.Id(b.fn.ranName(s))
+		return jen.Id(ident(b.fn.ranName(s)))
 	case noResult(s):
-		return jen.Id(b.fn.errName(s)).Op("==").Nil()
+		return jen.Id(ident(b.fn.errName(s))).Op("==").Nil()
 	}
-	return jen.Id(b.fn.local(s)).Op("!=").Nil()
+	return jen.Id(ident(b.fn.local(s))).Op("!=").Nil()
 }
 
 // guarded reports whether a switch can meet a value that has no case: text or numbers without a default, or an enum

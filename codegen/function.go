@@ -15,10 +15,10 @@ func (g *generator) workflow() {
 	name := g.p.WF.Name.Name
 	f := g.file
 	f.Line()
-	f.Comment("Workflow runs " + name + ". It is safe for concurrent use.")
+	f.Comment("Workflow runs " + plainComment(name) + ". It is safe for concurrent use.")
 	f.Type().Id("Workflow").Struct(jen.Id("rt").Op("*").Qual(runtimePath, "Runtime"))
 	f.Line()
-	f.Comment("New reports an error if a secret or capability that " + name + " needs is missing.")
+	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
 	f.Func().Id("New").Params(jen.Id("opts").Op("...").Qual(runtimePath, "Option")).
 		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(
 		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), jen.Id("opts").Op("...")),
@@ -63,7 +63,7 @@ func (g *generator) function(p *check.Program) {
 	name := g.p.Names.Bodies[p]
 	g.file.Line()
 	g.file.Add(comment(name + " is the workflow " + p.WF.Name.Name + "."))
-	g.file.Func().Id(name).Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
+	g.file.Func().Id(ident(name)).Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
 		Params(jen.Id("out").Add(g.goType(p.Output)), jen.Err().Error()).Block(g.body(p)...)
 }
 
@@ -112,7 +112,7 @@ func (b *block) state() {
 	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
 	for _, s := range p.WF.State {
 		if s.Merge.Kind == ir.MergeSetOnce && b.fn.setsField(s) {
-			b.add(jen.Var().Id(b.fn.onceName(s)).Bool())
+			b.add(jen.Var().Id(ident(b.fn.onceName(s))).Bool())
 		}
 	}
 	b.gap()
@@ -218,5 +218,5 @@ func (fn *function) fresh(hint string) string {
 }
 
 func (fn *function) node(s *check.Step) jen.Code {
-	return jen.Op("&").Id(fn.g.p.Names.Nodes[s])
+	return jen.Op("&").Id(ident(fn.g.p.Names.Nodes[s]))
 }

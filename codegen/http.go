@@ -19,7 +19,7 @@ func (g *generator) http(t *ir.Tool, h *ir.HTTPTool) jen.Code {
 	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
 	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
 	var fields []jen.Code
-	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(name).Op(":").Add(v)) }
+	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(ident(name)).Op(":").Add(v)) }
 	pairs := func(name string, list []ir.EnvVar) {
 		var items []jen.Code
 		for _, p := range list {
@@ -66,7 +66,7 @@ func (g *generator) httpResult(t *ir.Tool) *jen.Statement {
 
 func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 	var out []jen.Code
-	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(httpPath, name).Call(args...)) }
+	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(httpPath, ident(name)).Call(args...)) }
 	if a := t.Auth; a != nil {
 		switch a.Kind {
 		case "bearer":

@@ -24,7 +24,7 @@ func (g *generator) planImports() {
 	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath})
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
-		g.file.ImportName(p, name)
+		g.file.ImportName(importPath(p), ident(name))
 		g.imports[p] = name
 		taken[name] = true
 	}
@@ -39,9 +39,9 @@ func (g *generator) planImports() {
 		taken[name] = true
 		g.imports[p.path] = name
 		if name == p.name {
-			g.file.ImportName(p.path, name)
+			g.file.ImportName(importPath(p.path), ident(name))
 		} else {
-			g.file.ImportAlias(p.path, name)
+			g.file.ImportAlias(importPath(p.path), ident(name))
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (l *lowerer) literal(x any) lowered {
 	case bool:
 		v.typ, v.code = schema.BoolType, jen.Lit(x)
 	case int64:
-		v.typ, v.code = schema.IntType, jen.Op(strconv.FormatInt(x, 10))
+		v.typ, v.code = schema.IntType, wholeNumber(x)
 		if x < 0 {
 			v.prec = lowerUnary
 		}
@@ -132,7 +132,7 @@ func (l *lowerer) floatLiteral(x float64) lowered {
 		if x < 0 {
 			sign = "-1"
 		}
-		return lowerPrimary(jen.Qual("math", "Inf").Call(jen.Op(sign)), schema.FloatType)
+		return lowerPrimary(jen.Qual("math", "Inf").Call(jen.Op(numeral(sign))), schema.FloatType)
 	case x == 0 && math.Signbit(x):
 		return lowerPrimary(jen.Qual("math", "Copysign").Call(jen.Lit(0), jen.Op("-1")), schema.FloatType)
 	}
@@ -140,7 +140,7 @@ func (l *lowerer) floatLiteral(x float64) lowered {
 	if !strings.ContainsAny(text, ".e") {
 		text += ".0"
 	}
-	v := lowered{code: jen.Op(text), prec: lowerAtom, typ: schema.FloatType, lit: x}
+	v := lowered{code: jen.Op(numeral(text)), prec: lowerAtom, typ: schema.FloatType, lit: x}
 	if x < 0 {
 		v.prec = lowerUnary
 	}
@@ -210,9 +210,9 @@ func (l *lowerer) read(n *expr.Node) lowered {
 		return lowerPrimary(o.place.code, n.Type)
 	}
 	name := l.fresh(lowerLastName(n, "value"))
-	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
-	l.add(jen.If(lowerAll(o.guards)).Block(jen.Id(name).Op("=").Add(o.pointer())))
-	return lowerPrimary(jen.Id(name), n.Type)
+	l.add(jen.Var().Id(ident(name)).Add(l.goType(n.Type)))
+	l.add(jen.If(lowerAll(o.guards)).Block(jen.Id(ident(name)).Op("=").Add(o.pointer())))
+	return lowerPrimary(jen.Id(ident(name)), n.Type)
 }
 
 func (l *lowerer) add(code ...jen.Code) { l.stmts = append(l.stmts, code...) }
@@ -266,7 +266,7 @@ func (l *lowerer) fieldOf(p storage, t *schema.Type, name string) storage {
 		code = jen.Parens(jen.Op("*").Add(code))
 	}
 	f := t.Field(name)
-	return storage{code: jen.Add(code).Dot(fieldName(f)), ptr: f.Type.Kind == schema.Opt}
+	return storage{code: jen.Add(code).Dot(ident(fieldName(f))), ptr: f.Type.Kind == schema.Opt}
 }
 
 // simple makes v cheap to write more than once: a name, or a chain of fields.
@@ -281,8 +281,8 @@ func (l *lowerer) simple(v lowered, n *expr.Node) lowered {
 		return v
 	}
 	name := l.fresh(lowerLastName(n, "value"))
-	l.add(jen.Id(name).Op(":=").Add(v.code))
-	return lowered{code: jen.Id(name), prec: lowerAtom, typ: v.typ}
+	l.add(jen.Id(ident(name)).Op(":=").Add(v.code))
+	return lowered{code: jen.Id(ident(name)), prec: lowerAtom, typ: v.typ}
 }
 
 func lowerIsIdent(s string) bool {
@@ -317,7 +317,7 @@ func (o lowerPresent) absence() []jen.Code {
 	for _, g := range o.conditions() {
 		text := lowerRender(g)
 		if code, ok := strings.CutSuffix(text, " != nil"); ok {
-			out = append(out, jen.Op(code).Op("==").Nil())
+			out = append(out, jen.Op(expression(code)).Op("==").Nil())
 		} else {
 			out = append(out, jen.Op("!").Add(g))
 		}
@@ -338,7 +338,7 @@ func lowerAll(codes []jen.Code) jen.Code { return lowerJoin(codes, "&&") }
 func lowerJoin(codes []jen.Code, op string) jen.Code {
 	s := jen.Add(codes[0])
 	for _, c := range codes[1:] {
-		s.Op(op).Add(c)
+		s.Op(operator(op)).Add(c)
 	}
 	return s
 }
@@ -377,15 +377,15 @@ func (l *lowerer) lookup(n *expr.Node, st storage, guards []jen.Code, typ *schem
 		if needed {
 			name = l.fresh(n.Text)
 		}
-		l.add(jen.List(jen.Id(name), jen.Id(ok)).Op(":=").Add(st.code))
-		return lowerPresent{guards: []jen.Code{jen.Id(ok)}, place: storage{code: jen.Id(name)}, typ: typ, own: true}
+		l.add(jen.List(jen.Id(ident(name)), jen.Id(ident(ok))).Op(":=").Add(st.code))
+		return lowerPresent{guards: []jen.Code{jen.Id(ident(ok))}, place: storage{code: jen.Id(ident(name))}, typ: typ, own: true}
 	}
 	name, found := l.fresh(n.Text), l.fresh("found")
-	l.add(jen.Var().Id(name).Op("*").Add(l.goType(typ)))
+	l.add(jen.Var().Id(ident(name)).Op("*").Add(l.goType(typ)))
 	l.add(jen.If(lowerAll(guards)).Block(
-		jen.If(jen.List(jen.Id(found), jen.Id(ok)).Op(":=").Add(st.code), jen.Id(ok)).Block(jen.Id(name).Op("=").Op("&").Id(found)),
+		jen.If(jen.List(jen.Id(ident(found)), jen.Id(ident(ok))).Op(":=").Add(st.code), jen.Id(ident(ok))).Block(jen.Id(ident(name)).Op("=").Op("&").Id(ident(found))),
 	))
-	return lowerPresent{place: storage{code: jen.Id(name), ptr: true}, typ: typ}
+	return lowerPresent{place: storage{code: jen.Id(ident(name)), ptr: true}, typ: typ}
 }
 
 // lowerLastName is the last name of a chain, as a hint for a variable.

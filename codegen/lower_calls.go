@@ -3,7 +3,6 @@ package codegen
 import (
 	"go/scanner"
 	"go/token"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ func (l *lowerer) call(n *expr.Node) lowered {
 	}
 	s := l.to(l.value(n.Kids[0]), schema.StringType)
 	part := l.to(l.value(n.Kids[1]), schema.StringType)
-	return lowerPrimary(jen.Qual("strings", lowerStringFuncs[n.Text]).Call(s.code, part.code), schema.BoolType)
+	return lowerPrimary(jen.Qual("strings", ident(lowerStringFuncs[n.Text])).Call(s.code, part.code), schema.BoolType)
 }
 
 // size of a string counts code points.
@@ -59,8 +58,8 @@ func (l *lowerer) matches(n *expr.Node) lowered {
 
 // lowerPattern writes a regular expression, raw where that saves backslashes.
 func lowerPattern(p string) jen.Code {
-	if strings.Contains(p, `\`) && strconv.CanBackquote(p) {
-		return jen.Op("`" + p + "`")
+	if strings.Contains(p, `\`) {
+		return quoteJSON(p)
 	}
 	return quote(p)
 }
@@ -86,15 +85,15 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	name := l.fresh(lowerLastName(x, "value"))
 	var found lowered
 	take := l.capture(func() { found = l.to(l.held(o), t) })
-	take = append(take, jen.Id(name).Op("=").Add(found.code))
+	take = append(take, jen.Id(ident(name)).Op("=").Add(found.code))
 	if len(stmts) == 0 {
 		l.declare(name, v, t)
 		l.add(jen.If(lowerAll(o.conditions())).Block(take...))
 	} else {
-		l.add(jen.Var().Id(name).Add(l.goType(t)))
-		l.add(jen.If(lowerAll(o.conditions())).Block(take...).Else().Block(append(stmts, jen.Id(name).Op("=").Add(v.code))...))
+		l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))
+		l.add(jen.If(lowerAll(o.conditions())).Block(take...).Else().Block(append(stmts, jen.Id(ident(name)).Op("=").Add(v.code))...))
 	}
-	return lowerPrimary(jen.Id(name), t)
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 // held is the value of an optional where it is known to be there.
@@ -106,7 +105,7 @@ func (l *lowerer) declare(name string, v lowered, t *schema.Type) {
 	if v.lit != nil {
 		code = l.typedLiteral(v, t)
 	}
-	l.add(jen.Id(name).Op(":=").Add(code))
+	l.add(jen.Id(ident(name)).Op(":=").Add(code))
 }
 
 // first lowers first(a, b, ...) to a chain of ifs: each argument is evaluated only when those before it are absent.
@@ -115,9 +114,9 @@ func (l *lowerer) first(n *expr.Node) lowered {
 		return l.value(n.Kids[0])
 	}
 	name := l.fresh(lowerLastName(n.Kids[0], "first"))
-	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
+	l.add(jen.Var().Id(ident(name)).Add(l.goType(n.Type)))
 	l.add(l.firstFrom(n, 0, name)...)
-	return lowerPrimary(jen.Id(name), n.Type)
+	return lowerPrimary(jen.Id(ident(name)), n.Type)
 }
 
 // firstFrom assigns the first present argument from i on to name.
@@ -127,7 +126,7 @@ func (l *lowerer) firstFrom(n *expr.Node, i int, name string) []jen.Code {
 	if k.Type.Kind != schema.Opt {
 		var v lowered
 		out = l.capture(func() { v = l.to(l.value(k), n.Type) })
-		return append(out, jen.Id(name).Op("=").Add(v.code))
+		return append(out, jen.Id(ident(name)).Op("=").Add(v.code))
 	}
 	var o lowerPresent
 	out = l.capture(func() { o = l.optional(k, true) })
@@ -139,7 +138,7 @@ func (l *lowerer) firstFrom(n *expr.Node, i int, name string) []jen.Code {
 			found = l.to(l.held(o), n.Type)
 		}
 	})
-	take = append(take, jen.Id(name).Op("=").Add(found.code))
+	take = append(take, jen.Id(ident(name)).Op("=").Add(found.code))
 	last := i == len(n.Kids)-1
 	if last && n.Type.Kind != schema.Opt { // one of them is certainly present
 		return append(out, take...)
@@ -171,7 +170,7 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 		if l.locals == nil {
 			l.locals = map[*expr.Symbol]storage{}
 		}
-		l.locals[sym] = storage{code: jen.Id(item)}
+		l.locals[sym] = storage{code: jen.Id(ident(item))}
 	}
 	want := schema.BoolType
 	if n.Text == "map" {
@@ -184,27 +183,27 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 	switch n.Text {
 	case "map":
 		name = l.fresh(lowerPlural(body))
-		l.add(jen.Id(name).Op(":=").Add(l.emptyList(t, recv, xs)))
-		stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), v.code))
+		l.add(jen.Id(ident(name)).Op(":=").Add(l.emptyList(t, recv, xs)))
+		stmts = append(stmts, jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), v.code))
 	case "filter":
 		name = l.fresh("kept")
 		t = &schema.Type{Kind: schema.List, Elem: elem}
-		l.add(jen.Id(name).Op(":=").Add(l.goType(t)).Values())
-		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").Append(jen.Id(name), jen.Id(item))))
+		l.add(jen.Id(ident(name)).Op(":=").Add(l.goType(t)).Values())
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), jen.Id(ident(item)))))
 	case "exists":
 		name = l.fresh("found")
-		l.add(jen.Id(name).Op(":=").False())
-		stmts = append(stmts, jen.If(v.code).Block(jen.Id(name).Op("=").True(), jen.Break()))
+		l.add(jen.Id(ident(name)).Op(":=").False())
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(ident(name)).Op("=").True(), jen.Break()))
 	default:
 		name = l.fresh("all")
-		l.add(jen.Id(name).Op(":=").True())
-		stmts = append(stmts, jen.If(lowerNot(v).code).Block(jen.Id(name).Op("=").False(), jen.Break()))
+		l.add(jen.Id(ident(name)).Op(":=").True())
+		stmts = append(stmts, jen.If(lowerNot(v).code).Block(jen.Id(ident(name)).Op("=").False(), jen.Break()))
 	}
 	l.add(lowerLoop(item, over, stmts))
 	if l.release != nil {
 		l.release(item)
 	}
-	return lowerPrimary(jen.Id(name), t)
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 // lowerMacroSymbol is the symbol of the macro's variable, or nil when the body does not use it.
@@ -242,7 +241,7 @@ func (l *lowerer) emptyList(t *schema.Type, recv *expr.Node, xs lowered) jen.Cod
 // lowerLoop ranges over a list, without a variable when the body does not use it.
 func lowerLoop(item string, over jen.Code, body []jen.Code) jen.Code {
 	if lowerUses(body, item) {
-		return jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Add(over)).Block(body...)
+		return jen.For(jen.List(jen.Id("_"), jen.Id(ident(item))).Op(":=").Range().Add(over)).Block(body...)
 	}
 	return jen.For(jen.Range().Add(over)).Block(body...)
 }

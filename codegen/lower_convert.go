@@ -162,7 +162,7 @@ func (l *lowerer) toInt(v lowered, t *schema.Type) lowered {
 	if to.Path != "" { // a named type: its base is not known here
 		return l.cast(wide, t)
 	}
-	return l.hoist(jen.Qual(runtimePath, "Int").Types(jen.Id(to.Name)).Call(wide.code), l.hintOr("n"), t)
+	return l.hoist(jen.Qual(runtimePath, "Int").Types(jen.Id(ident(to.Name))).Call(wide.code), l.hintOr("n"), t)
 }
 
 // hintOr is the name of what is being converted, if it has one.
@@ -176,10 +176,10 @@ func (l *lowerer) hintOr(other string) string {
 // fromUnsigned converts a uint or uint64, which may be too large.
 func (l *lowerer) fromUnsigned(v lowered, t *schema.Type) lowered {
 	name := l.fresh("n")
-	l.add(jen.Id(name).Op(":=").Int64().Call(v.code))
-	l.add(jen.If(jen.Id(name).Op("<").Lit(0)).Block(l.fail(
-		jen.Qual(runtimePath, "Invalid").Call(jen.Lit("%d does not fit in an int"), jen.Uint64().Call(jen.Id(name))))...))
-	return lowerPrimary(jen.Id(name), t)
+	l.add(jen.Id(ident(name)).Op(":=").Int64().Call(v.code))
+	l.add(jen.If(jen.Id(ident(name)).Op("<").Lit(0)).Block(l.fail(
+		jen.Qual(runtimePath, "Invalid").Call(jen.Lit("%d does not fit in an int"), jen.Uint64().Call(jen.Id(ident(name)))))...))
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 func (l *lowerer) toFloat(v lowered, t *schema.Type) lowered {
@@ -203,7 +203,7 @@ func (l *lowerer) toAny(v lowered) lowered {
 		return v
 	}
 	simple := func(name string, t *schema.Type) lowered {
-		return lowerPrimary(jen.Qual(runtimePath, name).Call(l.to(v, t).code), any)
+		return lowerPrimary(jen.Qual(runtimePath, ident(name)).Call(l.to(v, t).code), any)
 	}
 	switch v.typ.Kind {
 	case schema.Bool:
@@ -242,22 +242,22 @@ func (l *lowerer) fromOpt(v lowered, t *schema.Type) lowered {
 		return lowerPrimary(l.convertCall("ConvertOpt", v.code, item, v.typ.Elem, t.Elem, w), t)
 	}
 	name, from := l.fresh("value"), l.fresh("from")
-	l.add(jen.Var().Id(name).Add(l.goType(t)))
-	body := append([]jen.Code{jen.Id(item).Op(":=").Op("*").Id(from)}, stmts...)
-	body = append(body, jen.Id(name).Op("=").Qual(runtimePath, "Ptr").Call(w.code))
-	l.add(jen.If(jen.Id(from).Op(":=").Add(v.code), jen.Id(from).Op("!=").Nil()).Block(body...))
-	return lowerPrimary(jen.Id(name), t)
+	l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))
+	body := append([]jen.Code{jen.Id(ident(item)).Op(":=").Op("*").Id(ident(from))}, stmts...)
+	body = append(body, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Ptr").Call(w.code))
+	l.add(jen.If(jen.Id(ident(from)).Op(":=").Add(v.code), jen.Id(ident(from)).Op("!=").Nil()).Block(body...))
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 // converted is the variable item converted, and the statements that takes.
 func (l *lowerer) converted(item string, from, to *schema.Type) (w lowered, stmts []jen.Code) {
-	stmts = l.capture(func() { w = l.to(lowerPrimary(jen.Id(item), from), to) })
+	stmts = l.capture(func() { w = l.to(lowerPrimary(jen.Id(ident(item)), from), to) })
 	return w, stmts
 }
 
 func (l *lowerer) convertCall(function string, code jen.Code, item string, from, to *schema.Type, w lowered) jen.Code {
-	return jen.Qual(runtimePath, function).Call(code,
-		jen.Func().Params(jen.Id(item).Add(l.goType(from))).Add(l.goType(to)).Block(jen.Return(w.code)))
+	return jen.Qual(runtimePath, ident(function)).Call(code,
+		jen.Func().Params(jen.Id(ident(item)).Add(l.goType(from))).Add(l.goType(to)).Block(jen.Return(w.code)))
 }
 
 // toCollection converts item by item.
@@ -281,17 +281,17 @@ func (l *lowerer) toCollection(v lowered, t *schema.Type) lowered {
 	}
 	name := l.fresh("converted")
 	if t.Kind == schema.List {
-		l.add(jen.Id(name).Op(":=").Make(l.goType(t), jen.Lit(0), jen.Len(v.code)))
-		stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), w.code))
-		l.add(jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Add(v.code)).Block(stmts...))
-		return lowerPrimary(jen.Id(name), t)
+		l.add(jen.Id(ident(name)).Op(":=").Make(l.goType(t), jen.Lit(0), jen.Len(v.code)))
+		stmts = append(stmts, jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), w.code))
+		l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(item))).Op(":=").Range().Add(v.code)).Block(stmts...))
+		return lowerPrimary(jen.Id(ident(name)), t)
 	}
 	key := l.fresh("key")
-	l.add(jen.Id(name).Op(":=").Make(l.goType(t), jen.Len(v.code)))
-	body := append([]jen.Code{jen.Id(item).Op(":=").Add(v.in(lowerAtom)).Index(jen.Id(key))}, stmts...)
-	body = append(body, jen.Id(name).Index(jen.Id(key)).Op("=").Add(w.code))
-	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(key)).Op(":=").Range().Qual(runtimePath, "SortedKeys").Call(v.code)).Block(body...))
-	return lowerPrimary(jen.Id(name), t)
+	l.add(jen.Id(ident(name)).Op(":=").Make(l.goType(t), jen.Len(v.code)))
+	body := append([]jen.Code{jen.Id(ident(item)).Op(":=").Add(v.in(lowerAtom)).Index(jen.Id(ident(key)))}, stmts...)
+	body = append(body, jen.Id(ident(name)).Index(jen.Id(ident(key))).Op("=").Add(w.code))
+	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(key))).Op(":=").Range().Qual(runtimePath, "SortedKeys").Call(v.code)).Block(body...))
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 // toStruct converts field by field. Fields that from lacks have a default or are optional.
@@ -304,8 +304,8 @@ func (l *lowerer) toStruct(v lowered, t *schema.Type) lowered {
 	}
 	if s := lowerRender(v.code); !lowerIsPath(s) {
 		name := l.fresh("value")
-		l.add(jen.Id(name).Op(":=").Add(v.code))
-		v = lowerPrimary(jen.Id(name), v.typ)
+		l.add(jen.Id(ident(name)).Op(":=").Add(v.code))
+		v = lowerPrimary(jen.Id(ident(name)), v.typ)
 	}
 	var fields []jen.Code
 	for _, f := range t.Fields {
@@ -313,10 +313,10 @@ func (l *lowerer) toStruct(v lowered, t *schema.Type) lowered {
 		switch {
 		case g != nil:
 			l.hint = g.Name
-			w := l.to(lowered{code: jen.Add(v.in(lowerAtom)).Dot(fieldName(g)), prec: lowerAtom, typ: g.Type}, f.Type)
-			fields = append(fields, jen.Id(fieldName(f)).Op(":").Add(w.code))
+			w := l.to(lowered{code: jen.Add(v.in(lowerAtom)).Dot(ident(fieldName(g))), prec: lowerAtom, typ: g.Type}, f.Type)
+			fields = append(fields, jen.Id(ident(fieldName(f))).Op(":").Add(w.code))
 		case f.Default != nil && l.deflt != nil:
-			fields = append(fields, jen.Id(fieldName(f)).Op(":").Add(l.deflt(f)))
+			fields = append(fields, jen.Id(ident(fieldName(f))).Op(":").Add(l.deflt(f)))
 		}
 	}
 	plain := t

@@ -39,15 +39,15 @@ func lowerNot(v lowered) lowered {
 
 // partial calls a function of the runtime that may fail and keeps its result in a variable.
 func (l *lowerer) partial(function, hint string, args ...jen.Code) lowered {
-	return l.hoist(jen.Qual(runtimePath, function).Call(args...), hint, schema.IntType)
+	return l.hoist(jen.Qual(runtimePath, ident(function)).Call(args...), hint, schema.IntType)
 }
 
 // hoist writes `x, err := call` with the way out on error.
 func (l *lowerer) hoist(call jen.Code, hint string, t *schema.Type) lowered {
 	name := l.fresh(hint)
-	l.add(jen.List(jen.Id(name), jen.Err()).Op(":=").Add(call))
+	l.add(jen.List(jen.Id(ident(name)), jen.Err()).Op(":=").Add(call))
 	l.add(jen.If(jen.Err().Op("!=").Nil()).Block(l.fail(jen.Err())...))
-	return lowerPrimary(jen.Id(name), t)
+	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
 func (l *lowerer) binary(n *expr.Node) lowered {
@@ -94,15 +94,15 @@ func (l *lowerer) shortCircuit(n *expr.Node) lowered {
 	var b lowered
 	stmts := l.capture(func() { b = l.to(l.value(n.Kids[1]), schema.BoolType) })
 	if len(stmts) == 0 {
-		return lowered{code: jen.Add(a.in(prec)).Op(n.Text).Add(b.in(prec + 1)), prec: prec, typ: schema.BoolType}
+		return lowered{code: jen.Add(a.in(prec)).Op(operator(n.Text)).Add(b.in(prec + 1)), prec: prec, typ: schema.BoolType}
 	}
-	l.add(jen.Id(name).Op(":=").Add(a.code))
-	test := jen.Id(name)
+	l.add(jen.Id(ident(name)).Op(":=").Add(a.code))
+	test := jen.Id(ident(name))
 	if n.Text == "||" {
-		test = jen.Op("!").Id(name)
+		test = jen.Op("!").Id(ident(name))
 	}
-	l.add(jen.If(test).Block(append(stmts, jen.Id(name).Op("=").Add(b.code))...))
-	return lowerPrimary(jen.Id(name), schema.BoolType)
+	l.add(jen.If(test).Block(append(stmts, jen.Id(ident(name)).Op("=").Add(b.code))...))
+	return lowerPrimary(jen.Id(ident(name)), schema.BoolType)
 }
 
 func (l *lowerer) nullTest(n, tested *expr.Node) lowered {
@@ -137,7 +137,7 @@ var lowerOpposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "
 // lowerCompare writes a comparison with a Go operator.
 func lowerCompare(op string, a, b lowered) lowered {
 	write := func(op string) lowered {
-		return lowered{code: jen.Add(a.in(lowerRel + 1)).Op(op).Add(b.in(lowerRel + 1)), prec: lowerRel, typ: schema.BoolType}
+		return lowered{code: jen.Add(a.in(lowerRel + 1)).Op(operator(op)).Add(b.in(lowerRel + 1)), prec: lowerRel, typ: schema.BoolType}
 	}
 	v := write(op)
 	if op == "==" || op == "!=" || a.typ.Kind != schema.Float && b.typ.Kind != schema.Float {
@@ -236,7 +236,7 @@ func (l *lowerer) compareBools(op string, a, b lowered) lowered {
 
 func (l *lowerer) compareTimes(op string, a, b lowered) lowered {
 	method := map[string]string{"==": "Equal", "!=": "Equal", "<": "Before", ">=": "Before", ">": "After", "<=": "After"}[op]
-	v := lowerPrimary(jen.Add(a.in(lowerAtom)).Dot(method).Call(b.code), schema.BoolType)
+	v := lowerPrimary(jen.Add(a.in(lowerAtom)).Dot(ident(method)).Call(b.code), schema.BoolType)
 	switch op {
 	case "!=", ">=", "<=":
 		return lowerNot(v)
@@ -316,7 +316,7 @@ func (l *lowerer) floats(op string, a, b lowered) lowered {
 		return lowered{code: jen.Add(a.in(lowerMul)).Op("*").Add(b.in(lowerMul + 1)), prec: lowerMul, typ: schema.FloatType, stop: true}
 	}
 	a, b = lowerUnfused(a), lowerUnfused(b)
-	return lowered{code: jen.Add(a.in(lowerAdd)).Op(op).Add(b.in(lowerAdd + 1)), prec: lowerAdd, typ: schema.FloatType}
+	return lowered{code: jen.Add(a.in(lowerAdd)).Op(operator(op)).Add(b.in(lowerAdd + 1)), prec: lowerAdd, typ: schema.FloatType}
 }
 
 // lowerUnfused keeps a product from being computed together with the sum around it, as some processors would.
@@ -339,8 +339,8 @@ func (l *lowerer) in(n *expr.Node) lowered {
 	xs := l.value(list)
 	if list.Type.Kind == schema.Map {
 		ok := l.fresh("ok")
-		l.add(jen.List(jen.Id("_"), jen.Id(ok)).Op(":=").Add(jen.Add(xs.in(lowerAtom)).Index(l.to(x, schema.StringType).code)))
-		return lowerPrimary(jen.Id(ok), schema.BoolType)
+		l.add(jen.List(jen.Id("_"), jen.Id(ident(ok))).Op(":=").Add(jen.Add(xs.in(lowerAtom)).Index(l.to(x, schema.StringType).code)))
+		return lowerPrimary(jen.Id(ident(ok)), schema.BoolType)
 	}
 	elem := xs.typ.Elem
 	switch {
@@ -373,12 +373,12 @@ func (l *lowerer) inLiterals(x lowered, a, list *expr.Node) (lowered, bool) {
 // inLoop compares item by item, for types that == does not compare in Go.
 func (l *lowerer) inLoop(x, xs lowered) lowered {
 	found, item := l.fresh("found"), l.fresh("item")
-	l.add(jen.Id(found).Op(":=").False())
+	l.add(jen.Id(ident(found)).Op(":=").False())
 	var equal lowered
-	body := l.capture(func() { equal = l.compare("==", lowerPrimary(jen.Id(item), xs.typ.Elem), x) })
-	body = append(body, jen.If(equal.code).Block(jen.Id(found).Op("=").True(), jen.Break()))
-	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Add(xs.code)).Block(body...))
-	return lowerPrimary(jen.Id(found), schema.BoolType)
+	body := l.capture(func() { equal = l.compare("==", lowerPrimary(jen.Id(ident(item)), xs.typ.Elem), x) })
+	body = append(body, jen.If(equal.code).Block(jen.Id(ident(found)).Op("=").True(), jen.Break()))
+	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(item))).Op(":=").Range().Add(xs.code)).Block(body...))
+	return lowerPrimary(jen.Id(ident(found)), schema.BoolType)
 }
 
 // choice lowers c ? a : b.
@@ -388,15 +388,15 @@ func (l *lowerer) choice(n *expr.Node) lowered {
 	branch := func(k *expr.Node) []jen.Code {
 		var v lowered
 		stmts := l.capture(func() { v = l.to(l.value(k), n.Type) })
-		return append(stmts, jen.Id(name).Op("=").Add(v.code))
+		return append(stmts, jen.Id(ident(name)).Op("=").Add(v.code))
 	}
 	isNull := func(k *expr.Node) bool { return k.Type.Kind == schema.Null }
 	yes, no := n.Kids[1], n.Kids[2]
 	if otherwise, ok := l.constant(no, n.Type); ok { // it can be there before the test
-		l.add(jen.Id(name).Op(":=").Add(otherwise), jen.If(test.code).Block(branch(yes)...))
-		return lowerPrimary(jen.Id(name), n.Type)
+		l.add(jen.Id(ident(name)).Op(":=").Add(otherwise), jen.If(test.code).Block(branch(yes)...))
+		return lowerPrimary(jen.Id(ident(name)), n.Type)
 	}
-	l.add(jen.Var().Id(name).Add(l.goType(n.Type)))
+	l.add(jen.Var().Id(ident(name)).Add(l.goType(n.Type)))
 	switch {
 	case isNull(no): // a variable starts as nil
 		l.add(jen.If(test.code).Block(branch(yes)...))
@@ -405,7 +405,7 @@ func (l *lowerer) choice(n *expr.Node) lowered {
 	default:
 		l.add(jen.If(test.code).Block(branch(yes)...).Else().Block(branch(no)...))
 	}
-	return lowerPrimary(jen.Id(name), n.Type)
+	return lowerPrimary(jen.Id(ident(name)), n.Type)
 }
 
 // constant is a literal as a value of the type t, if that is what n is.

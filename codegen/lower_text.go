@@ -54,15 +54,15 @@ func (l *lowerer) joined(v lowered, separator string) lowered {
 	if !l.same(v.typ, lowerStringList) {
 		item := l.fresh("v")
 		var w lowered
-		stmts := l.capture(func() { w = l.text(lowerPrimary(jen.Id(item), v.typ.Elem)) })
+		stmts := l.capture(func() { w = l.text(lowerPrimary(jen.Id(ident(item)), v.typ.Elem)) })
 		if len(stmts) == 0 {
 			texts = lowerPrimary(l.convertCall("ConvertList", v.code, item, v.typ.Elem, schema.StringType, w), lowerStringList)
 		} else {
 			name := l.fresh("texts")
-			l.add(jen.Id(name).Op(":=").Make(jen.Index().String(), jen.Lit(0), jen.Len(v.code)))
-			stmts = append(stmts, jen.Id(name).Op("=").Append(jen.Id(name), w.code))
-			l.add(jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Add(v.code)).Block(stmts...))
-			texts = lowerPrimary(jen.Id(name), lowerStringList)
+			l.add(jen.Id(ident(name)).Op(":=").Make(jen.Index().String(), jen.Lit(0), jen.Len(v.code)))
+			stmts = append(stmts, jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), w.code))
+			l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(item))).Op(":=").Range().Add(v.code)).Block(stmts...))
+			texts = lowerPrimary(jen.Id(ident(name)), lowerStringList)
 		}
 	}
 	return lowerPrimary(jen.Qual("strings", "Join").Call(texts.code, quote(separator)), schema.StringType)

@@ -22,11 +22,11 @@ func (g *generator) nodes() {
 	}
 	var defs []jen.Code
 	for i, s := range g.p.Table {
-		defs = append(defs, jen.Id(g.p.Names.Nodes[s]).Op("=").Add(g.nodeLiteral(i, s)))
+		defs = append(defs, jen.Id(ident(g.p.Names.Nodes[s])).Op("=").Add(g.nodeLiteral(i, s)))
 	}
 	for _, p := range g.programs() {
 		for _, l := range loopsOf(p.Body) {
-			defs = append(defs, jen.Id(g.loopName(l)).Op("=").Qual(runtimePath, "Node").Values(
+			defs = append(defs, jen.Id(ident(g.loopName(l))).Op("=").Qual(runtimePath, "Node").Values(
 				field("ID", quote(l.Header.Node.ID.Name)), field("Pos", g.pos(l.Span)), field("Index", jen.Lit(-1)), field("Max", jen.Lit(l.Max))))
 		}
 	}
@@ -55,13 +55,13 @@ func (g *generator) outputNode(p *check.Program) jen.Code {
 		if len(p.WF.Output) > 0 {
 			at = p.WF.Output[0].Name.Span
 		}
-		g.patterns.Line().Var().Id(name).Op("=").Qual(runtimePath, "Node").Values(
+		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
 			field("ID", quote("output")), field("Pos", g.pos(at)), field("Index", jen.Lit(-1))).Line()
 	}
-	return jen.Op("&").Id(name)
+	return jen.Op("&").Id(ident(name))
 }
 
-func field(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
+func field(name string, v jen.Code) jen.Code { return jen.Id(ident(name)).Op(":").Add(v) }
 
 // pos is file:line:col, the file without its folders: the same on every machine.
 func (g *generator) pos(s source.Span) jen.Code {
@@ -132,7 +132,7 @@ func (g *generator) retry(r *ir.Retry) jen.Code {
 		add("Constant", jen.True())
 	}
 	if r.Jitter > 0 {
-		add("Jitter", jen.Op(number(r.Jitter)))
+		add("Jitter", jen.Op(numeral(number(r.Jitter))))
 	}
 	return jen.Op("&").Qual(runtimePath, "Retry").Values(fields...)
 }
@@ -143,7 +143,7 @@ var codeNames = map[string]string{
 	"SANDBOX_ERROR": "SandboxError", "UNKNOWN": "Unknown",
 }
 
-func codeName(code string) jen.Code { return jen.Qual(runtimePath, codeNames[code]) }
+func codeName(code string) jen.Code { return jen.Qual(runtimePath, ident(codeNames[code])) }
 
 // loopsOf lists the loops that edges close, in plan order.
 func loopsOf(b *check.Body) []*check.Loop {
@@ -172,7 +172,7 @@ func (g *generator) loopName(l *check.Loop) string {
 	return name[:len(name)-len("Node")] + "Back"
 }
 
-func (g *generator) loopNode(l *check.Loop) jen.Code { return jen.Op("&").Id(g.loopName(l)) }
+func (g *generator) loopNode(l *check.Loop) jen.Code { return jen.Op("&").Id(ident(g.loopName(l))) }
 
 // info writes the description that command lines and viewers read.
 func (g *generator) info() {
@@ -186,7 +186,7 @@ func (g *generator) info() {
 	}
 	var table []jen.Code
 	for _, s := range p.Table {
-		table = append(table, jen.Op("&").Id(p.Names.Nodes[s]))
+		table = append(table, jen.Op("&").Id(ident(p.Names.Nodes[s])))
 	}
 	if len(table) > 0 {
 		fields = append(fields, field("Nodes", jen.Index().Op("*").Qual(runtimePath, "Node").Custom(braces(len(table) > 4), table...)))

@@ -350,11 +350,11 @@ func (b *block) repeat(p *check.Plan) {
 	var out []jen.Code
 	switch { // the edge back is not active when the node it leaves did not run, or failed
 	case b.fn.ends[l.From]:
-		out = append(out, jen.Op("!").Id(b.fn.ranName(l.From)))
+		out = append(out, jen.Op("!").Id(ident(b.fn.ranName(l.From))))
 	case l.From.Catch && noResult(l.From):
-		out = append(out, jen.Id(b.fn.errName(l.From)).Op("!=").Nil())
+		out = append(out, jen.Id(ident(b.fn.errName(l.From))).Op("!=").Nil())
 	case l.From.Catch:
-		out = append(out, jen.Id(b.fn.local(l.From)).Op("==").Nil())
+		out = append(out, jen.Id(ident(b.fn.local(l.From))).Op("==").Nil())
 	}
 	if end != nil {
 		out = append(out, end)
@@ -365,8 +365,8 @@ func (b *block) repeat(p *check.Plan) {
 	in.iteration(header, i)
 	switch {
 	case l.Exhausted:
-		b.add(jen.For(jen.Id(i).Op(":=").Range().Lit(l.Max)).Block(in.code...))
+		b.add(jen.For(jen.Id(ident(i)).Op(":=").Range().Lit(l.Max)).Block(in.code...))
 	default:
-		b.add(jen.For(jen.Id(i).Op(":=").Lit(0), jen.Empty(), jen.Id(i).Op("++")).Block(in.code...))
+		b.add(jen.For(jen.Id(ident(i)).Op(":=").Lit(0), jen.Empty(), jen.Id(ident(i)).Op("++")).Block(in.code...))
 	}
 }

@@ -28,6 +28,9 @@ func quoteJSON(s string) jen.Code {
 	return jen.Op(strconv.Quote(s))
 }
 
+// quoteBytes writes arbitrary bytes as a string literal.
+func quoteBytes(data []byte) jen.Code { return jen.Op(strconv.QuoteToASCII(string(data))) }
+
 // quoteBlock reports whether s is worth a raw string: a text of three lines or more that hold something.
 func quoteBlock(s string) bool {
 	lines := 0

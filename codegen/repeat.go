@@ -20,7 +20,7 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	items := b.value(s.Over)
 	item := s.Vars[0]
 	elem := b.fn.g.goType(item.Type)
-	param := jen.Id(b.fn.varName(item)).Add(elem)
+	param := jen.Id(ident(b.fn.varName(item))).Add(elem)
 	if !item.Used {
 		param = jen.Id("_").Add(elem)
 	}
@@ -29,29 +29,29 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	if len(s.Vars) > 1 && s.Vars[1].Used || len(fields) > 0 {
 		at := b.fn.fresh("at")
 		items = jen.Qual(runtimePath, "Enumerate").Call(items)
-		param = jen.Id(at).Qual(runtimePath, "Indexed").Types(elem)
+		param = jen.Id(ident(at)).Qual(runtimePath, "Indexed").Types(elem)
 		if item.Used {
-			head = append(head, jen.Id(b.fn.varName(item)).Op(":=").Id(at).Dot("Value"))
+			head = append(head, jen.Id(ident(b.fn.varName(item))).Op(":=").Id(ident(at)).Dot("Value"))
 		}
 		if len(s.Vars) > 1 && s.Vars[1].Used {
-			head = append(head, jen.Id(b.fn.varName(s.Vars[1])).Op(":=").Id(at).Dot("Index"))
+			head = append(head, jen.Id(ident(b.fn.varName(s.Vars[1]))).Op(":=").Id(ident(at)).Dot("Index"))
 		}
 		for _, f := range fields {
-			head = append(head, jen.Var().Id(f.own).Add(b.fn.listOf(f.set)))
-			commit = append(commit, jen.Id(f.all).Index(jen.Id(at).Dot("Index")).Op("=").Id(f.own))
+			head = append(head, jen.Var().Id(ident(f.own)).Add(b.fn.listOf(f.set)))
+			commit = append(commit, jen.Id(ident(f.all)).Index(jen.Id(ident(at)).Dot("Index")).Op("=").Id(ident(f.own)))
 		}
 	}
 	if len(fields) > 0 {
 		name := b.fn.fresh(s.Node.ID.Name + "_items")
-		b.add(jen.Id(name).Op(":=").Add(items))
-		items = jen.Id(name)
+		b.add(jen.Id(ident(name)).Op(":=").Add(items))
+		items = jen.Id(ident(name))
 	}
 	for _, f := range fields {
-		b.add(jen.Id(f.all).Op(":=").Make(jen.Index().Add(b.fn.listOf(f.set)), jen.Len(items)))
+		b.add(jen.Id(ident(f.all)).Op(":=").Make(jen.Index().Add(b.fn.listOf(f.set)), jen.Len(items)))
 	}
 	leave := b.fn.enter(fields)
 	f := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), param)
-	c := jen.Qual(runtimePath, mapFunc(v)).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
+	c := jen.Qual(runtimePath, ident(mapFunc(v))).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
 	leave()
 	if v.OnItemError == ir.ItemDrop {
 		b.dropMap(s, c)
@@ -115,7 +115,7 @@ func single(body *check.Body) *check.Step {
 func (b *block) only(s *check.Step) []jen.Code {
 	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
-		return []jen.Code{jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.fn.node(s), jen.Id(b.fn.g.p.Names.Tools[s.Tool]), b.toolInput(s))}
+		return []jen.Code{jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.fn.node(s), jen.Id(ident(b.fn.g.p.Names.Tools[s.Tool])), b.toolInput(s))}
 	case *ir.ToolChoice:
 		return []jen.Code{b.pick(s)}
 	case *ir.Flow:
@@ -150,9 +150,9 @@ func (b *block) bodyResult(body *check.Body) jen.Code {
 	case len(body.Steps) == 1 && body.Steps[0].Node.Inline:
 		s := body.Steps[0]
 		if b.fn.pointer(s) && body.Result.Kind != schema.Opt {
-			return jen.Op("*").Id(b.fn.local(s))
+			return jen.Op("*").Id(ident(b.fn.local(s)))
 		}
-		return jen.Id(b.fn.local(s))
+		return jen.Id(ident(b.fn.local(s)))
 	}
 	return jen.Id("out")
 }
@@ -169,10 +169,10 @@ func (b *block) dropMap(s *check.Step, c jen.Code) {
 	value, dropped := b.target(reads, result), b.target(readsFailures, failures)
 	moved, movedFailures := reads && (b.fn.pointer(s) || b.fn.outside(result)), readsFailures && b.fn.outside(failures)
 	if moved {
-		value = jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
+		value = jen.Id(ident(b.fn.fresh(s.Node.ID.Name + "_value")))
 	}
 	if movedFailures {
-		dropped = jen.Id(b.fn.fresh(s.Node.ID.Name + "_dropped"))
+		dropped = jen.Id(ident(b.fn.fresh(s.Node.ID.Name + "_dropped")))
 	}
 	b.add(jen.List(orBlank(value), orBlank(dropped), jen.Err()).Op(":=").Add(c))
 	b.check()
@@ -180,7 +180,7 @@ func (b *block) dropMap(s *check.Step, c jen.Code) {
 		b.assign(s, jen.Add(value), true)
 	}
 	if movedFailures {
-		b.add(jen.Id(b.fn.failuresName(s)).Op("=").Add(dropped))
+		b.add(jen.Id(ident(b.fn.failuresName(s))).Op("=").Add(dropped))
 	}
 }
 
@@ -207,7 +207,7 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 	}
 	name := b.fn.local(s)
 	if b.fn.reads(s) && !b.fn.outside(variable{kind: resultVar, step: s}) {
-		b.add(jen.Var().Id(name).Add(b.fn.typeOf(variable{kind: resultVar, step: s})))
+		b.add(jen.Var().Id(ident(name)).Add(b.fn.typeOf(variable{kind: resultVar, step: s})))
 	}
 	if only := s.Body.Steps[0]; only.Node.Inline && !b.fn.reads(s) {
 		b.fn.unread = only
@@ -217,9 +217,9 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 		case !b.fn.reads(s):
 			return jen.Id("_").Op("=").Add(value)
 		case b.fn.pointer(s) && s.Node.Result.Kind != schema.Opt:
-			return jen.Id(name).Op("=").Qual(runtimePath, "Ptr").Call(value)
+			return jen.Id(ident(name)).Op("=").Qual(runtimePath, "Ptr").Call(value)
 		}
-		return jen.Id(name).Op("=").Add(value)
+		return jen.Id(ident(name)).Op("=").Add(value)
 	})
 }
 
@@ -243,15 +243,15 @@ func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code
 	in.iteration(b.fn.node(s), i)
 	b.add(comment(loopText(s, v)))
 	if s.Until == nil && v.Max > 0 {
-		b.add(jen.For(jen.Id(i).Op(":=").Range().Lit(v.Max)).Block(in.code...))
+		b.add(jen.For(jen.Id(ident(i)).Op(":=").Range().Lit(v.Max)).Block(in.code...))
 		return
 	}
-	b.add(jen.For(jen.Id(i).Op(":=").Lit(0), jen.Empty(), jen.Id(i).Op("++")).Block(in.code...))
+	b.add(jen.For(jen.Id(ident(i)).Op(":=").Lit(0), jen.Empty(), jen.Id(ident(i)).Op("++")).Block(in.code...))
 }
 
 // iteration puts the beginning of an iteration before a loop's statements: the bound, the cancellation, and the scope.
 func (b *block) iteration(node jen.Code, i string) {
-	call := jen.Id("run").Dot("Iterate").Call(node, jen.Id(i))
+	call := jen.Id("run").Dot("Iterate").Call(node, jen.Id(ident(i)))
 	head := []jen.Code{jen.List(jen.Id("run"), jen.Err()).Op(":=").Add(call), jen.If(jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
 	if !mentions(b.code, "run") {
 		head = []jen.Code{jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}

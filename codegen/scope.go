@@ -301,7 +301,7 @@ func (l *layout) declarations(p *check.Plan, at *scope) []jen.Code {
 		if p.Kind == check.Leaf {
 			for _, v := range l.fn.variablesOf(p.Step) {
 				if pl := l.fn.vars[v]; pl.home == at && pl.def != at {
-					out = append(out, jen.Id(l.fn.name(v)).Add(l.fn.typeOf(v)))
+					out = append(out, jen.Id(ident(l.fn.name(v))).Add(l.fn.typeOf(v)))
 				}
 			}
 		}
@@ -323,9 +323,9 @@ func (l *layout) resets(p *check.Plan, in *scope) []jen.Code {
 				if pl := l.fn.vars[v]; pl.home.depth < in.depth {
 					switch {
 					case v.kind == ranVar:
-						out = append(out, jen.Id(l.fn.name(v)).Op("=").False())
+						out = append(out, jen.Id(ident(l.fn.name(v))).Op("=").False())
 					case v.kind == errorVar, v.kind == resultVar && l.fn.pointer(v.step):
-						out = append(out, jen.Id(l.fn.name(v)).Op("=").Nil())
+						out = append(out, jen.Id(ident(l.fn.name(v))).Op("=").Nil())
 					}
 				}
 			}

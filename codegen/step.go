@@ -48,9 +48,9 @@ func (b *block) ranFlag(s *check.Step) {
 	}
 	value := jen.True()
 	if s.Catch {
-		value = jen.Id(b.fn.errName(s)).Op("==").Nil()
+		value = jen.Id(ident(b.fn.errName(s))).Op("==").Nil()
 	}
-	b.add(jen.Id(b.fn.ranName(s)).Op(op).Add(value))
+	b.add(jen.Id(ident(b.fn.ranName(s))).Op(operator(op)).Add(value))
 }
 
 // check writes `if err != nil { return ... }`.
@@ -71,16 +71,16 @@ func (b *block) call(s *check.Step, c *jen.Statement, pointer bool) {
 		c = jen.Qual(runtimePath, "Some").Call(c)
 	}
 	if b.fn.outside(v) {
-		b.add(jen.List(jen.Id(b.fn.local(s)), jen.Err()).Op("=").Add(c))
+		b.add(jen.List(jen.Id(ident(b.fn.local(s))), jen.Err()).Op("=").Add(c))
 	} else {
-		b.add(jen.List(jen.Id(b.fn.local(s)), jen.Err()).Op(":=").Add(c))
+		b.add(jen.List(jen.Id(ident(b.fn.local(s))), jen.Err()).Op(":=").Add(c))
 	}
 	b.check()
 }
 
 // toolCall writes a call of a tool through the runtime.
 func (b *block) toolCall(s *check.Step) {
-	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(b.fn.g.p.Names.Tools[s.Tool]), b.toolInput(s)}
+	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(ident(b.fn.g.p.Names.Tools[s.Tool])), b.toolInput(s)}
 	switch oe := s.Node.OnError; {
 	case optionalOutput(s) && (s.Catch || s.Skips()):
 		b.handled(s, jen.Qual(runtimePath, "Call").Call(args...), nil, nil)
@@ -108,7 +108,7 @@ func (b *block) optionalSkip(s *check.Step, c jen.Code) {
 	if result == nil || b.fn.outside(variable{kind: resultVar, step: s}) {
 		op = "="
 	}
-	b.add(jen.List(orBlank(result), jen.Err()).Op(op).Add(c))
+	b.add(jen.List(orBlank(result), jen.Err()).Op(operator(op)).Add(c))
 	b.succeeded(s)
 	b.add(jen.If(jen.Err().Op("=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 }
@@ -122,7 +122,7 @@ func (b *block) succeeded(s *check.Step) {
 		b.fn.done = map[*check.Step]string{}
 	}
 	b.fn.done[s] = b.fn.fresh(s.Node.ID.Name + "_done")
-	b.add(jen.Id(b.fn.done[s]).Op(":=").Err().Op("==").Nil())
+	b.add(jen.Id(ident(b.fn.done[s])).Op(":=").Err().Op("==").Nil())
 }
 
 // optionalOutput reports whether a node's result is optional before anything is said about its failure.
@@ -153,7 +153,7 @@ func (b *block) threeResults(s *check.Step, c jen.Code) {
 	if b.inPlace(s) {
 		op = ":="
 	}
-	b.add(jen.List(orBlank(result), orBlank(caught), jen.Err()).Op(op).Add(c))
+	b.add(jen.List(orBlank(result), orBlank(caught), jen.Err()).Op(operator(op)).Add(c))
 	switch oe := s.Node.OnError; {
 	case oe == nil || oe.Kind == ir.OnErrorFail:
 		b.check()
@@ -174,7 +174,7 @@ func (b *block) target(read bool, v variable) *jen.Statement {
 	if !read {
 		return nil
 	}
-	return jen.Id(b.fn.name(v))
+	return jen.Id(ident(b.fn.name(v)))
 }
 
 func orBlank(s *jen.Statement) *jen.Statement {
@@ -200,7 +200,7 @@ func (b *block) declareMixed(s *check.Step) {
 			read = b.fn.readsError(s)
 		}
 		if read && !b.fn.outside(v) {
-			b.add(jen.Var().Id(b.fn.name(v)).Add(b.fn.typeOf(v)))
+			b.add(jen.Var().Id(ident(b.fn.name(v))).Add(b.fn.typeOf(v)))
 		}
 	}
 }
@@ -240,9 +240,9 @@ func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
 	case !b.fn.reads(s):
 		b.add(jen.Id("_").Op("=").Add(value))
 	case b.fn.outside(v):
-		b.add(jen.Id(b.fn.local(s)).Op("=").Add(value))
+		b.add(jen.Id(ident(b.fn.local(s))).Op("=").Add(value))
 	default:
-		b.add(jen.Id(b.fn.local(s)).Op(":=").Add(value))
+		b.add(jen.Id(ident(b.fn.local(s))).Op(":=").Add(value))
 	}
 }
 
@@ -291,7 +291,7 @@ func (b *block) failNode(s *check.Step) []jen.Code {
 
 // goFunc names a Go function; one of the same package is not qualified.
 func (g *generator) goFunc(f *ir.GoBinding) *jen.Statement {
-	return jen.Qual(f.Path, f.Func)
+	return jen.Qual(importPath(f.Path), ident(f.Func))
 }
 
 // goArgs are the arguments of a direct call.
@@ -320,7 +320,7 @@ func (b *block) flow(s *check.Step) { b.handled(s, b.flowCall(s), nil, nil) }
 
 // flowCall is the call itself, in a scope of its own.
 func (b *block) flowCall(s *check.Step) *jen.Statement {
-	return jen.Id(b.fn.g.p.Names.Bodies[s.Flow]).Call(
+	return jen.Id(ident(b.fn.g.p.Names.Bodies[s.Flow])).Call(
 		jen.Id("run").Dot("In").Call(b.fn.node(s)),
 		b.structLiteral(b.fn.g.goType(s.Flow.Input), s.With))
 }
@@ -343,7 +343,7 @@ func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) 
 		}
 		return
 	}
-	v := jen.Id(b.fn.fresh(s.Node.ID.Name + "_value"))
+	v := jen.Id(ident(b.fn.fresh(s.Node.ID.Name + "_value")))
 	b.add(jen.List(v, jen.Err()).Op(":=").Add(c))
 	if len(done) > 0 {
 		b.add(jen.If(jen.Err().Op("==").Nil()).Block(done...))
@@ -390,9 +390,9 @@ func (b *block) sets(s *check.Step) {
 	for _, x := range s.Sets {
 		in.set(s, x)
 	}
-	succeeded := jen.Id(b.fn.local(s)).Op("!=").Nil()
+	succeeded := jen.Id(ident(b.fn.local(s))).Op("!=").Nil()
 	if name := b.fn.done[s]; name != "" {
-		succeeded = jen.Id(name)
+		succeeded = jen.Id(ident(name))
 	}
 	b.add(jen.If(succeeded).Block(in.code...))
 }
@@ -408,7 +408,7 @@ func (b *block) set(s *check.Step, x *check.SetState) {
 		if x.State.Merge.Kind == ir.MergeAppend {
 			v = spread(v, x)
 		}
-		b.add(jen.Id(list).Op("=").Append(jen.Id(list), v))
+		b.add(jen.Id(ident(list)).Op("=").Append(jen.Id(ident(list)), v))
 		return
 	}
 	switch x.State.Merge.Kind {
@@ -417,7 +417,7 @@ func (b *block) set(s *check.Step, x *check.SetState) {
 	case ir.MergeReducer:
 		b.add(jen.Add(field).Op("=").Add(b.fn.g.goFunc(x.State.Merge.Reducer.Bind)).Call(field, v))
 	case ir.MergeSetOnce:
-		b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(b.fn.onceName(x.State))),
+		b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(ident(b.fn.onceName(x.State)))),
 			jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 		b.write(field, v)
 	default:

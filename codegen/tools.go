@@ -23,7 +23,7 @@ func (g *generator) tools() {
 		for _, t := range p.WF.Tools {
 			if used[t] && !done[t] {
 				done[t] = true
-				defs = append(defs, jen.Id(g.p.Names.Tools[t]).Op("=").Add(g.bind(t)))
+				defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bind(t)))
 			}
 		}
 	}
@@ -63,9 +63,9 @@ func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
 }
 
 func effectsName(e ir.Effects) jen.Code {
-	return jen.Qual(runtimePath, map[ir.Effects]string{
+	return jen.Qual(runtimePath, ident(map[ir.Effects]string{
 		ir.EffectsNone: "None", ir.EffectsReads: "Reads", ir.EffectsWrites: "Writes", ir.EffectsExternal: "External",
-	}[e])
+	}[e]))
 }
 
 // inType is the Go type of a tool's input.
@@ -96,7 +96,7 @@ func (g *generator) goToolFunc(t *ir.Tool, f *ir.GoBinding) jen.Code {
 	case len(f.In.Fields) > 0:
 		in = jen.Id("in")
 		for _, p := range f.In.Fields {
-			args = append(args, jen.Id("in").Dot(fieldName(p)))
+			args = append(args, jen.Id("in").Dot(ident(fieldName(p))))
 		}
 	}
 	result := jen.Code(jen.Struct())
@@ -124,7 +124,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
 	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
 	var fields []jen.Code
-	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(name).Op(":").Add(v)) }
+	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(ident(name)).Op(":").Add(v)) }
 
 	args := c.Args
 	if c.Shell {
@@ -167,9 +167,9 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	}
 	b.add(jen.Return(jen.Qual(execPath, "Command").Custom(braces(len(fields) > 1), fields...)))
 	f := jen.Func().Params(in.Add(g.inType(t))).Qual(execPath, "Command").Block(b.code...)
-	bound := jen.Qual(execPath, map[ir.Format]string{
+	bound := jen.Qual(execPath, ident(map[ir.Format]string{
 		ir.FormatText: "Text", ir.FormatLines: "Lines", ir.FormatJSON: "JSON", ir.FormatNone: "None",
-	}[c.Format])
+	}[c.Format]))
 	if c.Format == ir.FormatJSON {
 		bound = bound.Types(g.inType(t), g.goType(t.Out))
 	}

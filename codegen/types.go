@@ -1,7 +1,6 @@
 package codegen
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,9 +14,9 @@ import (
 // goType spells a type in Go.
 func (g *generator) goType(t *schema.Type) *jen.Statement {
 	if t.Go != nil {
-		s := jen.Id(t.Go.Name)
+		s := jen.Id(ident(t.Go.Name))
 		if t.Go.Path != "" {
-			s = jen.Qual(t.Go.Path, t.Go.Name)
+			s = jen.Qual(importPath(t.Go.Path), ident(t.Go.Name))
 		}
 		if len(t.Go.Args) > 0 {
 			var args []jen.Code
@@ -32,7 +31,7 @@ func (g *generator) goType(t *schema.Type) *jen.Statement {
 		return s
 	}
 	if name := g.p.Names.Types[t]; name != "" {
-		return jen.Id(name)
+		return jen.Id(ident(name))
 	}
 	switch t.Kind {
 	case schema.Bool:
@@ -73,7 +72,7 @@ func (g *generator) types() {
 			g.enum(t.Name, t.Type)
 			continue
 		}
-		g.file.Type().Id(t.Name).StructFunc(func(s *jen.Group) {
+		g.file.Type().Id(ident(t.Name)).StructFunc(func(s *jen.Group) {
 			for _, f := range t.Type.Fields {
 				g.field(s, f, !g.isInput(t.Type))
 			}
@@ -97,7 +96,7 @@ func (g *generator) programs() []*check.Program {
 }
 
 func (g *generator) field(s *jen.Group, f *schema.Field, defaults bool) {
-	st := s.Id(fieldName(f)).Add(g.goType(f.Type)).Add(structTag(f, defaults))
+	st := s.Id(ident(fieldName(f))).Add(g.goType(f.Type)).Add(structTag(f, defaults))
 	if f.Description != "" {
 		st.Add(lineComment(f.Description))
 	}
@@ -124,10 +123,7 @@ func structTag(f *schema.Field, defaults bool) jen.Code {
 	if defaults && f.Default != nil {
 		tag += " default:" + strconv.Quote(f.Default.JSON)
 	}
-	if !strings.Contains(tag, "`") && strconv.CanBackquote(tag) {
-		return jen.Op("`" + tag + "`")
-	}
-	return jen.Lit(tag)
+	return quoteJSON(tag)
 }
 
 func constraints(f *schema.Field) string {
@@ -155,12 +151,12 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // enum declares a named enum and its values.
 func (g *generator) enum(name string, t *schema.Type) {
-	g.file.Type().Id(name).String()
+	g.file.Type().Id(ident(name)).String()
 	g.file.Line()
-	g.file.Comment(fmt.Sprintf("The values of %s.", name))
+	g.file.Comment("The values of " + ident(name) + ".")
 	g.file.Const().DefsFunc(func(c *jen.Group) {
 		for _, v := range t.Values {
-			c.Id(name + goname.Exported(v)).Id(name).Op("=").Add(quote(v))
+			c.Id(ident(name + goname.Exported(v))).Id(ident(name)).Op("=").Add(quote(v))
 		}
 	})
 }

@@ -52,17 +52,17 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 		return storage{code: jen.Id("state")}
 	case *check.Step:
 		if name := b.fn.own[ref]; name != "" {
-			return storage{code: jen.Id(name)}
+			return storage{code: jen.Id(ident(name))}
 		}
-		return storage{code: jen.Id(b.fn.local(ref)), ptr: b.fn.pointer(ref)}
+		return storage{code: jen.Id(ident(b.fn.local(ref))), ptr: b.fn.pointer(ref)}
 	case *check.Var:
-		return storage{code: jen.Id(b.fn.varName(ref)), ptr: ref.Type.Kind == schema.Opt}
+		return storage{code: jen.Id(ident(b.fn.varName(ref))), ptr: ref.Type.Kind == schema.Opt}
 	case *check.ErrorOf:
-		return storage{code: jen.Id(b.fn.errName(ref.Step)), ptr: true}
+		return storage{code: jen.Id(ident(b.fn.errName(ref.Step))), ptr: true}
 	case *check.FailuresOf:
-		return storage{code: jen.Id(b.fn.failuresName(ref.Step))}
+		return storage{code: jen.Id(ident(b.fn.failuresName(ref.Step)))}
 	case *check.Param:
-		return storage{code: jen.Id("in").Dot(fieldName(ref.Field)), ptr: ref.Field.Type.Kind == schema.Opt}
+		return storage{code: jen.Id("in").Dot(ident(fieldName(ref.Field))), ptr: ref.Field.Type.Kind == schema.Opt}
 	}
 	return storage{code: jen.Nil()}
 }
@@ -162,7 +162,7 @@ func (b *block) structLiteral(typ jen.Code, args []*check.Argument) jen.Code {
 		if s, ok := v.(*jen.Statement); ok && len(s.GoString()) > 60 {
 			long = true
 		}
-		fields = append(fields, jen.Id(fieldName(a.Field)).Op(":").Add(v))
+		fields = append(fields, jen.Id(ident(fieldName(a.Field))).Op(":").Add(v))
 	}
 	return jen.Add(typ).Custom(braces(long), fields...)
 }
@@ -212,10 +212,10 @@ func (b *block) literal(text, tag string, t *schema.Type) jen.Code {
 		return jen.Lit(strings.EqualFold(text, "true"))
 	case schema.Int:
 		n, _ := check.ParseInt(text)
-		return jen.Op(strconv.FormatInt(n, 10))
+		return wholeNumber(n)
 	case schema.Float:
 		f, _ := check.ParseFloat(text)
-		return jen.Op(strconv.FormatFloat(f, 'g', -1, 64))
+		return jen.Op(numeral(strconv.FormatFloat(f, 'g', -1, 64)))
 	case schema.Duration:
 		d, _ := time.ParseDuration(text)
 		return durationCode(d)
@@ -231,16 +231,13 @@ func (b *block) literal(text, tag string, t *schema.Type) jen.Code {
 		return jen.Qual(runtimePath, "BoolValue").Call(jen.Lit(strings.EqualFold(text, "true")))
 	case "!!int":
 		n, _ := check.ParseInt(text)
-		return jen.Qual(runtimePath, "IntValue").Call(jen.Op(strconv.FormatInt(n, 10)))
+		return jen.Qual(runtimePath, "IntValue").Call(wholeNumber(n))
 	case "!!float":
 		f, _ := check.ParseFloat(text)
-		return jen.Qual(runtimePath, "FloatValue").Call(jen.Op(strconv.FormatFloat(f, 'g', -1, 64)))
+		return jen.Qual(runtimePath, "FloatValue").Call(jen.Op(numeral(strconv.FormatFloat(f, 'g', -1, 64))))
 	}
 	return jen.Qual(runtimePath, "StringValue").Call(quote(text))
 }
-
-// quoteBytes writes arbitrary bytes as a string literal.
-func quoteBytes(data []byte) jen.Code { return jen.Op(strconv.QuoteToASCII(string(data))) }
 
 var durationUnits = []struct {
 	d    time.Duration
@@ -252,9 +249,9 @@ func durationCode(d time.Duration) *jen.Statement {
 	for _, u := range durationUnits {
 		if d != 0 && d%u.d == 0 {
 			if n := int(d / u.d); n != 1 {
-				return jen.Lit(n).Op("*").Qual("time", u.name)
+				return jen.Lit(n).Op("*").Qual("time", ident(u.name))
 			}
-			return jen.Qual("time", u.name)
+			return jen.Qual("time", ident(u.name))
 		}
 	}
 	return jen.Qual("time", "Duration").Call(jen.Lit(int(d)))
@@ -367,9 +364,9 @@ func (b *block) constantMap(v *constantObject, t *schema.Type) jen.Code {
 	if to.Kind == schema.Struct {
 		for _, f := range to.Fields {
 			if x, ok := v.values[f.Name]; ok {
-				items = append(items, jen.Id(fieldName(f)).Op(":").Add(b.constantValue(x, f.Type)))
+				items = append(items, jen.Id(ident(fieldName(f))).Op(":").Add(b.constantValue(x, f.Type)))
 			} else if f.Default != nil {
-				items = append(items, jen.Id(fieldName(f)).Op(":").Add(b.constant(f.Default, f.Type)))
+				items = append(items, jen.Id(ident(fieldName(f))).Op(":").Add(b.constant(f.Default, f.Type)))
 			}
 		}
 		return b.optional(jen.Add(b.fn.g.goType(to)).Custom(braces(len(items) > 2), items...), t)

@@ -310,7 +310,7 @@ func TestInjection(t *testing.T) {
 	for _, p := range valid(t) {
 		clean := p.compile("", "")
 		for n, at := range positions(p, clean) {
-			if !full() && n%6 != int(number(p.name)%6) {
+			if !full() && n%8 != int(number(p.name)%8) {
 				continue
 			}
 			places++

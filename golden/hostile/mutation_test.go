@@ -191,8 +191,8 @@ func judgeDefinition(t *testing.T, p *project, o occurrence, s slip, d diag.Diag
 	fresh, _, _ := strings.Cut(s.text, "@")
 	switch {
 	case here && text == fresh: // it has to agree with something
-	case (d.Code == diag.TypeMismatch || d.Code == diag.GoDeclared) && (strings.Contains(d.Message, fresh) || strings.Contains(d.Message, old)):
-		return // two types differ, and the message shows by which name
+	case text != old && (strings.Contains(d.Message, fresh) || strings.Contains(d.Message, old)):
+		return // two types differ, or too little is allowed, and the message says which name it is about
 	case d.Code == diag.GoNameClash: // it is another name's in Go
 	case text != old:
 		t.Errorf("not where the name is used: %s", where)
