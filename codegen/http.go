@@ -89,6 +89,9 @@ func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 	if allowed := g.netAllow(t); len(allowed) > 0 {
 		option("Allow", allowed...)
 	}
+	if own := g.options(t); len(own) > 0 {
+		option("Tool", own...)
+	}
 	return out
 }
 

@@ -95,6 +95,11 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 			add("Max", jen.Lit(v.Max))
 		}
 	}
+	if s.Flow != nil {
+		if pol := g.policy(s.Flow); pol != nil {
+			add("Policy", pol)
+		}
+	}
 	var codes []jen.Code
 	for _, c := range n.Catch {
 		if c.Code.Name == "any" {
@@ -220,6 +225,9 @@ func (g *generator) info() {
 	}
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
+	}
+	if pol := g.policy(p); pol != nil {
+		fields = append(fields, field("Policy", pol))
 	}
 	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")))
 	g.file.Line()

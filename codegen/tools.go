@@ -47,12 +47,13 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 	return jen.Nil()
 }
 
-// bindArgs are the arguments that every binding starts with, its options at the end.
+// bindArgs are the arguments that every binding starts with, and those that a Go function ends with.
 func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
 	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), f}
 	if _, ok := t.Binding.(*ir.GoTool); !ok {
 		return args // the others bound what they read
 	}
+	args = append(args, g.options(t)...)
 	if t.MaxOutput > 0 {
 		args = append(args, jen.Qual(runtimePath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
 	}
@@ -177,7 +178,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	if names := g.secretNames(c); len(names) > 0 {
 		call = append(call, jen.Qual(runtimePath, "Secrets").Call(names...))
 	}
-	return bound.Call(call...)
+	return bound.Call(append(call, g.options(t)...)...)
 }
 
 // envEntry is the text NAME=value.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,30 +11,42 @@ import (
 )
 
 // door is the one way to the outside for calls that something records, checks or bounds. The gates stand in this order,
-// the numbers are those of the design; gates of later versions have their place between them:
+// the numbers are those of the design:
 //
-//	1 policy guard, caps, budget   (none yet)
-//	2 input schema                 Head.refused
-//	3 journal                      Engine.Do: answers, or makes the intent durable and goes on
-//	4 cache, 5 rate limit          (none yet)
-//	6 secrets                      op.Exec
-//	7 execution, with timeout      op.Exec; the repetition stands here, so that every engine has it
-//	8 output schema and size       op.Exec
+//	1 policy guard, caps, budget   Run.guarded
+//	2 input schema                 door
+//	3 journal                      Engine.Do: answers, or makes the intent durable and goes on to op.Exec
+//	4 cache                        op.fromCache, op.intoCache
+//	5 rate limit                   Run.paced
+//	6 secrets                      Run.authorize
+//	7 sandbox, execution           Run.isolate, op.bounded; the repetition stands here, so that every engine has it
+//	8 output schema and size       op.admit
 //	9 envelope, event              Engine.Do for the record, emit for the event
+//
+// What gates 1 and 2 refuse passes the journal all the same, so that it is recorded; nothing behind it runs.
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
-	o := &op[In, Out]{head: Head{Node: n, Tool: t.name, Effects: t.effects, Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1},
+	o := &op[In, Out]{head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1},
 		run: r, tool: t, in: in}
-	if t.checkIn != nil {
-		o.head.refused = t.checkIn.value(&o.in) != nil
-	}
+	invalid := t.checkIn != nil && t.checkIn.value(&o.in) != nil
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
+	if t.state == deprecated {
+		r.warnDeprecated(&o.head)
+	}
 	for {
 		err := r.state.broken
 		if err == nil {
+			var b *Beside
+			if r.guard != nil || t.state == blocked {
+				b = r.guarded(eng, &o.head, &t.toolOptions)
+			}
+			o.head.refused = o.head.refused || invalid
 			err = eng.Do(r, o)
+			if b != nil {
+				err = r.settled(b, &o.head, &t.toolOptions, err)
+			}
 		}
 		if err == nil {
 			r.nodeEnd(&o.head, begin, nil)
@@ -48,7 +61,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		}
 		next := *o // engines keep what they have seen
 		next.out = *new(Out)
-		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1, refused: o.head.refused}
+		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}
 		o = &next
 	}
 }
@@ -58,11 +71,36 @@ type op[In, Out any] struct {
 	head Head
 	run  *Run
 	tool *Tool[In, Out]
+	ctx  context.Context // the tool's, when it asks o for it
 	in   In
 	out  Out
 }
 
 func (o *op[In, Out]) Head() *Head { return &o.head }
+
+// An op is the context of its tool, so that telling about the call costs nothing.
+
+func (o *op[In, Out]) Deadline() (time.Time, bool) { return o.ctx.Deadline() }
+func (o *op[In, Out]) Done() <-chan struct{}       { return o.ctx.Done() }
+func (o *op[In, Out]) Err() error                  { return o.ctx.Err() }
+
+func (o *op[In, Out]) Value(key any) any {
+	if key == (callKey{}) {
+		return caller(o)
+	}
+	return o.ctx.Value(key)
+}
+
+func (o *op[In, Out]) place() (*Run, *toolOptions) { return o.run, &o.tool.toolOptions }
+
+func (o *op[In, Out]) idempotencyKey() string {
+	if key, ok := o.tool.key.(func(In) string); ok {
+		return key(o.in)
+	}
+	return ""
+}
+
+func (o *op[In, Out]) Cost() USD { return o.tool.cost }
 
 func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) { return AppendCanonical(b, &o.in) }
 
@@ -80,10 +118,73 @@ func (o *op[In, Out]) DecodeOut(b []byte) error {
 	return nil
 }
 
-// Exec is gates 6 to 8.
+// Exec is gates 4 to 8.
 func (o *op[In, Out]) Exec(ctx context.Context) error {
-	if o.head.refused { // rare: checked once more rather than kept
-		return o.tool.checkIn.value(&o.in)
+	if b := o.head.Beside; b != nil {
+		b.began = true
+	}
+	if o.head.refused {
+		return o.refusal()
+	}
+	if !o.tool.caching {
+		return o.execute(ctx)
+	}
+	key, err := o.fromCache(ctx)
+	if err != nil || o.head.Cached {
+		return err
+	}
+	if err = o.execute(ctx); err == nil {
+		o.intoCache(ctx, key)
+	}
+	return err
+}
+
+// fromCache is gate 4: head.Cached says whether there was an answer. The secrets are looked up before: a result that was
+// made with some is for nobody who does not have them.
+func (o *op[In, Out]) fromCache(ctx context.Context) (key string, err error) {
+	in, err := AppendCanonical(nil, &o.in)
+	if err != nil {
+		return "", Invalid("input: %v", err)
+	}
+	var s secrets
+	if err := o.run.lookUp(&s, o.tool.secrets); err != nil {
+		return "", err
+	}
+	key = cacheKey(o.tool.name, in, o.run.state.tenant, s.names, s.values)
+	c, ok := o.run.cached(ctx, key)
+	if !ok || !o.restore(c.Output) {
+		o.out = *new(Out)
+		return key, nil
+	}
+	o.head.Cached = true
+	if c.Truncated || c.Attachments != nil {
+		b := o.head.beside()
+		b.Truncated, b.Attachments = c.Truncated, c.Attachments
+	}
+	return key, nil
+}
+
+// restore takes a cached output as what it is, outside data: it must be an output of this tool, and nothing else.
+func (o *op[In, Out]) restore(b []byte) bool {
+	if o.DecodeOut(b) != nil || o.admit() != nil {
+		return false
+	}
+	again, err := o.EncodeOut(nil)
+	return err == nil && bytes.Equal(again, b)
+}
+
+func (o *op[In, Out]) intoCache(ctx context.Context, key string) {
+	if out, err := o.EncodeOut(nil); err == nil {
+		o.run.keep(ctx, key, &o.head, out, o.tool.ttl)
+	}
+}
+
+// execute is gates 5 to 8.
+func (o *op[In, Out]) execute(ctx context.Context) error {
+	if l := o.tool.rate; l != nil {
+		if err := o.run.paced(ctx, o.tool.name, l); err != nil {
+			return err
+		}
 	}
 	if o.head.Node.Timeout > 0 {
 		tctx, cancel := context.WithTimeout(ctx, o.head.Node.Timeout)
@@ -94,6 +195,14 @@ func (o *op[In, Out]) Exec(ctx context.Context) error {
 		return o.run.classify(ctx, err)
 	}
 	return nil
+}
+
+// refusal is what gate 1 or 2 says.
+func (o *op[In, Out]) refusal() error {
+	if b := o.head.Beside; b != nil && b.refused != nil {
+		return b.refused
+	}
+	return o.tool.checkIn.value(&o.in) // rare: checked once more rather than kept
 }
 
 // bounded runs the tool under tctx, ctx with the node's timeout.
@@ -111,17 +220,30 @@ func (o *op[In, Out]) bounded(ctx, tctx context.Context) error {
 // TimedOut is the error of an attempt of n that took longer than n.Timeout.
 func TimedOut(n *Node) *ToolError { return Errorf(Timeout, "no result after %v", n.Timeout) }
 
+// exec is gates 6 to 8.
 func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = Errorf(Unknown, "panic: %s", clip(fmt.Sprint(p), 1000))
 		}
 	}()
-	ctx, te := o.run.authorize(ctx, o.tool.secrets)
-	if te != nil {
-		return te
+	t := o.tool
+	o.ctx = ctx
+	if ctx, err = o.run.authorize(o, t.secrets); err != nil {
+		return err
 	}
-	if o.out, err = o.tool.fn(ctx, o.in); err != nil {
+	if t.tier > Native || t.obtain != nil {
+		if err := o.run.isolate(ctx, &o.head, &t.toolOptions); err != nil {
+			return err
+		}
+	}
+	if t.cost > 0 {
+		o.head.beside().Cost = t.cost
+	}
+	if b := o.head.Beside; b != nil {
+		b.ran = true
+	}
+	if o.out, err = t.fn(ctx, o.in); err != nil {
 		return err
 	}
 	return o.admit()
@@ -216,6 +338,16 @@ func (r *Run) fail(h *Head, err error) error {
 		r.state.fatal.CompareAndSwap(nil, ne)
 	}
 	return ne
+}
+
+// warnDeprecated tells observers once for each run and tool (Agent Tools 7.2).
+func (r *Run) warnDeprecated(h *Head) {
+	if !r.observed() {
+		return
+	}
+	if _, told := r.state.warned.LoadOrStore(h.Tool, true); !told {
+		r.emit(Event{Kind: Warning, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: r.Now(), Message: "tool " + h.Tool + " is deprecated"})
+	}
 }
 
 func (r *Run) nodeStart(h *Head) time.Time {

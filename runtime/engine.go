@@ -12,7 +12,7 @@ import (
 // With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 // must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 //
-// An engine may also implement Starter, Finisher, Seeder and Executor.
+// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer and OwnTime.
 type Engine interface {
 	// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
 	// The error is nil, a *ToolError or a *RunError.
@@ -38,6 +38,15 @@ type Seeder interface{ Seed() uint64 }
 // Executor is an Engine that says whether it runs tools. One that does not needs no secrets.
 type Executor interface{ Executes() bool }
 
+// Answerer is an Engine that answers calls from a journal. What is in it was allowed and paid for when it was recorded.
+type Answerer interface {
+	// Answers reports whether Do will answer this attempt from a record. No call and no cost is then reserved for it.
+	Answers(h *Head) bool
+	// Spent yields what the recorded attempts whose key begins with prefix count as, but for those that a policy denied:
+	// one call and its cost for each with a result; no call, but the cost that was reserved, for each without.
+	Spent(prefix string, yield func(tool string, calls int64, cost USD))
+}
+
 // Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
 type Op interface {
 	Head() *Head
@@ -46,6 +55,8 @@ type Op interface {
 	// EncodeOut appends the output as JSON that DecodeOut restores exactly.
 	EncodeOut([]byte) ([]byte, error)
 	DecodeOut([]byte) error
+	// Cost is what an attempt is estimated to cost at most.
+	Cost() USD
 	// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
 	Exec(context.Context) error
 }
@@ -58,11 +69,35 @@ type Head struct {
 	Visit      int32 // 1 for the node's first run in its scope
 	Attempt    int32 // from 1
 	Effects    Effects
+	Replay     ReplayPolicy
 	Replayed   bool          // answered from a record
 	Cached     bool          // answered from a cache
-	refused    bool          // by the input schema; what is small stands together because every recorded call is one Head
+	refused    bool          // by gate 1 or 2; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Err        error
+	Beside     *Beside // nil when there is nothing
+}
+
+// Beside is what is known about an attempt besides the first fields of its envelope: a journal keeps it in the record.
+type Beside struct {
+	Denied      bool // refused by the policy, so that it does not count
+	Cost        USD  // what it has cost
+	Truncated   bool // the output is the beginning of a larger one (Agent Tools 5.4)
+	Attachments []Attachment
+	Sandbox     Tier // obtained
+
+	refused *ToolError // by gate 1
+	paid    bool       // gate 1 has counted it
+	began   bool       // Exec was called
+	ran     bool       // the tool was called
+}
+
+// beside makes Beside where there is none.
+func (h *Head) beside() *Beside {
+	if h.Beside == nil {
+		h.Beside = new(Beside)
+	}
+	return h.Beside
 }
 
 // Key returns the call's key: scope path, node id, and the visit from 2 on. It does not depend on the schedule.

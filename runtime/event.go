@@ -17,6 +17,7 @@ const (
 	NodeEnd   EventKind = "node_end"
 	Retrying  EventKind = "retry"    // an attempt failed, another follows after Wait
 	Progress  EventKind = "progress" // Done of Total items of a map have ended
+	Warning   EventKind = "warning"  // Message says what; the run goes on
 )
 
 // Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
@@ -33,6 +34,7 @@ type Event struct {
 	Replayed    bool          // answered from a journal
 	Cached      bool          // answered from a cache
 	Done, Total int           // progress
+	Message     string        // warning
 }
 
 // Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
@@ -60,6 +62,7 @@ type eventJSON struct {
 	Cached    bool      `json:"cached,omitempty"`
 	Done      *int      `json:"done,omitempty"`
 	Total     *int      `json:"total,omitempty"`
+	Message   string    `json:"message,omitempty"`
 }
 
 type runErrorJSON struct {
@@ -71,7 +74,8 @@ type runErrorJSON struct {
 // MarshalJSON writes the event as one object with snake_case fields, durations in seconds. A tool error is written as
 // in Agent Tools 3.4, a run error as {kind, by, message}.
 func (e Event) MarshalJSON() ([]byte, error) {
-	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached}
+	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached,
+		Message: e.Message}
 	node := e.Node
 	var ne *NodeError
 	if node == nil && errors.As(e.Err, &ne) {

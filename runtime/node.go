@@ -16,6 +16,7 @@ type Node struct {
 	Max      int           // map: most items, loop: most iterations; 0 = unbounded
 	Catch    []Code        // codes the workflow handles with catch
 	CatchAny bool          // catch any: every tool error is handled
+	Policy   *Policy       // flow: what the sub-workflow may do
 }
 
 // Retry says when a failed attempt is repeated and how long to wait before.

@@ -8,7 +8,9 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +21,11 @@ type Runtime struct {
 	engine    Engine
 	observers []Observer
 	secret    func(string) (string, bool)
+	policies  []*Policy // the workflow's first
+	tenant    string
+	carried   bool // runs need an engine even when nobody gave one
+	cache     Cache
+	cacheOnce sync.Once
 }
 
 // Option configures New.
@@ -42,6 +49,16 @@ func WithSecrets(lookup func(name string) (string, bool)) Option {
 	return func(rt *Runtime) { rt.secret = lookup }
 }
 
+// WithTenant says for whom the runs are: whose secrets, cached results and blobs they use. TenantContext says it for one.
+func WithTenant(id string) Option { return func(rt *Runtime) { rt.tenant = id } }
+
+type tenantKey struct{}
+
+// TenantContext returns a context whose runs are for the tenant.
+func TenantContext(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, tenantKey{}, id)
+}
+
 // New makes a Runtime for a compiled workflow. It reports an inconsistent description, and secrets that info names and
 // that cannot be found; a replay needs none.
 func New(info *Info, opts ...Option) (*Runtime, error) {
@@ -54,9 +71,16 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 		}
 	}
 	rt := &Runtime{info: info, secret: os.LookupEnv}
+	if info.Policy != nil {
+		rt.policies = []*Policy{info.Policy}
+	}
 	for _, o := range opts {
 		o(rt)
 	}
+	if err := rt.checkPolicies(); err != nil {
+		return nil, err
+	}
+	rt.carried = rt.carried || len(rt.observers) > 0 || rt.tenant != "" // events carry keys, so scopes are needed
 	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
 		return rt, nil
 	}
@@ -72,6 +96,23 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	return rt, nil
 }
 
+// checkPolicies looks at all policies before one is needed.
+func (rt *Runtime) checkPolicies() error {
+	all := slices.Clone(rt.policies)
+	for _, n := range rt.info.Nodes {
+		if n.Policy != nil {
+			all = append(all, n.Policy)
+		}
+	}
+	for _, p := range all {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("workflow %s: %w", rt.info.Name, err)
+		}
+	}
+	rt.carried = len(all) > 0
+	return nil
+}
+
 // Info returns the workflow's description.
 func (rt *Runtime) Info() *Info { return rt.info }
 
@@ -83,6 +124,9 @@ type state struct {
 	begin  time.Time
 	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
 	broken error                     // the engine could not start
+	tenant string
+	rates  sync.Map // tool -> *rate, for engines with a time of their own
+	warned sync.Map // tools that the run has been warned about
 }
 
 // Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or
@@ -92,14 +136,18 @@ type Run struct {
 	eng   Engine // nil: plain Go
 	scope *Scope // nil without an engine
 	state *state
+	guard *guard // nil without a policy
 }
 
 // Start begins a run under ctx. Its End must be called.
 func (rt *Runtime) Start(ctx context.Context) *Run {
-	s := &state{rt: rt, ctx: ctx}
+	s := &state{rt: rt, ctx: ctx, tenant: rt.tenant}
+	if t, ok := ctx.Value(tenantKey{}).(string); ok {
+		s.tenant = t
+	}
 	r := &Run{ctx: ctx, eng: rt.engine, state: s}
-	if r.eng == nil && len(rt.observers) > 0 {
-		r.eng = Goroutines{} // events carry keys, so scopes are needed
+	if r.eng == nil && (rt.carried || s.tenant != "") {
+		r.eng = Goroutines{}
 	}
 	if r.eng == nil {
 		return r
@@ -114,6 +162,9 @@ func (rt *Runtime) Start(ctx context.Context) *Run {
 		if s.broken = p.Start(r); s.broken != nil {
 			r.eng = Goroutines{} // carries the branches; every call fails
 		}
+	}
+	for _, p := range rt.policies {
+		r.enter(p)
 	}
 	s.begin = r.Now()
 	r.emit(Event{Kind: RunStart, Time: s.begin})
@@ -192,7 +243,19 @@ func (r *Run) In(n *Node) *Run {
 	if r.eng == nil {
 		return r
 	}
-	return r.open(n, -1, r.scope.enter(n))
+	c := r.open(n, -1, r.scope.enter(n))
+	if n.Policy != nil {
+		c.enter(n.Policy)
+	}
+	return c
+}
+
+// enter puts the run under one more policy, charged with what a journal holds of this scope.
+func (r *Run) enter(p *Policy) {
+	r.guard = newGuard(p, r.guard)
+	if a, ok := r.eng.(Answerer); ok {
+		a.Spent(r.scope.path(), r.guard.charge)
+	}
 }
 
 // open makes a Run and its scope in one allocation.

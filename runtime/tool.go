@@ -1,6 +1,9 @@
 package runtime
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Effects says what a call does to the world outside the run.
 type Effects uint8
@@ -34,26 +37,6 @@ type Tool[In, Out any] struct {
 	toolOptions
 }
 
-type toolOptions struct {
-	description string
-	secrets     []string
-	maxOutput   int
-}
-
-// ToolOption configures Bind.
-type ToolOption func(*toolOptions)
-
-// Description sets the text that tells what the tool does.
-func Description(text string) ToolOption { return func(o *toolOptions) { o.description = text } }
-
-// Secrets names the secrets the tool reads with Secret or Auth. A missing one fails the call with AUTH_REQUIRED.
-func Secrets(names ...string) ToolOption {
-	return func(o *toolOptions) { o.secrets = append(o.secrets, names...) }
-}
-
-// MaxOutput bounds the output's JSON in bytes. A larger output fails the call with POLICY_DENIED.
-func MaxOutput(bytes int) ToolOption { return func(o *toolOptions) { o.maxOutput = bytes } }
-
 // Bind makes a tool of f. name is name@version. In and Out must survive a round trip through JSON: exported fields, no
 // functions, channels or interfaces, text in valid UTF-8. f must not change its input and must be safe for concurrent
 // use. It returns a *ToolError to choose the code; any other error becomes UNKNOWN. When its context is cancelled it
@@ -63,8 +46,12 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	for _, opt := range o {
 		opt(&t.toolOptions)
 	}
+	t.replay = t.replayPolicy(e)
 	t.checkIn, t.checkOut = checkFor[In](), checkFor[Out]()
-	t.gated = t.checkIn != nil || t.checkOut != nil || t.secrets != nil || t.maxOutput > 0
+	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
+	if _, ok := t.key.(func(In) string); t.key != nil && !ok {
+		panic(fmt.Sprintf("runtime.Bind: the idempotency key of %s takes another input than the tool", name))
+	}
 	return t
 }
 

@@ -167,22 +167,6 @@ func (c *checker) notApplied(t *ir.Tool) {
 	if t.Sandbox.Name != "" && t.Sandbox.Name != "native" {
 		c.noSandbox(t.Sandbox.Span)
 	}
-	var keys []string
-	for _, k := range []struct {
-		name string
-		set  bool
-	}{
-		{"cache", t.Cache != "" && t.Cache != "none"}, {"rate", t.Rate != ""}, {"cost_usd", t.CostUSD != ""},
-		{"permissions", len(t.Permissions) > 0}, {"replay", t.Replay != ""},
-	} {
-		if k.set {
-			keys = append(keys, "`"+k.name+"`")
-		}
-	}
-	if len(keys) > 0 && t.File == c.wf.File {
-		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: t.Key.Span, Message: "this version of flowgen does not act on " + strings.Join(keys, ", ") + " of tool \"" + t.Key.Name + "\"",
-			Help: "they are kept for the version that does; do not count on them yet"})
-	}
 }
 
 // noSandbox refuses to run without isolation what asks for it.
@@ -205,8 +189,7 @@ func (c *checker) policyNotApplied() {
 		name string
 		set  bool
 	}{
-		{"max_iterations", p.MaxIterations != nil}, {"max_tool_calls", p.MaxToolCalls != nil}, {"max_tokens", p.MaxTokens != nil},
-		{"max_cost_usd", p.MaxCostUSD != ""}, {"grants", len(p.Grants) > 0},
+		{"max_iterations", p.MaxIterations != nil}, {"max_tokens", p.MaxTokens != nil},
 	} {
 		if k.set {
 			keys = append(keys, "`"+k.name+"`")

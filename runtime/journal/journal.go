@@ -60,8 +60,17 @@ type Record struct {
 	Cancelled string             `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
 	Done      bool               `json:"done"`                // false: an intent without a result
 	Broken    string             `json:"broken,omitempty"`    // why input or output could not be encoded
-	Start     time.Duration      `json:"start_ns"`            // since Begin
-	End       time.Duration      `json:"end_ns"`
+
+	// What stands beside the envelope's first fields.
+	Cached      bool                 `json:"cached,omitempty"`
+	Truncated   bool                 `json:"truncated,omitempty"`
+	Attachments []runtime.Attachment `json:"attachments,omitempty"`
+	Sandbox     string               `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
+	CostUSD     runtime.USD          `json:"cost_usd,omitzero"` // of this attempt
+	Denied      bool                 `json:"denied,omitempty"`  // by the policy, so that it does not count
+
+	Start time.Duration `json:"start_ns"` // since Begin
+	End   time.Duration `json:"end_ns"`
 }
 
 type id struct {
@@ -131,9 +140,16 @@ func RecordOf(op runtime.Op, done bool) Record {
 	}
 	r.Input, r.CallID = in, runtime.CallID(h.Tool, in, r.Key)
 	if !done {
+		r.CostUSD = op.Cost() // it may have cost that much
 		return r
 	}
-	r.Done, r.End = true, h.End
+	r.Done, r.End, r.Cached = true, h.End, h.Cached
+	if b := h.Beside; b != nil {
+		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
+		if b.Sandbox > runtime.Native {
+			r.Sandbox = b.Sandbox.String()
+		}
+	}
 	var te *runtime.ToolError
 	var re *runtime.RunError
 	switch {
@@ -157,7 +173,7 @@ func (r Record) Answer(op runtime.Op) error {
 	if err := r.matches(op); err != nil {
 		return err
 	}
-	h.Replayed, h.Start, h.End = true, r.Start, r.End
+	h.Replayed, h.Start, h.End, h.Cached, h.Beside = true, r.Start, r.End, r.Cached, r.beside()
 	switch {
 	case r.Cancelled != "":
 		h.Err = cancelled(r.Cancelled)
@@ -170,6 +186,31 @@ func (r Record) Answer(op runtime.Op) error {
 		}
 	}
 	return h.Err
+}
+
+// beside is what RecordOf has read.
+func (r Record) beside() *runtime.Beside {
+	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied {
+		return nil
+	}
+	b := &runtime.Beside{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied}
+	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
+	return b
+}
+
+// spent is runtime.Answerer's Spent.
+func (j *Journal) spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.records {
+		switch {
+		case r.Denied || !strings.HasPrefix(r.Key, prefix):
+		case r.Result():
+			yield(r.Tool, 1, r.CostUSD)
+		default: // counts when it is done again, and may have cost what it costs
+			yield(r.Tool, 0, r.CostUSD)
+		}
+	}
 }
 
 func (r Record) matches(op runtime.Op) error {

@@ -179,7 +179,7 @@ func (e *Recorder) Envelopes() []runtime.Envelope {
 		}
 		name, version := runtime.SplitTool(r.Tool)
 		out = append(out, runtime.Envelope{CallID: r.CallID, Name: name, Version: version, Input: r.Input, Output: r.Output,
-			Error: r.Error, TStart: e.base.Add(r.Start).UTC(), TEnd: e.base.Add(r.End).UTC(), Cached: en.op.Head().Cached})
+			Error: r.Error, TStart: e.base.Add(r.Start).UTC(), TEnd: e.base.Add(r.End).UTC(), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments})
 	}
 	return out
 }

@@ -10,9 +10,11 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 )
 
-// Replayer is an engine that answers every call from a journal and runs no tool. It serves one run.
+// Replayer is an engine that answers every call from a journal and runs no tool, unless RunMissing says so. It serves
+// one run.
 type Replayer struct {
 	journal *Journal
+	missing bool // calls without a record may run
 
 	mu     sync.Mutex
 	used   bool
@@ -28,8 +30,21 @@ type parked struct {
 	wake chan struct{}
 }
 
-// Replay returns an engine that replays j strictly.
-func Replay(j *Journal) *Replayer { return &Replayer{journal: j, asked: map[id]bool{}} }
+// ReplayOption configures Replay.
+type ReplayOption func(*Replayer)
+
+// RunMissing lets calls without a record run when the replay policy of their tool is recorded-result, which is the
+// default of tools that change nothing (ToolSpec: replay_policy). They are not recorded. Others stay an error.
+func RunMissing() ReplayOption { return func(e *Replayer) { e.missing = true } }
+
+// Replay returns an engine that replays j.
+func Replay(j *Journal, opts ...ReplayOption) *Replayer {
+	e := &Replayer{journal: j, asked: map[id]bool{}}
+	for _, o := range opts {
+		o(e)
+	}
+	return e
+}
 
 // Start implements runtime.Starter.
 func (e *Replayer) Start(*runtime.Run) error {
@@ -42,8 +57,22 @@ func (e *Replayer) Start(*runtime.Run) error {
 	return nil
 }
 
-// Executes implements runtime.Executor: it reports that no tool runs, so that no secret is needed.
-func (e *Replayer) Executes() bool { return false }
+// Executes implements runtime.Executor: it reports whether a tool may run, and so whether secrets are needed.
+func (e *Replayer) Executes() bool { return e.missing }
+
+// Answers implements runtime.Answerer.
+func (e *Replayer) Answers(h *runtime.Head) bool {
+	if !e.missing {
+		return true // or fails: nothing runs
+	}
+	rec, ok := e.journal.Lookup(h.Key(), int(h.Attempt))
+	return ok && rec.Done
+}
+
+// Spent implements runtime.Answerer.
+func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+	e.journal.spent(prefix, yield)
+}
 
 // Seed implements runtime.Seeder.
 func (e *Replayer) Seed() uint64 { return e.journal.Header().Seed }
@@ -64,6 +93,14 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 	e.park(r, key)
 	if err := r.Cancelled(); err != nil {
 		return err
+	}
+	if h.Replay == runtime.FailLoud {
+		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never run again", key, attempt, h.Tool)
+	}
+	if e.missing && h.Replay == runtime.RecordedResult {
+		h.Replayed = false
+		h.Err = op.Exec(r.CallContext(h.Effects))
+		return h.Err
 	}
 	return Miss(e.journal, key, attempt)
 }

@@ -60,6 +60,17 @@ func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
 	return e.Recorder.Do(r, op)
 }
 
+// Answers implements runtime.Answerer.
+func (e *Resumer) Answers(h *runtime.Head) bool {
+	rec, ok := e.old.Lookup(h.Key(), int(h.Attempt))
+	return ok && rec.Result()
+}
+
+// Spent implements runtime.Answerer.
+func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+	e.old.spent(prefix, yield)
+}
+
 // Journal returns the old journal together with what happened since.
 func (e *Resumer) Journal() *Journal {
 	j := e.Recorder.Journal()

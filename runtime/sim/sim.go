@@ -246,6 +246,19 @@ func (s *Simulator) Seed() uint64 {
 // Executes implements runtime.Executor: it reports whether tools run.
 func (s *Simulator) Executes() bool { return s.opts.Replay == nil && s.opts.Exec == nil }
 
+// OwnTime implements runtime.OwnTime.
+func (s *Simulator) OwnTime() bool { return true }
+
+// Answers implements runtime.Answerer.
+func (s *Simulator) Answers(*runtime.Head) bool { return s.opts.Replay != nil }
+
+// Spent implements runtime.Answerer.
+func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+	if s.opts.Replay != nil {
+		journal.Replay(s.opts.Replay).Spent(prefix, yield)
+	}
+}
+
 // Start implements runtime.Starter.
 func (s *Simulator) Start(r *runtime.Run) error {
 	if s.current == nil {

@@ -1,0 +1,136 @@
+package codegen
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// options are what a tool declares for the gates of its calls, in the order of the gates. Every binding hands them to
+// runtime.Bind. What is the default is not written.
+func (g *generator) options(t *ir.Tool) []jen.Code {
+	var out []jen.Code
+	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(runtimePath, name).Call(args...)) }
+	switch t.State {
+	case "deprecated":
+		option("Deprecated")
+	case "blocked":
+		option("Blocked")
+	}
+	if len(t.Permissions) > 0 {
+		option("Permissions", quoted(t.Permissions)...)
+	}
+	if cost := strings.Trim(t.CostUSD, "0."); cost != "" {
+		option("CostUSD", quote(t.CostUSD))
+	}
+	if name := replayName(t); name != "" {
+		option("Replay", jen.Qual(runtimePath, name))
+	}
+	switch {
+	case t.Cache == "forever":
+		option("CacheForever")
+	case t.Cache == "ttl" && t.CacheTTL != nil:
+		option("CacheFor", durationCode(t.CacheTTL.Value))
+	}
+	if n, per, ok := rateOf(t.Rate); ok {
+		option("Rate", jen.Lit(n), durationCode(per))
+	}
+	switch {
+	case t.IdempotencyKey != nil:
+		option("IdempotencyKey", g.idempotencyKey(t))
+	case t.Idempotency:
+		option("Idempotent")
+	}
+	if tier := tierNames[t.Sandbox.Name]; tier != "" {
+		option("Require", jen.Qual(runtimePath, tier))
+	}
+	return out
+}
+
+// replayName is the constant of a replay policy that differs from what follows from the effects (ToolSpec).
+func replayName(t *ir.Tool) string {
+	usual := "must-stub"
+	if check.Effects(t) <= ir.EffectsReads {
+		usual = "recorded-result"
+	}
+	if t.Replay == usual {
+		return ""
+	}
+	return map[string]string{"must-stub": "MustStub", "fail-loud": "FailLoud", "recorded-result": "RecordedResult"}[t.Replay]
+}
+
+// rateOf reads 5/s.
+func rateOf(text string) (int, time.Duration, bool) {
+	calls, unit, _ := strings.Cut(text, "/")
+	n, err := strconv.Atoi(calls)
+	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
+	return n, per, err == nil && n > 0 && per > 0
+}
+
+// idempotencyKey writes the function from the input to the key.
+func (g *generator) idempotencyKey(t *ir.Tool) jen.Code {
+	fn := &function{g: g, names: map[string]bool{}}
+	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	text := b.valueAs(t.IdempotencyKey, schema.StringType)
+	in := jen.Id("in")
+	if _, constant := constantText(t.IdempotencyKey); constant {
+		in = jen.Id("_")
+	}
+	b.add(jen.Return(text))
+	return jen.Func().Params(in.Add(g.inType(t))).String().Block(b.code...)
+}
+
+// tierNames are the constants of the sandbox tiers that isolate.
+var tierNames = map[string]string{"wasm": "Wasm", "process": "Process", "container": "Container", "gvisor": "GVisor"}
+
+// policy is what a run may do, as far as that is not certain before it begins: bounds, and capabilities where a tool
+// claims one. nil when nothing is left to watch.
+func (g *generator) policy(p *check.Program) jen.Code {
+	pol := p.WF.Policy
+	if pol == nil {
+		return nil
+	}
+	claims := slices.ContainsFunc(g.programs(), func(p *check.Program) bool { // those of sub-workflows are under it too
+		return slices.ContainsFunc(p.Body.All(), func(s *check.Step) bool { return s.Tool != nil && len(s.Tool.Permissions) > 0 })
+	})
+	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
+		return nil
+	}
+	var fields []jen.Code
+	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
+	if len(pol.Grants) > 0 {
+		add("Grants", jen.Index().String().Values(quoted(pol.Grants)...))
+	}
+	if len(pol.Effects) > 0 {
+		var effects []jen.Code
+		for _, e := range pol.Effects {
+			effects = append(effects, effectsName(e))
+		}
+		add("Effects", jen.Index().Qual(runtimePath, "Effects").Values(effects...))
+	}
+	if pol.MaxToolCalls != nil {
+		add("MaxToolCalls", jen.Lit(int(*pol.MaxToolCalls)))
+	}
+	if pol.MaxCostUSD != "" {
+		add("MaxCostUSD", quote(pol.MaxCostUSD))
+	}
+	if tier := tierNames[pol.SandboxMin]; tier != "" {
+		add("MinSandbox", jen.Qual(runtimePath, tier))
+	}
+	return jen.Op("&").Qual(runtimePath, "Policy").Values(fields...)
+}
+
+func quoted(list []string) []jen.Code {
+	var out []jen.Code
+	for _, s := range list {
+		out = append(out, quote(s))
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+package runtime
+
+import "context"
+
+// required is the isolation that a call needs: what its tool asks for, and, for tools that can be isolated, what the policy does.
+func required(r *Run, o *toolOptions) Tier {
+	t := o.tier
+	if o.obtain != nil {
+		t = max(t, r.guard.minSandbox())
+	}
+	return t
+}
+
+// isolate finds out which tier the call runs in, and refuses one that is not enough.
+func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
+	need, got := required(r, o), Native
+	if o.obtain != nil {
+		var err error
+		if got, err = o.obtain(ctx, need); err != nil {
+			if te := toolError(err); te != nil {
+				return te
+			}
+			return Errorf(SandboxError, "tool %s cannot be isolated: %v", h.Tool, err)
+		}
+	}
+	if got < need {
+		return Errorf(SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
+	}
+	h.beside().Sandbox = got
+	return nil
+}

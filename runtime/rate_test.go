@@ -1,0 +1,111 @@
+package runtime_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/sim"
+)
+
+// In every period of the rate at most that many calls begin, under every schedule, and no turn is wasted.
+func TestRateHolds(t *testing.T) {
+	tests := []struct {
+		n     int
+		per   time.Duration
+		calls int
+		last  time.Duration // when the last call begins
+	}{
+		{5, time.Second, 23, 4 * time.Second},
+		{1, time.Minute, 4, 3 * time.Minute},
+		{100, time.Hour, 100, 0},
+		{10_000, time.Second, 8_000, 0}, // kept in shorter periods
+	}
+	for _, tt := range tests {
+		for seed := range uint64(5) {
+			var begun []time.Duration
+			var s *sim.Simulator
+			tool := runtime.Bind("t.rated@1", runtime.Reads, func(context.Context, pair) (pair, error) {
+				begun = append(begun, s.Elapsed())
+				return pair{}, nil
+			}, runtime.Rate(tt.n, tt.per))
+			s = sim.New(seed, sim.Options{Latency: func(string, int) time.Duration { return 0 }})
+			err := s.Drive(func() {
+				r := start(t, t.Context(), runtime.WithEngine(s))
+				m := node("m")
+				m.Limit = tt.calls
+				if _, err := runtime.Map(r, m, make([]int, tt.calls), func(r *runtime.Run, _ int) (pair, error) {
+					return runtime.Call(r, node("a"), tool, pair{})
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+			if err != nil || len(begun) != tt.calls {
+				t.Fatalf("%v, %d calls", err, len(begun))
+			}
+			slices.Sort(begun)
+			for i := range begun {
+				if i >= tt.n && begun[i]-begun[i-tt.n] < tt.per {
+					t.Fatalf("%d/%v: calls %d and %d begin at %v and %v", tt.n, tt.per, i-tt.n, i, begun[i-tt.n], begun[i])
+				}
+			}
+			if last := begun[len(begun)-1]; tt.n <= 4096 && last != tt.last {
+				t.Errorf("%d/%v: the last of %d calls begins after %v, want %v", tt.n, tt.per, tt.calls, last, tt.last)
+			}
+		}
+	}
+}
+
+// Without an engine of its own time the rate holds for all runs of the process.
+func TestRateIsOfTheProcess(t *testing.T) {
+	const period = 40 * time.Millisecond
+	var mu sync.Mutex
+	var begun []time.Time
+	tool := runtime.Bind("t.rated@1", runtime.Reads, func(context.Context, pair) (pair, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		begun = append(begun, time.Now())
+		return pair{}, nil
+	}, runtime.Rate(3, period))
+	var wg sync.WaitGroup
+	for range 9 {
+		wg.Go(func() {
+			if _, err := runtime.Call(start(t, t.Context()), node("a"), tool, pair{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(begun, time.Time.Compare)
+	if d := begun[8].Sub(begun[0]); d < 2*period-5*time.Millisecond {
+		t.Errorf("nine calls, three in %v, begin within %v", period, d)
+	}
+}
+
+func TestRateWaitsNoLongerThanTheDeadline(t *testing.T) {
+	tool := runtime.Bind("t.rated@1", runtime.Reads, step, runtime.Rate(1, time.Hour))
+	if _, err := runtime.Call(start(t, t.Context()), node("a"), tool, pair{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	begin := time.Now()
+	_, err := runtime.Call(start(t, ctx), node("a"), tool, pair{})
+	wantCode(t, err, runtime.RateLimit)
+	if time.Since(begin) > 10*time.Second {
+		t.Error("it has waited")
+	}
+	te := err.(*runtime.NodeError).Err.(*runtime.ToolError)
+	if te.RetryAfterS == nil || *te.RetryAfterS < 3000 || *te.RetryAfterS > 3600 {
+		t.Errorf("retry after %v", te.RetryAfterS)
+	}
+
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := runtime.Call(start(t, ctx), node("a"), tool, pair{}); !runtime.IsCancelled(err) {
+		t.Errorf("a call that was cancelled while it waited: %v", err)
+	}
+}
