@@ -122,11 +122,12 @@ output: {date: $date}
 	{
 		Code:  NotApplied,
 		Title: "something declared that this version does not act on",
-		Cause: "The key is part of the language, and this version of flowgen reads it and does nothing with it: there is no cache, rate limit, budget or grant behind it yet. It is a warning, so that nobody counts on what is not there. Leave the key out, or keep it for the version that acts on it.",
+		Cause: "The key is part of the language, and this version of flowgen reads it and does nothing with it: nothing holds the run to it yet. It is a warning, so that nobody counts on what is not there. Leave the key out, or keep it for the version that acts on it.",
 		Wrong: `flowgen: 1
 name: dates
+policy: {max_tokens: 1000}
 tools:
-  today: {command: [date], out: string, effects: reads, cache: {ttl: 10m}}
+  today: {command: [date], out: string, effects: reads}
 nodes:
   date: {tool: today}
 output: {date: $date}
