@@ -59,6 +59,7 @@ var table = []row{
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
 	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},
+	{pkg: "bench/compile", own: []string{"parser", "ir", "ir/...", "codegen"}},
 }
 
 // testOnly packages have no code of their own; their tests may import everything.

@@ -83,7 +83,7 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	b.run(p.Body, refs)
 	b.gap()
 	b.result(g.goType(p.Output), p.Outputs)
-	if mentions(b.code[declared:], "state") {
+	if p.State == nil || mentions(b.code[declared:], "state") {
 		return b.code
 	}
 	// Nothing of the workflow itself uses it; a sub-workflow has its own. Whether a field was set may still be asked.

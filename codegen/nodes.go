@@ -266,10 +266,8 @@ type Edge struct{ From, To, Label string }
 // Edges lists the edges of a body, written or inferred, in the order of its steps.
 func Edges(b *check.Body) []Edge {
 	var out []Edge
-	for _, s := range b.Steps {
-		for _, e := range s.Edges() {
-			out = append(out, Edge(e))
-		}
+	for _, e := range b.Edges() {
+		out = append(out, Edge(e))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -159,12 +160,27 @@ func (b *block) structLiteral(typ jen.Code, args []*check.Argument) jen.Code {
 	long := len(args) > 2
 	for _, a := range args {
 		v := b.argument(a)
-		if s, ok := v.(*jen.Statement); ok && len(s.GoString()) > 60 {
-			long = true
-		}
+		long = long || wide(v)
 		fields = append(fields, jen.Id(ident(fieldName(a.Field))).Op(":").Add(v))
 	}
 	return jen.Add(typ).Custom(braces(long), fields...)
+}
+
+// wide tells whether a value takes too much of a line to share it. Formatting a value to see how long it is costs more
+// than all else that is done for a node, so that those which are short in any case are told apart first.
+func wide(v jen.Code) bool {
+	s, ok := v.(*jen.Statement)
+	if !ok {
+		return false
+	}
+	f := jen.NewFile("p")
+	f.NoFormat = true
+	f.Add(s)
+	var raw bytes.Buffer
+	if err := f.Render(&raw); err == nil && raw.Len() <= 60 { // with a package clause, which makes up for blanks
+		return false
+	}
+	return len(s.GoString()) > 60
 }
 
 // argument is the value of a field: as given, or the field's default.

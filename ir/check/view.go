@@ -29,38 +29,49 @@ func (s *Step) Timeout() time.Duration {
 // An EdgeView is an edge as people see it; To may be "end".
 type EdgeView struct{ From, To, Label string }
 
-// Edges lists the edges that leave a step: to other steps, and to the end where that was written.
-func (s *Step) Edges() []EdgeView {
-	var out []EdgeView
-	id := s.Node.ID.Name
-	for _, a := range s.out {
-		if a.orderOnly {
-			continue
-		}
-		e := EdgeView{From: id, To: a.to.Node.ID.Name}
-		if a.decision != nil {
-			e.Label = a.decision.Cases[a.cases].Label
-		}
-		out = append(out, e)
+// Edges lists the edges of a body by the steps they leave: to other steps, and to the end where that was written.
+func (b *Body) Edges() []EdgeView {
+	back := map[*Step][]*backEdge{}
+	for _, l := range b.loops {
+		back[l.from] = append(back[l.from], l)
 	}
-	for _, l := range s.body.loops {
-		if l.from == s {
+	ends := map[string][]EdgeView{}
+	for _, e := range b.IR.Edges {
+		ends[e.From.Name] = append(ends[e.From.Name], endEdges(e)...)
+	}
+	var out []EdgeView
+	for _, s := range b.Steps {
+		out = append(out, s.forward()...)
+		id := s.Node.ID.Name
+		for _, l := range back[s] {
 			label := "again"
 			if l.when != nil {
 				label = l.when.Cases[l.repeat].Label
 			}
 			out = append(out, EdgeView{From: id, To: l.header.Node.ID.Name, Label: label})
 		}
-	}
-	for _, e := range s.body.IR.Edges {
-		if e.From.Name == id {
-			out = append(out, endEdges(e)...)
+		out = append(out, ends[id]...)
+		for _, c := range s.Node.Catch {
+			if c.Target.Name == "end" {
+				out = append(out, EdgeView{From: id, To: "end", Label: "catch " + c.Code.Name})
+			}
 		}
 	}
-	for _, c := range s.Node.Catch {
-		if c.Target.Name == "end" {
-			out = append(out, EdgeView{From: id, To: "end", Label: "catch " + c.Code.Name})
+	return out
+}
+
+// forward are the edges to steps that come later.
+func (s *Step) forward() []EdgeView {
+	var out []EdgeView
+	for _, a := range s.out {
+		if a.orderOnly {
+			continue
 		}
+		e := EdgeView{From: s.Node.ID.Name, To: a.to.Node.ID.Name}
+		if a.decision != nil {
+			e.Label = a.decision.Cases[a.cases].Label
+		}
+		out = append(out, e)
 	}
 	return out
 }
