@@ -49,3 +49,25 @@ func Work(_ context.Context, in Item) (Result, error) {
 //
 //go:noinline
 func Next(n int64) int64 { return n + 1 }
+
+type gateKey struct{}
+
+// Gate is where Wait waits.
+type Gate struct {
+	Enter func()
+	Open  chan struct{}
+}
+
+// WithGate returns a context under which Wait waits at g.
+func WithGate(ctx context.Context, g *Gate) context.Context {
+	return context.WithValue(ctx, gateKey{}, g)
+}
+
+// Wait is Step behind the gate of its context.
+func Wait(ctx context.Context, in Message) (Message, error) {
+	if g, ok := ctx.Value(gateKey{}).(*Gate); ok {
+		g.Enter()
+		<-g.Open
+	}
+	return Step(ctx, in)
+}

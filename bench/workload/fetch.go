@@ -100,13 +100,18 @@ func fetches(title string, each func(func() error) func(int) error) (Comparison,
 				return err
 			})},
 			{"flowgen", 1, each(func() error { return call(plain) })},
-			{"flowgen, recorded", 1, each(func() error {
-				w, err := fetch.New(secrets, runtime.WithEngine(journal.NewRecorder()))
+			{"flowgen, recorded", 1, func(n int) error {
+				run, err := begin(ctx, fetch.Info, secrets, runtime.WithEngine(journal.NewRecorder()))
 				if err != nil {
 					return err
 				}
-				return call(w)
-			})},
+				err = each(func() error {
+					_, err := plain.Body(run, fetch.Input{Port: port, N: 42})
+					return err
+				})(n)
+				run.End(&err)
+				return err
+			}},
 			{"by hand, bare: nothing checked, nothing decoded", 1, each(func() error { return hand.bare(ctx) })},
 		},
 	}, nil

@@ -3,6 +3,8 @@ package httptool
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
@@ -13,12 +15,13 @@ import (
 type Body struct {
 	kind string
 	data []byte
+	text string // in place of data
 	err  error
 }
 
 // TextBody is text in UTF-8.
 func TextBody(text string) Body {
-	return Body{kind: "text/plain; charset=utf-8", data: []byte(text)}
+	return Body{kind: "text/plain; charset=utf-8", text: text}
 }
 
 // JSONBody is the JSON of a value of a journalled type. A value that has none
@@ -46,4 +49,13 @@ func FormBody(fields ...Field) Body {
 	return Body{kind: "application/x-www-form-urlencoded", data: b}
 }
 
-func (b Body) none() bool { return b.data == nil && b.kind == "" }
+// reader returns the body from its beginning, nil when there is none.
+func (b *Body) reader() io.Reader {
+	switch {
+	case b.data == nil && b.kind == "":
+		return nil
+	case b.data == nil:
+		return strings.NewReader(b.text)
+	}
+	return bytes.NewReader(b.data)
+}

@@ -455,3 +455,15 @@ func TestPreview(t *testing.T) {
 		t.Errorf("broken JSON: %v", err)
 	}
 }
+
+// Text goes into a request as it is: the body needs no copy of it.
+func TestTextBodyAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("text ", 100)
+	var body Body
+	if got := testing.AllocsPerRun(100, func() { body = TextBody(text) }); got != 0 {
+		t.Errorf("a body allocates %v times", got)
+	}
+	if b, err := io.ReadAll(body.reader()); err != nil || string(b) != text {
+		t.Errorf("%v %q", err, b)
+	}
+}

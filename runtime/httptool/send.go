@@ -1,7 +1,6 @@
 package httptool
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
@@ -52,7 +51,7 @@ func (x *exchange) send(in Request) error {
 		if hop == MaxRedirects {
 			return x.denied("%s redirects more than %d times", x.host(), MaxRedirects)
 		}
-		if req, err = x.redirect(req, status, location, in.Body.data); err != nil {
+		if req, err = x.redirect(req, status, location, &in.Body); err != nil {
 			return err
 		}
 	}
@@ -75,11 +74,7 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	var body io.Reader
-	if !in.Body.none() {
-		body = bytes.NewReader(in.Body.data)
-	}
-	req, err := http.NewRequestWithContext(x.ctx, in.Method, target, body)
+	req, err := http.NewRequestWithContext(x.ctx, in.Method, target, in.Body.reader())
 	if err != nil {
 		return nil, runtime.Invalid("the request cannot be made: %s", plain.Line(reason(err), messageRunes))
 	}
@@ -232,7 +227,7 @@ func basic(secret string) (string, bool) {
 }
 
 // redirect makes the request that follows a response of the given status.
-func (x *exchange) redirect(old *http.Request, status int, location string, data []byte) (*http.Request, error) {
+func (x *exchange) redirect(old *http.Request, status int, location string, given *Body) (*http.Request, error) {
 	to, err := old.URL.Parse(location)
 	if err != nil {
 		return nil, runtime.Errorf(runtime.ProviderError, "%s redirects to something that is no URL", x.host())
@@ -254,7 +249,7 @@ func (x *exchange) redirect(old *http.Request, status int, location string, data
 	}
 	var body io.Reader
 	if method == old.Method && old.Body != nil && !foreign {
-		body = bytes.NewReader(data)
+		body = given.reader()
 	}
 	req, err := http.NewRequestWithContext(x.ctx, method, to.String(), body)
 	if err != nil {
