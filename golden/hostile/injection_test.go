@@ -319,13 +319,13 @@ func TestInjection(t *testing.T) {
 			isRef := strings.Contains(at.value, "go:") || strings.Contains(at.value, "tools.")
 			if !isRef && g.open() {
 				open++
-				each = pick(8, 60)
+				each = pick(11, 60)
 			}
 			for i := range each {
 				choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
 				text, mode := texts[choice%uint64(len(texts))], at.mode(choice>>32)
 				if isRef {
-					if goRefs++; goRefs > pick(10, 300) { // each may start the go command
+					if goRefs++; goRefs > pick(4, 300) { // each may start the go command
 						continue
 					}
 				}
