@@ -167,8 +167,9 @@ func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 		fixed := strings.ReplaceAll(ref.Name, `\`, "/")
 		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "names of files are written with `/` on every system", Help: "replace with `" + fixed + "`"})
 		return "", false
-	case path.IsAbs(ref.Name):
-		return path.Clean(ref.Name), true
+	case path.IsAbs(ref.Name), strings.Contains(ref.Name, ":"): // a drive of Windows, or a stream
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are named relative to the folder of the file they stand in", Help: "move the file into the project, and write its relative name"})
+		return "", false
 	}
 	return path.Join(path.Dir(from.Name), ref.Name), true
 }

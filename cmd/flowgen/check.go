@@ -12,7 +12,6 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
-	"github.com/flowgen-dev/flowgen/parser"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -95,7 +94,7 @@ func (a *app) check(names []string, found bool) []diag.Diagnostic {
 	return merged(a.compileAll(newDisk(), names, found))
 }
 
-func (a *app) compileAll(files parser.Files, names []string, found bool) []*compiled {
+func (a *app) compileAll(files *disk, names []string, found bool) []*compiled {
 	var list []*compiled
 	for _, name := range names {
 		list = append(list, a.compile(files, name))

@@ -20,10 +20,10 @@ type compiled struct {
 }
 
 // compile runs parser, bind and check over one file.
-func (a *app) compile(files parser.Files, name string) *compiled {
+func (a *app) compile(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
-	c := &compiled{name: name, workflow: parser.Parse(files, name, sink)}
+	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
 		bind.Resolve(c.workflow, bind.Options{Dir: dir}, sink)

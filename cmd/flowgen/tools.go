@@ -243,10 +243,10 @@ func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
 }
 
 // readTools reads a file for its tools alone: it may be one that has no nodes because others include it.
-func (a *app) readTools(files parser.Files, name string) *compiled {
+func (a *app) readTools(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
-	c := &compiled{name: name, workflow: parser.Parse(files, name, sink)}
+	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
 	if c.workflow != nil {
 		bind.Resolve(c.workflow, bind.Options{Dir: filepath.FromSlash(path.Dir(name))}, sink)
 	}

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/flowgen-dev/flowgen/ir"
 )
@@ -31,10 +30,15 @@ func newDisk() *disk { return &disk{texts: map[string][]byte{}} }
 
 // ReadFile implements parser.Files. A file is read once, so that all that include it see the same text.
 func (d *disk) ReadFile(name string) ([]byte, error) {
+	return d.remember(name, func() ([]byte, error) { return readRegular(filepath.FromSlash(name)) })
+}
+
+// remember reads what was not read before.
+func (d *disk) remember(name string, read func() ([]byte, error)) ([]byte, error) {
 	if text, ok := d.texts[name]; ok {
 		return text, nil
 	}
-	text, err := readRegular(filepath.FromSlash(name))
+	text, err := read()
 	if err != nil {
 		return nil, err
 	}
@@ -43,25 +47,17 @@ func (d *disk) ReadFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// readRegular reads a regular file of bounded size: a pipe or a device would make a compiler wait or swell.
+var errTooLarge = fmt.Errorf("larger than %d MiB", maxFile>>20)
+
+// readRegular reads a regular file of bounded size: a pipe or a device would make a compiler wait or swell. A pipe that
+// nobody writes to keeps even opening it from returning, unless that is not to block.
 func readRegular(name string) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", maxFile>>20)}
-	}
-	return text, err
+	return readOpen(f, name)
 }
 
 // foldersHelp says how files are named.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -87,7 +88,7 @@ func (f *Files) bytes(dir, name string) ([]byte, error) {
 	if err := contained(dir, name); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
 	if err != nil {
 		return nil, err
 	}
