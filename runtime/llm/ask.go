@@ -1,0 +1,98 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Prompt is what a node asks.
+type Prompt struct {
+	System string
+	Text   string
+	Media  []Media
+}
+
+// Format is how an answer becomes a value.
+type Format struct {
+	Schema *Schema // nil: the answer's text
+	Reask  int     // times a model is told what is wrong with its answer and asked again
+}
+
+// longestAnswer bounds what is shown of an answer that does not fit.
+const longestAnswer = 200
+
+// Ask calls model m for node n. For an Out of string and no schema the result is the answer's text; for anything else it
+// is decoded strictly from JSON. An answer that does not fit is asked for again, f.Reask times, with what was wrong; then
+// the error is VALIDATION_ERROR. Each question is a call of its own with a record of its own. The error is a
+// *runtime.NodeError.
+func Ask[Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format) (Out, error) {
+	var out Out
+	c := &Conversation{System: p.System, Schema: f.Schema, Messages: []Message{{Role: User, Text: p.Text, Media: p.Media}}}
+	for asked := 0; ; asked++ {
+		reply, err := m.Complete(r, n, c)
+		if err != nil {
+			return out, err
+		}
+		te := answer(reply, f.Schema, &out)
+		if te == nil {
+			return out, nil
+		}
+		if asked >= f.Reask || te.Code != runtime.ValidationError {
+			return out, r.Fail(n, te)
+		}
+		c.Messages = append(c.Messages, Message{Role: User,
+			Text: "That answer cannot be used: " + te.Message + ". Answer again, with JSON of the schema and nothing else."})
+	}
+}
+
+// answer decodes a reply.
+func answer[Out any](reply *Reply, schema *Schema, out *Out) *runtime.ToolError {
+	switch reply.Stop {
+	case Length:
+		return runtime.Errorf(runtime.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+	case Refusal:
+		return runtime.Errorf(runtime.ProviderError, "%s refused to answer", reply.Model)
+	}
+	if text, ok := any(out).(*string); ok && schema == nil {
+		*text = reply.Message.Text
+		return nil
+	}
+	text := unfence(reply.Message.Text)
+	err := runtime.Decode([]byte(text), out)
+	if err == nil {
+		return nil
+	}
+	message := err.Error()
+	if te, ok := err.(*runtime.ToolError); ok {
+		message = te.Message
+	}
+	e := runtime.Invalid("the answer does not fit: %s", message)
+	e.Details = runtime.MapValue(runtime.Entry{Key: "answer", Value: runtime.StringValue(shorten(text))})
+	return e
+}
+
+// unfence takes the text out of a Markdown fence, in which models without a JSON mode like to put JSON.
+func unfence(text string) string {
+	text = strings.TrimSpace(text)
+	inner, ok := strings.CutPrefix(text, "```")
+	if !ok {
+		return text
+	}
+	_, inner, ok = strings.Cut(inner, "\n")
+	if !ok {
+		return text
+	}
+	if inner, ok = strings.CutSuffix(inner, "```"); !ok {
+		return text
+	}
+	return strings.TrimSpace(inner)
+}
+
+func shorten(text string) string {
+	if r := []rune(text); len(r) > longestAnswer {
+		return fmt.Sprintf("%s... (%d characters)", string(r[:longestAnswer]), len(r))
+	}
+	return text
+}

@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Names translates the names of tools to what a provider takes, and back. The zero value is ready.
+type Names struct {
+	safe, real map[string]string
+}
+
+// longestName is what the strictest provider takes.
+const longestName = 64
+
+// Safe returns a name of at most 64 letters, digits, "_" and "-". Different names stay different.
+func (n *Names) Safe(name string) string {
+	if s, ok := n.safe[name]; ok {
+		return s
+	}
+	if n.safe == nil {
+		n.safe, n.real = map[string]string{}, map[string]string{}
+	}
+	base := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+	s := base[:min(len(base), longestName)]
+	for i := 2; ; i++ {
+		if _, taken := n.real[s]; !taken {
+			break
+		}
+		suffix := "_" + strconv.Itoa(i)
+		s = base[:min(len(base), longestName-len(suffix))] + suffix
+	}
+	n.safe[name], n.real[s] = s, name
+	return s
+}
+
+// Real returns the tool's own name. What is not a translated name stays as it is: the model has made it up.
+func (n *Names) Real(safe string) string {
+	if s, ok := n.real[safe]; ok {
+		return s
+	}
+	return safe
+}

@@ -1,0 +1,110 @@
+// Package wire is the HTTP that model providers have in common: one POST, its failures as codes, bounded bodies, and
+// server-sent events.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+)
+
+const (
+	maxBody = 32 << 20 // of an answer
+	maxLine = 8 << 20  // of one event
+	maxText = 300      // runes of the other side's words
+)
+
+// A Service is one address that somebody has declared: connections go there and, beyond public addresses, nowhere else.
+// It is safe for concurrent use.
+type Service struct {
+	Base   string // without a slash at its end
+	client *httptool.Client
+	http   *http.Client
+}
+
+// Open makes a Service of a base URL.
+func Open(base string) *Service {
+	base = strings.TrimRight(base, "/")
+	var allow []httptool.Option
+	if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
+		allow = append(allow, httptool.Allow(u.Hostname()))
+	}
+	s := &Service{Base: base, client: httptool.NewClient(allow...)}
+	s.http = s.Client(s.client)
+	return s
+}
+
+// Client returns what the service's own library can use: it follows no redirects, because a service that moved is a
+// service that nobody has declared.
+func (s *Service) Client(rt http.RoundTripper) *http.Client {
+	return &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Post sends JSON, given in parts that nobody changes any more, and returns a 2xx response, whose body the caller closes.
+func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
+	if err != nil {
+		return nil, runtime.Invalid("the model's address is no URL")
+	}
+	for _, p := range parts {
+		req.ContentLength += int64(len(p))
+	}
+	req.GetBody = func() (io.ReadCloser, error) {
+		readers := make([]io.Reader, len(parts))
+		for i, p := range parts {
+			readers[i] = bytes.NewReader(p)
+		}
+		return io.NopCloser(io.MultiReader(readers...)), nil
+	}
+	req.Body, _ = req.GetBody() // never fails
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, s.client.Failed(req, err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return nil, s.client.Refused(req, resp)
+}
+
+// Failed is the error of a response whose body did not come to its end.
+func (s *Service) Failed(resp *http.Response, err error) error {
+	return s.client.Failed(resp.Request, err)
+}
+
+// Body reads a whole answer.
+func (s *Service) Body(resp *http.Response) ([]byte, error) {
+	host := resp.Request.URL.Host
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return nil, s.Failed(resp, err)
+	}
+	if len(b) > maxBody {
+		return nil, runtime.Errorf(runtime.PolicyDenied, "the answer of %s is larger than the %s bytes allowed", host, strconv.Itoa(maxBody))
+	}
+	return b, nil
+}
+
+// Garbled is the error of an answer that is not what the provider's documents say.
+func Garbled(host, what string) *runtime.ToolError {
+	return runtime.Errorf(runtime.ProviderError, "the answer of %s cannot be read: %s", host, plain.Line(what, maxText))
+}
+
+// IsEvents reports whether a response is a stream of server-sent events.
+func IsEvents(resp *http.Response) bool {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
+}

@@ -1,0 +1,73 @@
+package llm
+
+import (
+	"context"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Model is a model with its parameters, as a workflow declares it. It is read-only and safe for concurrent use.
+type Model struct {
+	name     string // provider:id
+	id       string
+	provider Provider
+	key      string
+	params   Params
+	price    *Price
+	tool     *runtime.Tool[Turn, Reply]
+}
+
+// ModelOption configures NewModel.
+type ModelOption func(*Model)
+
+// Key names the secret that authenticates calls.
+func Key(secret string) ModelOption { return func(m *Model) { m.key = secret } }
+
+// With sets the parameters of all calls.
+func With(p Params) ModelOption { return func(m *Model) { m.params = p } }
+
+// Priced says what a million tokens cost, instead of the table.
+func Priced(p Price) ModelOption { return func(m *Model) { m.price = &p } }
+
+// NewModel returns the model id of a provider. name is what records and events call it: provider:id.
+func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
+	m := &Model{name: name, id: id, provider: p}
+	for _, opt := range o {
+		opt(m)
+	}
+	if m.price == nil {
+		m.price = priceOf(name)
+	}
+	var opts []runtime.ToolOption
+	if m.key != "" {
+		opts = append(opts, runtime.Secrets(m.key))
+	}
+	m.tool = runtime.Bind(name+"@1", runtime.External, m.exec, opts...)
+	return m
+}
+
+// Name returns provider:id.
+func (m *Model) Name() string { return m.name }
+
+func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
+	reply, err := m.provider.Complete(ctx, &Request{Model: m.id, Key: m.key, Params: m.params, Conv: t.conv})
+	if err != nil {
+		return Reply{}, err
+	}
+	if m.price != nil {
+		cost := m.price.Of(reply.Usage)
+		reply.CostUSD = &cost
+	}
+	return *reply, nil
+}
+
+// Complete asks for the next message of c at node n and appends it to c. The error is a *runtime.NodeError.
+func (m *Model) Complete(r *runtime.Run, n *runtime.Node, c *Conversation) (*Reply, error) {
+	reply, err := runtime.Call(r, n, m.tool, c.turn(m))
+	if err != nil {
+		return nil, err
+	}
+	c.Messages = append(c.Messages, reply.Message)
+	c.told = len(c.Messages)
+	return &reply, nil
+}

@@ -1,0 +1,80 @@
+// Package openai speaks the chat completions interface of OpenAI and of everything that offers the same: OpenRouter,
+// Ollama, vLLM, llama.cpp and others, by their base URL.
+package openai
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+)
+
+// DefaultBaseURL is OpenAI's own address.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// Provider is OpenAI, or what the environment variable OPENAI_BASE_URL names instead.
+var Provider llm.Provider = &provider{env: "OPENAI_BASE_URL", base: DefaultBaseURL}
+
+// At returns the provider at another address, such as http://localhost:11434/v1.
+func At(base string) llm.Provider { return &provider{base: base} }
+
+type provider struct {
+	env  string
+	base string
+
+	once    sync.Once
+	service *wire.Service
+}
+
+func (p *provider) open() {
+	base := p.base
+	if v := os.Getenv(p.env); p.env != "" && v != "" {
+		base = v
+	}
+	p.service = wire.Open(base)
+}
+
+// official reports whether it is OpenAI itself, which knows parameters that others do not.
+func (p *provider) official() bool { return p.service != nil && p.service.Base == DefaultBaseURL }
+
+// Complete implements llm.Provider.
+func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
+	p.once.Do(p.open)
+	m, ok := req.Conv.Memo.(*memo)
+	if !ok || m.stream != (req.Delta != nil) {
+		m = newMemo(p, req)
+		req.Conv.Memo = m
+	}
+	m.add(req.Conv.Messages)
+
+	header := http.Header{}
+	if req.Key != "" {
+		key, _ := runtime.Secret(ctx, req.Key)
+		header["Authorization"] = []string{"Bearer " + key}
+	}
+	resp, err := p.service.Post(ctx, "/chat/completions", header, m.body[:len(m.body):len(m.body)], []byte("]}"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if wire.IsEvents(resp) {
+		return m.streamed(p.service, resp, req.Delta)
+	}
+	body, err := p.service.Body(resp)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(body) {
+		return nil, wire.Garbled(resp.Request.URL.Host, "it is not valid UTF-8")
+	}
+	reply, err := m.whole(resp.Request.URL.Host, body)
+	if err == nil && req.Delta != nil && reply.Message.Text != "" {
+		req.Delta(reply.Message.Text)
+	}
+	return reply, err
+}
