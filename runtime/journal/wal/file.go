@@ -1,0 +1,104 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// File is an open log file: what the log needs of it. Writes go to its end.
+type File interface {
+	io.Writer
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// Disk is where logs are. It is an interface so that tests can make a disk fail; OS is the real one.
+type Disk interface {
+	// ReadFile returns the whole file; an error that is fs.ErrNotExist says that there is none.
+	ReadFile(name string) ([]byte, error)
+	// Append opens a file for writing at its end and makes it when it is missing.
+	Append(name string) (File, error)
+	// SyncDir makes the names in a folder durable.
+	SyncDir(dir string) error
+	// Lock keeps others away from a file until the function it returns is called. ErrLocked: somebody else has it.
+	Lock(name string) (unlock func() error, err error)
+}
+
+// ErrLocked is the error of a log that another process, or another Log of this one, has open.
+var ErrLocked = errors.New("another process is using this run")
+
+// Open opens a log for appending, after what is in it, and makes it when it is missing. What a crash has torn is cut off
+// first. Only one Log can have a file open, across processes. A *DamagedError is returned with what was read before the
+// damage.
+func Open(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
+	unlock, err := disk.Lock(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, found, err := start(disk, name, mode)
+	if err != nil {
+		return nil, found, errors.Join(err, unlock())
+	}
+	l.done = unlock
+	return l, found, nil
+}
+
+func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
+	data, err := disk.ReadFile(name)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !fresh {
+		return nil, nil, err
+	}
+	found, err := Recover(data)
+	if err != nil {
+		return nil, found, err
+	}
+	file, err := disk.Append(name)
+	if err != nil {
+		return nil, found, err
+	}
+	l := &Log{mode: mode, file: file, written: found.Good}
+	if found.Torn > 0 {
+		err = file.Truncate(found.Good)
+	}
+	// What was read may be in the memory of the operating system only. From here on it is built upon.
+	if err == nil && mode == Durable {
+		err = file.Sync()
+		if err == nil {
+			err = disk.SyncDir(filepath.Dir(name))
+		}
+		l.synced = found.Good
+	}
+	if err != nil {
+		return nil, found, errors.Join(fmt.Errorf("the journal cannot be opened: %w", err), file.Close())
+	}
+	return l, found, nil
+}
+
+// OS is the operating system's disk.
+var OS Disk = osDisk{}
+
+type osDisk struct{}
+
+func (osDisk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (osDisk) Append(name string) (File, error) {
+	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+}
+
+func (osDisk) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || isNoDirSync(err) {
+		err = nil // the file system keeps names by itself
+	}
+	return errors.Join(err, d.Close())
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package wal
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock locks a file beside the log, which stays: a lock on a file that is removed would keep nobody away.
+func (osDisk) Lock(name string) (func() error, error) {
+	f, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrLocked
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
+
+func isNoDirSync(err error) bool { return errors.Is(err, unix.EINVAL) }
