@@ -133,6 +133,14 @@ var codes = map[int]runtime.Code{
 	408: runtime.Timeout, 429: runtime.RateLimit,
 }
 
+// StatusCode returns the code of a response with a status other than 2xx.
+func StatusCode(status int) runtime.Code {
+	if code, ok := codes[status]; ok {
+		return code
+	}
+	return runtime.ProviderError
+}
+
 // shown are the headers that details keep.
 var shown = []string{"Content-Type", "Date", "Request-Id", "Retry-After", "Www-Authenticate",
 	"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"}
@@ -140,11 +148,7 @@ var shown = []string{"Content-Type", "Date", "Request-Id", "Retry-After", "Www-A
 // refused is the error of a status that is not 2xx.
 func (x *exchange) refused() error {
 	status := x.resp.StatusCode
-	code, ok := codes[status]
-	if !ok {
-		code = runtime.ProviderError
-	}
-	e := &runtime.ToolError{Code: code, Message: x.host() + " answered " + strconv.Itoa(status), RetryAfterS: retryAfter(x.resp.Header, time.Now())}
+	e := &runtime.ToolError{Code: StatusCode(status), Message: x.host() + " answered " + strconv.Itoa(status), RetryAfterS: retryAfter(x.resp.Header, time.Now())}
 	if text := http.StatusText(status); text != "" {
 		e.Message += " " + text
 	}
