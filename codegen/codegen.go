@@ -16,6 +16,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
@@ -23,6 +24,11 @@ import (
 type Options struct {
 	Package string // name of the package
 	Path    string // its import path, so that functions of the same package are not imported; may be empty
+	Name    string // of the file, without .go: how the names of its assets begin; "" for one made of the workflow's name
+
+	// Beside tells whether a source file, by its absolute name, is below the folder that the code goes to, in a place
+	// from which Go can embed it, and its slash-separated name there. Nil: no file is, so that all are copied.
+	Beside func(file string) (name string, ok bool)
 }
 
 const (
@@ -49,9 +55,11 @@ func (g *generator) generate() ([]byte, error) {
 	g.file = jen.NewFilePathName(importPath(g.opts.Path), ident(g.opts.Package))
 	g.imports = map[string]string{}
 	g.planImports()
+	g.planSources()
 
 	g.header()
 	g.types()
+	g.sources()
 	g.tools()
 	g.nodes()
 	g.info()
@@ -83,6 +91,13 @@ type generator struct {
 	patterns     *jen.Statement            // stands before the functions; pattern adds to it
 	patternNames map[string]string         // by regular expression
 	outputs      map[*check.Program]string // variables for errors in outputs
+
+	assets      []Asset
+	python      map[*ir.Tool]*pySource
+	pythons     []*pySource
+	modules     map[*ir.Tool]string // file that is embedded as a tool's source, by its name beside the Go
+	moduleNames map[*ir.Tool]string // its variable
+	own         map[string]bool     // names of package-level variables that only codegen knows
 }
 
 // pattern is the package-level variable of a regular expression, compiled once.

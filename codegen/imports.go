@@ -14,14 +14,14 @@ import (
 )
 
 // standard are the packages that generated code may use by their own names.
-var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8"}
+var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8", "embed"}
 
 // planImports decides the name of every import before anything is written, so that a clash does not depend on what is
 // used first: the standard library and the runtime keep their names, a user's package that wants the same one gets
 // `user` before it.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath})
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath})
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))

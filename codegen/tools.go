@@ -12,20 +12,8 @@ import (
 // tools binds every tool that a node calls.
 func (g *generator) tools() {
 	var defs []jen.Code
-	done := map[*ir.Tool]bool{}
-	for _, p := range g.programs() {
-		used := map[*ir.Tool]bool{}
-		for _, s := range p.Body.All() {
-			for _, t := range s.Tools() {
-				used[t] = true
-			}
-		}
-		for _, t := range p.WF.Tools {
-			if used[t] && !done[t] {
-				done[t] = true
-				defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bind(t)))
-			}
-		}
+	for _, t := range g.usedTools() {
+		defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bind(t)))
 	}
 	if len(defs) == 0 {
 		return
@@ -43,6 +31,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.command(t, b)
 	case *ir.HTTPTool:
 		return g.http(t, b)
+	case *ir.PythonTool:
+		return g.pythonTool(t, b)
 	}
 	return jen.Nil()
 }

@@ -5,6 +5,7 @@ import (
 	"go/format"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -39,7 +40,8 @@ type testcase struct {
 	ir       string
 	diag     string
 	code     string
-	problems []string // what is wrong with the compiler
+	assets   []txtar.File // what the code embeds and the compiler made
+	problems []string     // what is wrong with the compiler
 }
 
 const (
@@ -52,6 +54,8 @@ var cases struct {
 	once sync.Once
 	list []*testcase
 	err  error
+
+	skipped bool // a case needs an interpreter that is not installed
 }
 
 // corpus compiles all cases, once.
@@ -72,6 +76,10 @@ func corpus(t *testing.T) []*testcase {
 				return
 			}
 			c := &testcase{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), file: file, archive: archive, used: map[string]bool{}}
+			if c.lacks() != "" {
+				cases.skipped = true
+				continue
+			}
 			cases.list = append(cases.list, c)
 			wg.Go(func() {
 				slots <- struct{}{}
@@ -102,7 +110,7 @@ func (c *testcase) compile() {
 	if c.workflow != nil {
 		// The go command needs a folder that exists, so the case is bound as a sub-workflow of one there.
 		above := &ir.Workflow{File: source.NewFile(casesIndex+suffix, ""), Flows: []*ir.Workflow{c.workflow}}
-		bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: c.goFiles()}, sink)
+		bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: c.sources(), Seen: c.seen}, sink)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {
@@ -122,13 +130,16 @@ func (c *testcase) compile() {
 }
 
 func (c *testcase) generate() {
-	opts := codegen.Options{Package: c.pkg(), Path: c.path()}
+	opts := codegen.Options{Package: c.pkg(), Path: c.path(), Name: strings.TrimSuffix(c.output(), ".go"), Beside: c.beside}
 	text, err := codegen.Generate(c.program, opts)
 	if err != nil {
 		c.problems = append(c.problems, err.Error())
 		return
 	}
 	c.code = string(text)
+	for _, a := range codegen.Assets(c.program, opts) {
+		c.assets = append(c.assets, txtar.File{Name: a.Name, Data: a.Data})
+	}
 	if again, err := codegen.Generate(c.program, opts); err != nil || !bytes.Equal(again, text) {
 		c.problems = append(c.problems, "generated twice, the code differs")
 	}
@@ -172,6 +183,52 @@ func (c *testcase) goFiles() map[string][]byte {
 		}
 	}
 	return files
+}
+
+// sources are all files of the case that are not workflows, by absolute name. Other languages than Go count as used when
+// the compiler has read them.
+func (c *testcase) sources() map[string][]byte {
+	files := c.goFiles()
+	for _, f := range c.archive.Files {
+		if !isYAML(f.Name) && !strings.HasPrefix(f.Name, "want/") {
+			files[c.virtual(f.Name)] = f.Data
+		}
+	}
+	return files
+}
+
+// made is what the go command needs besides the case's own Go: the generated file and all that it embeds.
+func (c *testcase) made() map[string][]byte {
+	files := c.sources()
+	files[c.virtual(c.output())] = []byte(c.code)
+	for _, a := range c.assets {
+		files[c.virtual(a.Name)] = a.Data
+	}
+	return files
+}
+
+func (c *testcase) seen(name string) {
+	if rel, ok := c.beside(name); ok {
+		c.used[rel] = true
+	}
+}
+
+// beside is the name of a file in the case.
+func (c *testcase) beside(name string) (string, bool) {
+	rel, err := filepath.Rel(c.virtual("."), name)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+// lacks is the interpreter that the case needs and that is not installed, "" when it can be tried.
+func (c *testcase) lacks() string {
+	for _, f := range c.archive.Files {
+		for end, program := range map[string]string{".py": "python3", ".mjs": "node", ".ts": "node"} {
+			if _, err := exec.LookPath(program); path.Ext(f.Name) == end && err != nil && os.Getenv("CI") == "" {
+				return program
+			}
+		}
+	}
+	return ""
 }
 
 // virtual is where a file of the case would be on disk.

@@ -60,7 +60,7 @@ func TestRuns(t *testing.T) {
 			t.Fatalf("%s: want/run.json: %v", c.name, err)
 		}
 		r := request{Case: c.name, Seeds: seeds}
-		if strings.Contains(c.code, "exectool.") {
+		if strings.Contains(c.code, "exectool.") || strings.Contains(c.code, "pytool.") || strings.Contains(c.code, "jstool.") {
 			r.Seeds = commandSeeds
 		}
 		for _, run := range runs {
@@ -87,7 +87,7 @@ func link(t *testing.T, cases map[string]*testcase) string {
 	dir := t.TempDir()
 	replace := map[string]string{}
 	add := func(virtual string, text []byte) {
-		file := filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
+		file := filepath.Join(dir, fmt.Sprint(len(replace))+filepath.Ext(virtual))
 		if err := os.WriteFile(file, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -108,10 +108,9 @@ func link(t *testing.T, cases map[string]*testcase) string {
 		i++
 		fmt.Fprintf(&list, "\tc%d %q\n", i, c.path())
 		fmt.Fprintf(&adds, "\tadd(%q, c%d.Info, c%d.New)\n", c.name, i, i)
-		for name, text := range c.goFiles() {
+		for name, text := range c.made() {
 			add(name, text)
 		}
-		add(c.virtual(c.output()), []byte(c.code))
 	}
 	fmt.Fprintf(&list, ")\n\nfunc init() {\n%s}\n", adds.String())
 	add(filepath.Join(at, "cases.go"), []byte(list.String()))

@@ -24,10 +24,9 @@ func loaded(t *testing.T) map[*testcase]*packages.Package {
 		if c.code == "" {
 			continue
 		}
-		for name, text := range c.goFiles() {
+		for name, text := range c.made() {
 			overlay[name] = text
 		}
-		overlay[c.virtual(c.output())] = []byte(c.code)
 		byPath[c.path()] = c
 		patterns = append(patterns, c.path())
 	}

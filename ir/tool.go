@@ -123,6 +123,7 @@ type PythonTool struct {
 type JSTool struct {
 	Path   Ident
 	Engine string
+	Bundle string // the module with all it imports, filled by bind
 }
 
 // MCPTool is a tool of an MCP server, "server/tool".

@@ -17,6 +17,7 @@ type compiled struct {
 	workflow *ir.Workflow   // nil when the file cannot be read
 	program  *check.Program // nil when there are errors
 	list     []diag.Diagnostic
+	sources  []string // files that tools in other languages were read from, or looked for
 }
 
 // compile runs parser, bind and check over one file.
@@ -26,7 +27,7 @@ func (a *app) compile(files *disk, name string) *compiled {
 	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
-		bind.Resolve(c.workflow, bind.Options{Dir: dir}, sink)
+		bind.Resolve(c.workflow, bind.Options{Dir: dir, Seen: func(name string) { c.sources = append(c.sources, name) }}, sink)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {

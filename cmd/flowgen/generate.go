@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"go/token"
 	"os"
@@ -52,8 +53,9 @@ func (a *app) generateCommand() *cobra.Command {
 // An output is a file that generate writes, or compares.
 type output struct {
 	target
-	from *compiled
-	text []byte
+	from   *compiled
+	text   []byte
+	assets []output // what the Go embeds
 }
 
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
@@ -76,6 +78,9 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 	if check {
 		for _, o := range outputs {
 			o.compare(sink)
+			for _, asset := range o.assets {
+				asset.compare(sink)
+			}
 		}
 	}
 	diags = append(diags, sink.List()...)
@@ -85,8 +90,10 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 	unchanged := len(diags) == 0
 	for _, o := range outputs {
 		unchanged = unchanged && bytes.Equal(o.text, o.existing)
-		if err := a.write(o); err != nil {
-			return err
+		for _, file := range append(o.assets, o) { // the Go last: it needs the others
+			if err := a.write(file); err != nil {
+				return err
+			}
 		}
 	}
 	if stamp != nil && unchanged {
@@ -161,11 +168,21 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 		if err != nil {
 			return nil, err
 		}
-		text, err := a.emit(c, codegen.Options{Package: to.pkg, Path: importPath})
+		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Beside: beside(home)}
+		text, err := a.emit(c, opts)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, output{to, c, text})
+		o := output{to, c, text, nil}
+		for _, asset := range codegen.Assets(c.program, opts) {
+			file := filepath.Join(home, filepath.FromSlash(asset.Name))
+			existing, err := readRegular(file)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, err
+			}
+			o.assets = append(o.assets, output{target: target{file: file, existing: existing}, from: c, text: asset.Data})
+		}
+		out = append(out, o)
 	}
 	return out, nil
 }

@@ -114,9 +114,15 @@ func (a *app) source(arg string) (*program.Source, string, error) {
 		pkg = goname.Package(c.workflow.Name.Name)
 	}
 	return &program.Source{
-		File: arg, Output: own, Package: pkg, Inputs: files.names,
-		Generate: func(pkg, importPath string) ([]byte, error) {
-			return a.emit(c, codegen.Options{Package: pkg, Path: importPath})
+		File: arg, Output: own, Package: pkg, Inputs: append(files.names, c.sources...),
+		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
+			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own)}
+			text, err := a.emit(c, opts)
+			assets := map[string][]byte{}
+			for _, asset := range codegen.Assets(c.program, opts) {
+				assets[asset.Name] = asset.Data
+			}
+			return text, assets, err
 		},
 	}, c.workflow.Name.Name, nil
 }

@@ -73,6 +73,11 @@ func (c *checker) bindingOf(t *schema.Type) *ir.GoBinding {
 
 // blame adds to the last error the place of the Go field or declaration that asks for something else.
 func (c *checker) blame(f *schema.Field) {
+	switch c.sink.Last() {
+	case diag.TypeMismatch, diag.BadLiteral, diag.EnumValue, diag.MissingField, diag.OptionalUse:
+	default:
+		return // the mistake is inside of the value
+	}
 	for _, tool := range c.wf.Tools {
 		g, ok := tool.Binding.(*ir.GoTool)
 		if !ok || g.Func.Bind == nil {

@@ -232,7 +232,7 @@ func (c *checker) checkTools() {
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
-		case *ir.GoTool:
+		case *ir.GoTool, *ir.PythonTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)
 			}
@@ -256,8 +256,6 @@ func (c *checker) checkTools() {
 func (c *checker) unavailableTool(t *ir.Tool) {
 	kind := ""
 	switch t.Binding.(type) {
-	case *ir.PythonTool:
-		kind = "python"
 	case *ir.JSTool:
 		kind = "js"
 	case *ir.MCPTool:

@@ -97,6 +97,14 @@ func (s *Sink) List() []Diagnostic {
 	return out
 }
 
+// Last is the code of the diagnostic reported last, "" when there is none.
+func (s *Sink) Last() Code {
+	if len(s.list) == 0 {
+		return ""
+	}
+	return s.list[len(s.list)-1].Code
+}
+
 // Relate adds places to the diagnostic reported last, up to the two that a diagnostic may have.
 func (s *Sink) Relate(places []Related) {
 	if len(s.list) == 0 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
 type request struct {
@@ -93,6 +94,7 @@ func main() {
 		})
 	}
 	wg.Wait()
+	worker.Shutdown()
 	for begin := time.Now(); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Since(begin) > 2*time.Second {
 			fmt.Fprintf(os.Stderr, "%d goroutines are left\n", goruntime.NumGoroutine()-before)

@@ -17,37 +17,58 @@ const (
 
 // usable is a type of a source as a workflow can hold it. An enum with a value that has no form in the language is a
 // string, a struct with a field whose name Go cannot carry is any: less is said then, and nothing that is wrong.
+// What is usable as it is stays the same type, so that types that sources share are shared in Go, too.
 func (f *filler) usable(t *schema.Type) *schema.Type {
 	if done := f.clean[t]; done != nil {
 		return done
 	}
-	c := *t
-	f.clean[t] = &c // a type that is used twice stays one type
+	out := t
 	switch t.Kind {
 	case schema.List, schema.Map, schema.Opt:
-		c.Elem = f.usable(t.Elem)
-		if t.Kind == schema.Opt && (c.Elem.Kind == schema.Opt || c.Elem.Kind == schema.Null) {
-			c = *c.Elem
-		}
+		out = f.around(t)
 	case schema.Enum:
 		if len(t.Values) > maxEnum || slices.ContainsFunc(t.Values, func(v string) bool { return !enumWord(v) }) {
-			c = *schema.StringType
+			out = schema.StringType
 		}
 	case schema.Struct:
-		taken := map[string]bool{}
-		c.Fields = nil
-		for _, g := range t.Fields {
-			name := goField(g.Name)
-			if name == "" || taken[name] {
-				c = *schema.AnyType
-				break
-			}
-			taken[name] = true
-			field := *g
-			field.Type = f.usable(g.Type)
-			field.Omit = g.Omit && field.Type.Kind == schema.Opt
-			c.Fields = append(c.Fields, &field)
+		out = f.object(t)
+	}
+	f.clean[t] = out
+	return out
+}
+
+// around is a list, a map or an optional of a usable type.
+func (f *filler) around(t *schema.Type) *schema.Type {
+	elem := f.usable(t.Elem)
+	switch {
+	case t.Kind == schema.Opt && (elem.Kind == schema.Opt || elem.Kind == schema.Null):
+		return elem
+	case elem == t.Elem:
+		return t
+	}
+	c := *t
+	c.Elem = elem
+	return &c
+}
+
+func (f *filler) object(t *schema.Type) *schema.Type {
+	c := *t
+	c.Fields = nil
+	taken, changed := map[string]bool{}, false
+	for _, g := range t.Fields {
+		name := goField(g.Name)
+		if name == "" || taken[name] {
+			return schema.AnyType
 		}
+		taken[name] = true
+		field := *g
+		field.Type = f.usable(g.Type)
+		field.Omit = g.Omit && field.Type.Kind == schema.Opt
+		changed = changed || field.Type != g.Type || field.Omit != g.Omit
+		c.Fields = append(c.Fields, &field)
+	}
+	if !changed {
+		return t
 	}
 	return &c
 }

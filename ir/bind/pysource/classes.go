@@ -40,7 +40,30 @@ func (r *reader) defined(sym symbol, depth int) *schema.Type {
 		c.typ = schema.AnyType
 	}
 	c.busy = false
+	if other := r.types[classKey{s, !r.result}]; other != nil && !other.busy && same(other.typ, c.typ) {
+		c.typ = other.typ
+	}
 	return c.typ
+}
+
+// same tells types that are the same both ways, their defaults included.
+func same(a, b *schema.Type) bool {
+	if a == b {
+		return true
+	}
+	if a.Kind != b.Kind || len(a.Fields) != len(b.Fields) || !slices.Equal(a.Values, b.Values) || (a.Elem == nil) != (b.Elem == nil) {
+		return false
+	}
+	if a.Elem != nil && !same(a.Elem, b.Elem) {
+		return false
+	}
+	for i, f := range a.Fields {
+		g := b.Fields[i]
+		if f.Name != g.Name || f.Omit != g.Omit || (f.Default == nil) != (g.Default == nil) || f.Default != nil && f.Default.JSON != g.Default.JSON || !same(f.Type, g.Type) {
+			return false
+		}
+	}
+	return true
 }
 
 // alias is the type of `Name = ...`.

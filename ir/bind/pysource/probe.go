@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -56,7 +57,10 @@ func startProbe(interpreter, dir string) (*probe, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	p := &probe{cmd: exec.CommandContext(ctx, exe, "-I", "-S", "-W", "ignore", "-c", probeScript), cancel: cancel}
-	p.cmd.Dir, p.cmd.WaitDelay = dir, time.Second
+	p.cmd.WaitDelay = time.Second
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		p.cmd.Dir = dir
+	}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		cancel()
 		return nil, err

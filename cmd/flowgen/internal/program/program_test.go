@@ -57,12 +57,12 @@ func (w *Workflow) Run(ctx context.Context, in Input) (Output, error) { return O
 func source(dir, pkg, tool, say string) *Source {
 	return &Source{
 		File: filepath.Join(dir, "demo.flowgen.yaml"), Output: "demo_flow.go", Package: pkg, Inputs: []string{filepath.Join(dir, "demo.flowgen.yaml")},
-		Generate: func(pkg, importPath string) ([]byte, error) {
+		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
 			spec, call := "", say
 			if tool != "" && tool != importPath {
 				spec, call = fmt.Sprintf("tool %q", tool), "tool."+say
 			}
-			return fmt.Appendf(nil, flowText, pkg, spec, call), nil
+			return fmt.Appendf(nil, flowText, pkg, spec, call), nil, nil
 		},
 	}
 }
@@ -262,7 +262,7 @@ func TestChangedWhileBuilding(t *testing.T) {
 	write(t, dir, map[string]string{"demo.flowgen.yaml": "x"})
 	src := source(dir, "demo", "", `"x"`)
 	generate := src.Generate
-	src.Generate = func(pkg, path string) ([]byte, error) {
+	src.Generate = func(pkg, path string) ([]byte, map[string][]byte, error) {
 		write(t, dir, map[string]string{"demo.flowgen.yaml": "y"}) // somebody saves the file after it was read
 		return generate(pkg, path)
 	}

@@ -31,8 +31,9 @@ type Source struct {
 	Package string // the package `flowgen generate` gives it
 	Inputs  []string
 
-	// Generate writes the Go. path is the import path the package will have, "" when it does not matter.
-	Generate func(pkg, path string) ([]byte, error)
+	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
+	// package will have, "" when it does not matter.
+	Generate func(pkg, path string) (flow []byte, assets map[string][]byte, err error)
 }
 
 // A CompileError is the go command's refusal of generated code: flowgen's fault, not the user's.
@@ -116,8 +117,11 @@ func moduleRoot(dir string) (string, error) {
 
 // throwAway makes a module of its own for a workflow that is in none.
 func (w *workspace) throwAway(src *Source, from origin.Origin) error {
-	flow, err := src.Generate("main", "")
+	flow, assets, err := src.Generate("main", "")
 	if err != nil {
+		return err
+	}
+	if err := w.write(assets); err != nil {
 		return err
 	}
 	mod := &modfile.File{}
@@ -155,7 +159,7 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 		return err
 	}
 	virtual := filepath.Join(dir, unusedName(dir))
-	flow, err := src.Generate("main", "")
+	flow, assets, err := src.Generate("main", "")
 	if err != nil {
 		return err
 	}
@@ -167,6 +171,9 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 		w.pattern = "./" + filepath.Base(virtual)
 		overlay[filepath.Join(virtual, src.Output)] = src.Output
 		overlay[filepath.Join(virtual, "main.go")] = "main.go"
+		if err := w.embed(assets, virtual, overlay); err != nil {
+			return err
+		}
 		err = w.write(map[string][]byte{src.Output: flow, "main.go": mainText("")})
 	} else {
 		err = w.inPlace(src, dir, home, virtual, overlay)
@@ -182,8 +189,11 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 
 // inPlace builds the generated file as part of the folder's package, because the workflow uses functions of it.
 func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[string]string) error {
-	flow, err := src.Generate(src.Package, home)
+	flow, assets, err := src.Generate(src.Package, home)
 	if err != nil {
+		return err
+	}
+	if err := w.embed(assets, dir, overlay); err != nil {
 		return err
 	}
 	overlay[filepath.Join(dir, src.Output)] = src.Output
@@ -234,10 +244,22 @@ func unusedName(dir string) string {
 	}
 }
 
+// embed puts what the generated file embeds into the scratch folder, and has it stand in dir for the go command.
+func (w *workspace) embed(assets map[string][]byte, dir string, overlay map[string]string) error {
+	for name := range assets {
+		overlay[filepath.Join(dir, filepath.FromSlash(name))] = filepath.FromSlash(name)
+	}
+	return w.write(assets)
+}
+
 // write puts files into the scratch folder.
 func (w *workspace) write(files map[string][]byte) error {
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(w.scratch, name), text, 0o666); err != nil {
+		file := filepath.Join(w.scratch, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o666); err != nil {
 			return err
 		}
 	}

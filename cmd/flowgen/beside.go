@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// stem is the name of a generated file without its end: how the names of what it embeds begin.
+func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".go") }
+
+// beside tells which source files Go can embed from where they are, when the generated file is in dir: regular files
+// below dir that no link leads to and that are in no other module. The names are relative to dir.
+func beside(dir string) func(file string) (string, bool) {
+	abs, err := filepath.Abs(dir)
+	return func(file string) (string, bool) {
+		rel, relErr := filepath.Rel(abs, file)
+		if err != nil || relErr != nil || !filepath.IsLocal(rel) {
+			return "", false
+		}
+		parts := strings.Split(rel, string(filepath.Separator))
+		at := abs
+		for i, part := range parts {
+			at = filepath.Join(at, part)
+			st, err := os.Lstat(at)
+			last := i == len(parts)-1
+			if err != nil || last && !st.Mode().IsRegular() || !last && !st.IsDir() {
+				return "", false
+			}
+			if !last {
+				if _, err := os.Lstat(filepath.Join(at, "go.mod")); err == nil {
+					return "", false
+				}
+			}
+		}
+		return filepath.ToSlash(rel), true
+	}
+}

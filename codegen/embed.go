@@ -1,0 +1,42 @@
+package codegen
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// embeddable reports whether a go:embed directive can name the file.
+func embeddable(name string) bool {
+	for _, part := range strings.Split(name, "/") {
+		if part == "" || part == "." || part == ".." || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+			return false
+		}
+	}
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("/._-+", r):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// embedDirective is the comment that embeds files in the variable that follows it. Names that are more than plain words
+// are quoted; what no directive can name is refused.
+func embedDirective(files ...string) jen.Code {
+	line := "//go:embed"
+	for _, f := range files {
+		if !embeddable(f) {
+			if strings.ContainsFunc(f, func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("\"*<>?`'|\\:[]", r) }) {
+				panic(refused{"a file to embed", f})
+			}
+			f = strconv.Quote(f)
+		}
+		line += " " + f
+	}
+	return jen.Comment(line)
+}
