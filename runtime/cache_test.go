@@ -56,7 +56,7 @@ func TestCacheMiss(t *testing.T) {
 		ran.Add(1)
 		return in, nil
 	}
-	secret := "one"
+	secret := "number one"
 	lookup := runtime.WithSecrets(func(string) (string, bool) { return secret, true })
 	bind := func(name string, o ...runtime.ToolOption) *runtime.Tool[pair, pair] {
 		return runtime.Bind(name, runtime.Reads, f, append(o, runtime.CacheForever())...)
@@ -94,7 +94,7 @@ func TestCacheMiss(t *testing.T) {
 			t.Errorf("%s: hit %v, want %v", s.name, hit, s.hit)
 		}
 	}
-	secret = "two"
+	secret = "number two"
 	if call(bind("t.a@1", auth), in) {
 		t.Error("a result made with another secret")
 	}

@@ -28,7 +28,7 @@ func (r *Run) stopped(n *Node) error { return r.Fail(n, r.cancelled(r.ctx)) }
 
 //go:noinline
 func (r *Run) failed(n *Node, e Effects, err error) error {
-	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.classify(r.CallContext(e), err)}
+	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(r.classify(r.CallContext(e), err))}
 }
 
 // CallOrSkip is Call with on_error: skip. After a tool error it returns nil and no error; run errors come back.

@@ -207,5 +207,9 @@ func (r *Run) secret(name string) (string, *ToolError) {
 	if !ok || v == "" {
 		return "", Errorf(AuthRequired, "secret %s is not set", name)
 	}
+	if len(v) < MinSecret {
+		return "", Errorf(AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, MinSecret)
+	}
+	r.state.rt.learn(v)
 	return v, nil
 }

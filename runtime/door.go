@@ -102,7 +102,14 @@ func (o *op[In, Out]) idempotencyKey() string {
 
 func (o *op[In, Out]) Cost() USD { return o.tool.cost }
 
-func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) { return AppendCanonical(b, &o.in) }
+// EncodeIn is what is written of the input: without secrets, should there be one in it all the same.
+func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {
+	out, err := AppendCanonical(b, &o.in)
+	if r := o.run.state.rt.redactor.Load(); r != nil && err == nil && r.Found(string(out[len(b):])) {
+		return Canonicalize(b, r.JSON(out[len(b):]))
+	}
+	return out, err
+}
 
 func (o *op[In, Out]) EncodeOut(b []byte) ([]byte, error) {
 	j, err := json.Marshal(&o.out)
@@ -123,6 +130,10 @@ func (o *op[In, Out]) Exec(ctx context.Context) error {
 	if b := o.head.Beside; b != nil {
 		b.began = true
 	}
+	return o.run.redacted(o.pass(ctx))
+}
+
+func (o *op[In, Out]) pass(ctx context.Context) error {
 	if o.head.refused {
 		return o.refusal()
 	}
@@ -224,7 +235,7 @@ func TimedOut(n *Node) *ToolError { return Errorf(Timeout, "no result after %v",
 func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Errorf(Unknown, "panic: %s", clip(fmt.Sprint(p), 1000))
+			err = Errorf(Unknown, "panic: %s", clip(o.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000))
 		}
 	}()
 	t := o.tool
@@ -251,6 +262,14 @@ func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 
 // admit is gate 8: what a tool returned is outside data until it fits the schema.
 func (o *op[In, Out]) admit() error {
+	if r := o.run.state.rt.redactor.Load(); r != nil {
+		if err := r.cleanse(&o.out, o.copyOut); err != nil {
+			return err
+		}
+		if b := o.head.Beside; b != nil {
+			r.attachments(b.Attachments)
+		}
+	}
 	if c := o.tool.checkOut; c != nil {
 		if te := c.value(&o.out); te != nil {
 			te.Message = "output: " + te.Message
@@ -267,6 +286,15 @@ func (o *op[In, Out]) admit() error {
 		}
 	}
 	return nil
+}
+
+// copyOut makes the output a copy of itself.
+func (o *op[In, Out]) copyOut() error {
+	b, err := o.EncodeOut(nil)
+	if err != nil {
+		return err
+	}
+	return o.DecodeOut(b)
 }
 
 // again decides whether another attempt follows, and waits for it. A wait cut short gives the cancelled error.

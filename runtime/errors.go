@@ -137,7 +137,7 @@ func (r *Run) Fail(n *Node, err error) error {
 	if errors.As(err, &ne) {
 		return ne
 	}
-	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.classify(r.ctx, err)}
+	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(r.classify(r.ctx, err))}
 }
 
 // classify turns any error of a call that ran under ctx into a *ToolError or *RunError.

@@ -26,6 +26,9 @@ type Runtime struct {
 	carried   bool // runs need an engine even when nobody gave one
 	cache     Cache
 	cacheOnce sync.Once
+	redactor  atomic.Pointer[Redactor] // nil while no secret is known
+	learning  sync.Mutex               // guards known
+	known     []string                 // secrets, the latest last
 }
 
 // Option configures New.
@@ -81,19 +84,37 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 		return nil, err
 	}
 	rt.carried = rt.carried || len(rt.observers) > 0 || rt.tenant != "" // events carry keys, so scopes are needed
-	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
-		return rt, nil
-	}
-	var missing []string
-	for _, name := range info.Secrets {
-		if v, ok := rt.secret(name); !ok || v == "" {
-			missing = append(missing, name)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("workflow %s needs the secret %s, which is not set", info.Name, strings.Join(missing, ", "))
+	if err := rt.findSecrets(); err != nil {
+		return nil, err
 	}
 	return rt, nil
+}
+
+// findSecrets looks up the workflow's secrets, which a replay does not need. Those that are there are taken out of
+// everything from the beginning.
+func (rt *Runtime) findSecrets() error {
+	var missing, short []string
+	for _, name := range rt.info.Secrets {
+		switch v, ok := rt.secret(name); {
+		case !ok || v == "":
+			missing = append(missing, name)
+		case len(v) < MinSecret:
+			short = append(short, name)
+		default:
+			rt.learn(v)
+		}
+	}
+	rt.carried = rt.carried || len(rt.info.Secrets) > 0
+	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
+		return nil
+	}
+	if missing != nil {
+		return fmt.Errorf("workflow %s needs the secret %s, which is not set", rt.info.Name, strings.Join(missing, ", "))
+	}
+	if short != nil {
+		return fmt.Errorf("workflow %s: the secret %s has fewer than %d bytes, too few to keep it secret", rt.info.Name, strings.Join(short, ", "), MinSecret)
+	}
+	return nil
 }
 
 // checkPolicies looks at all policies before one is needed.
@@ -181,10 +202,19 @@ func (r *Run) End(err *error) {
 			*err = e
 		}
 	}
+	*err = r.redacted(*err)
 	if r.observed() {
 		now := r.Now()
 		r.emit(Event{Kind: RunEnd, Time: now, Duration: now.Sub(r.state.begin), Err: *err})
 	}
+}
+
+// redacted is err without secrets.
+func (r *Run) redacted(err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.state.rt.redactor.Load().Error(err)
 }
 
 // isFatal reports whether err is a run error other than a cancellation.

@@ -553,7 +553,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestSecretEnv(t *testing.T) {
 	show := Text("t.show@1", runtime.Reads, func(struct{}) Command {
-		return Command{Shell: `printf %s "$TOKEN"`, SecretEnv: []string{"TOKEN=DEPLOY_KEY"}}
+		return Command{Shell: `printf %s "$TOKEN" | tr a-z A-Z`, SecretEnv: []string{"TOKEN=DEPLOY_KEY"}}
 	}, runtime.Secrets("DEPLOY_KEY"))
 	node := runtime.Node{ID: "show", Pos: "t.yaml:1:1"}
 	rt, err := runtime.New(&runtime.Info{Name: "t", Nodes: []*runtime.Node{&node}})
@@ -566,7 +566,7 @@ func TestSecretEnv(t *testing.T) {
 		t.Errorf("without the secret: %v, want AUTH_REQUIRED", err)
 	}
 	t.Setenv("DEPLOY_KEY", "s3cret")
-	if out, err := call(); err != nil || out != "s3cret" {
+	if out, err := call(); err != nil || out != "S3CRET" { // as it is it would be taken out
 		t.Errorf("with the secret: %q, %v", out, err)
 	}
 }

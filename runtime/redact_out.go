@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+)
+
+// maxKnown bounds how many secrets a Runtime remembers: services whose tokens change every hour run for a long time.
+const maxKnown = 4096
+
+// learn makes the runtime take a secret out of everything from now on.
+func (rt *Runtime) learn(secret string) {
+	if r := rt.redactor.Load(); len(secret) < MinSecret || r != nil && r.values[secret] {
+		return
+	}
+	rt.learning.Lock()
+	defer rt.learning.Unlock()
+	if r := rt.redactor.Load(); r != nil && r.values[secret] {
+		return
+	}
+	rt.known = append(rt.known, secret)
+	if len(rt.known) > maxKnown {
+		rt.known = rt.known[1:]
+	}
+	rt.redactor.Store(NewRedactor(rt.known...))
+}
+
+// Redactor returns what takes the secrets that runs have been given so far out of what is written about them. What the
+// runtime itself gives out (events, errors, journals, envelopes, outputs of tools) is without them already.
+func (rt *Runtime) Redactor() *Redactor { return rt.redactor.Load() }
+
+// cleanse takes secrets out of the output of a tool, which ptr points to, before it becomes data of the workflow. again
+// makes *ptr a copy of itself that shares nothing with what the tool may still hold.
+func (r *Redactor) cleanse(ptr any, again func() error) error {
+	if s, ok := ptr.(*string); ok {
+		*s = r.Text(*s)
+		return nil
+	}
+	v := reflect.ValueOf(ptr).Elem()
+	if !r.foundAt(v) {
+		return nil
+	}
+	if err := again(); err != nil {
+		return Invalid("output: %v", err)
+	}
+	if r.take(v); r.foundAt(v) {
+		return Errorf(PolicyDenied, "output: there is a secret in it that cannot be taken out")
+	}
+	return nil
+}
+
+// foundAt reports whether there is a secret in v.
+func (r *Redactor) foundAt(v reflect.Value) bool {
+	t := v.Type()
+	switch {
+	case t == valueType:
+		return r.foundIn(v.Interface().(Value))
+	case t == timeType || t == durationType:
+		return false
+	case t.Kind() != reflect.Pointer && opaque(t):
+		b, err := json.Marshal(v.Interface())
+		return err != nil || r.Found(string(b))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return r.Found(v.String())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return r.numeric && r.values[strconv.FormatInt(v.Int(), 10)]
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return r.numeric && r.values[strconv.FormatUint(v.Uint(), 10)]
+	case reflect.Float32, reflect.Float64:
+		return r.numeric && r.values[JSON(v.Float())]
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && r.foundAt(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if t.Field(i).IsExported() && r.foundAt(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
+			return r.Found(string(v.Bytes()))
+		}
+		for i := range v.Len() {
+			if r.foundAt(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if r.foundAt(it.Key()) || r.foundAt(it.Value()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// take takes secrets out of v, which can be set.
+func (r *Redactor) take(v reflect.Value) {
+	t := v.Type()
+	switch {
+	case t == valueType:
+		v.Set(reflect.ValueOf(r.Value(v.Interface().(Value))))
+		return
+	case t.Kind() != reflect.Pointer && opaque(t):
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(r.Text(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			r.take(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if t.Field(i).IsExported() {
+				r.take(v.Field(i))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
+			v.SetBytes([]byte(r.Text(string(v.Bytes()))))
+			return
+		}
+		for i := range v.Len() {
+			r.take(v.Index(i))
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			return
+		}
+		clean := reflect.MakeMapWithSize(t, v.Len())
+		for it := v.MapRange(); it.Next(); {
+			key, value := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			key.Set(it.Key())
+			value.Set(it.Value())
+			r.take(key)
+			r.take(value)
+			clean.SetMapIndex(key, value)
+		}
+		v.Set(clean)
+	}
+}
+
+// attachments takes secrets out of attachments.
+func (r *Redactor) attachments(list []Attachment) {
+	for i := range list {
+		list[i].URL, list[i].ContentType = r.Text(list[i].URL), r.Text(list[i].ContentType)
+	}
+}
