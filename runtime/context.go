@@ -165,6 +165,9 @@ func Attach(ctx context.Context, a Attachment) error {
 	if c == nil {
 		return nil
 	}
+	run, _ := c.place()
+	secrets := run.state.rt.redactor.Load()
+	a.URL, a.ContentType = secrets.Text(a.URL), secrets.Text(a.ContentType)
 	attaching.Lock()
 	defer attaching.Unlock()
 	b := c.Head().beside()

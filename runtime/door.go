@@ -266,9 +266,6 @@ func (o *op[In, Out]) admit() error {
 		if err := r.cleanse(&o.out, o.copyOut); err != nil {
 			return err
 		}
-		if b := o.head.Beside; b != nil {
-			r.attachments(b.Attachments)
-		}
 	}
 	if c := o.tool.checkOut; c != nil {
 		if te := c.value(&o.out); te != nil {

@@ -22,7 +22,9 @@ const MinSecret = 4
 // (also as a part of something larger) and hexadecimal. It is read-only and safe for concurrent use; a nil Redactor knows
 // no secrets.
 type Redactor struct {
-	seen    [1 << 11]uint64     // bit set over the hash of the first four bytes of each form
+	first   filter              // the first four bytes of forms
+	short   filter              // those of forms with fewer than eight
+	second  filter              // the first eight bytes of the others
 	forms   map[uint32][]string // by the first four bytes, the longest first
 	ends    map[uint32][]string // by the last four
 	values  map[string]bool
@@ -60,8 +62,12 @@ func (r *Redactor) add(form string) {
 	r.forms[w] = append(r.forms[w], form)
 	e := window(form, len(form)-MinSecret)
 	r.ends[e] = append(r.ends[e], form)
-	h := hashed(w)
-	r.seen[h>>6] |= 1 << (h & 63)
+	r.first.set(w)
+	if len(form) < 8 {
+		r.short.set(w)
+	} else {
+		r.second.set(w ^ window(form, 4)*mix)
+	}
 	r.longest = max(r.longest, len(form))
 }
 
@@ -70,7 +76,14 @@ func window(s string, i int) uint32 {
 	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
 }
 
-func hashed(w uint32) uint32 { return w * 0x9E3779B1 >> 15 }
+// filter is a set of numbers, with a few more than were put in: it says no to nearly all of a text, quickly.
+type filter [1 << 11]uint64
+
+const mix = 0x9E3779B1 // 2^32 by the golden ratio
+
+func (f *filter) set(w uint32) { h := w * mix >> 15; f[h>>6] |= 1 << (h & 63) }
+
+func (f *filter) has(w uint32) bool { h := w * mix >> 15; return f[h>>6]&(1<<(h&63)) != 0 }
 
 // formsOf is how a secret may look in what is written.
 func formsOf(secret string) []string {
@@ -150,11 +163,12 @@ func (r *Redactor) find(s string, from int) (begin, end int) {
 	}
 	begin, end = -1, len(s)-MinSecret+1
 	for i := from; i < end && i+MinSecret <= len(s); i++ {
-		w := window(s, i)
-		if h := hashed(w); r.seen[h>>6]&(1<<(h&63)) == 0 {
-			continue
+		if begin < 0 {
+			if i = r.candidate(s, i); i >= end {
+				break
+			}
 		}
-		n := r.match(s[i:], w)
+		n := r.match(s[i:])
 		if n == 0 {
 			continue
 		}
@@ -169,9 +183,33 @@ func (r *Redactor) find(s string, from int) (begin, end int) {
 	return begin, end
 }
 
+// candidate is the first place from i where a form may begin, or a place after the last one that can be.
+func (r *Redactor) candidate(s string, i int) int {
+	if len(s)-i >= 8 {
+		w := uint64(window(s, i)) | uint64(window(s, i+4))<<32
+		for {
+			if a := uint32(w); r.first.has(a) && (r.short.has(a) || r.second.has(a^uint32(w>>32)*mix)) {
+				return i
+			}
+			if i+8 >= len(s) {
+				i++
+				break
+			}
+			w = w>>8 | uint64(s[i+8])<<56
+			i++
+		}
+	}
+	for ; i+MinSecret <= len(s); i++ {
+		if r.first.has(window(s, i)) {
+			return i
+		}
+	}
+	return i
+}
+
 // match is the length of the longest form that s begins with.
-func (r *Redactor) match(s string, w uint32) int {
-	for _, f := range r.forms[w] {
+func (r *Redactor) match(s string) int {
+	for _, f := range r.forms[window(s, 0)] {
 		if strings.HasPrefix(s, f) {
 			return len(f)
 		}

@@ -145,10 +145,3 @@ func (r *Redactor) take(v reflect.Value) {
 		v.Set(clean)
 	}
 }
-
-// attachments takes secrets out of attachments.
-func (r *Redactor) attachments(list []Attachment) {
-	for i := range list {
-		list[i].URL, list[i].ContentType = r.Text(list[i].URL), r.Text(list[i].ContentType)
-	}
-}

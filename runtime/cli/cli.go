@@ -102,6 +102,8 @@ type system struct {
 	now     func() time.Time
 	// ticks delivers moments to redraw at, until stop is called.
 	ticks func() (c <-chan time.Time, stop func())
+	// redact takes secrets out of text; nil while nothing has run.
+	redact func(string) string
 }
 
 func hostSystem() *system {
@@ -176,6 +178,9 @@ type mistake struct {
 func (s *system) complain(ms ...mistake) {
 	var b strings.Builder
 	for _, m := range ms {
+		if s.redact != nil {
+			m.message = s.redact(m.message)
+		}
 		b.WriteString("error: " + safe(m.message) + "\n")
 		if m.help != "" {
 			b.WriteString("help: " + safe(m.help) + "\n")

@@ -17,6 +17,8 @@ func isHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
 
 // runCommand runs the workflow once.
 func runCommand(s *system, w *workflow, args []string) int {
+	clean := redactorOf(s, w.info)
+	s.redact = clean.text
 	f, err := parseRunFlags(args)
 	switch {
 	case isHelp(err):
@@ -39,7 +41,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 		s.complain(mistakes...)
 		return exitUsage
 	}
-	var options []runtime.Option // an observed run does more work, so a quiet one has no observer
+	options := []runtime.Option{clean.follow} // an observed run does more work, so a quiet one has no observer
 	shown := newDisplay(s, f)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
@@ -50,8 +52,10 @@ func runCommand(s *system, w *workflow, args []string) int {
 	if shown != nil {
 		shown.close()
 	}
-	if err == nil && f.raw != "" {
-		out, err = rawText(out, f.raw)
+	if out = clean.json(out); err == nil && f.raw != "" {
+		if out, err = rawText(out, f.raw); err == nil {
+			out = []byte(clean.text(string(out))) // what was in pieces may have come together
+		}
 	}
 	return s.finish(out, at, err, stopped())
 }
@@ -74,11 +78,11 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 	}
 	if p := (*panicked)(nil); errors.As(err, &p) {
 		s.complain(mistake{p.Error(), "this is a fault of the program or of flowgen, not of its input"})
-		_, _ = s.stderr.Write(p.stack)
+		_, _ = io.WriteString(s.stderr, s.redact(string(p.stack)))
 		return exitFault
 	}
 	// The error of a node begins with its position.
-	_, _ = io.WriteString(s.stderr, safe(err.Error())+"\n")
+	_, _ = io.WriteString(s.stderr, safe(s.redact(err.Error()))+"\n")
 	var re *runtime.RunError
 	switch {
 	case runtime.IsCancelled(err) && by != nil:

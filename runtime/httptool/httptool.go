@@ -9,6 +9,10 @@
 // only, and a path value that is empty or holds `..` is refused. Header values
 // with line breaks are refused. JSON bodies are encoded from typed values.
 //
+// The requests of a tool that declares runtime.Idempotent or IdempotencyKey have
+// a header Idempotency-Key, the same for each attempt of a call, unless the
+// author writes one.
+//
 // # Addresses
 //
 // Addresses that are not public (IANA's special-purpose registries for IPv4 and

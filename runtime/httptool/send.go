@@ -82,7 +82,8 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 		return nil, err
 	}
 	req.URL.Fragment, req.URL.RawFragment = "", ""
-	if len(in.Header) == 0 && in.Body.kind == "" && req.Method != http.MethodHead {
+	key := runtime.ToolContext(x.ctx).IdempotencyKey()
+	if len(in.Header) == 0 && in.Body.kind == "" && req.Method != http.MethodHead && key == "" {
 		req.Header, err = x.sameHeader()
 		return req, err
 	}
@@ -94,6 +95,12 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	}
 	if in.Body.kind != "" {
 		setDefault(req.Header, "Content-Type", []string{in.Body.kind})
+	}
+	if key != "" {
+		if !headerText(key) {
+			return nil, runtime.Invalid("the idempotency key has a line break or another control character")
+		}
+		setDefault(req.Header, "Idempotency-Key", []string{key})
 	}
 	return req, x.complete(req.Header, req.Method)
 }

@@ -1,0 +1,46 @@
+package cli
+
+import "github.com/flowgen-dev/flowgen/runtime"
+
+// redactor takes the secrets of a run out of what the program writes. Until the run has begun it knows those that stand
+// in the environment under the names the workflow declares.
+type redactor struct {
+	early *runtime.Redactor
+	rt    *runtime.Runtime
+}
+
+func redactorOf(s *system, info *runtime.Info) *redactor {
+	var values []string
+	for _, name := range info.Secrets {
+		values = append(values, s.env(name))
+	}
+	return &redactor{early: runtime.NewRedactor(values...)}
+}
+
+// follow is an option of the run, by which the redactor learns what the run does.
+func (r *redactor) follow(rt *runtime.Runtime) { r.rt = rt }
+
+func (r *redactor) text(t string) string {
+	if r.rt != nil {
+		t = r.rt.Redactor().Text(t)
+	}
+	return r.early.Text(t)
+}
+
+// json is text for a result: it stays JSON.
+func (r *redactor) json(b []byte) []byte {
+	if r.text(string(b)) == string(b) {
+		return b
+	}
+	v, err := runtime.ParseValue(b)
+	if err == nil {
+		if r.rt != nil {
+			v = r.rt.Redactor().Value(v)
+		}
+		b, err = encode(r.early.Value(v))
+	}
+	if err != nil || r.text(string(b)) != string(b) { // a secret made of what JSON itself is made of
+		b, _ = encode(runtime.Redacted)
+	}
+	return b
+}
