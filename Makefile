@@ -7,7 +7,7 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 
 BIN := .flowgen/bin
 FUZZTIME := 30s
-BENCH := .
+BENCHFLAGS := -write docs/benchmarks.md
 
 .PHONY: help
 help: ## Describe the targets
@@ -67,8 +67,8 @@ golden: ## Rewrite the goldens (a run that rewrote something fails: read the dif
 	go test ./golden -update
 
 .PHONY: bench
-bench: ## Run the benchmarks that match BENCH (.)
-	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)
+	go run ./bench/cmd $(BENCHFLAGS)
 
 .PHONY: clean
 clean: ## Remove what make built
