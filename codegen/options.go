@@ -98,7 +98,9 @@ func (g *generator) policy(p *check.Program) jen.Code {
 		return nil
 	}
 	claims := slices.ContainsFunc(g.programs(), func(p *check.Program) bool { // those of sub-workflows are under it too
-		return slices.ContainsFunc(p.Body.All(), func(s *check.Step) bool { return s.Tool != nil && len(s.Tool.Permissions) > 0 })
+		return slices.ContainsFunc(p.Body.All(), func(s *check.Step) bool {
+			return slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return len(t.Permissions) > 0 })
+		})
 	})
 	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
 		return nil

@@ -264,6 +264,15 @@ func (d *dumper) tool(t *Tool) {
 		d.line(dumpOpt("cache", t.Cache), dumpSpan(t.CacheTTL))
 		d.line(dumpOpt("rate", t.Rate))
 		d.line(dumpOpt("cost_usd", t.CostUSD))
+		switch {
+		case t.IdempotencyKey != nil:
+			d.line("idempotency_key", dumpTemplate(t.IdempotencyKey))
+		case t.Idempotency:
+			d.line("idempotency_key call_id")
+		}
+		for _, x := range t.Examples {
+			d.line("example", dumpConst(x.InJSON), "->", dumpConst(x.OutJSON), dumpQuoteIf(x.Description))
+		}
 		d.line(dumpOpt("category", t.Category))
 		d.line(dumpOpt("tags", dumpQuoteAll(t.Tags)))
 	})
@@ -392,4 +401,12 @@ func dumpRetry(r *Retry) string {
 		b.WriteString(" jitter " + dumpNumber(&r.Jitter))
 	}
 	return b.String()
+}
+
+// dumpConst is a constant of the file as JSON.
+func dumpConst(d *schema.Default) string {
+	if d == nil {
+		return "-"
+	}
+	return d.JSON
 }

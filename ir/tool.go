@@ -47,8 +47,10 @@ func (t *Tool) FullName() string { return t.Name.Name + "@" + t.Version }
 // An Example is a call of a tool and what came back, checked against its schemas. ToolSpec: examples.
 type Example struct {
 	Description string
-	In          Value // an object
-	Out         Value // nil: not given
+	In          Value           // an object; nil: no input
+	Out         Value           // nil: not given
+	InJSON      *schema.Default // the same as JSON
+	OutJSON     *schema.Default
 	Span        source.Span
 }
 
@@ -156,6 +158,13 @@ type GoBinding struct {
 	Err      bool         // the last result is an error
 	In       *schema.Type // the tool's input: the struct, or one field per parameter
 	Reducer  bool         // func(old, new T) T: usable as a merge rule
+
+	Directives []Directive // what `//flowgen:tool` comments say, in their order
+}
+
+// A Directive is one `key=value` of a `//flowgen:tool` comment beside a Go function.
+type Directive struct {
+	Key, Value Ident
 }
 
 // GoParam is a parameter of a Go function.

@@ -223,3 +223,31 @@ func TestChooseIsRecorded(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestChooseOnlyWhatIsNamed: names that look like that of a tool call nothing (P32).
+func TestChooseOnlyWhatIsNamed(t *testing.T) {
+	run := start(t, t.Context())
+	calls := 0
+	tool := runtime.Bind("a.find@1", runtime.None, func(context.Context, struct{}) (string, error) { calls++; return "", nil })
+	call := func(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+		switch name {
+		case "a.find@1":
+			return runtime.Dispatch(run, &callNode, tool, args, runtime.NoArgs, runtime.ToValue)
+		case "a.drop@1":
+			return runtime.Null(), runtime.DeniedTool(name)
+		}
+		return runtime.Null(), runtime.UnknownTool(name)
+	}
+	for _, name := range []string{
+		"", "a.find", "find", "find@1", "a.find@01", "a.find@1 ", " a.find@1", "A.find@1", "a.Find@1", "a.find@1\x00", "a.find@1\n", "a.find@1\u200b", "a\u200b.find@1", "a.fi\u0301nd@1",
+		"\u0430.find@1", "a.find@\uff11", "a/find@1", "a.find@1.0", "a.find@v1", "../a.find@1", "a.find@1;a.drop@1", "a.find@1\xff", `"a.find@1"`, "a.drop@1", "a.drop",
+	} {
+		out, err := runtime.Choose(run, &callNode, 1, name, runtime.Args{}, call)
+		if err != nil || out.Success || out.Error == nil {
+			t.Errorf("%+q: %+v, %v", name, out, err)
+		}
+	}
+	if out, err := runtime.Choose(run, &callNode, 1, "a.find@1", runtime.Args{}, call); calls != 1 || err != nil || !out.Success {
+		t.Errorf("%d calls, %+v, %v", calls, out, err)
+	}
+}

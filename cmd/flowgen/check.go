@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	var fix, strict bool
+	var fix, strict, secrets bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
@@ -36,11 +36,15 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := a.check(names, found)
+			programs := a.compileAll(newDisk(), names, found)
+			list := merged(programs)
 			if fix {
 				if list, err = a.fix(names, found, list); err != nil {
 					return err
 				}
+			}
+			if secrets {
+				list = append(list, secretsNotSet(programs, os.LookupEnv)...)
 			}
 			if write != nil {
 				if err := write(a.stdout, list); err != nil {
@@ -52,6 +56,7 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set in the environment")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd

@@ -117,18 +117,69 @@ type toolInfo struct {
 	Category    string          `json:"category"`
 	Tags        []string        `json:"tags"`
 	Permissions []string        `json:"permissions"`
+	Replay      string          `json:"replay"` // as declared, or as follows from the effects
+	Cache       string          `json:"cache"`  // none, forever, or for how long
+	Rate        string          `json:"rate"`
+	CostUSD     string          `json:"cost_usd"`
+	Idempotency string          `json:"idempotency_key"`
+	MaxOutput   int64           `json:"max_output_bytes"` // 0: the default
+	Sandbox     string          `json:"sandbox"`
+	Secrets     []string        `json:"secrets"`  // names
 	Declared    string          `json:"declared"` // file:line
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema"`
+	Examples    []toolExample   `json:"examples"`
 
 	key string
+}
+
+type toolExample struct {
+	Description string          `json:"description,omitempty"`
+	In          json.RawMessage `json:"in,omitempty"`
+	Out         json.RawMessage `json:"out,omitempty"`
+}
+
+func examplesOf(t *ir.Tool) []toolExample {
+	out := []toolExample{}
+	for _, x := range t.Examples {
+		e := toolExample{Description: x.Description}
+		if x.InJSON != nil {
+			e.In = json.RawMessage(x.InJSON.JSON)
+		}
+		if x.OutJSON != nil {
+			e.Out = json.RawMessage(x.OutJSON.JSON)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// declaredAs are the words of a declaration that have a default or take several forms.
+func (out *toolInfo) declaredAs(t *ir.Tool) {
+	out.Replay = check.Replay(t)
+	out.Cache = cmp.Or(t.Cache, "none")
+	if t.CacheTTL != nil {
+		out.Cache = t.CacheTTL.Value.String()
+	}
+	switch {
+	case t.IdempotencyKey != nil:
+		out.Idempotency = t.IdempotencyKey.Text.Value
+	case t.Idempotency:
+		out.Idempotency = "call_id"
+	}
+	out.Secrets = []string{}
+	if t.Auth != nil {
+		out.Secrets = append(out.Secrets, t.Auth.Secret.Name)
+	}
 }
 
 func infoOf(t *ir.Tool) toolInfo {
 	out := toolInfo{
 		Name: t.Name.Name, Version: t.Version, Description: t.Description, Effects: check.Effects(t).String(), State: cmp.Or(t.State, "active"),
 		Category: t.Category, Tags: append([]string{}, t.Tags...), Permissions: append([]string{}, t.Permissions...), key: t.Key.Name,
+		Rate: t.Rate, CostUSD: t.CostUSD, MaxOutput: t.MaxOutput, Sandbox: t.Sandbox.Name, Examples: examplesOf(t),
 	}
+	out.declaredAs(t)
 	if t.Key.Span.File != nil {
 		out.Declared = fmt.Sprintf("%s:%d", t.Key.Span.File.Name, t.Key.Span.Start().Line)
 	}
@@ -294,12 +345,17 @@ func toolsPage(list []toolInfo) string {
 		b.WriteByte('\n')
 		rows := [][2]string{
 			{"runs as", strings.TrimSpace(t.RunsAs + " " + t.Target)}, {"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
-			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"declared", t.Declared},
+			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"secrets", strings.Join(t.Secrets, ", ")},
+			{"replay", t.Replay}, {"cache", t.Cache}, {"rate", t.Rate}, {"cost", dollars(t.CostUSD)}, {"idempotency", t.Idempotency},
+			{"max output", size(t.MaxOutput)}, {"sandbox", t.Sandbox}, {"declared", t.Declared},
 		}
 		for _, r := range rows {
 			if r[1] != "" {
 				fmt.Fprintf(&b, "  %-11s  %s\n", r[0], diag.Printable(r[1]))
 			}
+		}
+		for _, x := range t.Examples {
+			b.WriteString(strings.TrimRight("\n  example  "+diag.Printable(x.Description), " ") + "\n\n  " + diag.Printable(string(x.In)) + "\n  -> " + diag.Printable(string(x.Out)) + "\n")
 		}
 		for _, s := range []struct {
 			name string
@@ -320,4 +376,18 @@ func toolsPage(list []toolInfo) string {
 		}
 	}
 	return b.String()
+}
+
+func dollars(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "$" + s + " a call"
+}
+
+func size(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes", n)
 }

@@ -115,6 +115,7 @@ func (r *resolver) resolve(f *ref) {
 
 func (r *resolver) fillTool(f *ref, b *ir.GoBinding) {
 	t := f.tool
+	r.describeTool(f, b)
 	if t.Description == "" {
 		t.Description = b.Doc
 	}

@@ -61,6 +61,7 @@ func (r *resolver) place(b *ir.GoBinding, fn *types.Func, fset *token.FileSet) {
 	file := r.files.declaring(fn, fset)
 	if decl := file.function(fn.Name()); decl != nil {
 		b.Doc = describe(fn.Name(), decl.Doc)
+		b.Directives = r.directives(file, decl)
 		b.PosSpan = file.ident(decl.Name)
 		b.Pos = file.pos(b.PosSpan)
 		return

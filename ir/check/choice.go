@@ -68,7 +68,7 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 
 // callable reports whether a tool can be called without being named: it is in use, and the policy allows it.
 func (c *checker) callable(t *ir.Tool) bool {
-	return t.State != "deprecated" && t.State != "blocked" && c.allowed(effectsOf(t))
+	return t.State != "deprecated" && t.State != "blocked" && c.allowed(effectsOf(t)) && ungranted(c.wf.Policy, t) == ""
 }
 
 // pick resolves what a tool_call node can call.

@@ -43,7 +43,7 @@ func (e *env) Lookup(name string) *expr.Symbol {
 		if f := e.params.Field(name); f != nil {
 			return &expr.Symbol{Name: name, Type: f.Type, Ref: &Param{f}}
 		}
-		return nil
+		return e.c.secretSymbol(name)
 	}
 	switch name {
 	case "input":
@@ -57,7 +57,10 @@ func (e *env) Lookup(name string) *expr.Symbol {
 	if sym := e.find(name, true); sym != nil { // the single node of a `do:` gives way to all others
 		return sym
 	}
-	return e.hidden(name)
+	if sym := e.hidden(name); sym != nil {
+		return sym
+	}
+	return e.c.secretSymbol(name)
 }
 
 // find looks for a node or variable, from the inside out.

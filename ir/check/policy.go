@@ -27,9 +27,9 @@ func (c *checker) policy(b *Body) {
 				c.toolPolicy(x.Tool, x.Span)
 			}
 		}
-		if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites {
+		if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
 			c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
-				Help: "retry only what is safe to repeat; a failure may have happened after the effect"})
+				Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side knows a call again by its key, give the tool an `idempotency_key`"})
 		}
 	}
 }
@@ -40,6 +40,7 @@ func (c *checker) toolPolicy(t *ir.Tool, at source.Span) {
 		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: at, Message: fmt.Sprintf("tool %q has effects %s, which the policy does not allow", t.Key.Name, e),
 			Help: "allow it in `policy.effects`, or use another tool", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
+	c.capabilities(t, at)
 	switch t.State {
 	case "deprecated":
 		c.warn(diag.Diagnostic{Code: diag.Deprecated, Span: at, Message: fmt.Sprintf("tool %q is deprecated", t.Key.Name),
@@ -56,7 +57,7 @@ func (c *checker) allowed(e ir.Effects) bool {
 
 // flowPolicy holds a sub-workflow to the policy of the workflow that runs it: a policy of its own can only narrow that.
 func (c *checker) flowPolicy(s *Step) {
-	if c.wf.Policy == nil || c.wf.Policy.Effects == nil {
+	if c.wf.Policy == nil {
 		return
 	}
 	v := s.Node.Verb.(*ir.Flow)
@@ -72,13 +73,20 @@ func (c *checker) flowPolicy(s *Step) {
 				return false
 			}
 			for _, tool := range t.Tools() {
+				here := append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)
+				if missing := ungranted(c.wf.Policy, tool); missing != "" {
+					c.report(diag.Diagnostic{Code: diag.NotGranted, Span: v.Path.Span,
+						Message: fmt.Sprintf("workflow %q calls tool %q, which needs the capability %q, and the policy does not grant it", p.WF.Name.Name, tool.Key.Name, missing),
+						Help:    "add `" + missing + "` to `policy.grants`", Related: here})
+					return false
+				}
 				if c.allowed(effectsOf(tool)) {
 					continue
 				}
 				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
 					Message: fmt.Sprintf("workflow %q calls tool %q with effects %s, which the policy does not allow", p.WF.Name.Name, tool.Key.Name, effectsOf(tool)),
 					Help:    "allow it in `policy.effects`, or run another workflow",
-					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)})
+					Related: here})
 				return false
 			}
 		}

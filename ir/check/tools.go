@@ -229,6 +229,9 @@ func (c *checker) checkTools() {
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
 		c.notApplied(t)
+		if own || c.used[t] {
+			c.toolSpec(t)
+		}
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
@@ -277,7 +280,7 @@ func (c *checker) commandTool(t *ir.Tool, b *ir.CommandTool) {
 	}
 	for _, v := range b.Env {
 		c.misspeltSecret(v)
-		if v.Value != nil {
+		if v.Value != nil && !c.isSecret(v.Value.Text.Value) {
 			c.value(v.Value, schema.StringType, e)
 		}
 	}

@@ -23,9 +23,15 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 	case *ir.Expr:
 		return c.expression(v, want, e)
 	case *ir.Template:
+		if v.Tmpl != nil && len(v.Tmpl.Segments) == 1 && v.Tmpl.Segments[0].Expr == nil {
+			c.secretText(v.Tmpl.Segments[0].Lit, v.Source())
+		}
 		c.template(v, e)
 		return c.fits(schema.StringType, want, v.Source(), "text")
 	case *ir.Scalar:
+		if v.Tag == "!!str" {
+			c.secretText(v.Text.Value, v.Source())
+		}
 		return c.scalar(v, want)
 	case *ir.List:
 		return c.list(v, want, e)

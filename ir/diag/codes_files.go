@@ -7,6 +7,7 @@ const (
 	RecursiveFlow   Code = "FG0903"
 	NotIncludable   Code = "FG0904"
 	UnknownLanguage Code = "FG0905"
+	SecretNotSet    Code = "FG0906"
 )
 
 var fileCodes = []Entry{
@@ -56,5 +57,10 @@ nodes:
   hello: {let: {text: Hello}}
 output: {text: $hello.text}
 `,
+	},
+	{
+		Code:  SecretNotSet,
+		Title: "a secret that is not set here",
+		Cause: "`flowgen check --secrets` looks for every declared secret where a run of the program on this machine would: in the environment. This one is not there, or is empty, so that the program would not start. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
 	},
 }

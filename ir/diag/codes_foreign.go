@@ -55,7 +55,7 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceSpec,
 		Title: "a description of a tool in its source that cannot be used",
-		Cause: "The literals of a `@tool(...)` decorator describe the tool: name, namespace, version, side_effects, replay_policy, requires_capability, description, idempotency_key, cost_estimate. Each must be a literal of the right kind, because the module is read and not run." + inOtherFile,
+		Cause: "The literals of a `@tool(...)` decorator describe the tool: name, namespace, version, side_effects, replay_policy, requires_capability, description, idempotency_key, cost_estimate. Each must be a literal of the right kind, because the module is read and not run. A Go function is described by comments of the form `//flowgen:tool key=value` above it, with the keys effects, permissions, replay, cache, rate, cost_usd, idempotency_key, category, tags, state, max_output and example. What the workflow file says wins, but can only narrow this." + inOtherFile,
 	},
 	{
 		Code:  EngineUnfit,

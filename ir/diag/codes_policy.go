@@ -6,6 +6,10 @@ const (
 	EffectsDenied Code = "FG0702"
 	RetriedWrite  Code = "FG0703"
 	NearSecret    Code = "FG0704"
+	NotGranted    Code = "FG0705"
+	ReplayRuns    Code = "FG0706"
+	SecretFlow    Code = "FG0707"
+	SecretText    Code = "FG0708"
 )
 
 var policyCodes = []Entry{
@@ -54,7 +58,7 @@ nodes:
 	{
 		Code:  RetriedWrite,
 		Title: "a retry of something that changes the world",
-		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run. The retry under `defaults` is for calls that only compute or read.",
+		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run. Where the other side knows a call again by a key that is sent with it, say so with `idempotency_key: call_id` on the tool: every attempt has the same key. The retry under `defaults` is for calls that only compute or read.",
 		Wrong: `flowgen: 1
 name: mail
 tools:
@@ -89,6 +93,96 @@ tools:
   push: {command: [deploy], env: {TOKEN: DEPLOY_TOKEN}, effects: external}
 nodes:
   go_live: {tool: push}
+`,
+	},
+	{
+		Code:  NotGranted,
+		Title: "a tool whose permissions the policy does not grant",
+		Cause: "A tool claims capabilities under `permissions`. As soon as the workflow has a `policy`, nothing is granted by itself: each claim of a tool that a node can call must be in `policy.grants`, byte by byte, or begin with a grant that ends in a star. The same holds for the tools of a sub-workflow, which its own policy can only narrow. Add the grant, or use another tool.",
+		Wrong: `flowgen: 1
+name: find
+input: {word: string}
+tools:
+  grep: {command: [grep, -r, "{{ word }}"], in: {word: string}, out: lines, effects: reads, permissions: files:read}
+policy: {effects: [none, reads]}
+nodes:
+  found: {tool: grep, with: {word: $input.word}}
+output: {found: $found}
+`,
+		Right: `flowgen: 1
+name: find
+input: {word: string}
+tools:
+  grep: {command: [grep, -r, "{{ word }}"], in: {word: string}, out: lines, effects: reads, permissions: files:read}
+policy: {effects: [none, reads], grants: ["files:*"]}
+nodes:
+  found: {tool: grep, with: {word: $input.word}}
+output: {found: $found}
+`,
+	},
+	{
+		Code:  ReplayRuns,
+		Title: "a replay that would change the world",
+		Cause: "`replay: recorded-result` answers a call of a replay from its record and, where there is none, makes the call. That is meant for tools that compute or read. For one that changes the world leave `replay` out, which stubs it (must-stub), or write `fail-loud`.",
+		Wrong: `flowgen: 1
+name: mail
+tools:
+  send: {command: [sendmail, ops], effects: external, replay: recorded-result}
+nodes:
+  notify: {tool: send}
+`,
+		Right: `flowgen: 1
+name: mail
+tools:
+  send: {command: [sendmail, ops], effects: external, replay: fail-loud}
+nodes:
+  notify: {tool: send}
+`,
+	},
+	{
+		Code:  SecretFlow,
+		Title: "a secret where a value is asked for",
+		Cause: "A secret is no value: it cannot stand in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with runtime.Auth.",
+		Wrong: `flowgen: 1
+name: fetch
+secrets: [API_TOKEN]
+tools:
+  get: {http: {url: "https://api.example.com/items", headers: {Authorization: "Bearer {{ secrets.API_TOKEN }}"}}, out: string}
+nodes:
+  items: {tool: get}
+output: {items: $items}
+`,
+		Right: `flowgen: 1
+name: fetch
+secrets: [API_TOKEN]
+tools:
+  get: {http: {url: "https://api.example.com/items"}, auth: {bearer: API_TOKEN}, out: string}
+nodes:
+  items: {tool: get}
+output: {items: $items}
+`,
+	},
+	{
+		Code:  SecretText,
+		Title: "text that is the name of a secret",
+		Cause: "The name of a secret stands for the secret in `auth`, in `env` of a command or a server and in `key` of a model. Anywhere else it is only text, and is passed as it is, which is hardly what was meant.",
+		Wrong: `flowgen: 1
+name: fetch
+secrets: [API_TOKEN]
+tools:
+  get: {http: {url: "https://api.example.com/items", headers: {X-Api-Key: API_TOKEN}}, out: string}
+nodes:
+  items: {tool: get}
+output: {items: $items}
+`,
+		Right: `flowgen: 1
+name: fetch
+secrets: [API_TOKEN]
+tools:
+  get: {http: {url: "https://api.example.com/items"}, auth: {header: X-Api-Key, secret: API_TOKEN}, out: string}
+nodes:
+  items: {tool: get}
+output: {items: $items}
 `,
 	},
 }

@@ -31,8 +31,11 @@ type Manifest struct {
 	Code       []string `json:"code"`        // other code: "python:module:function", "js:tools/x.mjs", "mcp:server/tool", "starlark:tidy.star"
 	Models     []string `json:"models"`      // that are asked: provider:name
 	Effects    []string `json:"effects"`     // of the tools that are called
-	Grants     []string `json:"grants"`      // permissions
+	Grants     []string `json:"grants"`      // permissions that the policy gives
 	Caps       Caps     `json:"caps"`
+
+	// Permissions are those that the tools claim: what a policy must grant. Written only when there are any.
+	Permissions []string `json:"permissions,omitempty"`
 }
 
 // Caps are the bounds that the policy writes; absent ones are not written.
@@ -93,7 +96,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions},
 	}
 }
 

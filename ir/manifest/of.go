@@ -13,7 +13,7 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
@@ -47,11 +47,14 @@ func Of(p *check.Program) *Manifest {
 	}
 	out.Hosts, out.Networks, out.Commands, out.Env, out.Secrets = c.hosts.sorted(), c.networks.sorted(), c.commands.sorted(), c.env.sorted(), c.secrets.sorted()
 	out.GoPackages, out.Code, out.Models, out.Effects, out.Grants = c.packages.sorted(), c.code.sorted(), c.models.sorted(), c.effects.sorted(), c.grants.sorted()
+	if len(c.claims) > 0 {
+		out.Permissions = c.claims.sorted()
+	}
 	return out
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims set
 }
 
 // workflow takes what belongs to a file rather than to a step.
@@ -106,6 +109,9 @@ func (c *collector) function(f *ir.GoFunc) {
 func (c *collector) tool(t *ir.Tool) {
 	if e := check.Effects(t); e != ir.EffectsNone {
 		c.effects.add(e.String())
+	}
+	for _, claim := range t.Permissions {
+		c.claims.add(claim)
 	}
 	c.auth(t.Auth)
 	switch b := t.Binding.(type) {

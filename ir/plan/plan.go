@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type Plan struct {
 	Parts    []*Part `json:"parts"`  // one after the other
 	Flows    []*Flow `json:"flows"`  // the workflows that it runs, each once
 	AtMost   AtMost  `json:"at_most"`
+
+	// Needs are the capabilities that the tools claim, sorted: what a policy must grant.
+	Needs []string `json:"needs,omitempty"`
 }
 
 // A Flow is a workflow that another one runs.
@@ -109,6 +113,13 @@ func Of(p *check.Program) *Plan {
 		out.Flows = append(out.Flows, &Flow{Workflow: f.WF.Name.Name, Source: path.Base(f.WF.File.Name), Parts: body(f.Body)})
 	}
 	out.AtMost = worst(p)
+	for _, s := range p.Table {
+		for _, t := range s.Tools() {
+			out.Needs = append(out.Needs, t.Permissions...)
+		}
+	}
+	slices.Sort(out.Needs)
+	out.Needs = slices.Compact(out.Needs)
 	return out
 }
 

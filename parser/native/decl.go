@@ -237,11 +237,8 @@ func (p *parser) agents(n *yamlnode.Node) {
 
 var (
 	effectWords = []string{"none", "reads", "writes", "external", "read", "write"}
-	effectKinds = map[string]ir.Effects{
-		"none": ir.EffectsNone, "reads": ir.EffectsReads, "read": ir.EffectsReads,
-		"writes": ir.EffectsWrites, "write": ir.EffectsWrites, "external": ir.EffectsExternal,
-	}
-	tierWords = []string{"native", "wasm", "process", "container", "gvisor"}
+	effectKinds = ir.EffectWords
+	tierWords   = []string{"native", "wasm", "process", "container", "gvisor"}
 )
 
 func (p *parser) policy(n *yamlnode.Node) *ir.Policy {
@@ -262,7 +259,7 @@ func (p *parser) policy(n *yamlnode.Node) *ir.Policy {
 	}
 	out := &ir.Policy{
 		MaxIterations: limit("max_iterations"), MaxToolCalls: limit("max_tool_calls"), MaxTokens: limit("max_tokens"),
-		Grants: p.strs(m.get("grants"), "a grant"), Span: n.Span,
+		Grants: p.capabilities(m.get("grants"), "a grant", true), Span: n.Span,
 	}
 	if v := m.get("max_cost_usd"); v != nil {
 		out.MaxCostUSD = p.money(v, "`max_cost_usd`")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
 )
 
 // JSONSchema is the shape of a workflow file, and of files that others include, as a JSON Schema of draft 7, for
@@ -200,10 +202,10 @@ func formSchema(f Form) object {
 	case FormDuration:
 		return pattern("([0-9]+d(" + durationPattern + ")*|(" + durationPattern + ")+)")
 	case FormSize:
-		units := sortedKeys(sizeUnits)[1:] // the first is none
+		units := sortedKeys(ir.SizeUnits)[1:] // the first is none
 		return object{{"type", []string{"string", "integer"}}, {"minimum", 1}, {"pattern", "^[0-9]+ ?(" + strings.Join(units, "|") + ")?$"}}
 	case FormMoney:
-		return pattern(strings.Trim(moneyForm.String(), "^$"))
+		return pattern(strings.Trim(ir.MoneyForm.String(), "^$"))
 	case FormWord:
 		return wordSchema(f.Words)
 	case FormShape:

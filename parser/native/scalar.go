@@ -2,11 +2,9 @@ package native
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -180,8 +178,6 @@ func (p *parser) number(n *yamlnode.Node, what string) (float64, bool) {
 	return v, ok
 }
 
-var dayForm = regexp.MustCompile(`^([0-9]+)d`)
-
 // duration reads Go's syntax with d for days of 24 hours: 500ms, 1h30m, 2d12h. Nil after a mistake.
 func (p *parser) duration(n *yamlnode.Node, what string) *ir.Duration {
 	if n == nil {
@@ -192,7 +188,7 @@ func (p *parser) duration(n *yamlnode.Node, what string) *ir.Duration {
 		return nil
 	}
 	at := textSpan(t)
-	d, ok := parseDuration(t.Value)
+	d, ok := ir.ParseDuration(t.Value)
 	switch {
 	case !ok && isScalar(n) && (n.Tag == "!!int" || n.Tag == "!!float"):
 		p.replace(diag.BadLiteral, at, t.Value+"s", "%s needs a unit: ms, s, m, h or d", what)
@@ -206,54 +202,18 @@ func (p *parser) duration(n *yamlnode.Node, what string) *ir.Duration {
 	return nil
 }
 
-func parseDuration(s string) (time.Duration, bool) {
-	const day = 24 * time.Hour
-	var days time.Duration
-	if m := dayForm.FindStringSubmatch(s); m != nil {
-		n, err := strconv.ParseInt(m[1], 10, 64)
-		if err != nil || n > int64(math.MaxInt64/day) {
-			return 0, false
-		}
-		days = time.Duration(n) * day
-		if s = s[len(m[0]):]; s == "" {
-			return days, true
-		}
-		if s[0] == '-' || s[0] == '+' {
-			return 0, false
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d > math.MaxInt64-days {
-		return 0, false
-	}
-	return days + d, true
-}
-
-var (
-	sizeForm  = regexp.MustCompile(`^([0-9]+) ?([A-Za-z]*)$`)
-	sizeUnits = map[string]int64{
-		"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9,
-	}
-)
-
 // size reads a number of bytes: 2MiB, 500kB, 1024.
 func (p *parser) size(n *yamlnode.Node, what string) int64 {
 	t, ok := p.text(n, what)
 	if !ok {
 		return 0
 	}
-	if m := sizeForm.FindStringSubmatch(t.Value); m != nil {
-		v, err := strconv.ParseInt(m[1], 10, 64)
-		unit := sizeUnits[m[2]]
-		if err == nil && unit > 0 && v > 0 && v <= math.MaxInt64/unit {
-			return v * unit
-		}
+	if v, ok := ir.ParseSize(t.Value); ok {
+		return v
 	}
 	p.report(diag.BadLiteral, textSpan(t), "write a size like `64KiB`, `2MiB` or `1GiB`", "%s is a size of more than zero, not `%s`", what, shorten(t.Value))
 	return 0
 }
-
-var moneyForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
 
 // money reads a decimal in quotes: floats cannot hold cents.
 func (p *parser) money(n *yamlnode.Node, what string) string {
@@ -262,7 +222,7 @@ func (p *parser) money(n *yamlnode.Node, what string) string {
 		return ""
 	}
 	switch {
-	case !moneyForm.MatchString(t.Value):
+	case !ir.MoneyForm.MatchString(t.Value):
 		p.report(diag.BadLiteral, textSpan(t), "write a decimal like `\"0.50\"`", "%s is an amount of dollars, not `%s`", what, shorten(t.Value))
 		return ""
 	case n.Tag != "!!str":
@@ -271,12 +231,10 @@ func (p *parser) money(n *yamlnode.Node, what string) string {
 	return t.Value
 }
 
-var rateForm = regexp.MustCompile(`^[1-9][0-9]{0,8}/(s|m|h)$`)
-
 // rate reads calls per time: 5/s.
 func (p *parser) rate(n *yamlnode.Node, what string) string {
 	t, ok := p.text(n, what)
-	if ok && !rateForm.MatchString(t.Value) {
+	if ok && !ir.RateForm.MatchString(t.Value) {
 		p.report(diag.BadLiteral, textSpan(t), "write a rate like `5/s`, `100/m` or `1000/h`", "%s is a number of calls per time, not `%s`", what, shorten(t.Value))
 		return ""
 	}

@@ -16,12 +16,12 @@ func TestParseDuration(t *testing.T) {
 		"30s": 30 * time.Second, "1h30m": 90 * time.Minute, "500ms": 500 * time.Millisecond, "1.5h": 90 * time.Minute,
 		"2d": 2 * day, "1d12h": 36 * time.Hour, "0s": 0, "100000d": 100000 * day,
 	} {
-		if got, ok := parseDuration(s); !ok || got != want {
+		if got, ok := ir.ParseDuration(s); !ok || got != want {
 			t.Errorf("%s is %v, %v", s, got, ok)
 		}
 	}
 	for _, s := range []string{"", "30", "s", "1x", "d", "1d2d", "1.5d", "-1d", "1d-2h", "200000d", "106751d24h", "9999999999999999999d", "1 h", "106751d23h48m"} {
-		if got, ok := parseDuration(s); ok {
+		if got, ok := ir.ParseDuration(s); ok {
 			t.Errorf("%q is %v, want a mistake", s, got)
 		}
 	}

@@ -243,6 +243,8 @@ var shapeTool = &Shape{
 		{Name: "cache", Value: oneOf(word(cacheWords...), shape(shapeCache)), Doc: "how long results are reused"},
 		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
 		{Name: "cost_usd", Value: money, Doc: "dollars of one call, in quotes"},
+		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
+		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},
 		{Name: "category", Value: text, Doc: "a group of tools"},
 		{Name: "tags", Value: texts, Doc: "words to find it by"},
 		{Name: "state", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
@@ -252,11 +254,24 @@ var shapeTool = &Shape{
 		"url": "write `http: {url: ...}`", "method": "write `http: {method: ...}`", "headers": "write `http: {headers: ...}`", "body": "write `http: {body: ...}`",
 		"query": "write `http: {query: ...}`", "input": "write `in:`", "output": "write `out:`", "cwd": "write `dir:`",
 		"timeout": "a timeout stands on the node, or under `defaults:`", "retry": "retries stand on the node, or under `defaults:`",
-		"version": "the version is a part of the key: `search@2`",
+		"version": "the version is a part of the key: `search@2`", "namespace": "the namespace is a part of the key: `acme.search@2`",
+		"side_effects": "write `effects:`", "replay_policy": "write `replay:`", "requires_capability": "write `permissions:`", "capabilities": "write `permissions:`",
+		"cost_estimate": "write `cost_usd:`", "cost": "write `cost_usd:`", "idempotency": "write `idempotency_key: call_id`", "deprecated": "write `state: deprecated`",
+		"input_schema": "write the fields under `in:`", "output_schema": "write the type under `out:`", "cache_ttl_s": "write `cache: {ttl: 10m}`", "example": "write `examples:`, a list",
 	},
 }
 
 var (
+	shapeExample = &Shape{
+		Name: "example", What: "an example", Doc: "A call and its result.",
+		Keys: []Key{
+			{Name: "in", Value: mapOf(Form{Kind: FormConst}), Doc: "the input"},
+			{Name: "out", Value: Form{Kind: FormConst}, Doc: "the result"},
+			{Name: "description", Value: text, Doc: "what it shows"},
+		},
+		Instead: map[string]string{"input": "write `in:`", "output": "write `out:`", "with": "write `in:`", "args": "write `in:`", "result": "write `out:`"},
+	}
+
 	shapeCache = &Shape{
 		Name: "cache", What: "`cache`", Doc: "How long results are reused.",
 		Keys: []Key{{Name: "ttl", Value: duration, Required: true, Doc: "for how long"}},

@@ -211,7 +211,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapePolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapePolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
 		shapePrompt, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,15 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 	if !versioned {
 		version = "1"
 	}
+	if digits := strings.TrimLeft(version, "0"); versioned && digits != version && plainNumber.MatchString(version) {
+		if digits == "" {
+			digits = "0"
+		}
+		if digits != version {
+			p.report(diag.BadName, key.Span, "write `"+full+"@"+digits+"`", "versions are compared as they are written, and `%s` reads like `%s`", version, digits)
+			return ir.Ident{Name: full, Span: key.Span}, version, false
+		}
+	}
 	if versioned && (!versionForm.MatchString(version) || len(version) > maxName) {
 		p.report(diag.BadName, key.Span, "write the version as in `search@2`", "a version is made of letters, digits, `.`, `+` and `-`")
 		return ir.Ident{Name: full, Span: key.Span}, version, false
@@ -57,6 +67,8 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 	}
 	return ir.Ident{Name: full, Span: key.Span}, version, true
 }
+
+var plainNumber = regexp.MustCompile(`^[0-9]+$`)
 
 // bindings are the keys that say what a tool runs as.
 var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}
@@ -126,7 +138,7 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("replay"); v != nil {
 		t.Replay = p.word(v, "`replay`", replayWords...)
 	}
-	t.Permissions = p.strs(m.get("permissions"), "a permission")
+	t.Permissions = p.capabilities(m.get("permissions"), "a permission", false)
 	p.cache(t, m.get("cache"))
 	if v := m.get("rate"); v != nil {
 		t.Rate = p.rate(v, "`rate`")
@@ -134,6 +146,8 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("cost_usd"); v != nil {
 		t.CostUSD = p.money(v, "`cost_usd`")
 	}
+	p.idempotency(t, m.get("idempotency_key"))
+	p.examples(t, m.get("examples"))
 	t.Category = p.optional(m, "category")
 	t.Tags = p.strs(m.get("tags"), "a tag")
 	t.Auth = p.auth(m.get("auth"))
@@ -143,8 +157,8 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 }
 
 var (
-	toolStates  = []string{"active", "deprecated", "blocked"}
-	replayWords = []string{"must-stub", "fail-loud", "recorded-result"}
+	toolStates  = ir.ToolStates
+	replayWords = ir.ReplayWords
 	cacheWords  = []string{"none", "forever"}
 	htmlWords   = []string{"text"}
 	extraWords  = []string{"ignore", "refuse"}

@@ -87,6 +87,7 @@ func TestManifestText(t *testing.T) {
   models       none
   effects      reads
   grants       none
+  permissions  none
   caps         25 tool calls, $0.50, sandbox process (written; this version does not enforce them)
 `
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,7 +10,7 @@ import (
 type manifest struct {
 	Workflow                                              string
 	Hosts, Networks, Commands, Env, Secrets, Code, Models []string
-	Effects, Grants                                       []string
+	Effects, Grants, Permissions                          []string
 	GoPackages                                            []string `json:"go_packages"`
 	Caps                                                  struct {
 		MaxIterations *int64 `json:"max_iterations"`
@@ -29,7 +29,7 @@ func ManifestText(data string) (string, error) {
 	}
 	rows := [][2]string{
 		listed("hosts", m.Hosts), listed("networks", m.Networks), listed("commands", m.Commands), listed("environment", m.Env), listed("secrets", m.Secrets),
-		listed("Go packages", m.GoPackages), listed("other code", m.Code), listed("models", m.Models), listed("effects", m.Effects), listed("grants", m.Grants),
+		listed("Go packages", m.GoPackages), listed("other code", m.Code), listed("models", m.Models), listed("effects", m.Effects), listed("grants", m.Grants), listed("permissions", m.Permissions),
 	}
 	var caps []string
 	for _, c := range []struct {

@@ -13,6 +13,7 @@ type plan struct {
 	Workflow, Source string
 	Parts            []planPart
 	Flows            []planFlow
+	Needs            []string
 	AtMost           struct {
 		Calls []struct {
 			Tool, Effects string
@@ -214,6 +215,9 @@ func (w *planWriter) worst(p *plan) {
 		rows = append(rows, [2]string{"time", text})
 	} else {
 		rows = append(rows, [2]string{"time", unbounded})
+	}
+	if len(p.Needs) > 0 {
+		rows = append(rows, listed("needs", p.Needs))
 	}
 	table(&w.b, rows)
 	if len(p.AtMost.Unbounded) == 0 {

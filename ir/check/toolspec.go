@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// toolSpec checks what a tool's declaration says beyond its binding (ToolSpec): the idempotency key, and the examples,
+// which are held to the schemas that calls are held to.
+func (c *checker) toolSpec(t *ir.Tool) {
+	if t.IdempotencyKey != nil {
+		c.value(t.IdempotencyKey, schema.StringType, &env{c: c, params: toolIn(t)})
+	}
+	if t.Replay == "recorded-result" && effectsOf(t) >= ir.EffectsWrites {
+		c.warn(diag.Diagnostic{Code: diag.ReplayRuns, Span: t.Key.Span, Message: fmt.Sprintf("a replay without a record would call tool %q, which has effects %s", t.Key.Name, effectsOf(t)),
+			Help: "`replay: recorded-result` is for tools that compute or read; without it the tool is stubbed in a replay"})
+	}
+	for _, x := range t.Examples {
+		c.example(t, x)
+	}
+}
+
+func (c *checker) example(t *ir.Tool, x *ir.Example) {
+	e := &env{c: c}
+	in, out := toolIn(t), toolOut(t)
+	switch v := x.In.(type) {
+	case *ir.Object:
+		if in.Kind != schema.Invalid {
+			c.arguments(v.Entries, in, v.Span, e, t.Key.Name, "input")
+		}
+	case nil:
+		if missing := required(in); len(missing) > 0 {
+			c.report(diag.Diagnostic{Code: diag.MissingField, Span: x.Span, Message: fmt.Sprintf("an example of %s needs `in`: its input %s is required", t.Key.Name, strings.Join(missing, ", ")),
+				Help: "add `in: {" + missing[0] + ": ...}`"})
+		}
+	}
+	if x.Out != nil && out.Kind != schema.Invalid {
+		c.value(x.Out, out, e)
+	}
+}
+
+func required(t *schema.Type) []string {
+	var out []string
+	for _, f := range t.Fields {
+		if f.Required() {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// capabilities checks that the policy grants what a tool claims. Without a policy nothing is asked; with one, nothing is
+// granted by itself. at is where the tool is used.
+func (c *checker) capabilities(t *ir.Tool, at source.Span) {
+	p := c.wf.Policy
+	if p == nil {
+		return
+	}
+	for _, claim := range t.Permissions {
+		if ir.Granted(p.Grants, claim) {
+			continue
+		}
+		d := diag.Diagnostic{Code: diag.NotGranted, Span: at, Message: fmt.Sprintf("tool %q needs the capability %q, which the policy does not grant", t.Key.Name, claim),
+			Help: "add `" + claim + "` to `policy.grants`", Related: related(p.Span, "the policy is here")}
+		for _, g := range p.Grants {
+			if strings.EqualFold(g, claim) {
+				d.Help += "; it grants `" + g + "`, which is another one: upper and lower case differ"
+			}
+		}
+		c.report(d)
+	}
+}
+
+// ungranted is the first capability that a tool claims and the policy does not grant, or "".
+func ungranted(p *ir.Policy, t *ir.Tool) string {
+	if p == nil {
+		return ""
+	}
+	for _, claim := range t.Permissions {
+		if !ir.Granted(p.Grants, claim) {
+			return claim
+		}
+	}
+	return ""
+}
+
+// idempotent reports whether every tool of a step that changes the world can tell a repeated call from a new one.
+func (s *Step) idempotent() bool {
+	return !slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return effectsOf(t) >= ir.EffectsWrites && !t.Idempotency })
+}
+
+// Replay is what a replay does with a call of the tool that has no record: as declared, or ToolSpec's default mapping.
+func Replay(t *ir.Tool) string {
+	switch {
+	case t.Replay != "":
+		return t.Replay
+	case effectsOf(t) <= ir.EffectsReads:
+		return "recorded-result"
+	}
+	return "must-stub"
+}
