@@ -162,11 +162,15 @@ type Run struct {
 
 // Start begins a run under ctx. Its End must be called.
 func (rt *Runtime) Start(ctx context.Context) *Run {
-	s := &state{rt: rt, ctx: ctx, tenant: rt.tenant}
+	root := &struct { // one allocation
+		run   Run
+		state state
+	}{state: state{rt: rt, ctx: ctx, tenant: rt.tenant}}
+	r, s := &root.run, &root.state
 	if t, ok := ctx.Value(tenantKey{}).(string); ok {
 		s.tenant = t
 	}
-	r := &Run{ctx: ctx, eng: rt.engine, state: s}
+	*r = Run{ctx: ctx, eng: rt.engine, state: s}
 	if r.eng == nil && (rt.carried || s.tenant != "") {
 		r.eng = Goroutines{}
 	}

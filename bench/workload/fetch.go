@@ -117,7 +117,7 @@ func fetches(title string, each func(func() error) func(int) error) (Comparison,
 	}, nil
 }
 
-const token = "tok"
+const token = "a secret"
 
 type pulled struct {
 	ID     int64    `json:"id"`

@@ -49,7 +49,7 @@ func pullTool(s *httptest.Server) *runtime.Tool[pullIn, pull] {
 
 func run(b *testing.B, o ...runtime.Option) *runtime.Run {
 	b.Helper()
-	o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "tok", true }))
+	o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "a secret", true }))
 	rt, err := runtime.New(&runtime.Info{Name: "bench", Nodes: []*runtime.Node{benchNode}}, o...)
 	if err != nil {
 		b.Fatal(err)
@@ -102,7 +102,7 @@ func hand(ctx context.Context, c *http.Client, url string, in pullIn) (p pull, e
 	if err != nil {
 		return p, err
 	}
-	req.Header.Set("Authorization", "Bearer "+"tok")
+	req.Header.Set("Authorization", "Bearer "+"a secret")
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.Do(req)
 	if err != nil {
