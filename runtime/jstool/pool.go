@@ -36,13 +36,18 @@ func pool(interpreter string) *worker.Pool {
 	return p
 }
 
-func config(interpreter string) worker.Config {
+// interpreter returns the path of Node.
+func interpreter(explicit string) (string, error) {
 	i := worker.Interpreter{Name: "Node", Variable: "FLOWGEN_NODE", Candidates: []string{"node"}, Ask: []string{"-p", "process.execPath"}}
+	return i.Find(explicit)
+}
+
+func config(explicit string) worker.Config {
 	return worker.Config{
 		Name:  "Node worker",
 		Lanes: 1,
 		Command: func() ([]string, error) {
-			path, err := i.Find(interpreter)
+			path, err := interpreter(explicit)
 			if err != nil {
 				return nil, err
 			}

@@ -16,7 +16,7 @@ type given struct {
 }
 
 // request is the body of a call: {"k": key of the module, "m": max output, "a": argument, "c": context}.
-func (m *bound) request(ctx context.Context, args []byte) ([]byte, error) {
+func (m *bound) request(ctx context.Context, args []byte) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the argument is no object", m.Name)
 	}
@@ -27,16 +27,17 @@ func (m *bound) request(ctx context.Context, args []byte) ([]byte, error) {
 	if limit <= 0 {
 		limit = worker.DefaultMaxOutput
 	}
-	b := make([]byte, 0, len(args)+len(m.asset.Key)+64)
+	b := make([]byte, 0, len(m.asset.Key)+64)
 	b = append(append(b, `{"k":"`...), m.asset.Key...)
 	b = strconv.AppendInt(append(b, `","m":`...), int64(limit), 10)
-	b = append(append(b, `,"a":`...), args...)
+	b = append(b, `,"a":`...)
+	end := []byte{'}'}
 	if auth := runtime.Auth(ctx); len(auth) > 0 {
 		c, err := json.Marshal(given{Auth: auth})
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"c":`...), c...)
+		end = append(append([]byte(`,"c":`), c...), '}')
 	}
-	return append(b, '}'), nil
+	return [][]byte{b, args, end}, nil
 }

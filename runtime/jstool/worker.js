@@ -173,39 +173,46 @@
 
   // Input.
 
-  let rest = null; // of a frame that has not come whole
-  let need = 9;
-  let parts = [];
+  const head = Buffer.alloc(9); // of a frame that has not come whole
+  let headed = 0;
+  let body = null; // of it, once the head is there
   let have = 0;
-  function feed(chunk) {
-    if (rest !== null) {
-      parts.push(chunk);
-      have += chunk.length;
-      if (have < need) return;
-      chunk = Buffer.concat(parts, have);
-      rest = null;
-    }
+  function feed(n, chunk) {
     let i = 0;
-    need = 9;
-    while (chunk.length - i >= 9) {
-      const n = chunk.readUInt32BE(i) + 4;
-      if (chunk.length - i < n) {
-        need = n;
-        break;
+    while (i < n) {
+      if (headed === 0 && n - i >= 9) {
+        const size = chunk.readUInt32BE(i) - 5;
+        if (n - i - 9 >= size) {
+          take(chunk.readUInt32BE(i + 4), chunk[i + 8], chunk.toString("utf8", i + 9, i + 9 + size));
+          i += size + 9;
+          continue;
+        }
       }
-      const id = chunk.readUInt32BE(i + 4);
-      take(id, chunk[i + 8], chunk.toString("utf8", i + 9, i + n));
-      i += n;
+      if (headed < 9) {
+        const k = Math.min(9 - headed, n - i);
+        chunk.copy(head, headed, i, i + k);
+        headed += k;
+        i += k;
+        if (headed < 9) return true;
+        body = Buffer.allocUnsafe(head.readUInt32BE(0) - 5);
+        have = 0;
+      }
+      const k = Math.min(body.length - have, n - i);
+      chunk.copy(body, have, i, i + k);
+      have += k;
+      i += k;
+      if (have === body.length) {
+        const whole = body;
+        headed = 0;
+        body = null;
+        take(head.readUInt32BE(4), head[8], whole.toString("utf8"));
+      }
     }
-    if (i < chunk.length) {
-      rest = i === 0 ? chunk : Buffer.from(chunk.subarray(i));
-      parts = [rest];
-      have = rest.length;
-    }
+    return true;
   }
   const input = new net.Socket({
     fd: 3, readable: true, writable: false,
-    onread: { buffer: Buffer.alloc(65536), callback: (n, buf) => { feed(Buffer.from(buf.subarray(0, n))); return true; } },
+    onread: { buffer: Buffer.alloc(256 << 10), callback: feed },
   });
   const gone = () => exit(0); // the program is gone or wants no more
   input.on("end", gone);

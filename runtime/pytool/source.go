@@ -62,7 +62,7 @@ func (s *Source) config() worker.Config {
 			return nil, err
 		}
 		// -E leaves PYTHON* variables out; sys.path is made by the worker.
-		return []string{path, "-E", "-X", "utf8", "-X", "faulthandler", "-c", bootstrap}, nil
+		return []string{path, "-E", "-B", "-X", "utf8", "-X", "faulthandler", "-c", bootstrap}, nil
 	}
 	if env := os.Getenv("VIRTUAL_ENV"); env != "" && s.Interpreter == "" {
 		c.Env = []string{"VIRTUAL_ENV=" + env}

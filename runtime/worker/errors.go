@@ -14,25 +14,23 @@ import (
 const messageRunes = 1000 // of a worker's words in a message
 
 // cause is why a worker was killed.
-type cause struct {
-	text   string
-	others bool // calls that did not cause it may be made again
-}
+type cause struct{ text string }
 
 var (
-	stuck   = &cause{"was stopped, because another call in it did not end", true}
-	deaf    = &cause{"stopped reading", true}
-	mute    = &cause{"closed its connection", true}
-	garbage = &cause{"broke the protocol", true}
-	slow    = &cause{"was not ready after " + StartTimeout.String(), true}
-	closed  = &cause{"was closed", false}
+	stuck   = &cause{"was stopped, because another call in it did not end"}
+	deaf    = &cause{"stopped reading"}
+	mute    = &cause{"closed its connection"}
+	garbage = &cause{"broke the protocol"}
+	slow    = &cause{"was not ready after " + StartTimeout.String()}
+	closed  = &cause{"was closed"}
 )
 
 // lost is the error of a call whose worker is gone.
 type lost struct {
-	message  string
-	innocent bool // another call may be to blame
-	details  runtime.Value
+	message string
+	again   bool // the call may have been done, but may be made again
+	unsent  bool // the worker has not seen all of it
+	details runtime.Value
 }
 
 func (l *lost) Error() string { return l.message }
@@ -41,18 +39,14 @@ func (l *lost) tool() error {
 	return &runtime.ToolError{Code: runtime.SandboxError, Message: l.message, Details: l.details}
 }
 
-// lostBy is the error of f when its worker has ended with that many calls that were in time. The pool is locked.
-func (w *process) lostBy(f *flight, timely int) error {
-	l := &lost{details: w.printed(), message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending()}
-	switch {
-	case f.late:
-	case w.cause == closed:
-	case w.cause == stuck && w.late > 0:
-		l.innocent = true
-	default:
-		l.innocent = timely > 1 // alone it has done it itself
+// lostBy is the error of f when its worker has ended. Whether f is to blame cannot be told. The pool is locked.
+func (w *process) lostBy(f *flight) error {
+	return &lost{
+		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(),
+		again:   w.cause != closed && f.call.Effects <= runtime.Reads,
+		unsent:  w.cause != closed && f.unsent,
+		details: w.printed(),
 	}
-	return l
 }
 
 // ending says how the worker ended.

@@ -8,7 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 )
 
-// flight is a call that has its place in a worker. The pool's lock guards lane, late and the membership in
+// flight is a call that has its place in a worker. The pool's lock guards asked, late and the membership in
 // process.flights.
 type flight struct {
 	call  *Call
@@ -16,10 +16,12 @@ type flight struct {
 	id    uint32
 	lane  int
 	alone bool
-	late  bool          // its context ended, it did not
-	sent  bool          // the worker may have seen it
-	done  chan reply    // one
-	runs  chan struct{} // one: the worker says that the call still runs
+	asked bool // the worker was asked to stop it
+	late  bool // its context ended, it did not
+
+	unsent bool          // it could not be written whole
+	done   chan reply    // one
+	runs   chan struct{} // one: the worker says that the call still runs
 }
 
 // reply is the end of a flight: a body, or an error (a *lost when the worker is gone).
@@ -66,7 +68,7 @@ func (f *flight) giveBack() {
 }
 
 // finish ends f and lets others have its place.
-func (f *flight) finish(r reply) {
+func (f *flight) finish() {
 	p := f.proc.pool
 	p.mu.Lock()
 	f.land()
@@ -75,7 +77,6 @@ func (f *flight) finish(r reply) {
 		p.kick()
 	}
 	p.mu.Unlock()
-	f.done <- r
 }
 
 // do sends the call and waits for its end.
@@ -83,18 +84,41 @@ func (f *flight) do(ctx context.Context) ([]byte, error) {
 	if err := f.send(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case r := <-f.done:
+	if r, ok := f.wait(ctx); ok {
 		return r.body, r.err
-	case <-ctx.Done():
-	}
-	select {
-	case r := <-f.done: // both at once: a result counts
-		return r.body, r.err
-	default:
 	}
 	f.stop()
 	return nil, ended(f.call, ctx.Err())
+}
+
+// wait returns the end of f, or false when ctx has ended or the worker says that the call still runs. Who waits reads
+// what the worker writes, one at a time and for all: so a call that is alone pays for no other goroutine.
+func (f *flight) wait(ctx context.Context) (reply, bool) {
+	turn := f.proc.turn
+	for {
+		select {
+		case r := <-f.done:
+			return r, true
+		default: // before the turn, which may be free as well
+		}
+		select {
+		case r := <-f.done:
+			return r, true
+		case <-f.runs:
+			return reply{}, false
+		case <-ctx.Done():
+			return reply{}, false
+		case turn <- struct{}{}:
+			r, ok, err := f.proc.readFor(ctx, f)
+			<-turn
+			if ok {
+				return r, true
+			}
+			if err != nil {
+				turn = nil // there is nothing to read any more: the worker's burial brings the end
+			}
+		}
+	}
 }
 
 // send writes the call, and the asset it needs, to the worker.
@@ -115,7 +139,7 @@ func (f *flight) send(ctx context.Context) error {
 		b = frame(b, 0, kindAsset, a.Body)
 		l.has[a.Key] = true
 	}
-	b = frame(b, f.id, kindCall, f.call.Body)
+	b = frame(b, f.id, kindCall, f.call.Body...)
 	err := l.write(ctx, b)
 	if cap(b) <= keepRoom {
 		l.room = b
@@ -126,7 +150,10 @@ func (f *flight) send(ctx context.Context) error {
 			w.kill(stuck)
 			return ended(f.call, ctx.Err())
 		}
-		w.kill(deaf)
+		w.pool.mu.Lock()
+		f.unsent = true
+		w.killLocked(deaf)
+		w.pool.mu.Unlock()
 	}
 	return nil // the answer, or the worker's death, comes to done
 }
@@ -135,21 +162,24 @@ func (f *flight) send(ctx context.Context) error {
 // takes no new calls and will be killed.
 func (f *flight) stop() {
 	w := f.proc
+	w.pool.mu.Lock()
+	f.asked = true
+	w.pool.mu.Unlock()
 	w.tell(f.id, kindCancel)
-	grace := time.NewTimer(Grace)
-	defer grace.Stop()
-	select {
-	case <-f.done:
+	grace, cancel := context.WithTimeout(context.Background(), Grace)
+	defer cancel()
+	if _, ok := f.wait(grace); ok {
 		return
-	case <-f.runs:
-		w.retire(f)
-	case <-grace.C:
-		w.pool.mu.Lock()
-		w.markLate(f)
-		w.pool.mu.Unlock()
-		w.kill(stuck)
-		<-f.done
 	}
+	if grace.Err() == nil { // it runs
+		w.retire(f)
+		return
+	}
+	w.pool.mu.Lock()
+	w.markLate(f)
+	w.pool.mu.Unlock()
+	w.kill(stuck)
+	<-f.done
 }
 
 // lane is one pipe into a worker.
@@ -164,21 +194,27 @@ const keepRoom = 256 << 10
 
 // write writes b unless ctx ends first.
 func (l *lane) write(ctx context.Context, b []byte) error {
+	defer interrupt(ctx, l.file.SetWriteDeadline)()
+	_, err := l.file.Write(b)
+	return err
+}
+
+// interrupt has set called with a time that is past when ctx ends, and the zero time when it is undone.
+func interrupt(ctx context.Context, set func(time.Time) error) (undo func()) {
 	if ctx.Done() == nil {
-		_, err := l.file.Write(b)
-		return err
+		return func() {}
 	}
 	ran := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ran)
-		_ = l.file.SetWriteDeadline(time.Unix(1, 0))
+		_ = set(time.Unix(1, 0))
 	})
-	_, err := l.file.Write(b)
-	if !stop() {
-		<-ran
-		_ = l.file.SetWriteDeadline(time.Time{})
+	return func() {
+		if !stop() {
+			<-ran
+			_ = set(time.Time{})
+		}
 	}
-	return err
 }
 
 // tell sends a frame without a body. A worker that does not read within Grace will be found out by the caller.
@@ -192,7 +228,7 @@ func (w *process) tell(id uint32, kind byte) {
 		return
 	}
 	defer func() { <-l.busy }()
-	if l.write(ctx, frame(nil, id, kind, nil)) != nil {
+	if l.write(ctx, frame(nil, id, kind)) != nil {
 		w.kill(stuck)
 	}
 }

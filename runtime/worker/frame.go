@@ -1,9 +1,6 @@
 package worker
 
-import (
-	"encoding/binary"
-	"io"
-)
+import "encoding/binary"
 
 // A frame is, in big endian:
 //
@@ -29,12 +26,23 @@ const (
 	maxError   = 256 << 10 // bytes of an error object; workers bound theirs far below
 )
 
-// frame appends a frame to b.
-func frame(b []byte, id uint32, kind byte, body []byte) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(body)+headerSize-4))
+// frame appends a frame to b. The parts are its body.
+func frame(b []byte, id uint32, kind byte, parts ...[]byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(size(parts)+headerSize-4))
 	b = binary.BigEndian.AppendUint32(b, id)
 	b = append(b, kind)
-	return append(b, body...)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return b
+}
+
+func size(parts [][]byte) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	return n
 }
 
 type header struct {
@@ -43,17 +51,11 @@ type header struct {
 	kind byte
 }
 
-// readHeader reads the beginning of a frame. ok is false for one that cannot be.
-func readHeader(r io.Reader, room *[headerSize]byte) (h header, ok bool, err error) {
-	if _, err := io.ReadFull(r, room[:]); err != nil {
-		return h, false, err
-	}
-	n := binary.BigEndian.Uint32(room[:])
-	h.id = binary.BigEndian.Uint32(room[4:])
-	h.kind = room[8]
-	if n < headerSize-4 || n > 1<<31-1 {
-		return h, false, nil
-	}
+// parseHeader reads the beginning of a frame. ok is false for one that cannot be.
+func parseHeader(b []byte) (h header, ok bool) {
+	n := binary.BigEndian.Uint32(b)
+	h.id = binary.BigEndian.Uint32(b[4:])
+	h.kind = b[8]
 	h.size = int(n) - (headerSize - 4)
-	return h, true, nil
+	return h, n >= headerSize-4 && n < 1<<31
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -29,8 +30,14 @@ type process struct {
 	out    *os.File // frames from the worker
 	prints *os.File // its standard output and standard error
 	tail   tail
-	ready  chan struct{} // closed by the first frame
 	gone   chan struct{} // closed when nothing is left of it
+
+	// Whoever has put something into turn reads frames.
+	turn   chan struct{}
+	in     *bufio.Reader // of out
+	part   *partial      // a frame that has not come whole
+	ready  bool          // the first frame has come
+	broken error         // nothing more can be read
 
 	state   state
 	cause   *cause // why it was killed
@@ -55,7 +62,8 @@ func (p *Pool) launch(tenant string) (*process, error) {
 		p.life.Done()
 		return nil, p.failed(err)
 	}
-	w := &process{pool: p, tenant: tenant, flights: map[uint32]*flight{}, ready: make(chan struct{}), gone: make(chan struct{})}
+	w := &process{pool: p, tenant: tenant, flights: map[uint32]*flight{},
+		turn: make(chan struct{}, 1), gone: make(chan struct{})}
 	child, err := w.prepare()
 	if err == nil {
 		begun := make(chan error, 1)
@@ -68,19 +76,18 @@ func (p *Pool) launch(tenant string) (*process, error) {
 		p.life.Done()
 		return nil, p.failed(err)
 	}
-	first := w.lanes[0].file
-	_ = first.SetWriteDeadline(time.Now().Add(StartTimeout))
-	if _, err := first.Write(frame(nil, 0, kindSetup, setup)); err == nil {
-		_ = first.SetWriteDeadline(time.Time{})
+	p.mu.Lock()
+	p.newborn[w] = struct{}{}
+	shut := p.closed
+	p.mu.Unlock()
+	if shut {
+		w.kill(closed)
 	}
-	timeout := time.NewTimer(StartTimeout)
-	defer timeout.Stop()
-	select {
-	case <-w.ready:
-	case <-w.gone:
-		return nil, w.stillborn()
-	case <-timeout.C:
-		w.kill(slow)
+	err = w.greet(setup)
+	p.mu.Lock()
+	delete(p.newborn, w)
+	p.mu.Unlock()
+	if err != nil {
 		<-w.gone
 		return nil, w.stillborn()
 	}
@@ -90,6 +97,31 @@ func (p *Pool) launch(tenant string) (*process, error) {
 		p.procs = append(p.procs, w)
 	}
 	return w, nil
+}
+
+// greet sends the first frame and waits for its answer.
+func (w *process) greet(setup []byte) error {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
+	limit := time.Now().Add(StartTimeout)
+	first := w.lanes[0].file
+	_ = first.SetWriteDeadline(limit)
+	_ = w.out.SetReadDeadline(limit)
+	_, err := first.Write(frame(nil, 0, kindSetup, setup))
+	for err == nil && !w.ready {
+		_, _, err = w.next(nil)
+	}
+	if err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			w.kill(slow)
+		} else {
+			w.kill(mute)
+		}
+		return err
+	}
+	_ = first.SetWriteDeadline(time.Time{})
+	_ = w.out.SetReadDeadline(time.Time{})
+	return nil
 }
 
 // prepare makes the command and its pipes; child are the ends that belong to the worker.
@@ -108,6 +140,9 @@ func (w *process) prepare() (child []*os.File, err error) {
 			r, wr, err = os.Pipe()
 			child = append(child, r, wr) // one of them is taken out again
 		}
+		if err == nil {
+			widen(wr)
+		}
 		return r, wr
 	}
 	keep := func(f *os.File) *os.File {
@@ -122,6 +157,7 @@ func (w *process) prepare() (child []*os.File, err error) {
 	}
 	r, outW := pipe()
 	w.out = keep(r)
+	w.in = bufio.NewReaderSize(r, 64<<10)
 	r, printW := pipe()
 	w.prints = keep(r)
 	if err != nil {
@@ -154,41 +190,36 @@ func (w *process) supervise(begun chan<- error) {
 		return
 	}
 	begun <- nil
-	read, printed := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(read)
-		w.read()
-	}()
+	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
 		_, _ = io.Copy(&w.tail, w.prints) // ends with the pipe
 	}()
 	w.await()
-	w.bury(read, printed)
+	w.bury(printed)
 }
 
 // bury clears up after a process that has ended.
-func (w *process) bury(read, printed <-chan struct{}) {
+func (w *process) bury(printed <-chan struct{}) {
 	p := w.pool
 	p.mu.Lock()
 	// Not reaped yet, so the group's number cannot be another's.
 	killGroup(w.cmd.Process)
 	w.reaped = true
-	alive := w.state != dying // nobody killed it: what it wrote last still counts
 	p.mu.Unlock()
 	w.reap()
-	if alive {
-		within(Grace, read)
-	}
+	w.drain()              // what it wrote last still counts
 	within(Grace, printed) // only what left the group can keep it open
 	w.closeFiles()
-	<-read
 	<-printed
 	p.mu.Lock()
 	w.state = dying
-	p.procs = slices.DeleteFunc(p.procs, func(x *process) bool { return x == w })
+	i := slices.Index(p.procs, w)
 	lost := w.lose()
-	p.kick()
+	if i >= 0 { // else start tells those who wait
+		p.procs = slices.Delete(p.procs, i, i+1)
+		p.kick()
+	}
 	p.mu.Unlock()
 	for f, err := range lost {
 		f.done <- reply{err: err}
@@ -200,81 +231,13 @@ func (w *process) bury(read, printed <-chan struct{}) {
 // lose lands what is still in flight. The pool is locked.
 func (w *process) lose() map[*flight]error {
 	errs := map[*flight]error{}
-	timely := len(w.flights) - w.late
 	for _, f := range w.flights {
-		errs[f] = w.lostBy(f, timely)
+		errs[f] = w.lostBy(f)
 	}
 	for f := range errs {
 		f.land()
 	}
 	return errs
-}
-
-// read takes frames until the stream ends or is nonsense.
-func (w *process) read() {
-	r := bufio.NewReaderSize(w.out, 64<<10)
-	var room [headerSize]byte
-	for {
-		h, ok, err := readHeader(r, &room)
-		if err != nil {
-			w.kill(mute)
-			return
-		}
-		if !ok || !w.take(r, h) {
-			w.kill(garbage)
-			return
-		}
-	}
-}
-
-// take handles one frame and reports whether it made sense.
-func (w *process) take(r io.Reader, h header) bool {
-	p := w.pool
-	p.mu.Lock()
-	f := w.flights[h.id]
-	known := h.id > 0 && h.id <= w.last
-	p.mu.Unlock()
-	switch h.kind {
-	case kindReady:
-		select {
-		case <-w.ready:
-			return false
-		default:
-			close(w.ready)
-			return h.size == 0 && h.id == 0
-		}
-	case kindRuns:
-		if f != nil {
-			select {
-			case f.runs <- struct{}{}:
-			default:
-			}
-		}
-		return known && h.size == 0
-	case kindResult, kindError:
-		limit := maxError
-		if f != nil && h.kind == kindResult {
-			limit = f.call.maxOutput()
-		}
-		if f == nil {
-			return false
-		}
-		if h.size > limit {
-			f.finish(reply{err: tooLarge(f.call)})
-			return false // the rest of the stream is not worth reading
-		}
-		body := make([]byte, h.size)
-		if _, err := io.ReadFull(r, body); err != nil {
-			return false
-		}
-		if h.kind == kindError {
-			f.finish(reply{err: Answered(f.call.What, body)})
-		} else {
-			f.finish(reply{body: body})
-		}
-		return true
-	}
-	return false
 }
 
 // settle decides about a worker that is to end. The pool is locked.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -49,3 +50,14 @@ func (l Limits) set(pid int) error {
 	}
 	return nil
 }
+
+// widen gives a pipe more room, so that a large frame does not need the other side to take turns. Without it all works.
+func widen(f *os.File) {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeRoom) })
+}
+
+const pipeRoom = 256 << 10

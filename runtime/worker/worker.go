@@ -27,9 +27,15 @@
 // When a call's context ends, the worker is told. A call that stops within Grace
 // leaves its worker as it is. A worker that says nothing for Grace is stuck and is
 // killed. One that says that the call still runs takes no new calls, may finish the
-// others it has for at most Drain, and is then killed with its process group. A
-// call that lost its worker to another's fault is made again, once and on a worker
-// of its own, when its effects are none or reads; otherwise it fails.
+// others it has for at most Drain, and is then killed with its process group.
+//
+// A call whose worker is lost, to its own fault or another's, is made again, once
+// and on a worker of its own, when its effects are none or reads, or when the worker
+// cannot have seen all of it. Otherwise it fails, and what it has done is not known.
+//
+// No worker outlives the program: it ends when its pipes do and, on Linux, is killed
+// with the process that started it. Only processes that a tool has started itself
+// can outlive a program that was killed.
 //
 // # Errors
 //
@@ -126,8 +132,8 @@ type Call struct {
 	// What is what messages call the callee.
 	What string
 
-	// Body is the request, as the worker expects it.
-	Body []byte
+	// Body is the request, as the worker expects it, in parts that are put together where it is sent.
+	Body [][]byte
 
 	// Effects decide whether a call may be made again when its worker is lost.
 	Effects runtime.Effects
@@ -157,6 +163,7 @@ type Pool struct {
 	mu       sync.Mutex
 	procs    []*process // live and retired
 	starting int
+	newborn  map[*process]struct{} // started, not ready
 	waiting  []*waiter
 	clock    uint64 // of use
 	closed   bool
@@ -174,7 +181,7 @@ func New(c Config) *Pool {
 	if c.Lanes < 1 || c.Lanes > 2 {
 		panic("worker: a worker has one lane or two")
 	}
-	p := &Pool{config: c}
+	p := &Pool{config: c, newborn: map[*process]struct{}{}}
 	register(p)
 	return p
 }
@@ -182,8 +189,8 @@ func New(c Config) *Pool {
 // Call sends c to a worker and returns the result's body. The error is a
 // *runtime.ToolError or the context's.
 func (p *Pool) Call(ctx context.Context, c *Call) ([]byte, error) {
-	if len(c.Body) > MaxFrame {
-		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", c.What, len(c.Body), MaxFrame)
+	if n := size(c.Body); n > MaxFrame {
+		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", c.What, n, MaxFrame)
 	}
 	for again := false; ; again = true {
 		if err := ctx.Err(); err != nil {
@@ -198,7 +205,7 @@ func (p *Pool) Call(ctx context.Context, c *Call) ([]byte, error) {
 		if !errors.As(err, &l) {
 			return body, err
 		}
-		if again || !l.innocent || c.Effects > runtime.Reads {
+		if again || !l.again && !l.unsent {
 			return nil, l.tool()
 		}
 	}
@@ -242,6 +249,9 @@ func (p *Pool) Shutdown() {
 	p.closed = true
 	for _, w := range p.procs {
 		go w.close()
+	}
+	for w := range p.newborn {
+		w.killLocked(closed)
 	}
 	p.mu.Unlock()
 	p.life.Wait()

@@ -1,0 +1,215 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// The test binary is the worker of these tests: it speaks the protocol, and breaks it when a call says so.
+
+const fakeVariable = "WORKER_TEST"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(fakeVariable) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "parent":
+		parent()
+	default:
+		fake(os.Getenv(fakeVariable))
+	}
+}
+
+func config(mode string) Config {
+	return Config{
+		Name:       "test worker",
+		Command:    func() ([]string, error) { return []string{os.Args[0]}, nil },
+		Env:        []string{fakeVariable + "=" + mode},
+		Setup:      func() ([]byte, error) { return []byte("setup"), nil },
+		Lanes:      2,
+		MaxWorkers: 2,
+		PerWorker:  64,
+	}
+}
+
+func newPool(t testing.TB, mode string, change ...func(*Config)) *Pool {
+	t.Helper()
+	c := config(mode)
+	for _, f := range change {
+		f(&c)
+	}
+	p := New(c)
+	t.Cleanup(func() {
+		p.Shutdown()
+		pools.Lock()
+		delete(pools.all, p)
+		pools.Unlock()
+	})
+	return p
+}
+
+func request(text string, e runtime.Effects) *Call {
+	return &Call{What: "f", Body: [][]byte{[]byte(text)}, Effects: e}
+}
+
+// fake is the worker. A call's body is a command and its arguments.
+func fake(mode string) {
+	out := os.NewFile(4, "out")
+	switch mode {
+	case "exit":
+		fmt.Fprintln(os.Stderr, "ImportError: no such thing")
+		os.Exit(3)
+	case "silent":
+		time.Sleep(time.Hour)
+	case "noise":
+		_, _ = out.WriteString(strings.Repeat("garbage", 100))
+		time.Sleep(time.Hour)
+	}
+	w := &fakeWorker{out: out, cancelled: make(chan uint32, 100)}
+	done := make(chan struct{})
+	for _, fd := range []uintptr{3, 5} {
+		go func() {
+			w.serve(os.NewFile(fd, "lane"), fd == 3)
+			close(done)
+		}()
+	}
+	<-done
+	if mode == "stays" {
+		time.Sleep(time.Hour)
+	}
+	os.Exit(0)
+}
+
+type fakeWorker struct {
+	out       *os.File
+	cancelled chan uint32
+}
+
+func (w *fakeWorker) serve(in io.Reader, first bool) {
+	r := bufio.NewReader(in)
+	for {
+		var head [headerSize]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return
+		}
+		h, _ := parseHeader(head[:])
+		body := make([]byte, h.size)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return
+		}
+		switch h.kind {
+		case kindSetup:
+			w.write(0, kindReady, "")
+		case kindCancel:
+			w.cancelled <- h.id
+		case kindCall:
+			f := strings.Fields(string(body))
+			if first {
+				w.call(h.id, f)
+			} else {
+				go w.call(h.id, f)
+			}
+		}
+	}
+}
+
+func (w *fakeWorker) write(id uint32, kind byte, body string) {
+	_, _ = w.out.Write(frame(nil, id, kind, []byte(body)))
+}
+
+func (w *fakeWorker) call(id uint32, f []string) {
+	number := 0
+	if len(f) > 1 {
+		number, _ = strconv.Atoi(f[1])
+	}
+	switch f[0] {
+	case "echo":
+		w.write(id, kindResult, f[1])
+	case "pid":
+		w.write(id, kindResult, strconv.Itoa(os.Getpid()))
+	case "env":
+		w.write(id, kindResult, strings.Join(os.Environ(), "\n"))
+	case "sleep":
+		time.Sleep(time.Duration(number) * time.Millisecond)
+		w.write(id, kindResult, "slept")
+	case "hang": // deaf to everything
+		time.Sleep(time.Hour)
+	case "stop": // ends when it is told to
+		<-w.cancelled
+		w.write(id, kindError, `{"code":"TIMEOUT","message":"stopped"}`)
+	case "runs": // says that it goes on
+		w.write(<-w.cancelled, kindRuns, "")
+		time.Sleep(time.Duration(number) * time.Millisecond)
+		w.write(id, kindResult, "late")
+	case "fail":
+		w.write(id, kindError, `{"code":"RATE_LIMIT","message":"slow\u001b[31m down","details":{"a":1},"retry_after_s":2.5}`)
+	case "odd-error":
+		w.write(id, kindError, `{"code":"NONSENSE","message":"m"}`)
+	case "bad-error":
+		w.write(id, kindError, `{"code":1}`)
+	case "large": // a whole frame of that many bytes
+		w.write(id, kindResult, strings.Repeat("x", number))
+	case "claim": // a frame that claims so many bytes and has none
+		b := frame(nil, id, kindResult, nil)
+		binary.BigEndian.PutUint32(b, uint32(number))
+		_, _ = w.out.Write(b)
+	case "garbage":
+		_, _ = w.out.WriteString(strings.Repeat("garbage", number))
+	case "stranger": // an answer to nobody
+		w.write(id+1000, kindResult, "1")
+	case "twice":
+		w.write(id, kindResult, "1")
+		w.write(id, kindResult, "2")
+	case "half":
+		_, _ = w.out.Write(frame(nil, id, kindResult, []byte("whole"))[:11])
+		os.Exit(1)
+	case "exit":
+		fmt.Fprintln(os.Stderr, "last words")
+		os.Exit(number)
+	case "reply-and-exit":
+		w.write(id, kindResult, "bye")
+		os.Exit(0)
+	case "close":
+		_ = w.out.Close()
+		time.Sleep(time.Hour)
+	case "child": // leaves a child in the group that holds everything open
+		cmd := exec.Command("sleep", "3600")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.ExtraFiles = []*os.File{w.out}
+		if err := cmd.Start(); err != nil {
+			w.write(id, kindResult, err.Error())
+			return
+		}
+		w.write(id, kindResult, strconv.Itoa(cmd.Process.Pid))
+	case "print":
+		fmt.Fprint(os.Stdout, strings.Repeat("noise on stdout\n", number))
+		fmt.Fprint(os.Stderr, strings.Repeat("noise on stderr\n", number))
+		w.write(id, kindResult, "printed")
+	}
+}
+
+// parent starts a worker, says who it is, and waits to be killed.
+func parent() {
+	p := New(config("stays"))
+	for _, what := range []string{"pid", "child"} {
+		b, err := p.Call(testContext{}, request(what, runtime.None))
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println(string(b))
+	}
+	time.Sleep(time.Hour)
+}

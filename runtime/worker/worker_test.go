@@ -1,0 +1,484 @@
+//go:build unix
+
+package worker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+type testContext struct{}
+
+func (testContext) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (testContext) Done() <-chan struct{}       { return nil }
+func (testContext) Err() error                  { return nil }
+func (testContext) Value(any) any               { return nil }
+
+func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+	t.Helper()
+	var te *runtime.ToolError
+	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
+		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
+	}
+	return te
+}
+
+func (p *Pool) get(t *testing.T, text string) string {
+	t.Helper()
+	b, err := p.Call(t.Context(), request(text, runtime.Writes))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return string(b)
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// gone waits until a process is no more.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for range 500 {
+		if !alive(pid) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Every way a worker can fail gives a clear code, and the next call works.
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		call string
+		code runtime.Code
+		part string
+	}{
+		{"exit 3", runtime.SandboxError, "f: the test worker exited with status 3: last words"},
+		{"exit 0", runtime.SandboxError, "f: the test worker exited with status 0"},
+		{"half", runtime.SandboxError, "exited with status 1"},
+		{"garbage 2", runtime.SandboxError, "broke the protocol"},
+		{"garbage 20000000", runtime.SandboxError, "broke the protocol"},
+		{"stranger", runtime.SandboxError, "broke the protocol"},
+		{"close", runtime.SandboxError, "closed its connection"},
+		{"claim 104857600", runtime.PolicyDenied, "the result of f is larger than the 2097152 bytes allowed"},
+		{"claim 4294967295", runtime.SandboxError, "broke the protocol"},
+		{"claim 3", runtime.SandboxError, "broke the protocol"},
+		{"large 2097153", runtime.PolicyDenied, "larger than the 2097152 bytes"},
+		{"large 104857600", runtime.PolicyDenied, "larger than the 2097152 bytes"},
+		{"fail", runtime.RateLimit, "slow down"},
+		{"odd-error", runtime.Unknown, "m"},
+		{"bad-error", runtime.SandboxError, "could not say how"},
+	} {
+		t.Run(tt.call, func(t *testing.T) {
+			p := newPool(t, "ok")
+			first := number(t, p.get(t, "pid"))
+			_, err := p.Call(t.Context(), request(tt.call, runtime.Reads))
+			wantTool(t, err, tt.code, tt.part)
+			if got := p.get(t, "echo next"); got != "next" {
+				t.Errorf("the next call: %q", got)
+			}
+			if tt.code == runtime.SandboxError && tt.call != "bad-error" {
+				gone(t, first)
+			}
+		})
+	}
+	p := newPool(t, "ok")
+	if got := p.get(t, "large 2097152"); len(got) != 2<<20 {
+		t.Errorf("a result of just the cap: %d bytes", len(got))
+	}
+	if got := p.get(t, "reply-and-exit"); got != "bye" {
+		t.Errorf("the last words of a worker: %q", got)
+	}
+	_, err := p.Call(t.Context(), &Call{What: "f", Body: [][]byte{make([]byte, MaxFrame+1)}})
+	wantTool(t, err, runtime.ValidationError, "at most 67108864 are possible")
+	te := wantTool(t, func() error { _, err := p.Call(t.Context(), request("fail", runtime.None)); return err }(), runtime.RateLimit, "slow")
+	if te.RetryAfterS == nil || *te.RetryAfterS != 2.5 || te.Details.String() != `{"a":1}` {
+		t.Errorf("%+v", te)
+	}
+}
+
+func TestAnAnswerTwice(t *testing.T) {
+	p := newPool(t, "ok")
+	if got := p.get(t, "twice"); got != "1" {
+		t.Errorf("got %q", got)
+	}
+	// The second answer is noticed by the next call, which may be lost to it once.
+	if _, err := p.Call(t.Context(), request("echo x", runtime.Writes)); err != nil {
+		wantTool(t, err, runtime.SandboxError, "broke the protocol")
+	}
+	if got := p.get(t, "echo x"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestStart(t *testing.T) {
+	for _, tt := range []struct {
+		mode   string
+		change func(*Config)
+		part   string
+	}{
+		{"exit", func(*Config) {}, "the test worker could not be started: exited with status 3: ImportError: no such thing"},
+		{"noise", func(*Config) {}, "could not be started"},
+		{"ok", func(c *Config) { c.Command = func() ([]string, error) { return []string{"/no/such/program"}, nil } }, "no such program"},
+		{"ok", func(c *Config) { c.Setup = func() ([]byte, error) { return nil, errors.New("no sources") } }, "no sources"},
+		{"ok", func(c *Config) { c.Wrap = func(*exec.Cmd) error { return errors.New("no sandbox here") } }, "no sandbox here"},
+		{"ok", func(c *Config) { c.Dir = "/no/such/dir" }, "no such program or directory"},
+	} {
+		p := newPool(t, tt.mode, tt.change)
+		var wg sync.WaitGroup
+		for range 5 { // all of them are told
+			wg.Go(func() {
+				_, err := p.Call(t.Context(), request("pid", runtime.Writes))
+				wantTool(t, err, runtime.SandboxError, tt.part)
+			})
+		}
+		wg.Wait()
+	}
+	p := newPool(t, "silent")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := p.Call(ctx, request("pid", runtime.Writes))
+	wantTool(t, err, runtime.Timeout, "f did not finish in time")
+}
+
+func TestTimeout(t *testing.T) {
+	for _, tt := range []struct {
+		call   string
+		killed bool
+	}{{"hang", true}, {"stop", false}, {"runs 3600000", true}} {
+		t.Run(tt.call, func(t *testing.T) {
+			p := newPool(t, "ok")
+			first := number(t, p.get(t, "pid"))
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			begin := time.Now()
+			// The second lane, for a worker that reads while it runs.
+			p.mu.Lock()
+			p.procs[0].first = &flight{}
+			p.mu.Unlock()
+			_, err := p.Call(ctx, request(tt.call, runtime.Writes))
+			wantTool(t, err, runtime.Timeout, "f did not finish in time and was stopped")
+			if took := time.Since(begin); took > 3*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			second := number(t, p.get(t, "pid"))
+			if (first != second) != tt.killed {
+				t.Errorf("workers %d and %d, killed: %v", first, second, tt.killed)
+			}
+			if tt.killed {
+				gone(t, first)
+			}
+		})
+	}
+	p := newPool(t, "ok")
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := p.Call(ctx, request("hang", runtime.Writes)); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := p.Call(ctx, request("echo a", runtime.Writes)); err != context.Canceled {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+// A worker that reads nothing must not hold up a caller that writes more than a pipe holds.
+func TestWriteToADeafWorker(t *testing.T) {
+	p := newPool(t, "ok", func(c *Config) { c.MaxWorkers = 1 })
+	hang, cancelHang := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = p.Call(hang, request("hang", runtime.Writes)) })
+	defer wg.Wait()
+	defer cancelHang()
+	for { // until it runs
+		p.mu.Lock()
+		busy := len(p.procs) == 1 && len(p.procs[0].flights) == 1
+		p.mu.Unlock()
+		if busy {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	p.mu.Lock()
+	p.procs[0].first = nil // the lane that hangs
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := p.Call(ctx, &Call{What: "f", Body: [][]byte{make([]byte, 8<<20)}, Effects: runtime.Writes})
+	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	if got := p.get(t, "echo next"); got != "next" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What shares a worker with a call that does not stop ends as it should, or is made again.
+func TestInnocent(t *testing.T) {
+	one := func(c *Config) { c.MaxWorkers = 1 }
+	share := func(t *testing.T, p *Pool, bad string, neighbour *Call) (string, error) {
+		p.get(t, "echo warm")
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		var wg sync.WaitGroup
+		var got []byte
+		var err error
+		wg.Go(func() { got, err = p.Call(t.Context(), neighbour) })
+		time.Sleep(30 * time.Millisecond) // the neighbour has the first lane
+		_, bad1 := p.Call(ctx, request(bad, runtime.Writes))
+		wantTool(t, bad1, runtime.Timeout, "did not finish")
+		wg.Wait()
+		return string(got), err
+	}
+	t.Run("drained", func(t *testing.T) {
+		p := newPool(t, "ok", one)
+		pid := number(t, p.get(t, "pid"))
+		got, err := share(t, p, "runs 3600000", request("sleep 800", runtime.Writes))
+		if got != "slept" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if next := number(t, p.get(t, "pid")); next == pid {
+			t.Error("the worker was not replaced")
+		}
+		gone(t, pid)
+	})
+	t.Run("too slow", func(t *testing.T) {
+		p := newPool(t, "ok", one)
+		_, err := share(t, p, "runs 3600000", request("sleep 3600000", runtime.Writes))
+		wantTool(t, err, runtime.SandboxError, "f: the test worker was stopped, because another call in it did not end")
+	})
+	t.Run("made again", func(t *testing.T) {
+		p := newPool(t, "ok", one)
+		got, err := share(t, p, "runs 3600000", request("sleep 2600", runtime.Reads))
+		if got != "slept" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+	t.Run("it stops after all", func(t *testing.T) {
+		p := newPool(t, "ok", one)
+		pid := number(t, p.get(t, "pid"))
+		got, err := share(t, p, "runs 300", request("sleep 1200", runtime.Writes))
+		if got != "slept" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if next := number(t, p.get(t, "pid")); next != pid {
+			t.Error("the worker was replaced for nothing")
+		}
+	})
+	t.Run("crash", func(t *testing.T) {
+		for _, tt := range []struct {
+			effects runtime.Effects
+			again   bool
+		}{{runtime.None, true}, {runtime.Reads, true}, {runtime.Writes, false}, {runtime.External, false}} {
+			p := newPool(t, "ok", one)
+			p.get(t, "echo warm")
+			var wg sync.WaitGroup
+			var got []byte
+			var err error
+			wg.Go(func() { got, err = p.Call(t.Context(), request("sleep 200", tt.effects)) })
+			time.Sleep(50 * time.Millisecond)
+			_, bad := p.Call(t.Context(), request("exit 1", runtime.Writes))
+			wantTool(t, bad, runtime.SandboxError, "exited with status 1")
+			wg.Wait()
+			if tt.again && (string(got) != "slept" || err != nil) {
+				t.Errorf("%v: %q, %v", tt.effects, got, err)
+			}
+			if !tt.again {
+				wantTool(t, err, runtime.SandboxError, "exited with status 1")
+			}
+		}
+	})
+}
+
+func TestConcurrent(t *testing.T) {
+	p := newPool(t, "ok")
+	var wg sync.WaitGroup
+	for i := range 1000 {
+		wg.Go(func() {
+			want := fmt.Sprint("v", i)
+			got, err := p.Call(t.Context(), request("echo "+want, runtime.Writes))
+			if err != nil || string(got) != want {
+				t.Errorf("%q, %v, want %s", got, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	p.mu.Lock()
+	n, flights := len(p.procs), 0
+	for _, w := range p.procs {
+		flights += len(w.flights)
+	}
+	p.mu.Unlock()
+	if n > 2 || flights != 0 || len(p.waiting) != 0 {
+		t.Errorf("%d workers, %d calls and %d waiting are left", n, flights, len(p.waiting))
+	}
+}
+
+// Calls of which every third kills the worker: the others get their own answers or a clear error.
+func TestConcurrentFaults(t *testing.T) {
+	p := newPool(t, "ok")
+	var wg sync.WaitGroup
+	for i := range 90 {
+		wg.Go(func() {
+			if i%3 == 0 {
+				_, err := p.Call(t.Context(), request([]string{"exit 1", "garbage 10", "claim 104857600"}[i%9/3], runtime.Writes))
+				if err == nil {
+					t.Error("no error")
+				}
+				return
+			}
+			want := fmt.Sprint("v", i)
+			got, err := p.Call(t.Context(), request("echo "+want, runtime.Writes))
+			var te *runtime.ToolError
+			if err != nil && (!errors.As(err, &te) || te.Code != runtime.SandboxError) || err == nil && string(got) != want {
+				t.Errorf("%q, %v, want %s", got, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	if got := p.get(t, "echo next"); got != "next" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWaitForAPlace(t *testing.T) {
+	p := newPool(t, "ok", func(c *Config) { c.MaxWorkers, c.PerWorker = 1, 1 })
+	p.get(t, "echo warm")
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { p.get(t, "sleep 300") })
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := p.Call(ctx, request("echo a", runtime.Writes))
+	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	if got := p.get(t, "echo b"); got != "b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTenants(t *testing.T) {
+	p := newPool(t, "ok")
+	pid := func(tenant string) string {
+		c := request("pid", runtime.Writes)
+		c.Tenant = tenant
+		b, err := p.Call(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	a, b := pid("a"), pid("b")
+	if a == b || pid("a") != a || pid("b") != b {
+		t.Error("tenants share a worker, or do not keep theirs")
+	}
+	c := pid("c") // there is room for two only
+	if c == a || c == b {
+		t.Error("a tenant got the worker of another")
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("CANARY_TOKEN", "canary-of-the-parent")
+	p := newPool(t, "ok", func(c *Config) { c.Env = append(c.Env, "NAMED=yes") })
+	env := p.get(t, "env")
+	for line := range strings.Lines(env) {
+		key, _, _ := strings.Cut(line, "=")
+		switch key {
+		case "PATH", "HOME", "LANG", "TZ", "TMPDIR", "NAMED", fakeVariable:
+		default:
+			t.Errorf("the worker sees %s", line)
+		}
+	}
+	if !strings.Contains(env, "NAMED=yes") {
+		t.Error("what was named is missing")
+	}
+}
+
+func TestPrintsDoNotHarm(t *testing.T) {
+	p := newPool(t, "ok")
+	if got := p.get(t, "print 100000"); got != "printed" { // 3 MB
+		t.Errorf("got %q", got)
+	}
+	_, err := p.Call(t.Context(), request("exit 1", runtime.Writes))
+	te := wantTool(t, err, runtime.SandboxError, "last words")
+	out, _ := te.Details.Get("output")
+	if n := len(out.String()); n < 1000 || n > tailBytes || !strings.HasSuffix(out.String(), "last words\n") {
+		t.Errorf("the tail has %d bytes: ...%s", n, out.String()[max(0, n-100):])
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	p := newPool(t, "ok")
+	child := number(t, p.get(t, "child"))
+	pid := number(t, p.get(t, "pid"))
+	Shutdown()
+	gone(t, pid)
+	gone(t, child)
+	if got := p.get(t, "echo again"); got != "again" {
+		t.Errorf("got %q", got)
+	}
+	stays := newPool(t, "stays")
+	pid = number(t, stays.get(t, "pid"))
+	stays.Shutdown()
+	gone(t, pid)
+}
+
+// A worker ends with the program, also when that is killed.
+func TestKilledParent(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fakeVariable+"=parent")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(out)
+	var pids [2]int
+	for i := range pids {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids[i] = number(t, strings.TrimSpace(line))
+	}
+	if !alive(pids[0]) {
+		t.Fatal("the worker is not there")
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	gone(t, pids[0])
+	_ = syscall.Kill(pids[1], syscall.SIGKILL) // a tool's own child may stay; see the package's documentation
+}
+
+func TestNoLeak(t *testing.T) {
+	p := newPool(t, "ok")
+	for range 2000 {
+		p.get(t, "echo a")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.procs) != 1 {
+		t.Errorf("%d workers for calls one after the other", len(p.procs))
+	}
+}
