@@ -32,6 +32,7 @@ var table = []row{
 	{pkg: "ir", own: []string{"ir/source", "ir/schema", "ir/expr"}},
 	{pkg: "ir/bind", own: append([]string{"ir/bind/..."}, irLeaves...), other: []string{"golang.org/x/tools/go"}},
 	{pkg: "ir/bind/foreign", own: irLeaves},
+	{pkg: "ir/bind/mcplock", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/check", own: irLeaves},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check"}},
@@ -46,7 +47,8 @@ var table = []row{
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli"},
+		// `flowgen lock` asks servers as programs do.
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli", "runtime/httptool", "runtime/mcptool"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 

@@ -98,6 +98,7 @@ type generator struct {
 	modules     map[*ir.Tool]string // file that is embedded as a tool's source, by its name beside the Go
 	moduleNames map[*ir.Tool]string // its variable
 	own         map[string]bool     // names of package-level variables that only codegen knows
+	servers     map[string]bool     // variables of servers that are declared
 }
 
 // pattern is the package-level variable of a regular expression, compiled once.

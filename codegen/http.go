@@ -67,16 +67,7 @@ func (g *generator) httpResult(t *ir.Tool) *jen.Statement {
 func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 	var out []jen.Code
 	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(httpPath, ident(name)).Call(args...)) }
-	if a := t.Auth; a != nil {
-		switch a.Kind {
-		case "bearer":
-			option("Bearer", quote(a.Secret.Name))
-		case "basic":
-			option("Basic", quote(a.Secret.Name))
-		case "header":
-			option("HeaderAuth", quote(a.Header), quote(a.Secret.Name))
-		}
-	}
+	out = append(out, authOption(t.Auth)...)
 	if t.MaxOutput > 0 {
 		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
 	}
@@ -93,6 +84,22 @@ func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 		option("Tool", own...)
 	}
 	return out
+}
+
+// authOption is how requests authenticate; nothing when they do not.
+func authOption(a *ir.Auth) []jen.Code {
+	if a == nil {
+		return nil
+	}
+	switch a.Kind {
+	case "bearer":
+		return []jen.Code{jen.Qual(httpPath, "Bearer").Call(quote(a.Secret.Name))}
+	case "basic":
+		return []jen.Code{jen.Qual(httpPath, "Basic").Call(quote(a.Secret.Name))}
+	case "header":
+		return []jen.Code{jen.Qual(httpPath, "HeaderAuth").Call(quote(a.Header), quote(a.Secret.Name))}
+	}
+	return nil
 }
 
 // netAllow is what the policy lets a tool reach besides public addresses. The policy of a sub-workflow only narrows that

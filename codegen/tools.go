@@ -13,6 +13,7 @@ import (
 func (g *generator) tools() {
 	var defs []jen.Code
 	for _, t := range g.usedTools() {
+		defs = append(defs, g.server(t)...)
 		defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bind(t)))
 	}
 	if len(defs) == 0 {
@@ -33,6 +34,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.http(t, b)
 	case *ir.PythonTool:
 		return g.pythonTool(t, b)
+	case *ir.MCPTool:
+		return g.mcp(t, b)
 	}
 	return jen.Nil()
 }

@@ -129,7 +129,30 @@ type JSTool struct {
 }
 
 // MCPTool is a tool of an MCP server, "server/tool".
-type MCPTool struct{ Ref Ident }
+type MCPTool struct {
+	Ref          Ident
+	Server, Tool Ident // the parts of Ref; empty when it has no two
+
+	// Filled by bind from flowgen.lock. Hash is empty for a tool that is not locked, and then Why says what is wrong, in
+	// the words of a diagnostic with its help, the name that may be meant, and a place in the lock file.
+	Hash, Parts string
+	Result      MCPResult
+	Open        bool // the result may have fields that its type does not have
+	Why, Help   string
+	Near        string
+	Related     source.Span
+	Reported    bool // the lock file itself is broken, which was said
+}
+
+// MCPResult is how the answer of a tool becomes a value.
+type MCPResult uint8
+
+// Its text, typed JSON, or a dynamic value.
+const (
+	MCPText MCPResult = iota
+	MCPJSON
+	MCPAny
+)
 
 // StarlarkTool is a Starlark file.
 type StarlarkTool struct{ Path Ident }

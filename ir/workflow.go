@@ -36,6 +36,7 @@ type Workflow struct {
 	Defaults    Defaults
 	Body        Body
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
+	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
 }

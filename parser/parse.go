@@ -32,6 +32,7 @@ type loader struct {
 	sink  *diag.Sink
 	trees map[string]*tree
 	flows map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
+	locks map[string]*source.File // lock files by name; nil when there is none
 	open  []string                // workflows being parsed, outermost first
 }
 
@@ -87,6 +88,7 @@ func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
 	}
 	l.open = append(l.open, name)
 	w := d.parse(t.root, t.file, l, l.sink)
+	l.lock(w)
 	l.open = l.open[:len(l.open)-1]
 	l.flows[name] = w
 	return w

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -26,6 +27,7 @@ func (r *resolver) foreign() {
 		return foreign.Folder{Disk: disk, Typed: typed}
 	}
 	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder}, r.sink)
+	mcplock.Resolve(r.wf, r.sink)
 }
 
 // allTools are the tools of a workflow and its sub-workflows, each once.

@@ -20,6 +20,7 @@ type Names struct {
 	Locals  map[*Step]string        // the variable of a step's result
 	Nodes   map[*Step]string        // its entry in the node table
 	Tools   map[*ir.Tool]string     // a tool's variable
+	Servers map[*ir.Server]string   // that of a server of a tool in use; servers that are the same one share it
 	Args    map[*ir.Tool]string     // the function that reads its input from data, of tools that are chosen at run time
 	Picks   map[*Step]string        // the function that calls the tool that a tool_call node chose
 	Bodies  map[*Program]string     // the function of a sub-workflow
@@ -44,7 +45,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 // nameEverything names what p and its sub-workflows declare.
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
-		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
+		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
@@ -101,6 +102,7 @@ func (n *Names) program(p *Program, prefix string) {
 	}
 	for _, t := range p.WF.Tools {
 		if used[t] {
+			n.server(ServerOf(p.WF, t), prefix)
 			n.tool(t, prefix)
 		}
 	}

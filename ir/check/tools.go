@@ -226,6 +226,7 @@ func (c *checker) misspeltSecret(v ir.EnvVar) {
 func (c *checker) checkTools() {
 	c.policyNotApplied()
 	c.netAllow()
+	c.servers()
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
 		c.notApplied(t)
@@ -243,6 +244,8 @@ func (c *checker) checkTools() {
 			c.commandTool(t, b)
 		case *ir.HTTPTool:
 			c.httpTool(t, b)
+		case *ir.MCPTool:
+			c.mcpTool(t, b)
 		default:
 			if own || c.used[t] {
 				c.unavailableTool(t)
@@ -261,8 +264,6 @@ func (c *checker) unavailableTool(t *ir.Tool) {
 	switch t.Binding.(type) {
 	case *ir.JSTool:
 		kind = "js"
-	case *ir.MCPTool:
-		kind = "mcp"
 	case *ir.StarlarkTool:
 		kind = "starlark"
 	}

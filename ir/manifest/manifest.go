@@ -36,6 +36,7 @@ type Manifest struct {
 
 	// Permissions are those that the tools claim: what a policy must grant. Written only when there are any.
 	Permissions []string `json:"permissions,omitempty"`
+	Servers     []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
 }
 
 // Caps are the bounds that the policy writes; absent ones are not written.
@@ -96,7 +97,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers},
 	}
 }
 

@@ -13,7 +13,7 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
@@ -50,11 +50,14 @@ func Of(p *check.Program) *Manifest {
 	if len(c.claims) > 0 {
 		out.Permissions = c.claims.sorted()
 	}
+	if len(c.servers) > 0 {
+		out.Servers = c.servers.sorted()
+	}
 	return out
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers set
 }
 
 // workflow takes what belongs to a file rather than to a step.
@@ -86,11 +89,19 @@ func (c *collector) workflow(wf *ir.Workflow) {
 func (c *collector) server(s *ir.Server) {
 	if len(s.Command) > 0 {
 		c.commands.add(s.Command[0])
+		c.servers.add(s.Name.Name + ": " + s.Runs())
+		for _, name := range inherited {
+			c.env.add(name)
+		}
 	}
-	c.hosts.add(host(s.URL))
+	if s.URL != "" {
+		c.hosts.add(host(s.URL))
+		c.servers.add(s.Name.Name + ": " + s.Runs())
+	}
 	c.auth(s.Auth)
 	for _, v := range s.Env {
 		c.env.add(v.Name.Name)
+		c.secrets.add(v.Value.Text.Value)
 	}
 }
 

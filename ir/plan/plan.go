@@ -28,6 +28,8 @@ type Plan struct {
 
 	// Needs are the capabilities that the tools claim, sorted: what a policy must grant.
 	Needs []string `json:"needs,omitempty"`
+
+	Servers []*Server `json:"servers,omitempty"`
 }
 
 // A Flow is a workflow that another one runs.
@@ -120,6 +122,7 @@ func Of(p *check.Program) *Plan {
 	}
 	slices.Sort(out.Needs)
 	out.Needs = slices.Compact(out.Needs)
+	out.Servers = servers(p)
 	return out
 }
 

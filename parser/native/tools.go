@@ -213,11 +213,7 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		t.Binding = js
 	case "mcp":
 		if text, ok := p.text(v, "a tool of a server"); ok {
-			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
-			if server, tool, ok := strings.Cut(text.Value, "/"); !ok || server == "" || tool == "" {
-				p.report(diag.BadLiteral, id.Span, "write it as in `slack/post_message`, with a server of `servers:`", "a tool of a server is `server/tool`, not `%s`", shorten(text.Value))
-			}
-			t.Binding = &ir.MCPTool{Ref: id}
+			t.Binding = p.mcp(text)
 		}
 	case "starlark":
 		t.Binding = &ir.StarlarkTool{Path: p.ref(v, "a file")}

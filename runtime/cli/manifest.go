@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 type manifest struct {
 	Workflow                                              string
 	Hosts, Networks, Commands, Env, Secrets, Code, Models []string
-	Effects, Grants, Permissions                          []string
+	Effects, Grants, Permissions, Servers                 []string
 	GoPackages                                            []string `json:"go_packages"`
 	Caps                                                  struct {
 		MaxIterations *int64 `json:"max_iterations"`
@@ -30,6 +31,9 @@ func ManifestText(data string) (string, error) {
 	rows := [][2]string{
 		listed("hosts", m.Hosts), listed("networks", m.Networks), listed("commands", m.Commands), listed("environment", m.Env), listed("secrets", m.Secrets),
 		listed("Go packages", m.GoPackages), listed("other code", m.Code), listed("models", m.Models), listed("effects", m.Effects), listed("grants", m.Grants), listed("permissions", m.Permissions),
+	}
+	if len(m.Servers) > 0 {
+		rows = slices.Insert(rows, 3, listed("servers", m.Servers))
 	}
 	var caps []string
 	for _, c := range []struct {

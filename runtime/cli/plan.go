@@ -23,6 +23,7 @@ type plan struct {
 		Time      *string
 		Unbounded []string
 	} `json:"at_most"`
+	Servers []planServer
 }
 
 type planFlow struct {
@@ -56,6 +57,7 @@ func PlanText(data string) (string, error) {
 		w.b.WriteString("\nflow " + safe(f.Workflow) + " (" + safe(f.Source) + ")\n\n")
 		w.parts(f.Parts, 1)
 	}
+	w.servers(p.Servers)
 	w.worst(&p)
 	return w.b.String(), nil
 }

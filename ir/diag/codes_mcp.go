@@ -1,0 +1,42 @@
+package diag
+
+// Tools of MCP servers.
+const (
+	NotLocked Code = "FG0680"
+	LockFile  Code = "FG0681"
+	BadServer Code = "FG0682"
+)
+
+var mcpCodes = []Entry{
+	{
+		Code:  NotLocked,
+		Title: "a tool of a server that is not locked",
+		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock beside the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelt. No single workflow file can show the right form: it needs the lock file beside it.",
+	},
+	{
+		Code:  LockFile,
+		Title: "a lock file that cannot be used",
+		Cause: "flowgen.lock is written by `flowgen lock` and not by hand. It is of no use when it is no JSON, when a merge has mixed two versions of a tool, so that its hash is another, or when a text has characters in it that nobody sees. Restore it, or make it again with `flowgen lock`, and look at the difference. No single workflow file can show this mistake: the mistake is in flowgen.lock.",
+	},
+	{
+		Code:  BadServer,
+		Title: "a server that cannot be reached as it is declared",
+		Cause: "A server under `servers:` is either a program, with `command` and the secrets that its variables hold, or an address, with `url` and `auth`. A variable takes the name of a secret; the address starts with https:// or http://, and has no user, password or fragment. A tool of a server has no `auth` of its own.",
+		Wrong: `flowgen: 1
+name: docs
+secrets: [DOCS]
+servers: {docs: {url: docs.example.com, auth: {bearer: DOCS}}}
+nodes:
+  n: {let: {x: 1}}
+output: {x: $n.x}
+`,
+		Right: `flowgen: 1
+name: docs
+secrets: [DOCS]
+servers: {docs: {url: "https://docs.example.com/mcp", auth: {bearer: DOCS}}}
+nodes:
+  n: {let: {x: 1}}
+output: {x: $n.x}
+`,
+	},
+}
