@@ -31,13 +31,6 @@ func findArgs(a *runtime.Args) findIn {
 	return findIn{Q: runtime.Arg(a, "q", runtime.AsString[string]), Limit: runtime.ArgOr(a, "limit", runtime.AsInt[int64], 5)}
 }
 
-func findValue(v findOut) (runtime.Value, error) {
-	return runtime.MapValue(
-		runtime.Entry{Key: "path", Value: runtime.StringValue(v.Path)},
-		runtime.Entry{Key: "line", Value: runtime.IntValue(v.Line)},
-	), nil
-}
-
 var (
 	findTool = runtime.Bind("t.find@1", runtime.Reads, find)
 	textTool = runtime.Bind("t.text@1", runtime.Reads, findText)
@@ -164,7 +157,7 @@ func hundred(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, 
 	case "tool_57":
 		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
 	case "tool_58":
-		return runtime.Dispatch(run, &callNode, findTool, args, findArgs, findValue)
+		return runtime.Dispatch(run, &callNode, findTool, args, findArgs, runtime.ToValue)
 	case "tool_59":
 		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
 	case "tool_60":
@@ -367,5 +360,21 @@ func TestChooseMany(t *testing.T) {
 	t.Logf("%d bytes for each task, its result included; %d goroutines at most", each, most.Load())
 	if want := 1660; failed != want || each > 1000 || most.Load() > 40 {
 		t.Errorf("%d failed, want %d; %d bytes each; %d goroutines", failed, want, each, most.Load())
+	}
+}
+
+// TestChooseAllocates: a chosen call costs one allocation, and what its result needs as a dynamic value.
+func TestChooseAllocates(t *testing.T) {
+	run := startRun(t)
+	args := runtime.ValueArgs(runtime.MapValue(runtime.Entry{Key: "q", Value: runtime.StringValue("x")}))
+	for name, want := range map[string]float64{"tool_57": 1, "tool_58": 4} {
+		got := testing.AllocsPerRun(100, func() {
+			if out, err := runtime.Choose(run, &callNode, int64(1), name, args, hundred); err != nil || !out.Success {
+				t.Fatal(err, out)
+			}
+		})
+		if got > want {
+			t.Errorf("%s: %v allocations, at most %v", name, got, want)
+		}
 	}
 }

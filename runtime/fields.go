@@ -76,12 +76,13 @@ func containsField(fs []field, name string) bool {
 }
 
 var (
-	valueType       = reflect.TypeFor[Value]()
-	timeType        = reflect.TypeFor[time.Time]()
-	durationType    = reflect.TypeFor[time.Duration]()
-	marshalerType   = reflect.TypeFor[json.Marshaler]()
-	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
-	textType        = reflect.TypeFor[encoding.TextUnmarshaler]()
+	valueType         = reflect.TypeFor[Value]()
+	timeType          = reflect.TypeFor[time.Time]()
+	durationType      = reflect.TypeFor[time.Duration]()
+	marshalerType     = reflect.TypeFor[json.Marshaler]()
+	unmarshalerType   = reflect.TypeFor[json.Unmarshaler]()
+	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
+	textType          = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // opaque reports whether t has a JSON form of its own, which is then its own matter to check.

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -109,18 +108,6 @@ func MapValue(entries ...Entry) Value {
 
 // smallMap is how many keys a linear search is good for.
 const smallMap = 8
-
-// ValueOf converts any value of a journalled type by way of JSON.
-func ValueOf(v any) (Value, error) {
-	if w, ok := v.(Value); ok {
-		return w, nil
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return Value{}, err
-	}
-	return ParseValue(b)
-}
 
 // Kind returns what the value is.
 func (v Value) Kind() ValueKind { return v.kind }
