@@ -33,6 +33,8 @@ var table = []row{
 	{pkg: "ir/bind", own: append([]string{"ir/bind/..."}, irLeaves...), other: []string{"golang.org/x/tools/go"}},
 	{pkg: "ir/bind/foreign", own: irLeaves},
 	{pkg: "ir/bind/mcplock", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
+	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
+	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/check", own: irLeaves},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check"}},

@@ -47,7 +47,7 @@ func (g *generator) planSources() {
 		case *ir.PythonTool:
 			g.pythonSource(t, b, byKey, &order)
 		case *ir.JSTool:
-			g.modules[t] = g.asset("."+g.assetKey(t)+".mjs", []byte(b.Bundle))
+			g.modules[t] = g.asset("."+g.assetKey(t)+".mjs", []byte(bundleHeader(b)+b.Bundle))
 		case *ir.StarlarkTool:
 			if t.Def == nil || len(t.Def.Files) == 0 {
 				continue

@@ -36,6 +36,10 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.pythonTool(t, b)
 	case *ir.MCPTool:
 		return g.mcp(t, b)
+	case *ir.JSTool:
+		return g.jsTool(t, b)
+	case *ir.StarlarkTool:
+		return g.starlarkTool(t, b)
 	}
 	return jen.Nil()
 }

@@ -138,8 +138,7 @@ func TestMarks(t *testing.T) {
 }
 
 // elsewhere are the codes that no single compilation can report: they come from the command line.
-var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet,
-	diag.Interpreter, diag.SourceUnclear, diag.EngineUnfit}
+var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet, diag.Interpreter}
 
 // TestEveryCode: every diagnostic code stands in a golden.
 func TestEveryCode(t *testing.T) {

@@ -155,7 +155,10 @@ const (
 )
 
 // StarlarkTool is a Starlark file.
-type StarlarkTool struct{ Path Ident }
+type StarlarkTool struct {
+	Path     Ident
+	Function string // filled by bind
+}
 
 func (*GoTool) binding()       {}
 func (*CommandTool) binding()  {}

@@ -7,7 +7,9 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
+	"github.com/flowgen-dev/flowgen/ir/bind/jssource"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
+	"github.com/flowgen-dev/flowgen/ir/bind/starsource"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -28,6 +30,8 @@ func (r *resolver) foreign() {
 	}
 	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder}, r.sink)
 	mcplock.Resolve(r.wf, r.sink)
+	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder}, r.sink)
+	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
 }
 
 // allTools are the tools of a workflow and its sub-workflows, each once.

@@ -221,8 +221,7 @@ func (c *checker) misspeltSecret(v ir.EnvVar) {
 	}
 }
 
-// checkTools checks what tools declare about themselves. Of the tools that an included file brings only those in use
-// have to be of a kind that can be compiled.
+// checkTools checks what tools declare about themselves.
 func (c *checker) checkTools() {
 	c.policyNotApplied()
 	c.netAllow()
@@ -236,7 +235,7 @@ func (c *checker) checkTools() {
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
-		case *ir.GoTool, *ir.PythonTool:
+		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)
 			}
@@ -246,29 +245,12 @@ func (c *checker) checkTools() {
 			c.httpTool(t, b)
 		case *ir.MCPTool:
 			c.mcpTool(t, b)
-		default:
-			if own || c.used[t] {
-				c.unavailableTool(t)
-			}
-			continue
 		}
 		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() {
 			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",
 				Help: "add `effects: none`, `reads`, `writes` or `external`"})
 		}
 	}
-}
-
-func (c *checker) unavailableTool(t *ir.Tool) {
-	kind := ""
-	switch t.Binding.(type) {
-	case *ir.JSTool:
-		kind = "js"
-	case *ir.StarlarkTool:
-		kind = "starlark"
-	}
-	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: t.Key.Span, Message: "this version of flowgen cannot compile `" + kind + "` tools",
-		Help: "use a `go`, `command` or `http` tool"})
 }
 
 // commandTool types the templates of a command: they see the tool's input and nothing else.
