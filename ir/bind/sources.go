@@ -6,8 +6,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
-	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/jssource"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
 	"github.com/flowgen-dev/flowgen/ir/bind/starsource"
 	"github.com/flowgen-dev/flowgen/ir/source"
