@@ -92,7 +92,8 @@ func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: m.MaxOutput, Asset: m.asset}
+	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: m.MaxOutput, Asset: m.asset,
+		Tenant: runtime.ToolContext(ctx).TenantID()}
 	out, err := pool(m.Interpreter).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)

@@ -1,8 +1,14 @@
 package jstool
 
 import (
+	"context"
 	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -12,9 +18,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func needNode(t testing.TB) {
+	t.Helper()
+	if _, err := interpreter(""); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	t.Cleanup(worker.Shutdown)
+}
+
 func newRun(t testing.TB, o ...runtime.Option) *runtime.Run {
 	t.Helper()
-	t.Cleanup(worker.Shutdown)
+	needNode(t)
 	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
@@ -33,23 +50,223 @@ type diffOut struct {
 	N     int64 `json:"n"`
 }
 
-func TestCall(t *testing.T) {
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, Module{Name: "greet.ts", Code: `
-import { readFileSync } from "node:fs";
-export default async (a) => ({ lines: a.raw.split("\n").length - 1, n: a.n + 1 })`})
+// do calls code's default export with an argument in JSON.
+func do(ctx context.Context, e runtime.Effects, code, arg string) (string, error) {
+	b, err := newBound(Module{Name: "tool.mjs", Code: code}).call(ctx, e, []byte(arg))
+	return string(b), err
+}
+
+func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+	t.Helper()
+	var te *runtime.ToolError
+	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
+		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
+	}
+	return te
+}
+
+func detail(e *runtime.ToolError, key string) string {
+	v, _ := e.Details.Get(key)
+	return v.String()
+}
+
+func TestBind(t *testing.T) {
 	r := newRun(t)
 	for range 3 {
-		got, err := runtime.Call(r, node, tool, diffIn{"a\nb\n", 1})
+		got, err := runtime.Call(r, node, Bind[diffIn, diffOut]("parse@1", runtime.None, greet), diffIn{"a\nb\n", 1})
 		if err != nil || got != (diffOut{2, 2}) {
-			t.Fatalf("got %v, %v %+v", got, err, errors.Unwrap(err))
+			t.Fatalf("got %v, %v", got, err)
 		}
 	}
-	boom := Bind[struct{}, runtime.Value]("parse@1", runtime.None, Module{Name: "boom.mjs", Code: `
-class Odd extends RangeError {}
-function inner() { console.log("hello"); throw new Odd("no") }
-export default function boom() { inner() }`})
-	_, err := runtime.Call(r, node, boom, struct{}{})
-	t.Log(err)
-	var te *runtime.ToolError
-	_ = te
+	if _, err := runtime.Call(r, node, Bind[diffIn, struct{}]("parse@1", runtime.None, greet), diffIn{}); err != nil {
+		t.Error(err)
+	}
+	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
+	wantTool(t, err, runtime.ValidationError, "result of greet.mjs: a string expected, an object given")
+	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
+	hang := Bind[struct{}, struct{}]("hang@1", runtime.External, Module{Name: "hang.js", Code: `export default () => { for (;;); }`})
+	_, err = runtime.Call(r, slow, hang, struct{}{})
+	wantTool(t, err, runtime.Timeout, "")
+}
+
+func TestErrors(t *testing.T) {
+	needNode(t)
+	for _, tt := range []struct {
+		code, want string
+	}{
+		{`export default () => { throw new RangeError("no") }`, "UNKNOWN: RangeError: no"},
+		{`export default async () => { throw new RangeError("no") }`, "UNKNOWN: RangeError: no"},
+		{`class Odd extends Error {}; export default () => Promise.reject(new Odd("later"))`, "UNKNOWN: Odd: later"},
+		{`export default () => { throw "text" }`, "UNKNOWN: Error: text"},
+		{`export default () => { throw null }`, "UNKNOWN: Error: null"},
+		{`export default () => { throw Object.assign(new Error("slow"), {code: "RATE_LIMIT", retry_after_s: 3}) }`, "RATE_LIMIT: slow"},
+		{`export default () => { throw Object.assign(new Error("gone"), {code: "ENOENT"}) }`, "UNKNOWN: Error: gone"},
+		{`export default () => { setTimeout(() => { throw new Error("in a timer") }, 5); return new Promise(() => {}) }`, "UNKNOWN: Error: in a timer"},
+		{`export default 5`, "SANDBOX_ERROR: Module 'tool.mjs' has no default export that is a function"},
+		{`export const x = 5`, "SANDBOX_ERROR: Module 'tool.mjs' has no default export that is a function"},
+		{`export default (`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': SyntaxError: "},
+		{`throw new TypeError("at load"); export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': TypeError: at load"},
+		{`import "./other.mjs"; export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': "},
+	} {
+		_, err := do(t.Context(), runtime.Writes, tt.code, `{}`)
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s\n got %v\nwant %s", tt.code, err, tt.want)
+		}
+	}
+	_, err := do(t.Context(), runtime.Writes, "// padding\nfunction inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
+	te := wantTool(t, err, runtime.Unknown, "Error: x")
+	stack := detail(te, "stack")
+	if detail(te, "output") != "hello { a: 1 }\n" || !strings.Contains(stack, "at inner (tool.mjs:2:") || strings.Contains(stack, "base64") || strings.Contains(stack, "flowgen:") {
+		t.Errorf("details: %s", te.Details)
+	}
+	_, err = do(t.Context(), runtime.Writes, `export default () => { throw new Error("x".repeat(1e6)) }`, `{}`)
+	if te = wantTool(t, err, runtime.Unknown, "Error: xxx"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
+		t.Errorf("an error of %d and %d bytes", len(te.Message), len(te.Details.String()))
+	}
+}
+
+func TestResults(t *testing.T) {
+	needNode(t)
+	for _, tt := range []struct{ expr, want string }{
+		{`undefined`, `null`},
+		{`null`, `null`},
+		{`({a: undefined, b: [undefined, 1.5, "é\u2028"]})`, "{\"b\":[null,1.5,\"é\u2028\"]}"},
+		{`new Date(0)`, `"1970-01-01T00:00:00.000Z"`},
+		{`"\ud800"`, `"\ud800"`},
+		{`NaN`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: NaN has no JSON"},
+		{`[1 / 0]`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: Infinity has no JSON"},
+		{`new Map()`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a Map has no JSON"},
+		{`10n`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a bigint has no JSON"},
+		{`() => 1`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a function has no JSON"},
+		{`Buffer.from("a")`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: bytes have no JSON; give text, such as base64"},
+		{`(() => { const a = []; a.push(a); return a })()`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: it is nested more than 1000 deep, or holds itself"},
+		{`"x".repeat(3 << 20)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
+		{`"é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
+		{`"x".repeat(100 << 20)`, "POLICY_DENIED: the result of tool.mjs has 104857602 bytes, at most 2097152 are allowed"},
+	} {
+		got, err := do(t.Context(), runtime.Writes, "export default () => "+tt.expr, `{}`)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %.300s\nwant %s", tt.expr, got, tt.want)
+		}
+	}
+	const echo = `export default (a) => a.v`
+	for _, v := range []string{`9007199254740991`, `-9007199254740991`, `"9007199254740993"`, `{"9007199254740993 \" 9007199254740993":[1.5,true]}`, `"é\u0000"`} {
+		if got, err := do(t.Context(), runtime.Writes, echo, `{"v":`+v+`}`); got != v || err != nil {
+			t.Errorf("%s became %s, %v", v, got, err)
+		}
+	}
+	_, err := do(t.Context(), runtime.Writes, echo, `{"a":"\\","v":[9007199254740993]}`)
+	wantTool(t, err, runtime.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
+	large := strings.Repeat("é1 ", 1<<20)
+	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), runtime.Writes, []byte(`{"v":"`+large+`"}`))
+	if err != nil || string(got) != `"`+large+`"` {
+		t.Errorf("%d bytes became %d, %v", len(large), len(got), err)
+	}
+}
+
+func TestContextOfACall(t *testing.T) {
+	const canary = "canary-0123456789"
+	t.Setenv("CANARY_TOKEN", "canary-of-the-parent")
+	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+	env := Bind[struct{}, runtime.Value]("env@1", runtime.None, Module{Name: "env.mjs", Code: `
+import { spawnSync } from "node:child_process";
+export default (_, ctx) => [Object.keys(process.env), ctx.auth.TOKEN.length, String(ctx), JSON.stringify(ctx),
+  spawnSync("sh", ["-c", "ls /proc/self/fd"]).stdout.toString(), typeof require("fs").readFileSync]`}, runtime.Secrets("TOKEN"))
+	got, err := runtime.Call(r, node, env, struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := got.String(); strings.Contains(text, "CANARY") || strings.Contains(text, canary) || got.Index(1).Int() != int64(len(canary)) || got.Index(5).String() != "function" {
+		t.Errorf("got %s", text)
+	}
+	// 3 is the one that lists.
+	if fds := strings.Fields(got.Index(4).String()); slices.Contains(fds, "4") || slices.Contains(fds, "5") {
+		t.Errorf("a child sees the descriptors %v", fds)
+	}
+	leak := Bind[struct{}, runtime.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
+export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
+	_, err = runtime.Call(r, node, leak, struct{}{})
+	if te := wantTool(t, err, runtime.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
+		t.Errorf("the details hold the secret: %s", te.Details)
+	}
+}
+
+// Every way a module can harm its worker gives a clear code, and the next call works.
+func TestFaults(t *testing.T) {
+	needNode(t)
+	for _, tt := range []struct {
+		code string
+		want runtime.Code
+		part string
+	}{
+		{`export default () => { for (;;); }`, runtime.Timeout, "tool.mjs did not finish in time and was stopped"},
+		{`export default () => new Promise(() => {})`, runtime.Timeout, "did not finish"},
+		{`export default (_, c) => new Promise((_, no) => { c.signal.onabort = () => no(new Error("stopped")) })`, runtime.Timeout, "did not finish"},
+		{`export default () => process.exit(7)`, runtime.SandboxError, "tool.mjs: the Node worker exited with status 7"},
+		{`export default () => process.kill(process.pid, "SIGSEGV")`, runtime.SandboxError, "tool.mjs: the Node worker was killed by SIGSEGV"},
+		{`import fs from "node:fs"; export default () => { fs.writeSync(4, "garbage garbage"); return new Promise(() => {}) }`, runtime.SandboxError, "tool.mjs: the Node worker broke the protocol"},
+		{`import fs from "node:fs"; export default () => { fs.closeSync(4); return 1 }`, runtime.SandboxError, "tool.mjs: the Node worker"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		if tt.want != runtime.Timeout {
+			cancel()
+			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
+		} else if _, err := do(t.Context(), runtime.Writes, `export default () => 1`, `{}`); err != nil {
+			t.Fatal(err)
+		}
+		_, err := do(ctx, runtime.Writes, tt.code, `{}`)
+		cancel()
+		wantTool(t, err, tt.want, tt.part)
+		if got, err := do(t.Context(), runtime.Writes, `export default () => 5`, `{}`); got != "5" || err != nil {
+			t.Errorf("after %s: %s, %v", tt.code, got, err)
+		}
+	}
+}
+
+func TestOutputDoesNotHarm(t *testing.T) {
+	needNode(t)
+	got, err := do(t.Context(), runtime.Writes, `
+import fs from "node:fs";
+export default async () => {
+  console.log("x".repeat(1e6)); console.error("y".repeat(1e6)); process.stdout.write("z".repeat(1e6));
+  fs.writeSync(1, "w".repeat(1e6));
+  return fs.readFileSync(0, "utf8");
+}`, `{}`)
+	if got != `""` || err != nil {
+		t.Errorf("%.200s, %v", got, err)
+	}
+	var wg sync.WaitGroup
+	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		wg.Go(func() { // what one call prints is not told of another
+			_, err := do(t.Context(), runtime.Writes, `export default async (a) => {
+  console.log("I am", a.n); await new Promise((r) => setTimeout(r, 50)); throw new Error(a.n) }`, `{"n": `+n+`}`)
+			if te := wantTool(t, err, runtime.Unknown, "Error: "+n); detail(te, "output") != "I am "+n+"\n" {
+				t.Errorf("output of %s: %q", n, detail(te, "output"))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestConcurrent(t *testing.T) {
+	r := newRun(t)
+	nap := Bind[diffIn, diffOut]("nap@1", runtime.None, Module{Name: "nap.mjs", Code: `
+export default async (a) => { await new Promise((r) => setTimeout(r, 200)); return { lines: 0, n: a.n } }`})
+	fast := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	var wg sync.WaitGroup
+	for i := range 1000 {
+		wg.Go(func() {
+			tool, want := fast, int64(i+1)
+			if i%10 == 0 {
+				tool, want = nap, int64(i)
+			}
+			if got, err := runtime.Call(r, node, tool, diffIn{"a", int64(i)}); err != nil || got.N != want {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
 }

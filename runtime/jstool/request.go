@@ -2,18 +2,12 @@ package jstool
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
-
-// given is what a tool sees of its call beside the argument (Agent Tools 3.3, ToolContext).
-type given struct {
-	Auth map[string]string `json:"auth,omitempty"`
-}
 
 // request is the body of a call: {"k": key of the module, "m": max output, "a": argument, "c": context}.
 func (m *bound) request(ctx context.Context, args []byte) ([][]byte, error) {
@@ -32,11 +26,11 @@ func (m *bound) request(ctx context.Context, args []byte) ([][]byte, error) {
 	b = strconv.AppendInt(append(b, `","m":`...), int64(limit), 10)
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}
-	if auth := runtime.Auth(ctx); len(auth) > 0 {
-		c, err := json.Marshal(given{Auth: auth})
-		if err != nil {
-			return nil, err
-		}
+	c, err := worker.Given(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
 		end = append(append([]byte(`,"c":`), c...), '}')
 	}
 	return [][]byte{b, args, end}, nil

@@ -77,7 +77,7 @@ func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: f.MaxOutput}
+	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: f.MaxOutput, Tenant: runtime.ToolContext(ctx).TenantID()}
 	out, err := f.Source.pool().Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)

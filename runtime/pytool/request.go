@@ -9,11 +9,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-// given is what a tool sees of its call beside the arguments (Agent Tools 3.3, ToolContext).
-type given struct {
-	Auth map[string]string `json:"auth,omitempty"`
-}
-
 // request is the body of a call: {"f": "module:function", "m": max output, "a": arguments, "c": context}.
 func (f *Func) request(ctx context.Context, args []byte) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
@@ -32,11 +27,11 @@ func (f *Func) request(ctx context.Context, args []byte) ([][]byte, error) {
 	b = strconv.AppendInt(append(b, `,"m":`...), int64(limit), 10)
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}
-	if auth := runtime.Auth(ctx); len(auth) > 0 {
-		c, err := json.Marshal(given{Auth: auth})
-		if err != nil {
-			return nil, err
-		}
+	c, err := worker.Given(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
 		end = append(append([]byte(`,"c":`), c...), '}')
 	}
 	return [][]byte{b, args, end}, nil

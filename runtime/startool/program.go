@@ -3,6 +3,7 @@ package startool
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"go.starlark.net/starlark"
@@ -39,7 +40,9 @@ func (p *program) badResult(err error) error {
 func (p *program) load() {
 	globals, err := p.evaluate()
 	if err != nil {
-		p.err = p.failed(err)
+		e := p.failed(err)
+		e.Code = runtime.SandboxError
+		p.err = e
 		return
 	}
 	fn, ok := globals[p.function].(*starlark.Function)
@@ -55,6 +58,11 @@ func (p *program) evaluate() (starlark.StringDict, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range f.Stmts {
+		if load, ok := s.(*syntax.LoadStmt); ok {
+			return nil, syntax.Error{Pos: load.Load, Msg: "load is not possible: the file of a Starlark tool stands alone"}
+		}
+	}
 	guard(f)
 	prog, err := starlark.FileProgram(f, guarded.Has)
 	if err != nil {
@@ -67,7 +75,7 @@ func (p *program) evaluate() (starlark.StringDict, error) {
 
 func (p *program) thread() *starlark.Thread {
 	t := &starlark.Thread{Name: p.what(), Print: func(*starlark.Thread, string) {}}
-	t.SetMaxExecutionSteps(MaxSteps)
+	t.SetMaxExecutionSteps(maxSteps)
 	return t
 }
 
@@ -109,7 +117,7 @@ func (p *program) ended(ctx context.Context) error {
 }
 
 // failed translates an error of the interpreter. The message begins with the place in the file.
-func (p *program) failed(err error) error {
+func (p *program) failed(err error) *runtime.ToolError {
 	var (
 		eval *starlark.EvalError
 		note *limitError
@@ -124,8 +132,9 @@ func (p *program) failed(err error) error {
 		if eval.Msg == "Starlark computation cancelled: too many steps" {
 			e.Code = runtime.PolicyDenied
 		}
-	case p.fn == nil:
-		e.Code = runtime.SandboxError
+		if len(eval.CallStack) == 1 && strings.HasPrefix(eval.Msg, "function "+p.function+" ") {
+			e.Code = runtime.ValidationError // the arguments do not fit
+		}
 	}
 	if errors.As(err, &note) {
 		e.Code = runtime.PolicyDenied

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	goruntime "runtime"
@@ -62,7 +61,7 @@ func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
 	if n := jsvalue.Inexact(args); n != "" {
 		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", s.Name, n)
 	}
-	given, err := contextOf(ctx)
+	given, err := worker.Given(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
 		if late {
 			return
 		}
-		out, err := s.run(made, args, given)
+		out, err := s.run(made, args, string(given))
 		done <- reply{out, err}
 	}()
 	select {
@@ -108,15 +107,6 @@ func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
 	case <-t.C:
 	}
 	return nil, s.ended(ctx.Err())
-}
-
-func contextOf(ctx context.Context) (string, error) {
-	auth := runtime.Auth(ctx)
-	if len(auth) == 0 {
-		return "", nil
-	}
-	b, err := json.Marshal(map[string]any{"auth": auth})
-	return string(b), err
 }
 
 func (s *engine) ended(err error) error {
