@@ -57,6 +57,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.planImports()
 	g.planSources()
 
+	g.matchPatterns()
 	g.header()
 	g.types()
 	g.sources()
@@ -85,6 +86,7 @@ type generator struct {
 	file    *jen.File
 	imports map[string]string // import path -> the name it has in the file
 
+	matched bool            // a type has a pattern
 	used    map[string]bool // names of the imports the file is known to have; nil: any of imports
 	escaped bool            // a local was renamed because of an import
 

@@ -46,6 +46,13 @@ func (g *generator) planImports() {
 	}
 }
 
+// matchPatterns links what checks the patterns of types, where there are some.
+func (g *generator) matchPatterns() {
+	if g.matched {
+		g.file.Anon(runtimePath + "/pattern")
+	}
+}
+
 type goPackage struct{ path, name string }
 
 // userPackages lists the Go packages that the workflow's tools, functions and types come from, by path.
@@ -77,6 +84,7 @@ func (g *generator) userPackages() []goPackage {
 		}
 		types(t.Elem)
 		for _, f := range t.Fields {
+			g.matched = g.matched || f.Pattern != ""
 			types(f.Type)
 		}
 	}

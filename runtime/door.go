@@ -161,7 +161,7 @@ func (o *op[In, Out]) fromCache(ctx context.Context) (key string, err error) {
 	if err := o.run.lookUp(&s, o.tool.secrets); err != nil {
 		return "", err
 	}
-	key = cacheKey(o.tool.name, in, o.run.state.tenant, s.names, s.values)
+	key = o.tool.cacheKey(o.tool.name, in, o.run.state.tenant, s.names, s.values)
 	c, ok := o.run.cached(ctx, key)
 	if !ok || !o.restore(c.Output) {
 		o.out = *new(Out)

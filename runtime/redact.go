@@ -2,11 +2,9 @@ package runtime
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"html"
+	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,12 +100,35 @@ func formsOf(secret string) []string {
 	var forms []string
 	for _, p := range parts {
 		inJSON := inner(p)
-		forms = append(forms, p, inJSON, inner(inJSON), literal(p), asciiLiteral(p), html.EscapeString(p), unescapedHTML(inJSON),
-			url.QueryEscape(p), url.PathEscape(p), lowerEscapes(url.QueryEscape(p)), lowerEscapes(url.PathEscape(p)),
-			hex.EncodeToString([]byte(p)), strings.ToUpper(hex.EncodeToString([]byte(p))))
+		forms = append(forms, p, inJSON, inner(inJSON), literal(p), asciiLiteral(p), escapedHTML.Replace(p), unescapedHTML(inJSON),
+			inQuery(p), inPath(p), lowerEscapes(inQuery(p)), lowerEscapes(inPath(p)), fmt.Sprintf("%x", p), fmt.Sprintf("%X", p))
 		forms = append(forms, inBase64(p)...)
 	}
 	return forms
+}
+
+var escapedHTML = strings.NewReplacer(`&`, "&amp;", `'`, "&#39;", `<`, "&lt;", `>`, "&gt;", `"`, "&#34;")
+
+// inQuery and inPath are url.QueryEscape and url.PathEscape, without the package, which brings much along.
+
+func inQuery(s string) string {
+	return strings.ReplaceAll(percent(s, ""), "%20", "+")
+}
+
+func inPath(s string) string { return percent(s, "$&+:=@") }
+
+// percent writes all but letters, digits, "-_.~" and what kept names as %XX.
+func percent(s, kept string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.~"+kept, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // inner is s inside a JSON string.

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	_ "github.com/flowgen-dev/flowgen/runtime/pattern"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

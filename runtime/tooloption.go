@@ -15,7 +15,8 @@ type toolOptions struct {
 	cost        USD
 	replay      ReplayPolicy
 	caching     bool
-	ttl         time.Duration // of cached results; 0 with caching: for ever
+	cacheKey    func(tool string, input []byte, tenant string, names, values []string) string // a program without a cache links none
+	ttl         time.Duration                                                                 // of cached results; 0 with caching: for ever
 	rate        *rate
 	idempotent  bool
 	key         any // nil or func(In) string
@@ -60,11 +61,13 @@ func CostUSD(text string) ToolOption {
 
 // CacheFor lets results be used again for d, by calls with the same input, tenant and secrets, of this and other runs.
 func CacheFor(d time.Duration) ToolOption {
-	return func(o *toolOptions) { o.caching, o.ttl = d > 0, d }
+	return func(o *toolOptions) { o.caching, o.ttl, o.cacheKey = d > 0, d, cacheKey }
 }
 
 // CacheForever is CacheFor without an end.
-func CacheForever() ToolOption { return func(o *toolOptions) { o.caching, o.ttl = true, 0 } }
+func CacheForever() ToolOption {
+	return func(o *toolOptions) { o.caching, o.ttl, o.cacheKey = true, 0, cacheKey }
+}
 
 // Rate lets at most n calls begin in any period of the given length, of all runs in this process together. A call
 // waits for its turn; when its deadline is before that, it fails with RATE_LIMIT.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,11 +43,22 @@ func (*check) value(ptr any) *ToolError {
 	return w.walk(reflect.ValueOf(ptr).Elem(), nil)
 }
 
+// Pattern is a compiled regular expression.
+type Pattern interface {
+	MatchString(s string) bool
+	String() string
+}
+
+var compile func(re string) (Pattern, error)
+
+// UsePatterns says how patterns are compiled. The package runtime/pattern calls it when a program begins.
+func UsePatterns(f func(re string) (Pattern, error)) { compile = f }
+
 // rule is a parsed flow tag.
 type rule struct {
 	enum     []string
 	min, max *bound
-	pattern  *regexp.Regexp
+	pattern  Pattern
 	broken   string // what is wrong with the tag itself
 }
 
@@ -67,8 +77,12 @@ func ruleOf(tag string) *rule {
 	r := &rule{}
 	for tag != "" {
 		if re, ok := strings.CutPrefix(tag, "pattern="); ok {
+			if compile == nil {
+				r.broken = "the program does not import runtime/pattern"
+				return r
+			}
 			var err error
-			if r.pattern, err = regexp.Compile(re); err != nil {
+			if r.pattern, err = compile(re); err != nil {
 				r.broken = err.Error()
 			}
 			return r
