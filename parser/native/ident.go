@@ -115,6 +115,9 @@ func (p *parser) ref(n *yamlnode.Node, what string) ir.Ident {
 	if !ok {
 		return ir.Ident{}
 	}
+	if t.Value == "" {
+		p.report(diag.BadLiteral, textSpan(t), "", "%s is empty", what)
+	}
 	return ir.Ident{Name: t.Value, Span: textSpan(t)}
 }
 
