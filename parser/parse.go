@@ -4,6 +4,7 @@ package parser
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -34,6 +35,29 @@ type loader struct {
 	flows map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
 	locks map[string]*source.File // lock files by name; nil when there is none
 	open  []string                // workflows being parsed, outermost first
+
+	asked, size int  // how many files were asked for, and how large those are that were read
+	full        bool // a limit was reached, and reported
+}
+
+// The limits of what one workflow names, itself included. A file of a few bytes must not make the compiler read a disk.
+const (
+	maxFiles = 1000
+	maxTotal = 8 * yamlnode.MaxBytes
+)
+
+// limited reports, once, that no more files are read.
+func (l *loader) limited(ref ir.Ident) bool {
+	l.asked++
+	if l.asked <= maxFiles && l.size <= maxTotal {
+		return false
+	}
+	if !l.full {
+		l.full = true
+		l.sink.Report(diag.Diagnostic{Code: diag.YAMLLimit, Span: ref.Span, Message: fmt.Sprintf("this workflow names more than %d files, or more than %d MiB of them", maxFiles, maxTotal>>20),
+			Help: "make fewer and smaller files of them"})
+	}
+	return true
 }
 
 // A tree is a file that was read; root is nil when it is not YAML.
@@ -99,7 +123,11 @@ func (l *loader) read(name string, ref ir.Ident) *tree {
 	if t, done := l.trees[name]; done {
 		return t
 	}
+	if l.limited(ref) {
+		return nil
+	}
 	data, err := l.files.ReadFile(name)
+	l.size += len(data)
 	if err != nil {
 		d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
 		if !ref.Span.IsZero() && errors.Is(err, fs.ErrNotExist) {

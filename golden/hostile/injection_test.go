@@ -96,6 +96,9 @@ func (at position) mode(choice uint64) int {
 	if strings.HasPrefix(at.value, "$") && (m == 1 || m == 2 || m == 5) {
 		return m % 3 * 3 % 6 // 1 -> 3, 2 -> 0, 5 -> 0
 	}
+	if m == 1 && strings.Contains(at.value, "{{") {
+		return 2 // not between two braces
+	}
 	return m
 }
 
@@ -238,7 +241,8 @@ func bare(text string) string {
 }
 
 // benign are harmless texts; each has a form that some position asks for.
-var benign = []string{"benign", "Benign", "harmless text", "some/path?a=b", "3", "several\nlines\nof text", "{{ \"text\" }}", "$true", "$1", "true"}
+var benign = []string{"benign", "Benign", "harmless text", "some/path?a=b", "3", "several\nlines\nof text", "{{ \"text\" }}", "$true", "$1", "true", "",
+	"enum<a|b>", "list<int>", "list<list<int>>", "map<string>", "opt<int>", "int", "string"}
 
 // A campaign of injections into one position of one project.
 type target struct {

@@ -265,10 +265,17 @@ func (c *checker) outputs(p *Program) {
 }
 
 func (c *checker) report(d diag.Diagnostic) {
-	if !c.unsure || !follows[d.Code] {
+	if c.sink.Errors()-len(c.early) < maxErrors && (!c.unsure || !follows[d.Code]) {
 		c.sink.Report(d)
 	}
 }
+
+// maxErrors is how many mistakes of one workflow are reported, as in the parser: nobody reads more, and a hostile file
+// could make millions.
+const maxErrors = 500
+
+// suggesting reports whether there is still somebody to read which spelling is meant. Looking for it takes time.
+func (c *checker) suggesting() bool { return c.sink.Errors() <= maxSuggested }
 
 func (c *checker) warn(d diag.Diagnostic) {
 	d.Severity = diag.Warning
@@ -284,7 +291,9 @@ var follows = map[diag.Code]bool{
 // reportUnknown reports a name with the nearest candidate as help and fix, or else the candidates.
 func (c *checker) reportUnknown(code diag.Code, message string, at source.Span, name string, candidates []string) {
 	d := diag.Diagnostic{Code: code, Message: message, Span: at}
-	diag.Suggest(&d, name, candidates)
+	if c.suggesting() {
+		diag.Suggest(&d, name, candidates)
+	}
 	c.report(d)
 }
 

@@ -85,7 +85,7 @@ func (e *env) find(name string, inline bool) *expr.Symbol {
 
 // hidden is the symbol of a node inside a map or loop, seen from outside; nil when there is none of that name.
 func (e *env) hidden(name string) *expr.Symbol {
-	for b := e.body; b != nil; b = b.outer {
+	for b := e.body; b != nil && e.c.suggesting(); b = b.outer {
 		for _, s := range b.Steps {
 			n := s.inside(name)
 			if n == nil {

@@ -12,6 +12,9 @@ import (
 // maxArcs bounds what the edges of one body come to: `a, b, c -> d, e, f` is nine.
 const maxArcs = 100_000
 
+// maxConditions bounds the conditions on the edges out of one node: they end in one condition of Go.
+const maxConditions = 1000
+
 // connect builds the arcs of a body from its edges, its catch clauses and, where no edges are written, from the
 // references between its nodes.
 func (c *checker) connect(b *Body) {
@@ -31,6 +34,12 @@ func (c *checker) connect(b *Body) {
 			return
 		}
 		c.connectEdge(b, e)
+		if from := b.byID[e.From.Name]; from != nil && len(from.after) > maxConditions {
+			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("more than %d conditions stand on the edges out of %s", maxConditions, e.From.Name),
+				Help: "decide in steps, or in a go node"})
+			b.loose = true
+			return
+		}
 	}
 	c.contradictions(b)
 	c.unconnected(b)

@@ -145,6 +145,9 @@ var (
 	placeName = regexp.MustCompile(`^\+?[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+// maxPlaces bounds the fields in one URL.
+const maxPlaces = 100
+
 // url checks a URL and types its places. A value may stand in the path, in the query, and for the port; scheme and host
 // are written in the file.
 func (c *checker) url(h *ir.HTTPTool, e *env) {
@@ -166,7 +169,12 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	before := c.sink.Errors()
 	var plain strings.Builder // the URL with something harmless in its places
 	at := 0
-	for _, m := range placeForm.FindAllStringIndex(raw, -1) {
+	places := placeForm.FindAllStringIndex(raw, maxPlaces+1)
+	if len(places) > maxPlaces {
+		bad(places[maxPlaces][0], places[maxPlaces][1], fmt.Sprintf("a URL has at most %d places", maxPlaces), "send what is many in the body")
+		return
+	}
+	for _, m := range places {
 		plain.WriteString(raw[at:m[0]])
 		name := raw[m[0]+1 : m[1]-1]
 		if !placeName.MatchString(name) {

@@ -17,7 +17,10 @@ func (c *checker) unknownFields(unknown []ir.Ident, missing []string, to *schema
 	renamed := len(unknown) == 1 && len(missing) == 1
 	for _, key := range unknown {
 		d := diag.Diagnostic{Code: diag.UnknownField, Span: key.Span, Message: fmt.Sprintf("%s has no %s %q", owner, kind, key.Name), Related: c.declared(to)}
-		near := diag.Nearest(key.Name, missing)
+		near := ""
+		if c.suggesting() {
+			near = diag.Nearest(key.Name, missing)
+		}
 		if renamed {
 			near = missing[0]
 		}
@@ -28,7 +31,7 @@ func (c *checker) unknownFields(unknown []ir.Ident, missing []string, to *schema
 			missing = slices.DeleteFunc(slices.Clone(missing), func(m string) bool { return m == near })
 		case len(to.Fields) == 0:
 			d.Help = "it has none; remove it"
-		default:
+		case c.suggesting():
 			diag.Suggest(&d, key.Name, to.FieldNames())
 		}
 		c.report(d)

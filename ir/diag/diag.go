@@ -56,31 +56,40 @@ func Replace(span source.Span, text string) Fix {
 }
 
 // A Sink collects diagnostics. It is not safe for concurrent use; passes run one after the other.
-type Sink struct{ list []Diagnostic }
+type Sink struct {
+	list   []Diagnostic
+	seen   map[mistake]bool
+	errors int
+}
+
+// mistake is what makes two diagnostics one.
+type mistake struct {
+	code    Code
+	span    source.Span
+	message string
+}
 
 // Report adds d. A second diagnostic of the same code at the same place is the same mistake and is dropped.
 func (s *Sink) Report(d Diagnostic) {
-	for i := range s.list {
-		if o := &s.list[i]; o.Code == d.Code && o.Span == d.Span && o.Message == d.Message {
-			return
-		}
+	m := mistake{d.Code, d.Span, d.Message}
+	if s.seen[m] {
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[mistake]bool{}
+	}
+	s.seen[m] = true
+	if d.Severity == Error {
+		s.errors++
 	}
 	s.list = append(s.list, d)
 }
 
 // HasErrors reports whether any error, as opposed to warnings, was reported.
-func (s *Sink) HasErrors() bool { return s.Errors() > 0 }
+func (s *Sink) HasErrors() bool { return s.errors > 0 }
 
 // Errors counts the errors.
-func (s *Sink) Errors() int {
-	n := 0
-	for i := range s.list {
-		if s.list[i].Severity == Error {
-			n++
-		}
-	}
-	return n
-}
+func (s *Sink) Errors() int { return s.errors }
 
 // List returns all diagnostics in file order: by file name, then by place, errors before warnings at the same place.
 func (s *Sink) List() []Diagnostic {

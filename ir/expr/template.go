@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -24,11 +25,15 @@ type Segment struct {
 // filters of text, in the order help lists them.
 var filters = []string{"json", "lines", "join"}
 
+// maxExprs is how many expressions one text can hold: each becomes an operand of one Go expression.
+const maxExprs = 1000
+
 // ParseTemplate reads text with {{ }}. Offsets are bytes of src. Text without braces is one literal segment; empty text
 // has none.
 func ParseTemplate(src string) (*Template, []Problem) {
 	t := &Template{}
 	var probs []Problem
+	exprs := 0
 	for pos := 0; pos < len(src); {
 		open := strings.Index(src[pos:], "{{")
 		if open != 0 {
@@ -39,6 +44,10 @@ func ParseTemplate(src string) (*Template, []Problem) {
 			t.Segments = append(t.Segments, Segment{Lit: src[pos:end], Lo: pos, Hi: end})
 			pos = end
 			continue
+		}
+		if exprs++; exprs > maxExprs {
+			return t, append(probs, Problem{Code: diag.ExprSize, Lo: pos, Hi: pos + 2, Message: fmt.Sprintf("this text has more than %d expressions", maxExprs),
+				Help: "compute parts of it in let nodes, or join the items of a list"})
 		}
 		l := &lexer{src: src, pos: pos + 2, template: true}
 		l.run()

@@ -75,7 +75,7 @@ func (p *parser) screen() bool {
 	}
 	for i := 0; i < len(p.src); {
 		c := p.src[i]
-		if 0x20 <= c && c < 0x7f || c == '\n' || c == '\r' || c == '\t' {
+		if 0x20 <= c && c < 0x7f || c == '\n' || c == '\t' || c == '\r' && i+1 < len(p.src) && p.src[i+1] == '\n' {
 			i++
 			continue
 		}
@@ -98,6 +98,8 @@ func (p *parser) screen() bool {
 // forbidden names the class of a character that may not stand in a file, or returns "".
 func forbidden(r rune) string {
 	switch {
+	case r == '\r': // without a line feed: the end of a line for the library, and for hardly anybody else
+		return "carriage return"
 	case r == 0x85, r == 0x2028, r == 0x2029:
 		return "line separator"
 	case r < 0x20, 0x7f <= r && r <= 0x9f:
@@ -115,6 +117,9 @@ func forbidden(r rune) string {
 func forbiddenHelp(r rune, before string) string {
 	if r == 0 && strings.Count(before, "\x00") == 0 && len(before) < 4 {
 		return "save the file as UTF-8, not UTF-16"
+	}
+	if r == '\r' {
+		return "end lines with a line feed; in a double-quoted scalar write it as \\r"
 	}
 	esc := fmt.Sprintf(`\u%04x`, r)
 	if r < 0x100 {
