@@ -17,7 +17,9 @@ import (
 // runtime.Bind. What is the default is not written.
 func (g *generator) options(t *ir.Tool) []jen.Code {
 	var out []jen.Code
-	option := func(name string, args ...jen.Code) { out = append(out, jen.Qual(runtimePath, name).Call(args...)) }
+	option := func(name string, args ...jen.Code) {
+		out = append(out, jen.Qual(runtimePath, ident(name)).Call(args...))
+	}
 	switch t.State {
 	case "deprecated":
 		option("Deprecated")
@@ -31,7 +33,7 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 		option("CostUSD", quote(t.CostUSD))
 	}
 	if name := replayName(t); name != "" {
-		option("Replay", jen.Qual(runtimePath, name))
+		option("Replay", jen.Qual(runtimePath, ident(name)))
 	}
 	switch {
 	case t.Cache == "forever":
@@ -49,7 +51,7 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 		option("Idempotent")
 	}
 	if tier := tierNames[t.Sandbox.Name]; tier != "" {
-		option("Require", jen.Qual(runtimePath, tier))
+		option("Require", jen.Qual(runtimePath, ident(tier)))
 	}
 	return out
 }
@@ -124,7 +126,7 @@ func (g *generator) policy(p *check.Program) jen.Code {
 		add("MaxCostUSD", quote(pol.MaxCostUSD))
 	}
 	if tier := tierNames[pol.SandboxMin]; tier != "" {
-		add("MinSandbox", jen.Qual(runtimePath, tier))
+		add("MinSandbox", jen.Qual(runtimePath, ident(tier)))
 	}
 	return jen.Op("&").Qual(runtimePath, "Policy").Values(fields...)
 }
