@@ -28,6 +28,10 @@ test: ## Run all tests
 race: ## Run the tests of the runtime and the goldens with the race detector
 	go test -race ./runtime/... ./golden/...
 
+.PHONY: caps
+caps: ## Hold caps and budgets against 100,000 rounds of 64 calls at once
+	CAPROUNDS=100000 go test ./runtime -run 'TestCapsHoldExactly' -v -timeout 60m
+
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME (30s)
 	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r pkg; do \

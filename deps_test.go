@@ -58,6 +58,7 @@ var table = []row{
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
+	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
 	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
 	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 

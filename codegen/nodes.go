@@ -226,6 +226,9 @@ func (g *generator) info() {
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
 	}
+	if owners := g.secretOwners(); owners != nil {
+		fields = append(fields, field("SecretOwners", owners))
+	}
 	if pol := g.policy(p); pol != nil {
 		fields = append(fields, field("Policy", pol))
 	}

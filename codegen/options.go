@@ -138,3 +138,37 @@ func quoted(list []string) []jen.Code {
 	}
 	return out
 }
+
+// secretOwners are the owners of the secrets that say from whom they may come, nil when none does. A secret that several
+// workflows declare comes from whom all of them allow.
+func (g *generator) secretOwners() jen.Code {
+	from := map[string][]string{}
+	var names []string
+	for _, p := range g.programs() {
+		for _, s := range p.WF.Secrets {
+			name := s.Name.Name
+			switch have, ok := from[name]; {
+			case len(s.From) == 0:
+			case !ok:
+				from[name], names = s.From, append(names, name)
+			default:
+				from[name] = slices.DeleteFunc(slices.Clone(have), func(o string) bool { return !slices.Contains(s.From, o) })
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	var entries []jen.Code
+	for _, name := range names {
+		var owners []jen.Code
+		for _, word := range []string{"user", "workspace", "org"} { // their order is not that of the file
+			if slices.Contains(from[name], word) {
+				owners = append(owners, jen.Qual(runtimePath, map[string]string{"user": "User", "workspace": "Workspace", "org": "Org"}[word]))
+			}
+		}
+		entries = append(entries, jen.Add(quote(name)).Op(":").Values(owners...))
+	}
+	return jen.Map(jen.String()).Index().Qual(runtimePath, "Owner").Values(entries...)
+}

@@ -203,16 +203,3 @@ func (r *Run) lookUp(s *secrets, names []string) error {
 	}
 	return nil
 }
-
-// secret looks a secret up.
-func (r *Run) secret(name string) (string, *ToolError) {
-	v, ok := r.state.rt.secret(name)
-	if !ok || v == "" {
-		return "", Errorf(AuthRequired, "secret %s is not set", name)
-	}
-	if len(v) < MinSecret {
-		return "", Errorf(AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, MinSecret)
-	}
-	r.state.rt.learn(v)
-	return v, nil
-}

@@ -16,6 +16,9 @@ type Info struct {
 	Edges       []Edge
 	Secrets     []string // names of the secrets the workflow declares
 
+	// SecretOwners are the owners of secrets that not every owner may have.
+	SecretOwners map[string][]Owner
+
 	Policy *Policy // what a run may do; nil: anything
 
 	// How the workflow runs, and what it can touch, as one line of JSON each. Empty in code of older generators.

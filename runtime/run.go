@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +18,7 @@ type Runtime struct {
 	info      *Info
 	engine    Engine
 	observers []Observer
-	secret    func(string) (string, bool)
+	lookup    SecretLookup
 	policies  []*Policy // the workflow's first
 	tenant    string
 	carried   bool // runs need an engine even when nobody gave one
@@ -47,11 +45,6 @@ func WithObserver(o Observer) Option {
 	}
 }
 
-// WithSecrets replaces the environment as the source of secrets. lookup must be safe for concurrent use.
-func WithSecrets(lookup func(name string) (string, bool)) Option {
-	return func(rt *Runtime) { rt.secret = lookup }
-}
-
 // WithTenant says for whom the runs are: whose secrets, cached results and blobs they use. TenantContext says it for one.
 func WithTenant(id string) Option { return func(rt *Runtime) { rt.tenant = id } }
 
@@ -73,7 +66,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 			return nil, fmt.Errorf("workflow %s: entry %d of the node table is wrong, generate the code again", info.Name, i)
 		}
 	}
-	rt := &Runtime{info: info, secret: os.LookupEnv}
+	rt := &Runtime{info: info, lookup: environment}
 	if info.Policy != nil {
 		rt.policies = []*Policy{info.Policy}
 	}
@@ -88,33 +81,6 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 		return nil, err
 	}
 	return rt, nil
-}
-
-// findSecrets looks up the workflow's secrets, which a replay does not need. Those that are there are taken out of
-// everything from the beginning.
-func (rt *Runtime) findSecrets() error {
-	var missing, short []string
-	for _, name := range rt.info.Secrets {
-		switch v, ok := rt.secret(name); {
-		case !ok || v == "":
-			missing = append(missing, name)
-		case len(v) < MinSecret:
-			short = append(short, name)
-		default:
-			rt.learn(v)
-		}
-	}
-	rt.carried = rt.carried || len(rt.info.Secrets) > 0
-	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
-		return nil
-	}
-	if missing != nil {
-		return fmt.Errorf("workflow %s needs the secret %s, which is not set", rt.info.Name, strings.Join(missing, ", "))
-	}
-	if short != nil {
-		return fmt.Errorf("workflow %s: the secret %s has fewer than %d bytes, too few to keep it secret", rt.info.Name, strings.Join(short, ", "), MinSecret)
-	}
-	return nil
 }
 
 // checkPolicies looks at all policies before one is needed.

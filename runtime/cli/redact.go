@@ -1,18 +1,26 @@
 package cli
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/secret"
+)
 
-// redactor takes the secrets of a run out of what the program writes. Until the run has begun it knows those that stand
-// in the environment under the names the workflow declares.
+// secrets is where programs look for secrets: a main function that wants them from elsewhere calls the workflow itself.
+var secrets = secret.Default().Lookup
+
+// redactor takes the secrets of a run out of what the program writes. Until the run has begun it knows those that the
+// workflow declares.
 type redactor struct {
 	early *runtime.Redactor
 	rt    *runtime.Runtime
 }
 
-func redactorOf(s *system, info *runtime.Info) *redactor {
+func redactorOf(info *runtime.Info) *redactor {
 	var values []string
 	for _, name := range info.Secrets {
-		values = append(values, s.env(name))
+		if v, _, ok := secrets(runtime.SecretQuery{Name: name, Owners: runtime.Owners()}); ok {
+			values = append(values, v)
+		}
 	}
 	return &redactor{early: runtime.NewRedactor(values...)}
 }

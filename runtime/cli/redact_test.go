@@ -48,7 +48,6 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		for _, args := range argses {
 			for _, repo := range []string{"r", secret} {
 				c := newConsole(append([]string{"--input", "repo=" + repo}, args...)...)
-				c.env = func(name string) string { return map[string]string{"SAMPLE_TOKEN": secret}[name] }
 				code := run(&c.system, &workflow{info: &info, run: bind(func(o ...runtime.Option) (*sample, error) {
 					rt, err := runtime.New(&info, o...)
 					if err != nil {
@@ -62,7 +61,6 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 	// A panic of the body itself is no error of a tool.
 	c := newConsole("--input", "repo=r")
-	c.env = func(name string) string { return map[string]string{"SAMPLE_TOKEN": secret}[name] }
 	code := run(&c.system, &workflow{info: &info, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic(secret) }})
 	check("body", c, code)
 	if code != exitFault || !strings.Contains(c.err.String(), runtime.Redacted) {

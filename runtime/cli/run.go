@@ -17,7 +17,7 @@ func isHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
 
 // runCommand runs the workflow once.
 func runCommand(s *system, w *workflow, args []string) int {
-	clean := redactorOf(s, w.info)
+	clean := redactorOf(w.info)
 	s.redact = clean.text
 	f, err := parseRunFlags(args)
 	switch {
@@ -41,7 +41,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 		s.complain(mistakes...)
 		return exitUsage
 	}
-	options := []runtime.Option{clean.follow} // an observed run does more work, so a quiet one has no observer
+	options := []runtime.Option{runtime.WithSecretLookup(secrets), clean.follow} // an observed run does more work, so a quiet one has no observer
 	shown := newDisplay(s, f)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))

@@ -1,0 +1,231 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var _ runtime.Cache = (*Cache)(nil)
+
+// server starts a Redis server of its own and returns its URL and a function that stops it.
+func server(t *testing.T, password string) (url string, stop func()) {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("redis-server is missing: .ci/run installs it")
+		}
+		t.Skip("redis-server is not installed")
+	}
+	socket := t.TempDir() + "/r.sock"
+	args := []string{"--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", t.TempDir(), "--maxmemory", "50mb"}
+	url = "unix://" + socket
+	if password != "" {
+		args = append(args, "--requirepass", password)
+		url = "unix://:" + password + "@" + socket
+	}
+	cmd := exec.Command(program, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	}
+	t.Cleanup(stop)
+	for range 200 {
+		if c, err := net.Dial("unix", socket); err == nil {
+			c.Close()
+			return url, stop
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatal("redis-server does not answer")
+	return "", nil
+}
+
+func opened(t *testing.T, url string, o ...Option) *Cache {
+	t.Helper()
+	c, err := Open(url, o...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// lenient waits longer than a program would: the machine of a test may be busy.
+func lenient(t *testing.T, url string) *Cache {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(redis.NewClient(o), OnError(func(err error) { t.Logf("redis: %v", err) }))
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// eventually asks again where a busy machine was slower than Timeout.
+func eventually(t *testing.T, c *Cache, what string, f func() bool) {
+	t.Helper()
+	for range 20 {
+		c.until.Store(0)
+		if f() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("not so: %s", what)
+}
+
+func TestRedis(t *testing.T) {
+	url, stop := server(t, "s3cret-pass")
+	c := lenient(t, url)
+	ctx := t.Context()
+	key := fmt.Sprintf("%064x", 1)
+	if _, ok := c.Get(ctx, key); ok {
+		t.Fatal("a value that nobody has put")
+	}
+	value := "\x00binary\xff" + strings.Repeat("v", 100_000)
+	eventually(t, c, "a value comes back", func() bool {
+		c.Put(ctx, key, []byte(value), 0)
+		got, ok := c.Get(ctx, key)
+		return ok && string(got) == value
+	})
+	other := opened(t, url)
+	eventually(t, other, "another program sees it", func() bool {
+		got, ok := other.Get(ctx, key)
+		return ok && string(got) == value
+	})
+	if ttl, err := c.client.TTL(ctx, Prefix+key).Result(); err != nil || ttl != -1 {
+		t.Errorf("time to live %v, %v", ttl, err)
+	}
+	c.Put(ctx, key+"t", []byte("v"), 50*time.Millisecond)
+	time.Sleep(80 * time.Millisecond)
+	if _, ok := c.Get(ctx, key+"t"); ok {
+		t.Error("there too long")
+	}
+	c.Put(ctx, key+"n", []byte("v"), time.Nanosecond) // less than Redis knows
+	if err := c.client.LPush(ctx, Prefix+"list", "x").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Get(ctx, "list"); ok {
+		t.Error("a list is a value")
+	}
+	if c.until.Load() > time.Now().UnixNano() {
+		t.Error("a value of another type counts as a failure of the server")
+	}
+	if err := c.client.Set(ctx, Prefix+"huge", strings.Repeat("x", MaxValue+5), 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Get(ctx, "huge"); ok {
+		t.Error("a value that is too large is taken")
+	}
+	c.Put(ctx, "huge2", make([]byte, MaxValue+1), 0)
+	if n, err := c.client.Exists(ctx, Prefix+"huge2").Result(); err != nil || n != 0 {
+		t.Errorf("a value that is too large is kept: %d, %v", n, err)
+	}
+
+	wrong := opened(t, strings.Replace(url, "s3cret-pass", "wrong", 1))
+	if _, ok := wrong.Get(ctx, key); ok {
+		t.Error("the wrong password opens the cache")
+	}
+	stop()
+	if _, ok := c.Get(ctx, key); ok {
+		t.Error("a server that is gone answers")
+	}
+}
+
+// A tool under a cache that fails runs, and soon nobody waits for the cache any more.
+func TestServerIsAway(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var failures atomic.Int64
+	c := opened(t, "redis://user:canary@"+l.Addr().String()+"/0", OnError(func(err error) {
+		failures.Add(1)
+		if strings.Contains(err.Error(), "canary") {
+			t.Error(err)
+		}
+	}))
+	var ran int
+	tool := runtime.Bind("t.a@1", runtime.Reads, func(context.Context, int) (int, error) { ran++; return 1, nil }, runtime.CacheForever())
+	rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithCache(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	for range 100 {
+		if _, err := runtime.Call(rt.Start(t.Context()), &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := time.Since(begin); ran != 100 || failures.Load() != 1 || d > Pause {
+		t.Errorf("%d of 100 calls ran, %d failures, %v", ran, failures.Load(), d)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.until.Store(0)
+	c.Get(ctx, "k")
+	if c.until.Load() != 0 {
+		t.Error("a caller that has given up is held against the server")
+	}
+}
+
+func TestRuntimeUsesRedis(t *testing.T) {
+	url, _ := server(t, "")
+	var ran atomic.Int64
+	type result struct {
+		N    int64         `json:"n"`
+		Any  runtime.Value `json:"any"`
+		List []string      `json:"list"`
+	}
+	tool := runtime.Bind("t.a@1", runtime.Reads, func(_ context.Context, in int) (result, error) {
+		ran.Add(1)
+		return result{N: int64(in), Any: runtime.FloatValue(1), List: []string{"<a>"}}, nil
+	}, runtime.CacheFor(time.Hour))
+	c := lenient(t, url)
+	eventually(t, c, "one of two programs runs the tool", func() bool {
+		ran.Store(0)
+		_ = c.client.FlushAll(t.Context()).Err()
+		for range 2 { // two programs
+			rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithCache(c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := runtime.Call(rt.Start(t.Context()), &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 7)
+			if err != nil || out.N != 7 || out.List[0] != "<a>" || out.Any.Kind() != runtime.FloatKind {
+				t.Fatal(out, err)
+			}
+		}
+		return ran.Load() == 1
+	})
+}
+
+func TestBadURL(t *testing.T) {
+	for _, u := range []string{"", "http://user:canary@x", "redis://:canary@h:p:q", "redis://h/canary"} {
+		if _, err := Open(u); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", u, err)
+		}
+	}
+}
