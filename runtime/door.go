@@ -163,7 +163,7 @@ func (o *op[In, Out]) fromCache(ctx context.Context) (key string, err error) {
 	}
 	key = o.tool.cacheKey(o.tool.name, in, o.run.state.tenant, s.names, s.values)
 	c, ok := o.run.cached(ctx, key)
-	if !ok || !o.restore(c.Output) {
+	if !ok || !o.restore(ctx, c.Output) {
 		o.out = *new(Out)
 		return key, nil
 	}
@@ -176,8 +176,8 @@ func (o *op[In, Out]) fromCache(ctx context.Context) (key string, err error) {
 }
 
 // restore takes a cached output as what it is, outside data: it must be an output of this tool, and nothing else.
-func (o *op[In, Out]) restore(b []byte) bool {
-	if o.DecodeOut(b) != nil || o.admit() != nil {
+func (o *op[In, Out]) restore(ctx context.Context, b []byte) bool {
+	if o.DecodeOut(b) != nil || o.admit(ctx) != nil {
 		return false
 	}
 	again, err := o.EncodeOut(nil)
@@ -257,11 +257,11 @@ func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	if o.out, err = t.fn(ctx, o.in); err != nil {
 		return err
 	}
-	return o.admit()
+	return o.admit(ctx)
 }
 
 // admit is gate 8: what a tool returned is outside data until it fits the schema.
-func (o *op[In, Out]) admit() error {
+func (o *op[In, Out]) admit(ctx context.Context) error {
 	if r := o.run.state.rt.redactor.Load(); r != nil {
 		if err := r.cleanse(&o.out, o.copyOut); err != nil {
 			return err
@@ -279,6 +279,9 @@ func (o *op[In, Out]) admit() error {
 			return Invalid("output: %v", err)
 		}
 		if len(b) > limit {
+			if cut, err := o.run.truncate(ctx, &o.head, &o.out, b, limit); cut || err != nil {
+				return err
+			}
 			return Errorf(PolicyDenied, "output has %d bytes, at most %d are allowed", len(b), limit)
 		}
 	}

@@ -24,6 +24,7 @@ type Runtime struct {
 	carried   bool // runs need an engine even when nobody gave one
 	cache     Cache
 	cacheOnce sync.Once
+	blobs     Blobs
 	redactor  atomic.Pointer[Redactor] // nil while no secret is known
 	learning  sync.Mutex               // guards known
 	known     []string                 // secrets, the latest last

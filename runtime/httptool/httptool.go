@@ -34,8 +34,9 @@
 //
 // A response may have MaxOutput bytes before and after decompression (gzip is
 // the only encoding asked for). A larger one is POLICY_DENIED with the cap in
-// the details: nothing is cut silently, and there is no store yet to put the
-// whole in, as Agent Tools 5.4 wants for truncated outputs. Preview cuts, and
+// the details: nothing is cut silently. Where the program has a store for large
+// outputs (runtime.WithBlobs), Text keeps the whole there and returns its
+// beginning, and the envelope says so (Agent Tools 5.4). Preview cuts, and
 // says so in its result. Response headers may have MaxHeader bytes. Deadlines
 // are the context's, as the node's timeout sets it; a call under a context
 // without one has DefaultTimeout.

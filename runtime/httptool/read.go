@@ -79,6 +79,9 @@ func (x *exchange) body(limit int64) (data []byte, cut bool, err error) {
 	}
 	x.wire = wire{body: x.resp.Body, left: limit}
 	w := &x.wire
+	if x.spills {
+		w.left = runtime.MaxBlob + 1 // so that one which is larger still can be told
+	}
 	var r io.Reader = w
 	if gzipped {
 		w.left += slack
@@ -90,9 +93,17 @@ func (x *exchange) body(limit int64) (data []byte, cut bool, err error) {
 		r = z
 	}
 	x.buf = buffers.Get().(*[]byte)
-	data, cut, err = fill(*x.buf, r, limit)
+	data, err = fill(*x.buf, r, limit)
 	*x.buf = data
+	if cut = int64(len(data)) > limit; cut {
+		if x.spills && w.err == nil {
+			err = x.spill(io.MultiReader(bytes.NewReader(data), r))
+		}
+		data = data[:limit]
+	}
 	switch {
+	case x.spills && cut && w.err == nil:
+		return data, true, err
 	case w.err != nil:
 		return data, false, x.failed(w.err)
 	case w.over:
@@ -103,11 +114,11 @@ func (x *exchange) body(limit int64) (data []byte, cut bool, err error) {
 	return data, cut, nil
 }
 
-// fill appends what r has to b, at most limit bytes, and says whether there was more.
-func fill(b []byte, r io.Reader, limit int64) ([]byte, bool, error) {
+// fill appends what r has to b, until it ends or there are more than limit bytes.
+func fill(b []byte, r io.Reader, limit int64) ([]byte, error) {
 	for {
 		if int64(len(b)) > limit {
-			return b[:limit], true, nil
+			return b, nil
 		}
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
@@ -115,13 +126,10 @@ func fill(b []byte, r io.Reader, limit int64) ([]byte, bool, error) {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if err == io.EOF {
-			if int64(len(b)) > limit {
-				return b[:limit], true, nil
-			}
-			return b, false, nil
+			return b, nil
 		}
 		if err != nil {
-			return b, false, err
+			return b, err
 		}
 	}
 }
@@ -175,6 +183,33 @@ func (x *exchange) whole() ([]byte, error) {
 	return data, err
 }
 
+// start is whole where there is no store for large outputs. Where there is one, it keeps a body that is larger than the
+// cap and returns its beginning.
+func (x *exchange) start() ([]byte, error) {
+	if !runtime.CanSpill(x.ctx) {
+		return x.whole()
+	}
+	if x.resp.ContentLength > runtime.MaxBlob {
+		return nil, x.tooLarge()
+	}
+	x.spills = true
+	data, cut, err := x.body(x.maxOutput)
+	if err == nil && cut {
+		data = wholeRunes(data)
+	}
+	return data, err
+}
+
+// spill keeps the body, which the runtime attaches to the call.
+func (x *exchange) spill(body io.Reader) error {
+	kind, _ := x.contentType()
+	err := runtime.Spill(x.ctx, body, clip(kind, 100))
+	if w := &x.wire; w.err != nil {
+		return x.failed(w.err)
+	}
+	return err
+}
+
 func (x *exchange) tooLarge() error {
 	e := runtime.Errorf(runtime.PolicyDenied, "the response of %s is larger than the %d bytes allowed", x.host(), x.maxOutput)
 	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(x.maxOutput)})
@@ -201,7 +236,7 @@ func (x *exchange) drop() (struct{}, error) {
 }
 
 func (x *exchange) text() (string, error) {
-	data, err := x.whole()
+	data, err := x.start()
 	if err != nil {
 		return "", err
 	}

@@ -22,6 +22,7 @@ type exchange struct {
 	resp   *http.Response
 	wire   wire
 	buf    *[]byte // the body, lent by the pool
+	spills bool    // a body that is too large is kept
 }
 
 // send sends the request, follows redirects, and leaves a 2xx response in x.resp.
