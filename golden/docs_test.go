@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -58,8 +59,9 @@ type docPage struct {
 	dir    string
 	frames map[string]string
 
-	mu   sync.Mutex
-	code map[string][]byte // the Go of every right block, by the name of its package
+	mu     sync.Mutex
+	code   map[string][]byte // the Go of every right block, by the name of its package
+	assets map[string][]byte // what it embeds, by package and name
 }
 
 // misspelt are the mistakes that a page tells its reader to make in a file, by page and file: old text, new text.
@@ -98,7 +100,7 @@ func openPage(t *testing.T, name string, support *txtar.Archive) *docPage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &docPage{name: filepath.Base(name), dir: t.TempDir(), frames: map[string]string{}, code: map[string][]byte{}}
+	p := &docPage{name: filepath.Base(name), dir: t.TempDir(), frames: map[string]string{}, code: map[string][]byte{}, assets: map[string][]byte{}}
 	if p.blocks, err = docBlocks(string(text)); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
 	}
@@ -196,6 +198,9 @@ func (p *docPage) testYAML(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
 			t.Parallel()
+			if _, err := exec.LookPath("python3"); err != nil && os.Getenv("CI") == "" && strings.Contains(b.text, "python:") {
+				t.Skip("no python3")
+			}
 			p.testBlock(t, b)
 		})
 	}
@@ -245,12 +250,16 @@ func (p *docPage) compile(name, text string) (list []diag.Diagnostic, program *c
 // generate keeps the Go of a block for testGo.
 func (p *docPage) generate(t *testing.T, pkg string, program *check.Program) {
 	t.Helper()
-	code, err := codegen.Generate(program, codegen.Options{Package: pkg, Path: "example.com/app/" + pkg})
+	opts := codegen.Options{Package: pkg, Path: "example.com/app/" + pkg}
+	code, err := codegen.Generate(program, opts)
 	if err != nil {
 		t.Error(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, a := range codegen.Assets(program, opts) {
+		p.assets[pkg+"/"+a.Name] = a.Data
+	}
 	p.code[pkg] = code
 }
 
@@ -280,6 +289,7 @@ func (p *docPage) testGo(t *testing.T) {
 		"go.mod": fmt.Appendf(nil, "%s\nrequire %s v0.0.0\n\nreplace %s => %s\n", text, module, module, root),
 		"go.sum": sum,
 	}
+	maps.Copy(files, p.assets)
 	for pkg, code := range p.code {
 		files[pkg+"/flow.go"] = code
 	}

@@ -23,3 +23,17 @@ type SourceFile struct {
 	Disk string // its absolute name where it was read
 	Text string
 }
+
+// Interpreter is the program that has to be there when a tool runs: "python3", "node", or "" when the tool needs none or
+// names its own.
+func Interpreter(b Binding) string {
+	switch b := b.(type) {
+	case *PythonTool:
+		return "python3"
+	case *JSTool:
+		if b.Engine != "embedded" {
+			return "node"
+		}
+	}
+	return ""
+}

@@ -112,6 +112,8 @@ type toolInfo struct {
 	Description string          `json:"description"`
 	RunsAs      string          `json:"runs_as"` // go, command, shell, http, ...: what follows says which
 	Target      string          `json:"target"`
+	Needs       string          `json:"needs,omitempty"`   // interpreter that must be there when it runs: python3, node
+	Sources     []string        `json:"sources,omitempty"` // files that are embedded in the program
 	Effects     string          `json:"effects"`
 	State       string          `json:"state"`
 	Category    string          `json:"category"`
@@ -192,6 +194,12 @@ func infoOf(t *ir.Tool) toolInfo {
 	}
 	out.Input, out.Output = json.RawMessage(schema.JSONSchema(in)), json.RawMessage(schema.JSONSchema(result))
 	out.RunsAs, out.Target = runsAs(t.Binding)
+	out.Needs = ir.Interpreter(t.Binding)
+	if t.Def != nil {
+		for _, f := range t.Def.Files {
+			out.Sources = append(out.Sources, f.Name)
+		}
+	}
 	return out
 }
 
@@ -344,7 +352,8 @@ func toolsPage(list []toolInfo) string {
 		}
 		b.WriteByte('\n')
 		rows := [][2]string{
-			{"runs as", strings.TrimSpace(t.RunsAs + " " + t.Target)}, {"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
+			{"runs as", strings.TrimSpace(t.RunsAs + " " + t.Target)}, {"needs", t.Needs}, {"sources", strings.Join(t.Sources, " ")},
+			{"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
 			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"secrets", strings.Join(t.Secrets, ", ")},
 			{"replay", t.Replay}, {"cache", t.Cache}, {"rate", t.Rate}, {"cost", dollars(t.CostUSD)}, {"idempotency", t.Idempotency},
 			{"max output", size(t.MaxOutput)}, {"sandbox", t.Sandbox}, {"declared", t.Declared},

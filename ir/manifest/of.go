@@ -125,6 +125,9 @@ func (c *collector) tool(t *ir.Tool) {
 		c.claims.add(claim)
 	}
 	c.auth(t.Auth)
+	if program := ir.Interpreter(t.Binding); program != "" {
+		c.commands.add(program)
+	}
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		c.function(b.Func)
