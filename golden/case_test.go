@@ -321,6 +321,8 @@ func rank(section string) int {
 	case section == "want/diag":
 		return 2
 	case section == "want/run.json":
+		return 5
+	case strings.HasPrefix(section, "want/") && !strings.HasSuffix(section, "_flow.go"):
 		return 4
 	case strings.HasPrefix(section, "want/"):
 		return 3
