@@ -1,5 +1,31 @@
 // Package jstool makes tools of JavaScript modules. They run in a pool of
 // long-lived Node processes (package worker), which need Node 18 or newer.
+//
+// # Calls
+//
+// The default export is called with two objects: the input, and the call's context
+// with auth (secrets by name), call_id, tenant_id, idempotency_key and signal, an
+// AbortSignal that says that the call must end. Integers beyond 2^53 are refused
+// instead of being rounded. A result of undefined is null; NaN, infinities, Map, Set,
+// bytes, functions and bigints are refused instead of being changed silently. An
+// Error whose code is one of the nine codes of tools chooses it, with retry_after_s
+// and details.
+//
+// The modules of a program share processes, each of which loads a module once and
+// keeps its variables; which process a call gets is not defined. Node runs one thing
+// at a time: a function that computes for long holds up the calls in its process. A
+// module is loaded from memory: import finds Node's own modules only, require also
+// packages from the working directory, and import.meta.url is no file.
+//
+// # Errors
+//
+// Those of package worker, and
+//
+//   - UNKNOWN: the function threw; the message is "TypeName: text", the details are
+//     exception, stack and output (the end of what the call printed)
+//   - VALIDATION_ERROR: an input or a result that has no exact JSON or does not fit
+//     the declared type
+//   - SANDBOX_ERROR: the module could not be loaded or exports no function
 package jstool
 
 import (

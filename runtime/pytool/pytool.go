@@ -1,5 +1,39 @@
 // Package pytool makes tools of Python functions. They run in a pool of
-// long-lived interpreters (package worker), which need Python 3.9 or newer.
+// long-lived interpreters (package worker), which need Python 3.9 or newer and
+// nothing beyond the standard library.
+//
+// # Calls
+//
+// The fields of the input are keyword arguments. An argument whose parameter is
+// annotated with a dataclass, enum, datetime, date, time, timedelta (from
+// nanoseconds), Decimal, bytes (from base64), UUID, path, set or tuple, also inside
+// of containers, Optional and TypedDict, is made into one; a class with
+// model_validate (pydantic) gets the object. Results go the other way; a set must
+// be sortable and becomes a list, a timedelta is text such as "1500000us". NaN,
+// lone surrogates and other objects are refused.
+//
+// Sync functions run side by side, one in the main thread of each interpreter and
+// the others in threads; async ones run in one event loop of their interpreter. A
+// module is imported once in each interpreter and keeps its variables; which
+// interpreter a call gets is not defined. Bytecode is not written.
+//
+// # What a function can ask for
+//
+// In a worker `import flowgen` gives flowgen.context(), with auth (secrets by name),
+// call_id, tenant_id and idempotency_key; the last three are empty in calls that
+// nothing records or gates. A parameter annotated flowgen.Context gets the same and
+// is no argument. raise flowgen.ToolError(code, message, details, retry_after_s)
+// chooses one of the nine codes, as does any exception whose attribute code is one.
+//
+// # Errors
+//
+// Those of package worker, and
+//
+//   - UNKNOWN: the function raised; the message is "TypeName: text", the details are
+//     exception, traceback (its end) and output (the end of what the call printed)
+//   - VALIDATION_ERROR: arguments that do not fit, a result that has no JSON or does
+//     not fit the declared type
+//   - SANDBOX_ERROR: "Cannot import module 'm': ...", "Module 'm' has no attribute 'f'"
 package pytool
 
 import (

@@ -3,6 +3,27 @@
 // clock, no randomness, no load; a call depends on its arguments only. There is
 // no recursion and no while, so every program ends, and its steps, the memory it
 // asks for and the size of its values are bounded.
+//
+// # Bounds
+//
+// A call has MaxSteps steps. An operation on large values (joining, repeating,
+// slicing, comparing, formatting, hashing) counts a step for every 32 bytes it
+// touches, before it is done, so that a call cannot touch more than 320 MB. Values
+// that such an operation looks into are nested at most 200 deep; integers have at
+// most 65536 bits. Beyond any of these the call fails with POLICY_DENIED.
+//
+// # Errors
+//
+// Messages begin with the place in the file.
+//
+//   - SANDBOX_ERROR: the file cannot be compiled, or has no such function
+//   - VALIDATION_ERROR: arguments that do not fit; a result that has no JSON or does not
+//     fit the declared type
+//   - POLICY_DENIED: a bound, or a result of more than DefaultMaxOutput
+//   - TIMEOUT: the context's deadline passed
+//   - UNKNOWN: any other error of the program, fail() among them (details traceback)
+//
+// Cancellation comes back as the context's error, which is no tool error.
 package startool
 
 import (

@@ -1,7 +1,12 @@
 package embedded
 
 import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -30,20 +35,139 @@ type diffOut struct {
 	N     int64 `json:"n"`
 }
 
-func TestCall(t *testing.T) {
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, Module{Name: "greet.ts", Code: `
-export default async (a) => ({ lines: a.raw.split("\n").length - 1, n: await Promise.resolve(a.n + 1) })`})
+var greet = Module{Name: "greet.ts", Code: `
+export default async function greet(a) { return { lines: a.raw.split("\n").length - 1, n: await Promise.resolve(a.n + 1) } }`}
+
+func do(ctx context.Context, code, arg string) (string, error) {
+	s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
+	b, err := s.call(ctx, []byte(arg))
+	return string(b), err
+}
+
+func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+	t.Helper()
+	var te *runtime.ToolError
+	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
+		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
+	}
+	return te
+}
+
+func TestBind(t *testing.T) {
 	r := newRun(t)
-	for range 3 {
-		got, err := runtime.Call(r, node, tool, diffIn{"a\nb\n", 1})
-		if err != nil || got != (diffOut{2, 2}) {
-			t.Fatalf("got %v, %v", got, err)
+	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	var wg sync.WaitGroup
+	for i := range 1000 {
+		wg.Go(func() {
+			got, err := runtime.Call(r, node, tool, diffIn{"a\nb\n", int64(i)})
+			if err != nil || got != (diffOut{2, int64(i) + 1}) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
+	wantTool(t, err, runtime.ValidationError, "result of greet.ts: a string expected, an object given")
+}
+
+func TestErrorsAndResults(t *testing.T) {
+	for _, tt := range []struct{ code, want string }{
+		{`export default () => { throw new RangeError("no") }`, "UNKNOWN: RangeError: no"},
+		{`class Odd extends Error {}; export default () => Promise.reject(new Odd("later"))`, "UNKNOWN: Odd: later"},
+		{`export default () => { throw Object.assign(new Error("slow"), {code: "RATE_LIMIT"}) }`, "RATE_LIMIT: slow"},
+		{`export default () => null.x`, "UNKNOWN: TypeError: Cannot read property 'x' of undefined"},
+		{`export default 5`, "SANDBOX_ERROR: Module 'tool.mjs' has no default export that is a function"},
+		{`export const x = 5`, "SANDBOX_ERROR: Module 'tool.mjs' has no default export that is a function"},
+		{`export default (`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': SyntaxError: "},
+		{`import fs from "node:fs"; export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': there is nothing to import"},
+		{`throw new TypeError("at load"); export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': TypeError: at load"},
+		{`await new Promise(() => {}); export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': it waits for something that never comes"},
+		{`export default () => new Promise(() => {})`, "UNKNOWN: tool.mjs waits for something that never comes"},
+		{`const f = (n) => f(n + 1) + 1; export default () => f(0)`, "UNKNOWN: "},
+		{`export default () => require("fs")`, "UNKNOWN: ReferenceError: require is not defined"},
+		{`export default () => [typeof process, typeof fetch, typeof setTimeout]`, `["undefined","undefined","undefined"]`},
+		{`export default () => undefined`, "null"},
+		{`export default (a) => ({...a, b: [1.5, "é"]})`, `{"n":1,"b":[1.5,"é"]}`},
+		{`export default () => NaN`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: NaN has no JSON"},
+		{`export default () => new Map()`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a Map has no JSON"},
+		{`export default () => "é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
+	} {
+		got, err := do(t.Context(), tt.code, `{"n":1}`)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want && !(strings.HasSuffix(tt.want, ": ") && strings.HasPrefix(got, tt.want)) {
+			t.Errorf("%s\n got %s\nwant %s", tt.code, got, tt.want)
 		}
 	}
-	boom := Bind[struct{}, runtime.Value]("parse@1", runtime.None, Module{Name: "boom.mjs", Code: `
-class Odd extends RangeError {}
-function inner() { console.log("hello"); throw new Odd("no") }
-export default function boom() { inner() }`})
-	_, err := runtime.Call(r, node, boom, struct{}{})
-	t.Log(err)
+	_, err := do(t.Context(), "function inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
+	te := wantTool(t, err, runtime.Unknown, "Error: x")
+	stack, _ := te.Details.Get("stack")
+	if out, _ := te.Details.Get("output"); out.String() != "hello {\"a\":1}\n" || !strings.Contains(stack.String(), "at inner (tool.mjs:1:") || strings.Contains(stack.String(), "flowgen:") {
+		t.Errorf("details: %s", te.Details)
+	}
+	_, err = do(t.Context(), `export default (a) => a.v`, `{"v":9007199254740993}`)
+	wantTool(t, err, runtime.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
+}
+
+func TestSecrets(t *testing.T) {
+	const canary = "canary-0123456789"
+	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+	leak := Bind[struct{}, runtime.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
+export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
+	_, err := runtime.Call(r, node, leak, struct{}{})
+	if te := wantTool(t, err, runtime.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
+		t.Errorf("the details hold the secret: %s", te.Details)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	for _, code := range []string{
+		`export default () => { for (;;); }`,
+		`export default async () => { for (;;) await null }`,
+		`for (;;); export default () => 1`,
+	} {
+		s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		begin := time.Now()
+		_, err := s.call(ctx, []byte(`{}`))
+		cancel()
+		wantTool(t, err, runtime.Timeout, "tool.mjs did not finish in time and was stopped")
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("%s: took %v", code, took)
+		}
+		if len(s.idle) > 0 {
+			t.Error("an interpreter that was interrupted is used again")
+		}
+	}
+	// A built-in function goes on for a while, but the call does not wait for it.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := do(ctx, `export default () => "x".repeat(1 << 23).split("").length`, `{}`)
+	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if _, err := do(ctx, `export default () => 1`, `{}`); err == nil {
+		t.Error("a call after the deadline")
+	}
+	for range 600 { // it does end
+		if goleak.Find() == nil {
+			return
+		}
+	}
+	t.Error("the function still runs")
+}
+
+func BenchmarkCall(b *testing.B) {
+	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	r := newRun(b)
+	text := strings.Repeat("+ line of diff text\n", 5)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := runtime.Call(r, node, tool, diffIn{text, 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type machine struct {
 	vm      *sobek.Runtime
 	perform sobek.Callable // (arguments' JSON, context's JSON or undefined) -> promise or nothing; the end comes to done
 	end     outcome
+	broken  bool
 }
 
 type outcome struct {
@@ -70,36 +72,21 @@ func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
 		err error
 	}
 	done := make(chan reply, 1)
-	var m *machine
-	var mu sync.Mutex // of m and stopped
-	stopped := false
+	m := s.take()
 	go func() {
-		made, err := s.take()
-		if err != nil {
-			done <- reply{nil, err}
-			return
+		var r reply
+		if r.err = s.load(m); r.err == nil {
+			r.out, r.err = s.run(m, args, string(given))
 		}
-		mu.Lock()
-		m = made
-		late := stopped
-		mu.Unlock()
-		if late {
-			return
-		}
-		out, err := s.run(made, args, string(given))
-		done <- reply{out, err}
+		done <- r
 	}()
 	select {
 	case r := <-done:
+		s.release(m)
 		return r.out, r.err
-	case <-ctx.Done():
+	case <-ctx.Done(): // an interpreter that was interrupted is not used again
 	}
-	mu.Lock()
-	stopped = true
-	if m != nil {
-		m.vm.Interrupt(ctx.Err()) // its interpreter is not used again
-	}
-	mu.Unlock()
+	m.vm.Interrupt(ctx.Err())
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
@@ -117,50 +104,52 @@ func (s *engine) ended(err error) error {
 }
 
 // take returns an idle interpreter or a new one.
-func (s *engine) take() (*machine, error) {
+func (s *engine) take() *machine {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := len(s.idle); n > 0 {
 		m := s.idle[n-1]
 		s.idle = s.idle[:n-1]
-		s.mu.Unlock()
-		return m, nil
+		return m
 	}
-	s.mu.Unlock()
-	return s.load()
+	return &machine{vm: sobek.New()}
 }
 
+// release keeps an interpreter that has loaded the module and is not broken.
 func (s *engine) release(m *machine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.idle) < goruntime.GOMAXPROCS(0) {
+	if m.perform != nil && !m.broken && len(s.idle) < goruntime.GOMAXPROCS(0) {
 		s.idle = append(s.idle, m)
 	}
 }
 
-// load makes an interpreter and evaluates the module in it.
-func (s *engine) load() (_ *machine, err error) {
+// load evaluates the module in an interpreter that is new.
+func (s *engine) load(m *machine) (err error) {
+	if m.perform != nil {
+		return nil
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.unloadable(fmt.Sprint(p))
 		}
 	}()
-	m := &machine{vm: sobek.New()}
 	m.vm.SetMaxCallStackSize(maxStack)
 	values, err := m.vm.RunScript("flowgen:worker", jsvalue.Script)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	noImports := func(any, string) (sobek.ModuleRecord, error) { return nil, errors.New("there is nothing to import") }
 	record, err := sobek.ParseModule(s.Name, s.Code, noImports)
 	if err != nil {
-		return nil, s.unloadable(err.Error())
+		return s.unloadable(err.Error())
 	}
 	if err := record.Link(); err != nil {
-		return nil, s.unloadable(err.Error())
+		return s.unloadable(err.Error())
 	}
 	start, err := m.vm.RunScript("flowgen:worker", script)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	limit := s.MaxOutput
 	if limit <= 0 {
@@ -171,26 +160,32 @@ func (s *engine) load() (_ *machine, err error) {
 		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, result: v} }),
 		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p := m.vm.CyclicModuleRecordEvaluate(record, noImports)
 	switch p.State() {
 	case sobek.PromiseStateRejected:
-		return nil, s.unloadable(p.Result().String())
+		return s.unloadable(thrown(p.Result()))
 	case sobek.PromiseStatePending:
-		return nil, s.unloadable("it waits for something that never comes")
+		return s.unloadable("it waits for something that never comes")
 	}
 	main := m.vm.NamespaceObjectFor(record).Get("default")
 	if _, ok := sobek.AssertFunction(main); !ok {
-		return nil, runtime.Errorf(runtime.SandboxError, "Module '%s' has no default export that is a function", s.Name)
+		return runtime.Errorf(runtime.SandboxError, "Module '%s' has no default export that is a function", s.Name)
 	}
 	bind, _ := sobek.AssertFunction(made)
 	perform, err := bind(sobek.Undefined(), main)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.perform, _ = sobek.AssertFunction(perform)
-	return m, nil
+	return nil
+}
+
+// thrown is what a module has thrown, without the stack.
+func thrown(v sobek.Value) string {
+	first, _, _ := strings.Cut(v.String(), "\n")
+	return first
 }
 
 func (s *engine) unloadable(why string) error {
@@ -201,6 +196,7 @@ func (s *engine) unloadable(why string) error {
 func (s *engine) run(m *machine, args []byte, given string) (_ []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			m.broken = true
 			err = runtime.Errorf(runtime.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(fmt.Sprint(p), 1000))
 		}
 	}()
@@ -211,9 +207,9 @@ func (s *engine) run(m *machine, args []byte, given string) (_ []byte, err error
 	}
 	// Promises that can be settled are settled when this returns.
 	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c); err != nil {
+		m.broken = true
 		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(err.Error(), 1000))
 	}
-	s.release(m)
 	switch end := m.end; {
 	case !end.ended:
 		return nil, runtime.Errorf(runtime.Unknown, "%s waits for something that never comes", s.Name)
