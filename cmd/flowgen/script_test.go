@@ -30,12 +30,17 @@ func TestScripts(t *testing.T) {
 		}
 		goEnv[name] = string(bytes.TrimSpace(out))
 	}
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
 			for name, value := range goEnv {
 				e.Setenv(name, value)
 			}
+			e.Setenv("EXAMPLES", examples)
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOFLAGS", "")
 			e.Setenv("GOTOOLCHAIN", "local")
