@@ -34,6 +34,7 @@ type Options struct {
 const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
 	execPath    = runtimePath + "/exectool"
+	sandboxPath = runtimePath + "/sandbox"
 )
 
 // Generate writes the Go file of p: the same bytes for the same workflow, on every machine.

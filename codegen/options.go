@@ -50,8 +50,8 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	case t.Idempotency:
 		option("Idempotent")
 	}
-	if tier := tierNames[t.Sandbox.Name]; tier != "" {
-		option("Require", jen.Qual(runtimePath, ident(tier)))
+	if g.p.Sandbox[t] == check.Process {
+		out = append(out, jen.Qual(sandboxPath, "Process").Call(sandboxReads(t)...))
 	}
 	return out
 }
@@ -87,6 +87,15 @@ func (g *generator) idempotencyKey(t *ir.Tool) jen.Code {
 	}
 	b.add(jen.Return(text))
 	return jen.Func().Params(in.Add(g.inType(t))).String().Block(b.code...)
+}
+
+// sandboxReads are the files and directories that an isolated tool reads besides its program and its modules.
+func sandboxReads(t *ir.Tool) []jen.Code {
+	if c, ok := t.Binding.(*ir.CommandTool); ok && c.Dir != nil {
+		dir, _ := constantText(c.Dir) // check has seen that it is one
+		return []jen.Code{quote(dir)}
+	}
+	return nil
 }
 
 // tierNames are the constants of the sandbox tiers that isolate.

@@ -141,6 +141,7 @@ type Policy struct {
 	Grants                                 []string
 	NetAllow                               []string
 	SandboxMin                             string
+	SandboxSpan                            source.Span
 	Span                                   source.Span
 }
 

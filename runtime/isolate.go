@@ -26,6 +26,8 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 	if got < need {
 		return Errorf(SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
 	}
-	h.beside().Sandbox = got
+	if got > Native {
+		h.beside().Sandbox = got
+	}
 	return nil
 }

@@ -22,6 +22,7 @@ type toolOptions struct {
 	key         any // nil or func(In) string
 	tier        Tier
 	obtain      func(context.Context, Tier) (Tier, error)
+	isolation   Isolation
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
@@ -96,7 +97,7 @@ func Deprecated() ToolOption { return func(o *toolOptions) { o.state = deprecate
 func Blocked() ToolOption { return func(o *toolOptions) { o.state = blocked } }
 
 // Require sets the least isolation that calls need. Below it they fail with SANDBOX_ERROR before the tool runs.
-func Require(t Tier) ToolOption { return func(o *toolOptions) { o.tier = t } }
+func Require(t Tier) ToolOption { return func(o *toolOptions) { o.tier = max(o.tier, t) } }
 
 // Obtain says how a tool gets its isolation: probe tries for at least the tier that is required and returns the one that
 // calls then run in. It is asked before every call and must be quick and safe for concurrent use. A tool without it runs

@@ -60,7 +60,10 @@ type Step struct {
 	Pick *Pick    // tool_call nodes
 	Body *Body    // map, loop
 	Flow *Program // flow nodes
-	Vars []*Var   // map: as, index
+
+	Sandbox string // how the tools run: native (in the program), process, or none for a process that is not isolated
+
+	Vars []*Var // map: as, index
 
 	With   []*Argument // arguments in the order of the input's fields
 	Over   *Expected   // map

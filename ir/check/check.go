@@ -38,6 +38,7 @@ type Program struct {
 	Flows   []*Program // sub-workflows, each once, those that are called first
 	Table   []*Step    // the node table: every step of this workflow and, after them, of its sub-workflows
 	Names   *Names
+	Sandbox map[*ir.Tool]string // how the tools in use run, as Step.Sandbox says it; of the workflow that Check was asked about
 }
 
 // Check proves wf, whose tools bind has resolved. It reports to sink everything it finds, and returns nil when any of
@@ -64,6 +65,7 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 	root := visit(wf)
 	root.Flows = order[:len(order)-1]
 	root.number()
+	root.isolate(sink)
 	root.Names = nameEverything(root, sink)
 	if sink.HasErrors() {
 		return nil

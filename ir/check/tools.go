@@ -8,7 +8,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // declareTools indexes the tools by name.
@@ -161,28 +160,15 @@ func (c *checker) bodyEffects(b *ir.Body) ir.Effects {
 	return worst
 }
 
-// notApplied warns about what a tool declares and this version does not act on: nobody should count on a cache or a rate
-// limit that is not there.
-func (c *checker) notApplied(t *ir.Tool) {
-	if t.Sandbox.Name != "" && t.Sandbox.Name != "native" {
-		c.noSandbox(t.Sandbox.Span)
-	}
-}
-
-// noSandbox refuses to run without isolation what asks for it.
-func (c *checker) noSandbox(at source.Span) {
-	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: at, Message: "this version of flowgen cannot isolate tools",
-		Help: "remove the tier, or write `native` if the tool may run without a sandbox"})
-}
-
-// policyNotApplied is the same for the workflow's policy.
+// policyNotApplied warns about what the policy declares and this version does not act on: nobody should count on a bound that
+// is not there.
 func (c *checker) policyNotApplied() {
 	p := c.wf.Policy
 	if p == nil {
 		return
 	}
-	if p.SandboxMin != "" && p.SandboxMin != "native" {
-		c.noSandbox(p.Span)
+	if asksForTier(p.SandboxMin) && p.SandboxMin != Process {
+		c.noTier(p.SandboxMin, p.SandboxSpan)
 	}
 	var keys []string
 	for _, k := range []struct {
@@ -228,7 +214,7 @@ func (c *checker) checkTools() {
 	c.servers()
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
-		c.notApplied(t)
+		c.tier(t)
 		if own || c.used[t] {
 			c.toolSpec(t)
 		}

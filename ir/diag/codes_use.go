@@ -9,6 +9,7 @@ const (
 	Blocked       Code = "FG0644"
 	NotApplied    Code = "FG0645"
 	NotAllowed    Code = "FG0646"
+	NotIsolated   Code = "FG0647"
 )
 
 var useCodes = []Entry{
@@ -163,6 +164,29 @@ tools:
 nodes:
   date: {tool_call: $input.which}
 output: {date: $date}
+`,
+	},
+	{
+		Code:  NotIsolated,
+		Title: "a tool that cannot run in a sandbox",
+		Cause: "The tool asks for `sandbox: process`, or the policy requires it, and the tool is no process, or not one of its own: Go functions, requests, Starlark and `engine: embedded` run in the program, and the servers of MCP tools serve others too. Tools bound with `command`, `python` and `js` can be isolated; the `dir` of an isolated command must be a fixed text, because it is what the command may read. The message says what to do.",
+		Wrong: `flowgen: 1
+name: pages
+policy: {net: {allow: [example.com]}}
+tools:
+  front: {http: GET https://example.com/, out: string, sandbox: process}
+nodes:
+  page: {tool: front}
+output: {page: $page}
+`,
+		Right: `flowgen: 1
+name: pages
+policy: {net: {allow: [example.com]}}
+tools:
+  front: {http: GET https://example.com/, out: string}
+nodes:
+  page: {tool: front}
+output: {page: $page}
 `,
 	},
 }

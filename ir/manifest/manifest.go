@@ -17,7 +17,7 @@ import (
 // Version is the version of the JSON form.
 const Version = 1
 
-// A Manifest is what a workflow can touch, sub-workflows included. Lists are sorted, without duplicates, never nil.
+// A Manifest is what a workflow can touch, sub-workflows included. Lists are sorted, without duplicates, never nil but for the last ones.
 type Manifest struct {
 	Version  int    `json:"manifest"`
 	Workflow string `json:"workflow"`
@@ -36,7 +36,9 @@ type Manifest struct {
 
 	// Permissions are those that the tools claim: what a policy must grant. Written only when there are any.
 	Permissions []string `json:"permissions,omitempty"`
-	Servers     []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
+	// Unisolated are the tools that run as processes without a sandbox, with all rights of the user. Written likewise.
+	Unisolated []string `json:"unisolated,omitempty"`
+	Servers    []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
 }
 
 // Caps are the bounds that the policy writes; absent ones are not written.
@@ -97,7 +99,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"unisolated", "tool without a sandbox", m.Unisolated},
 	}
 }
 

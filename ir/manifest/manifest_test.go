@@ -76,7 +76,8 @@ nodes: {a: {tool: x}}
 		Version: 1, Workflow: "w", Hosts: []string{"127.0.0.1:*", "api.example.com:8443"}, Networks: []string{"loopback"},
 		Commands: []string{"*", "git", "sh", "tr"}, Env: []string{"HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ"},
 		Secrets: []string{"DEEP", "KEY", "UNUSED"}, GoPackages: []string{"example-com/t"}, Code: []string{}, Models: []string{},
-		Effects: []string{"reads", "writes"}, Grants: []string{}, Caps: manifest.Caps{MaxToolCalls: &calls, MaxCostUSD: "0.50"},
+		Unisolated: []string{"sub.x@1", "w.any@1", "w.log@1", "w.script@1"},
+		Effects:    []string{"reads", "writes"}, Grants: []string{}, Caps: manifest.Caps{MaxToolCalls: &calls, MaxCostUSD: "0.50"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -13,13 +13,16 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
 			if !tools[t] {
 				tools[t] = true
 				c.tool(t)
+				if p.Sandbox[t] == "none" {
+					c.unisolated.add(t.FullName())
+				}
 			}
 		}
 		switch v := s.Node.Verb.(type) {
@@ -53,11 +56,14 @@ func Of(p *check.Program) *Manifest {
 	if len(c.servers) > 0 {
 		out.Servers = c.servers.sorted()
 	}
+	if len(c.unisolated) > 0 {
+		out.Unisolated = c.unisolated.sorted()
+	}
 	return out
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated set
 }
 
 // workflow takes what belongs to a file rather than to a step.

@@ -59,7 +59,7 @@ type Part struct {
 	Tools         []string `json:"tools,omitempty"` // of a tool_call: those that it can call
 	Flow          string   `json:"flow,omitempty"`
 	Effects       string   `json:"effects,omitempty"`
-	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native, or none for processes without isolation
+	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native (in the program), process, or none for processes without isolation
 	Timeout       string   `json:"timeout,omitempty"` // of one attempt
 	Attempts      int      `json:"attempts,omitempty"`
 	Parallel      int      `json:"parallel,omitempty"`
@@ -208,14 +208,14 @@ func step(s *check.Step) *Part {
 		out.Timeout = t.String()
 	}
 	if s.Tool != nil {
-		out.Tool, out.Sandbox = s.Tool.FullName(), "native"
-		if _, process := s.Tool.Binding.(*ir.CommandTool); process {
-			out.Sandbox = "none"
-		}
+		out.Tool, out.Sandbox = s.Tool.FullName(), s.Sandbox
 	}
 	if s.Pick != nil {
 		for _, t := range s.Tools() {
 			out.Tools = append(out.Tools, t.FullName())
+		}
+		if s.Sandbox != "native" {
+			out.Sandbox = s.Sandbox
 		}
 	}
 	switch v := n.Verb.(type) {

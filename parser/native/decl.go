@@ -276,7 +276,7 @@ func (p *parser) policy(n *yamlnode.Node) *ir.Policy {
 	}
 	if v := m.get("sandbox"); v != nil {
 		if s, ok := p.mapping(v, shapeSandbox); ok && s.get("min") != nil {
-			out.SandboxMin = p.word(s.get("min"), "a sandbox tier", tierWords...)
+			out.SandboxMin, out.SandboxSpan = p.word(s.get("min"), "a sandbox tier", tierWords...), s.get("min").Place()
 		}
 	}
 	return out

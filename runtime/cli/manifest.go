@@ -11,7 +11,7 @@ import (
 type manifest struct {
 	Workflow                                              string
 	Hosts, Networks, Commands, Env, Secrets, Code, Models []string
-	Effects, Grants, Permissions, Servers                 []string
+	Effects, Grants, Permissions, Servers, Unisolated     []string
 	GoPackages                                            []string `json:"go_packages"`
 	Caps                                                  struct {
 		MaxIterations *int64 `json:"max_iterations"`
@@ -34,6 +34,9 @@ func ManifestText(data string) (string, error) {
 	}
 	if len(m.Servers) > 0 {
 		rows = slices.Insert(rows, 3, listed("servers", m.Servers))
+	}
+	if len(m.Unisolated) > 0 {
+		rows = append(rows, listed("not isolated", m.Unisolated))
 	}
 	var caps []string
 	for _, c := range []struct {

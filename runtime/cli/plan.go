@@ -148,6 +148,7 @@ func (p *planPart) about() string {
 	}
 	add(p.Tool != "" || len(p.Tools) > 0, safe(p.Effects))
 	add(p.Sandbox == "none", "not isolated")
+	add(p.Sandbox != "" && p.Sandbox != "none" && p.Sandbox != "native", "in a sandbox ("+safe(p.Sandbox)+")")
 	switch n := counted(p.MaxItems); {
 	case p.MaxItems == nil:
 	case n == unbounded:

@@ -36,6 +36,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // notStarted says why no process came to be.
 func notStarted(c *Command, err error) error {
+	var tool *runtime.ToolError
+	if errors.As(err, &tool) { // of the isolation
+		return tool
+	}
 	if errors.Is(err, syscall.E2BIG) {
 		return runtime.Invalid("%s: arguments and environment are too long", c.name())
 	}

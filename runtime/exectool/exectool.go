@@ -14,7 +14,11 @@
 // first process ends: what background children write within Grace after that
 // still counts, then they are killed. A process that leaves the group (setsid)
 // can be held only by a sandbox; it does not hold up the call, whose pipes are
-// closed. On systems without process groups only the first process is killed.
+// closed. A tool bound with runtime.Isolate starts its commands in that
+// isolation, in a private directory where Dir is empty. Without one a command has
+// the rights of this program; it leaves no core dump and, on Linux, has limits on
+// memory and open files that only a fault goes beyond. They are set once it has
+// started: a guard against accidents and no wall. On systems without process groups only the first process is killed.
 //
 // # Errors
 //
@@ -22,8 +26,9 @@
 //     process can be given; output that is not UTF-8 or not of the declared type
 //   - POLICY_DENIED: output beyond the cap (details max_output), as with
 //     runtime.MaxOutput
-//   - SANDBOX_ERROR: the program is missing, is not executable or could not be
-//     started; nothing ran, and trying again does not help
+//   - SANDBOX_ERROR: the program is missing, is not executable, could not be
+//     started or not be isolated; nothing ran, and trying again does not help. An
+//     isolated command that went beyond the size of its private directory, too
 //   - TIMEOUT: the context's deadline passed
 //   - PROVIDER_ERROR: exit code other than 0 (details exit_code, stderr) or death
 //     by a signal (details signal, stderr)
@@ -78,11 +83,16 @@ type Command struct {
 	MaxOutput int64
 }
 
+// bind makes a tool whose processes policies may want to have isolated.
+func bind[In, Out any](name string, e runtime.Effects, f func(context.Context, In) (Out, error), o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+	return runtime.Bind(name, e, f, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+}
+
 // Text binds a command whose result is its standard output as text. The output
 // must be UTF-8; one final line break (\n or \r\n) is removed, as $(...) in a
 // shell does for the usual single one, and everything else is kept exactly.
 func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, string] {
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (string, error) {
+	return bind(name, e, func(ctx context.Context, in In) (string, error) {
 		c := f(in)
 		out, err := run(ctx, &c, true)
 		if err != nil {
@@ -96,7 +106,7 @@ func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runti
 // output, split at \n or \r\n. The output must be UTF-8. There is no empty last
 // line for the final line break, and empty output is an empty list.
 func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, []string] {
-	return runtime.Bind(name, e, func(ctx context.Context, in In) ([]string, error) {
+	return bind(name, e, func(ctx context.Context, in In) ([]string, error) {
 		c := f(in)
 		out, err := run(ctx, &c, true)
 		if err != nil {
@@ -109,7 +119,7 @@ func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runt
 // JSON binds a command whose standard output is one JSON document of type Out,
 // decoded as strictly as runtime.Decode does.
 func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (Out, error) {
+	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
 		var v Out
 		c := f(in)
 		out, err := run(ctx, &c, true)
@@ -124,7 +134,7 @@ func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...
 // None binds a command whose standard output is read and thrown away, without a
 // cap. Exit code, deadline and cancellation count as everywhere.
 func None[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, struct{}] {
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (struct{}, error) {
+	return bind(name, e, func(ctx context.Context, in In) (struct{}, error) {
 		c := f(in)
 		_, err := run(ctx, &c, false)
 		return struct{}{}, err

@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 )
 
 // run executes c and returns its standard output, or nil when it is not kept.
@@ -28,7 +31,7 @@ func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
 		return nil, notStarted(c, err)
 	}
 	ownGroup(cmd)
-	err = cmd.Start()
+	release, err := start(ctx, cmd)
 	s.closeChildEnds()
 	if err != nil {
 		s.close()
@@ -41,6 +44,9 @@ func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
 	s.copy()
 
 	stopped := p.end(ctx, s)
+	if err := release(); err != nil {
+		return nil, err
+	}
 	switch {
 	case s.stdout.exceeded():
 		return nil, tooLarge(c)
@@ -51,6 +57,22 @@ func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
 		return nil, err
 	}
 	return s.stdout.buf, nil
+}
+
+// start starts cmd in the isolation of the call. release is called when it is reaped.
+func start(ctx context.Context, cmd *exec.Cmd) (release func() error, err error) {
+	switch i := runtime.Isolated(ctx).(type) {
+	case nil:
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		limit(cmd.Process)
+		return func() error { return nil }, nil
+	case isolate.Starter:
+		return i.Start(cmd, isolate.Need{})
+	default:
+		return nil, runtime.Errorf(runtime.SandboxError, "the isolation of the tool cannot start commands")
+	}
 }
 
 // process is a started command.

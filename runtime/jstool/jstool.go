@@ -72,7 +72,7 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 		}
 		err = runtime.Decode(result, &out)
 		return out, b.badResult(err)
-	}, o...)
+	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
 }
 
 // bound is a module ready to be called.
@@ -120,7 +120,7 @@ func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte) ([]byt
 	}
 	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: m.MaxOutput, Asset: m.asset,
 		Tenant: runtime.ToolContext(ctx).TenantID()}
-	out, err := pool(m.Interpreter).Call(ctx, &call)
+	out, err := pool(m.Interpreter, runtime.Isolated(ctx)).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)
 	}

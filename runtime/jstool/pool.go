@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -21,17 +22,26 @@ run(q.worker)(require, (u) => import(u), run(q.values)())`
 
 var (
 	poolsMu sync.Mutex
-	pools   = map[string]*worker.Pool{}
+	pools   = map[poolKey]*worker.Pool{}
 )
 
-// pool returns the processes of an interpreter, starting none. All modules share them.
-func pool(interpreter string) *worker.Pool {
+// poolKey is what processes are shared by: those of one isolation never serve another.
+type poolKey struct {
+	interpreter string
+	isolation   runtime.Isolation
+}
+
+// pool returns the processes of an interpreter in an isolation, or in none, starting none. All modules share them.
+func pool(interpreter string, isolation runtime.Isolation) *worker.Pool {
 	poolsMu.Lock()
 	defer poolsMu.Unlock()
-	p := pools[interpreter]
+	key := poolKey{interpreter, isolation}
+	p := pools[key]
 	if p == nil {
-		p = worker.New(config(interpreter))
-		pools[interpreter] = p
+		c := config(interpreter)
+		c.Start = worker.In(isolation, nil) // a module comes over the pipe, and needs nothing else
+		p = worker.New(c)
+		pools[key] = p
 	}
 	return p
 }

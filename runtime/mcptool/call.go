@@ -82,8 +82,11 @@ func (c *call) on(ctx context.Context, x *session) error {
 	}
 	x.hears()
 	raw := a.result()
-	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &c.result) != nil {
-		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that is no result")
+	if raw == nil {
+		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that cannot be read")
+	}
+	if err := json.Unmarshal(raw, &c.result); err != nil {
+		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that is no result of a tool")
 	}
 	switch {
 	case c.result.ResultType != "" && c.result.ResultType != "complete":
@@ -91,7 +94,7 @@ func (c *call) on(ctx context.Context, x *session) error {
 	case c.result.IsError:
 		return c.toolFailed()
 	}
-	return c.attach(ctx)
+	return nil
 }
 
 // patiently runs f, which talks to the server, but not much longer than ctx: a server that does not read its input would

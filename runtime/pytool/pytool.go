@@ -89,7 +89,7 @@ func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.Tool
 		}
 		err = runtime.Decode(result, &out)
 		return out, f.badResult(err)
-	}, o...)
+	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
 }
 
 func (f *Func) what() string { return f.Module + ":" + f.Name }
@@ -112,7 +112,7 @@ func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte) ([]byte
 		return nil, err
 	}
 	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: f.MaxOutput, Tenant: runtime.ToolContext(ctx).TenantID()}
-	out, err := f.Source.pool().Call(ctx, &call)
+	out, err := f.Source.pool(runtime.Isolated(ctx)).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)
 	}

@@ -27,23 +27,32 @@ exec(compile(q["worker"], "<flowgen>", "exec"), {"__name__": "flowgen_worker", "
 
 const maxSources = 32 << 20 // of all Files
 
-var pools sync.Map // *Source -> *worker.Pool
+var pools sync.Map // poolKey -> *worker.Pool
 
-// pool returns the interpreters of s, starting none.
-func (s *Source) pool() *worker.Pool {
-	if p, ok := pools.Load(s); ok {
+// poolKey is what interpreters are shared by: those of one isolation never serve another.
+type poolKey struct {
+	source    *Source
+	isolation runtime.Isolation
+}
+
+// pool returns the interpreters of s in an isolation, or in none, starting none.
+func (s *Source) pool(isolation runtime.Isolation) *worker.Pool {
+	key := poolKey{s, isolation}
+	if p, ok := pools.Load(key); ok {
 		return p.(*worker.Pool)
 	}
 	source := s
 	if s == nil {
 		source = &Source{}
 	}
-	return load(s, source.config())
+	c := source.config()
+	c.Start = worker.In(isolation, source.path)
+	return load(key, c)
 }
 
 var loading sync.Mutex
 
-func load(key *Source, c worker.Config) *worker.Pool {
+func load(key poolKey, c worker.Config) *worker.Pool {
 	loading.Lock()
 	defer loading.Unlock()
 	if p, ok := pools.Load(key); ok {
@@ -87,11 +96,26 @@ type setup struct {
 
 // setup is the body of the first frame.
 func (s *Source) setup() ([]byte, error) {
-	out := setup{Worker: script, Path: []string{}}
+	path, err := s.path()
+	if err != nil {
+		return nil, err
+	}
+	out := setup{Worker: script, Path: path}
+	if s.Files != nil {
+		if err := out.read(s.Files); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(out)
+}
+
+// path is the beginning of sys.path: folders as absolute paths, never nil.
+func (s *Source) path() ([]string, error) {
 	path := s.Path
 	if path == nil && s.Files == nil {
 		path = []string{"."}
 	}
+	out := []string{}
 	for _, dir := range append(path[:len(path):len(path)], filepath.SplitList(os.Getenv("PYTHONPATH"))...) {
 		if dir == "" {
 			continue
@@ -100,14 +124,9 @@ func (s *Source) setup() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Path = append(out.Path, abs)
+		out = append(out, abs)
 	}
-	if s.Files != nil {
-		if err := out.read(s.Files); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(out)
+	return out, nil
 }
 
 func (o *setup) read(files fs.FS) error {

@@ -112,6 +112,9 @@ func (b *box) describe(cmd *exec.Cmd, read []string) error {
 		if err != nil {
 			return failed("what the tool reads: %v", syscallText(err))
 		}
+		if home, err := filepath.EvalSymlinks(os.Getenv("HOME")); path == "/" || err == nil && home != "/" && below(home, path) {
+			return failed("the tool would read all of %s: keep its modules in a folder of their own", path)
+		}
 		b.grants = append(b.grants, grant{Path: []byte(path), Rights: readAll})
 	}
 	b.env = environment(cmd.Env, b.dir, prog.grants)

@@ -81,6 +81,16 @@ type Profile struct {
 
 var standard = new(Profile)
 
+// Process makes a tool run as a process without rights: one of those that package exectool, pytool or jstool binds. read are files and
+// directories that it reads besides its program, its interpreter and its modules.
+func Process(read ...string) runtime.ToolOption {
+	p := standard
+	if len(read) > 0 {
+		p = &Profile{Read: read}
+	}
+	return runtime.Isolate(p, runtime.Process)
+}
+
 // Obtain returns runtime.Process when processes can be isolated here and no more is required. The error is a *runtime.ToolError with
 // SANDBOX_ERROR that says what is missing. The first call takes some milliseconds, others nothing.
 func (p *Profile) Obtain(_ context.Context, required runtime.Tier) (runtime.Tier, error) {

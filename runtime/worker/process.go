@@ -30,7 +30,9 @@ type process struct {
 	out    *os.File // frames from the worker
 	prints *os.File // its standard output and standard error
 	tail   tail
-	gone   chan struct{} // closed when nothing is left of it
+	// release gives back what the isolation made for the process, and says why it ended it.
+	release func() error
+	gone    chan struct{} // closed when nothing is left of it
 
 	// Whoever has put something into turn reads frames.
 	turn   chan struct{}
@@ -168,10 +170,7 @@ func (w *process) prepare() (child []*os.File, err error) {
 		w.cmd.ExtraFiles = append(w.cmd.ExtraFiles, in[1])
 	}
 	w.cmd.Stdout, w.cmd.Stderr = printW, printW
-	if c.Wrap != nil {
-		err = c.Wrap(w.cmd)
-	}
-	return child, err
+	return child, nil
 }
 
 // supervise starts the process, waits for its end and clears up. It stays in one thread: on Linux a worker dies with
@@ -179,13 +178,7 @@ func (w *process) prepare() (child []*os.File, err error) {
 func (w *process) supervise(begun chan<- error) {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
-	if err := w.cmd.Start(); err != nil {
-		begun <- err
-		return
-	}
-	if err := w.pool.config.Limits.set(w.cmd.Process.Pid); err != nil {
-		_ = w.cmd.Process.Kill()
-		_ = w.cmd.Wait()
+	if err := w.start(); err != nil {
 		begun <- err
 		return
 	}
@@ -199,6 +192,24 @@ func (w *process) supervise(begun chan<- error) {
 	w.bury(printed)
 }
 
+// start starts the process with its limits, or in its isolation.
+func (w *process) start() (err error) {
+	if isolated := w.pool.config.Start; isolated != nil {
+		w.release, err = isolated(w.cmd)
+		return err
+	}
+	w.release = func() error { return nil }
+	if err := w.cmd.Start(); err != nil {
+		return err
+	}
+	if err := w.pool.config.Limits.set(w.cmd.Process.Pid); err != nil {
+		_ = w.cmd.Process.Kill()
+		_ = w.cmd.Wait()
+		return err
+	}
+	return nil
+}
+
 // bury clears up after a process that has ended.
 func (w *process) bury(printed <-chan struct{}) {
 	p := w.pool
@@ -208,6 +219,11 @@ func (w *process) bury(printed <-chan struct{}) {
 	w.reaped = true
 	p.mu.Unlock()
 	w.reap()
+	if err := w.release(); err != nil {
+		p.mu.Lock()
+		w.cause = &cause{text: "was stopped: " + reason(err)}
+		p.mu.Unlock()
+	}
 	w.drain()              // what it wrote last still counts
 	within(Grace, printed) // only what left the group can keep it open
 	w.closeFiles()

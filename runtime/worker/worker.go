@@ -111,10 +111,11 @@ type Config struct {
 	// Limits are set on every worker before it reads its first frame.
 	Limits Limits
 
-	// Wrap, when set, may change a command before it is started: it is how a sandbox
-	// gets around a worker. Descriptors 3 to 5 must reach the worker unchanged, and
-	// the process must stay the leader of its group.
-	Wrap func(*exec.Cmd) error
+	// Start, when set, starts a command in an isolation instead of cmd.Start, and then
+	// has set limits of its own: Limits do not count. Descriptors 3 to 5 must reach the
+	// worker unchanged, and the process must be the leader of its group. release is
+	// called when the process is reaped; its error says why the isolation ended it.
+	Start func(cmd *exec.Cmd) (release func() error, err error)
 }
 
 // Limits are resource limits of one worker process and, each for itself, of the

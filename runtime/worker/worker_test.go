@@ -142,7 +142,9 @@ func TestStart(t *testing.T) {
 		{"noise", func(*Config) {}, "could not be started"},
 		{"ok", func(c *Config) { c.Command = func() ([]string, error) { return []string{"/no/such/program"}, nil } }, "no such program"},
 		{"ok", func(c *Config) { c.Setup = func() ([]byte, error) { return nil, errors.New("no sources") } }, "no sources"},
-		{"ok", func(c *Config) { c.Wrap = func(*exec.Cmd) error { return errors.New("no sandbox here") } }, "no sandbox here"},
+		{"ok", func(c *Config) {
+			c.Start = func(*exec.Cmd) (func() error, error) { return nil, errors.New("no sandbox here") }
+		}, "no sandbox here"},
 		{"ok", func(c *Config) { c.Dir = "/no/such/dir" }, "no such program or directory"},
 	} {
 		p := newPool(t, tt.mode, tt.change)

@@ -1,0 +1,162 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// Process is the sandbox tier of processes without rights, the only one besides none that this version has.
+const Process = "process"
+
+// asksForTier reports whether a word of the workflow names a tier that isolates.
+func asksForTier(word string) bool { return word != "" && word != "native" }
+
+// isProcess reports whether a tool of wf runs in a process of its own: it can do what its user can, unless it is isolated.
+func isProcess(wf *ir.Workflow, t *ir.Tool) bool {
+	switch b := t.Binding.(type) {
+	case *ir.CommandTool, *ir.PythonTool:
+		return true
+	case *ir.JSTool:
+		return b.Engine != embedded
+	case *ir.MCPTool:
+		server, _, _ := strings.Cut(b.Ref.Name, "/")
+		return slices.ContainsFunc(wf.Servers, func(s *ir.Server) bool { return s.Name.Name == server && len(s.Command) > 0 })
+	}
+	return false
+}
+
+// embedded is the engine that runs JavaScript inside the program.
+const embedded = "embedded"
+
+// tier checks the isolation that a tool asks for.
+func (c *checker) tier(t *ir.Tool) {
+	if !asksForTier(t.Sandbox.Name) || t.File != c.wf.File && !c.used[t] {
+		return
+	}
+	if t.Sandbox.Name != Process {
+		c.noTier(t.Sandbox.Name, t.Sandbox.Span)
+		return
+	}
+	if why, help := notIsolated(t); why != "" {
+		c.report(diag.Diagnostic{Code: diag.NotIsolated, Span: t.Sandbox.Span, Message: "tool \"" + t.Key.Name + "\" cannot run in a sandbox: " + why, Help: help})
+	}
+}
+
+func (c *checker) noTier(tier string, at source.Span) {
+	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: at, Message: "this version of flowgen has no sandbox tier `" + tier + "`",
+		Help: "write `process`, which isolates processes on Linux, or `native` if nothing need be isolated"})
+}
+
+// notIsolated says why a tool cannot be a process without rights; "" when it can.
+func notIsolated(t *ir.Tool) (why, help string) {
+	switch b := t.Binding.(type) {
+	case *ir.GoTool:
+		return "a Go function is part of the program", "make a program of it and call that with `command`, or remove `sandbox`"
+	case *ir.HTTPTool:
+		return "the program makes the request itself, and runs no code of others for it", "remove `sandbox`; `policy.net` bounds what requests can reach"
+	case *ir.StarlarkTool:
+		return "Starlark runs in the program, where it can reach nothing and its steps are counted", "remove `sandbox`"
+	case *ir.MCPTool:
+		return "its server is started once for all of its tools and talks to the outside", "start the server in a sandbox of its own and give its `url`, or remove `sandbox`"
+	case *ir.JSTool:
+		if b.Engine == embedded {
+			return "`engine: embedded` runs JavaScript inside the program", "remove `engine`, so that Node runs it"
+		}
+	case *ir.CommandTool:
+		if b.Dir != nil && b.Dir.Tmpl != nil && !fixed(b.Dir) {
+			return "`dir` is what an isolated command may read, and this one depends on the input", "write a fixed directory and pass the rest as an argument"
+		}
+	}
+	return "", ""
+}
+
+// fixed reports whether a template is a text without expressions.
+func fixed(t *ir.Template) bool {
+	for _, s := range t.Tmpl.Segments {
+		if s.Expr != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isolate says of every tool in use and of every step how tools run: as they ask for, and, where they run as processes, as the policies
+// require of the workflow that calls them and of those that call it. A tool that cannot give what a policy requires is a mistake.
+func (p *Program) isolate(sink *diag.Sink) {
+	w := &isolation{sink: sink, tools: map[*ir.Tool]string{}, seen: map[visited]bool{}, told: map[*ir.Tool]bool{}}
+	w.walk(p, nil)
+	p.Sandbox = w.tools
+	for _, s := range p.Table {
+		for _, t := range s.Tools() { // of several the least
+			switch word := w.tools[t]; {
+			case s.Sandbox == "", word == "none", word == "native" && s.Sandbox != "none":
+				s.Sandbox = word
+			}
+		}
+	}
+}
+
+// isolation is a walk through a workflow and its sub-workflows.
+type isolation struct {
+	sink  *diag.Sink
+	tools map[*ir.Tool]string
+	seen  map[visited]bool
+	told  map[*ir.Tool]bool
+}
+
+// visited is a workflow under the policy that requires isolation of it, if any.
+type visited struct {
+	p      *Program
+	policy *ir.Policy
+}
+
+func (w *isolation) walk(p *Program, policy *ir.Policy) {
+	if own := p.WF.Policy; own != nil && own.SandboxMin == Process {
+		policy = own
+	}
+	if w.seen[visited{p, policy}] || p.Body == nil {
+		return
+	}
+	w.seen[visited{p, policy}] = true
+	for _, s := range p.Body.All() {
+		if s.Flow != nil {
+			w.walk(s.Flow, policy)
+		}
+		for _, t := range s.Tools() {
+			process := isProcess(p.WF, t)
+			switch {
+			case t.Sandbox.Name == Process:
+				w.tools[t] = Process // whether it can was said where it stands
+			case policy != nil && (process || isEmbedded(t)):
+				w.tools[t] = Process
+				w.require(policy, s, t)
+			case w.tools[t] == "" && process:
+				w.tools[t] = "none"
+			case w.tools[t] == "":
+				w.tools[t] = "native"
+			}
+		}
+	}
+}
+
+// require reports a tool that cannot give what a policy requires.
+func (w *isolation) require(policy *ir.Policy, s *Step, t *ir.Tool) {
+	why, help := notIsolated(t)
+	if why == "" || w.told[t] {
+		return
+	}
+	w.told[t] = true
+	w.sink.Report(diag.Diagnostic{Severity: diag.Error, Code: diag.NotIsolated, Span: policy.SandboxSpan,
+		Message: "the policy requires a sandbox, and tool \"" + t.Key.Name + "\" cannot run in one: " + why, Help: help,
+		Related: related(s.Node.ID.Span, "the tool is called here")})
+}
+
+// isEmbedded tools run code in the program that a policy wants in a process.
+func isEmbedded(t *ir.Tool) bool {
+	js, ok := t.Binding.(*ir.JSTool)
+	return ok && js.Engine == embedded
+}

@@ -1,0 +1,30 @@
+package worker
+
+import (
+	"os/exec"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+)
+
+// In returns the Start of a Config whose workers run in an isolation; nil, which starts them without, when it is nil.
+// reads, which may be nil, names what they read besides their program.
+func In(isolation runtime.Isolation, reads func() ([]string, error)) func(*exec.Cmd) (func() error, error) {
+	if isolation == nil {
+		return nil
+	}
+	return func(cmd *exec.Cmd) (func() error, error) {
+		starter, ok := isolation.(isolate.Starter)
+		if !ok {
+			return nil, runtime.Errorf(runtime.SandboxError, "the isolation of the tool cannot start workers")
+		}
+		need := isolate.Need{Warm: true}
+		if reads != nil {
+			var err error
+			if need.Read, err = reads(); err != nil {
+				return nil, err
+			}
+		}
+		return starter.Start(cmd, need)
+	}
+}
