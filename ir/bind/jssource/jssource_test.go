@@ -211,20 +211,3 @@ func TestBundle(t *testing.T) {
 		t.Errorf("the bundle names a folder of this machine:\n%s", codes[0])
 	}
 }
-
-// FuzzRead: whatever the source, reading its types ends and finds no place outside of it.
-func FuzzRead(f *testing.F) {
-	f.Add("export default (a: {n: number}) => a")
-	f.Add(declarations)
-	f.Add("export default function f({a = /}/, ...b}: A<B<C>>, c?: [x: string]): asserts x is y {")
-	f.Add("/** @param {{a: */ export default x => `${`}")
-	f.Fuzz(func(t *testing.T, code string) {
-		if strings.ContainsAny(code, "\x00") || len(code) > 10_000 {
-			return
-		}
-		tool, _ := one(t, "", map[string]string{"tool.ts": code}, "{js: ./tool.ts}")
-		if tool.In == nil || tool.Out == nil {
-			t.Error("the tool has no types")
-		}
-	})
-}

@@ -3,7 +3,9 @@
 package pysource
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -126,8 +128,8 @@ func (r *resolver) world(f ref, b *ir.PythonTool) *world {
 	if !ok {
 		return nil
 	}
-	interpreter := "python3"
-	if venv != nil {
+	interpreter := cmp.Or(os.Getenv("FLOWGEN_PYTHON"), "python3") // as at run time
+	if venv != nil && (b.Venv.Name != "" || os.Getenv("FLOWGEN_PYTHON") == "") {
 		interpreter = venvPython(*venv)
 	}
 	p := r.probes[interpreter]
