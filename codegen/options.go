@@ -174,7 +174,7 @@ func (g *generator) secretOwners() jen.Code {
 		var owners []jen.Code
 		for _, word := range []string{"user", "workspace", "org"} { // their order is not that of the file
 			if slices.Contains(from[name], word) {
-				owners = append(owners, jen.Qual(runtimePath, map[string]string{"user": "User", "workspace": "Workspace", "org": "Org"}[word]))
+				owners = append(owners, jen.Qual(runtimePath, ident(map[string]string{"user": "User", "workspace": "Workspace", "org": "Org"}[word])))
 			}
 		}
 		entries = append(entries, jen.Add(quote(name)).Op(":").Values(owners...))

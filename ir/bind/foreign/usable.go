@@ -24,6 +24,8 @@ func (f *filler) usable(t *schema.Type) *schema.Type {
 	}
 	out := t
 	switch t.Kind {
+	case schema.Null: // a value of no other type than null is any, so that it can be passed on
+		out = schema.AnyType
 	case schema.List, schema.Map, schema.Opt:
 		out = f.around(t)
 	case schema.Enum:
@@ -41,7 +43,7 @@ func (f *filler) usable(t *schema.Type) *schema.Type {
 func (f *filler) around(t *schema.Type) *schema.Type {
 	elem := f.usable(t.Elem)
 	switch {
-	case t.Kind == schema.Opt && (elem.Kind == schema.Opt || elem.Kind == schema.Null):
+	case t.Kind == schema.Opt && elem.Kind == schema.Opt:
 		return elem
 	case elem == t.Elem:
 		return t

@@ -82,7 +82,7 @@ const re = /export default {/, half = 1 / 2 / 3, text = ` + "`${ {a: `}`} } expo
 
 func TestTypes(t *testing.T) {
 	tests := []struct{ typ, want string }{
-		{"string", "string"}, {"number", "float"}, {"boolean", "bool"}, {"null", "null"}, {"any", "any"}, {"unknown", "any"}, {"Nowhere", "any"}, {"ns.Thing<string>", "any"},
+		{"string", "string"}, {"number", "float"}, {"boolean", "bool"}, {"null", "any"}, {"any", "any"}, {"unknown", "any"}, {"Nowhere", "any"}, {"ns.Thing<string>", "any"},
 		{`"a" | 'b'`, "enum<a|b>"}, {`| "a" | "b" | null`, "opt<enum<a|b>>"}, {`"a" | string`, "string"}, {"1 | 2", "float"}, {"true | false", "bool"}, {"`x${string}`", "string"},
 		{"string | number", "any"}, {"number[]", "list<float>"}, {"readonly string[][]", "list<list<string>>"}, {"Array<{a: string}>", "list<{a: string}>"}, {"(string | null)[]", "list<opt<string>>"},
 		{"[number, number]", "list<float>"}, {"[x: string, y?: number]", "list<any>"}, {"[...string[]]", "list<list<string>>"}, {"Set<string>", "list<string>"},
@@ -118,11 +118,11 @@ func TestFunctions(t *testing.T) {
 	tests := []struct{ code, want string }{
 		{"export default function (a: {n: number}): string { return '' }", "{n: float} -> string"},
 		{"export default (a: {n?: number}) => a.n", "{n: opt<float>} -> any"},
-		{"export default async <T,>({ n }: { n: T }): Promise<void> => {}", "{n: any} -> null"},
+		{"export default async <T,>({ n }: { n: T }): Promise<void> => {}", "{n: any} -> any"},
 		{"export default () => 1", "{} -> any"},
 		{"const f = function (a: {s: string}, b = 2, ...rest: string[]) {}; export default f;", "{s: string} -> any"},
 		{"const f = async (a: {s: string}): Promise<number[]> => []\nexport { f as default }", "{s: string} -> list<float>"},
-		{"type In = {s: string}\nfunction f(a: In): void\nfunction f(a: {s: string, t?: string}): void {}\nexport default f", "{s: string, t: opt<string>} -> null"},
+		{"type In = {s: string}\nfunction f(a: In): void\nfunction f(a: {s: string, t?: string}): void {}\nexport default f", "{s: string, t: opt<string>} -> any"},
 		{"export { default } from './other'", "{far: bool} -> any"},
 		{"import o from './other'; export default o", "{far: bool} -> any"},
 		{"function f({ a, b = 1, 'c': d, ...rest }) {}\nexport default f", "{a: any, b: opt<any>, c: any} -> any open"},

@@ -130,7 +130,7 @@ class Plain: ...
 func TestAnnotations(t *testing.T) {
 	needPython(t)
 	tests := []struct{ annotation, in, out string }{
-		{"str", "string", ""}, {"int", "int", ""}, {"float", "float", ""}, {"bool", "bool", ""}, {"bytes", "bytes", ""}, {"None", "null", ""},
+		{"str", "string", ""}, {"int", "int", ""}, {"float", "float", ""}, {"bool", "bool", ""}, {"bytes", "bytes", ""}, {"None", "any", ""},
 		{"'str'", "string", ""}, {"Name", "string", ""}, {"UserId", "int", ""}, {"Pair", "float", ""},
 		{"list", "list<any>", ""}, {"list[int]", "list<int>", ""}, {"t.List['str']", "list<string>", ""}, {"set[str]", "list<string>", ""},
 		{"Iterable[int]", "list<int>", ""}, {"typing.Sequence[bool]", "list<bool>", ""},
