@@ -111,11 +111,12 @@ func (c *counted) Write(p []byte) (int, error) {
 
 // truncate cuts an output whose JSON is larger than limit, and keeps the whole. ptr points to the output. It is false
 // when there is no store, or the output is of a type that cannot be cut.
-func (r *Run) truncate(ctx context.Context, h *Head, ptr any, encoded []byte, limit int) (bool, error) {
+func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (bool, error) {
 	if r.state.rt.blobs == nil {
 		return false, nil
 	}
-	whole, kind := encoded, "application/json"
+	var whole []byte
+	kind := "application/json"
 	text, isText := ptr.(*string)
 	value, isValue := ptr.(*Value)
 	switch {

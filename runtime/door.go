@@ -279,7 +279,7 @@ func (o *op[In, Out]) admit(ctx context.Context) error {
 			return Invalid("output: %v", err)
 		}
 		if len(b) > limit {
-			if cut, err := o.run.truncate(ctx, &o.head, &o.out, b, limit); cut || err != nil {
+			if cut, err := o.run.truncate(ctx, &o.head, &o.out, limit); cut || err != nil {
 				return err
 			}
 			return Errorf(PolicyDenied, "output has %d bytes, at most %d are allowed", len(b), limit)

@@ -88,10 +88,11 @@ const (
 	failedLine
 	cancelledLine
 	retryLine
+	warningLine
 	moreLine
 )
 
-var outcomeWords = [...]string{okLine: "ok        ", failedLine: "failed    ", cancelledLine: "cancelled ", retryLine: "retry     ", moreLine: "          "}
+var outcomeWords = [...]string{okLine: "ok        ", failedLine: "failed    ", cancelledLine: "cancelled ", retryLine: "retry     ", warningLine: "warning   ", moreLine: "          "}
 
 // linesPerNode is how often one node, run again and again by a loop, gets a line of its own.
 const linesPerNode = 20
@@ -111,6 +112,9 @@ type ledger struct {
 
 // record returns the line an event deserves: how it begins, which node, and the rest.
 func (l *ledger) record(e runtime.Event) (o outcome, text, note string) {
+	if e.Kind == runtime.Warning {
+		return warningLine, safe(e.Message), ""
+	}
 	if e.Node == nil {
 		return noLine, "", ""
 	}

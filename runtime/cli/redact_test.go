@@ -67,3 +67,22 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		t.Errorf("exit %d: %s", code, c.err.String())
 	}
 }
+
+func TestWarningsAreShown(t *testing.T) {
+	start := func(o ...runtime.Option) (*sample, error) {
+		rt, err := runtime.New(sampleInfo, o...)
+		if err != nil {
+			return nil, err
+		}
+		return &sample{rt, runtime.Bind("sample.echo@1", runtime.Reads, echo, runtime.Deprecated())}, nil
+	}
+	for flag, want := range map[string]string{"--json-events": `"kind":"warning"`, "--input=limit=1": "warning   tool sample.echo@1 is deprecated\n", "--quiet": ""} {
+		c := newConsole("--input", "repo=r", flag)
+		if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != exitOK {
+			t.Fatalf("exit %d: %s", code, c.err.String())
+		}
+		if got := c.err.String(); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %s", flag, got)
+		}
+	}
+}
