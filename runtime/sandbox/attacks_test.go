@@ -119,7 +119,7 @@ var payloads = map[string]func(target) error{
 	"512 MiB shared":     memory(unix.MAP_SHARED | unix.MAP_ANON),
 	"512 MiB growing":    memory(unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_GROWSDOWN),
 	"endless loop": func(target) error {
-		for {
+		for landmark[0] = 0; ; landmark[0]++ {
 		}
 	},
 	"session of its own": func(target) error { return orphan(&syscall.SysProcAttr{Setsid: true}) },

@@ -156,7 +156,7 @@ func filter(self int, scoped, network bool) []unix.SockFilter {
 		list = slices.DeleteFunc(list, func(nr uint32) bool { return nr == r.nr })
 	}
 	for _, nr := range ignored {
-		p = append(p, unix.SockFilter{Code: jeq, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: fail | 0})
+		p = append(p, unix.SockFilter{Code: jeq, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: fail})
 	}
 	p = append(p, unix.SockFilter{Code: jeq, K: unix.SYS_CLONE3, Jf: 1}, unix.SockFilter{Code: ret, K: noSys},
 		unix.SockFilter{Code: jge, K: newest + 1, Jf: 1}, unix.SockFilter{Code: ret, K: noSys})
