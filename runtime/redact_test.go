@@ -404,3 +404,19 @@ func BenchmarkRedactor(b *testing.B) {
 		}
 	}
 }
+
+// Errors that no tool returned pass Fail or End, and each of them is enough.
+func TestFailAndEndTakeSecretsOut(t *testing.T) {
+	rt, err := runtime.New(&runtime.Info{Name: "w", Secrets: []string{"KEY"}}, runtime.WithSecrets(func(string) (string, bool) { return "hunter2hunter2", true }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Start(t.Context())
+	if err := r.Fail(node("a"), errors.New("no hunter2hunter2")); strings.Contains(err.Error(), "hunter2") {
+		t.Error("Fail:", err)
+	}
+	err = &runtime.NodeError{Node: node("a"), Err: runtime.Invalid("no hunter2hunter2")}
+	if r.End(&err); strings.Contains(err.Error(), "hunter2") {
+		t.Error("End:", err)
+	}
+}
