@@ -59,6 +59,8 @@ var table = []row{
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
 	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
 	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 
@@ -72,6 +74,7 @@ var testOnly = []string{"", "golden/...", "docs/..."}
 
 var (
 	irLeaves = []string{"ir", "ir/source", "ir/diag", "ir/schema", "ir/expr", "ir/goname"}
+	llmLeaf  = []string{"runtime", "runtime/httptool", "runtime/internal/...", "runtime/llm", "runtime/llm/internal/..."}
 	golangX  = []string{"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text"}
 
 	// What tests may use beyond their package's row. cel-go is the oracle of the expression language and stays one.

@@ -1,10 +1,8 @@
 package openai
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
@@ -43,14 +41,11 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// maxCalls bounds the tool calls of one answer.
-const maxCalls = 10_000
-
 // whole reads an answer that came in one piece.
 func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
 	var a answer
-	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, wire.Garbled(host, err.Error())
+	if err := wire.Unmarshal(host, body, &a); err != nil {
+		return nil, err
 	}
 	if err := a.failure(host); err != nil {
 		return nil, err
@@ -59,6 +54,9 @@ func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
 		return nil, wire.Garbled(host, "it has no choices")
 	}
 	c := a.Choices[0]
+	if c.FinishReason == "" {
+		return nil, wire.Garbled(host, "it does not say why it ended")
+	}
 	return m.reply(host, &a, c.Message, c.FinishReason)
 }
 
@@ -86,11 +84,8 @@ func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)
 			return true, nil
 		}
 		var a answer
-		if !utf8.ValidString(data) {
-			return false, wire.Garbled(host, "it is not valid UTF-8")
-		}
-		if err := json.Unmarshal([]byte(data), &a); err != nil {
-			return false, wire.Garbled(host, err.Error())
+		if err := wire.Unmarshal(host, []byte(data), &a); err != nil {
+			return false, err
 		}
 		if err := a.failure(host); err != nil {
 			return false, err
@@ -136,7 +131,7 @@ type pieces []struct {
 
 func (p *pieces) add(host string, list []toolCall) error {
 	for _, c := range list {
-		if c.Index < 0 || c.Index > len(*p) || c.Index >= maxCalls {
+		if c.Index < 0 || c.Index > len(*p) || c.Index >= wire.MaxCalls {
 			return wire.Garbled(host, "a tool call has the index "+strconv.Itoa(c.Index))
 		}
 		if c.Index == len(*p) {
@@ -170,23 +165,9 @@ func (p pieces) whole() []toolCall {
 func (m *memo) reply(host string, a *answer, s said, finish string) (*llm.Reply, error) {
 	r := &llm.Reply{Model: a.Model, Message: llm.Message{Role: llm.Assistant, Text: s.Content}}
 	if u := a.Usage; u != nil {
-		if u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTokensDetails.CachedTokens < 0 {
-			return nil, wire.Garbled(host, "it counts a negative number of tokens")
-		}
 		r.Usage = llm.Usage{Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens}
 	}
-	if len(s.ToolCalls) > maxCalls {
-		return nil, wire.Garbled(host, "it asks for more than 10000 tool calls")
-	}
-	seen := map[string]bool{}
 	for _, c := range s.ToolCalls {
-		if c.ID == "" || c.Function.Name == "" {
-			return nil, wire.Garbled(host, "a tool call has no id or no name")
-		}
-		if seen[c.ID] {
-			return nil, wire.Garbled(host, "two tool calls have one id")
-		}
-		seen[c.ID] = true
 		r.Message.Calls = append(r.Message.Calls, llm.Call{ID: c.ID, Name: m.names.Real(c.Function.Name), Args: c.Function.Arguments})
 	}
 	switch {
@@ -202,5 +183,5 @@ func (m *memo) reply(host string, a *answer, s said, finish string) (*llm.Reply,
 	default:
 		r.Stop = llm.End
 	}
-	return r, nil
+	return wire.Check(host, r)
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 
@@ -9,12 +8,11 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
 
-// memo is a request's body without its end. What is in it never changes: a conversation goes on by appending, so each
-// message is encoded once, and a transport that still reads an earlier request reads what it was given.
+// memo is a conversation as it has been encoded so far.
 type memo struct {
-	body   []byte
+	body   *wire.Body
 	told   int // messages in body
-	first  bool
+	model  string
 	stream bool
 	names  wire.Names
 }
@@ -57,7 +55,7 @@ type options struct {
 }
 
 func newMemo(p *provider, req *llm.Request) *memo {
-	m := &memo{first: true, stream: req.Delta != nil}
+	m := &memo{model: req.Model, stream: req.Delta != nil}
 	o := options{Model: req.Model, Temperature: req.Params.Temperature, TopP: req.Params.TopP, Seed: req.Params.Seed, Stop: req.Params.Stop, Stream: m.stream}
 	if p.official() {
 		o.MaxCompletionTokens = req.Params.MaxTokens
@@ -80,8 +78,7 @@ func newMemo(p *provider, req *llm.Request) *memo {
 			IncludeUsage bool `json:"include_usage"`
 		}{true}
 	}
-	head := encode(o)
-	m.body = append(head[:len(head)-1], `,"messages":[`...)
+	m.body = wire.NewBody(wire.Encode(o), "messages")
 	if req.Conv.System != "" {
 		m.append(message{Role: "system", Content: req.Conv.System})
 	}
@@ -172,19 +169,4 @@ func content(msg llm.Message) any {
 
 func isImage(kind string) bool { return len(kind) > 6 && kind[:6] == "image/" }
 
-func (m *memo) append(msg message) {
-	if !m.first {
-		m.body = append(m.body, ',')
-	}
-	m.first = false
-	m.body = append(m.body, encode(msg)...)
-}
-
-// encode is JSON without the escapes for HTML, which cost tokens.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // of texts, numbers and valid raw JSON
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
+func (m *memo) append(msg message) { m.body.Append(wire.Encode(msg)) }

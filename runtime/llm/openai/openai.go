@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -46,7 +45,7 @@ func (p *provider) official() bool { return p.service != nil && p.service.Base =
 func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
 	p.once.Do(p.open)
 	m, ok := req.Conv.Memo.(*memo)
-	if !ok || m.stream != (req.Delta != nil) {
+	if !ok || m.stream != (req.Delta != nil) || m.model != req.Model {
 		m = newMemo(p, req)
 		req.Conv.Memo = m
 	}
@@ -57,7 +56,8 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 		key, _ := runtime.Secret(ctx, req.Key)
 		header["Authorization"] = []string{"Bearer " + key}
 	}
-	resp, err := p.service.Post(ctx, "/chat/completions", header, m.body[:len(m.body):len(m.body)], []byte("]}"))
+	begin, end := m.body.Parts()
+	resp, err := p.service.Post(ctx, "/chat/completions", header, begin, end)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,6 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 	body, err := p.service.Body(resp)
 	if err != nil {
 		return nil, err
-	}
-	if !utf8.Valid(body) {
-		return nil, wire.Garbled(resp.Request.URL.Host, "it is not valid UTF-8")
 	}
 	reply, err := m.whole(resp.Request.URL.Host, body)
 	if err == nil && req.Delta != nil && reply.Message.Text != "" {

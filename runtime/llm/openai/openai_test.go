@@ -122,7 +122,7 @@ func TestToolCalls(t *testing.T) {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	tools := []any{map[string]any{"type": "function", "function": map[string]any{"name": "acme_search", "description": "finds", "strict": true,
-		"parameters": map[string]any{"type": "object", "additionalProperties": false, "required": []any{"n", "q"}, "properties": map[string]any{
+		"parameters": map[string]any{"type": "object", "additionalProperties": false, "required": []any{"q", "n"}, "properties": map[string]any{
 			"q": map[string]any{"type": "string"}, "n": map[string]any{"anyOf": []any{map[string]any{"type": "integer"}, map[string]any{"type": "null"}}}}}}}}
 	if diff := cmp.Diff(tools, s.asked[0]["tools"]); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
@@ -206,19 +206,20 @@ func TestEncodedOnce(t *testing.T) {
 	c := &llm.Conversation{System: "s", Messages: []llm.Message{{Role: llm.User, Text: strings.Repeat("x", 1000)}}}
 	m := newMemo(&provider{base: "http://h", service: nil}, &llm.Request{Model: "m", Conv: c})
 	m.add(c.Messages)
-	first := m.body[:len(m.body):len(m.body)]
+	first, _ := m.body.Parts()
 	for range 50 {
 		c.Messages = append(c.Messages, llm.Message{Role: llm.Assistant, Text: "a"}, llm.Message{Role: llm.User, Text: "b"})
-		before := len(m.body)
+		before, _ := m.body.Parts()
 		m.add(c.Messages)
-		if grown := len(m.body) - before; grown > 100 {
-			t.Fatalf("a turn added %d bytes", grown)
+		if after, _ := m.body.Parts(); len(after)-len(before) > 100 {
+			t.Fatalf("a turn added %d bytes", len(after)-len(before))
 		}
 	}
-	if !strings.HasPrefix(string(m.body), string(first)) {
+	all, end := m.body.Parts()
+	if !strings.HasPrefix(string(all), string(first)) {
 		t.Error("what was encoded has changed")
 	}
-	if !json.Valid(append(m.body, "]}"...)) {
+	if !json.Valid(append(all, end...)) {
 		t.Error("the body is no JSON")
 	}
 }

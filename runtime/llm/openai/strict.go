@@ -1,102 +1,80 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
 
 // strict returns the schema in the form that OpenAI's strict mode asks for, in which answers are held to it: every
-// object closed, every property required, optional ones nullable. Schemas that cannot be put so, such as maps, free
-// values and properties with a default, come back as they are, and then it is false.
+// object closed, every property required, optional ones nullable, and keywords that the mode does not know in the
+// descriptions. Schemas that cannot be put so, such as maps, free values and properties with a default, come back as
+// they are, and then it is false.
 func strict(schema json.RawMessage) (json.RawMessage, bool) {
-	d := json.NewDecoder(bytes.NewReader(schema))
-	d.UseNumber()
-	var doc any
-	if d.Decode(&doc) != nil {
+	v, ok := wire.ParseSchema(schema)
+	root, isObject := v.(*wire.Object)
+	if !ok || !isObject || root.Get("type") != "object" || hasDefault(v) {
 		return schema, false
 	}
-	if root, ok := doc.(map[string]any); !ok || root["type"] != "object" || !closed(doc) {
+	taken.Limit(v)
+	if !wire.Close(v, requireAll) {
 		return schema, false
 	}
-	return encode(doc), true
+	return wire.Encode(v), true
 }
 
-// taken are the keywords that strict mode understands.
-var taken = []string{"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum",
-	"format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "title", "type"}
+// taken is what strict mode takes.
+var taken = wire.Dialect{
+	Keywords: []string{"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum",
+		"format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "title", "type"},
+	Formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
+}
 
-// closed makes a schema strict in place, if that can be done.
-func closed(v any) bool {
-	s, ok := v.(map[string]any)
-	if !ok || len(s) == 0 {
-		return false // true and {} are any value
+// requireAll makes optional properties required ones that may be null.
+func requireAll(o *wire.Object) {
+	properties, ok := o.Get("properties").(*wire.Object)
+	if !ok {
+		return
 	}
-	delete(s, "$schema")
-	for key := range s {
-		if !slices.Contains(taken, key) {
-			return false
+	required, _ := o.Get("required").([]any)
+	all := []any{}
+	for _, name := range properties.Keys() {
+		all = append(all, name)
+		if slices.Contains(required, any(name)) {
+			continue
 		}
+		either := &wire.Object{}
+		null := &wire.Object{}
+		null.Set("type", "null")
+		either.Set("anyOf", []any{properties.Get(name), null})
+		properties.Set(name, either)
 	}
-	for _, key := range []string{"$defs"} {
-		if defs, ok := s[key].(map[string]any); ok {
-			for _, d := range defs {
-				if !closed(d) {
-					return false
+	o.Set("required", all)
+}
+
+// hasDefault reports whether a value may be left out in favour of another than null.
+func hasDefault(v any) bool {
+	switch v := v.(type) {
+	case *wire.Object:
+		for _, k := range v.Keys() {
+			child := v.Get(k)
+			if k == "properties" {
+				if properties, ok := child.(*wire.Object); ok {
+					for _, name := range properties.Keys() {
+						if hasDefault(properties.Get(name)) {
+							return true
+						}
+					}
 				}
+				continue
+			}
+			if k == "default" || hasDefault(child) {
+				return true
 			}
 		}
+	case []any:
+		return slices.ContainsFunc(v, hasDefault)
 	}
-	if list, ok := s["anyOf"].([]any); ok {
-		for _, x := range list {
-			if !closed(x) {
-				return false
-			}
-		}
-		return true
-	}
-	if s["$ref"] != nil || s["enum"] != nil || s["const"] != nil {
-		return true
-	}
-	switch s["type"] {
-	case "array":
-		return closed(s["items"])
-	case "object":
-		return closeObject(s)
-	case nil:
-		return false
-	}
-	return true
-}
-
-func closeObject(s map[string]any) bool {
-	if open, ok := s["additionalProperties"]; ok && open != false {
-		return false
-	}
-	s["additionalProperties"] = false
-	properties, _ := s["properties"].(map[string]any)
-	var required []any
-	if list, ok := s["required"].([]any); ok {
-		required = list
-	}
-	names := make([]string, 0, len(properties))
-	for name, p := range properties {
-		if !closed(p) {
-			return false
-		}
-		if !slices.Contains(required, any(name)) {
-			properties[name] = map[string]any{"anyOf": []any{p, map[string]any{"type": "null"}}}
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	all := make([]any, len(names))
-	for i, n := range names {
-		all[i] = n
-	}
-	s["required"], s["properties"] = all, properties
-	if properties == nil {
-		s["properties"] = map[string]any{}
-	}
-	return true
+	return false
 }

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// MaxCalls bounds the tool calls of one answer.
+const MaxCalls = 10_000
+
+// Unmarshal reads JSON that came from host.
+func Unmarshal(host string, data []byte, v any) error {
+	if !utf8.Valid(data) {
+		return Garbled(host, "it is not valid UTF-8")
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return Garbled(host, err.Error())
+	}
+	return nil
+}
+
+// Check returns r when it is what callers of a provider may rely on: calls have a name and an id of their own, and
+// counts are counts.
+func Check(host string, r *llm.Reply) (*llm.Reply, error) {
+	if r.Usage.Input < 0 || r.Usage.Output < 0 || r.Usage.Cached < 0 {
+		return nil, Garbled(host, "it counts a negative number of tokens")
+	}
+	if len(r.Message.Calls) > MaxCalls {
+		return nil, Garbled(host, "it asks for more than 10000 tool calls")
+	}
+	seen := make(map[string]bool, len(r.Message.Calls))
+	for _, c := range r.Message.Calls {
+		if c.ID == "" || c.Name == "" {
+			return nil, Garbled(host, "a tool call has no id or no name")
+		}
+		if seen[c.ID] {
+			return nil, Garbled(host, "two tool calls have one id")
+		}
+		seen[c.ID] = true
+	}
+	return r, nil
+}
+
+// ArgsObject returns the arguments of a call as the JSON object that some interfaces ask for. What a model wrote may be
+// anything: what is no object is wrapped in one, so that the model is shown what it did.
+func ArgsObject(args string) json.RawMessage {
+	if strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") && json.Valid([]byte(args)) {
+		return json.RawMessage(args)
+	}
+	if strings.TrimSpace(args) == "" {
+		return json.RawMessage("{}")
+	}
+	return Encode(map[string]string{"invalid_arguments": args})
+}
+
+// Seal wraps what a provider wants back as it was, so that another provider does not take it for its own.
+func Seal(provider string, parts json.RawMessage) string {
+	return string(Encode(map[string]json.RawMessage{provider: parts}))
+}
+
+// Unseal returns what Seal has wrapped for this provider: a JSON array, or nil.
+func Unseal(provider, opaque string) json.RawMessage {
+	if opaque == "" {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(opaque), &m) != nil {
+		return nil
+	}
+	if parts := m[provider]; len(parts) > 0 && parts[0] == '[' {
+		return parts
+	}
+	return nil
+}
+
+// Body is a request's JSON object without its end. What is in it never changes: a conversation goes on by appending, so
+// each message is encoded once, and a transport that still reads an earlier request reads what it was given.
+type Body struct {
+	bytes []byte
+	some  bool
+}
+
+// NewBody begins a body with the fields of head, a JSON object, and a list of messages under key.
+func NewBody(head []byte, key string) *Body {
+	b := append([]byte(nil), head[:len(head)-1]...)
+	if len(head) > 2 {
+		b = append(b, ',')
+	}
+	return &Body{bytes: append(b, `"`+key+`":[`...)}
+}
+
+// Append adds an encoded message.
+func (b *Body) Append(message []byte) {
+	if b.some {
+		b.bytes = append(b.bytes, ',')
+	}
+	b.some = true
+	b.bytes = append(b.bytes, message...)
+}
+
+// Parts are the bytes of the whole body, for Post.
+func (b *Body) Parts() (begin, end []byte) { return b.bytes[:len(b.bytes):len(b.bytes)], []byte("]}") }
