@@ -48,6 +48,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 	}
 	ctx, stopped, release := s.cancelOnSignal(context.Background())
 	out, at, err := protect(func() ([]byte, stage, error) { return w.run(ctx, input, options...) })
+	runtime.Exit()
 	release()
 	if shown != nil {
 		shown.close()

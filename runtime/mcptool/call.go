@@ -82,11 +82,8 @@ func (c *call) on(ctx context.Context, x *session) error {
 	}
 	x.hears()
 	raw := a.result()
-	if raw == nil {
-		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that cannot be read")
-	}
-	if err := json.Unmarshal(raw, &c.result); err != nil {
-		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that is no result of a tool")
+	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &c.result) != nil {
+		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that is no result")
 	}
 	switch {
 	case c.result.ResultType != "" && c.result.ResultType != "complete":
@@ -94,7 +91,7 @@ func (c *call) on(ctx context.Context, x *session) error {
 	case c.result.IsError:
 		return c.toolFailed()
 	}
-	return nil
+	return c.attach(ctx)
 }
 
 // patiently runs f, which talks to the server, but not much longer than ctx: a server that does not read its input would

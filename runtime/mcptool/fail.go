@@ -47,6 +47,7 @@ func (x *session) failed(ctx context.Context, a *answer, err error) error {
 func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	s := x.server
 	if a.ctx != nil && errors.Is(context.Cause(a.ctx), errTooLarge) && ctx.Err() == nil {
+		x.lost.Store(true)
 		return x.tooLarge()
 	}
 	if x.process != nil {
@@ -79,6 +80,10 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	case e != nil:
 		return s.refused(e)
 	}
+	if a.result() != nil {
+		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+plain.Line(innermost(err).Error(), messageRunes))
+	}
+	x.lost.Store(true)
 	if x.process != nil {
 		return x.process.lost(err)
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 )
 
+// maxPages bounds the pages of a listing.
+const maxPages = 500
+
 // parts are what is locked of a tool, besides its name.
 var parts = []string{"title", "description", "annotations", "inputSchema", "outputSchema"}
 
@@ -121,6 +124,10 @@ func (x *session) list(ctx context.Context) (map[string]*listed, error) {
 		}
 		if seen[next] {
 			return nil, x.server.fault(runtime.ProviderError, "server "+x.server.name+" lists its tools without an end")
+		}
+		if len(seen) == maxPages {
+			return nil, x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" lists its tools on more pages than are looked at",
+				runtime.Entry{Key: "max_pages", Value: runtime.IntValue(maxPages)})
 		}
 		seen[next] = true
 		cursor = next

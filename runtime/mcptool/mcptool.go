@@ -6,7 +6,8 @@
 // A server is started, or connected to, by the first call of one of its tools, and serves all later ones of the process:
 // one session for each set of secrets. A session that has died is replaced by the next call. A local server is a child
 // process with its own process group, the variables PATH, HOME, LANG, TZ and TMPDIR and those that the workflow names,
-// and nothing else. It ends when its standard input does, which is so when this process ends; Close ends it before.
+// and nothing else. It ends when its standard input does, and is killed when it does not, at the end of the program or by
+// Close.
 //
 // A remote server is reached by streamable HTTP with the guard on addresses of package httptool. Redirects are followed
 // only within its origin.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package mcptool
 
 import (
@@ -278,7 +280,7 @@ func TestEnvironment(t *testing.T) {
 	s := Local("test", []string{program}, "TOKEN=SECRET")
 	t.Cleanup(s.Close)
 	tool := func(name string) *runtime.Tool[empty, string] {
-		x, err := s.start([]string{secrets["SECRET"]})
+		x, err := s.start(t.Context(), []string{secrets["SECRET"]})
 		if err != nil {
 			t.Fatal(err)
 		}

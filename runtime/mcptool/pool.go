@@ -21,7 +21,8 @@ type pool struct {
 
 // A slot is a session, or one that is being started.
 type slot struct {
-	ready   chan struct{} // closed when one of the following is set
+	giveUp  context.CancelFunc // of the start
+	ready   chan struct{}      // closed when one of the following is set
 	session *session
 	err     error
 }
@@ -32,8 +33,11 @@ var servers struct {
 	all map[*Server]bool
 }
 
-// Close ends the sessions of all servers, and with them the processes of local ones. Later calls start new ones. A
-// program needs it only to end servers before it ends itself.
+// atExit makes compiled binaries end their servers, also those that do not end when their input does.
+var atExit = sync.OnceFunc(func() { runtime.AtExit(Close) })
+
+// Close ends the sessions of all servers, and with them the processes of local ones. Later calls start new ones. Compiled
+// binaries call it at their end, see runtime.Exit.
 func Close() {
 	servers.Lock()
 	all := servers.all
@@ -55,6 +59,7 @@ func (s *Server) Close() {
 	var wg sync.WaitGroup
 	for _, sl := range slots {
 		wg.Go(func() {
+			sl.giveUp()
 			<-sl.ready
 			if sl.session != nil {
 				sl.session.close()
@@ -89,6 +94,9 @@ func (s *Server) open(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	sl := s.sessions[key]
 	if sl != nil && sl.dead() {
+		if sl.session != nil {
+			go sl.session.close()
+		}
 		sl = nil
 	}
 	if sl == nil {
@@ -96,7 +104,8 @@ func (s *Server) open(ctx context.Context) (*session, error) {
 			s.mu.Unlock()
 			return nil, runtime.Errorf(runtime.PolicyDenied, "server %s has %d sessions with different secrets, more are not opened", s.name, maxSessions)
 		}
-		sl = &slot{ready: make(chan struct{})}
+		starting, giveUp := context.WithCancel(context.Background())
+		sl = &slot{ready: make(chan struct{}), giveUp: giveUp}
 		if s.sessions == nil {
 			s.sessions = map[[sha256.Size]byte]*slot{}
 		}
@@ -104,7 +113,8 @@ func (s *Server) open(ctx context.Context) (*session, error) {
 		s.register()
 		go func() {
 			defer close(sl.ready)
-			sl.session, sl.err = s.start(values)
+			defer giveUp()
+			sl.session, sl.err = s.start(starting, values)
 		}()
 	}
 	s.mu.Unlock()
@@ -117,6 +127,7 @@ func (s *Server) open(ctx context.Context) (*session, error) {
 }
 
 func (s *Server) register() {
+	atExit()
 	servers.Lock()
 	defer servers.Unlock()
 	if servers.all == nil {
@@ -139,8 +150,8 @@ func (sl *slot) dead() bool {
 func (s *Server) evict() bool {
 	for key, sl := range s.sessions {
 		switch {
-		case sl.dead():
-		case sl.idle():
+		case sl.dead() && sl.session == nil:
+		case sl.dead(), sl.idle():
 			go sl.session.close()
 		default:
 			continue

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,7 +29,7 @@ const (
 	tailBytes = 8 << 10
 
 	// unasked is how much a server may send beyond the answers it owes, between two requests.
-	unasked = 64 << 20
+	unasked = 16 << 20
 )
 
 // inherited are the variables of this process that a server sees, as a command does.
@@ -109,7 +110,7 @@ func (x *session) run() (*process, error) {
 	}
 	closeAll(inR, outW, errW)
 	p.in, p.err = inW, errR
-	p.out = &frames{File: outR, process: p}
+	p.out = &frames{File: outR, process: p, ended: make(chan struct{})}
 	go func() {
 		_, _ = io.Copy(&p.stderr, p.err) // a read fails only when stop has closed the pipe: what was read stands
 	}()
@@ -176,6 +177,11 @@ func (p *process) giveUp(err error) {
 	p.signal(killGroup)
 }
 
+// hungUp tells the errors of a connection whose other end is gone from those of what came over it.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
+}
+
 // signal sends a signal to the group, as long as it is there.
 func (p *process) signal(send func(*os.Process)) {
 	p.mu.Lock()
@@ -209,15 +215,28 @@ func (p *process) fault(ctx context.Context) error {
 	return p.fatal
 }
 
-// lost is the error of a call during which the connection ended.
+// lost is the error of a call during which the connection ended: because the process did, or because of what it wrote.
 func (p *process) lost(err error) error {
 	s := p.session.server
 	t := time.NewTimer(grace)
 	defer t.Stop()
+	if !hungUp(err) {
+		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+plain.Line(innermost(err).Error(), messageRunes), p.tailEntry())
+	}
 	select {
 	case <-p.exited:
 	case <-t.C:
-		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+plain.Line(innermost(err).Error(), messageRunes), p.tailEntry())
+		return s.fault(runtime.SandboxError, "server "+s.name+" closed its output", p.tailEntry())
+	}
+	select { // what it wrote last may say more
+	case <-p.out.ended:
+	case <-t.C:
+	}
+	p.mu.Lock()
+	fatal := p.fatal
+	p.mu.Unlock()
+	if fatal != nil {
+		return fatal
 	}
 	message := "server " + s.name + " ended"
 	entries := []runtime.Entry{p.tailEntry()}
@@ -275,10 +294,17 @@ type frames struct {
 	line    int // bytes of the line so far
 	unasked int // bytes since a request
 	asked   int64
+	ended   chan struct{} // closed when nothing more is read
+	once    sync.Once
 }
 
-func (f *frames) Read(b []byte) (int, error) {
-	n, err := f.File.Read(b)
+func (f *frames) Read(b []byte) (n int, err error) {
+	defer func() {
+		if err != nil {
+			f.once.Do(func() { close(f.ended) })
+		}
+	}()
+	n, err = f.File.Read(b)
 	x := f.process.session
 	if calls := x.requests.Load(); calls != f.asked {
 		f.asked, f.unasked = calls, 0

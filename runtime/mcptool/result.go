@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,6 +13,50 @@ import (
 type block struct {
 	Type string  `json:"type"`
 	Text *string `json:"text"`
+}
+
+// maxLinks is how many resources of a result are kept beside it.
+const maxLinks = 100
+
+// attach puts what a result only points at beside it: links to resources, and resources by their address.
+func (c *call) attach(ctx context.Context) error {
+	n := 0
+	for _, raw := range c.result.Content {
+		var b struct {
+			Type string `json:"type"`
+			link
+			Resource link `json:"resource"`
+		}
+		if json.Unmarshal(raw, &b) != nil {
+			continue
+		}
+		l := b.link
+		switch b.Type {
+		case "resource":
+			l = b.Resource
+		case "resource_link":
+		default:
+			continue
+		}
+		if n++; n > maxLinks {
+			break
+		}
+		a := runtime.Attachment{Kind: "blob", URL: l.URI, ContentType: l.MIMEType, Bytes: l.Size}
+		if strings.HasPrefix(l.MIMEType, "image/") {
+			a.Kind = "image"
+		}
+		if err := runtime.Attach(ctx, a); err != nil {
+			return c.invalid("a resource that cannot be kept: " + shown(err.Error()))
+		}
+	}
+	return nil
+}
+
+// link is a resource of a server.
+type link struct {
+	URI      string `json:"uri"`
+	MIMEType string `json:"mimeType"`
+	Size     int64  `json:"size"`
 }
 
 func (c *call) blocks() []block {

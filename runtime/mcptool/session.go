@@ -30,6 +30,7 @@ type session struct {
 	conn    mcp.Connection // what the client uses
 	process *process       // of a local server
 	over    chan struct{}  // closed when the connection has ended
+	lost    atomic.Bool    // a call found that it has
 	calls   atomic.Int64   // under way
 
 	requests atomic.Int64 // sent so far
@@ -43,11 +44,11 @@ type session struct {
 }
 
 // start opens a session. values are those of the server's secrets.
-func (s *Server) start(values []string) (*session, error) {
+func (s *Server) start(ctx context.Context, values []string) (*session, error) {
 	var first error
 	for _, version := range handshakes {
 		x := &session{server: s, secrets: values, frame: s.frame(), over: make(chan struct{}), listing: make(chan struct{}, 1)}
-		err := x.connect(version)
+		err := x.connect(ctx, version)
 		if err == nil {
 			return x, nil
 		}
@@ -67,13 +68,13 @@ func (s *Server) start(values []string) (*session, error) {
 	return nil, first
 }
 
-// refusedVersion is the error of a server that answered the handshake with an error.
+// refusedVersion is the error of a server that does not know this handshake.
 type refusedVersion struct{ err error }
 
 func (r *refusedVersion) Error() string { return r.err.Error() }
 
-func (x *session) connect(version string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), StartTimeout)
+func (x *session) connect(ctx context.Context, version string) error {
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
 	transport, err := x.transport()
 	if err != nil {
@@ -89,7 +90,7 @@ func (x *session) connect(version string) error {
 	x.client, err = client.Connect(a.in(ctx), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		failure := x.failed(ctx, a, err)
-		if rpcError(err) != nil {
+		if e := rpcError(err); e != nil && (e.Code == jsonrpc.CodeMethodNotFound || e.Code == jsonrpc.CodeInvalidParams || e.Code == mcp.CodeUnsupportedProtocolVersion) {
 			return &refusedVersion{failure}
 		}
 		return failure
@@ -146,7 +147,7 @@ func (x *session) ended() bool {
 	case <-x.over:
 		return true
 	default:
-		return x.process != nil && x.process.broken()
+		return x.lost.Load() || x.process != nil && x.process.broken()
 	}
 }
 
