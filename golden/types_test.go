@@ -102,7 +102,7 @@ func (r *codeRules) file(f *ast.File) {
 		if slices.Contains([]string{"os", "reflect", "math/rand", "math/rand/v2", "crypto/rand", "sync", "unsafe"}, path) {
 			r.errorf(spec, "imports %s", path)
 		}
-		if spec.Name == nil || path == "embed" && spec.Name.Name == "_" {
+		if spec.Name == nil || spec.Name.Name == "_" && slices.Contains([]string{"embed", "github.com/flowgen-dev/flowgen/runtime/pattern"}, path) {
 			continue
 		}
 		name := r.p.Imports[path].Name
