@@ -230,7 +230,7 @@ func TestDiesWithParent(t *testing.T) {
 	check(t, err)
 	defer r.Close()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = []string{"FLOWGEN_ATTACK=start and wait", "PATH=" + systemPath}
+	cmd.Env = []string{"FLOWGEN_ATTACK=start and wait", "PATH=" + systemPath, "TMPDIR=" + t.TempDir()}
 	cmd.Stdout, cmd.Stderr = w, w
 	check(t, cmd.Start())
 	w.Close()
