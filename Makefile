@@ -41,12 +41,46 @@ fuzz: ## Fuzz every target for FUZZTIME (30s)
 	  done; \
 	done
 
+CAMPAIGN := CAMPAIGN=full go test -count=1 -timeout 6h -v
+
 .PHONY: campaigns
-campaigns: mutation ## Run every campaign of docs/security.md in full
+campaigns: mutation injection paths kills bytes heavy values random ## Run every campaign of docs/security.md in full (hours)
 
 .PHONY: mutation
 mutation: ## Misspell every name of every example and golden, in every way
-	CAMPAIGN=full go test ./golden/hostile -count=1 -timeout 4h -run 'TestMisspelt' -v | grep -v 'another name'
+	$(CAMPAIGN) ./golden/hostile -run '^TestMisspelt' | grep -v 'proposed:\|error FG'
+
+.PHONY: injection
+injection: ## Put hostile text into every position of every workflow
+	$(CAMPAIGN) ./golden/hostile -run '^TestInjection$$'
+
+.PHONY: paths
+paths: ## Name files outside of the project in every way
+	$(CAMPAIGN) ./cmd/flowgen -run '^(TestOutside|TestInside|TestNamesOfFiles)$$'
+
+.PHONY: kills
+kills: ## Kill generate a thousand times
+	$(CAMPAIGN) ./cmd/flowgen -run '^(TestKilled|TestNothingChanges)$$'
+
+.PHONY: bytes
+bytes: ## Generate and build in every environment: the same bytes
+	$(CAMPAIGN) ./cmd/flowgen -run '^(TestSameBytes|TestReproducible)$$'
+	$(CAMPAIGN) ./golden/hostile -run '^(TestLineEnds|TestCharacters)$$'
+
+.PHONY: heavy
+heavy: ## Compile bombs, and large files that are all of one thing
+	$(CAMPAIGN) ./golden/hostile -run '^(TestBombs|TestWideMap|TestHeavy)$$'
+
+.PHONY: values
+values: ## Send a million hostile values through templates
+	$(CAMPAIGN) ./golden/hostile -run '^TestValues$$'
+
+RANDOM_RUNS := 2000
+
+.PHONY: random
+random: ## Compile, vet and run RANDOM_RUNS (2000) random workflows
+	@for first in $$(seq 1 100 $(RANDOM_RUNS)); do echo "seeds from $$first"; \
+	  RANDOM_SEED=$$first RANDOM_RUNS=100 go test -count=1 -timeout 2h ./codegen -run '^TestRandomWorkflows$$'; done
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck

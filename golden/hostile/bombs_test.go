@@ -121,6 +121,7 @@ func cost(f func()) (took time.Duration, peak uint64) {
 
 // TestBombs: each is refused, quickly and in little memory.
 func TestBombs(t *testing.T) {
+	slowUnderRace(t)
 	all := bombs()
 	if len(all) < 30 {
 		t.Fatalf("%d bombs", len(all))
@@ -268,6 +269,7 @@ func heavy() map[string]string {
 // TestHeavy: no file of up to a mebibyte keeps the compiler busy for longer than a second, or makes it swell, and what is
 // said about it can be shown.
 func TestHeavy(t *testing.T) {
+	slowUnderRace(t)
 	all := heavy()
 	worst, most := time.Duration(0), uint64(0)
 	for _, name := range sortedKeys(all) {

@@ -188,6 +188,13 @@ func exampleProject(t *testing.T, main string) *project {
 	return p
 }
 
+// slowUnderRace leaves a campaign to the run without the race detector: the compiler does one thing after the other.
+func slowUnderRace(t *testing.T) {
+	if raceEnabled && !full() {
+		t.Skip("nothing here is concurrent")
+	}
+}
+
 var shared struct {
 	once sync.Once
 	list []*project
@@ -196,6 +203,7 @@ var shared struct {
 // valid are the projects that compile. All tests have the same ones: what is known of their Go packages is kept.
 func valid(t *testing.T) []*project {
 	t.Helper()
+	slowUnderRace(t)
 	shared.once.Do(func() {
 		shared.list = slices.DeleteFunc(corpus(t), func(p *project) bool { return p.wrong })
 	})

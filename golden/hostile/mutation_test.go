@@ -255,7 +255,7 @@ func misspelt(t *testing.T, p *project, clean *result, o occurrence, s slip, rol
 // its version.
 func standsAt(d diag.Diagnostic, o occurrence, s slip) bool {
 	lo, text := d.Span.Lo, d.Span.Text()
-	if bare := strings.Trim(text, `{+}"'\\`); len(bare) < len(text) {
+	if bare := strings.Trim(text, "{+}\"'\\"); len(bare) < len(text) {
 		lo, text = lo+strings.Index(text, bare), bare
 	}
 	if o.role == "tool" {
@@ -283,7 +283,7 @@ func news(clean, r *result) []diag.Diagnostic {
 // proposed is the name that a message proposes first.
 func proposed(d diag.Diagnostic) (string, bool) {
 	if len(d.Fixes) > 0 && len(d.Fixes[0].Edits) == 1 && d.Fixes[0].Edits[0].Span == d.Span {
-		return strings.Trim(d.Fixes[0].Edits[0].New, `"'\\`), true
+		return strings.Trim(d.Fixes[0].Edits[0].New, "\"'\\"), true
 	}
 	for _, before := range []string{"replace with `", "did you mean `", "expected one of "} {
 		if _, rest, ok := strings.Cut(d.Help, before); ok {

@@ -51,7 +51,7 @@ func namesOf(p *project, r *result) []occurrence {
 	// An occurrence belongs to the file as the project has it: an included file is read once for each workflow.
 	unique := map[string]occurrence{}
 	for _, o := range c.list {
-		if text, ok := p.files[o.span.File.Name]; ok && text[o.span.Lo:o.span.Hi] == o.name {
+		if text, ok := p.files[o.span.File.Name]; ok && strings.HasSuffix(o.span.File.Name, ".yaml") && text[o.span.Lo:o.span.Hi] == o.name {
 			unique[fmt.Sprintf("%s:%06d", o.span.File.Name, o.span.Lo)] = o
 		}
 	}

@@ -15,13 +15,14 @@ func folded(s string) []rune { return []rune(strings.ToLower(separators.Replace(
 // than one at an end; after that the first candidate wins. One that is further away than half of the name, or has not a
 // letter in common with it, is no help and is not offered.
 func Nearest(name string, candidates []string) string {
+	const longest = 200 // of names that somebody mistypes
 	want := folded(name)
-	if len(want) == 0 || len(want) > 200 {
+	if len(want) == 0 || len(name) > longest {
 		return ""
 	}
 	best, least := "", unlike{folded: (len(want)+1)/2 + 1}
 	for _, c := range candidates {
-		if c == name {
+		if c == name || len(c) > 2*longest {
 			continue
 		}
 		other := folded(c)
