@@ -41,7 +41,9 @@ func TestLineEnds(t *testing.T) {
 		for i, variant := range variants {
 			files := maps.Clone(p.files)
 			for name, text := range files {
-				files[name] = variant(text)
+				if strings.HasSuffix(name, ".yaml") { // a lock is written by flowgen, and nobody edits it
+					files[name] = variant(text)
+				}
 			}
 			if got := codeOf(t, p, files); !bytes.Equal(got, want) {
 				t.Errorf("%s: variant %d gives other code", p.name, i)

@@ -43,6 +43,9 @@ func (e *env) Lookup(name string) *expr.Symbol {
 		if f := e.params.Field(name); f != nil {
 			return &expr.Symbol{Name: name, Type: f.Type, Ref: &Param{f}}
 		}
+		if e.params.Kind == schema.Invalid {
+			return &expr.Symbol{Name: name, Type: schema.InvalidType}
+		}
 		return e.c.secretSymbol(name)
 	}
 	switch name {

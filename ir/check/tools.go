@@ -77,6 +77,12 @@ func (c *checker) toolNames() []string {
 	return names
 }
 
+// unbound reports whether the source of a tool could not be read, which was reported: it might say what is missing.
+func unbound(t *ir.Tool) bool {
+	g, ok := t.Binding.(*ir.GoTool)
+	return ok && g.Func.Bind == nil || t.In != nil && t.In.Kind == schema.Invalid
+}
+
 // toolIn is the input of a tool; no declaration and no source means that it takes nothing.
 func toolIn(t *ir.Tool) *schema.Type {
 	if t.In != nil {
@@ -232,7 +238,7 @@ func (c *checker) checkTools() {
 		case *ir.MCPTool:
 			c.mcpTool(t, b)
 		}
-		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() {
+		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() && !unbound(t) {
 			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",
 				Help: "add `effects: none`, `reads`, `writes` or `external`"})
 		}
