@@ -20,11 +20,14 @@ const (
 // Owners are all owners in their order.
 func Owners() []Owner { return []Owner{User, Workspace, Org} }
 
+// allOwners is made once: a query is made for every call.
+var allOwners = Owners()
+
 // SecretQuery asks for a secret.
 type SecretQuery struct {
 	Name   string
 	Tenant string  // whom the run is for; empty: nobody in particular
-	Owners []Owner // those that may be asked, in their order
+	Owners []Owner // those that may be asked, in their order; not to be changed
 	// Starting says that no run has begun: whether there is a secret is all that counts. A source whose answer depends on
 	// the tenant may then give an empty value.
 	Starting bool
@@ -53,9 +56,9 @@ func environment(q SecretQuery) (string, Owner, bool) {
 
 // query asks for one of the workflow's secrets, of the owners that it names.
 func (rt *Runtime) query(name, tenant string) SecretQuery {
-	q := SecretQuery{Name: name, Tenant: tenant, Owners: Owners()}
+	q := SecretQuery{Name: name, Tenant: tenant, Owners: allOwners}
 	if from, ok := rt.info.SecretOwners[name]; ok {
-		q.Owners = slices.DeleteFunc(q.Owners, func(s Owner) bool { return !slices.Contains(from, s) })
+		q.Owners = slices.DeleteFunc(Owners(), func(s Owner) bool { return !slices.Contains(from, s) })
 	}
 	return q
 }
