@@ -63,6 +63,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.types()
 	g.sources()
 	g.tools()
+	g.models()
 	g.nodes()
 	g.info()
 	g.patterns = g.file.Null()
@@ -71,6 +72,7 @@ func (g *generator) generate() ([]byte, error) {
 		g.function(sub)
 	}
 	g.picks()
+	g.schemas()
 	g.descriptions()
 
 	var buf bytes.Buffer

@@ -158,6 +158,8 @@ type function struct {
 	armWrites  map[*check.SetState]string // lists of what parallel arms write
 	itemWrites map[*ir.State]string       // lists of what the map item being written writes
 
+	params string // the variable with what a prompt file takes, while its text is written; empty: in
+
 	own map[*check.Step]string // loops whose own result has another name while their body is written
 }
 

@@ -18,6 +18,8 @@ func (b *block) step(s *check.Step) {
 	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
 		b.toolCall(s)
+	case *ir.LLM:
+		b.ask(s, v)
 	case *ir.ToolChoice:
 		b.call(s, b.pick(s), false)
 	case *ir.Let:

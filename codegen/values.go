@@ -63,7 +63,11 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 	case *check.FailuresOf:
 		return storage{code: jen.Id(ident(b.fn.failuresName(ref.Step)))}
 	case *check.Param:
-		return storage{code: jen.Id("in").Dot(ident(fieldName(ref.Field))), ptr: ref.Field.Type.Kind == schema.Opt}
+		in := "in"
+		if b.fn.params != "" {
+			in = b.fn.params
+		}
+		return storage{code: jen.Id(ident(in)).Dot(ident(fieldName(ref.Field))), ptr: ref.Field.Type.Kind == schema.Opt}
 	}
 	return storage{code: jen.Nil()}
 }

@@ -184,6 +184,13 @@ func dumpNumber(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
+func dumpInt(v *int64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatInt(*v, 10)
+}
+
 func (d *dumper) state(s *State) {
 	init := ""
 	if s.Init != nil {
@@ -205,7 +212,11 @@ func (d *dumper) output(o *Output) {
 }
 
 func (d *dumper) model(m *Model) {
-	d.line("model", m.Name.Name, m.Model, dumpOpt("base_url", m.BaseURL), dumpOpt("key", m.Key), dumpOpt("temperature", dumpNumber(m.Temperature)))
+	d.line("model", m.Name.Name, m.Model.Name, dumpOpt("base_url", m.BaseURL.Name), dumpOpt("key", m.Key.Name), dumpOpt("temperature", dumpNumber(m.Params.Temperature)),
+		dumpOpt("top_p", dumpNumber(m.Params.TopP)), dumpOpt("max_tokens", dumpInt(m.Params.MaxTokens)), dumpOpt("seed", dumpInt(m.Params.Seed)), dumpOpt("stop", dumpQuoteAll(m.Params.Stop)))
+	if p := m.Price; p != nil {
+		d.in(func() { d.line("price", "input", p.Input, dumpOpt("cached", p.Cached), "output", p.Output) })
+	}
 }
 
 func (d *dumper) server(s *Server) {

@@ -90,8 +90,14 @@ func (d *dumper) verb(v Verb) {
 		d.with(v.With)
 	case *LLM:
 		d.line("llm", v.Model.Name)
+		if v.System != nil {
+			d.line("system", dumpTemplate(v.System))
+		}
 		d.prompt("prompt", v.Prompt)
 		d.with(v.With)
+		if v.Media != nil {
+			d.line("media", dumpValue(v.Media))
+		}
 		if v.Out != nil {
 			d.line("out", dumpTypeText(v.Out))
 		}
@@ -155,10 +161,23 @@ func dumpNames(ids []Ident) string {
 func (d *dumper) prompt(word string, p *Prompt) {
 	switch {
 	case p == nil:
-	case p.Text != nil:
+	case p.File.Name == "":
 		d.line(word, dumpTemplate(p.Text))
 	default:
 		d.line(word, "file", p.File.Name)
+		d.in(func() {
+			if p.System != nil {
+				d.line("system", dumpTemplate(p.System))
+			}
+			if p.With != nil {
+				for _, f := range p.With.Fields {
+					d.field("takes", f)
+				}
+			}
+			if p.Text != nil {
+				d.line("text", dumpTemplate(p.Text))
+			}
+		})
 	}
 }
 

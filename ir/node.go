@@ -89,8 +89,10 @@ type GoFunc struct {
 // LLM is one model call.
 type LLM struct {
 	Model  Ident
+	System *Template
 	Prompt *Prompt
 	With   *With
+	Media  Value // a list of images and files; nil: none
 	Out    *schema.Type
 	Reask  int
 	Span   source.Span
@@ -107,13 +109,6 @@ type Agent struct {
 	Policy *Policy
 	Pins   []*Pin
 	Span   source.Span
-}
-
-// Prompt is text or a file.
-type Prompt struct {
-	Text *Template
-	File Ident
-	Span source.Span
 }
 
 // Pin is a pinned handle, Agent Tools 4.2.

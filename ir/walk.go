@@ -40,7 +40,7 @@ func Values(verb Verb, f func(Value)) {
 		}
 	}
 	prompt := func(p *Prompt) {
-		if p != nil {
+		if p != nil && p.File.Name == "" { // what stands in a file sees only what it is given
 			tmpl(p.Text)
 		}
 	}
@@ -62,7 +62,9 @@ func Values(verb Verb, f func(Value)) {
 		with(v.With)
 	case *LLM:
 		with(v.With)
+		tmpl(v.System)
 		prompt(v.Prompt)
+		value(v.Media)
 	case *Agent:
 		with(v.With)
 		prompt(v.System)

@@ -99,16 +99,6 @@ type Secret struct {
 	From []string // user, workspace, org
 }
 
-// Model is a named model configuration.
-type Model struct {
-	Name        Ident
-	Model       string // provider:name
-	BaseURL     string
-	Key         string // secret name
-	Temperature *float64
-	Span        source.Span
-}
-
 // Server is an MCP server.
 type Server struct {
 	Name    Ident

@@ -29,12 +29,13 @@ func Parse(files Files, name string, sink *diag.Sink) *ir.Workflow {
 
 // A loader reads each file once. It is the native.Loader.
 type loader struct {
-	files Files
-	sink  *diag.Sink
-	trees map[string]*tree
-	flows map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
-	locks map[string]*source.File // lock files by name; nil when there is none
-	open  []string                // workflows being parsed, outermost first
+	files   Files
+	sink    *diag.Sink
+	trees   map[string]*tree
+	flows   map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
+	prompts map[string]*prompt      // prompt files by name
+	locks   map[string]*source.File // lock files by name; nil when there is none
+	open    []string                // workflows being parsed, outermost first
 
 	asked, size int  // how many files were asked for, and how large those are that were read
 	full        bool // a limit was reached, and reported

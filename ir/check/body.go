@@ -58,6 +58,7 @@ type Step struct {
 
 	Tool *ir.Tool // tool nodes
 	Pick *Pick    // tool_call nodes
+	Ask  *Ask     // llm nodes
 	Body *Body    // map, loop
 	Flow *Program // flow nodes
 

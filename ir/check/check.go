@@ -109,6 +109,9 @@ type checker struct {
 
 	inputRead, stateRead, stateSet map[string]bool
 	access                         map[*Step]*stateAccess
+	models                         map[*ir.Model]bool // that were checked: whether they are right
+	direct                         []*ir.Model        // that nodes name as provider:name
+	wrongPrompts                   map[*source.File]bool
 	effects                        map[*ir.Node]ir.Effects
 }
 
@@ -200,7 +203,12 @@ func (c *checker) order(b *Body) bool {
 // defaults gives a call that does not say what a failure does the workflow's answer.
 func (c *checker) defaults(n *ir.Node) {
 	all := c.wf.Defaults.OnError
-	if _, call := n.Verb.(*ir.ToolCall); call && n.OnError == nil && all != nil && all.Kind != ir.OnErrorDefault {
+	call := false
+	switch n.Verb.(type) {
+	case *ir.ToolCall, *ir.LLM:
+		call = true
+	}
+	if call && n.OnError == nil && all != nil && all.Kind != ir.OnErrorDefault {
 		n.OnError = all
 	}
 }

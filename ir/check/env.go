@@ -34,6 +34,7 @@ type env struct {
 	self bool // the reader's own result is there: set, until, conditions after it
 
 	params *schema.Type // a tool's input, instead of everything else
+	called string       // what params are called in messages; empty: input
 	done   bool         // after success: an own result that on_error: skip makes optional is there
 	wrote  bool         // after the step's own `set:`
 }
@@ -45,6 +46,10 @@ func (e *env) Lookup(name string) *expr.Symbol {
 		}
 		if e.params.Kind == schema.Invalid {
 			return &expr.Symbol{Name: name, Type: schema.InvalidType}
+		}
+		if e.called != "" && (name == "input" || name == "state") {
+			return &expr.Symbol{Name: name, Type: schema.InvalidType, Problem: &expr.Problem{Code: diag.UnknownName,
+				Message: "a prompt file does not see `" + name + "`", Help: "give the value to the file with `with`, and write its name here"}}
 		}
 		return e.c.secretSymbol(name)
 	}
@@ -107,7 +112,10 @@ func (e *env) hidden(name string) *expr.Symbol {
 
 // NameKind says what names are in messages.
 func (e *env) NameKind() string {
-	if e.params != nil {
+	switch {
+	case e.called != "":
+		return e.called
+	case e.params != nil:
 		return "input"
 	}
 	return "node"

@@ -56,6 +56,9 @@ func (s *Step) marks() {
 			}
 		}
 	}
+	if v, ok := s.Node.Verb.(*ir.LLM); ok && s.Ask != nil {
+		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
+	}
 	if s.Over != nil {
 		ir.ValueExpressions(s.Over.Value, mark)
 	}

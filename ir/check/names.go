@@ -22,10 +22,14 @@ type Names struct {
 	Tools   map[*ir.Tool]string     // a tool's variable
 	Servers map[*ir.Server]string   // that of a server of a tool in use; servers that are the same one share it
 	Args    map[*ir.Tool]string     // the function that reads its input from data, of tools that are chosen at run time
+	Models  map[*ir.Model]string    // a model's variable; models that are the same one share it
+	Keys    map[*ir.Model]string    // the secret that a model of Models authenticates with
+	Schemas map[*Step]string        // the variable of the schema of what a model answers
 	Picks   map[*Step]string        // the function that calls the tool that a tool_call node chose
 	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
 
+	wf    *ir.Workflow           // whose nodes are being named
 	taken map[string]source.Span // package-level names
 	told  map[source.Span]bool   // places whose clash was reported
 	decls map[string]*schema.Type
@@ -46,6 +50,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
+		Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
@@ -110,6 +115,7 @@ func (n *Names) program(p *Program, prefix string) {
 	if prefix != "" {
 		id = p.WF.Name.Name + "_"
 	}
+	n.wf = p.WF
 	n.body(p.Body, prefix, id)
 }
 
@@ -178,6 +184,9 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		}
 		if s.Pick != nil {
 			n.pick(s, prefix)
+		}
+		if s.Ask != nil {
+			n.ask(s, n.wf, prefix)
 		}
 		if r := s.Node.Result; r != nil {
 			if s.Node.Inline {

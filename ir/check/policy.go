@@ -72,6 +72,16 @@ func (c *checker) flowPolicy(s *Step) {
 			if t.Flow != nil && !walk(t.Flow) {
 				return false
 			}
+			for _, m := range t.Models() {
+				if c.allowed(ir.EffectsExternal) {
+					continue
+				}
+				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
+					Message: fmt.Sprintf("workflow %q asks model %q, which has effects external, and the policy does not allow that", p.WF.Name.Name, m.Model.Name),
+					Help:    "allow it in `policy.effects`, or run another workflow",
+					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the model is asked here")...)})
+				return false
+			}
 			for _, tool := range t.Tools() {
 				here := append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the tool is called here")...)
 				if missing := ungranted(c.wf.Policy, tool); missing != "" {

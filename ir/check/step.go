@@ -28,7 +28,7 @@ func (c *checker) step(s *Step) {
 	case *ir.GoCall:
 		c.goCall(s, v, e)
 	case *ir.LLM:
-		c.unavailable(s, "llm", e)
+		c.ask(s, v, e)
 	case *ir.Agent:
 		c.unavailable(s, "agent", e)
 	case *ir.Human:
@@ -57,7 +57,7 @@ func (c *checker) unavailable(s *Step, verb string, e *env) {
 	s.Node.Result = schema.InvalidType
 	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: s.Node.ID.Span,
 		Message: "this version of flowgen cannot compile `" + verb + "` nodes",
-		Help:    "use a `tool`, `tool_call`, `let`, `map`, `loop`, `flow` or `go` node"})
+		Help:    "use a `tool`, `tool_call`, `llm`, `let`, `map`, `loop`, `flow` or `go` node"})
 	ir.Values(s.Node.Verb, func(v ir.Value) { c.value(v, schema.InvalidType, e) })
 }
 

@@ -218,6 +218,7 @@ func (c *checker) checkTools() {
 	c.policyNotApplied()
 	c.netAllow()
 	c.servers()
+	c.checkModels()
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
 		c.tier(t)

@@ -106,7 +106,7 @@ func splitFiles(chunk string) memory {
 		} else {
 			part = strings.TrimPrefix(part, "\n")
 		}
-		if !strings.HasPrefix(part, "flowgen:") {
+		if !strings.HasPrefix(part, "flowgen:") && !strings.HasSuffix(name, ".md") {
 			part = header + part
 		}
 		files[name] = part

@@ -25,12 +25,12 @@ type Entry struct {
 //	FG05xx codes_graph.go   edges, order, loops, state under concurrency
 //	FG06xx codes_tools.go   tools and their bindings; codes_foreign.go, from FG0611, those in other
 //	                        languages; codes_use.go, from FG0640, their use; codes_http.go, from FG0650, requests;
-//	                        codes_mcp.go, from FG0680, tools of servers
+//	                        codes_mcp.go, from FG0680, tools of servers; codes_llm.go, from FG0690, models
 //	FG07xx codes_policy.go  effects, caps, secrets
 //	FG08xx codes_names.go      names in the generated Go
 //	FG09xx codes_files.go   files, includes, the compiler's surroundings
 //	FG095x codes_output.go  the generated file and where it goes
-var table = slices.Concat(yamlCodes, nativeCodes, exprCodes, refCodes, typeCodes, graphCodes, toolCodes, foreignCodes, useCodes, httpCodes, mcpCodes, policyCodes, goCodes, fileCodes, outputCodes)
+var table = slices.Concat(yamlCodes, nativeCodes, exprCodes, refCodes, typeCodes, graphCodes, toolCodes, foreignCodes, useCodes, httpCodes, mcpCodes, modelCodes, policyCodes, goCodes, fileCodes, outputCodes)
 
 // Codes lists every code in order.
 func Codes() []Entry { return table }

@@ -61,12 +61,11 @@ output: {before: $before, date: $date}
 	{
 		Code:  Unavailable,
 		Title: "a part of the language that this version cannot compile yet",
-		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
+		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
 		Wrong: `flowgen: 1
 name: dates
-models: {fast: {model: "openai:gpt-4o-mini"}}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {human: "What day is it?"}
 output: {date: $date}
 `,
 		Right: `flowgen: 1

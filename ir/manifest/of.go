@@ -25,11 +25,15 @@ func Of(p *check.Program) *Manifest {
 				}
 			}
 		}
+		for _, m := range s.Models() {
+			c.models.add(m.Model.Name)
+			c.hosts.add(host(m.Address()))
+			c.secrets.add(p.Names.Keys[m])
+			c.effects.add(ir.EffectsExternal.String())
+		}
 		switch v := s.Node.Verb.(type) {
 		case *ir.GoCall:
 			c.function(v.Func)
-		case *ir.LLM:
-			c.models.add(v.Model.Name)
 		case *ir.Agent:
 			c.models.add(v.Model.Name)
 		}
@@ -77,9 +81,9 @@ func (c *collector) workflow(wf *ir.Workflow) {
 	for _, m := range wf.Models {
 		if c.models[m.Name.Name] { // a name of the file stands for its model
 			delete(c.models, m.Name.Name)
-			c.models.add(m.Model)
-			c.hosts.add(host(m.BaseURL))
-			c.secrets.add(m.Key)
+			c.models.add(m.Model.Name)
+			c.hosts.add(host(m.Address()))
+			c.secrets.add(check.ModelKey(wf, m))
 		}
 	}
 	for _, s := range wf.Servers {

@@ -57,6 +57,7 @@ type Part struct {
 	Verb          string   `json:"verb,omitempty"`
 	Tool          string   `json:"tool,omitempty"`  // name@version
 	Tools         []string `json:"tools,omitempty"` // of a tool_call: those that it can call
+	Model         string   `json:"model,omitempty"` // provider:name
 	Flow          string   `json:"flow,omitempty"`
 	Effects       string   `json:"effects,omitempty"`
 	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native (in the program), process, or none for processes without isolation
@@ -209,6 +210,9 @@ func step(s *check.Step) *Part {
 	}
 	if s.Tool != nil {
 		out.Tool, out.Sandbox = s.Tool.FullName(), s.Sandbox
+	}
+	for _, m := range s.Models() {
+		out.Model = m.Model.Name
 	}
 	if s.Pick != nil {
 		for _, t := range s.Tools() {

@@ -95,6 +95,12 @@ func worst(p *check.Program) AtMost {
 			listed[name] = true
 			out.Calls = append(out.Calls, Calls{name, check.Effects(t).String(), c.calls[name]})
 		}
+		for _, model := range s.Models() {
+			if name := model.Model.Name + "@1"; !listed[name] {
+				listed[name] = true
+				out.Calls = append(out.Calls, Calls{name, ir.EffectsExternal.String(), c.calls[name]})
+			}
+		}
 	}
 	if !c.time.open {
 		out.Time = durationText(c.time.d)
@@ -227,8 +233,16 @@ func (m *meter) step(s *check.Step) cost {
 		}
 		c.calls[t.FullName()] = Bound{N: tries}
 	}
+	questions := int64(1)
+	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
+		questions += int64(v.Reask)
+	}
+	c.total = c.total.times(Bound{N: questions})
+	for _, model := range s.Models() {
+		c.calls = map[string]Bound{model.Model.Name + "@1": c.total}
+	}
 	if t := s.Timeout(); t > 0 {
-		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry()))
+		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
 	} else {
 		m.because(id + " has no timeout")
 	}

@@ -163,6 +163,21 @@ var FailureType = &Type{
 	},
 }
 
+// ModelPath is the import path of what programs ask models with.
+const ModelPath = RuntimePath + "/llm"
+
+// MediaType is `media`: an image or a file that a model is shown.
+var MediaType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: ModelPath, Name: "Media"},
+	Fields: []*Field{
+		{Name: "type", GoName: "Type", Type: StringType, Description: "such as image/png or application/pdf"},
+		{Name: "name", GoName: "Name", Type: StringType, Default: &Default{JSON: `""`}, Description: "what the file is called"},
+		{Name: "data", GoName: "Data", Type: BytesType, Default: &Default{JSON: `""`}, Description: "the content"},
+		{Name: "url", GoName: "URL", Type: StringType, Default: &Default{JSON: `""`}, Description: "where it is, instead of the content"},
+	},
+}
+
 // Field returns the field with that name, or nil.
 func (t *Type) Field(name string) *Field {
 	for _, f := range t.Fields {
@@ -207,6 +222,8 @@ func (t *Type) String() string {
 		return t.Decl.Name
 	case t.Go != nil && t.Go.Path == RuntimePath && t.Go.Name == "ToolError":
 		return "Error"
+	case t.Go != nil && t.Go.Path == ModelPath:
+		return "media"
 	case t.Go != nil && t.Go.Path != "" && t.Go.Path != RuntimePath && t.Kind == Struct:
 		return t.Go.Path[strings.LastIndexByte(t.Go.Path, '/')+1:] + "." + t.Go.Name
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -111,22 +112,7 @@ func (p *parser) models(n *yamlnode.Node) {
 		}
 		x := &ir.Model{Name: id, Span: v.Span}
 		p.wf.Models = append(p.wf.Models, x)
-		if isScalar(v) {
-			x.Model = p.str(v, "a model")
-			return
-		}
-		m, ok := p.mapping(v, shapeModel)
-		if !ok {
-			return
-		}
-		x.Model = p.optional(m, "model")
-		x.BaseURL = p.optional(m, "base_url")
-		x.Key = p.optional(m, "key")
-		if t := m.get("temperature"); t != nil {
-			if f, ok := p.number(t, "`temperature`"); ok {
-				x.Temperature = &f
-			}
-		}
+		p.model(x, v)
 	})
 }
 
@@ -219,6 +205,21 @@ func (p *parser) auth(n *yamlnode.Node) *ir.Auth {
 	}
 	p.report(diag.NotOneVerb, headSpan(n), "write `{bearer: SECRET}`, `{basic: SECRET}` or `{header: X-Api-Key, secret: SECRET}`", "`auth` is one way to authenticate")
 	return nil
+}
+
+// pendingAgents are the agents of one file; they are read when all types are known, which prompt files may name.
+type pendingAgents struct {
+	node *yamlnode.Node
+	file *source.File
+}
+
+func (p *parser) pendingAgents() {
+	main := p.file
+	for _, a := range p.agentNodes {
+		p.file = a.file
+		p.agents(a.node)
+	}
+	p.file = main
 }
 
 func (p *parser) agents(n *yamlnode.Node) {

@@ -10,11 +10,14 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A Loader brings the files that a workflow names. Both methods report what goes wrong, at the place of ref, and then
+// A Loader brings the files that a workflow names. Its methods report what goes wrong, at the place of ref, and then
 // return nil.
 type Loader interface {
 	// Include reads a file of the native language, as a tree. The same file is always the same *source.File.
 	Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File)
+	// Prompt reads a Markdown file: its front matter, nil when it has none, and the text after it. front is nil as well
+	// when it is no YAML, which is reported once. The same file is always the same *source.File.
+	Prompt(from *source.File, ref ir.Ident) (front *yamlnode.Node, text source.Text, f *source.File)
 	// Flow parses a workflow of any dialect. The same file is always the same *ir.Workflow.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
 }
@@ -44,12 +47,14 @@ type parser struct {
 	resolving []*declaration
 	words     []string // words that may stand for the type being read
 
-	names    map[string]source.Span // what is declared, by "sort name": for clashes
-	ids      map[string]source.Span // node ids of the workflow
-	vars     []ir.Ident             // `as` and `index` names around the node being read
-	included map[*source.File]bool
-	chain    []*source.File // files that include one another, down to the one being read
-	pending  []pendingTools
+	names      map[string]source.Span // what is declared, by "sort name": for clashes
+	ids        map[string]source.Span // node ids of the workflow
+	vars       []ir.Ident             // `as` and `index` names around the node being read
+	included   map[*source.File]bool
+	chain      []*source.File // files that include one another, down to the one being read
+	pending    []pendingTools
+	agentNodes []pendingAgents
+	prompts    map[string]bool // prompt files that were read before
 }
 
 // pendingTools are the tools of one file; they are read when all types are known.
@@ -68,6 +73,7 @@ func (p *parser) workflow(m mapping) {
 	p.library(m, p.wf.Name.Name)
 	p.resolveTypes()
 	p.tools()
+	p.pendingAgents()
 	if n := m.get("input"); n != nil {
 		p.wf.Input = p.fields(n, "input", declaredID)
 	}
@@ -93,7 +99,9 @@ func (p *parser) library(m mapping, namespace string) {
 	}
 	p.models(m.get("models"))
 	p.servers(m.get("servers"))
-	p.agents(m.get("agents"))
+	if n := m.get("agents"); n != nil {
+		p.agentNodes = append(p.agentNodes, pendingAgents{n, p.file})
+	}
 }
 
 // languageVersion is the version of the language this package reads.

@@ -144,6 +144,25 @@ var (
 			{Name: "base_url", Value: text, Doc: "the address of the provider"},
 			{Name: "key", Value: ref, Doc: "the name of the secret"},
 			{Name: "temperature", Value: number, Doc: "how freely the model answers"},
+			{Name: "top_p", Value: number, Doc: "the share of likely words it chooses from, up to 1"},
+			{Name: "max_tokens", Value: count, Doc: "the most tokens of an answer"},
+			{Name: "seed", Value: number, Doc: "a whole number that makes answers more alike"},
+			{Name: "stop", Value: texts, Doc: "texts at which an answer ends"},
+			{Name: "price", Value: shape(shapePrice), Doc: "what a million tokens cost, instead of the table"},
+		},
+		Instead: map[string]string{
+			"provider": "the provider stands before the name: `model: \"openai:gpt-4o-mini\"`", "name": "write `model: \"provider:name\"`",
+			"url": "write `base_url:`", "api_key": "write `key:` with the name of a secret", "secret": "write `key:` with the name of a secret",
+			"max_output_tokens": "write `max_tokens:`", "stop_sequences": "write `stop:`", "system": "a system prompt stands at the node",
+		},
+	}
+
+	shapePrice = &Shape{
+		Name: "price", What: "`price`", Doc: "What a million tokens cost.",
+		Keys: []Key{
+			{Name: "input", Value: money, Required: true, Doc: "dollars for what a model is told, in quotes"},
+			{Name: "cached", Value: money, Doc: "the same for what the provider had cached"},
+			{Name: "output", Value: money, Required: true, Doc: "dollars for what a model says, in quotes"},
 		},
 	}
 

@@ -78,7 +78,10 @@ var nodeShapes = map[string]*Shape{
 	"llm": nodeShape("llm", "One call of a model.",
 		Key{Name: "llm", Value: ref, Required: true, Doc: "the model: a name under `models:`, or provider:name"},
 		Key{Name: "prompt", Value: promptForm, Required: true, Doc: "text, or {file: path}"},
-		withKey, outKey,
+		Key{Name: "system", Value: template, Doc: "the system prompt, where no file has it"},
+		withKey,
+		Key{Name: "media", Value: value, Doc: "images and files: a list of `media`"},
+		outKey,
 		Key{Name: "reask", Value: Form{Kind: FormNumber}, Doc: "how often a wrong answer is asked for again"}),
 	"agent": nodeShape("agent", "Runs an agent; keys of the node override those of the agent.",
 		slices.Concat([]Key{{Name: "agent", Value: ref, Required: true, Doc: "a name under `agents:`, or a model"}}, agentKeys)...),
@@ -212,7 +215,7 @@ func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
 		shapePolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
-		shapePrompt, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
+		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {
 		out = append(out, nodeShapes[v])

@@ -16,7 +16,7 @@ import (
 var builtin = map[string]*schema.Type{
 	"string": schema.StringType, "int": schema.IntType, "float": schema.FloatType, "bool": schema.BoolType,
 	"bytes": schema.BytesType, "time": schema.TimeType, "duration": schema.DurationType, "any": schema.AnyType,
-	"Error": schema.ErrorType,
+	"Error": schema.ErrorType, "media": schema.MediaType,
 }
 
 // generic are the types with parameters.

@@ -173,31 +173,18 @@ func (p *parser) flow(m mapping, v *yamlnode.Node) ir.Verb {
 
 func (p *parser) llm(m mapping, v *yamlnode.Node) ir.Verb {
 	x := &ir.LLM{Model: p.ref(v, "a model"), Prompt: p.prompt(m.get("prompt")), With: p.with(m), Span: m.node.Span}
+	if n := m.get("system"); n != nil {
+		x.System = p.textOnly(n, "a system prompt")
+	}
+	if n := m.get("media"); n != nil {
+		x.Media = p.value(n)
+	}
 	if n := m.get("out"); n != nil {
 		x.Out = p.typeOf(n)
 	}
 	if n := m.get("reask"); n != nil {
 		c, _ := p.count(n, "`reask`", 0)
 		x.Reask = int(c)
-	}
-	return x
-}
-
-// prompt reads text, or {file: path}.
-func (p *parser) prompt(n *yamlnode.Node) *ir.Prompt {
-	if n == nil {
-		return nil
-	}
-	if n.Kind != yamlnode.Mapping {
-		t := p.textOnly(n, "a prompt")
-		if t == nil {
-			return nil
-		}
-		return &ir.Prompt{Text: t, Span: n.Span}
-	}
-	x := &ir.Prompt{Span: n.Span}
-	if m, _ := p.mapping(n, shapePrompt); m.get("file") != nil {
-		x.File = p.ref(m.get("file"), "a file")
 	}
 	return x
 }

@@ -29,6 +29,9 @@ const longestAnswer = 200
 // *runtime.NodeError.
 func Ask[Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format) (Out, error) {
 	var out Out
+	if te := checkMedia(p.Media); te != nil {
+		return out, r.Fail(n, te)
+	}
 	c := &Conversation{System: p.System, Schema: f.Schema, Messages: []Message{{Role: User, Text: p.Text, Media: p.Media}}}
 	for asked := 0; ; asked++ {
 		reply, err := m.Complete(r, n, c)

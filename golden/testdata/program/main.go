@@ -62,7 +62,7 @@ func add[W interface {
 		}
 		out, err := w.Run(ctx, in)
 		if err != nil {
-			return outcome{err: err.Error()}
+			return outcome{err: withoutAddress(err.Error())}
 		}
 		var text strings.Builder
 		enc := json.NewEncoder(&text)
@@ -70,7 +70,7 @@ func add[W interface {
 		if err := enc.Encode(out); err != nil {
 			return outcome{err: "output: " + err.Error()}
 		}
-		return outcome{result: strings.TrimSpace(text.String())}
+		return outcome{result: withoutAddress(strings.TrimSpace(text.String()))}
 	}}
 }
 
@@ -83,6 +83,7 @@ func main() {
 		os.Exit(2)
 	}
 	before := goruntime.NumGoroutine()
+	stop := startModel()
 	reports := make([]report, len(requests))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, goruntime.GOMAXPROCS(0))
@@ -95,6 +96,7 @@ func main() {
 	}
 	wg.Wait()
 	worker.Shutdown()
+	stop()
 	for begin := time.Now(); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Since(begin) > 2*time.Second {
 			fmt.Fprintf(os.Stderr, "%d goroutines are left\n", goruntime.NumGoroutine()-before)

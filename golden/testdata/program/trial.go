@@ -103,7 +103,7 @@ func (t *trial) note(what string, j *journal.Journal, got outcome) {
 func ended(r journal.Record) string {
 	switch {
 	case r.Error != nil:
-		return string(r.Error.Code) + ": " + r.Error.Message
+		return string(r.Error.Code) + ": " + withoutAddress(r.Error.Message)
 	case r.Cancelled != "":
 		return "cancelled by " + r.Cancelled
 	case !r.Done:

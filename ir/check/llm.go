@@ -1,0 +1,414 @@
+package check
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// An Ask is what an llm node asks, and whom.
+type Ask struct {
+	Model  *ir.Model
+	Prompt *Prompt
+	Media  *Expected // of type list<media>; nil: none
+
+	// Answer is what a model's JSON is decoded to: the node's result or, when that is no object, a struct with it as its
+	// only field, because models write JSON objects. Nil: the result is the answer's text.
+	Answer *schema.Type
+	Boxed  bool // Answer is such a struct
+}
+
+// A Prompt is a prompt with what is put into it.
+type Prompt struct {
+	IR   *ir.Prompt
+	In   *schema.Type // what the prompt's file takes; nil: the prompt is no file, or takes nothing
+	With []*Argument  // of In
+	Read bool         // the file reads something of In
+}
+
+// ask types an llm node.
+func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
+	a := &Ask{Model: c.model(v.Model)}
+	s.Ask = a
+	c.modelPolicy(a.Model, v.Model.Span)
+	a.Prompt = c.prompt(v.Prompt, v.With, e)
+	if v.System != nil {
+		if p := v.Prompt; p != nil && p.File.Name != "" {
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Source(), Message: "`system` has no meaning beside a prompt file",
+				Help: "write it at the start of the file: `---`, `system: ...`, `---`", Related: related(p.File.Span, "the file is named here")})
+		}
+		c.value(v.System, schema.StringType, e)
+	}
+	if v.Media != nil {
+		c.media(a, v.Media, e)
+	}
+	s.Node.Result = schema.StringType
+	if v.Out != nil {
+		c.answer(s, a, v)
+	}
+	if v.Reask > 0 && a.Answer == nil && s.Node.Result.Kind == schema.String {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`reask` has no meaning without `out`: every text fits", Help: "remove it, or say with `out` what is asked for"})
+	}
+}
+
+// answer types the result of a node with `out`.
+func (c *checker) answer(s *Step, a *Ask, v *ir.LLM) {
+	out := v.Out
+	s.Node.Result = out
+	switch out.Kind {
+	case schema.Invalid:
+		return
+	case schema.String:
+		if out.Go == nil {
+			return
+		}
+	case schema.Opt:
+		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: s.Node.ID.Span, Message: fmt.Sprintf("`out` is the type of an answer that is there, and this is %s", out),
+			Help: "write `" + out.Elem.String() + "`, or a struct with an optional field"})
+		s.Node.Result = schema.InvalidType
+		return
+	}
+	a.Answer = out
+	if out.Kind != schema.Struct {
+		a.Boxed = true
+		a.Answer = &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "value", Type: out, Span: s.Node.ID.Span}}}
+	}
+}
+
+// media types the images and files of a node: a list of them, written out or as an expression.
+func (c *checker) media(a *Ask, v ir.Value, e *env) {
+	want := schema.ListOf(schema.MediaType)
+	a.Media = &Expected{Value: v, Type: want}
+	if x, ok := v.(*ir.Expr); ok && x.Node != nil {
+		if t := c.value(v, nil, e); t.Kind == schema.Struct && schema.Assignable(t, schema.MediaType) {
+			c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(), Message: "`media` is a list, and this is one item",
+				Help: "write `media: [$" + x.Text.Value + "]`"})
+			return
+		}
+	}
+	c.value(v, want, e)
+}
+
+// prompt types a prompt and what is put into it.
+func (c *checker) prompt(p *ir.Prompt, with *ir.With, e *env) *Prompt {
+	out := &Prompt{IR: p}
+	var entries []*ir.Entry
+	if with != nil {
+		entries = with.Entries
+	}
+	switch {
+	case p == nil: // reported
+		c.poisonEntries(entries, e)
+		return out
+	case p.File.Name == "":
+		if with != nil {
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning beside a prompt that stands here",
+				Help: "write the values into the prompt: `{{ ... }}`; `with` is for a prompt file"})
+			c.poisonEntries(entries, e)
+		}
+		c.value(p.Text, schema.StringType, e)
+		return out
+	case p.Text == nil: // the file could not be read
+		c.poisonEntries(entries, e)
+		return out
+	}
+	out.In = p.With
+	if out.In == nil {
+		out.In = &schema.Type{Kind: schema.Struct}
+		for _, x := range entries {
+			f := &schema.Field{Name: x.Key.Name, Span: x.Key.Span, Type: c.inferred(x.Value, e)}
+			out.In.Fields = append(out.In.Fields, f)
+			out.With = append(out.With, &Argument{Field: f, Value: &Expected{Value: x.Value, Type: f.Type}})
+		}
+	} else {
+		out.With = c.arguments(entries, out.In, p.File.Span, e, p.File.Name, "value")
+	}
+	c.promptFile(p, out)
+	return out
+}
+
+// promptFile types the text of a prompt file, which sees what it is given and nothing else. What is wrong in one that
+// several nodes name is reported once.
+func (c *checker) promptFile(p *ir.Prompt, out *Prompt) {
+	f := p.Text.Text.Span.File
+	if c.wrongPrompts[f] {
+		told := c.sink
+		c.sink = &diag.Sink{}
+		defer func() { c.sink = told }()
+	}
+	before := c.sink.Errors()
+	in := &env{c: c, params: out.In, called: "name"}
+	c.value(p.Text, schema.StringType, in)
+	templates := []*ir.Template{p.Text}
+	if p.System != nil {
+		c.value(p.System, schema.StringType, in)
+		templates = append(templates, p.System)
+	}
+	if c.wrongPrompts == nil {
+		c.wrongPrompts = map[*source.File]bool{}
+	}
+	if c.sink.Errors() > before {
+		c.wrongPrompts[f] = true
+		return
+	}
+	if c.sink.HasErrors() {
+		return
+	}
+	read := map[string]bool{}
+	for _, t := range templates {
+		for _, s := range t.Tmpl.Segments {
+			if s.Expr == nil {
+				continue
+			}
+			for _, ref := range s.Expr.Refs() {
+				read[ref.Text] = true
+			}
+		}
+	}
+	out.Read = len(read) > 0
+	for _, x := range out.In.Fields {
+		if !read[x.Name] {
+			c.warn(diag.Diagnostic{Code: diag.Unused, Span: x.Span, Message: fmt.Sprintf("the prompt %s does not use %q", p.File.Name, x.Name),
+				Help: "remove it, or write `{{ " + x.Name + " }}` in the file"})
+			c.wrongPrompts[f] = p.With != nil
+		}
+	}
+}
+
+// model finds the model that a node names: one of `models:`, or provider:name. Nil after a mistake.
+func (c *checker) model(id ir.Ident) *ir.Model {
+	if id.Name == "" {
+		return nil
+	}
+	for _, m := range c.wf.Models {
+		if m.Name.Name == id.Name {
+			return c.usedModel(m, id.Span)
+		}
+	}
+	if strings.Contains(id.Name, ":") {
+		m := &ir.Model{Name: ir.Ident{Name: modelName(id.Name), Span: id.Span}, Model: id, Span: id.Span}
+		for _, other := range c.direct {
+			if other.Model.Name == id.Name {
+				return c.usedModel(other, id.Span)
+			}
+		}
+		c.direct = append(c.direct, m)
+		return c.usedModel(m, id.Span)
+	}
+	var names []string
+	for _, m := range c.wf.Models {
+		names = append(names, m.Name.Name)
+	}
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: fmt.Sprintf("model %q is not declared", id.Name)}
+	diag.Suggest(&d, id.Name, names)
+	if d.Help == "" {
+		d.Help = "declare it: `models: {" + id.Name + ": \"openai:gpt-4o-mini\"}`"
+	}
+	c.report(d)
+	return nil
+}
+
+// modelName is the name of a model that has none: openai:gpt-4o-mini is openai_gpt_4o_mini.
+func modelName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return '_'
+	}, text)
+	if name = strings.Trim(name, "_"); name == "" || name[0] <= '9' {
+		name = "the_" + name
+	}
+	return strings.TrimSuffix(name, "_")
+}
+
+// usedModel checks, once, a model that a node asks. Nil when it is wrong.
+func (c *checker) usedModel(m *ir.Model, at source.Span) *ir.Model {
+	ok, done := c.models[m]
+	if !done {
+		if c.models == nil {
+			c.models = map[*ir.Model]bool{}
+		}
+		before := c.sink.Errors()
+		c.checkModel(m)
+		if ok = c.sink.Errors() == before; ok {
+			c.modelSecret(m, at)
+		}
+		c.models[m] = ok
+	}
+	if !ok {
+		return nil
+	}
+	return m
+}
+
+// checkModel checks what a model says about itself.
+func (c *checker) checkModel(m *ir.Model) {
+	if c.models[m] || m.Model.Name == "" {
+		return
+	}
+	bad := func(at source.Span, message, help string) {
+		c.report(diag.Diagnostic{Code: diag.BadModel, Span: at, Message: message, Help: help})
+	}
+	name, id := m.Split()
+	var providers []string
+	for _, p := range ir.ModelProviders {
+		providers = append(providers, p.Name)
+	}
+	p := m.Provider()
+	switch {
+	case id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		bad(m.Model.Span, fmt.Sprintf("%q is no model: it is `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(providers))
+		return
+	case p == nil:
+		d := diag.Diagnostic{Code: diag.BadModel, Span: m.Model.Span, Message: fmt.Sprintf("provider %q of model %q is not known", name, m.Model.Name),
+			Help: "the providers are " + quotedList(providers) + "; of others that offer OpenAI's interface, write `openai:" + id + "` with their `base_url`"}
+		if near := diag.Nearest(name, providers); near != "" {
+			d.Help = "replace with `" + near + ":" + id + "`"
+			d.Fixes = []diag.Fix{diag.Replace(m.Model.Span, near+":"+id)}
+		}
+		c.report(d)
+		return
+	case m.Address() == "":
+		bad(m.Model.Span, "`"+name+"` has no address of its own", "write `base_url`, as in `http://localhost:8000/v1`")
+	}
+	if m.BaseURL.Name != "" {
+		if why, help := wrongAddress(m.BaseURL.Name); why != "" {
+			bad(m.BaseURL.Span, "`base_url` "+why, strings.Replace(strings.Replace(help, "mcp.example.com/mcp", "api.example.com/v1", 1), "use `auth`", "name it in `key`", 1))
+		} else if u, err := url.Parse(m.BaseURL.Name); err == nil && u.RawQuery != "" {
+			bad(m.BaseURL.Span, "`base_url` has a query, which is not sent", "remove it")
+		}
+	}
+}
+
+// modelSecret checks that the key of a model is declared.
+func (c *checker) modelSecret(m *ir.Model, at source.Span) {
+	if m.Key.Name != "" {
+		c.secret(m.Key)
+		return
+	}
+	p := m.Provider()
+	if p == nil || p.Key == "" || m.BaseURL.Name != "" || c.isSecret(p.Key) {
+		return
+	}
+	d := diag.Diagnostic{Code: diag.ModelKey, Span: m.Model.Span, Message: fmt.Sprintf("model %q needs a key, and the secret %s is not declared", m.Model.Name, p.Key),
+		Help: "add `" + p.Key + "` to `secrets:`, or name another secret with `key`"}
+	if m.Model.Span.File != c.wf.File {
+		d.Span, d.Related = at, related(m.Model.Span, "the model is declared here")
+	}
+	if after, ok := c.afterName(); ok && len(c.wf.Secrets) == 0 {
+		d.Help = "add `secrets: [" + p.Key + "]`, or name another secret with `key`"
+		d.Fixes = []diag.Fix{{Title: "declare the secret", Edits: []diag.Edit{{Span: after, New: "\nsecrets: [" + p.Key + "]"}}}}
+	}
+	c.report(d)
+}
+
+// afterName is the end of the line that names the workflow, where a section can be added.
+func (c *checker) afterName() (source.Span, bool) {
+	at := c.wf.Name.Span
+	if at.File != c.wf.File || at.IsZero() {
+		return at, false
+	}
+	text := at.File.Text
+	start := strings.LastIndexByte(text[:at.Lo], '\n') + 1
+	end := len(text)
+	if i := strings.IndexAny(text[at.Hi:], "\r\n"); i >= 0 {
+		end = at.Hi + i
+	}
+	return source.Span{File: at.File, Lo: end, Hi: end}, strings.HasPrefix(text[start:], "name:")
+}
+
+// ModelKey is the secret that a model of wf authenticates with: the one it names or, at its provider's own address, the
+// provider's usual one. Empty: none.
+func ModelKey(wf *ir.Workflow, m *ir.Model) string {
+	if m.Key.Name != "" || m.BaseURL.Name != "" {
+		return m.Key.Name
+	}
+	p := m.Provider()
+	if p == nil || !slices.ContainsFunc(wf.Secrets, func(s *ir.Secret) bool { return s.Name.Name == p.Key }) {
+		return ""
+	}
+	return p.Key
+}
+
+// modelPolicy holds asking a model to the policy: what it does is external.
+func (c *checker) modelPolicy(m *ir.Model, at source.Span) {
+	if m != nil && !c.allowed(ir.EffectsExternal) {
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: at, Message: fmt.Sprintf("asking model %q has effects external, which the policy does not allow", m.Model.Name),
+			Help: "allow it in `policy.effects`", Related: related(c.wf.Policy.Span, "the policy is here")})
+	}
+}
+
+// checkModels checks the models of the file that no node asks: they are wrong all the same.
+func (c *checker) checkModels() {
+	for _, m := range c.wf.Models {
+		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File {
+			c.checkModel(m)
+			if m.Key.Name != "" {
+				c.secret(m.Key)
+			}
+		}
+	}
+}
+
+// Models are the models that the step itself asks.
+func (s *Step) Models() []*ir.Model {
+	if s.Ask != nil && s.Ask.Model != nil {
+		return []*ir.Model{s.Ask.Model}
+	}
+	return nil
+}
+
+// model names the variable of a model, and says whose key it takes.
+func (n *Names) model(m *ir.Model, wf *ir.Workflow, prefix string) {
+	if m == nil || n.Models[m] != "" {
+		return
+	}
+	for other, name := range n.Models {
+		if sameModel(m, other) && n.Keys[other] == ModelKey(wf, m) {
+			n.Models[m], n.Keys[m] = name, n.Keys[other]
+			return
+		}
+	}
+	key := m.Name.Name
+	if prefix != "" {
+		key = prefix + "_" + key
+	}
+	n.Models[m], n.Keys[m] = n.take(goname.Local(key+"_model"), m.Name.Span), ModelKey(wf, m)
+}
+
+// sameModel reports whether two models are one: the same declaration, which two workflows include, or the same text.
+func sameModel(a, b *ir.Model) bool {
+	return a.Span.File.Name == b.Span.File.Name && a.Span.Lo == b.Span.Lo || a.Model.Span == a.Span && b.Model.Span == b.Span && a.Model.Name == b.Model.Name
+}
+
+// ask names what an llm node needs: its model, the types of its answer and of what its prompt takes, and the schema.
+func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
+	at := s.Node.ID.Span
+	n.model(s.Ask.Model, wf, prefix)
+	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
+	n.prompt(s.Ask.Prompt, base+"With", s.Node.ID)
+	if s.Ask.Boxed {
+		n.named(s.Ask.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
+	}
+	if s.Ask.Answer != nil {
+		n.Schemas[s] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Schema", at)
+	}
+}
+
+// prompt names the type of what a prompt file takes.
+func (n *Names) prompt(p *Prompt, name string, id ir.Ident) {
+	if p != nil && p.In != nil && len(p.In.Fields) > 0 {
+		n.named(p.In, name, "is what "+p.IR.File.Name+" takes.", id.Span)
+	}
+}

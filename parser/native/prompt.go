@@ -1,0 +1,140 @@
+package native
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// model reads provider:id, or a mapping with it.
+func (p *parser) model(x *ir.Model, v *yamlnode.Node) {
+	if isScalar(v) {
+		x.Model = p.ref(v, "a model")
+		return
+	}
+	m, ok := p.mapping(v, shapeModel)
+	if !ok {
+		return
+	}
+	for _, k := range []struct {
+		name string
+		to   *ir.Ident
+	}{{"model", &x.Model}, {"base_url", &x.BaseURL}, {"key", &x.Key}} {
+		if n := m.get(k.name); n != nil {
+			*k.to = p.ref(n, "`"+k.name+"`")
+		}
+	}
+	x.Params.Temperature = p.between(m.get("temperature"), "`temperature`", 0, 2)
+	x.Params.TopP = p.between(m.get("top_p"), "`top_p`", 0, 1)
+	whole := func(key string, least int64) *int64 {
+		if n := m.get(key); n != nil {
+			if c, ok := p.count(n, "`"+key+"`", least); ok {
+				return &c
+			}
+		}
+		return nil
+	}
+	x.Params.MaxTokens, x.Params.Seed = whole("max_tokens", 1), whole("seed", 0)
+	x.Params.Stop = p.strs(m.get("stop"), "a text")
+	if n := m.get("price"); n != nil {
+		if q, ok := p.mapping(n, shapePrice); ok {
+			amount := func(key string) string {
+				if v := q.get(key); v != nil {
+					return p.money(v, "`"+key+"`")
+				}
+				return ""
+			}
+			x.Price = &ir.ModelPrice{Input: amount("input"), Cached: amount("cached"), Output: amount("output")}
+		}
+	}
+}
+
+// between reads a number from lo to hi. Nil after a mistake.
+func (p *parser) between(n *yamlnode.Node, what string, lo, hi float64) *float64 {
+	if n == nil {
+		return nil
+	}
+	f, ok := p.number(n, what)
+	if ok && (f < lo || f > hi) {
+		p.report(diag.BadLiteral, textSpan(n.Text), "", "%s is a number from %v to %v", what, lo, hi)
+		return nil
+	}
+	if !ok {
+		return nil
+	}
+	return &f
+}
+
+// prompt reads text, or {file: path}.
+func (p *parser) prompt(n *yamlnode.Node) *ir.Prompt {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		t := p.textOnly(n, "a prompt")
+		if t == nil {
+			return nil
+		}
+		return &ir.Prompt{Text: t, Span: n.Span}
+	}
+	x := &ir.Prompt{Span: n.Span}
+	if m, _ := p.mapping(n, shapePrompt); m.get("file") != nil {
+		x.File = p.ref(m.get("file"), "a file")
+		if x.File.Name != "" {
+			p.promptFile(x)
+		}
+	}
+	return x
+}
+
+// shapePromptFile is the front matter of a prompt file. It is no part of a workflow file.
+var shapePromptFile = &Shape{
+	Name: "front matter", What: "the front matter of a prompt", Doc: "What stands between `---` at the start of a prompt file.",
+	Keys: []Key{
+		{Name: "system", Value: template, Doc: "the system prompt"},
+		{Name: "with", Value: fields, Doc: "the names that the text can use, with their types"},
+	},
+	Instead: map[string]string{
+		"prompt": "the prompt is the text after the front matter", "user": "the prompt is the text after the front matter", "input": "write `with:`", "in": "write `with:`",
+		"model": "the model stands at the node", "out": "`out` stands at the node", "temperature": "parameters stand at the model, under `models:`",
+	},
+}
+
+// promptFile reads the file of a prompt. What is wrong in one that several nodes name is reported once.
+func (p *parser) promptFile(x *ir.Prompt) {
+	front, text, f := p.load.Prompt(p.file, x.File)
+	if f == nil {
+		return
+	}
+	if p.prompts == nil {
+		p.prompts = map[string]bool{}
+	}
+	if p.prompts[f.Name] {
+		sink, before := p.sink, p.before
+		p.sink, p.before = &diag.Sink{}, 0
+		defer func() { p.sink, p.before = sink, before }()
+	} else {
+		p.wf.Includes = append(p.wf.Includes, f)
+	}
+	p.prompts[f.Name] = true
+	outer := p.file
+	p.file = f
+	defer func() { p.file = outer }()
+	if front != nil && front.Kind != yamlnode.Null {
+		if m, ok := p.mapping(front, shapePromptFile); ok {
+			if n := m.get("system"); n != nil {
+				x.System = p.textOnly(n, "a system prompt")
+			}
+			if n := m.get("with"); n != nil {
+				x.With = &schema.Type{Kind: schema.Struct, Fields: p.fields(n, "with", fieldID)}
+			}
+		}
+	}
+	if strings.TrimSpace(text.Value) == "" {
+		p.report(diag.BadPrompt, text.Span, "write the prompt after the front matter", "this prompt has no text")
+	}
+	x.Text = p.template(text)
+}
