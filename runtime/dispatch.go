@@ -28,7 +28,7 @@ func Choose[ID, R any](r *Run, n *Node, id ID, tool string, args Args, call func
 		return out, nil
 	}
 	if refused, ok := err.(*ToolError); ok { // before there was a call
-		r.refuse(n, refused)
+		r.refuse(n, "", refused)
 		out.Error = Ptr(reason(refused))
 		return out, nil
 	}
@@ -52,11 +52,11 @@ func reason(te *ToolError) string {
 // refuse makes a choice that was never called a visit of its node like any other, and tells the observers.
 //
 //go:noinline
-func (r *Run) refuse(n *Node, te *ToolError) {
+func (r *Run) refuse(n *Node, tool string, te *ToolError) {
 	if r.scope == nil {
 		return
 	}
-	h := &Head{Node: n, Scope: r.scope, Visit: r.scope.enter(n)}
+	h := &Head{Node: n, Tool: tool, Scope: r.scope, Visit: r.scope.enter(n)}
 	r.nodeEnd(h, r.nodeStart(h), te)
 }
 
@@ -80,6 +80,18 @@ func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *Args, in 
 		return converted, &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: Invalid("output: %v", err)}
 	}
 	return converted, nil
+}
+
+// Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
+// *ToolError, and there is no receipt.
+func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *Args, in func(*Args) In) error {
+	input, te := read(args, in)
+	if te != nil {
+		r.refuse(n, t.name, te)
+		return te
+	}
+	_, err := contained(r, n, t, input)
+	return err
 }
 
 // contained is Call with a panic of the tool as an error, which the door makes it, but a direct call does not.

@@ -32,6 +32,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	invalid := t.checkIn != nil && t.checkIn.value(&o.in) != nil
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
+	var began time.Time
 	if t.state == deprecated {
 		r.warnDeprecated(&o.head)
 	}
@@ -40,9 +41,10 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		if err == nil {
 			var b *Beside
 			if r.guard != nil || t.state == blocked {
-				b = r.guarded(eng, &o.head, &t.toolOptions)
+				b = r.guarded(eng, &o.head, &t.toolOptions, t.most(&o.in))
 			}
 			o.head.refused = o.head.refused || invalid
+			began = r.began()
 			err = eng.Do(r, o)
 			if b != nil {
 				err = r.settled(b, &o.head, &t.toolOptions, err)
@@ -50,12 +52,14 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		}
 		if err == nil {
 			r.nodeEnd(&o.head, begin, nil)
+			r.receive(o, began, nil)
 			return o.out, nil
 		}
 		again, err := r.again(&o.head, err)
 		if !again {
 			err = r.fail(&o.head, err)
 			r.nodeEnd(&o.head, begin, err)
+			r.receive(o, began, err)
 			var zero Out
 			return zero, err
 		}
@@ -100,7 +104,7 @@ func (o *op[In, Out]) idempotencyKey() string {
 	return ""
 }
 
-func (o *op[In, Out]) Cost() USD { return o.tool.cost }
+func (o *op[In, Out]) Cost() Spend { return o.tool.most(&o.in) }
 
 // EncodeIn is what is written of the input: without secrets, should there be one in it all the same.
 func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {
@@ -130,7 +134,11 @@ func (o *op[In, Out]) Exec(ctx context.Context) error {
 	if b := o.head.Beside; b != nil {
 		b.began = true
 	}
-	return o.run.redacted(o.pass(ctx))
+	err := o.pass(ctx)
+	if err == nil && o.run.receiver != nil {
+		err = o.fit(ctx, o.run.receiver.room)
+	}
+	return o.run.redacted(err)
 }
 
 func (o *op[In, Out]) pass(ctx context.Context) error {
@@ -251,13 +259,39 @@ func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	if t.cost > 0 {
 		o.head.beside().Cost = t.cost
 	}
+	if t.meter != nil {
+		o.meters()
+	}
 	if b := o.head.Beside; b != nil {
 		b.ran = true
 	}
-	if o.out, err = t.fn(ctx, o.in); err != nil {
+	o.out, err = t.fn(ctx, o.in)
+	if t.meter != nil {
+		o.metered(err)
+	}
+	if err != nil {
 		return err
 	}
 	return o.admit(ctx)
+}
+
+// fit cuts an output for which its reader has no room, if it can be cut. A typed output stays as it is.
+func (o *op[In, Out]) fit(ctx context.Context, room int) error {
+	switch out := any(&o.out).(type) {
+	case *string:
+		if len(*out) <= room {
+			return nil
+		}
+	case *Value:
+	default:
+		return nil
+	}
+	b, err := o.EncodeOut(nil)
+	if room <= 0 || err != nil || len(b) <= room {
+		return nil
+	}
+	_, err = o.run.truncate(ctx, &o.head, &o.out, room)
+	return err
 }
 
 // admit is gate 8: what a tool returned is outside data until it fits the schema.

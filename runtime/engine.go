@@ -12,7 +12,7 @@ import (
 // With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 // must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 //
-// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer and OwnTime.
+// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner and OwnTime.
 type Engine interface {
 	// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
 	// The error is nil, a *ToolError or a *RunError.
@@ -43,8 +43,8 @@ type Answerer interface {
 	// Answers reports whether Do will answer this attempt from a record. No call and no cost is then reserved for it.
 	Answers(h *Head) bool
 	// Spent yields what the recorded attempts whose key begins with prefix count as, but for those that a policy denied:
-	// one call and its cost for each with a result; no call, but the cost that was reserved, for each without.
-	Spent(prefix string, yield func(tool string, calls int64, cost USD))
+	// one call, none for models, and what it took for each with a result; no call, but what was reserved, for each without.
+	Spent(prefix string, yield func(tool string, calls int64, took Spend))
 }
 
 // Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
@@ -55,8 +55,8 @@ type Op interface {
 	// EncodeOut appends the output as JSON that DecodeOut restores exactly.
 	EncodeOut([]byte) ([]byte, error)
 	DecodeOut([]byte) error
-	// Cost is what an attempt is estimated to cost at most.
-	Cost() USD
+	// Cost is what an attempt is estimated to take at most.
+	Cost() Spend
 	// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
 	Exec(context.Context) error
 }
@@ -80,14 +80,18 @@ type Head struct {
 
 // Beside is what is known about an attempt besides the first fields of its envelope: a journal keeps it in the record.
 type Beside struct {
-	Denied      bool // refused by the policy, so that it does not count
-	Cost        USD  // what it has cost
-	Truncated   bool // the output is the beginning of a larger one (Agent Tools 5.4)
+	Denied      bool  // refused by the policy, so that it does not count
+	Cost        USD   // what it has cost
+	Tokens      int64 // what it has taken of them, of models
+	Metered     bool  // it was a call of a model
+	Truncated   bool  // the output is the beginning of a larger one (Agent Tools 5.4)
 	Attachments []Attachment
 	Sandbox     Tier // obtained
 
 	refused *ToolError // by gate 1
 	paid    bool       // gate 1 has counted it
+	most    Spend      // what was reserved
+	calls   int64      // and as how many calls it counts
 	began   bool       // Exec was called
 	ran     bool       // the tool was called
 }

@@ -12,14 +12,15 @@ type guard struct {
 	outer  *guard
 	mu     *sync.Mutex // guards what follows, of all guards of the run
 	calls  int64
-	budget USD // what may still be spent; unbounded is never touched
+	budget USD   // what may still be spent; unbounded is never touched
+	tokens int64 // the same; counted only under a bound
 	tools  map[string]int64
 }
 
 const unbounded USD = math.MaxInt64
 
 func newGuard(p *Policy, outer *guard) *guard {
-	g := &guard{policy: p, outer: outer, budget: unbounded}
+	g := &guard{policy: p, outer: outer, budget: unbounded, tokens: p.MaxTokens}
 	if g.mu = new(sync.Mutex); outer != nil {
 		g.mu = outer.mu
 	}
@@ -42,55 +43,63 @@ func (g *guard) denies(h *Head, claims []string) *ToolError {
 	return nil
 }
 
-// reserve takes a call and its cost out of what is left, or says what is spent; then nothing is taken.
-func (g *guard) reserve(tool string, cost USD) *ToolError {
+// reserve takes n calls, 0 or 1, and what they take at most out of what is left, or says what is spent; then nothing is
+// taken.
+func (g *guard) reserve(tool string, most Spend, n int64) *ToolError {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for x := g; x != nil; x = x.outer {
-		if most := x.policy.MaxToolCalls; most > 0 && x.calls >= most {
-			return Errorf(PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", most)
-		}
-		if most, bound := x.policy.MaxPerTool[tool]; bound && x.tools[tool] >= most {
-			return Errorf(PolicyDenied, "tool %s was called %d times, which is the most that the policy allows", tool, most)
-		}
-		if cost > x.budget {
-			return Errorf(PolicyDenied, "a call of %s costs %s dollars, and of the %s that the policy allows %s are left", tool, cost,
-				x.policy.MaxCostUSD, x.budget)
+		if te := x.spent(tool, most, n); te != nil {
+			return te
 		}
 	}
-	g.count(tool, cost, 1)
+	g.count(tool, most, n)
 	return nil
 }
 
-// count adds n calls and takes their cost. The lock is held.
-func (g *guard) count(tool string, cost USD, n int64) {
+// spent says what one guard has not enough of. The lock is held.
+func (g *guard) spent(tool string, most Spend, n int64) *ToolError {
+	p := g.policy
+	if p.MaxToolCalls > 0 && n > 0 && g.calls >= p.MaxToolCalls {
+		return Errorf(PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", p.MaxToolCalls)
+	}
+	if bound, ok := p.MaxPerTool[tool]; ok && n > 0 && g.tools[tool] >= bound {
+		return Errorf(PolicyDenied, "tool %s was called %d times, which is the most that the policy allows", tool, bound)
+	}
+	if most.Cost > g.budget {
+		return Errorf(PolicyDenied, "a call of %s can cost %s dollars, and of the %s that the policy allows %s are left", tool, most.Cost,
+			p.MaxCostUSD, max(g.budget, 0))
+	}
+	if p.MaxTokens > 0 && most.Tokens > g.tokens {
+		return Errorf(PolicyDenied, "a call of %s can take %d tokens, and of the %d that the policy allows %d are left", tool, most.Tokens,
+			p.MaxTokens, max(g.tokens, 0))
+	}
+	return nil
+}
+
+// count adds n calls and takes what they took. The lock is held.
+func (g *guard) count(tool string, took Spend, n int64) {
 	for ; g != nil; g = g.outer {
 		g.calls += n
 		if g.tools != nil {
 			g.tools[tool] += n
 		}
 		if g.budget != unbounded {
-			g.budget -= cost
+			g.budget -= took.Cost
 		}
+		g.tokens -= took.Tokens
 	}
 }
 
-// release undoes reserve for a call that was not made.
-func (g *guard) release(tool string, cost USD) {
+// refund gives back what a call was reserved and did not take, and the n calls that it was not.
+func (g *guard) refund(tool string, left Spend, n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.count(tool, -cost, -1)
-}
-
-// refund gives back the cost of a call that was made and did not cost it.
-func (g *guard) refund(tool string, cost USD) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.count(tool, -cost, 0)
+	g.count(tool, Spend{-left.Cost, -left.Tokens}, -n)
 }
 
 // charge counts what a journal holds, whether there is room for it or not. It is used before anything runs.
-func (g *guard) charge(tool string, calls int64, cost USD) {
+func (g *guard) charge(tool string, calls int64, took Spend) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.calls += calls
@@ -98,8 +107,9 @@ func (g *guard) charge(tool string, calls int64, cost USD) {
 		g.tools[tool] += calls
 	}
 	if g.budget != unbounded {
-		g.budget -= min(cost, max(g.budget, 0))
+		g.budget -= min(took.Cost, max(g.budget, 0))
 	}
+	g.tokens -= min(took.Tokens, max(g.tokens, 0))
 }
 
 // minSandbox is the least isolation that a policy of the chain asks for.
@@ -111,29 +121,30 @@ func (g *guard) minSandbox() Tier {
 	return t
 }
 
-// guarded is gate 1 for one attempt: what it refuses is noted in h.
+// guarded is gate 1 for one attempt that takes at most most: what it refuses is noted in h.
 //
 // Calls that the journal answers are not reserved: they are charged when the scope is entered, and which of several
 // calls come too late is a matter of timing, so that only the journal knows it.
-func (r *Run) guarded(eng Engine, h *Head, o *toolOptions) *Beside {
+func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) *Beside {
 	b := h.beside()
-	refuse := func(te *ToolError) { h.refused, b.refused, b.Denied = true, te, true }
-	switch te := r.guard.denies(h, o.claims); {
-	case o.state == blocked:
-		refuse(Errorf(PolicyDenied, "tool %s is blocked", h.Tool))
-		return b
-	case te != nil:
-		refuse(te)
-		return b
+	refuse := func(te *ToolError) *Beside { h.refused, b.refused, b.Denied = true, te, true; return b }
+	if o.state == blocked {
+		return refuse(Errorf(PolicyDenied, "tool %s is blocked", h.Tool))
+	}
+	calls := int64(0)
+	if o.meter == nil {
+		calls = 1
+		if te := r.guard.denies(h, o.claims); te != nil {
+			return refuse(te)
+		}
 	}
 	if a, ok := eng.(Answerer); ok && a.Answers(h) {
 		return b
 	}
-	if te := r.guard.reserve(h.Tool, o.cost); te != nil {
-		refuse(te)
-		return b
+	if te := r.guard.reserve(h.Tool, most, calls); te != nil {
+		return refuse(te)
 	}
-	b.paid = true
+	b.paid, b.most, b.calls = true, most, calls
 	return b
 }
 
@@ -143,9 +154,11 @@ func (r *Run) settled(b *Beside, h *Head, o *toolOptions, err error) error {
 	switch {
 	case !b.paid:
 	case !b.began && IsCancelled(err):
-		r.guard.release(h.Tool, o.cost)
+		r.guard.refund(h.Tool, b.most, b.calls)
 	case b.began && !b.ran:
-		r.guard.refund(h.Tool, o.cost)
+		r.guard.refund(h.Tool, b.most, 0)
+	case b.ran && o.meter != nil:
+		r.guard.refund(h.Tool, b.most.minus(Spend{b.Cost, b.Tokens}), 0)
 	}
 	if b.refused != nil && err == nil {
 		return b.refused

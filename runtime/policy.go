@@ -20,6 +20,8 @@ import (
 //   - A call costs its tool's estimate, reserved before it begins. The estimate comes back when the tool did not run:
 //     for results from the cache, for a missing secret, for a wait for the rate limit that was cut short. A tool that
 //     ran and failed has cost what it costs.
+//   - A call of a model does not count as a call, and effects and tools are not about it. Before it begins the most that it
+//     can cost and take in tokens is reserved, and afterwards what it did not take comes back (Metered).
 //   - A call that a journal answers counts, and costs what was recorded. A resumed run is charged with all of its
 //     journal before anything runs, with calls in doubt as if they had happened; one that is done again counts again.
 //
@@ -38,6 +40,8 @@ type Policy struct {
 	MaxPerTool map[string]int64
 	// MaxCostUSD is the most that the calls of a run may cost together, a decimal; empty is no bound.
 	MaxCostUSD string
+	// MaxTokens is the most tokens that models may take together; 0 is no bound.
+	MaxTokens int64
 	// MinSandbox is the least isolation for tools that run code of others; Native is none.
 	MinSandbox Tier
 }
@@ -57,6 +61,9 @@ func (p *Policy) check() error {
 		if _, err := ParseUSD(p.MaxCostUSD); err != nil {
 			return fmt.Errorf("policy: max_cost_usd: %w", err)
 		}
+	}
+	if p.MaxTokens < 0 {
+		return fmt.Errorf("policy: max_tokens is negative")
 	}
 	if p.MaxToolCalls < 0 {
 		return fmt.Errorf("policy: max_tool_calls is negative")

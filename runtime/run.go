@@ -125,6 +125,8 @@ type Run struct {
 	scope *Scope // nil without an engine
 	state *state
 	guard *guard // nil without a policy
+
+	receiver *receiver // nil: nobody wants receipts
 }
 
 // Start begins a run under ctx. Its End must be called.
@@ -156,7 +158,7 @@ func (rt *Runtime) Start(ctx context.Context) *Run {
 		}
 	}
 	for _, p := range rt.policies {
-		r.enter(p)
+		r.enter(p, r.scope.path())
 	}
 	s.begin = r.Now()
 	r.emit(Event{Kind: RunStart, Time: s.begin})
@@ -246,16 +248,16 @@ func (r *Run) In(n *Node) *Run {
 	}
 	c := r.open(n, -1, r.scope.enter(n))
 	if n.Policy != nil {
-		c.enter(n.Policy)
+		c.enter(n.Policy, c.scope.path())
 	}
 	return c
 }
 
-// enter puts the run under one more policy, charged with what a journal holds of this scope.
-func (r *Run) enter(p *Policy) {
+// enter puts the run under one more policy, charged with what a journal holds of the keys that begin with prefix.
+func (r *Run) enter(p *Policy, prefix string) {
 	r.guard = newGuard(p, r.guard)
 	if a, ok := r.eng.(Answerer); ok {
-		a.Spent(r.scope.path(), r.guard.charge)
+		a.Spent(prefix, r.guard.charge)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 type Scope struct {
 	parent *Scope
 	node   *Node
-	item   int   // -1: a sub-workflow
+	item   int   // -1: a sub-workflow, transparent: see there
 	visit  int32 // of node in parent
 
 	dense []atomic.Int32 // root scope: one counter per node of the table
@@ -27,12 +27,18 @@ type counter struct {
 	count int32
 }
 
+// transparent marks a scope that is not seen in keys: it holds a visit that its parent has counted.
+const transparent = -2
+
 // Path returns the scope's part of the keys inside it: "" or "probe[3]/", "pub/", "refine#2[0]/pub/".
 func (s *Scope) Path() string { return s.path() }
 
 func (s *Scope) path() string {
 	if s == nil || s.parent == nil {
 		return ""
+	}
+	if s.item == transparent {
+		return s.parent.path()
 	}
 	seg := visited(s.node.ID, s.visit)
 	if s.item >= 0 {

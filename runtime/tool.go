@@ -52,6 +52,9 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {
 		panic(fmt.Sprintf("runtime.Bind: the idempotency key of %s takes another input than the tool", name))
 	}
+	if _, ok := t.meter.(*meter[In, Out]); t.meter != nil && !ok {
+		panic(fmt.Sprintf("runtime.Bind: the meter of %s is of another type than the tool", name))
+	}
 	return t
 }
 

@@ -13,6 +13,7 @@ type toolOptions struct {
 	claims      []string
 	state       toolState
 	cost        USD
+	meter       any // nil or *meter[In, Out]
 	replay      ReplayPolicy
 	caching     bool
 	cacheKey    func(tool string, input []byte, tenant string, names, values []string) string // a program without a cache links none

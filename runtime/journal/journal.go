@@ -67,6 +67,8 @@ type Record struct {
 	Attachments []runtime.Attachment `json:"attachments,omitempty"`
 	Sandbox     string               `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
 	CostUSD     runtime.USD          `json:"cost_usd,omitzero"` // of this attempt
+	Tokens      int64                `json:"tokens,omitzero"`   // of this attempt, of models
+	Metered     bool                 `json:"metered,omitempty"` // a call of a model
 	Denied      bool                 `json:"denied,omitempty"`  // by the policy, so that it does not count
 
 	Start time.Duration `json:"start_ns"` // since Begin
@@ -140,12 +142,14 @@ func RecordOf(op runtime.Op, done bool) Record {
 	}
 	r.Input, r.CallID = in, runtime.CallID(h.Tool, in, r.Key)
 	if !done {
-		r.CostUSD = op.Cost() // it may have cost that much
+		most := op.Cost() // it may have cost that much
+		r.CostUSD, r.Tokens = most.Cost, most.Tokens
 		return r
 	}
 	r.Done, r.End, r.Cached = true, h.End, h.Cached
 	if b := h.Beside; b != nil {
 		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
+		r.Tokens, r.Metered = b.Tokens, b.Metered
 		if b.Sandbox > runtime.Native {
 			r.Sandbox = b.Sandbox.String()
 		}
@@ -190,25 +194,26 @@ func (r Record) Answer(op runtime.Op) error {
 
 // beside is what RecordOf has read.
 func (r Record) beside() *runtime.Beside {
-	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied {
+	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered {
 		return nil
 	}
-	b := &runtime.Beside{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied}
+	b := &runtime.Beside{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
+		Tokens: r.Tokens, Metered: r.Metered}
 	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
 	return b
 }
 
 // spent is runtime.Answerer's Spent.
-func (j *Journal) spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range j.records {
 		switch {
 		case r.Denied || !strings.HasPrefix(r.Key, prefix):
-		case r.Result():
-			yield(r.Tool, 1, r.CostUSD)
-		default: // counts when it is done again, and may have cost what it costs
-			yield(r.Tool, 0, r.CostUSD)
+		case r.Result() && !r.Metered:
+			yield(r.Tool, 1, runtime.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
+		default: // a model; or a call that counts when it is done again, and may have cost what it costs
+			yield(r.Tool, 0, runtime.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
 		}
 	}
 }

@@ -89,6 +89,9 @@ func OutcomeOf(err error) Outcome {
 	return Failed
 }
 
+// Begin implements runtime.Beginner.
+func (e *Recorder) Begin() time.Time { return e.base }
+
 // Seed implements runtime.Seeder.
 func (e *Recorder) Seed() uint64 { return e.seed }
 

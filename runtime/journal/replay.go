@@ -70,9 +70,12 @@ func (e *Replayer) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	e.journal.spent(prefix, yield)
 }
+
+// Begin implements runtime.Beginner.
+func (e *Replayer) Begin() time.Time { return e.journal.Header().Begin }
 
 // Seed implements runtime.Seeder.
 func (e *Replayer) Seed() uint64 { return e.journal.Header().Seed }

@@ -67,7 +67,7 @@ func (e *Resumer) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	e.old.spent(prefix, yield)
 }
 

@@ -141,7 +141,8 @@ type Conversation struct {
 	// follow.
 	Memo any
 
-	told int // messages that a Turn has carried
+	told   int // messages that a Turn has carried
+	weight weight
 }
 
 // Turn is the input of a model call as the journal keeps it. System, tools and the like stand in a conversation's first
@@ -154,18 +155,21 @@ type Turn struct {
 	Params   *Params   `json:"params,omitempty"`
 	Messages []Message `json:"messages"`
 
-	conv *Conversation
+	conv   *Conversation
+	params Params
+	most   Usage // that the call can take
 }
 
 // turn is the next turn of the conversation.
-func (c *Conversation) turn(m *Model) Turn {
-	t := Turn{Model: m.name, Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
+func (c *Conversation) turn(r *runtime.Run, m *Model) Turn {
+	t := Turn{Model: m.name, params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
 	if c.told == 0 {
 		t.System, t.Tools, t.Schema = c.System, c.Tools, c.Schema
-		if m.params.given() {
-			t.Params = &m.params
+		if t.params.given() {
+			t.Params = &t.params
 		}
 	}
+	t.most = c.weight.most(c, &t)
 	return t
 }
 

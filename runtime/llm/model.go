@@ -38,7 +38,7 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	if m.price == nil {
 		m.price = priceOf(name)
 	}
-	var opts []runtime.ToolOption
+	opts := []runtime.ToolOption{runtime.Metered(m.most, m.took)}
 	if m.key != "" {
 		opts = append(opts, runtime.Secrets(m.key))
 	}
@@ -50,7 +50,7 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 func (m *Model) Name() string { return m.name }
 
 func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
-	reply, err := m.provider.Complete(ctx, &Request{Model: m.id, Key: m.key, Params: m.params, Conv: t.conv})
+	reply, err := m.provider.Complete(ctx, &Request{Model: m.id, Key: m.key, Params: t.params, Conv: t.conv})
 	if err != nil {
 		return Reply{}, err
 	}
@@ -63,7 +63,7 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 
 // Complete asks for the next message of c at node n and appends it to c. The error is a *runtime.NodeError.
 func (m *Model) Complete(r *runtime.Run, n *runtime.Node, c *Conversation) (*Reply, error) {
-	reply, err := runtime.Call(r, n, m.tool, c.turn(m))
+	reply, err := runtime.Call(r, n, m.tool, c.turn(r, m))
 	if err != nil {
 		return nil, err
 	}

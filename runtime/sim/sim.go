@@ -235,6 +235,14 @@ func (s *Simulator) Sleep(r *runtime.Run, d time.Duration) error {
 // Now implements runtime.Engine.
 func (s *Simulator) Now(*runtime.Run) time.Time { return s.opts.Begin.Add(s.now) }
 
+// Begin implements runtime.Beginner.
+func (s *Simulator) Begin() time.Time {
+	if s.opts.Replay != nil {
+		return s.opts.Replay.Header().Begin
+	}
+	return s.opts.Begin
+}
+
 // Seed implements runtime.Seeder.
 func (s *Simulator) Seed() uint64 {
 	if s.opts.Replay != nil {
@@ -253,7 +261,7 @@ func (s *Simulator) OwnTime() bool { return true }
 func (s *Simulator) Answers(*runtime.Head) bool { return s.opts.Replay != nil }
 
 // Spent implements runtime.Answerer.
-func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, cost runtime.USD)) {
+func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	if s.opts.Replay != nil {
 		journal.Replay(s.opts.Replay).Spent(prefix, yield)
 	}

@@ -1,0 +1,120 @@
+// Package agent lets a language model work with tools: it asks the model, makes the calls that the answer asks for, all
+// at the same time, tells the model what became of them, and so on until it answers with text (Agent Tools 2.1). What is
+// allowed is decided here and at the runtime's door, never by the model: the tools are those of the Spec, bound at compile
+// time; their arguments are read strictly before anything is called; and calls, turns, cost and tokens have caps.
+//
+// It stands on the runtime's Call, Parallel and Now alone, so that an agent can be recorded, replayed, resumed and
+// simulated like anything else. What a replay needs, the prompt, the messages, the tools' schemas and all receipts, is
+// what the journal holds (Agent Tools 6.4).
+package agent
+
+import (
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// The caps of an agent that does not say otherwise (Agent Tools 5.1).
+const (
+	DefaultMaxIterations = 10
+	DefaultMaxToolCalls  = 25
+	// Unbounded is a cap that is none.
+	Unbounded = -1
+	// DefaultMaxResult is how many bytes of a result a model is told.
+	DefaultMaxResult = 64 << 10
+	// MaxCallsPerTurn is the most calls that one answer can ask for. A model that asks for more fails the node.
+	MaxCallsPerTurn = 256
+)
+
+// maxArgs is the largest text of arguments that is looked at.
+const maxArgs = 1 << 20
+
+// Spec is an agent as a workflow declares it. It is read-only once it is used, and safe for concurrent use.
+type Spec struct {
+	Model *llm.Model
+	Tools []Tool // all that the model can call (Agent Tools 5.1, enabled_tools)
+
+	MaxIterations int // the most answers of the model: 0 = DefaultMaxIterations, or Unbounded
+	MaxToolCalls  int // the most calls of tools: 0 = DefaultMaxToolCalls, or Unbounded
+	MaxResult     int // bytes of a result that the model is told; 0 = DefaultMaxResult
+
+	// Policy is what else holds for what the agent does: effects, cost, tokens. nil: only the run's policies hold.
+	Policy *runtime.Policy
+
+	once  sync.Once
+	told  []llm.Tool
+	index map[string]int // in Tools
+}
+
+// Tool is a tool that a model can call. Use makes one.
+type Tool struct {
+	name string // as the model knows it
+	tool string // name@version
+	told llm.Tool
+	call func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error
+}
+
+// Use makes t callable under a name. schema is the JSON Schema of its input, and in reads that input from what the model
+// wrote.
+func Use[In, Out any](name string, t *runtime.Tool[In, Out], in func(*runtime.Args) In, schema string) Tool {
+	return Tool{
+		name: name,
+		tool: t.Name() + "@" + t.Version(),
+		told: llm.Tool{Name: name, Description: t.Description(), Schema: []byte(schema)},
+		call: func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error {
+			return runtime.Invoke(r, n, t, args, in)
+		},
+	}
+}
+
+func (s *Spec) prepare() {
+	s.once.Do(func() {
+		s.index = make(map[string]int, len(s.Tools))
+		for i, t := range s.Tools {
+			s.told = append(s.told, t.told)
+			s.index[t.name] = i
+		}
+	})
+}
+
+// capped is a cap with its default; -1 is none.
+func capped(n, def int) int {
+	if n == 0 {
+		return def
+	}
+	return max(n, Unbounded)
+}
+
+// Outputs are what an agent node gives, always the same (Agent Tools 3.1). In JSON all five fields are always present.
+type Outputs struct {
+	// Response is the model's last answer.
+	Response string `json:"response"`
+	// ToolsByID holds the receipts of all calls that the model asked for, refused ones too, by their call ids.
+	ToolsByID map[string]Envelope `json:"tools_by_id"`
+	// ToolOrder are the call ids in the order in which the model asked for them.
+	ToolOrder []string `json:"tool_order"`
+	// LastTool is the receipt of the last call in that order that succeeded.
+	LastTool *Envelope `json:"last_tool"`
+	// TracesURL is where the trace of the run is shown.
+	TracesURL *string `json:"traces_url"`
+}
+
+// Envelope is the receipt of a call that a model asked for (Agent Tools 3.2). In JSON all fields are always present.
+type Envelope struct {
+	CallID      string               `json:"call_id"`
+	Name        string               `json:"name"`
+	Version     string               `json:"version"`
+	Input       runtime.Value        `json:"input"`
+	Output      runtime.Value        `json:"output"` // null when the call failed
+	Error       *runtime.ToolError   `json:"error"`  // null when it succeeded
+	TStart      time.Time            `json:"t_start"`
+	TEnd        time.Time            `json:"t_end"`
+	Cached      bool                 `json:"cached"`
+	Truncated   bool                 `json:"truncated"`
+	Attachments []runtime.Attachment `json:"attachments"`
+
+	tool string // as the model knows it
+	raw  []byte // the output's JSON
+}

@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// call is one call that the model asked for.
+type call struct {
+	asked llm.Call
+	tool  *Tool // nil: there is no such tool
+	node  *runtime.Node
+	visit int32
+	args  runtime.Value
+	env   Envelope
+	done  bool // env is there
+}
+
+// calls makes the calls of one answer at the same time. Results, receipts and what is counted have the order in which the
+// model asked, however long each call takes.
+func (w *work) calls(t *runtime.Run, asked []llm.Call) ([]llm.Result, error) {
+	all := make([]call, len(asked))
+	var ready []*call
+	for i := range all {
+		c := &all[i]
+		c.asked = asked[i]
+		if te := w.admit(t, c); te != nil {
+			w.refuse(t, c, te)
+			continue
+		}
+		ready = append(ready, c)
+	}
+	if err := w.perform(t, ready); err != nil {
+		return nil, err
+	}
+	results := make([]llm.Result, len(all))
+	for i := range all {
+		c := &all[i]
+		w.note(&c.env)
+		results[i] = llm.Result{ID: c.asked.ID, Name: c.asked.Name, Text: c.env.text(w.room()), Failed: c.env.Error != nil}
+	}
+	return results, nil
+}
+
+func (w *work) room() int {
+	if w.spec.MaxResult > 0 {
+		return w.spec.MaxResult
+	}
+	return DefaultMaxResult
+}
+
+// admit is the policy guard of the agent (Agent Tools 5.1). It looks at the calls one after the other, before any of them
+// is made.
+func (w *work) admit(t *runtime.Run, c *call) *runtime.ToolError {
+	i, ok := w.spec.index[c.asked.Name]
+	if !ok {
+		return runtime.Errorf(runtime.PolicyDenied, "tool %s is not one of this agent's", strconv.Quote(short(c.asked.Name, 100)))
+	}
+	c.tool, c.node = &w.spec.Tools[i], &w.nodes[i]
+	c.visit = t.Reserve(c.node)
+	if most := capped(w.spec.MaxToolCalls, DefaultMaxToolCalls); most >= 0 && w.made >= most {
+		return runtime.Errorf(runtime.PolicyDenied, "%d tools were called, which is the most that max_tool_calls allows", most)
+	}
+	w.made++
+	if len(c.asked.Args) > maxArgs {
+		return runtime.Invalid("the arguments have %d bytes, at most %d are looked at", len(c.asked.Args), maxArgs)
+	}
+	if strings.TrimSpace(c.asked.Args) == "" {
+		return nil
+	}
+	v, err := runtime.ParseValue([]byte(c.asked.Args))
+	if te, ok := err.(*runtime.ToolError); ok {
+		return runtime.Invalid("the arguments are no JSON object: %s", te.Message)
+	}
+	c.args = v
+	return nil
+}
+
+// perform makes the calls that are allowed.
+func (w *work) perform(t *runtime.Run, ready []*call) error {
+	if len(ready) == 1 {
+		return w.make(t, ready[0])
+	}
+	branches := make([]func(*runtime.Run) error, len(ready))
+	for i, c := range ready {
+		branches[i] = func(r *runtime.Run) error { return w.make(r, c) }
+	}
+	return runtime.Parallel(t, branches...)
+}
+
+// make makes one call. The error is a run error.
+func (w *work) make(t *runtime.Run, c *call) error {
+	args := runtime.ValueArgs(c.args)
+	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x runtime.Receipt) { c.receive(&x) }), c.node, &args)
+	if c.done {
+		return nil
+	}
+	if te, ok := err.(*runtime.ToolError); ok { // before there was a call
+		w.refused(t, c, te)
+		return nil
+	}
+	return err
+}
+
+// receive makes the envelope of a call.
+func (c *call) receive(x *runtime.Receipt) {
+	h := x.Op.Head()
+	e := &c.env
+	e.tool, e.TStart, e.TEnd, e.Cached = c.tool.name, x.Start, x.End, h.Cached
+	e.Name, e.Version = runtime.SplitTool(h.Tool)
+	if b := h.Beside; b != nil {
+		e.Truncated, e.Attachments = b.Truncated, b.Attachments
+	}
+	in, err := x.Op.EncodeIn(nil)
+	if err == nil {
+		e.CallID = runtime.CallID(h.Tool, in, h.Key())
+		e.Input, err = runtime.ParseValue(in)
+	}
+	if x.Err == nil && err == nil {
+		if e.raw, err = x.Op.EncodeOut(nil); err == nil {
+			e.Output, err = runtime.ParseValue(e.raw)
+		}
+	}
+	e.Error, _ = x.Err.(*runtime.ToolError)
+	if e.Error == nil && err != nil {
+		e.Error = runtime.Invalid("the receipt cannot be written: %v", err)
+	}
+	if e.CallID == "" {
+		e.CallID = runtime.CallID(h.Tool, nil, h.Key())
+	}
+	c.done = true
+}
+
+// refuse is what becomes of a call that is not made.
+func (w *work) refuse(t *runtime.Run, c *call, te *runtime.ToolError) {
+	n, tool := c.node, ""
+	if c.tool == nil {
+		n = &runtime.Node{ID: short(c.asked.Name, 100), Pos: w.node.Pos, Index: -1}
+		c.visit = t.Reserve(n)
+		c.node = n
+	} else {
+		tool = c.tool.tool
+	}
+	t.Visit(n, c.visit, 0, nil).Refuse(n, tool, te)
+	w.refused(t, c, te)
+}
+
+// refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is no JSON.
+func (w *work) refused(t *runtime.Run, c *call, te *runtime.ToolError) {
+	name := short(c.asked.Name, 100)
+	e := &c.env
+	e.tool, e.Name, e.Error, e.TStart, e.TEnd = name, name, te, w.answered, w.answered
+	tool := name
+	if c.tool != nil {
+		tool = c.tool.tool
+		e.Name, e.Version = runtime.SplitTool(tool)
+	}
+	var err error
+	if e.Input, err = runtime.ParseValue([]byte(short(c.asked.Args, maxArgs))); err != nil {
+		e.Input = runtime.StringValue(short(strings.ToValidUTF8(c.asked.Args, "\uFFFD"), 1000))
+	}
+	in, err := runtime.AppendCanonical(nil, &e.Input)
+	if err != nil {
+		e.Input, in = runtime.Null(), nil
+	}
+	key := runtime.Head{Node: c.node, Scope: t.Scope(), Visit: c.visit}
+	e.CallID = runtime.CallID(tool, in, key.Key())
+	c.done = true
+}
+
+// note puts a receipt into the outputs.
+func (w *work) note(e *Envelope) {
+	if e.Attachments == nil {
+		e.Attachments = []runtime.Attachment{}
+	}
+	w.out.ToolsByID[e.CallID] = *e
+	w.out.ToolOrder = append(w.out.ToolOrder, e.CallID)
+	if e.Error == nil {
+		last := *e
+		w.out.LastTool = &last
+	}
+}
+
+// text is what the model is told of a call, at most room bytes and a little: text as it is, anything else as JSON.
+func (e *Envelope) text(room int) string {
+	if e.Error != nil {
+		b, _ := json.Marshal(e.Error)
+		return cut(string(b), room)
+	}
+	s := e.Output.String()
+	if e.Output.Kind() != runtime.StringKind {
+		s = string(e.raw)
+		if bytes.Contains(e.raw, []byte(`\u00`)) { // escapes for HTML cost tokens
+			if b, err := e.Output.MarshalJSON(); err == nil {
+				s = string(b)
+			}
+		}
+	}
+	if e.Truncated && e.Output.Kind() == runtime.StringKind && len(e.Attachments) > 0 {
+		a := e.Attachments[len(e.Attachments)-1]
+		return s + fmt.Sprintf("\n[cut: the whole has %d bytes, at %s]", a.Bytes, a.URL)
+	}
+	return cut(s, room)
+}
+
+// cut is the beginning of s and a word about the rest.
+func cut(s string, room int) string {
+	if len(s) <= room {
+		return s
+	}
+	return short(s, room) + fmt.Sprintf("\n[cut: the whole has %d bytes]", len(s))
+}
+
+// short is a beginning of s of at most n bytes.
+func short(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

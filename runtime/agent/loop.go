@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
+// model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
+func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (Outputs, error) {
+	s.prepare()
+	run := r.Scoped()
+	w := &work{spec: s, node: n, session: run.Session(n, s.Policy),
+		out:   Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}},
+		conv:  llm.Conversation{System: p.System, Tools: s.told, Messages: []llm.Message{{Role: llm.User, Text: p.Text, Media: p.Media}}},
+		nodes: make([]runtime.Node, len(s.Tools)+1),
+	}
+	for i, t := range s.Tools {
+		w.nodes[i] = runtime.Node{ID: t.name, Pos: n.Pos, Index: -1}
+	}
+	w.model = &w.nodes[len(s.Tools)]
+	*w.model = runtime.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry, Timeout: n.Timeout}
+	w.out.TracesURL = w.session.TraceURL()
+	for i := 0; ; i++ {
+		done, err := w.turn(i)
+		if err != nil {
+			return Outputs{}, r.Fail(n, err)
+		}
+		if done {
+			return w.out, nil
+		}
+	}
+}
+
+// work is one visit of an agent node.
+type work struct {
+	spec    *Spec
+	node    *runtime.Node
+	session *runtime.Session
+	conv    llm.Conversation
+	nodes   []runtime.Node // of the tools, in their order, and of the model
+	model   *runtime.Node
+	made    int // calls that count
+	out     Outputs
+
+	answered time.Time // when the model's last answer was there
+}
+
+// turn asks the model once and makes the calls it asks for.
+func (w *work) turn(i int) (done bool, err error) {
+	most := capped(w.spec.MaxIterations, DefaultMaxIterations)
+	if i == most {
+		return false, exhausted(most)
+	}
+	t := w.session.Turn(i)
+	ask := t.Visit(w.model, t.Reserve(w.model), 0, func(x runtime.Receipt) { w.answered = x.End })
+	reply, err := w.spec.Model.Complete(ask, w.model, &w.conv)
+	if err != nil {
+		return false, err
+	}
+	switch calls := reply.Message.Calls; {
+	case reply.Stop == llm.Length:
+		return false, runtime.Errorf(runtime.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+	case reply.Stop == llm.Refusal:
+		return false, runtime.Errorf(runtime.ProviderError, "%s refused to answer", reply.Model)
+	case len(calls) == 0:
+		w.out.Response = reply.Message.Text
+		return true, nil
+	case len(calls) > MaxCallsPerTurn:
+		return false, runtime.Errorf(runtime.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
+	case i+1 == most: // nobody could be told what becomes of them
+		return false, exhausted(most)
+	default:
+		results, err := w.calls(t, calls)
+		w.conv.Messages = append(w.conv.Messages, llm.Message{Role: llm.Tools, Results: results})
+		return false, err
+	}
+}
+
+func exhausted(most int) error {
+	return runtime.Errorf(runtime.PolicyDenied, "the model was asked %d times, which is the most that max_iterations allows, and wants more tools", most)
+}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"encoding/json"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Selector says which call a pin is about (Agent Tools 4.2.1).
+type Selector struct {
+	tool     string
+	strategy string
+	id       string
+	required bool
+}
+
+// Latest selects the last call of a tool. When that call failed, there is none.
+func Latest(tool string) Selector { return Selector{tool: tool, strategy: "latest"} }
+
+// FirstSuccess selects the first call of a tool that succeeded.
+func FirstSuccess(tool string) Selector { return Selector{tool: tool, strategy: "first_success"} }
+
+// ByCallID selects the call of that id, if it is one of the tool and succeeded.
+func ByCallID(tool, id string) Selector { return Selector{tool: tool, strategy: "by_call_id", id: id} }
+
+// Required makes a pin without a call an error (Agent Tools 4.2.1, on_missing: error). Else it is nil.
+func (s Selector) Required() Selector {
+	s.required = true
+	return s
+}
+
+// Pin returns the output of the selected call. It is nil when there is none, also when the agent does not have the tool
+// any more (Agent Tools 4.2). The error is a *runtime.NodeError of n.
+func Pin[T any](r *runtime.Run, n *runtime.Node, out Outputs, s Selector) (*T, error) {
+	e := s.find(&out)
+	if e == nil {
+		if !s.required {
+			return nil, nil
+		}
+		return nil, r.Fail(n, runtime.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
+	}
+	v := new(T)
+	if err := json.Unmarshal(e.raw, v); err != nil {
+		return nil, r.Fail(n, runtime.Invalid("pin: the output of %s does not fit: %v", s.tool, err))
+	}
+	return v, nil
+}
+
+func (s *Selector) find(out *Outputs) *Envelope {
+	var found *Envelope
+	for _, id := range out.ToolOrder {
+		e := out.ToolsByID[id]
+		if e.tool != s.tool || s.strategy == "by_call_id" && id != s.id || s.strategy == "first_success" && e.Error != nil {
+			continue
+		}
+		found = &e
+		if s.strategy != "latest" {
+			break
+		}
+	}
+	if found == nil || found.Error != nil {
+		return nil
+	}
+	return found
+}
+
+func (s *Selector) what() string {
+	switch s.strategy {
+	case "latest":
+		return "successful last call"
+	case "first_success":
+		return "successful call"
+	}
+	return "successful call with the given id"
+}

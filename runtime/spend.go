@@ -1,0 +1,65 @@
+package runtime
+
+// Spend is what calls take out of budgets: dollars, and tokens of language models.
+type Spend struct {
+	Cost   USD
+	Tokens int64
+}
+
+// minus returns what is left of s.
+func (s Spend) minus(t Spend) Spend { return Spend{s.Cost - t.Cost, s.Tokens - t.Tokens} }
+
+// meter says what calls of a language model take.
+type meter[In, Out any] struct {
+	most func(*In) Spend
+	took func(*In, *Out) Spend
+}
+
+// Metered marks a tool that asks a language model. Budgets reserve for an attempt what most says, and get back what took
+// says it did not take. Policies bound what models cost and take in tokens; their bounds of tools, effects and numbers of
+// calls are about what is called because of the answers, not about the asking.
+func Metered[In, Out any](most func(*In) Spend, took func(*In, *Out) Spend) ToolOption {
+	m := &meter[In, Out]{most, took}
+	return func(o *toolOptions) { o.meter = m }
+}
+
+// most is what an attempt takes at most.
+func (t *Tool[In, Out]) most(in *In) Spend {
+	if m, ok := t.meter.(*meter[In, Out]); ok {
+		return m.most(in)
+	}
+	return Spend{Cost: t.cost}
+}
+
+// meters notes beside the call what it may take, before it is made.
+func (o *op[In, Out]) meters() {
+	b, most := o.head.beside(), o.tool.most(&o.in)
+	b.Metered, b.Cost, b.Tokens = true, most.Cost, most.Tokens
+}
+
+// metered notes what the call of a model took. An answer that says the provider has not begun costs nothing; of any other
+// failure nobody knows, so that it has taken what was reserved.
+func (o *op[In, Out]) metered(err error) {
+	b := o.head.beside()
+	if err != nil {
+		if te := toolError(err); te != nil {
+			switch te.Code {
+			case RateLimit, AuthRequired, ValidationError, PolicyDenied:
+				b.Cost, b.Tokens = 0, 0
+			}
+		}
+		return
+	}
+	took := o.tool.meter.(*meter[In, Out]).took(&o.in, &o.out)
+	b.Cost, b.Tokens = took.Cost, took.Tokens
+}
+
+// Capped reports whether a policy bounds what the run's calls cost or take in tokens.
+func (r *Run) Capped() bool {
+	for g := r.guard; g != nil; g = g.outer {
+		if g.budget != unbounded || g.policy.MaxTokens > 0 {
+			return true
+		}
+	}
+	return false
+}
