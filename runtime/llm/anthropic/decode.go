@@ -31,7 +31,10 @@ type answer struct {
 	usage  sdk.Usage
 }
 
-// sound reports whether fields have the types that the interface says. The library leaves out what has not.
+// The library's decoder is lenient: it leaves out what has the wrong type, and takes numbers for texts. These look at
+// what has been there.
+
+// sound reports whether fields could be read.
 func sound(fields ...respjson.Field) bool {
 	for _, f := range fields {
 		if raw := f.Raw(); !f.Valid() && raw != respjson.Omitted && raw != respjson.Null {
@@ -41,7 +44,27 @@ func sound(fields ...respjson.Field) bool {
 	return true
 }
 
-var errTypes = "a field has another type than it should"
+// texts reports whether fields are texts, where they are there.
+func texts(fields ...respjson.Field) bool {
+	for _, f := range fields {
+		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && raw[0] != '"' {
+			return false
+		}
+	}
+	return sound(fields...)
+}
+
+// counts reports whether fields are numbers, where they are there.
+func counts(fields ...respjson.Field) bool {
+	for _, f := range fields {
+		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+			return false
+		}
+	}
+	return sound(fields...)
+}
+
+const wrongTypes = "a field has another type than it should"
 
 // whole reads an answer that came in one piece.
 func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
@@ -55,14 +78,14 @@ func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
 		}
 		return nil, wire.Garbled(host, "it has no content")
 	}
-	if !sound(msg.JSON.Content, msg.JSON.Model, msg.JSON.StopReason, msg.JSON.Usage) || !soundUsage(&msg.Usage) {
-		return nil, wire.Garbled(host, errTypes)
+	if !sound(msg.JSON.Content, msg.JSON.Usage) || !texts(msg.JSON.Model, msg.JSON.StopReason) || !soundUsage(&msg.Usage) {
+		return nil, wire.Garbled(host, wrongTypes)
 	}
 	a := answer{model: string(msg.Model), stop: string(msg.StopReason), usage: msg.Usage}
 	for i := range msg.Content {
 		b := &msg.Content[i]
-		if !sound(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) || b.Type == "" {
-			return nil, wire.Garbled(host, errTypes)
+		if !texts(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) || b.Type == "" {
+			return nil, wire.Garbled(host, wrongTypes)
 		}
 		a.blocks = append(a.blocks, block{kind: b.Type, id: b.ID, name: b.Name, text: []byte(b.Text + b.Thinking),
 			args: []byte(b.Input), signature: []byte(b.Signature), data: b.Data})
@@ -83,7 +106,7 @@ func read(host string, data []byte, v any) error {
 }
 
 func soundUsage(u *sdk.Usage) bool {
-	return sound(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens)
+	return counts(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens)
 }
 
 // streamed puts an answer together that comes in pieces.
@@ -95,8 +118,8 @@ func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)
 		if err := read(host, []byte(data), &e); err != nil {
 			return false, err
 		}
-		if !sound(e.JSON.Type, e.JSON.Index, e.JSON.Delta, e.JSON.Message, e.JSON.ContentBlock, e.JSON.Usage) {
-			return false, wire.Garbled(host, errTypes)
+		if !texts(e.JSON.Type) || !counts(e.JSON.Index) || !sound(e.JSON.Delta, e.JSON.Message, e.JSON.ContentBlock, e.JSON.Usage) {
+			return false, wire.Garbled(host, wrongTypes)
 		}
 		switch e.Type {
 		case "message_start":
@@ -105,8 +128,8 @@ func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)
 			}
 			begun = true
 			a.model, a.usage = string(e.Message.Model), e.Message.Usage
-			if !sound(e.Message.JSON.Model, e.Message.JSON.Usage) || !soundUsage(&a.usage) {
-				return false, wire.Garbled(host, errTypes)
+			if !texts(e.Message.JSON.Model) || !sound(e.Message.JSON.Usage) || !soundUsage(&a.usage) {
+				return false, wire.Garbled(host, wrongTypes)
 			}
 		case "message_stop":
 			done = true
@@ -138,8 +161,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		if e.Index != int64(len(a.blocks)) || e.Index >= wire.MaxCalls {
 			return wire.Garbled(host, "its parts are out of order")
 		}
-		if !sound(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) {
-			return wire.Garbled(host, errTypes)
+		if !texts(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) {
+			return wire.Garbled(host, wrongTypes)
 		}
 		a.blocks = append(a.blocks, block{kind: b.Type, id: b.ID, name: b.Name, text: []byte(b.Text + b.Thinking), signature: []byte(b.Signature), data: b.Data})
 		if b.Type == "text" && b.Text != "" && delta != nil {
@@ -150,8 +173,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		if e.Index < 0 || e.Index >= int64(len(a.blocks)) {
 			return wire.Garbled(host, "it goes on with a part that has not begun")
 		}
-		if !sound(d.JSON.Type, d.JSON.Text, d.JSON.PartialJSON, d.JSON.Thinking, d.JSON.Signature) {
-			return wire.Garbled(host, errTypes)
+		if !texts(d.JSON.Type, d.JSON.Text, d.JSON.PartialJSON, d.JSON.Thinking, d.JSON.Signature) {
+			return wire.Garbled(host, wrongTypes)
 		}
 		b := &a.blocks[e.Index]
 		b.text = append(append(b.text, d.Text...), d.Thinking...)
@@ -162,8 +185,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		}
 	case "message_delta":
 		u := &e.Usage
-		if !sound(e.Delta.JSON.StopReason, u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens) {
-			return wire.Garbled(host, errTypes)
+		if !texts(e.Delta.JSON.StopReason) || !counts(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens) {
+			return wire.Garbled(host, wrongTypes)
 		}
 		a.stop = string(e.Delta.StopReason)
 		// The counts are those of the whole message; what is not there has not changed.

@@ -13,7 +13,8 @@ type Names struct {
 // longestName is what the strictest provider takes.
 const longestName = 64
 
-// Safe returns a name of at most 64 letters, digits, "_" and "-". Different names stay different.
+// Safe returns a name of at most 64 letters, digits, "_" and "-", of which the first is a letter or "_". Different names
+// stay different.
 func (n *Names) Safe(name string) string {
 	if s, ok := n.safe[name]; ok {
 		return s
@@ -27,6 +28,9 @@ func (n *Names) Safe(name string) string {
 		}
 		return '_'
 	}, name)
+	if base == "" || base[0] == '-' || base[0] >= '0' && base[0] <= '9' {
+		base = "_" + base
+	}
 	s := base[:min(len(base), longestName)]
 	for i := 2; ; i++ {
 		if _, taken := n.real[s]; !taken {

@@ -61,7 +61,7 @@ func (o *Object) MarshalJSON() ([]byte, error) {
 }
 
 // Encode is JSON without the escapes for HTML. v is of texts, numbers and valid raw JSON, which always encode.
-func Encode(v any) []byte {
+func Encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
