@@ -120,7 +120,7 @@ type answerTool struct {
 }
 
 func newAnswerTool(names *wire.Names, s *llm.Schema) *answerTool {
-	a := &answerTool{name: names.Safe("answer"), schema: s.JSON}
+	a := &answerTool{name: names.Own("answer"), schema: s.JSON}
 	v, _ := wire.ParseSchema(s.JSON)
 	root, ok := v.(*wire.Object)
 	if ok && root.Get("type") == "object" && !root.Has("anyOf") && !root.Has("oneOf") && !root.Has("allOf") {

@@ -22,6 +22,22 @@ func (n *Names) Safe(name string) string {
 	if n.safe == nil {
 		n.safe, n.real = map[string]string{}, map[string]string{}
 	}
+	s := n.free(name)
+	n.safe[name], n.real[s] = s, name
+	return s
+}
+
+// Own returns a safe name for a tool of the provider's own, beside all that have been asked for so far.
+func (n *Names) Own(name string) string {
+	if n.safe == nil {
+		n.safe, n.real = map[string]string{}, map[string]string{}
+	}
+	s := n.free(name)
+	n.real[s] = s
+	return s
+}
+
+func (n *Names) free(name string) string {
 	base := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -34,13 +50,11 @@ func (n *Names) Safe(name string) string {
 	s := base[:min(len(base), longestName)]
 	for i := 2; ; i++ {
 		if _, taken := n.real[s]; !taken {
-			break
+			return s
 		}
 		suffix := "_" + strconv.Itoa(i)
 		s = base[:min(len(base), longestName-len(suffix))] + suffix
 	}
-	n.safe[name], n.real[s] = s, name
-	return s
 }
 
 // Real returns the tool's own name. What is not a translated name stays as it is: the model has made it up.
