@@ -324,6 +324,9 @@ func TestInjection(t *testing.T) {
 			if !isRef && g.open() {
 				open++
 				each = pick(11, 60)
+				if p.slow {
+					each = 6
+				}
 			}
 			for i := range each {
 				choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
