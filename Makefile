@@ -26,7 +26,7 @@ test: ## Run all tests
 
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
-	go test -race ./runtime/... ./golden/...
+	go test -race -timeout 30m ./runtime/... ./golden
 
 .PHONY: caps
 caps: ## Hold caps and budgets against 100,000 rounds of 64 calls at once
