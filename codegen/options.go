@@ -50,6 +50,9 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	case t.Idempotency:
 		option("Idempotent")
 	}
+	if _, ok := t.Binding.(*ir.StarlarkTool); ok && t.MaxOutput > 0 { // the others bound what they read
+		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
+	}
 	if g.p.Sandbox[t] == check.Process {
 		out = append(out, jen.Qual(sandboxPath, "Process").Call(sandboxReads(t)...))
 	}

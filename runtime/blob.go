@@ -28,7 +28,7 @@ type Blob interface {
 // WithBlobs gives outputs beyond MaxOutput a place to be kept whole. Without one they are POLICY_DENIED. With one, text
 // and values of type Value are cut: text is then its beginning, any other Value is replaced by the map
 // {truncated, preview, url, content_type, bytes}. The envelope says truncated, and has the whole as an attachment
-// (Agent Tools 5.4). Typed outputs stay denied: a part of a struct or list would be another one.
+// (Agent Tools 5.4), and observers get a warning that names it. Typed outputs stay denied: a part of a struct or list would be another one.
 func WithBlobs(b Blobs) Option { return func(rt *Runtime) { rt.blobs = b } }
 
 // MaxBlob is the largest blob that a call may write: 64 MiB.
@@ -56,12 +56,7 @@ func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 	if err != nil {
 		return err
 	}
-	if err := Attach(ctx, a); err != nil {
-		return err
-	}
-	attaching.Lock()
-	defer attaching.Unlock()
-	c.Head().beside().Truncated = true
+	r.cut(c.Head(), a)
 	return nil
 }
 
@@ -111,53 +106,131 @@ func (c *counted) Write(p []byte) (int, error) {
 
 // truncate cuts an output whose JSON is larger than limit, and keeps the whole. ptr points to the output. It is false
 // when there is no store, or the output is of a type that cannot be cut.
-func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (bool, error) {
+func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bool, err error) {
 	if r.state.rt.blobs == nil {
 		return false, nil
 	}
-	var whole []byte
-	kind := "application/json"
-	text, isText := ptr.(*string)
-	value, isValue := ptr.(*Value)
-	switch {
-	case isText:
-		whole, kind = []byte(*text), "text/plain; charset=utf-8"
-	case isValue && value.Kind() == StringKind:
-		whole, kind = []byte(value.text), "text/plain; charset=utf-8"
-	case isValue:
-		b, err := value.MarshalJSON() // without the escapes for HTML
+	switch out := ptr.(type) {
+	case *string:
+		*out, err = r.cutText(ctx, h, *out, limit)
+		return true, err
+	case *Value:
+		if out.Kind() == StringKind {
+			text, err := r.cutText(ctx, h, out.text, limit)
+			*out = StringValue(text)
+			return true, err
+		}
+		whole, err := out.MarshalJSON() // without the escapes for HTML
 		if err != nil {
 			return false, nil
 		}
-		whole = b
-	default:
-		return false, nil
+		*out, err = r.cutJSON(ctx, h, whole, limit)
+		return true, err
 	}
+	return false, nil
+}
+
+// cutText keeps the whole of a text and returns its beginning, whose JSON has at most limit bytes.
+func (r *Run) cutText(ctx context.Context, h *Head, whole string, limit int) (string, error) {
+	a, err := r.spill(ctx, strings.NewReader(whole), "text/plain; charset=utf-8")
+	if err != nil {
+		return "", err
+	}
+	r.cut(h, a)
+	return beginning(r.state.rt.redactor.Load().Text(whole), limit), nil
+}
+
+// cutJSON keeps the whole of a document and returns what stands for it, whose JSON has at most limit bytes.
+func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (Value, error) {
+	const kind = "application/json"
 	a, err := r.spill(ctx, bytes.NewReader(whole), kind)
 	if err != nil {
-		return false, err
+		return Null(), err
 	}
-	switch {
-	case isText:
-		*text = beginning(*text, limit)
-	case value.Kind() == StringKind:
-		*value = StringValue(beginning(value.text, limit))
-	default:
-		short := func(preview string) Value {
-			return MapValue(Entry{"truncated", BoolValue(true)}, Entry{"preview", StringValue(preview)}, Entry{"url", StringValue(a.URL)},
-				Entry{"content_type", StringValue(kind)}, Entry{"bytes", IntValue(a.Bytes)})
-		}
-		frame, err := json.Marshal(short(""))
-		if err != nil || len(frame) > limit {
-			return false, nil // not even that fits
-		}
-		*value = short(beginning(string(whole), limit-len(frame)+2))
+	short := func(preview string) Value {
+		return MapValue(Entry{"truncated", BoolValue(true)}, Entry{"preview", StringValue(preview)}, Entry{"url", StringValue(a.URL)},
+			Entry{"content_type", StringValue(kind)}, Entry{"bytes", IntValue(a.Bytes)})
 	}
+	frame, err := json.Marshal(short(""))
+	if err != nil || len(frame) > limit {
+		return Null(), tooLarge(len(whole), limit) // not even that fits
+	}
+	r.cut(h, a)
+	return short(beginning(r.state.rt.redactor.Load().Text(string(whole)), limit-len(frame)+2)), nil
+}
+
+// cut notes that the output of a call is only a part of a.
+func (r *Run) cut(h *Head, a Attachment) {
 	attaching.Lock()
-	defer attaching.Unlock()
 	b := h.beside()
 	b.Truncated, b.Attachments = true, append(b.Attachments, a)
-	return true, nil
+	attaching.Unlock()
+	if r.observed() {
+		r.emit(Event{Kind: Warning, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: r.Now(), Message: "the output of " + h.Tool + " is cut; all of it is " + a.URL})
+	}
+}
+
+func tooLarge(bytes, limit int) *ToolError {
+	return Errorf(PolicyDenied, "output has %d bytes, at most %d are allowed", bytes, limit)
+}
+
+// Room is how many bytes the output of the running tool may have so that Cut or Beginning take it: limit, or MaxBlob
+// where the run has a store and outputs of type Out can be cut.
+func Room[Out any](ctx context.Context, limit int) int {
+	switch any((*Out)(nil)).(type) {
+	case *string, *Value:
+		if CanSpill(ctx) {
+			return max(limit, MaxBlob)
+		}
+	}
+	return limit
+}
+
+// Cut is Decode for the output of the running tool: of data that has more than limit bytes it keeps the whole in the
+// store of the run, as WithBlobs describes. It is for data within Room.
+func Cut[Out any](ctx context.Context, data []byte, limit int, out *Out) error {
+	if len(data) <= limit {
+		return Decode(data, out)
+	}
+	c := callOf(ctx)
+	if Room[Out](ctx, limit) == limit || len(data) == 0 {
+		return tooLarge(len(data), limit)
+	}
+	r, _ := c.place()
+	text, isText := any(out).(*string)
+	value, isValue := any(out).(*Value)
+	if isValue && data[0] != '"' { // it is not decoded: values take many times as much as their text
+		if !json.Valid(data) {
+			return Decode(data, out)
+		}
+		cut, err := r.cutJSON(ctx, c.Head(), data, limit)
+		*value = cut
+		return err
+	}
+	var whole string
+	if err := Decode(data, &whole); err != nil {
+		return err
+	}
+	begin, err := r.cutText(ctx, c.Head(), whole, limit)
+	if isText {
+		*text = begin
+	} else {
+		*value = StringValue(begin)
+	}
+	return err
+}
+
+// Beginning returns text if it has at most limit bytes, and else what Cut makes of it. It is for text within Room.
+func Beginning(ctx context.Context, text string, limit int) (string, error) {
+	if len(text) <= limit {
+		return text, nil
+	}
+	c := callOf(ctx)
+	if !CanSpill(ctx) {
+		return "", tooLarge(len(text), limit)
+	}
+	r, _ := c.place()
+	return r.cutText(ctx, c.Head(), text, limit)
 }
 
 // beginning is the longest beginning of s, of whole characters, whose JSON has at most limit bytes.

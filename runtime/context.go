@@ -135,6 +135,15 @@ func (i Invocation) IdempotencyKey() string {
 	return i.CallID()
 }
 
+// MaxOutput returns the bound of the output's JSON in bytes that the tool declares with MaxOutput, 0 when it declares none.
+func (i Invocation) MaxOutput() int {
+	if i.call == nil {
+		return 0
+	}
+	_, opts := i.call.place()
+	return opts.maxOutput
+}
+
 // Sandbox returns the least isolation that the call needs: the tool's own, or that of the policy.
 func (i Invocation) Sandbox() Tier {
 	if i.call == nil {

@@ -316,7 +316,7 @@ func (o *op[In, Out]) admit(ctx context.Context) error {
 			if cut, err := o.run.truncate(ctx, &o.head, &o.out, limit); cut || err != nil {
 				return err
 			}
-			return Errorf(PolicyDenied, "output has %d bytes, at most %d are allowed", len(b), limit)
+			return tooLarge(len(b), limit)
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
 	}
-	rt.carried = rt.carried || len(rt.observers) > 0 || rt.tenant != "" // events carry keys, so scopes are needed
+	rt.carried = rt.carried || len(rt.observers) > 0 || rt.tenant != "" || rt.blobs != nil // events carry keys, so scopes are needed
 	if err := rt.findSecrets(); err != nil {
 		return nil, err
 	}

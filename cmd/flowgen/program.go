@@ -68,6 +68,7 @@ func (a *app) runCommand() *cobra.Command {
 			"    --input NAME=VALUE    an input, repeatable\n" +
 			"    --input-json FILE     all inputs as a JSON object; - is stdin\n" +
 			"    TEXT                  the input, where there is a single one that is text\n" +
+			"    --blobs DIR           keep outputs that are too large there\n" +
 			"    --json-events         progress as JSON Lines\n" +
 			"    --help                the workflow's inputs and all flags",
 		Args: cobra.MinimumNArgs(1),

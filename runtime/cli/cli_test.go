@@ -463,3 +463,54 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// What is too large goes into the directory that the flag or the variable names.
+func TestBlobs(t *testing.T) {
+	large := func(_ context.Context, in sampleInput) (string, error) { return strings.Repeat("large ", 1000), nil }
+	start := func(o ...runtime.Option) (*largeSample, error) {
+		rt, err := runtime.New(sampleInfo, o...)
+		return &largeSample{rt, runtime.Bind("sample.large@1", runtime.Reads, large, runtime.MaxOutput(100))}, err
+	}
+	dir := filepath.Join(t.TempDir(), "blobs")
+	for name, at := range map[string]struct {
+		args []string
+		env  string
+		code int
+		says string
+	}{
+		"flag":     {[]string{"--blobs", dir}, "", exitOK, "the output of sample.large@1 is cut; all of it is file://"},
+		"variable": {nil, dir, exitOK, "the output of sample.large@1 is cut; all of it is file://"},
+		"neither":  {nil, "", exitFailed, "POLICY_DENIED"},
+		"no place": {[]string{"--blobs", "/dev/null/x"}, dir, exitFault, "cannot keep large outputs: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConsole(append(at.args, "--input", "repo=r")...)
+			c.env = func(name string) string { return map[string]string{"FLOWGEN_BLOBS": at.env}[name] }
+			if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != at.code || !strings.Contains(c.err.String(), at.says) {
+				t.Fatalf("exit %d\n%s", code, c.err.String())
+			}
+			if at.code != exitOK {
+				return
+			}
+			if got := c.out.String(); !strings.HasPrefix(got, `"large large `) || len(got) > 110 {
+				t.Errorf("result %s", got)
+			}
+			_, url, _ := strings.Cut(c.err.String(), "file://")
+			url, _, _ = strings.Cut(url, "\n")
+			if b, err := os.ReadFile(strings.TrimSpace(url)); err != nil || len(b) != 6000 {
+				t.Errorf("%d bytes, %v", len(b), err)
+			}
+		})
+	}
+}
+
+type largeSample struct {
+	rt   *runtime.Runtime
+	tool *runtime.Tool[sampleInput, string]
+}
+
+func (w *largeSample) Run(ctx context.Context, in sampleInput) (out string, err error) {
+	run := w.rt.Start(ctx)
+	defer run.End(&err)
+	return runtime.Call(run, sampleNode, w.tool, in)
+}

@@ -17,6 +17,7 @@ type runFlags struct {
 	jsonEvents bool
 	quiet      bool
 	raw        string   // output field to print instead of the whole result
+	blobs      string   // directory for outputs that are too large
 	texts      []string // arguments that are no flags
 }
 
@@ -37,6 +38,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	set.BoolVar(&f.jsonEvents, "json-events", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
+	set.StringVar(&f.blobs, "blobs", "", "")
 	texts, err := parseFlags(set, args)
 	f.texts = texts
 	return f, err
@@ -81,12 +83,14 @@ func flagMistake(set []string, err error) mistake {
 	return mistake{err.Error(), "see --help"}
 }
 
-var runFlagNames = []string{"input", "input-json", "json-events", "quiet", "raw", "help", "version"}
+var runFlagNames = []string{"blobs", "input", "input-json", "json-events", "quiet", "raw", "help", "version"}
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others
   --input-json FILE     read the inputs from a JSON object; - is standard input
   --raw NAME            print one text field of the result, as it is
+  --blobs DIR           keep outputs of tools that are too large in this directory,
+                        and go on with their beginning; FLOWGEN_BLOBS is the default
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
 `

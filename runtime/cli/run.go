@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/blob"
 )
 
 func isHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
@@ -42,6 +44,15 @@ func runCommand(s *system, w *workflow, args []string) int {
 		return exitUsage
 	}
 	options := []runtime.Option{runtime.WithSecretLookup(secrets), clean.follow} // an observed run does more work, so a quiet one has no observer
+	if dir := cmp.Or(f.blobs, s.env("FLOWGEN_BLOBS")); dir != "" {
+		store, err := blob.Open(dir)
+		if err != nil {
+			s.complain(mistake{"cannot keep large outputs: " + err.Error(), "--blobs and FLOWGEN_BLOBS name a directory that can be written"})
+			return exitFault
+		}
+		defer store.Close()
+		options = append(options, runtime.WithBlobs(store))
+	}
 	shown := newDisplay(s, f)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))

@@ -121,9 +121,9 @@ func exitError(c *Command, state *os.ProcessState, stderr *tail) error {
 	return e
 }
 
-func tooLarge(c *Command) error {
-	e := runtime.Errorf(runtime.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), c.maxOutput())
-	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(c.maxOutput())})
+func tooLarge(c *Command, most int) error {
+	e := runtime.Errorf(runtime.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), most)
+	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(most))})
 	return e
 }
 

@@ -79,7 +79,8 @@ type Command struct {
 	// and so on, and never become part of the script's text.
 	Shell string
 
-	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput.
+	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut where the
+	// run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int64
 }
 
@@ -94,11 +95,16 @@ func bind[In, Out any](name string, e runtime.Effects, f func(context.Context, I
 func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, string] {
 	return bind(name, e, func(ctx context.Context, in In) (string, error) {
 		c := f(in)
-		out, err := run(ctx, &c, true)
+		limit := int(c.maxOutput())
+		out, err := run(ctx, &c, runtime.Room[string](ctx, limit))
 		if err != nil {
 			return "", err
 		}
-		return text(&c, out)
+		all, err := text(&c, out)
+		if err != nil {
+			return "", err
+		}
+		return runtime.Beginning(ctx, all, limit)
 	}, o...)
 }
 
@@ -108,7 +114,7 @@ func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runti
 func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, []string] {
 	return bind(name, e, func(ctx context.Context, in In) ([]string, error) {
 		c := f(in)
-		out, err := run(ctx, &c, true)
+		out, err := run(ctx, &c, int(c.maxOutput()))
 		if err != nil {
 			return nil, err
 		}
@@ -122,12 +128,15 @@ func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...
 	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
 		var v Out
 		c := f(in)
-		out, err := run(ctx, &c, true)
+		limit := int(c.maxOutput())
+		out, err := run(ctx, &c, runtime.Room[Out](ctx, limit))
 		if err != nil {
 			return v, err
 		}
-		err = decode(&c, out, &v)
-		return v, err
+		if err := runtime.Cut(ctx, out, limit, &v); err != nil {
+			return v, badOutput(&c, err)
+		}
+		return v, nil
 	}, o...)
 }
 
@@ -136,7 +145,7 @@ func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...
 func None[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, struct{}] {
 	return bind(name, e, func(ctx context.Context, in In) (struct{}, error) {
 		c := f(in)
-		_, err := run(ctx, &c, false)
+		_, err := run(ctx, &c, 0)
 		return struct{}{}, err
 	}, o...)
 }

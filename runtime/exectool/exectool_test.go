@@ -148,7 +148,7 @@ func TestExit(t *testing.T) {
 		{"kill", sh("echo dying >&2; kill -KILL $$"), "sh was killed by SIGKILL: dying", `{"signal":"SIGKILL","stderr":"dying\n"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := run(t.Context(), &tt.c, true)
+			_, err := run(t.Context(), &tt.c, int(tt.c.maxOutput()))
 			te := wantTool(t, err, runtime.ProviderError, tt.message)
 			var got, want runtime.Value
 			if err := want.UnmarshalJSON([]byte(tt.details)); err != nil {
@@ -166,7 +166,7 @@ func TestExit(t *testing.T) {
 
 func TestStderrIsBounded(t *testing.T) {
 	c := sh(`i=0; while [ $i -lt 20000 ]; do echo "line é $i"; i=$((i+1)); done >&2; exit 1`)
-	_, err := run(t.Context(), &c, true)
+	_, err := run(t.Context(), &c, int(c.maxOutput()))
 	te := wantTool(t, err, runtime.ProviderError, "sh exited with status 1: line é 0")
 	d := detail(t, te)
 	if len(d) > 2*tailBytes || !strings.Contains(d, "line é 19999") || strings.Contains(d, "line é 100\\n") {
@@ -219,7 +219,7 @@ func TestNotStarted(t *testing.T) {
 		{"too long", Command{Args: []string{"true", strings.Repeat("x", 4<<20)}}, runtime.ValidationError, "true: arguments and environment are too long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := run(t.Context(), &tt.c, true)
+			_, err := run(t.Context(), &tt.c, int(tt.c.maxOutput()))
 			wantTool(t, err, tt.code, tt.message)
 		})
 	}
@@ -230,7 +230,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("TZ", "UTC")
 	t.Setenv("LANG", "C")
 	c := Command{Args: []string{"env"}, Env: []string{"A=1", "LANG=xx", "A=2", "EMPTY="}, Dir: t.TempDir()}
-	out, err := run(t.Context(), &c, true)
+	out, err := run(t.Context(), &c, int(c.maxOutput()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Command{Args: []string{"./here"}, Dir: filepath.Base(dir)}
-	out, err := run(t.Context(), &c, true)
+	out, err := run(t.Context(), &c, int(c.maxOutput()))
 	if err != nil || string(out) != want+"\n" {
 		t.Errorf("got %q, %v; want %q", out, err, want)
 	}
@@ -270,7 +270,7 @@ func TestDir(t *testing.T) {
 
 func TestOwnSession(t *testing.T) {
 	c := sh(`read -r pid name state ppid pgrp session rest </proc/$$/stat && echo "$pid $pgrp $session"; (: </dev/tty) 2>/dev/null && echo tty`)
-	out, err := run(t.Context(), &c, true)
+	out, err := run(t.Context(), &c, int(c.maxOutput()))
 	fields := strings.Fields(string(out))
 	if len(fields) == 0 {
 		t.Skip("no /proc here")
@@ -284,20 +284,20 @@ func TestStdin(t *testing.T) {
 	big := strings.Repeat("0123456789abcde\n", 1<<16) // 1 MiB, far more than a pipe holds
 	t.Run("both ways", func(t *testing.T) {
 		c := Command{Args: []string{"cat"}, Stdin: big}
-		out, err := run(t.Context(), &c, true)
+		out, err := run(t.Context(), &c, int(c.maxOutput()))
 		if err != nil || string(out) != big {
 			t.Errorf("got %d bytes, %v; want %d", len(out), err, len(big))
 		}
 	})
 	t.Run("not read", func(t *testing.T) {
 		c := Command{Args: []string{"true"}, Stdin: big}
-		if _, err := run(t.Context(), &c, true); err != nil {
+		if _, err := run(t.Context(), &c, int(c.maxOutput())); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("none is empty", func(t *testing.T) {
 		c := Command{Args: []string{"cat"}}
-		if out, err := run(t.Context(), &c, true); err != nil || len(out) != 0 {
+		if out, err := run(t.Context(), &c, int(c.maxOutput())); err != nil || len(out) != 0 {
 			t.Errorf("got %q, %v", out, err)
 		}
 	})
@@ -305,14 +305,14 @@ func TestStdin(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		c := Command{Args: []string{"sleep", "60"}, Stdin: big}
-		_, err := run(ctx, &c, true)
+		_, err := run(ctx, &c, int(c.maxOutput()))
 		wantTool(t, err, runtime.Timeout, "sleep did not finish in time and was stopped")
 	})
 }
 
 func TestOutputCap(t *testing.T) {
 	exact := Command{Args: []string{"head", "-c", "1000", "/dev/zero"}, MaxOutput: 1000}
-	if out, err := run(t.Context(), &exact, true); err != nil || len(out) != 1000 {
+	if out, err := run(t.Context(), &exact, int(exact.maxOutput())); err != nil || len(out) != 1000 {
 		t.Errorf("at the cap: %d bytes, %v", len(out), err)
 	}
 	for name, c := range map[string]Command{
@@ -324,7 +324,7 @@ func TestOutputCap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
-			_, err := run(t.Context(), &c, true)
+			_, err := run(t.Context(), &c, int(c.maxOutput()))
 			te := wantTool(t, err, runtime.PolicyDenied, c.name()+" wrote more than the "+strconv.FormatInt(c.maxOutput(), 10)+" bytes allowed")
 			if d, want := detail(t, te), `{"max_output":`+strconv.FormatInt(c.maxOutput(), 10)+`}`; d != want {
 				t.Errorf("details %s, want %s", d, want)
@@ -423,7 +423,7 @@ func TestStop(t *testing.T) {
 				}
 				c := sh(tt.script, file)
 				done := make(chan error, 1)
-				go func() { _, err := run(ctx, &c, true); done <- err }()
+				go func() { _, err := run(ctx, &c, int(c.maxOutput())); done <- err }()
 				waitFile(t, file, tt.pids)
 				begin := time.Now()
 				cancel(errors.New("stop"))
@@ -460,7 +460,7 @@ func deadlineOnDemand(ctx context.Context) (context.Context, context.CancelFunc)
 func TestBackgroundChildren(t *testing.T) {
 	t.Run("may finish writing", func(t *testing.T) {
 		c := sh("(sleep 0.05; echo late) & echo early")
-		out, err := run(t.Context(), &c, true)
+		out, err := run(t.Context(), &c, int(c.maxOutput()))
 		if err != nil || string(out) != "early\nlate\n" {
 			t.Errorf("got %q, %v", out, err)
 		}
@@ -469,7 +469,7 @@ func TestBackgroundChildren(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "pids")
 		c := sh(`sleep 60 & echo $! >"$1"; echo early`, file)
 		begin := time.Now()
-		out, err := run(t.Context(), &c, true)
+		out, err := run(t.Context(), &c, int(c.maxOutput()))
 		if err != nil || string(out) != "early\n" {
 			t.Errorf("got %q, %v", out, err)
 		}
@@ -481,7 +481,7 @@ func TestBackgroundChildren(t *testing.T) {
 	t.Run("without the pipes are not left behind", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "pids")
 		c := sh(`sleep 60 >/dev/null 2>&1 & echo $! >"$1"`, file)
-		if _, err := run(t.Context(), &c, true); err != nil {
+		if _, err := run(t.Context(), &c, int(c.maxOutput())); err != nil {
 			t.Error(err)
 		}
 		eventuallyDead(t, file)
@@ -490,7 +490,7 @@ func TestBackgroundChildren(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "pids")
 		c := sh(`setsid sh -c 'echo $$ >"$0"; exec sleep 60' "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo early`, file)
 		begin := time.Now()
-		out, err := run(t.Context(), &c, true)
+		out, err := run(t.Context(), &c, int(c.maxOutput()))
 		if err != nil || string(out) != "early\n" {
 			t.Errorf("got %q, %v", out, err)
 		}
@@ -508,7 +508,7 @@ func TestCancelledBefore(t *testing.T) {
 	cancel()
 	file := filepath.Join(t.TempDir(), "ran")
 	c := sh(`echo x >"$1"`, file)
-	if _, err := run(ctx, &c, true); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, &c, int(c.maxOutput())); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -534,7 +534,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	round := func() {
 		for i := range cases {
-			_, _ = run(t.Context(), &cases[i], true)
+			_, _ = run(t.Context(), &cases[i], int(cases[i].maxOutput()))
 		}
 	}
 	round()

@@ -114,13 +114,6 @@ func lines(c *Command, out []byte) ([]string, error) {
 	return list, nil
 }
 
-func decode[Out any](c *Command, out []byte, v *Out) error {
-	if err := runtime.Decode(out, v); err != nil {
-		return badOutput(c, err)
-	}
-	return nil
-}
-
 func checkUTF8(c *Command, out []byte) error {
 	if utf8.Valid(out) {
 		return nil

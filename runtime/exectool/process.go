@@ -11,10 +11,10 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 )
 
-// run executes c and returns its standard output, or nil when it is not kept.
+// run executes c and returns its standard output, which has at most so many bytes; with 0 it is not kept.
 // When it returns, the process is reaped, its group is gone, and no goroutine
 // or descriptor of the call is left.
-func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
+func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ended(c, err, "")
 	}
@@ -26,7 +26,7 @@ func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
 		return nil, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}
-	s, err := openStreams(cmd, c, keep)
+	s, err := openStreams(cmd, c, most)
 	if err != nil {
 		return nil, notStarted(c, err)
 	}
@@ -49,7 +49,7 @@ func run(ctx context.Context, c *Command, keep bool) ([]byte, error) {
 	}
 	switch {
 	case s.stdout.exceeded():
-		return nil, tooLarge(c)
+		return nil, tooLarge(c, most)
 	case stopped:
 		return nil, ended(c, ctx.Err(), s.stderr.text())
 	}
@@ -132,9 +132,9 @@ type streams struct {
 	fed      chan struct{} // closed when the input is written or given up
 }
 
-func openStreams(cmd *exec.Cmd, c *Command, keep bool) (_ *streams, err error) {
+func openStreams(cmd *exec.Cmd, c *Command, most int) (_ *streams, err error) {
 	s := &streams{stdin: c.Stdin, done: make(chan struct{}), fed: make(chan struct{})}
-	s.stdout = capped{keep: keep, max: c.maxOutput(), over: make(chan struct{})}
+	s.stdout = capped{keep: most > 0, max: int64(most), over: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.closeChildEnds()

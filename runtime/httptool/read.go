@@ -171,12 +171,12 @@ func (x *exchange) unzip(w *wire) (*gzip.Reader, error) {
 	return nil, x.invalid("is no valid gzip data")
 }
 
-// whole reads the body and refuses one that is larger than the cap.
-func (x *exchange) whole() ([]byte, error) {
-	if x.resp.ContentLength > x.maxOutput+slack {
+// whole reads the body and refuses one that is larger than most bytes.
+func (x *exchange) whole(most int64) ([]byte, error) {
+	if x.resp.ContentLength > most+slack {
 		return nil, x.tooLarge() // need not be read to be known
 	}
-	data, cut, err := x.body(x.maxOutput)
+	data, cut, err := x.body(most)
 	if err == nil && cut {
 		err = x.tooLarge()
 	}
@@ -187,7 +187,7 @@ func (x *exchange) whole() ([]byte, error) {
 // cap and returns its beginning.
 func (x *exchange) start() ([]byte, error) {
 	if !runtime.CanSpill(x.ctx) {
-		return x.whole()
+		return x.whole(x.maxOutput)
 	}
 	if x.resp.ContentLength > runtime.MaxBlob {
 		return nil, x.tooLarge()
@@ -252,7 +252,8 @@ func (x *exchange) text() (string, error) {
 }
 
 func decode[Out any](x *exchange) (out Out, err error) {
-	data, err := x.whole()
+	limit := int(x.maxOutput)
+	data, err := x.whole(int64(runtime.Room[Out](x.ctx, limit)))
 	if err != nil {
 		return out, err
 	}
@@ -263,9 +264,12 @@ func decode[Out any](x *exchange) (out Out, err error) {
 	if len(data) == 0 {
 		return out, x.invalid("is empty, JSON expected")
 	}
-	if x.closed {
+	switch {
+	case len(data) > limit:
+		err = runtime.Cut(x.ctx, data, limit, &out)
+	case x.closed:
 		err = runtime.Decode(data, &out)
-	} else {
+	default:
 		err = runtime.DecodeKnown(data, &out)
 	}
 	if err == nil {

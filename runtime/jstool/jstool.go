@@ -49,7 +49,8 @@ type Module struct {
 	// Interpreter is the program to run; empty means FLOWGEN_NODE or node.
 	Interpreter string
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput.
+	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
+	// where the run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int
 }
 
@@ -63,14 +64,15 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 		if err != nil {
 			return out, runtime.Invalid("input of %s: %v", m.Name, err)
 		}
-		result, err := b.call(ctx, e, args)
+		limit := worker.MaxOutput(m.MaxOutput)
+		result, err := b.call(ctx, e, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Decode(result, &out)
+		err = runtime.Cut(ctx, result, limit, &out)
 		return out, b.badResult(err)
 	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
 }
@@ -112,13 +114,13 @@ func (m *bound) badResult(err error) error {
 	return &e
 }
 
-// call runs the module's default export with args, a JSON object.
-func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte) ([]byte, error) {
-	body, err := m.request(ctx, args)
+// call runs the module's default export with args, a JSON object. Its result has at most limit bytes.
+func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte, limit int) ([]byte, error) {
+	body, err := m.request(ctx, args, limit)
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: m.MaxOutput, Asset: m.asset,
+	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset,
 		Tenant: runtime.ToolContext(ctx).TenantID()}
 	out, err := pool(m.Interpreter, runtime.Isolated(ctx)).Call(ctx, &call)
 	if err != nil {

@@ -52,7 +52,7 @@ type diffOut struct {
 
 // do calls code's default export with an argument in JSON.
 func do(ctx context.Context, e runtime.Effects, code, arg string) (string, error) {
-	b, err := newBound(Module{Name: "tool.mjs", Code: code}).call(ctx, e, []byte(arg))
+	b, err := newBound(Module{Name: "tool.mjs", Code: code}).call(ctx, e, []byte(arg), worker.DefaultMaxOutput)
 	return string(b), err
 }
 
@@ -161,7 +161,7 @@ func TestResults(t *testing.T) {
 	_, err := do(t.Context(), runtime.Writes, echo, `{"a":"\\","v":[9007199254740993]}`)
 	wantTool(t, err, runtime.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
 	large := strings.Repeat("é1 ", 1<<20)
-	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), runtime.Writes, []byte(`{"v":"`+large+`"}`))
+	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), runtime.Writes, []byte(`{"v":"`+large+`"}`), 8<<20)
 	if err != nil || string(got) != `"`+large+`"` {
 		t.Errorf("%d bytes became %d, %v", len(large), len(got), err)
 	}

@@ -10,16 +10,12 @@ import (
 )
 
 // request is the body of a call: {"k": key of the module, "m": max output, "a": argument, "c": context}.
-func (m *bound) request(ctx context.Context, args []byte) ([][]byte, error) {
+func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the argument is no object", m.Name)
 	}
 	if n := jsvalue.Inexact(args); n != "" {
 		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)
-	}
-	limit := m.MaxOutput
-	if limit <= 0 {
-		limit = worker.DefaultMaxOutput
 	}
 	b := make([]byte, 0, len(m.asset.Key)+64)
 	b = append(append(b, `{"k":"`...), m.asset.Key...)

@@ -64,7 +64,7 @@ type Pin struct {
 	Hash  string // of the whole tool
 	Parts string // a check value for each part: tells what has changed, never whether
 
-	MaxOutput int  // bytes of the result; 0 is DefaultMaxOutput
+	MaxOutput int  // bytes of the result; 0 is DefaultMaxOutput. Beyond it, text and values are cut where there is a store (runtime.WithBlobs)
 	Open      bool // fields that the result's type does not have are left out, as the locked schema allows them
 }
 
@@ -88,7 +88,7 @@ func Any[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.
 
 // bind makes the tool: call it, then read the result.
 func bind[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o []runtime.ToolOption,
-	read func(*call) (Out, error)) *runtime.Tool[In, Out] {
+	read func(context.Context, *call) (Out, error)) *runtime.Tool[In, Out] {
 	if p.MaxOutput <= 0 {
 		p.MaxOutput = DefaultMaxOutput
 	}
@@ -104,7 +104,7 @@ func bind[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o []run
 		if err := c.do(ctx); err != nil {
 			return out, err
 		}
-		return read(c)
+		return read(ctx, c)
 	}, append(s.options(), o...)...)
 }
 

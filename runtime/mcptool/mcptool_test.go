@@ -125,6 +125,12 @@ func TestFailures(t *testing.T) {
 		}
 		_, err = invoke(t, bigTool, big{1001})
 		wantError(t, err, runtime.PolicyDenied, "more than the bytes allowed")
+		if got, a := kept(t, bigTool, big{5000}); len(got) != 1000-2 || a.Bytes != 5000 || a.ContentType != "text/plain; charset=utf-8" {
+			t.Errorf("%d bytes, %+v", len(got), a)
+		}
+		if got, a := kept(t, Any[big]("w.big@1", runtime.Reads, s, p), big{5000}); got.Kind() != runtime.StringKind || a.Bytes != 5000 {
+			t.Errorf("%v, %+v", got, a)
+		}
 		_, err = invoke(t, bigTool, big{40 << 20})
 		wantError(t, err, runtime.PolicyDenied, "larger than the bytes allowed")
 		if got, err := invoke(t, bigTool, big{10}); err != nil || len(got) != 10 {

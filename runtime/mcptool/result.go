@@ -80,8 +80,8 @@ func (c *call) texts() []string {
 	return out
 }
 
-func (c *call) allow(bytes int) error {
-	if bytes <= c.pin.MaxOutput {
+func (c *call) allow(bytes, most int) error {
+	if bytes <= most {
 		return nil
 	}
 	return c.server.fault(runtime.PolicyDenied, c.name()+" answered with more than the bytes allowed",
@@ -99,7 +99,7 @@ func (c *call) structured() []byte {
 	return nil
 }
 
-func text(c *call) (string, error) {
+func text(ctx context.Context, c *call) (string, error) {
 	texts := c.texts()
 	if texts == nil {
 		if kinds := c.kinds(); kinds != "" {
@@ -111,7 +111,15 @@ func text(c *call) (string, error) {
 		return "", nil // a tool may have nothing to say
 	}
 	out := strings.Join(texts, "\n")
-	return out, c.allow(len(out))
+	return c.beginning(ctx, out)
+}
+
+// beginning is text, cut where that is possible.
+func (c *call) beginning(ctx context.Context, text string) (string, error) {
+	if err := c.allow(len(text), runtime.Room[string](ctx, c.pin.MaxOutput)); err != nil {
+		return "", err
+	}
+	return runtime.Beginning(ctx, text, c.pin.MaxOutput)
 }
 
 // kinds are the kinds of the blocks that are not text.
@@ -125,7 +133,7 @@ func (c *call) kinds() string {
 	return clip(strings.Join(out, ", "), nameRunes)
 }
 
-func decode[Out any](c *call) (out Out, err error) {
+func decode[Out any](ctx context.Context, c *call) (out Out, err error) {
 	data := c.structured()
 	if data == nil {
 		texts := c.texts()
@@ -134,7 +142,7 @@ func decode[Out any](c *call) (out Out, err error) {
 		}
 		data = []byte(texts[0])
 	}
-	if err := c.allow(len(data)); err != nil {
+	if err := c.allow(len(data), c.pin.MaxOutput); err != nil {
 		return out, err
 	}
 	if c.pin.Open {
@@ -145,23 +153,26 @@ func decode[Out any](c *call) (out Out, err error) {
 	return out, c.unreadable(err)
 }
 
-func dynamic(c *call) (runtime.Value, error) {
+func dynamic(ctx context.Context, c *call) (v runtime.Value, err error) {
 	data := c.structured()
 	if data == nil {
 		blocks := c.blocks()
 		if len(blocks) == 1 && blocks[0].Type == "text" && blocks[0].Text != nil {
-			return runtime.StringValue(*blocks[0].Text), c.allow(len(*blocks[0].Text))
+			text, err := c.beginning(ctx, *blocks[0].Text)
+			return runtime.StringValue(text), err
 		}
 		data, _ = json.Marshal(c.result.Content) // raw messages that came out of a decoder
 	}
-	if err := c.allow(len(data)); err != nil {
-		return runtime.Null(), err
+	if err := c.allow(len(data), runtime.Room[runtime.Value](ctx, c.pin.MaxOutput)); err != nil {
+		return v, err
 	}
 	if string(data) == "null" { // no content at all
 		return runtime.ListValue(), nil
 	}
-	v, err := runtime.ParseValue(data)
-	return v, c.unreadable(err)
+	if err = runtime.Cut(ctx, data, c.pin.MaxOutput, &v); err != nil {
+		return v, c.unreadable(err)
+	}
+	return v, nil
 }
 
 // unreadable says whose result it is that the decoder complains about.

@@ -67,7 +67,8 @@ type Func struct {
 	Module string  // "package.module"
 	Name   string  // "function", or "Class.method" for what a class offers without an instance
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput.
+	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
+	// where the run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int
 }
 
@@ -80,14 +81,15 @@ func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.Tool
 		if err != nil {
 			return out, runtime.Invalid("input of %s: %v", f.what(), err)
 		}
-		result, err := f.call(ctx, e, args)
+		limit := worker.MaxOutput(f.MaxOutput)
+		result, err := f.call(ctx, e, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Decode(result, &out)
+		err = runtime.Cut(ctx, result, limit, &out)
 		return out, f.badResult(err)
 	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
 }
@@ -105,13 +107,13 @@ func (f *Func) badResult(err error) error {
 	return &e
 }
 
-// call runs the function with args, a JSON object.
-func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte) ([]byte, error) {
-	body, err := f.request(ctx, args)
+// call runs the function with args, a JSON object. Its result has at most limit bytes.
+func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte, limit int) ([]byte, error) {
+	body, err := f.request(ctx, args, limit)
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: f.MaxOutput, Tenant: runtime.ToolContext(ctx).TenantID()}
+	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: limit, Tenant: runtime.ToolContext(ctx).TenantID()}
 	out, err := f.Source.pool(runtime.Isolated(ctx)).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)

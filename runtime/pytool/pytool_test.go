@@ -55,7 +55,7 @@ type diffOut struct {
 // do calls a function of basic.py with arguments in JSON.
 func do(ctx context.Context, e runtime.Effects, function, args string) (string, error) {
 	f := Func{Source: tools, Module: "basic", Name: function}
-	b, err := f.call(ctx, e, []byte(args))
+	b, err := f.call(ctx, e, []byte(args), worker.DefaultMaxOutput)
 	return string(b), err
 }
 
@@ -119,7 +119,7 @@ func TestErrors(t *testing.T) {
 		{"syntax", "f", `{}`, runtime.SandboxError, "Cannot import module 'syntax': SyntaxError: invalid syntax (syntax.py, line 1)"},
 	} {
 		f := Func{Source: tools, Module: tt.module, Name: tt.name}
-		_, err := f.call(t.Context(), runtime.Writes, []byte(tt.args))
+		_, err := f.call(t.Context(), runtime.Writes, []byte(tt.args), worker.DefaultMaxOutput)
 		var te *runtime.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || te.Message != tt.message {
 			t.Errorf("%s:%s: got %v, want %s: %s", tt.module, tt.name, err, tt.code, tt.message)
@@ -175,7 +175,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	f := Func{Source: tools, Module: "basic", Name: "results", MaxOutput: 4 << 20}
-	if got, err := f.call(t.Context(), runtime.Writes, []byte(`{"kind": "large"}`)); err != nil || len(got) != 3<<20+2 {
+	if got, err := f.call(t.Context(), runtime.Writes, []byte(`{"kind": "large"}`), f.MaxOutput); err != nil || len(got) != 3<<20+2 {
 		t.Errorf("with a larger cap: %d bytes, %v", len(got), err)
 	}
 }
@@ -328,7 +328,7 @@ func TestEmbedded(t *testing.T) {
 	}}
 	call := func(module, name string) (string, error) {
 		f := Func{Source: s, Module: module, Name: name}
-		b, err := f.call(t.Context(), runtime.Writes, []byte("{}"))
+		b, err := f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
 		return string(b), err
 	}
 	if got, err := call("pkg", "f"); got != `["é","pkg.sub","data"]` || err != nil {
@@ -350,10 +350,10 @@ func TestInterpreter(t *testing.T) {
 	needPython(t)
 	s := &Source{Path: tools.Path, Interpreter: "/no/such/python"}
 	f := Func{Source: s, Module: "basic", Name: "pid"}
-	_, err := f.call(t.Context(), runtime.Writes, []byte("{}"))
+	_, err := f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
 	wantTool(t, err, runtime.SandboxError, "Python was not found (/no/such/python); install it or set FLOWGEN_PYTHON")
 	t.Setenv("FLOWGEN_PYTHON", "/bin/true")
 	f.Source = &Source{Path: tools.Path}
-	_, err = f.call(t.Context(), runtime.Writes, []byte("{}"))
+	_, err = f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
 	wantTool(t, err, runtime.SandboxError, "the Python worker could not be started")
 }

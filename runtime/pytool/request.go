@@ -10,17 +10,13 @@ import (
 )
 
 // request is the body of a call: {"f": "module:function", "m": max output, "a": arguments, "c": context}.
-func (f *Func) request(ctx context.Context, args []byte) ([][]byte, error) {
+func (f *Func) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the arguments are no object", f.what())
 	}
 	what, err := json.Marshal(f.what())
 	if err != nil {
 		return nil, err
-	}
-	limit := f.MaxOutput
-	if limit <= 0 {
-		limit = worker.DefaultMaxOutput
 	}
 	b := make([]byte, 0, len(what)+64)
 	b = append(append(b, `{"f":`...), what...)

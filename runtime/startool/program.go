@@ -79,8 +79,8 @@ func (p *program) thread() *starlark.Thread {
 	return t
 }
 
-// call runs the function with args, a JSON object.
-func (p *program) call(ctx context.Context, args []byte) ([]byte, error) {
+// call runs the function with args, a JSON object. Its result has at most limit bytes.
+func (p *program) call(ctx context.Context, args []byte, limit int) ([]byte, error) {
 	p.once.Do(p.load)
 	if p.err != nil {
 		return nil, p.err
@@ -102,7 +102,7 @@ func (p *program) call(ctx context.Context, args []byte) ([]byte, error) {
 		}
 		return nil, p.failed(err)
 	}
-	b, err := encode(nil, v, DefaultMaxOutput)
+	b, err := encode(nil, v, limit)
 	if err != nil {
 		return nil, p.badResult(err)
 	}

@@ -19,7 +19,7 @@
 //   - SANDBOX_ERROR: the file cannot be compiled, or has no such function
 //   - VALIDATION_ERROR: arguments that do not fit; a result that has no JSON or does not
 //     fit the declared type
-//   - POLICY_DENIED: a bound, or a result of more than DefaultMaxOutput
+//   - POLICY_DENIED: a bound, or a result that is too large
 //   - TIMEOUT: the context's deadline passed
 //   - UNKNOWN: any other error of the program, fail() among them (details traceback)
 //
@@ -37,13 +37,15 @@ const (
 	// MaxSteps bounds the steps of one call; copying and comparing large values counts as well.
 	MaxSteps = 10_000_000
 
-	// DefaultMaxOutput bounds the result's JSON: 2 MiB.
+	// DefaultMaxOutput bounds the result's JSON where runtime.MaxOutput does not: 2 MiB.
 	DefaultMaxOutput = 2 << 20
 )
 
 // Bind makes a tool of a function of a Starlark file. file is the name that messages give it, source its text. The
 // fields of In are the function's keyword arguments; one that JSON leaves out (omitempty) leaves the parameter its
-// default. The result is decoded into Out as strictly as runtime.Decode does; an Out of struct{} ignores it.
+// default. The result is decoded into Out as strictly as runtime.Decode does; an Out of struct{} ignores it. Its JSON has
+// at most DefaultMaxOutput bytes, or what runtime.MaxOutput says; text and values beyond it are cut where the run has a
+// store for the whole (runtime.WithBlobs).
 func Bind[In, Out any](name string, e runtime.Effects, file, source, function string, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	p := &program{file: file, source: source, function: function}
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
@@ -51,14 +53,18 @@ func Bind[In, Out any](name string, e runtime.Effects, file, source, function st
 		if err != nil {
 			return out, runtime.Invalid("input of %s: %v", p.what(), err)
 		}
-		result, err := p.call(ctx, args)
+		limit := runtime.ToolContext(ctx).MaxOutput()
+		if limit == 0 {
+			limit = DefaultMaxOutput
+		}
+		result, err := p.call(ctx, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Decode(result, &out)
+		err = runtime.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
 	}, o...)
 }

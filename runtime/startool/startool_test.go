@@ -76,7 +76,7 @@ func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.
 func eval(t *testing.T, source, args string) (string, error) {
 	t.Helper()
 	p := &program{file: "f.star", source: source, function: "f"}
-	b, err := p.call(t.Context(), []byte(args))
+	b, err := p.call(t.Context(), []byte(args), DefaultMaxOutput)
 	return string(b), err
 }
 
@@ -253,11 +253,11 @@ func TestDeadline(t *testing.T) {
 	p := &program{file: "f.star", source: "def f():\n    for i in range(1000000000): pass", function: "f"}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := p.call(ctx, []byte("{}"))
+	_, err := p.call(ctx, []byte("{}"), DefaultMaxOutput)
 	wantTool(t, err, runtime.Timeout, "f.star:f did not finish in time and was stopped")
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.call(ctx, []byte("{}")); err != context.Canceled {
+	if _, err := p.call(ctx, []byte("{}"), DefaultMaxOutput); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -240,9 +240,12 @@ func tooLarge(c *Call) error {
 	return e
 }
 
-func (c *Call) maxOutput() int {
-	if c.MaxOutput <= 0 {
+func (c *Call) maxOutput() int { return MaxOutput(c.MaxOutput) }
+
+// MaxOutput is the bound that a declared one gives: DefaultMaxOutput for 0, and MaxFrame at most.
+func MaxOutput(declared int) int {
+	if declared <= 0 {
 		return DefaultMaxOutput
 	}
-	return min(c.MaxOutput, MaxFrame)
+	return min(declared, MaxFrame)
 }

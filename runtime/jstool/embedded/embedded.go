@@ -27,7 +27,7 @@ type Module struct {
 	Name string // what messages and stack traces call it: "double.ts"
 	Code string // ES module without imports
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput.
+	// MaxOutput bounds the result's JSON in bytes as in package jstool.
 	MaxOutput int
 }
 
@@ -39,14 +39,15 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 		if err != nil {
 			return out, runtime.Invalid("input of %s: %v", m.Name, err)
 		}
-		result, err := s.call(ctx, args)
+		limit := worker.MaxOutput(m.MaxOutput)
+		result, err := s.call(ctx, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
 			return out, worker.Redact(ctx, err)
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Decode(result, &out)
+		err = runtime.Cut(ctx, result, limit, &out)
 		return out, s.badResult(err)
 	}, o...)
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +41,7 @@ export default async function greet(a) { return { lines: a.raw.split("\n").lengt
 
 func do(ctx context.Context, code, arg string) (string, error) {
 	s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
-	b, err := s.call(ctx, []byte(arg))
+	b, err := s.call(ctx, []byte(arg), worker.DefaultMaxOutput)
 	return string(b), err
 }
 
@@ -130,7 +131,7 @@ func TestDeadline(t *testing.T) {
 		s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		begin := time.Now()
-		_, err := s.call(ctx, []byte(`{}`))
+		_, err := s.call(ctx, []byte(`{}`), worker.DefaultMaxOutput)
 		cancel()
 		wantTool(t, err, runtime.Timeout, "tool.mjs did not finish in time and was stopped")
 		if took := time.Since(begin); took > 2*time.Second {

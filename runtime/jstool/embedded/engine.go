@@ -38,7 +38,7 @@ type engine struct {
 // machine is one interpreter. It serves one call at a time.
 type machine struct {
 	vm      *sobek.Runtime
-	perform sobek.Callable // (arguments' JSON, context's JSON or undefined) -> promise or nothing; the end comes to done
+	perform sobek.Callable // (arguments' JSON, context's JSON or undefined, limit of the result) -> promise or nothing; the end comes to done
 	end     outcome
 	broken  bool
 }
@@ -49,8 +49,8 @@ type outcome struct {
 	failed string // JSON of an error object
 }
 
-// call runs the module's default export with args, a JSON object.
-func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
+// call runs the module's default export with args, a JSON object. Its result has at most limit bytes.
+func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, s.ended(err)
 	}
@@ -76,7 +76,7 @@ func (s *engine) call(ctx context.Context, args []byte) ([]byte, error) {
 	go func() {
 		var r reply
 		if r.err = s.load(m); r.err == nil {
-			r.out, r.err = s.run(m, args, string(given))
+			r.out, r.err = s.run(m, args, string(given), limit)
 		}
 		done <- r
 	}()
@@ -151,12 +151,8 @@ func (s *engine) load(m *machine) (err error) {
 	if err != nil {
 		return err
 	}
-	limit := s.MaxOutput
-	if limit <= 0 {
-		limit = worker.DefaultMaxOutput
-	}
 	prepare, _ := sobek.AssertFunction(start)
-	made, err := prepare(sobek.Undefined(), values, m.vm.ToValue(s.Name), m.vm.ToValue(min(limit, worker.MaxFrame)),
+	made, err := prepare(sobek.Undefined(), values, m.vm.ToValue(s.Name),
 		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, result: v} }),
 		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }))
 	if err != nil {
@@ -193,7 +189,7 @@ func (s *engine) unloadable(why string) error {
 }
 
 // run makes one call. Afterwards the interpreter is used again unless it was interrupted.
-func (s *engine) run(m *machine, args []byte, given string) (_ []byte, err error) {
+func (s *engine) run(m *machine, args []byte, given string, limit int) (_ []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			m.broken = true
@@ -206,7 +202,7 @@ func (s *engine) run(m *machine, args []byte, given string) (_ []byte, err error
 		c = m.vm.ToValue(given)
 	}
 	// Promises that can be settled are settled when this returns.
-	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c); err != nil {
+	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c, m.vm.ToValue(limit)); err != nil {
 		m.broken = true
 		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(err.Error(), 1000))
 	}

@@ -1,8 +1,9 @@
-(function (values, name, limit, resolve, reject) {
+(function (values, name, resolve, reject) {
   "use strict";
   const { encode, describe, Refused, TAIL } = values();
   const { parse } = JSON;
   let output = "";
+  let limit = 0;
   const print = (...a) => {
     output += a.map((v) => (typeof v === "string" ? v : show(v))).join(" ") + "\n";
     if (output.length > 2 * TAIL) output = output.slice(-TAIL);
@@ -41,8 +42,9 @@
       fail(e);
     }
   };
-  return (main) => (args, given) => {
+  return (main) => (args, given, most) => {
     output = "";
+    limit = most;
     try {
       const c = { auth: {}, call_id: "", tenant_id: "", ...(given === undefined ? {} : parse(given)) };
       const v = main(parse(args), c);
