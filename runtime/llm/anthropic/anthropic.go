@@ -55,6 +55,9 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 		}
 		req.Conv.Memo = m
 	}
+	if err := unknown(req.Conv.Messages[m.told:]); err != nil {
+		return nil, err
+	}
 	m.add(req.Conv.Messages)
 
 	header := http.Header{"Anthropic-Version": {version}}

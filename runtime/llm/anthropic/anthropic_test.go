@@ -102,6 +102,15 @@ func TestSeedIsRefused(t *testing.T) {
 	}
 }
 
+func TestFilesThatNobodyTakes(t *testing.T) {
+	for _, x := range []llm.Media{{Type: "application/zip", Data: []byte("x")}, {Type: "text/plain", URL: "https://h.test/x.txt"}, {Type: "audio/wav", Data: []byte("x")}} {
+		_, err := At("http://127.0.0.1:1").Complete(t.Context(), &llm.Request{Model: "m", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Media: []llm.Media{x}}}}})
+		if want := "VALIDATION_ERROR: Anthropic's models take images, PDF files and the data of texts, not " + x.Type; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestStructuredOutput(t *testing.T) {
 	object := `{"$schema":"x","type":"object","properties":{"b":{"type":"string","minLength":2,"description":"Text."},"a":{"type":"array","minItems":2,"items":{"type":"integer","minimum":0}},
 		"e":{"const":"x"},"f":{"type":"string","format":"date"},"g":{"type":"string","format":"own"}},"required":["b"]}`

@@ -217,6 +217,19 @@ func (m *memo) results(msg llm.Message) []sdk.ContentBlockParamUnion {
 	return blocks
 }
 
+// unknown says which of the files the interface has no place for; nil when there is none.
+func unknown(all []llm.Message) error {
+	for _, msg := range all {
+		for _, x := range msg.Media {
+			image, text := strings.HasPrefix(x.Type, "image/"), strings.HasPrefix(x.Type, "text/")
+			if !image && x.Type != "application/pdf" && (!text || x.URL != "") {
+				return runtime.Invalid("Anthropic's models take images, PDF files and the data of texts, not %s", x.Type)
+			}
+		}
+	}
+	return nil
+}
+
 // content is what a user says: media first, as the provider advises.
 func content(msg llm.Message) []sdk.ContentBlockParamUnion {
 	var blocks []sdk.ContentBlockParamUnion
