@@ -138,7 +138,7 @@ func TestMarks(t *testing.T) {
 }
 
 // elsewhere are the codes that no single compilation can report: they come from the command line.
-var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet, diag.Interpreter}
+var elsewhere = []diag.Code{diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet, diag.SecretBroad, diag.Interpreter}
 
 // TestEveryCode: every diagnostic code stands in a golden.
 func TestEveryCode(t *testing.T) {

@@ -16,6 +16,7 @@ type Tool struct {
 	EffectsSpan source.Span
 	In          *schema.Type // struct; nil: not declared
 	Out         *schema.Type // nil: not declared
+	OutSpan     source.Span  // of its declaration
 	Binding     Binding
 	MaxOutput   int64  // bytes; 0 = default
 	State       string // "", active, deprecated, blocked

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/runtime/secret"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -44,7 +45,7 @@ func (a *app) checkCommand() *cobra.Command {
 				}
 			}
 			if secrets {
-				list = append(list, secretsNotSet(programs, os.LookupEnv)...)
+				list = append(list, checkSecrets(programs, secret.Default().Lookup)...)
 			}
 			if write != nil {
 				if err := write(a.stdout, list); err != nil {
@@ -56,7 +57,7 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set in the environment")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the whole organisation")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd

@@ -295,11 +295,17 @@ func (d *described) example(v string) string {
 		return ""
 	}
 	e := &ir.Example{Description: x.Description, Span: d.at}
-	if x.In != nil {
-		e.InJSON, e.In = d.constant(x.In), d.value(x.In)
-	}
-	if x.Out != nil {
-		e.OutJSON, e.Out = d.constant(x.Out), d.value(x.Out)
+	read := newJSONReader(d.at, v)
+	_, _, _ = read.token() // {
+	for read.dec.More() {
+		key, _, _ := read.token()
+		name, _ := key.(string)
+		switch value := read.value(); {
+		case strings.EqualFold(name, "in"): // as encoding/json has it
+			e.InJSON, e.In = d.constant(x.In), value
+		case strings.EqualFold(name, "out"):
+			e.OutJSON, e.Out = d.constant(x.Out), value
+		}
 	}
 	d.tool.Examples = append(d.tool.Examples, e)
 	return ""
@@ -312,50 +318,4 @@ func (d *described) constant(raw json.RawMessage) *schema.Default {
 		return nil // it was decoded before
 	}
 	return &schema.Default{JSON: b.String(), Span: d.at}
-}
-
-// value is JSON as a value of the file, all of it at the directive's place.
-func (d *described) value(raw json.RawMessage) ir.Value {
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.UseNumber()
-	return d.next(dec)
-}
-
-func (d *described) next(dec *json.Decoder) ir.Value {
-	scalar := func(text, tag string) ir.Value {
-		return &ir.Scalar{Text: source.Text{Value: text, Span: d.at, Opaque: true}, Tag: tag}
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return scalar("null", "!!null") // it was decoded before
-	}
-	switch v := token.(type) {
-	case json.Delim:
-		if v == '[' {
-			list := &ir.List{Span: d.at}
-			for dec.More() {
-				list.Items = append(list.Items, d.next(dec))
-			}
-			_, _ = dec.Token()
-			return list
-		}
-		o := &ir.Object{Span: d.at}
-		for dec.More() {
-			key, _ := dec.Token()
-			name, _ := key.(string)
-			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: name, Span: d.at}, Value: d.next(dec)})
-		}
-		_, _ = dec.Token()
-		return o
-	case bool:
-		return scalar(strconv.FormatBool(v), "!!bool")
-	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
-			return scalar(v.String(), "!!float")
-		}
-		return scalar(v.String(), "!!int")
-	case string:
-		return scalar(v, "!!str")
-	}
-	return scalar("null", "!!null")
 }

@@ -50,7 +50,7 @@ func (r *resolver) missing(f *ref, p *packages.Package) {
 		d.Message = shown + " holds no Go files"
 	case strings.Contains(msg, "build constraints exclude all Go files"):
 		d.Message = "build constraints exclude all Go files of " + shown
-	case isFolder && (msg == "" || strings.Contains(msg, "directory not found")):
+	case isFolder && (msg == "" && !r.hasFolder(f, rel) || strings.Contains(msg, "directory not found")):
 		d.Message = "there is no folder " + shown + " beside " + f.file.Name
 	case strings.Contains(msg, "is not in std"):
 		d.Message = "package " + quote(f.path) + " is not in the standard library"
@@ -70,7 +70,7 @@ func (r *resolver) missing(f *ref, p *packages.Package) {
 			d.Help = "run " + quote(m[1])
 		}
 	default:
-		d.Message = "package " + shown + " cannot be loaded"
+		d.Message, d.Help = "package "+shown+" cannot be loaded", "see what `go list` says in the folder of the workflow, perhaps to run `go mod tidy`"
 	}
 	if near := r.nearestPackage(f, isFolder); near != "" {
 		d.Help = "replace with " + quote(near)
@@ -83,6 +83,12 @@ func (r *resolver) missing(f *ref, p *packages.Package) {
 
 // proposal is how the go command says what to do.
 var proposal = regexp.MustCompile(`; to add(?: it)?:\n\s*(go [^\n]+)`)
+
+// hasFolder reports whether the folder of f, rel, is there.
+func (r *resolver) hasFolder(f *ref, rel string) bool {
+	info, err := os.Stat(filepath.Join(r.folderOf(f.file), filepath.FromSlash(rel)))
+	return err == nil && info.IsDir()
+}
 
 func (r *resolver) inModule(p string) bool {
 	return r.module != "" && (p == r.module || strings.HasPrefix(p, r.module+"/"))

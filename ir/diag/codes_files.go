@@ -8,6 +8,7 @@ const (
 	NotIncludable   Code = "FG0904"
 	UnknownLanguage Code = "FG0905"
 	SecretNotSet    Code = "FG0906"
+	SecretBroad     Code = "FG0907"
 )
 
 var fileCodes = []Entry{
@@ -61,6 +62,11 @@ output: {text: $hello.text}
 	{
 		Code:  SecretNotSet,
 		Title: "a secret that is not set here",
-		Cause: "`flowgen check --secrets` looks for every declared secret where a run of the program on this machine would: in the environment. This one is not there, or is empty, so that the program would not start. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+		Cause: "`flowgen check --secrets` looks for every declared secret where a run of the program on this machine would: the user's in the environment, the workspace's in the file .env of the working directory, the organisation's in /run/secrets, those that its `from` names. This one is not there, or is empty, so that the program would not start. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+	},
+	{
+		Code:  SecretBroad,
+		Title: "a secret that is only the organisation's",
+		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, where the whole organisation has it, although its `from` allows one that is closer: the user's or the workspace's. That is how secrets with too many rights get used. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -95,8 +96,11 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 			t.In = &schema.Type{Kind: schema.Struct, Fields: p.fields(in, "in", fieldID)}
 		}
 	}
-	if out := m.get("out"); out != nil && kind != "command" && kind != "shell" {
-		t.Out = p.typeOf(out)
+	if out := m.get("out"); out != nil {
+		t.OutSpan = out.Span
+		if kind != "command" && kind != "shell" {
+			t.Out = p.typeOf(out)
+		}
 	}
 	if v := m.get(kind); v != nil {
 		p.binding(t, m, kind, v)
@@ -193,7 +197,8 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 	case "python":
 		if text, ok := p.text(v, "a Python function"); ok {
 			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
-			if mod, fn, ok := strings.Cut(text.Value, ":"); !ok || mod == "" || fn == "" {
+			if mod, fn, _ := strings.Cut(text.Value, ":"); !pythonName(mod, true) || !pythonName(fn, false) {
+				id.Name = "" // a reference to nothing: that is the one mistake
 				p.report(diag.BadLiteral, id.Span, "write it as in `\"package.module:function\"`", "a Python function is `module:function`, not `%s`", shorten(text.Value))
 			}
 			py := &ir.PythonTool{Ref: id}
@@ -206,6 +211,7 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		js := &ir.JSTool{Path: p.ref(v, "a file")}
 		if js.Path.Name != "" && !hasSuffix(js.Path.Name, ".js", ".mjs", ".ts") {
 			p.report(diag.BadLiteral, js.Path.Span, "name a file that ends in `.mjs`, `.js` or `.ts`", "`%s` is not a JavaScript or TypeScript module", shorten(js.Path.Name))
+			js.Path.Name = "" // a reference to nothing: that is the one mistake
 		}
 		if e := m.get("engine"); e != nil {
 			js.Engine = p.word(e, "`engine`", engineWords...)
@@ -218,6 +224,24 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 	case "starlark":
 		t.Binding = &ir.StarlarkTool{Path: p.ref(v, "a file")}
 	}
+}
+
+// pythonName reports whether s can be the name of something in Python, with dots between its parts when it is a module's.
+func pythonName(s string, dotted bool) bool {
+	if dotted {
+		for part := range strings.SplitSeq(s, ".") {
+			if !pythonName(part, false) {
+				return false
+			}
+		}
+		return true
+	}
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc)) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 var engineWords = []string{"node", "embedded"}

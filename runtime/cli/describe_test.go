@@ -71,7 +71,7 @@ unbounded because
 
 func TestManifestText(t *testing.T) {
 	got, err := ManifestText(`{"manifest":1,"workflow":"w","hosts":["a.example.com","*"],"networks":[],"commands":["git\u001b"],"env":["PATH"],"secrets":["KEY"],
-"go_packages":["example.com/t"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{"max_tool_calls":25,"max_cost_usd":"0.50","sandbox":"process"}}`)
+"go_packages":["example.com/t"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{"max_tool_calls":25,"max_tokens":1000,"max_cost_usd":"0.50","sandbox":"process"}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestManifestText(t *testing.T) {
   effects      reads
   grants       none
   permissions  none
-  caps         25 tool calls, $0.50, sandbox process (written; this version does not enforce them)
+  caps         25 tool calls, 1000 tokens (written; this version does not enforce it), $0.50, sandbox process
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -42,9 +42,14 @@ func ManifestText(data string) (string, error) {
 	for _, c := range []struct {
 		name string
 		n    *int64
-	}{{"iterations", m.Caps.MaxIterations}, {"tool calls", m.Caps.MaxToolCalls}, {"tokens", m.Caps.MaxTokens}} {
-		if c.n != nil {
+		kept bool // a list of what is possible must not promise more than the runtime keeps
+	}{{"iterations", m.Caps.MaxIterations, false}, {"tool calls", m.Caps.MaxToolCalls, true}, {"tokens", m.Caps.MaxTokens, false}} {
+		switch {
+		case c.n == nil:
+		case c.kept:
 			caps = append(caps, fmt.Sprintf("%d %s", *c.n, c.name))
+		default:
+			caps = append(caps, fmt.Sprintf("%d %s (written; this version does not enforce it)", *c.n, c.name))
 		}
 	}
 	if m.Caps.MaxCostUSD != "" {
@@ -52,9 +57,6 @@ func ManifestText(data string) (string, error) {
 	}
 	if m.Caps.Sandbox != "" {
 		caps = append(caps, "sandbox "+m.Caps.Sandbox)
-	}
-	if len(caps) > 0 { // a list of what is possible must not promise more than the runtime keeps
-		caps[len(caps)-1] += " (written; this version does not enforce them)"
 	}
 	var b strings.Builder
 	b.WriteString(safe(m.Workflow) + " can touch\n\n")

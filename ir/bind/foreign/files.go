@@ -21,7 +21,7 @@ import (
 const maxFile = 4 << 20
 
 // ErrOutside is the error of a name that leads out of its folder, also through a symbolic link.
-var ErrOutside = errors.New("it is outside of the folder")
+var ErrOutside = errors.New("it is outside of the folder of the workflow")
 
 // A Folder is where the files of tools are.
 type Folder struct {

@@ -85,7 +85,7 @@ func (f *filler) out() {
 		t.Out = f.usable(got)
 		return
 	}
-	f.fits(t.Out, got, "out", f.place(), out)
+	f.fits(t.Out, got, "out", f.at(t.OutSpan), out)
 }
 
 // declaredIn is the declared input, checked against what the source takes.

@@ -175,7 +175,7 @@ func TestWrong(t *testing.T) {
 	}
 	for _, tt := range []struct{ path, want string }{
 		{"./tol.ts", `FG0612 "./tol.ts": ./tol.ts cannot be read: there is no such file (replace with ` + "`./tool.ts`)\n"},
-		{"../tool.ts", `FG0612 "../tool.ts": ../tool.ts cannot be read: it is outside of the folder ()` + "\n"},
+		{"../tool.ts", `FG0612 "../tool.ts": ../tool.ts cannot be read: it is outside of the folder of the workflow ()` + "\n"},
 	} {
 		if _, got := one(t, "", map[string]string{"tool.ts": "export default () => 1"}, `{js: `+tt.path+`}`); got != tt.want {
 			t.Errorf("%s\n%s", tt.path, cmp.Diff(tt.want, got))
