@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -221,5 +222,69 @@ func TestEncodedOnce(t *testing.T) {
 	}
 	if !json.Valid(append(all, end...)) {
 		t.Error("the body is no JSON")
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestParametersAndMedia(t *testing.T) {
+	s := serve(t, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`)
+	p := llm.Params{TopP: new(0.5), MaxTokens: new(int64(9)), Seed: new(int64(3)), Stop: []string{"END"}}
+	media := []llm.Media{{Type: "image/png", Data: []byte("p")}, {Type: "image/png", URL: "https://h.test/x.png"}, {Type: "application/pdf", Name: "a.pdf", Data: []byte("%")}}
+	if _, err := llm.Ask[string](start(t), node, s.model(llm.With(p)), llm.Prompt{Text: "What?", Media: media}, llm.Format{}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"model": "gpt-4o-mini", "top_p": 0.5, "max_tokens": 9.0, "seed": 3.0, "stop": []any{"END"}, "messages": []any{
+		map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "text", "text": "What?"},
+			map[string]any{"type": "image_url", "image_url": map[string]any{"url": "data:image/png;base64,cA=="}},
+			map[string]any{"type": "image_url", "image_url": map[string]any{"url": "https://h.test/x.png"}},
+			map[string]any{"type": "file", "file": map[string]any{"filename": "a.pdf", "file_data": "data:application/pdf;base64,JQ=="}},
+		}}}}
+	if diff := cmp.Diff(want, s.asked[0]); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+// OpenAI itself wants max_completion_tokens, and a stream's usage is asked for.
+func TestOfficial(t *testing.T) {
+	p := &provider{base: DefaultBaseURL}
+	p.open()
+	m := newMemo(p, &llm.Request{Model: "m", Params: llm.Params{MaxTokens: new(int64(9))}, Conv: &llm.Conversation{}, Delta: func(string) {}})
+	begin, end := m.body.Parts()
+	if got, want := string(begin)+string(end), `{"model":"m","max_completion_tokens":9,"stream":true,"stream_options":{"include_usage":true},"messages":[]}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A schema that cannot be strict goes as it is; of one that can, what the mode does not know is told in words.
+func TestSchemas(t *testing.T) {
+	ask := func(schema string) *format {
+		m := &llm.Request{Model: "m", Conv: &llm.Conversation{Schema: &llm.Schema{Name: "my plan", JSON: json.RawMessage(schema)}}}
+		var doc struct {
+			Format *format `json:"response_format"`
+		}
+		begin, end := newMemo(&provider{}, m).body.Parts()
+		if err := json.Unmarshal(append(begin, end...), &doc); err != nil {
+			t.Fatal(err)
+		}
+		return doc.Format
+	}
+	for _, tt := range []struct {
+		in, want string
+		strict   bool
+	}{
+		{`{"type":"object","properties":{"z":{"type":"string","minLength":2},"a":{"type":"integer"}},"required":["z"]}`,
+			`{"type":"object","properties":{"z":{"type":"string","description":"(minLength: 2)"},"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["z","a"],"additionalProperties":false}`, true},
+		{`{"type":"object","additionalProperties":{"type":"integer"}}`, `{"type":"object","additionalProperties":{"type":"integer"}}`, false},
+		{`{"type":"object","properties":{"a":{"type":"integer","default":1}}}`, `{"type":"object","properties":{"a":{"type":"integer","default":1}}}`, false},
+		{`{"type":"object","properties":{"default":{"type":"integer"}}}`,
+			`{"type":"object","properties":{"default":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false,"required":["default"]}`, true},
+		{`{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"string"}}`, false},
+	} {
+		f := ask(tt.in)
+		if f.JSONSchema.Name != "my_plan" || f.JSONSchema.Strict != tt.strict || string(f.JSONSchema.Schema) != tt.want {
+			t.Errorf("%s: strict %v, %s", tt.in, f.JSONSchema.Strict, f.JSONSchema.Schema)
+		}
 	}
 }
