@@ -65,6 +65,8 @@ type ModelProvider struct {
 // ModelProviders are all there are, in the order in which they are listed.
 var ModelProviders = []ModelProvider{
 	{Name: "openai", Speaks: "openai", Address: "https://api.openai.com/v1", Key: "OPENAI_API_KEY"},
+	{Name: "anthropic", Speaks: "anthropic", Address: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY"},
+	{Name: "gemini", Speaks: "gemini", Address: "https://generativelanguage.googleapis.com", Key: "GEMINI_API_KEY"},
 	{Name: "openrouter", Speaks: "openai", Address: "https://openrouter.ai/api/v1", Preset: true, Key: "OPENROUTER_API_KEY"},
 	{Name: "groq", Speaks: "openai", Address: "https://api.groq.com/openai/v1", Preset: true, Key: "GROQ_API_KEY"},
 	{Name: "ollama", Speaks: "openai", Address: "http://localhost:11434/v1", Preset: true},

@@ -57,7 +57,7 @@ func (r *Run) refuse(n *Node, tool string, te *ToolError) {
 		return
 	}
 	h := &Head{Node: n, Tool: tool, Scope: r.scope, Visit: r.scope.enter(n)}
-	r.nodeEnd(h, r.nodeStart(h), te)
+	r.nodeEnd(h, r.nodeStart(h), te, nil)
 }
 
 // Dispatch calls tool t for node n with arguments that are data. in reads them; what does not fit is a VALIDATION_ERROR

@@ -51,14 +51,14 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			}
 		}
 		if err == nil {
-			r.nodeEnd(&o.head, begin, nil)
+			r.nodeEnd(&o.head, begin, nil, &o.out)
 			r.receive(o, began, nil)
 			return o.out, nil
 		}
 		again, err := r.again(&o.head, err)
 		if !again {
 			err = r.fail(&o.head, err)
-			r.nodeEnd(&o.head, begin, err)
+			r.nodeEnd(&o.head, begin, err, nil)
 			r.receive(o, began, err)
 			var zero Out
 			return zero, err
@@ -421,11 +421,12 @@ func (r *Run) nodeStart(h *Head) time.Time {
 	return now
 }
 
-func (r *Run) nodeEnd(h *Head, begin time.Time, err error) {
+// nodeEnd tells observers. out points to the output, or is nil.
+func (r *Run) nodeEnd(h *Head, begin time.Time, err error, out any) {
 	if !r.observed() {
 		return
 	}
 	now := r.Now()
 	r.emit(Event{Kind: NodeEnd, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: now, Duration: now.Sub(begin),
-		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached})
+		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out)})
 }

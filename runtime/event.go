@@ -17,6 +17,7 @@ const (
 	NodeEnd   EventKind = "node_end"
 	Retrying  EventKind = "retry"    // an attempt failed, another follows after Wait
 	Progress  EventKind = "progress" // Done of Total items of a map have ended
+	Output    EventKind = "output"   // Text is the next piece of what a running call says
 	Warning   EventKind = "warning"  // Message says what; the run goes on
 )
 
@@ -35,6 +36,8 @@ type Event struct {
 	Cached      bool          // answered from a cache
 	Done, Total int           // progress
 	Message     string        // warning
+	Text        string        // output
+	Usage       *Usage        // node_end of a call that says what it took; nil otherwise
 }
 
 // Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
@@ -63,6 +66,8 @@ type eventJSON struct {
 	Done      *int      `json:"done,omitempty"`
 	Total     *int      `json:"total,omitempty"`
 	Message   string    `json:"message,omitempty"`
+	Text      string    `json:"text,omitempty"`
+	Usage     *Usage    `json:"usage,omitempty"`
 }
 
 type runErrorJSON struct {
@@ -75,7 +80,7 @@ type runErrorJSON struct {
 // in Agent Tools 3.4, a run error as {kind, by, message}.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached,
-		Message: e.Message}
+		Message: e.Message, Text: e.Text, Usage: e.Usage}
 	node := e.Node
 	var ne *NodeError
 	if node == nil && errors.As(e.Err, &ne) {

@@ -43,6 +43,22 @@ type row struct {
 	begin time.Time
 	again time.Time // the next attempt begins; zero when none is awaited
 	note  string    // why it is awaited
+	said  string    // the end of what the call has said
+}
+
+// longestSaid is how much of what a call says is kept, in bytes.
+const longestSaid = 400
+
+// say keeps the last line of what a call says.
+func (r *row) say(text string) {
+	text = r.said + text
+	if i := strings.LastIndexByte(strings.TrimRight(text, " \t\r\n"), '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if len(text) > longestSaid {
+		text = strings.ToValidUTF8(text[len(text)-longestSaid:], "")
+	}
+	r.said = text
 }
 
 func newLive(s *system) *live {
@@ -92,8 +108,11 @@ func (l *live) Observe(e runtime.Event) {
 	case runtime.Retrying:
 		if at, ok := l.running[e.Key]; ok {
 			r := at.Value.(*row)
-			r.again, r.note = now.Add(e.Wait), reason(e.Err)
+			r.again, r.note, r.said = now.Add(e.Wait), reason(e.Err), ""
 		}
+	}
+	if at, ok := l.running[e.Key]; ok && e.Kind == runtime.Output {
+		at.Value.(*row).say(e.Text)
 	}
 	if o, text, note := l.ledger.record(e); o != noLine {
 		l.fresh = append(l.fresh, l.style.lasting(o, text, note))
@@ -158,7 +177,19 @@ func (l *live) moving(r *row, now time.Time) line {
 	if wait := r.again.Sub(now); wait > 0 {
 		note += ", next attempt in " + duration(wait) + ": " + r.note
 	}
-	return l.style.spinning(l.turn, safe(r.key), note)
+	out := l.style.spinning(l.turn, safe(r.key), note)
+	if said := safe(strings.TrimSpace(r.said)); said != "" && r.again.Sub(now) <= 0 {
+		out = append(out, piece{"  " + tail(said, shownSaid), dim})
+	}
+	return out
+}
+
+// shownSaid is how many characters are shown of what a call says: its end.
+const shownSaid = 60
+
+func tail(s string, n int) string {
+	r := []rune(s)
+	return string(r[max(0, len(r)-n):])
 }
 
 // back returns to the first of the lines of the given widths and erases them.

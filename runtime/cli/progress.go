@@ -197,6 +197,7 @@ func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
 	if e.Attempt > 1 {
 		note += ", " + itoa(e.Attempt) + " attempts"
 	}
+	note += usageNote(e.Usage)
 	switch {
 	case e.Err == nil:
 		return okLine, text, note
@@ -204,6 +205,18 @@ func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
 		return cancelledLine, text, note
 	}
 	return failedLine, text, note + ", " + reason(e.Err)
+}
+
+// usageNote is what a call took, for people.
+func usageNote(u *runtime.Usage) string {
+	if u == nil {
+		return ""
+	}
+	note := ", " + strconv.FormatInt(u.InputTokens, 10) + "+" + strconv.FormatInt(u.OutputTokens, 10) + " tokens"
+	if u.CostUSD != nil {
+		note += ", $" + u.CostUSD.String()
+	}
+	return note
 }
 
 func retryNote(e runtime.Event) string {

@@ -227,6 +227,29 @@ func TestLive(t *testing.T) {
 	l.want(l.screen.text(), before+"✓ probe 10/10 items, 1m05s\n")
 }
 
+// What a call says is shown by its end, one line of it, and what it took when it has ended.
+func TestLiveOutput(t *testing.T) {
+	l := newLiveTest(t, 100, 24, noColour)
+	l.live.Observe(start("plan", planNode))
+	say := func(text string) {
+		l.live.Observe(runtime.Event{Kind: runtime.Output, Key: "plan", Node: planNode, Text: text})
+	}
+	say("Let us ")
+	say("see.\x1b[2J")
+	l.want(l.frame(), "⠋ plan 0ms  Let us see.\n")
+	say("\n")
+	l.want(l.frame(), "⠙ plan 0ms  Let us see.\n")
+	say("Then")
+	l.want(l.frame(), "⠸ plan 0ms  Then\n")
+	say(strings.Repeat(" ü", 500) + "!")
+	l.want(l.frame(), "⠴ plan 0ms  "+strings.TrimSpace(strings.Repeat(" ü", 30))+"!\n")
+	done := ended("plan", planNode, time.Second, nil)
+	done.Usage = &runtime.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: runtime.Ptr(runtime.USD(2_100_000))}
+	l.live.Observe(done)
+	l.end()
+	l.want(l.screen.text(), "✓ plan 1.0s, 1200+34 tokens, $0.0021\n")
+}
+
 func TestLiveDrawsNothingWhenNothingHappens(t *testing.T) {
 	l := newLiveTest(t, 60, 24, noColour)
 	l.clock.c <- l.clock.time()

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"io"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 )
@@ -50,7 +51,12 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 func (m *Model) Name() string { return m.name }
 
 func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
-	reply, err := m.provider.Complete(ctx, &Request{Model: m.id, Key: m.key, Params: t.params, Conv: t.conv})
+	req := &Request{Model: m.id, Key: m.key, Params: t.params, Conv: t.conv}
+	if says := runtime.ToolContext(ctx).Says(); says != nil {
+		defer func() { _ = says.Close() }()
+		req.Delta = func(text string) { _, _ = io.WriteString(says, text) }
+	}
+	reply, err := m.provider.Complete(ctx, req)
 	if err != nil {
 		return Reply{}, err
 	}
