@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -230,6 +231,34 @@ func (o output) compare(sink *diag.Sink) {
 	sink.Report(d)
 }
 
+// longLine is the length of a line that is not shown whole, such as the plan that a program carries.
+const longLine = 160
+
+// longDifference is where a line begins to differ from what it would be, and what it would be there.
+func longDifference(line source.Span, want string) (source.Span, string) {
+	old, at := line.Text(), 0
+	for at < min(len(old), len(want)) && old[at] == want[at] {
+		at++
+	}
+	start := func(i int) int { // of the character that byte i of want belongs to
+		for i > 0 && i < len(want) && !utf8.RuneStart(want[i]) {
+			i--
+		}
+		return i
+	}
+	from, to := start(max(0, at-longLine/4)), start(min(len(want), at+longLine/4))
+	shown := want[from:to]
+	if from > 0 {
+		shown = "..." + shown
+	}
+	if to < len(want) {
+		shown += "..."
+	}
+	at = start(at)
+	_, width := utf8.DecodeRuneInString(old[at:])
+	return source.Span{File: line.File, Lo: line.Lo + at, Hi: line.Lo + at + width}, "here it would be `" + shown + "`"
+}
+
 // firstDifference is the first line of old that now has otherwise.
 func firstDifference(name, old, now string) (source.Span, string) {
 	f := source.NewFile(name, old)
@@ -242,6 +271,9 @@ func firstDifference(name, old, now string) (source.Span, string) {
 		case i >= len(want):
 			return span, "this line would not be there"
 		case line != want[i]:
+			if len(line) > longLine || len(want[i]) > longLine {
+				return longDifference(span, want[i])
+			}
 			return span, "this line would be `" + strings.TrimSpace(want[i]) + "`"
 		}
 	}
