@@ -94,7 +94,7 @@ var payloads = map[string]func(target) error{
 	"ptrace parent":      tracesParent,
 	"vm_read parent":     vmRead,
 	"limits of parent":   func(v target) error { return unix.Prlimit(v.parent, unix.RLIMIT_CORE, nil, new(unix.Rlimit)) },
-	"priority of parent": func(v target) error { return unix.Setpriority(unix.PRIO_PROCESS, v.parent, 1) },
+	"priority of parent": func(v target) error { return unix.Setpriority(unix.PRIO_PROCESS, v.parent, 19) },
 	"affinity of parent": affinity,
 	"TCP":                func(v target) error { return dial("tcp", fmt.Sprint("127.0.0.1:", v.tcp)) },
 	"Multipath TCP":      mptcp,
