@@ -151,13 +151,14 @@ func goldenProject(t *testing.T, file string) *project {
 		case f.Name == "want/diag" && bytes.Contains(f.Data, []byte("error[")):
 			p.wrong = true
 		case strings.HasPrefix(f.Name, "want/"):
-		case !strings.HasSuffix(f.Name, ".yaml") && !strings.HasSuffix(f.Name, ".lock"):
+		default: // prompts and locks are read as workflows are, sources of tools as Go is
 			abs, err := filepath.Abs(filepath.Join(goldens, name, filepath.FromSlash(f.Name)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.overlay[abs] = f.Data
-		default:
+			if !strings.HasSuffix(f.Name, ".yaml") {
+				p.overlay[abs] = f.Data
+			}
 			if p.main == "" && strings.HasSuffix(f.Name, suffix) {
 				p.main = name + "/" + f.Name
 			}
@@ -175,19 +176,16 @@ func exampleProject(t *testing.T, main string) *project {
 	t.Helper()
 	dir := filepath.Dir(main)
 	p := &project{name: strings.TrimSuffix(filepath.Base(main), suffix), main: main, files: map[string]string{}, dir: dir}
-	names, err := filepath.Glob(dir + "/*" + suffix)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		p.files[filepath.ToSlash(name)] = string(text)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if locks, err := filepath.Glob(dir + "/*.lock"); err == nil {
-		names = append(names, locks...)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.files[filepath.ToSlash(name)] = string(text)
 	}
 	p.slow = strings.Contains(p.files[main], "python:")
 	// A library is no workflow; it is part of the projects that include it.
