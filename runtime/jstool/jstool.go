@@ -4,8 +4,9 @@
 // # Calls
 //
 // The default export is called with two objects: the input, and the call's context
-// with auth (secrets by name), call_id, tenant_id, idempotency_key and signal, an
-// AbortSignal that says that the call must end. Integers beyond 2^53 are refused
+// with auth (secrets by name), call_id, tenant_id, idempotency_key, signal, an
+// AbortSignal that says that the call must end, and attach({kind, url, content_type, bytes}),
+// which puts a blob, image or table that stands elsewhere beside the result. Integers beyond 2^53 are refused
 // instead of being rounded. A result of undefined is null; NaN, infinities, Map, Set,
 // bytes, functions and bigints are refused instead of being changed silently. An
 // Error whose code is one of the nine codes of tools chooses it, with retry_after_s

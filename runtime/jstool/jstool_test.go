@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -269,4 +271,40 @@ export default async (a) => { await new Promise((r) => setTimeout(r, 200)); retu
 		})
 	}
 	wg.Wait()
+}
+
+// What a tool attaches stands beside its result, without secrets; what it must not attach is its error.
+func TestAttach(t *testing.T) {
+	const canary = "canary-0123456789"
+	rec := journal.NewRecorder()
+	r := newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+	type in struct {
+		N int64 `json:"n"`
+	}
+	const code = `export default (a, ctx) => {
+  if (a.n === -1) ctx.attach({kind: "file", url: "https://x"});
+  if (a.n === -2) ctx.attach({kind: "blob", url: "x".repeat(5000)});
+  for (let i = 0; i < a.n; i++) {
+    ctx.attach(i === 0 ? {kind: "image", url: "https://x/0?k=" + ctx.auth.TOKEN, content_type: "image/png", bytes: 7} : {kind: "table", url: "https://x/" + i});
+  }
+  return a.n;
+}`
+	tool := func(name string) *runtime.Tool[in, int64] {
+		return Bind[in, int64]("t@1", runtime.None, Module{Name: name, Code: code}, runtime.Secrets("TOKEN"))
+	}
+	got, err := runtime.Call(r, node, tool("a.mjs"), in{N: 2})
+	want := []runtime.Attachment{
+		{Kind: "image", URL: "https://x/0?k=[redacted]", ContentType: "image/png", Bytes: 7},
+		{Kind: "table", URL: "https://x/1"},
+	}
+	if diff := cmp.Diff(want, rec.Envelopes()[0].Attachments); diff != "" || err != nil || got != 2 {
+		t.Errorf("%v, %v (-want +got):\n%s", got, err, diff)
+	}
+	for n, message := range map[int64]string{-1: "an attachment is a blob, an image or a table", -2: "1 to 4096 bytes", 101: "at most 100 attachments", 0: ""} {
+		rec := journal.NewRecorder()
+		_, err := runtime.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, tool("a.mjs"), in{N: n})
+		if (message == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), message) || len(rec.Envelopes()[0].Attachments) > 0 {
+			t.Errorf("%d: %v, %+v", n, err, rec.Envelopes()[0].Attachments)
+		}
+	}
 }

@@ -2,13 +2,13 @@
 // Frames: see ../worker/frame.go.
 (function (require, importModule, values) {
   "use strict";
-  const { encode, describe, wordOf, Refused, TAIL } = values;
+  const { encode, describe, wordOf, attachment, attached, Refused, TAIL } = values;
   const fs = require("fs");
   const net = require("net");
   const util = require("util");
   const { AsyncLocalStorage } = require("async_hooks");
 
-  const [ASSET, CALL, CANCEL, READY, RESULT, ERROR, RUNS] = Array.from("ACXHREK", (c) => c.charCodeAt(0));
+  const [ASSET, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE] = Array.from("ACXHREKT", (c) => c.charCodeAt(0));
 
   const major = Number(process.versions.node.split(".")[0]);
   if (major < 18) {
@@ -46,6 +46,7 @@
       this.given = q.c;
       this.output = "";
       this.abort = undefined;
+      this.attached = [];
     }
     say(text) {
       this.output += text;
@@ -53,7 +54,8 @@
     }
   }
 
-  // Context is the second argument of a tool: secrets by name, who the call is, and a signal that says that it must end.
+  // Context is the second argument of a tool: secrets by name, who the call is, a signal that says that it must end, and
+  // attach for what stands beside the result.
   class Context {
     #call;
     constructor(call) {
@@ -63,6 +65,7 @@
     get call_id() { return this.#call.given?.call_id ?? ""; }
     get tenant_id() { return this.#call.given?.tenant_id ?? ""; }
     get idempotency_key() { return this.#call.given?.idempotency_key; }
+    attach(a) { attachment(this.#call.attached, a); }
     get signal() {
       this.#call.abort ??= new AbortController();
       return this.#call.abort.signal;
@@ -77,6 +80,7 @@
 
   function end(call, kind, body) {
     if (!running.delete(call.id)) return;
+    if (kind === RESULT && call.attached.length > 0) write(call.id, BESIDE, attached(call.attached));
     write(call.id, kind, body);
   }
 

@@ -21,7 +21,8 @@
 //
 // In a worker `import flowgen` gives flowgen.context(), with auth (secrets by name),
 // call_id, tenant_id and idempotency_key; the last three are empty in calls that
-// nothing records or gates. A parameter annotated flowgen.Context gets the same and
+// nothing records or gates. flowgen.attach(kind, url, content_type, bytes) puts a blob, an image or a table that stands
+// elsewhere beside the result (runtime.Attach). A parameter annotated flowgen.Context gets the same and
 // is no argument. raise flowgen.ToolError(code, message, details, retry_after_s)
 // chooses one of the nine codes, as does any exception whose attribute code is one.
 //

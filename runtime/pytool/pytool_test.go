@@ -10,9 +10,11 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -356,4 +358,37 @@ func TestInterpreter(t *testing.T) {
 	f.Source = &Source{Path: tools.Path}
 	_, err = f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
 	wantTool(t, err, runtime.SandboxError, "the Python worker could not be started")
+}
+
+// What a tool attaches stands beside its result, without secrets; what it must not attach is its error.
+func TestAttach(t *testing.T) {
+	const canary = "canary-0123456789"
+	rec := journal.NewRecorder()
+	r := newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+	type in struct {
+		N int64 `json:"n"`
+	}
+	tool := func(name string) *runtime.Tool[in, int64] {
+		return Bind[in, int64]("t@1", runtime.None, Func{Source: tools, Module: "basic", Name: name}, runtime.Secrets("TOKEN"))
+	}
+	if _, err := runtime.Call(r, node, tool("async_attach"), in{N: 1}); err != nil || len(rec.Envelopes()[0].Attachments) != 1 {
+		t.Errorf("async: %v", err)
+	}
+	rec = journal.NewRecorder()
+	r = newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+	got, err := runtime.Call(r, node, tool("attach"), in{N: 2})
+	want := []runtime.Attachment{
+		{Kind: "image", URL: "https://x/0?k=[redacted]", ContentType: "image/png", Bytes: 7},
+		{Kind: "table", URL: "https://x/1"},
+	}
+	if diff := cmp.Diff(want, rec.Envelopes()[0].Attachments); diff != "" || err != nil || got != 2 {
+		t.Errorf("%v, %v (-want +got):\n%s", got, err, diff)
+	}
+	for n, message := range map[int64]string{-1: "an attachment is a blob, an image or a table", -2: "1 to 4096 bytes", 101: "at most 100 attachments", 0: ""} {
+		rec := journal.NewRecorder()
+		_, err := runtime.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, tool("attach"), in{N: n})
+		if (message == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), message) || len(rec.Envelopes()[0].Attachments) > 0 {
+			t.Errorf("%d: %v, %+v", n, err, rec.Envelopes()[0].Attachments)
+		}
+	}
 }

@@ -21,7 +21,7 @@ CODES = {"VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQ
          "SANDBOX_ERROR", "UNKNOWN"}
 
 header = struct.Struct(">IIB")
-SETUP, CALL, CANCEL, READY, RESULT, ERROR, RUNS = (ord(c) for c in "SCXHREK")
+SETUP, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE = (ord(c) for c in "SCXHREKT")
 for fd in (3, 4, 5):
     os.set_inheritable(fd, False)
 
@@ -31,8 +31,8 @@ for fd in (3, 4, 5):
 writing = threading.Lock()
 
 
-def write(ident, kind, body=b""):
-    data = header.pack(len(body) + 5, ident, kind) + body
+def write(ident, kind, body=b"", before=b""):
+    data = before + header.pack(len(body) + 5, ident, kind) + body
     with writing:
         n = os.write(4, data)
         while n < len(data):
@@ -91,13 +91,31 @@ def context():
     return call.context
 
 
+def attach(kind, url, content_type="", bytes=0):
+    """Puts a blob, an image or a table that stands elsewhere beside the result of the call that runs now."""
+    call = current.get(None)
+    if call is None:
+        raise RuntimeError("no call of a flowgen tool is running here")
+    if kind not in ("blob", "image", "table"):
+        raise ValueError("an attachment is a blob, an image or a table, not %.40r" % (kind,))
+    if not isinstance(url, str) or not isinstance(content_type, str) or not isinstance(bytes, int):
+        raise TypeError("an attachment has a URL and a content type, which are text, and an int of bytes")
+    if not 1 <= len(url.encode()) <= 4096 or len(content_type.encode()) > 200 or not 0 <= bytes < 1 << 63:
+        raise ValueError("the URL of an attachment has 1 to 4096 bytes, its content type at most 200, and its size is not negative")
+    with attaching:
+        if len(call.attached) >= 100:
+            raise ValueError("a call has at most 100 attachments")
+        call.attached += ({"kind": kind, "url": url, "content_type": content_type, "bytes": int(bytes)},)
+
+
+attaching = threading.Lock()
 public = types.ModuleType("flowgen", "What Python tools of flowgen can ask for.")
-public.Context, public.ToolError, public.context = Context, ToolError, context
-Context.__module__ = ToolError.__module__ = context.__module__ = "flowgen"
+public.Context, public.ToolError, public.context, public.attach = Context, ToolError, context, attach
+Context.__module__ = ToolError.__module__ = context.__module__ = attach.__module__ = "flowgen"
 
 
 class Call:
-    __slots__ = ("ident", "limit", "given", "context", "output", "task")
+    __slots__ = ("ident", "limit", "given", "context", "output", "task", "attached")
 
     def __init__(self, ident, limit, given):
         self.ident = ident
@@ -106,6 +124,7 @@ class Call:
         self.context = None
         self.output = None
         self.task = None
+        self.attached = ()
 
     def say(self, text):
         text = (self.output or "") + text
@@ -480,6 +499,10 @@ def answer(call, key, result):
     if len(body) > call.limit:
         send(call, {"code": "POLICY_DENIED", "details": {"max_output": call.limit},
                     "message": "the result of %s has %d bytes, at most %d are allowed" % (key, len(body), call.limit)})
+        return
+    if call.attached:
+        beside = json.dumps(call.attached, ensure_ascii=False).encode()
+        write(call.ident, RESULT, body, header.pack(len(beside) + 5, call.ident, BESIDE) + beside)
         return
     write(call.ident, RESULT, body)
 

@@ -159,6 +159,16 @@ func (w *fakeWorker) call(id uint32, f []string) {
 		w.write(id, kindError, `{"code":"NONSENSE","message":"m"}`)
 	case "bad-error":
 		w.write(id, kindError, `{"code":1}`)
+	case "beside": // attaches f[1] and answers
+		w.write(id, kindBeside, f[1])
+		w.write(id, kindResult, "1")
+	case "beside-twice":
+		w.write(id, kindBeside, "[]")
+		w.write(id, kindBeside, "[]")
+		w.write(id, kindResult, "1")
+	case "beside-large":
+		w.write(id, kindBeside, strings.Repeat(" ", maxAttached+1))
+		w.write(id, kindResult, "1")
 	case "large": // a whole frame of that many bytes
 		w.write(id, kindResult, strings.Repeat("x", number))
 	case "claim": // a frame that claims so many bytes and has none

@@ -20,6 +20,7 @@ type flight struct {
 	late  bool // its context ended, it did not
 
 	unsent bool          // it could not be written whole
+	beside []byte        // what it has attached; written by who reads, before done
 	done   chan reply    // one
 	runs   chan struct{} // one: the worker says that the call still runs
 }
@@ -85,6 +86,9 @@ func (f *flight) do(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if r, ok := f.wait(ctx); ok {
+		if r.err == nil {
+			r.err = Attach(ctx, f.call.What, f.beside)
+		}
 		return r.body, r.err
 	}
 	f.stop()

@@ -17,6 +17,7 @@ const (
 	kindCancel = 'X' // to the worker: end that call, answered by either or kindRuns
 	kindReady  = 'H' // from the worker
 	kindResult = 'R' // from the worker: the result
+	kindBeside = 'T' // from the worker, before the result: what the call has attached, see attach.go
 	kindError  = 'E' // from the worker: an error object, see errors.go
 	kindRuns   = 'K' // from the worker: the call that was to end still runs
 )

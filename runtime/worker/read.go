@@ -88,6 +88,10 @@ func (w *process) next(f *flight) (r reply, mine bool, err error) {
 		}
 	}
 	w.part = nil
+	if p.kind == kindBeside {
+		p.flight.beside = p.body
+		return r, false, nil
+	}
 	p.flight.finish()
 	if p.kind == kindError {
 		r = reply{err: Answered(p.flight.call.What, p.body)}
@@ -123,6 +127,11 @@ func (w *process) open(h header) (*partial, error) {
 			f.runs <- struct{}{}
 		}
 		return nil, nil
+	case kindBeside:
+		if f == nil || f.beside != nil || h.size > maxAttached {
+			return nil, errProtocol
+		}
+		return &partial{header: h, flight: f, body: make([]byte, h.size)}, nil
 	case kindResult, kindError:
 		if f == nil {
 			return nil, errProtocol

@@ -103,5 +103,22 @@
     return stringify(error);
   }
 
-  return { encode, describe, wordOf, Refused, TAIL };
+  // attachment adds what stands beside a result to list: {kind, url, content_type, bytes}. The rest is checked outside.
+  function attachment(list, a) {
+    const { kind, url, content_type = "", bytes = 0 } = a ?? {};
+    if (typeof kind !== "string" || typeof url !== "string" || typeof content_type !== "string" || !Number.isSafeInteger(bytes)) {
+      throw new TypeError("an attachment has a kind, a url and a content_type, which are text, and bytes, an integer");
+    }
+    if (!["blob", "image", "table"].includes(kind)) throw new TypeError("an attachment is a blob, an image or a table");
+    if (url.length < 1 || url.length > 4096 || content_type.length > 200 || bytes < 0) {
+      throw new RangeError("the URL of an attachment has 1 to 4096 bytes, its content type at most 200, and its size is not negative");
+    }
+    if (list.length >= 100) throw new RangeError("a call has at most 100 attachments");
+    list.push({ kind, url, content_type, bytes });
+  }
+
+  // attached returns the JSON of such a list.
+  const attached = (list) => stringify(list);
+
+  return { encode, describe, wordOf, attachment, attached, Refused, TAIL };
 })

@@ -46,6 +46,7 @@ type machine struct {
 type outcome struct {
 	ended  bool
 	result string
+	beside string // JSON of what it has attached; may be empty
 	failed string // JSON of an error object
 }
 
@@ -82,6 +83,9 @@ func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 	}()
 	select {
 	case r := <-done:
+		if r.err == nil {
+			r.err = worker.Attach(ctx, s.Name, []byte(m.end.beside))
+		}
 		s.release(m)
 		return r.out, r.err
 	case <-ctx.Done(): // an interpreter that was interrupted is not used again
@@ -153,7 +157,7 @@ func (s *engine) load(m *machine) (err error) {
 	}
 	prepare, _ := sobek.AssertFunction(start)
 	made, err := prepare(sobek.Undefined(), values, m.vm.ToValue(s.Name),
-		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, result: v} }),
+		m.vm.ToValue(func(v, beside string) { m.end = outcome{ended: true, result: v, beside: beside} }),
 		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }))
 	if err != nil {
 		return err

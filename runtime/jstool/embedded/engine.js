@@ -1,9 +1,10 @@
 (function (values, name, resolve, reject) {
   "use strict";
-  const { encode, describe, Refused, TAIL } = values();
+  const { encode, describe, attachment, attached, Refused, TAIL } = values();
   const { parse } = JSON;
   let output = "";
   let limit = 0;
+  let beside = [];
   const print = (...a) => {
     output += a.map((v) => (typeof v === "string" ? v : show(v))).join(" ") + "\n";
     if (output.length > 2 * TAIL) output = output.slice(-TAIL);
@@ -37,7 +38,7 @@
         throw new Refused("POLICY_DENIED", "the result of " + name + " has " + n + " bytes, at most " + limit + " are allowed",
           { max_output: limit });
       }
-      resolve(body);
+      resolve(body, beside.length > 0 ? attached(beside) : "");
     } catch (e) {
       fail(e);
     }
@@ -45,8 +46,10 @@
   return (main) => (args, given, most) => {
     output = "";
     limit = most;
+    const list = (beside = []);
     try {
       const c = { auth: {}, call_id: "", tenant_id: "", ...(given === undefined ? {} : parse(given)) };
+      c.attach = (a) => attachment(list, a);
       const v = main(parse(args), c);
       if (typeof v?.then === "function") v.then(answer, fail);
       else answer(v);

@@ -210,3 +210,22 @@ class Tools:
 
 
 constant = 5
+
+
+def attach(n):
+    import flowgen
+    if n == -1:
+        flowgen.attach("file", "https://x")
+    if n == -2:
+        flowgen.attach("blob", "x" * 5000)
+    for i in range(n):
+        if i == 0:
+            flowgen.attach("image", "https://x/0?k=" + flowgen.context().auth["TOKEN"], "image/png", 7)
+        else:
+            flowgen.attach(kind="table", url="https://x/%d" % i)
+    return n
+
+
+async def async_attach(n):
+    await asyncio.to_thread(attach, n)
+    return n

@@ -1,0 +1,28 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// maxAttached bounds what a worker says about the attachments of one call: 100 of them, with URLs that JSON makes longer.
+const maxAttached = 4 << 20
+
+// Attach puts what a call of what has attached, a JSON list of {kind, url, content_type, bytes}, beside its result. It is
+// not trusted more than tools are. Nothing attached is an empty list.
+func Attach(ctx context.Context, what string, list []byte) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var all []runtime.Attachment
+	if err := runtime.Decode(list, &all); err != nil {
+		return runtime.Invalid("%s has attached what is no attachment: %v", what, err)
+	}
+	for _, a := range all {
+		if err := runtime.Attach(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
