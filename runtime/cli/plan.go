@@ -32,7 +32,7 @@ type planFlow struct {
 }
 
 type planPart struct {
-	Kind, Case, When, Node, Verb, Tool, Flow, Effects, Sandbox, Timeout, Until string
+	Kind, Case, When, Node, Verb, Tool, Model, Flow, Effects, Sandbox, Timeout, Until string
 
 	Tools              []string // of a tool_call
 	Attempts, Parallel int
@@ -138,6 +138,8 @@ func (p *planPart) about() string {
 	switch {
 	case p.Tool != "":
 		words[0] += " " + safe(p.Tool)
+	case p.Model != "":
+		words[0] += " " + safe(p.Model)
 	case p.Flow != "":
 		words[0] += " " + safe(p.Flow)
 	}
