@@ -20,6 +20,8 @@ func (b *block) step(s *check.Step) {
 		b.toolCall(s)
 	case *ir.LLM:
 		b.ask(s, v)
+	case *ir.Human:
+		b.handled(s, b.question(s), nil, nil)
 	case *ir.ToolChoice:
 		b.call(s, b.pick(s), false)
 	case *ir.Let:
@@ -134,6 +136,8 @@ func optionalOutput(s *check.Step) bool {
 		return s.Tool.Out != nil && s.Tool.Out.Kind == schema.Opt
 	case *ir.Loop:
 		return s.Body.Result.Kind == schema.Opt
+	case *ir.Human:
+		return s.Question.Skips
 	}
 	return false
 }

@@ -74,6 +74,9 @@ func Values(verb Verb, f func(Value)) {
 		}
 	case *Human:
 		tmpl(v.Prompt)
+		if v.OnTimeout != nil {
+			value(v.OnTimeout.Default)
+		}
 	case *ToolChoice:
 		value(v.Tool)
 		value(v.Args)

@@ -19,6 +19,7 @@ const (
 	Progress  EventKind = "progress" // Done of Total items of a map have ended
 	Output    EventKind = "output"   // Text is the next piece of what a running call says
 	Warning   EventKind = "warning"  // Message says what; the run goes on
+	Asking    EventKind = "question" // Message is what a person is asked; the node goes on with the answer
 )
 
 // Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
@@ -35,7 +36,7 @@ type Event struct {
 	Replayed    bool          // answered from a journal
 	Cached      bool          // answered from a cache
 	Done, Total int           // progress
-	Message     string        // warning
+	Message     string        // warning, question
 	Text        string        // output
 	Usage       *Usage        // node_end of a call that says what it took; nil otherwise
 }

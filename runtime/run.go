@@ -25,6 +25,7 @@ type Runtime struct {
 	cache     Cache
 	cacheOnce sync.Once
 	blobs     Blobs
+	asker     Asker                    // nil: nobody answers
 	redactor  atomic.Pointer[Redactor] // nil while no secret is known
 	learning  sync.Mutex               // guards known
 	known     []string                 // secrets, the latest last

@@ -56,11 +56,12 @@ type Step struct {
 	FailuresRead bool
 	DefaultExpr  *Expected // on_error: {default: ...}
 
-	Tool *ir.Tool // tool nodes
-	Pick *Pick    // tool_call nodes
-	Ask  *Ask     // llm nodes
-	Body *Body    // map, loop
-	Flow *Program // flow nodes
+	Tool     *ir.Tool  // tool nodes
+	Pick     *Pick     // tool_call nodes
+	Ask      *Ask      // llm nodes
+	Question *Question // human nodes
+	Body     *Body     // map, loop
+	Flow     *Program  // flow nodes
 
 	Sandbox string // how the tools run: native (in the program), process, or none for a process that is not isolated
 

@@ -390,12 +390,12 @@ func (b *Body) writers() []*Step {
 			visit(t)
 		}
 		state[s.index] = done
-		if s.effects >= ir.EffectsWrites {
+		if s.keepsOrder() {
 			out = append(out, s)
 		}
 	}
 	for _, s := range b.Steps {
-		if s.effects >= ir.EffectsWrites {
+		if s.keepsOrder() {
 			visit(s)
 		}
 	}

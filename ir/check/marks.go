@@ -59,6 +59,7 @@ func (s *Step) marks() {
 	if v, ok := s.Node.Verb.(*ir.LLM); ok && s.Ask != nil {
 		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
 	}
+	s.Question.marks()
 	if s.Over != nil {
 		ir.ValueExpressions(s.Over.Value, mark)
 	}

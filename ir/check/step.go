@@ -32,7 +32,7 @@ func (c *checker) step(s *Step) {
 	case *ir.Agent:
 		c.unavailable(s, "agent", e)
 	case *ir.Human:
-		c.unavailable(s, "human", e)
+		c.human(s, v, e)
 	case *ir.ToolChoice:
 		c.toolChoice(s, v, e)
 	default: // the parser found no verb and said so

@@ -141,8 +141,10 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		for _, x := range c.choices(v) {
 			worst = max(worst, effectsOf(x.Tool))
 		}
-	case *ir.LLM, *ir.Agent, *ir.Human:
+	case *ir.LLM, *ir.Agent:
 		worst = ir.EffectsExternal
+	case *ir.Human:
+		worst = ir.EffectsReads
 	case *ir.Map:
 		worst = c.bodyEffects(&v.Do)
 	case *ir.Loop:

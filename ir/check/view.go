@@ -18,6 +18,12 @@ func (s *Step) Retry() *ir.Retry {
 
 // Timeout bounds one attempt of the step; 0 means that nothing does.
 func (s *Step) Timeout() time.Duration {
+	if v, asks := s.Node.Verb.(*ir.Human); asks { // a person takes the time it takes, whatever the default for calls is
+		if v.Timeout == nil {
+			return 0
+		}
+		return v.Timeout.Value
+	}
 	switch {
 	case s.Node.Timeout != nil:
 		return s.Node.Timeout.Value

@@ -61,11 +61,13 @@ output: {before: $before, date: $date}
 	{
 		Code:  Unavailable,
 		Title: "a part of the language that this version cannot compile yet",
-		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `let`, `map`, `loop`, `flow` and `go` are there. Use one of them, or a later version.",
+		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `human`, `let`, `map`, `loop`, `flow` and `go` are there, and the sandbox tiers `native` and `process`. Use one of them, or a later version.",
 		Wrong: `flowgen: 1
 name: dates
+tools:
+  today: {command: [date], out: string, effects: reads, sandbox: container}
 nodes:
-  date: {human: "What day is it?"}
+  date: {tool: today}
 output: {date: $date}
 `,
 		Right: `flowgen: 1

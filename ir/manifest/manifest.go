@@ -38,7 +38,9 @@ type Manifest struct {
 	Permissions []string `json:"permissions,omitempty"`
 	// Unisolated are the tools that run as processes without a sandbox, with all rights of the user. Written likewise.
 	Unisolated []string `json:"unisolated,omitempty"`
-	Servers    []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
+	// People are the nodes that ask a person. Written likewise.
+	People  []string `json:"people,omitempty"`
+	Servers []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
 }
 
 // Caps are the bounds that the policy writes; absent ones are not written.
@@ -99,7 +101,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"unisolated", "tool without a sandbox", m.Unisolated},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"unisolated", "tool without a sandbox", m.Unisolated},
 	}
 }
 

@@ -13,7 +13,7 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
@@ -30,6 +30,10 @@ func Of(p *check.Program) *Manifest {
 			c.hosts.add(host(m.Address()))
 			c.secrets.add(p.Names.Keys[m])
 			c.effects.add(ir.EffectsExternal.String())
+		}
+		if s.Question != nil {
+			c.people.add(s.Node.ID.Name)
+			c.effects.add(ir.EffectsReads.String())
 		}
 		switch v := s.Node.Verb.(type) {
 		case *ir.GoCall:
@@ -60,6 +64,9 @@ func Of(p *check.Program) *Manifest {
 	if len(c.servers) > 0 {
 		out.Servers = c.servers.sorted()
 	}
+	if len(c.people) > 0 {
+		out.People = c.people.sorted()
+	}
 	if len(c.unisolated) > 0 {
 		out.Unisolated = c.unisolated.sorted()
 	}
@@ -67,7 +74,7 @@ func Of(p *check.Program) *Manifest {
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people set
 }
 
 // workflow takes what belongs to a file rather than to a step.

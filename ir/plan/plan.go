@@ -208,6 +208,9 @@ func step(s *check.Step) *Part {
 	if t := s.Timeout(); t > 0 {
 		out.Timeout = t.String()
 	}
+	if s.Question != nil {
+		out.Tool = check.HumanTool
+	}
 	if s.Tool != nil {
 		out.Tool, out.Sandbox = s.Tool.FullName(), s.Sandbox
 	}

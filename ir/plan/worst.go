@@ -87,6 +87,10 @@ func worst(p *check.Program) AtMost {
 	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}}
 	listed := map[string]bool{}
 	for _, s := range p.Table {
+		if name := check.HumanTool; s.Question != nil && !listed[name] {
+			listed[name] = true
+			out.Calls = append(out.Calls, Calls{name, s.Effects().String(), c.calls[name]})
+		}
 		for _, t := range s.Tools() {
 			name := t.FullName()
 			if listed[name] {
@@ -227,6 +231,9 @@ func (m *meter) step(s *check.Step) cost {
 	}
 	tries := int64(max(1, attempts(s)))
 	c := cost{total: Bound{N: tries}, time: span{open: true}}
+	if s.Question != nil {
+		c.calls = map[string]Bound{check.HumanTool: {N: tries}}
+	}
 	for _, t := range s.Tools() { // of a tool_call each may be the one
 		if c.calls == nil {
 			c.calls = map[string]Bound{}

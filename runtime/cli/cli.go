@@ -104,6 +104,8 @@ type system struct {
 	ticks func() (c <-chan time.Time, stop func())
 	// redact takes secrets out of text; nil while nothing has run.
 	redact func(string) string
+	// typed says whether answers can be typed; nil: when standard input and error are terminals.
+	typed func() bool
 }
 
 func hostSystem() *system {

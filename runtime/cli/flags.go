@@ -16,6 +16,7 @@ type runFlags struct {
 	inputJSON  string   // file or "-"
 	jsonEvents bool
 	quiet      bool
+	answers    string   // file with answers to questions, or "-"
 	raw        string   // output field to print instead of the whole result
 	blobs      string   // directory for outputs that are too large
 	texts      []string // arguments that are no flags
@@ -39,6 +40,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
 	set.StringVar(&f.blobs, "blobs", "", "")
+	set.StringVar(&f.answers, "answers", "", "")
 	texts, err := parseFlags(set, args)
 	f.texts = texts
 	return f, err
@@ -83,7 +85,7 @@ func flagMistake(set []string, err error) mistake {
 	return mistake{err.Error(), "see --help"}
 }
 
-var runFlagNames = []string{"blobs", "input", "input-json", "json-events", "quiet", "raw", "help", "version"}
+var runFlagNames = []string{"answers", "blobs", "input", "input-json", "json-events", "quiet", "raw", "help", "version"}
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others
@@ -91,6 +93,7 @@ const flagHelp = `Flags of run:
   --raw NAME            print one text field of the result, as it is
   --blobs DIR           keep outputs of tools that are too large in this directory,
                         and go on with their beginning; FLOWGEN_BLOBS is the default
+  --answers FILE        answer the workflow's questions with the lines of a file; - is standard input
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
 `

@@ -33,8 +33,10 @@ type live struct {
 	rows    *list.List               // in order of start
 	fresh   []line                   // ended since the last frame
 
-	drawn []int // widths of the moving lines on the screen; drawing only
-	turn  int   // of the spinner; drawing only
+	drawing sync.Mutex // held by who writes to the terminal
+	held    bool       // a question has the terminal
+	drawn   []int      // widths of the moving lines on the screen; drawing only
+	turn    int        // of the spinner; drawing only
 }
 
 // row is a node that is running.
@@ -122,6 +124,30 @@ func (l *live) Observe(e runtime.Event) {
 // draw writes one frame: it goes back over the moving lines, erases them, and
 // writes the lines that stay and the new moving ones.
 func (l *live) draw(last bool) {
+	l.drawing.Lock()
+	defer l.drawing.Unlock()
+	if l.held && !last {
+		return
+	}
+	l.frame(last)
+}
+
+// pause takes the moving lines away and draws no more until resume.
+func (l *live) pause() {
+	l.drawing.Lock()
+	defer l.drawing.Unlock()
+	l.frame(true)
+	l.held = true
+}
+
+func (l *live) resume() {
+	l.drawing.Lock()
+	defer l.drawing.Unlock()
+	l.held = false
+}
+
+// frame draws one frame, the last one without moving lines.
+func (l *live) frame(last bool) {
 	wide, high, ok := l.s.size()
 	if !ok || wide <= 0 || high <= 0 {
 		wide, high = 80, 24

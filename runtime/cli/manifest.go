@@ -9,11 +9,11 @@ import (
 
 // manifest is what is read of the JSON form of a manifest. The compiler writes it; runtime.Info carries it.
 type manifest struct {
-	Workflow                                              string
-	Hosts, Networks, Commands, Env, Secrets, Code, Models []string
-	Effects, Grants, Permissions, Servers, Unisolated     []string
-	GoPackages                                            []string `json:"go_packages"`
-	Caps                                                  struct {
+	Workflow                                                  string
+	Hosts, Networks, Commands, Env, Secrets, Code, Models     []string
+	Effects, Grants, Permissions, Servers, Unisolated, People []string
+	GoPackages                                                []string `json:"go_packages"`
+	Caps                                                      struct {
 		MaxIterations *int64 `json:"max_iterations"`
 		MaxToolCalls  *int64 `json:"max_tool_calls"`
 		MaxTokens     *int64 `json:"max_tokens"`
@@ -34,6 +34,9 @@ func ManifestText(data string) (string, error) {
 	}
 	if len(m.Servers) > 0 {
 		rows = slices.Insert(rows, 3, listed("servers", m.Servers))
+	}
+	if len(m.People) > 0 {
+		rows = append(rows, listed("asks a person", m.People))
 	}
 	if len(m.Unisolated) > 0 {
 		rows = append(rows, listed("not isolated", m.Unisolated))

@@ -58,9 +58,23 @@ func (j *jsonLines) close() {}
 
 // lines writes one line when a node has ended, for logs and pipes.
 type lines struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu   sync.Mutex
+	w    io.Writer
+	held *strings.Builder // lines that wait for the end of a question; nil: none is open
 	ledger
+}
+
+func (l *lines) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = new(strings.Builder)
+}
+
+func (l *lines) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = io.WriteString(l.w, l.held.String())
+	l.held = nil
 }
 
 func (l *lines) Observe(e runtime.Event) {
@@ -73,6 +87,10 @@ func (l *lines) Observe(e runtime.Event) {
 	line := outcomeWords[word] + text
 	if note != "" {
 		line += " " + note
+	}
+	if l.held != nil {
+		l.held.WriteString(line + "\n")
+		return
 	}
 	_, _ = io.WriteString(l.w, line+"\n")
 }

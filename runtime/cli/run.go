@@ -32,6 +32,10 @@ func runCommand(s *system, w *workflow, args []string) int {
 		s.complain(mistake{"--quiet and --json-events exclude each other", "leave one of them out"})
 		return exitUsage
 	}
+	if f.answers == "-" && f.inputJSON == "-" {
+		s.complain(mistake{"--input-json and --answers cannot both read standard input", "put one of them in a file"})
+		return exitUsage
+	}
 	if f.raw != "" {
 		if m := rawField(w.info, f.raw); m != nil {
 			s.complain(*m)
@@ -57,6 +61,16 @@ func runCommand(s *system, w *workflow, args []string) int {
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
 	}
+	people, wrong := newPerson(s, f, shown)
+	if wrong != nil {
+		if shown != nil {
+			shown.close()
+		}
+		s.complain(*wrong)
+		return exitUsage
+	}
+	defer people.close()
+	options = append(options, runtime.WithHuman(people.ask))
 	ctx, stopped, release := s.cancelOnSignal(context.Background())
 	out, at, err := protect(func() ([]byte, stage, error) { return w.run(ctx, input, options...) })
 	runtime.Exit()

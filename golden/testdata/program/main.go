@@ -56,7 +56,7 @@ func add[W interface {
 		if err := runtime.Decode(input, &in); err != nil {
 			return outcome{err: "input: " + err.Error()}
 		}
-		w, err := start(append(o, runtime.WithSecrets(secret))...)
+		w, err := start(append(o, runtime.WithSecrets(secret), runtime.WithHuman(person))...)
 		if err != nil {
 			return outcome{err: "start: " + err.Error()}
 		}
@@ -75,6 +75,16 @@ func add[W interface {
 }
 
 func secret(name string) (string, bool) { return "value of " + name, true }
+
+// person answers with what a question ends with: "Go on? [yes]". A question that ends with [] nobody answers.
+func person(_ context.Context, q runtime.Question) (string, error) {
+	at := strings.LastIndexByte(q.Text, '[')
+	answer, ok := strings.CutSuffix(q.Text[at+1:], "]")
+	if at < 0 || !ok || answer == "" {
+		return "", runtime.Nobody("the question has no answer in it")
+	}
+	return answer, nil
+}
 
 func main() {
 	var requests []request
