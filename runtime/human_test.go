@@ -13,8 +13,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
-// saying answers every question with the same text.
-func saying(text string) runtime.Option {
+// alwaysAnswers answers every question with the same text.
+func alwaysAnswers(text string) runtime.Option {
 	return runtime.WithHuman(func(context.Context, runtime.Question) (string, error) { return text, nil })
 }
 
@@ -56,7 +56,7 @@ type choice string
 
 func TestAsk(t *testing.T) {
 	n := node("ask")
-	r := start(t, t.Context(), saying("12"))
+	r := start(t, t.Context(), alwaysAnswers("12"))
 	if got, err := runtime.Ask[int64](r, n, runtime.Question{Text: "How many?"}); got != 12 || err != nil {
 		t.Errorf("int: %v, %v", got, err)
 	}
@@ -120,7 +120,7 @@ func TestAskReplayed(t *testing.T) {
 		return runtime.Ask[bool](r, n, runtime.Question{Text: "Go on?"})
 	}
 	rec := journal.NewRecorder()
-	if out, err := body(rec, saying("yes")); !out || err != nil {
+	if out, err := body(rec, alwaysAnswers("yes")); !out || err != nil {
 		t.Fatal(out, err)
 	}
 	got := rec.Journal().Records()[0]
