@@ -121,6 +121,9 @@ func (p *Pool) makeRoom(left []*waiter) {
 	}
 }
 
+// errShut is the error of a worker that Shutdown ended before it was ready.
+var errShut = errors.New("the pool was shut down")
+
 // start brings up one worker. The caller has counted it in starting and life.
 func (p *Pool) start(tenant string) {
 	w, err := p.launch(tenant)
@@ -128,6 +131,7 @@ func (p *Pool) start(tenant string) {
 	defer p.mu.Unlock()
 	p.starting--
 	switch {
+	case errors.Is(err, errShut): // calls that have come since then get another one
 	case err != nil && len(p.procs)+p.starting == 0:
 		for _, c := range p.waiting {
 			c.err = err

@@ -91,6 +91,12 @@ func (p *Pool) launch(tenant string) (*process, error) {
 	p.mu.Unlock()
 	if err != nil {
 		<-w.gone
+		p.mu.Lock()
+		shut := w.cause == closed
+		p.mu.Unlock()
+		if shut {
+			return nil, errShut
+		}
 		return nil, w.stillborn()
 	}
 	p.mu.Lock()

@@ -488,3 +488,23 @@ func TestNoLeak(t *testing.T) {
 		t.Errorf("%d workers for calls one after the other", len(p.procs))
 	}
 }
+
+// A call that comes right after a shutdown does not get the fate of a worker that the shutdown ended while it started.
+func TestCallAfterShutdown(t *testing.T) {
+	p := newPool(t, "ok")
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = p.Call(ctx, request("echo 1", runtime.Writes)) // starts a worker, and may fail
+		}()
+		time.Sleep(time.Millisecond)
+		p.Shutdown()
+		if _, err := p.Call(t.Context(), request("echo 2", runtime.Writes)); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		<-done
+	}
+}
