@@ -30,7 +30,7 @@ func (a *app) generateCommand() *cobra.Command {
 		Short: "Write the Go of workflows; without arguments, of all in the current folder",
 		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins\n" +
 			"the package that is already there, or else begins one named after the workflow. A file is written only when\n" +
-			"it changes. " + foldersHelp + "\n\n" +
+			"it changes; modules that were bundled for tools the workflow no longer has are removed. " + foldersHelp + "\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -95,6 +95,9 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 			if err := a.write(file); err != nil {
 				return err
 			}
+		}
+		if err := a.removeLeftovers(o); err != nil {
+			return err
 		}
 	}
 	if stamp != nil && unchanged {
