@@ -61,6 +61,7 @@ var table = []row{
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
+	{pkg: "runtime/otel", own: []string{"runtime"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
 	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
 	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 
@@ -78,7 +79,7 @@ var (
 	golangX  = []string{"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text"}
 
 	// What tests may use beyond their package's row. cel-go is the oracle of the expression language and stays one.
-	inTests = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools"}
+	inTests = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}
 	oracle  = "cel.dev"
 	oracled = []string{"ir/expr", "codegen", "golden/..."}
 )
@@ -234,5 +235,25 @@ func TestTableIsRead(t *testing.T) {
 		if got := r.refuses(tt.imp); (got == "") != (tt.wantPart == "") || !strings.Contains(got, tt.wantPart) {
 			t.Errorf("%s imports %s: %q, want %q", tt.pkg, tt.imp, got, tt.wantPart)
 		}
+	}
+}
+
+// What traces is linked only into programs that ask for it.
+func TestTracesAreNotLinked(t *testing.T) {
+	deps := func(pkg string) string {
+		out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	const family = "go.opentelemetry.io/"
+	for _, pkg := range []string{"examples/hello", "examples/incident", "runtime/cli", "runtime/agent", "runtime/llm/openai"} {
+		if strings.Contains(deps(pkg), family) {
+			t.Errorf("%s links %s", pkg, family)
+		}
+	}
+	if !strings.Contains(deps("runtime/otel"), family) {
+		t.Errorf("runtime/otel does not link %s: the test looks for the wrong thing", family)
 	}
 }

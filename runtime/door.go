@@ -38,6 +38,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	}
 	for {
 		err := r.state.broken
+		at := r.attempt(&o.head, r.guard != nil || t.state == blocked)
 		if err == nil {
 			var b *Beside
 			if r.guard != nil || t.state == blocked {
@@ -45,11 +46,13 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			}
 			o.head.refused = o.head.refused || invalid
 			began = r.began()
+			at.admitted(r)
 			err = eng.Do(r, o)
 			if b != nil {
 				err = r.settled(b, &o.head, &t.toolOptions, err)
 			}
 		}
+		at.ended(r, o, &o.out, err)
 		if err == nil {
 			r.nodeEnd(&o.head, begin, nil, &o.out)
 			r.receive(o, began, nil)

@@ -25,6 +25,7 @@ const (
 // Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
 type Event struct {
 	Kind        EventKind
+	Run         *Run   // the same for all events of a run; nothing of it is written
 	Key         string // scope path, node id, visit
 	Node        *Node
 	Tool        string // name@version, for calls
@@ -120,6 +121,7 @@ func errorJSON(err error) any {
 func (r *Run) observed() bool { return len(r.state.rt.observers) > 0 }
 
 func (r *Run) emit(e Event) {
+	e.Run = r.state.root
 	for _, o := range r.state.rt.observers {
 		o.Observe(e)
 	}

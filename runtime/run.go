@@ -18,6 +18,8 @@ type Runtime struct {
 	info      *Info
 	engine    Engine
 	observers []Observer
+	tracers   []Tracer // of observers
+	sinks     []UsageSink
 	lookup    SecretLookup
 	policies  []*Policy // the workflow's first
 	tenant    string
@@ -43,6 +45,9 @@ func WithObserver(o Observer) Option {
 	return func(rt *Runtime) {
 		if o != nil {
 			rt.observers = append(rt.observers, o)
+			if t, ok := o.(Tracer); ok {
+				rt.tracers = append(rt.tracers, t)
+			}
 		}
 	}
 }
@@ -78,7 +83,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
 	}
-	rt.carried = rt.carried || len(rt.observers) > 0 || rt.tenant != "" || rt.blobs != nil // events carry keys, so scopes are needed
+	rt.carried = rt.carried || len(rt.observers) > 0 || len(rt.sinks) > 0 || rt.tenant != "" || rt.blobs != nil // events carry keys, so scopes are needed
 	if err := rt.findSecrets(); err != nil {
 		return nil, err
 	}
@@ -107,6 +112,7 @@ func (rt *Runtime) Info() *Info { return rt.info }
 
 // state is what all branches of one run share.
 type state struct {
+	root   *Run
 	rt     *Runtime
 	ctx    context.Context // the run's own context: cancelled only from outside
 	seed   uint64
@@ -141,6 +147,7 @@ func (rt *Runtime) Start(ctx context.Context) *Run {
 		s.tenant = t
 	}
 	*r = Run{ctx: ctx, eng: rt.engine, state: s}
+	s.root = r
 	if r.eng == nil && (rt.carried || s.tenant != "") {
 		r.eng = Goroutines{}
 	}

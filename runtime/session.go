@@ -40,6 +40,16 @@ func (r *Run) Session(n *Node, p *Policy) *Session {
 	return s
 }
 
+// AgentTool is the tool that events name for the visit of an agent's node as a whole.
+const AgentTool = "agent@1"
+
+// Begin tells the observers that the visit begins, and returns what tells them how it has ended.
+func (s *Session) Begin() (end func(error)) {
+	h := &Head{Node: s.node, Tool: AgentTool, Scope: s.run.scope, Visit: s.visit}
+	begin := s.run.nodeStart(h)
+	return func(err error) { s.run.nodeEnd(h, begin, err, nil) }
+}
+
 // Turn opens the scope of turn i, from 0.
 func (s *Session) Turn(i int) *Run { return s.run.open(s.node, i, s.visit) }
 

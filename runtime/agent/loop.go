@@ -9,7 +9,7 @@ import (
 
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
 // model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
-func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (Outputs, error) {
+func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
 	s.prepare()
 	run := r.Scoped()
 	w := &work{spec: s, node: n, session: run.Session(n, s.Policy),
@@ -22,6 +22,8 @@ func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (Outputs, error
 	}
 	w.model = &w.nodes[len(s.Tools)]
 	*w.model = runtime.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry, Timeout: n.Timeout}
+	end := w.session.Begin()
+	defer func() { end(err) }()
 	w.out.TracesURL = w.session.TraceURL()
 	for i := 0; ; i++ {
 		done, err := w.turn(i)

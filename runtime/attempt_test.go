@@ -1,0 +1,108 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+)
+
+// answered is an output that says what it took.
+type answered struct {
+	Text string `json:"text"`
+}
+
+func (*answered) Spent() *runtime.Usage {
+	return &runtime.Usage{InputTokens: 7, OutputTokens: 3, CostUSD: runtime.Ptr(runtime.USD(5))}
+}
+
+// bill keeps usage records as text.
+type bill struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (b *bill) Used(a *runtime.Attempt) {
+	line := fmt.Sprintf("%s %s #%d for %s:", a.Key, a.Tool, a.Number, a.Tenant)
+	if a.Usage != nil {
+		line += fmt.Sprintf(" %d+%d tokens, $%s", a.Usage.InputTokens, a.Usage.OutputTokens, a.Usage.CostUSD)
+	}
+	if a.Cost > 0 {
+		line += " $" + a.Cost.String()
+	}
+	if a.Cached {
+		line += " cached"
+	}
+	if a.Err != nil {
+		line += " " + a.Err.Error()
+	}
+	if a.End.Before(a.Admitted) || a.Admitted.Before(a.Start) || len(a.CallID()) != 64 {
+		line += " times or id are wrong"
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lines = append(b.lines, line)
+}
+
+// One record for each attempt that was made: none for what a policy refused, and none in a replay.
+func TestUsageRecords(t *testing.T) {
+	tries := 0
+	flaky := runtime.Bind("t.flaky@1", runtime.Reads, func(context.Context, pair) (pair, error) {
+		if tries++; tries == 1 {
+			return pair{}, runtime.Errorf(runtime.RateLimit, "slow down")
+		}
+		return pair{}, nil
+	}, runtime.CostUSD("0.01"))
+	ask := runtime.Bind("test:model@1", runtime.External, func(context.Context, pair) (answered, error) { return answered{"yes"}, nil })
+	denied := runtime.Bind("t.denied@1", runtime.Writes, func(context.Context, pair) (pair, error) { return pair{}, nil })
+	kept := runtime.Bind("t.kept@1", runtime.None, func(context.Context, pair) (pair, error) { return pair{}, nil }, runtime.CacheForever())
+	again := node("flaky")
+	again.Retry = &runtime.Retry{Attempts: 2, Base: time.Microsecond}
+	body := func(e runtime.Engine) []string {
+		b := &bill{}
+		r := start(t, t.Context(), runtime.WithEngine(e), runtime.WithUsage(b), runtime.WithTenant("acme"),
+			runtime.WithPolicy(&runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads, runtime.External}}))
+		var err error
+		defer r.End(&err)
+		if _, err := runtime.Call(r, again, flaky, pair{}); err != nil {
+			t.Error(err)
+		}
+		if _, err := runtime.Call(r, node("ask"), ask, pair{}); err != nil {
+			t.Error(err)
+		}
+		_, err = runtime.Call(r, node("denied"), denied, pair{})
+		wantCode(t, err, runtime.PolicyDenied)
+		err = nil
+		for range 2 {
+			if _, err := runtime.Call(r, node("kept"), kept, pair{}); err != nil {
+				t.Error(err)
+			}
+		}
+		return b.lines
+	}
+	rec := journal.NewRecorder()
+	want := []string{
+		"flaky t.flaky@1 #1 for acme: $0.01 RATE_LIMIT: slow down",
+		"flaky t.flaky@1 #2 for acme: $0.01",
+		"ask test:model@1 #1 for acme: 7+3 tokens, $0.000000005",
+		"kept t.kept@1 #1 for acme:",
+		"kept#2 t.kept@1 #1 for acme: cached",
+	}
+	got := body(rec)
+	for i, line := range got { // nodes that are not in the table have keys as they are visited
+		got[i] = strings.ReplaceAll(line, "kept t.kept@1 #1 for acme: cached", "kept#2 t.kept@1 #1 for acme: cached")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := body(journal.Replay(rec.Journal())); got != nil {
+		t.Errorf("in a replay: %v", got)
+	}
+}
