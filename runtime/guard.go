@@ -9,6 +9,7 @@ import (
 // chain: a call is counted by all guards or by none, and nobody sees it half counted.
 type guard struct {
 	policy *Policy
+	turns  bool // of an agent: about what its model asks for, not about the asking
 	outer  *guard
 	mu     *sync.Mutex // guards what follows, of all guards of the run
 	calls  int64
@@ -34,9 +35,12 @@ func newGuard(p *Policy, outer *guard) *guard {
 }
 
 // denies is the part of gate 1 that does not depend on what has happened before.
-func (g *guard) denies(h *Head, claims []string) *ToolError {
+func (g *guard) denies(h *Head, o *toolOptions) *ToolError {
 	for ; g != nil; g = g.outer {
-		if te := g.policy.denies(h, claims); te != nil {
+		if g.turns && o.meter != nil {
+			continue
+		}
+		if te := g.policy.denies(h, o); te != nil {
 			return te
 		}
 	}
@@ -131,15 +135,15 @@ func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) *Beside {
 	if o.state == blocked {
 		return refuse(Errorf(PolicyDenied, "tool %s is blocked", h.Tool))
 	}
-	calls := int64(0)
-	if o.meter == nil {
-		calls = 1
-		if te := r.guard.denies(h, o.claims); te != nil {
-			return refuse(te)
-		}
+	if te := r.guard.denies(h, o); te != nil {
+		return refuse(te)
 	}
 	if a, ok := eng.(Answerer); ok && a.Answers(h) {
 		return b
+	}
+	calls := int64(1)
+	if o.meter != nil {
+		calls = 0
 	}
 	if te := r.guard.reserve(h.Tool, most, calls); te != nil {
 		return refuse(te)

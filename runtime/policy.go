@@ -20,8 +20,9 @@ import (
 //   - A call costs its tool's estimate, reserved before it begins. The estimate comes back when the tool did not run:
 //     for results from the cache, for a missing secret, for a wait for the rate limit that was cut short. A tool that
 //     ran and failed has cost what it costs.
-//   - A call of a model does not count as a call, and effects and tools are not about it. Before it begins the most that it
-//     can cost and take in tokens is reserved, and afterwards what it did not take comes back (Metered).
+//   - A call of a model has effects external, and is no call of a tool: it does not count as one, and Tools is not about it.
+//     Before it begins the most that it can cost and take in tokens is reserved, and afterwards what it did not take comes
+//     back (Metered).
 //   - A call that a journal answers counts, and costs what was recorded. A resumed run is charged with all of its
 //     journal before anything runs, with calls in doubt as if they had happened; one that is done again counts again.
 //
@@ -77,14 +78,14 @@ func (p *Policy) check() error {
 }
 
 // denies says why a call is refused whatever has happened before, nil when it is not.
-func (p *Policy) denies(h *Head, claims []string) *ToolError {
+func (p *Policy) denies(h *Head, o *toolOptions) *ToolError {
 	if p.Effects != nil && !slices.Contains(p.Effects, h.Effects) {
 		return Errorf(PolicyDenied, "tool %s has effects %s, which the policy does not allow", h.Tool, h.Effects)
 	}
-	if name, _ := SplitTool(h.Tool); p.Tools != nil && !slices.Contains(p.Tools, h.Tool) && !slices.Contains(p.Tools, name) {
+	if name, _ := SplitTool(h.Tool); p.Tools != nil && o.meter == nil && !slices.Contains(p.Tools, h.Tool) && !slices.Contains(p.Tools, name) {
 		return Errorf(PolicyDenied, "tool %s is not among those that the policy allows", h.Tool)
 	}
-	for _, c := range claims {
+	for _, c := range o.claims {
 		if !Granted(p.Grants, c) {
 			return Errorf(PolicyDenied, "tool %s needs the capability %q, which the policy does not grant", h.Tool, c)
 		}

@@ -29,13 +29,15 @@ type Session struct {
 	visit int32
 }
 
-// Session begins a visit of n under one more policy, which may be nil. r must have a scope.
+// Session begins a visit of n under one more policy, which may be nil: about what the model asks for, and what asking it
+// takes. r must have a scope.
 func (r *Run) Session(n *Node, p *Policy) *Session {
 	s := &Session{run: r, node: n, visit: r.scope.enter(n)}
 	if p != nil {
 		c := *r
 		s.run = &c
 		s.run.enter(p, strings.TrimSuffix(s.Turn(0).scope.path(), "0]/"))
+		s.run.guard.turns = true
 	}
 	return s
 }

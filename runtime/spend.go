@@ -16,8 +16,7 @@ type meter[In, Out any] struct {
 }
 
 // Metered marks a tool that asks a language model. Budgets reserve for an attempt what most says, and get back what took
-// says it did not take. Policies bound what models cost and take in tokens; their bounds of tools, effects and numbers of
-// calls are about what is called because of the answers, not about the asking.
+// says it did not take. Such a call is none of a tool, see Policy.
 func Metered[In, Out any](most func(*In) Spend, took func(*In, *Out) Spend) ToolOption {
 	m := &meter[In, Out]{most, took}
 	return func(o *toolOptions) { o.meter = m }
