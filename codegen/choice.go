@@ -52,10 +52,12 @@ func (b *block) typed(v *check.Expected) jen.Code {
 func (g *generator) picks() {
 	done := map[*ir.Tool]bool{}
 	for _, s := range g.p.Table {
-		if s.Pick == nil {
+		if s.Pick == nil && s.Agent == nil {
 			continue
 		}
-		g.pick(s)
+		if s.Pick != nil {
+			g.pick(s)
+		}
 		for _, t := range s.Tools() {
 			if !done[t] && g.p.Names.Args[t] != "" {
 				done[t] = true

@@ -73,6 +73,7 @@ func (g *generator) generate() ([]byte, error) {
 	}
 	g.picks()
 	g.schemas()
+	g.agents()
 	g.descriptions()
 
 	var buf bytes.Buffer

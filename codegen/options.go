@@ -116,7 +116,7 @@ func (g *generator) policy(p *check.Program) jen.Code {
 			return slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return len(t.Permissions) > 0 })
 		})
 	})
-	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
+	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.MaxTokens == nil && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
 		return nil
 	}
 	var fields []jen.Code
@@ -136,6 +136,9 @@ func (g *generator) policy(p *check.Program) jen.Code {
 	}
 	if pol.MaxCostUSD != "" {
 		add("MaxCostUSD", quote(pol.MaxCostUSD))
+	}
+	if pol.MaxTokens != nil {
+		add("MaxTokens", wholeNumber(*pol.MaxTokens))
 	}
 	if tier := tierNames[pol.SandboxMin]; tier != "" {
 		add("MinSandbox", jen.Qual(runtimePath, ident(tier)))

@@ -22,6 +22,8 @@ func (b *block) step(s *check.Step) {
 		b.ask(s, v)
 	case *ir.Human:
 		b.handled(s, b.question(s), nil, nil)
+	case *ir.Agent:
+		b.agentCall(s)
 	case *ir.ToolChoice:
 		b.call(s, b.pick(s), false)
 	case *ir.Let:

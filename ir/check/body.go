@@ -62,6 +62,7 @@ type Step struct {
 	Question *Question // human nodes
 	Body     *Body     // map, loop
 	Flow     *Program  // flow nodes
+	Agent    *Agent    // agent nodes
 
 	Sandbox string // how the tools run: native (in the program), process, or none for a process that is not isolated
 

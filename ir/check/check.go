@@ -109,6 +109,7 @@ type checker struct {
 
 	inputRead, stateRead, stateSet map[string]bool
 	access                         map[*Step]*stateAccess
+	agents                         bool               // a node runs an agent
 	models                         map[*ir.Model]bool // that were checked: whether they are right
 	direct                         []*ir.Model        // that nodes name as provider:name
 	wrongPrompts                   map[*source.File]bool
@@ -167,6 +168,8 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 			s.Tool = c.resolveTool(v.Name)
 		case *ir.ToolChoice:
 			s.Pick = c.pick(v)
+		case *ir.Agent:
+			s.Agent = c.agent(v)
 		}
 	}
 	if !c.order(out) {
@@ -205,7 +208,7 @@ func (c *checker) defaults(n *ir.Node) {
 	all := c.wf.Defaults.OnError
 	call := false
 	switch n.Verb.(type) {
-	case *ir.ToolCall, *ir.LLM:
+	case *ir.ToolCall, *ir.LLM, *ir.Agent:
 		call = true
 	}
 	if call && n.OnError == nil && all != nil && all.Kind != ir.OnErrorDefault {

@@ -35,16 +35,24 @@ func (s *Step) Tools() []*ir.Tool {
 	switch {
 	case s.Tool != nil:
 		return []*ir.Tool{s.Tool}
-	case s.Pick == nil:
+	case s.Pick == nil && s.Agent == nil:
 		return nil
 	}
 	var out []*ir.Tool
-	for _, x := range s.Pick.Choices {
+	for _, x := range s.choices() {
 		if !slices.Contains(out, x.Tool) {
 			out = append(out, x.Tool)
 		}
 	}
 	return out
+}
+
+// choices are the tools that data or a model chooses from.
+func (s *Step) choices() []Choice {
+	if s.Agent != nil {
+		return s.Agent.Tools
+	}
+	return s.Pick.Choices
 }
 
 // choices are the tools that a node can call. Nothing is reported: it may be asked before anything else.

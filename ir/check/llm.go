@@ -366,6 +366,9 @@ func (s *Step) Models() []*ir.Model {
 	if s.Ask != nil && s.Ask.Model != nil {
 		return []*ir.Model{s.Ask.Model}
 	}
+	if s.Agent != nil && s.Agent.Model != nil {
+		return []*ir.Model{s.Agent.Model}
+	}
 	return nil
 }
 

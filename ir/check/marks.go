@@ -60,6 +60,9 @@ func (s *Step) marks() {
 		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
 	}
 	s.Question.marks()
+	if v, ok := s.Node.Verb.(*ir.Agent); ok && s.Agent != nil {
+		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
+	}
 	if s.Over != nil {
 		ir.ValueExpressions(s.Over.Value, mark)
 	}

@@ -26,6 +26,9 @@ type Names struct {
 	Keys    map[*ir.Model]string    // the secret that a model of Models authenticates with
 	Schemas map[*Step]string        // the variable of the schema of what a model answers
 	Picks   map[*Step]string        // the function that calls the tool that a tool_call node chose
+	Agents  map[*Step]string        // the variable of what an agent node runs
+	Runs    map[*Step]string        // the function that runs it and picks out its pins
+	Inputs  map[*ir.Tool]string     // the constant of the schema of a tool's input, of tools that models call
 	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
 
@@ -50,7 +53,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
-		Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
+		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
@@ -162,9 +165,7 @@ func (n *Names) pick(s *Step, prefix string) {
 	at := s.Node.ID.Span
 	n.Picks[s] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Choice", at)
 	for _, t := range s.Tools() {
-		if in := toolIn(t); n.Args[t] == "" && len(in.Fields) > 0 {
-			n.Args[t] = n.take(strings.TrimSuffix(n.Tools[t], "Tool")+"Args", t.Key.Span)
-		}
+		n.args(t)
 	}
 	if s.Pick.Out != nil {
 		n.anonymous(s.Pick.Out, prefix+goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))+"Out", "is the result of the tool that "+s.Node.ID.Name+" calls.", at)
@@ -187,6 +188,9 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		}
 		if s.Ask != nil {
 			n.ask(s, n.wf, prefix)
+		}
+		if s.Agent != nil {
+			n.agent(s, n.wf, prefix)
 		}
 		if r := s.Node.Result; r != nil {
 			if s.Node.Inline {

@@ -22,8 +22,8 @@ func (c *checker) policy(b *Body) {
 		if s.Tool != nil {
 			c.toolPolicy(s.Tool, s.Node.Verb.(*ir.ToolCall).Name.Span)
 		}
-		if s.Pick != nil {
-			for _, x := range s.Pick.Choices {
+		if s.Pick != nil || s.Agent != nil {
+			for _, x := range s.choices() {
 				c.toolPolicy(x.Tool, x.Span)
 			}
 		}

@@ -30,7 +30,7 @@ func (c *checker) step(s *Step) {
 	case *ir.LLM:
 		c.ask(s, v, e)
 	case *ir.Agent:
-		c.unavailable(s, "agent", e)
+		c.agentNode(s, v, e)
 	case *ir.Human:
 		c.human(s, v, e)
 	case *ir.ToolChoice:
@@ -49,16 +49,6 @@ func (c *checker) step(s *Step) {
 	}
 	s.body.addSetter(s)
 	s.body.addProofs(s)
-}
-
-// unavailable refuses a verb that has no runtime yet. Its prompts and arguments are checked all the same: a name that
-// does not exist is wrong today as well.
-func (c *checker) unavailable(s *Step, verb string, e *env) {
-	s.Node.Result = schema.InvalidType
-	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: s.Node.ID.Span,
-		Message: "this version of flowgen cannot compile `" + verb + "` nodes",
-		Help:    "use a `tool`, `tool_call`, `llm`, `let`, `map`, `loop`, `flow` or `go` node"})
-	ir.Values(s.Node.Verb, func(v ir.Value) { c.value(v, schema.InvalidType, e) })
 }
 
 func (c *checker) toolCall(s *Step, v *ir.ToolCall, e *env) {

@@ -168,8 +168,8 @@ func (c *checker) bodyEffects(b *ir.Body) ir.Effects {
 	return worst
 }
 
-// policyNotApplied warns about what the policy declares and this version does not act on: nobody should count on a bound that
-// is not there.
+// policyNotApplied warns about bounds of the policy that nothing here can reach: nobody should count on one that is not
+// there.
 func (c *checker) policyNotApplied() {
 	p := c.wf.Policy
 	if p == nil {
@@ -183,15 +183,15 @@ func (c *checker) policyNotApplied() {
 		name string
 		set  bool
 	}{
-		{"max_iterations", p.MaxIterations != nil}, {"max_tokens", p.MaxTokens != nil},
+		{"max_iterations", p.MaxIterations != nil && !c.agents}, {"max_tokens", p.MaxTokens != nil && len(c.models) == 0},
 	} {
 		if k.set {
 			keys = append(keys, "`"+k.name+"`")
 		}
 	}
 	if len(keys) > 0 {
-		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: p.Span, Message: "this version of flowgen does not act on " + strings.Join(keys, ", ") + " of the policy",
-			Help: "they are kept for the version that does; do not count on them yet"})
+		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: p.Span, Message: "nothing is bounded by " + strings.Join(keys, ", ") + " of the policy: no node asks a model for it",
+			Help: "remove it; `max_iterations` is about agents, and `max_tokens` about models"})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // Retry is the step's retry, its own or the workflow's default, which is for calls that may be repeated: those that do
 // not write.
 func (s *Step) Retry() *ir.Retry {
-	repeats := s.effects < ir.EffectsWrites || s.Ask != nil // a question can be asked again
-	if s.Node.Retry != nil || len(s.Tools()) == 0 && s.Ask == nil || s.defaults == nil || !repeats {
+	repeats := s.effects < ir.EffectsWrites || s.Ask != nil || s.Agent != nil // a question can be asked again
+	if s.Node.Retry != nil || len(s.Tools()) == 0 && s.Ask == nil && s.Agent == nil || s.defaults == nil || !repeats {
 		return s.Node.Retry
 	}
 	return s.defaults.Retry
@@ -27,7 +27,7 @@ func (s *Step) Timeout() time.Duration {
 	switch {
 	case s.Node.Timeout != nil:
 		return s.Node.Timeout.Value
-	case (len(s.Tools()) > 0 || s.Ask != nil) && s.defaults != nil && s.defaults.Timeout != nil:
+	case (len(s.Tools()) > 0 || s.Ask != nil || s.Agent != nil) && s.defaults != nil && s.defaults.Timeout != nil:
 		return s.defaults.Timeout.Value
 	}
 	return 0

@@ -5,6 +5,8 @@ const (
 	BadModel  Code = "FG0690"
 	ModelKey  Code = "FG0691"
 	BadPrompt Code = "FG0692"
+
+	PinWithoutTool Code = "FG0693"
 )
 
 var modelCodes = []Entry{
@@ -51,5 +53,30 @@ output: {date: $date}
 		Code:  BadPrompt,
 		Title: "a prompt file that cannot be used",
 		Cause: "A prompt file is text in UTF-8 of at most 1 MiB: if it starts with a line `---`, front matter in YAML up to the next such line, with the keys `system` and `with`, and after that the prompt, which must not be empty. No single workflow file can show this mistake: the mistake is in the prompt file.",
+	},
+	{
+		Code:  PinWithoutTool,
+		Title: "a pin of a tool that the agent cannot call",
+		Cause: "A pin keeps its place and its type when its tool is taken away from the agent, so that nothing that reads it breaks; but there is no call that it could show, and it is always null.",
+		Wrong: `flowgen: 1
+name: find
+input: {topic: string}
+models: {local: "ollama:qwen3"}
+tools:
+  search: {http: "GET https://api.example.com/search?q={q}", in: {q: string}, out: {url: string}}
+nodes:
+  review: {agent: local, prompt: "What is {{ input.topic }}?", pins: {hit: {tool: search}}}
+output: {text: $review.response, hit: $review.hit}
+`,
+		Right: `flowgen: 1
+name: find
+input: {topic: string}
+models: {local: "ollama:qwen3"}
+tools:
+  search: {http: "GET https://api.example.com/search?q={q}", in: {q: string}, out: {url: string}}
+nodes:
+  review: {agent: local, prompt: "What is {{ input.topic }}?", tools: [search], pins: {hit: {tool: search}}}
+output: {text: $review.response, hit: $review.hit}
+`,
 	},
 }

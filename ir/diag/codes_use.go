@@ -61,7 +61,7 @@ output: {before: $before, date: $date}
 	{
 		Code:  Unavailable,
 		Title: "a part of the language that this version cannot compile yet",
-		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `human`, `let`, `map`, `loop`, `flow` and `go` are there, and the sandbox tiers `native` and `process`. Use one of them, or a later version.",
+		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `agent`, `human`, `let`, `map`, `loop`, `flow` and `go` are there, and the sandbox tiers `native` and `process`. Use one of them, or a later version.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -123,8 +123,8 @@ output: {date: $date}
 	},
 	{
 		Code:  NotApplied,
-		Title: "something declared that this version does not act on",
-		Cause: "The key is part of the language, and this version of flowgen reads it and does nothing with it: nothing holds the run to it yet. It is a warning, so that nobody counts on what is not there. Leave the key out, or keep it for the version that acts on it.",
+		Title: "a bound that bounds nothing",
+		Cause: "`max_tokens` bounds what models take, and `max_iterations` how often agents ask theirs; no node of this workflow does. It is a warning, so that nobody counts on what is not there. Leave the key out.",
 		Wrong: `flowgen: 1
 name: dates
 policy: {max_tokens: 1000}

@@ -217,7 +217,7 @@ func step(s *check.Step) *Part {
 	for _, m := range s.Models() {
 		out.Model = m.Model.Name
 	}
-	if s.Pick != nil {
+	if s.Pick != nil || s.Agent != nil {
 		for _, t := range s.Tools() {
 			out.Tools = append(out.Tools, t.FullName())
 		}

@@ -230,6 +230,9 @@ func (m *meter) step(s *check.Step) cost {
 		return cost{} // computation: no call, and no time worth counting beside calls
 	}
 	tries := int64(max(1, attempts(s)))
+	if s.Agent != nil {
+		return m.agent(s, tries)
+	}
 	c := cost{total: Bound{N: tries}, time: span{open: true}}
 	if s.Question != nil {
 		c.calls = map[string]Bound{check.HumanTool: {N: tries}}
@@ -251,6 +254,30 @@ func (m *meter) step(s *check.Step) cost {
 	if t := s.Timeout(); t > 0 {
 		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
 	} else {
+		m.because(id + " has no timeout")
+	}
+	return c
+}
+
+// agent is an agent node: its model answers so often, and each of its tools may be the one that is called all the time.
+func (m *meter) agent(s *check.Step, tries int64) cost {
+	answers := Bound{N: s.Agent.Iterations(), Open: false}.times(Bound{N: tries})
+	c := cost{calls: map[string]Bound{}, total: answers, time: span{open: true}}
+	for _, model := range s.Models() {
+		c.calls[model.Model.Name+"@1"] = answers
+	}
+	tools := s.Tools()
+	for _, t := range tools {
+		c.calls[t.FullName()] = Bound{N: s.Agent.ToolCalls()}
+	}
+	id := s.Node.ID.Name
+	switch t := s.Timeout(); {
+	case len(tools) > 0:
+		c.total = c.total.plus(Bound{N: s.Agent.ToolCalls()})
+		m.because("the tools of " + id + " have no timeout")
+	case t > 0:
+		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: s.Agent.Iterations()})
+	default:
 		m.because(id + " has no timeout")
 	}
 	return c

@@ -178,6 +178,50 @@ var MediaType = &Type{
 	},
 }
 
+// AgentPath is the import path of what runs agents.
+const AgentPath = RuntimePath + "/agent"
+
+// EnvelopeType is the receipt of a call: Agent Tools 3.2.
+var EnvelopeType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: AgentPath, Name: "Envelope"},
+	Fields: []*Field{
+		{Name: "call_id", GoName: "CallID", Type: StringType},
+		{Name: "name", GoName: "Name", Type: StringType},
+		{Name: "version", GoName: "Version", Type: StringType},
+		{Name: "input", GoName: "Input", Type: AnyType},
+		{Name: "output", GoName: "Output", Type: AnyType},
+		{Name: "error", GoName: "Error", Type: OptOf(ErrorType, "the call may have succeeded")},
+		{Name: "t_start", GoName: "TStart", Type: TimeType},
+		{Name: "t_end", GoName: "TEnd", Type: TimeType},
+		{Name: "cached", GoName: "Cached", Type: BoolType},
+		{Name: "truncated", GoName: "Truncated", Type: BoolType},
+		{Name: "attachments", GoName: "Attachments", Type: ListOf(&Type{
+			Kind: Struct,
+			Go:   &Go{Path: RuntimePath, Name: "Attachment"},
+			Fields: []*Field{
+				{Name: "kind", GoName: "Kind", Type: StringType},
+				{Name: "url", GoName: "URL", Type: StringType},
+				{Name: "content_type", GoName: "ContentType", Type: StringType},
+				{Name: "bytes", GoName: "Bytes", Type: IntType},
+			},
+		})},
+	},
+}
+
+// AgentType is what an agent node gives: Agent Tools 3.1.
+var AgentType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: AgentPath, Name: "Outputs"},
+	Fields: []*Field{
+		{Name: "response", GoName: "Response", Type: StringType},
+		{Name: "tools_by_id", GoName: "ToolsByID", Type: MapOf(EnvelopeType)},
+		{Name: "tool_order", GoName: "ToolOrder", Type: ListOf(StringType)},
+		{Name: "last_tool", GoName: "LastTool", Type: OptOf(EnvelopeType, "no call may have succeeded")},
+		{Name: "traces_url", GoName: "TracesURL", Type: OptOf(StringType, "the run may not be traced")},
+	},
+}
+
 // Field returns the field with that name, or nil.
 func (t *Type) Field(name string) *Field {
 	for _, f := range t.Fields {

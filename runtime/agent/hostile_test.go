@@ -17,10 +17,10 @@ import (
 )
 
 // Of 50 calls at the same time under a cap of 25 exactly 25 run: of the agent's cap, and of one that several agents of a
-// run share (P15). FLOWGEN_ROUNDS says how often; `make caps` tries 100,000 times.
+// run share (P15). CAPROUNDS says how often; `make caps` tries 100,000 times.
 func TestCapsUnderRace(t *testing.T) {
 	rounds := 2000
-	if n, err := strconv.Atoi(os.Getenv("FLOWGEN_ROUNDS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("CAPROUNDS")); err == nil {
 		rounds = n
 	}
 	calls := ask(repeat(50, `count {"q":"x"}`)...)

@@ -39,6 +39,9 @@ func Pin[T any](r *runtime.Run, n *runtime.Node, out Outputs, s Selector) (*T, e
 		}
 		return nil, r.Fail(n, runtime.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
 	}
+	if string(e.raw) == "null" { // what the tool gave
+		return nil, nil
+	}
 	v := new(T)
 	if err := json.Unmarshal(e.raw, v); err != nil {
 		return nil, r.Fail(n, runtime.Invalid("pin: the output of %s does not fit: %v", s.tool, err))

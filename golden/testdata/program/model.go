@@ -18,6 +18,10 @@ import (
 //	ANSWER: {"route": "fix"}
 //	ANSWER 2: {"route": "fix"}
 //	STATUS: 503
+//	CALL 2: search {"q": "x"}
+//
+// The last is a call of a tool that the second answer asks for; CALLs of one number are asked for together. An answer that
+// follows calls is counted like one that follows a question.
 func startModel() (stop func()) {
 	server := httptest.NewServer(http.HandlerFunc(complete))
 	server.Config.SetKeepAlivesEnabled(false) // no goroutine is left
@@ -33,7 +37,7 @@ var modelAddress string
 // withoutAddress takes the address of the model out of messages: it is another one every time.
 func withoutAddress(text string) string { return strings.ReplaceAll(text, modelAddress, "model.test") }
 
-var directive = regexp.MustCompile(`(?m)(ANSWER|STATUS)(?: (\d))?: (.*)$`)
+var directive = regexp.MustCompile(`(?m)(ANSWER|STATUS|CALL)(?: (\d))?: (.*)$`)
 
 func complete(w http.ResponseWriter, r *http.Request) {
 	var req struct {
@@ -49,8 +53,9 @@ func complete(w http.ResponseWriter, r *http.Request) {
 			} `json:"json_schema"`
 		} `json:"response_format"`
 		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
+			Role      string            `json:"role"`
+			Content   json.RawMessage   `json:"content"`
+			ToolCalls []json.RawMessage `json:"tool_calls"`
 		} `json:"messages"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
@@ -71,8 +76,12 @@ func complete(w http.ResponseWriter, r *http.Request) {
 				first = text
 			}
 		}
+		if m.Role == "assistant" && len(m.ToolCalls) > 0 {
+			questions++
+		}
 		said = append(said, m.Role+": "+text)
 	}
+	var calls []any
 	answer := fmt.Sprintf("%s %v %v %d %v %q heard %s", req.Model, value(req.Temperature), value(req.TopP), req.MaxTokens, value(req.Seed), req.Stop, strings.Join(said, "; "))
 	for _, m := range directive.FindAllStringSubmatch(first, -1) {
 		switch {
@@ -81,14 +90,24 @@ func complete(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
 			_, _ = fmt.Fprint(w, `{"error":{"message":"as asked"}}`)
 			return
+		case m[1] == "CALL":
+			if m[2] == strconv.Itoa(questions) {
+				name, args, _ := strings.Cut(m[3], " ")
+				calls = append(calls, map[string]any{"id": fmt.Sprint("call", questions, len(calls)), "type": "function",
+					"function": map[string]any{"name": name, "arguments": args}})
+			}
 		case m[2] == "" || m[2] == strconv.Itoa(questions):
 			answer = m[3]
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	message, reason := map[string]any{"role": "assistant", "content": answer}, "stop"
+	if calls != nil {
+		message, reason = map[string]any{"role": "assistant", "content": nil, "tool_calls": calls}, "tool_calls"
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"id": "x", "object": "chat.completion", "model": req.Model,
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": answer}}},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": reason, "message": message}},
 		"usage":   map[string]any{"prompt_tokens": len(said), "completion_tokens": len(answer), "total_tokens": len(said) + len(answer)},
 	})
 }

@@ -1,0 +1,189 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+const agentPath = schema.AgentPath
+
+// agents declares the agents of all nodes, and the functions that pick out their pins.
+func (g *generator) agents() {
+	var schemas, defs []jen.Code
+	said := map[*ir.Tool]bool{}
+	for _, s := range g.p.Table {
+		if s.Agent == nil {
+			continue
+		}
+		for _, t := range s.Tools() {
+			if !said[t] {
+				said[t] = true
+				in := t.In
+				if in == nil {
+					in = schema.EmptyType
+				}
+				schemas = append(schemas, jen.Id(ident(g.p.Names.Inputs[t])).Op("=").Add(quoteJSON(schema.JSONSchema(in))))
+			}
+		}
+		defs = append(defs, jen.Id(ident(g.p.Names.Agents[s])).Op("=").Add(g.agent(s)))
+	}
+	if len(defs) == 0 {
+		return
+	}
+	if len(schemas) > 0 {
+		g.file.Line()
+		g.file.Comment("What models are told about the input of tools.")
+		g.file.Const().Defs(schemas...)
+	}
+	g.file.Line()
+	g.file.Comment("Agents with the tools that their models can call. There are no others.")
+	g.file.Var().Defs(defs...)
+	for _, s := range g.p.Table {
+		if s.Agent != nil && len(s.Agent.Pins) > 0 {
+			g.agentRun(s)
+		}
+	}
+}
+
+func (g *generator) agent(s *check.Step) jen.Code {
+	a := s.Agent
+	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[a.Model])))}
+	var tools []jen.Code
+	for _, x := range a.Tools {
+		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
+		if name := g.p.Names.Args[x.Tool]; name != "" {
+			args = jen.Id(ident(name))
+		}
+		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, jen.Id(ident(g.p.Names.Inputs[x.Tool]))))
+	}
+	if len(tools) > 0 {
+		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))
+	}
+	fields = append(fields, field("MaxIterations", wholeNumber(a.Iterations())))
+	if len(tools) > 0 {
+		fields = append(fields, field("MaxToolCalls", wholeNumber(a.ToolCalls())))
+	}
+	if p := agentPolicy(a.Policy); p != nil {
+		fields = append(fields, field("Policy", p))
+	}
+	return jen.Qual(agentPath, "Spec").Custom(braces(true), fields...)
+}
+
+// agentPolicy is what an agent says about itself besides its own caps; nil when that is nothing. What it does not grant
+// or deny is the workflow's to say.
+func agentPolicy(p *ir.Policy) jen.Code {
+	if p == nil || p.Effects == nil && p.MaxCostUSD == "" && p.MaxTokens == nil && p.Grants == nil {
+		return nil
+	}
+	grants := p.Grants
+	if grants == nil {
+		grants = []string{"*"}
+	}
+	fields := []jen.Code{field("Grants", jen.Index().String().Values(quoted(grants)...))}
+	if p.Effects != nil {
+		var effects []jen.Code
+		for _, e := range p.Effects {
+			effects = append(effects, effectsName(e))
+		}
+		fields = append(fields, field("Effects", jen.Index().Qual(runtimePath, "Effects").Values(effects...)))
+	}
+	if p.MaxCostUSD != "" {
+		fields = append(fields, field("MaxCostUSD", quote(p.MaxCostUSD)))
+	}
+	if p.MaxTokens != nil {
+		fields = append(fields, field("MaxTokens", wholeNumber(*p.MaxTokens)))
+	}
+	return jen.Op("&").Qual(runtimePath, "Policy").Values(fields...)
+}
+
+// agentRun writes the function that runs the agent of a node and picks out its pins.
+func (g *generator) agentRun(s *check.Step) {
+	a := s.Agent
+	result := jen.Id(ident(g.p.Names.Types[s.Node.Result.Present()]))
+	params := []jen.Code{jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("prompt").Qual(llmPath, "Prompt")}
+	run := []jen.Code{jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s]))}
+	check := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err()))
+	code := []jen.Code{
+		jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(append(run[:2:2], jen.Op("&").Id(ident(g.p.Names.Agents[s])), jen.Id("prompt"))...),
+		check,
+	}
+	copies := []jen.Code{}
+	for _, f := range schema.AgentType.Fields {
+		copies = append(copies, field(f.GoName, jen.Id("all").Dot(ident(f.GoName))))
+	}
+	code = append(code, jen.Id("out").Op("=").Add(result).Custom(braces(true), copies...))
+	for _, p := range a.Pins {
+		f := s.Node.Result.Present().Field(p.IR.Name.Name)
+		selector := jen.Qual(agentPath, ident(selectors[p.IR.Strategy])).Call(quote(p.IR.Tool.Name))
+		if p.CallID != nil {
+			id := pinID(p)
+			params = append(params, jen.Id(ident(id)).String())
+			selector = jen.Qual(agentPath, "ByCallID").Call(quote(p.IR.Tool.Name), jen.Id(ident(id)))
+		}
+		if p.Required() {
+			selector = selector.Dot("Required").Call()
+		}
+		pick := jen.Qual(agentPath, "Pin").Types(g.goType(f.Type.Present())).Call(append(run[:2:2], jen.Id("all"), selector)...)
+		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
+	}
+	code = append(code, jen.Return(jen.Id("out"), jen.Nil()))
+	name := g.p.Names.Runs[s]
+	g.file.Line()
+	g.file.Add(comment(name + " runs the agent of " + s.Node.ID.Name + " and picks out its pins."))
+	g.file.Func().Id(ident(name)).Params(params...).Params(jen.Id("out").Add(result), jen.Err().Error()).Block(code...)
+}
+
+var selectors = map[string]string{"latest": "Latest", "first_success": "FirstSuccess", "by_call_id": "ByCallID"}
+
+// pinID is the parameter with the call that a pin is about.
+func pinID(p *check.Pin) string { return goname.Local(p.IR.Name.Name + "_id") }
+
+// agentCall writes an agent node. The result and what its failure does are those of any call.
+func (b *block) agentCall(s *check.Step) {
+	g, a := b.fn.g, s.Agent
+	var system []jen.Code
+	if a.System != nil {
+		system = b.promptText(s, a.System, "System", a.System.IR.Text)
+	}
+	prompt := b.promptText(s, a.Prompt, "Text", a.Prompt.IR.Text)
+	fields := append(system, prompt...)
+	literal := jen.Qual(llmPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
+	if len(a.Pins) == 0 {
+		b.handled(s, jen.Qual(agentPath, "Run").Call(jen.Id("run"), b.fn.node(s), jen.Op("&").Id(ident(g.p.Names.Agents[s])), literal), nil, nil)
+		return
+	}
+	args := []jen.Code{jen.Id("run"), literal}
+	for _, p := range a.Pins {
+		if p.CallID != nil {
+			args = append(args, b.value(p.CallID))
+		}
+	}
+	b.handled(s, jen.Id(ident(g.p.Names.Runs[s])).Call(args...), nil, nil)
+}
+
+// promptText writes the fields of a prompt. What a file takes becomes a struct before it.
+func (b *block) promptText(s *check.Step, p *check.Prompt, name string, text *ir.Template) []jen.Code {
+	in := ""
+	if p.In != nil && len(p.In.Fields) > 0 {
+		literal := b.structLiteral(b.fn.g.goType(p.In), p.With)
+		if p.Read {
+			in = b.fn.fresh(s.Node.ID.Name + "_with")
+			b.add(jen.Id(ident(in)).Op(":=").Add(literal))
+		} else {
+			b.add(jen.Id("_").Op("=").Add(literal))
+		}
+	}
+	saved := b.fn.params
+	b.fn.params = in
+	var fields []jen.Code
+	if p.IR.System != nil && name == "Text" {
+		fields = append(fields, field("System", b.valueAs(p.IR.System, schema.StringType)))
+	}
+	fields = append(fields, field(name, b.valueAs(text, schema.StringType)))
+	b.fn.params = saved
+	return fields
+}

@@ -1,0 +1,270 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// An Agent is what an agent node runs: the agent that it names with what the node says instead.
+type Agent struct {
+	Model  *ir.Model
+	Tools  []Choice // all that the model can call
+	System *Prompt  // nil: none, or the prompt's file has it
+	Prompt *Prompt
+	Pins   []*Pin
+	Policy *ir.Policy // nil: nothing is written
+
+	name   ir.Ident // of the agent or model
+	within int64    // the workflow's max_iterations; 0: none
+}
+
+// A Pin is a checked pin.
+type Pin struct {
+	IR     *ir.Pin
+	Tool   *ir.Tool
+	CallID *Expected // of by_call_id
+}
+
+// Required reports whether a pin without a call is an error.
+func (p *Pin) Required() bool { return p.IR.OnMissing == "error" }
+
+// agent finds what an agent node runs, and completes its verb: keys of the node take the place of those of the agent.
+func (c *checker) agent(v *ir.Agent) *Agent {
+	c.agents = true
+	a := &Agent{name: v.Agent}
+	var names []string
+	var decl *ir.Agent
+	for _, d := range c.wf.Agents {
+		names = append(names, d.Name.Name)
+		if d.Name.Name == v.Agent.Name {
+			decl = &d.Agent
+		}
+	}
+	switch {
+	case decl != nil:
+		complete(v, decl)
+	case v.Model.Name != "":
+		if v.Agent.Name != "" {
+			c.reportUnknown(diag.UnknownName, fmt.Sprintf("agent %q is not declared", v.Agent.Name), v.Agent.Span, v.Agent.Name, names)
+		}
+	case strings.Contains(v.Agent.Name, ":") || c.declaresModel(v.Agent.Name):
+		v.Model = v.Agent
+	case v.Agent.Name != "":
+		c.reportUnknown(diag.UnknownName, fmt.Sprintf("agent %q is not declared", v.Agent.Name), v.Agent.Span, v.Agent.Name, names)
+	}
+	seen := map[string]source.Span{}
+	for _, id := range v.Tools {
+		if first, dup := seen[id.Name]; dup {
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: fmt.Sprintf("tool %q stands twice in `tools`", id.Name), Help: "remove one",
+				Related: related(first, "it stands here first")})
+			continue
+		}
+		seen[id.Name] = id.Span
+		if t := c.resolveTool(id); t != nil {
+			a.Tools = append(a.Tools, Choice{id.Name, t, id.Span})
+		}
+	}
+	a.Policy = v.Policy
+	if p := c.wf.Policy; p != nil && p.MaxIterations != nil {
+		a.within = *p.MaxIterations
+	}
+	for _, p := range v.Pins {
+		a.Pins = append(a.Pins, &Pin{IR: p, Tool: c.resolveTool(p.Tool)})
+	}
+	return a
+}
+
+func (c *checker) declaresModel(name string) bool {
+	for _, m := range c.wf.Models {
+		if m.Name.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// complete takes from an agent what a node that runs it does not say.
+func complete(v, decl *ir.Agent) {
+	if v.Model.Name == "" {
+		v.Model = decl.Model
+	}
+	if v.System == nil {
+		v.System = decl.System
+	}
+	if v.Prompt == nil {
+		v.Prompt = decl.Prompt
+	}
+	if v.With == nil {
+		v.With = decl.With
+	}
+	if v.Tools == nil {
+		v.Tools = decl.Tools
+	}
+	if v.Policy == nil {
+		v.Policy = decl.Policy
+	}
+	if v.Pins == nil {
+		v.Pins = decl.Pins
+	}
+}
+
+// agentNode types an agent node.
+func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
+	a := s.Agent
+	a.Model = c.model(v.Model)
+	c.modelPolicy(a.Model, a.name.Span)
+	for _, x := range a.Tools {
+		c.used[x.Tool] = true
+		c.agentEffects(a, x)
+	}
+	promptWith, systemWith := v.With, (*ir.With)(nil)
+	if v.Prompt == nil || v.Prompt.File.Name == "" {
+		promptWith, systemWith = nil, v.With
+	}
+	if v.System == nil || v.System.File.Name == "" {
+		if systemWith != nil { // neither is a file: say so where the prompt is
+			promptWith, systemWith = v.With, nil
+		}
+	}
+	if v.Prompt == nil {
+		c.report(diag.Diagnostic{Code: diag.MissingKey, Span: s.Node.ID.Span, Message: fmt.Sprintf("%s does not say what the agent has to do", s.Node.ID.Name),
+			Help: "add `prompt: ...` to the node, or to the agent"})
+		if promptWith != nil {
+			c.poisonEntries(promptWith.Entries, e)
+		}
+	} else {
+		a.Prompt = c.prompt(v.Prompt, promptWith, e)
+	}
+	if v.System != nil {
+		a.System = c.prompt(v.System, systemWith, e)
+		if a.Prompt != nil && a.Prompt.IR.System != nil {
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` has no meaning beside a prompt file that has it",
+				Help: "remove one of them", Related: related(v.Prompt.Span, "the file is named here")})
+		}
+	}
+	s.Node.Result = c.agentResult(s, a, e)
+}
+
+// agentEffects holds one tool of an agent to the agent's own policy.
+func (c *checker) agentEffects(a *Agent, x Choice) {
+	p := a.Policy
+	if p == nil || p.Effects == nil {
+		return
+	}
+	for _, e := range p.Effects {
+		if e == effectsOf(x.Tool) {
+			return
+		}
+	}
+	c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: x.Span, Message: fmt.Sprintf("tool %q has effects %s, which the policy of the agent does not allow", x.Tool.Key.Name, effectsOf(x.Tool)),
+		Help: "allow it in the agent's `policy.effects`, or remove the tool", Related: related(p.Span, "the policy is here")})
+}
+
+// agentResult is the type of an agent's outputs with its pins: Agent Tools 3.1 and 4.2.
+func (c *checker) agentResult(s *Step, a *Agent, e *env) *schema.Type {
+	if len(a.Pins) == 0 {
+		return schema.AgentType
+	}
+	out := &schema.Type{Kind: schema.Struct}
+	for _, f := range schema.AgentType.Fields {
+		out.Fields = append(out.Fields, &schema.Field{Name: f.Name, GoName: f.GoName, Type: f.Type, Span: s.Node.ID.Span})
+	}
+	for _, p := range a.Pins {
+		if schema.AgentType.Field(p.IR.Name.Name) != nil {
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: p.IR.Name.Span, Message: fmt.Sprintf("every agent has an output %q", p.IR.Name.Name), Help: "choose another name for the pin"})
+			continue
+		}
+		out.Fields = append(out.Fields, &schema.Field{Name: p.IR.Name.Name, Type: c.pin(a, p, e), Span: p.IR.Name.Span})
+	}
+	return out
+}
+
+// pin types a pin: an optional output of its tool.
+func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
+	if p.IR.CallID != nil {
+		p.CallID = &Expected{Value: p.IR.CallID, Type: schema.StringType}
+		c.value(p.IR.CallID, schema.StringType, e)
+	}
+	if p.IR.OnMissing == "stale_last_success" {
+		c.report(diag.Diagnostic{Code: diag.Unavailable, Span: p.IR.Name.Span, Message: "this version of flowgen does not keep results of earlier runs for pins",
+			Help: "write `on_missing: \"null\"` or `on_missing: error`"})
+	}
+	if p.Tool == nil {
+		return schema.InvalidType
+	}
+	listed := false
+	for _, x := range a.Tools {
+		listed = listed || x.Tool == p.Tool
+	}
+	if !listed {
+		c.used[p.Tool] = true
+		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q any more, so that the pin %q is always null", p.IR.Tool.Name, p.IR.Name.Name),
+			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
+	}
+	return schema.OptOf(toolOut(p.Tool), "the agent may not have called "+p.IR.Tool.Name+", or the call failed")
+}
+
+// names of an agent node: its agent, its model, the types that its prompts take, and what reads the tools' arguments.
+func (n *Names) agent(s *Step, wf *ir.Workflow, prefix string) {
+	at := s.Node.ID.Span
+	a := s.Agent
+	stem := strings.TrimSuffix(n.Nodes[s], "Node")
+	n.Agents[s] = n.take(stem+"Agent", at)
+	n.model(a.Model, wf, prefix)
+	base := prefix + goname.Exported(stem)
+	n.prompt(a.Prompt, base+"With", s.Node.ID)
+	n.prompt(a.System, base+"SystemWith", s.Node.ID)
+	for _, t := range s.Tools() {
+		n.args(t)
+		if n.Inputs[t] == "" {
+			n.Inputs[t] = n.take(strings.TrimSuffix(n.Tools[t], "Tool")+"Schema", t.Key.Span)
+		}
+	}
+	for _, p := range a.Pins {
+		if p.Tool != nil && p.Tool.Out != nil {
+			n.anonymous(p.Tool.Out, prefix+goname.Exported(p.Tool.Key.Name)+"Out", "is the output of tool "+p.Tool.Key.Name+".", p.Tool.Key.Span)
+		}
+	}
+	if len(a.Pins) > 0 {
+		n.Runs[s] = n.take(stem+"Run", at)
+	}
+}
+
+// args names the function that reads the input of a tool from data.
+func (n *Names) args(t *ir.Tool) {
+	if in := toolIn(t); n.Args[t] == "" && len(in.Fields) > 0 {
+		n.Args[t] = n.take(strings.TrimSuffix(n.Tools[t], "Tool")+"Args", t.Key.Span)
+	}
+}
+
+// The caps of an agent that says nothing: Agent Tools 5.1.
+const (
+	defaultIterations = 10
+	defaultToolCalls  = 25
+)
+
+// Iterations is the most answers of the agent's model: the agent's own bound, but at most the workflow's.
+func (a *Agent) Iterations() int64 {
+	most := a.within
+	if p := a.Policy; p != nil && p.MaxIterations != nil && (most == 0 || *p.MaxIterations < most) {
+		most = *p.MaxIterations
+	}
+	if most == 0 {
+		return defaultIterations
+	}
+	return most
+}
+
+// ToolCalls is the most calls of the agent's tools.
+func (a *Agent) ToolCalls() int64 {
+	if a.Policy == nil || a.Policy.MaxToolCalls == nil {
+		return defaultToolCalls
+	}
+	return *a.Policy.MaxToolCalls
+}
