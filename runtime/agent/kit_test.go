@@ -92,8 +92,7 @@ var (
 		}
 		return found{[]string{in.Q, in.Q + "!"}}, nil
 	}, runtime.Description("Finds things."))
-	echo  = runtime.Bind("t.echo@1", runtime.None, func(_ context.Context, in query) (string, error) { return in.Q, nil })
-	store = runtime.Bind("t.store@1", runtime.Writes, func(context.Context, query) (struct{}, error) { return struct{}{}, nil })
+	echo = runtime.Bind("t.echo@1", runtime.None, func(_ context.Context, in query) (string, error) { return in.Q, nil })
 )
 
 func tools() []agent.Tool {
