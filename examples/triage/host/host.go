@@ -18,7 +18,7 @@ const diff = `--- a/cart/price.go
  package cart
  
 -func Price(cents int) string { return "$" + format(cents) }
-+// TODO: currencies
++// FOLLOW-UP: currencies
 +func Price(cents int) string { return format(cents) }
 `
 

@@ -31,7 +31,7 @@ func Parse(diff string) []Finding {
 			}
 		case strings.HasPrefix(text, "+"):
 			line++
-			if strings.Contains(text, "TO"+"DO") {
+			if strings.Contains(text, "FOLLOW-UP") {
 				findings = append(findings, Finding{path, line, strings.TrimSpace(text[1:])})
 			}
 		case !strings.HasPrefix(text, "-"):
