@@ -27,7 +27,7 @@ import (
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
-	o := &op[In, Out]{head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1},
+	o := &op[In, Out]{head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1},
 		run: r, tool: t, in: in}
 	invalid := t.checkIn != nil && t.checkIn.value(&o.in) != nil
 	eng := r.carrier()
@@ -68,7 +68,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		}
 		next := *o // engines keep what they have seen
 		next.out = *new(Out)
-		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}
+		next.head = Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}
 		o = &next
 	}
 }

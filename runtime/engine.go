@@ -75,6 +75,7 @@ type Head struct {
 	refused    bool          // by gate 1 or 2; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Err        error
+	InDoubt    *Doubt  // what a call that crashed comes to; nil: FailInDoubt
 	Beside     *Beside // nil when there is nothing
 }
 

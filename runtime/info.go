@@ -23,6 +23,19 @@ type Info struct {
 
 	// How the workflow runs, and what it can touch, as one line of JSON each. Empty in code of older generators.
 	Plan, Manifest string
+
+	// Hashes says which version of each node this is, so that a journal of another version of the workflow is not taken
+	// for one of this: {"graph":"<hex16>","nodes":{"probe/search":"<hex16>"},"from":{"post":["review"]}}, which package
+	// journal reads and compares. Empty in code of older generators.
+	Hashes string
+
+	Journal *Journaling // how runs are recorded; nil: as whoever runs them says
+}
+
+// Journaling is what a workflow says about the journals of its runs. Whoever runs it can say something else.
+type Journaling struct {
+	Dir  string // folder of the runs, slash-separated, below the working directory; empty: the usual one
+	Sync string // when records reach the disk: off, buffered or effect; empty: the usual
 }
 
 // Field is one field of a workflow's input or output.

@@ -17,6 +17,7 @@ type Node struct {
 	Catch    []Code        // codes the workflow handles with catch
 	CatchAny bool          // catch any: every tool error is handled
 	Policy   *Policy       // flow: what the sub-workflow may do
+	InDoubt  *Doubt        // of its calls; nil: what their tools say
 }
 
 // Retry says when a failed attempt is repeated and how long to wait before.

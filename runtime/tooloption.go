@@ -24,6 +24,7 @@ type toolOptions struct {
 	tier        Tier
 	obtain      func(context.Context, Tier) (Tier, error)
 	isolation   Isolation
+	inDoubt     *Doubt // nil: FailInDoubt
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
