@@ -118,7 +118,8 @@ func TestSandboxTiers(t *testing.T) {
 
 // A replay may run what its journal lacks, where the tool's replay policy and the replay say so.
 func TestReplayPolicies(t *testing.T) {
-	empty := journal.New(journal.Header{Workflow: "w", Outcome: journal.Succeeded})
+	empty := journal.New(journal.Header{Workflow: "w"})
+	empty.SetFinish(journal.Finish{Outcome: journal.Succeeded})
 	for _, tt := range []struct {
 		name    string
 		effects runtime.Effects

@@ -17,6 +17,7 @@ import (
 type Runtime struct {
 	info      *Info
 	engine    Engine
+	engines   func(*Info) (Engine, error) // one for each run
 	observers []Observer
 	tracers   []Tracer // of observers
 	sinks     []UsageSink
@@ -39,6 +40,10 @@ type Option func(*Runtime)
 // WithEngine attaches an engine. Without one a workflow runs as plain Go and records nothing.
 // Most engines serve one run; their documentation says which.
 func WithEngine(e Engine) Option { return func(rt *Runtime) { rt.engine = e } }
+
+// WithEngines makes an engine for each run: a journal, for a service that runs one workflow many times. An error makes
+// every call of the run fail. f must be safe for concurrent use.
+func WithEngines(f func(*Info) (Engine, error)) Option { return func(rt *Runtime) { rt.engines = f } }
 
 // WithObserver adds an observer of progress events.
 func WithObserver(o Observer) Option {
@@ -120,6 +125,8 @@ type state struct {
 	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
 	broken error                     // the engine could not start
 	tenant string
+	input  any      // points to the workflow's, when an engine may ask for it
+	output any      // likewise, when the run has succeeded
 	rates  sync.Map // tool -> *rate, for engines with a time of their own
 	warned sync.Map // tools that the run has been warned about
 }
@@ -136,18 +143,44 @@ type Run struct {
 	receiver *receiver // nil: nobody wants receipts
 }
 
-// Start begins a run under ctx. Its End must be called.
-func (rt *Runtime) Start(ctx context.Context) *Run {
+// Start begins a run of in under ctx. End must be called with what comes of it. Only engines look at in: without one it
+// is not kept.
+func Start[In any](ctx context.Context, rt *Runtime, in In) *Run {
+	if rt.engine == nil && rt.engines == nil {
+		return rt.start(ctx, nil)
+	}
+	kept := in // the copy escapes, in does not
+	return rt.start(ctx, &kept)
+}
+
+// End finishes the run with what came of it: it lets the engine finish and emits the last event. Generated code defers it.
+func End[Out any](r *Run, out *Out, err *error) {
+	if *err == nil && r.scope != nil {
+		kept := *out
+		r.state.output = &kept
+	}
+	r.End(err)
+}
+
+// Start begins a run without an input under ctx. Its End must be called.
+func (rt *Runtime) Start(ctx context.Context) *Run { return rt.start(ctx, nil) }
+
+func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	root := &struct { // one allocation
 		run   Run
 		state state
-	}{state: state{rt: rt, ctx: ctx, tenant: rt.tenant}}
+	}{state: state{rt: rt, ctx: ctx, tenant: rt.tenant, input: in}}
 	r, s := &root.run, &root.state
 	if t, ok := ctx.Value(tenantKey{}).(string); ok {
 		s.tenant = t
 	}
 	*r = Run{ctx: ctx, eng: rt.engine, state: s}
 	s.root = r
+	if rt.engines != nil {
+		if r.eng, s.broken = rt.engines(rt.info); s.broken != nil {
+			r.eng = Goroutines{}
+		}
+	}
 	if r.eng == nil && (rt.carried || s.tenant != "") {
 		r.eng = Goroutines{}
 	}
@@ -173,7 +206,7 @@ func (rt *Runtime) Start(ctx context.Context) *Run {
 	return r
 }
 
-// End finishes the run with its error: it lets the engine finish and emits the last event. Generated code defers it.
+// End finishes a run that has no output.
 func (r *Run) End(err *error) {
 	if f := r.state.fatal.Load(); f != nil && !isFatal(*err) {
 		*err = f
@@ -189,6 +222,23 @@ func (r *Run) End(err *error) {
 		r.emit(Event{Kind: RunEnd, Time: now, Duration: now.Sub(r.state.begin), Err: *err})
 	}
 }
+
+// EncodeInput returns the workflow's input as canonical JSON without secrets, null when there is none. For engines.
+func (r *Run) EncodeInput() ([]byte, error) { return r.encode(r.state.input) }
+
+// EncodeOutput returns the output of a run that has succeeded as canonical JSON without secrets, null when there is none.
+func (r *Run) EncodeOutput() ([]byte, error) { return r.encode(r.state.output) }
+
+func (r *Run) encode(v any) ([]byte, error) {
+	b, err := AppendCanonical(nil, v)
+	if red := r.state.rt.redactor.Load(); red != nil && err == nil && red.Found(string(b)) {
+		return Canonicalize(nil, red.JSON(b))
+	}
+	return b, err
+}
+
+// Redact returns err without secrets. For engines.
+func (r *Run) Redact(err error) error { return r.redacted(err) }
 
 // redacted is err without secrets.
 func (r *Run) redacted(err error) error {

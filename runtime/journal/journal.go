@@ -30,13 +30,18 @@ const (
 	Succeeded Outcome = "succeeded"
 	Failed    Outcome = "failed"
 	Cancelled Outcome = "cancelled"
+	Waiting   Outcome = "waiting" // stopped because a question has no answer yet
 )
 
 // Journal is what is known about one run. It is safe for concurrent use.
 type Journal struct {
-	mu      sync.Mutex
-	header  Header
-	records map[id]*Record
+	mu        sync.Mutex
+	began     bool // the header is known
+	header    Header
+	records   map[id]*Record
+	answers   []Answer
+	decisions []Decision
+	finish    Finish
 }
 
 // Header is what a journal says about the run as a whole.
@@ -44,21 +49,30 @@ type Header struct {
 	Workflow string    `json:"workflow"`
 	Seed     uint64    `json:"seed,string"` // of the run's random numbers
 	Begin    time.Time `json:"begin"`
-	Outcome  Outcome   `json:"outcome"`
+
+	Graph   string            `json:"graph,omitempty"`   // hash of the workflow
+	Nodes   map[string]string `json:"nodes,omitempty"`   // hash of each node, by its path: ids joined by "/"
+	Program string            `json:"program,omitempty"` // version of the program
+	Lock    string            `json:"lock,omitempty"`    // hash of flowgen.lock
+	Sync    string            `json:"sync,omitempty"`    // off, buffered or effect; "" in text that is no log
+	Tenant  string            `json:"tenant,omitempty"`
+	From    string            `json:"from,omitempty"` // the run that this one was forked from
+
+	Input json.RawMessage `json:"input,omitempty"` // canonical, without secrets
 }
 
 // Record is one attempt of one call.
 type Record struct {
 	Key       string             `json:"key"`
-	Attempt   int                `json:"attempt"` // from 1
-	Tool      string             `json:"tool"`    // name@version
-	Effects   string             `json:"effects"`
-	CallID    string             `json:"call_id"`
-	Input     json.RawMessage    `json:"input"` // canonical
+	Attempt   int                `json:"attempt"`        // from 1
+	Tool      string             `json:"tool,omitempty"` // name@version
+	Effects   string             `json:"effects,omitempty"`
+	CallID    string             `json:"call_id,omitempty"`
+	Input     json.RawMessage    `json:"input,omitempty"` // canonical
 	Output    json.RawMessage    `json:"output,omitempty"`
 	Error     *runtime.ToolError `json:"error,omitempty"`
 	Cancelled string             `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
-	Done      bool               `json:"done"`                // false: an intent without a result
+	Done      bool               `json:"-"`                   // false: an intent without a result
 	Broken    string             `json:"broken,omitempty"`    // why input or output could not be encoded
 
 	// What stands beside the envelope's first fields.
@@ -71,8 +85,8 @@ type Record struct {
 	Metered     bool                 `json:"metered,omitempty"` // a call of a model
 	Denied      bool                 `json:"denied,omitempty"`  // by the policy, so that it does not count
 
-	Start time.Duration `json:"start_ns"` // since Begin
-	End   time.Duration `json:"end_ns"`
+	Start time.Duration `json:"start_ns,omitzero"` // since Begin
+	End   time.Duration `json:"end_ns,omitzero"`
 }
 
 type id struct {
@@ -81,7 +95,7 @@ type id struct {
 }
 
 // New returns an empty journal.
-func New(h Header) *Journal { return &Journal{header: h, records: map[id]*Record{}} }
+func New(h Header) *Journal { return &Journal{began: true, header: h, records: map[id]*Record{}} }
 
 // Header returns what the journal says about the run as a whole.
 func (j *Journal) Header() Header {
@@ -95,6 +109,44 @@ func (j *Journal) SetHeader(h Header) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.header = h
+}
+
+// Finish returns how the run ended; its Outcome is Open when nobody knows.
+func (j *Journal) Finish() Finish {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.finish
+}
+
+// SetFinish says how the run ended.
+func (j *Journal) SetFinish(f Finish) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.finish = f
+}
+
+// Answer returns what a person has said to the question of a call.
+func (j *Journal) Answer(key string) (answer string, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, a := range slices.Backward(j.answers) {
+		if a.Key == key {
+			return a.Answer, true
+		}
+	}
+	return "", false
+}
+
+// Decision returns what was decided about a call in doubt.
+func (j *Journal) Decision(key string, attempt int) (Decision, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, d := range slices.Backward(j.decisions) {
+		if d.Key == key && d.Attempt == attempt {
+			return d, true
+		}
+	}
+	return Decision{}, false
 }
 
 // Put adds a record, or replaces that of the same key and attempt.

@@ -394,7 +394,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 4 || !strings.Contains(lines[0], `"outcome":"succeeded"`) || !strings.Contains(lines[1], `"key":"write[0]/search"`) ||
+	if len(lines) != 5 || !strings.Contains(lines[4], `"outcome":"succeeded"`) || !strings.Contains(lines[1], `"key":"write[0]/search"`) ||
 		!strings.Contains(lines[3], `"key":"write[2]/search"`) || !strings.Contains(lines[1], `<&> ř`) {
 		t.Errorf("%s", text)
 	}
@@ -411,8 +411,8 @@ func TestText(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	header := `{"workflow":"w","seed":"1","begin":"2020-01-01T00:00:00Z","outcome":""}` + "\n"
-	record := `{"key":"a","attempt":1,"tool":"t@1","effects":"none","call_id":"","input":1,"done":true,"start_ns":0,"end_ns":0}` + "\n"
+	header := `{"kind":"run","format":1,"workflow":"w","seed":"1","begin":"2020-01-01T00:00:00Z"}` + "\n"
+	record := `{"kind":"end","key":"a","attempt":1,"tool":"t@1","effects":"none","call_id":"","input":1,"start_ns":0,"end_ns":0}` + "\n"
 	if _, err := journal.Parse([]byte(header + record)); err != nil {
 		t.Fatal(err)
 	}
@@ -422,6 +422,12 @@ func TestParseRefuses(t *testing.T) {
 		header + "{":             "line 2",
 		header + "\n":            "line 2",
 		header + record + record: "a second record of a, attempt 1",
+		record:                   "the first line",
+		header + header:          "a second header",
+		strings.Replace(header, `"format":1`, `"format":2`, 1):                                 "has format 2",
+		header + `{"kind":"wish"}`:                                                             "another version",
+		header + `{"kind":"finish","outcome":"won"}`:                                           `no outcome "won"`,
+		header + strings.Replace(record, `"tool":"t@1",`, ``, 1):                               "does not say its tool",
 		header + strings.Replace(record, `"key":"a"`, `"key":""`, 1):                           "needs a key",
 		header + strings.Replace(record, `"attempt":1`, `"attempt":0`, 1):                      "needs a key and an attempt",
 		header + strings.Replace(record, `"tool"`, `"tol"`, 1):                                 "unknown field",

@@ -3,68 +3,278 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
-// MarshalText writes the journal as JSON Lines: the header, then the records in the order of key and attempt.
+// Format is the version of the lines. A journal of another one is refused, never half-read.
+const Format = 1
+
+// The kinds of lines. A journal is a list of them, in the order in which things happened; the text form of a Journal has
+// them sorted, one end for each call that has one.
+const (
+	KindRun      = "run"      // the first line: what runs
+	KindResume   = "resume"   // the run goes on, perhaps with another program
+	KindIntent   = "intent"   // an attempt begins
+	KindEnd      = "end"      // it has ended
+	KindAnswer   = "answer"   // a person has answered a question
+	KindDecision = "decision" // a person has decided about a call in doubt
+	KindFinish   = "finish"   // the run has ended
+)
+
+// The lines. Kind stands first, so that a reader of the file sees it.
+type (
+	runLine struct {
+		Kind   string `json:"kind"`
+		Format int    `json:"format"`
+		Header
+	}
+	resumeLine struct {
+		Kind    string            `json:"kind"`
+		At      time.Duration     `json:"at_ns"` // since the run's beginning
+		Graph   string            `json:"graph,omitempty"`
+		Program string            `json:"program,omitempty"`
+		Lock    string            `json:"lock,omitempty"`
+		Nodes   map[string]string `json:"nodes,omitempty"`
+	}
+	callLine struct {
+		Kind string `json:"kind"`
+		Record
+	}
+	answerLine struct {
+		Kind string `json:"kind"`
+		Answer
+	}
+	decisionLine struct {
+		Kind string `json:"kind"`
+		Decision
+	}
+	finishLine struct {
+		Kind string `json:"kind"`
+		Finish
+	}
+)
+
+// Answer is what a person has said to the question of a call.
+type Answer struct {
+	Key    string    `json:"key"`
+	Answer string    `json:"answer"`
+	At     time.Time `json:"at"`
+}
+
+// Decision is what a person has decided about a call in doubt: that it runs again, or that it happened, with this output.
+type Decision struct {
+	Key     string          `json:"key"`
+	Attempt int             `json:"attempt"`
+	Again   bool            `json:"again,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"`
+	At      time.Time       `json:"at"`
+}
+
+// Finish is how a run ended.
+type Finish struct {
+	Outcome Outcome         `json:"outcome"`
+	Output  json.RawMessage `json:"output,omitempty"` // of a run that succeeded
+	Failure string          `json:"failure,omitempty"`
+	At      time.Duration   `json:"at_ns,omitzero"` // since the run's beginning
+}
+
+// MarshalText writes the journal as JSON Lines: the header, then the attempts in the order of key and attempt, then what
+// people have said, then how it ended.
 func (j *Journal) MarshalText() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(j.Header()); err != nil {
+	if err := enc.Encode(runLine{KindRun, Format, j.Header()}); err != nil {
 		return nil, err
 	}
 	for _, r := range j.Records() {
-		if err := enc.Encode(r); err != nil {
+		kind := KindEnd
+		if !r.Done {
+			kind = KindIntent
+		}
+		if err := enc.Encode(callLine{kind, r}); err != nil {
 			return nil, fmt.Errorf("record %s: %w", r.Key, err)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, a := range j.answers {
+		if err := enc.Encode(answerLine{KindAnswer, a}); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range j.decisions {
+		if err := enc.Encode(decisionLine{KindDecision, d}); err != nil {
+			return nil, err
+		}
+	}
+	if f := j.finish; f.Outcome != Open {
+		if err := enc.Encode(finishLine{KindFinish, f}); err != nil {
+			return nil, err
 		}
 	}
 	return b.Bytes(), nil
 }
 
-// UnmarshalText reads what MarshalText wrote. It refuses unknown fields, duplicate records and values that are not JSON.
-func (j *Journal) UnmarshalText(text []byte) error {
-	records := map[id]*Record{}
-	var header Header
-	n := 0
-	for len(text) > 0 {
-		line, rest, _ := bytes.Cut(text, []byte("\n"))
-		text = rest
-		if n++; n == 1 {
-			if err := strict(line, &header); err != nil {
-				return fmt.Errorf("journal line 1: %w", err)
-			}
-			continue
-		}
-		var r Record
-		if err := strict(line, &r); err != nil {
-			return fmt.Errorf("journal line %d: %w", n, err)
-		}
-		k := id{r.Key, r.Attempt}
-		if r.Key == "" || r.Attempt < 1 {
-			return fmt.Errorf("journal line %d: a record needs a key and an attempt", n)
-		}
-		if records[k] != nil {
-			return fmt.Errorf("journal line %d: a second record of %s, attempt %d", n, r.Key, r.Attempt)
-		}
-		records[k] = &r
-	}
-	if n == 0 {
-		return fmt.Errorf("journal is empty")
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.header, j.records = header, records
-	return nil
-}
-
-// strict decodes one line after checking it as outside data: depth, duplicate keys, UTF-8.
-func strict(line []byte, v any) error {
+// Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
+// fields, another format, values that are not JSON.
+func (j *Journal) Add(line []byte) error {
 	if _, err := runtime.ParseValue(line); err != nil {
 		return err
 	}
+	var head struct {
+		Kind   string `json:"kind"`
+		Format int    `json:"format"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.began == (head.Kind == KindRun) {
+		if j.began {
+			return errors.New("a second header")
+		}
+		return errors.New(`the first line of a journal has the kind "run"`)
+	}
+	switch head.Kind {
+	case KindRun:
+		return j.addRun(line, head.Format)
+	case KindResume:
+		return j.addResume(line)
+	case KindIntent, KindEnd:
+		return j.addCall(line, head.Kind)
+	case KindAnswer:
+		var l answerLine
+		if err := strict(line, &l); err != nil {
+			return err
+		}
+		j.answers = append(j.answers, l.Answer)
+		return nil
+	case KindDecision:
+		var l decisionLine
+		if err := strict(line, &l); err != nil {
+			return err
+		}
+		j.decisions = append(j.decisions, l.Decision)
+		return nil
+	case KindFinish:
+		var l finishLine
+		if err := strict(line, &l); err != nil {
+			return err
+		}
+		switch l.Outcome {
+		case Succeeded, Failed, Cancelled, Waiting:
+			j.finish = l.Finish
+			return nil
+		}
+		return fmt.Errorf("there is no outcome %q", l.Outcome)
+	}
+	return fmt.Errorf("there is no line of kind %q: it is of another version of flowgen", head.Kind)
+}
+
+func (j *Journal) addRun(line []byte, format int) error {
+	if format != Format {
+		return fmt.Errorf("the journal has format %d, this program reads %d", format, Format)
+	}
+	var l runLine
+	if err := strict(line, &l); err != nil {
+		return err
+	}
+	j.header, j.began = l.Header, true
+	return nil
+}
+
+func (j *Journal) addResume(line []byte) error {
+	var l resumeLine
+	if err := strict(line, &l); err != nil {
+		return err
+	}
+	if l.Graph != "" {
+		j.header.Graph, j.header.Nodes = l.Graph, l.Nodes
+	}
+	j.header.Program, j.header.Lock = l.Program, l.Lock
+	j.finish = Finish{}
+	return nil
+}
+
+// addCall takes in an intent, which may come again when a run was resumed, or an end, which has all that its intent had
+// when there was none.
+func (j *Journal) addCall(line []byte, kind string) error {
+	l := callLine{}
+	if err := strict(line, &l); err != nil {
+		return err
+	}
+	r := l.Record
+	if r.Key == "" || r.Attempt < 1 {
+		return errors.New("a record needs a key and an attempt")
+	}
+	k := id{r.Key, r.Attempt}
+	before := j.records[k]
+	if before != nil && before.Result() {
+		return fmt.Errorf("a second record of %s, attempt %d", r.Key, r.Attempt)
+	}
+	if kind == KindEnd {
+		r.Done = true
+		if r.Tool == "" && before != nil {
+			r.Tool, r.Effects, r.CallID, r.Input, r.Start = before.Tool, before.Effects, before.CallID, before.Input, before.Start
+		}
+	}
+	if r.Tool == "" {
+		return fmt.Errorf("the record of %s, attempt %d, does not say its tool", r.Key, r.Attempt)
+	}
+	j.records[k] = &r
+	return nil
+}
+
+// UnmarshalText reads a journal: what MarshalText wrote, or the lines of a log, whose sums are then checked and whose
+// torn end is left out.
+func (j *Journal) UnmarshalText(text []byte) error {
+	lines, err := split(text)
+	if err != nil {
+		return err
+	}
+	fresh := New(Header{})
+	fresh.began = false
+	for i, line := range lines {
+		if err := fresh.Add(line); err != nil {
+			return fmt.Errorf("journal line %d: %w", i+1, err)
+		}
+	}
+	if len(lines) == 0 {
+		return errors.New("journal is empty")
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.header, j.records, j.answers, j.decisions, j.finish, j.began = fresh.header, fresh.records, fresh.answers, fresh.decisions, fresh.finish, true
+	return nil
+}
+
+// split cuts text into lines. Those of a log have sums.
+func split(text []byte) ([][]byte, error) {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if wal.Sealed(first) {
+		r, err := wal.Recover(text)
+		if err != nil {
+			return nil, err
+		}
+		return r.Lines, nil
+	}
+	var lines [][]byte
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		lines, text = append(lines, line), rest
+	}
+	return lines, nil
+}
+
+// strict decodes one line, which is known to be JSON without duplicate keys.
+func strict(line []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	return dec.Decode(v)

@@ -23,7 +23,8 @@ type Recorder struct {
 	segments []*segment
 	used     bool
 	workflow string
-	outcome  Outcome
+	input    []byte
+	finish   Finish
 }
 
 // segment is a number of entries that never move. They are taken without a lock, in the order in which calls begin.
@@ -64,15 +65,30 @@ func (e *Recorder) Start(r *runtime.Run) error {
 		return errUsed
 	}
 	e.used, e.workflow = true, r.Info().Name
-	return nil
+	var err error
+	e.input, err = r.EncodeInput()
+	return err
 }
 
 // Finish implements runtime.Finisher.
-func (e *Recorder) Finish(_ *runtime.Run, err error) error {
+func (e *Recorder) Finish(r *runtime.Run, err error) error {
+	f := FinishOf(r, err)
+	f.At = time.Since(e.base)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.outcome = OutcomeOf(err)
+	e.finish = f
 	return nil
+}
+
+// FinishOf describes the end of a run. A run whose output cannot be written as JSON is recorded without one.
+func FinishOf(r *runtime.Run, err error) Finish {
+	f := Finish{Outcome: OutcomeOf(err)}
+	if err != nil {
+		f.Failure = r.Redact(err).Error()
+	} else if out, oerr := r.EncodeOutput(); oerr == nil {
+		f.Output = out
+	}
+	return f
 }
 
 // OutcomeOf returns the outcome of a run that ended with err.
@@ -161,7 +177,8 @@ func (e *Recorder) entries() []*entry {
 func (e *Recorder) Journal() *Journal {
 	all := e.entries()
 	e.mu.Lock()
-	j := New(Header{Workflow: e.workflow, Seed: e.seed, Begin: e.base.UTC().Round(0), Outcome: e.outcome})
+	j := New(Header{Workflow: e.workflow, Seed: e.seed, Begin: e.base.UTC().Round(0), Input: e.input})
+	j.SetFinish(e.finish)
 	e.mu.Unlock()
 	for _, en := range all {
 		j.Put(RecordOf(en.op, en.state.Load() == done))

@@ -110,8 +110,8 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 
 // Miss is the error of a call that a replay of j asks for and that j cannot answer although its scope goes on.
 func Miss(j *Journal, key string, attempt int) error {
-	switch j.Header().Outcome {
-	case Cancelled:
+	switch j.Finish().Outcome {
+	case Cancelled, Waiting:
 		return cancelled(runtime.ByRun)
 	case Open:
 		return diverged("the journal ends before call %s, attempt %d", key, attempt)

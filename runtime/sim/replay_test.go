@@ -222,7 +222,7 @@ func TestCancelledRunsReplayAndResume(t *testing.T) {
 		w, s = newWorld(seed, 0)
 		want := w.run(t, t.Context(), s)
 		if got != want {
-			if !strings.Contains(got, "cancelled") || j.Header().Outcome != journal.Cancelled {
+			if !strings.Contains(got, "cancelled") || j.Finish().Outcome != journal.Cancelled {
 				t.Fatalf("seed %d: %s", seed, got)
 			}
 			stopped++

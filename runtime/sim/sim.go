@@ -273,17 +273,19 @@ func (s *Simulator) Start(r *runtime.Run) error {
 		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "a simulated run starts inside Drive"}
 	}
 	if s.opts.Record != nil {
-		s.opts.Record.SetHeader(journal.Header{Workflow: r.Info().Name, Seed: s.Seed(), Begin: s.opts.Begin})
+		in, err := r.EncodeInput()
+		s.opts.Record.SetHeader(journal.Header{Workflow: r.Info().Name, Seed: s.Seed(), Begin: s.opts.Begin, Input: in})
+		return err
 	}
 	return nil
 }
 
 // Finish implements runtime.Finisher.
-func (s *Simulator) Finish(_ *runtime.Run, err error) error {
+func (s *Simulator) Finish(r *runtime.Run, err error) error {
 	if s.opts.Record != nil {
-		h := s.opts.Record.Header()
-		h.Outcome = journal.OutcomeOf(err)
-		s.opts.Record.SetHeader(h)
+		f := journal.FinishOf(r, err)
+		f.At = s.now
+		s.opts.Record.SetFinish(f)
 	}
 	return nil
 }

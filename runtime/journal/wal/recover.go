@@ -123,3 +123,12 @@ func lastSync(data []byte) int64 {
 		rest = rest[n+1:]
 	}
 }
+
+// Sealed reports whether a line, without its line break, ends like one of a log.
+func Sealed(line []byte) bool {
+	if len(line) < sumLen {
+		return false
+	}
+	_, _, ok := split(line)
+	return ok
+}
