@@ -30,8 +30,8 @@ func (g *generator) workflow() {
 	results := []jen.Code{jen.Id("out").Id("Output"), jen.Err().Error()}
 	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Run").
 		Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("in").Id("Input")).Params(results...).BlockFunc(func(b *jen.Group) {
-		b.Id("run").Op(":=").Id("w").Dot("rt").Dot("Start").Call(jen.Id("ctx"))
-		b.Defer().Id("run").Dot("End").Call(jen.Op("&").Err())
+		b.Id("run").Op(":=").Qual(runtimePath, "Start").Call(jen.Id("ctx"), jen.Id("w").Dot("rt"), jen.Id("in"))
+		b.Defer().Qual(runtimePath, "End").Call(jen.Id("run"), jen.Op("&").Id("out"), jen.Op("&").Err())
 		if constrained(g.p.Input, 0) {
 			b.If(jen.Err().Op(":=").Qual(runtimePath, "Validate").Call(jen.Id("in")), jen.Err().Op("!=").Nil()).Block(
 				jen.Return(jen.Id("out"), jen.Err()))

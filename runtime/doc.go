@@ -5,8 +5,8 @@
 // A generated workflow has a Body of straight Go that takes one *Run and typed input:
 //
 //	func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-//		run := w.rt.Start(ctx)
-//		defer run.End(&err)
+//		run := runtime.Start(ctx, w.rt, in)
+//		defer runtime.End(run, &out, &err)
 //		return w.Body(run, in)
 //	}
 //

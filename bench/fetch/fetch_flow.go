@@ -89,8 +89,8 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := w.rt.Start(ctx)
-	defer run.End(&err)
+	run := runtime.Start(ctx, w.rt, in)
+	defer runtime.End(run, &out, &err)
 	return w.Body(run, in)
 }
 

@@ -23,8 +23,8 @@ type asking struct {
 }
 
 func (w *asking) Run(ctx context.Context, _ struct{}) (out string, err error) {
-	run := w.rt.Start(ctx)
-	defer run.End(&err)
+	run := runtime.Start(ctx, w.rt, struct{}{})
+	defer runtime.End(run, &out, &err)
 	return w.body(run)
 }
 

@@ -79,8 +79,8 @@ func newSample(f func(context.Context, sampleInput) (sampleInput, error)) func(.
 }
 
 func (w *sample) Run(ctx context.Context, in sampleInput) (out sampleInput, err error) {
-	run := w.rt.Start(ctx)
-	defer run.End(&err)
+	run := runtime.Start(ctx, w.rt, in)
+	defer runtime.End(run, &out, &err)
 	return runtime.Call(run, sampleNode, w.tool, in)
 }
 
@@ -510,7 +510,7 @@ type largeSample struct {
 }
 
 func (w *largeSample) Run(ctx context.Context, in sampleInput) (out string, err error) {
-	run := w.rt.Start(ctx)
-	defer run.End(&err)
+	run := runtime.Start(ctx, w.rt, in)
+	defer runtime.End(run, &out, &err)
 	return runtime.Call(run, sampleNode, w.tool, in)
 }
