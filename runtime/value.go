@@ -327,20 +327,24 @@ func (s *scanner) value() (Value, *ToolError) {
 
 func (s *scanner) mapValue() (Value, *ToolError) {
 	t := &valueTree{}
-	seen := map[string]int{}
 	err := s.object(func(text []byte) *ToolError {
 		key := string(text)
-		if _, ok := seen[key]; ok {
+		if t.place == nil && len(t.keys) == smallMap { // most maps are small: looking at all keys is cheaper than a table
+			t.place = make(map[string]int, 2*smallMap)
+			for i, k := range t.keys {
+				t.place[k] = i
+			}
+		}
+		if _, ok := t.place[key]; ok || t.place == nil && slices.Contains(t.keys, key) {
 			return s.duplicate(key)
 		}
-		seen[key] = len(t.keys)
+		if t.place != nil {
+			t.place[key] = len(t.keys)
+		}
 		v, err := s.value()
 		t.keys, t.items = append(t.keys, key), append(t.items, v)
 		return err
 	})
-	if len(t.keys) > smallMap {
-		t.place = seen
-	}
 	return Value{kind: MapKind, tree: t}, err
 }
 

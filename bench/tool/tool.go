@@ -71,3 +71,19 @@ func Wait(ctx context.Context, in Message) (Message, error) {
 	}
 	return Step(ctx, in)
 }
+
+// Numbers are what an agent's model wants added.
+type Numbers struct {
+	A int64 `json:"a"`
+	B int64 `json:"b"`
+}
+
+// Sum is what they come to.
+type Sum struct {
+	Sum int64 `json:"sum"`
+}
+
+// Add is the tool of the agent.
+//
+//go:noinline
+func Add(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil }

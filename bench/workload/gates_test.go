@@ -1,11 +1,18 @@
 package workload
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	goruntime "runtime"
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/bench/chain"
 	"github.com/flowgen-dev/flowgen/bench/fanout"
+	"github.com/flowgen-dev/flowgen/bench/loop"
 	"github.com/flowgen-dev/flowgen/bench/prompt"
 	"github.com/flowgen-dev/flowgen/bench/router"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -133,6 +140,128 @@ func TestFetchAllocations(t *testing.T) {
 	}
 	if got := counts["flowgen, recorded"]; got > 85 {
 		t.Errorf("a recorded call allocates %v times: %v", got, counts)
+	}
+}
+
+// What an agent's turn costs does not depend on how many turns there were: each message is encoded once, and what is kept of
+// a turn is what was new in it. By hand, with the conversation encoded in each turn, it does, which shows that one would see it.
+func TestAgentIsLinear(t *testing.T) {
+	c, err := Agent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	s, err := model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hand := &agentByHand{client: &http.Client{Transport: &http.Transport{}}, url: s.base + "/chat/completions"}
+	t.Cleanup(hand.client.CloseIdleConnections)
+	secrets := runtime.WithSecrets(func(string) (string, bool) { return token, true })
+	for _, x := range []struct {
+		name string
+		run  func(turns int) error
+		most float64 // bytes of turns 101 to 200 beside those of turns 1 to 100
+		per  float64 // allocations of a turn
+	}{
+		{"flowgen", func(turns int) error {
+			w, err := loop.New(secrets)
+			if err != nil {
+				return err
+			}
+			return agentRun(t.Context(), w, turns)
+		}, 1.5, 330},
+		{"recorded", func(turns int) error {
+			w, err := loop.New(secrets, runtime.WithEngine(journal.NewRecorder()))
+			if err != nil {
+				return err
+			}
+			return agentRun(t.Context(), w, turns)
+		}, 1.5, 330},
+		{"by hand, each message encoded once", func(turns int) error {
+			_, _, err := hand.incremental(t.Context(), task(turns))
+			return err
+		}, 1.5, 330},
+		{"by hand", func(turns int) error {
+			_, _, err := hand.run(t.Context(), task(turns))
+			return err
+		}, 0, 330},
+	} {
+		bytes, counts := [3]float64{}, [3]float64{}
+		for i, turns := range []int{1, 100, 200} {
+			bytes[i], counts[i] = taken(t, func() error { return x.run(turns) })
+		}
+		first, second := bytes[1]-bytes[0], bytes[2]-bytes[1]
+		t.Logf("%s: %.0f bytes and %.1f allocations for a turn of the first hundred, %.0f and %.1f of the second", x.name,
+			first/99, (counts[1]-counts[0])/99, second/100, (counts[2]-counts[1])/100)
+		grows := second / 100 / (first / 99)
+		if x.most == 0 && grows < 1.7 {
+			t.Errorf("%s: what is encoded again in each turn is not seen: %.2f", x.name, grows)
+		}
+		if x.most > 0 && grows > x.most {
+			t.Errorf("%s: turns 101 to 200 take %.2f times the bytes of those before", x.name, grows)
+		}
+		if per := (counts[2] - counts[1]) / 100; per > x.per {
+			t.Errorf("%s: a turn allocates %.1f times", x.name, per)
+		}
+	}
+}
+
+// taken is the fewest bytes and allocations of five runs of f.
+func taken(t *testing.T, f func() error) (bytes, count float64) {
+	t.Helper()
+	bytes, count = math.Inf(1), math.Inf(1)
+	for range 5 {
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+		goruntime.ReadMemStats(&after)
+		bytes, count = min(bytes, float64(after.TotalAlloc-before.TotalAlloc)), min(count, float64(after.Mallocs-before.Mallocs))
+	}
+	return bytes, count
+}
+
+// Whatever is asked of the model begins with what was asked before, and the results of a turn's calls follow in the order
+// of the calls.
+func TestAgentRequests(t *testing.T) {
+	s, err := model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := loop.New(runtime.WithSecrets(func(string) (string, bool) { return token, true }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const turns = 30
+	bodies, err := s.requests(func() error { return agentRun(t.Context(), w, turns) })
+	if err != nil || len(bodies) != turns+1 {
+		t.Fatalf("%d requests: %v", len(bodies), err)
+	}
+	for i, b := range bodies[1:] {
+		if !bytes.HasPrefix(b, bytes.TrimSuffix(bodies[i], []byte("]}"))) {
+			t.Errorf("request %d does not begin with the one before", i+1)
+		}
+	}
+	var last chatRequest
+	if err := json.Unmarshal(bodies[turns], &last); err != nil {
+		t.Fatal(err)
+	}
+	messages := last.Messages[1:]
+	for turn := range turns {
+		if m := messages[0]; m.Role != "assistant" || len(m.ToolCalls) != Calls {
+			t.Fatalf("turn %d: %+v", turn, m)
+		}
+		for i, m := range messages[1 : 1+Calls] {
+			if want := fmt.Sprintf(`{"sum":%d}`, turn+i); m.Role != "tool" || m.ToolCallID != callID(turn, i) || m.Content != want {
+				t.Errorf("turn %d, result %d: %+v, want %s", turn, i, m, want)
+			}
+		}
+		messages = messages[1+Calls:]
+	}
+	if len(messages) != 0 {
+		t.Errorf("%d messages more", len(messages))
 	}
 }
 

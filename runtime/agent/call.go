@@ -183,8 +183,7 @@ func (w *work) note(e *Envelope) {
 	w.out.ToolsByID[e.CallID] = *e
 	w.out.ToolOrder = append(w.out.ToolOrder, e.CallID)
 	if e.Error == nil {
-		last := *e
-		w.out.LastTool = &last
+		w.last = e
 	}
 }
 

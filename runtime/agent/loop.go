@@ -31,6 +31,10 @@ func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (out Outputs, e
 			return Outputs{}, r.Fail(n, err)
 		}
 		if done {
+			if w.last != nil {
+				last := *w.last // alone: the calls of its turn need not stay with it
+				w.out.LastTool = &last
+			}
 			return w.out, nil
 		}
 	}
@@ -46,6 +50,7 @@ type work struct {
 	model   *runtime.Node
 	made    int // calls that count
 	out     Outputs
+	last    *Envelope // of a call that succeeded
 
 	answered time.Time // when the model's last answer was there
 }

@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -57,13 +56,7 @@ func (s *Service) Post(ctx context.Context, path string, header http.Header, par
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
 	}
-	req.GetBody = func() (io.ReadCloser, error) {
-		readers := make([]io.Reader, len(parts))
-		for i, p := range parts {
-			readers[i] = bytes.NewReader(p)
-		}
-		return io.NopCloser(io.MultiReader(readers...)), nil
-	}
+	req.GetBody = func() (io.ReadCloser, error) { return &joined{parts: parts}, nil }
 	req.Body, _ = req.GetBody() // never fails
 	for name, values := range header {
 		req.Header[name] = values
@@ -108,3 +101,40 @@ func IsEvents(resp *http.Response) bool {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
 }
+
+// joined reads parts one after the other. Unlike io.MultiReader it needs no buffer to be written anywhere.
+type joined struct {
+	parts [][]byte
+	part  int
+	at    int // in that part
+}
+
+func (j *joined) Read(b []byte) (n int, err error) {
+	for j.part < len(j.parts) {
+		k := copy(b[n:], j.parts[j.part][j.at:])
+		n += k
+		if j.at += k; j.at < len(j.parts[j.part]) {
+			return n, nil
+		}
+		j.part, j.at = j.part+1, 0
+	}
+	if n == 0 && len(b) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// WriteTo implements io.WriterTo.
+func (j *joined) WriteTo(w io.Writer) (n int64, err error) {
+	for j.part < len(j.parts) {
+		k, err := w.Write(j.parts[j.part][j.at:])
+		n += int64(k)
+		if j.at += k; err != nil {
+			return n, err
+		}
+		j.part, j.at = j.part+1, 0
+	}
+	return n, nil
+}
+
+func (j *joined) Close() error { return nil }
