@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/hashes"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
 	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -232,7 +233,7 @@ func (g *generator) info() {
 	if pol := g.policy(p); pol != nil {
 		fields = append(fields, field("Policy", pol))
 	}
-	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")))
+	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")), field("Hashes", jen.Id("hashesJSON")))
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)
@@ -241,10 +242,11 @@ func (g *generator) info() {
 // descriptions closes the file with the documents that Info carries: long lines that nobody needs to read here.
 func (g *generator) descriptions() {
 	g.file.Line()
-	g.file.Comment("What the program answers to `plan` and `manifest`.")
+	g.file.Comment("What the program answers to `plan` and `manifest`, and which version of each node it is.")
 	g.file.Const().Defs(
 		jen.Id("planJSON").Op("=").Add(quoteJSON(plan.Of(g.p).JSON())),
 		jen.Id("manifestJSON").Op("=").Add(quoteJSON(manifest.Of(g.p).JSON())),
+		jen.Id("hashesJSON").Op("=").Add(quoteJSON(hashes.Of(g.p).JSON())),
 	)
 }
 

@@ -54,6 +54,7 @@ var Info = &runtime.Info{
 	},
 	Plan:     planJSON,
 	Manifest: manifestJSON,
+	Hashes:   hashesJSON,
 }
 
 // Workflow runs prompt. It is safe for concurrent use.
@@ -86,8 +87,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Text: prompt.Text}, nil
 }
 
-// What the program answers to `plan` and `manifest`.
+// What the program answers to `plan` and `manifest`, and which version of each node it is.
 const (
 	planJSON     = `{"plan":1,"workflow":"prompt","source":"prompt.flowgen.yaml","parts":[{"kind":"step","node":"prompt","verb":"let","effects":"none"}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
 	manifestJSON = `{"manifest":1,"workflow":"prompt","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
+	hashesJSON   = `{"graph":"a2ce0cb26bad54ff","nodes":{"prompt":"3b1cde14a5188ead"},"from":{}}`
 )

@@ -189,6 +189,7 @@ var Info = &runtime.Info{
 	Policy:   &runtime.Policy{MaxCostUSD: "1.00"},
 	Plan:     planJSON,
 	Manifest: manifestJSON,
+	Hashes:   hashesJSON,
 }
 
 // Workflow runs triage. It is safe for concurrent use.
@@ -348,8 +349,9 @@ func reviewRun(run *runtime.Run, prompt llm.Prompt) (out ReviewResult, err error
 	return out, nil
 }
 
-// What the program answers to `plan` and `manifest`.
+// What the program answers to `plan` and `manifest`, and which version of each node it is.
 const (
 	planJSON     = `{"plan":1,"workflow":"triage","source":"triage.flowgen.yaml","parts":[{"kind":"step","node":"fetch","verb":"tool","tool":"triage.diff@1","effects":"reads","sandbox":"native","attempts":3},{"kind":"step","node":"scan","verb":"tool","tool":"triage.parse@1","effects":"none","sandbox":"native"},{"kind":"step","node":"plan","verb":"llm","model":"openai:gpt-4o-mini","effects":"external"},{"kind":"if","when":"plan.route is review","parts":[{"kind":"step","node":"review","verb":"agent","tools":["triage.search@1","triage.history@1"],"model":"openai:gpt-4o-mini","effects":"external"},{"kind":"step","node":"post","verb":"tool","tool":"triage.comment@1","effects":"external","sandbox":"native"}]}],"flows":[],"at_most":{"calls":[{"tool":"triage.diff@1","effects":"reads","at_most":3},{"tool":"triage.parse@1","effects":"none","at_most":1},{"tool":"openai:gpt-4o-mini@1","effects":"external","at_most":6},{"tool":"triage.search@1","effects":"reads","at_most":6},{"tool":"triage.history@1","effects":"reads","at_most":6},{"tool":"triage.comment@1","effects":"external","at_most":1}],"total":17,"time":null,"unbounded":["fetch has no timeout","scan has no timeout","plan has no timeout","the tools of review have no timeout","post has no timeout"]}}`
 	manifestJSON = `{"manifest":1,"workflow":"triage","hosts":["127.0.0.1:*","api.openai.com"],"networks":["loopback"],"commands":[],"env":[],"secrets":["OPENAI_API_KEY"],"go_packages":["github.com/flowgen-dev/flowgen/examples/triage/source"],"code":[],"models":["openai:gpt-4o-mini"],"effects":["external","reads"],"grants":[],"caps":{"max_cost_usd":"1.00"}}`
+	hashesJSON   = `{"graph":"33e31c0c4c8b842e","nodes":{"fetch":"ddf443485349d070","plan":"b01520ff1d24d4c4","post":"77c202de52a0fe93","review":"28cd1fd4729a8869","scan":"f84a6c3dd75f7455"},"from":{"plan":["fetch","scan"],"post":["review"],"review":["fetch","plan","scan"],"scan":["fetch"]}}`
 )

@@ -1,0 +1,143 @@
+package hashes
+
+import (
+	"path"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// tool is the hash of a tool: its declaration and the sources that belong to the workflow. What a model is told of it
+// counts when one is told.
+func (m *maker) tool(t *ir.Tool, told bool) string {
+	var x text
+	x.line("tool", t.FullName())
+	x.line("effects", check.Effects(t).String())
+	if told {
+		x.line("description", t.Description)
+	}
+	x.line("in", m.typ(t.In, told))
+	x.line("out", m.typ(t.Out, false))
+	if a := t.Auth; a != nil {
+		x.line("auth", a.Kind, a.Header, a.Secret.Name)
+	}
+	x.number("max_output", t.MaxOutput)
+	if t.State != "active" {
+		x.line("state", t.State)
+	}
+	x.line("replay", t.Replay)
+	for _, p := range t.Permissions {
+		x.line("permission", p)
+	}
+	x.line("sandbox", t.Sandbox.Name, m.root.Sandbox[t])
+	x.line("cache", t.Cache)
+	x.duration("ttl", t.CacheTTL)
+	x.mark("idempotent", t.Idempotency)
+	x.line("key", template(t.IdempotencyKey))
+	m.binding(&x, t)
+	return x.sum()
+}
+
+// binding writes what a tool runs as.
+func (m *maker) binding(x *text, t *ir.Tool) {
+	switch b := t.Binding.(type) {
+	case *ir.GoTool:
+		m.function(x, b.Func)
+	case *ir.CommandTool:
+		x.mark("command", true)
+		x.mark("shell", b.Shell)
+		for _, a := range b.Args {
+			x.line("arg", template(a))
+		}
+		x.line("stdin", template(b.Stdin))
+		x.line("dir", template(b.Dir))
+		x.pairs("env", b.Env)
+		x.line("format", strconv.Itoa(int(b.Format)))
+	case *ir.HTTPTool:
+		x.line("http", b.Method, template(b.URL))
+		x.pairs("header", b.Headers)
+		x.pairs("query", b.Query)
+		if b.Body != nil {
+			x.line("body", value(b.Body))
+		}
+		x.mark("html text", b.HTMLText)
+		x.mark("extra refuse", b.RefuseExtra)
+	case *ir.PythonTool:
+		x.line("python", b.Ref.Name, b.Venv.Name)
+		sources(x, t, true) // the names are those of modules
+	case *ir.JSTool:
+		x.line("js", b.Engine, b.Bundle)
+	case *ir.StarlarkTool:
+		x.line("starlark", b.Function)
+		sources(x, t, false)
+	case *ir.MCPTool:
+		x.line("mcp", b.Tool.Name, b.Hash, strconv.Itoa(int(b.Result)))
+		x.line("server", m.server(t, b))
+	}
+}
+
+func sources(x *text, t *ir.Tool, named bool) {
+	if t.Def == nil {
+		return
+	}
+	for _, f := range t.Def.Files {
+		if named {
+			x.line("module", path.Clean(f.Name))
+		}
+		x.line("source", f.Text)
+	}
+}
+
+// function writes the signature of a Go function.
+func (m *maker) function(x *text, f *ir.GoFunc) {
+	if f == nil {
+		return
+	}
+	b := f.Bind
+	if b == nil {
+		x.line("go", f.Ref.Name)
+		return
+	}
+	x.line("go", b.Path, b.Func)
+	x.mark("context", b.Context)
+	x.mark("struct", b.Struct)
+	x.mark("variadic", b.Variadic)
+	x.mark("error", b.Err)
+	for _, p := range b.Params {
+		x.line("param", p.Name, m.typ(p.Type, false))
+	}
+	x.line("in", m.typ(b.In, false))
+	x.line("out", m.typ(b.Out, false))
+}
+
+// server is the hash of the server that a tool is on.
+func (m *maker) server(t *ir.Tool, b *ir.MCPTool) string {
+	for _, p := range append([]*check.Program{m.root}, m.root.Flows...) {
+		for _, s := range p.WF.Servers {
+			if s.Name.Name != b.Server.Name || !declares(p.WF, t) {
+				continue
+			}
+			var x text
+			x.line("url", s.URL)
+			for _, a := range s.Command {
+				x.line("arg", strconv.Quote(a))
+			}
+			x.pairs("env", s.Env)
+			if a := s.Auth; a != nil {
+				x.line("auth", a.Kind, a.Header, a.Secret.Name)
+			}
+			return x.sum()
+		}
+	}
+	return ""
+}
+
+func declares(wf *ir.Workflow, t *ir.Tool) bool {
+	for _, x := range wf.Tools {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
