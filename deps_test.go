@@ -36,9 +36,10 @@ var table = []row{
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
-	{pkg: "ir/check", own: irLeaves},
-	{pkg: "ir/plan", own: []string{"ir", "ir/check"}},
-	{pkg: "ir/manifest", own: []string{"ir", "ir/check"}},
+	{pkg: "internal/catalog"}, // what is known of models of others: data that compiler and runtime have to agree on
+	{pkg: "ir/check", own: append([]string{"internal/catalog"}, irLeaves...)},
+	{pkg: "ir/plan", own: []string{"ir", "ir/check", "internal/catalog"}},
+	{pkg: "ir/manifest", own: []string{"ir", "ir/check", "ir/plan"}},
 	{pkg: "ir/hashes", own: append([]string{"ir/check"}, irLeaves...)},
 
 	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
@@ -60,6 +61,7 @@ var table = []row{
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/llm", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
 	{pkg: "runtime/otel", own: []string{"runtime"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,

@@ -63,14 +63,21 @@ func (g *generator) agent(s *check.Step) jen.Code {
 	if len(tools) > 0 {
 		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))
 	}
-	fields = append(fields, field("MaxIterations", wholeNumber(a.Iterations())))
+	fields = append(fields, field("MaxIterations", agentBound(a.Iterations())))
 	if len(tools) > 0 {
-		fields = append(fields, field("MaxToolCalls", wholeNumber(a.ToolCalls())))
+		fields = append(fields, field("MaxToolCalls", agentBound(a.ToolCalls())))
 	}
 	if p := agentPolicy(a.Policy); p != nil {
 		fields = append(fields, field("Policy", p))
 	}
 	return jen.Qual(agentPath, "Spec").Custom(braces(true), fields...)
+}
+
+func agentBound(n int64) jen.Code {
+	if n == ir.Unbounded {
+		return jen.Qual(agentPath, "Unbounded")
+	}
+	return wholeNumber(n)
 }
 
 // agentPolicy is what an agent says about itself besides its own caps; nil when that is nothing. What it does not grant

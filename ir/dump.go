@@ -213,7 +213,7 @@ func (d *dumper) output(o *Output) {
 
 func (d *dumper) model(m *Model) {
 	d.line("model", m.Name.Name, m.Model.Name, dumpOpt("base_url", m.BaseURL.Name), dumpOpt("key", m.Key.Name), dumpOpt("temperature", dumpNumber(m.Params.Temperature)),
-		dumpOpt("top_p", dumpNumber(m.Params.TopP)), dumpOpt("max_tokens", dumpInt(m.Params.MaxTokens)), dumpOpt("seed", dumpInt(m.Params.Seed)), dumpOpt("stop", dumpQuoteAll(m.Params.Stop)))
+		dumpOpt("top_p", dumpNumber(m.Params.TopP)), dumpOpt("max_tokens", dumpMaxTokens(m)), dumpOpt("seed", dumpInt(m.Params.Seed)), dumpOpt("stop", dumpQuoteAll(m.Params.Stop)))
 	if p := m.Price; p != nil {
 		d.in(func() { d.line("price", "input", p.Input, dumpOpt("cached", p.Cached), "output", p.Output) })
 	}
@@ -361,7 +361,7 @@ func (d *dumper) policy(p *Policy) {
 			value *int64
 		}{{"max_iterations", p.MaxIterations}, {"max_tool_calls", p.MaxToolCalls}, {"max_tokens", p.MaxTokens}} {
 			if c.value != nil {
-				d.line(c.name, strconv.FormatInt(*c.value, 10))
+				d.line(c.name, dumpCap(*c.value))
 			}
 		}
 		d.line(dumpOpt("max_cost_usd", p.MaxCostUSD))
@@ -374,6 +374,20 @@ func (d *dumper) policy(p *Policy) {
 		d.line(dumpOpt("net allow", dumpQuoteAll(p.NetAllow)))
 		d.line(dumpOpt("sandbox min", p.SandboxMin))
 	})
+}
+
+func dumpMaxTokens(m *Model) string {
+	if m.Unbounded {
+		return "unbounded"
+	}
+	return dumpInt(m.Params.MaxTokens)
+}
+
+func dumpCap(n int64) string {
+	if n == Unbounded {
+		return "unbounded"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func (d *dumper) defaults(x *Defaults) {

@@ -14,8 +14,10 @@ type Model struct {
 	BaseURL Ident // empty: the provider's own address
 	Key     Ident // the name of a secret; empty: see check.ModelKey
 	Params  ModelParams
-	Price   *ModelPrice // nil: the runtime's table knows it, or nobody does
-	Span    source.Span
+	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
+	Unbounded bool
+	Price     *ModelPrice // nil: the runtime's table knows it, or nobody does
+	Span      source.Span
 }
 
 // ModelParams are the usual parameters of a model; nil fields are not written.

@@ -123,6 +123,9 @@ type AgentDecl struct {
 	Span  source.Span
 }
 
+// Unbounded is the MaxIterations or MaxToolCalls of an agent that says so.
+const Unbounded = -1
+
 // Policy bounds what a run may do; absent bounds have the defaults of Agent Tools 6.1.
 type Policy struct {
 	MaxIterations, MaxToolCalls, MaxTokens *int64

@@ -249,11 +249,15 @@ const (
 	defaultToolCalls  = 25
 )
 
-// Iterations is the most answers of the agent's model: the agent's own bound, but at most the workflow's.
+// Iterations is the most answers of the agent's model: the agent's own bound, but at most the workflow's. It is
+// ir.Unbounded when the agent says so and the workflow has none.
 func (a *Agent) Iterations() int64 {
 	most := a.within
-	if p := a.Policy; p != nil && p.MaxIterations != nil && (most == 0 || *p.MaxIterations < most) {
-		most = *p.MaxIterations
+	if p := a.Policy; p != nil && p.MaxIterations != nil {
+		own := *p.MaxIterations
+		if most == 0 || own != ir.Unbounded && own < most {
+			most = own
+		}
 	}
 	if most == 0 {
 		return defaultIterations
@@ -261,7 +265,7 @@ func (a *Agent) Iterations() int64 {
 	return most
 }
 
-// ToolCalls is the most calls of the agent's tools.
+// ToolCalls is the most calls of the agent's tools, or ir.Unbounded.
 func (a *Agent) ToolCalls() int64 {
 	if a.Policy == nil || a.Policy.MaxToolCalls == nil {
 		return defaultToolCalls

@@ -70,6 +70,7 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 	if sink.HasErrors() {
 		return nil
 	}
+	root.costs(sink)
 	return root
 }
 

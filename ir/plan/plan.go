@@ -56,7 +56,7 @@ type Part struct {
 	Node          string   `json:"node,omitempty"`
 	Verb          string   `json:"verb,omitempty"`
 	Tool          string   `json:"tool,omitempty"`  // name@version
-	Tools         []string `json:"tools,omitempty"` // of a tool_call: those that it can call
+	Tools         []string `json:"tools,omitempty"` // of a tool_call or an agent: those that it can call
 	Model         string   `json:"model,omitempty"` // provider:name
 	Flow          string   `json:"flow,omitempty"`
 	Effects       string   `json:"effects,omitempty"`
@@ -65,7 +65,10 @@ type Part struct {
 	Attempts      int      `json:"attempts,omitempty"`
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
-	MaxIterations *Bound   `json:"max_iterations,omitempty"`
+	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
+	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
+	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
+	MaxTokens     *int64   `json:"max_tokens,omitempty"`
 	Until         string   `json:"until,omitempty"`
 	Catch         []Catch  `json:"catch,omitempty"`
 	OnError       string   `json:"on_error,omitempty"`
@@ -202,6 +205,26 @@ func each(kids []*check.Plan) []*Part {
 
 func limit(n int) *Bound { return &Bound{N: int64(n), Open: n == 0} }
 
+// caps are the bounds of an agent.
+func (p *Part) caps(a *check.Agent) {
+	most := agentBound(a.Iterations())
+	p.MaxIterations = &most
+	if len(a.Tools) > 0 {
+		most := agentBound(a.ToolCalls())
+		p.MaxToolCalls = &most
+	}
+	if a.Policy != nil {
+		p.MaxCostUSD, p.MaxTokens = a.Policy.MaxCostUSD, a.Policy.MaxTokens
+	}
+}
+
+func agentBound(n int64) Bound {
+	if n == ir.Unbounded {
+		return Bound{Open: true}
+	}
+	return Bound{N: n}
+}
+
 func step(s *check.Step) *Part {
 	n := s.Node
 	out := &Part{Kind: "step", Node: n.ID.Name, Verb: verb(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
@@ -224,6 +247,9 @@ func step(s *check.Step) *Part {
 		if s.Sandbox != "native" {
 			out.Sandbox = s.Sandbox
 		}
+	}
+	if s.Agent != nil {
+		out.caps(s.Agent)
 	}
 	switch v := n.Verb.(type) {
 	case *ir.Map:

@@ -79,6 +79,11 @@ func TestWorst(t *testing.T) {
 		{"a loop without bound", "nodes: {l: {loop: {until: \"size(l) > 3\", max: unbounded}, do: {tool: get" + timed + "}}}\n", "-", "", "-", "-", []string{"l is unbounded"}},
 		{"an edge back", "nodes: {a: {tool: get" + timed + "}, b: {tool: put" + timed + "}}\nedges: [a -> b, {from: b, to: a, when: size(a) > 3, max: 4, exhausted: end}]\n", "4", "4", "8", "1m20s", nil},
 		{"an edge back without bound", "nodes: {a: {tool: get" + timed + "}, b: {let: {n: $size(a)}}}\nedges: [a -> b, {from: b, to: a, when: b.n > 3, max: unbounded}]\n", "-", "", "-", "-", []string{"the edge from b back to a is unbounded"}},
+		{"an agent", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, tools: [get]}}\n", "25", "", "35", "-", []string{"the tools of a have no timeout"}},
+		{"an agent without tools", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, timeout: 2s, policy: {max_iterations: 3}}}\n", "", "", "3", "6s", nil},
+		{"an agent within the workflow's bound", "models: {m: \"ollama:m\"}\npolicy: {max_iterations: 4}\nnodes: {a: {agent: m, prompt: x, timeout: 2s, policy: {max_iterations: unbounded}}}\n", "", "", "4", "8s", nil},
+		{"an agent without bound", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, tools: [put], policy: {max_iterations: unbounded, max_tool_calls: unbounded}}}\n", "", "-", "-", "-",
+			[]string{"a may ask its model without bound", "a may call its tools without bound", "the tools of a have no timeout"}},
 		{"too large", "nodes: {l: {loop: {max: 2000000000}, do: {nodes: {m: {loop: {max: 2000000000}, do: {tool: get" + timed + "}}}, result: {x: $m}}}}\n", "-", "", "-", "-", []string{"the bounds multiply to more than can be said"}},
 	}
 	for _, tt := range tests {

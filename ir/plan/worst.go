@@ -261,22 +261,29 @@ func (m *meter) step(s *check.Step) cost {
 
 // agent is an agent node: its model answers so often, and each of its tools may be the one that is called all the time.
 func (m *meter) agent(s *check.Step, tries int64) cost {
-	answers := Bound{N: s.Agent.Iterations(), Open: false}.times(Bound{N: tries})
+	id := s.Node.ID.Name
+	turns, uses := agentBound(s.Agent.Iterations()), agentBound(s.Agent.ToolCalls())
+	if turns.Open {
+		m.because(id + " may ask its model without bound")
+	}
+	answers := turns.times(Bound{N: tries})
 	c := cost{calls: map[string]Bound{}, total: answers, time: span{open: true}}
 	for _, model := range s.Models() {
 		c.calls[model.Model.Name+"@1"] = answers
 	}
 	tools := s.Tools()
 	for _, t := range tools {
-		c.calls[t.FullName()] = Bound{N: s.Agent.ToolCalls()}
+		c.calls[t.FullName()] = uses
 	}
-	id := s.Node.ID.Name
 	switch t := s.Timeout(); {
 	case len(tools) > 0:
-		c.total = c.total.plus(Bound{N: s.Agent.ToolCalls()})
+		c.total = c.total.plus(uses)
+		if uses.Open {
+			m.because(id + " may call its tools without bound")
+		}
 		m.because("the tools of " + id + " have no timeout")
 	case t > 0:
-		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: s.Agent.Iterations()})
+		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(turns)
 	default:
 		m.because(id + " has no timeout")
 	}

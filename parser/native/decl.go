@@ -242,16 +242,21 @@ var (
 	tierWords   = []string{"native", "wasm", "process", "container", "gvisor"}
 )
 
-func (p *parser) policy(n *yamlnode.Node) *ir.Policy {
+// policy reads the policy of a workflow, or that of an agent, whose own bounds can be `unbounded`.
+func (p *parser) policy(n *yamlnode.Node, shape *Shape) *ir.Policy {
 	if n == nil {
 		return nil
 	}
-	m, ok := p.mapping(n, shapePolicy)
+	m, ok := p.mapping(n, shape)
 	if !ok {
 		return nil
 	}
 	limit := func(key string) *int64 {
-		if v := m.get(key); v != nil {
+		v := m.get(key)
+		if v != nil && (key == "max_iterations" || key == "max_tool_calls") {
+			return p.agentBound(v, key, shape == shapeAgentPolicy)
+		}
+		if v != nil {
 			if c, ok := p.count(v, "`"+key+"`", 1); ok {
 				return &c
 			}
@@ -281,6 +286,31 @@ func (p *parser) policy(n *yamlnode.Node) *ir.Policy {
 		}
 	}
 	return out
+}
+
+// agentBound reads a bound of an agent. What a workflow does not write it does not bound, so that there `unbounded` says
+// nothing.
+func (p *parser) agentBound(v *yamlnode.Node, key string, agent bool) *int64 {
+	if !agent && isScalar(v) && v.Text.Value == "unbounded" {
+		p.report(diag.BadLiteral, textSpan(v.Text), "leave it out; what an agent may do without bound says its own `policy`", "`%s` of a workflow is a whole number", key)
+		return nil
+	}
+	read := p.bound
+	if !agent {
+		read = func(n *yamlnode.Node, what string) (int, bool) {
+			c, ok := p.count(n, what, 1)
+			return int(c), ok
+		}
+	}
+	c, ok := read(v, "`"+key+"`")
+	if !ok {
+		return nil
+	}
+	out := int64(c)
+	if c == 0 {
+		out = ir.Unbounded
+	}
+	return &out
 }
 
 func (p *parser) defaults(n *yamlnode.Node) {

@@ -79,7 +79,7 @@ func (p *parser) workflow(m mapping) {
 	}
 	p.state(m.get("state"))
 	p.secrets(m.get("secrets"))
-	p.wf.Policy = p.policy(m.get("policy"))
+	p.wf.Policy = p.policy(m.get("policy"), shapePolicy)
 	p.defaults(m.get("defaults"))
 	p.ids = map[string]source.Span{}
 	p.declareIDs(m.get("nodes"), source.Span{})

@@ -37,7 +37,15 @@ func (p *parser) model(x *ir.Model, v *yamlnode.Node) {
 		}
 		return nil
 	}
-	x.Params.MaxTokens, x.Params.Seed = whole("max_tokens", 1), whole("seed", 0)
+	if n := m.get("max_tokens"); n != nil {
+		if c, ok := p.bound(n, "`max_tokens`"); ok && c == 0 {
+			x.Unbounded = true
+		} else if ok {
+			x.Params.MaxTokens = new(int64)
+			*x.Params.MaxTokens = int64(c)
+		}
+	}
+	x.Params.Seed = whole("seed", 0)
 	x.Params.Stop = p.strs(m.get("stop"), "a text")
 	if n := m.get("price"); n != nil {
 		if q, ok := p.mapping(n, shapePrice); ok {

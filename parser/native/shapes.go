@@ -145,7 +145,7 @@ var (
 			{Name: "key", Value: ref, Doc: "the name of the secret"},
 			{Name: "temperature", Value: number, Doc: "how freely the model answers"},
 			{Name: "top_p", Value: number, Doc: "the share of likely words it chooses from, up to 1"},
-			{Name: "max_tokens", Value: count, Doc: "the most tokens of an answer"},
+			{Name: "max_tokens", Value: bound, Doc: "the most tokens of an answer, or `unbounded`: what the provider allows, on purpose"},
 			{Name: "seed", Value: number, Doc: "a whole number that makes answers more alike"},
 			{Name: "stop", Value: texts, Doc: "texts at which an answer ends"},
 			{Name: "price", Value: shape(shapePrice), Doc: "what a million tokens cost, instead of the table"},
@@ -198,6 +198,19 @@ var (
 			{Name: "net", Value: shape(shapeNet), Doc: "the hosts that can be reached"},
 			{Name: "sandbox", Value: shape(shapeSandbox), Doc: "the least isolation of tools"},
 		},
+	}
+
+	shapeAgentPolicy = &Shape{
+		Name: "policy.agent", What: "the policy of an agent", Doc: "What an agent may do at most.",
+		Keys: []Key{
+			{Name: "max_iterations", Value: bound, Doc: "the most answers of its model, or `unbounded`; 10 unless written"},
+			{Name: "max_tool_calls", Value: bound, Doc: "the most calls of its tools, or `unbounded`; 25 unless written"},
+			{Name: "max_cost_usd", Value: money, Doc: "dollars of one visit, in quotes"},
+			{Name: "max_tokens", Value: count, Doc: "tokens of one visit"},
+			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
+			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
+		},
+		Instead: map[string]string{"net": "`net` stands in the `policy` of the workflow", "sandbox": "`sandbox` stands in the `policy` of the workflow"},
 	}
 
 	shapeNet = &Shape{

@@ -56,7 +56,7 @@ var agentKeys = []Key{
 	{Name: "prompt", Value: promptForm, Doc: "the user prompt"},
 	withKey,
 	{Name: "tools", Value: refs, Doc: "the tools it may call"},
-	{Name: "policy", Value: shape(shapePolicy), Doc: "what it may do at most"},
+	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
 }
 
@@ -214,7 +214,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapePolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

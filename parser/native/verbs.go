@@ -193,7 +193,7 @@ func (p *parser) llm(m mapping, v *yamlnode.Node) ir.Verb {
 func (p *parser) agent(m mapping) ir.Agent {
 	a := ir.Agent{
 		System: p.prompt(m.get("system")), Prompt: p.prompt(m.get("prompt")), With: p.with(m),
-		Tools: p.refs(m.get("tools"), "the name of a tool"), Policy: p.policy(m.get("policy")), Span: m.node.Span,
+		Tools: p.refs(m.get("tools"), "the name of a tool"), Policy: p.policy(m.get("policy"), shapeAgentPolicy), Span: m.node.Span,
 	}
 	if n := m.get("model"); n != nil {
 		a.Model = p.ref(n, "a model")

@@ -15,6 +15,8 @@ const samplePlan = `{"plan":1,"workflow":"w","source":"w.flowgen.yaml","parts":[
 {"kind":"choose","when":"input.x","parts":[{"kind":"step","case":"one or two","node":"c","verb":"flow","flow":"sub","effects":"none","on_error":"skip"},{"kind":"sequence","case":"anything else","parts":[]}]},
 {"kind":"parallel","parts":[{"kind":"step","node":"m","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"n","verb":"tool","tool":"w.n@1","effects":"writes","sandbox":"native","timeout":"1s","on_error":"default"}]}]},
 {"kind":"scheduled","parts":[{"kind":"step","node":"d","verb":"let","effects":"none"},{"kind":"step","node":"e","verb":"loop","effects":"none","max_iterations":1,"until":"e.n > 3","after":[0]}]},
+{"kind":"step","node":"h","verb":"agent","tools":["w.a@1","w.n@1"],"model":"openai:gpt-4o-mini","effects":"external","max_iterations":null,"max_tool_calls":7,"max_cost_usd":"0.50","max_tokens":900},
+{"kind":"step","node":"i","verb":"agent","model":"ollama:qwen3","effects":"external","max_iterations":10},
 {"kind":"repeat","when":"x < 3","max_iterations":5,"parts":[{"kind":"step","node":"f","verb":"let","effects":"none"}]}],
 "flows":[{"workflow":"sub","source":"sub.flowgen.yaml","parts":[{"kind":"step","node":"g","verb":"let","effects":"none"}]}],
 "at_most":{"calls":[{"tool":"w.a@1","effects":"reads","at_most":3},{"tool":"w.n@1","effects":"writes","at_most":null}],"total":null,"time":null,"unbounded":["m has no bound on its items"]}}`
@@ -38,6 +40,8 @@ func TestPlanText(t *testing.T) {
       d: let
     (2) after (1)
       e: loop, at most once, until e.n > 3
+  h: agent openai:gpt-4o-mini, external, answers without bound, at most 7 calls of w.a@1, w.n@1, at most $0.50, at most 900 tokens
+  i: agent ollama:qwen3, at most 10 answers
   repeat at most 5 times, again while x < 3
     f: let
 
@@ -88,7 +92,7 @@ func TestManifestText(t *testing.T) {
   effects      reads
   grants       none
   permissions  none
-  caps         25 tool calls, 1000 tokens (written; this version does not enforce it), $0.50, sandbox process
+  caps         25 tool calls, 1000 tokens, $0.50, sandbox process
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

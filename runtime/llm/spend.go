@@ -1,10 +1,13 @@
 package llm
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import (
+	"github.com/flowgen-dev/flowgen/internal/catalog"
+	"github.com/flowgen-dev/flowgen/runtime"
+)
 
 // AnswerBound is the most tokens of an answer under a cap of cost or tokens, for a model without max_tokens. Without it
 // nobody could say what a call costs at most.
-const AnswerBound = 4096
+const AnswerBound = catalog.AnswerBound
 
 // bounded are the parameters of a call in r: under a cap every answer has a bound.
 func (m *Model) bounded(r *runtime.Run) Params {
