@@ -254,7 +254,8 @@ func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	if ctx, err = o.run.authorize(o, t.secrets); err != nil {
 		return err
 	}
-	if t.tier > Native || t.obtain != nil {
+	standIn := o.run.state.rt.standIn
+	if (t.tier > Native || t.obtain != nil) && standIn == nil {
 		if err := o.run.isolate(ctx, &o.head, &t.toolOptions); err != nil {
 			return err
 		}
@@ -268,7 +269,11 @@ func (o *op[In, Out]) exec(ctx context.Context) (err error) {
 	if b := o.head.Beside; b != nil {
 		b.ran = true
 	}
-	o.out, err = t.fn(ctx, o.in)
+	if standIn == nil {
+		o.out, err = t.fn(ctx, o.in)
+	} else {
+		err = o.stoodIn(ctx, standIn)
+	}
 	if t.meter != nil {
 		o.metered(err)
 	}

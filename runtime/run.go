@@ -29,6 +29,7 @@ type Runtime struct {
 	cacheOnce sync.Once
 	blobs     Blobs
 	asker     Asker                    // nil: nobody answers
+	standIn   StandIn                  // nil: tools run
 	redactor  atomic.Pointer[Redactor] // nil while no secret is known
 	learning  sync.Mutex               // guards known
 	known     []string                 // secrets, the latest last
@@ -88,7 +89,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
 	}
-	rt.carried = rt.carried || len(rt.observers) > 0 || len(rt.sinks) > 0 || rt.tenant != "" || rt.blobs != nil // events carry keys, so scopes are needed
+	rt.carried = rt.carried || len(rt.observers) > 0 || len(rt.sinks) > 0 || rt.tenant != "" || rt.blobs != nil || rt.standIn != nil // events carry keys, so scopes are needed
 	if err := rt.findSecrets(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"time"
 
@@ -14,36 +15,48 @@ func (s *Simulator) Do(r *runtime.Run, op runtime.Op) error {
 	if s.opts.Replay != nil {
 		return s.replay(r, op)
 	}
+	if s.opts.Through != nil {
+		return s.through(r, op)
+	}
 	if err := r.Cancelled(); err != nil {
 		return err
 	}
 	h := op.Head()
 	h.Start = s.now
+	s.tell(Begun, op)
 	if s.opts.Record != nil {
 		s.opts.Record.Put(journal.RecordOf(op, false))
 	}
-	h.Err = s.attempt(r, op)
+	h.Err = s.attempt(r, op, r.CallContext(h.Effects))
 	h.End = s.now
 	if s.opts.Record != nil {
 		s.opts.Record.Put(journal.RecordOf(op, true))
 	}
+	s.tell(Ended, op)
 	return h.Err
 }
 
-// attempt lets the call's time pass and runs it.
-func (s *Simulator) attempt(r *runtime.Run, op runtime.Op) error {
+// attempt lets the call's time pass and runs it under ctx.
+func (s *Simulator) attempt(r *runtime.Run, op runtime.Op, ctx context.Context) error {
 	h := op.Head()
-	d, late := s.latency(h), false
-	if t := h.Node.Timeout; t > 0 && d > t {
-		d, late = t, true
+	left, bounded := h.Node.Timeout, h.Node.Timeout > 0
+	pass := func(d time.Duration) error {
+		late := bounded && d > left
+		if late {
+			d = left
+		}
+		left -= d
+		s.wait(d)
+		if ctx.Err() != nil { // cancelled in flight
+			return r.Cancelled()
+		}
+		if late {
+			return runtime.TimedOut(h.Node)
+		}
+		return nil
 	}
-	s.wait(d)
-	ctx := r.CallContext(h.Effects)
-	if ctx.Err() != nil { // cancelled in flight
-		return r.Cancelled()
-	}
-	if late {
-		return runtime.TimedOut(h.Node)
+	if err := pass(s.latency(h)); err != nil {
+		return err
 	}
 	s.trace = append(s.trace, fmt.Sprint(s.now, " ", h.Key()))
 	if s.opts.Fault != nil {
@@ -51,8 +64,20 @@ func (s *Simulator) attempt(r *runtime.Run, op runtime.Op) error {
 			return te
 		}
 	}
+	err := s.exec(ctx, op)
+	s.tell(Ran, op)
+	if s.opts.Reply != nil {
+		if err := pass(s.opts.Reply(h.Key(), int(h.Attempt))); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// exec runs the call and looks whether its input is still the same.
+func (s *Simulator) exec(ctx context.Context, op runtime.Op) (err error) {
+	h := op.Head()
 	before, encodes := op.EncodeIn(nil)
-	var err error
 	if s.opts.Exec != nil {
 		err = s.opts.Exec(op)
 	} else {

@@ -23,6 +23,9 @@ import (
 type Options struct {
 	// Latency is how long an attempt takes. nil: random, below 20 ms. A node's timeout counts in this time.
 	Latency func(key string, attempt int) time.Duration
+	// Reply is how much later the run hears of what a tool did. nil: at once. A run that is cancelled in between, or an
+	// attempt whose node's timeout ends in between, has done what it never hears of.
+	Reply func(key string, attempt int) time.Duration
 	// Fault makes an attempt fail instead of running its tool, unless it returns nil.
 	Fault func(key string, attempt int) *runtime.ToolError
 	// Exec runs an attempt in place of its tool: it gives op its output with DecodeOut, or returns an error.
@@ -31,6 +34,11 @@ type Options struct {
 	Replay *journal.Journal
 	// Record, when not nil, receives what happens.
 	Record *journal.Journal
+	// Through carries out the calls: a recorder, or a resumed journal. What it executes is simulated. Its journal is asked for
+	// answers, seed and what was spent; branches and time are the simulator's.
+	Through runtime.Engine
+	// Watch is told what happens to every attempt that is executed, as it happens.
+	Watch func(Moment)
 	// Begin is the virtual time at which the run begins; zero: 2000-01-01 UTC.
 	Begin time.Time
 }
@@ -240,6 +248,9 @@ func (s *Simulator) Begin() time.Time {
 	if s.opts.Replay != nil {
 		return s.opts.Replay.Header().Begin
 	}
+	if b, ok := s.opts.Through.(runtime.Beginner); ok {
+		return b.Begin()
+	}
 	return s.opts.Begin
 }
 
@@ -247,6 +258,9 @@ func (s *Simulator) Begin() time.Time {
 func (s *Simulator) Seed() uint64 {
 	if s.opts.Replay != nil {
 		return s.opts.Replay.Header().Seed
+	}
+	if p, ok := s.opts.Through.(runtime.Seeder); ok {
+		return p.Seed()
 	}
 	return s.seed
 }
@@ -258,12 +272,17 @@ func (s *Simulator) Executes() bool { return s.opts.Replay == nil && s.opts.Exec
 func (s *Simulator) OwnTime() bool { return true }
 
 // Answers implements runtime.Answerer.
-func (s *Simulator) Answers(*runtime.Head) bool { return s.opts.Replay != nil }
+func (s *Simulator) Answers(h *runtime.Head) bool {
+	a, ok := s.opts.Through.(runtime.Answerer)
+	return s.opts.Replay != nil || ok && a.Answers(h)
+}
 
 // Spent implements runtime.Answerer.
 func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	if s.opts.Replay != nil {
 		journal.Replay(s.opts.Replay).Spent(prefix, yield)
+	} else if a, ok := s.opts.Through.(runtime.Answerer); ok {
+		a.Spent(prefix, yield)
 	}
 }
 
@@ -277,7 +296,7 @@ func (s *Simulator) Start(r *runtime.Run) error {
 		s.opts.Record.SetHeader(journal.Header{Workflow: r.Info().Name, Seed: s.Seed(), Begin: s.opts.Begin, Input: in})
 		return err
 	}
-	return nil
+	return s.startThrough(r)
 }
 
 // Finish implements runtime.Finisher.
@@ -287,7 +306,7 @@ func (s *Simulator) Finish(r *runtime.Run, err error) error {
 		f.At = s.now
 		s.opts.Record.SetFinish(f)
 	}
-	return nil
+	return s.finishThrough(r, err)
 }
 
 type event struct {
