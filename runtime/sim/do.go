@@ -23,10 +23,10 @@ func (s *Simulator) Do(r *runtime.Run, op runtime.Op) error {
 	}
 	h := op.Head()
 	h.Start = s.now
-	s.tell(Begun, op)
 	if s.opts.Record != nil {
 		s.opts.Record.Put(journal.RecordOf(op, false))
 	}
+	s.tell(Begun, op)
 	h.Err = s.attempt(r, op, r.CallContext(h.Effects))
 	h.End = s.now
 	if s.opts.Record != nil {

@@ -1,0 +1,151 @@
+package torture
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/sim"
+)
+
+// remains is what a crash leaves: the journal, and the world as it was at that moment.
+type remains struct {
+	at      int // moments that had passed
+	journal *journal.Journal
+	world   *world
+}
+
+// crash ends a run after n moments of its log.
+func (t *trial) crash(l *life, n int) remains {
+	h := l.journal.Header()
+	h.Outcome = journal.Open
+	j := journal.New(h)
+	if l.plan.through != nil { // a run that was resumed already had what it began with
+		for _, r := range l.plan.left.Records() {
+			j.Put(r)
+		}
+	}
+	w := t.world.fresh()
+	for c, n := range l.world.before {
+		w.done[c] += n
+	}
+	for _, e := range l.log[:n] {
+		switch e.what {
+		case sim.Begun:
+			r := e.record
+			r.Done = false // of a run through another engine: what stands in the head is not there yet
+			j.Put(r)
+		case sim.Ended:
+			j.Put(e.record)
+		case sim.Ran:
+			w.done[call{e.record.Key, e.record.Attempt}]++
+		}
+	}
+	t.counts.Crashes++
+	return remains{n, j, w}
+}
+
+// crashes ends a run at one or all of its moments and goes on from what is left.
+func (t *trial) crashes(l *life) {
+	n := len(l.log)
+	first, last := 0, n
+	if !t.campaign.opts.EveryCrash {
+		first = t.rng.n(n + 1)
+		last = first
+	}
+	for at := first; at <= last && !t.over(); at++ {
+		left := t.crash(l, at)
+		what := fmt.Sprintf("a run that crashed after %d of %d moments and was resumed", at, n)
+		t.resume(l, left, what, false)
+		if t.over() {
+			return
+		}
+		again := t.resume(l, left, what, true)
+		if m := len(again.log); m > 0 && !t.over() && t.rng.one(2) {
+			second := t.rng.n(m)
+			t.resume(l, t.crash(again, second), fmt.Sprintf("%s, crashed again %d moments later and was resumed again", what, second), true)
+		}
+	}
+}
+
+// resume goes on from what is left of run whole, under another schedule. decided says that calls in doubt did not happen.
+func (t *trial) resume(whole *life, left remains, what string, decided bool) *life {
+	w := left.world.fresh()
+	w.before = left.world.done
+	w.finished, w.doubtful = map[call]bool{}, map[call]bool{}
+	doubt := 0
+	for _, r := range left.journal.Records() {
+		c := call{r.Key, r.Attempt}
+		if r.Result() {
+			w.finished[c] = true
+		} else if r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String() {
+			doubt++
+			w.doubtful[c] = !decided
+		}
+	}
+	var o []journal.ResumeOption
+	if decided {
+		o = append(o, journal.RunAgain(func(journal.Record) bool { return true }))
+	}
+	l := t.run(what, w, plan{through: journal.Resume(left.journal, o...), left: left.journal, options: whole.plan.options})
+	t.counts.Resumes++
+	if t.over() {
+		return l
+	}
+	var re *runtime.RunError
+	inDoubt := errors.As(l.err, &re) && re.Kind == runtime.InDoubt
+	switch {
+	case inDoubt && (decided || doubt == 0):
+		t.problem("doubt", "", "%s reports a call in doubt where there is none: %v", what, l.err)
+	case inDoubt:
+		var ne *runtime.NodeError
+		if !errors.As(l.err, &ne) || !w.begun(ne.Key) {
+			t.problem("doubt", "", "%s reports another call in doubt than those that are: %v", what, l.err)
+		}
+		return l
+	case doubt > 0 && !decided && whole.smooth() && l.smooth():
+		t.problem("doubt", "", "%s went on although %d calls are in doubt", what, doubt)
+	}
+	if whole.smooth() && l.smooth() && l.result != whole.result {
+		t.problem("resume", "", "%s gave %s, the run that was not interrupted: %s", what, short(l.result), short(whole.result))
+	}
+	t.replay(l)
+	return l
+}
+
+// begun reports whether a call of the key is in doubt.
+func (w *world) begun(key string) bool {
+	for c := range w.doubtful {
+		if c.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// cancelled stops a run in the middle, and goes on with it.
+func (t *trial) cancelled(whole *life) {
+	if whole.elapsed <= 0 {
+		return
+	}
+	at := time.Duration(t.rng.next() % uint64(whole.elapsed))
+	what := fmt.Sprintf("a run that was cancelled after %v", at)
+	l := t.run(what, t.world.fresh(), plan{stop: at + 1})
+	t.counts.Cancelled++
+	if t.over() {
+		return
+	}
+	for _, r := range l.journal.Records() {
+		if l.err == nil && r.Cancelled == runtime.ByRun {
+			t.problem("cancelled", "", "%s gave %s, although its call %s was stopped", what, short(l.result), r.Key)
+		}
+	}
+	t.compare(l)
+	t.replay(l)
+	if t.over() || l.err == nil {
+		return
+	}
+	t.resume(whole, t.crash(l, len(l.log)), what+" and resumed", t.rng.one(2))
+}

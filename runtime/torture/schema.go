@@ -1,0 +1,106 @@
+package torture
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// schema is what flowgen writes of JSON Schema, which is what models are given.
+type schema struct {
+	Type       string             `json:"type"`
+	Enum       []json.RawMessage  `json:"enum"`
+	AnyOf      []schema           `json:"anyOf"`
+	Properties map[string]*schema `json:"properties"`
+	Required   []string           `json:"required"`
+	More       json.RawMessage    `json:"additionalProperties"`
+	Items      *schema            `json:"items"`
+	Encoding   string             `json:"contentEncoding"`
+	Format     string             `json:"format"`
+	Pattern    string             `json:"pattern"`
+	Minimum    *float64           `json:"minimum"`
+	Maximum    *float64           `json:"maximum"`
+	MinLength  *float64           `json:"minLength"`
+	MaxLength  *float64           `json:"maxLength"`
+	MinItems   *float64           `json:"minItems"`
+	MaxItems   *float64           `json:"maxItems"`
+	MinProps   *float64           `json:"minProperties"`
+	MaxProps   *float64           `json:"maxProperties"`
+}
+
+// fitting is JSON that fits a schema.
+func (r *random) fitting(text json.RawMessage) string {
+	var s schema
+	if json.Unmarshal(text, &s) != nil {
+		return "null"
+	}
+	b, err := json.Marshal(r.fit(&s, 0))
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+func (r *random) fit(s *schema, depth int) any {
+	switch {
+	case s == nil:
+		return r.text()
+	case len(s.Enum) > 0:
+		return s.Enum[r.n(len(s.Enum))]
+	case len(s.AnyOf) > 0:
+		return r.fit(&s.AnyOf[r.n(len(s.AnyOf))], depth+1)
+	}
+	switch s.Type {
+	case "null":
+		return nil
+	case "boolean":
+		return r.one(2)
+	case "integer":
+		return r.within(r.int(), bounds{s.Minimum, s.Maximum})
+	case "number":
+		return r.inBounds(bounds{s.Minimum, s.Maximum})
+	case "array":
+		n := 0
+		if depth < deepest {
+			n = r.length(r.n(4), bounds{s.MinItems, s.MaxItems})
+		}
+		list := make([]any, n)
+		for i := range list {
+			list[i] = r.fit(s.Items, depth+1)
+		}
+		return list
+	case "object":
+		return r.object(s, depth)
+	case "":
+		return r.value(depth)
+	}
+	switch {
+	case s.Encoding == "base64":
+		return []byte(r.text())
+	case s.Format == "date-time":
+		return time.Unix(int64(r.n(1<<31-1)), 0).UTC()
+	case s.Pattern != "":
+		return r.matching(s.Pattern)
+	}
+	return r.sized(r.text(), bounds{s.MinLength, s.MaxLength})
+}
+
+func (r *random) object(s *schema, depth int) any {
+	m := map[string]any{}
+	required := map[string]bool{}
+	for _, name := range s.Required {
+		required[name] = true
+	}
+	for _, name := range sorted(s.Properties) {
+		if required[name] || depth < deepest && r.one(2) {
+			m[name] = r.fit(s.Properties[name], depth+1)
+		}
+	}
+	var more *schema
+	if s.Properties == nil && json.Unmarshal(s.More, &more) == nil && depth < deepest {
+		for i := range r.length(r.n(4), bounds{s.MinProps, s.MaxProps}) {
+			m["key"+strconv.Itoa(i)] = r.fit(more, depth+1)
+		}
+	}
+	return m
+}

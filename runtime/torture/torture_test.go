@@ -1,0 +1,246 @@
+package torture_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/torture"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type input struct {
+	Name  string `json:"name" flow:"min=1,max=20"`
+	Level string `json:"level" flow:"enum=low|high"`
+	Many  int64  `json:"many" flow:"min=0,max=5"`
+}
+
+type item struct {
+	Name string  `json:"name"`
+	Sev  string  `json:"sev" flow:"enum=low|high"`
+	Note *string `json:"note,omitempty"`
+}
+
+type output struct {
+	Items []string `json:"items"`
+	Sent  int64    `json:"sent"`
+}
+
+// flow is a workflow as the compiler would write it: a list, a map over it with a retry, two branches, and a write.
+type flow struct {
+	rt    *runtime.Runtime
+	tools tools
+}
+
+type tools struct {
+	list *runtime.Tool[input, []item]
+	mark *runtime.Tool[item, string]
+	sort *runtime.Tool[[]string, []string]
+	send *runtime.Tool[[]string, int64]
+	body func(r *runtime.Run, in input, t *tools) (output, error)
+}
+
+var nodes = []*runtime.Node{
+	{ID: "list", Pos: "w.yaml:1:1", Index: 0, Retry: &runtime.Retry{Attempts: 3, Base: time.Second, Jitter: 0.5}},
+	{ID: "each", Pos: "w.yaml:2:1", Index: 1, Limit: 3, Max: 100},
+	{ID: "mark", Pos: "w.yaml:3:1", Index: 2, Timeout: time.Minute},
+	{ID: "sort", Pos: "w.yaml:4:1", Index: 3},
+	{ID: "send", Pos: "w.yaml:5:1", Index: 4, Timeout: time.Minute},
+	{ID: "log", Pos: "w.yaml:6:1", Index: 5},
+}
+
+func good() tools {
+	return tools{
+		list: runtime.Bind("w.list@1", runtime.Reads, func(context.Context, input) ([]item, error) { panic("not fake") }),
+		mark: runtime.Bind("w.mark@1", runtime.None, func(_ context.Context, in item) (string, error) { return in.Name + in.Sev, nil }),
+		sort: runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+			return append([]string{"first"}, in...), nil
+		}),
+		send: runtime.Bind("w.send@1", runtime.External, func(context.Context, []string) (int64, error) { panic("not fake") }),
+		body: body,
+	}
+}
+
+func body(r *runtime.Run, in input, t *tools) (out output, err error) {
+	items, err := runtime.Call(r, nodes[0], t.list, in)
+	if err != nil {
+		return out, err
+	}
+	marks, err := runtime.Map(r, nodes[1], items, func(r *runtime.Run, it item) (string, error) {
+		return runtime.Call(r, nodes[2], t.mark, it)
+	})
+	if err != nil {
+		return out, err
+	}
+	err = runtime.Parallel(r,
+		func(r *runtime.Run) (err error) {
+			out.Items, err = runtime.Call(r, nodes[3], t.sort, marks)
+			return err
+		},
+		func(r *runtime.Run) error {
+			_, err := runtime.CallOrSkip(r, nodes[5], t.send, marks)
+			return err
+		},
+		func(r *runtime.Run) (err error) {
+			out.Sent, err = runtime.Call(r, nodes[4], t.send, marks)
+			return err
+		})
+	return out, err
+}
+
+var info = &runtime.Info{Name: "w", Nodes: nodes, Input: []runtime.Field{{Name: "name", Type: "string"}, {Name: "level", Type: "enum<low|high>"}, {Name: "many", Type: "int"}}}
+
+func (f *flow) Run(ctx context.Context, in input) (out output, err error) {
+	run := f.rt.Start(ctx)
+	defer run.End(&err)
+	return f.tools.body(run, in, &f.tools)
+}
+
+func campaign(t tools, o torture.Options) torture.Report {
+	w := torture.Of(info, func(o ...runtime.Option) (*flow, error) {
+		rt, err := runtime.New(info, o...)
+		return &flow{rt, t}, err
+	})
+	o.Real = append(o.Real, "w.mark@1", "w.sort@1")
+	return torture.Run(context.Background(), w, o)
+}
+
+func TestGoodWorkflow(t *testing.T) {
+	r := campaign(good(), torture.Options{Trials: 1000})
+	t.Log(r.Text())
+	for _, f := range r.Findings {
+		t.Error(f)
+	}
+	if r.Trials != 1000 || r.Faults == 0 || r.Crashes < 1000 || r.Resumes < 1000 || r.Replays < 1000 || r.Cancelled == 0 || r.Capped == 0 || r.Failed == 0 || r.Failed*2 > r.Runs*3/2 || r.Unfit > 0 {
+		t.Errorf("the campaign does not do what it should: %+v", r.Counts)
+	}
+	again := campaign(good(), torture.Options{Trials: 1000})
+	if again.Counts != r.Counts {
+		t.Errorf("not reproducible: %+v, %+v", r.Counts, again.Counts)
+	}
+}
+
+func TestEveryCrash(t *testing.T) {
+	r := campaign(good(), torture.Options{Trials: 50, EveryCrash: true})
+	t.Log(r.Text())
+	for _, f := range r.Findings {
+		t.Error(f)
+	}
+	if r.Crashes < 50*8 {
+		t.Errorf("only %d crashes", r.Crashes)
+	}
+}
+
+type hiding struct{ hidden int64 }
+
+var lossy = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in input) (hiding, error) { return hiding{1 + in.Many}, nil })
+
+// Every check finds a workflow, or a tool, that is made to be wrong in its way, under a seed that finds it again.
+func TestFindings(t *testing.T) {
+	var counter atomic.Int64
+	release := make(chan struct{})
+	defer close(release)
+	cases := []struct {
+		check, says string
+		wrong       func(t *tools)
+	}{
+		{"input", "node sort: tool w.sort@1 changed its input", func(t *tools) {
+			t.sort = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+				if len(in) > 0 {
+					in[0] = "changed"
+				}
+				return in, nil
+			})
+		}},
+		{"deterministic", "tool w.mark@1 has effects none and gave two results", func(t *tools) {
+			t.mark = runtime.Bind("w.mark@1", runtime.None, func(_ context.Context, in item) (string, error) {
+				return in.Name + string(rune('a'+counter.Add(1)%26)), nil
+			})
+		}},
+		{"outcome", "a run whose calls had the same outcomes gave", func(t *tools) {
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				out, err := body(r, in, t)
+				out.Sent = counter.Add(1)
+				return out, err
+			}
+		}},
+		{"replay", "a replay under another schedule of a run gave", func(t *tools) { // what JSON loses is there in the run alone
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				l, err := runtime.Call(r, nodes[3], lossy, in)
+				return output{Sent: l.hidden}, err
+			}
+		}},
+		{"keys", "two calls have the key sort", func(t *tools) {
+			twice := *nodes[3]
+			twice.Index = -1 // another node with the same id
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				if _, err := runtime.Call(r, &twice, t.sort, nil); err != nil {
+					return output{}, err
+				}
+				return body(r, in, t)
+			}
+		}},
+		{"panic", "at the disco", func(t *tools) {
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				if in.Level == "high" {
+					panic("at the disco")
+				}
+				return body(r, in, t)
+			}
+		}},
+		{"hang", "did not end within", func(t *tools) {
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				time.Sleep(300 * time.Millisecond)
+				return output{}, nil
+			}
+		}},
+		{"goroutines", "goroutines were left", func(t *tools) {
+			t.sort = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+				go func() { <-release }()
+				return in, nil
+			})
+		}},
+		{"cancelled", "was stopped", func(t *tools) {
+			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+				out, err := body(r, in, t)
+				if err != nil {
+					return output{}, nil // swallows cancellations
+				}
+				return out, nil
+			}
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.check, func(t *testing.T) {
+			w := good()
+			c.wrong(&w)
+			o := torture.Options{Seed: 7, Trials: 300, Stop: 1, Patience: 200 * time.Millisecond}
+			if c.check != "hang" {
+				o.Patience = time.Minute
+			}
+			r := campaign(w, o)
+			if len(r.Findings) == 0 {
+				t.Fatal("nothing was found")
+			}
+			f := r.Findings[0]
+			if f.Check != c.check || !strings.Contains(f.Detail, c.says) {
+				t.Errorf("found %v", f)
+			}
+			if c.check == "outcome" || c.check == "hang" {
+				time.Sleep(400 * time.Millisecond)
+				return // the counter goes on
+			}
+			o.Seed, o.Trials = f.Seed, 1
+			again := campaign(w, o)
+			if len(again.Findings) == 0 || again.Findings[0].Check != c.check {
+				t.Errorf("seed %d alone: %v", f.Seed, again.Findings)
+			}
+		})
+	}
+}
