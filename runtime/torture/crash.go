@@ -20,7 +20,6 @@ type remains struct {
 // crash ends a run after n moments of its log.
 func (t *trial) crash(l *life, n int) remains {
 	h := l.journal.Header()
-	h.Outcome = journal.Open
 	j := journal.New(h)
 	if l.plan.through != nil { // a run that was resumed already had what it began with
 		for _, r := range l.plan.left.Records() {
