@@ -22,7 +22,8 @@ import (
 //     ran and failed has cost what it costs.
 //   - A call of a model has effects external, and is no call of a tool: it does not count as one, and Tools is not about it.
 //     Before it begins the most that it can cost and take in tokens is reserved, and afterwards what it did not take comes
-//     back (Metered).
+//     back (Metered). All of it comes back when the provider has refused the call or never got it; none of it when the
+//     answer was lost or cannot be read, because the provider may have billed it.
 //   - A call that a journal answers counts, and costs what was recorded. A resumed run is charged with all of its
 //     journal before anything runs, with calls in doubt as if they had happened; one that is done again counts again.
 //

@@ -1,5 +1,7 @@
 package runtime
 
+import "errors"
+
 // Spend is what calls take out of budgets: dollars, and tokens of language models.
 type Spend struct {
 	Cost   USD
@@ -36,16 +38,27 @@ func (o *op[In, Out]) meters() {
 	b.Metered, b.Cost, b.Tokens = true, most.Cost, most.Tokens
 }
 
-// metered notes what the call of a model took. An answer that says the provider has not begun costs nothing; of any other
-// failure nobody knows, so that it has taken what was reserved.
+// Unspent marks the error of an attempt of a Metered tool that took nothing, because the other side has refused it or
+// never got it. The errors that it wraps are found by errors.Is and errors.As as before.
+func Unspent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unspent{err}
+}
+
+type unspent struct{ error }
+
+func (u unspent) Unwrap() error { return u.error }
+
+// metered notes what the call of a model took. A failed one does not say. It keeps nothing of what was reserved when it is
+// marked Unspent, or when its code means that the provider has not begun; and all of it otherwise, because the provider
+// may have billed it: an answer that was lost on its way was made all the same, and nobody here knows how long it was.
 func (o *op[In, Out]) metered(err error) {
 	b := o.head.beside()
 	if err != nil {
-		if te := toolError(err); te != nil {
-			switch te.Code {
-			case RateLimit, AuthRequired, ValidationError, PolicyDenied:
-				b.Cost, b.Tokens = 0, 0
-			}
+		if te := toolError(err); errors.As(err, new(unspent)) || te != nil && (te.Code == RateLimit || te.Code == AuthRequired || te.Code == ValidationError) {
+			b.Cost, b.Tokens = 0, 0
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,12 +21,17 @@ import (
 
 // busy is an agent that does a bit of everything: parallel calls, failures, refusals, more calls than it may make.
 func busy(calls *atomic.Int64) *agent.Spec {
+	return &agent.Spec{Model: model(busyScript(calls), llm.Priced(llm.Price{Input: "1", Output: "2"})), Tools: append(tools(), counter(calls, runtime.Writes)), MaxToolCalls: 12,
+		Policy: &runtime.Policy{MaxTokens: 1_000_000, MaxCostUSD: "3"}}
+}
+
+func busyScript(calls *atomic.Int64) script {
 	asks := []llm.Message{
 		ask(`search {"q":"a"}`, `count {"q":"b"}`, `search {"q":"bad"}`, `rm {}`, `search {"q":"c"}`),
 		ask(`count {"q":"1"}`, `count {"q":1}`, `echo {"q":"<e>"}`),
 		ask(repeat(7, `count {"q":"z"}`)...),
 	}
-	s := func(turn int, c *llm.Conversation) (llm.Message, error) {
+	return func(turn int, c *llm.Conversation) (llm.Message, error) {
 		calls.Add(1)
 		if turn < len(asks) {
 			return asks[turn], nil
@@ -33,8 +39,6 @@ func busy(calls *atomic.Int64) *agent.Spec {
 		b, _ := json.Marshal(c.Messages) // the answer depends on all that was told
 		return say(fmt.Sprintf("%x", hash(b))), nil
 	}
-	return &agent.Spec{Model: model(s, llm.Priced(llm.Price{Input: "1", Output: "2"})), Tools: append(tools(), counter(calls, runtime.Writes)), MaxToolCalls: 12,
-		Policy: &runtime.Policy{MaxTokens: 1_000_000, MaxCostUSD: "3"}}
 }
 
 func hash(b []byte) uint64 {
@@ -154,50 +158,151 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// A run that is stopped at any moment and resumed makes no call of a tool twice, and ends as if nothing had happened.
+// ledger counts how often what stands behind calls was really done, by their call ids: the world's side of a run.
+type ledger struct {
+	mu     sync.Mutex
+	made   map[string]int
+	all    int
+	last   int    // the entry at which the run is stopped, with the call in the middle
+	cancel func() // the run
+}
+
+func (l *ledger) enter(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil {
+		l.made = map[string]int{}
+	}
+	l.made[runtime.ToolContext(ctx).CallID()]++
+	if l.all++; l.all == l.last {
+		l.cancel()
+		return context.Canceled
+	}
+	return nil
+}
+
+// entered is f with an entry in the ledger for each call.
+func entered[Out any](l *ledger, f func(context.Context, query) (Out, error)) func(context.Context, query) (Out, error) {
+	return func(ctx context.Context, in query) (Out, error) {
+		if err := l.enter(ctx); err != nil {
+			return *new(Out), err
+		}
+		return f(ctx, in)
+	}
+}
+
+type enteredModel struct {
+	ledger *ledger
+	llm.Provider
+}
+
+func (m enteredModel) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
+	if err := m.ledger.enter(ctx); err != nil {
+		return nil, err
+	}
+	return m.Provider.Complete(ctx, req)
+}
+
+// booked is busy with everything entered in a ledger.
+func booked(l *ledger) *agent.Spec {
+	s := busy(new(atomic.Int64))
+	s.Model = llm.NewModel("test:scripted", "scripted", enteredModel{l, busyScript(new(atomic.Int64))}, llm.Priced(llm.Price{Input: "1", Output: "2"}))
+	s.Tools = []agent.Tool{
+		agent.Use("search", runtime.Bind("t.search@3", runtime.Reads, entered(l, find), runtime.Description("Finds things.")), queryArgs, querySchema),
+		agent.Use("echo", runtime.Bind("t.echo@1", runtime.None, entered(l, repeated)), queryArgs, querySchema),
+		agent.Use("count", runtime.Bind("t.count@1", runtime.Writes, entered(l, repeated)), queryArgs, querySchema),
+	}
+	return s
+}
+
+// A run that is stopped at any moment and resumed does nothing twice that had a result, and everything else once; and it
+// ends as if nothing had happened.
 func TestResumed(t *testing.T) {
-	var calls atomic.Int64
-	direct, err := finish(t, busy(&calls))
+	once := &ledger{}
+	direct, err := finish(t, booked(once))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := timeless(t, direct)
-	for seed := range uint64(200) {
-		whole := journal.New(journal.Header{})
-		s := sim.New(seed, sim.Options{Record: whole})
-		ctx, cancel := context.WithCancel(t.Context())
-		s.After(time.Duration(seed%100)*time.Millisecond, cancel)
-		if err := s.Drive(func() {
-			rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, runtime.WithEngine(s))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			r := rt.Start(ctx)
-			_, err = agent.Run(r, node, busy(&calls), llm.Prompt{Text: "Go"})
-			r.End(&err)
-		}); err != nil {
-			t.Fatal(err)
+	for id, n := range once.made {
+		if n != 1 {
+			t.Fatalf("call %s was made %d times without a stop", id, n)
 		}
-		cancel()
+	}
+	answered, made, stopped := 0, 0, 0
+	for seed := range uint64(300) {
+		before, after := &ledger{}, &ledger{}
+		whole := stop(t, seed, before)
 		again := journal.Resume(whole, journal.RunAgain(func(journal.Record) bool { return true }))
-		var made atomic.Int64
-		out, err := finish(t, busy(&made), runtime.WithEngine(again))
+		out, err := finish(t, booked(after), runtime.WithEngine(again))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if got := timeless(t, out); got != want {
 			t.Fatalf("seed %d: %s", seed, cmp.Diff(want, got))
 		}
+		results := map[string]bool{}
 		for _, r := range whole.Records() {
 			if r.Result() {
-				made.Add(1) // what was answered, of any tool
+				results[r.CallID] = true
 			}
 		}
-		if all := int64(len(again.Journal().Records())); made.Load() > all {
-			t.Fatalf("seed %d: %d calls of %d", seed, made.Load(), all)
+		for id := range once.made {
+			switch {
+			case results[id] && (before.made[id] != 1 || after.made[id] != 0):
+				t.Fatalf("seed %d: call %s had a result, and was made %d times before and %d times after the stop", seed, id, before.made[id], after.made[id])
+			case !results[id] && (before.made[id] > 1 || after.made[id] != 1):
+				t.Fatalf("seed %d: call %s had no result, and was made %d times before and %d times after the stop", seed, id, before.made[id], after.made[id])
+			case results[id]:
+				answered++
+			case before.made[id] == 1:
+				stopped++
+			}
+			made += after.made[id]
+		}
+		for _, l := range []*ledger{before, after} {
+			for id := range l.made {
+				if once.made[id] == 0 {
+					t.Fatalf("seed %d: call %s is none of the agent's", seed, id)
+				}
+			}
 		}
 	}
+	t.Logf("%d calls had results, %d were made after the stop, %d of them in the middle of which it came", answered, made, stopped)
+	if answered < 500 || made < 500 || stopped < 50 {
+		t.Error("the stops hit too little")
+	}
+}
+
+// stop lets an agent work until the run is stopped, and returns its journal: at some time in the simulator, which finishes
+// or begins no call then, or in the middle of a call.
+func stop(t *testing.T, seed uint64, l *ledger) *journal.Journal {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	work := func(e runtime.Engine) {
+		rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, runtime.WithEngine(e))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r := rt.Start(ctx)
+		_, err = agent.Run(r, node, booked(l), llm.Prompt{Text: "Go"})
+		r.End(&err)
+	}
+	if seed%2 == 0 {
+		l.last, l.cancel = 1+int(seed/2)%15, cancel
+		rec := journal.NewRecorder()
+		work(rec)
+		return rec.Journal()
+	}
+	whole := journal.New(journal.Header{})
+	engine := sim.New(seed, sim.Options{Record: whole})
+	engine.After(time.Duration(seed%100)*time.Millisecond, cancel)
+	if err := engine.Drive(func() { work(engine) }); err != nil {
+		t.Fatal(err)
+	}
+	return whole
 }
 
 // Keys are review[turn]/model and review[turn]/tool#i, i in the order of request; what a replay needs is in the journal:

@@ -3,9 +3,7 @@ package agent_test
 import (
 	"context"
 	"fmt"
-	"os"
 	goruntime "runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,31 +14,34 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
-// Of 50 calls at the same time under a cap of 25 exactly 25 run: of the agent's cap, and of one that several agents of a
+// Of 50 calls at the same time under a cap of 25 exactly 25 run: of the agent's cap, and of one that two agents or 50 of a
 // run share (P15). CAPROUNDS says how often; `make caps` tries 100,000 times.
 func TestCapsUnderRace(t *testing.T) {
-	rounds := 2000
-	if n, err := strconv.Atoi(os.Getenv("CAPROUNDS")); err == nil {
-		rounds = n
-	}
-	calls := ask(repeat(50, `count {"q":"x"}`)...)
+	calls := ask(repeat(racers, `count {"q":"x"}`)...)
 	var n atomic.Int64
 	own := &agent.Spec{Model: model(plays(calls)), Tools: []agent.Tool{counter(&n, runtime.Reads)}}
 	shared := &agent.Spec{Model: own.Model, Tools: own.Tools, MaxToolCalls: agent.Unbounded}
-	for i := range rounds {
+	single := &agent.Spec{Model: model(plays(ask(`count {"q":"x"}`))), Tools: own.Tools}
+	for i := range capRounds(2000) {
 		n.Store(0)
 		var err error
-		if i%2 == 0 {
+		if i%3 == 0 {
 			_, err = run(t, own)
 		} else {
-			r := start(t, runtime.WithPolicy(&runtime.Policy{MaxToolCalls: 25}))
-			work := func(r *runtime.Run) error {
-				_, err := agent.Run(r, node, shared, llm.Prompt{Text: "Go"})
-				return err
+			of, agents := shared, 2
+			if i%3 == 1 {
+				of, agents = single, racers
 			}
-			err = runtime.Parallel(r, work, work)
+			work := make([]func(*runtime.Run) error, agents)
+			for i := range work {
+				work[i] = func(r *runtime.Run) error {
+					_, err := agent.Run(r, node, of, llm.Prompt{Text: "Go"})
+					return err
+				}
+			}
+			err = runtime.Parallel(start(t, runtime.WithPolicy(&runtime.Policy{MaxToolCalls: allowed})), work...)
 		}
-		if err != nil || n.Load() != 25 {
+		if err != nil || n.Load() != allowed {
 			t.Fatalf("round %d: %d calls, %v", i, n.Load(), err)
 		}
 	}
@@ -52,7 +53,7 @@ func TestBudgetUnderRace(t *testing.T) {
 	dear := runtime.Bind("t.dear@1", runtime.Reads, func(context.Context, query) (string, error) { n.Add(1); return "", nil }, runtime.CostUSD("0.01"))
 	s := &agent.Spec{Model: model(plays(ask(repeat(20, `dear {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("dear", dear, queryArgs, querySchema)},
 		Policy: &runtime.Policy{MaxCostUSD: "0.10"}}
-	for range 500 {
+	for range capRounds(500) {
 		n.Store(0)
 		if _, err := run(t, s); err != nil || n.Load() != 10 {
 			t.Fatalf("%d calls, %v", n.Load(), err)

@@ -83,17 +83,21 @@ func queryArgs(a *runtime.Args) query { return query{Q: runtime.Arg(a, "q", runt
 const querySchema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 
 var (
-	search = runtime.Bind("t.search@3", runtime.Reads, func(_ context.Context, in query) (found, error) {
-		switch {
-		case strings.HasPrefix(in.Q, "bad"):
-			return found{}, &runtime.ToolError{Code: runtime.RateLimit, Message: "slow down", RetryAfterS: runtime.Ptr(2.0)}
-		case strings.HasPrefix(in.Q, "panic"):
-			panic("oh")
-		}
-		return found{[]string{in.Q, in.Q + "!"}}, nil
-	}, runtime.Description("Finds things."))
-	echo = runtime.Bind("t.echo@1", runtime.None, func(_ context.Context, in query) (string, error) { return in.Q, nil })
+	search = runtime.Bind("t.search@3", runtime.Reads, find, runtime.Description("Finds things."))
+	echo   = runtime.Bind("t.echo@1", runtime.None, repeated)
 )
+
+func find(_ context.Context, in query) (found, error) {
+	switch {
+	case strings.HasPrefix(in.Q, "bad"):
+		return found{}, &runtime.ToolError{Code: runtime.RateLimit, Message: "slow down", RetryAfterS: runtime.Ptr(2.0)}
+	case strings.HasPrefix(in.Q, "panic"):
+		panic("oh")
+	}
+	return found{[]string{in.Q, in.Q + "!"}}, nil
+}
+
+func repeated(_ context.Context, in query) (string, error) { return in.Q, nil }
 
 func tools() []agent.Tool {
 	return []agent.Tool{

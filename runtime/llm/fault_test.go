@@ -55,6 +55,7 @@ type cell struct {
 	whole  *byDialect                // nil: there is no such cell for answers that come as a whole
 	stream *byDialect
 	after  *float64 // seconds that are asked for
+	free   bool     // the provider cannot have billed it
 	large  bool     // reading takes time, and does not have to be done within the deadline
 }
 
@@ -96,7 +97,7 @@ func statusCells() []cell {
 	}{{400, runtime.ValidationError}, {401, runtime.AuthRequired}, {403, runtime.AuthRequired}, {404, runtime.ProviderError}, {408, runtime.Timeout},
 		{409, runtime.ProviderError}, {413, runtime.ProviderError}, {422, runtime.ValidationError}, {429, runtime.RateLimit}, {500, runtime.ProviderError},
 		{502, runtime.ProviderError}, {503, runtime.ProviderError}, {504, runtime.ProviderError}, {529, runtime.ProviderError}, {304, runtime.ProviderError}} {
-		x := cell{name: fmt.Sprint("status ", c.status), fault: fake.Fault{Status: c.status}}
+		x := cell{name: fmt.Sprint("status ", c.status), fault: fake.Fault{Status: c.status}, free: c.status != 502 && c.status != 504}
 		x.whole, x.stream = both(c.code)
 		list = append(list, x)
 	}
@@ -105,20 +106,20 @@ func statusCells() []cell {
 		after       *float64
 	}{{"seconds", "7", new(7.0)}, {"date", "Fri, 21 Nov 2025 10:00:30 GMT", new(30.0)}, {"negative", "-5", nil}, {"a billion", "1000000000", new(86400.0)},
 		{"garbage", "soon", nil}} {
-		x := cell{name: "retry-after " + c.name, after: c.after,
+		x := cell{name: "retry-after " + c.name, after: c.after, free: true,
 			fault: fake.Fault{Status: 429, Header: map[string]string{"Retry-After": c.value, "Date": "Fri, 21 Nov 2025 10:00:00 GMT"}}}
 		x.whole, x.stream = both(runtime.RateLimit)
 		list = append(list, x)
 	}
-	overload := cell{name: "503 with retry-after", after: new(3.0), fault: fake.Fault{Status: 503, Header: map[string]string{"Retry-After": "3"}}}
+	overload := cell{name: "503 with retry-after", free: true, after: new(3.0), fault: fake.Fault{Status: 503, Header: map[string]string{"Retry-After": "3"}}}
 	overload.whole, overload.stream = both(runtime.ProviderError)
-	moved := cell{name: "redirect", fault: fake.Fault{Status: 307, Header: map[string]string{"Location": "http://169.254.169.254/latest"}}}
+	moved := cell{name: "redirect", free: true, fault: fake.Fault{Status: 307, Header: map[string]string{"Location": "http://169.254.169.254/latest"}}}
 	moved.whole, moved.stream = both(runtime.ProviderError)
 	page := cell{name: "502 with a page", fault: fake.Fault{Status: 502, Header: map[string]string{"Content-Type": "text/html"}, Edit: is("<html><h1>Bad gateway")}}
 	page.whole, page.stream = both(runtime.ProviderError)
-	echo := cell{name: "401 that repeats the key", fault: fake.Fault{Status: 401, Edit: is(`{"error":{"message":"key ` + key + ` is wrong"}}`)}}
+	echo := cell{name: "401 that repeats the key", free: true, fault: fake.Fault{Status: 401, Edit: is(`{"error":{"message":"key ` + key + ` is wrong"}}`)}}
 	echo.whole, echo.stream = both(runtime.AuthRequired)
-	slow := cell{name: "500 whose body does not come", fault: fake.Fault{Status: 500, End: fake.Stall, At: 3}}
+	slow := cell{name: "500 whose body does not come", free: true, fault: fake.Fault{Status: 500, End: fake.Stall, At: 3}}
 	slow.whole, slow.stream = both(runtime.ProviderError)
 	return append(list, overload, moved, page, echo, slow)
 }
@@ -126,7 +127,7 @@ func statusCells() []cell {
 func networkCells() []cell {
 	var list []cell
 	add := func(name string, f fake.Fault, base func(*testing.T) string, code runtime.Code) {
-		c := cell{name: name, fault: f, base: base}
+		c := cell{name: name, fault: f, base: base, free: base != nil}
 		c.whole, c.stream = both(code)
 		list = append(list, c)
 	}
@@ -306,6 +307,7 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Cod
 	}
 	var err error
 	var again bool
+	var kept runtime.USD
 	var took time.Duration
 	limit := deadline
 	if c.large {
@@ -313,7 +315,7 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Cod
 	}
 	for range 3 { // a machine that is busy is late sometimes, a provider that hangs is late always
 		begin := time.Now()
-		again, err = attempt(t, at[d](base), streamed, limit)
+		again, kept, err = attempt(t, at[d](base), "m", streamed, limit)
 		if took = time.Since(begin); took <= limit+grace {
 			break
 		}
@@ -335,6 +337,9 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Cod
 	if again != slices.Contains(transient, want) {
 		t.Errorf("another attempt: %v, after %v", again, err)
 	}
+	if want := keeps(want, c.free); kept != want {
+		t.Errorf("%d of what was reserved are kept, want %d", kept, want)
+	}
 	if te == nil {
 		return
 	}
@@ -354,12 +359,28 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Cod
 	}
 }
 
-// attempt calls a model once, in a run as a program has it, and reports whether the runtime would call it again.
-func attempt(t *testing.T, p llm.Provider, streamed bool, limit time.Duration) (again bool, err error) {
+// What a call reserves, and what it takes when it succeeds.
+const reserved, taken runtime.USD = 1000, 7
+
+// keeps is what a budget has lost after an attempt: nothing when the provider has not begun, everything when it may have.
+func keeps(code runtime.Code, free bool) runtime.USD {
+	switch {
+	case code == ok:
+		return taken
+	case free, code == runtime.RateLimit, code == runtime.AuthRequired:
+		return 0
+	}
+	return reserved
+}
+
+// attempt calls a model once, in a run as a program has it, and reports whether the runtime would call it again, and what
+// it keeps of what it has reserved.
+func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit time.Duration) (again bool, kept runtime.USD, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	rt, err := runtime.New(&runtime.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }),
+		runtime.WithUsage(runtime.UsageFunc(func(a *runtime.Attempt) { kept = a.Cost })),
 		runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
 			if e.Kind == runtime.Retrying {
 				again = true
@@ -372,7 +393,7 @@ func attempt(t *testing.T, p llm.Provider, streamed bool, limit time.Duration) (
 	}
 	var seen error
 	tool := runtime.Bind("p@1", runtime.External, func(ctx context.Context, in string) (string, error) {
-		req := &llm.Request{Model: "m", Key: "KEY", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: in}}}}
+		req := &llm.Request{Model: model, Key: "KEY", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: in}}}}
 		if streamed {
 			req.Delta = func(string) {}
 		}
@@ -385,16 +406,17 @@ func attempt(t *testing.T, p llm.Provider, streamed bool, limit time.Duration) (
 			t.Errorf("reply %+v", reply)
 		}
 		return reply.Message.Text, nil
-	}, runtime.Secrets("KEY"))
+	}, runtime.Secrets("KEY"), runtime.Metered(func(*string) runtime.Spend { return runtime.Spend{Cost: reserved} },
+		func(*string, *string) runtime.Spend { return runtime.Spend{Cost: taken} }))
 	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: limit, Retry: &runtime.Retry{Attempts: 2, Base: time.Hour}}
 	_, failed := runtime.Call(rt.Start(ctx), node, tool, "hello")
 	if again {
-		return true, err
+		return true, kept, err
 	}
 	if failed == nil && seen != nil {
 		t.Errorf("%v was lost", seen)
 	}
-	return false, failed
+	return false, kept, failed
 }
 
 // TestGarbledAtRandom changes bytes of good answers: nothing makes a provider panic or hang, and the codes are those of

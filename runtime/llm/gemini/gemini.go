@@ -120,5 +120,5 @@ func explained(err error) error {
 			te.RetryAfterS = new(min(wait.Seconds(), longestWait))
 		}
 	}
-	return te
+	return err // with te in it
 }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
@@ -48,10 +50,13 @@ func (s *Service) Client(rt http.RoundTripper) *http.Client {
 }
 
 // Post sends JSON, given in parts that nobody changes any more, and returns a 2xx response, whose body the caller closes.
+// An error that the provider cannot have billed is marked as runtime.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
+	var sent atomic.Bool
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}),
+		http.MethodPost, s.Base+path, nil)
 	if err != nil {
-		return nil, runtime.Invalid("the model's address is no URL")
+		return nil, runtime.Unspent(runtime.Invalid("the model's address is no URL"))
 	}
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
@@ -64,13 +69,25 @@ func (s *Service) Post(ctx context.Context, path string, header http.Header, par
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return nil, s.client.Failed(req, err)
+		if err = s.client.Failed(req, err); !sent.Load() {
+			err = runtime.Unspent(err)
+		}
+		return nil, err
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return nil, s.client.Refused(req, resp)
+	return nil, refused(resp.StatusCode, s.client.Refused(req, resp))
+}
+
+// refused marks what a provider says it has not done: providers bill answers and no failures. But a gateway that gave up
+// waiting (502, 504) does not know what the model behind it has done.
+func refused(status int, err error) error {
+	if status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+		return err
+	}
+	return runtime.Unspent(err)
 }
 
 // Failed is the error of a response whose body did not come to its end.
