@@ -156,7 +156,7 @@ func Start[In any](ctx context.Context, rt *Runtime, in In) *Run {
 
 // End finishes the run with what came of it: it lets the engine finish and emits the last event. Generated code defers it.
 func End[Out any](r *Run, out *Out, err *error) {
-	if *err == nil && r.scope != nil {
+	if _, ok := r.eng.(Finisher); ok && *err == nil {
 		kept := *out
 		r.state.output = &kept
 	}
