@@ -33,10 +33,11 @@ const (
 	Waiting   Outcome = "waiting" // stopped because a question has no answer yet
 )
 
-// Journal is what is known about one run. It is safe for concurrent use.
+// Journal is what is known about one run. It is safe for concurrent use. The zero value waits for its first line.
 type Journal struct {
 	mu        sync.Mutex
 	began     bool // the header is known
+	edited    bool // the run went on with another program
 	header    Header
 	records   map[id]*Record
 	answers   []Answer
@@ -185,6 +186,15 @@ func (r Record) Result() bool { return r.Done && r.Cancelled != runtime.ByRun }
 
 // RecordOf describes an attempt. done says that the engine has filled the head's End and Err.
 func RecordOf(op runtime.Op, done bool) Record {
+	r := Intent(op)
+	if done {
+		r.end(op)
+	}
+	return r
+}
+
+// Intent describes an attempt that is about to be made.
+func Intent(op runtime.Op) Record {
 	h := op.Head()
 	r := Record{Key: h.Key(), Attempt: int(h.Attempt), Tool: h.Tool, Effects: h.Effects.String(), Start: h.Start}
 	in, err := op.EncodeIn(nil)
@@ -193,12 +203,22 @@ func RecordOf(op runtime.Op, done bool) Record {
 		in = nil
 	}
 	r.Input, r.CallID = in, runtime.CallID(h.Tool, in, r.Key)
-	if !done {
-		most := op.Cost() // it may have cost that much
-		r.CostUSD, r.Tokens = most.Cost, most.Tokens
-		return r
-	}
-	r.Done, r.End, r.Cached = true, h.End, h.Cached
+	most := op.Cost() // it may have cost that much
+	r.CostUSD, r.Tokens = most.Cost, most.Tokens
+	return r
+}
+
+// End is what the end of an attempt adds to its intent. The engine has filled the head's End and Err.
+func End(op runtime.Op) Record {
+	h := op.Head()
+	r := Record{Key: h.Key(), Attempt: int(h.Attempt)}
+	r.end(op)
+	return r
+}
+
+func (r *Record) end(op runtime.Op) {
+	h := op.Head()
+	r.Done, r.End, r.Cached, r.CostUSD, r.Tokens = true, h.End, h.Cached, 0, 0
 	if b := h.Beside; b != nil {
 		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
 		r.Tokens, r.Metered = b.Tokens, b.Metered
@@ -210,6 +230,7 @@ func RecordOf(op runtime.Op, done bool) Record {
 	var re *runtime.RunError
 	switch {
 	case h.Err == nil:
+		var err error
 		if r.Output, err = op.EncodeOut(nil); err != nil {
 			r.Output, r.Broken = nil, "output: "+err.Error()
 		}
@@ -220,7 +241,6 @@ func RecordOf(op runtime.Op, done bool) Record {
 	default:
 		r.Done = false // other run errors are no results
 	}
-	return r
 }
 
 // Answer gives op the recorded result. Another tool or input than recorded is a divergence.

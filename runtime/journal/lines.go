@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,6 +122,42 @@ func (j *Journal) MarshalText() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// EncodeHeader is the first line of a journal.
+func EncodeHeader(h Header) []byte { return encode(runLine{KindRun, Format, h}) }
+
+// EncodeResume is the line of a run that goes on, at a time since its beginning, with the program that h tells about.
+func EncodeResume(at time.Duration, h Header) []byte {
+	return encode(resumeLine{Kind: KindResume, At: at, Graph: h.Graph, Program: h.Program, Lock: h.Lock, Nodes: h.Nodes})
+}
+
+// EncodeRecord is the line of an attempt: of its end when done, else of its intent.
+func EncodeRecord(r Record, done bool) []byte {
+	if done {
+		return encode(callLine{KindEnd, r})
+	}
+	return encode(callLine{KindIntent, r})
+}
+
+// EncodeAnswer is the line of an answer of a person.
+func EncodeAnswer(a Answer) []byte { return encode(answerLine{KindAnswer, a}) }
+
+// EncodeDecision is the line of a decision of a person.
+func EncodeDecision(d Decision) []byte { return encode(decisionLine{KindDecision, d}) }
+
+// EncodeFinish is the last line of a journal.
+func EncodeFinish(f Finish) []byte { return encode(finishLine{KindFinish, f}) }
+
+// encode writes a line, without its end. All that can be in one can be encoded.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("journal: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
 // Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
 // fields, another format, values that are not JSON.
 func (j *Journal) Add(line []byte) error {
@@ -136,6 +173,9 @@ func (j *Journal) Add(line []byte) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.records == nil {
+		j.records = map[id]*Record{}
+	}
 	if j.began == (head.Kind == KindRun) {
 		if j.began {
 			return errors.New("a second header")
@@ -195,7 +235,8 @@ func (j *Journal) addResume(line []byte) error {
 	if err := strict(line, &l); err != nil {
 		return err
 	}
-	if l.Graph != "" {
+	if l.Graph != j.header.Graph {
+		j.edited = true
 		j.header.Graph, j.header.Nodes = l.Graph, l.Nodes
 	}
 	j.header.Program, j.header.Lock = l.Program, l.Lock
@@ -217,12 +258,16 @@ func (j *Journal) addCall(line []byte, kind string) error {
 	k := id{r.Key, r.Attempt}
 	before := j.records[k]
 	if before != nil && before.Result() {
-		return fmt.Errorf("a second record of %s, attempt %d", r.Key, r.Attempt)
+		if kind == KindEnd || !j.edited {
+			return fmt.Errorf("a second record of %s, attempt %d", r.Key, r.Attempt)
+		}
+		j.forget(r.Key, r.Attempt) // it ran again because its node or its input has changed
 	}
 	if kind == KindEnd {
 		r.Done = true
 		if r.Tool == "" && before != nil {
 			r.Tool, r.Effects, r.CallID, r.Input, r.Start = before.Tool, before.Effects, before.CallID, before.Input, before.Start
+			r.Broken = cmp.Or(before.Broken, r.Broken)
 		}
 	}
 	if r.Tool == "" {
@@ -232,6 +277,15 @@ func (j *Journal) addCall(line []byte, kind string) error {
 	return nil
 }
 
+// forget drops the records of a call from an attempt on.
+func (j *Journal) forget(key string, from int) {
+	for k := range j.records {
+		if k.key == key && k.attempt >= from {
+			delete(j.records, k)
+		}
+	}
+}
+
 // UnmarshalText reads a journal: what MarshalText wrote, or the lines of a log, whose sums are then checked and whose
 // torn end is left out.
 func (j *Journal) UnmarshalText(text []byte) error {
@@ -239,8 +293,7 @@ func (j *Journal) UnmarshalText(text []byte) error {
 	if err != nil {
 		return err
 	}
-	fresh := New(Header{})
-	fresh.began = false
+	var fresh Journal
 	for i, line := range lines {
 		if err := fresh.Add(line); err != nil {
 			return fmt.Errorf("journal line %d: %w", i+1, err)
@@ -251,7 +304,7 @@ func (j *Journal) UnmarshalText(text []byte) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.header, j.records, j.answers, j.decisions, j.finish, j.began = fresh.header, fresh.records, fresh.answers, fresh.decisions, fresh.finish, true
+	j.header, j.records, j.answers, j.decisions, j.finish, j.began, j.edited = fresh.header, fresh.records, fresh.answers, fresh.decisions, fresh.finish, true, fresh.edited
 	return nil
 }
 

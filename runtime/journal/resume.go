@@ -10,8 +10,8 @@ import (
 // and never repeated, others run and are recorded. It serves one run; its Journal and Envelopes hold both.
 type Resumer struct {
 	Recorder
-	old   *Journal
-	again func(Record) bool
+	old  *Journal
+	past Past
 }
 
 // ResumeOption configures Resume.
@@ -21,13 +21,15 @@ type ResumeOption func(*Resumer)
 // when decide returns true, because they did not happen or because repeating them does no harm; otherwise, and without
 // this option, the run ends with the in_doubt run error. decide must be safe for concurrent use.
 func RunAgain(decide func(Record) bool) ResumeOption {
-	return func(e *Resumer) { e.again = decide }
+	return func(e *Resumer) {
+		e.past.decide = func(r Record, _ *runtime.Doubt) (Decision, bool) { return Decision{Again: true}, decide(r) }
+	}
 }
 
 // Resume returns an engine that goes on where j ends. j is not changed.
 func Resume(j *Journal, opts ...ResumeOption) *Resumer {
 	h := j.Header()
-	e := &Resumer{Recorder: Recorder{base: h.Begin, seed: h.Seed}, old: j}
+	e := &Resumer{Recorder: Recorder{base: h.Begin, seed: h.Seed}, old: j, past: Past{journal: j}}
 	if h.Begin.IsZero() {
 		e.base = time.Now()
 	}
@@ -39,25 +41,15 @@ func Resume(j *Journal, opts ...ResumeOption) *Resumer {
 
 // Do answers from the journal, even in a cancelled scope (R1), or runs and keeps the call.
 func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
-	h := op.Head()
-	rec, ok := e.old.Lookup(h.Key(), int(h.Attempt))
-	if !ok {
+	answered, err := e.past.Answer(op)
+	if !answered && err == nil {
 		return e.Recorder.Do(r, op)
 	}
-	if rec.Result() {
-		err := rec.Answer(op)
-		if h.Replayed {
-			e.keep(op, done)
-		}
-		return err
+	if h := op.Head(); h.Replayed || answered && err == nil {
+		h.Err = err
+		e.keep(op, done)
 	}
-	if err := rec.matches(op); err != nil {
-		return err
-	}
-	if h.Effects >= runtime.Writes && (e.again == nil || !e.again(rec)) {
-		return &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " had begun and has no result; it may have happened (call_id " + rec.CallID + ")"}
-	}
-	return e.Recorder.Do(r, op)
+	return err
 }
 
 // Answers implements runtime.Answerer.

@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Past answers the calls of a run that goes on, from what is known of it. It is for engines, and safe for concurrent use.
+type Past struct {
+	journal *Journal
+	nodes   map[string]string // hashes of the program's nodes; nil: it is the program that was recorded
+	redo    func(Record) bool // a write may run once more, because its node or its input has changed
+	decide  func(Record, *runtime.Doubt) (Decision, bool)
+}
+
+// NewPast returns a Past of what is in j. nodes has the hashes of the program's nodes when it is not the program that was
+// recorded: then a result holds only where node and input are the same. redo says which calls that write and have a
+// result may run once more all the same; decide settles calls in doubt before the workflow's on_in_doubt does. Both may
+// be nil.
+func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide func(Record, *runtime.Doubt) (Decision, bool)) *Past {
+	return &Past{j, nodes, redo, decide}
+}
+
+// Answers is runtime.Answerer's.
+func (p *Past) Answers(h *runtime.Head) bool {
+	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
+	return ok && rec.Result() && p.changed(rec.Key) == ""
+}
+
+// Spent is runtime.Answerer's.
+func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+	p.journal.spent(prefix, yield)
+}
+
+// Answer answers op if there is a result that holds. When it returns false and no error the call has to run. An answer
+// with op's Replayed unset is what somebody has decided, and belongs into the journal.
+func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
+	h := op.Head()
+	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
+	if !ok {
+		return false, nil
+	}
+	changed := p.changed(rec.Key)
+	if rec.Result() {
+		switch {
+		case changed == "":
+			err := rec.matches(op)
+			if err == nil || p.nodes == nil {
+				return true, rec.Answer(op)
+			}
+			changed = err.Error() // it follows from what has changed before it
+		}
+		if h.Effects < runtime.Writes || rec.Denied || p.redo != nil && p.redo(rec) {
+			return false, nil
+		}
+		return true, diverged("call %s has run already, and its effects are %s: %s. It is not run again by itself", rec.Key, h.Effects, changed)
+	}
+	if h.Effects < runtime.Writes {
+		if changed == "" && p.nodes == nil {
+			return false, rec.matches(op)
+		}
+		return false, nil
+	}
+	if changed == "" {
+		if err := rec.matches(op); err != nil {
+			return true, err
+		}
+	}
+	return p.doubtful(op, rec)
+}
+
+// doubtful is about a write that had begun and has no result.
+func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
+	h := op.Head()
+	d, ok := p.journal.Decision(rec.Key, rec.Attempt)
+	if !ok && p.decide != nil {
+		d, ok = p.decide(rec, h.InDoubt)
+	}
+	if !ok && h.InDoubt != nil {
+		switch h.InDoubt.Policy {
+		case runtime.RetryWithKey:
+			d, ok = Decision{Again: true}, true
+		case runtime.AssumeDone:
+			d, ok = Decision{Output: []byte(h.InDoubt.Output)}, true
+		}
+	}
+	switch {
+	case !ok:
+		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " had begun and has no result; it may have happened (call_id " + rec.CallID + ")"}
+	case d.Again:
+		return false, nil
+	}
+	if err := op.DecodeOut(d.Output); err != nil {
+		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " is taken as done, but the output given for it does not fit: " + err.Error()}
+	}
+	h.Start, h.End = rec.Start, rec.Start
+	return true, nil
+}
+
+// changed says why records of a call's node may be stale, "" when they are not.
+func (p *Past) changed(key string) string {
+	if p.nodes == nil {
+		return ""
+	}
+	return Changed(p.journal.Header().Nodes, p.nodes, key)
+}
+
+// Changed says in what way the node of a call is not the one that was recorded: "" when it is. Both maps have the hash of
+// each node by its path.
+func Changed(recorded, now map[string]string, key string) string {
+	path := NodePath(key)
+	before, after := nearestNode(recorded, path), nearestNode(now, path)
+	switch {
+	case before == "" || after == "":
+		return "node " + path + " is new"
+	case recorded[before] != now[after] || before != after:
+		return "node " + after + " has changed"
+	}
+	return ""
+}
+
+// nearestNode is the path itself or the innermost node around it that has a hash: the calls of an agent are its own.
+func nearestNode(nodes map[string]string, path string) string {
+	for {
+		if _, ok := nodes[path]; ok {
+			return path
+		}
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return ""
+		}
+		path = path[:i]
+	}
+}
+
+// NodePath is the path of the node that a key belongs to: "probe/search" of "probe[3]/search#2".
+func NodePath(key string) string {
+	parts := strings.Split(key, "/")
+	for i, p := range parts {
+		if at := strings.IndexAny(p, "#["); at >= 0 {
+			parts[i] = p[:at]
+		}
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,325 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+)
+
+// Engine records one run in a folder while it goes on, as goroutines. The intent of every call stands in the journal
+// before the call is made, and its end before its result is used. An engine that cannot write stops the run: no call is
+// made any more.
+type Engine struct {
+	runtime.Goroutines
+	folder *Folder
+	id     string
+	base   time.Time
+	seed   uint64
+	header journal.Header // of a new run
+
+	past   *journal.Past    // nil: a new run
+	old    *journal.Journal // what is known of it
+	fork   bool             // what is answered belongs into the journal too
+
+	mu   sync.Mutex // guards the following
+	log  *wal.Log
+	used bool
+
+	idle idle
+}
+
+// Record returns an engine for one new run; it is what runtime.WithEngines takes.
+func (f *Folder) Record(info *runtime.Info) (runtime.Engine, error) { return f.New(info), nil }
+
+// New returns an engine that records a new run.
+func (f *Folder) New(info *runtime.Info) *Engine {
+	now := f.opts.Now()
+	e := &Engine{folder: f, id: newID(info.Name, now), base: now, seed: rand.Uint64()}
+	e.describe(info)
+	return e
+}
+
+func (e *Engine) describe(info *runtime.Info) {
+	graph, lock, nodes := hashesOf(info)
+	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: graph, Nodes: nodes,
+		Program: e.folder.opts.Program, Lock: lock, Sync: string(e.folder.opts.Sync)}
+}
+
+// Continue says how a run goes on.
+type Continue struct {
+	// Edited lets a program go on whose workflow is not the one that was recorded: calls whose node and input are the same
+	// are answered, others run. Without it such a program is refused.
+	Edited bool
+	// Redo lets a call that writes and has a result run once more, because its node or its input has changed.
+	Redo func(journal.Record) bool
+	// Decide settles a call in doubt; false leaves it to the workflow's on_in_doubt.
+	Decide func(journal.Record, *runtime.Doubt) (journal.Decision, bool)
+}
+
+// Resume returns an engine that goes on with a run, and the journal it has found. The caller runs the workflow with the
+// journal's input and tenant. wal.ErrLocked: somebody else is at it.
+func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *journal.Journal, error) {
+	if !idPattern.MatchString(id) {
+		return nil, nil, ErrNoRun
+	}
+	log, found, err := wal.Open(f.opts.Disk, f.log(id), f.opts.Sync.mode())
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := f.parse(id, found.Lines)
+	if err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
+	h := j.Header()
+	e := &Engine{folder: f, id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
+	e.describe(info)
+	var nodes map[string]string
+	if h.Graph != e.header.Graph {
+		if !c.Edited {
+			return nil, j, errors.Join(&EditedError{Recorded: h, Now: e.header}, log.Close())
+		}
+		nodes = e.header.Nodes
+	}
+	e.past = journal.NewPast(j, nodes, c.Redo, c.Decide)
+	return e, j, nil
+}
+
+// EditedError is the error of a run that is to go on with another workflow than the recorded one.
+type EditedError struct{ Recorded, Now journal.Header }
+
+// Error says that the workflow has changed.
+func (e *EditedError) Error() string { return "the workflow has changed since the run was recorded" }
+
+// Fork returns an engine for a new run that begins with what is in j: calls whose node and input are the same as there
+// are answered, others run, those that write too.
+func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal) *Engine {
+	e := f.New(info)
+	h := j.Header()
+	e.seed, e.old = h.Seed, j
+	e.describe(info)
+	e.header.From, e.header.Tenant = from, h.Tenant
+	e.fork = true
+	e.past = journal.NewPast(j, e.header.Nodes, func(journal.Record) bool { return true }, nil)
+	return e
+}
+
+// ID returns the run's name.
+func (e *Engine) ID() string { return e.id }
+
+// Begin implements runtime.Beginner.
+func (e *Engine) Begin() time.Time { return e.base }
+
+// Seed implements runtime.Seeder.
+func (e *Engine) Seed() uint64 { return e.seed }
+
+// Answers implements runtime.Answerer.
+func (e *Engine) Answers(h *runtime.Head) bool { return e.past != nil && e.past.Answers(h) }
+
+// Spent implements runtime.Answerer.
+func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+	if e.past != nil {
+		e.past.Spent(prefix, yield)
+	}
+}
+
+// Start implements runtime.Starter: it writes the header, or that the run goes on.
+func (e *Engine) Start(r *runtime.Run) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.used {
+		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "an engine with a journal serves one run"}
+	}
+	e.used = true
+	if e.log != nil {
+		h := e.header
+		return e.append(journal.EncodeResume(time.Since(e.base), h), false)
+	}
+	name := e.folder.log(e.id)
+	if err := e.folder.mkdir(filepath.Dir(name)); err != nil {
+		return unavailable(err)
+	}
+	log, _, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
+	if err != nil {
+		return unavailable(err)
+	}
+	e.log = log
+	if e.header.Input, err = r.EncodeInput(); err != nil {
+		return unavailable(err)
+	}
+	e.header.Tenant = r.Tenant()
+	return e.append(journal.EncodeHeader(e.header), false)
+}
+
+// Finish implements runtime.Finisher: it writes how the run ended and closes the journal.
+func (e *Engine) Finish(r *runtime.Run, err error) error {
+	e.mu.Lock()
+	log := e.log
+	e.mu.Unlock()
+	if log == nil {
+		return nil
+	}
+	f := journal.FinishOf(r, err)
+	f.At = time.Since(e.base)
+	if f.Outcome == journal.Cancelled && e.idle.stopped() {
+		f.Outcome = journal.Waiting
+	}
+	var werr error
+	if f.Outcome != journal.Open {
+		werr = e.append(journal.EncodeFinish(f), true)
+	}
+	return errors.Join(werr, wrap(log.Close()))
+}
+
+// Close releases the journal of an engine whose run never began.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.used || e.log == nil {
+		return nil
+	}
+	e.used = true
+	return e.log.Close()
+}
+
+// Do answers from the journal, even in a cancelled scope (R1), or writes the intent, runs the call and writes its end.
+func (e *Engine) Do(r *runtime.Run, op runtime.Op) error {
+	h := op.Head()
+	if e.past != nil {
+		answered, err := e.past.Answer(op)
+		switch {
+		case answered && h.Replayed && e.fork:
+			if rec, ok := e.old.Lookup(h.Key(), int(h.Attempt)); ok {
+				if werr := e.record(rec, true, false); werr != nil {
+					return werr
+				}
+			}
+		case answered && err == nil && !h.Replayed: // taken as done
+			return e.end(op)
+		}
+		if answered || err != nil {
+			return err
+		}
+	}
+	if err := r.Cancelled(); err != nil {
+		return err
+	}
+	if h.Tool != runtime.HumanTool {
+		e.idle.begin()
+		defer e.idle.end()
+	}
+	h.Start = time.Since(e.base)
+	if err := e.record(journal.Intent(op), false, h.Effects >= runtime.Writes); err != nil {
+		return err
+	}
+	err := op.Exec(r.CallContext(h.Effects))
+	h.End, h.Err = time.Since(e.base), err
+	if werr := e.end(op); werr != nil {
+		h.Err = werr
+		return werr
+	}
+	return err
+}
+
+// end writes how an attempt ended. One that ended in a run error has no result: it stays an intent.
+func (e *Engine) end(op runtime.Op) error {
+	rec := journal.End(op)
+	if !rec.Done {
+		return nil
+	}
+	return e.record(rec, true, op.Head().Effects >= runtime.Writes)
+}
+
+// Sleep implements runtime.Engine.
+func (e *Engine) Sleep(r *runtime.Run, d time.Duration) error {
+	e.idle.begin()
+	defer e.idle.end()
+	return e.Goroutines.Sleep(r, d)
+}
+
+// record writes a record: an intent, or an end when done.
+func (e *Engine) record(r journal.Record, done, durable bool) (err error) {
+	durable = durable && e.folder.opts.Sync == Effect
+	if r.Input, err = e.outOfLine(r.Input, durable); err == nil {
+		r.Output, err = e.outOfLine(r.Output, durable)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return e.append(journal.EncodeRecord(r, done), durable)
+}
+
+// outOfLine puts a large value into a file, and one that looks like a reference to such a file.
+func (e *Engine) outOfLine(value json.RawMessage, durable bool) (json.RawMessage, error) {
+	if len(value) < large && !bytes.HasPrefix(value, blobMark) {
+		return value, nil
+	}
+	return e.folder.keep(e.id, value, durable)
+}
+
+func (e *Engine) append(line []byte, durable bool) error {
+	if err := e.log.Append(line, durable); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
+
+func unavailable(err error) *runtime.RunError {
+	return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: err.Error(), Err: err}
+}
+
+// idle finds out when a run does nothing but wait for people.
+type idle struct {
+	busy    atomic.Int64 // calls and waits that are not questions
+	moved   atomic.Int64 // counts their beginnings and ends
+	gave    atomic.Bool
+	waiting atomic.Int64
+}
+
+func (i *idle) begin()        { i.busy.Add(1); i.moved.Add(1) }
+func (i *idle) end()          { i.busy.Add(-1); i.moved.Add(1) }
+func (i *idle) stopped() bool { return i.gave.Load() }
+
+// quiet is how long nothing else must have happened before a run that waits for people is stopped.
+const quiet = 150 * time.Millisecond
+
+// Wait is what a question does that nobody is there to answer: it waits until nothing else in the run goes on, and then
+// stops the run with stop, so that it can be resumed when there is an answer. It returns the error of ctx.
+func (e *Engine) Wait(ctx context.Context, stop func()) error {
+	e.idle.waiting.Add(1)
+	defer e.idle.waiting.Add(-1)
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	before := int64(-1)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		now := e.idle.moved.Load()
+		if e.idle.busy.Load() == 0 && now == before {
+			e.idle.gave.Store(true)
+			stop()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		before = now
+	}
+}

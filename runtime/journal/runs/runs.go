@@ -1,0 +1,252 @@
+// Package runs keeps the journals of runs in a folder, one for each run:
+//
+//	.flowgen/runs/triage-20260102T150405123-9f3c/journal.jsonl
+//	.flowgen/runs/triage-20260102T150405123-9f3c/blobs/<sha-256>
+//
+// A journal is written while the run goes on, so that a run that was killed can be resumed, and one that has ended can be
+// replayed. A service records its runs with
+//
+//	folder := runs.Open("/var/lib/triage", runs.Options{})
+//	w, err := triage.New(runtime.WithEngines(folder.Record))
+package runs
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+)
+
+// DefaultDir is where programs keep their runs when nobody says otherwise.
+const DefaultDir = ".flowgen/runs"
+
+const (
+	logName   = "journal.jsonl"
+	blobsName = "blobs"
+	stamp     = "20060102T150405.000"
+)
+
+// ErrNoRun is the error of a run that is not there.
+var ErrNoRun = errors.New("there is no such run")
+
+// Options say how runs are recorded. The zero value is for use: every write and external call is on the disk before it is
+// made.
+type Options struct {
+	Sync    Sync
+	Program string   // version of the program, for the header
+	Disk    wal.Disk // nil: the operating system's
+	Now     func() time.Time
+}
+
+// Sync says what is forced to the disk.
+type Sync string
+
+// The modes. The empty one is Effect.
+const (
+	Off      Sync = "off"      // lines may wait in the program's memory: nothing is promised after a crash
+	Buffered Sync = "buffered" // the operating system has every line at once: a crash of the program loses nothing
+	Effect   Sync = "effect"   // before a call that writes its intent is on the disk, and its result before anything else happens
+)
+
+// ParseSync reads a mode.
+func ParseSync(s string) (Sync, error) {
+	switch m := Sync(s); m {
+	case "":
+		return Effect, nil
+	case Off, Buffered, Effect:
+		return m, nil
+	}
+	return "", fmt.Errorf("there is no sync %q: it is off, buffered or effect", s)
+}
+
+func (s Sync) mode() wal.Sync {
+	switch s {
+	case Off:
+		return wal.Off
+	case Buffered:
+		return wal.Buffered
+	}
+	return wal.Durable
+}
+
+// Folder is a folder of runs. It is safe for concurrent use.
+type Folder struct {
+	dir  string
+	opts Options
+}
+
+// Open names a folder of runs. It is made when the first run is recorded.
+func Open(dir string, o Options) *Folder {
+	if o.Disk == nil {
+		o.Disk = wal.OS
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Sync = cmp.Or(o.Sync, Effect)
+	return &Folder{dir, o}
+}
+
+// Dir returns the folder's name.
+func (f *Folder) Dir() string { return f.dir }
+
+// Blobs returns the folder in which large parts of a run are kept.
+func (f *Folder) Blobs(id string) string { return filepath.Join(f.dir, id, blobsName) }
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}-[0-9]{8}T[0-9]{9}-[0-9a-f]{4}$`)
+
+var strange = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// newID makes the name of a run: the workflow's, the time to the millisecond and a random number, so that names sort by
+// time and two runs that begin together differ.
+func newID(workflow string, now time.Time) string {
+	name := strings.Trim(strange.ReplaceAllString(workflow, "_"), "-")
+	name = cmp.Or(name[:min(len(name), 80)], "run")
+	var b [2]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return name + "-" + strings.Replace(now.UTC().Format(stamp), ".", "", 1) + "-" + hex.EncodeToString(b[:])
+}
+
+// Run is what a list says about a run.
+type Run struct {
+	ID       string          `json:"id"`
+	Workflow string          `json:"workflow"`
+	Begin    time.Time       `json:"begin"`
+	Outcome  journal.Outcome `json:"outcome"`           // "" while it runs, and after a crash
+	Failure  string          `json:"failure,omitempty"` // of a run that failed, or why its journal cannot be read
+	From     string          `json:"from,omitempty"`
+}
+
+// List returns the runs in the folder, the latest first. A folder that is not there has none. Runs whose journal cannot
+// be read are listed with the reason.
+func (f *Folder) List() ([]Run, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	list := []Run{}
+	for _, e := range entries {
+		if !e.IsDir() || !idPattern.MatchString(e.Name()) {
+			continue
+		}
+		r := Run{ID: e.Name()}
+		if j, err := f.read(e.Name()); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
+			continue // it has not begun
+		} else if err != nil {
+			r.Failure = err.Error()
+		} else {
+			h, end := j.Header(), j.Finish()
+			r.Workflow, r.Begin, r.From, r.Outcome, r.Failure = h.Workflow, h.Begin, h.From, end.Outcome, end.Failure
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b Run) int {
+		return cmp.Or(strings.Compare(when(b.ID), when(a.ID)), strings.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+// when is the part of an id that says when the run began.
+func when(id string) string { return id[max(0, len(id)-len("20060102T150405000-ffff")):] }
+
+// Find returns the id of the run that name stands for: an id, the beginning of one that no other has, or "latest", which
+// is the latest of the workflow. A name with a path in it is none.
+func (f *Folder) Find(workflow, name string) (string, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var found []string
+	for _, e := range entries {
+		id := e.Name()
+		switch {
+		case !e.IsDir() || !idPattern.MatchString(id):
+		case id == name:
+			return id, nil
+		case name == "latest" && (workflow == "" || strings.HasPrefix(id, newID(workflow, time.Time{})[:len(newID(workflow, time.Time{}))-len(when(id))])),
+			name != "latest" && name != "" && strings.HasPrefix(id, name):
+			found = append(found, id)
+		}
+	}
+	if name == "latest" && len(found) > 0 {
+		return slices.MaxFunc(found, func(a, b string) int { return strings.Compare(when(a), when(b)) }), nil
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
+	}
+	return "", fmt.Errorf("%d runs begin with %s: %s", len(found), name, strings.Join(found[:min(3, len(found))], ", "))
+}
+
+// Read returns the journal of a run as it is now, also while the run goes on. Damage is an error that says where.
+func (f *Folder) Read(id string) (*journal.Journal, error) {
+	j, err := f.read(id)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
+		return nil, fmt.Errorf("%w: %s", ErrNoRun, id)
+	}
+	return j, err
+}
+
+var errEmpty = errors.New("the journal is empty")
+
+func (f *Folder) read(id string) (*journal.Journal, error) {
+	if !idPattern.MatchString(id) {
+		return nil, fmt.Errorf("%w: %q", ErrNoRun, id)
+	}
+	data, err := f.opts.Disk.ReadFile(f.log(id))
+	if err != nil {
+		return nil, err
+	}
+	found, err := wal.Recover(data)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	return f.parse(id, found.Lines)
+}
+
+func (f *Folder) log(id string) string { return filepath.Join(f.dir, id, logName) }
+
+func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
+	if len(lines) == 0 {
+		return nil, errEmpty
+	}
+	j := new(journal.Journal)
+	for i, line := range lines {
+		line, err := f.inline(id, line)
+		if err == nil {
+			err = j.Add(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("run %s: line %d of the journal: %w", id, i+1, err)
+		}
+	}
+	return j, nil
+}
+
+// hashesOf reads what a program says about itself.
+func hashesOf(info *runtime.Info) (graph, lock string, nodes map[string]string) {
+	var h struct {
+		Graph string            `json:"graph"`
+		Lock  string            `json:"lock"`
+		Nodes map[string]string `json:"nodes"`
+	}
+	if info.Hashes == "" || json.Unmarshal([]byte(info.Hashes), &h) != nil {
+		return "", "", nil
+	}
+	return h.Graph, h.Lock, h.Nodes
+}

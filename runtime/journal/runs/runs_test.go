@@ -1,0 +1,448 @@
+package runs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	readNode  = runtime.Node{ID: "read", Pos: "w.yaml:3:1", Index: 0}
+	writeNode = runtime.Node{ID: "write", Pos: "w.yaml:4:1", Index: 1}
+	lastNode  = runtime.Node{ID: "last", Pos: "w.yaml:5:1", Index: 2}
+	info      = &runtime.Info{Name: "w", Nodes: []*runtime.Node{&readNode, &writeNode, &lastNode},
+		Hashes: `{"graph":"g1","nodes":{"read":"r1","write":"w1","last":"l1"}}`}
+)
+
+// world counts what its tools do.
+type world struct {
+	reads, writes, lasts atomic.Int64
+	text                 string
+}
+
+func (w *world) run(ctx context.Context, in string, o ...runtime.Option) (out string, err error) {
+	rt, err := runtime.New(info, o...)
+	if err != nil {
+		return "", err
+	}
+	run := runtime.Start(ctx, rt, in)
+	defer runtime.End(run, &out, &err)
+	upper := func(n *atomic.Int64) func(context.Context, string) (string, error) {
+		return func(_ context.Context, in string) (string, error) {
+			n.Add(1)
+			return strings.ToUpper(in) + w.text, nil
+		}
+	}
+	a, err := runtime.Call(run, &readNode, runtime.Bind("w.read@1", runtime.Reads, upper(&w.reads)), in)
+	if err != nil {
+		return "", err
+	}
+	b, err := runtime.Call(run, &writeNode, runtime.Bind("w.write@1", runtime.Writes, upper(&w.writes)), a)
+	if err != nil {
+		return "", err
+	}
+	return runtime.Call(run, &lastNode, runtime.Bind("w.last@1", runtime.Reads, upper(&w.lasts)), b)
+}
+
+func TestRecordAndReplay(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{Program: "v1"})
+	e := f.New(info)
+	out, err := new(world).run(t.Context(), "a", runtime.WithEngine(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := f.Find("w", "latest")
+	if err != nil || id != e.ID() {
+		t.Fatalf("%s, %v, want %s", id, err, e.ID())
+	}
+	j, err := f.Read(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, end := j.Header(), j.Finish()
+	if h.Workflow != "w" || h.Program != "v1" || h.Graph != "g1" || string(h.Input) != `"a"` || h.Nodes["write"] != "w1" || h.Sync != "effect" {
+		t.Errorf("header %+v", h)
+	}
+	if end.Outcome != journal.Succeeded || string(end.Output) != `"A"` {
+		t.Errorf("finish %+v", end)
+	}
+	again := new(world)
+	got, err := again.run(t.Context(), "a", runtime.WithEngine(journal.Replay(j)))
+	if err != nil || got != out || again.reads.Load()+again.writes.Load()+again.lasts.Load() != 0 {
+		t.Errorf("%q, %v, %d reads", got, err, again.reads.Load())
+	}
+	list, err := f.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]runs.Run{{ID: id, Workflow: "w", Begin: h.Begin, Outcome: journal.Succeeded}}, list); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A run that dies behind any line of its journal goes on: what has a result is not done again, and a write whose intent
+// has none is in doubt.
+func TestResumeBehindEveryLine(t *testing.T) {
+	dir := t.TempDir()
+	f := runs.Open(dir, runs.Options{})
+	e := f.New(info)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, e.ID(), "journal.jsonl")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	// header; intent and end of read, write, last; finish
+	if len(lines) != 8 {
+		t.Fatalf("%d lines:\n%s", len(lines), whole)
+	}
+	for n := 1; n <= len(lines); n++ {
+		if err := os.WriteFile(name, bytes.Join(lines[:n], nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e, j, err := f.Resume(info, e.ID(), runs.Continue{})
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		w := new(world)
+		var in string
+		if err := runtime.Decode(j.Header().Input, &in); err != nil {
+			t.Fatal(err)
+		}
+		out, err := w.run(t.Context(), in, runtime.WithEngine(e))
+		got := fmt.Sprint(w.reads.Load(), w.writes.Load(), w.lasts.Load())
+		var re *runtime.RunError
+		if n == 4 {
+			if !errors.As(err, &re) || re.Kind != runtime.InDoubt || got != "0 0 0" {
+				t.Errorf("behind line %d: %v, calls %s", n, err, got)
+			}
+			continue
+		}
+		want := []string{"1 1 1", "1 1 1", "0 1 1", "", "0 0 1", "0 0 1", "0 0 0", "0 0 0"}[n-1]
+		if err != nil || out != "A" || got != want {
+			t.Errorf("behind line %d: %q, %v, calls %s, want %s", n, out, err, got, want)
+		}
+		after, err := f.Read(e.ID())
+		if err != nil || after.Finish().Outcome != journal.Succeeded {
+			t.Errorf("behind line %d: %v, %+v", n, err, after.Finish())
+		}
+	}
+}
+
+func TestInDoubt(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		decide runs.Continue
+		want   string
+	}{
+		{"again", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+			return journal.Decision{Again: true}, true
+		}}, "A 1"},
+		{"done", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+			return journal.Decision{Output: []byte(`"given"`)}, true
+		}}, "GIVEN 0"},
+		{"does not fit", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+			return journal.Decision{Output: []byte(`1`)}, true
+		}}, "in_doubt 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := runs.Open(t.TempDir(), runs.Options{})
+			e := f.New(info)
+			w := new(world)
+			ctx, cancel := context.WithCancel(t.Context())
+			died := stopAt{e, "write", cancel}
+			if _, err := w.run(ctx, "a", runtime.WithEngine(died)); err == nil {
+				t.Fatal("it did not die")
+			}
+			again, _, err := f.Resume(info, e.ID(), tt.decide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w = new(world)
+			out, err := w.run(t.Context(), "a", runtime.WithEngine(again))
+			var re *runtime.RunError
+			if errors.As(err, &re) {
+				out = string(re.Kind)
+			}
+			if got := fmt.Sprint(out, " ", w.writes.Load()); got != tt.want {
+				t.Errorf("%s (%v), want %s", got, err, tt.want)
+			}
+			j, err := f.Read(e.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, ok := j.Lookup("write", 1); !ok || r.Result() != (re == nil) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// stopAt stops the run while a node's call is under way.
+type stopAt struct {
+	*runs.Engine
+	node string
+	stop func()
+}
+
+func (s stopAt) Do(r *runtime.Run, op runtime.Op) error {
+	if op.Head().Node.ID == s.node {
+		return s.Engine.Do(r, stopping{op, s.stop})
+	}
+	return s.Engine.Do(r, op)
+}
+
+type stopping struct {
+	runtime.Op
+	stop func()
+}
+
+func (s stopping) Exec(context.Context) error {
+	s.stop()
+	return &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun}
+}
+
+func TestTwoProcesses(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	e := f.New(info)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := f.Resume(info, e.ID(), runs.Continue{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Resume(info, e.ID(), runs.Continue{}); !errors.Is(err, wal.ErrLocked) {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third, _, err := f.Resume(info, e.ID(), runs.Continue{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A changed workflow is refused unless that is asked for; then what has changed, and what follows from it, runs again.
+func TestEdited(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	e := f.New(info)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+		t.Fatal(err)
+	}
+	edited := func(hashes string) *runtime.Info {
+		i := *info
+		i.Hashes = hashes
+		return &i
+	}
+	var ee *runs.EditedError
+	last := edited(`{"graph":"g2","nodes":{"read":"r1","write":"w1","last":"l2"}}`)
+	if _, _, err := f.Resume(last, e.ID(), runs.Continue{}); !errors.As(err, &ee) {
+		t.Fatalf("%v", err)
+	}
+	again, _, err := f.Resume(last, e.ID(), runs.Continue{Edited: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{text: "!"}
+	out, err := w.run(t.Context(), "a", runtime.WithEngine(again))
+	if got := fmt.Sprint(out, w.reads.Load(), w.writes.Load(), w.lasts.Load()); err != nil || got != "A!0 0 1" {
+		t.Errorf("%s, %v", got, err)
+	}
+	if j, err := f.Read(e.ID()); err != nil || string(j.Finish().Output) != `"A!"` {
+		t.Errorf("%v", err)
+	}
+	// The write's node has changed: it is not done once more by itself.
+	write := edited(`{"graph":"g3","nodes":{"read":"r1","write":"w3","last":"l2"}}`)
+	again, _, err = f.Resume(write, e.ID(), runs.Continue{Edited: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = new(world)
+	_, err = w.run(t.Context(), "a", runtime.WithEngine(again))
+	var re *runtime.RunError
+	if !errors.As(err, &re) || re.Kind != runtime.Diverged || !strings.Contains(err.Error(), "node write has changed") || w.writes.Load() != 0 {
+		t.Errorf("%v", err)
+	}
+	again, _, err = f.Resume(write, e.ID(), runs.Continue{Edited: true, Redo: func(r journal.Record) bool { return r.Key == "write" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.run(t.Context(), "a", runtime.WithEngine(again)); err != nil || out != "A!" || w.writes.Load() != 1 || w.lasts.Load() != 0 {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestFork(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	e := f.New(info)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+		t.Fatal(err)
+	}
+	j, err := f.Read(e.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := f.Fork(info, e.ID(), j)
+	w := &world{text: "?"}
+	out, err := w.run(t.Context(), "b", runtime.WithEngine(fork))
+	if err != nil || out != "B???" {
+		t.Errorf("%q, %v", out, err)
+	}
+	got, err := f.Read(fork.ID())
+	if err != nil || got.Header().From != e.ID() || string(got.Header().Input) != `"b"` || len(got.Records()) != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// With the same input all of it is answered, and stands in the new journal.
+	fork = f.Fork(info, e.ID(), j)
+	w = new(world)
+	if out, err := w.run(t.Context(), "a", runtime.WithEngine(fork)); err != nil || out != "A" || w.reads.Load()+w.writes.Load()+w.lasts.Load() != 0 {
+		t.Errorf("%q, %v", out, err)
+	}
+	if got, err = f.Read(fork.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(j.Records(), got.Records()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLargeValues(t *testing.T) {
+	dir := t.TempDir()
+	f := runs.Open(dir, runs.Options{})
+	w := &world{text: strings.Repeat("x", 100_000)}
+	e := f.New(info)
+	out, err := w.run(t.Context(), `{"$blob":"`+strings.Repeat("0", 64)+`","bytes":1}`, runtime.WithEngine(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, e.ID(), "journal.jsonl"))
+	if err != nil || len(text) > 10_000+len(out) {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	j, err := f.Read(e.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in string
+	if err := runtime.Decode(j.Header().Input, &in); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := new(world).run(t.Context(), in, runtime.WithEngine(journal.Replay(j))); err != nil || got != out {
+		t.Errorf("%.50q, %v", got, err)
+	}
+	blobs, err := os.ReadDir(f.Blobs(e.ID()))
+	if err != nil || len(blobs) == 0 {
+		t.Fatal(err)
+	}
+	name := filepath.Join(f.Blobs(e.ID()), blobs[0].Name())
+	data, _ := os.ReadFile(name)
+	data[5] ^= 1
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read(e.ID()); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	for _, name := range []string{"", ".", "..", "../x", "/etc", "w-20260102T150405000-9f3c/..", "latest", "w-20260102T150405000-9f3c"} {
+		if id, err := f.Find("w", name); !errors.Is(err, runs.ErrNoRun) {
+			t.Errorf("Find(%q) = %q, %v", name, id, err)
+		}
+		if _, err := f.Read(name); !errors.Is(err, runs.ErrNoRun) {
+			t.Errorf("Read(%q): %v", name, err)
+		}
+		if _, _, err := f.Resume(info, name, runs.Continue{}); err == nil {
+			t.Errorf("Resume(%q) works", name)
+		}
+	}
+}
+
+// A run that waits for a person and for nothing else is stopped, and says so.
+func TestWait(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	e := f.New(info)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rt, err := runtime.New(info, runtime.WithEngine(e), runtime.WithHuman(func(ctx context.Context, _ runtime.Question) (string, error) {
+		return "", e.Wait(ctx, cancel)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := runtime.Bind("w.slow@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
+		time.Sleep(400 * time.Millisecond)
+		return "slept", ctx.Err()
+	})
+	run := runtime.Start(ctx, rt, "")
+	var slept string
+	err = runtime.Parallel(run, func(r *runtime.Run) error {
+		_, err := runtime.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
+		return err
+	}, func(r *runtime.Run) (err error) {
+		slept, err = runtime.Call(r, &readNode, slow, "")
+		return err
+	})
+	out := ""
+	runtime.End(run, &out, &err)
+	if !runtime.IsCancelled(err) || slept != "slept" {
+		t.Errorf("%v, %q", err, slept)
+	}
+	j, err := f.Read(e.ID())
+	if err != nil || j.Finish().Outcome != journal.Waiting {
+		t.Fatalf("%v, %+v", err, j.Finish())
+	}
+	if r, ok := j.Lookup("write", 1); !ok || r.Result() || r.Tool != runtime.HumanTool {
+		t.Errorf("%+v", r)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	for _, sync := range []runs.Sync{runs.Off, runs.Buffered, runs.Effect} {
+		b.Run(string(sync), func(b *testing.B) {
+			f := runs.Open(b.TempDir(), runs.Options{Sync: sync})
+			rt, err := runtime.New(info, runtime.WithEngine(f.New(info)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			tool := runtime.Bind("w.read@1", runtime.Reads, func(_ context.Context, in string) (string, error) { return in, nil })
+			run := runtime.Start(b.Context(), rt, "in")
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := runtime.Call(run, &readNode, tool, "what is asked for"); err != nil {
+					b.Fatal(err)
+				}
+			}
+			out := ""
+			runtime.End(run, &out, &err)
+		})
+	}
+}
