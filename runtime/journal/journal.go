@@ -74,6 +74,7 @@ type Record struct {
 	Error     *runtime.ToolError `json:"error,omitempty"`
 	Cancelled string             `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
 	Done      bool               `json:"-"`                   // false: an intent without a result
+	Node      string             `json:"node,omitempty"`      // hash of its node, when it is not the header's: the program has changed since
 	Broken    string             `json:"broken,omitempty"`    // why input or output could not be encoded
 
 	// What stands beside the envelope's first fields.

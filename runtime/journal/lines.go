@@ -237,6 +237,12 @@ func (j *Journal) addResume(line []byte) error {
 	}
 	if l.Graph != j.header.Graph {
 		j.edited = true
+		for _, r := range j.records {
+			path := nearestNode(j.header.Nodes, NodePath(r.Key))
+			if before := j.header.Nodes[path]; r.Node == "" && before != l.Nodes[path] {
+				r.Node = cmp.Or(before, "none")
+			}
+		}
 		j.header.Graph, j.header.Nodes = l.Graph, l.Nodes
 	}
 	j.header.Program, j.header.Lock = l.Program, l.Lock

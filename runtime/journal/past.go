@@ -25,7 +25,7 @@ func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide
 // Answers is runtime.Answerer's.
 func (p *Past) Answers(h *runtime.Head) bool {
 	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
-	return ok && rec.Result() && p.changed(rec.Key) == ""
+	return ok && rec.Result() && p.changed(rec) == ""
 }
 
 // Spent is runtime.Answerer's.
@@ -41,7 +41,7 @@ func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	changed := p.changed(rec.Key)
+	changed := p.changed(rec)
 	if rec.Result() {
 		switch {
 		case changed == "":
@@ -98,26 +98,39 @@ func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
 	return true, nil
 }
 
-// changed says why records of a call's node may be stale, "" when they are not.
-func (p *Past) changed(key string) string {
+// changed says why a record may be stale, "" when it is not.
+func (p *Past) changed(r Record) string {
 	if p.nodes == nil {
 		return ""
 	}
-	return Changed(p.journal.Header().Nodes, p.nodes, key)
+	return p.journal.Changed(r, p.nodes)
 }
 
-// Changed says in what way the node of a call is not the one that was recorded: "" when it is. Both maps have the hash of
-// each node by its path.
-func Changed(recorded, now map[string]string, key string) string {
-	path := NodePath(key)
+// Changed says in what way the node of a call is not the one that was recorded, "" when it is. now has the hash of each
+// node of the program by its path.
+func (j *Journal) Changed(r Record, now map[string]string) string {
+	recorded := j.Header().Nodes
+	path := NodePath(r.Key)
 	before, after := nearestNode(recorded, path), nearestNode(now, path)
 	switch {
-	case before == "" || after == "":
+	case after == "" || before == "" && r.Node == "":
 		return "node " + path + " is new"
-	case recorded[before] != now[after] || before != after:
+	case r.Node != "" && r.Node != now[after], r.Node == "" && (before != after || recorded[before] != now[after]):
 		return "node " + after + " has changed"
 	}
 	return ""
+}
+
+// Mixed reports whether some records are of another version of their node than the program that went on with the run.
+func (j *Journal) Mixed() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.records {
+		if r.Node != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // nearestNode is the path itself or the innermost node around it that has a hash: the calls of an agent are its own.

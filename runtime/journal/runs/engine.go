@@ -27,9 +27,9 @@ type Engine struct {
 	seed   uint64
 	header journal.Header // of a new run
 
-	past   *journal.Past    // nil: a new run
-	old    *journal.Journal // what is known of it
-	fork   bool             // what is answered belongs into the journal too
+	past *journal.Past    // nil: a new run
+	old  *journal.Journal // what is known of it
+	fork bool             // what is answered belongs into the journal too
 
 	mu   sync.Mutex // guards the following
 	log  *wal.Log
@@ -84,7 +84,7 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 	e := &Engine{folder: f, id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
 	e.describe(info)
 	var nodes map[string]string
-	if h.Graph != e.header.Graph {
+	if h.Graph != e.header.Graph || j.Mixed() {
 		if !c.Edited {
 			return nil, j, errors.Join(&EditedError{Recorded: h, Now: e.header}, log.Close())
 		}
