@@ -48,7 +48,8 @@ type manifest struct {
 	Inputs  []input `json:"inputs"`
 }
 
-func (c *Cache) index(file string) (string, error) {
+// index is where it is remembered what the programs of a workflow file were made from; main is their Source.Main.
+func (c *Cache) index(file, main string) (string, error) {
 	full, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
@@ -57,7 +58,11 @@ func (c *Cache) index(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(c.dir, "index", digest(full, id)+".json"), nil
+	parts := []string{full, id}
+	if main != "" {
+		parts = append(parts, main)
+	}
+	return filepath.Join(c.dir, "index", digest(parts...)+".json"), nil
 }
 
 func readIndex(name string) []manifest {
@@ -73,8 +78,11 @@ func readIndex(name string) []manifest {
 }
 
 // Find returns the executable of a workflow file when one was built from exactly what is there now.
-func (c *Cache) Find(file string) (exe string, ok bool) {
-	index, err := c.index(file)
+func (c *Cache) Find(file string) (exe string, ok bool) { return c.FindMain(file, "") }
+
+// FindMain is Find for a program with another Source.Main.
+func (c *Cache) FindMain(file, main string) (exe string, ok bool) {
+	index, err := c.index(file, main)
 	if err != nil {
 		return "", false
 	}
@@ -145,7 +153,7 @@ func (c *Cache) Executable(ctx context.Context, src *Source) (string, error) {
 // keep moves a program into the cache. An unsure one, whose inputs changed while it was built, is kept under a name that
 // is found by nobody else.
 func (c *Cache) keep(src *Source, made string, inputs []input, unsure bool) (string, error) {
-	index, err := c.index(src.File)
+	index, err := c.index(src.File, src.Main)
 	if err != nil {
 		return "", err
 	}

@@ -2,10 +2,12 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
@@ -15,17 +17,22 @@ import (
 const mainFile = `package main
 
 import (
-	"` + origin.Runtime + `/cli"
-%s)
+	"` + origin.Runtime + `/%[1]s"
+%[2]s)
 
-func main() { cli.Main(%sInfo, %sNew) }
+func main() { %[3]s.Main(%[4]sInfo, %[4]sNew) }
 `
 
-func mainText(importPath string) []byte {
+// mainPackage is the leaf of the runtime whose Main the program calls, by its name below the runtime.
+func (s *Source) mainPackage() string { return cmp.Or(s.Main, "cli") }
+
+// mainText is the main of the program; importPath is where the workflow is, "" for beside it.
+func (s *Source) mainText(importPath string) []byte {
+	leaf := s.mainPackage()
 	if importPath == "" {
-		return fmt.Appendf(nil, mainFile, "", "", "")
+		return fmt.Appendf(nil, mainFile, leaf, "", path.Base(leaf), "")
 	}
-	return fmt.Appendf(nil, mainFile, "\n\tworkflow "+strconv.Quote(importPath)+"\n", "workflow.", "workflow.")
+	return fmt.Appendf(nil, mainFile, leaf, "\n\tworkflow "+strconv.Quote(importPath)+"\n", path.Base(leaf), "workflow.")
 }
 
 // withoutMain renames func main of a Go file; ok is false when it has none.

@@ -245,7 +245,7 @@ func TestFindSeesChanges(t *testing.T) {
 	if _, ok := cache.Find(src.File); ok {
 		t.Error("found a program that is gone")
 	}
-	index, err := cache.index(src.File)
+	index, err := cache.index(src.File, src.Main)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type Source struct {
 	Output  string // the name `flowgen generate` gives its Go file
 	Package string // the package `flowgen generate` gives it
 	Inputs  []string
+	Main    string // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
 
 	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
 	// package will have, "" when it does not matter.
@@ -145,7 +146,7 @@ func (w *workspace) throwAway(src *Source, from origin.Origin) error {
 	w.dir, w.pattern = w.scratch, "."
 	w.flags = []string{"-mod=mod"}
 	w.env = append(w.env, "GOWORK=off")
-	return w.write(map[string][]byte{"go.mod": modText, "go.sum": sums, src.Output: flow, "main.go": mainText("")})
+	return w.write(map[string][]byte{"go.mod": modText, "go.sum": sums, src.Output: flow, "main.go": src.mainText("")})
 }
 
 // inModule overlays the user's module with the generated package and a main.
@@ -174,7 +175,7 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 		if err := w.embed(assets, virtual, overlay); err != nil {
 			return err
 		}
-		err = w.write(map[string][]byte{src.Output: flow, "main.go": mainText("")})
+		err = w.write(map[string][]byte{src.Output: flow, "main.go": src.mainText("")})
 	} else {
 		err = w.inPlace(src, dir, home, virtual, overlay)
 	}
@@ -184,7 +185,7 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 	if err := w.writeOverlay(overlay); err != nil {
 		return err
 	}
-	return w.provideRuntime(ctx, from, root, modText)
+	return w.provideRuntime(ctx, src, from, root, modText)
 }
 
 // inPlace builds the generated file as part of the folder's package, because the workflow uses functions of it.
@@ -201,13 +202,13 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 	if src.Package != "main" {
 		w.pattern = "./" + filepath.Base(virtual)
 		overlay[filepath.Join(virtual, "main.go")] = "main.go"
-		files["main.go"] = mainText(home)
+		files["main.go"] = src.mainText(home)
 		return w.write(files)
 	}
 	// The folder is a program already. Its main steps aside for the one that runs this workflow.
 	w.pattern = "."
 	overlay[filepath.Join(dir, filepath.Base(virtual)+".go")] = "main.go"
-	files["main.go"] = mainText("")
+	files["main.go"] = src.mainText("")
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return err
@@ -282,8 +283,8 @@ func (w *workspace) writeOverlay(overlay map[string]string) error {
 
 // provideRuntime sees to it that the module can import flowgen's runtime: as it is, or else with a copy of its go.mod
 // that requires it.
-func (w *workspace) provideRuntime(ctx context.Context, from origin.Origin, root string, modText []byte) error {
-	if _, err := w.output(ctx, "list", "-f={{.Dir}}", origin.Runtime+"/cli"); err == nil {
+func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin.Origin, root string, modText []byte) error {
+	if _, err := w.output(ctx, "list", "-f={{.Dir}}", origin.Runtime+"/"+src.mainPackage()); err == nil {
 		return nil
 	}
 	mod, err := modfile.Parse(filepath.Join(root, "go.mod"), modText, nil)
