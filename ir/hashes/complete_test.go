@@ -164,8 +164,8 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.GoCall{Func: &ir.GoFunc{}}, func(v *ir.GoCall) string { return verb(v) })
 	covers(t, ir.LLM{}, func(v *ir.LLM) string { return verb(v) }, "Model", "Span")
 	covers(t, ir.Agent{}, func(v *ir.Agent) string { return verb(v) }, "Agent", "Model", "Tools", "Pins", "Span") // those that check resolved count
-	covers(t, ir.Human{}, func(v *ir.Human) string { return verb(v) }, "Timeout", "Span")                         // Step.Timeout
-	covers(t, ir.ToolChoice{}, func(v *ir.ToolChoice) string { return verb(v) }, "Allow", "Open", "Span")         // the choices count
+	covers(t, ir.Human{}, func(v *ir.Human) string { return verb(v) }, "Span")
+	covers(t, ir.ToolChoice{}, func(v *ir.ToolChoice) string { return verb(v) }, "Allow", "Open", "Span") // the choices count
 
 	covers(t, ir.Node{Verb: &ir.Let{}}, func(n *ir.Node) string {
 		s := &check.Step{Node: n}
@@ -189,7 +189,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Policy{}, func(p *ir.Policy) string { return sumOf(func(x *text) { newM().policy(x, p) }) }, "SandboxSpan", "Span")
 	covers(t, ir.Model{}, func(q *ir.Model) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: q}})
-	}, "Name", "Key", "Price", "Span") // the key is that of Names
+	}, "Name", "Key", "Price", "Unbounded", "Span") // the key is that of Names; no bound is no bound, whether it is written or not
 	covers(t, ir.ModelParams{}, func(p *ir.ModelParams) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: &ir.Model{Params: *p}}})
 	})
