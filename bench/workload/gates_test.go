@@ -178,10 +178,6 @@ func TestAgentIsLinear(t *testing.T) {
 			}
 			return agentRun(t.Context(), w, turns)
 		}, 1.5, 330},
-		{"by hand, each message encoded once", func(turns int) error {
-			_, _, err := hand.incremental(t.Context(), task(turns))
-			return err
-		}, 1.5, 330},
 		{"by hand", func(turns int) error {
 			_, _, err := hand.run(t.Context(), task(turns))
 			return err

@@ -1,0 +1,368 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// The rows of the tables of Agent Tools 1.0, as they are seen from an agent: one test for a table, one part of it for each
+// row. docs/agent-spec.md says which row is held where.
+
+// object is what has JSON fields.
+func object(t *testing.T, v any) map[string]json.RawMessage {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+// holds compares a field.
+func holds(t *testing.T, fields map[string]json.RawMessage, name, want string) {
+	t.Helper()
+	if got := string(fields[name]); got != want {
+		t.Errorf("%s is %s, want %s", name, got, want)
+	}
+}
+
+// linker is an observer that knows where traces are.
+type linker struct{}
+
+func (linker) Observe(runtime.Event) {}
+func (linker) TraceURL(_ *runtime.Run, key string) string {
+	return "https://traces.example/" + key
+}
+
+// Agent Tools 3.1.
+func TestSpecOutputs(t *testing.T) {
+	work := plays(ask(`search {"q":"a"}`, `search {"q":"bad"}`), ask(`echo {"q":"b"}`, `search {"q":"bad 2"}`))
+	out := mustRun(t, &agent.Spec{Model: model(work), Tools: tools()}, runtime.WithObserver(linker{}))
+	nothing := mustRun(t, &agent.Spec{Model: model(plays(ask(`search {"q":"bad"}`))), Tools: tools()})
+	fields := object(t, out)
+	t.Run("response", func(t *testing.T) { holds(t, fields, "response", `"done"`) })
+	t.Run("tools_by_id", func(t *testing.T) {
+		var all map[string]struct {
+			ID string `json:"call_id"`
+		}
+		if err := json.Unmarshal(fields["tools_by_id"], &all); err != nil || len(all) != 4 {
+			t.Fatalf("%s: %v", fields["tools_by_id"], err)
+		}
+		for id, e := range all {
+			if e.ID != id || len(id) != 64 {
+				t.Errorf("receipt %q stands at %q", e.ID, id)
+			}
+		}
+	})
+	t.Run("tool_order", func(t *testing.T) {
+		want := []string{"t.search@3 ok", "t.search@3 RATE_LIMIT", "t.echo@1 ok", "t.search@3 RATE_LIMIT"}
+		if diff := cmp.Diff(want, codes(out)); diff != "" || len(out.ToolOrder) != 4 {
+			t.Error(diff)
+		}
+	})
+	t.Run("last_tool", func(t *testing.T) {
+		holds(t, object(t, out.LastTool), "call_id", `"`+out.ToolOrder[2]+`"`) // the last that succeeded
+		holds(t, object(t, nothing), "last_tool", "null")
+	})
+	t.Run("traces_url", func(t *testing.T) {
+		holds(t, fields, "traces_url", `"https://traces.example/review"`)
+		holds(t, object(t, nothing), "traces_url", "null")
+	})
+}
+
+// Agent Tools 3.2.
+func TestSpecEnvelope(t *testing.T) {
+	kept := runtime.Bind("t.kept@2", runtime.Reads, repeated, runtime.CacheForever())
+	drawn := runtime.Bind("t.drawn@1", runtime.Reads, func(ctx context.Context, in query) (string, error) {
+		for _, kind := range []string{"image", "table"} {
+			if err := runtime.Attach(ctx, runtime.Attachment{Kind: kind, URL: "https://files.example/" + kind, ContentType: kind + "/x", Bytes: 7}); err != nil {
+				return "", err
+			}
+		}
+		return in.Q, nil
+	})
+	spec := &agent.Spec{MaxResult: 1000, Tools: append(tools(), agent.Use("kept", kept, queryArgs, querySchema), agent.Use("drawn", drawn, queryArgs, querySchema)),
+		Model: model(plays(ask(`search {"q":"a"}`, `search {"q":"bad"}`), ask(`kept {"q":"x"}`), ask(`kept {"q":"x"}`), ask(`echo {"q":"`+strings.Repeat("y", 5000)+`"}`, `drawn {"q":"d"}`)))}
+	began := time.Now()
+	out := mustRun(t, spec, runtime.WithBlobs(blobs{}))
+	ended := time.Now()
+	var all []map[string]json.RawMessage
+	for _, e := range ordered(out) {
+		all = append(all, object(t, e))
+	}
+	good, bad, first, again, large, attached := all[0], all[1], all[2], all[3], all[4], all[5]
+	t.Run("call_id", func(t *testing.T) {
+		holds(t, good, "call_id", `"`+runtime.CallID("t.search@3", []byte(`{"q":"a"}`), "review[0]/search")+`"`)
+	})
+	t.Run("name", func(t *testing.T) { holds(t, good, "name", `"t.search"`) })
+	t.Run("version", func(t *testing.T) { holds(t, good, "version", `"3"`) })
+	t.Run("input", func(t *testing.T) { holds(t, good, "input", `{"q":"a"}`) })
+	t.Run("output", func(t *testing.T) {
+		holds(t, good, "output", `{"hits":["a","a!"]}`)
+		holds(t, bad, "output", "null")
+	})
+	t.Run("error", func(t *testing.T) {
+		holds(t, good, "error", "null")
+		holds(t, bad, "error", `{"code":"RATE_LIMIT","message":"slow down","details":null,"retry_after_s":2}`)
+	})
+	times := func(e map[string]json.RawMessage) (start, end time.Time) {
+		for name, into := range map[string]*time.Time{"t_start": &start, "t_end": &end} {
+			if err := json.Unmarshal(e[name], into); err != nil || into.Location() != time.UTC {
+				t.Errorf("%s is %s: %v", name, e[name], err)
+			}
+		}
+		return start, end
+	}
+	t.Run("t_start", func(t *testing.T) {
+		if start, _ := times(good); start.Before(began) || start.After(ended) {
+			t.Errorf("began at %v, the run at %v", start, began)
+		}
+	})
+	t.Run("t_end", func(t *testing.T) {
+		if start, end := times(good); end.Before(start) || end.After(ended) {
+			t.Errorf("from %v to %v", start, end)
+		}
+	})
+	t.Run("cached", func(t *testing.T) {
+		holds(t, first, "cached", "false")
+		holds(t, again, "cached", "true")
+		holds(t, again, "output", `"x"`)
+	})
+	t.Run("truncated", func(t *testing.T) {
+		holds(t, good, "truncated", "false")
+		holds(t, large, "truncated", "true")
+	})
+	t.Run("attachments", func(t *testing.T) {
+		holds(t, good, "attachments", "[]")
+		holds(t, large, "attachments", `[{"kind":"blob","url":"blob:1","content_type":"text/plain; charset=utf-8","bytes":5000}]`)
+		holds(t, attached, "attachments", `[{"kind":"image","url":"https://files.example/image","content_type":"image/x","bytes":7},`+
+			`{"kind":"table","url":"https://files.example/table","content_type":"table/x","bytes":7}]`)
+	})
+}
+
+// Agent Tools 3.3.
+func TestSpecTool(t *testing.T) {
+	var ran atomic.Int64
+	f := func(_ context.Context, in query) (found, error) { ran.Add(1); return found{[]string{in.Q}}, nil }
+	var auth, tenant string
+	called := runtime.Bind("t.called@7", runtime.Reads, func(ctx context.Context, in query) (found, error) {
+		i := runtime.ToolContext(ctx)
+		auth, tenant = i.Auth("KEY"), i.TenantID()
+		return f(ctx, in)
+	}, runtime.Secrets("KEY"))
+	one := func(tool agent.Tool, o ...runtime.Option) agent.Envelope {
+		t.Helper()
+		o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "the key", true }))
+		return ordered(mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{tool}}, o...))[0]
+	}
+	use := func(x *runtime.Tool[query, found]) agent.Tool { return agent.Use("tool", x, queryArgs, querySchema) }
+	e := one(use(called), runtime.WithTenant("acme"))
+	t.Run("name", func(t *testing.T) {
+		if e.Name != "t.called" || called.Name() != "t.called" {
+			t.Errorf("%s, %s", e.Name, called.Name())
+		}
+	})
+	t.Run("version", func(t *testing.T) {
+		if e.Version != "7" || called.Version() != "7" {
+			t.Errorf("%s, %s", e.Version, called.Version())
+		}
+	})
+	t.Run("input_schema", func(t *testing.T) {
+		var told []llm.Tool
+		s := script(func(turn int, c *llm.Conversation) (llm.Message, error) {
+			told = c.Tools
+			if turn == 0 {
+				return ask(`tool {"q":7}`), nil
+			}
+			return say("done"), nil
+		})
+		before := ran.Load()
+		out := mustRun(t, &agent.Spec{Model: model(s), Tools: []agent.Tool{use(runtime.Bind("t.called@7", runtime.Reads, f))}})
+		if string(told[0].Schema) != querySchema || codes(out)[0] != "t.called@7 VALIDATION_ERROR" || ran.Load() != before {
+			t.Errorf("told %s, %v", told[0].Schema, codes(out))
+		}
+	})
+	t.Run("output_schema", func(t *testing.T) {
+		type graded struct {
+			Grade string `json:"grade" flow:"enum=good|bad"`
+		}
+		wrong := runtime.Bind("t.grade@1", runtime.None, func(context.Context, query) (graded, error) { return graded{"so-so"}, nil })
+		if e := one(agent.Use("tool", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != runtime.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
+			t.Errorf("%+v", e.Error)
+		}
+	})
+	allowed := func(e runtime.Effects, policy ...runtime.Effects) bool {
+		x := runtime.Bind("t.effects@1", e, f)
+		out, err := run(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{use(x)}, Policy: &runtime.Policy{Effects: policy}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ordered(out)[0].Error == nil
+	}
+	t.Run("side_effects none", func(t *testing.T) {
+		if !allowed(runtime.None, runtime.None) || allowed(runtime.Reads, runtime.None) {
+			t.Error("a policy of none")
+		}
+	})
+	t.Run("side_effects reads", func(t *testing.T) {
+		if !allowed(runtime.Reads, runtime.None, runtime.Reads) || allowed(runtime.Writes, runtime.None, runtime.Reads) {
+			t.Error("a policy of reads")
+		}
+	})
+	t.Run("side_effects writes", func(t *testing.T) {
+		if !allowed(runtime.Writes, runtime.None, runtime.Reads, runtime.Writes) || allowed(runtime.External, runtime.None, runtime.Reads, runtime.Writes) {
+			t.Error("a policy of writes")
+		}
+	})
+	times := func(o ...runtime.ToolOption) int64 {
+		ran.Store(0)
+		x := runtime.Bind("t.cached@1", runtime.Reads, f, o...)
+		mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`), ask(`tool {"q":"a"}`))), Tools: []agent.Tool{use(x)}})
+		return ran.Load()
+	}
+	t.Run("cache none", func(t *testing.T) {
+		if n := times(); n != 2 {
+			t.Errorf("ran %d times", n)
+		}
+	})
+	t.Run("cache ttl", func(t *testing.T) {
+		if n := times(runtime.CacheFor(time.Hour)); n != 1 {
+			t.Errorf("ran %d times", n)
+		}
+	})
+	t.Run("cache_ttl_s", func(t *testing.T) {
+		if n := times(runtime.CacheFor(1)); n != 2 { // a nanosecond
+			t.Errorf("ran %d times", n)
+		}
+	})
+	t.Run("cache forever", func(t *testing.T) {
+		if n := times(runtime.CacheForever()); n != 1 {
+			t.Errorf("ran %d times", n)
+		}
+	})
+	t.Run("execute", func(t *testing.T) {
+		if got := encoded(t, e.Output); got != `{"hits":["a"]}` {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("auth", func(t *testing.T) {
+		if auth != "the key" || strings.Contains(encoded(t, e), "the key") {
+			t.Errorf("%q; %s", auth, encoded(t, e))
+		}
+	})
+	t.Run("tenant_id", func(t *testing.T) {
+		if tenant != "acme" {
+			t.Errorf("%q", tenant)
+		}
+	})
+}
+
+// Agent Tools 3.4: each code as it comes about, and the model is told it.
+func TestSpecErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/429" {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done()
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer server.Close()
+	defer httptool.CloseIdleConnections()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	get := func(url string) agent.Tool {
+		return agent.Use("tool", httptool.Text("t.get@1", runtime.Reads, func(query) httptool.Request {
+			return httptool.Request{Method: "GET", URL: httptool.URL(url)}
+		}, httptool.Allow("loopback")), queryArgs, querySchema)
+	}
+	fine := agent.Use("tool", echo, queryArgs, querySchema)
+	isolated := runtime.Bind("t.isolated@1", runtime.None, repeated, runtime.Require(runtime.Process),
+		runtime.Obtain(func(context.Context, runtime.Tier) (runtime.Tier, error) {
+			return runtime.Native, fmt.Errorf("no Landlock here")
+		}))
+	secret := runtime.Bind("t.secret@1", runtime.None, repeated, runtime.Secrets("KEY"))
+	panics := runtime.Bind("t.panics@1", runtime.None, func(context.Context, query) (string, error) { panic("oh") })
+	call := func(t *testing.T, tool agent.Tool, what string) (*runtime.ToolError, string) {
+		t.Helper()
+		var told string
+		s := script(func(turn int, c *llm.Conversation) (llm.Message, error) {
+			if turn == 0 {
+				return ask(what), nil
+			}
+			told = c.Messages[len(c.Messages)-1].Results[0].Text
+			return say("done"), nil
+		})
+		n := *node
+		n.Timeout = 5 * time.Second
+		out, err := agent.Run(start(t, runtime.WithSecrets(func(string) (string, bool) { return "", false })), &n, &agent.Spec{Model: model(s), Tools: []agent.Tool{tool}}, llm.Prompt{Text: "Go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ordered(out)[0].Error, told
+	}
+	is := func(want runtime.Code, tool agent.Tool, what string) func(t *testing.T) {
+		return func(t *testing.T) {
+			te, told := call(t, tool, what)
+			if te == nil || te.Code != want || !strings.HasPrefix(told, `{"code":"`+string(want)+`","message":"`) {
+				t.Errorf("%v, and the model is told %s", te, told)
+			}
+		}
+	}
+	late := runtime.Bind("t.late@1", runtime.Reads, func(ctx context.Context, _ query) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	t.Run("VALIDATION_ERROR", is(runtime.ValidationError, fine, `tool {"q":7}`))
+	t.Run("TIMEOUT", is(runtime.Timeout, agent.Use("tool", late, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("RATE_LIMIT", is(runtime.RateLimit, get(server.URL+"/429"), `tool {"q":"a"}`))
+	t.Run("POLICY_DENIED", is(runtime.PolicyDenied, fine, `another {"q":"a"}`))
+	t.Run("AUTH_REQUIRED", is(runtime.AuthRequired, agent.Use("tool", secret, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("PROVIDER_ERROR", is(runtime.ProviderError, get(server.URL+"/500"), `tool {"q":"a"}`))
+	t.Run("NETWORK_ERROR", is(runtime.NetworkError, get("http://"+closed.Addr().String()), `tool {"q":"a"}`))
+	t.Run("SANDBOX_ERROR", is(runtime.SandboxError, agent.Use("tool", isolated, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("UNKNOWN", is(runtime.Unknown, agent.Use("tool", panics, queryArgs, querySchema), `tool {"q":"a"}`))
+	limited, told := call(t, get(server.URL+"/429"), `tool {"q":"a"}`)
+	t.Run("message", func(t *testing.T) {
+		if !strings.HasSuffix(limited.Message, "answered 429 Too Many Requests") {
+			t.Errorf("%q", limited.Message)
+		}
+	})
+	t.Run("details", func(t *testing.T) {
+		if status, _ := limited.Details.Get("status"); status.Int() != 429 || !strings.Contains(told, `"details":{"status":429,`) {
+			t.Errorf("%v, told %s", limited.Details, told)
+		}
+	})
+	t.Run("retry_after_s", func(t *testing.T) {
+		if limited.RetryAfterS == nil || *limited.RetryAfterS != 7 || !strings.Contains(told, `"retry_after_s":7`) {
+			t.Errorf("%v, told %s", limited.RetryAfterS, told)
+		}
+	})
+}
