@@ -137,6 +137,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
 		a.fmtCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
+	root.AddCommand(a.inspectCommand()) // what was recorded
 	for _, c := range root.Commands() {
 		wrongUsage(c)
 	}

@@ -136,7 +136,7 @@ func hostSystem() *system {
 	}
 }
 
-var verbs = []string{"run", "graph", "plan", "manifest", "version", "help"}
+var verbs = []string{"run", "graph", "plan", "manifest", "version", "help", "inspect"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -154,6 +154,8 @@ func run(s *system, w *workflow) int {
 		return describe(s, w.info, verb, w.info.Plan, PlanText, args)
 	case "manifest":
 		return describe(s, w.info, verb, w.info.Manifest, ManifestText, args)
+	case "inspect":
+		return inspectCommand(s, w.info, args)
 	case "version":
 		return versionCommand(s, w.info, args)
 	case "help":

@@ -114,6 +114,7 @@ func usage(info *runtime.Info) string {
 		{"graph [--format mermaid|dot]", "print the workflow's graph"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},
+		{"inspect [RUN [CALL]]", "list the recorded runs, or show one"},
 		{"version", "print versions"},
 	})
 	if len(info.Input) > 0 {

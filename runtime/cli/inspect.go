@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+)
+
+const inspectHelp = `Usage: inspect [RUN [CALL]] [--format text|json] [--runs DIR]
+
+Without RUN it lists the recorded runs. RUN is the name of a run, the beginning of
+one, latest, or a file with a journal. CALL is the key of a call or the beginning of
+its call_id, and shows the call whole; the path of a node shows all of its calls.
+`
+
+// Inspect answers `flowgen inspect`: it shows recorded runs of any workflow, as compiled programs do of their own. It
+// returns the exit code.
+func Inspect(stdout, stderr io.Writer, args []string) int {
+	s := hostSystem()
+	s.args, s.stdout, s.stderr = args, stdout, stderr
+	return inspectCommand(s, &runtime.Info{}, args)
+}
+
+// inspectCommand shows what was recorded about runs. info's name, unless it is empty, is the workflow that "latest"
+// is about.
+func inspectCommand(s *system, info *runtime.Info, args []string) int {
+	set := newFlagSet()
+	format := set.String("format", "text", "")
+	dir := set.String("runs", "", "")
+	rest, err := parseFlags(set, args)
+	switch {
+	case isHelp(err):
+		return s.print(inspectHelp)
+	case err != nil:
+		s.complain(flagMistake([]string{"format", "runs", "help"}, err))
+		return exitUsage
+	case len(rest) > 2:
+		s.complain(mistake{"unexpected argument " + rest[2], "write inspect RUN or inspect RUN CALL"})
+		return exitUsage
+	case *format != "text" && *format != "json":
+		s.complain(mistake{"there is no format " + *format, "write --format text or --format json"})
+		return exitUsage
+	}
+	said := runtime.Journaling{}
+	if info.Journal != nil {
+		said = *info.Journal
+	}
+	where := cmp.Or(*dir, s.env("FLOWGEN_RUNS"), filepath.FromSlash(said.Dir), filepath.FromSlash(runs.DefaultDir))
+	in := &inspector{s: s, folder: runs.Open(where, runs.Options{}), json: *format == "json", paper: paperOf(s)}
+	if len(rest) == 0 {
+		return in.list()
+	}
+	id, j, err := in.folder.Named(info.Name, rest[0])
+	if err != nil {
+		m := mistake{err.Error(), ""}
+		if errors.Is(err, runs.ErrNoRun) {
+			m.help = "inspect without a name lists the runs; --runs names their folder"
+			s.complain(m)
+			return exitUsage
+		}
+		s.complain(m)
+		return exitFault
+	}
+	if len(rest) == 1 {
+		return in.run(inspectionOf(id, j))
+	}
+	return in.call(id, j, rest[1])
+}
+
+// paper is what text is written for.
+type paper struct {
+	wide  int // columns; 0: no terminal, and lines are as long as they are
+	style style
+}
+
+// paperOf looks at standard output, which need not be the terminal that progress is shown on.
+func paperOf(s *system) paper {
+	file, ok := s.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return paper{style: style{glyphs: plainGlyphs, ellipsis: "..."}}
+	}
+	sc := paper{style: newStyle(s.env)}
+	sc.style.colour = sc.style.colour && s.env("TERM") != "dumb"
+	if wide, _, err := term.GetSize(int(file.Fd())); err == nil {
+		sc.wide = wide
+	}
+	return sc
+}
+
+// inspector shows runs, in one format.
+type inspector struct {
+	s      *system
+	folder *runs.Folder
+	json   bool
+	paper  paper
+}
+
+func (in *inspector) show(v any, text func(*sheet)) int {
+	if in.json {
+		out, err := encode(v)
+		if err != nil {
+			in.s.complain(mistake{err.Error(), ""})
+			return exitFault
+		}
+		return in.s.print(string(out))
+	}
+	t := &sheet{paper: in.paper}
+	text(t)
+	return in.s.print(t.b.String())
+}
+
+func (in *inspector) list() int {
+	list, err := in.folder.List()
+	if err != nil {
+		in.s.complain(mistake{"cannot list the runs: " + err.Error(), "--runs or FLOWGEN_RUNS names their folder"})
+		return exitFault
+	}
+	return in.show(list, func(t *sheet) { t.runs(in.folder.Dir(), list) })
+}
+
+func (in *inspector) run(i *inspection) int {
+	return in.show(i, func(t *sheet) { t.inspection(i) })
+}
+
+// call shows what name stands for in a run: one call whole, or those of a node.
+func (in *inspector) call(id string, j *journal.Journal, name string) int {
+	all := j.Records()
+	found := callsNamed(all, name)
+	if len(found) > 0 {
+		return in.show(found, func(t *sheet) {
+			for n, r := range found {
+				if n > 0 {
+					t.text("")
+				}
+				t.record(j, r)
+			}
+		})
+	}
+	whole := inspectionOf(id, j)
+	whole.Calls = slices.DeleteFunc(whole.Calls, func(c inspectedCall) bool {
+		path := journal.NodePath(c.Key)
+		return path != name && !strings.HasPrefix(path, name+"/")
+	})
+	if len(whole.Calls) > 0 {
+		return in.show(whole.Calls, func(t *sheet) { t.timeline(whole.Calls, whole.Took) })
+	}
+	m := mistake{"run " + id + " has no call " + name, "inspect " + id + " shows its calls"}
+	keys := make([]string, len(all))
+	for i, r := range all {
+		keys[i] = r.Key
+	}
+	if near := nearest(name, keys); near != "" {
+		m.help = "did you mean " + near + "?"
+	}
+	in.s.complain(m)
+	return exitUsage
+}
+
+// leastCallID is how much of a call_id must be given, in digits.
+const leastCallID = 6
+
+// callsNamed returns the attempts of the call with a key, or with a call_id that begins so.
+func callsNamed(all []journal.Record, name string) []journal.Record {
+	var byKey, byID []journal.Record
+	for _, r := range all {
+		if r.Key == name {
+			byKey = append(byKey, r)
+		}
+		if len(name) >= leastCallID && strings.HasPrefix(r.CallID, name) {
+			byID = append(byID, r)
+		}
+	}
+	if byKey != nil {
+		return byKey
+	}
+	return byID
+}

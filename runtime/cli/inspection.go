@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+)
+
+// inspection is what `inspect RUN` tells about a run, as JSON.
+type inspection struct {
+	ID       string          `json:"id"`
+	Workflow string          `json:"workflow"`
+	Begin    time.Time       `json:"begin"`
+	Took     time.Duration   `json:"took_ns"`           // until its end, or until the last thing known of it
+	Outcome  journal.Outcome `json:"outcome"`           // "": it runs, or was stopped without a word
+	Failure  string          `json:"failure,omitempty"` // of a run that failed
+	Graph    string          `json:"graph,omitempty"`
+	Program  string          `json:"program,omitempty"`
+	Lock     string          `json:"lock,omitempty"`
+	Sync     string          `json:"sync,omitempty"`
+	Tenant   string          `json:"tenant,omitempty"`
+	From     string          `json:"from,omitempty"` // the run that it was forked from
+	Seed     uint64          `json:"seed,string"`
+	Input    json.RawMessage `json:"input,omitempty"`
+	Output   json.RawMessage `json:"output,omitempty"`
+
+	Waiting []openQuestion  `json:"waiting"`  // questions without an answer
+	InDoubt []doubtful      `json:"in_doubt"` // calls that write, had begun and have no result
+	Totals  totals          `json:"totals"`
+	Calls   []inspectedCall `json:"calls"` // in the order of their beginnings
+}
+
+// openQuestion is a question that waits for a person.
+type openQuestion struct {
+	Key      string   `json:"key"`
+	Question string   `json:"question"`
+	Type     string   `json:"type"`
+	Choices  []string `json:"choices,omitempty"`
+}
+
+// doubtful is a call of which nobody knows whether it has happened.
+type doubtful struct {
+	Key     string `json:"key"`
+	Attempt int    `json:"attempt"`
+	Tool    string `json:"tool"`
+	CallID  string `json:"call_id"`
+}
+
+// totals sum up a run. Costs and tokens are of attempts that have ended; of those that have not nobody knows.
+type totals struct {
+	Calls     int           `json:"calls"`
+	Attempts  int           `json:"attempts"`
+	Cached    int           `json:"cached"`
+	Failed    int           `json:"failed"`    // attempts
+	Cancelled int           `json:"cancelled"` // attempts
+	Open      int           `json:"open"`      // attempts without a result
+	Tokens    int64         `json:"tokens"`
+	CostUSD   runtime.USD   `json:"cost_usd"`
+	Busy      time.Duration `json:"busy_ns"` // the sum of all attempts
+}
+
+// The states of a call.
+const (
+	callDone      = "done"
+	callFailed    = "failed"
+	callCancelled = "cancelled"
+	callOpen      = "open"     // it runs, or ran when the program was stopped
+	callInDoubt   = "in_doubt" // as open, and it may have changed something
+	callWaiting   = "waiting"  // for a person
+)
+
+// inspectedCall is one attempt without what went in and came out.
+type inspectedCall struct {
+	Key       string             `json:"key"`
+	Attempt   int                `json:"attempt"`
+	State     string             `json:"state"`
+	Tool      string             `json:"tool"`
+	Effects   string             `json:"effects"`
+	CallID    string             `json:"call_id"`
+	Start     time.Duration      `json:"start_ns"`
+	End       time.Duration      `json:"end_ns"` // of an open one the same as start_ns
+	Cached    bool               `json:"cached"`
+	Truncated bool               `json:"truncated,omitempty"`
+	Denied    bool               `json:"denied,omitempty"` // by the policy: the tool was not called
+	Sandbox   string             `json:"sandbox,omitempty"`
+	Tokens    int64              `json:"tokens"`
+	CostUSD   runtime.USD        `json:"cost_usd"`
+	Error     *runtime.ToolError `json:"error,omitempty"`
+	Cancelled string             `json:"cancelled,omitempty"` // by whom: scope or run
+	Node      string             `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
+}
+
+// inspectionOf reads all of a journal.
+func inspectionOf(id string, j *journal.Journal) *inspection {
+	h, end := j.Header(), j.Finish()
+	i := &inspection{ID: id, Workflow: h.Workflow, Begin: h.Begin, Took: max(end.At, 0), Outcome: end.Outcome, Failure: end.Failure,
+		Graph: h.Graph, Program: h.Program, Lock: h.Lock, Sync: h.Sync, Tenant: h.Tenant, From: h.From, Seed: h.Seed,
+		Input: h.Input, Output: end.Output,
+		Waiting: []openQuestion{}, InDoubt: []doubtful{}, Calls: []inspectedCall{}}
+	keys := map[string]bool{}
+	for _, r := range j.Records() {
+		c := i.state(j, &r)
+		i.Calls = append(i.Calls, c)
+		i.Totals.add(&c)
+		keys[r.Key] = true
+		i.Took = max(i.Took, c.End)
+	}
+	i.Totals.Calls = len(keys)
+	slices.SortStableFunc(i.Calls, func(a, b inspectedCall) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	return i
+}
+
+// state tells what became of an attempt.
+func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
+	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
+		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Denied: r.Denied, Sandbox: r.Sandbox,
+		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Cancelled: r.Cancelled, Node: r.Node}
+	c.End = max(r.End, c.Start) // clocks of two programs may differ
+	switch {
+	case r.Done && r.Cancelled != "":
+		c.State = callCancelled
+	case r.Done && r.Error != nil:
+		c.State = callFailed
+	case r.Done:
+	case r.Tool == runtime.HumanTool:
+		c.State = callOpen
+		if _, answered := j.Answer(r.Key); !answered {
+			c.State = callWaiting
+			i.Waiting = append(i.Waiting, questionOf(r))
+		}
+	case r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String():
+		c.State = callOpen
+		if _, decided := j.Decision(r.Key, r.Attempt); !decided {
+			c.State = callInDoubt
+			i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
+		}
+	default:
+		c.State = callOpen
+	}
+	if !r.Done { // what an intent says is the most that it can take
+		c.End, c.Tokens, c.CostUSD = c.Start, 0, 0
+	}
+	return c
+}
+
+// questionOf reads the input of a question; one that cannot be read is only named.
+func questionOf(r *journal.Record) openQuestion {
+	q := openQuestion{Key: r.Key}
+	var asked runtime.Question
+	if json.Unmarshal(r.Input, &asked) == nil {
+		q.Question, q.Type, q.Choices = asked.Text, asked.Type, asked.Choices
+	}
+	return q
+}
+
+func (t *totals) add(c *inspectedCall) {
+	t.Attempts++
+	t.Tokens += c.Tokens
+	t.CostUSD += c.CostUSD
+	t.Busy += c.End - c.Start
+	if c.Cached {
+		t.Cached++
+	}
+	switch c.State {
+	case callFailed:
+		t.Failed++
+	case callCancelled:
+		t.Cancelled++
+	case callOpen, callInDoubt, callWaiting:
+		t.Open++
+	}
+}

@@ -1,0 +1,42 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+)
+
+// maxFile bounds a journal that is given as a file, in bytes.
+const maxFile = 1 << 30
+
+// Named reads what name stands for: a run that Find knows, or a file with a journal, whose name ends in .jsonl. id is
+// the run's name, or the file's.
+func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, err error) {
+	if !strings.HasSuffix(name, ".jsonl") {
+		if id, err = f.Find(workflow, name); err != nil {
+			return "", nil, err
+		}
+		j, err = f.Read(id)
+		return id, j, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = errors.New("it is too large")
+	}
+	if err == nil {
+		j, err = journal.Parse(text)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return name, j, nil
+}
