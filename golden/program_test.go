@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/flowgen-dev/flowgen/runtime/torture"
 )
 
 // A golden run is what stands in want/run.json: an input, and what comes of it. Exactly one of result and error is set.
@@ -27,6 +29,8 @@ type request struct {
 	Case   string            `json:"case"`
 	Seeds  int               `json:"seeds"`
 	Inputs []json.RawMessage `json:"inputs"`
+
+	Torture *torment `json:"torture,omitempty"` // instead of all that
 }
 
 // A report is its answer.
@@ -34,6 +38,8 @@ type report struct {
 	Case     string      `json:"case"`
 	Runs     []goldenRun `json:"runs"`
 	Problems []string    `json:"problems"`
+
+	Torture *torture.Report `json:"torture,omitempty"`
 }
 
 // seeds is how many schedules, each with and without faults, the simulator tries for every run. Command tools are real

@@ -343,7 +343,8 @@ func (o *op[In, Out]) copyOut() error {
 func (r *Run) again(h *Head, err error) (bool, error) {
 	retry := h.Node.Retry
 	te := toolError(err)
-	if retry == nil || te == nil || h.refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
+	refused := h.refused || h.Beside != nil && h.Beside.Denied // also when a journal says so
+	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
 		return false, err
 	}
 	wait := retry.wait(int(h.Attempt), te.RetryAfterS, func() float64 {

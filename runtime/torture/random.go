@@ -58,7 +58,7 @@ func (r *random) text() string {
 func (r *random) int() int64 {
 	switch r.n(24) {
 	case 0:
-		return 1 << 40
+		return 1 << 20
 	case 1:
 		return -int64(r.n(1000))
 	case 2, 3, 4:

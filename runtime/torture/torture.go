@@ -86,12 +86,15 @@ type Options struct {
 	Workers int           // trials at a time; 0: as many as there are processors
 	// Real are the tools, by name@version, that run. They should be pure functions. All others are fake.
 	Real []string
-	// Inputs are used in turn; nil: random ones that fit.
+	// Inputs are used in turn; with Random, every other trial has a random one that fits. nil: all have.
 	Inputs [][]byte
+	Random bool
 	// EveryCrash crashes every run at every point, instead of at one that the seed chooses.
 	EveryCrash bool
 	// Patience is how long a trial may take in real time; 0: 30 s.
 	Patience time.Duration
+	// Together says that other goroutines come and go in this process: whether some are left is then not looked at.
+	Together bool
 	// Stop ends the campaign after that many findings; 0: 10.
 	Stop int
 }
@@ -124,7 +127,8 @@ type Counts struct {
 	Cut int64
 }
 
-func (c *Counts) add(d Counts) {
+// Add adds other counts.
+func (c *Counts) Add(d Counts) {
 	c.Trials += d.Trials
 	c.Runs += d.Runs
 	c.Calls += d.Calls
@@ -165,7 +169,7 @@ func Run(ctx context.Context, w *Workflow, o Options) Report {
 		ctx, cancel = context.WithTimeout(ctx, o.Time)
 		defer cancel()
 	}
-	if c.work(ctx) {
+	if c.work(ctx) && !o.Together {
 		c.leaks(before)
 	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Seed, b.Seed) })
@@ -222,7 +226,7 @@ func (c *campaign) patiently(i uint64) bool {
 	case t := <-done:
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.counts.add(t.counts)
+		c.counts.Add(t.counts)
 		c.findings = append(c.findings, t.findings...)
 		return true
 	case <-timer.C:
@@ -270,7 +274,7 @@ func (r Report) Text() string {
 		fmt.Fprintf(&b, "%d outputs could not be made to fit their schema\n", r.Unfit)
 	}
 	if r.Cut > 0 {
-		fmt.Fprintf(&b, "%d trials were cut short after %d calls\n", r.Cut, mostCalls)
+		fmt.Fprintf(&b, "%d trials were given up: a run made more than %d calls, or took longer than %v\n", r.Cut, mostCalls, longest)
 	}
 	return b.String()
 }

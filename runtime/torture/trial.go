@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -14,6 +15,9 @@ import (
 
 // mostCalls is how many attempts a run may make before its trial is given up.
 const mostCalls = 3000
+
+// longest is how long a run may take in real time before its trial is given up. Loops notice that, tools need not.
+const longest = time.Second
 
 // trial is everything that follows from one seed.
 type trial struct {
@@ -26,7 +30,7 @@ type trial struct {
 	byOutcome map[string]string // results of runs by the outcomes of their calls
 	counts    Counts
 	findings  []Finding
-	cut       bool
+	cut       atomic.Bool // given up
 }
 
 const maxFindings = 3 // of a trial: what follows from one mistake is of no interest
@@ -46,10 +50,10 @@ func (c *campaign) trial(seed uint64) *trial {
 		real = nil
 	}
 	t.world = newWorld(seed, real, faulty, t.problem)
-	if list := c.opts.Inputs; len(list) > 0 {
-		t.input = list[seed%uint64(len(list))]
-	} else {
+	if list := c.opts.Inputs; len(list) == 0 || c.opts.Random && t.rng.one(2) {
 		t.input = c.workflow.input(t.rng)
+	} else {
+		t.input = list[t.rng.n(len(list))]
 	}
 	func() {
 		defer func() {
@@ -60,7 +64,7 @@ func (c *campaign) trial(seed uint64) *trial {
 		t.all()
 	}()
 	t.counts.Faults, t.counts.Unfit = int64(t.world.faults), int64(t.world.unfit)
-	if t.cut {
+	if t.cut.Load() {
 		t.counts.Cut = 1
 		t.findings = nil // of a run that was broken off
 	}
@@ -98,7 +102,7 @@ func (t *trial) all() {
 	}
 }
 
-func (t *trial) over() bool { return t.cut || len(t.findings) > 0 }
+func (t *trial) over() bool { return t.cut.Load() || len(t.findings) > 0 }
 
 // entry is a moment of a run with the record that the journal then has.
 type entry struct {
@@ -132,6 +136,8 @@ func (t *trial) run(what string, w *world, p plan) *life {
 	schedule := t.rng.next()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	giveUp := func() { t.cut.Store(true); cancel() }
+	defer time.AfterFunc(longest, giveUp).Stop()
 	stopped := false
 	seen := map[call]bool{}
 	o := sim.Options{Latency: t.latency(schedule, "latency"), Reply: t.latency(schedule, "reply")}
@@ -145,8 +151,7 @@ func (t *trial) run(what string, w *world, p plan) *life {
 		case seen[c]:
 			t.problem("keys", m.Op.Head().Node.Pos, "two calls have the key %s", c)
 		case len(seen) >= mostCalls:
-			t.cut = true
-			cancel()
+			giveUp()
 		}
 		seen[c] = true
 	}

@@ -79,7 +79,8 @@ func (w *world) standIn(_ context.Context, op runtime.Op, out any, tool func() e
 	if err != nil {
 		return err
 	}
-	w.enter(c, h)
+	_, model := out.(*llm.Reply)
+	w.enter(c, h, model)
 	fault, after := w.fault(c)
 	if fault != nil && !after {
 		return fault
@@ -97,10 +98,13 @@ func (w *world) standIn(_ context.Context, op runtime.Op, out any, tool func() e
 }
 
 // enter counts the attempt and checks that it may be done.
-func (w *world) enter(c call, h *runtime.Head) {
+func (w *world) enter(c call, h *runtime.Head, model bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.done[c]++
+	if model {
+		w.models[h.Tool] = true
+	}
 	switch {
 	case w.closed != "":
 		w.problem("offline", h.Node.Pos, "call %s of tool %s was executed %s", c, h.Tool, w.closed)
@@ -161,7 +165,6 @@ func (w *world) fake(h *runtime.Head, in []byte, out any) error {
 	if reply, ok := out.(*llm.Reply); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.models[h.Tool] = true
 		return w.answer(r, h, in, reply)
 	}
 	v := reflect.ValueOf(out).Elem()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/torture"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -21,12 +22,16 @@ type request struct {
 	Case   string            `json:"case"`
 	Seeds  int               `json:"seeds"`
 	Inputs []json.RawMessage `json:"inputs"`
+
+	Torture *torment `json:"torture"` // instead of all that
 }
 
 type report struct {
 	Case     string      `json:"case"`
 	Runs     []goldenRun `json:"runs"`
 	Problems []string    `json:"problems"`
+
+	Torture *torture.Report `json:"torture,omitempty"`
 }
 
 type goldenRun struct {
@@ -40,6 +45,8 @@ type goldenRun struct {
 type flow struct {
 	info *runtime.Info
 	run  func(ctx context.Context, input []byte, o ...runtime.Option) outcome
+
+	torture *torture.Workflow
 }
 
 // An outcome is what came of a run. At most one field is set.
@@ -51,7 +58,7 @@ var flows = map[string]*flow{}
 func add[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](name string, info *runtime.Info, start func(...runtime.Option) (W, error)) {
-	flows[name] = &flow{info: info, run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
+	flows[name] = &flow{info: info, torture: torture.Of(info, start), run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
 		var in In
 		if err := runtime.Decode(input, &in); err != nil {
 			return outcome{err: "input: " + err.Error()}
@@ -109,8 +116,9 @@ func main() {
 	stop()
 	for begin := time.Now(); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Since(begin) > 2*time.Second {
-			fmt.Fprintf(os.Stderr, "%d goroutines are left\n", goruntime.NumGoroutine()-before)
-			os.Exit(3)
+			left := fmt.Sprintf("%d goroutines are left by this case or another one", goruntime.NumGoroutine()-before)
+			reports[0].Problems = append(reports[0].Problems, left)
+			break
 		}
 	}
 	enc := json.NewEncoder(os.Stdout)
@@ -128,6 +136,9 @@ func answer(q request) (r report) {
 	if f == nil {
 		r.Problems = append(r.Problems, "the case is not linked")
 		return r
+	}
+	if q.Torture != nil {
+		return tortured(f, q)
 	}
 	for i, input := range q.Inputs {
 		t := &trial{flow: f, input: input, seeds: q.Seeds, byOutcome: map[string]outcome{}}
