@@ -49,33 +49,58 @@ const (
 	commandSeeds = 6
 )
 
-// TestRuns links the cases with want/run.json into one program, which runs every input directly, recorded, replayed,
-// and in the simulator.
+// TestRuns links the cases into one program, which runs every input of want/run.json directly, recorded, replayed, and in
+// the simulator. Then all cases are tortured.
 func TestRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links a program")
 	}
+	var list []*testcase
+	byName := map[string]*testcase{}
+	only := os.Getenv("TORTURE_CASE")
+	for _, c := range corpus(t) {
+		if c.code != "" && (only == "" || only == c.name) {
+			list = append(list, c)
+			byName[c.name] = c
+		}
+	}
+	exe := link(t, byName)
+	if only == "" {
+		runInputs(t, exe, list)
+	}
+	t.Run("torture", func(t *testing.T) { runTorture(t, exe, list) })
+}
+
+// inputs are those of want/run.json.
+func (c *testcase) inputs(t *testing.T) (list []json.RawMessage) {
+	if !c.has("want/run.json") {
+		return nil
+	}
+	var runs []goldenRun
+	if err := json.Unmarshal([]byte(c.section("want/run.json")), &runs); err != nil {
+		t.Fatalf("%s: want/run.json: %v", c.name, err)
+	}
+	for _, run := range runs {
+		list = append(list, run.Input)
+	}
+	return list
+}
+
+func runInputs(t *testing.T, exe string, list []*testcase) {
 	var requests []request
 	byName := map[string]*testcase{}
-	for _, c := range corpus(t) {
-		if c.code == "" || !c.has("want/run.json") {
+	for _, c := range list {
+		if !c.has("want/run.json") {
 			continue
 		}
-		var runs []goldenRun
-		if err := json.Unmarshal([]byte(c.section("want/run.json")), &runs); err != nil {
-			t.Fatalf("%s: want/run.json: %v", c.name, err)
-		}
-		r := request{Case: c.name, Seeds: seeds}
+		r := request{Case: c.name, Seeds: seeds, Inputs: c.inputs(t)}
 		if strings.Contains(c.code, "exectool.") || strings.Contains(c.code, "pytool.") || strings.Contains(c.code, "jstool.") {
 			r.Seeds = commandSeeds
-		}
-		for _, run := range runs {
-			r.Inputs = append(r.Inputs, run.Input)
 		}
 		requests = append(requests, r)
 		byName[c.name] = c
 	}
-	for _, r := range ask(t, link(t, byName), requests) {
+	for _, r := range ask(t, exe, requests) {
 		c := byName[r.Case]
 		t.Run(r.Case, func(t *testing.T) {
 			for _, p := range r.Problems {
@@ -153,7 +178,7 @@ func link(t *testing.T, cases map[string]*testcase) string {
 // ask runs the program in an empty folder.
 func ask(t *testing.T, exe string, requests []request) []report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Hour) // the test has a shorter one
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Dir = t.TempDir()
@@ -169,6 +194,7 @@ func ask(t *testing.T, exe string, requests []request) []report {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
+	t.Logf("%v of processor time", (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond))
 	var reports []report
 	if err := json.Unmarshal(stdout.Bytes(), &reports); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package golden_test
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strconv"
@@ -22,52 +21,47 @@ type torment struct {
 	Random bool     `json:"random"` // inputs too; with those an unbounded loop may have no end
 }
 
-// trials is how many seeds every case is tried with. TORTURE_TRIALS says another number, TORTURE_SEED the first one.
-const trials = 1000
+// trials is how many seeds every case is tried with: in CI, and elsewhere. TORTURE_TRIALS says another number, TORTURE_SEED
+// the first one, and TORTURE_CASE the only case.
+const (
+	trials        = 1000
+	trialsOutside = 100
+	trialsRace    = 20
+)
 
-// TestTorture runs every case that can be linked in a simulation, with tools that are pure functions and fakes of all
-// others: under other schedules, with faults, cancelled, under caps, crashed, resumed and replayed.
-func TestTorture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links a program")
+func tormentFromEnv() torment {
+	q := torment{Trials: trialsOutside}
+	if os.Getenv("CI") != "" {
+		q.Trials = trials
 	}
-	campaign := torment{Trials: trials}
 	if raceDetector {
-		campaign.Trials = 30
+		q.Trials = trialsRace
 	}
 	if n, err := strconv.Atoi(os.Getenv("TORTURE_TRIALS")); err == nil {
-		campaign.Trials = n
+		q.Trials = n
 	}
 	if n, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64); err == nil {
-		campaign.Seed = n
+		q.Seed = n
 	}
-	only := os.Getenv("TORTURE_CASE")
+	return q
+}
+
+// runTorture runs every case in a simulation, with tools that are pure functions and fakes of all others: under other
+// schedules, with faults, cancelled, under caps, crashed, resumed and replayed.
+func runTorture(t *testing.T, exe string, list []*testcase) {
+	campaign := tormentFromEnv()
 	var requests []request
-	byName := map[string]*testcase{}
-	for _, c := range corpus(t) {
-		if c.code == "" || only != "" && only != c.name {
-			continue
-		}
-		q := request{Case: c.name, Torture: &torment{campaign.Seed, campaign.Trials, pureTools(c.workflow), !strings.Contains(c.section(c.root()), "unbounded")}}
-		if c.has("want/run.json") {
-			var runs []goldenRun
-			if err := json.Unmarshal([]byte(c.section("want/run.json")), &runs); err != nil {
-				t.Fatalf("%s: want/run.json: %v", c.name, err)
-			}
-			for _, run := range runs {
-				q.Inputs = append(q.Inputs, run.Input)
-			}
-		}
-		requests = append(requests, q)
-		byName[c.name] = c
+	for _, c := range list {
+		one := campaign
+		one.Real, one.Random = pureTools(c.workflow), !strings.Contains(c.section(c.root()), "unbounded")
+		requests = append(requests, request{Case: c.name, Torture: &one, Inputs: c.inputs(t)})
 	}
-	exe := link(t, byName)
 	begin := time.Now()
 	var sum torture.Counts
 	for _, r := range ask(t, exe, requests) {
 		t.Run(r.Case, func(t *testing.T) {
 			for _, f := range r.Torture.Findings {
-				t.Errorf("%v\n  again: TORTURE_CASE=%s TORTURE_SEED=%d TORTURE_TRIALS=1 go test ./golden -run '^TestTorture$'", f, r.Case, f.Seed)
+				t.Errorf("%v\nagain: TORTURE_CASE=%s TORTURE_SEED=%d TORTURE_TRIALS=1 go test ./golden -run '^TestRuns$'", f, r.Case, f.Seed)
 			}
 			for _, p := range r.Problems {
 				t.Error(p)
@@ -75,8 +69,8 @@ func TestTorture(t *testing.T) {
 			sum.Add(r.Torture.Counts)
 		})
 	}
-	t.Logf("%d workflows, %v: %+v", len(requests), time.Since(begin), sum)
-	if only == "" && campaign.Trials >= 30 && (sum.Trials < int64(len(requests)*campaign.Trials) || sum.Crashes < sum.Trials/2 || sum.Faults == 0 || sum.Cancelled == 0 || sum.Capped == 0) {
+	t.Logf("%d workflows in %v: %+v", len(requests), time.Since(begin).Round(time.Millisecond), sum)
+	if campaign.Trials >= trialsRace && (sum.Trials < int64(len(requests)*campaign.Trials) || sum.Crashes < sum.Trials/2 || len(requests) > 1 && (sum.Faults == 0 || sum.Cancelled == 0 || sum.Capped == 0)) {
 		t.Error("the campaign does not do what it should")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	goruntime "runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -99,6 +100,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	debug.SetGCPercent(400) // runs are short and many
 	before := goruntime.NumGoroutine()
 	stop := startModel()
 	reports := make([]report, len(requests))
