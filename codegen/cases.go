@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -105,11 +106,68 @@ func Suite(c *check.Cases, dir string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
 	if err := enc.Encode(s); err != nil {
 		return nil, fmt.Errorf("cases of %s: %w", c.IR.File.Name, err)
 	}
-	return b.Bytes(), nil
+	return inLines(b.Bytes()), nil
+}
+
+// openLevels is how deep JSON is written with a line for each member: down to the expectations of a case.
+const openLevels = 4
+
+// inLines writes compact JSON in lines, so that a change of one expectation is a change of one line.
+func inLines(compact []byte) []byte {
+	var b bytes.Buffer
+	depth, quoted := 0, false
+	line := func() {
+		b.WriteByte('\n')
+		b.WriteString(strings.Repeat("  ", depth))
+	}
+	for i, c := range compact {
+		if quoted {
+			b.WriteByte(c)
+			quoted = c != '"' || escaped(compact[:i])
+			continue
+		}
+		switch c {
+		case '"':
+			quoted = true
+			b.WriteByte(c)
+		case '{', '[':
+			depth++
+			b.WriteByte(c)
+			if depth <= openLevels && compact[i+1] != c+2 { // the bracket that closes it
+				line()
+			}
+		case '}', ']':
+			depth--
+			if depth < openLevels && compact[i-1] != c-2 {
+				line()
+			}
+			b.WriteByte(c)
+		case ',':
+			b.WriteByte(c)
+			if depth <= openLevels {
+				line()
+			} else {
+				b.WriteByte(' ')
+			}
+		case ':':
+			b.WriteString(": ")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.Bytes()
+}
+
+// escaped reports whether what follows a text in quotes is escaped.
+func escaped(before []byte) bool {
+	n := 0
+	for n < len(before) && before[len(before)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
 }
 
 func caseOf(c *check.Cases, x *ir.TestCase) suiteCase {

@@ -21,7 +21,8 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
 		Short: "Report mistakes; without arguments, in all workflows of the current folder",
-		Long: "Check reports the mistakes of workflow files, those of the files they include, and where their tools do not fit.\n" +
+		Long: "Check reports the mistakes of workflow files, those of the files they include and of their test cases, and where their\n" +
+			"tools do not fit.\n" +
 			foldersHelp + "\n\n" +
 			"Diagnostics go to stderr as text, or to stdout in a format for machines: json; github, the commands that\n" +
 			"make annotations in GitHub Actions; sarif, the SARIF 2.1.0 that code scanning reads. The last two name files\n" +
@@ -103,7 +104,9 @@ func (a *app) check(names []string, found bool) []diag.Diagnostic {
 func (a *app) compileAll(files *disk, names []string, found bool) []*compiled {
 	var list []*compiled
 	for _, name := range names {
-		list = append(list, a.compile(files, name))
+		c := a.compile(files, name)
+		a.cases(files, c)
+		list = append(list, c)
 	}
 	if !found {
 		return list

@@ -17,7 +17,8 @@ type compiled struct {
 	workflow *ir.Workflow   // nil when the file cannot be read
 	program  *check.Program // nil when there are errors
 	list     []diag.Diagnostic
-	sources  []string // files that tools in other languages were read from, or looked for
+	cases    []*check.Cases // test cases without mistakes; read only where they are asked for
+	sources  []string       // files that tools in other languages were read from, or looked for
 }
 
 // compile runs parser, bind and check over one file.

@@ -30,7 +30,8 @@ func (a *app) generateCommand() *cobra.Command {
 		Short: "Write the Go of workflows; without arguments, of all in the current folder",
 		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins\n" +
 			"the package that is already there, or else begins one named after the workflow. A file is written only when\n" +
-			"it changes; modules that were bundled for tools the workflow no longer has are removed. " + foldersHelp + "\n\n" +
+			"it changes; modules that were bundled for tools the workflow no longer has are removed. A workflow with test\n" +
+			"cases beside it gets <name>_flow_test.go, by which go test runs them. " + foldersHelp + "\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -56,7 +57,7 @@ type output struct {
 	target
 	from   *compiled
 	text   []byte
-	assets []output // what the Go embeds
+	assets []output // what the Go embeds, and its test
 }
 
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
@@ -96,7 +97,7 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 				return err
 			}
 		}
-		if err := a.removeLeftovers(o); err != nil {
+		if err := errors.Join(a.removeLeftovers(o), a.removeTest(o)); err != nil {
 			return err
 		}
 	}
@@ -127,6 +128,10 @@ func keep(stamp *program.Stamp, files *disk, outputs []output) {
 			return
 		}
 		g.Outputs = append(g.Outputs, o.file)
+		for _, asset := range o.assets {
+			g.Outputs = append(g.Outputs, asset.file)
+		}
+		g.Folders = append(g.Folders, filepath.Dir(filepath.FromSlash(o.from.name)))
 		g.Go = g.Go || bind.Needed(o.from.workflow)
 	}
 	_ = stamp.Keep(context.Background(), g)
@@ -185,6 +190,13 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 				return nil, err
 			}
 			o.assets = append(o.assets, output{target: target{file: file, existing: existing}, from: c, text: asset.Data})
+		}
+		test, err := a.testOutput(c, to, sink)
+		if err != nil {
+			return nil, err
+		}
+		if test != nil {
+			o.assets = append(o.assets, *test)
 		}
 		out = append(out, o)
 	}

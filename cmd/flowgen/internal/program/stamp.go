@@ -24,6 +24,7 @@ type Stamp struct {
 type Generated struct {
 	Files   []string // workflow files and what they include
 	Outputs []string // Go files
+	Folders []string // where a new file would be read, too
 	Go      bool     // Go packages were read, which the outputs import
 }
 
@@ -63,6 +64,13 @@ func (s *Stamp) Keep(ctx context.Context, g Generated) error {
 		if g.Go {
 			set.modules(filepath.Dir(full))
 		}
+	}
+	for _, dir := range g.Folders {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		set.add(names, full)
 	}
 	for _, out := range g.Outputs {
 		dir, err := filepath.Abs(filepath.Dir(out))
