@@ -87,8 +87,12 @@ func (g *generator) body(p *check.Program) []jen.Code {
 		return b.code
 	}
 	// Nothing of the workflow itself uses it; a sub-workflow has its own. Whether a field was set may still be asked.
-	if declared > 2 {
-		return b.code[1:]
+	own := 1
+	if p == g.p {
+		own = 2 // with the line that tells the state
+	}
+	if declared > own+1 {
+		return b.code[own:]
 	}
 	return b.code[declared:]
 }
@@ -110,6 +114,9 @@ func (b *block) state() {
 		fields = append(fields, field(fieldName(p.State.Fields[i]), v))
 	}
 	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
+	if p == b.fn.g.p {
+		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	}
 	for _, s := range p.WF.State {
 		if s.Merge.Kind == ir.MergeSetOnce && b.fn.setsField(s) {
 			b.add(jen.Var().Id(ident(b.fn.onceName(s))).Bool())

@@ -40,6 +40,8 @@ type WantCall struct {
 	Cached   *bool
 	Attempts *int
 	Times    *int // nil: once or more
+
+	Places map[string]source.Span // of the values, by key
 }
 
 // WantCost bounds what the run's calls take together.
@@ -48,6 +50,7 @@ type WantCost struct {
 	Tokens, MaxTokens *int64
 	Calls, MaxCalls   *int64
 	Span              source.Span
+	Places            map[string]source.Span // of the values, by key
 }
 
 // WantError is the error that a run, or a call, must end with.

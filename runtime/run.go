@@ -28,11 +28,12 @@ type Runtime struct {
 	cache     Cache
 	cacheOnce sync.Once
 	blobs     Blobs
-	asker     Asker                    // nil: nobody answers
-	standIn   StandIn                  // nil: tools run
-	redactor  atomic.Pointer[Redactor] // nil while no secret is known
-	learning  sync.Mutex               // guards known
-	known     []string                 // secrets, the latest last
+	states    func(state []byte, err error) // nil: nobody wants to know
+	asker     Asker                         // nil: nobody answers
+	standIn   StandIn                       // nil: tools run
+	redactor  atomic.Pointer[Redactor]      // nil while no secret is known
+	learning  sync.Mutex                    // guards known
+	known     []string                      // secrets, the latest last
 }
 
 // Option configures New.

@@ -58,6 +58,7 @@ var Info = &runtime.Info{
 	Secrets:  []string{"OPENAI_API_KEY"},
 	Plan:     planJSON,
 	Manifest: manifestJSON,
+	Hashes:   hashesJSON,
 }
 
 // Workflow runs loop. It is safe for concurrent use.
@@ -76,8 +77,8 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := w.rt.Start(ctx)
-	defer run.End(&err)
+	run := runtime.Start(ctx, w.rt, in)
+	defer runtime.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
@@ -116,8 +117,9 @@ var (
 	}
 )
 
-// What the program answers to `plan` and `manifest`.
+// What the program answers to `plan` and `manifest`, and which version of each node it is.
 const (
-	planJSON     = `{"plan":1,"workflow":"loop","source":"loop.flowgen.yaml","parts":[{"kind":"step","node":"work","verb":"agent","tools":["loop.add@1"],"model":"openai:fake","effects":"external"}],"flows":[],"at_most":{"calls":[{"tool":"loop.add@1","effects":"none","at_most":3000},{"tool":"openai:fake@1","effects":"external","at_most":1000}],"total":4000,"time":null,"unbounded":["the tools of work have no timeout"]}}`
+	planJSON     = `{"plan":1,"workflow":"loop","source":"loop.flowgen.yaml","parts":[{"kind":"step","node":"work","verb":"agent","tools":["loop.add@1"],"model":"openai:fake","effects":"external","max_iterations":1000,"max_tool_calls":3000}],"flows":[],"at_most":{"calls":[{"tool":"loop.add@1","effects":"none","at_most":3000},{"tool":"openai:fake@1","effects":"external","at_most":1000}],"total":4000,"time":null,"unbounded":["the tools of work have no timeout"]}}`
 	manifestJSON = `{"manifest":1,"workflow":"loop","hosts":["api.openai.com"],"networks":[],"commands":[],"env":[],"secrets":["OPENAI_API_KEY"],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":["openai:fake"],"effects":["external"],"grants":[],"caps":{}}`
+	hashesJSON   = `{"graph":"2f554095b533696a","nodes":{"work":"4ee8ce407ac7613a"},"from":{}}`
 )

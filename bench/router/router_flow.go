@@ -76,6 +76,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	state := flowState{Attempts: 0}
+	defer runtime.EndState(run, &state)
 
 	var route int64
 	// route: at most 1000000 times, until !(input.score < 0.8 && route < 1000 && input.label == "draft")

@@ -1,5 +1,161 @@
 package main
 
-import "github.com/flowgen-dev/flowgen/runtime/flowtest"
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-func (a *app) update(s *suite, results []flowtest.Result, report *testReport) error { return nil }
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flowtest"
+)
+
+// update rewrites the expectations that do not hold, each at its place in the file. Comments and the rest of the file stay as
+// they are.
+func (a *app) update(s *suite, results []flowtest.Result, report *testReport) error {
+	var list []diag.Diagnostic
+	for _, r := range results {
+		if r.Wrote != "" {
+			report.rewritten++
+		}
+		i := slices.IndexFunc(s.cases.Cases, func(c *ir.TestCase) bool { return c.Name.Name == r.Case })
+		seen := map[source.Span]bool{}
+		for _, f := range r.Failures {
+			at, t := s.place(s.cases.Cases[i], f.Path)
+			got, err := runtime.ParseValue(f.Got)
+			if at.IsZero() || err != nil || seen[at] {
+				continue
+			}
+			seen[at] = true
+			list = append(list, diag.Diagnostic{Severity: diag.Error, Code: diag.Stale, Span: at, Fixes: []diag.Fix{diag.Replace(at, yamlText(got, t))}})
+		}
+	}
+	files, applied := diag.ApplyFixes(list)
+	if applied == 0 {
+		return nil
+	}
+	report.rewritten += applied
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.FromSlash(f.File.Name), []byte(f.Text)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.stderr, "flowgen: rewrote %d %s in %s\n", applied, plural(applied, "expectation", "expectations"), s.name)
+	return nil
+}
+
+// place is where an expectation stands, and the type of what is expected; the span is zero where nothing can be rewritten.
+func (s *suite) place(c *ir.TestCase, path []string) (source.Span, *schema.Type) {
+	if len(path) == 0 {
+		return source.Span{}, nil
+	}
+	w := &c.Want
+	value := func(v ir.Value) (source.Span, *schema.Type) {
+		if v == nil {
+			return source.Span{}, nil
+		}
+		return v.Source(), s.checked.Type(v)
+	}
+	fields := func(list []*ir.Entry) (source.Span, *schema.Type) {
+		for _, e := range list {
+			if len(path) == 2 && e.Key.Name == path[1] {
+				return value(e.Value)
+			}
+		}
+		return source.Span{}, nil
+	}
+	switch path[0] {
+	case "output":
+		return fields(w.Output)
+	case "state":
+		return fields(w.State)
+	case "error":
+		if w.Error != nil {
+			return w.Error.Span, schema.AnyType
+		}
+	case "cost":
+		if w.Cost != nil && len(path) == 2 {
+			return w.Cost.Places[path[1]], schema.AnyType
+		}
+	case "calls":
+		for _, call := range w.Calls {
+			if len(path) != 3 || call.Key.Name != path[1] {
+				continue
+			}
+			switch path[2] {
+			case "input":
+				return value(call.Input)
+			case "output":
+				return value(call.Output)
+			}
+			return call.Places[path[2]], schema.AnyType
+		}
+	}
+	return source.Span{}, nil
+}
+
+// Text that YAML reads as the same text without quotes.
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ ./!?-]*[A-Za-z0-9_/!?]$|^[A-Za-z]$`)
+	plainKey  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notPlain  = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+)
+
+// yamlText writes a value on one line, as YAML that reads as a value of type t.
+func yamlText(v runtime.Value, t *schema.Type) string {
+	if t == nil {
+		t = schema.AnyType
+	}
+	to := t.Present()
+	var parts []string
+	switch v.Kind() {
+	case runtime.ListKind:
+		for i := range v.Len() {
+			parts = append(parts, yamlText(v.Index(i), to.Elem))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case runtime.MapKind:
+		for _, k := range v.Keys() {
+			item, _ := v.Get(k)
+			elem := to.Elem
+			if f := to.Field(k); f != nil {
+				elem = f.Type
+			}
+			parts = append(parts, yamlKey(k)+": "+yamlText(item, elem))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case runtime.IntKind:
+		if to.Kind == schema.Duration {
+			return time.Duration(v.Int()).String()
+		}
+	case runtime.StringKind:
+		if s := v.String(); plainText.MatchString(s) && !notPlain.MatchString(s) {
+			return s
+		}
+	}
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+func yamlKey(k string) string {
+	if plainKey.MatchString(k) && !notPlain.MatchString(k) {
+		return k
+	}
+	b, err := json.Marshal(k)
+	if err != nil {
+		return strconv.Quote(k)
+	}
+	return string(b)
+}

@@ -181,6 +181,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	state := flowState{Orders: []Order{}, Page: 1}
+	defer runtime.EndState(run, &state)
 
 	var pages PagesResult
 	// pages: at most 100 times, until !pages.more

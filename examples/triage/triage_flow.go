@@ -216,6 +216,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	state := flowState{Findings: []Finding{}}
+	defer runtime.EndState(run, &state)
 
 	fetch, err := runtime.Call(run, &fetchNode, diffTool, DiffIn{
 		Port: in.Port,

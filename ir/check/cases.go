@@ -14,17 +14,21 @@ type Cases struct {
 	IR      *ir.CaseFile
 	Program *Program
 
-	json map[ir.Value]string
+	json  map[ir.Value]string
+	types map[ir.Value]*schema.Type
 }
 
 // JSON is a value of the file as JSON of the type it stands for; conditions stay mappings with a `$` key.
 func (c *Cases) JSON(v ir.Value) string { return c.json[v] }
 
+// Type is the type of what a value of the file is compared with.
+func (c *Cases) Type(v ir.Value) *schema.Type { return c.types[v] }
+
 // CheckCases holds a file of test cases to the workflow: every field, node and key is real, every value has the type of
 // what it is compared with. It returns nil when something was reported.
 func CheckCases(p *Program, f *ir.CaseFile, sink *diag.Sink) *Cases {
 	before := sink.Errors()
-	c := &caseChecker{checker: &checker{wf: p.WF, sink: sink}, p: p, out: &Cases{IR: f, Program: p, json: map[ir.Value]string{}}}
+	c := &caseChecker{checker: &checker{wf: p.WF, sink: sink}, p: p, out: &Cases{IR: f, Program: p, json: map[ir.Value]string{}, types: map[ir.Value]*schema.Type{}}}
 	for _, x := range f.Cases {
 		c.testCase(x)
 	}
@@ -164,7 +168,7 @@ func (c *caseChecker) expect(v ir.Value, t *schema.Type) {
 	before := c.sink.Errors()
 	c.expected(v, t)
 	if c.sink.Errors() == before {
-		c.out.json[v] = writeJSON(v, t)
+		c.out.json[v], c.out.types[v] = writeJSON(v, t), t
 	}
 }
 

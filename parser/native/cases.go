@@ -122,6 +122,7 @@ func (p *parser) wantCall(id ir.Ident, n *yamlnode.Node) *ir.WantCall {
 	if !ok {
 		return nil
 	}
+	c.Places = places(m)
 	c.Input = p.constantValue(m.get("input"))
 	c.Output = p.constantValue(m.get("output"))
 	if e := m.get("error"); e != nil {
@@ -153,7 +154,7 @@ func (p *parser) wantCost(n *yamlnode.Node) *ir.WantCost {
 	if !ok {
 		return nil
 	}
-	w := &ir.WantCost{Span: n.Span}
+	w := &ir.WantCost{Span: n.Span, Places: places(m)}
 	for name, to := range map[string]*string{"usd": &w.USD, "max_usd": &w.MaxUSD} {
 		if v := m.get(name); v != nil {
 			*to = p.money(v, "`"+name+"`")
@@ -170,6 +171,15 @@ func (p *parser) wantCost(n *yamlnode.Node) *ir.WantCost {
 		}
 	}
 	return w
+}
+
+// places are where the values of a mapping stand.
+func places(m mapping) map[string]source.Span {
+	out := map[string]source.Span{}
+	for k, v := range m.values {
+		out[k] = v.Span
+	}
+	return out
 }
 
 // wantError reads a code, or a mapping with one; node says whether it can name the node.

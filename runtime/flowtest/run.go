@@ -138,7 +138,11 @@ func (w *workflow) observe(ctx context.Context, c *Case, l *log, opts ...runtime
 		o.err = &notStarted{err}
 		return o
 	}
-	opts = append(opts, runtime.WithHuman(ask))
+	opts = append(opts, runtime.WithHuman(ask), runtime.WithState(func(state []byte, err error) {
+		if err == nil {
+			o.state = state
+		}
+	}))
 	o.output, o.err = w.run(ctx, input, opts...)
 	return o
 }
