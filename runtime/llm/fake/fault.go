@@ -28,7 +28,7 @@ const (
 	HalfClose     // the server says that it sends no more, and goes on listening
 	Close         // the connection is closed
 	Stall         // nothing more comes
-	Drip          // one byte every 20 ms, and a space when there are none left
+	Drip          // one byte every 20 ms, and in a stream a space when there are none left
 	Silence       // not even headers come, though the request was taken
 )
 
@@ -136,8 +136,7 @@ func (f *Fault) finish(w http.ResponseWriter, r *http.Request, c *http.ResponseC
 				return
 			case <-tick.C:
 			}
-			if _, err := w.Write(next); err != nil {
-				<-r.Context().Done()
+			if _, err := w.Write(next); err != nil { // all that was announced is there, or nobody listens
 				return
 			}
 			_ = c.Flush()
