@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // caller is the op as the context of its tool.
@@ -94,6 +95,22 @@ func (i Invocation) CallID() string {
 		return "" // the journal says what is wrong with the input
 	}
 	return CallID(h.Tool, in, h.Key())
+}
+
+// Key returns the key of the call, by which its records are found; "" for a call that nothing records.
+func (i Invocation) Key() string {
+	if i.call == nil {
+		return ""
+	}
+	return i.call.Head().Key()
+}
+
+// Timeout returns how long an attempt of the node may take, 0 for as long as it likes.
+func (i Invocation) Timeout() time.Duration {
+	if i.call == nil {
+		return 0
+	}
+	return i.call.Head().Node.Timeout
 }
 
 // Attempt returns the number of the attempt, from 1.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path"
@@ -72,28 +73,60 @@ func (a *app) runCommand() *cobra.Command {
 			"    --json-events         progress as JSON Lines\n" +
 			"    --help                the workflow's inputs and all flags",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file := args[0]
-			cache, err := program.UserCache()
-			if err != nil {
-				return err
-			}
-			exe, ok := cache.Find(file)
-			if !ok {
-				src, _, err := a.source(file)
-				if err != nil {
-					return err
-				}
-				if exe, err = cache.Executable(cmd.Context(), src); err != nil {
-					return a.goFailed(file, err)
-				}
-			}
-			// The verb is said, so that an input that looks like another one is still an input.
-			return replaceProcess(exe, append([]string{"run"}, args[1:]...))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.start(cmd.Context(), "run", args[0], args[1:]) },
 	}
 	cmd.Flags().SetInterspersed(false)
 	return cmd
+}
+
+// runVerbs are the commands about runs that the program itself answers.
+func (a *app) runVerbs() []*cobra.Command {
+	var list []*cobra.Command
+	for _, v := range []struct{ use, short string }{
+		{"resume FILE RUN", "Go on with a run of a workflow: what has a result is not done again"},
+		{"respond FILE RUN [KEY] ANSWER", "Answer the question that a run waits for, and go on with it"},
+		{"rerun FILE RUN", "Begin a new run with what another has done"},
+		{"replay FILE RUN", "Do a run again from its journal: nothing is called"},
+	} {
+		verb, _, _ := strings.Cut(v.use, " ")
+		cmd := &cobra.Command{
+			Use:   v.use,
+			Short: v.short,
+			Long: v.short + ". RUN is the name of a run, the beginning of one, or latest.\n" +
+				"What follows the file goes to the workflow's program; " + verb + " FILE --help describes it.",
+			Args: cobra.MinimumNArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return a.start(cmd.Context(), verb, args[0], args[1:])
+			},
+		}
+		cmd.Flags().SetInterspersed(false)
+		list = append(list, cmd)
+	}
+	return list
+}
+
+// start becomes the program of a workflow. The verb is always said, so that an input that looks like another one is still
+// an input.
+func (a *app) start(ctx context.Context, verb, file string, args []string) error {
+	cache, err := program.UserCache()
+	if err != nil {
+		return err
+	}
+	exe, ok := cache.Find(file)
+	if !ok {
+		src, _, err := a.source(file)
+		if err != nil {
+			return err
+		}
+		if exe, err = cache.Executable(ctx, src); err != nil {
+			return a.goFailed(file, err)
+		}
+	}
+	// The program tells its user what to call next.
+	if err := os.Setenv("FLOWGEN_FILE", file); err != nil {
+		return err
+	}
+	return replaceProcess(exe, append([]string{verb}, args...))
 }
 
 // source compiles one workflow for building and returns its name.

@@ -135,6 +135,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
 		a.fmtCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
 	root.AddCommand(a.inspectCommand()) // what was recorded

@@ -1,6 +1,6 @@
 // Package cli is the main of compiled workflows: it reads the inputs, shows the
-// progress, prints the result and answers `graph`, `plan`,
-// `manifest` and `version`.
+// progress, records the run, prints the result and answers `resume`, `respond`,
+// `rerun`, `replay`, `graph`, `plan`, `manifest` and `version`.
 //
 // A program's main.go is one call:
 //
@@ -14,6 +14,7 @@
 //   - 2: the program was called wrongly
 //   - 3: a fault: the workflow could not be started, a secret is missing, its
 //     journal failed, or the result could not be written
+//   - 4: the run was stopped because it waits for an answer to a question; `respond` gives it
 //   - 130, 143: stopped by SIGINT or SIGTERM. The first signal cancels the run
 //     and waits for what it started; the second ends the program at once
 package cli
@@ -38,6 +39,7 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitFault  = 3
+	exitWaits  = 4
 	// Added to a signal's number, as shells do.
 	exitSignal = 128
 )
@@ -136,7 +138,7 @@ func hostSystem() *system {
 	}
 }
 
-var verbs = []string{"run", "graph", "plan", "manifest", "version", "help", "inspect"}
+var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "graph", "plan", "manifest", "version", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -148,6 +150,14 @@ func run(s *system, w *workflow) int {
 		verb, args = "version", args[1:]
 	}
 	switch verb {
+	case "resume":
+		return resumeCommand(s, w, args)
+	case "respond":
+		return respondCommand(s, w, args)
+	case "rerun":
+		return rerunCommand(s, w, args)
+	case "replay":
+		return replayCommand(s, w, args)
 	case "graph":
 		return graphCommand(s, w.info, args)
 	case "plan":

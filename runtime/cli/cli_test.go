@@ -104,7 +104,7 @@ func newConsole(args ...string) *console {
 		stdin:   strings.NewReader(""),
 		stdout:  &c.out,
 		stderr:  &c.err,
-		env:     func(string) string { return "" },
+		env:     func(name string) string { return map[string]string{"FLOWGEN_RUNS": "off"}[name] },
 		size:    func() (int, int, bool) { return 0, 0, false },
 		signals: func() (<-chan os.Signal, func()) { return c.requests, func() { c.released = true } },
 		now:     time.Now,
@@ -405,6 +405,10 @@ func TestHelp(t *testing.T) {
 
 Usage:
   [run] [flags] [REPO]           run the workflow
+  resume RUN                     go on with a run: what has a result is not done again
+  respond RUN [KEY] ANSWER       answer the question that a run waits for, and go on with it
+  rerun RUN                      begin a new run with what another has done
+  replay RUN                     do a run again from its journal: nothing is called
   graph [--format mermaid|dot]   print the workflow's graph
   plan [--format text|json]      print the order of the steps, their bounds and the worst case
   manifest [--format text|json]  print what the workflow can touch

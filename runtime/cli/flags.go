@@ -20,11 +20,17 @@ type runFlags struct {
 	raw        string   // output field to print instead of the whole result
 	blobs      string   // directory for outputs that are too large
 	texts      []string // arguments that are no flags
+	keep       keepFlags
+	unattended bool // nobody will answer a question
 }
 
 func parseRunFlags(args []string) (*runFlags, error) {
 	f := &runFlags{}
 	set := newFlagSet()
+	f.shared(set)
+	f.keep.flags(set)
+	set.StringVar(&f.keep.sync, "sync", "", "")
+	set.BoolVar(&f.keep.none, "no-journal", false, "")
 	set.Func("input", "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
 	set.Func("input-json", "", func(s string) error {
 		if f.inputJSON != "" {
@@ -36,15 +42,23 @@ func parseRunFlags(args []string) (*runFlags, error) {
 		f.inputJSON = s
 		return nil
 	})
+	texts, err := parseFlags(set, args)
+	f.texts = texts
+	return f, err
+}
+
+// shared are the flags of all verbs that run the workflow.
+func (f *runFlags) shared(set *flag.FlagSet) {
 	set.BoolVar(&f.jsonEvents, "json-events", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
 	set.StringVar(&f.blobs, "blobs", "", "")
 	set.StringVar(&f.answers, "answers", "", "")
-	texts, err := parseFlags(set, args)
-	f.texts = texts
-	return f, err
+	set.BoolVar(&f.unattended, "unattended", false, "")
 }
+
+// flags are those of all verbs that look into the folder of runs.
+func (k *keepFlags) flags(set *flag.FlagSet) { set.StringVar(&k.dir, "runs", "", "") }
 
 func newFlagSet() *flag.FlagSet {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -85,7 +99,10 @@ func flagMistake(set []string, err error) mistake {
 	return mistake{err.Error(), "see --help"}
 }
 
-var runFlagNames = []string{"answers", "blobs", "input", "input-json", "json-events", "quiet", "raw", "help", "version"}
+var (
+	sharedFlagNames = []string{"answers", "blobs", "json-events", "quiet", "raw", "runs", "unattended", "help"}
+	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "version"}, sharedFlagNames...)
+)
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others
@@ -94,8 +111,26 @@ const flagHelp = `Flags of run:
   --blobs DIR           keep outputs of tools that are too large in this directory,
                         and go on with their beginning; FLOWGEN_BLOBS is the default
   --answers FILE        answer the workflow's questions with the lines of a file; - is standard input
+  --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
+  --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs
+  --sync MODE           off, buffered or effect: what is forced to the disk (effect: every write, before it is made)
+  --no-journal          do not record the run: it cannot be resumed or replayed
+
+RUN is the name of a run, the beginning of one, or latest. Flags of its verbs, besides those of run but for inputs:
+  resume, respond
+    --again             make the call that the run failed with once more
+    --edited            go on although the workflow has changed: calls whose node and input are the same are answered
+    --redo KEY          a call that writes and has a result may run once more because of that; repeat it for others
+    --in-doubt KEY=again, --in-doubt KEY=JSON
+                        a call had begun when the program died: make it again, or take it as done with this output
+    --later             respond: write the answer down and do not go on
+  rerun
+    --from NODE         do this node and all that follows from it again
+    --set PATH=VALUE    change an input (input.pr=8) or the result of a node (plan.route=fix)
+  replay
+    --missing           calls without a record may run where the replay policy of their tool says so
 `
 
 func usage(info *runtime.Info) string {
@@ -111,6 +146,10 @@ func usage(info *runtime.Info) string {
 	b.WriteString("\n\nUsage:\n")
 	table(&b, [][2]string{
 		{start, "run the workflow"},
+		{"resume RUN", "go on with a run: what has a result is not done again"},
+		{"respond RUN [KEY] ANSWER", "answer the question that a run waits for, and go on with it"},
+		{"rerun RUN", "begin a new run with what another has done"},
+		{"replay RUN", "do a run again from its journal: nothing is called"},
 		{"graph [--format mermaid|dot]", "print the workflow's graph"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},

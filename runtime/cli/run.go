@@ -13,14 +13,14 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
 func isHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
 
 // runCommand runs the workflow once.
 func runCommand(s *system, w *workflow, args []string) int {
-	clean := redactorOf(w.info)
-	s.redact = clean.text
 	f, err := parseRunFlags(args)
 	switch {
 	case isHelp(err):
@@ -28,35 +28,106 @@ func runCommand(s *system, w *workflow, args []string) int {
 	case err != nil:
 		s.complain(flagMistake(runFlagNames, err))
 		return exitUsage
-	case f.quiet && f.jsonEvents:
-		s.complain(mistake{"--quiet and --json-events exclude each other", "leave one of them out"})
-		return exitUsage
 	}
-	if f.answers == "-" && f.inputJSON == "-" {
-		s.complain(mistake{"--input-json and --answers cannot both read standard input", "put one of them in a file"})
-		return exitUsage
-	}
-	if f.raw != "" {
-		if m := rawField(w.info, f.raw); m != nil {
-			s.complain(*m)
-			return exitUsage
-		}
+	x := newExecution(s, w, f)
+	if code, bad := x.check(); bad {
+		return code
 	}
 	input, mistakes := readInput(s, w.info, f)
 	if len(mistakes) > 0 {
 		s.complain(mistakes...)
 		return exitUsage
 	}
-	options := []runtime.Option{runtime.WithSecretLookup(secrets), clean.follow} // an observed run does more work, so a quiet one has no observer
-	if dir := cmp.Or(f.blobs, s.env("FLOWGEN_BLOBS")); dir != "" {
-		store, err := blob.Open(dir)
-		if err != nil {
-			s.complain(mistake{"cannot keep large outputs: " + err.Error(), "--blobs and FLOWGEN_BLOBS name a directory that can be written"})
+	folder, asked, wrong := f.keep.folder(s, w.info)
+	if wrong != nil {
+		s.complain(*wrong)
+		return exitUsage
+	}
+	if folder != nil {
+		ok, wrong := ready(s, folder, asked)
+		if wrong != nil {
+			s.complain(*wrong)
 			return exitFault
 		}
-		defer store.Close()
-		options = append(options, runtime.WithBlobs(store))
+		if ok {
+			x.folder, x.engine = folder, folder.New(w.info)
+		}
 	}
+	return x.run(input)
+}
+
+// execution is one run of the workflow by a verb.
+type execution struct {
+	s      *system
+	w      *workflow
+	f      *runFlags
+	clean  *redactor
+	folder *runs.Folder
+	engine *runs.Engine     // nil: nothing is recorded
+	past   *journal.Journal // of a run that goes on
+	replay runtime.Engine   // in place of engine
+	tenant string
+}
+
+func newExecution(s *system, w *workflow, f *runFlags) *execution {
+	x := &execution{s: s, w: w, f: f, clean: redactorOf(w.info)}
+	s.redact = x.clean.text
+	return x
+}
+
+// check looks at the flags that all verbs share.
+func (x *execution) check() (code int, bad bool) {
+	s, f := x.s, x.f
+	if f.quiet && f.jsonEvents {
+		s.complain(mistake{"--quiet and --json-events exclude each other", "leave one of them out"})
+		return exitUsage, true
+	}
+	if f.answers == "-" && f.inputJSON == "-" {
+		s.complain(mistake{"--input-json and --answers cannot both read standard input", "put one of them in a file"})
+		return exitUsage, true
+	}
+	if f.raw != "" {
+		if m := rawField(x.w.info, f.raw); m != nil {
+			s.complain(*m)
+			return exitUsage, true
+		}
+	}
+	return 0, false
+}
+
+// options are what the run is given.
+func (x *execution) options() (o []runtime.Option, release func(), wrong *mistake) {
+	o = []runtime.Option{runtime.WithSecretLookup(secrets), x.clean.follow} // an observed run does more work, so a quiet one has no observer
+	release = func() {}
+	if x.tenant != "" {
+		o = append(o, runtime.WithTenant(x.tenant))
+	}
+	if dir := cmp.Or(x.f.blobs, x.s.env("FLOWGEN_BLOBS")); dir != "" {
+		store, err := blob.Open(dir)
+		if err != nil {
+			return nil, release, &mistake{"cannot keep large outputs: " + err.Error(), "--blobs and FLOWGEN_BLOBS name a directory that can be written"}
+		}
+		release = func() { _ = store.Close() }
+		o = append(o, runtime.WithBlobs(store))
+	}
+	switch {
+	case x.replay != nil:
+		o = append(o, runtime.WithEngine(x.replay))
+	case x.engine != nil:
+		o = append(o, runtime.WithEngine(x.engine))
+	}
+	return o, release, nil
+}
+
+// run runs the workflow, and prints what comes of it.
+func (x *execution) run(input []byte) int {
+	s, f := x.s, x.f
+	options, release, wrong := x.options()
+	if wrong != nil {
+		s.complain(*wrong)
+		return exitFault
+	}
+	defer release()
 	shown := newDisplay(s, f)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
@@ -70,20 +141,46 @@ func runCommand(s *system, w *workflow, args []string) int {
 		return exitUsage
 	}
 	defer people.close()
-	options = append(options, runtime.WithHuman(people.ask))
-	ctx, stopped, release := s.cancelOnSignal(context.Background())
-	out, at, err := protect(func() ([]byte, stage, error) { return w.run(ctx, input, options...) })
+	ctx, stopped, end := s.cancelOnSignal(context.Background())
+	ctx, stop := context.WithCancel(ctx)
+	asker := &human{p: people, e: x.engine, j: x.past, stop: stop, never: f.unattended, now: s.now}
+	options = append(options, runtime.WithHuman(asker.ask))
+	out, at, err := protect(func() ([]byte, stage, error) { return x.w.run(ctx, input, options...) })
 	runtime.Exit()
-	release()
+	stop()
+	end()
 	if shown != nil {
 		shown.close()
 	}
-	if out = clean.json(out); err == nil && f.raw != "" {
-		if out, err = rawText(out, f.raw); err == nil {
-			out = []byte(clean.text(string(out))) // what was in pieces may have come together
+	if x.engine != nil && at < running {
+		err = errors.Join(err, x.engine.Close()) // it has not begun
+	}
+	return x.finish(out, at, err, stopped())
+}
+
+// finish prints the result, or what went wrong and how to go on.
+func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
+	if out = x.clean.json(out); err == nil && x.f.raw != "" {
+		if out, err = rawText(out, x.f.raw); err == nil {
+			out = []byte(x.clean.text(string(out))) // what was in pieces may have come together
 		}
 	}
-	return s.finish(out, at, err, stopped())
+	var j *journal.Journal
+	if x.engine != nil && at == running && err != nil {
+		var jerr error
+		if j, jerr = x.folder.Read(x.engine.ID()); jerr != nil {
+			j = nil // the error that the run ended with says what is wrong with the journal
+		}
+	}
+	if j != nil && j.Finish().Outcome == journal.Waiting {
+		x.s.after(x.engine, j, x.f.quiet)
+		return exitWaits
+	}
+	code := x.s.finish(out, at, err, by)
+	if j != nil {
+		x.s.after(x.engine, j, x.f.quiet)
+	}
+	return code
 }
 
 // finish prints the result or the error and chooses the exit code.

@@ -39,7 +39,9 @@ func ParseHashes(text string) (*Hashes, error) {
 
 // PathOf is the path of the node that the call of a key belongs to: calls that an agent makes belong to the agent. It is
 // empty when h knows no such node.
-func (h *Hashes) PathOf(key string) string {
+func (h *Hashes) PathOf(key string) string { return pathOf(h.Nodes, key) }
+
+func pathOf(nodes map[string]string, key string) string {
 	path, known := "", ""
 	for segment := range strings.SplitSeq(key, "/") {
 		id := segment
@@ -53,11 +55,28 @@ func (h *Hashes) PathOf(key string) string {
 			path += "/"
 		}
 		path += id
-		if _, ok := h.Nodes[path]; ok {
+		if _, ok := nodes[path]; ok {
 			known = path
 		}
 	}
 	return known
+}
+
+// NodePath is the path that a key stands for when no node is known: "probe/search" of "probe[3]/search#2".
+func NodePath(key string) string {
+	parts := strings.Split(key, "/")
+	for i, p := range parts {
+		if at := strings.IndexAny(p, "#["); at >= 0 {
+			parts[i] = p[:at]
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// Below reports whether the call of a key belongs to a node at the top of the workflow or to its body.
+func Below(key, node string) bool {
+	rest, ok := strings.CutPrefix(key, node)
+	return ok && (rest == "" || strings.ContainsRune("[#/", rune(rest[0])))
 }
 
 // Changes says what became of the nodes of a workflow between two versions, by path, sorted. A node stands in one list.

@@ -139,6 +139,38 @@ func (j *Journal) Answer(key string) (answer string, ok bool) {
 	return "", false
 }
 
+// Questions returns the records of the questions that were asked and have no answer, in the order of their keys.
+func (j *Journal) Questions() []Record {
+	var open []Record
+	for _, r := range j.Records() {
+		if _, answered := j.Answer(r.Key); r.Tool == runtime.HumanTool && !r.Result() && !answered {
+			open = append(open, r)
+		}
+	}
+	return open
+}
+
+// AddAnswer takes in what a person has said.
+func (j *Journal) AddAnswer(a Answer) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.answers = append(j.answers, a)
+}
+
+// Without returns a copy that lacks the records for which drop holds, and how the run ended.
+func (j *Journal) Without(drop func(Record) bool) *Journal {
+	fresh := New(j.Header())
+	for _, r := range j.Records() {
+		if !drop(r) {
+			fresh.Put(r)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	fresh.answers, fresh.decisions = slices.Clone(j.answers), slices.Clone(j.decisions)
+	return fresh
+}
+
 // Decision returns what was decided about a call in doubt.
 func (j *Journal) Decision(key string, attempt int) (Decision, bool) {
 	j.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -37,10 +38,11 @@ type (
 	resumeLine struct {
 		Kind    string            `json:"kind"`
 		At      time.Duration     `json:"at_ns"` // since the run's beginning
-		Graph   string            `json:"graph,omitempty"`
+		Graph   string            `json:"graph,omitempty"` // "": as before
 		Program string            `json:"program,omitempty"`
 		Lock    string            `json:"lock,omitempty"`
 		Nodes   map[string]string `json:"nodes,omitempty"`
+		Again   []string          `json:"again,omitempty"` // keys of failed calls that are made once more
 	}
 	callLine struct {
 		Kind string `json:"kind"`
@@ -81,6 +83,7 @@ type Finish struct {
 	Outcome Outcome         `json:"outcome"`
 	Output  json.RawMessage `json:"output,omitempty"` // of a run that succeeded
 	Failure string          `json:"failure,omitempty"`
+	Key     string          `json:"key,omitempty"`  // of the call that failed
 	At      time.Duration   `json:"at_ns,omitzero"` // since the run's beginning
 }
 
@@ -126,8 +129,9 @@ func (j *Journal) MarshalText() ([]byte, error) {
 func EncodeHeader(h Header) []byte { return encode(runLine{KindRun, Format, h}) }
 
 // EncodeResume is the line of a run that goes on, at a time since its beginning, with the program that h tells about.
-func EncodeResume(at time.Duration, h Header) []byte {
-	return encode(resumeLine{Kind: KindResume, At: at, Graph: h.Graph, Program: h.Program, Lock: h.Lock, Nodes: h.Nodes})
+// The records of the calls in again count no more: they failed, and are made once more.
+func EncodeResume(at time.Duration, h Header, again []string) []byte {
+	return encode(resumeLine{Kind: KindResume, At: at, Graph: h.Graph, Program: h.Program, Lock: h.Lock, Nodes: h.Nodes, Again: again})
 }
 
 // EncodeRecord is the line of an attempt: of its end when done, else of its intent.
@@ -235,10 +239,10 @@ func (j *Journal) addResume(line []byte) error {
 	if err := strict(line, &l); err != nil {
 		return err
 	}
-	if l.Graph != j.header.Graph {
+	if l.Graph != "" && l.Graph != j.header.Graph {
 		j.edited = true
 		for _, r := range j.records {
-			path := nearestNode(j.header.Nodes, NodePath(r.Key))
+			path := pathOf(j.header.Nodes, r.Key)
 			if before := j.header.Nodes[path]; r.Node == "" && before != l.Nodes[path] {
 				r.Node = cmp.Or(before, "none")
 			}
@@ -247,6 +251,7 @@ func (j *Journal) addResume(line []byte) error {
 	}
 	j.header.Program, j.header.Lock = l.Program, l.Lock
 	j.finish = Finish{}
+	j.drop(l.Again)
 	return nil
 }
 
@@ -287,6 +292,24 @@ func (j *Journal) addCall(line []byte, kind string) error {
 func (j *Journal) forget(key string, from int) {
 	for k := range j.records {
 		if k.key == key && k.attempt >= from {
+			delete(j.records, k)
+		}
+	}
+}
+
+// Drop forgets calls that failed, and those that were cancelled because of it, so that they are made once more.
+func (j *Journal) Drop(keys []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.drop(keys)
+}
+
+func (j *Journal) drop(keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	for k, r := range j.records {
+		if r.Cancelled == runtime.ByScope || slices.Contains(keys, k.key) {
 			delete(j.records, k)
 		}
 	}

@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"strings"
-
 	"github.com/flowgen-dev/flowgen/runtime"
 )
 
@@ -110,11 +108,10 @@ func (p *Past) changed(r Record) string {
 // node of the program by its path.
 func (j *Journal) Changed(r Record, now map[string]string) string {
 	recorded := j.Header().Nodes
-	path := NodePath(r.Key)
-	before, after := nearestNode(recorded, path), nearestNode(now, path)
+	before, after := pathOf(recorded, r.Key), pathOf(now, r.Key)
 	switch {
 	case after == "" || before == "" && r.Node == "":
-		return "node " + path + " is new"
+		return "the node of " + r.Key + " is new"
 	case r.Node != "" && r.Node != now[after], r.Node == "" && (before != after || recorded[before] != now[after]):
 		return "node " + after + " has changed"
 	}
@@ -131,29 +128,4 @@ func (j *Journal) Mixed() bool {
 		}
 	}
 	return false
-}
-
-// nearestNode is the path itself or the innermost node around it that has a hash: the calls of an agent are its own.
-func nearestNode(nodes map[string]string, path string) string {
-	for {
-		if _, ok := nodes[path]; ok {
-			return path
-		}
-		i := strings.LastIndexByte(path, '/')
-		if i < 0 {
-			return ""
-		}
-		path = path[:i]
-	}
-}
-
-// NodePath is the path of the node that a key belongs to: "probe/search" of "probe[3]/search#2".
-func NodePath(key string) string {
-	parts := strings.Split(key, "/")
-	for i, p := range parts {
-		if at := strings.IndexAny(p, "#["); at >= 0 {
-			parts[i] = p[:at]
-		}
-	}
-	return strings.Join(parts, "/")
 }

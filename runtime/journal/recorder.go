@@ -85,6 +85,10 @@ func FinishOf(r *runtime.Run, err error) Finish {
 	f := Finish{Outcome: OutcomeOf(err)}
 	if err != nil {
 		f.Failure = r.Redact(err).Error()
+		var ne *runtime.NodeError
+		if errors.As(err, &ne) {
+			f.Key = ne.Key
+		}
 	} else if out, oerr := r.EncodeOutput(); oerr == nil {
 		f.Output = out
 	}

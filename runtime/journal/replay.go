@@ -14,7 +14,8 @@ import (
 // one run.
 type Replayer struct {
 	journal *Journal
-	missing bool // calls without a record may run
+	missing bool              // calls without a record may run
+	nodes   map[string]string // of the program; nil: it is the recorded one
 
 	mu     sync.Mutex
 	used   bool
@@ -36,6 +37,10 @@ type ReplayOption func(*Replayer)
 // RunMissing lets calls without a record run when the replay policy of their tool is recorded-result, which is the
 // default of tools that change nothing (ToolSpec: replay_policy). They are not recorded. Others stay an error.
 func RunMissing() ReplayOption { return func(e *Replayer) { e.missing = true } }
+
+// Program says which versions of the nodes the program has that replays, by path. A call whose node is not the recorded
+// one is then not answered: it is an error that says so.
+func Program(nodes map[string]string) ReplayOption { return func(e *Replayer) { e.nodes = nodes } }
 
 // Replay returns an engine that replays j.
 func Replay(j *Journal, opts ...ReplayOption) *Replayer {
@@ -86,6 +91,10 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 	key, attempt := h.Key(), int(h.Attempt)
 	rec, ok := e.journal.Lookup(key, attempt)
 	if ok && rec.Done {
+		if why := e.stale(rec); why != "" {
+			h.Replayed = true
+			return diverged("call %s has to run again: %s since it was recorded", key, why)
+		}
 		e.mu.Lock()
 		e.asked[id{key, attempt}] = true
 		e.now = max(e.now, rec.End)
@@ -106,6 +115,13 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 		return h.Err
 	}
 	return Miss(e.journal, key, attempt)
+}
+
+func (e *Replayer) stale(r Record) string {
+	if e.nodes == nil {
+		return ""
+	}
+	return e.journal.Changed(r, e.nodes)
 }
 
 // Miss is the error of a call that a replay of j asks for and that j cannot answer although its scope goes on.

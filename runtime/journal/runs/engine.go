@@ -27,9 +27,10 @@ type Engine struct {
 	seed   uint64
 	header journal.Header // of a new run
 
-	past *journal.Past    // nil: a new run
-	old  *journal.Journal // what is known of it
-	fork bool             // what is answered belongs into the journal too
+	past  *journal.Past    // nil: a new run
+	old   *journal.Journal // what is known of it
+	again []string         // keys of failed calls that are made once more
+	fork  bool             // what is answered belongs into the journal too
 
 	mu   sync.Mutex // guards the following
 	log  *wal.Log
@@ -60,6 +61,8 @@ type Continue struct {
 	// Edited lets a program go on whose workflow is not the one that was recorded: calls whose node and input are the same
 	// are answered, others run. Without it such a program is refused.
 	Edited bool
+	// Again makes the call that the run failed with once more. Its failure is otherwise a result like any other.
+	Again bool
 	// Redo lets a call that writes and has a result run once more, because its node or its input has changed.
 	Redo func(journal.Record) bool
 	// Decide settles a call in doubt; false leaves it to the workflow's on_in_doubt.
@@ -89,6 +92,10 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 			return nil, j, errors.Join(&EditedError{Recorded: h, Now: e.header}, log.Close())
 		}
 		nodes = e.header.Nodes
+	}
+	if key := j.Finish().Key; c.Again && key != "" {
+		e.again = []string{key}
+		j.Drop(e.again)
 	}
 	e.past = journal.NewPast(j, nodes, c.Redo, c.Decide)
 	return e, j, nil
@@ -142,7 +149,10 @@ func (e *Engine) Start(r *runtime.Run) error {
 	e.used = true
 	if e.log != nil {
 		h := e.header
-		return e.append(journal.EncodeResume(time.Since(e.base), h), false)
+		if h.Graph == e.old.Header().Graph {
+			h.Graph, h.Nodes = "", nil // as before
+		}
+		return e.append(journal.EncodeResume(time.Since(e.base), h, e.again), false)
 	}
 	name := e.folder.log(e.id)
 	if err := e.folder.mkdir(filepath.Dir(name)); err != nil {
@@ -171,13 +181,23 @@ func (e *Engine) Finish(r *runtime.Run, err error) error {
 	f := journal.FinishOf(r, err)
 	f.At = time.Since(e.base)
 	if f.Outcome == journal.Cancelled && e.idle.stopped() {
-		f.Outcome = journal.Waiting
+		f.Outcome, f.Failure, f.Key = journal.Waiting, "", ""
 	}
 	var werr error
 	if f.Outcome != journal.Open {
 		werr = e.append(journal.EncodeFinish(f), true)
 	}
 	return errors.Join(werr, wrap(log.Close()))
+}
+
+// Answer writes what a person has said to a question of the run.
+func (e *Engine) Answer(key, answer string) error {
+	a := journal.Answer{Key: key, Answer: answer, At: e.folder.opts.Now().UTC().Round(0)}
+	if err := e.append(journal.EncodeAnswer(a), true); err != nil {
+		return err
+	}
+	e.old.AddAnswer(a)
+	return nil
 }
 
 // Close releases the journal of an engine whose run never began.

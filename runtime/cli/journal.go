@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+)
+
+// verb reads the flags of a verb that is about a run. define adds those of its own, whose names are in names.
+func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest []string, code int, ok bool) {
+	set := newFlagSet()
+	x.f.shared(set)
+	x.f.keep.flags(set)
+	if define != nil {
+		define(set)
+	}
+	rest, err := parseFlags(set, args)
+	switch {
+	case isHelp(err):
+		return nil, x.s.print(usage(x.w.info)), false
+	case err != nil:
+		x.s.complain(flagMistake(append(names, sharedFlagNames...), err))
+		return nil, exitUsage, false
+	}
+	if code, bad := x.check(); bad {
+		return nil, code, false
+	}
+	folder, _, wrong := x.f.keep.folder(x.s, x.w.info)
+	if wrong != nil || folder == nil {
+		if wrong == nil {
+			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+		}
+		x.s.complain(*wrong)
+		return nil, exitUsage, false
+	}
+	x.folder = folder
+	return rest, 0, true
+}
+
+// find is the run that the first argument names.
+func (x *execution) find(rest []string, most int) (id string, code int, ok bool) {
+	switch {
+	case len(rest) == 0:
+		x.s.complain(mistake{"which run?", "name one, or latest; inspect lists them"})
+		return "", exitUsage, false
+	case len(rest) > most:
+		x.s.complain(mistake{"unexpected argument " + rest[most], "see --help"})
+		return "", exitUsage, false
+	}
+	id, err := x.folder.Find(x.w.info.Name, rest[0])
+	if err != nil {
+		x.s.complain(mistake{err.Error(), "inspect lists the runs; --runs names another folder"})
+		return "", exitUsage, false
+	}
+	return id, 0, true
+}
+
+// mine refuses the journal of another workflow.
+func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
+	h := j.Header()
+	if h.Workflow != x.w.info.Name {
+		x.s.complain(mistake{id + " is a run of " + h.Workflow + ", this is " + x.w.info.Name, ""})
+		return exitUsage, false
+	}
+	if bytes.Contains(h.Input, []byte(runtime.Redacted)) {
+		x.s.complain(mistake{"the input of " + id + " held a secret, which is not in its journal", "secrets belong into secrets: they are found again by their names"})
+		return exitFault, false
+	}
+	x.tenant = h.Tenant
+	return 0, true
+}
+
+// unreadable says why a run cannot be used.
+func (x *execution) unreadable(err error) int {
+	var damaged *wal.DamagedError
+	help := ""
+	switch {
+	case errors.Is(err, wal.ErrLocked):
+		help = "wait until it ends"
+	case errors.As(err, &damaged):
+		help = "something has changed the file since it was written; a journal is not repaired by guessing"
+	}
+	x.s.complain(mistake{err.Error(), help})
+	return exitFault
+}
+
+// replayCommand does a run again from its journal.
+func replayCommand(s *system, w *workflow, args []string) int {
+	x := newExecution(s, w, &runFlags{})
+	missing := false
+	rest, code, ok := x.verb(args, []string{"missing"}, func(set *flag.FlagSet) { set.BoolVar(&missing, "missing", false, "") })
+	if !ok {
+		return code
+	}
+	id, code, ok := x.find(rest, 1)
+	if !ok {
+		return code
+	}
+	j, err := x.folder.Read(id)
+	if err != nil {
+		return x.unreadable(err)
+	}
+	if code, ok := x.mine(id, j); !ok {
+		return code
+	}
+	now, err := hashes(w.info)
+	if err != nil {
+		x.s.complain(mistake{err.Error(), "generate its code again"})
+		return exitFault
+	}
+	options := []journal.ReplayOption{journal.Program(now.Nodes)}
+	if missing {
+		options = append(options, journal.RunMissing())
+	}
+	if j.Header().Graph != now.Graph {
+		x.edited(j.Header(), now)
+	}
+	x.replay = journal.Replay(j, options...)
+	return x.run(j.Header().Input)
+}
+
+func hashes(info *runtime.Info) (*journal.Hashes, error) {
+	if info.Hashes == "" {
+		return &journal.Hashes{}, nil
+	}
+	return journal.ParseHashes(info.Hashes)
+}
+
+// edited says what the program's changes mean for a run that was recorded before them.
+func (x *execution) edited(h journal.Header, now *journal.Hashes) {
+	if x.f.quiet {
+		return
+	}
+	c := journal.Compare(&journal.Hashes{Graph: h.Graph, Nodes: h.Nodes}, now)
+	var b strings.Builder
+	b.WriteString("note: the workflow has changed since the run was recorded\n")
+	for _, l := range []struct {
+		what  string
+		nodes []string
+	}{{"unaffected", c.Unaffected}, {"changed", c.Changed}, {"run again if their input is another", c.Downstream}, {"new", c.Added}, {"gone", c.Removed}} {
+		if len(l.nodes) > 0 {
+			b.WriteString("  " + l.what + ": " + safe(strings.Join(l.nodes, ", ")) + "\n")
+		}
+	}
+	_, _ = fmt.Fprint(x.s.stderr, b.String())
+}
+
+// goOn is how a run goes on.
+type goOn struct {
+	runs.Continue
+	redo    []string
+	decided map[string]string // by key: "again", or the output as JSON
+}
+
+func (g *goOn) flags(set *flag.FlagSet) {
+	g.decided = map[string]string{}
+	set.BoolVar(&g.Again, "again", false, "")
+	set.BoolVar(&g.Edited, "edited", false, "")
+	set.Func("redo", "", func(s string) error { g.redo = append(g.redo, s); return nil })
+	set.Func("in-doubt", "", func(s string) error {
+		key, what, ok := strings.Cut(s, "=")
+		if !ok || what == "" {
+			return errors.New("write --in-doubt KEY=again when the call did not happen or may be repeated, or --in-doubt KEY=JSON with the output it had")
+		}
+		if what != "again" {
+			if _, err := runtime.ParseValue([]byte(what)); err != nil {
+				return fmt.Errorf("--in-doubt %s: the output is not JSON: %w", key, err)
+			}
+		}
+		g.decided[key] = what
+		return nil
+	})
+}
+
+var goOnNames = []string{"again", "edited", "redo", "in-doubt"}
+
+// continued are the decisions for the folder of runs.
+func (g *goOn) continued(x *execution) runs.Continue {
+	c := g.Continue
+	c.Redo = func(r journal.Record) bool { return slices.Contains(g.redo, r.Key) }
+	c.Decide = func(r journal.Record, d *runtime.Doubt) (journal.Decision, bool) {
+		switch what, ok := g.decided[r.Key]; {
+		case ok && what == "again":
+			return journal.Decision{Again: true}, true
+		case ok:
+			return journal.Decision{Output: []byte(what)}, true
+		case d != nil && d.Policy == runtime.AskInDoubt:
+			return x.askInDoubt(r)
+		}
+		return journal.Decision{}, false
+	}
+	return c
+}
+
+// askInDoubt asks at the terminal whether a call happened.
+func (x *execution) askInDoubt(r journal.Record) (journal.Decision, bool) {
+	if !x.s.typing() {
+		return journal.Decision{}, false
+	}
+	q := runtime.Question{Text: "Call " + r.Key + " of " + r.Tool + " had begun when the program died. May it be made again?", Type: "bool"}
+	_, _ = fmt.Fprint(x.s.stderr, question(q))
+	var answer string
+	if _, err := fmt.Fscanln(x.s.stdin, &answer); err != nil || q.Check(answer) != nil {
+		return journal.Decision{}, false
+	}
+	return journal.Decision{Again: true}, answer == "yes" || answer == "true"
+}
+
+// resumeCommand goes on with a run.
+func resumeCommand(s *system, w *workflow, args []string) int {
+	x, g := newExecution(s, w, &runFlags{}), &goOn{}
+	rest, code, ok := x.verb(args, goOnNames, g.flags)
+	if !ok {
+		return code
+	}
+	id, code, ok := x.find(rest, 1)
+	if !ok {
+		return code
+	}
+	if code, ok := x.open(id, g); !ok {
+		return code
+	}
+	return x.run(x.past.Header().Input)
+}
+
+// open opens the journal of a run that goes on.
+func (x *execution) open(id string, g *goOn) (code int, ok bool) {
+	e, j, err := x.folder.Resume(x.w.info, id, g.continued(x))
+	var changed *runs.EditedError
+	if errors.As(err, &changed) {
+		if now, herr := hashes(x.w.info); herr == nil {
+			x.edited(changed.Recorded, now)
+		}
+		x.s.complain(mistake{err.Error(), "--edited goes on: calls whose node and input are the same are answered, others run; what has written is not written again unless --redo KEY says so"})
+		return exitFault, false
+	}
+	if err != nil {
+		return x.unreadable(err), false
+	}
+	if code, ok := x.mine(id, j); !ok {
+		_ = e.Close()
+		return code, false
+	}
+	x.engine, x.past = e, j
+	return 0, true
+}
+
+// respondCommand answers a question of a run that waits, and goes on with it.
+func respondCommand(s *system, w *workflow, args []string) int {
+	x, g := newExecution(s, w, &runFlags{}), &goOn{}
+	later := false
+	rest, code, ok := x.verb(args, append([]string{"later"}, goOnNames...), func(set *flag.FlagSet) {
+		g.flags(set)
+		set.BoolVar(&later, "later", false, "")
+	})
+	if !ok {
+		return code
+	}
+	id, code, ok := x.find(rest, 3)
+	if !ok {
+		return code
+	}
+	if code, ok := x.open(id, g); !ok {
+		return code
+	}
+	if wrong := x.respond(rest[1:]); wrong != nil {
+		_ = x.engine.Close()
+		x.s.complain(*wrong)
+		return exitUsage
+	}
+	if later {
+		if err := x.engine.Close(); err != nil {
+			return x.unreadable(err)
+		}
+		return exitOK
+	}
+	return x.run(x.past.Header().Input)
+}
+
+// respond writes an answer: [KEY] ANSWER.
+func (x *execution) respond(args []string) *mistake {
+	open := x.past.Questions()
+	keys := make([]string, len(open))
+	for i, q := range open {
+		keys[i] = q.Key
+	}
+	key := ""
+	switch {
+	case len(open) == 0:
+		return &mistake{"the run waits for no answer", ""}
+	case len(args) == 0:
+		return &mistake{"what is the answer?", "the run waits for " + strings.Join(keys, ", ")}
+	case len(args) == 2:
+		key = args[0]
+	case len(open) > 1:
+		return &mistake{"the run waits for several answers", "say which question it is for: " + strings.Join(keys, ", ")}
+	default:
+		key = keys[0]
+	}
+	at := slices.Index(keys, key)
+	if at < 0 {
+		return &mistake{"the run has no open question " + key, "it waits for " + strings.Join(keys, ", ")}
+	}
+	answer := args[len(args)-1]
+	var q runtime.Question
+	if err := runtime.Decode(open[at].Input, &q); err != nil {
+		return &mistake{"the recorded question of " + key + " cannot be read: " + err.Error(), ""}
+	}
+	if err := q.Check(answer); err != nil {
+		return &mistake{"that is no answer to " + key + ": " + bare(err), "the question is: " + strings.TrimSpace(question(q))}
+	}
+	if err := x.engine.Answer(key, answer); err != nil {
+		return &mistake{err.Error(), ""}
+	}
+	return nil
+}

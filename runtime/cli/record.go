@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+)
+
+// keepFlags say where runs are kept.
+type keepFlags struct {
+	dir  string // "": FLOWGEN_RUNS, then what the workflow says, then runs.DefaultDir
+	none bool
+	sync string
+}
+
+// folder is the folder of runs: nil when runs are not kept. asked says that somebody has named it.
+func (k *keepFlags) folder(s *system, info *runtime.Info) (f *runs.Folder, asked bool, wrong *mistake) {
+	said := runtime.Journaling{}
+	if info.Journal != nil {
+		said = *info.Journal
+	}
+	sync, err := runs.ParseSync(cmp.Or(k.sync, said.Sync))
+	if err != nil {
+		return nil, false, &mistake{err.Error(), ""}
+	}
+	named := cmp.Or(k.dir, s.env("FLOWGEN_RUNS"))
+	if k.none || named == "off" {
+		return nil, false, nil
+	}
+	dir := cmp.Or(named, said.Dir, filepath.FromSlash(runs.DefaultDir))
+	return runs.Open(dir, runs.Options{Sync: sync, Program: programVersion()}), named != "", nil
+}
+
+// programVersion says which build of the program it is.
+func programVersion() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	version := build.Main.Version
+	for _, setting := range build.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			version += " " + setting.Value
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			version += " modified"
+		}
+	}
+	return version
+}
+
+// ready makes the folder, with a note to version control that nothing in it is for it. A folder that nobody has named and
+// that cannot be made, as in an image that is read-only, is a warning: ok is false then.
+func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
+	err := os.MkdirAll(f.Dir(), 0o700)
+	if err == nil {
+		probe, perr := os.CreateTemp(f.Dir(), ".probe-*")
+		if err = perr; err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	switch {
+	case err == nil:
+		if top := filepath.Dir(f.Dir()); filepath.Base(top) == ".flowgen" {
+			ignore := filepath.Join(top, ".gitignore")
+			if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+				_ = os.WriteFile(ignore, []byte("*\n"), 0o600) // a convenience
+			}
+		}
+		return true, nil
+	case !asked && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)):
+		_, _ = fmt.Fprintf(s.stderr, "warning: this run is not recorded: %s\nhelp: --runs DIR or FLOWGEN_RUNS names a folder for runs; --no-journal runs without\n", safe(err.Error()))
+		return false, nil
+	}
+	return false, &mistake{"cannot record the run: " + err.Error(), "--runs DIR or FLOWGEN_RUNS names another folder; --no-journal runs without a journal, and then nothing can be resumed or replayed"}
+}
+
+// again is what a program is called as by its user, with a verb for a run.
+func (s *system) again(verb, id string) string {
+	if file := s.env("FLOWGEN_FILE"); file != "" { // flowgen has started the program
+		return "flowgen " + verb + " " + file + " " + id
+	}
+	return filepath.Base(os.Args[0]) + " " + verb + " " + id
+}
+
+// after tells what can be done with a run that did not succeed.
+func (s *system) after(e *runs.Engine, j *journal.Journal, quiet bool) {
+	if quiet {
+		return
+	}
+	text := ""
+	switch {
+	case j.Finish().Outcome == journal.Waiting:
+		for _, q := range j.Questions() {
+			text += safe("waiting for an answer to "+q.Key+": "+s.again("respond", e.ID())+" "+q.Key+" ANSWER") + "\n"
+		}
+	case j.Finish().Outcome == journal.Failed:
+		text = safe("recorded as "+e.ID()+"; what has failed is done again by: "+s.again("resume", e.ID())+" --again") + "\n"
+	default:
+		text = safe("recorded as "+e.ID()+"; it goes on with: "+s.again("resume", e.ID())) + "\n"
+	}
+	_, _ = fmt.Fprint(s.stderr, text)
+}
+
+// human answers questions from what people have told the journal, then as p does; where p has nobody to ask the run waits.
+type human struct {
+	p     *person
+	e     *runs.Engine     // nil: no journal
+	j     *journal.Journal // nil: a new run
+	stop  func()
+	never bool // nobody will ever answer
+	now   func() time.Time
+}
+
+func (h *human) ask(ctx context.Context, q runtime.Question) (string, error) {
+	call := runtime.ToolContext(ctx)
+	if h.j != nil {
+		if answer, ok := h.j.Answer(call.Key()); ok {
+			return answer, nil
+		}
+	}
+	if h.e == nil || h.never || h.p.file != nil || h.p.s.typing() {
+		return h.p.ask(ctx, q)
+	}
+	if limit := call.Timeout(); limit > 0 && h.j != nil {
+		if r, ok := h.j.Lookup(call.Key(), 1); ok && h.now().After(h.j.Header().Begin.Add(r.Start+limit)) {
+			return "", runtime.Errorf(runtime.Timeout, "no answer within %v", limit)
+		}
+	}
+	return "", h.e.Wait(ctx, h.stop)
+}
