@@ -37,7 +37,7 @@ type (
 	}
 	resumeLine struct {
 		Kind    string            `json:"kind"`
-		At      time.Duration     `json:"at_ns"` // since the run's beginning
+		At      time.Duration     `json:"at_ns"`           // since the run's beginning
 		Graph   string            `json:"graph,omitempty"` // "": as before
 		Program string            `json:"program,omitempty"`
 		Lock    string            `json:"lock,omitempty"`
