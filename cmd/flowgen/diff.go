@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/journal/diff"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+)
+
+// runsHelp says how runs are named.
+const runsHelp = "A run is its name, the beginning of one, latest, or a file with a journal, whose name ends in .jsonl. Runs are looked\n" +
+	"for in the folder that --runs names, else in that of FLOWGEN_RUNS, else in .flowgen/runs."
+
+func (a *app) diffCommand() *cobra.Command {
+	var format, dir string
+	cmd := &cobra.Command{
+		Use:   "diff RUN1 RUN2",
+		Short: "Compare two recorded runs: what was changed, and what came of it",
+		Long: "Diff compares two recorded runs, A and B: program, input and result; the nodes that do not say the same, and what of\n" +
+			"them has changed; then each call that was not the same, in the order in which they began, with the fields that\n" +
+			"differ. Of a call with another input it says where that came from, as far as values show it. Times do not count.\n\n" +
+			runsHelp + "\n\nExit codes: 0 the runs are equal, 1 they differ, 2 they cannot be compared.",
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usage("--format is text or json, not %q", format)
+			}
+			return a.diff(runsFolder(dir), args[0], args[1], format)
+		},
+	}
+	formatFlag(cmd, &format, "text", "json")
+	runsFlag(cmd, &dir)
+	return cmd
+}
+
+func runsFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "runs", "", "folder of the recorded runs")
+}
+
+// runsFolder is the folder in which runs are looked for.
+func runsFolder(dir string) *runs.Folder {
+	return runs.Open(cmp.Or(dir, os.Getenv("FLOWGEN_RUNS"), filepath.FromSlash(runs.DefaultDir)), runs.Options{})
+}
+
+func (a *app) diff(folder *runs.Folder, nameA, nameB, format string) error {
+	idA, was, err := folder.Named("", nameA)
+	if err != nil {
+		return a.notCompared(err)
+	}
+	idB, now, err := folder.Named("", nameB)
+	if err != nil {
+		return a.notCompared(err)
+	}
+	r := diff.Runs(idA, was, idB, now)
+	out := r.Text()
+	if format == "json" {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return a.notCompared(err)
+		}
+		if out, err = cli.Indented(string(data)); err != nil {
+			return a.notCompared(err)
+		}
+	}
+	if _, err := io.WriteString(a.stdout, out); err != nil {
+		return a.notCompared(err)
+	}
+	if !r.Equal() {
+		return errReported
+	}
+	return nil
+}
+
+// notCompared keeps the code 1 for runs that differ.
+func (a *app) notCompared(err error) error {
+	fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+	return exitCode(exitUsage)
+}

@@ -1,0 +1,84 @@
+package diff
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// fields lists the innermost fields in which two JSON values differ. A value that is not JSON, or not there, differs as a
+// whole.
+func fields(what string, a, b json.RawMessage) []Change {
+	if len(a) == 0 && len(b) == 0 {
+		return nil
+	}
+	x, errX := runtime.ParseValue(a)
+	y, errY := runtime.ParseValue(b)
+	if errX != nil || errY != nil {
+		if string(a) == string(b) {
+			return nil
+		}
+		return []Change{{What: what, Old: whole(a, errX), New: whole(b, errY)}}
+	}
+	var list []Change
+	walk(what, "", x, y, &list)
+	return list
+}
+
+// whole is a value that has to be told as it is: text, when it is no JSON.
+func whole(v json.RawMessage, err error) json.RawMessage {
+	if len(v) == 0 || err == nil {
+		return v
+	}
+	return quoted(strings.ToValidUTF8(string(v), "\uFFFD"))
+}
+
+func walk(what, at string, a, b runtime.Value, list *[]Change) {
+	switch {
+	case a.Equal(b):
+	case a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind:
+		keys := append(a.Keys(), b.Keys()...)
+		slices.Sort(keys)
+		for _, k := range slices.Compact(keys) {
+			inside := k
+			if at != "" {
+				inside = at + "." + k
+			}
+			x, before := a.Get(k)
+			y, after := b.Get(k)
+			switch {
+			case before && after:
+				walk(what, inside, x, y, list)
+			case before:
+				*list = append(*list, Change{What: what, Path: inside, Old: text(x)})
+			default:
+				*list = append(*list, Change{What: what, Path: inside, New: text(y)})
+			}
+		}
+	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind:
+		n := min(a.Len(), b.Len())
+		for i := range n {
+			walk(what, at+"["+strconv.Itoa(i)+"]", a.Index(i), b.Index(i), list)
+		}
+		for i := n; i < a.Len(); i++ {
+			*list = append(*list, Change{What: what, Path: at + "[" + strconv.Itoa(i) + "]", Old: text(a.Index(i))})
+		}
+		for i := n; i < b.Len(); i++ {
+			*list = append(*list, Change{What: what, Path: at + "[" + strconv.Itoa(i) + "]", New: text(b.Index(i))})
+		}
+	default:
+		*list = append(*list, Change{What: what, Path: at, Old: text(a), New: text(b)})
+	}
+}
+
+// text is a value as JSON.
+func text(v runtime.Value) json.RawMessage {
+	b, err := v.MarshalJSON()
+	if err != nil { // it was parsed from JSON
+		return nil
+	}
+	return b
+}
