@@ -101,6 +101,9 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 			add("Policy", pol)
 		}
 	}
+	if d := doubtOf(s); d != nil {
+		add("InDoubt", d)
+	}
 	var codes []jen.Code
 	for _, c := range n.Catch {
 		if c.Code.Name == "any" {
@@ -234,6 +237,9 @@ func (g *generator) info() {
 		fields = append(fields, field("Policy", pol))
 	}
 	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")), field("Hashes", jen.Id("hashesJSON")))
+	if j := g.journaling(); j != nil {
+		fields = append(fields, field("Journal", j))
+	}
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)

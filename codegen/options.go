@@ -50,6 +50,9 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	case t.Idempotency:
 		option("Idempotent")
 	}
+	if t.InDoubt != nil && t.InDoubt.Policy != "fail" {
+		option("OnInDoubt", doubt(t.InDoubt, t))
+	}
 	if _, ok := t.Binding.(*ir.StarlarkTool); ok && t.MaxOutput > 0 { // the others bound what they read
 		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
 	}

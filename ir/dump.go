@@ -281,6 +281,7 @@ func (d *dumper) tool(t *Tool) {
 		case t.Idempotency:
 			d.line("idempotency_key call_id")
 		}
+		d.doubt(t.InDoubt)
 		for _, x := range t.Examples {
 			d.line("example", dumpConst(x.InJSON), "->", dumpConst(x.OutJSON), dumpQuoteIf(x.Description))
 		}
@@ -398,6 +399,20 @@ func (d *dumper) defaults(x *Defaults) {
 	if x.Retry != nil {
 		d.line("default retry", dumpRetry(x.Retry))
 	}
+	if j := x.Journal; j != nil {
+		d.line("journal", dumpOpt("dir", dumpQuoteIf(j.Dir)), dumpOpt("sync", j.Sync))
+	}
+}
+
+func (d *dumper) doubt(x *Doubt) {
+	if x == nil {
+		return
+	}
+	words := []string{"on_in_doubt", x.Policy}
+	if x.JSON != nil {
+		words = append(words, x.JSON.JSON)
+	}
+	d.line(words...)
 }
 
 func dumpOnError(e *OnError) string {

@@ -46,6 +46,7 @@ func (d *dumper) node(n *Node) {
 		if n.OnError != nil {
 			d.line("on_error", dumpOnError(n.OnError))
 		}
+		d.doubt(n.InDoubt)
 	})
 }
 

@@ -16,6 +16,7 @@ type Node struct {
 	Timeout *Duration
 	Catch   []*Catch
 	OnError *OnError
+	InDoubt *Doubt      // nil: what the tool says
 	Span    source.Span // the whole entry
 	Inline  bool        // the single node of a `do:`; its id is made from its verb
 

@@ -35,6 +35,7 @@ type Tool struct {
 	// the input, or, when that is nil, by the call_id.
 	Idempotency    bool
 	IdempotencyKey *Template
+	InDoubt        *Doubt // nil: fail
 	Examples       []*Example
 
 	Def  *Definition  // where a foreign function is defined; nil for other tools and until it is bound

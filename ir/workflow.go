@@ -143,6 +143,22 @@ type Defaults struct {
 	Timeout *Duration
 	OnError *OnError
 	Retry   *Retry
+	Journal *Journaling // nil: as whoever runs the workflow says
+}
+
+// Journaling says how runs are recorded.
+type Journaling struct {
+	Dir  string // slash-separated, below the working directory; empty: not written
+	Sync string // off, buffered, effect; empty: not written
+	Span source.Span
+}
+
+// Doubt says what a resumed run does with a call that had begun and has no result.
+type Doubt struct {
+	Policy string          // fail, retry_with_key, ask, assume_done
+	Value  Value           // the result of assume_done, a constant; nil: none is written
+	JSON   *schema.Default // the same as JSON
+	Span   source.Span
 }
 
 // A Duration with its place.

@@ -21,6 +21,7 @@ func (c *checker) toolSpec(t *ir.Tool) {
 		c.warn(diag.Diagnostic{Code: diag.ReplayRuns, Span: t.Key.Span, Message: fmt.Sprintf("a replay without a record would call tool %q, which has effects %s", t.Key.Name, effectsOf(t)),
 			Help: "`replay: recorded-result` is for tools that compute or read; without it the tool is stubbed in a replay"})
 	}
+	c.doubt(t.InDoubt, t.Key.Name, []*ir.Tool{t})
 	for _, x := range t.Examples {
 		c.example(t, x)
 	}

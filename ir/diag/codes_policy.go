@@ -10,6 +10,7 @@ const (
 	ReplayRuns    Code = "FG0706"
 	SecretFlow    Code = "FG0707"
 	SecretText    Code = "FG0708"
+	DoubtUnfit    Code = "FG0709"
 )
 
 var policyCodes = []Entry{
@@ -183,6 +184,27 @@ tools:
 nodes:
   items: {tool: get}
 output: {items: $items}
+`,
+	},
+	{
+		Code:  DoubtUnfit,
+		Title: "an answer to doubt that does not fit the tool",
+		Cause: "When a program dies in the middle of a call that changes something, nobody knows whether it happened. `on_in_doubt` says what the resumed run does then. Calls with effects `none` and `reads` are made again without a question, so that it has no meaning for them. `retry_with_key` makes the call again and needs a tool with an `idempotency_key`, by which the other side knows the call again. `assume_done` goes on as if it had happened: where the tool gives something, the result that is to stand for it must be written.",
+		Wrong: `flowgen: 1
+name: orders
+input: {id: int}
+tools:
+  order: {command: [order, "{{ id }}"], in: {id: int}, out: none, effects: external, on_in_doubt: retry_with_key}
+nodes:
+  ordered: {tool: order, with: {id: $input.id}}
+`,
+		Right: `flowgen: 1
+name: orders
+input: {id: int}
+tools:
+  order: {command: [order, "{{ id }}"], in: {id: int}, out: none, effects: external, on_in_doubt: ask}
+nodes:
+  ordered: {tool: order, with: {id: $input.id}}
 `,
 	},
 }

@@ -56,6 +56,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[*ir.ModelPrice]():  &ir.ModelPrice{Input: "77"},
 	reflect.TypeFor[[]*ir.Pin]():       []*ir.Pin{},
 	reflect.TypeFor[[]ir.Directive]():  []ir.Directive{{}},
+	reflect.TypeFor[*ir.Doubt]():       &ir.Doubt{Policy: "ask"},
 	reflect.TypeFor[[]ir.SourceFile](): []ir.SourceFile{{Text: "another"}},
 }
 
@@ -113,9 +114,9 @@ func TestEveryFieldCounts(t *testing.T) {
 	}
 	tool := ir.Tool{Name: ir.Ident{Name: "a"}, Version: "1", Binding: &ir.CommandTool{}}
 	covers(t, tool, func(x *ir.Tool) string { return newM().tool(x, true) },
-		"Key", "EffectsSpan", "OutSpan", "Rate", "CostUSD", "Category", "Tags", "Examples", "Def", "File", "Span")
+		"Key", "EffectsSpan", "OutSpan", "Rate", "CostUSD", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span")
 	covers(t, tool, func(x *ir.Tool) string { return newM().tool(x, false) },
-		"Key", "Description", "EffectsSpan", "OutSpan", "Rate", "CostUSD", "Category", "Tags", "Examples", "Def", "File", "Span")
+		"Key", "Description", "EffectsSpan", "OutSpan", "Rate", "CostUSD", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span")
 
 	withFiles := func(b ir.Binding) func() string {
 		return func() string {
@@ -172,7 +173,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		m := newM()
 		m.owner[s] = m.root
 		return m.shell(s)
-	}, "ID", "Span", "Inline", "Result")
+	}, "ID", "InDoubt", "Span", "Inline", "Result")
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")
 	covers(t, ir.Edge{From: ir.Ident{Name: "a"}}, func(e *ir.Edge) string {

@@ -325,14 +325,5 @@ func (p *parser) defaults(n *yamlnode.Node) {
 	d.Timeout = p.duration(m.get("timeout"), "`timeout`")
 	d.OnError = p.onError(m.get("on_error"), "`on_error`")
 	d.Retry = p.retry(m.get("retry"))
-	if v := m.get("journal"); v != nil {
-		if j, ok := p.mapping(v, shapeJournal); ok {
-			p.optional(j, "dir")
-			if s := j.get("sync"); s != nil {
-				p.word(s, "`sync`", syncWords...)
-			}
-		}
-	}
+	d.Journal = p.journaling(m.get("journal"))
 }
-
-var syncWords = []string{"none", "effect", "always"}

@@ -184,6 +184,7 @@ func (p *parser) common(node *ir.Node, m mapping, verb string) {
 	}
 	node.Catch = p.catch(m.get("catch"))
 	node.OnError = p.onError(m.get("on_error"), "`on_error`")
+	node.InDoubt = p.doubt(m.get("on_in_doubt"))
 }
 
 var (

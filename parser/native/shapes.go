@@ -236,8 +236,8 @@ var (
 	shapeJournal = &Shape{
 		Name: "journal", What: "`journal`", Doc: "How runs are recorded.",
 		Keys: []Key{
-			{Name: "dir", Value: file, Doc: "the folder of the journals"},
-			{Name: "sync", Value: word(syncWords...), Doc: "when records are forced to disk"},
+			{Name: "dir", Value: text, Doc: "the folder of the runs, below the working directory; `.flowgen/runs` unless written"},
+			{Name: "sync", Value: word(syncWords...), Doc: "when records are forced to disk: off, buffered or effect"},
 		},
 	}
 )
@@ -276,6 +276,7 @@ var shapeTool = &Shape{
 		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
 		{Name: "cost_usd", Value: money, Doc: "dollars of one call, in quotes"},
 		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
+		doubtKey,
 		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},
 		{Name: "category", Value: text, Doc: "a group of tools"},
 		{Name: "tags", Value: texts, Doc: "words to find it by"},

@@ -62,7 +62,7 @@ var agentKeys = []Key{
 
 // nodeShapes are the nodes by verb. The verb's own key comes first.
 var nodeShapes = map[string]*Shape{
-	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey),
+	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey, doubtKey),
 	"let":  nodeShape("let", "Computes values.", Key{Name: "let", Value: values, Required: true, Doc: "the fields of the result"}),
 	"map": nodeShape("map", "Runs a body for every item of a list.",
 		Key{Name: "map", Value: value, Required: true, Doc: "the list"},
@@ -93,7 +93,7 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "args", Value: value, Doc: "its arguments, by name"},
 		Key{Name: "id", Value: value, Doc: "what the result has as `task_id`"},
 		Key{Name: "allow", Value: refs, Doc: "the tools it can be; without it those that the file itself declares"},
-		outKey),
+		outKey, doubtKey),
 }
 
 // nodeKeyOwners tells the verbs a key goes with, for keys that not every node has.
@@ -214,7 +214,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

@@ -151,6 +151,7 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 		t.CostUSD = p.money(v, "`cost_usd`")
 	}
 	p.idempotency(t, m.get("idempotency_key"))
+	t.InDoubt = p.doubt(m.get("on_in_doubt"))
 	p.examples(t, m.get("examples"))
 	t.Category = p.optional(m, "category")
 	t.Tags = p.strs(m.get("tags"), "a tag")
