@@ -151,6 +151,9 @@ func compareUTF16(a, b string) int {
 
 const hexDigits = "0123456789abcdef"
 
+// AppendQuoted appends s as a string of canonical JSON.
+func AppendQuoted(b []byte, s string) []byte { return appendString(b, s) }
+
 // appendString writes a JSON string with the fewest escapes (RFC 8785 3.2.2.2); invalid UTF-8 becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')

@@ -134,14 +134,6 @@ func EncodeResume(at time.Duration, h Header, again []string) []byte {
 	return encode(resumeLine{Kind: KindResume, At: at, Graph: h.Graph, Program: h.Program, Lock: h.Lock, Nodes: h.Nodes, Again: again})
 }
 
-// EncodeRecord is the line of an attempt: of its end when done, else of its intent.
-func EncodeRecord(r Record, done bool) []byte {
-	if done {
-		return encode(callLine{KindEnd, r})
-	}
-	return encode(callLine{KindIntent, r})
-}
-
 // EncodeAnswer is the line of an answer of a person.
 func EncodeAnswer(a Answer) []byte { return encode(answerLine{KindAnswer, a}) }
 
