@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowgen-dev/flowgen/examples/internal/cassettes"
 	"github.com/flowgen-dev/flowgen/examples/triage/host"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -62,6 +64,9 @@ func TestTriage(t *testing.T) {
 	if all, err := rec.Journal().MarshalText(); err != nil || strings.Contains(string(all), "key-of-the-test") {
 		t.Errorf("the journal holds the key, or cannot be written: %v", err)
 	}
+
+	// The cassettes of the cases are what the two servers say today.
+	cassettes.Current(t, Info, New, triageFlowCases, "47110", strconv.Itoa(h.Port))
 
 	// A model server that dies in the middle is an error with a code, at the node's place.
 	dead.Store(true)

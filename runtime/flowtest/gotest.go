@@ -27,3 +27,25 @@ func Run[W interface {
 		})
 	}
 }
+
+// Record runs the cases of a suite as subtests for real, as `flowgen test --record` does, and writes their cassettes below
+// dir instead of below the folder of their file. It is for workflows that need a server which a test starts, and for tests
+// that cassettes are still what the real thing gives.
+func Record[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](t *testing.T, info *runtime.Info, start func(...runtime.Option) (W, error), suite, dir string) {
+	t.Helper()
+	s, err := ParseSuite([]byte(suite))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bind(info, start)
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		t.Run(c.Name, func(t *testing.T) {
+			for _, f := range w.execute(t.Context(), dir, c, mode{record: true}).Failures {
+				t.Errorf("%s:%s: %s", s.File, f.Pos, f.Message)
+			}
+		})
+	}
+}
