@@ -206,11 +206,38 @@ func compact(j *journal.Journal, times bool) *journal.Journal {
 	for _, r := range j.Records() {
 		r.CallID = "" // follows from the rest
 		if !times {
-			r.Start, r.End = 0, 0
+			r.Start, r.End, r.Error = 0, 0, undated(r.Error)
 		}
 		out.Put(r)
 	}
 	return out
+}
+
+// undated is an error of a request without the date that the server said.
+func undated(te *runtime.ToolError) *runtime.ToolError {
+	if te == nil {
+		return nil
+	}
+	headers, _ := te.Details.Get("headers")
+	if _, dated := headers.Get("date"); !dated {
+		return te
+	}
+	plain := *te
+	plain.Details = with(te.Details, "headers", with(headers, "date", runtime.StringValue(when.Format("Mon, 02 Jan 2006 15:04:05 GMT"))))
+	return &plain
+}
+
+// with is a map with another value for a key that it has.
+func with(m runtime.Value, key string, v runtime.Value) runtime.Value {
+	var entries []runtime.Entry
+	for _, k := range m.Keys() {
+		item, _ := m.Get(k)
+		if k == key {
+			item = v
+		}
+		entries = append(entries, runtime.Entry{Key: k, Value: item})
+	}
+	return runtime.MapValue(entries...)
 }
 
 // prune writes a cassette without some keys.
