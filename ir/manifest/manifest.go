@@ -41,6 +41,10 @@ type Manifest struct {
 	// People are the nodes that ask a person. Written likewise.
 	People  []string `json:"people,omitempty"`
 	Servers []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
+	// Asked says where models are asked: "openai:gpt-4o-mini at api.openai.com". Written likewise.
+	Asked  []string `json:"asked,omitempty"`
+	Agents []*Agent `json:"agents,omitempty"`  // in the order of the file, those of sub-workflows after them
+	AtMost *Worst   `json:"at_most,omitempty"` // written when models are asked
 }
 
 // Caps are the bounds that the policy writes; absent ones are not written.
@@ -83,6 +87,9 @@ func Parse(data []byte) (*Manifest, error) {
 	if m.Caps.MaxCostUSD != "" && !isDecimal(m.Caps.MaxCostUSD) {
 		return nil, fmt.Errorf("not a manifest: max_cost_usd is %q", m.Caps.MaxCostUSD)
 	}
+	if err := m.parseAgents(); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(tiers, m.Caps.Sandbox) {
 		return nil, fmt.Errorf("not a manifest: sandbox is %q", m.Caps.Sandbox)
 	}
@@ -102,6 +109,7 @@ func (m *Manifest) Sections() []Section {
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
 		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"unisolated", "tool without a sandbox", m.Unisolated},
+		{"asked", "place where a model is asked:", m.Asked},
 	}
 }
 
@@ -121,18 +129,7 @@ func Compare(old, now *Manifest) (more, less []string) {
 			}
 		}
 	}
-	note := func(sign int, name, was, is string) {
-		switch {
-		case sign > 0 && is == "":
-			more = append(more, "no cap "+name+" any more; it was "+was)
-		case sign > 0:
-			more = append(more, "cap "+name+" is "+is+"; it was "+was)
-		case sign < 0 && was == "":
-			less = append(less, "cap "+name+" is "+is+"; there was none")
-		case sign < 0:
-			less = append(less, "cap "+name+" is "+is+"; it was "+was)
-		}
-	}
+	n := &notes{more, less}
 	for _, c := range []struct {
 		name    string
 		was, is *int64
@@ -140,11 +137,33 @@ func Compare(old, now *Manifest) (more, less []string) {
 		{"max_iterations", old.Caps.MaxIterations, now.Caps.MaxIterations}, {"max_tool_calls", old.Caps.MaxToolCalls, now.Caps.MaxToolCalls},
 		{"max_tokens", old.Caps.MaxTokens, now.Caps.MaxTokens},
 	} {
-		note(looser(c.was, c.is), c.name, number(c.was), number(c.is))
+		n.cap(looser(c.was, c.is), c.name, number(c.was), number(c.is))
 	}
-	note(dearer(old.Caps.MaxCostUSD, now.Caps.MaxCostUSD), "max_cost_usd", old.Caps.MaxCostUSD, now.Caps.MaxCostUSD)
-	note(weaker(old.Caps.Sandbox, now.Caps.Sandbox), "sandbox", old.Caps.Sandbox, now.Caps.Sandbox)
-	return more, less
+	n.cap(dearer(old.Caps.MaxCostUSD, now.Caps.MaxCostUSD), "max_cost_usd", old.Caps.MaxCostUSD, now.Caps.MaxCostUSD)
+	n.cap(weaker(old.Caps.Sandbox, now.Caps.Sandbox), "sandbox", old.Caps.Sandbox, now.Caps.Sandbox)
+	n.agents(old.Agents, now.Agents)
+	n.worst(old.AtMost, now.AtMost)
+	return n.more, n.less
+}
+
+// parseAgents checks what of agents and costs the JSON form cannot.
+func (m *Manifest) parseAgents() error {
+	amounts := []string{}
+	for _, a := range m.Agents {
+		if a == nil {
+			return errors.New("not a manifest: an agent is null")
+		}
+		amounts = append(amounts, a.MaxCostUSD)
+	}
+	if m.AtMost != nil && m.AtMost.CostUSD != nil {
+		amounts = append(amounts, *m.AtMost.CostUSD)
+	}
+	for _, x := range amounts {
+		if x != "" && !isDecimal(x) {
+			return fmt.Errorf("not a manifest: %q is no amount of dollars", x)
+		}
+	}
+	return nil
 }
 
 // allows reports whether a section covers an entry: `*` among the hosts covers every host.

@@ -13,7 +13,7 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}, asked: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
@@ -28,6 +28,7 @@ func Of(p *check.Program) *Manifest {
 		for _, m := range s.Models() {
 			c.models.add(m.Model.Name)
 			c.hosts.add(host(m.Address()))
+			c.asked.add(asked(m))
 			c.secrets.add(p.Names.Keys[m])
 			c.effects.add(ir.EffectsExternal.String())
 		}
@@ -42,7 +43,8 @@ func Of(p *check.Program) *Manifest {
 			c.models.add(v.Model.Name)
 		}
 	}
-	out := &Manifest{Version: Version, Workflow: p.WF.Name.Name}
+	agents, most := agents(p), worst(p)
+	out := &Manifest{Agents: agents, AtMost: most, Version: Version, Workflow: p.WF.Name.Name}
 	c.workflow(p.WF)
 	for _, f := range p.Flows {
 		c.workflow(f.WF)
@@ -67,14 +69,25 @@ func Of(p *check.Program) *Manifest {
 	if len(c.people) > 0 {
 		out.People = c.people.sorted()
 	}
+	if len(c.asked) > 0 {
+		out.Asked = c.asked.sorted()
+	}
 	if len(c.unisolated) > 0 {
 		out.Unisolated = c.unisolated.sorted()
 	}
 	return out
 }
 
+// asked says where a model is asked.
+func asked(m *ir.Model) string {
+	if at := host(m.Address()); at != "" {
+		return m.Model.Name + " at " + at
+	}
+	return ""
+}
+
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people, asked set
 }
 
 // workflow takes what belongs to a file rather than to a step.

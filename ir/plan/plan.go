@@ -85,10 +85,11 @@ type Catch struct {
 
 // AtMost is the worst case.
 type AtMost struct {
-	Calls     []Calls  `json:"calls"`     // by tool, in order of first use; repeated attempts count
-	Total     Bound    `json:"total"`     // of all tools
-	Time      *string  `json:"time"`      // all calls and waits, as a Go duration; null when nothing bounds it
-	Unbounded []string `json:"unbounded"` // why calls or time have no bound
+	Calls     []Calls  `json:"calls"`          // by tool, in order of first use; repeated attempts count
+	Total     Bound    `json:"total"`          // of all tools
+	Time      *string  `json:"time"`           // all calls and waits, as a Go duration; null when nothing bounds it
+	Unbounded []string `json:"unbounded"`      // why calls or time have no bound
+	Cost      *Cost    `json:"cost,omitempty"` // nil: nothing costs
 }
 
 // Calls are the calls of a tool.
@@ -118,7 +119,7 @@ func Of(p *check.Program) *Plan {
 	for _, f := range p.Flows {
 		out.Flows = append(out.Flows, &Flow{Workflow: f.WF.Name.Name, Source: path.Base(f.WF.File.Name), Parts: body(f.Body)})
 	}
-	out.AtMost = worst(p)
+	out.AtMost = Worst(p)
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
 			out.Needs = append(out.Needs, t.Permissions...)

@@ -16,6 +16,7 @@ type cost struct {
 	calls map[string]Bound // by the tool's full name
 	total Bound
 	time  span
+	bill
 }
 
 // span is a time, or none that could be given.
@@ -24,7 +25,8 @@ type span struct {
 	open bool
 }
 
-func (a Bound) plus(b Bound) Bound {
+// Plus is the sum of two bounds.
+func (a Bound) Plus(b Bound) Bound {
 	if a.Open || b.Open || a.N > maxCount-b.N {
 		return Bound{Open: true}
 	}
@@ -79,12 +81,17 @@ type meter struct {
 	why   []string
 	told  map[string]bool
 	where string // of what is being added up: "section/" inside a sub-workflow
+
+	wf     *ir.Workflow // that is being added up
+	capped bool         // the outermost policy bounds cost or tokens
+	free   []string     // models that cost nothing
 }
 
-func worst(p *check.Program) AtMost {
-	m := &meter{flows: map[*check.Program]cost{}, told: map[string]bool{}}
+// Worst is the most that a workflow does.
+func Worst(p *check.Program) AtMost {
+	m := &meter{flows: map[*check.Program]cost{}, told: map[string]bool{}, capped: capped(p.WF.Policy)}
 	c := m.program(p)
-	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}}
+	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill)}
 	listed := map[string]bool{}
 	for _, s := range p.Table {
 		if name := check.HumanTool; s.Question != nil && !listed[name] {
@@ -135,9 +142,12 @@ func (m *meter) program(p *check.Program) cost {
 		m.where = p.WF.Name.Name + "/"
 	}
 	m.flows[p] = cost{} // a workflow cannot run itself
+	outer := m.wf
+	m.wf = p.WF
 	c := m.body(p.Body)
+	c.bill = c.under(p.WF.Policy)
 	m.flows[p] = c
-	m.where = saved
+	m.where, m.wf = saved, outer
 	return c
 }
 
@@ -155,17 +165,18 @@ func (m *meter) plan(p *check.Plan) cost {
 	case check.Repeat:
 		c := m.plan(p.Kids[0])
 		n := Bound{N: int64(p.Loop.Max), Open: p.Loop.Max == 0}
+		why := "the edge from " + p.Loop.From.Node.ID.Name + " back to " + p.Loop.Header.Node.ID.Name + " is unbounded"
 		if n.Open {
-			m.because("the edge from " + p.Loop.From.Node.ID.Name + " back to " + p.Loop.Header.Node.ID.Name + " is unbounded")
+			m.because(why)
 		}
-		return c.times(n, n)
+		return c.times(n, n, m.where+why)
 	}
 	var out cost
 	kids := make([]cost, len(p.Kids))
 	for i, k := range p.Kids {
 		kids[i] = m.plan(k)
 		if p.Kind == check.Choose {
-			out.most(kids[i])
+			out.worse(kids[i])
 			continue
 		}
 		out.add(kids[i])
@@ -209,21 +220,22 @@ func (m *meter) step(s *check.Step) cost {
 	case *ir.Map:
 		c := m.body(s.Body)
 		items := Bound{N: int64(v.MaxItems), Open: v.MaxItems == 0}
+		why := id + " has no bound on its items"
 		if items.Open && !c.empty() {
-			m.because(id + " has no bound on its items")
+			m.because(why)
 		}
 		rounds := items
 		if !items.Open && v.Parallel > 0 {
 			rounds.N = (items.N + int64(v.Parallel) - 1) / int64(v.Parallel)
 		}
-		return c.times(items, rounds)
+		return c.times(items, rounds, m.where+why)
 	case *ir.Loop:
 		c := m.body(s.Body)
 		n := Bound{N: int64(v.Max), Open: v.Max == 0}
 		if n.Open && !c.empty() {
 			m.because(id + " is unbounded")
 		}
-		return c.times(n, n)
+		return c.times(n, n, m.where+id+" is unbounded")
 	case *ir.Flow:
 		return m.program(s.Flow)
 	case *ir.Let, *ir.GoCall:
@@ -243,6 +255,7 @@ func (m *meter) step(s *check.Step) cost {
 		}
 		c.calls[t.FullName()] = Bound{N: tries}
 	}
+	c.fees = fee(s.Tools()).times(Bound{N: tries}, "")
 	questions := int64(1)
 	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
 		questions += int64(v.Reask)
@@ -250,6 +263,7 @@ func (m *meter) step(s *check.Step) cost {
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
 		c.calls = map[string]Bound{model.Model.Name + "@1": c.total}
+		c.bill = m.question(s, model).times(c.total, "")
 	}
 	if t := s.Timeout(); t > 0 {
 		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
@@ -263,23 +277,27 @@ func (m *meter) step(s *check.Step) cost {
 func (m *meter) agent(s *check.Step, tries int64) cost {
 	id := s.Node.ID.Name
 	turns, uses := agentBound(s.Agent.Iterations()), agentBound(s.Agent.ToolCalls())
+	asks, calls := id+" may ask its model without bound", id+" may call its tools without bound"
 	if turns.Open {
-		m.because(id + " may ask its model without bound")
+		m.because(asks)
 	}
 	answers := turns.times(Bound{N: tries})
 	c := cost{calls: map[string]Bound{}, total: answers, time: span{open: true}}
 	for _, model := range s.Models() {
 		c.calls[model.Model.Name+"@1"] = answers
+		c.bill = m.question(s, model).times(answers, m.where+asks)
 	}
 	tools := s.Tools()
 	for _, t := range tools {
 		c.calls[t.FullName()] = uses
 	}
+	c.fees = fee(tools).times(uses, m.where+calls)
+	c.bill = c.under(s.Agent.Policy)
 	switch t := s.Timeout(); {
 	case len(tools) > 0:
-		c.total = c.total.plus(uses)
+		c.total = c.total.Plus(uses)
 		if uses.Open {
-			m.because(id + " may call its tools without bound")
+			m.because(calls)
 		}
 		m.because("the tools of " + id + " have no timeout")
 	case t > 0:
@@ -320,14 +338,14 @@ func (c *cost) empty() bool { return c.total == Bound{} && c.time == span{} }
 
 // add puts k after what is there.
 func (c *cost) add(k cost) {
-	c.merge(k, Bound.plus)
-	c.total, c.time = c.total.plus(k.total), c.time.plus(k.time)
+	c.merge(k, Bound.Plus)
+	c.total, c.time, c.bill = c.total.Plus(k.total), c.time.plus(k.time), c.bill.plus(k.bill)
 }
 
-// most makes c the worse of both.
-func (c *cost) most(k cost) {
+// worse makes c the worse of both.
+func (c *cost) worse(k cost) {
 	c.merge(k, Bound.most)
-	c.total, c.time = c.total.most(k.total), c.time.most(k.time)
+	c.total, c.time, c.bill = c.total.most(k.total), c.time.most(k.time), c.bill.most(k.bill)
 }
 
 func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
@@ -339,9 +357,9 @@ func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
 	}
 }
 
-// times is c done calls times, one round of those that run at once after the other.
-func (c cost) times(calls, rounds Bound) cost {
-	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds)}
+// times is c done calls times, one round of those that run at once after the other. why is said when nothing bounds it.
+func (c cost) times(calls, rounds Bound, why string) cost {
+	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds), bill: c.bill.times(calls, why)}
 	for t, n := range c.calls {
 		out.calls[t] = n.times(calls)
 	}

@@ -19,7 +19,7 @@ const samplePlan = `{"plan":1,"workflow":"w","source":"w.flowgen.yaml","parts":[
 {"kind":"step","node":"i","verb":"agent","model":"ollama:qwen3","effects":"external","max_iterations":10},
 {"kind":"repeat","when":"x < 3","max_iterations":5,"parts":[{"kind":"step","node":"f","verb":"let","effects":"none"}]}],
 "flows":[{"workflow":"sub","source":"sub.flowgen.yaml","parts":[{"kind":"step","node":"g","verb":"let","effects":"none"}]}],
-"at_most":{"calls":[{"tool":"w.a@1","effects":"reads","at_most":3},{"tool":"w.n@1","effects":"writes","at_most":null}],"total":null,"time":null,"unbounded":["m has no bound on its items"]}}`
+"at_most":{"calls":[{"tool":"w.a@1","effects":"reads","at_most":3},{"tool":"w.n@1","effects":"writes","at_most":null}],"total":null,"time":null,"unbounded":["m has no bound on its items"],"cost":{"usd":"0.117","free":["ollama:qwen3"]}}}`
 
 func TestPlanText(t *testing.T) {
 	want := `plan of w (w.flowgen.yaml)
@@ -55,6 +55,7 @@ at most
   calls of w.n@1  unbounded (writes)
   calls in all    unbounded
   time            unbounded
+  cost            $0.117, without ollama:qwen3, asked without a key or a price
 
 unbounded because
 
@@ -70,6 +71,16 @@ unbounded because
 	bounded, err := PlanText(strings.Replace(samplePlan, `"total":null,"time":null`, `"total":4,"time":"1m30s"`, 1))
 	if err != nil || !strings.Contains(bounded, "calls in all    4\n") || !strings.Contains(bounded, "1m30s, and more if") {
 		t.Error(bounded, err)
+	}
+	for cost, want := range map[string]string{
+		`"usd":"2"`: "  cost            $2\n",
+		`"usd":null,"unbounded":["m is unbounded"],"unknown":["the price of x:\u001b is not known"]`: "not known: the price of x:\\x1b is not known\n",
+		`"usd":null,"unbounded":["m is unbounded","n too"]`:                                          "unbounded: m is unbounded; n too\n",
+	} {
+		got, err := PlanText(strings.Replace(samplePlan, `"usd":"0.117","free":["ollama:qwen3"]`, cost, 1))
+		if err != nil || !strings.Contains(got, want) {
+			t.Error(got, err)
+		}
 	}
 }
 
@@ -96,6 +107,31 @@ func TestManifestText(t *testing.T) {
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestManifestOfAgents(t *testing.T) {
+	got, err := ManifestText(`{"manifest":1,"workflow":"w","models":["ollama:qwen3","openai:gpt-4o-mini","scripted:x"],"asked":["ollama:qwen3 at localhost:11434","openai:gpt-4o-mini at api.openai.com"],"agents":[
+{"node":"review","model":"openai:gpt-4o-mini","tools":["w.a@1","w.b@2"],"max_iterations":4,"max_tool_calls":1,"max_tokens":900,"max_cost_usd":"0.50"},
+{"node":"sub/a\u001b","model":"ollama:qwen3","tools":[],"max_iterations":null,"max_tool_calls":0}],"at_most":{"model_calls":null,"tool_calls":6,"cost_usd":"0.7"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `  models        ollama:qwen3 at localhost:11434, openai:gpt-4o-mini at api.openai.com, scripted:x
+  effects       none
+  grants        none
+  permissions   none
+  caps          none
+  agent review  openai:gpt-4o-mini, at most 4 answers, at most 1 call of w.a@1, w.b@2, at most 900 tokens, at most $0.50
+  agent sub/a\x1b  ollama:qwen3, answers without bound
+  at most       unbounded questions to models, 6 calls of tools, cost $0.7
+`
+	if _, got, _ = strings.Cut(got, "other code"); !strings.Contains(strings.ReplaceAll(got, " ", ""), strings.ReplaceAll(want, " ", "")) {
+		t.Error(got)
+	}
+	unknown, err := ManifestText(`{"manifest":1,"workflow":"w","at_most":{"model_calls":2,"tool_calls":0,"cost_usd":null}}`)
+	if err != nil || !strings.Contains(unknown, "2 questions to models, 0 calls of tools, cost unbounded or not known\n") {
+		t.Error(unknown, err)
 	}
 }
 

@@ -20,6 +20,63 @@ type manifest struct {
 		MaxCostUSD    string `json:"max_cost_usd"`
 		Sandbox       string
 	}
+	Asked  []string
+	Agents []manifestAgent
+	AtMost *struct {
+		ModelCalls *int64  `json:"model_calls"`
+		ToolCalls  *int64  `json:"tool_calls"`
+		CostUSD    *string `json:"cost_usd"`
+	} `json:"at_most"`
+}
+
+type manifestAgent struct {
+	Node, Model   string
+	Tools         []string
+	MaxIterations json.RawMessage `json:"max_iterations"`
+	MaxToolCalls  json.RawMessage `json:"max_tool_calls"`
+	MaxTokens     *int64          `json:"max_tokens"`
+	MaxCostUSD    string          `json:"max_cost_usd"`
+}
+
+// text is an agent in a line.
+func (a *manifestAgent) text() string {
+	words := []string{safe(a.Model), atMost(a.MaxIterations, "answer")}
+	if len(a.Tools) > 0 {
+		words = append(words, atMost(a.MaxToolCalls, "call")+" of "+safe(strings.Join(a.Tools, ", ")))
+	}
+	if a.MaxTokens != nil {
+		words = append(words, fmt.Sprintf("at most %d tokens", *a.MaxTokens))
+	}
+	if a.MaxCostUSD != "" {
+		words = append(words, "at most $"+safe(a.MaxCostUSD))
+	}
+	return strings.Join(words, ", ")
+}
+
+// models are the models with where they are asked.
+func (m *manifest) models() []string {
+	out := slices.Clone(m.Asked)
+	for _, name := range m.Models {
+		if !slices.ContainsFunc(m.Asked, func(a string) bool { return strings.HasPrefix(a, name+" at ") }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// worst is what a workflow that asks models does at most, in words.
+func (m *manifest) worst() string {
+	number := func(n *int64) string {
+		if n == nil {
+			return unbounded
+		}
+		return fmt.Sprint(*n)
+	}
+	cost := "unbounded or not known"
+	if c := m.AtMost.CostUSD; c != nil {
+		cost = "$" + safe(*c)
+	}
+	return number(m.AtMost.ModelCalls) + " questions to models, " + number(m.AtMost.ToolCalls) + " calls of tools, cost " + cost
 }
 
 // ManifestText renders the JSON form of a manifest for people.
@@ -30,7 +87,7 @@ func ManifestText(data string) (string, error) {
 	}
 	rows := [][2]string{
 		listed("hosts", m.Hosts), listed("networks", m.Networks), listed("commands", m.Commands), listed("environment", m.Env), listed("secrets", m.Secrets),
-		listed("Go packages", m.GoPackages), listed("other code", m.Code), listed("models", m.Models), listed("effects", m.Effects), listed("grants", m.Grants), listed("permissions", m.Permissions),
+		listed("Go packages", m.GoPackages), listed("other code", m.Code), listed("models", m.models()), listed("effects", m.Effects), listed("grants", m.Grants), listed("permissions", m.Permissions),
 	}
 	if len(m.Servers) > 0 {
 		rows = slices.Insert(rows, 3, listed("servers", m.Servers))
@@ -56,9 +113,16 @@ func ManifestText(data string) (string, error) {
 	if m.Caps.Sandbox != "" {
 		caps = append(caps, "sandbox "+m.Caps.Sandbox)
 	}
+	rows = append(rows, listed("caps", caps))
+	for i := range m.Agents {
+		rows = append(rows, [2]string{"agent " + safe(m.Agents[i].Node), m.Agents[i].text()})
+	}
+	if m.AtMost != nil {
+		rows = append(rows, [2]string{"at most", m.worst()})
+	}
 	var b strings.Builder
 	b.WriteString(safe(m.Workflow) + " can touch\n\n")
-	table(&b, append(rows, listed("caps", caps)))
+	table(&b, rows)
 	return b.String(), nil
 }
 

@@ -22,8 +22,27 @@ type plan struct {
 		Total     *int64
 		Time      *string
 		Unbounded []string
+		Cost      *planCost
 	} `json:"at_most"`
 	Servers []planServer
+}
+
+type planCost struct {
+	USD                      *string
+	Unbounded, Unknown, Free []string
+}
+
+// text is the cost in words.
+func (c *planCost) text() string {
+	switch {
+	case c.USD != nil && len(c.Free) > 0:
+		return "$" + safe(*c.USD) + ", without " + safe(strings.Join(c.Free, ", ")) + ", asked without a key or a price"
+	case c.USD != nil:
+		return "$" + safe(*c.USD)
+	case len(c.Unknown) > 0:
+		return "not known: " + safe(strings.Join(c.Unknown, "; "))
+	}
+	return unbounded + ": " + safe(strings.Join(c.Unbounded, "; "))
 }
 
 type planFlow struct {
@@ -247,6 +266,9 @@ func (w *planWriter) worst(p *plan) {
 		rows = append(rows, [2]string{"time", text})
 	} else {
 		rows = append(rows, [2]string{"time", unbounded})
+	}
+	if p.AtMost.Cost != nil {
+		rows = append(rows, [2]string{"cost", p.AtMost.Cost.text()})
 	}
 	if len(p.Needs) > 0 {
 		rows = append(rows, listed("needs", p.Needs))
