@@ -19,8 +19,9 @@ func (a *app) manifestCommand() *cobra.Command {
 		Use:   "manifest FILE",
 		Short: "List what a workflow can touch; with --check, fail on anything new",
 		Long: "Manifest lists the hosts a workflow sends requests to, the programs it starts, the variables and secrets it\n" +
-			"uses, the Go packages it calls, its effects on the world and the caps of its policy. Only tools that some step\n" +
-			"calls count, those of sub-workflows included. A * stands for what is decided at run time; a server may redirect\n" +
+			"uses, the Go packages it calls, its effects on the world and the caps of its policy; the models it asks and where,\n" +
+			"its agents with their tools and caps, and the most questions, calls and dollars of a run. Only tools that some\n" +
+			"step calls count, those of sub-workflows included. A * stands for what is decided at run time; a server may redirect\n" +
 			"a request to other public hosts, without its credentials. Compiled programs answer `manifest` with the same text.\n\n" +
 			"A manifest that is checked in is a permission:\n\n" +
 			"    flowgen manifest triage" + suffix + " --format json > triage.manifest.json\n" +

@@ -20,7 +20,7 @@ func (a *app) planCommand() *cobra.Command {
 		Long: "Plan shows what a workflow does before it does it: its steps in the order in which they run, under which\n" +
 			"conditions and which of them side by side; timeouts, attempts and bounds of maps and loops; what each tool does\n" +
 			"to the world and whether it is isolated. At the end stands the worst case: the most calls of each tool, attempts\n" +
-			"included, and the longest time of all calls and waits, or what it is that has no bound. Compiled programs\n" +
+			"included, the longest time of all calls and waits and what they cost, or what it is that has no bound. Compiled programs\n" +
 			"answer `plan` with the same text.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

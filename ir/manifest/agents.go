@@ -91,30 +91,13 @@ func bound(n int64) Bound {
 	return Bound{plan.Bound{N: n}}
 }
 
-// worst sums up the worst case of the plan.
+// worst is what the plan says of the worst case; nil when no model is asked.
 func worst(p *check.Program) *Worst {
-	models := map[string]bool{}
-	for _, s := range p.Table {
-		for _, m := range s.Models() {
-			models[m.Model.Name+"@1"] = true
-		}
-	}
-	if len(models) == 0 {
+	if !slices.ContainsFunc(p.Table, func(s *check.Step) bool { return len(s.Models()) > 0 }) {
 		return nil
 	}
 	most := plan.Worst(p)
-	out := &Worst{}
-	if most.Cost != nil {
-		out.CostUSD = most.Cost.USD
-	}
-	for _, c := range most.Calls {
-		sum := &out.ToolCalls
-		if models[c.Tool] {
-			sum = &out.ModelCalls
-		}
-		sum.Bound = sum.Plus(c.AtMost)
-	}
-	return out
+	return &Worst{ModelCalls: Bound{most.ModelCalls}, ToolCalls: Bound{most.ToolCalls}, CostUSD: most.Cost.USD}
 }
 
 // notes compares the manifest of agents, and what a workflow does at most.

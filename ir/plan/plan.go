@@ -90,6 +90,9 @@ type AtMost struct {
 	Time      *string  `json:"time"`           // all calls and waits, as a Go duration; null when nothing bounds it
 	Unbounded []string `json:"unbounded"`      // why calls or time have no bound
 	Cost      *Cost    `json:"cost,omitempty"` // nil: nothing costs
+
+	ModelCalls Bound `json:"-"` // of Total
+	ToolCalls  Bound `json:"-"` // the others; where models and tools exclude each other both can be part of a larger sum than Total
 }
 
 // Calls are the calls of a tool.

@@ -15,6 +15,8 @@ const maxCount = 1<<53 - 1
 type cost struct {
 	calls map[string]Bound // by the tool's full name
 	total Bound
+	asks  Bound // of models
+	uses  Bound // of tools
 	time  span
 	bill
 }
@@ -25,8 +27,7 @@ type span struct {
 	open bool
 }
 
-// Plus is the sum of two bounds.
-func (a Bound) Plus(b Bound) Bound {
+func (a Bound) plus(b Bound) Bound {
 	if a.Open || b.Open || a.N > maxCount-b.N {
 		return Bound{Open: true}
 	}
@@ -91,7 +92,7 @@ type meter struct {
 func Worst(p *check.Program) AtMost {
 	m := &meter{flows: map[*check.Program]cost{}, told: map[string]bool{}, capped: capped(p.WF.Policy)}
 	c := m.program(p)
-	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill)}
+	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill), ModelCalls: c.asks, ToolCalls: c.uses}
 	listed := map[string]bool{}
 	for _, s := range p.Table {
 		if name := check.HumanTool; s.Question != nil && !listed[name] {
@@ -260,9 +261,11 @@ func (m *meter) step(s *check.Step) cost {
 	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
 		questions += int64(v.Reask)
 	}
+	c.uses = c.total
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
 		c.calls = map[string]Bound{model.Model.Name + "@1": c.total}
+		c.asks, c.uses = c.total, Bound{}
 		c.bill = m.question(s, model).times(c.total, "")
 	}
 	if t := s.Timeout(); t > 0 {
@@ -282,7 +285,7 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 		m.because(asks)
 	}
 	answers := turns.times(Bound{N: tries})
-	c := cost{calls: map[string]Bound{}, total: answers, time: span{open: true}}
+	c := cost{calls: map[string]Bound{}, total: answers, asks: answers, time: span{open: true}}
 	for _, model := range s.Models() {
 		c.calls[model.Model.Name+"@1"] = answers
 		c.bill = m.question(s, model).times(answers, m.where+asks)
@@ -295,7 +298,7 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 	c.bill = c.under(s.Agent.Policy)
 	switch t := s.Timeout(); {
 	case len(tools) > 0:
-		c.total = c.total.Plus(uses)
+		c.total, c.uses = c.total.plus(uses), uses
 		if uses.Open {
 			m.because(calls)
 		}
@@ -338,14 +341,16 @@ func (c *cost) empty() bool { return c.total == Bound{} && c.time == span{} }
 
 // add puts k after what is there.
 func (c *cost) add(k cost) {
-	c.merge(k, Bound.Plus)
-	c.total, c.time, c.bill = c.total.Plus(k.total), c.time.plus(k.time), c.bill.plus(k.bill)
+	c.merge(k, Bound.plus)
+	c.total, c.time, c.bill = c.total.plus(k.total), c.time.plus(k.time), c.bill.plus(k.bill)
+	c.asks, c.uses = c.asks.plus(k.asks), c.uses.plus(k.uses)
 }
 
 // worse makes c the worse of both.
 func (c *cost) worse(k cost) {
 	c.merge(k, Bound.most)
 	c.total, c.time, c.bill = c.total.most(k.total), c.time.most(k.time), c.bill.most(k.bill)
+	c.asks, c.uses = c.asks.most(k.asks), c.uses.most(k.uses)
 }
 
 func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
@@ -359,7 +364,7 @@ func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
 
 // times is c done calls times, one round of those that run at once after the other. why is said when nothing bounds it.
 func (c cost) times(calls, rounds Bound, why string) cost {
-	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds), bill: c.bill.times(calls, why)}
+	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds), bill: c.bill.times(calls, why), asks: c.asks.times(calls), uses: c.uses.times(calls)}
 	for t, n := range c.calls {
 		out.calls[t] = n.times(calls)
 	}
