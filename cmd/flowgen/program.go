@@ -131,14 +131,23 @@ func (a *app) start(ctx context.Context, verb, file string, args []string) error
 
 // source compiles one workflow for building and returns its name.
 func (a *app) source(arg string) (*program.Source, string, error) {
+	src, c, err := a.compiledSource(arg)
+	if err != nil {
+		return nil, "", err
+	}
+	return src, c.workflow.Name.Name, nil
+}
+
+// compiledSource is source with all that is known of the workflow.
+func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	name := path.Clean(filepath.ToSlash(arg))
 	if st, err := os.Stat(arg); err == nil && st.IsDir() {
-		return nil, "", usage("%s is a folder; name a workflow file", arg)
+		return nil, nil, usage("%s is a folder; name a workflow file", arg)
 	}
 	files := newDisk()
 	c := a.compile(files, name)
 	if err := a.report(c.list, false); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	// The package is that of the folder, whatever else was generated there: build and run write nothing.
 	dir := filepath.FromSlash(path.Dir(name))
@@ -158,7 +167,7 @@ func (a *app) source(arg string) (*program.Source, string, error) {
 			}
 			return text, assets, err
 		},
-	}, c.workflow.Name.Name, nil
+	}, c, nil
 }
 
 // goFailed makes a fault of code that flowgen wrote and the go command refused.

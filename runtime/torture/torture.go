@@ -45,6 +45,8 @@ type Workflow struct {
 
 	run   func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, err error)
 	input func(r *random) []byte
+
+	decodes func(input []byte) error
 }
 
 // Of makes a Workflow of what generated code has: its Info and its New.
@@ -54,6 +56,8 @@ func Of[W interface {
 	return &Workflow{
 		Info:  info,
 		input: func(r *random) []byte { return r.input(new(In), info) },
+
+		decodes: func(input []byte) error { return runtime.Decode(input, new(In)) },
 		run: func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, error) {
 			var in In
 			if err := runtime.Decode(input, &in); err != nil {
