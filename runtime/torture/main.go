@@ -52,6 +52,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, w *Wo
 	for _, name := range inputs {
 		text, err := os.ReadFile(name)
 		if err == nil {
+			text = withDefaults(text, w.Info, func(given bool) bool { return !given })
 			err = w.decodes(text)
 		}
 		if err != nil {

@@ -29,6 +29,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -90,7 +91,8 @@ type Options struct {
 	Workers int           // trials at a time; 0: as many as there are processors
 	// Real are the tools, by name@version, that run. They should be pure functions. All others are fake.
 	Real []string
-	// Inputs are used in turn; with Random, every other trial has a random one that fits. nil: all have.
+	// Inputs are objects in JSON; fields that are left out have their defaults. With Random, every other trial has a random
+	// one that fits. nil: all have.
 	Inputs [][]byte
 	Random bool
 	// EveryCrash crashes every run at every point, instead of at one that the seed chooses.
@@ -151,7 +153,9 @@ func (c *Counts) Add(d Counts) {
 type Report struct {
 	Counts
 	Findings []Finding // by seed
-	Elapsed  time.Duration
+	// Errors are the ends of runs by the node and the code of the error that nobody injected, and how many there were.
+	Errors  map[string]int64
+	Elapsed time.Duration
 }
 
 // Run carries out a campaign. It ends early when ctx is done.
@@ -164,7 +168,7 @@ func Run(ctx context.Context, w *Workflow, o Options) Report {
 	}
 	begin := time.Now()
 	before := goruntime.NumGoroutine()
-	c := &campaign{workflow: w, opts: o, real: map[string]bool{}}
+	c := &campaign{workflow: w, opts: o, real: map[string]bool{}, errors: map[string]int64{}}
 	for _, name := range o.Real {
 		c.real[name] = true
 	}
@@ -177,7 +181,7 @@ func Run(ctx context.Context, w *Workflow, o Options) Report {
 		c.leaks(before)
 	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Seed, b.Seed) })
-	return Report{Counts: c.counts, Findings: c.findings, Elapsed: time.Since(begin)}
+	return Report{Counts: c.counts, Findings: c.findings, Errors: c.errors, Elapsed: time.Since(begin)}
 }
 
 type campaign struct {
@@ -189,6 +193,7 @@ type campaign struct {
 	mu       sync.Mutex // guards what follows
 	counts   Counts
 	findings []Finding
+	errors   map[string]int64
 }
 
 // work runs the trials. It reports false when one hangs: its goroutine is then left behind.
@@ -232,6 +237,9 @@ func (c *campaign) patiently(i uint64) bool {
 		defer c.mu.Unlock()
 		c.counts.Add(t.counts)
 		c.findings = append(c.findings, t.findings...)
+		for what, n := range t.errors {
+			c.errors[what] += n
+		}
 		return true
 	case <-timer.C:
 	}
@@ -274,6 +282,12 @@ func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d trials in %v: %d runs of %d calls, %d with an error\n", r.Trials, r.Elapsed.Round(time.Millisecond), r.Runs, r.Calls, r.Failed)
 	fmt.Fprintf(&b, "%d faults injected, %d crashes, %d resumed runs, %d replays, %d cancelled runs, %d runs under a cap\n", r.Faults, r.Crashes, r.Resumes, r.Replays, r.Cancelled, r.Capped)
+	often := slices.SortedFunc(maps.Keys(r.Errors), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Errors[b], r.Errors[a]), strings.Compare(a, b))
+	})
+	for _, what := range often[:min(len(often), 3)] {
+		fmt.Fprintf(&b, "  %d times %s\n", r.Errors[what], what)
+	}
 	if r.Unfit > 0 {
 		fmt.Fprintf(&b, "%d outputs could not be made to fit their schema\n", r.Unfit)
 	}

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -29,6 +30,7 @@ type trial struct {
 
 	byOutcome map[string]string // results of runs by the outcomes of their calls
 	counts    Counts
+	errors    map[string]int64
 	findings  []Finding
 	cut       atomic.Bool // given up
 }
@@ -43,7 +45,7 @@ func (t *trial) problem(check, at, format string, args ...any) {
 
 // trial runs the trial of a seed.
 func (c *campaign) trial(seed uint64) *trial {
-	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), byOutcome: map[string]string{}}
+	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), byOutcome: map[string]string{}, errors: map[string]int64{}}
 	t.counts.Trials = 1
 	faulty, real := t.rng.one(2), c.real
 	if t.rng.one(4) {
@@ -53,7 +55,7 @@ func (c *campaign) trial(seed uint64) *trial {
 	if list := c.opts.Inputs; len(list) == 0 || c.opts.Random && t.rng.one(2) {
 		t.input = c.workflow.input(t.rng)
 	} else {
-		t.input = list[t.rng.n(len(list))]
+		t.input = withDefaults(list[t.rng.n(len(list))], c.workflow.Info, func(given bool) bool { return !given })
 	}
 	func() {
 		defer func() {
@@ -178,8 +180,26 @@ func (t *trial) run(what string, w *world, p plan) *life {
 	t.counts.Calls += int64(len(seen))
 	if l.err != nil {
 		t.counts.Failed++
+		if what := describe(l.err); what != "" {
+			t.errors[what]++
+		}
 	}
 	return l
+}
+
+// describe names what ended a run, "" for what a campaign does to it by itself.
+func describe(err error) string {
+	var ne *runtime.NodeError
+	var te *runtime.ToolError
+	switch {
+	case errors.As(err, &te) && strings.HasPrefix(te.Message, injected), runtime.IsCancelled(err):
+		return ""
+	case !errors.As(err, &ne):
+		return short(err.Error())
+	case te != nil:
+		return fmt.Sprintf("%s: node %s: %s: %s", ne.Node.Pos, ne.Node.ID, te.Code, short(te.Message))
+	}
+	return ""
 }
 
 func (t *trial) record(l *life, m sim.Moment) journal.Record {

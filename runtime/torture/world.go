@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -66,6 +65,9 @@ func (w *world) close(why string) {
 	defer w.mu.Unlock()
 	w.closed = why
 }
+
+// injected is how the messages of injected faults begin.
+const injected = "injected"
 
 // codes are those of injected faults.
 var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
@@ -127,7 +129,7 @@ func (w *world) fault(c call) (te *runtime.ToolError, after bool) {
 	w.mu.Lock()
 	w.faults++
 	w.mu.Unlock()
-	te = runtime.Errorf(codes[r.n(len(codes))], "injected into %s", c.key)
+	te = runtime.Errorf(codes[r.n(len(codes))], injected+" into %s", c.key)
 	if te.Code == runtime.RateLimit && r.one(2) {
 		te.RetryAfterS = runtime.Ptr(float64(r.n(100)) / 10)
 	}
@@ -243,7 +245,7 @@ func short(s string) string {
 	return s
 }
 
-// input makes an input of type In, in JSON. Fields that have a default are left out at times.
+// input makes an input of type In, in JSON. Fields that have a default have it at times.
 func (r *random) input(in any, info *runtime.Info) []byte {
 	v := reflect.ValueOf(in)
 	for range 5 {
@@ -253,22 +255,29 @@ func (r *random) input(in any, info *runtime.Info) []byte {
 		}
 	}
 	text, err := json.Marshal(in)
-	var fields map[string]json.RawMessage
-	if err != nil || json.Unmarshal(text, &fields) != nil {
+	if err != nil {
 		return []byte("{}")
 	}
-	if r.one(2) {
-		for _, f := range info.Input {
-			if f.Default != "" && !r.one(3) {
-				delete(fields, f.Name)
-			}
+	often := r.one(2)
+	return withDefaults(text, info, func(bool) bool { return often && !r.one(3) })
+}
+
+// withDefaults sets the fields of an input that have a default, and for which use says so, to that.
+func withDefaults(input []byte, info *runtime.Info, use func(given bool) bool) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return input
+	}
+	for _, f := range info.Input {
+		if _, given := fields[f.Name]; f.Default != "" && use(given) {
+			fields[f.Name] = json.RawMessage(f.Default)
 		}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(fields) != nil {
-		return []byte("{}")
+		return input
 	}
-	return []byte(strings.TrimSpace(b.String()))
+	return bytes.TrimSpace(b.Bytes())
 }
