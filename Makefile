@@ -41,6 +41,12 @@ fuzz: ## Fuzz every target for FUZZTIME (30s)
 	  done; \
 	done
 
+.PHONY: sim
+sim: ## Run every example and golden under 10,000 seeds, with faults, crashes and caps
+	TORTURE_TRIALS=10000 go test -count=1 -timeout 6h -v ./golden ./cmd/flowgen -run '^(TestRuns|TestExamplesUnderTorture)$$'
+	SIM_RUNS=100 go test -count=1 -timeout 6h -v ./runtime/sim
+	TORTURE_TRIALS=10000 go test -count=1 -timeout 6h -v ./runtime/torture
+
 CAMPAIGN := CAMPAIGN=full go test -count=1 -timeout 6h -v
 
 .PHONY: campaigns

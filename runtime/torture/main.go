@@ -69,9 +69,13 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, w *Wo
 	for _, x := range r.Findings {
 		fmt.Fprintf(stderr, "%s\n  again: %s --seed %d --trials 1%s\n", x, again, x.Seed, more)
 	}
-	fmt.Fprintf(stdout, "seed %d: %s%d findings\n", o.Seed, r.Text(), len(r.Findings))
-	if len(r.Findings) > 0 {
-		return 1
+	found := fmt.Sprint(len(r.Findings), " findings")
+	switch len(r.Findings) {
+	case 0:
+		found = "nothing was found"
+	case 1:
+		found = "1 finding"
 	}
-	return 0
+	fmt.Fprintf(stdout, "seed %d: %s%s\n", o.Seed, r.Text(), found)
+	return min(len(r.Findings), 1)
 }

@@ -46,7 +46,7 @@ func (r *random) n(n int) int {
 func (r *random) one(n int) bool { return r.n(n) == 0 }
 
 // words are texts that show what handles text badly.
-var words = []string{"a", "b", "alpha", "beta gamma", "42", "-1", "yes", "no", "null", "", "x y\nz", "grün ✓", `"quoted" \`, "{{ input.x }}", "$state.x", "<b>&amp;</b>"}
+var words = []string{"a", "b", "alpha", "beta gamma", "42", "-1", "yes", "no", "null", "", "x y\nz", " padded ", "grün ✓", `"quoted" \`, "{{ input.x }}", "$state.x", "<b>&amp;</b>"}
 
 func (r *random) text() string {
 	if r.one(3) {

@@ -286,7 +286,7 @@ func (r Report) Text() string {
 		return cmp.Or(cmp.Compare(r.Errors[b], r.Errors[a]), strings.Compare(a, b))
 	})
 	for _, what := range often[:min(len(often), 3)] {
-		fmt.Fprintf(&b, "  %d times %s\n", r.Errors[what], what)
+		fmt.Fprintf(&b, "%8d  %s\n", r.Errors[what], what)
 	}
 	if r.Unfit > 0 {
 		fmt.Fprintf(&b, "%d outputs could not be made to fit their schema\n", r.Unfit)
