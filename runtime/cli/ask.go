@@ -18,13 +18,16 @@ import (
 const maxLine = 1 << 20
 
 // person asks the questions of human nodes, one after the other: at the
-// terminal, or the lines of a file. It never waits for somebody who is not
+// terminal, or the lines of a file (see filed). It never waits for somebody who is not
 // there: where neither is given a question has no answer.
 type person struct {
 	s    *system
 	file io.Reader // answers; nil: ask at the terminal
 	hold holder    // the progress display, which must not draw over a question; may be nil
 	mute bool      // questions are events only, because standard error is for machines
+
+	who  *askers             // of the workflow
+	kept map[string][]string // answers of the file that are for others, by name; for who has the turn
 
 	turn  chan struct{} // held while a question is open
 	once  sync.Once
@@ -43,8 +46,8 @@ type holder interface {
 	resume()
 }
 
-func newPerson(s *system, f *runFlags, shown display) (*person, *mistake) {
-	p := &person{s: s, mute: f.jsonEvents, turn: make(chan struct{}, 1), lines: make(chan string), ended: make(chan struct{}), done: make(chan struct{})}
+func newPerson(s *system, f *runFlags, shown display, plan string) (*person, *mistake) {
+	p := &person{s: s, kept: map[string][]string{}, mute: f.jsonEvents, turn: make(chan struct{}, 1), lines: make(chan string), ended: make(chan struct{}), done: make(chan struct{})}
 	p.hold, _ = shown.(holder)
 	switch f.answers {
 	case "":
@@ -56,6 +59,9 @@ func newPerson(s *system, f *runFlags, shown display) (*person, *mistake) {
 			return nil, &mistake{"cannot read " + f.answers + ": " + err.Error(), ""}
 		}
 		p.file = file
+	}
+	if p.file != nil {
+		p.who = askersOf(plan)
 	}
 	return p, nil
 }
@@ -86,7 +92,7 @@ func (p *person) ask(ctx context.Context, q runtime.Question) (string, error) {
 	defer p.end()
 	p.say(question(q))
 	for {
-		answer, err := p.line(ctx, lines)
+		answer, err := p.next(ctx, lines)
 		if err != nil {
 			if !p.mute && p.file == nil {
 				p.say("\n") // the question's line has no end yet
@@ -105,6 +111,14 @@ func (p *person) ask(ctx context.Context, q runtime.Question) (string, error) {
 			p.say(safe(te.Message) + "\n" + prompt(q))
 		}
 	}
+}
+
+// next is the next line for the open question.
+func (p *person) next(ctx context.Context, lines <-chan string) (string, error) {
+	if p.file != nil {
+		return p.filed(ctx, runtime.ToolContext(ctx).Key())
+	}
+	return p.line(ctx, lines)
 }
 
 // aheadMost is how many lines can be typed ahead of a question that asks again.

@@ -110,7 +110,7 @@ const flagHelp = `Flags of run:
   --raw NAME            print one text field of the result, as it is
   --blobs DIR           keep outputs of tools that are too large in this directory,
                         and go on with their beginning; FLOWGEN_BLOBS is the default
-  --answers FILE        answer the workflow's questions with the lines of a file; - is standard input
+  --answers FILE        answer questions with the lines of a file, as in "ask: yes"; - is standard input
   --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress

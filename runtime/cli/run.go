@@ -132,7 +132,7 @@ func (x *execution) run(input []byte) int {
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
 	}
-	people, wrong := newPerson(s, f, shown)
+	people, wrong := newPerson(s, f, shown, x.w.info.Plan)
 	if wrong != nil {
 		if shown != nil {
 			shown.close()
@@ -141,6 +141,9 @@ func (x *execution) run(input []byte) int {
 		return exitUsage
 	}
 	defer people.close()
+	if people.file != nil && shown == nil {
+		options = append(options, runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {}))) // observed calls have keys, by which answers are found
+	}
 	ctx, stopped, end := s.cancelOnSignal(context.Background())
 	ctx, stop := context.WithCancel(ctx)
 	asker := &human{p: people, e: x.engine, j: x.past, stop: stop, never: f.unattended, now: s.now}
