@@ -18,7 +18,7 @@ var (
 )
 
 const (
-	human     = `{"kind":"step","node":"%s","verb":"human","tool":"human@1"}`
+	humanPart = `{"kind":"step","node":"%s","verb":"human","tool":"human@1"}`
 	sidesPlan = `{"plan":1,"parts":[{"kind":"parallel","parts":[{"kind":"step","node":"left","verb":"human"},{"kind":"sequence","parts":[{"kind":"step","node":"right","verb":"human"}]}]}],"flows":[]}`
 	eachPlan  = `{"plan":1,"parts":[{"kind":"step","node":"each","verb":"map","parts":[{"kind":"step","node":"left","verb":"human"}]}],"flows":[]}`
 )
@@ -105,15 +105,15 @@ func TestAnswersInOrder(t *testing.T) {
 		}
 		return strings.Join(got, " "), nil
 	}
-	plan := fmt.Sprintf(`{"plan":1,"parts":[`+human+","+human+`]}`, "left", "right")
+	plan := fmt.Sprintf(`{"plan":1,"parts":[`+humanPart+","+humanPart+`]}`, "left", "right")
 	for answers, want := range map[string]string{
-		"a\nb\nc\n":                           `"a b c"`,
-		"a\nnone\nb\nc\n":                     `"a b c"`,
-		"right: b\na\nc\n":                    `"a b c"`,
-		"left: a\nleft: c\nb\n":               `"a b c"`,
-		"left#2: c\nright: b\nleft: a":        `"a b c"`,
-		"left: none\nleft: a\nb\nleft: c\n":   `"a b c"`,
-		"left: left: d\nb\nother: c\nc\n":     `"left: d b c"`,
+		"a\nb\nc\n":                          `"a b c"`,
+		"a\nnone\nb\nc\n":                    `"a b c"`,
+		"right: b\na\nc\n":                   `"a b c"`,
+		"left: a\nleft: c\nb\n":              `"a b c"`,
+		"left#2: c\nright: b\nleft: a":       `"a b c"`,
+		"left: none\nleft: a\nb\nleft: c\n":  `"a b c"`,
+		"left: left: d\nb\nother: c\nc\n":    `"left: d b c"`,
 		"right: b\nright: never asked\na\nc": `"a b c"`,
 	} {
 		if out, err := answered(t, plan, answers, body, "--quiet"); out != want {
@@ -123,7 +123,7 @@ func TestAnswersInOrder(t *testing.T) {
 }
 
 func TestAskersOfPlans(t *testing.T) {
-	one := func(id string) string { return fmt.Sprintf(human, id) }
+	one := func(id string) string { return fmt.Sprintf(humanPart, id) }
 	for name, tt := range map[string]struct {
 		plan, beside, own string
 	}{
