@@ -87,6 +87,7 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"respond FILE RUN [KEY] ANSWER", "Answer the question that a run waits for, and go on with it"},
 		{"rerun FILE RUN", "Begin a new run with what another has done"},
 		{"replay FILE RUN", "Do a run again from its journal: nothing is called"},
+		{"prune FILE", "Remove the runs of a workflow that have ended, but for the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		cmd := &cobra.Command{

@@ -138,7 +138,7 @@ func hostSystem() *system {
 	}
 }
 
-var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "graph", "plan", "manifest", "version", "help"}
+var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "prune", "graph", "plan", "manifest", "version", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -158,6 +158,8 @@ func run(s *system, w *workflow) int {
 		return rerunCommand(s, w, args)
 	case "replay":
 		return replayCommand(s, w, args)
+	case "prune":
+		return pruneCommand(s, w, args)
 	case "graph":
 		return graphCommand(s, w.info, args)
 	case "plan":

@@ -150,6 +150,7 @@ func usage(info *runtime.Info) string {
 		{"respond RUN [KEY] ANSWER", "answer the question that a run waits for, and go on with it"},
 		{"rerun RUN", "begin a new run with what another has done"},
 		{"replay RUN", "do a run again from its journal: nothing is called"},
+		{"prune [--keep N]", "remove runs that have ended, but for the latest 20"},
 		{"graph [--format mermaid|dot]", "print the workflow's graph"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},

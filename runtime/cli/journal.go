@@ -322,3 +322,25 @@ func (x *execution) respond(args []string) *mistake {
 	}
 	return nil
 }
+
+// pruneCommand removes runs that have ended.
+func pruneCommand(s *system, w *workflow, args []string) int {
+	x := newExecution(s, w, &runFlags{})
+	keep := 0
+	rest, code, ok := x.verb(args, []string{"keep"}, func(set *flag.FlagSet) { set.IntVar(&keep, "keep", 20, "") })
+	if !ok {
+		return code
+	}
+	if len(rest) > 0 || keep < 0 {
+		s.complain(mistake{"prune takes --keep N and nothing else", "the latest N runs that have ended are kept, 20 unless it says so"})
+		return exitUsage
+	}
+	removed, err := x.folder.Prune(w.info.Name, keep)
+	for _, id := range removed {
+		_, _ = fmt.Fprintln(s.stderr, "removed "+safe(id))
+	}
+	if err != nil {
+		return x.unreadable(err)
+	}
+	return exitOK
+}

@@ -65,10 +65,7 @@ func programVersion() string {
 func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 	err := os.MkdirAll(f.Dir(), 0o700)
 	if err == nil {
-		probe, perr := os.CreateTemp(f.Dir(), ".probe-*")
-		if err = perr; err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
+		err = writable(f.Dir())
 	}
 	switch {
 	case err == nil:

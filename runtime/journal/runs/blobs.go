@@ -55,6 +55,9 @@ func (f *Folder) keep(id string, value []byte, durable bool) ([]byte, error) {
 	}
 	if err = errors.Join(err, file.Close()); err == nil && durable {
 		err = f.opts.Disk.SyncDir(dir)
+		if err == nil {
+			err = f.opts.Disk.SyncDir(filepath.Dir(dir)) // it may be the first blob of the run
+		}
 	}
 	return ref, err
 }

@@ -36,7 +36,8 @@ type Engine struct {
 	log  *wal.Log
 	used bool
 
-	idle idle
+	wrote atomic.Bool // something had to be on the disk
+	idle  idle
 }
 
 // Record returns an engine for one new run; it is what runtime.WithEngines takes.
@@ -185,7 +186,7 @@ func (e *Engine) Finish(r *runtime.Run, err error) error {
 	}
 	var werr error
 	if f.Outcome != journal.Open {
-		werr = e.append(journal.EncodeFinish(f), true)
+		werr = e.append(journal.EncodeFinish(f), e.wrote.Load())
 	}
 	return errors.Join(werr, wrap(log.Close()))
 }
@@ -287,6 +288,9 @@ func (e *Engine) outOfLine(value json.RawMessage, durable bool) (json.RawMessage
 }
 
 func (e *Engine) append(line []byte, durable bool) error {
+	if durable {
+		e.wrote.Store(true)
+	}
 	if err := e.log.Append(line, durable); err != nil {
 		return unavailable(err)
 	}

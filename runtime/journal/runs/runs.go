@@ -202,6 +202,43 @@ func (f *Folder) Read(id string) (*journal.Journal, error) {
 	return j, err
 }
 
+// Prune removes the runs that have ended, but for the latest keep of them, and returns what it removed. Runs that wait,
+// that crashed or that go on are never removed: they can be resumed.
+func (f *Folder) Prune(workflow string, keep int) (removed []string, err error) {
+	list, err := f.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if workflow != "" && r.Workflow != workflow {
+			continue
+		}
+		switch r.Outcome {
+		case journal.Succeeded, journal.Failed, journal.Cancelled:
+		default:
+			continue
+		}
+		if keep--; keep >= 0 {
+			continue
+		}
+		if err := f.remove(r.ID); errors.Is(err, wal.ErrLocked) {
+			continue // somebody goes on with it
+		} else if err != nil {
+			return removed, err
+		}
+		removed = append(removed, r.ID)
+	}
+	return removed, nil
+}
+
+func (f *Folder) remove(id string) error {
+	unlock, err := f.opts.Disk.Lock(f.log(id))
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(filepath.Join(f.dir, id)), unlock())
+}
+
 var errEmpty = errors.New("the journal is empty")
 
 func (f *Folder) read(id string) (*journal.Journal, error) {

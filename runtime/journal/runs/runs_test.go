@@ -386,6 +386,53 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestPrune(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	var ids []string
+	for range 4 {
+		e := f.New(info)
+		ids = append(ids, e.ID())
+		if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond) // names have milliseconds
+	}
+	crashed := f.New(info)
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := new(world).run(ctx, "a", runtime.WithEngine(stopAt{crashed, "write", cancel})); err == nil {
+		t.Fatal("it did not die")
+	}
+	name := filepath.Join(f.Dir(), crashed.ID(), "journal.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text[:bytes.LastIndex(text[:len(text)-1], []byte("\n"))+1], 0o600); err != nil { // no finish
+		t.Fatal(err)
+	}
+	used, _, err := f.Resume(info, ids[0], runs.Continue{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, err := f.Prune("w", 2)
+	if diff := cmp.Diff([]string{ids[1]}, removed); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if err := used.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := f.Prune("other", 0); len(removed) > 0 || err != nil {
+		t.Error(removed, err)
+	}
+	if _, err := f.Prune("w", 0); err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.List()
+	if err != nil || len(list) != 1 || list[0].ID != crashed.ID() {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // A run that waits for a person and for nothing else is stopped, and says so.
 func TestWait(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{})

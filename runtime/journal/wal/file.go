@@ -62,12 +62,16 @@ func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	if err != nil {
 		return nil, found, err
 	}
-	l := &Log{mode: mode, file: file, written: found.Good}
+	l := &Log{mode: mode, file: file, written: found.Good, disk: disk}
 	if found.Torn > 0 {
 		err = file.Truncate(found.Good)
 	}
-	// What was read may be in the memory of the operating system only. From here on it is built upon.
-	if err == nil && mode == Durable {
+	switch {
+	case err != nil || mode != Durable:
+	case fresh: // nothing is promised yet: its name, and that of its folder, are made durable with the first line that is
+		dir := filepath.Dir(name)
+		l.names = []string{dir, filepath.Dir(dir)}
+	default: // what was read may be in the memory of the operating system only; from here on it is built upon
 		err = file.Sync()
 		if err == nil {
 			err = disk.SyncDir(filepath.Dir(name))

@@ -51,6 +51,9 @@ type Log struct {
 	syncing sync.Mutex // held by the one that syncs; always taken before mu
 	synced  int64      // bytes known to be on the disk; guarded by mu
 	told    int64      // value of the last "sync" field
+	names   []string   // folders whose entries are not on the disk yet: those of a new log; guarded by syncing
+	disk    Disk
+	asked   bool // something was to be durable; guarded by mu
 }
 
 // Append adds a line, an object of JSON without line breaks. With durable and mode Durable it returns when the line is
@@ -77,8 +80,10 @@ func (l *Log) Append(line []byte, durable bool) error {
 	if l.mode != Off || len(l.pending) >= flushAt {
 		err = l.flush()
 	}
+	durable = durable && l.mode == Durable
+	l.asked = l.asked || durable
 	l.mu.Unlock()
-	if err != nil || !durable || l.mode != Durable {
+	if err != nil || !durable {
 		return err
 	}
 	return l.commit(end)
@@ -144,6 +149,11 @@ func (l *Log) commit(end int64) error {
 	to := l.written
 	l.mu.Unlock()
 	err := l.file.Sync()
+	for _, dir := range l.names {
+		if err == nil {
+			err = l.disk.SyncDir(dir)
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil && l.broken == nil {
@@ -152,20 +162,21 @@ func (l *Log) commit(end int64) error {
 	if l.broken != nil {
 		return l.broken
 	}
-	l.synced = max(l.synced, to)
+	l.synced, l.names = max(l.synced, to), nil
 	return nil
 }
 
-// Close writes what is pending, syncs unless the mode is Off, and releases the log for others.
+// Close writes what is pending and releases the log for others. What stands behind lines that are durable is made durable
+// too.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	err := l.broken
 	if err == nil {
 		err = l.flush()
 	}
-	end := l.written
+	end, asked := l.written, l.asked
 	l.mu.Unlock()
-	if err == nil && l.mode != Off {
+	if err == nil && asked {
 		err = l.commit(end)
 	}
 	return errors.Join(err, l.file.Close(), l.done())
