@@ -20,7 +20,6 @@ func (c *Case) compare(o *outcome) []Failure {
 	for i := range c.Calls {
 		out = append(out, c.Calls[i].compare(o.log)...)
 	}
-	out = append(out, c.order(o.log)...)
 	if c.Cost != nil {
 		out = append(out, c.Cost.compare(o.log)...)
 	}
@@ -212,23 +211,6 @@ func (l *log) keys() string {
 		return "none"
 	}
 	return clip(strings.Join(out, ", "))
-}
-
-// order compares the order of calls: each has ended before the next began.
-func (c *Case) order(l *log) []Failure {
-	var before *call
-	for _, e := range c.Order {
-		found := l.matching(e.Field)
-		if len(found) == 0 {
-			return []Failure{{Pos: e.Pos, Path: []string{"order"}, Message: fmt.Sprintf("order: %s was not called; the calls were %s", e.Field, l.keys())}}
-		}
-		first := &found[0][0]
-		if before != nil && first.began < before.ended {
-			return []Failure{{Pos: e.Pos, Path: []string{"order"}, Message: fmt.Sprintf("order: %s began before %s had ended", e.Field, before.Key)}}
-		}
-		before = found[0].last()
-	}
-	return nil
 }
 
 func (w *CostExpect) compare(l *log) []Failure {

@@ -106,6 +106,9 @@ func (w *workflow) execute(ctx context.Context, dir string, c *Case, m mode) Res
 		return res
 	}
 	res.Failures = append(res.Failures, c.compare(o)...)
+	if f := w.order(ctx, cassette, c, o.log); f != nil {
+		res.Failures = append(res.Failures, *f)
+	}
 	if len(o.unused) > 0 && m.prune {
 		if err := prune(file, cassette, o.unused); err != nil {
 			return fail([]string{"cassette"}, "cassette %s: %v", c.Cassette, err)
