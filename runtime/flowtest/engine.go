@@ -79,7 +79,7 @@ func (l *log) do(op runtime.Op, next func() error) error {
 // unanswered says which call a cassette cannot answer.
 func unanswered(op runtime.Op, re *runtime.RunError) string {
 	h := op.Head()
-	why := re.Message
+	why := strings.TrimPrefix(re.Message, "call "+h.Key()+": ")
 	if strings.Contains(why, "has no call") || strings.Contains(why, "ends before") {
 		in, err := op.EncodeIn(nil)
 		if err != nil {
