@@ -25,6 +25,8 @@ type ModelParams struct {
 	Temperature, TopP *float64
 	MaxTokens, Seed   *int64
 	Stop              []string
+
+	TemperatureSpan, SeedSpan, StopSpan source.Span // where they are written
 }
 
 // ModelPrice is what a million tokens cost, in dollars as decimals. An empty Cached is the price of Input.

@@ -48,6 +48,7 @@ func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
 	}
 	if v.Media != nil {
 		c.media(a, v.Media, e)
+		c.mediaTypes(a.Model, v.Media)
 	}
 	s.Node.Result = schema.StringType
 	if v.Out != nil {
@@ -282,6 +283,7 @@ func (c *checker) checkModel(m *ir.Model) {
 	case m.Address() == "":
 		bad(m.Model.Span, "`"+name+"` has no address of its own", "write `base_url`, as in `http://localhost:8000/v1`")
 	}
+	c.modelParams(m, p)
 	if m.BaseURL.Name != "" {
 		if why, help := wrongAddress(m.BaseURL.Name); why != "" {
 			bad(m.BaseURL.Span, "`base_url` "+why, strings.Replace(strings.Replace(help, "mcp.example.com/mcp", "api.example.com/v1", 1), "use `auth`", "name it in `key`", 1))

@@ -72,6 +72,13 @@ func (c *checker) flowPolicy(s *Step) {
 			if t.Flow != nil && !walk(t.Flow) {
 				return false
 			}
+			if t.Question != nil && !c.allowed(ir.EffectsReads) {
+				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
+					Message: fmt.Sprintf("workflow %q asks a person, which has effects reads, and the policy does not allow that", p.WF.Name.Name),
+					Help:    "allow it in `policy.effects`, or run another workflow",
+					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the question is here")...)})
+				return false
+			}
 			for _, m := range t.Models() {
 				if c.allowed(ir.EffectsExternal) {
 					continue

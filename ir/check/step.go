@@ -183,6 +183,7 @@ func (c *checker) handling(s *Step, e *env) {
 		const help = "remove it: what fails is data, read `success` and `error`"
 		if len(n.Catch) > 0 {
 			only("catch", n.Catch[0].Code.Span, help)
+			c.unsure = true // its result is there whatever happens, which those that read it would be told otherwise
 		}
 		if n.OnError != nil {
 			only("on_error", n.OnError.Span, help)
@@ -191,6 +192,7 @@ func (c *checker) handling(s *Step, e *env) {
 	}
 	if pure && len(n.Catch) > 0 {
 		only("catch", n.Catch[0].Code.Span, "remove it: a node that only computes has no errors to catch")
+		c.unsure = true
 	}
 	if n.OnError == nil {
 		return

@@ -193,7 +193,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	}, "Name", "Key", "Price", "Unbounded", "Span") // the key is that of Names; no bound is no bound, whether it is written or not
 	covers(t, ir.ModelParams{}, func(p *ir.ModelParams) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: &ir.Model{Params: *p}}})
-	})
+	}, "TemperatureSpan", "SeedSpan", "StopSpan")
 	covers(t, ir.Prompt{}, func(p *ir.Prompt) string { return sumOf(func(x *text) { newM().prompt(x, "p", p) }) }, "File", "With", "Span")
 	covers(t, schema.Field{Type: schema.IntType}, func(f *schema.Field) string {
 		return sumOf(func(x *text) { newM().field(x, "f", f, true) })

@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -46,6 +47,14 @@ func (p *parser) model(x *ir.Model, v *yamlnode.Node) {
 		}
 	}
 	x.Params.Seed = whole("seed", 0)
+	for _, k := range []struct {
+		name string
+		to   *source.Span
+	}{{"temperature", &x.Params.TemperatureSpan}, {"seed", &x.Params.SeedSpan}, {"stop", &x.Params.StopSpan}} {
+		if n := m.get(k.name); n != nil {
+			*k.to = n.Place()
+		}
+	}
 	x.Params.Stop = p.strs(m.get("stop"), "a text")
 	if n := m.get("price"); n != nil {
 		if q, ok := p.mapping(n, shapePrice); ok {
