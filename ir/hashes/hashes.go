@@ -9,6 +9,8 @@
 package hashes
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -23,7 +25,8 @@ import (
 // an edge closes has the id of its first node. What stands at "probe" covers the body of probe; what stands at "probe/"
 // does not, only what probe itself says: what it maps over, or what it gives to a workflow.
 type Set struct {
-	Graph string              `json:"graph"` // of the whole workflow
+	Graph string              `json:"graph"`          // of the whole workflow
+	Lock  string              `json:"lock,omitempty"` // of flowgen.lock; "" when nothing asks for it
 	Nodes map[string]string   `json:"nodes"`
 	From  map[string][]string `json:"from"` // by path, what a node directly depends on: by edges, and by what it reads
 }
@@ -45,6 +48,10 @@ const maxPaths = 4096
 func Of(p *check.Program) *Set {
 	m := newMaker(p)
 	out := &Set{Graph: m.program(p), Nodes: map[string]string{}, From: map[string][]string{}}
+	if lock := p.WF.Lock; lock != nil {
+		sum := sha256.Sum256([]byte(lock.Text))
+		out.Lock = hex.EncodeToString(sum[:8])
+	}
 	w := &walk{m: m, out: out}
 	w.body(p.Body, nil, "", scope{paths: map[*check.Step]string{}}, nil)
 	for _, f := range w.later {

@@ -124,11 +124,11 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	switch {
-	case r.Done && r.Cancelled != "":
+	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && r.Effects != runtime.Writes.String() && r.Effects != runtime.External.String():
 		c.State = callCancelled
 	case r.Done && r.Error != nil:
 		c.State = callFailed
-	case r.Done:
+	case r.Done && r.Cancelled == "":
 	case r.Tool == runtime.HumanTool:
 		c.State = callOpen
 		if _, answered := j.Answer(r.Key); !answered {
@@ -136,11 +136,8 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 			i.Waiting = append(i.Waiting, questionOf(r))
 		}
 	case r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String():
-		c.State = callOpen
-		if _, decided := j.Decision(r.Key, r.Attempt); !decided {
-			c.State = callInDoubt
-			i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
-		}
+		c.State = callInDoubt
+		i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
 	default:
 		c.State = callOpen
 	}

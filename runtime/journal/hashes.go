@@ -19,6 +19,7 @@ import (
 // other nodes, which From says, and the code of Go functions.
 type Hashes struct {
 	Graph string              `json:"graph"`
+	Lock  string              `json:"lock,omitempty"` // of flowgen.lock; "" when there is none
 	Nodes map[string]string   `json:"nodes"`
 	From  map[string][]string `json:"from"` // what a node directly depends on; nil when it is not known
 }

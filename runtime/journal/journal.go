@@ -35,14 +35,13 @@ const (
 
 // Journal is what is known about one run. It is safe for concurrent use. The zero value waits for its first line.
 type Journal struct {
-	mu        sync.Mutex
-	began     bool // the header is known
-	edited    bool // the run went on with another program
-	header    Header
-	records   map[id]*Record
-	answers   []Answer
-	decisions []Decision
-	finish    Finish
+	mu      sync.Mutex
+	began   bool // the header is known
+	edited  bool // the run went on with another program
+	header  Header
+	records map[id]*Record
+	answers []Answer
+	finish  Finish
 }
 
 // Header is what a journal says about the run as a whole.
@@ -167,20 +166,8 @@ func (j *Journal) Without(drop func(Record) bool) *Journal {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	fresh.answers, fresh.decisions = slices.Clone(j.answers), slices.Clone(j.decisions)
+	fresh.answers = slices.Clone(j.answers)
 	return fresh
-}
-
-// Decision returns what was decided about a call in doubt.
-func (j *Journal) Decision(key string, attempt int) (Decision, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, d := range slices.Backward(j.decisions) {
-		if d.Key == key && d.Attempt == attempt {
-			return d, true
-		}
-	}
-	return Decision{}, false
 }
 
 // Put adds a record, or replaces that of the same key and attempt.

@@ -19,13 +19,12 @@ const Format = 1
 // The kinds of lines. A journal is a list of them, in the order in which things happened; the text form of a Journal has
 // them sorted, one end for each call that has one.
 const (
-	KindRun      = "run"      // the first line: what runs
-	KindResume   = "resume"   // the run goes on, perhaps with another program
-	KindIntent   = "intent"   // an attempt begins
-	KindEnd      = "end"      // it has ended
-	KindAnswer   = "answer"   // a person has answered a question
-	KindDecision = "decision" // a person has decided about a call in doubt
-	KindFinish   = "finish"   // the run has ended
+	KindRun    = "run"    // the first line: what runs
+	KindResume = "resume" // the run goes on, perhaps with another program
+	KindIntent = "intent" // an attempt begins
+	KindEnd    = "end"    // it has ended
+	KindAnswer = "answer" // a person has answered a question
+	KindFinish = "finish" // the run has ended
 )
 
 // The lines. Kind stands first, so that a reader of the file sees it.
@@ -52,10 +51,6 @@ type (
 		Kind string `json:"kind"`
 		Answer
 	}
-	decisionLine struct {
-		Kind string `json:"kind"`
-		Decision
-	}
 	finishLine struct {
 		Kind string `json:"kind"`
 		Finish
@@ -67,15 +62,6 @@ type Answer struct {
 	Key    string    `json:"key"`
 	Answer string    `json:"answer"`
 	At     time.Time `json:"at"`
-}
-
-// Decision is what a person has decided about a call in doubt: that it runs again, or that it happened, with this output.
-type Decision struct {
-	Key     string          `json:"key"`
-	Attempt int             `json:"attempt"`
-	Again   bool            `json:"again,omitempty"`
-	Output  json.RawMessage `json:"output,omitempty"`
-	At      time.Time       `json:"at"`
 }
 
 // Finish is how a run ended.
@@ -112,11 +98,6 @@ func (j *Journal) MarshalText() ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, d := range j.decisions {
-		if err := enc.Encode(decisionLine{KindDecision, d}); err != nil {
-			return nil, err
-		}
-	}
 	if f := j.finish; f.Outcome != Open {
 		if err := enc.Encode(finishLine{KindFinish, f}); err != nil {
 			return nil, err
@@ -136,9 +117,6 @@ func EncodeResume(at time.Duration, h Header, again []string) []byte {
 
 // EncodeAnswer is the line of an answer of a person.
 func EncodeAnswer(a Answer) []byte { return encode(answerLine{KindAnswer, a}) }
-
-// EncodeDecision is the line of a decision of a person.
-func EncodeDecision(d Decision) []byte { return encode(decisionLine{KindDecision, d}) }
 
 // EncodeFinish is the last line of a journal.
 func EncodeFinish(f Finish) []byte { return encode(finishLine{KindFinish, f}) }
@@ -191,13 +169,6 @@ func (j *Journal) Add(line []byte) error {
 			return err
 		}
 		j.answers = append(j.answers, l.Answer)
-		return nil
-	case KindDecision:
-		var l decisionLine
-		if err := strict(line, &l); err != nil {
-			return err
-		}
-		j.decisions = append(j.decisions, l.Decision)
 		return nil
 	case KindFinish:
 		var l finishLine
@@ -325,7 +296,7 @@ func (j *Journal) UnmarshalText(text []byte) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.header, j.records, j.answers, j.decisions, j.finish, j.began, j.edited = fresh.header, fresh.records, fresh.answers, fresh.decisions, fresh.finish, true, fresh.edited
+	j.header, j.records, j.answers, j.finish, j.began, j.edited = fresh.header, fresh.records, fresh.answers, fresh.finish, true, fresh.edited
 	return nil
 }
 

@@ -1,8 +1,16 @@
 package journal
 
 import (
+	"encoding/json"
+
 	"github.com/flowgen-dev/flowgen/runtime"
 )
+
+// Decision is what is decided about a call in doubt: that it runs again, or that it happened, with this output.
+type Decision struct {
+	Again  bool
+	Output json.RawMessage
+}
 
 // Past answers the calls of a run that goes on, from what is known of it. It is for engines, and safe for concurrent use.
 type Past struct {
@@ -71,8 +79,9 @@ func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
 // doubtful is about a write that had begun and has no result.
 func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
 	h := op.Head()
-	d, ok := p.journal.Decision(rec.Key, rec.Attempt)
-	if !ok && p.decide != nil {
+	var d Decision
+	ok := false
+	if p.decide != nil {
 		d, ok = p.decide(rec, h.InDoubt)
 	}
 	if !ok && h.InDoubt != nil {

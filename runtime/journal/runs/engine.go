@@ -52,9 +52,9 @@ func (f *Folder) New(info *runtime.Info) *Engine {
 }
 
 func (e *Engine) describe(info *runtime.Info) {
-	graph, lock, nodes := hashesOf(info)
-	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: graph, Nodes: nodes,
-		Program: e.folder.opts.Program, Lock: lock, Sync: string(e.folder.opts.Sync)}
+	h := hashesOf(info)
+	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: h.Graph, Nodes: h.Nodes,
+		Program: e.folder.opts.Program, Lock: h.Lock, Sync: string(e.folder.opts.Sync)}
 }
 
 // Continue says how a run goes on.

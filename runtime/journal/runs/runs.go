@@ -14,7 +14,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -275,15 +274,11 @@ func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
 	return j, nil
 }
 
-// hashesOf reads what a program says about itself.
-func hashesOf(info *runtime.Info) (graph, lock string, nodes map[string]string) {
-	var h struct {
-		Graph string            `json:"graph"`
-		Lock  string            `json:"lock"`
-		Nodes map[string]string `json:"nodes"`
+// hashesOf reads what a program says about itself; nothing when its generator was too old to say it.
+func hashesOf(info *runtime.Info) *journal.Hashes {
+	h, err := journal.ParseHashes(info.Hashes)
+	if err != nil {
+		return &journal.Hashes{}
 	}
-	if info.Hashes == "" || json.Unmarshal([]byte(info.Hashes), &h) != nil {
-		return "", "", nil
-	}
-	return h.Graph, h.Lock, h.Nodes
+	return h
 }
