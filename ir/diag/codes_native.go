@@ -19,6 +19,7 @@ const (
 	NotText       Code = "FG0115"
 	NotExpression Code = "FG0116"
 	BadVersion    Code = "FG0117"
+	NestedBraces  Code = "FG0118"
 )
 
 var nativeCodes = []Entry{
@@ -331,6 +332,25 @@ nodes:
 name: greet
 nodes:
   hello: {let: {text: Hello}}
+output: {text: $hello.text}
+`,
+	},
+	{
+		Code:  NestedBraces,
+		Title: "braces inside a text of an expression",
+		Cause: "`{{ }}` puts values into a text of the file. A text inside an expression is what it says: its braces are braces, and no value takes their place. It is a warning, because they may be meant. Write the text without the expression around it, or put it together with `+`.",
+		Wrong: `flowgen: 1
+name: greet
+input: {who: string}
+nodes:
+  hello: {let: {text: "$size(input.who) > 0 ? 'Hello {{ input.who }}' : 'Hello'"}}
+output: {text: $hello.text}
+`,
+		Right: `flowgen: 1
+name: greet
+input: {who: string}
+nodes:
+  hello: {let: {text: "$size(input.who) > 0 ? 'Hello ' + input.who : 'Hello'"}}
 output: {text: $hello.text}
 `,
 	},

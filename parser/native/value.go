@@ -3,6 +3,7 @@ package native
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -79,13 +80,37 @@ func (p *parser) expr(n *yamlnode.Node) *ir.Expr {
 	}
 	tree, problems := expr.Parse(t.Value)
 	p.exprProblems(t, problems)
+	p.nestedBraces(t, tree)
 	return &ir.Expr{Text: t, Node: tree}
 }
 
 func (p *parser) template(t source.Text) *ir.Template {
 	tmpl, problems := expr.ParseTemplate(t.Value)
 	p.exprProblems(t, problems)
+	if tmpl != nil {
+		for _, s := range tmpl.Segments {
+			p.nestedBraces(t, s.Expr)
+		}
+	}
 	return &ir.Template{Text: t, Tmpl: tmpl}
+}
+
+// nested is a place for a value in a text where none has one: {{ x }}, but not braces around nothing or a quoted text,
+// which are there for their own sake.
+var nested = regexp.MustCompile(`\{\{\s*[A-Za-z_][^{}]*\}\}`)
+
+// nestedBraces warns about texts in an expression that look as if values were put into them.
+func (p *parser) nestedBraces(t source.Text, n *expr.Node) {
+	if n == nil {
+		return
+	}
+	n.Walk(func(n *expr.Node) bool {
+		if s, ok := n.Value.(string); ok && n.Op == expr.Lit && nested.MatchString(s) {
+			p.say(diag.Diagnostic{Severity: diag.Warning, Code: diag.NestedBraces, Span: t.At(n.Lo, n.Hi), Message: "nothing is put into this text: it stands inside an expression, where braces are braces",
+				Help: "put it together with `+`, as in `\"Hello \" + name`, or write the text without an expression around it"})
+		}
+		return true
+	})
 }
 
 // exprProblems reports what is wrong in t, at the place in the file its bytes came from.
