@@ -44,6 +44,7 @@ var table = []row{
 
 	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
 	{pkg: "parser/yamlfmt", own: []string{"parser/yamlnode", "ir/source"}},
+	{pkg: "parser/insert", own: []string{"parser/yamlnode", "ir/source"}},
 	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
 
@@ -52,7 +53,7 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "parser/insert", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
