@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flowtest"
 )
@@ -28,6 +29,9 @@ func (a *app) update(s *suite, results []flowtest.Result, report *testReport) er
 			report.rewritten++
 		}
 		i := slices.IndexFunc(s.cases.Cases, func(c *ir.TestCase) bool { return c.Name.Name == r.Case })
+		if c := s.cases.Cases[i]; c.Want.Span.IsZero() && len(r.Failures) == 0 {
+			list = append(list, s.firstWant(c, r.Output))
+		}
 		seen := map[source.Span]bool{}
 		for _, f := range r.Failures {
 			at, t := s.place(s.cases.Cases[i], f.Path)
@@ -45,12 +49,49 @@ func (a *app) update(s *suite, results []flowtest.Result, report *testReport) er
 	}
 	report.rewritten += applied
 	for _, f := range files {
+		sink := &diag.Sink{}
+		if parser.ParseCases(rewritten(f), f.File.Name, sink); sink.HasErrors() {
+			return &fault{what: "the rewritten cases cannot be read: " + sink.List()[0].Message, file: f.File.Name}
+		}
 		if err := atomicfile.Write(filepath.FromSlash(f.File.Name), []byte(f.Text)); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(a.stderr, "flowgen: rewrote %d %s in %s\n", applied, plural(applied, "expectation", "expectations"), s.name)
 	return nil
+}
+
+// rewritten is a file that is not written yet.
+type rewritten diag.Fixed
+
+func (f rewritten) ReadFile(string) ([]byte, error) { return []byte(f.Text), nil }
+
+// firstWant gives a case that expects nothing what came out.
+func (s *suite) firstWant(c *ir.TestCase, output json.RawMessage) diag.Diagnostic {
+	got, err := runtime.ParseValue(output)
+	if err != nil {
+		got = runtime.MapValue()
+	}
+	text := "want: {output: " + yamlText(got, s.checked.Program.Output) + "}"
+	file := c.Span.File
+	at := source.Span{File: file, Lo: c.Span.Hi, Hi: c.Span.Hi}
+	switch {
+	case !strings.HasPrefix(c.Span.Text(), "{"): // a block: after its last line
+		if i := strings.IndexByte(file.Text[at.Lo:], '\n'); i >= 0 {
+			at.Lo += i
+		} else {
+			at.Lo = len(file.Text)
+		}
+		text = "\n" + strings.Repeat(" ", c.Span.Start().Col-1) + text
+	default:
+		at.Lo--
+		before := strings.TrimRight(strings.TrimSuffix(c.Span.Text(), "}"), " \t\r\n")
+		if !strings.HasSuffix(before, ",") && before != "{" {
+			text = ", " + text
+		}
+	}
+	at.Hi = at.Lo
+	return diag.Diagnostic{Severity: diag.Error, Code: diag.Stale, Span: at, Fixes: []diag.Fix{diag.Replace(at, text)}}
 }
 
 // place is where an expectation stands, and the type of what is expected; the span is zero where nothing can be rewritten.
