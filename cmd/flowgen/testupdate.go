@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -182,6 +182,7 @@ func yamlText(v runtime.Value, t *schema.Type) string {
 		if s := v.String(); plainText.MatchString(s) && !notPlain.MatchString(s) {
 			return s
 		}
+		return yamlQuote(v.String())
 	}
 	b, err := v.MarshalJSON()
 	if err != nil {
@@ -194,9 +195,30 @@ func yamlKey(k string) string {
 	if plainKey.MatchString(k) && !notPlain.MatchString(k) {
 		return k
 	}
-	b, err := json.Marshal(k)
-	if err != nil {
-		return strconv.Quote(k)
+	return yamlQuote(k)
+}
+
+// yamlQuote writes text between double quotes; what cannot be seen, or is not allowed in YAML, is escaped.
+func yamlQuote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
 	}
-	return string(b)
+	b.WriteByte('"')
+	return b.String()
 }

@@ -108,12 +108,13 @@ func matchCondition(at, name string, arg, got runtime.Value) string {
 	case "$max":
 		ok, want = numeric(got) && got.Float() <= arg.Float(), want+" or less"
 	case "$size":
-		n, sized := size(got)
-		d := match("", arg, runtime.IntValue(int64(n)))
-		if !sized || d != "" {
-			return differs(at, strings.Replace(differs("", d), "is ", "has size ", 1))
+		if n, sized := size(got); sized {
+			if d := match("", arg, runtime.IntValue(int64(n))); d != "" {
+				return differs(at, "has size "+strings.TrimPrefix(d, "is "))
+			}
+			return ""
 		}
-		return ""
+		want = "something with a size"
 	case "$has":
 		if got.Kind() == runtime.MapKind && arg.Kind() == runtime.MapKind {
 			return matchMap(at, arg, got, false)

@@ -112,7 +112,7 @@ func (w *workflow) execute(ctx context.Context, dir string, c *Case, m mode) (re
 	if f := w.order(ctx, cassette, c, o.log); f != nil {
 		res.Failures = append(res.Failures, *f)
 	}
-	if len(o.unused) == 0 {
+	if len(o.unused) == 0 || o.err != nil && c.Error == nil { // a run that broke off has not asked for the rest
 		return res
 	}
 	if !m.prune {
