@@ -65,6 +65,7 @@ var table = []row{
 	{pkg: "runtime/llm", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
+	{pkg: "runtime/traced", own: []string{"runtime", "runtime/cli", "runtime/otel"}},
 	{pkg: "runtime/otel", own: []string{"runtime"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
 	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
 	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},

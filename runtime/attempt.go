@@ -21,7 +21,8 @@ type Attempt struct {
 	Cached   bool // answered from a cache
 	Cost     USD  // of a tool that says what it costs, when it ran
 	Usage    *Usage
-	Err      error // *ToolError, *RunError or nil; without secrets
+	Model    string // that answered, as its provider says
+	Err      error  // *ToolError, *RunError or nil; without secrets
 
 	op Op
 }
@@ -53,6 +54,16 @@ func (a *Attempt) Output() ([]byte, error) {
 type Tracer interface {
 	Observer
 	Attempted(*Attempt)
+}
+
+// A Propagator is a Tracer that begins the span of an attempt before the attempt is made, so that what a tool asks of other
+// services can be part of the trace.
+type Propagator interface {
+	Tracer
+	// Attempting is called when gate 1 has let an attempt through, and returns the traceparent of its span (W3C Trace
+	// Context), "" when there is none. Attempted follows with the same Attempt, complete; until then it says nothing about
+	// input, output and what came of it.
+	Attempting(*Attempt) (traceparent string)
 }
 
 // UsageSink takes a record of every attempt of a call that was made: not of those that a policy refused, or that a
@@ -92,9 +103,20 @@ func (r *Run) attempt(h *Head, policed bool) *Attempt {
 }
 
 // admitted notes that gate 1 has decided.
-func (a *Attempt) admitted(r *Run) {
-	if a != nil {
-		a.Admitted = r.Now()
+func (a *Attempt) admitted(r *Run, h *Head) {
+	if a == nil {
+		return
+	}
+	a.Admitted = r.Now()
+	if h.Beside != nil && h.Beside.Denied {
+		return
+	}
+	for _, t := range r.state.rt.tracers {
+		if p, ok := t.(Propagator); ok {
+			if parent := p.Attempting(a); parent != "" {
+				h.beside().parent = parent
+			}
+		}
 	}
 }
 
@@ -113,6 +135,9 @@ func (a *Attempt) ended(r *Run, op Op, out any, err error) {
 	}
 	if err == nil {
 		a.Usage = spent(out)
+		if m, ok := out.(Modelled); ok {
+			a.Model = m.AnsweredBy()
+		}
 	} else {
 		a.Err = r.redacted(r.classify(r.ctx, err))
 	}

@@ -113,6 +113,18 @@ func (i Invocation) Timeout() time.Duration {
 	return i.call.Head().Node.Timeout
 }
 
+// Traceparent returns the header by which other services can go on with the trace of the run (W3C Trace Context), "" when
+// the run is not traced. HTTP tools send it.
+func (i Invocation) Traceparent() string {
+	if i.call == nil {
+		return ""
+	}
+	if b := i.call.Head().Beside; b != nil {
+		return b.parent
+	}
+	return ""
+}
+
 // Attempt returns the number of the attempt, from 1.
 func (i Invocation) Attempt() int {
 	if i.call == nil {

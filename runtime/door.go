@@ -46,7 +46,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			}
 			o.head.refused = o.head.refused || invalid
 			began = r.began()
-			at.admitted(r)
+			at.admitted(r, &o.head)
 			err = eng.Do(r, o)
 			if b != nil {
 				err = r.settled(b, &o.head, &t.toolOptions, err)

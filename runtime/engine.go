@@ -94,6 +94,7 @@ type Beside struct {
 	most    Spend      // what was reserved
 	calls   int64      // and as how many calls it counts
 	began   bool       // Exec was called
+	parent  string     // traceparent of the attempt's span
 	ran     bool       // the tool was called
 }
 

@@ -18,6 +18,9 @@ type Usage struct {
 // journal or a cache answered. Spent returns nil when it does not know.
 type Spender interface{ Spent() *Usage }
 
+// Modelled is an output that a model has made. AnsweredBy returns which one, as its provider says.
+type Modelled interface{ AnsweredBy() string }
+
 // spent is what the call took whose output ptr points to; nil when the output does not say.
 func spent(ptr any) *Usage {
 	if s, ok := ptr.(Spender); ok {

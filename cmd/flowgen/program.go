@@ -18,6 +18,7 @@ import (
 
 func (a *app) buildCommand() *cobra.Command {
 	var out string
+	var trace bool
 	cmd := &cobra.Command{
 		Use:   "build FILE",
 		Short: "Build a workflow into an executable",
@@ -29,6 +30,7 @@ func (a *app) buildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			src.Main = mainOf(trace)
 			cache, err := program.UserCache()
 			if err != nil {
 				return err
@@ -37,7 +39,23 @@ func (a *app) buildCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
+	traceFlag(cmd, &trace)
 	return cmd
+}
+
+// tracedMain is the leaf whose Main traces runs.
+const tracedMain = "traced"
+
+// mainOf is the Source.Main of programs whose runs are traced, or not.
+func mainOf(trace bool) string {
+	if trace {
+		return tracedMain
+	}
+	return ""
+}
+
+func traceFlag(cmd *cobra.Command, trace *bool) {
+	cmd.Flags().BoolVar(trace, "trace", false, "the program sends OpenTelemetry traces of its runs, as the variables OTEL_... say")
 }
 
 // executable is the file that build writes.
@@ -60,6 +78,7 @@ func executable(out, name string) string {
 }
 
 func (a *app) runCommand() *cobra.Command {
+	var trace bool
 	cmd := &cobra.Command{
 		Use:   "run FILE [INPUT...]",
 		Short: "Run a workflow; what follows the file goes to its program",
@@ -73,9 +92,12 @@ func (a *app) runCommand() *cobra.Command {
 			"    --json-events         progress as JSON Lines\n" +
 			"    --help                the workflow's inputs and all flags",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.start(cmd.Context(), "run", args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.start(cmd.Context(), "run", mainOf(trace), args[0], args[1:])
+		},
 	}
 	cmd.Flags().SetInterspersed(false)
+	traceFlag(cmd, &trace)
 	return cmd
 }
 
@@ -90,6 +112,7 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"prune FILE", "Remove the runs of a workflow that have ended, but for the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
+		var trace bool
 		cmd := &cobra.Command{
 			Use:   v.use,
 			Short: v.short,
@@ -97,28 +120,30 @@ func (a *app) runVerbs() []*cobra.Command {
 				"What follows the file goes to the workflow's program; " + verb + " FILE --help describes it.",
 			Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.start(cmd.Context(), verb, args[0], args[1:])
+				return a.start(cmd.Context(), verb, mainOf(trace), args[0], args[1:])
 			},
 		}
 		cmd.Flags().SetInterspersed(false)
+		traceFlag(cmd, &trace)
 		list = append(list, cmd)
 	}
 	return list
 }
 
-// start becomes the program of a workflow. The verb is always said, so that an input that looks like another one is still
+// start becomes the program of a workflow, with the Main of a leaf. The verb is always said, so that an input that looks like another one is still
 // an input.
-func (a *app) start(ctx context.Context, verb, file string, args []string) error {
+func (a *app) start(ctx context.Context, verb, leaf, file string, args []string) error {
 	cache, err := program.UserCache()
 	if err != nil {
 		return err
 	}
-	exe, ok := cache.Find(file)
+	exe, ok := cache.FindMain(file, leaf)
 	if !ok {
 		src, _, err := a.source(file)
 		if err != nil {
 			return err
 		}
+		src.Main = leaf
 		if exe, err = cache.Executable(ctx, src); err != nil {
 			return a.goFailed(file, err)
 		}

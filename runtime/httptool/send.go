@@ -83,8 +83,9 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 		return nil, err
 	}
 	req.URL.Fragment, req.URL.RawFragment = "", ""
-	key := runtime.ToolContext(x.ctx).IdempotencyKey()
-	if len(in.Header) == 0 && in.Body.kind == "" && req.Method != http.MethodHead && key == "" {
+	call := runtime.ToolContext(x.ctx)
+	key, parent := call.IdempotencyKey(), call.Traceparent()
+	if len(in.Header) == 0 && in.Body.kind == "" && req.Method != http.MethodHead && key == "" && parent == "" {
 		req.Header, err = x.sameHeader()
 		return req, err
 	}
@@ -96,6 +97,9 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	}
 	if in.Body.kind != "" {
 		setDefault(req.Header, "Content-Type", []string{in.Body.kind})
+	}
+	if parent != "" {
+		setDefault(req.Header, "Traceparent", []string{parent})
 	}
 	if key != "" {
 		if !headerText(key) {

@@ -13,6 +13,9 @@ func AskAs[Answer, Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt,
 	return get(a), nil
 }
 
+// AnsweredBy is the model that answered, as the provider says.
+func (r *Reply) AnsweredBy() string { return r.Model }
+
 // Spent is what the call took, for the event that it has ended.
 func (r *Reply) Spent() *runtime.Usage {
 	return &runtime.Usage{InputTokens: r.Usage.Input, CachedTokens: r.Usage.Cached, OutputTokens: r.Usage.Output, CostUSD: r.CostUSD}

@@ -16,6 +16,7 @@ const (
 	agentName     = attribute.Key("gen_ai.agent.name")
 	providerName  = attribute.Key("gen_ai.provider.name")
 	requestModel  = attribute.Key("gen_ai.request.model")
+	responseModel = attribute.Key("gen_ai.response.model")
 	inputTokens   = attribute.Key("gen_ai.usage.input_tokens")
 	cachedTokens  = attribute.Key("gen_ai.usage.cache_read.input_tokens")
 	outputTokens  = attribute.Key("gen_ai.usage.output_tokens")

@@ -283,7 +283,7 @@ func TestTrace(t *testing.T) {
 	}
 	for name, want := range map[string]map[string]string{
 		"invoke_workflow w": {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "w", "flowgen.tenant": "acme"},
-		"chat gpt-4o-mini": {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o-mini", "gen_ai.usage.input_tokens": "1000",
+		"chat gpt-4o-mini": {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o-mini", "gen_ai.response.model": "m-1", "gen_ai.usage.input_tokens": "1000",
 			"gen_ai.usage.output_tokens": "20", "gen_ai.usage.cache_read.input_tokens": "400", "flowgen.cost_usd": "0.000132", "flowgen.attempt": "1", "flowgen.effects": "external"},
 		"invoke_agent review": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "review", "flowgen.node.key": "review", "flowgen.node.position": "w.flowgen.yaml:7:3"},
 		"policy":              {"flowgen.policy.verdict": "allowed", "flowgen.effects": "reads"},
@@ -299,6 +299,10 @@ func TestTrace(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "w.fetch", "gen_ai.tool.type": "function", "flowgen.tool.version": "2",
 		"flowgen.attempt": "1", "flowgen.effects": "reads", "flowgen.cost_usd": "0.002", "error.type": "NETWORK_ERROR"}, tool); diff != "" || len(id) != 64 {
 		t.Errorf("execute_tool w.fetch, call %q (-want +got):\n%s", id, diff)
+	}
+	inner := runtime.CallID("w.search@1", []byte(`{"q":"inner"}`), "review[0]/search") // as in the agent's tools_by_id
+	if !slices.ContainsFunc(s.spans, func(x *spanpb.Span) bool { return attributes(x)["gen_ai.tool.call.id"] == inner }) {
+		t.Errorf("no span of call %s", inner)
 	}
 	for _, never := range []string{canary, "typed by somebody", "prompt ", "system "} {
 		if strings.Contains(string(s.raw), never) {

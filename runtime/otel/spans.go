@@ -19,6 +19,8 @@ type spans struct {
 	root trace.Span
 	mu   sync.Mutex
 	open map[string]opened // by the key of the node
+
+	begun map[*runtime.Attempt]trace.Span // of attempts that have not ended
 }
 
 type opened struct {
@@ -72,7 +74,7 @@ func (t *Tracer) begin(e runtime.Event) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.runs[e.Run] = &spans{ctx: ctx, root: span, open: map[string]opened{}}
+	t.runs[e.Run] = &spans{ctx: ctx, root: span, open: map[string]opened{}, begun: map[*runtime.Attempt]trace.Span{}}
 }
 
 func (t *Tracer) end(e runtime.Event) {
@@ -87,7 +89,10 @@ func (t *Tracer) end(e runtime.Event) {
 	for _, at := range s.open { // of nodes that a cancellation left behind
 		at.span.End(trace.WithTimestamp(e.Time))
 	}
-	s.open = nil
+	for _, span := range s.begun {
+		span.End(trace.WithTimestamp(e.Time))
+	}
+	s.open, s.begun = nil, nil
 	s.mu.Unlock()
 	fail(s.root, e.Err)
 	s.root.End(trace.WithTimestamp(e.Time))
@@ -161,29 +166,62 @@ func (s *spans) around(key string) context.Context {
 	}
 }
 
+// parent is the context of the node of an attempt.
+func (s *spans) parent(a *runtime.Attempt) context.Context {
+	if at, ok := s.at(a.Key); ok {
+		return at.ctx
+	}
+	return s.ctx
+}
+
+// Attempting implements runtime.Propagator.
+func (t *Tracer) Attempting(a *runtime.Attempt) (traceparent string) {
+	s := t.of(a.Run)
+	if s == nil {
+		return ""
+	}
+	name, _ := runtime.SplitTool(a.Tool)
+	title, o := opTool+" "+name, []trace.SpanStartOption{trace.WithTimestamp(a.Admitted)}
+	if _, model, isModel := strings.Cut(name, ":"); isModel {
+		title, o = opChat+" "+model, append(o, trace.WithSpanKind(trace.SpanKindClient))
+	}
+	_, span := t.tracer.Start(s.parent(a), title, o...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun == nil { // the run has ended
+		span.End(trace.WithTimestamp(a.Admitted))
+		return ""
+	}
+	s.begun[a] = span
+	c := span.SpanContext()
+	if !c.IsValid() {
+		return ""
+	}
+	return "00-" + c.TraceID().String() + "-" + c.SpanID().String() + "-" + c.TraceFlags().String()
+}
+
 // Attempted implements runtime.Tracer.
 func (t *Tracer) Attempted(a *runtime.Attempt) {
 	s := t.of(a.Run)
 	if s == nil {
 		return
 	}
-	parent := s.ctx
-	if at, ok := s.at(a.Key); ok {
-		parent = at.ctx
-	}
 	if a.Policed || a.Denied {
-		t.policy(parent, a)
+		t.policy(s.parent(a), a)
 	}
-	if a.Denied {
+	s.mu.Lock()
+	span := s.begun[a]
+	delete(s.begun, a)
+	s.mu.Unlock()
+	if span == nil { // denied, or the run could not begin
 		return
 	}
 	name, version := runtime.SplitTool(a.Tool)
 	provider, model, isModel := strings.Cut(name, ":")
 	if isModel {
-		t.chat(parent, a, provider, model)
+		t.chat(span, a, provider, model)
 		return
 	}
-	_, span := t.tracer.Start(parent, opTool+" "+name, trace.WithTimestamp(a.Admitted))
 	if span.IsRecording() {
 		span.SetAttributes(operationName.String(opTool), toolName.String(name), toolType.String("function"), toolCallID.String(a.CallID()), toolVersion.String(version))
 		t.attempt(span, a, toolArguments, toolResult)
@@ -204,13 +242,15 @@ func (t *Tracer) policy(parent context.Context, a *runtime.Attempt) {
 	span.End(trace.WithTimestamp(a.Admitted))
 }
 
-func (t *Tracer) chat(parent context.Context, a *runtime.Attempt, provider, model string) {
-	_, span := t.tracer.Start(parent, opChat+" "+model, trace.WithTimestamp(a.Admitted), trace.WithSpanKind(trace.SpanKindClient))
+func (t *Tracer) chat(span trace.Span, a *runtime.Attempt, provider, model string) {
 	if span.IsRecording() {
 		if known := wellKnown[provider]; known != "" {
 			provider = known
 		}
 		span.SetAttributes(operationName.String(opChat), providerName.String(provider), requestModel.String(model))
+		if a.Model != "" {
+			span.SetAttributes(responseModel.String(a.Model))
+		}
 		if u := a.Usage; u != nil {
 			span.SetAttributes(inputTokens.Int64(u.InputTokens), outputTokens.Int64(u.OutputTokens))
 			if u.CachedTokens > 0 {
@@ -283,4 +323,4 @@ func (t *Tracer) TraceURL(r *runtime.Run, key string) string {
 	return strings.NewReplacer("{trace_id}", c.TraceID().String(), "{span_id}", c.SpanID().String()).Replace(t.template)
 }
 
-var _ runtime.Tracer = (*Tracer)(nil)
+var _ runtime.Propagator = (*Tracer)(nil)
