@@ -138,8 +138,12 @@ func (r *codeRules) file(f *ast.File) {
 func (r *codeRules) body(b *ast.BlockStmt) {
 	ast.Inspect(b, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt, *ast.ChanType, *ast.DeferStmt:
+		case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
 			r.errorf(n, "%T in a body", n)
+		case *ast.DeferStmt: // the one that tells tests about the state
+			if f, ok := n.Call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "EndState" {
+				r.errorf(n, "%T in a body", n)
+			}
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
 				r.errorf(n, "a receive in a body")
