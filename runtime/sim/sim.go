@@ -56,6 +56,7 @@ type Simulator struct {
 	trace    []string
 	problems []error
 	dead     bool
+	halted   bool
 	panicked any
 	exited   bool
 }
@@ -95,7 +96,7 @@ func (s *Simulator) Drive(f func()) error {
 		done = true
 	}), 0)
 	var stuck error
-	for !done {
+	for !done && !s.halted {
 		if len(s.queue) == 0 && !s.wake() {
 			stuck = fmt.Errorf("deadlock after %v of virtual time: %d branches wait for each other", s.now, len(s.live))
 			break
@@ -197,6 +198,10 @@ func (s *Simulator) wake() bool {
 func (s *Simulator) After(d time.Duration, f func()) {
 	heap.Push(&s.queue, event{at: s.now + max(d, 0), tie: s.rng.Uint64(), do: f})
 }
+
+// Halt ends the simulation behind the current step, as a crash of the program does: nothing of the run goes on. Deferred
+// functions run all the same, which a crash would not let them.
+func (s *Simulator) Halt() { s.halted = true }
 
 // Elapsed returns the virtual time that has passed.
 func (s *Simulator) Elapsed() time.Duration { return s.now }

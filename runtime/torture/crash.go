@@ -12,9 +12,10 @@ import (
 
 // remains is what a crash leaves: the journal, and the world as it was at that moment.
 type remains struct {
-	at      int // moments that had passed
 	journal *journal.Journal
 	world   *world
+	// resume makes the engine that goes on; nil: one that keeps its journal in memory.
+	resume func(decided bool) (runtime.Engine, func() *journal.Journal, error)
 }
 
 // crash ends a run after n moments of its log.
@@ -43,7 +44,7 @@ func (t *trial) crash(l *life, n int) remains {
 		}
 	}
 	t.counts.Crashes++
-	return remains{n, j, w}
+	return remains{journal: j, world: w}
 }
 
 // crashes ends a run at one or all of its moments and goes on from what is left.
@@ -74,44 +75,75 @@ func (t *trial) resume(whole *life, left remains, what string, decided bool) *li
 	w := left.world.fresh()
 	w.before = left.world.done
 	w.finished, w.doubtful = map[call]bool{}, map[call]bool{}
-	doubt := 0
+	doubt, settled := 0, false
 	for _, r := range left.journal.Records() {
 		c := call{r.Key, r.Attempt}
 		if r.Result() {
 			w.finished[c] = true
-		} else if r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String() {
+		} else if writes(r) {
 			doubt++
-			w.doubtful[c] = !decided
+			settled = settled || t.settled[c]
+			w.doubtful[c] = !decided && !t.settled[c]
 		}
 	}
-	var o []journal.ResumeOption
-	if decided {
-		o = append(o, journal.RunAgain(func(journal.Record) bool { return true }))
+	p := plan{left: left.journal, options: whole.plan.options}
+	if left.resume == nil {
+		left.resume = func(decided bool) (runtime.Engine, func() *journal.Journal, error) {
+			return inMemory(left.journal, decided)
+		}
 	}
-	l := t.run(what, w, plan{through: journal.Resume(left.journal, o...), left: left.journal, options: whole.plan.options})
+	var err error
+	if p.through, p.journal, err = left.resume(decided); err != nil {
+		t.problem("journal", "", "%s: the run cannot be resumed: %v", what, err)
+		return &life{what: what, world: w}
+	}
+	l := t.run(what, w, p)
 	t.counts.Resumes++
 	if t.over() {
 		return l
 	}
-	var re *runtime.RunError
-	inDoubt := errors.As(l.err, &re) && re.Kind == runtime.InDoubt
-	switch {
-	case inDoubt && (decided || doubt == 0):
-		t.problem("doubt", "", "%s reports a call in doubt where there is none: %v", what, l.err)
-	case inDoubt:
-		var ne *runtime.NodeError
-		if !errors.As(l.err, &ne) || !w.begun(ne.Key) {
-			t.problem("doubt", "", "%s reports another call in doubt than those that are: %v", what, l.err)
-		}
+	if !t.rightlyInDoubt(l, doubt, decided) {
 		return l
-	case doubt > 0 && !decided && whole.smooth() && l.smooth():
+	}
+	if doubt > 0 && !decided && !settled && whole.smooth() && l.smooth() {
 		t.problem("doubt", "", "%s went on although %d calls are in doubt", what, doubt)
 	}
-	if whole.smooth() && l.smooth() && l.result != whole.result {
+	if whole.smooth() && l.smooth() && (decided || !settled) && l.result != whole.result {
 		t.problem("resume", "", "%s gave %s, the run that was not interrupted: %s", what, short(l.result), short(whole.result))
 	}
 	t.replay(l)
 	return l
+}
+
+func inMemory(j *journal.Journal, decided bool) (runtime.Engine, func() *journal.Journal, error) {
+	var o []journal.ResumeOption
+	if decided {
+		o = append(o, journal.RunAgain(func(journal.Record) bool { return true }))
+	}
+	e := journal.Resume(j, o...)
+	return e, e.Journal, nil
+}
+
+// writes reports whether a call changes the world.
+func writes(r journal.Record) bool {
+	return r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String()
+}
+
+// rightlyInDoubt looks at a resumed run that ended because a call is in doubt. It reports whether it did not, so that the run
+// can be held to others.
+func (t *trial) rightlyInDoubt(l *life, doubt int, decided bool) bool {
+	var re *runtime.RunError
+	if !errors.As(l.err, &re) || re.Kind != runtime.InDoubt {
+		return true
+	}
+	var ne *runtime.NodeError
+	switch {
+	case decided || doubt == 0:
+		t.problem("doubt", "", "%s reports a call in doubt where there is none: %v", l.what, l.err)
+	case !errors.As(l.err, &ne) || !l.world.begun(ne.Key):
+		t.problem("doubt", "", "%s reports another call in doubt than those that are: %v", l.what, l.err)
+	}
+	return false
 }
 
 // begun reports whether a call of the key is in doubt.

@@ -13,6 +13,7 @@
 //	replay         a replay gave something else than the run
 //	offline        a replay executed a tool
 //	journal        a journal did not survive being written and read
+//	durable        a crash of the machine lost what must be on the disk
 //	repeated       a call whose result was in the journal was executed again
 //	doubt          a write or external call in doubt was executed again without a decision, or passed over
 //	resume         a resumed run gave something else than the run that was not interrupted
@@ -124,7 +125,7 @@ func (f Finding) String() string {
 
 // Counts are what a campaign has done.
 type Counts struct {
-	Trials, Runs, Calls, Faults, Crashes, Resumes, Replays, Cancelled, Capped int64
+	Trials, Runs, Calls, Faults, Crashes, DiskCrashes, Resumes, Replays, Cancelled, Capped int64
 	// Failed are runs that ended with an error.
 	Failed int64
 	// Unfit are fake outputs that did not fit their schema, so that the call failed.
@@ -140,6 +141,7 @@ func (c *Counts) Add(d Counts) {
 	c.Calls += d.Calls
 	c.Faults += d.Faults
 	c.Crashes += d.Crashes
+	c.DiskCrashes += d.DiskCrashes
 	c.Resumes += d.Resumes
 	c.Replays += d.Replays
 	c.Cancelled += d.Cancelled
@@ -281,7 +283,7 @@ func settled(before int) bool {
 func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d trials in %v: %d runs of %d calls, %d with an error\n", r.Trials, r.Elapsed.Round(time.Millisecond), r.Runs, r.Calls, r.Failed)
-	fmt.Fprintf(&b, "%d faults injected, %d crashes, %d resumed runs, %d replays, %d cancelled runs, %d runs under a cap\n", r.Faults, r.Crashes, r.Resumes, r.Replays, r.Cancelled, r.Capped)
+	fmt.Fprintf(&b, "%d faults injected, %d crashes, %d of them with a torn disk, %d resumed runs, %d replays, %d cancelled runs, %d runs under a cap\n", r.Faults, r.Crashes, r.DiskCrashes, r.Resumes, r.Replays, r.Cancelled, r.Capped)
 	often := slices.SortedFunc(maps.Keys(r.Errors), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.Errors[b], r.Errors[a]), strings.Compare(a, b))
 	})

@@ -1,4 +1,4 @@
-package torture_test
+package torture
 
 import (
 	"context"
@@ -10,12 +10,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
-	"github.com/flowgen-dev/flowgen/runtime/torture"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-type input struct {
+type flowIn struct {
 	Name  string `json:"name" flow:"min=1,max=20"`
 	Level string `json:"level" flow:"enum=low|high"`
 	Many  int64  `json:"many" flow:"min=0,max=5"`
@@ -27,7 +26,7 @@ type item struct {
 	Note *string `json:"note,omitempty"`
 }
 
-type output struct {
+type flowOut struct {
 	Items []string `json:"items"`
 	Sent  int64    `json:"sent"`
 }
@@ -39,11 +38,11 @@ type flow struct {
 }
 
 type tools struct {
-	list *runtime.Tool[input, []item]
+	list *runtime.Tool[flowIn, []item]
 	mark *runtime.Tool[item, string]
 	sort *runtime.Tool[[]string, []string]
 	send *runtime.Tool[[]string, int64]
-	body func(r *runtime.Run, in input, t *tools) (output, error)
+	body func(r *runtime.Run, in flowIn, t *tools) (flowOut, error)
 }
 
 var nodes = []*runtime.Node{
@@ -57,7 +56,7 @@ var nodes = []*runtime.Node{
 
 func good() tools {
 	return tools{
-		list: runtime.Bind("w.list@1", runtime.Reads, func(context.Context, input) ([]item, error) { panic("not fake") }),
+		list: runtime.Bind("w.list@1", runtime.Reads, func(context.Context, flowIn) ([]item, error) { panic("not fake") }),
 		mark: runtime.Bind("w.mark@1", runtime.None, func(_ context.Context, in item) (string, error) { return in.Name + in.Sev, nil }),
 		sort: runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
 			return append([]string{"first"}, in...), nil
@@ -67,7 +66,7 @@ func good() tools {
 	}
 }
 
-func body(r *runtime.Run, in input, t *tools) (out output, err error) {
+func body(r *runtime.Run, in flowIn, t *tools) (out flowOut, err error) {
 	items, err := runtime.Call(r, nodes[0], t.list, in)
 	if err != nil {
 		return out, err
@@ -96,38 +95,41 @@ func body(r *runtime.Run, in input, t *tools) (out output, err error) {
 
 var info = &runtime.Info{Name: "w", Nodes: nodes, Input: []runtime.Field{{Name: "name", Type: "string"}, {Name: "level", Type: "enum<low|high>"}, {Name: "many", Type: "int"}}}
 
-func (f *flow) Run(ctx context.Context, in input) (out output, err error) {
+func (f *flow) Run(ctx context.Context, in flowIn) (out flowOut, err error) {
 	run := f.rt.Start(ctx)
 	defer run.End(&err)
 	return f.tools.body(run, in, &f.tools)
 }
 
-func campaign(t tools, o torture.Options) torture.Report {
-	w := torture.Of(info, func(o ...runtime.Option) (*flow, error) {
+func workflowOf(t tools) *Workflow {
+	return Of(info, func(o ...runtime.Option) (*flow, error) {
 		rt, err := runtime.New(info, o...)
 		return &flow{rt, t}, err
 	})
+}
+
+func torture(t tools, o Options) Report {
 	o.Real = append(o.Real, "w.mark@1", "w.sort@1")
-	return torture.Run(context.Background(), w, o)
+	return Run(context.Background(), workflowOf(t), o)
 }
 
 func TestGoodWorkflow(t *testing.T) {
-	r := campaign(good(), torture.Options{Trials: 1000})
+	r := torture(good(), Options{Trials: 1000})
 	t.Log(r.Text())
 	for _, f := range r.Findings {
 		t.Error(f)
 	}
-	if r.Trials != 1000 || r.Faults == 0 || r.Crashes < 1000 || r.Resumes < 1000 || r.Replays < 1000 || r.Cancelled == 0 || r.Capped == 0 || r.Failed == 0 || r.Failed*2 > r.Runs*3/2 || r.Unfit > 0 {
+	if r.Trials != 1000 || r.Faults == 0 || r.Crashes < 1000 || r.DiskCrashes < 200 || r.Resumes < 1000 || r.Replays < 1000 || r.Cancelled == 0 || r.Capped == 0 || r.Failed == 0 || r.Failed*2 > r.Runs*3/2 || r.Unfit > 0 {
 		t.Errorf("the campaign does not do what it should: %+v", r.Counts)
 	}
-	again := campaign(good(), torture.Options{Trials: 1000})
+	again := torture(good(), Options{Trials: 1000})
 	if again.Counts != r.Counts {
 		t.Errorf("not reproducible: %+v, %+v", r.Counts, again.Counts)
 	}
 }
 
 func TestEveryCrash(t *testing.T) {
-	r := campaign(good(), torture.Options{Trials: 50, EveryCrash: true})
+	r := torture(good(), Options{Trials: 50, EveryCrash: true})
 	t.Log(r.Text())
 	for _, f := range r.Findings {
 		t.Error(f)
@@ -139,7 +141,7 @@ func TestEveryCrash(t *testing.T) {
 
 type hiding struct{ hidden int64 }
 
-var lossy = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in input) (hiding, error) { return hiding{1 + in.Many}, nil })
+var lossy = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in flowIn) (hiding, error) { return hiding{1 + in.Many}, nil })
 
 // Every check finds a workflow, or a tool, that is made to be wrong in its way, under a seed that finds it again.
 func TestFindings(t *testing.T) {
@@ -164,30 +166,30 @@ func TestFindings(t *testing.T) {
 			})
 		}},
 		{"outcome", "a run whose calls had the same outcomes gave", func(t *tools) {
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				out, err := body(r, in, t)
 				out.Sent = counter.Add(1)
 				return out, err
 			}
 		}},
 		{"replay", "a replay under another schedule of a run gave", func(t *tools) { // what JSON loses is there in the run alone
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				l, err := runtime.Call(r, nodes[3], lossy, in)
-				return output{Sent: l.hidden}, err
+				return flowOut{Sent: l.hidden}, err
 			}
 		}},
 		{"keys", "two calls have the key sort", func(t *tools) {
 			twice := *nodes[3]
 			twice.Index = -1 // another node with the same id
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				if _, err := runtime.Call(r, &twice, t.sort, nil); err != nil {
-					return output{}, err
+					return flowOut{}, err
 				}
 				return body(r, in, t)
 			}
 		}},
 		{"panic", "at the disco", func(t *tools) {
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				if in.Level == "high" {
 					panic("at the disco")
 				}
@@ -195,9 +197,9 @@ func TestFindings(t *testing.T) {
 			}
 		}},
 		{"hang", "did not end within", func(t *tools) {
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				time.Sleep(300 * time.Millisecond)
-				return output{}, nil
+				return flowOut{}, nil
 			}
 		}},
 		{"goroutines", "goroutines were left", func(t *tools) {
@@ -207,10 +209,10 @@ func TestFindings(t *testing.T) {
 			})
 		}},
 		{"cancelled", "was stopped", func(t *tools) {
-			t.body = func(r *runtime.Run, in input, t *tools) (output, error) {
+			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
 				out, err := body(r, in, t)
 				if err != nil {
-					return output{}, nil // swallows cancellations
+					return flowOut{}, nil // swallows cancellations
 				}
 				return out, nil
 			}
@@ -220,11 +222,11 @@ func TestFindings(t *testing.T) {
 		t.Run(c.check, func(t *testing.T) {
 			w := good()
 			c.wrong(&w)
-			o := torture.Options{Seed: 7, Trials: 300, Stop: 1, Patience: 200 * time.Millisecond}
+			o := Options{Seed: 7, Trials: 300, Stop: 1, Patience: 200 * time.Millisecond}
 			if c.check != "hang" {
 				o.Patience = time.Minute
 			}
-			r := campaign(w, o)
+			r := torture(w, o)
 			if len(r.Findings) == 0 {
 				t.Fatal("nothing was found")
 			}
@@ -237,7 +239,7 @@ func TestFindings(t *testing.T) {
 				return // the counter goes on
 			}
 			o.Seed, o.Trials = f.Seed, 1
-			again := campaign(w, o)
+			again := torture(w, o)
 			if len(again.Findings) == 0 || again.Findings[0].Check != c.check {
 				t.Errorf("seed %d alone: %v", f.Seed, again.Findings)
 			}

@@ -20,6 +20,9 @@ const mostCalls = 3000
 // longest is how long a run may take in real time before its trial is given up. Loops notice that, tools need not.
 const longest = time.Second
 
+// begin is when recorded runs begin.
+func begin() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
 // trial is everything that follows from one seed.
 type trial struct {
 	campaign *campaign
@@ -28,6 +31,7 @@ type trial struct {
 	input    []byte
 	world    *world
 
+	settled   map[call]bool     // calls for which the workflow says what becomes of them in doubt
 	byOutcome map[string]string // results of runs by the outcomes of their calls
 	counts    Counts
 	errors    map[string]int64
@@ -45,7 +49,7 @@ func (t *trial) problem(check, at, format string, args ...any) {
 
 // trial runs the trial of a seed.
 func (c *campaign) trial(seed uint64) *trial {
-	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), byOutcome: map[string]string{}, errors: map[string]int64{}}
+	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[call]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
 	t.counts.Trials = 1
 	faulty, real := t.rng.one(2), c.real
 	if t.rng.one(4) {
@@ -96,6 +100,9 @@ func (t *trial) all() {
 		return
 	}
 	t.crashes(first)
+	if !t.over() && t.rng.one(3) {
+		t.machineCrash(first)
+	}
 	if !t.over() && t.rng.one(2) {
 		t.cancelled(first)
 	}
@@ -114,9 +121,11 @@ type entry struct {
 
 // plan is what happens in a run besides the workflow.
 type plan struct {
-	through *journal.Resumer // goes on with another run
-	left    *journal.Journal // which left this
-	stop    time.Duration    // when it is cancelled; 0: never
+	through runtime.Engine          // carries out the calls, and has a journal
+	journal func() *journal.Journal // what it has in the end; nil: there is no use for it
+	left    *journal.Journal        // what it began with
+	began   func(s *sim.Simulator)  // is given the simulator
+	stop    time.Duration           // when it is cancelled; 0: never
 	options []runtime.Option
 }
 
@@ -156,6 +165,9 @@ func (t *trial) run(what string, w *world, p plan) *life {
 			giveUp()
 		}
 		seen[c] = true
+		if d := m.Op.Head().InDoubt; d != nil && d.Policy != runtime.FailInDoubt {
+			t.settled[c] = true
+		}
 	}
 	if p.through != nil {
 		o.Through = p.through
@@ -164,6 +176,9 @@ func (t *trial) run(what string, w *world, p plan) *life {
 		o.Record = l.journal
 	}
 	s := sim.New(schedule, o)
+	if p.began != nil {
+		p.began(s)
+	}
 	if p.stop > 0 {
 		s.After(p.stop, func() {
 			stopped = true
@@ -173,8 +188,8 @@ func (t *trial) run(what string, w *world, p plan) *life {
 	}
 	t.drive(s, l, ctx)
 	l.elapsed = s.Elapsed()
-	if p.through != nil {
-		l.journal = p.through.Journal()
+	if p.journal != nil {
+		l.journal = p.journal()
 	}
 	t.counts.Runs++
 	t.counts.Calls += int64(len(seen))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -46,7 +45,7 @@ func (f *Folder) Record(info *runtime.Info) (runtime.Engine, error) { return f.N
 // New returns an engine that records a new run.
 func (f *Folder) New(info *runtime.Info) *Engine {
 	now := f.opts.Now()
-	e := &Engine{folder: f, id: newID(info.Name, now), base: now, seed: rand.Uint64()}
+	e := &Engine{folder: f, id: newID(info.Name, now), base: now, seed: f.opts.Seed()}
 	e.describe(info)
 	return e
 }

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,6 +49,7 @@ type Options struct {
 	Program string   // version of the program, for the header
 	Disk    wal.Disk // nil: the operating system's
 	Now     func() time.Time
+	Seed    func() uint64 // of new runs; nil: a random one
 }
 
 // Sync says what is forced to the disk.
@@ -94,6 +96,9 @@ func Open(dir string, o Options) *Folder {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Seed == nil {
+		o.Seed = mathrand.Uint64
 	}
 	o.Sync = cmp.Or(o.Sync, Effect)
 	return &Folder{dir, o}
