@@ -54,7 +54,7 @@ func runTorture(t *testing.T, exe string, list []*testcase) {
 	for _, c := range list {
 		one := campaign
 		one.Real, one.Random = pureTools(c.workflow), !strings.Contains(c.section(c.root()), "unbounded")
-		requests = append(requests, request{Case: c.name, Torture: &one, Inputs: c.inputs(t)})
+		requests = append(requests, request{Case: c.name, Torture: &one, Inputs: c.inputs(t, true)})
 	}
 	begin := time.Now()
 	var sum torture.Counts
@@ -67,6 +67,11 @@ func runTorture(t *testing.T, exe string, list []*testcase) {
 				t.Error(p)
 			}
 			sum.Add(r.Torture.Counts)
+			for what, n := range r.Torture.Errors {
+				if strings.HasPrefix(what, "input:") || strings.HasPrefix(what, "start:") {
+					t.Errorf("%d runs did not begin: %s", n, what)
+				}
+			}
 		})
 	}
 	t.Logf("%d workflows in %v: %+v", len(requests), time.Since(begin).Round(time.Millisecond), sum)

@@ -57,7 +57,11 @@ func (c *campaign) trial(seed uint64) *trial {
 	}
 	t.world = newWorld(seed, real, faulty, t.problem)
 	if list := c.opts.Inputs; len(list) == 0 || c.opts.Random && t.rng.one(2) {
-		t.input = c.workflow.input(t.rng)
+		for range 10 {
+			if t.input = c.workflow.input(t.rng); c.workflow.decodes(t.input) == nil {
+				break
+			}
+		}
 	} else {
 		t.input = withDefaults(list[t.rng.n(len(list))], c.workflow.Info, func(given bool) bool { return !given })
 	}
@@ -100,7 +104,7 @@ func (t *trial) all() {
 		return
 	}
 	t.crashes(first)
-	if !t.over() && t.rng.one(3) {
+	if !t.over() && t.rng.one(3) && t.campaign.workflow.decodes(t.input) == nil {
 		t.machineCrash(first)
 	}
 	if !t.over() && t.rng.one(2) {
