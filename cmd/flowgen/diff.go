@@ -47,7 +47,11 @@ func runsFlag(cmd *cobra.Command, dir *string) {
 
 // runsFolder is the folder in which runs are looked for.
 func runsFolder(dir string) *runs.Folder {
-	return runs.Open(cmp.Or(dir, os.Getenv("FLOWGEN_RUNS"), filepath.FromSlash(runs.DefaultDir)), runs.Options{})
+	env := os.Getenv("FLOWGEN_RUNS")
+	if env == "off" { // nothing is recorded; what was is where it is
+		env = ""
+	}
+	return runs.Open(cmp.Or(dir, env, filepath.FromSlash(runs.DefaultDir)), runs.Options{})
 }
 
 func (a *app) diff(folder *runs.Folder, nameA, nameB, format string) error {

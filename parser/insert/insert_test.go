@@ -121,7 +121,7 @@ func TestText(t *testing.T) {
 		got := x.Get("v").Text.Value
 		switch {
 		case strings.Contains(s, "{{"):
-			if got != "$"+insert.Quote(s) {
+			if strings.HasPrefix(got, "$") || strings.NewReplacer(`{{ "$" }}`, "$", `{{ "{{" }}`, "{{").Replace(got) != s {
 				t.Fatalf("%q for %q", got, s)
 			}
 		case strings.HasPrefix(s, "$"):

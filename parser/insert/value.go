@@ -15,13 +15,19 @@ var bare = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 // words are those of bare that YAML, or readers of YAML, take for something else.
 var words = map[string]bool{"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true}
 
+// literalBraces writes the braces of a place for a value so that they stand for themselves.
+var literalBraces = strings.NewReplacer("{{", `{{ "{{" }}`)
+
 // Text writes text for a place where a workflow asks for data: as it is, and no expression or template.
 func Text(s string) string {
 	switch {
 	case bare.MatchString(s) && !words[strings.ToLower(s)]:
 		return s
-	case strings.Contains(s, "{{"): // a string of the expression language, in which braces mean nothing
-		return Quote("$" + Quote(s))
+	case strings.Contains(s, "{{"):
+		if rest, ok := strings.CutPrefix(s, "$"); ok { // else it would be an expression
+			return Quote(`{{ "$" }}` + literalBraces.Replace(rest))
+		}
+		return Quote(literalBraces.Replace(s))
 	case strings.HasPrefix(s, "$"):
 		return Quote("$" + s)
 	}

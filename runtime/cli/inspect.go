@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -51,12 +50,22 @@ func inspectCommand(s *system, info *runtime.Info, args []string) int {
 		s.complain(mistake{"there is no format " + *format, "write --format text or --format json"})
 		return exitUsage
 	}
-	said := runtime.Journaling{}
-	if info.Journal != nil {
-		said = *info.Journal
+	folder, _, wrong := (&keepFlags{dir: *dir}).folder(s, info)
+	if wrong == nil && folder == nil {
+		if len(rest) == 0 || !strings.HasSuffix(rest[0], ".jsonl") {
+			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+		}
+		folder = runs.Open(filepath.FromSlash(runs.DefaultDir), runs.Options{})
 	}
-	where := cmp.Or(*dir, s.env("FLOWGEN_RUNS"), filepath.FromSlash(said.Dir), filepath.FromSlash(runs.DefaultDir))
-	in := &inspector{s: s, folder: runs.Open(where, runs.Options{}), json: *format == "json", paper: paperOf(s)}
+	if wrong != nil {
+		s.complain(*wrong)
+		return exitUsage
+	}
+	in := &inspector{s: s, folder: folder, json: *format == "json", paper: paperOf(s)}
+	in.paper.respond = s.again("respond", "")
+	if info.Name == "" { // flowgen's own, which needs the workflow to go on with a run
+		in.paper.respond = "flowgen respond FILE "
+	}
 	if len(rest) == 0 {
 		return in.list()
 	}
@@ -81,6 +90,8 @@ func inspectCommand(s *system, info *runtime.Info, args []string) int {
 type paper struct {
 	wide  int // columns; 0: no terminal, and lines are as long as they are
 	style style
+
+	respond string // how a question is answered, up to the run
 }
 
 // paperOf looks at standard output, which need not be the terminal that progress is shown on.

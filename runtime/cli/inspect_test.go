@@ -85,12 +85,12 @@ input     {"repo":"a\u001b[2Jb"}
 
 waiting for an answer to sure
   go on?
-  answer (one of yes, no): respond FILE sure ANSWER
+  answer (one of yes, no): PROGRAM respond FILE sure ANSWER
 
 begun and without a result; if the run was stopped, these may have happened:
   post, attempt 1, post@1, call_id 99887766
 `
-	if diff := cmp.Diff(want, strings.ReplaceAll(got, name, "FILE")); diff != "" {
+	if diff := cmp.Diff(want, strings.NewReplacer(name, "FILE", filepath.Base(os.Args[0])+" respond", "PROGRAM respond").Replace(got)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -117,6 +117,21 @@ func TestInspectJSON(t *testing.T) {
 	out, _ = inspect(t, exitOK, cassette(t, journal.New(journal.Header{Workflow: "w"})), "--format", "json")
 	if !strings.Contains(out, `"calls": []`) || !strings.Contains(out, `"waiting": []`) {
 		t.Error(out)
+	}
+}
+
+// A question that stopped its run waits, although the end of the run has cancelled it.
+func TestInspectParked(t *testing.T) {
+	j := journal.New(journal.Header{Workflow: "w"})
+	j.Put(journal.Record{Key: "ask", Attempt: 1, Tool: runtime.HumanTool, Effects: "reads", Done: true, Cancelled: runtime.ByRun, Input: json.RawMessage(`{"question":"go on?","type":"bool"}`)})
+	j.SetFinish(journal.Finish{Outcome: journal.Waiting})
+	got, _ := inspect(t, exitOK, cassette(t, j))
+	if !strings.Contains(got, "waiting for an answer to ask\n  go on?\n  answer (bool): ") || strings.Contains(got, "cancelled") {
+		t.Error(got)
+	}
+	j.AddAnswer(journal.Answer{Key: "ask", Answer: "yes"})
+	if got, _ = inspect(t, exitOK, cassette(t, j)); strings.Contains(got, "waiting for an answer to ask") {
+		t.Error(got)
 	}
 }
 

@@ -164,15 +164,23 @@ func (t *sheet) open(i *inspection) {
 		if q.Choices != nil {
 			answers = "one of " + safe(strings.Join(q.Choices, ", "))
 		}
-		t.text("  answer (" + answers + "): respond " + safe(i.ID) + " " + safe(shellWord(q.Key)) + " ANSWER")
+		t.text("  answer (" + answers + "): " + safe(t.respond) + safe(i.ID) + " " + safe(shellWord(q.Key)) + " ANSWER")
 	}
-	if i.Outcome == journal.Open && len(i.InDoubt) > 0 {
+	if len(i.InDoubt) > 0 {
 		t.text("")
 		t.put(line{{"begun and without a result; if the run was stopped, these may have happened:", yellow}})
 		for _, d := range i.InDoubt {
 			t.text("  " + safe(d.Key) + ", attempt " + itoa(d.Attempt) + ", " + safe(d.Tool) + ", call_id " + safe(d.CallID))
 		}
 	}
+}
+
+// lasting is a duration for people, also of the fastest calls.
+func lasting(d time.Duration) string {
+	if d > 0 && d < time.Millisecond {
+		return strconv.FormatInt(max(d.Microseconds(), 1), 10) + "us"
+	}
+	return duration(d)
 }
 
 // barWidth is how many columns stand for the whole run.
@@ -194,7 +202,7 @@ func (t *sheet) timeline(calls []inspectedCall, took time.Duration) {
 		case callOpen, callInDoubt, callWaiting:
 			o, colour = warningLine, yellow
 		}
-		lasted := duration(c.End - c.Start)
+		lasted := lasting(c.End - c.Start)
 		if o == warningLine {
 			lasted = "-"
 		}
@@ -266,7 +274,7 @@ func (t *sheet) record(j *journal.Journal, r journal.Record) {
 	if c.State == callOpen || c.State == callInDoubt || c.State == callWaiting {
 		t.field("began", "+"+duration(c.Start), "")
 	} else {
-		t.field("began", fmt.Sprintf("+%s, took %s", duration(c.Start), duration(c.End-c.Start)), "")
+		t.field("began", fmt.Sprintf("+%s, took %s", duration(c.Start), lasting(c.End-c.Start)), "")
 	}
 	note, why := callNotes(&c)
 	_, note, _ = strings.Cut(note, ", ")

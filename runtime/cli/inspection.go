@@ -123,25 +123,23 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
+	_, answered := j.Answer(r.Key)
 	switch {
+	case r.Tool == runtime.HumanTool && !r.Result() && !answered && j.Finish().Outcome != journal.Failed:
+		c.State = callWaiting
+		i.Waiting = append(i.Waiting, questionOf(r))
 	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && r.Effects != runtime.Writes.String() && r.Effects != runtime.External.String():
 		c.State = callCancelled
 	case r.Done && r.Error != nil:
 		c.State = callFailed
 	case r.Done && r.Cancelled == "":
-	case r.Tool == runtime.HumanTool:
-		c.State = callOpen
-		if _, answered := j.Answer(r.Key); !answered {
-			c.State = callWaiting
-			i.Waiting = append(i.Waiting, questionOf(r))
-		}
 	case r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String():
 		c.State = callInDoubt
 		i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
 	default:
 		c.State = callOpen
 	}
-	if !r.Done { // what an intent says is the most that it can take
+	if !r.Done || c.State == callWaiting { // what an intent says is the most that it can take
 		c.End, c.Tokens, c.CostUSD = c.Start, 0, 0
 	}
 	return c
