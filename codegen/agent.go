@@ -131,8 +131,11 @@ func (g *generator) agentRun(s *check.Step) {
 			params = append(params, jen.Id(ident(id)).String())
 			selector = jen.Qual(agentPath, "ByCallID").Call(quote(p.IR.Tool.Name), jen.Id(ident(id)))
 		}
-		if p.Required() {
+		switch {
+		case p.Required():
 			selector = selector.Dot("Required").Call()
+		case p.Stale():
+			selector = selector.Dot("Stale").Call(quote(p.IR.Name.Name), quote(p.Tool.FullName()))
 		}
 		pick := jen.Qual(agentPath, "Pin").Types(g.goType(f.Type.Present())).Call(append(run[:2:2], jen.Id("all"), selector)...)
 		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))

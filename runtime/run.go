@@ -31,6 +31,7 @@ type Runtime struct {
 	states    func(state []byte, err error) // nil: nobody wants to know
 	asker     Asker                         // nil: nobody answers
 	standIn   StandIn                       // nil: tools run
+	past      Past                          // nil: there were no earlier runs
 	redactor  atomic.Pointer[Redactor]      // nil while no secret is known
 	learning  sync.Mutex                    // guards known
 	known     []string                      // secrets, the latest last

@@ -34,6 +34,21 @@ type Pin struct {
 // Required reports whether a pin without a call is an error.
 func (p *Pin) Required() bool { return p.IR.OnMissing == "error" }
 
+// Stale reports whether a pin without a call is what an earlier run had.
+func (p *Pin) Stale() bool { return p.IR.OnMissing == "stale_last_success" }
+
+// stale checks a pin that an earlier run may fill: it is asked by a call of its own.
+func (c *checker) stale(p *Pin) {
+	if p.IR.Strategy == "by_call_id" {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: "a pin of one call cannot be filled from an earlier run, which has other calls",
+			Help: "write `on_missing: \"null\"` or `on_missing: error`, or another `strategy`"})
+	}
+	if !c.allowed(ir.EffectsReads) {
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: p.IR.Name.Span, Message: "asking an earlier run has effects reads, which the policy does not allow",
+			Help: "allow it in `policy.effects`, or write `on_missing: \"null\"`", Related: related(c.wf.Policy.Span, "the policy is here")})
+	}
+}
+
 // agent finds what an agent node runs, and completes its verb: keys of the node take the place of those of the agent.
 func (c *checker) agent(v *ir.Agent) *Agent {
 	c.agents = true
@@ -191,9 +206,8 @@ func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
 		p.CallID = &Expected{Value: p.IR.CallID, Type: schema.StringType}
 		c.value(p.IR.CallID, schema.StringType, e)
 	}
-	if p.IR.OnMissing == "stale_last_success" {
-		c.report(diag.Diagnostic{Code: diag.Unavailable, Span: p.IR.Name.Span, Message: "this version of flowgen does not keep results of earlier runs for pins",
-			Help: "write `on_missing: \"null\"` or `on_missing: error`"})
+	if p.Stale() {
+		c.stale(p)
 	}
 	if p.Tool == nil {
 		return schema.InvalidType
@@ -204,6 +218,8 @@ func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
 	}
 	if !listed {
 		c.used[p.Tool] = true
+	}
+	if !listed && !p.Stale() {
 		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q any more, so that the pin %q is always null", p.IR.Tool.Name, p.IR.Name.Name),
 			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
 	}

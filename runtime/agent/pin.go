@@ -12,6 +12,9 @@ type Selector struct {
 	strategy string
 	id       string
 	required bool
+	stale    bool
+	pin      string // stale: its name
+	full     string // stale: name@version
 }
 
 // Latest selects the last call of a tool. When that call failed, there is none.
@@ -29,14 +32,24 @@ func (s Selector) Required() Selector {
 	return s
 }
 
+// Stale makes the pin of that name, when there is no such call, what the last successful call of the tool name@version gave
+// in an earlier run (Agent Tools 4.2.1, on_missing: stale_last_success).
+func (s Selector) Stale(pin, tool string) Selector {
+	s.stale, s.pin, s.full = true, pin, tool
+	return s
+}
+
 // Pin returns the output of the selected call. It is nil when there is none, also when the agent does not have the tool
 // any more (Agent Tools 4.2). The error is a *runtime.NodeError of n.
 func Pin[T any](r *runtime.Run, n *runtime.Node, out Outputs, s Selector) (*T, error) {
 	e := s.find(&out)
-	if e == nil {
-		if !s.required {
-			return nil, nil
-		}
+	switch {
+	case e != nil:
+	case s.stale:
+		return runtime.Last[T](r, n, s.pin, s.full)
+	case !s.required:
+		return nil, nil
+	default:
 		return nil, r.Fail(n, runtime.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
 	}
 	if string(e.raw) == "null" { // what the tool gave

@@ -114,7 +114,7 @@ func (x *execution) options() (o []runtime.Option, release func(), wrong *mistak
 	case x.replay != nil:
 		o = append(o, runtime.WithEngine(x.replay))
 	case x.engine != nil:
-		o = append(o, runtime.WithEngine(x.engine))
+		o = append(o, runtime.WithEngine(x.engine), runtime.WithPast(x.folder))
 	}
 	return o, release, nil
 }

@@ -180,7 +180,7 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		case !e.IsDir() || !idPattern.MatchString(id):
 		case id == name:
 			return id, nil
-		case name == "latest" && (workflow == "" || strings.HasPrefix(id, newID(workflow, time.Time{})[:len(newID(workflow, time.Time{}))-len(when(id))])),
+		case name == "latest" && (workflow == "" || strings.HasPrefix(id, idPrefix(workflow))),
 			name != "latest" && name != "" && strings.HasPrefix(id, name):
 			found = append(found, id)
 		}
