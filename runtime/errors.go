@@ -96,12 +96,18 @@ func (e *NodeError) Unwrap() error { return e.Err }
 
 // IsCancelled reports whether err says that a run or scope was cancelled.
 func IsCancelled(err error) bool {
+	if err == nil {
+		return false
+	}
 	var re *RunError
 	return errors.As(err, &re) && re.Kind == Cancelled
 }
 
 // toolError returns err's *ToolError, nil when err is a run error or nil.
 func toolError(err error) *ToolError {
+	if err == nil { // what errors.As needs is on the heap
+		return nil
+	}
 	var te *ToolError
 	if errors.As(err, &te) {
 		return te

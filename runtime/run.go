@@ -253,6 +253,9 @@ func (r *Run) redacted(err error) error {
 
 // isFatal reports whether err is a run error other than a cancellation.
 func isFatal(err error) bool {
+	if err == nil {
+		return false
+	}
 	var re *RunError
 	return errors.As(err, &re) && re.Kind != Cancelled
 }

@@ -341,6 +341,9 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 		if t.place != nil {
 			t.place[key] = len(t.keys)
 		}
+		if t.keys == nil {
+			t.keys, t.items = make([]string, 0, 4), make([]Value, 0, 4)
+		}
 		v, err := s.value()
 		t.keys, t.items = append(t.keys, key), append(t.items, v)
 		return err

@@ -170,18 +170,18 @@ func TestAgentIsLinear(t *testing.T) {
 				return err
 			}
 			return agentRun(t.Context(), w, turns)
-		}, 1.5, 330},
+		}, 1.5, 310},
 		{"recorded", func(turns int) error {
 			w, err := loop.New(secrets, runtime.WithEngine(journal.NewRecorder()))
 			if err != nil {
 				return err
 			}
 			return agentRun(t.Context(), w, turns)
-		}, 1.5, 330},
+		}, 1.5, 310},
 		{"by hand", func(turns int) error {
 			_, _, err := hand.run(t.Context(), task(turns))
 			return err
-		}, 0, 330},
+		}, 0, 310},
 	} {
 		bytes, counts := [3]float64{}, [3]float64{}
 		for i, turns := range []int{1, 100, 200} {
