@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,12 +30,11 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 	body := c.p.Body
 	parts := strings.Split(id.Name, "/")
 	out := &called{}
+	var rounds []string // headers of the back edges that the key is inside of, in body
 	for i, part := range parts {
 		m := keyPart.FindStringSubmatch(part)
 		if m == nil {
-			c.report(diag.Diagnostic{Code: diag.BadName, Span: id.Span, Message: fmt.Sprintf("%q is no key of a call", id.Name),
-				Help: "write the id of a node; inside of a map or loop `node[2]/inner`, of a sub-workflow `node/inner`; `node#2` is its second run, and `*` any number"})
-			return nil
+			return c.noKey(id, "write the id of a node; inside of a map or loop `node[2]/inner`, of a sub-workflow `node/inner`; `node#2` is its second run, and `*` any number")
 		}
 		out.wild = out.wild || strings.Contains(part, "*")
 		s := body.byID[m[1]]
@@ -42,8 +42,15 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is no node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
 			return nil
 		}
-		last := i == len(parts)-1
-		numbered := m[3] != ""
+		last, numbered := i == len(parts)-1, m[3] != ""
+		around := body.headers()[s]
+		switch {
+		case len(around) > len(rounds) && slices.Equal(around[:len(rounds)], rounds) && around[len(rounds)] == m[1] && numbered && !last:
+			rounds = append(rounds, m[1])
+			continue
+		case !slices.Equal(around, rounds):
+			return c.outside(id, s, around, rounds)
+		}
 		if need := s.Body != nil || s.Agent != nil; numbered != need {
 			return c.unfit(id, s, need, parts[:i])
 		}
@@ -51,20 +58,53 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		case s.Agent != nil:
 			return c.ofAgent(id, s, parts[i+1:], out)
 		case s.Body != nil && !last:
-			body = s.Body
+			body, rounds = s.Body, nil
 		case s.Flow != nil && !last:
-			body = s.Flow.Body
+			body, rounds = s.Flow.Body, nil
 		case s.Body != nil || s.Flow != nil:
-			c.reportUnknown(diag.UnknownName, fmt.Sprintf("%s is not a call: say which node inside of it", id.Name), id.Span, "", nil)
-			return nil
+			return c.noKey(id, "say which node inside of `"+part+"` is meant: `"+id.Name+"/...`")
 		case !last:
-			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is nothing inside of %s", strings.Join(parts[:i+1], "/")), id.Span, "", nil)
-			return nil
+			return c.noKey(id, "there is nothing inside of `"+strings.Join(parts[:i+1], "/")+"`")
 		default:
 			return c.ofStep(id, s, out)
 		}
 	}
 	return nil
+}
+
+func (c *caseChecker) noKey(id ir.Ident, help string) *called {
+	c.report(diag.Diagnostic{Code: diag.BadName, Span: id.Span, Message: fmt.Sprintf("%q is no key of a call", id.Name), Help: help})
+	return nil
+}
+
+// outside reports a key that leaves out the rounds of a back edge, or has some that the node is not part of.
+func (c *caseChecker) outside(id ir.Ident, s *Step, around, rounds []string) *called {
+	name := s.Node.ID.Name
+	if len(around) == 0 {
+		return c.noKey(id, fmt.Sprintf("node `%s` is not part of the rounds that begin with `%s`", name, rounds[0]))
+	}
+	return c.noKey(id, fmt.Sprintf("node `%s` runs in rounds: write `%s[0]/%s` for the first one", name, strings.Join(around, "[0]/"), name))
+}
+
+// headers are those of the back edges around each step, the outermost first.
+func (b *Body) headers() map[*Step][]string {
+	out := map[*Step][]string{}
+	var walk func(p *Plan, in []string)
+	walk = func(p *Plan, in []string) {
+		if p.Step != nil {
+			out[p.Step] = in
+		}
+		if p.Loop != nil {
+			in = append(slices.Clone(in), p.Loop.Header.Node.ID.Name)
+		}
+		for _, k := range p.Kids {
+			walk(k, in)
+		}
+	}
+	if b.Plan != nil {
+		walk(b.Plan, nil)
+	}
+	return out
 }
 
 // unfit reports a number where there is none, or none where there is one.
@@ -106,8 +146,7 @@ func (c *caseChecker) ofAgent(id ir.Ident, s *Step, rest []string, out *called) 
 		m = keyPart.FindStringSubmatch(rest[0])
 	}
 	if m == nil || m[3] != "" {
-		c.report(diag.Diagnostic{Code: diag.BadName, Span: id.Span, Message: fmt.Sprintf("%q is no key of a call", id.Name), Help: help})
-		return nil
+		return c.noKey(id, help)
 	}
 	out.wild = out.wild || strings.Contains(rest[0], "*")
 	if m[1] == "model" {
