@@ -88,6 +88,12 @@ random: ## Compile, vet and run RANDOM_RUNS (2000) random workflows
 	@for first in $$(seq 1 100 $(RANDOM_RUNS)); do echo "seeds from $$first"; \
 	  RANDOM_SEED=$$first RANDOM_RUNS=100 go test -count=1 -timeout 2h ./codegen -run '^TestRandomWorkflows$$'; done
 
+CRASH_KILLS := 100000
+
+.PHONY: crash
+crash: ## Kill a recorded program CRASH_KILLS (100,000) times, and resume it
+	CRASH_KILLS=$(CRASH_KILLS) go test ./golden/crash -run '^TestKilled' -count=1 -v -timeout 24h
+
 .PHONY: lint
 lint: ## Check format, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }

@@ -199,6 +199,69 @@ func TestInDoubt(t *testing.T) {
 	}
 }
 
+// What a call in doubt has stopped beside it is no result: when it is decided, the run goes on as if nothing had been.
+func TestInDoubtBesideOthers(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	begun := make(chan struct{})
+	var dies atomic.Bool
+	body := func(ctx context.Context, e *runs.Engine, stop func()) (out string, err error) {
+		rt, err := runtime.New(info, runtime.WithEngine(e))
+		if err != nil {
+			return "", err
+		}
+		run := runtime.Start(ctx, rt, "")
+		defer runtime.End(run, &out, &err)
+		var a, b string
+		err = runtime.Parallel(run, func(r *runtime.Run) (err error) {
+			a, err = runtime.Call(r, &writeNode, runtime.Bind("w.write@1", runtime.Writes, func(context.Context, string) (string, error) {
+				if dies.Load() {
+					stop()
+					return "", &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun}
+				}
+				return "a", nil
+			}), "")
+			return err
+		}, func(r *runtime.Run) (err error) {
+			b, err = runtime.Call(r, &readNode, runtime.Bind("w.read@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
+				select {
+				case <-begun: // there is nothing to wait for any more
+					return "b", nil
+				case <-ctx.Done():
+					return "", ctx.Err()
+				}
+			}), "")
+			return err
+		})
+		return a + b, err
+	}
+	e := f.New(info)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	dies.Store(true)
+	if _, err := body(ctx, e, cancel); !runtime.IsCancelled(err) {
+		t.Fatal(err)
+	}
+	dies.Store(false)
+	again, _, err := f.Resume(info, e.ID(), runs.Continue{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var re *runtime.RunError
+	if _, err = body(t.Context(), again, nil); !errors.As(err, &re) || re.Kind != runtime.InDoubt {
+		t.Fatal(err)
+	}
+	close(begun)
+	again, _, err = f.Resume(info, e.ID(), runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+		return journal.Decision{Again: true}, true
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := body(t.Context(), again, nil); err != nil || out != "ab" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // stopAt stops the run while a node's call is under way.
 type stopAt struct {
 	*runs.Engine
