@@ -63,7 +63,7 @@ func programVersion() string {
 // ready makes the folder, with a note to version control that nothing in it is for it. A folder that nobody has named and
 // that cannot be made, as in an image that is read-only, is a warning: ok is false then.
 func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
-	err := os.MkdirAll(f.Dir(), 0o700)
+	err := f.Make()
 	if err == nil {
 		err = writable(f.Dir())
 	}

@@ -119,6 +119,9 @@ func (d *disk) Append(name string) (wal.File, error) {
 	return f, nil
 }
 
+// Mkdir implements wal.Disk. Folders are there.
+func (d *disk) Mkdir(string) error { return nil }
+
 // SyncDir implements wal.Disk.
 func (d *disk) SyncDir(string) error {
 	if err := d.op(); err != nil {

@@ -8,15 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-
-	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"sync"
 )
 
 // large is the size from which an input or output stands in a file of its own, so that a journal can be read and compared
 // by people.
-const large = 64 << 10
+var large = 64 << 10 // a variable for tests
 
 // blobRef stands in a line for a value that is kept beside it.
 type blobRef struct {
@@ -24,57 +22,96 @@ type blobRef struct {
 	Bytes int    `json:"bytes"`
 }
 
-// keep writes a large value into its file and returns what stands for it. With durable it is on the disk then.
-func (f *Folder) keep(id string, value []byte, durable bool) ([]byte, error) {
+// blobs are the files of values that one engine has made sure of. Files are written one after the other: two calls may
+// have the same value at the same time.
+type blobs struct {
+	mu   sync.Mutex
+	kept map[string]bool
+}
+
+// keep writes a large value into its file and returns what stands for it. Unless the folder promises nothing about crashes
+// of the machine it is on the disk then, whatever the call: a later line that has to be on the disk takes all lines before
+// it there, and they must not name files that are lost.
+func (e *Engine) keep(value []byte) ([]byte, error) {
 	sum := sha256.Sum256(value)
 	ref, err := json.Marshal(blobRef{hex.EncodeToString(sum[:]), len(value)})
 	if err != nil {
 		return nil, err
 	}
-	dir := f.Blobs(id)
+	dir := e.folder.Blobs(e.id)
 	name := filepath.Join(dir, hex.EncodeToString(sum[:]))
-	old, err := f.opts.Disk.ReadFile(name)
-	if err == nil && bytes.Equal(old, value) {
+	e.blobs.mu.Lock()
+	defer e.blobs.mu.Unlock()
+	if e.blobs.kept[name] {
 		return ref, nil
 	}
-	if err := f.mkdir(dir); err != nil {
-		return nil, err
-	}
-	file, err := f.opts.Disk.Append(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(old) > 0 { // a crash has torn it
-		err = file.Truncate(0)
-	}
-	if err == nil {
-		_, err = file.Write(value)
-	}
-	if err == nil && durable {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil && durable {
-		err = f.opts.Disk.SyncDir(dir)
-		if err == nil {
-			err = f.opts.Disk.SyncDir(filepath.Dir(dir)) // it may be the first blob of the run
+	if len(e.blobs.kept) == 0 {
+		if err := e.folder.mkdir(dir, true); err != nil {
+			return nil, err
 		}
 	}
-	return ref, err
+	if err := e.folder.write(name, value); err != nil {
+		return nil, err
+	}
+	if e.blobs.kept == nil {
+		e.blobs.kept = map[string]bool{}
+	}
+	e.blobs.kept[name] = true
+	return ref, nil
 }
 
-// mkdir makes a folder that only the user of the program can read. A simulated disk has no folders.
-func (f *Folder) mkdir(dir string) error {
-	if f.opts.Disk != wal.OS {
-		return nil
+// write makes a file, unless there is one that is the same already, which may not be on the disk yet.
+func (f *Folder) write(name string, value []byte) error {
+	disk := f.opts.Disk
+	old, err := disk.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return os.MkdirAll(dir, 0o700)
+	file, err := disk.Append(name)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(old, value) {
+		if len(old) > 0 { // a crash has torn it
+			err = file.Truncate(0)
+		}
+		if err == nil {
+			_, err = file.Write(value)
+		}
+	}
+	if err == nil && f.opts.Sync == Effect {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil && f.opts.Sync == Effect {
+		err = disk.SyncDir(filepath.Dir(name))
+	}
+	return err
+}
+
+// mkdir makes a folder that only the user of the program can read, and those above it, which are on the disk then where
+// crashes of the machine matter; with durable this one too.
+func (f *Folder) mkdir(dir string, durable bool) error {
+	above := filepath.Dir(dir)
+	err := f.opts.Disk.Mkdir(dir)
+	if errors.Is(err, fs.ErrNotExist) && above != dir {
+		if err = f.mkdir(above, true); err == nil {
+			err = f.opts.Disk.Mkdir(dir)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err == nil && durable && f.opts.Sync == Effect:
+		return f.opts.Disk.SyncDir(above)
+	}
+	return err
 }
 
 var blobMark = []byte(`{"$blob":"`)
 
 // inline puts the values back into a line that refers to them.
 func (f *Folder) inline(id string, line []byte) ([]byte, error) {
-	if !bytes.Contains(line, blobMark) {
+	if !bytes.Contains(line, blobMark) || !isCall(line) {
 		return line, nil
 	}
 	var fields map[string]json.RawMessage
@@ -94,6 +131,11 @@ func (f *Folder) inline(id string, line []byte) ([]byte, error) {
 		line = bytes.Join([][]byte{line[:at], value, line[at+len(fields[name]):]}, nil)
 	}
 	return line, nil
+}
+
+// isCall reports whether a line is about a call: the input and the output of a run stand in its lines.
+func isCall(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"kind":"intent"`)) || bytes.HasPrefix(line, []byte(`{"kind":"end"`))
 }
 
 // isRef tells a reference from a value of a tool that looks like one: those are kept in files, whatever their size.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type Engine struct {
 	used bool
 
 	wrote atomic.Bool // something had to be on the disk
+	blobs blobs
 	idle  idle
 }
 
@@ -80,6 +82,9 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 		return nil, nil, err
 	}
 	j, err := f.parse(id, found.Lines)
+	if errors.Is(err, errEmpty) { // it died before its first line was written
+		err = fmt.Errorf("%w: %s", ErrNoRun, id)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
@@ -155,7 +160,7 @@ func (e *Engine) Start(r *runtime.Run) error {
 		return e.append(journal.EncodeResume(time.Since(e.base), h, e.again), false)
 	}
 	name := e.folder.log(e.id)
-	if err := e.folder.mkdir(filepath.Dir(name)); err != nil {
+	if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
 		return unavailable(err)
 	}
 	log, _, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
@@ -269,8 +274,8 @@ func (e *Engine) Sleep(r *runtime.Run, d time.Duration) error {
 // record writes a record: an intent, or an end when done.
 func (e *Engine) record(r journal.Record, done, durable bool) (err error) {
 	durable = durable && e.folder.opts.Sync == Effect
-	if r.Input, err = e.outOfLine(r.Input, durable); err == nil {
-		r.Output, err = e.outOfLine(r.Output, durable)
+	if r.Input, err = e.outOfLine(r.Input); err == nil {
+		r.Output, err = e.outOfLine(r.Output)
 	}
 	if err != nil {
 		return unavailable(err)
@@ -279,11 +284,11 @@ func (e *Engine) record(r journal.Record, done, durable bool) (err error) {
 }
 
 // outOfLine puts a large value into a file, and one that looks like a reference to such a file.
-func (e *Engine) outOfLine(value json.RawMessage, durable bool) (json.RawMessage, error) {
+func (e *Engine) outOfLine(value json.RawMessage) (json.RawMessage, error) {
 	if len(value) < large && !bytes.HasPrefix(value, blobMark) {
 		return value, nil
 	}
-	return e.folder.keep(e.id, value, durable)
+	return e.keep(value)
 }
 
 func (e *Engine) append(line []byte, durable bool) error {

@@ -104,6 +104,9 @@ func Open(dir string, o Options) *Folder {
 	return &Folder{dir, o}
 }
 
+// Make makes the folder, before the first run does.
+func (f *Folder) Make() error { return f.mkdir(f.dir, true) }
+
 // Dir returns the folder's name.
 func (f *Folder) Dir() string { return f.dir }
 

@@ -23,6 +23,9 @@ type Disk interface {
 	ReadFile(name string) ([]byte, error)
 	// Append opens a file for writing at its end and makes it when it is missing.
 	Append(name string) (File, error)
+	// Mkdir makes a folder; an error that is fs.ErrExist says that there is one, one that is fs.ErrNotExist that there is
+	// none to make it in.
+	Mkdir(dir string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(dir string) error
 	// Lock keeps others away from a file until the function it returns is called. ErrLocked: somebody else has it.
@@ -74,7 +77,7 @@ func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	default: // what was read may be in the memory of the operating system only; from here on it is built upon
 		err = file.Sync()
 		if err == nil {
-			err = disk.SyncDir(filepath.Dir(name))
+			err = errors.Join(disk.SyncDir(filepath.Dir(name)), disk.SyncDir(filepath.Dir(filepath.Dir(name))))
 		}
 		l.synced = found.Good
 	}
@@ -94,6 +97,8 @@ func (osDisk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 func (osDisk) Append(name string) (File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
+
+func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
 
 func (osDisk) SyncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -6,7 +6,11 @@ package faultdisk
 import (
 	"errors"
 	"io/fs"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -21,7 +25,8 @@ var ErrCrash = errors.New("the machine has crashed")
 type Disk struct {
 	mu    sync.Mutex
 	files map[string]*file
-	names map[string]bool // names that are durable
+	dirs  map[string]bool // that were made here; others are there from the beginning
+	names map[string]bool // names of files and folders that are durable
 	ops   int
 	locks map[string]bool
 
@@ -51,7 +56,7 @@ type write struct {
 
 // New returns an empty disk whose crashes are decided by seed.
 func New(seed uint64) *Disk {
-	return &Disk{files: map[string]*file{}, names: map[string]bool{}, locks: map[string]bool{}, rand: rand.New(rand.NewPCG(seed, 1))}
+	return &Disk{files: map[string]*file{}, dirs: map[string]bool{}, names: map[string]bool{}, locks: map[string]bool{}, rand: rand.New(rand.NewPCG(seed, 1))}
 }
 
 // Ops returns how many operations there were.
@@ -86,19 +91,73 @@ func (d *Disk) begin(name string) error {
 
 // Restart returns what the disk holds after the crash, or after an orderly stop when there was none.
 func (d *Disk) Restart() *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	n := New(d.rand.Uint64())
-	for name, f := range d.files {
-		if !d.names[name] && d.down && d.rand.IntN(2) == 0 {
-			continue // its name never reached the disk
+	gone := map[string]bool{} // names that never reached the disk
+	for _, name := range slices.Sorted(maps.Keys(d.dirs)) {
+		if gone[name] = gone[filepath.Dir(name)] || d.lost(name); !gone[name] {
+			n.dirs[name], n.names[name] = true, true
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		f := d.files[name]
 		data := f.content()
 		if d.down {
 			data = f.crashed(d.rand)
+		}
+		if gone[filepath.Dir(name)] || d.lost(name) {
+			continue
 		}
 		n.files[name] = &file{disk: n, name: name, durable: data, size: len(data)}
 		n.names[name] = true
 	}
 	return n
+}
+
+// lost decides about a name.
+func (d *Disk) lost(name string) bool { return d.down && !d.names[name] && d.rand.IntN(2) == 0 }
+
+// Durable returns what of a file no crash can take away any more: nothing as long as its name, or that of a folder that it
+// is in, can be lost.
+func (d *Disk) Durable(name string) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for at := name; ; at = filepath.Dir(at) {
+		if (at == name || d.dirs[at]) && !d.names[at] {
+			return nil
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return slices.Clone(d.files[name].durable)
+}
+
+// Put makes a file that is durable.
+func (d *Disk) Put(name string, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[name] = &file{disk: d, name: name, durable: slices.Clone(data), size: len(data)}
+	d.names[name] = true
+}
+
+// Files returns what is in all files.
+func (d *Disk) Files() map[string][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := map[string][]byte{}
+	for name, f := range d.files {
+		all[name] = f.content()
+	}
+	return all
+}
+
+// Failed reports whether the operation that was to fail has done so.
+func (d *Disk) Failed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.down || d.FailAt > 0 && d.ops >= d.FailAt
 }
 
 // content is what a reader sees.
@@ -165,15 +224,36 @@ func (d *Disk) Append(name string) (wal.File, error) {
 	return f, nil
 }
 
+// Mkdir implements wal.Disk.
+func (d *Disk) Mkdir(dir string) error {
+	err := d.begin("mkdir")
+	defer d.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case d.dirs[dir]:
+		return fs.ErrExist
+	}
+	d.dirs[dir] = true
+	return nil
+}
+
 // SyncDir implements wal.Disk.
-func (d *Disk) SyncDir(string) error {
+func (d *Disk) SyncDir(dir string) error {
 	err := d.begin("syncdir")
 	defer d.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	for name := range d.files {
-		d.names[name] = true
+		if filepath.Dir(name) == filepath.Clean(dir) {
+			d.names[name] = true
+		}
+	}
+	for name := range d.dirs {
+		if filepath.Dir(name) == filepath.Clean(dir) {
+			d.names[name] = true
+		}
 	}
 	return nil
 }
@@ -209,13 +289,24 @@ func (f *file) Write(p []byte) (int, error) {
 		}
 		return n, err
 	}
-	if d := f.disk; d.Space > 0 && f.size+len(p) > d.Space {
-		n := max(d.Space-f.size, 0)
-		f.put(p[:n])
-		return n, syscall.ENOSPC
+	if free := f.disk.free(); len(p) > free {
+		f.put(p[:free])
+		return free, syscall.ENOSPC
 	}
 	f.put(p)
 	return len(p), nil
+}
+
+// free is what fits yet.
+func (d *Disk) free() int {
+	if d.Space == 0 {
+		return math.MaxInt
+	}
+	used := 0
+	for _, f := range d.files {
+		used += f.size
+	}
+	return max(d.Space-used, 0)
 }
 
 func (f *file) put(p []byte) {
