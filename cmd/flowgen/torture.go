@@ -53,7 +53,7 @@ func (a *app) tortureCommand() *cobra.Command {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the first trial; those after it follow. Without it a random one")
 	cmd.Flags().Float64Var(&f.minutes, "minutes", 1, "how long to go on")
 	cmd.Flags().IntVar(&f.trials, "trials", 0, "how many trials, however long they take, instead of --minutes")
-	cmd.Flags().BoolVar(&f.crashes, "every-crash", false, "crash every run at every moment, not at a random one")
+	cmd.Flags().BoolVar(&f.crashes, "every-crash", false, "crash every run at every moment and at every operation of the disk, not at a random one")
 	cmd.Flags().StringArrayVar(&f.inputs, "input-json", nil, "a file with an input, a JSON object; repeatable. Without it random ones")
 	return cmd
 }

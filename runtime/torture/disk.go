@@ -178,25 +178,34 @@ func (f *diskFile) Truncate(size int64) error {
 // Close implements wal.File.
 func (f *diskFile) Close() error { return nil }
 
-// machineCrash records a run on a disk, crashes the machine at one of the disk's operations, or lets the disk fail from then
-// on, and goes on from what is on the disk.
+// recording is a simulated disk with a folder of runs.
+type recording struct {
+	trial *trial
+	disk  *disk
+	seed  uint64
+}
+
+func (r recording) folder() *runs.Folder {
+	return runs.Open("runs", runs.Options{Disk: r.disk, Now: begin, Seed: func() uint64 { return r.seed }})
+}
+
+// run records a run and returns its name.
+func (r recording) run(what string) (*life, string) {
+	e := r.folder().New(r.trial.campaign.workflow.Info)
+	l := r.trial.run(what, r.trial.world.fresh(), plan{through: e, began: func(s *sim.Simulator) { r.disk.crashed = s.Halt }})
+	return l, e.ID()
+}
+
+// machineCrash records a run on a disk, and again on one on which the machine crashes at one of its operations, or that
+// fails from then on. It goes on from what is on the disk.
 func (t *trial) machineCrash(whole *life) {
-	info := t.campaign.workflow.Info
-	seed := t.rng.next()
-	open := func(d *disk) *runs.Folder {
-		return runs.Open("runs", runs.Options{Disk: d, Now: begin, Seed: func() uint64 { return seed }})
-	}
-	record := func(what string, d *disk, began func(*sim.Simulator)) (*life, string) {
-		e := open(d).New(info)
-		l := t.run(what, t.world.fresh(), plan{through: e, began: began})
-		return l, e.ID()
-	}
-	d := newDisk(from(seed, "disk"))
-	l, id := record("a run that was recorded on a disk", d, nil)
+	r := recording{t, nil, t.rng.next()}
+	r.disk = newDisk(from(r.seed, "disk"))
+	l, id := r.run("a run that was recorded on a disk")
 	if t.over() {
 		return
 	}
-	j, err := open(d).Read(id)
+	j, err := r.folder().Read(id)
 	if err != nil {
 		t.problem("journal", "", "%s cannot be read: %v", l.what, err)
 		return
@@ -204,40 +213,51 @@ func (t *trial) machineCrash(whole *life) {
 	l.journal = j
 	t.compare(l)
 	t.replay(l)
-
-	broken := newDisk(from(seed, "broken disk"))
-	at := 1 + t.rng.n(d.ops)
-	what := fmt.Sprintf("a run whose machine crashed at operation %d of %d of the disk", at, d.ops)
-	broken.crashAt = at
-	if t.rng.one(3) {
-		what = fmt.Sprintf("a run whose disk failed from operation %d of %d on", at, d.ops)
-		broken.crashAt, broken.failAt = 0, at
+	ops := r.disk.ops
+	first, last := 1+t.rng.n(ops), 0
+	fails := t.rng.one(3)
+	if t.campaign.opts.EveryCrash {
+		first, last = 1, ops
 	}
-	l, id = record(what, broken, func(s *sim.Simulator) { broken.crashed = s.Halt })
+	for at := first; at <= max(first, last) && !t.over(); at++ {
+		d := newDisk(from(r.seed, "broken disk", fmt.Sprint(at)))
+		if fails != (last > 0 && at%2 == 0) {
+			d.failAt = at
+			t.diskCrash(whole, recording{t, d, r.seed}, fmt.Sprintf("a run whose disk failed from operation %d of %d on", at, ops))
+		} else {
+			d.crashAt = at
+			t.diskCrash(whole, recording{t, d, r.seed}, fmt.Sprintf("a run whose machine crashed at operation %d of %d of the disk", at, ops))
+		}
+	}
+}
+
+// diskCrash records a run on a disk that breaks, and goes on from what is on it.
+func (t *trial) diskCrash(whole *life, r recording, what string) {
+	l, id := r.run(what)
 	t.counts.Crashes++
 	t.counts.DiskCrashes++
 	if t.over() {
 		return
 	}
-	restarted := broken.restart()
-	left, ok := t.recovered(l, open(restarted), id)
+	r.disk = r.disk.restart()
+	left, ok := t.recovered(l, r.folder(), id)
 	if !ok {
 		return
 	}
 	left.resume = func(decided bool) (runtime.Engine, func() *journal.Journal, error) {
-		again := restarted.restart() // each goes on from the same disk
+		again := recording{t, r.disk.restart(), r.seed} // each goes on from the same disk
 		var c runs.Continue
 		if decided {
 			c.Decide = func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
 				return journal.Decision{Again: true}, true
 			}
 		}
-		e, _, err := open(again).Resume(info, id, c)
+		e, _, err := again.folder().Resume(t.campaign.workflow.Info, id, c)
 		if err != nil {
 			return nil, nil, err
 		}
 		return e, func() *journal.Journal {
-			j, err := open(again).Read(id)
+			j, err := again.folder().Read(id)
 			if err != nil {
 				t.problem("journal", "", "%s and was resumed cannot be read: %v", what, err)
 				return journal.New(journal.Header{})

@@ -96,7 +96,7 @@ type Options struct {
 	// one that fits. nil: all have.
 	Inputs [][]byte
 	Random bool
-	// EveryCrash crashes every run at every point, instead of at one that the seed chooses.
+	// EveryCrash crashes every run at every moment and at every operation of the disk, instead of at one that the seed chooses.
 	EveryCrash bool
 	// Patience is how long a trial may take in real time; 0: 30 s.
 	Patience time.Duration

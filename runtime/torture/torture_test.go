@@ -134,7 +134,7 @@ func TestEveryCrash(t *testing.T) {
 	for _, f := range r.Findings {
 		t.Error(f)
 	}
-	if r.Crashes < 50*8 {
+	if r.Crashes < 50*8 || r.DiskCrashes < 50*8 {
 		t.Errorf("only %d crashes", r.Crashes)
 	}
 }

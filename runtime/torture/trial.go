@@ -104,7 +104,7 @@ func (t *trial) all() {
 		return
 	}
 	t.crashes(first)
-	if !t.over() && t.rng.one(3) && t.campaign.workflow.decodes(t.input) == nil {
+	if !t.over() && (t.rng.one(3) || t.campaign.opts.EveryCrash) && t.campaign.workflow.decodes(t.input) == nil {
 		t.machineCrash(first)
 	}
 	if !t.over() && t.rng.one(2) {
@@ -210,8 +210,11 @@ func (t *trial) run(what string, w *world, p plan) *life {
 func describe(err error) string {
 	var ne *runtime.NodeError
 	var te *runtime.ToolError
+	var re *runtime.RunError
 	switch {
-	case errors.As(err, &te) && strings.HasPrefix(te.Message, injected), runtime.IsCancelled(err):
+	case errors.As(err, &re): // stopped, or the disk is broken
+		return ""
+	case errors.As(err, &te) && strings.HasPrefix(te.Message, injected):
 		return ""
 	case !errors.As(err, &ne):
 		return short(err.Error())

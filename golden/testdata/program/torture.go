@@ -21,5 +21,9 @@ func tortured(f *flow, q request) report {
 		o.Inputs = append(o.Inputs, in)
 	}
 	r := torture.Run(context.Background(), f.torture, o)
+	o.EveryCrash, o.Trials = true, 1+o.Trials/100
+	every := torture.Run(context.Background(), f.torture, o)
+	r.Counts.Add(every.Counts)
+	r.Findings = append(r.Findings, every.Findings...)
 	return report{Case: q.Case, Problems: []string{}, Torture: &r}
 }
