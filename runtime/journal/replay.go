@@ -106,15 +106,16 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 	if err := r.Cancelled(); err != nil {
 		return err
 	}
-	if h.Replay == runtime.FailLoud {
-		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never run again", key, attempt, h.Tool)
-	}
 	if e.missing && h.Replay == runtime.RecordedResult {
 		h.Replayed = false
 		h.Err = op.Exec(r.CallContext(h.Effects))
 		return h.Err
 	}
-	return Miss(e.journal, key, attempt)
+	err := Miss(e.journal, key, attempt)
+	if h.Replay == runtime.FailLoud && !runtime.IsCancelled(err) {
+		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never run again", key, attempt, h.Tool)
+	}
+	return err
 }
 
 func (e *Replayer) stale(r Record) string {
