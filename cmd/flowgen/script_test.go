@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	model := modelServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
@@ -42,6 +43,7 @@ func TestScripts(t *testing.T) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("MODEL", model)
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOFLAGS", "")
 			e.Setenv("GOTOOLCHAIN", "local")
@@ -58,7 +60,7 @@ func TestScripts(t *testing.T) {
 			}
 			return os.Geteuid() == 0, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids},
 	})
 }
 

@@ -178,24 +178,28 @@ func (c *comparison) shared(ch *Change, key string, yield func(name string, by *
 	}
 }
 
-// leastShared is the shortest text that is taken for the same because it stands in both, in bytes. Shorter ones have to be
-// the whole of both.
-const leastShared = 4
+// leastShared is how much two changes must have in common, old and new together, to be taken for the same although they
+// are not equal, in bytes.
+const leastShared = 6
 
-// shares reports whether what is new in two values, and what is old, may be the same: one stands in the other.
+// shares reports whether two changes may be the same one: what is new in one stands in what is new in the other, and so
+// does what is old.
 func shares(x, y *Change) bool {
-	return within(x.New, y.New) && within(x.Old, y.Old)
-}
-
-func within(a, b json.RawMessage) bool {
-	if string(a) == string(b) {
+	if string(x.Old) == string(y.Old) && string(x.New) == string(y.New) {
 		return true
 	}
+	old, ok := within(x.Old, y.Old)
+	now, too := within(x.New, y.New)
+	return ok && too && old+now >= leastShared
+}
+
+// within reports whether one of two values stands in the other, and how long it is.
+func within(a, b json.RawMessage) (n int, ok bool) {
 	s, t := plainText(a), plainText(b)
 	if len(s) > len(t) {
 		s, t = t, s
 	}
-	return len(s) >= leastShared && strings.Contains(t, s)
+	return len(s), strings.Contains(t, s) && (s != "" || t == "")
 }
 
 // plainText is the text of a string, and other JSON as it is.

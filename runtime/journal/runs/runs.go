@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -169,13 +170,14 @@ func (f *Folder) List() ([]Run, error) {
 // when is the part of an id that says when the run began.
 func when(id string) string { return id[max(0, len(id)-len("20060102T150405000-ffff")):] }
 
-// Find returns the id of the run that name stands for: an id, the beginning of one that no other has, or "latest", which
-// is the latest of the workflow. A name with a path in it is none.
+// Find returns the id of the run that name stands for: an id, the beginning of one that no other has, "latest", which is
+// the latest of the workflow, or "latest~1" for the one before it. A name with a path in it is none.
 func (f *Folder) Find(workflow, name string) (string, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
+	back, latest := before(name)
 	var found []string
 	for _, e := range entries {
 		id := e.Name()
@@ -183,21 +185,35 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		case !e.IsDir() || !idPattern.MatchString(id):
 		case id == name:
 			return id, nil
-		case name == "latest" && (workflow == "" || strings.HasPrefix(id, idPrefix(workflow))),
-			name != "latest" && name != "" && strings.HasPrefix(id, name):
+		case latest && (workflow == "" || strings.HasPrefix(id, idPrefix(workflow))),
+			!latest && name != "" && strings.HasPrefix(id, name):
 			found = append(found, id)
 		}
 	}
-	if name == "latest" && len(found) > 0 {
-		return slices.MaxFunc(found, func(a, b string) int { return strings.Compare(when(a), when(b)) }), nil
+	if latest && back < len(found) {
+		slices.SortFunc(found, func(a, b string) int { return strings.Compare(when(b), when(a)) })
+		return found[back], nil
 	}
-	switch len(found) {
-	case 1:
+	switch {
+	case len(found) == 1 && !latest:
 		return found[0], nil
-	case 0:
+	case len(found) == 0 || latest:
 		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
 	}
 	return "", fmt.Errorf("%d runs begin with %s: %s", len(found), name, strings.Join(found[:min(3, len(found))], ", "))
+}
+
+// before reads "latest" and "latest~N": how many runs before the latest one are meant.
+func before(name string) (back int, ok bool) {
+	if name == "latest" {
+		return 0, true
+	}
+	n, ok := strings.CutPrefix(name, "latest~")
+	if !ok {
+		return 0, false
+	}
+	back, err := strconv.Atoi(n)
+	return back, err == nil && back >= 0
 }
 
 // Read returns the journal of a run as it is now, also while the run goes on. Damage is an error that says where.
