@@ -67,7 +67,7 @@ func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, erro
 		})
 		return nil, nil
 	}
-	from, err := filepath.Rel(home, filepath.Dir(filepath.FromSlash(c.name)))
+	from, err := way(home, filepath.Dir(filepath.FromSlash(c.name)))
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +81,19 @@ func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, erro
 	}
 	a.file = ""
 	return &output{target: target{file: file, pkg: to.pkg, existing: existing}, from: c, text: text}, nil
+}
+
+// way is how to get from one folder to another, which both may be named relative to the current one.
+func way(from, to string) (string, error) {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	to, err = filepath.Abs(to)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, to)
 }
 
 // testFile is the name of the Go test beside a generated file.
