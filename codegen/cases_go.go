@@ -32,14 +32,14 @@ func Tests(list []*check.Cases, opts Options, dir string) (src []byte, err error
 		}
 		file := path.Base(c.IR.File.Name)
 		stem := strings.TrimSuffix(file, ".test.yaml")
-		constant := ident(goname.Local(stem + "_flow_cases"))
+		constant := goname.Local(stem + "_flow_cases")
 		f.Line()
 		name := "Test" + goname.Exported(stem) + "Flow"
-		f.Comment(name + " runs the cases of " + plainComment(file) + " from their cassettes.")
+		f.Comment(plainComment(name + " runs the cases of " + file + " from their cassettes."))
 		f.Func().Id(ident(name)).Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
-			jen.Qual(flowtestPath, "Run").Call(jen.Id("t"), jen.Id("Info"), jen.Id("New"), jen.Id(constant)))
+			jen.Qual(flowtestPath, "Run").Call(jen.Id("t"), jen.Id("Info"), jen.Id("New"), jen.Id(ident(constant))))
 		f.Line()
-		f.Const().Id(constant).Op("=").Add(quoteJSON(strings.TrimRight(string(suite), "\n")))
+		f.Const().Id(ident(constant)).Op("=").Add(quoteJSON(strings.TrimRight(string(suite), "\n")))
 	}
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
