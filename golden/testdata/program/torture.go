@@ -21,7 +21,7 @@ func tortured(f *flow, q request) report {
 		o.Inputs = append(o.Inputs, in)
 	}
 	r := torture.Run(context.Background(), f.torture, o)
-	o.EveryCrash, o.Trials = true, 1+o.Trials/100
+	o.EveryCrash, o.Trials = true, 1+o.Trials/200
 	every := torture.Run(context.Background(), f.torture, o)
 	r.Counts.Add(every.Counts)
 	r.Findings = append(r.Findings, every.Findings...)
