@@ -45,6 +45,8 @@ var table = []row{
 	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
 	{pkg: "parser/yamlfmt", own: []string{"parser/yamlnode", "ir/source"}},
 	{pkg: "parser/insert", own: []string{"parser/yamlnode", "ir/source"}},
+	{pkg: "parser/dialect", own: append([]string{"parser/yamlnode"}, irLeaves...)},
+	{pkg: "parser/openexpertise", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
 

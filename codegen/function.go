@@ -42,7 +42,15 @@ func (g *generator) workflow() {
 	f.Comment("Body is the workflow itself, for engines and for tests; Run wraps it.")
 	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Body").
 		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Id("Input")).Params(results...).
-		Block(g.body(g.p)...)
+		Block(g.statements()...)
+}
+
+// statements are those of Body.
+func (g *generator) statements() []jen.Code {
+	if g.p.WF.Dynamic != nil {
+		return g.dynamicBody(g.p)
+	}
+	return g.body(g.p)
 }
 
 // constrained reports whether values of a type can be wrong although Go's types hold: enums, bounds, patterns.

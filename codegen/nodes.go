@@ -31,6 +31,12 @@ func (g *generator) nodes() {
 				field("ID", quote(l.Header.Node.ID.Name)), field("Pos", g.pos(l.Span)), field("Index", jen.Lit(-1)), field("Max", jen.Lit(l.Max))))
 		}
 	}
+	for _, ph := range g.p.Phases {
+		if name := g.p.Names.Phases[ph]; name != "" {
+			defs = append(defs, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
+				field("ID", quote(ph.IR.ID.Name)), field("Pos", g.pos(ph.IR.ID.Span)), field("Index", jen.Lit(-1))))
+		}
+	}
 	g.file.Line()
 	g.file.Comment("Nodes, at their place in the source.")
 	g.file.Var().Defs(defs...)
@@ -95,6 +101,9 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 		if v.Max > 0 {
 			add("Max", jen.Lit(v.Max))
 		}
+	}
+	if n.Dynamic != nil && n.Dynamic.Each != nil {
+		add("Limit", jen.Lit(n.Dynamic.Each.Concurrency))
 	}
 	if s.Flow != nil {
 		if pol := g.policy(s.Flow); pol != nil {

@@ -38,6 +38,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.mcp(t, b)
 	case *ir.JSTool:
 		return g.jsTool(t, b)
+	case *ir.DatasetTool:
+		return jen.Qual(experiencePath, "File").Call(quote(t.FullName()), quote(b.URI.Name), quote(b.Format))
 	case *ir.StarlarkTool:
 		return g.starlarkTool(t, b)
 	}
@@ -68,7 +70,7 @@ func effectsName(e ir.Effects) jen.Code {
 
 // inType is the Go type of a tool's input.
 func (g *generator) inType(t *ir.Tool) *jen.Statement {
-	if t.In == nil || len(t.In.Fields) == 0 && t.In.Go == nil {
+	if t.In == nil || len(t.In.Fields) == 0 && t.In.Go == nil && t.In.Kind != schema.Any {
 		return jen.Struct()
 	}
 	return g.goType(t.In)

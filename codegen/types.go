@@ -113,8 +113,11 @@ func fieldName(f *schema.Field) string {
 // structTag is the field's name in JSON and the constraints that the runtime checks where data comes from outside.
 func structTag(f *schema.Field, defaults bool) jen.Code {
 	name := f.Name
-	if f.Omit {
+	switch {
+	case f.Omit && f.Type.Kind == schema.Opt:
 		name += ",omitempty"
+	case f.Omit:
+		name += ",omitzero"
 	}
 	tag := "json:" + strconv.Quote(name)
 	if c := constraints(f); c != "" {

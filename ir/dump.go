@@ -103,6 +103,7 @@ func (d *dumper) workflow(w *Workflow) {
 		}
 		d.policy(w.Policy)
 		d.defaults(&w.Defaults)
+		d.dynamic(w.Dynamic)
 		d.body(&w.Body)
 		for _, o := range w.Output {
 			d.output(o)
@@ -324,6 +325,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:
 		d.line("mcp", b.Ref.Name)
+	case *DatasetTool:
+		d.line("dataset", b.URI.Name, b.Format)
 	case *StarlarkTool:
 		d.line("starlark", b.Path.Name)
 	}

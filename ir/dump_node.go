@@ -47,6 +47,7 @@ func (d *dumper) node(n *Node) {
 			d.line("on_error", dumpOnError(n.OnError))
 		}
 		d.doubt(n.InDoubt)
+		d.dynamicNode(n.Dynamic)
 	})
 }
 
@@ -243,6 +244,10 @@ func dumpValue(v Value) string {
 		return "$(" + v.Node.String() + ")"
 	case *Template:
 		return "t" + dumpTemplate(v)
+	case *Reference:
+		return "$(" + v.Text.Value + ")"
+	case *Mixed:
+		return "m" + strconv.Quote(v.Text.Value)
 	case *Scalar:
 		switch v.Tag {
 		case "!!int", "!!float", "!!bool":

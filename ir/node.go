@@ -16,9 +16,10 @@ type Node struct {
 	Timeout *Duration
 	Catch   []*Catch
 	OnError *OnError
-	InDoubt *Doubt      // nil: what the tool says
-	Span    source.Span // the whole entry
-	Inline  bool        // the single node of a `do:`; its id is made from its verb
+	InDoubt *Doubt       // nil: what the tool says
+	Span    source.Span  // the whole entry
+	Inline  bool         // the single node of a `do:`; its id is made from its verb
+	Dynamic *DynamicNode // of a dialect whose data is dynamic; nil in native workflows
 
 	// Result is the type of the node's value when it ran and did not fail. Set by check.
 	Result *schema.Type

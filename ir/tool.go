@@ -162,6 +162,13 @@ type StarlarkTool struct {
 	Function string // filled by bind
 }
 
+// DatasetTool is a file of records.
+type DatasetTool struct {
+	URI    Ident
+	Format string // json, jsonl, csv
+}
+
+func (*DatasetTool) binding()  {}
 func (*GoTool) binding()       {}
 func (*CommandTool) binding()  {}
 func (*HTTPTool) binding()     {}

@@ -35,6 +35,7 @@ type Workflow struct {
 	Policy      *Policy
 	Defaults    Defaults
 	Body        Body
+	Dynamic     *Dynamic       // nil: native
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place

@@ -4,28 +4,111 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/native"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A dialect is a language that workflows are written in.
-type dialect struct {
+// A language is one that workflows are written in.
+type language struct {
 	name  string
 	is    func(root *yamlnode.Node) bool // whether a tree has the shape of the dialect
-	parse func(root *yamlnode.Node, f *source.File, load native.Loader, sink *diag.Sink) *ir.Workflow
+	parse func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow
 }
 
 // dialects in the order in which they are tried. A dialect is a folder and a line here.
-var dialects = []dialect{
-	{"native", func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, native.Parse},
+var dialects = []language{
+	{"native", func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
+		return native.Parse(root, f, load, sink)
+	}},
+	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse)},
 }
 
-// detect finds the dialect of a file by its keys; nil when none fits.
-func detect(root *yamlnode.Node) *dialect {
+// public adapts the reader of a public dialect.
+func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Options, *diag.Sink) *ir.Workflow) func(*yamlnode.Node, *source.File, *loader, *diag.Sink) *ir.Workflow {
+	return func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
+		return parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream}, sink)
+	}
+}
+
+// Options say how a file is read whose own words leave it open.
+type Options struct {
+	Dialect string // one of Dialects; empty: the one whose shape the file has
+	Compat  string // Documented, which empty means, or Upstream
+}
+
+// What holds where the page of a public dialect and its engine differ.
+const (
+	Documented = "documented"
+	Upstream   = "upstream"
+)
+
+// Dialects are the names of all dialects.
+func Dialects() []string {
+	var names []string
+	for _, d := range dialects {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// detect finds the dialects whose shape a file has.
+func detect(root *yamlnode.Node) []*language {
+	var fit []*language
 	for i := range dialects {
 		if dialects[i].is(root) {
-			return &dialects[i]
+			fit = append(fit, &dialects[i])
 		}
 	}
+	return fit
+}
+
+// language is the dialect of a file, nil after a message when it is none or more than one. What the user says holds for
+// the file that the user names.
+func (l *loader) language(t *tree) *language {
+	if l.opts.Dialect != "" && len(l.open) == 0 {
+		for i := range dialects {
+			if dialects[i].name == l.opts.Dialect {
+				return &dialects[i]
+			}
+		}
+	}
+	fit := detect(t.root)
+	switch len(fit) {
+	case 0:
+		l.unknown(t)
+		return nil
+	case 1:
+		return fit[0]
+	}
+	l.sink.Report(diag.Diagnostic{Code: diag.AmbiguousDialect, Span: dialect.Head(t.root),
+		Message: "this file has the shape of " + fit[0].name + " and of " + fit[1].name, Help: "say which it is with `--dialect " + fit[0].name + "` or `--dialect " + fit[1].name + "`"})
 	return nil
+}
+
+// Text implements dialect.Loader.
+func (l *loader) Text(from *source.File, ref ir.Ident) (*source.File, bool) {
+	name, ok := l.resolve(from, ref)
+	if !ok {
+		return nil, false
+	}
+	if f, done := l.texts[name]; done {
+		return f, f != nil
+	}
+	if l.limited(ref) {
+		return nil, false
+	}
+	if l.texts == nil {
+		l.texts = map[string]*source.File{}
+	}
+	l.texts[name] = nil
+	data, err := l.files.ReadFile(name)
+	l.size += len(data)
+	if err != nil {
+		l.unreadable(name, ref, err)
+		return nil, false
+	}
+	l.texts[name] = source.NewFile(name, string(data))
+	return l.texts[name], true
 }

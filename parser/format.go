@@ -19,7 +19,7 @@ func Format(f *source.File, sink *diag.Sink) (text string, ok bool, err error) {
 	if root == nil || len(problems) > 0 {
 		return "", false, nil
 	}
-	if d := detect(root); d == nil || d.name != "native" || root.Kind != yamlnode.Mapping {
+	if fit := detect(root); len(fit) != 1 || fit[0].name != "native" || root.Kind != yamlnode.Mapping {
 		(&loader{sink: sink}).unknown(&tree{file: f, root: root})
 		return "", false, nil
 	}

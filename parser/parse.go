@@ -23,7 +23,12 @@ type Files interface {
 // Parse reads a workflow file with everything it names. All mistakes go to sink. The workflow is nil only when the file
 // cannot be read, is not YAML, or is in no known dialect; otherwise it holds what could be read.
 func Parse(files Files, name string, sink *diag.Sink) *ir.Workflow {
-	l := &loader{files: files, sink: sink, trees: map[string]*tree{}, flows: map[string]*ir.Workflow{}}
+	return ParseAs(files, name, Options{}, sink)
+}
+
+// ParseAs is Parse with what the user says about the file.
+func ParseAs(files Files, name string, opts Options, sink *diag.Sink) *ir.Workflow {
+	l := &loader{files: files, sink: sink, opts: opts, trees: map[string]*tree{}, flows: map[string]*ir.Workflow{}}
 	return l.workflow(path.Clean(name), ir.Ident{Name: name})
 }
 
@@ -31,6 +36,8 @@ func Parse(files Files, name string, sink *diag.Sink) *ir.Workflow {
 type loader struct {
 	files   Files
 	sink    *diag.Sink
+	opts    Options
+	texts   map[string]*source.File // files of text by name; nil when one cannot be read
 	trees   map[string]*tree
 	flows   map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
 	prompts map[string]*prompt      // prompt files by name
@@ -106,9 +113,8 @@ func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
 	if t == nil || t.root == nil {
 		return nil
 	}
-	d := detect(t.root)
+	d := l.language(t)
 	if d == nil {
-		l.unknown(t)
 		return nil
 	}
 	l.open = append(l.open, name)
@@ -130,11 +136,7 @@ func (l *loader) read(name string, ref ir.Ident) *tree {
 	data, err := l.files.ReadFile(name)
 	l.size += len(data)
 	if err != nil {
-		d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
-		if !ref.Span.IsZero() && errors.Is(err, fs.ErrNotExist) {
-			d.Help = "names are relative to the folder of the file they stand in"
-		}
-		l.sink.Report(d)
+		l.unreadable(name, ref, err)
 		return nil
 	}
 	t := &tree{file: source.NewFile(name, string(data))}
@@ -151,6 +153,15 @@ func (l *loader) read(name string, ref ir.Ident) *tree {
 	}
 	t.root = root
 	return t
+}
+
+// unreadable reports a file that cannot be read, where it is named.
+func (l *loader) unreadable(name string, ref ir.Ident, err error) {
+	d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
+	if !ref.Span.IsZero() && errors.Is(err, fs.ErrNotExist) {
+		d.Help = "names are relative to the folder of the file they stand in"
+	}
+	l.sink.Report(d)
 }
 
 // maxText bounds the text of a file with its aliases expanded. yamlnode bounds how many nodes aliases add, not how long

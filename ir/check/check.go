@@ -35,8 +35,9 @@ type Program struct {
 	Output  *schema.Type
 	Outputs []*Argument
 	Body    *Body
-	Flows   []*Program // sub-workflows, each once, those that are called first
-	Table   []*Step    // the node table: every step of this workflow and, after them, of its sub-workflows
+	Phases  []*DynamicPhase // of a workflow with dynamic data
+	Flows   []*Program      // sub-workflows, each once, those that are called first
+	Table   []*Step         // the node table: every step of this workflow and, after them, of its sub-workflows
 	Names   *Names
 	Sandbox map[*ir.Tool]string // how the tools in use run, as Step.Sandbox says it; of the workflow that Check was asked about
 }
@@ -56,8 +57,12 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 		for _, child := range wf.Flows {
 			visit(child)
 		}
-		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram}
-		p := c.workflow()
+		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram, used: map[*ir.Tool]bool{}, effects: map[*ir.Node]ir.Effects{}}
+		check := c.workflow
+		if wf.Dynamic != nil {
+			check = c.dynamic
+		}
+		p := check()
 		flows[wf] = p
 		order = append(order, p)
 		return p
@@ -121,8 +126,6 @@ type checker struct {
 func (c *checker) workflow() *Program {
 	c.inputRead, c.stateRead, c.stateSet = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	c.access = map[*Step]*stateAccess{}
-	c.used = map[*ir.Tool]bool{}
-	c.effects = map[*ir.Node]ir.Effects{}
 	p := &Program{WF: c.wf}
 
 	c.declareTools()

@@ -31,6 +31,7 @@ type Names struct {
 	Inputs  map[*ir.Tool]string     // the constant of the schema of a tool's input, of tools that models call
 	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
+	Phases  map[*DynamicPhase]string // the node that the rounds of a pipeline or a loop are scopes of
 
 	wf    *ir.Workflow           // whose nodes are being named
 	taken map[string]source.Span // package-level names
@@ -54,7 +55,7 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
 		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
-		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
+		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
@@ -91,6 +92,9 @@ func (n *Names) sections(p *Program, prefix string) {
 	if prefix != "" {
 		at, whose = p.WF.Name.Span, p.WF.Name.Name+"'s"
 	}
+	if p.WF.Dynamic != nil { // the state is what the run gives
+		n.named(p.State, prefix+"State", "is "+whose+" state: a field that nothing has written is absent.", at)
+	}
 	n.named(p.Input, prefix+"Input", "is "+whose+" input section.", at)
 	n.named(p.Output, prefix+"Output", "is "+whose+" output section.", at)
 	if p.State != nil {
@@ -120,6 +124,11 @@ func (n *Names) program(p *Program, prefix string) {
 	}
 	n.wf = p.WF
 	n.body(p.Body, prefix, id)
+	for _, ph := range p.Phases {
+		if ph.IR.Kind != ir.PhaseGraph {
+			n.Phases[ph] = n.take(goname.Local(ph.IR.ID.Name+"_phase_node"), ph.IR.ID.Span)
+		}
+	}
 }
 
 func stepsOf(b *Body) []*Step {

@@ -19,6 +19,7 @@ type Entry struct {
 //
 //	FG00xx codes_yaml.go    the YAML itself
 //	FG01xx codes_native.go  the shape of the native language
+//	FG012x codes_dialect.go the public dialects
 //	FG02xx codes_expr.go    expressions: syntax, operators, types inside them
 //	FG03xx codes_refs.go    names and what they refer to
 //	FG04xx codes_types.go   values that do not fit
@@ -30,7 +31,7 @@ type Entry struct {
 //	FG08xx codes_names.go      names in the generated Go
 //	FG09xx codes_files.go   files, includes, the compiler's surroundings
 //	FG095x codes_output.go  the generated file and where it goes
-var table = slices.Concat(yamlCodes, nativeCodes, exprCodes, refCodes, typeCodes, graphCodes, toolCodes, foreignCodes, useCodes, httpCodes, mcpCodes, modelCodes, policyCodes, goCodes, fileCodes, outputCodes)
+var table = slices.Concat(yamlCodes, nativeCodes, dialectCodes, exprCodes, refCodes, typeCodes, graphCodes, toolCodes, foreignCodes, useCodes, httpCodes, mcpCodes, modelCodes, policyCodes, goCodes, fileCodes, outputCodes)
 
 // Codes lists every code in order.
 func Codes() []Entry { return table }

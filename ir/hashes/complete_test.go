@@ -57,6 +57,17 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Pin]():       []*ir.Pin{},
 	reflect.TypeFor[[]ir.Directive]():  []ir.Directive{{}},
 	reflect.TypeFor[*ir.Doubt]():       &ir.Doubt{Policy: "ask"},
+	reflect.TypeFor[*ir.DynamicNode](): &ir.DynamicNode{Attempts: 77},
+	reflect.TypeFor[*ir.Object]():      &ir.Object{Entries: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
+	reflect.TypeFor[*ir.Reference]():   &ir.Reference{Root: "another"},
+	reflect.TypeFor[*ir.Mixed]():       &ir.Mixed{Segments: []ir.MixedSegment{{Lit: "another"}}},
+	reflect.TypeFor[*ir.Predicate]():   &ir.Predicate{Op: "const"},
+	reflect.TypeFor[*ir.Scalar]():      scalar("another"),
+	reflect.TypeFor[*ir.Each]():        &ir.Each{Concurrency: 77},
+	reflect.TypeFor[[]*ir.Route]():     []*ir.Route{{From: ir.Ident{Name: "another"}}},
+	reflect.TypeFor[[]*ir.Predicate](): []*ir.Predicate{{Op: "const"}},
+	reflect.TypeFor[[]*ir.Node]():      []*ir.Node{{ID: ir.Ident{Name: "another"}}},
+	reflect.TypeFor[[]*ir.Phase]():     []*ir.Phase{{Max: 77}},
 	reflect.TypeFor[[]ir.SourceFile](): []ir.SourceFile{{Text: "another"}},
 }
 
@@ -174,6 +185,17 @@ func TestEveryFieldCounts(t *testing.T) {
 		m.owner[s] = m.root
 		return m.shell(s)
 	}, "ID", "InDoubt", "Span", "Inline", "Result")
+	node := func(d *ir.DynamicNode) string { return sumOf(func(x *text) { dynamicNode(x, d) }) }
+	covers(t, ir.DynamicNode{}, node)
+	covers(t, ir.Route{}, func(r *ir.Route) string { return node(&ir.DynamicNode{Routes: []*ir.Route{r}}) }, "Span")
+	covers(t, ir.Each{}, func(e *ir.Each) string { return node(&ir.DynamicNode{Each: e}) }, "Span")
+	covers(t, ir.Dynamic{}, func(d *ir.Dynamic) string { return sumOf(func(x *text) { dynamic(x, d) }) })
+	covers(t, ir.Phase{}, func(ph *ir.Phase) string {
+		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Phases: []*ir.Phase{ph}}) })
+	}, "Span")
+	covers(t, ir.Predicate{}, func(p *ir.Predicate) string { return predicate(p) }, "Span")
+	covers(t, ir.Reference{}, func(r *ir.Reference) string { return reference(r) }, "Text")
+	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")
 	covers(t, ir.Edge{From: ir.Ident{Name: "a"}}, func(e *ir.Edge) string {

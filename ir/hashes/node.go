@@ -54,6 +54,7 @@ func (m *maker) program(p *check.Program) string {
 		x.line("secret", append([]string{s.Name.Name}, s.From...)...)
 	}
 	m.policy(&x, p.WF.Policy)
+	dynamic(&x, p.WF.Dynamic)
 	m.body(&x, p.Body)
 	for _, o := range p.Outputs {
 		m.field(&x, "output", o.Field, false)
@@ -143,6 +144,7 @@ func (m *maker) shell(s *check.Step) string {
 		x.line("set", f.Field.Name, value(f.Value))
 	}
 	m.reads(&x, s)
+	dynamicNode(&x, n.Dynamic)
 	return x.sum()
 }
 

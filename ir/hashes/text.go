@@ -57,6 +57,10 @@ func value(v ir.Value) string {
 		return "$" + v.Node.String()
 	case *ir.Template:
 		return template(v)
+	case *ir.Reference:
+		return reference(v)
+	case *ir.Mixed:
+		return mixed(v)
 	case *ir.Scalar:
 		if v.Tag == "!!null" {
 			return "null"

@@ -173,6 +173,8 @@ func (c *collector) tool(t *ir.Tool) {
 		c.code.add("js:" + b.Path.Name)
 	case *ir.MCPTool:
 		c.code.add("mcp:" + b.Ref.Name)
+	case *ir.DatasetTool:
+		c.code.add("data:" + b.URI.Name)
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
 	}

@@ -284,6 +284,9 @@ func attempts(s *check.Step) int {
 	if r := s.Retry(); r != nil && r.Attempts > 1 {
 		return r.Attempts
 	}
+	if d := s.Node.Dynamic; d != nil && d.Attempts > 1 {
+		return d.Attempts
+	}
 	return 0
 }
 

@@ -273,6 +273,13 @@ func (m *meter) step(s *check.Step) cost {
 	} else {
 		m.because(id + " has no timeout")
 	}
+	if d := s.Node.Dynamic; d != nil && d.Times != 0 {
+		n := Bound{N: int64(max(d.Times, 0)), Open: d.Times < 0}
+		if n.Open {
+			m.because(id + " has no bound on its items")
+		}
+		return c.times(n, n)
+	}
 	return c
 }
 

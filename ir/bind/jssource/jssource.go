@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -73,6 +74,10 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 	if fn.refused != "" {
 		r.report(diag.Diagnostic{Code: diag.SourceShape, Span: b.Path.Span, Message: "the default export of " + b.Path.Name + " cannot be a tool: " + fn.refused,
 			Help: "export a function that takes one object", Related: []diag.Related{{Span: fn.span, Message: "it is exported here"}}})
+		return
+	}
+	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
+		t.Def = &ir.Definition{Name: b.Path.Name, Span: fn.span, Async: fn.async, Files: []ir.SourceFile{f.For(rel)}}
 		return
 	}
 	foreign.Fill(t, foreign.Signature{

@@ -1,0 +1,188 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+const experiencePath = runtimePath + "/openexpertise"
+
+// call is the call that runs a node, once or for each item of its list.
+func (b *dynamicBody) call(s *check.Step, flow string) jen.Code {
+	d := s.Node.Dynamic
+	if d.Each == nil {
+		return b.dispatch(s, flow, jen.Id("run"))
+	}
+	saved := b.roots
+	b.roots = map[string]jen.Code{"item": jen.Id("item"), "index": index()}
+	for k, v := range saved {
+		if b.roots[k] == nil {
+			b.roots[k] = v
+		}
+	}
+	body := b.dispatch(s, "flow", jen.Id("run"))
+	b.roots = saved
+	return jen.Id(ident(flow)).Dot("Each").Call(jen.Id("run"), b.node(s), b.policy(d), b.value(d.Each.Over),
+		jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("flow").Op("*").Qual(experiencePath, "Flow"),
+			jen.Id("item").Qual(dynamicPath, "Field"), jen.Id("index").Int64()).
+			Params(jen.Qual(experiencePath, "Ended"), jen.Error()).Block(jen.Return(body)))
+}
+
+func index() jen.Code { return jen.Qual(dynamicPath, "Whole").Call(jen.Id("index")) }
+
+// dispatch is one call of a node's tool.
+func (b *dynamicBody) dispatch(s *check.Step, flow string, run jen.Code) jen.Code {
+	d := s.Node.Dynamic
+	if _, records := s.Tool.Binding.(*ir.DatasetTool); records {
+		return jen.Id(ident(flow)).Dot("Dataset").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), quote(d.Writes[0].Name))
+	}
+	args := jen.Qual(dynamicPath, "Object").Custom(parens(true), b.arguments(s)...)
+	return jen.Id(ident(flow)).Dot("Tool").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), args)
+}
+
+// arguments are what a tool is called with: its args, then loop variables, then what nodes before it handed on and the
+// state. Of two with the same name the later counts.
+func (b *dynamicBody) arguments(s *check.Step) []jen.Code {
+	out := b.entries(s.Node.Dynamic.Args)
+	for _, v := range loopVariables {
+		if c := b.roots[v.root]; c != nil {
+			for _, name := range v.names {
+				if name[0] != '_' || !b.p.WF.Dynamic.Upstream {
+					out = append(out, put(name, c))
+				}
+			}
+		}
+	}
+	out = append(out, put("_edge_inputs", b.edgeInputs(s)))
+	return append(out, put("_state", b.readable(s)))
+}
+
+// loopVariables are the names that tools know what they run for by: the engine's, and those of the page.
+var loopVariables = []struct {
+	root  string
+	names []string
+}{
+	{"item", []string{"$item", "_item"}}, {"index", []string{"$index", "_item_index"}}, {"pipeline", []string{"$pipeline"}},
+	{"iter", []string{"$iter"}}, {"loop", []string{"$loop"}},
+}
+
+// edgeInputs are what the nodes that lead to s handed on, by their ids.
+func (b *dynamicBody) edgeInputs(s *check.Step) jen.Code {
+	if stage := b.roots["stage"]; stage != nil {
+		return stage
+	}
+	var out []jen.Code
+	seen := map[*check.Step]bool{}
+	s.Routes(func(from *check.Step, _ *ir.Route) {
+		if !seen[from] {
+			seen[from] = true
+			out = append(out, put(from.Node.ID.Name, b.ended(from).Dot("Edge")))
+		}
+	})
+	return jen.Qual(dynamicPath, "Object").Call(out...)
+}
+
+// readable is the state that a node sees: all of it, or with the engine's rule what it reads.
+func (b *dynamicBody) readable(s *check.Step) jen.Code {
+	d := s.Node.Dynamic
+	if !b.p.WF.Dynamic.Upstream {
+		if len(b.p.WF.State) == 0 {
+			return jen.Qual(dynamicPath, "Object").Call()
+		}
+		b.whole = true
+		return jen.Id("state").Dot("snapshot").Call()
+	}
+	var out []jen.Code
+	for _, id := range d.Reads {
+		f, _ := b.root(&ir.Reference{Root: "state", Path: []string{id.Name}})
+		out = append(out, put(id.Name, f))
+	}
+	return jen.Qual(dynamicPath, "Object").Call(out...)
+}
+
+// policy is what becomes of a node that fails.
+func (b *dynamicBody) policy(d *ir.DynamicNode) jen.Code {
+	switch {
+	case d.Attempts > 1:
+		return jen.Qual(experiencePath, "Retry").Call(jen.Lit(d.Attempts), durationCode(d.Base), jen.Lit(d.Double))
+	case d.OnSpent == ir.SpentFail:
+		return jen.Qual(experiencePath, "Fail")
+	}
+	return jen.Qual(experiencePath, "Skip")
+}
+
+// phaseNode is the variable of the node that a pipeline's or a loop's rounds are scopes of.
+func (b *dynamicBody) phaseNode(ph *check.DynamicPhase) jen.Code {
+	return jen.Op("&").Id(ident(b.g.p.Names.Phases[ph]))
+}
+
+// rounds emits a pipeline or a loop: its nodes, one after the other, in every round.
+func (b *dynamicBody) rounds(ph *check.DynamicPhase) {
+	var vars []jen.Code
+	for _, w := range ph.Waves {
+		vars = append(vars, b.ended(w[0]))
+	}
+	b.add(jen.Var().List(vars...).Qual(experiencePath, "Ended"))
+	outer := b.code
+	saved := b.roots
+	b.code = nil
+	if ph.IR.Kind == ir.PhasePipeline {
+		b.roots = map[string]jen.Code{"item": jen.Qual(dynamicPath, "Of").Call(jen.Id("item")), "index": jen.Qual(dynamicPath, "Whole").Call(jen.Int64().Call(jen.Id("i"))),
+			"pipeline": jen.Qual(dynamicPath, "Text").Call(quote(ph.IR.ID.Name))}
+		b.stages(ph)
+	} else {
+		b.roots = map[string]jen.Code{"iter": jen.Qual(dynamicPath, "Whole").Call(jen.Int64().Call(jen.Id("i"))), "loop": jen.Qual(dynamicPath, "Text").Call(quote(ph.IR.ID.Name)),
+			"stage": jen.Qual(dynamicPath, "Object").Call()}
+		if ph.IR.Until != nil {
+			b.add(jen.If(b.truth(ph.IR.Until, 0)).Block(jen.Break()))
+		}
+		b.add(b.round(ph))
+		for i, w := range ph.Waves {
+			b.stage(w[0], i > 0)
+		}
+	}
+	inside := b.code
+	b.code, b.roots = outer, saved
+	if ph.IR.Kind == ir.PhaseLoop {
+		b.add(jen.For(jen.Id("i").Op(":=").Range().Lit(ph.IR.Max)).Block(inside...))
+		return
+	}
+	items := b.g.p.Names.Phases[ph]
+	items = items[:len(items)-len("Node")] + "Items"
+	b.add(jen.List(jen.Id(ident(items)), jen.Err()).Op(":=").Id("flow").Dot("Items").Call(jen.Id("run"), b.phaseNode(ph), b.value(ph.IR.Over)), b.returnErr())
+	b.add(jen.For(jen.List(jen.Id("i"), jen.Id("item")).Op(":=").Range().Id(ident(items))).Block(inside...))
+}
+
+// round opens the scope of a round.
+func (b *dynamicBody) round(ph *check.DynamicPhase) jen.Code {
+	return jen.Id("run").Op(":=").Id("run").Dot("At").Call(b.phaseNode(ph), jen.Id("i"))
+}
+
+// stages are the nodes of a pipeline: one that hands nothing on ends the item.
+func (b *dynamicBody) stages(ph *check.DynamicPhase) {
+	b.add(b.round(ph))
+	for i, w := range ph.Waves {
+		stage := jen.Qual(dynamicPath, "Object").Call()
+		if i > 0 {
+			before := ph.Waves[i-1][0]
+			stage = jen.Qual(dynamicPath, "Object").Call(put(before.Node.ID.Name, jen.Id("stage").Dot("Edge")))
+		}
+		b.roots["stage"] = stage
+		b.stage(w[0], i > 0)
+		if i < len(ph.Waves)-1 {
+			b.add(jen.If(jen.Op("!").Id("stage").Dot("Edge").Dot("Present").Call()).Block(jen.Continue()))
+		}
+	}
+}
+
+// stage runs a node once more.
+func (b *dynamicBody) stage(s *check.Step, again bool) {
+	op := ":="
+	if again {
+		op = "="
+	}
+	b.add(jen.List(jen.Id("stage"), jen.Err()).Op(operator(op)).Add(b.call(s, "flow")), b.returnErr())
+	b.add(b.ended(s).Op("=").Add(b.ended(s)).Dot("And").Call(jen.Id("stage")))
+}

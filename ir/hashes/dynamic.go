@@ -1,0 +1,84 @@
+package hashes
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// dynamicNode writes what a node of a dialect says about its data.
+func dynamicNode(x *text, d *ir.DynamicNode) {
+	if d == nil {
+		return
+	}
+	x.mark("dynamic", true)
+	if d.Args != nil {
+		x.line("args", value(d.Args))
+	}
+	x.mark("reads written", d.ReadsSome)
+	x.line("reads", idents(d.Reads)...)
+	x.line("writes", idents(d.Writes)...)
+	for _, r := range d.Routes {
+		x.line("route", r.From.Name, r.To.Name, predicate(r.When))
+	}
+	if d.Each != nil {
+		x.line("each", reference(d.Each.Over), strconv.Itoa(d.Each.Concurrency))
+	}
+	x.line("spent", strconv.Itoa(int(d.OnSpent)), strconv.Itoa(d.Attempts), d.Base.String(), strconv.FormatBool(d.Double), strconv.Itoa(d.Times))
+	x.line("prompt", mixed(d.Prompt))
+	x.line("system", mixed(d.System))
+	x.line("schema", d.Schema)
+}
+
+// dynamic writes what a workflow of a dialect says besides its nodes.
+func dynamic(x *text, d *ir.Dynamic) {
+	if d == nil {
+		return
+	}
+	x.line("dialect", d.Dialect, strconv.FormatBool(d.Upstream), strconv.Itoa(d.Concurrency))
+	for _, ph := range d.Phases {
+		words := []string{strconv.Itoa(int(ph.Kind)), ph.ID.Name, reference(ph.Over), predicate(ph.Until), strconv.Itoa(ph.Max)}
+		for _, n := range ph.Nodes {
+			words = append(words, n.ID.Name)
+		}
+		x.line("phase", words...)
+	}
+}
+
+func predicate(p *ir.Predicate) string {
+	if p == nil {
+		return ""
+	}
+	words := []string{p.Op, reference(p.Ref)}
+	if p.Lit != nil {
+		words = append(words, value(p.Lit))
+	}
+	for _, k := range p.Kids {
+		words = append(words, predicate(k))
+	}
+	return "(" + strings.Join(words, " ") + ")"
+}
+
+func reference(r *ir.Reference) string {
+	if r == nil {
+		return ""
+	}
+	return "r" + strconv.Quote(r.Root) + strconv.Quote(strings.Join(r.Path, "\x00")) + strconv.Quote(r.Filter) + strconv.Itoa(int(r.Missing))
+}
+
+func mixed(m *ir.Mixed) string {
+	if m == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteByte('m')
+	for _, s := range m.Segments {
+		if s.Ref != nil {
+			b.WriteString(reference(s.Ref))
+		} else {
+			b.WriteString(strconv.Quote(s.Lit))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,308 @@
+// Package dialect is what the readers of the public dialects share: mappings with known keys, text, numbers, lists of
+// names and constants, each with its exact place, and the wording of what is wrong with them, which is that of the native
+// language.
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Options are what a dialect is read with.
+type Options struct {
+	Upstream bool // --compat upstream: where the page and the engine differ, the engine
+}
+
+// A Loader brings the files that a workflow names. Its methods report what goes wrong, at the place of ref.
+type Loader interface {
+	// Text reads a file of text. The same file is always the same *source.File; ok is false when it cannot be read.
+	Text(from *source.File, ref ir.Ident) (f *source.File, ok bool)
+	// Flow parses a workflow of any dialect, nil when it cannot be read.
+	Flow(from *source.File, ref ir.Ident) *ir.Workflow
+}
+
+// A Reader reads the tree of one file. Only the first 500 mistakes are reported.
+type Reader struct {
+	Sink   *diag.Sink
+	File   *source.File
+	Schema yamlnode.Schema
+	before int
+}
+
+// NewReader is a reader of f, whose scalars are what schema says.
+func NewReader(f *source.File, schema yamlnode.Schema, sink *diag.Sink) *Reader {
+	return &Reader{Sink: sink, File: f, Schema: schema, before: sink.Errors()}
+}
+
+const (
+	maxErrors  = 500
+	suggestFor = 60 // characters of a name that is compared with others
+)
+
+// Report adds a diagnostic.
+func (r *Reader) Report(d diag.Diagnostic) {
+	if r.Sink.Errors()-r.before < maxErrors {
+		r.Sink.Report(d)
+	}
+}
+
+// Error reports a mistake at a place, with what to do when one answer is right.
+func (r *Reader) Error(code diag.Code, at source.Span, help, format string, args ...any) {
+	r.Report(diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+// Warn reports what the engine takes without a word.
+func (r *Reader) Warn(code diag.Code, at source.Span, help, format string, args ...any) {
+	r.Report(diag.Diagnostic{Severity: diag.Warning, Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+// Differs notes that the file depends on a place where page and engine differ.
+func (r *Reader) Differs(at source.Span, help, format string, args ...any) {
+	r.Report(diag.Diagnostic{Severity: diag.Note, Code: diag.DialectDiffers, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+// A Key is a key that a mapping may have.
+type Key struct {
+	Name     string
+	Required bool
+	Doc      string // one line, a noun phrase
+}
+
+// A Shape is a mapping of the dialect.
+type Shape struct {
+	What string // "a node"
+	Keys []Key
+	Open bool // the engine takes other keys and ignores them: a warning; else they are mistakes
+	Any  bool // other keys belong to the format
+}
+
+func (s *Shape) names() []string {
+	var out []string
+	for _, k := range s.Keys {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+func (s *Shape) has(name string) bool {
+	for _, k := range s.Keys {
+		if k.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// A Mapping is a mapping whose keys are known.
+type Mapping struct {
+	Node  *yamlnode.Node
+	Shape *Shape
+}
+
+// Get is the value of a key; nil when it is not written or null.
+func (m Mapping) Get(name string) *yamlnode.Node {
+	if v := m.Node.Get(name); v != nil && v.Kind != yamlnode.Null {
+		return v
+	}
+	return nil
+}
+
+// Key is the place of a key.
+func (m Mapping) Key(name string) source.Span {
+	if e := m.Node.Entry(name); e != nil {
+		return e.Key.Span
+	}
+	return Head(m.Node)
+}
+
+// Head is the first line of a node.
+func Head(n *yamlnode.Node) source.Span {
+	if i := strings.IndexAny(n.Span.Text(), "\r\n"); i >= 0 {
+		return n.Span.Sub(0, i)
+	}
+	return n.Span
+}
+
+// Mapping reads n as a mapping of a shape; ok is false when it is none.
+func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
+	if n == nil || n.Kind != yamlnode.Mapping {
+		if n != nil {
+			r.WrongShape(n, s.What+" is a mapping")
+		}
+		return Mapping{}, false
+	}
+	m = Mapping{n, s}
+	astray := map[string]bool{}
+	for _, e := range n.Entries {
+		if name := e.Key.Text.Value; !s.has(name) && !s.Any {
+			astray[r.unknownKey(m, e.Key, name)] = true
+		}
+	}
+	for _, k := range s.Keys {
+		if k.Required && m.Get(k.Name) == nil && !astray[k.Name] {
+			r.Error(diag.MissingKey, Head(n), "add `"+k.Name+"`: "+k.Doc, "%s needs the key `%s`", s.What, k.Name)
+		}
+	}
+	return m, true
+}
+
+// unknownKey reports a key that the shape does not have, and returns the one that may be meant.
+func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
+	d := diag.Diagnostic{Code: diag.UnknownKey, Span: key.Span, Message: "unknown key `" + name + "` in " + m.Shape.What}
+	if m.Shape.Open {
+		d.Severity, d.Code = diag.Warning, diag.IgnoredKey
+		d.Message = "nothing reads the key `" + name + "` of " + m.Shape.What
+	}
+	near := ""
+	if len(name) <= suggestFor {
+		near = diag.Nearest(name, m.Shape.names())
+	}
+	switch {
+	case near != "" && m.Node.Get(near) == nil && (!m.Shape.Open || diag.Close(name, near)):
+		d.Help = "replace with `" + near + "`"
+		d.Fixes = []diag.Fix{diag.Replace(key.Span, near)}
+	case m.Shape.Open:
+		near, d.Help = "", "remove it"
+	default:
+		near, d.Help = "", "the keys of "+m.Shape.What+" are "+strings.Join(m.Shape.names(), ", ")
+	}
+	r.Report(d)
+	return near
+}
+
+// WrongShape reports a value of another kind than is asked for.
+func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
+	r.Error(diag.WrongShape, Head(n), "", "%s, and this is a %s", message, n.Kind)
+}
+
+// Text reads a scalar as text.
+func (r *Reader) Text(n *yamlnode.Node, what string) (ir.Ident, bool) {
+	switch {
+	case n == nil:
+		return ir.Ident{}, false
+	case n.Kind != yamlnode.Scalar:
+		r.WrongShape(n, what+" is text")
+		return ir.Ident{}, false
+	}
+	return ir.Ident{Name: n.Text.Value, Span: n.Place()}, true
+}
+
+// Word reads one of several words.
+func (r *Reader) Word(n *yamlnode.Node, what string, words ...string) string {
+	id, ok := r.Text(n, what)
+	if !ok {
+		return ""
+	}
+	for _, w := range words {
+		if w == id.Name {
+			return w
+		}
+	}
+	d := diag.Diagnostic{Code: diag.UnknownWord, Span: id.Span, Message: fmt.Sprintf("%s is %s, not `%s`", what, oneOf(words), clip(id.Name))}
+	if len(id.Name) <= suggestFor {
+		diag.Suggest(&d, id.Name, words)
+	}
+	r.Report(d)
+	return ""
+}
+
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return "`" + words[0] + "`"
+	}
+	n := len(words) - 1
+	return "`" + strings.Join(words[:n], "`, `") + "` or `" + words[n] + "`"
+}
+
+func clip(s string) string {
+	if runes := []rune(s); len(runes) > suggestFor {
+		return string(runes[:suggestFor]) + "..."
+	}
+	return s
+}
+
+// Count reads a whole number from least to most.
+func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent int64) int64 {
+	if n == nil {
+		return absent
+	}
+	if n.Kind == yamlnode.Scalar && r.Schema.Tag(n) == "!!int" {
+		if text, whole, ok := yamlnode.Number(n.Text.Value); ok && whole {
+			var v int64
+			if _, err := fmt.Sscan(text, &v); err == nil && v >= least && v <= most {
+				return v
+			}
+		}
+	}
+	r.Error(diag.BadLiteral, Head(n), "", "%s is a whole number from %d to %d", what, least, most)
+	return absent
+}
+
+// Idents reads a list of names.
+func (r *Reader) Idents(n *yamlnode.Node, what string) []ir.Ident {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Sequence {
+		r.WrongShape(n, what+" is a list of names")
+		return nil
+	}
+	var out []ir.Ident
+	for _, it := range n.Items {
+		if id, ok := r.Text(it, "a name in "+what); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Value reads constants, with what text makes of the strings in them.
+func (r *Reader) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) ir.Value {
+	switch n.Kind {
+	case yamlnode.Mapping:
+		o := &ir.Object{Span: n.Span}
+		for _, e := range n.Entries {
+			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: r.Value(e.Value, text)})
+		}
+		return o
+	case yamlnode.Sequence:
+		l := &ir.List{Span: n.Span}
+		for _, it := range n.Items {
+			l.Items = append(l.Items, r.Value(it, text))
+		}
+		return l
+	}
+	tag := r.Schema.Tag(n)
+	if tag == "!!str" && text != nil {
+		return text(n)
+	}
+	return r.Scalar(n)
+}
+
+// Scalar reads one constant. Numbers and booleans get the spelling of JSON, whatever the file's is.
+func (r *Reader) Scalar(n *yamlnode.Node) *ir.Scalar {
+	s := &ir.Scalar{Text: n.Text, Tag: r.Schema.Tag(n)}
+	if n.Kind == yamlnode.Null {
+		s.Tag = "!!null"
+	}
+	switch s.Tag {
+	case "!!int", "!!float":
+		text, whole, ok := yamlnode.Number(n.Text.Value)
+		if !ok {
+			r.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "`%s` is no number that JSON can hold", clip(n.Text.Value))
+			text, whole = "0", true
+		}
+		s.Text.Value = text
+		if s.Tag = "!!float"; whole {
+			s.Tag = "!!int"
+		}
+	case "!!bool":
+		s.Text.Value = strings.ToLower(n.Text.Value)
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package openexpertise
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// A Difference is a place where the project's page and its engine differ, or where the page is silent and the engine does
+// something that this compiler does not. The table of docs/dialects.md is made from these.
+type Difference struct {
+	Point, Documented, Upstream string
+	Told                        string // when a file is told; empty: never
+}
+
+// Differences lists them.
+var Differences = []Difference{
+	{"a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"},
+	{"`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"},
+	{"the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""},
+	{"state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""},
+	{"nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""},
+	{"`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""},
+	{"the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial; --compat upstream keeps one rule", ""},
+	{"`on_error: retry` without `attempts`", "three attempts", "not known", ""},
+	{"nodes of `pipelines` and `loops`", "they run there only", "not known", ""},
+}
+
+// differences notes where this file depends on one of them.
+func (p *parser) differences() {
+	nodes := p.wf.Body.Nodes
+	if p.Sink.HasErrors() {
+		return // what is wrong comes first
+	}
+	for _, n := range nodes {
+		e := p.errorPolicy(n)
+		if e && len(nodes) > 1 {
+			p.Differs(n.ID.Span, "write `on_error: fail_run` or `on_error: skip`", "%s", map[bool]string{
+				false: "a failure of \"" + n.ID.Name + "\" ends the run, as the page says; the engine would skip the node and go on",
+				true:  "a failure of \"" + n.ID.Name + "\" skips the node, as the engine does; the page says that it ends the run",
+			}[p.opts.Upstream])
+			break
+		}
+	}
+	for _, n := range nodes {
+		d := n.Dynamic
+		if _, tool := n.Verb.(*ir.ToolCall); tool && len(d.Reads) > 0 && len(d.Reads) < len(p.wf.State) && p.opts.Upstream {
+			p.Differs(d.Reads[0].Span, "", "\"%s\" sees only what it reads, as in the engine; the page says that it sees the whole state", n.ID.Name)
+			break
+		}
+	}
+}
+
+// errorPolicy reports whether a node leaves its policy to the default.
+func (p *parser) errorPolicy(n *ir.Node) bool { return !p.written[n] }

@@ -1,0 +1,322 @@
+package openexpertise
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// node reads one entry of `nodes`.
+func (p *parser) node(n *yamlnode.Node) {
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "a node is a mapping")
+		return
+	}
+	kind := "tool"
+	if k := n.Get("kind"); k != nil {
+		if kind = p.Word(k, "the kind of a node", "tool", "agent", "skill", "dataset", "experience", "cli-agent"); kind == "" {
+			return
+		}
+	}
+	shape := kinds[kind]
+	if shape == nil {
+		p.Error(diag.NotSupported, n.Get("kind").Span, "", "nodes of the kind %s are not compiled", kind)
+		if id, ok := p.Text(n.Get("id"), "the id of a node"); ok { // what refers to it is right
+			p.nodes[id.Name] = &ir.Node{ID: id, Dynamic: &ir.DynamicNode{}}
+		}
+		return
+	}
+	m, ok := p.Mapping(n, shape)
+	if !ok {
+		return
+	}
+	id, ok := p.Text(m.Get("id"), "the id of a node")
+	if !ok {
+		return
+	}
+	if !idForm.MatchString(id.Name) {
+		p.Error(diag.BadName, id.Span, "", "the id of a node begins with a letter or _, and goes on with letters, digits and _")
+		return
+	}
+	if first := p.nodes[id.Name]; first != nil {
+		p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "the node id `" + id.Name + "` stands twice in graph.nodes", Help: "rename one of them",
+			Related: []diag.Related{{Span: first.ID.Span, Message: "it stands here first"}}})
+		return
+	}
+	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{}}
+	p.nodes[id.Name] = out
+	p.common(m, out)
+	if kind == "dataset" {
+		p.dataset(m, out)
+	} else {
+		p.tool(m, out)
+	}
+	if out.Verb != nil {
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+	}
+}
+
+// common reads what all nodes have.
+func (p *parser) common(m dialect.Mapping, out *ir.Node) {
+	d := out.Dynamic
+	p.Text(m.Get("phase"), "`phase`")
+	d.Reads, d.ReadsSome = p.Idents(m.Get("reads"), "`reads`"), m.Get("reads") != nil
+	d.Writes = p.Idents(m.Get("writes"), "`writes`")
+	p.written[out] = m.Get("on_error") != nil
+	p.onError(m, d)
+	if f, ok := p.Mapping(m.Get("for_each"), eachShape); ok {
+		d.Each = &ir.Each{Concurrency: int(p.Count(f.Get("concurrency"), "`concurrency`", 1, 1000, 1)), Span: f.Node.Span}
+		d.Each.Over = p.path(f.Get("source"), "the source of `for_each`")
+		d.Times = -1
+		if d.Each.Over == nil {
+			d.Each = nil
+		}
+	}
+	if a := m.Get("args"); a != nil {
+		if a.Kind != yamlnode.Mapping {
+			p.WrongShape(a, "`args` is a mapping")
+			return
+		}
+		d.Args, _ = p.Value(a, p.argument).(*ir.Object)
+	}
+}
+
+// onError reads the policy of a node, a word or a mapping.
+func (p *parser) onError(m dialect.Mapping, d *ir.DynamicNode) {
+	d.OnSpent = ir.SpentFail
+	if p.opts.Upstream {
+		d.OnSpent = ir.SpentSkip
+	}
+	n := m.Get("on_error")
+	if n == nil {
+		return
+	}
+	word := n
+	var o dialect.Mapping
+	if n.Kind == yamlnode.Mapping {
+		var ok bool
+		if o, ok = p.Mapping(n, policyShape); !ok {
+			return
+		}
+		word = o.Get("policy")
+	}
+	switch p.Word(word, "the policy of `on_error`", "skip", "fail_run", "retry") {
+	case "skip":
+		d.OnSpent = ir.SpentSkip
+	case "fail_run":
+		d.OnSpent = ir.SpentFail
+	case "retry":
+		d.OnSpent, d.Attempts, d.Base = ir.SpentSkip, defaultAttempts, 100*time.Millisecond
+		if o.Node != nil {
+			d.Attempts = int(p.Count(o.Get("attempts"), "`attempts`", 1, 20, defaultAttempts))
+			d.Base = time.Duration(p.Count(o.Get("base_ms"), "`base_ms`", 0, 3_600_000, 100)) * time.Millisecond
+			d.Double = o.Get("backoff") != nil && p.Word(o.Get("backoff"), "`backoff`", "linear", "exponential") == "exponential"
+		}
+	}
+}
+
+// defaultAttempts is what a retry without `attempts` means: neither page nor engine says.
+const defaultAttempts = 3
+
+var pathForm = regexp.MustCompile(`^\$\.[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+
+// reference is the place in the state that a whole text names, nil when it is other text.
+func reference(t source.Text) *ir.Reference {
+	if !pathForm.MatchString(t.Value) {
+		return nil
+	}
+	return &ir.Reference{Text: t, Root: "state", Path: strings.Split(t.Value, ".")[1:]}
+}
+
+// argument is a string of args: a path into the state, or text.
+func (p *parser) argument(n *yamlnode.Node) ir.Value {
+	if r := reference(n.Text); r != nil {
+		return r
+	}
+	if strings.HasPrefix(n.Text.Value, "$.") {
+		p.Warn(diag.IgnoredKey, n.Span, "a path is the whole text, made of names with points between them", "this is no path into the state: it is passed as it is")
+	}
+	return p.Scalar(n)
+}
+
+// path reads a path into the state where nothing else makes sense.
+func (p *parser) path(n *yamlnode.Node, what string) *ir.Reference {
+	id, ok := p.Text(n, what)
+	if !ok {
+		return nil
+	}
+	r := reference(n.Text)
+	if r == nil {
+		p.Error(diag.BadLiteral, id.Span, "write it as `$.field`", "%s is a path into the state", what)
+	}
+	return r
+}
+
+// tool reads a tool node. Nodes with the same module share one tool.
+func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
+	impl, ok := p.Text(m.Get("impl"), "`impl`")
+	if !ok {
+		return
+	}
+	if strings.HasSuffix(impl.Name, ".ts") {
+		p.Error(diag.SourceShape, impl.Span, "compile it, and name the .mjs file", "the engine runs .mjs and .js modules, and not TypeScript")
+	}
+	t := p.tools[impl.Name]
+	if t == nil {
+		key := ir.Ident{Name: p.toolName(impl.Name, out.ID.Name), Span: impl.Span}
+		t = &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: impl.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: impl.Span,
+			In: schema.AnyType, Out: schema.AnyType, OutSpan: impl.Span, Binding: &ir.JSTool{Path: impl}, File: p.File, Span: impl.Span}
+		p.tools[impl.Name] = t
+		p.wf.Tools = append(p.wf.Tools, t)
+	}
+	out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}}
+}
+
+// toolName is what a module is called: as its file, or when another has that name as its first node.
+func (p *parser) toolName(impl, id string) string {
+	name := stem(impl)
+	if !idForm.MatchString(name) {
+		name = id
+	}
+	taken := func(name string) bool {
+		for _, t := range p.wf.Tools {
+			if t.Key.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	if taken(name) {
+		name = id
+	}
+	for taken(name) {
+		name += "_"
+	}
+	return name
+}
+
+// dataset reads a dataset node: a file of records, which becomes the value of one field.
+func (p *parser) dataset(m dialect.Mapping, out *ir.Node) {
+	if len(out.Dynamic.Writes) != 1 {
+		p.Error(diag.WrongShape, m.Key("writes"), "", "a dataset node writes exactly one state field")
+		return
+	}
+	s, ok := p.Mapping(m.Get("source"), sourceShape)
+	if !ok {
+		return
+	}
+	switch kind := p.Word(s.Get("kind"), "the kind of a source", "file", "sqlite", "http", "mcp-resource"); kind {
+	case "":
+		return
+	case "file":
+	default:
+		p.Error(diag.NotSupported, s.Get("kind").Span, "read it in a tool node", "datasets of the kind %s are not compiled", kind)
+		return
+	}
+	uri, ok := p.Text(s.Get("uri"), "`uri`")
+	if !ok {
+		return
+	}
+	format := strings.TrimPrefix(path.Ext(uri.Name), ".")
+	if f := s.Get("format"); f != nil {
+		format = p.Word(f, "the format of a dataset", "json", "jsonl", "csv", "parquet")
+	}
+	switch format {
+	case "json", "jsonl", "csv":
+	case "":
+		return
+	default:
+		p.Error(diag.NotSupported, s.Key("format"), "", "datasets are files of JSON, JSON Lines or CSV")
+		return
+	}
+	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: uri.Span}, Version: "1", Key: ir.Ident{Name: p.toolName("", out.ID.Name), Span: uri.Span}, Effects: ir.EffectsReads, EffectsSpan: uri.Span,
+		In: schema.EmptyType, Out: schema.AnyType, OutSpan: uri.Span, Binding: &ir.DatasetTool{URI: uri, Format: format}, File: p.File, Span: uri.Span}
+	p.wf.Tools = append(p.wf.Tools, t)
+	out.Verb = &ir.ToolCall{Name: t.Key}
+}
+
+// pipelines reads the pipelines of a graph.
+func (p *parser) pipelines(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
+	p.list(n, "`pipelines`", pipelineShape, func(m dialect.Mapping, ph *ir.Phase) bool {
+		ph.Kind = ir.PhasePipeline
+		ph.Over = p.path(m.Get("items"), "`items`")
+		p.members(ph, m.Get("stages"), "`stages`", -1, inside)
+		return ph.Over != nil
+	})
+}
+
+const defaultRounds = 100
+
+// loops reads the loops of a graph.
+func (p *parser) loops(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
+	p.list(n, "`loops`", loopShape, func(m dialect.Mapping, ph *ir.Phase) bool {
+		ph.Kind = ir.PhaseLoop
+		ph.Until = p.when(m.Get("until"))
+		ph.Max = int(p.Count(m.Get("max_iters"), "`max_iters`", 1, 1_000_000, defaultRounds))
+		if m.Get("until") == nil && m.Get("max_iters") == nil {
+			p.Error(diag.BadLoop, dialect.Head(m.Node), "write `until` or `max_iters`", "nothing ends the loop %q", ph.ID.Name)
+		}
+		if b := m.Get("budget"); b != nil {
+			p.Warn(diag.IgnoredKey, m.Key("budget"), "remove it, or bound the rounds with `max_iters`", "the engine does not enforce the budget of a loop")
+		}
+		p.members(ph, m.Get("body"), "`body`", ph.Max, inside)
+		return true
+	})
+}
+
+func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read func(dialect.Mapping, *ir.Phase) bool) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, what+" is a list")
+		return
+	}
+	for _, it := range n.Items {
+		m, ok := p.Mapping(it, shape)
+		if !ok {
+			continue
+		}
+		p.Text(m.Get("phase"), "`phase`")
+		id, ok := p.Text(m.Get("id"), "the id of "+shape.What)
+		if !ok {
+			continue
+		}
+		if !idForm.MatchString(id.Name) {
+			p.Error(diag.BadName, id.Span, "", "an id begins with a letter or _, and goes on with letters, digits and _")
+			continue
+		}
+		ph := &ir.Phase{ID: id, Span: it.Span}
+		if read(m, ph) && len(ph.Nodes) > 0 {
+			p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, ph)
+		}
+	}
+}
+
+// members are the nodes of a pipeline or a loop; no node is in two of them.
+func (p *parser) members(ph *ir.Phase, n *yamlnode.Node, what string, times int, inside map[*ir.Node]source.Span) {
+	for _, id := range p.Idents(n, what) {
+		node := p.nodes[id.Name]
+		switch first, twice := inside[node]; {
+		case node == nil:
+			p.unknownNode(id, "there is no node `"+id.Name+"`")
+		case twice:
+			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "the node `" + id.Name + "` is already part of another pipeline or loop",
+				Help: "write a node of its own for each", Related: []diag.Related{{Span: first, Message: "it stands here first"}}})
+		default:
+			inside[node] = id.Span
+			ph.Nodes = append(ph.Nodes, node)
+			if node.Dynamic.Times >= 0 {
+				node.Dynamic.Times = times
+			}
+		}
+	}
+}

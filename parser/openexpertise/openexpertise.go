@@ -1,0 +1,236 @@
+// Package openexpertise reads OpenExpertise experiences into the IR. Scalars are what JavaScript's yaml package takes them
+// for. Where the project's page and its engine differ the page holds, or with Options.Upstream the engine; a file that
+// depends on such a place is told so (differences.go is the table).
+package openexpertise
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Name is the dialect's name.
+const Name = "openexpertise"
+
+// Is reports whether a tree has the shape of the dialect: nodes below `graph`.
+func Is(root *yamlnode.Node) bool {
+	g := root.Get("graph")
+	return g != nil && g.Entry("nodes") != nil
+}
+
+// Parse reads the experience f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
+// holds what could be read.
+func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, written: map[*ir.Node]bool{}}
+	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
+	if m, ok := p.Mapping(root, topShape); ok {
+		p.experience(m)
+	}
+	return p.wf
+}
+
+type parser struct {
+	*dialect.Reader
+	load    dialect.Loader
+	opts    dialect.Options
+	wf      *ir.Workflow
+	nodes   map[string]*ir.Node
+	tools   map[string]*ir.Tool // by path
+	written map[*ir.Node]bool   // nodes with an on_error of their own
+}
+
+func stem(name string) string {
+	base := path.Base(name)
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		base = base[:i]
+	}
+	return base
+}
+
+var (
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	idForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+)
+
+// experience reads the sections.
+func (p *parser) experience(m dialect.Mapping) {
+	if id, ok := p.Text(m.Get("name"), "the name of an experience"); ok {
+		if !nameForm.MatchString(id.Name) { // it names folders and Go packages
+			if id.Name = strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-"); id.Name == "" {
+				id.Name = p.wf.Name.Name
+			}
+		}
+		p.wf.Name = id
+	}
+	p.Text(m.Get("version"), "the version of an experience")
+	if id, ok := p.Text(m.Get("description"), "the description"); ok {
+		p.wf.Description = strings.TrimSpace(id.Name)
+	}
+	p.stateSection(m.Get("state"))
+	p.phases(m.Get("phases"))
+	if r, ok := p.Mapping(m.Get("runtime"), runtimeShape); ok {
+		p.wf.Dynamic.Concurrency = int(p.Count(r.Get("concurrency"), "`concurrency`", 1, 1000, 1))
+	}
+	if g, ok := p.Mapping(m.Get("graph"), graphShape); ok {
+		p.graph(g)
+	}
+	p.differences()
+}
+
+var stateTypes = map[string]*schema.Type{
+	"string": schema.StringType, "number": schema.FloatType, "boolean": schema.BoolType,
+	"object": schema.MapOf(schema.AnyType), "array": schema.ListOf(schema.AnyType), "null": schema.AnyType,
+}
+
+var merges = map[string]ir.MergeKind{"last_wins": ir.MergeLast, "set_once": ir.MergeSetOnce, "array_append": ir.MergeAppend}
+
+// stateSection reads the fields of the state.
+func (p *parser) stateSection(n *yamlnode.Node) {
+	m, ok := p.Mapping(n, stateShape)
+	if !ok {
+		return
+	}
+	fields := m.Get("schema")
+	if fields == nil {
+		return
+	}
+	if fields.Kind != yamlnode.Mapping {
+		p.WrongShape(fields, "`schema` is a mapping")
+		return
+	}
+	for _, e := range fields.Entries {
+		s := &ir.State{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Type: schema.AnyType, Span: e.Key.Span}
+		p.wf.State = append(p.wf.State, s)
+		if !idForm.MatchString(s.Name.Name) {
+			p.Error(diag.BadName, s.Name.Span, "", "the name of a state field is made of letters, digits and _")
+		}
+		f, ok := p.Mapping(e.Value, fieldShape)
+		if !ok {
+			continue
+		}
+		if w := p.Word(f.Get("type"), "the type of a state field", "string", "number", "boolean", "object", "array", "null"); w != "" {
+			s.Type = stateTypes[w]
+		}
+		if n := f.Get("merge"); n != nil {
+			s.Merge = ir.Merge{Kind: merges[p.Word(n, "`merge`", "last_wins", "set_once", "array_append")], Span: n.Span}
+		}
+		if s.Merge.Kind == ir.MergeAppend && s.Type.Kind != schema.List && s.Type.Kind != schema.Any {
+			p.Error(diag.BadMerge, s.Merge.Span, "declare `type: array`", "array_append takes arrays, and %s is declared %s", s.Name.Name, f.Get("type").Text.Value)
+		}
+	}
+}
+
+// phases are labels.
+func (p *parser) phases(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`phases` is a list")
+		return
+	}
+	for _, it := range n.Items {
+		if m, ok := p.Mapping(it, phaseShape); ok {
+			p.Text(m.Get("id"), "the id of a phase")
+			p.Text(m.Get("title"), "the title of a phase")
+		}
+	}
+}
+
+// graph reads nodes, edges, pipelines and loops, in this order: each names those before it.
+func (p *parser) graph(m dialect.Mapping) {
+	p.wf.Body.Span = m.Node.Span
+	nodes := m.Get("nodes")
+	switch {
+	case nodes == nil:
+	case nodes.Kind != yamlnode.Sequence:
+		p.WrongShape(nodes, "`nodes` is a list")
+	case len(nodes.Items) == 0:
+		p.Error(diag.MissingKey, nodes.Span, "add a node", "an experience has at least one node")
+	default:
+		for _, it := range nodes.Items {
+			p.node(it)
+		}
+	}
+	p.edges(m.Get("edges"))
+	main := &ir.Phase{Kind: ir.PhaseGraph, Span: m.Node.Span}
+	p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, main)
+	inside := map[*ir.Node]source.Span{}
+	p.pipelines(m.Get("pipelines"), inside)
+	p.loops(m.Get("loops"), inside)
+	for _, n := range p.wf.Body.Nodes {
+		at, is := inside[n]
+		if !is {
+			main.Nodes = append(main.Nodes, n)
+		}
+		for _, r := range n.Dynamic.Routes {
+			from := p.nodes[r.From.Name]
+			if from == nil {
+				continue
+			}
+			other, too := inside[from]
+			if is || too {
+				if !is {
+					at = other
+				}
+				p.Report(diag.Diagnostic{Code: diag.BadEdge, Span: r.Span, Message: "an edge leads only between nodes of the graph itself", Help: "remove the edge: the nodes of pipelines and loops run in their order",
+					Related: []diag.Related{{Span: at, Message: "the node is part of this"}}})
+			}
+		}
+	}
+}
+
+// edges gives nodes the routes that lead to them.
+func (p *parser) edges(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`edges` is a list")
+		return
+	}
+	for _, it := range n.Items {
+		m, ok := p.Mapping(it, edgeShape)
+		if !ok {
+			continue
+		}
+		from, ok1 := p.Text(m.Get("from"), "`from`")
+		to, ok2 := p.Text(m.Get("to"), "`to`")
+		if !ok1 || !ok2 {
+			continue
+		}
+		known := true
+		for _, id := range []ir.Ident{from, to} {
+			if p.nodes[id.Name] == nil {
+				known = false
+				p.unknownNode(id, "edge `"+from.Name+" → "+to.Name+"` references node `"+id.Name+"`, which does not exist")
+			}
+		}
+		r := &ir.Route{From: from, To: to, Span: it.Span, When: p.when(m.Get("when"))}
+		if known {
+			d := p.nodes[to.Name].Dynamic
+			d.Routes = append(d.Routes, r)
+		}
+	}
+}
+
+func (p *parser) unknownNode(id ir.Ident, message string) {
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: message}
+	var names []string
+	for _, n := range p.wf.Body.Nodes {
+		names = append(names, n.ID.Name)
+	}
+	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
+		diag.Suggest(&d, id.Name, names)
+	}
+	p.Report(d)
+}

@@ -1,0 +1,108 @@
+// Package dynamic is the state of workflows in dialects whose data has no types before it runs: fields that may not be
+// there, writes with rules, and values that are put together of them.
+//
+// Generated code holds the state in a struct with a Field for every name that the file declares, reads it field by field
+// and writes it through slots. What a language of the dialect's engine thinks of values (their text, their order, what is
+// true) stands in a package below, such as js.
+package dynamic
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// A Field is a value that may not be there, which is something else than null. The zero Field is absent. Fields are
+// immutable and safe for concurrent use.
+type Field struct {
+	value   runtime.Value
+	present bool
+}
+
+// Of is a field that is there.
+func Of(v runtime.Value) Field { return Field{v, true} }
+
+// Text, Number, Whole, Flag and Null are constants.
+func Text(s string) Field { return Of(runtime.StringValue(s)) }
+
+// Number is a constant with a fraction.
+func Number(f float64) Field { return Of(runtime.FloatValue(f)) }
+
+// Whole is a whole number.
+func Whole(n int64) Field { return Of(runtime.IntValue(n)) }
+
+// Flag is true or false.
+func Flag(b bool) Field { return Of(runtime.BoolValue(b)) }
+
+// Null is null.
+func Null() Field { return Of(runtime.Null()) }
+
+// Value is the value, null when it is not there.
+func (f Field) Value() runtime.Value { return f.value }
+
+// Present reports whether there is a value, null included.
+func (f Field) Present() bool { return f.present }
+
+// IsZero reports whether the field is absent, so that JSON leaves it out.
+func (f Field) IsZero() bool { return !f.present }
+
+// MarshalJSON implements json.Marshaler.
+func (f Field) MarshalJSON() ([]byte, error) { return f.value.MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler. What is read is there, even when it is null.
+func (f *Field) UnmarshalJSON(b []byte) error {
+	f.present = true
+	return f.value.UnmarshalJSON(b)
+}
+
+// At is the value below the keys of maps; absent when one of them is missing.
+func (f Field) At(path ...string) Field {
+	for _, key := range path {
+		v, ok := f.value.Get(key)
+		if !ok {
+			return Field{}
+		}
+		f = Of(v)
+	}
+	return f
+}
+
+// An Entry is a key with a field; see Put.
+type Entry struct {
+	key   string
+	field Field
+}
+
+// Put is an entry of a map.
+func Put(key string, f Field) Entry { return Entry{key, f} }
+
+// Object makes a map of the entries that are there. Of two entries with the same key the later value stands at the earlier
+// place.
+func Object(entries ...Entry) Field {
+	all := make([]runtime.Entry, 0, len(entries))
+	for _, e := range entries {
+		if e.field.present {
+			all = append(all, runtime.Entry{Key: e.key, Value: e.field.value})
+		}
+	}
+	return Of(runtime.MapValue(all...))
+}
+
+// List makes a list; what is absent is null in it, as a list has no gaps.
+func List(items ...Field) Field {
+	all := make([]runtime.Value, len(items))
+	for i, f := range items {
+		all[i] = f.value
+	}
+	return Of(runtime.ListValue(all...))
+}
+
+// Items are the items of a list, and whether it is one.
+func (f Field) Items() ([]runtime.Value, bool) {
+	if f.value.Kind() != runtime.ListKind {
+		return nil, false
+	}
+	items := make([]runtime.Value, f.value.Len())
+	for i := range items {
+		items[i] = f.value.Index(i)
+	}
+	return items, true
+}

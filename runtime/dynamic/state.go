@@ -1,0 +1,133 @@
+package dynamic
+
+import "github.com/flowgen-dev/flowgen/runtime"
+
+// Type is what a state field may hold.
+type Type uint8
+
+// The types. Null fits all of them.
+const (
+	Any Type = iota
+	String
+	Num
+	Bool
+	Map
+	Array
+)
+
+// Holds reports whether a value fits.
+func (t Type) Holds(v runtime.Value) bool {
+	switch v.Kind() {
+	case runtime.NullKind:
+		return true
+	case runtime.StringKind:
+		return t == String || t == Any
+	case runtime.IntKind, runtime.FloatKind:
+		return t == Num || t == Any
+	case runtime.BoolKind:
+		return t == Bool || t == Any
+	case runtime.ListKind:
+		return t == Array || t == Any
+	}
+	return t == Map || t == Any
+}
+
+// Merge is what a write does to a field.
+type Merge uint8
+
+// The last write wins, a second write is a mistake, or a list is added to.
+const (
+	Last Merge = iota
+	Once
+	Append
+)
+
+// A Slot is a field of the state as writes see it.
+type Slot struct {
+	Name  string
+	Type  Type
+	Merge Merge
+	Field *Field
+}
+
+// Reason is why a write is refused.
+type Reason uint8
+
+// A field that the state does not have, a value of another type, a second write of a field that is written once, or
+// something else than a list for a field that is appended to.
+const (
+	Undeclared Reason = iota
+	Mistyped
+	Again
+	NoList
+)
+
+// A WriteError is a write that the rules of the state forbid.
+type WriteError struct {
+	Slot   Slot // Name alone when it is Undeclared
+	Reason Reason
+	Value  runtime.Value
+}
+
+// Error is a plain sentence; dialects have words of their own.
+func (e *WriteError) Error() string {
+	return "state field " + e.Slot.Name + ": " + [...]string{"not declared", "a value of another type", "written a second time", "not a list"}[e.Reason]
+}
+
+// Write merges a map of values into the state, all of them or none. The error is a *WriteError. With try nothing is
+// written.
+func Write(slots []Slot, delta runtime.Value, try bool) error {
+	keys := delta.Keys()
+	places := make([]*Slot, len(keys))
+	for i, key := range keys {
+		s, err := place(slots, key, delta.Index(i))
+		if err != nil {
+			return err
+		}
+		places[i] = s
+	}
+	if try {
+		return nil
+	}
+	for i, s := range places {
+		v := delta.Index(i)
+		if s.Merge == Append {
+			v = appended(s.Field.value, v)
+		}
+		*s.Field = Of(v)
+	}
+	return nil
+}
+
+// place finds the slot of a value that may be written there.
+func place(slots []Slot, key string, v runtime.Value) (*Slot, error) {
+	for i := range slots {
+		s := &slots[i]
+		switch {
+		case s.Name != key:
+			continue
+		case s.Merge == Append && v.Kind() != runtime.ListKind:
+			return nil, &WriteError{*s, NoList, v}
+		case !s.Type.Holds(v):
+			return nil, &WriteError{*s, Mistyped, v}
+		case s.Merge == Once && s.Field.present:
+			return nil, &WriteError{*s, Again, v}
+		}
+		return s, nil
+	}
+	return nil, &WriteError{Slot{Name: key}, Undeclared, v}
+}
+
+func appended(old, more runtime.Value) runtime.Value {
+	if old.Kind() != runtime.ListKind || old.Len() == 0 {
+		return more
+	}
+	all := make([]runtime.Value, 0, old.Len()+more.Len())
+	for i := range old.Len() {
+		all = append(all, old.Index(i))
+	}
+	for i := range more.Len() {
+		all = append(all, more.Index(i))
+	}
+	return runtime.ListValue(all...)
+}

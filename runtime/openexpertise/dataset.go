@@ -1,0 +1,143 @@
+package openexpertise
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// maxDataset bounds a file of records in bytes.
+const maxDataset = 64 << 20
+
+// File makes a tool of a file of records: an array of JSON, a JSON value on each line (jsonl), or CSV with a header, whose
+// cells stay text. A relative name is looked for beside the workflow file when flowgen runs it, and else in the working
+// directory.
+func File(name, uri, format string) *runtime.Tool[struct{}, runtime.Value] {
+	return runtime.Bind(name, runtime.Reads, func(context.Context, struct{}) (runtime.Value, error) {
+		data, err := readFile(uri)
+		if err != nil {
+			return runtime.Value{}, err
+		}
+		return records(uri, format, data)
+	})
+}
+
+func readFile(uri string) ([]byte, error) {
+	name := filepath.FromSlash(uri)
+	if !filepath.IsAbs(name) {
+		if wf := os.Getenv("FLOWGEN_FILE"); wf != "" {
+			name = filepath.Join(filepath.Dir(wf), name)
+		}
+	}
+	st, err := os.Stat(name)
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("not a file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(name)
+	}
+	if err != nil {
+		return nil, runtime.Errorf(runtime.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxDataset+1))
+	switch {
+	case err != nil:
+		return nil, runtime.Errorf(runtime.Unknown, "dataset %s cannot be read: %v", uri, cause(err))
+	case len(data) > maxDataset:
+		return nil, runtime.Errorf(runtime.ValidationError, "dataset %s is larger than %d MiB", uri, maxDataset>>20)
+	}
+	return data, nil
+}
+
+// cause is an error of a file without its name.
+func cause(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func records(uri, format string, data []byte) (runtime.Value, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	switch format {
+	case "csv":
+		return csvRecords(uri, data)
+	case "jsonl":
+		return lineRecords(uri, data)
+	}
+	v, err := runtime.ParseValue(data)
+	if err != nil {
+		return v, runtime.Errorf(runtime.ValidationError, "dataset %s is no JSON: %v", uri, err)
+	}
+	if v.Kind() != runtime.ListKind {
+		return v, runtime.Errorf(runtime.ValidationError, "dataset %s is no array", uri)
+	}
+	return v, nil
+}
+
+func lineRecords(uri string, data []byte) (runtime.Value, error) {
+	var items []runtime.Value
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, maxDataset)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		v, err := runtime.ParseValue(line)
+		if err != nil {
+			return v, runtime.Errorf(runtime.ValidationError, "dataset %s, line %d is no JSON: %v", uri, n, err)
+		}
+		items = append(items, v)
+	}
+	return runtime.ListValue(items...), lines.Err()
+}
+
+func csvRecords(uri string, data []byte) (runtime.Value, error) {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return runtime.ListValue(), nil
+	}
+	var items []runtime.Value
+	for err == nil {
+		var row []string
+		if row, err = r.Read(); err != nil {
+			break
+		}
+		entries := make([]runtime.Entry, 0, len(header))
+		for i, name := range header {
+			if i < len(row) {
+				entries = append(entries, runtime.Entry{Key: name, Value: runtime.StringValue(row[i])})
+			}
+		}
+		items = append(items, runtime.MapValue(entries...))
+	}
+	if !errors.Is(err, io.EOF) {
+		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s is no CSV: %v", uri, err)
+	}
+	return runtime.ListValue(items...), nil
+}
+
+// Dataset runs a dataset node: its records become the value of one field.
+func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, runtime.Value], p Policy, into string) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		rows, err := runtime.Call(r, n, t, struct{}{})
+		if err != nil {
+			return result{}, err
+		}
+		return result{delta: dynamic.Object(dynamic.Put(into, dynamic.Of(rows))).Value()}, nil
+	})
+}

@@ -1,0 +1,246 @@
+// Package openexpertise runs the nodes of OpenExpertise experiences: the contract of their tools, what becomes of nodes
+// that fail, and how nodes write the state. Generated code holds the order of the nodes, their conditions and what they
+// are given.
+//
+// Everything goes through runtime.Call, Map and Sleep, so that runs can be recorded, replayed and resumed.
+package openexpertise
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
+type Flow struct {
+	slots []dynamic.Slot
+	aside bool // writes wait for Join
+}
+
+// New makes a Flow that writes to the slots.
+func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
+
+// Aside is the flow for nodes that run side by side: what they write waits for Join, so that none of them sees what another
+// has written, and the state does not depend on which of them ends first.
+func (f *Flow) Aside() *Flow { return &Flow{f.slots, true} }
+
+// Ended is how a node ended. The zero Ended is of a node that did not run: it was skipped.
+type Ended struct {
+	status status
+	Edge   dynamic.Field // its edge_output; absent when it gave none
+
+	node   *runtime.Node
+	policy Policy
+	late   []runtime.Value // writes that wait for Join
+}
+
+type status uint8
+
+const (
+	skipped status = iota
+	done
+	failed
+)
+
+// OK reports whether the node ran and did not fail: nodes after it may run.
+func (e Ended) OK() bool { return e.status == done }
+
+// And adds a further run of the same node, in a loop or a pipeline: one failure is a failure.
+func (e Ended) And(next Ended) Ended {
+	if e.status == failed {
+		next.status = failed
+	}
+	return next
+}
+
+// Status is what the run has come to: success, partial when some nodes failed, failed when none that could run did well.
+// Nodes that were skipped because of a condition do not count.
+func Status(nodes ...Ended) string {
+	var ok, bad int
+	for _, e := range nodes {
+		switch e.status {
+		case done:
+			ok++
+		case failed:
+			bad++
+		}
+	}
+	switch {
+	case bad == 0:
+		return "success"
+	case ok == 0:
+		return "failed"
+	}
+	return "partial"
+}
+
+// A Policy is what on_error says.
+type Policy struct {
+	attempts int
+	base     time.Duration
+	double   bool
+	fails    bool
+}
+
+// The policies without attempts: the run ends, or goes on without the node and those that need it.
+var (
+	Fail = Policy{attempts: 1, fails: true}
+	Skip = Policy{attempts: 1}
+)
+
+// Retry tries the node again, attempts times in total, and then skips it. Before attempt n+1 it waits n times base, or
+// with double base times 2 to the power of n-1.
+func Retry(attempts int, base time.Duration, double bool) Policy {
+	return Policy{attempts: max(attempts, 1), base: base, double: double}
+}
+
+// wait is how long to wait after attempt n, which counts from 1.
+func (p Policy) wait(n int) time.Duration {
+	if p.double {
+		return p.base << min(n-1, 30)
+	}
+	return p.base * time.Duration(n)
+}
+
+// result is what a node gave: what it writes and what it hands to the nodes after it.
+type result struct {
+	delta runtime.Value
+	edge  dynamic.Field
+}
+
+// run tries a node until it succeeds or its attempts are spent. Writing is part of an attempt. The error is one that ends
+// the run.
+func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result, error)) (Ended, error) {
+	for attempt := 1; ; attempt++ {
+		out, err := try()
+		if err == nil {
+			err = r.Fail(n, f.write(n, out.delta))
+		}
+		if err == nil {
+			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
+			if f.aside && out.delta.Len() > 0 {
+				e.late = []runtime.Value{out.delta}
+			}
+			return e, nil
+		}
+		if runtime.Skipped(err) != nil || p.fails {
+			return Ended{}, err
+		}
+		if attempt >= p.attempts {
+			return Ended{status: failed, node: n, policy: p}, nil
+		}
+		if err := r.Sleep(p.wait(attempt)); err != nil {
+			return Ended{}, err
+		}
+	}
+}
+
+// write merges what a node writes, or only looks whether it may.
+func (f *Flow) write(n *runtime.Node, delta runtime.Value) error {
+	err := dynamic.Write(f.slots, delta, f.aside)
+	if err == nil {
+		return nil
+	}
+	var w *dynamic.WriteError
+	if !errors.As(err, &w) {
+		return err
+	}
+	field := fmt.Sprintf("state field %q", w.Slot.Name)
+	switch w.Reason {
+	case dynamic.Undeclared:
+		return runtime.Errorf(runtime.ValidationError, "Node %q wrote to undeclared %s", n.ID, field)
+	case dynamic.Mistyped:
+		return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s to %s, which is declared as type %s in state.schema", n.ID, kind(w.Value), field, typeNames[w.Slot.Type])
+	case dynamic.Again:
+		return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s a second time, and its merge is set_once", n.ID, field)
+	}
+	return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s to %s, whose merge is array_append: it takes an array", n.ID, kind(w.Value), field)
+}
+
+var typeNames = [...]string{dynamic.Any: "any", dynamic.String: "string", dynamic.Num: "number", dynamic.Bool: "boolean", dynamic.Map: "object", dynamic.Array: "array"}
+
+// kind is what JavaScript calls a value.
+func kind(v runtime.Value) string {
+	switch v.Kind() {
+	case runtime.NullKind:
+		return "null"
+	case runtime.BoolKind:
+		return "a boolean"
+	case runtime.IntKind, runtime.FloatKind:
+		return "a number"
+	case runtime.StringKind:
+		return "a string"
+	case runtime.ListKind:
+		return "an array"
+	}
+	return "an object"
+}
+
+// Join writes what nodes that ran side by side have written, in the order given. A node whose write is now refused has
+// failed.
+func (f *Flow) Join(r *runtime.Run, nodes ...*Ended) error {
+	for _, e := range nodes {
+		late := e.late
+		e.late = nil
+		for _, delta := range late {
+			err := r.Fail(e.node, f.write(e.node, delta))
+			if err == nil {
+				continue
+			}
+			if e.policy.fails {
+				return err
+			}
+			e.status = failed
+		}
+	}
+	return nil
+}
+
+// Each runs a node for every item of a list, n.Limit at a time, and returns how all of them ended: one failure is a
+// failure. With a limit of one each item sees what those before it have written; else they all see the state as it was,
+// and write in the order of the list.
+func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Field, body func(r *runtime.Run, f *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
+	items, ok := source.Items()
+	if !ok {
+		return Ended{}, r.Fail(n, runtime.Errorf(runtime.ValidationError, "for_each source of node %q is not an array", n.ID))
+	}
+	inside := f
+	if n.Limit > 1 {
+		inside = f.Aside()
+	}
+	ends, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (Ended, error) {
+		return body(r, inside, dynamic.Of(item.Value), item.Index)
+	})
+	if err != nil {
+		return Ended{}, err
+	}
+	all := Ended{status: done, node: n, policy: p}
+	for i := range ends {
+		e := &ends[i]
+		if !f.aside {
+			if err := f.Join(r, e); err != nil {
+				return Ended{}, err
+			}
+		}
+		all.late = append(all.late, e.late...)
+		if e.status == failed {
+			all.status = failed
+		}
+		if e.Edge.Present() {
+			all.Edge = e.Edge
+		}
+	}
+	return all, nil
+}
+
+// Items are the items of a pipeline's list.
+func (f *Flow) Items(r *runtime.Run, n *runtime.Node, source dynamic.Field) ([]runtime.Value, error) {
+	items, ok := source.Items()
+	if !ok {
+		return nil, r.Fail(n, runtime.Errorf(runtime.ValidationError, "items of pipeline %q is not an array", n.ID))
+	}
+	return items, nil
+}

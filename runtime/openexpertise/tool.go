@@ -1,0 +1,41 @@
+package openexpertise
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// Tool runs a tool node: the default export of its module is called with one object and returns what it writes, what it
+// hands on, and what it took (seed page, "The implementation contract").
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, args dynamic.Field) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		out, err := runtime.Call(r, n, t, args.Value())
+		if err != nil {
+			return result{}, err
+		}
+		res, err := toolResult(n, out)
+		return res, r.Fail(n, err)
+	})
+}
+
+// toolResult reads what a tool returned. A result without state_delta writes nothing.
+func toolResult(n *runtime.Node, out runtime.Value) (result, error) {
+	if out.Kind() != runtime.MapKind {
+		return result{}, badResult(n)
+	}
+	res := result{delta: runtime.MapValue()}
+	if delta, ok := out.Get("state_delta"); ok && !delta.IsNull() {
+		if delta.Kind() != runtime.MapKind {
+			return result{}, badResult(n)
+		}
+		res.delta = delta
+	}
+	if edge, ok := out.Get("edge_output"); ok {
+		res.edge = dynamic.Of(edge)
+	}
+	return res, nil
+}
+
+func badResult(n *runtime.Node) error {
+	return runtime.Errorf(runtime.ValidationError, "Tool %q default export must return an object with at least { state_delta }", n.ID)
+}
