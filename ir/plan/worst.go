@@ -275,10 +275,11 @@ func (m *meter) step(s *check.Step) cost {
 	}
 	if d := s.Node.Dynamic; d != nil && d.Times != 0 {
 		n := Bound{N: int64(max(d.Times, 0)), Open: d.Times < 0}
+		why := id + " has no bound on its items"
 		if n.Open {
-			m.because(id + " has no bound on its items")
+			m.because(why)
 		}
-		return c.times(n, n)
+		return c.times(n, n, m.where+why)
 	}
 	return c
 }
