@@ -137,7 +137,7 @@ var (
 			URL:    httptool.URL("http://127.0.0.1:{port}/repos/{+repo}/pulls/{pr}/comments", strconv.FormatInt(in.Port, 10), in.Repo, strconv.FormatInt(in.PR, 10)),
 			Body:   httptool.JSONBody(CommentBody{Body: in.Body}),
 		}
-	}, httptool.Allow("loopback"), httptool.Tool(runtime.Idempotent()))
+	}, httptool.Allow("loopback"), httptool.Tool(runtime.Idempotent(), runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey})))
 )
 
 // Models that nodes ask.
@@ -147,11 +147,11 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	fetchNode  = runtime.Node{ID: "fetch", Pos: "triage.flowgen.yaml:38:3", Index: 0, Retry: &runtime.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second}}
-	scanNode   = runtime.Node{ID: "scan", Pos: "triage.flowgen.yaml:39:3", Index: 1}
-	planNode   = runtime.Node{ID: "plan", Pos: "triage.flowgen.yaml:40:3", Index: 2}
-	reviewNode = runtime.Node{ID: "review", Pos: "triage.flowgen.yaml:46:3", Index: 3}
-	postNode   = runtime.Node{ID: "post", Pos: "triage.flowgen.yaml:51:3", Index: 4}
+	fetchNode  = runtime.Node{ID: "fetch", Pos: "triage.flowgen.yaml:39:3", Index: 0, Retry: &runtime.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second}}
+	scanNode   = runtime.Node{ID: "scan", Pos: "triage.flowgen.yaml:40:3", Index: 1}
+	planNode   = runtime.Node{ID: "plan", Pos: "triage.flowgen.yaml:41:3", Index: 2}
+	reviewNode = runtime.Node{ID: "review", Pos: "triage.flowgen.yaml:47:3", Index: 3}
+	postNode   = runtime.Node{ID: "post", Pos: "triage.flowgen.yaml:52:3", Index: 4}
 )
 
 // Info describes the workflow to command lines and viewers.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package crash holds the campaigns against recorded runs of generated programs: processes that are killed, stopped and
 // started twice. Each has a small form in the ordinary test run and a full one, a target of make. docs/journal.md lists
 // them.

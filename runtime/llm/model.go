@@ -39,7 +39,9 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	if m.price == nil {
 		m.price = priceOf(name)
 	}
-	opts := []runtime.ToolOption{runtime.Metered(m.most, m.took)}
+	// A model that was asked when the program died is asked again: that changes nothing, and what it may have cost was
+	// reserved in the journal.
+	opts := []runtime.ToolOption{runtime.Metered(m.most, m.took), runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey})}
 	if m.key != "" {
 		opts = append(opts, runtime.Secrets(m.key))
 	}
