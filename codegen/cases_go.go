@@ -35,7 +35,7 @@ func Tests(list []*check.Cases, opts Options, dir string) (src []byte, err error
 		constant := goname.Local(stem + "_flow_cases")
 		f.Line()
 		name := "Test" + goname.Exported(stem) + "Flow"
-		f.Comment(plainComment(name + " runs the cases of " + file + " from their cassettes."))
+		f.Add(comment(name + " runs the cases of " + file + " from their cassettes."))
 		f.Func().Id(ident(name)).Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
 			jen.Qual(flowtestPath, "Run").Call(jen.Id("t"), jen.Id("Info"), jen.Id("New"), jen.Id(ident(constant))))
 		f.Line()
