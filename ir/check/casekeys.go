@@ -51,6 +51,10 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		case !slices.Equal(around, rounds):
 			return c.outside(id, s, around, rounds)
 		}
+		if s.Agent != nil && !numbered && i == len(parts)-2 && s.Agent.stalePin(parts[i+1]) {
+			out.in, out.out = schema.AnyType, schema.AnyType
+			return out
+		}
 		if need := s.Body != nil || s.Agent != nil; numbered != need {
 			return c.unfit(id, s, need, parts[:i])
 		}
@@ -161,6 +165,11 @@ func (c *caseChecker) ofAgent(id ir.Ident, s *Step, rest []string, out *called) 
 	}
 	c.reportUnknown(diag.UnknownName, fmt.Sprintf("the agent of %s has no tool %q", s.Node.ID.Name, m[1]), id.Span, m[1], names)
 	return nil
+}
+
+// stalePin reports whether an earlier run is asked for a pin with this name.
+func (a *Agent) stalePin(name string) bool {
+	return slices.ContainsFunc(a.Pins, func(p *Pin) bool { return p.IR.Name.Name == name && p.Stale() })
 }
 
 // ofStep is the call that a step makes.
