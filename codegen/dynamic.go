@@ -22,6 +22,8 @@ type dynamicBody struct {
 	p    *check.Program
 	code []jen.Code
 
+	step *check.Step // the node that is being written
+
 	// What references with other roots than the state stand for here.
 	roots map[string]jen.Code
 
@@ -253,7 +255,23 @@ func quoteAll(words []string) []jen.Code {
 
 // root is where a reference begins, and the path that is left below it.
 func (b *dynamicBody) root(r *ir.Reference) (jen.Code, []string) {
-	if r.Root != "state" {
+	switch r.Root {
+	case "state":
+	case "args":
+		for _, e := range b.step.Node.Dynamic.Args.Entries {
+			if e.Key.Name == r.Path[0] {
+				return b.value(e.Value), r.Path[1:]
+			}
+		}
+	case "edges":
+		var edge jen.Code
+		b.step.Routes(func(from *check.Step, _ *ir.Route) {
+			if from.Node.ID.Name == r.Path[0] {
+				edge = b.ended(from).Dot("Edge")
+			}
+		})
+		return edge, r.Path[1:]
+	default:
 		if c := b.roots[r.Root]; c != nil {
 			return c, r.Path
 		}

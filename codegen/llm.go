@@ -101,8 +101,14 @@ func (g *generator) schemas() {
 	var defs []jen.Code
 	for _, s := range g.p.Table {
 		if name := g.p.Names.Schemas[s]; name != "" {
+			text := ""
+			if d := s.Node.Dynamic; d != nil {
+				text = d.Schema
+			} else {
+				text = schema.JSONSchema(s.Ask.Answer)
+			}
 			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(
-				field("Name", quote(s.Node.ID.Name)), field("JSON", jen.Index().Byte().Call(quoteJSON(schema.JSONSchema(s.Ask.Answer))))))
+				field("Name", quote(s.Node.ID.Name)), field("JSON", jen.Index().Byte().Call(quoteJSON(text)))))
 		}
 	}
 	if len(defs) == 0 {

@@ -35,6 +35,13 @@ func index() jen.Code { return jen.Qual(dynamicPath, "Whole").Call(jen.Id("index
 // dispatch is one call of a node's tool.
 func (b *dynamicBody) dispatch(s *check.Step, flow string, run jen.Code) jen.Code {
 	d := s.Node.Dynamic
+	b.step = s
+	if s.Ask != nil {
+		return b.ask(s, flow)
+	}
+	if _, command := s.Tool.Binding.(*ir.CommandTool); command {
+		return b.command(s, flow)
+	}
 	if _, records := s.Tool.Binding.(*ir.DatasetTool); records {
 		return jen.Id(ident(flow)).Dot("Dataset").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), quote(d.Writes[0].Name))
 	}
@@ -185,4 +192,100 @@ func (b *dynamicBody) stage(s *check.Step, again bool) {
 	}
 	b.add(jen.List(jen.Id("stage"), jen.Err()).Op(operator(op)).Add(b.call(s, "flow")), b.returnErr())
 	b.add(b.ended(s).Op("=").Add(b.ended(s)).Dot("And").Call(jen.Id("stage")))
+}
+
+// ask is the question of an agent or a skill.
+func (b *dynamicBody) ask(s *check.Step, flow string) jen.Code {
+	d := s.Node.Dynamic
+	var prompt []jen.Code
+	if d.System != nil {
+		prompt = append(prompt, field("System", b.mixed(d.System)), field("Text", jen.Qual(jsPath, "Indent").Call(b.visible(s))))
+	} else {
+		prompt = append(prompt, field("Text", b.mixed(d.Prompt)))
+	}
+	var format []jen.Code
+	answer := jen.String()
+	if name := b.g.p.Names.Schemas[s]; name != "" {
+		format = append(format, field("Schema", jen.Id(ident(name))))
+		answer = jen.Qual(runtimePath, "Value")
+	}
+	question := jen.Qual(llmPath, "Ask").Types(answer).Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])),
+		jen.Qual(llmPath, "Prompt").Custom(braces(true), prompt...), jen.Qual(llmPath, "Format").Values(format...))
+	if len(format) > 0 {
+		return b.answered(s, flow, "Values", nil, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(jen.Return(question)))
+	}
+	return b.answered(s, flow, "Text", quote(d.Writes[0].Name), jen.Func().Params().Params(jen.String(), jen.Error()).Block(jen.Return(question)))
+}
+
+// answered is the call of a method of the flow that runs a function.
+func (b *dynamicBody) answered(s *check.Step, flow, method string, into, f jen.Code) jen.Code {
+	args := []jen.Code{jen.Id("run"), b.node(s), b.policy(s.Node.Dynamic)}
+	if into != nil {
+		args = append(args, into)
+	}
+	return jen.Id(ident(flow)).Dot(ident(method)).Call(append(args, f)...)
+}
+
+// command is the call of the program of a cli-agent.
+func (b *dynamicBody) command(s *check.Step, flow string) jen.Code {
+	d := s.Node.Dynamic
+	run := jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])),
+		jen.Add(b.g.inType(s.Tool)).Values(field("Prompt", b.mixed(d.Prompt))))
+	if d.JSON {
+		return b.answered(s, flow, "Values", nil, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(
+			jen.List(jen.Id("text"), jen.Err()).Op(":=").Add(run),
+			jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Qual(runtimePath, "Null").Call(), jen.Err())),
+			jen.Return(jen.Qual(experiencePath, "Unwrap").Call(jen.Id("text")))))
+	}
+	into := jen.Lit("")
+	if len(d.Writes) > 0 {
+		into = jen.Add(quote(d.Writes[0].Name))
+	}
+	return b.answered(s, flow, "Text", into, jen.Func().Params().Params(jen.String(), jen.Error()).Block(jen.Return(run)))
+}
+
+// visible is what a skill is told: what it reads, what nodes before it handed on, and its args.
+func (b *dynamicBody) visible(s *check.Step) jen.Code {
+	var out []jen.Code
+	for _, id := range s.Node.Dynamic.Reads {
+		f, _ := b.root(&ir.Reference{Root: "state", Path: []string{id.Name}})
+		out = append(out, put(id.Name, f))
+	}
+	s.Routes(func(from *check.Step, _ *ir.Route) {
+		out = append(out, put(from.Node.ID.Name, b.ended(from).Dot("Edge")))
+	})
+	out = append(out, b.entries(s.Node.Dynamic.Args)...)
+	for _, v := range loopVariables {
+		if c := b.roots[v.root]; c != nil {
+			out = append(out, put(v.names[0], c))
+		}
+	}
+	return jen.Qual(dynamicPath, "Object").Custom(parens(len(out) > 2), out...)
+}
+
+// mixed is text with values in it.
+func (b *dynamicBody) mixed(m *ir.Mixed) jen.Code {
+	var out *jen.Statement
+	for _, seg := range m.Segments {
+		part := quote(seg.Lit)
+		if seg.Ref != nil {
+			f, path := b.root(seg.Ref)
+			if len(path) > 0 {
+				f = jen.Add(f).Dot("At").Call(quoteAll(path)...)
+			}
+			if seg.Ref.Filter == "length" {
+				f = jen.Qual(experiencePath, "Length").Call(f)
+			}
+			part = jen.Qual(experiencePath, "Fill").Call(f, quote(seg.Ref.Text.Value))
+		}
+		if out == nil {
+			out = jen.Add(part)
+			continue
+		}
+		out.Op("+").Add(part)
+	}
+	if out == nil {
+		return quote("")
+	}
+	return out
 }

@@ -78,5 +78,6 @@ func (d *dumper) dynamicNode(n *DynamicNode) {
 			d.line(m.word, strconv.Quote(m.text.Text.Value))
 		}
 	}
+	d.line(dumpFlag(n.JSON, "json"))
 	d.line(dumpOpt("schema", n.Schema))
 }

@@ -53,6 +53,7 @@ type DynamicNode struct {
 	Times     int           // how often the node runs at most; 0: once, -1: nothing bounds it
 	Prompt    *Mixed
 	System    *Mixed
+	JSON      bool   // the output of a command is JSON whose keys are written
 	Schema    string // JSON of the schema that a model's answer has to fit; empty: text
 }
 

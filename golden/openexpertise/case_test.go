@@ -218,7 +218,7 @@ func TestMarks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want, made := map[string]int{}, map[string]int{}
 			for _, f := range c.archive.Files {
-				if path.Ext(f.Name) != ".yaml" {
+				if path.Ext(f.Name) != ".yaml" && path.Ext(f.Name) != ".md" {
 					continue
 				}
 				for i, line := range strings.Split(string(f.Data), "\n") {
@@ -263,14 +263,14 @@ func TestRun(t *testing.T) {
 					if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 						t.Fatal(err)
 					}
-					if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+					if err := os.WriteFile(name, f.Data, mode(f.Name)); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
 			cmd := exec.CommandContext(t.Context(), exe, c.name)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=")
+			cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
@@ -281,6 +281,14 @@ func TestRun(t *testing.T) {
 			c.save(t)
 		})
 	}
+}
+
+// mode makes programs of what is in bin.
+func mode(name string) os.FileMode {
+	if strings.HasPrefix(name, "bin/") {
+		return 0o755
+	}
+	return 0o644
 }
 
 // link builds the program, whose sources exist only for the go command.

@@ -56,10 +56,13 @@ func (c *checker) dynamicBody(p *Program) *Body {
 		if _, dup := b.byID[n.ID.Name]; !dup {
 			b.byID[n.ID.Name] = s
 		}
-		if v, ok := n.Verb.(*ir.ToolCall); ok {
+		switch v := n.Verb.(type) {
+		case *ir.ToolCall:
 			s.Tool = c.resolveTool(v.Name)
 			v.Tool = s.Tool
 			c.used[s.Tool] = true
+		case *ir.LLM:
+			s.Ask = &Ask{Model: c.model(v.Model), Prompt: &Prompt{}}
 		}
 	}
 	for _, s := range b.Steps {
@@ -111,6 +114,9 @@ func (c *checker) dynamicNames(n *ir.Node) {
 	}
 	if d.Args != nil {
 		ir.ValueReferences(d.Args, c.dynamicReference)
+	}
+	if d.Prompt != nil {
+		ir.ValueReferences(d.Prompt, c.dynamicReference)
 	}
 	if d.Each != nil {
 		c.dynamicReference(d.Each.Over)

@@ -28,6 +28,7 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 	x.line("spent", strconv.Itoa(int(d.OnSpent)), strconv.Itoa(d.Attempts), d.Base.String(), strconv.FormatBool(d.Double), strconv.Itoa(d.Times))
 	x.line("prompt", mixed(d.Prompt))
 	x.line("system", mixed(d.System))
+	x.mark("json", d.JSON)
 	x.line("schema", d.Schema)
 }
 

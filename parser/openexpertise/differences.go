@@ -16,6 +16,7 @@ var Differences = []Difference{
 	{"a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"},
 	{"`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"},
 	{"the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""},
+	{"placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"},
 	{"state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""},
 	{"nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""},
 	{"`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""},

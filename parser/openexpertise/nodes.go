@@ -54,10 +54,17 @@ func (p *parser) node(n *yamlnode.Node) {
 	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{}}
 	p.nodes[id.Name] = out
 	p.common(m, out)
-	if kind == "dataset" {
-		p.dataset(m, out)
-	} else {
+	switch kind {
+	case "tool":
 		p.tool(m, out)
+	case "dataset":
+		p.dataset(m, out)
+	case "agent":
+		p.agent(m, out)
+	case "skill":
+		p.skill(m, out)
+	case "cli-agent":
+		p.cliAgent(m, out)
 	}
 	if out.Verb != nil {
 		p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)

@@ -83,6 +83,7 @@ func (p *parser) experience(m dialect.Mapping) {
 	if g, ok := p.Mapping(m.Get("graph"), graphShape); ok {
 		p.graph(g)
 	}
+	p.placeholders()
 	p.differences()
 }
 

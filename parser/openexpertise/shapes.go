@@ -87,12 +87,17 @@ var common = []dialect.Key{
 
 // kinds are the keys that each kind of node has besides. Nodes are open: the engine ignores keys that it does not know.
 var kinds = map[string]*dialect.Shape{
-	"tool":       nodeShape("a tool node", dialect.Key{Name: "impl", Required: true, Doc: "the module, relative to this file"}, dialect.Key{Name: "args", Doc: "what the module is called with"}),
-	"dataset":    nodeShape("a dataset node", dialect.Key{Name: "source", Required: true, Doc: "where the records are"}, dialect.Key{Name: "args", Doc: "not read by the engine"}),
-	"agent":      nil,
-	"skill":      nil,
+	"tool":    nodeShape("a tool node", dialect.Key{Name: "impl", Required: true, Doc: "the module, relative to this file"}, dialect.Key{Name: "args", Doc: "what the module is called with"}),
+	"dataset": nodeShape("a dataset node", dialect.Key{Name: "source", Required: true, Doc: "where the records are"}, dialect.Key{Name: "args", Doc: "not read by the engine"}),
+	"agent": nodeShape("an agent node", dialect.Key{Name: "prompt", Required: true, Doc: "the file of the prompt"}, dialect.Key{Name: "model", Doc: "the model"},
+		dialect.Key{Name: "schema", Doc: "the JSON Schema of the answer"}, dialect.Key{Name: "args", Doc: "values for the prompt"}),
+	"skill": nodeShape("a skill node", dialect.Key{Name: "impl", Required: true, Doc: "the SKILL.md"}, dialect.Key{Name: "model", Doc: "the model"},
+		dialect.Key{Name: "inputs", Doc: "not used by the engine"}, dialect.Key{Name: "schema", Doc: "not used by the engine"}, dialect.Key{Name: "args", Doc: "values for the skill"}),
+	"cli-agent": nodeShape("a cli-agent node", dialect.Key{Name: "provider", Required: true, Doc: "claude-code, codex or gemini"}, dialect.Key{Name: "prompt", Required: true, Doc: "the prompt itself"},
+		dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "workdir", Doc: "where the command runs"}, dialect.Key{Name: "output_format", Doc: "text or json"},
+		dialect.Key{Name: "schema", Doc: "of the output"}, dialect.Key{Name: "timeout_ms", Doc: "of one run, in milliseconds"}, dialect.Key{Name: "extra_args", Doc: "more words of the command"},
+		dialect.Key{Name: "args", Doc: "values for the prompt"}),
 	"experience": nil,
-	"cli-agent":  nil,
 }
 
 func nodeShape(what string, own ...dialect.Key) *dialect.Shape {

@@ -117,9 +117,9 @@ func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result
 	for attempt := 1; ; attempt++ {
 		out, err := try()
 		if err == nil {
-			err = r.Fail(n, f.write(n, out.delta))
+			err = f.write(n, out.delta)
 		}
-		if err == nil {
+		if err = r.Fail(n, err); err == nil {
 			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
 			if f.aside && out.delta.Len() > 0 {
 				e.late = []runtime.Value{out.delta}

@@ -13,8 +13,7 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 		if err != nil {
 			return result{}, err
 		}
-		res, err := toolResult(n, out)
-		return res, r.Fail(n, err)
+		return toolResult(n, out)
 	})
 }
 

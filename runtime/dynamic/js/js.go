@@ -2,6 +2,8 @@
 package js
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -257,4 +259,13 @@ func At(f dynamic.Field, path ...string) dynamic.Field {
 		f = f.At(key)
 	}
 	return f
+}
+
+// Indent is JSON.stringify(v, null, 2).
+func Indent(f dynamic.Field) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(JSON(f.Value())), "", "  "); err != nil {
+		return JSON(f.Value())
+	}
+	return b.String()
 }

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -56,7 +58,8 @@ func main() {
 
 // outcome is what a run gives, as text.
 func outcome(f flow, o ...runtime.Option) string {
-	out, err := f.run(context.Background(), o...)
+	secret := func(name string) (string, bool) { return "value of " + name, true }
+	out, err := f.run(context.Background(), append(o, runtime.WithStandIn(model), runtime.WithSecrets(secret))...)
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}
@@ -67,6 +70,35 @@ func outcome(f flow, o ...runtime.Option) string {
 		fail(err.Error())
 	}
 	return b.String()
+}
+
+// model answers in place of all models: with what it was told, or with what the prompt has after "answer: ".
+func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
+	reply, ok := out.(*llm.Reply)
+	if !ok {
+		return tool()
+	}
+	in, err := op.EncodeIn(nil)
+	if err != nil {
+		return err
+	}
+	var asked llm.Conversation
+	if err := json.Unmarshal(in, &struct{ Conv *llm.Conversation }{&asked}); err != nil {
+		return err
+	}
+	if asked.Messages == nil {
+		if err := json.Unmarshal(in, &asked); err != nil {
+			return err
+		}
+	}
+	text := asked.Messages[0].Text
+	if _, answer, ok := strings.Cut(text, "answer: "); ok {
+		text = strings.TrimSpace(answer)
+	} else {
+		text = asked.System + "|" + text
+	}
+	*reply = llm.Reply{Model: "test", Stop: llm.End, Message: llm.Message{Role: llm.Assistant, Text: text}}
+	return nil
 }
 
 func fail(text string) {

@@ -1,0 +1,243 @@
+package openexpertise
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// defaultModel and maxTokens are what the engine asks for.
+const (
+	defaultModel = "claude-sonnet-4-5"
+	maxTokens    = 4096
+)
+
+// agent reads an agent node: a prompt file, whose answer becomes one field of the state or, with a schema, all those that
+// it has.
+func (p *parser) agent(m dialect.Mapping, out *ir.Node) {
+	d := out.Dynamic
+	file, ok := p.Text(m.Get("prompt"), "`prompt`")
+	if !ok {
+		return
+	}
+	if s := m.Get("schema"); s != nil {
+		d.Schema = p.answerSchema(s)
+	} else if len(d.Writes) != 1 {
+		p.Error(diag.WrongShape, m.Key("writes"), "", "an agent without a schema writes exactly one state field")
+		return
+	}
+	model := p.model(m.Get("model"))
+	f, ok := p.load.Text(p.File, file)
+	if !ok || model == nil {
+		return
+	}
+	p.wf.Includes = append(p.wf.Includes, f)
+	d.Prompt = &ir.Mixed{Text: source.Text{Value: f.Text, Span: source.Span{File: f, Hi: len(f.Text)}}}
+	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
+}
+
+// skill reads a skill node: its file without the front matter is what the model is told first.
+func (p *parser) skill(m dialect.Mapping, out *ir.Node) {
+	d := out.Dynamic
+	file, ok := p.Text(m.Get("impl"), "`impl`")
+	if !ok {
+		return
+	}
+	for _, key := range []string{"inputs", "schema"} {
+		if m.Get(key) != nil {
+			p.Warn(diag.IgnoredKey, m.Key(key), "remove it; a skill reads `reads` and `args`", "the engine does not use `%s` of a skill", key)
+		}
+	}
+	if len(d.Writes) != 1 {
+		p.Error(diag.WrongShape, m.Key("writes"), "", "a skill writes exactly one state field")
+		return
+	}
+	model := p.model(m.Get("model"))
+	f, ok := p.load.Text(p.File, file)
+	if !ok || model == nil {
+		return
+	}
+	p.wf.Includes = append(p.wf.Includes, f)
+	lo := 0
+	if head := frontMatter.FindString(f.Text); head != "" {
+		lo = len(head)
+	}
+	text := source.Text{Value: f.Text[lo:], Span: source.Span{File: f, Lo: lo, Hi: len(f.Text)}}
+	d.System = &ir.Mixed{Text: text, Segments: []ir.MixedSegment{{Lit: text.Value}}}
+	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
+}
+
+var frontMatter = regexp.MustCompile(`^---\r?\n(?s:.*?)\r?\n---\r?\n(\r?\n)*`)
+
+// answerSchema is the JSON of a schema that stands in the file.
+func (p *parser) answerSchema(n *yamlnode.Node) string {
+	if n.Kind != yamlnode.Mapping {
+		p.Error(diag.NotSupported, dialect.Head(n), "write the JSON Schema itself", "the schema of an answer is a mapping")
+		return ""
+	}
+	v, ok := p.Value(n, nil).(*ir.Object)
+	if !ok {
+		return ""
+	}
+	return dialect.JSON(v)
+}
+
+// model declares the model that a node asks, and the secret that its provider takes.
+func (p *parser) model(n *yamlnode.Node) *ir.Model {
+	id := ir.Ident{Name: defaultModel, Span: p.start()}
+	if n != nil {
+		var ok bool
+		if id, ok = p.Text(n, "`model`"); !ok {
+			return nil
+		}
+	}
+	full := id.Name
+	if !strings.Contains(full, ":") {
+		full = provider(full) + ":" + full
+	}
+	for _, m := range p.wf.Models {
+		if m.Model.Name == full {
+			return m
+		}
+	}
+	most := int64(maxTokens)
+	m := &ir.Model{Name: ir.Ident{Name: modelName.ReplaceAllString(strings.ToLower(id.Name), "_"), Span: id.Span}, Model: ir.Ident{Name: full, Span: id.Span}, Params: ir.ModelParams{MaxTokens: &most}, Span: id.Span}
+	if pr := m.Provider(); pr != nil && pr.Key != "" {
+		p.secret(ir.Ident{Name: pr.Key, Span: id.Span})
+	}
+	p.wf.Models = append(p.wf.Models, m)
+	return m
+}
+
+var modelName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// provider is who offers a model of a plain name.
+func provider(name string) string {
+	for prefix, who := range map[string]string{"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "chatgpt": "openai", "gemini": "gemini"} {
+		if strings.HasPrefix(name, prefix) {
+			return who
+		}
+	}
+	return "anthropic"
+}
+
+func (p *parser) secret(id ir.Ident) {
+	for _, s := range p.wf.Secrets {
+		if s.Name.Name == id.Name {
+			return
+		}
+	}
+	p.wf.Secrets = append(p.wf.Secrets, &ir.Secret{Name: id})
+}
+
+// start is the beginning of the file: the place of what it does not say.
+func (p *parser) start() source.Span { return p.wf.Name.Span }
+
+// placeholders finds the names of prompts when all nodes are read.
+func (p *parser) placeholders() {
+	for _, n := range p.wf.Body.Nodes {
+		if m := n.Dynamic.Prompt; m != nil && m.Segments == nil {
+			p.segments(n, m)
+		}
+	}
+}
+
+var (
+	braces      = regexp.MustCompile(`\{\{\s*([^{}\n]*?)\s*\}\}`)
+	placeholder = regexp.MustCompile(`^(\$?[A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?:\|\s*(length))?$`)
+)
+
+// segments splits a prompt. A plain name is what the engine substitutes; what people also write (paths, $item, | length)
+// is substituted here, unless the engine's rule is asked for, and noted.
+func (p *parser) segments(n *ir.Node, m *ir.Mixed) {
+	text := m.Text.Value
+	last := 0
+	lit := func(hi int) {
+		if hi > last {
+			m.Segments = append(m.Segments, ir.MixedSegment{Lit: text[last:hi]})
+		}
+	}
+	for _, at := range braces.FindAllStringSubmatchIndex(text, -1) {
+		whole := source.Text{Value: text[at[0]:at[1]], Span: m.Text.At(at[0], at[1])}
+		parts := placeholder.FindStringSubmatch(text[at[2]:at[3]])
+		if parts == nil {
+			p.Warn(diag.IgnoredKey, whole.Span, "", "this is no placeholder: the model reads it as it stands here")
+			continue
+		}
+		plain := parts[2] == "" && parts[3] == "" && parts[1][0] != '$'
+		r := p.root(n, parts[1])
+		if r == nil {
+			p.unknownPlaceholder(n, whole.Span, parts[1])
+			continue
+		}
+		if !plain {
+			if p.opts.Upstream {
+				p.Warn(diag.IgnoredKey, whole.Span, "", "the engine does not substitute this placeholder: the model reads it as it stands here")
+				continue
+			}
+			p.Differs(whole.Span, "", "the engine leaves this placeholder as it is; here it is substituted, as the examples mean it")
+		}
+		r.Text, r.Missing, r.Filter = whole, ir.MissingKeep, parts[3]
+		if parts[2] != "" {
+			r.Path = append(r.Path, strings.Split(parts[2][1:], ".")...)
+		}
+		lit(at[0])
+		m.Segments = append(m.Segments, ir.MixedSegment{Ref: r})
+		last = at[1]
+	}
+	lit(len(text))
+}
+
+// root is what a name in a prompt stands for: loop variables before args, then what nodes before it handed on, then what
+// the node reads.
+func (p *parser) root(n *ir.Node, name string) *ir.Reference {
+	d := n.Dynamic
+	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (d.Each != nil || d.Times != 0) {
+		return &ir.Reference{Root: root}
+	}
+	if d.Args != nil {
+		for _, e := range d.Args.Entries {
+			if e.Key.Name == name {
+				return &ir.Reference{Root: "args", Path: []string{name}}
+			}
+		}
+	}
+	for _, r := range d.Routes {
+		if r.From.Name == name {
+			return &ir.Reference{Root: "edges", Path: []string{name}}
+		}
+	}
+	for _, id := range d.Reads {
+		if id.Name == name {
+			return &ir.Reference{Root: "state", Path: []string{name}}
+		}
+	}
+	return nil
+}
+
+var loopNames = map[string]string{"$item": "item", "_item": "item", "$index": "index", "_item_index": "index", "$iter": "iter", "$loop": "loop", "$pipeline": "pipeline"}
+
+// unknownPlaceholder warns about a name that is nothing the node sees.
+func (p *parser) unknownPlaceholder(n *ir.Node, at source.Span, name string) {
+	for _, s := range p.wf.State {
+		if s.Name.Name == name {
+			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model reads the placeholder as it stands here", n.ID.Name, name)
+			return
+		}
+	}
+	var names []string
+	for _, id := range n.Dynamic.Reads {
+		names = append(names, id.Name)
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model reads the placeholder as it stands here"}
+	if len(name) < 100 {
+		diag.Suggest(&d, name, names)
+		d.Fixes = nil
+	}
+	p.Report(d)
+}

@@ -1,0 +1,85 @@
+package openexpertise
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/js"
+)
+
+// Text runs a node whose answer is text, which becomes the value of one field; of none when into is empty.
+func (f *Flow) Text(r *runtime.Run, n *runtime.Node, p Policy, into string, ask func() (string, error)) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		text, err := ask()
+		if err != nil || into == "" {
+			return result{}, err
+		}
+		return result{delta: dynamic.Object(dynamic.Put(into, dynamic.Text(text))).Value()}, nil
+	})
+}
+
+// Values runs a node whose answer is an object: each of its keys becomes the value of a field.
+func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, ask func() (runtime.Value, error)) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		v, err := ask()
+		if err == nil && v.Kind() != runtime.MapKind {
+			err = runtime.Errorf(runtime.ValidationError, "Node %q answered %s, and not an object", n.ID, kind(v))
+		}
+		return result{delta: v}, err
+	})
+}
+
+// Fill is what stands for a placeholder in a prompt: strings as they are, other values as JSON, and the placeholder itself
+// where there is no value.
+func Fill(f dynamic.Field, placeholder string) string {
+	if !f.Present() {
+		return placeholder
+	}
+	return js.Text(f)
+}
+
+// Length is the length of a value that is there.
+func Length(f dynamic.Field) dynamic.Field {
+	if !f.Present() {
+		return f
+	}
+	return js.Length(f)
+}
+
+// envelopes bounds how many envelopes the programs of agents put around an answer.
+const envelopes = 20
+
+// Unwrap reads the JSON that the program of an agent prints: out of an envelope {"result": "..."}, out of the first fenced
+// block, as it is. What is no JSON is an error.
+func Unwrap(text string) (runtime.Value, error) {
+	for range envelopes {
+		v, err := runtime.ParseValue([]byte(text))
+		if err != nil {
+			break
+		}
+		inner, ok := v.Get("result")
+		if !ok || inner.Kind() != runtime.StringKind {
+			return v, nil
+		}
+		text = inner.String()
+	}
+	v, err := runtime.ParseValue([]byte(strings.TrimSpace(fenced(text))))
+	if err != nil {
+		return v, runtime.Errorf(runtime.ValidationError, "the output is no JSON: %v", err)
+	}
+	return v, nil
+}
+
+// fenced is the text between the first pair of fences, or all of it.
+func fenced(text string) string {
+	_, inner, ok := strings.Cut(text, "```")
+	if !ok {
+		return text
+	}
+	if _, rest, ok := strings.Cut(inner, "\n"); ok {
+		inner = rest // the language
+	}
+	inner, _, _ = strings.Cut(inner, "```")
+	return inner
+}
