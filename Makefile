@@ -92,8 +92,8 @@ CRASH_KILLS := 100000
 
 .PHONY: crash
 crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a million power failures (hours)
-	CRASH_FLOWS=1000 CRASH_SCHEDULES=1000000 go test ./runtime/journal/runs -run '^Test(Every|PowerFails|FullDisk|Damaged)' -count=1 -v -timeout 24h
-	CRASH_KILLS=$(CRASH_KILLS) go test ./golden/crash -run '^TestKilled' -count=1 -v -timeout 24h
+	CRASH_FLOWS=1000 CRASH_SCHEDULES=1000000 CRASH_RUNS=100000 go test ./runtime/journal/runs -run '^Test(Every|PowerFails|FullDisk|Damaged|Many|Long)' -count=1 -v -timeout 24h
+	CRASH_KILLS=$(CRASH_KILLS) CRASH_STOPS=10000 CRASH_CHILDREN=1000 go test ./golden/crash -count=1 -v -timeout 24h
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck

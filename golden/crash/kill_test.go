@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -112,11 +113,16 @@ type history struct {
 	world  *world
 	sync   string
 	items  []string
+	gently bool // it is asked to stop, sometimes twice, and not killed
 
 	id     string
 	last   *journal.Journal // as the process before has left it; nil: nothing is recorded
 	counts map[string]int   // requests for each place then
 	given  map[string]string
+
+	told  atomic.Int64 // when it was asked to stop, in nanoseconds; 0: it was not
+	twice bool
+	stops []time.Duration // how long it took to stop
 
 	tally tally
 }
@@ -164,13 +170,16 @@ func (h *history) play() error {
 		if err != nil {
 			return err
 		}
-		killed := state.Sys().(syscall.WaitStatus).Signaled()
+		killed := state.Sys().(syscall.WaitStatus).Signaled() || h.gently && state.ExitCode() == 128+int(syscall.SIGTERM)
 		if err := h.look(killed); err != nil {
 			return fmt.Errorf("life %d: %w\n%s", life, err, stderr)
 		}
 		switch {
 		case killed:
 			h.tally.kills++
+			if err := h.stopped(state); err != nil {
+				return fmt.Errorf("life %d: %w\n%s", life, err, stderr)
+			}
 		case state.ExitCode() == 0:
 			h.tally.runs++
 			return h.end(stdout)
@@ -206,17 +215,22 @@ func (h *history) start(args []string, input []byte, kill bool) (stdout, stderr 
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if kill {
-		h.world.arm(h.rand.IntN(12), func() { _ = cmd.Process.Kill() })
+		h.twice = h.rand.IntN(4) == 0
+		h.world.arm(h.rand.IntN(12), func() { h.stop(cmd.Process) })
 	}
+	h.told.Store(0)
 	if err := cmd.Start(); err != nil {
 		return nil, nil, nil, err
 	}
 	var timer *time.Timer
 	if kill && h.rand.IntN(2) == 0 {
 		h.world.disarm()
-		timer = time.AfterFunc(time.Duration(h.rand.Int64N(int64(50*time.Millisecond))), func() { _ = cmd.Process.Kill() })
+		timer = time.AfterFunc(time.Duration(h.rand.Int64N(int64(50*time.Millisecond))), func() { h.stop(cmd.Process) })
 	}
 	err = cmd.Wait()
+	if told := h.told.Load(); told != 0 {
+		h.stops = append(h.stops, time.Since(time.Unix(0, told)))
+	}
 	if timer != nil {
 		timer.Stop()
 	}
@@ -227,6 +241,30 @@ func (h *history) start(args []string, input []byte, kill bool) (stdout, stderr 
 		return nil, nil, nil, err
 	}
 	return out.Bytes(), complaints.Bytes(), cmd.ProcessState, nil
+}
+
+// stop kills the program, or asks it to stop.
+func (h *history) stop(p *os.Process) {
+	if !h.gently {
+		_ = p.Kill()
+		return
+	}
+	h.told.Store(time.Now().UnixNano())
+	_ = p.Signal(syscall.SIGTERM)
+	if h.twice {
+		_ = p.Signal(syscall.SIGTERM)
+	}
+}
+
+// stopped looks at a run that was asked to stop: its journal says so, unless it was asked twice.
+func (h *history) stopped(state *os.ProcessState) error {
+	if !h.gently || h.last == nil || state.ExitCode() < 0 {
+		return nil
+	}
+	if end := h.last.Finish(); end.Outcome != journal.Cancelled {
+		return fmt.Errorf("the run was stopped, and its journal says %+v", end)
+	}
+	return nil
 }
 
 // look compares what is in the journal with what was there before, and with what the world has seen.
@@ -267,8 +305,10 @@ func (h *history) look(killed bool) error {
 	if killed || h.last == nil {
 		h.given = map[string]string{}
 	}
-	for key := range h.given { // what was decided and has not come to pass is decided again
-		if !slices.ContainsFunc(doubtful(now), func(r journal.Record) bool { return r.Key == key }) {
+	for key := range h.given { // what was decided and has not come to pass is decided still
+		if !slices.ContainsFunc(doubtful(now), func(r journal.Record) bool {
+			return r.Key == key && requests[place(r)] == h.counts[place(r)]
+		}) {
 			delete(h.given, key)
 		}
 	}
@@ -401,6 +441,15 @@ func (h *history) intents() (map[string]int, error) {
 	return n, nil
 }
 
+// text is the journal of a history that went wrong, for people.
+func (h *history) text() []byte {
+	if h == nil || h.id == "" || os.Getenv("CRASH_SEED") == "" {
+		return []byte("CRASH_SEED tries it again, and shows the journal")
+	}
+	data, _ := os.ReadFile(filepath.Join(h.folder.Dir(), h.id, "journal.jsonl"))
+	return data
+}
+
 // place is what a call of the workflow asks the world for.
 func place(r journal.Record) string {
 	var in struct{ At string }
@@ -428,11 +477,12 @@ func doubtful(j *journal.Journal) []journal.Record {
 }
 
 // campaign plays histories, two at a time, until there were enough kills.
-func campaign(t *testing.T, sync string, kills int) (tally, []error) {
+func campaign(t *testing.T, sync string, kills int, gently bool) (tally, []time.Duration, []error) {
 	t.Helper()
 	exe := program(t, "testdata/ledger.flowgen.yaml")
 	var all tally
 	var wrong []error
+	var stops []time.Duration
 	var mu lock
 	var wg waits
 	next := uint64(figure(t, "CRASH_SEED", 1))
@@ -446,15 +496,17 @@ func campaign(t *testing.T, sync string, kills int) (tally, []error) {
 				if enough {
 					return
 				}
-				dir := filepath.Join(binaries, "runs", sync, fmt.Sprint(seed))
+				dir := filepath.Join(binaries, "runs", sync, fmt.Sprint(gently, seed))
 				h, err := newHistory(dir, exe, seed, sync)
 				if err == nil {
+					h.gently = gently
 					err = h.play()
 				}
 				mu.Lock()
 				all.add(h.tally)
+				stops = append(stops, h.stops...)
 				if err != nil {
-					wrong = append(wrong, fmt.Errorf("history %d: %w", seed, err))
+					wrong = append(wrong, fmt.Errorf("history %d: %w\n%s", seed, err, h.text()))
 				}
 				mu.Unlock()
 				_ = os.RemoveAll(dir)
@@ -462,7 +514,7 @@ func campaign(t *testing.T, sync string, kills int) (tally, []error) {
 		})
 	}
 	wg.Wait()
-	return all, wrong
+	return all, stops, wrong
 }
 
 type (
@@ -478,7 +530,7 @@ func TestKilled(t *testing.T) {
 	}
 	kills := figure(t, "CRASH_KILLS", 500)
 	begin := time.Now()
-	all, wrong := campaign(t, "effect", kills)
+	all, _, wrong := campaign(t, "effect", kills, false)
 	for _, err := range wrong {
 		t.Error(err)
 	}
@@ -488,12 +540,33 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// P12: a program that is asked to stop at any moment stops soon, with a journal that says so, and goes on from there; one
+// that is asked twice stops at once, and its journal is good all the same.
+func TestStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program and stops it")
+	}
+	stops := figure(t, "CRASH_STOPS", 150)
+	all, took, wrong := campaign(t, "effect", stops, true)
+	for _, err := range wrong {
+		t.Error(err)
+	}
+	if len(took) < stops/2 {
+		t.Fatalf("%d times stopped", len(took))
+	}
+	slices.Sort(took)
+	t.Logf("%v; stopped in %v at half of the times, in %v at 99 of 100, in %v at most", all, took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	if half, most := took[len(took)/2], took[len(took)-1]; half > 100*time.Millisecond || most > 5*time.Second {
+		t.Errorf("it takes %v, at most %v, to stop", half, most)
+	}
+}
+
 // The same campaign finds what is not promised: with --sync off lines wait in the program's memory.
 func TestKilledWithoutSync(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and kills it")
 	}
-	_, wrong := campaign(t, "off", 60)
+	_, _, wrong := campaign(t, "off", 60, false)
 	if len(wrong) == 0 {
 		t.Error("the campaign finds nothing where lines are lost")
 	}
