@@ -83,11 +83,10 @@ func (w *wire) to(t *testing.T, server string) string {
 
 // killed is the program with the servers it talks to.
 type killed struct {
-	exe, dir string
-	port     string
-	env      []string
-	wire     *wire
-	host     *host.Server
+	exe  string
+	env  []string
+	wire *wire
+	host *host.Server
 }
 
 // start runs the program and returns its output, or says that it was killed.
