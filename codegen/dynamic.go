@@ -51,8 +51,12 @@ func (g *generator) dynamicBody(p *check.Program) []jen.Code {
 		}
 	}
 	b.gap()
+	rule := "Status"
+	if d := p.WF.Dynamic; d.Upstream && d.Concurrency > 1 {
+		rule = "StatusOfWaves"
+	}
 	b.add(jen.Return(jen.Add(g.goType(p.Output)).Values(
-		field("Status", jen.Qual(experiencePath, "Status").Call(b.ends()...)), field("FinalState", jen.Id("state"))), jen.Nil()))
+		field("Status", jen.Qual(experiencePath, ident(rule)).Call(b.ends()...)), field("FinalState", jen.Id("state"))), jen.Nil()))
 	if b.whole {
 		g.dynamicSnapshot(p)
 	}

@@ -25,7 +25,7 @@ type compiled struct {
 func (a *app) compile(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
-	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
+	c := &compiled{name: name, workflow: parser.ParseAs(files.within(name), name, a.reading, sink)}
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
 		bind.Resolve(c.workflow, bind.Options{Dir: dir, Seen: func(name string) { c.sources = append(c.sources, name) }}, sink)

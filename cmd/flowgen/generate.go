@@ -62,7 +62,7 @@ type output struct {
 
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
 func (a *app) generate(names []string, found bool, dir, pkg string, check bool) error {
-	stamp := stampFor(names, found, dir, pkg)
+	stamp := a.stampFor(names, found, dir, pkg)
 	if stamp != nil && stamp.Current() {
 		return nil
 	}
@@ -108,8 +108,8 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 }
 
 // stampFor is where it is remembered that all outputs of a call are up to date; nil when there is no cache.
-func stampFor(names []string, found bool, dir, pkg string) *program.Stamp {
-	cache, err := program.UserCache()
+func (a *app) stampFor(names []string, found bool, dir, pkg string) *program.Stamp {
+	cache, err := a.cache()
 	if err != nil {
 		return nil
 	}

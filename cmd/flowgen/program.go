@@ -31,7 +31,7 @@ func (a *app) buildCommand() *cobra.Command {
 				return err
 			}
 			src.Main = mainOf(trace)
-			cache, err := program.UserCache()
+			cache, err := a.cache()
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (a *app) runVerbs() []*cobra.Command {
 // start becomes the program of a workflow, with the Main of a leaf. The verb is always said, so that an input that looks like another one is still
 // an input.
 func (a *app) start(ctx context.Context, verb, leaf, file string, args []string) error {
-	cache, err := program.UserCache()
+	cache, err := a.cache()
 	if err != nil {
 		return err
 	}

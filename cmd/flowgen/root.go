@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // Exit codes.
@@ -54,6 +56,8 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	file           string // what is being compiled, for fault reports
+
+	reading parser.Options // how workflow files are read
 }
 
 // run is flowgen as a function of its arguments.
@@ -141,10 +145,16 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.inspectCommand(), a.diffCommand(), a.materializeCommand()) // what was recorded
 	root.AddCommand(a.tortureCommand())
 	for _, c := range root.Commands() {
+		if slices.Contains(readers, c.Name()) {
+			a.dialectFlags(c)
+		}
 		wrongUsage(c)
 	}
 	return root
 }
+
+// readers are the commands that read workflow files of any dialect.
+var readers = []string{"check", "generate", "build", "run", "resume", "rerun", "replay", "respond", "graph", "plan", "manifest"}
 
 // wrongUsage makes wrong arguments of a command, and of those below it, mistakes of usage.
 func wrongUsage(c *cobra.Command) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -213,7 +212,7 @@ func (a *app) runSuite(ctx context.Context, s *suite, names []string, f *testFla
 
 func (a *app) testProgram(ctx context.Context, s *suite) (string, error) {
 	file := filepath.FromSlash(s.from.name)
-	cache, err := program.UserCache()
+	cache, err := a.cache()
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
@@ -63,7 +62,7 @@ func (a *app) torture(ctx context.Context, file string, f *tortureFlags) error {
 	if err != nil {
 		return err
 	}
-	cache, err := program.UserCache()
+	cache, err := a.cache()
 	if err != nil {
 		return err
 	}

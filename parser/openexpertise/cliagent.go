@@ -1,15 +1,15 @@
 package openexpertise
 
 import (
+	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
-
-	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
 // cliAgent reads a cli-agent node: a command that is given the prompt, and whose output becomes one field of the state, or
@@ -35,9 +35,7 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 		p.Error(diag.WrongShape, m.Key("writes"), "write `output_format: json`", "a cli-agent with text output writes at most one state field")
 		return
 	}
-	if d.JSON = format == "json"; !d.JSON && len(d.Writes) == 0 {
-		d.Writes = nil
-	}
+	d.JSON = format == "json"
 	ms := p.Count(m.Get("timeout_ms"), "`timeout_ms`", 1000, 86_400_000, 600_000)
 	out.Timeout = &ir.Duration{Value: time.Duration(ms) * time.Millisecond, Span: m.Key("timeout_ms")}
 	model := ""
@@ -51,12 +49,25 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 		extra = append(extra, id.Name)
 	}
 	c := &ir.CommandTool{Span: prompt.Span, Format: ir.FormatText}
-	for _, a := range command(who, format, model, extra) {
-		c.Args = append(c.Args, p.word(a, prompt.Span))
+	if who == "gemini" {
+		for _, key := range []string{"model", "extra_args"} {
+			if m.Get(key) != nil {
+				p.Warn(diag.IgnoredKey, m.Key(key), "remove it", "the engine does not give `%s` to gemini", key)
+			}
+		}
+	}
+	before, after := command(who, format, model, extra)
+	for _, a := range before {
+		c.Args = append(c.Args, word(a, prompt.Span))
+	}
+	parsed, _ := expr.ParseTemplate("{{ " + promptField + " }}")
+	c.Args = append(c.Args, &ir.Template{Text: source.Text{Value: prompt.Name, Span: prompt.Span, Opaque: true}, Tmpl: parsed})
+	for _, a := range after {
+		c.Args = append(c.Args, word(a, prompt.Span))
 	}
 	if n := m.Get("workdir"); n != nil {
 		if id, ok := p.Text(n, "`workdir`"); ok {
-			c.Dir = p.word(id.Name, n.Span)
+			c.Dir = word(id.Name, n.Span)
 		}
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: prompt.Span}, Version: "1", Key: ir.Ident{Name: p.toolName("", out.ID.Name), Span: out.ID.Span},
@@ -66,30 +77,25 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 	out.Verb = &ir.ToolCall{Name: t.Key}
 }
 
-// promptField is the input of the commands; in the words of a command it stands for the prompt.
+// promptField is the input of the commands.
 const promptField = "prompt"
 
-// command is how a provider's program is called. An empty word stands for the prompt.
-func command(who, format, model string, extra []string) []string {
+// command is how a provider's program is called: the words before the prompt, and those after it.
+func command(who, format, model string, extra []string) (before, after []string) {
 	var named []string
 	if model != "" {
 		named = []string{"--model", model}
 	}
 	switch who {
 	case "codex":
-		return append(append(append([]string{"codex", "exec", "--skip-git-repo-check"}, named...), extra...), "")
+		return slices.Concat([]string{"codex", "exec", "--skip-git-repo-check"}, named, extra), nil
 	case "gemini":
-		return []string{"gemini", "--yolo", "--prompt", ""}
+		return []string{"gemini", "--yolo", "--prompt"}, nil
 	}
-	return append(append([]string{"claude", "-p", "", "--output-format", format}, named...), extra...)
+	return []string{"claude", "-p"}, slices.Concat([]string{"--output-format", format}, named, extra)
 }
 
-// word is a constant word of a command, or the prompt.
-func (p *parser) word(s string, at source.Span) *ir.Template {
-	t := &ir.Template{Text: source.Text{Value: s, Span: at, Opaque: true}, Tmpl: &expr.Template{Segments: []expr.Segment{{Lit: s}}}}
-	if s == "" {
-		parsed, _ := expr.ParseTemplate("{{ " + promptField + " }}")
-		t.Tmpl = parsed
-	}
-	return t
+// word is a constant word of a command.
+func word(s string, at source.Span) *ir.Template {
+	return &ir.Template{Text: source.Text{Value: s, Span: at, Opaque: true}, Tmpl: &expr.Template{Segments: []expr.Segment{{Lit: s}}}}
 }

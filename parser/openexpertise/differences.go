@@ -20,7 +20,7 @@ var Differences = []Difference{
 	{"state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""},
 	{"nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""},
 	{"`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""},
-	{"the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial; --compat upstream keeps one rule", ""},
+	{"the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""},
 	{"`on_error: retry` without `attempts`", "three attempts", "not known", ""},
 	{"nodes of `pipelines` and `loops`", "they run there only", "not known", ""},
 }

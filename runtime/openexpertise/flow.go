@@ -77,6 +77,20 @@ func Status(nodes ...Ended) string {
 	return "partial"
 }
 
+// StatusOfWaves is the engine's rule for nodes that run side by side: one failure is failed, one skip is partial.
+func StatusOfWaves(nodes ...Ended) string {
+	status := "success"
+	for _, e := range nodes {
+		switch e.status {
+		case failed:
+			return "failed"
+		case skipped:
+			status = "partial"
+		}
+	}
+	return status
+}
+
 // A Policy is what on_error says.
 type Policy struct {
 	attempts int

@@ -28,10 +28,16 @@ const (
 //	index/<workflow and settings>.json   what the last executables of a workflow were made from
 //	programs/<inputs>/<name>             an executable
 //	scratch/                             builds under way
-type Cache struct{ dir string }
+type Cache struct {
+	dir      string
+	settings string // how workflow files are read: programs of other settings are other programs
+}
+
+// With is the cache for workflow files that are read in a certain way; "" is the usual one.
+func (c *Cache) With(settings string) *Cache { return &Cache{c.dir, settings} }
 
 // OpenCache opens the cache in a folder, which is made when first needed.
-func OpenCache(dir string) *Cache { return &Cache{dir} }
+func OpenCache(dir string) *Cache { return &Cache{dir: dir} }
 
 // UserCache is the cache in the user's cache folder.
 func UserCache() (*Cache, error) {
@@ -61,6 +67,9 @@ func (c *Cache) index(file, main string) (string, error) {
 	parts := []string{full, id}
 	if main != "" {
 		parts = append(parts, main)
+	}
+	if c.settings != "" {
+		parts = append(parts, "settings", c.settings)
 	}
 	return filepath.Join(c.dir, "index", digest(parts...)+".json"), nil
 }
