@@ -36,7 +36,9 @@ type dynamicBody struct {
 func (g *generator) dynamicBody(p *check.Program) []jen.Code {
 	b := &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
-	b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	if p == g.p {
+		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	}
 	b.add(jen.Id("flow").Op(":=").Qual(experiencePath, "New").Custom(parens(len(p.WF.State) > 0), b.slots()...))
 	for _, ph := range p.Phases {
 		switch ph.IR.Kind {
@@ -57,7 +59,7 @@ func (g *generator) dynamicBody(p *check.Program) []jen.Code {
 	}
 	b.add(jen.Return(jen.Add(g.goType(p.Output)).Values(
 		field("Status", jen.Qual(experiencePath, ident(rule)).Call(b.ends()...)), field("FinalState", jen.Id("state"))), jen.Nil()))
-	if b.whole {
+	if b.whole || p != g.p { // whoever runs it hands its state on
 		g.dynamicSnapshot(p)
 	}
 	return b.code

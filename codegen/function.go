@@ -42,15 +42,15 @@ func (g *generator) workflow() {
 	f.Comment("Body is the workflow itself, for engines and for tests; Run wraps it.")
 	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Body").
 		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Id("Input")).Params(results...).
-		Block(g.statements()...)
+		Block(g.statements(g.p)...)
 }
 
-// statements are those of Body.
-func (g *generator) statements() []jen.Code {
-	if g.p.WF.Dynamic != nil {
-		return g.dynamicBody(g.p)
+// statements are those of the function of a workflow.
+func (g *generator) statements(p *check.Program) []jen.Code {
+	if p.WF.Dynamic != nil {
+		return g.dynamicBody(p)
 	}
-	return g.body(g.p)
+	return g.body(p)
 }
 
 // constrained reports whether values of a type can be wrong although Go's types hold: enums, bounds, patterns.
@@ -72,7 +72,7 @@ func (g *generator) function(p *check.Program) {
 	g.file.Line()
 	g.file.Add(comment(name + " is the workflow " + p.WF.Name.Name + "."))
 	g.file.Func().Id(ident(name)).Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
-		Params(jen.Id("out").Add(g.goType(p.Output)), jen.Err().Error()).Block(g.body(p)...)
+		Params(jen.Id("out").Add(g.goType(p.Output)), jen.Err().Error()).Block(g.statements(p)...)
 }
 
 // body emits the statements of a workflow's function.

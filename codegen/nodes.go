@@ -31,10 +31,12 @@ func (g *generator) nodes() {
 				field("ID", quote(l.Header.Node.ID.Name)), field("Pos", g.pos(l.Span)), field("Index", jen.Lit(-1)), field("Max", jen.Lit(l.Max))))
 		}
 	}
-	for _, ph := range g.p.Phases {
-		if name := g.p.Names.Phases[ph]; name != "" {
-			defs = append(defs, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
-				field("ID", quote(ph.IR.ID.Name)), field("Pos", g.pos(ph.IR.ID.Span)), field("Index", jen.Lit(-1))))
+	for _, p := range g.programs() {
+		for _, ph := range p.Phases {
+			if name := g.p.Names.Phases[ph]; name != "" {
+				defs = append(defs, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
+					field("ID", quote(ph.IR.ID.Name)), field("Pos", g.pos(ph.IR.ID.Span)), field("Index", jen.Lit(-1))))
+			}
 		}
 	}
 	g.file.Line()

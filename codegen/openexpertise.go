@@ -36,8 +36,11 @@ func index() jen.Code { return jen.Qual(dynamicPath, "Whole").Call(jen.Id("index
 func (b *dynamicBody) dispatch(s *check.Step, flow string, run jen.Code) jen.Code {
 	d := s.Node.Dynamic
 	b.step = s
-	if s.Ask != nil {
+	switch {
+	case s.Ask != nil:
 		return b.ask(s, flow)
+	case s.Flow != nil:
+		return b.child(s, flow)
 	}
 	if _, command := s.Tool.Binding.(*ir.CommandTool); command {
 		return b.command(s, flow)
@@ -192,6 +195,18 @@ func (b *dynamicBody) stage(s *check.Step, again bool) {
 	}
 	b.add(jen.List(jen.Id("stage"), jen.Err()).Op(operator(op)).Add(b.call(s, "flow")), b.returnErr())
 	b.add(b.ended(s).Op("=").Add(b.ended(s)).Dot("And").Call(jen.Id("stage")))
+}
+
+// child is the run of another experience. Its id is that of the node: runs inside of a run are found by key.
+func (b *dynamicBody) child(s *check.Step, flow string) jen.Code {
+	names := b.g.p.Names
+	return b.answered(s, flow, "Child", nil, jen.Func().Params().Params(jen.Qual(dynamicPath, "Field"), jen.Error()).Block(
+		jen.List(jen.Id("out"), jen.Err()).Op(":=").Id(ident(names.Bodies[s.Flow])).Call(jen.Id("run").Dot("In").Call(b.node(s)), jen.Add(b.g.goType(s.Flow.Input)).Values()),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Qual(dynamicPath, "Field").Values(), jen.Err())),
+		jen.Return(jen.Qual(dynamicPath, "Object").Custom(parens(true),
+			put("runId", jen.Qual(dynamicPath, "Text").Call(quote(s.Node.ID.Name))),
+			put("status", jen.Qual(dynamicPath, "Text").Call(jen.Id("out").Dot("Status"))),
+			put("finalState", jen.Id("out").Dot("FinalState").Dot("snapshot").Call())), jen.Nil())))
 }
 
 // ask is the question of an agent or a skill.

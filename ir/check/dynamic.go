@@ -61,6 +61,8 @@ func (c *checker) dynamicBody(p *Program) *Body {
 			s.Tool = c.resolveTool(v.Name)
 			v.Tool = s.Tool
 			c.used[s.Tool] = true
+		case *ir.Flow:
+			s.Flow = c.flows[v.Flow]
 		case *ir.LLM:
 			s.Ask = &Ask{Model: c.model(v.Model), Prompt: &Prompt{}}
 		}

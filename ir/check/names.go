@@ -126,7 +126,7 @@ func (n *Names) program(p *Program, prefix string) {
 	n.body(p.Body, prefix, id)
 	for _, ph := range p.Phases {
 		if ph.IR.Kind != ir.PhaseGraph {
-			n.Phases[ph] = n.take(goname.Local(ph.IR.ID.Name+"_phase_node"), ph.IR.ID.Span)
+			n.Phases[ph] = n.take(goname.Local(id+ph.IR.ID.Name+"_phase_node"), ph.IR.ID.Span)
 		}
 	}
 }

@@ -216,6 +216,28 @@ func longest(kids []cost, after [][]int) span {
 }
 
 func (m *meter) step(s *check.Step) cost {
+	c := m.once(s)
+	d := s.Node.Dynamic
+	if d == nil {
+		return c
+	}
+	if _, ok := s.Node.Verb.(*ir.Flow); ok && d.Attempts > 1 {
+		n := Bound{N: int64(d.Attempts)}
+		c = c.times(n, n, "")
+	}
+	if d.Times != 0 {
+		n := Bound{N: int64(max(d.Times, 0)), Open: d.Times < 0}
+		why := s.Node.ID.Name + " has no bound on its items"
+		if n.Open {
+			m.because(why)
+		}
+		c = c.times(n, n, m.where+why)
+	}
+	return c
+}
+
+// once is a step without what repeats it.
+func (m *meter) once(s *check.Step) cost {
 	id := s.Node.ID.Name
 	switch v := s.Node.Verb.(type) {
 	case *ir.Map:
@@ -272,14 +294,6 @@ func (m *meter) step(s *check.Step) cost {
 		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
 	} else {
 		m.because(id + " has no timeout")
-	}
-	if d := s.Node.Dynamic; d != nil && d.Times != 0 {
-		n := Bound{N: int64(max(d.Times, 0)), Open: d.Times < 0}
-		why := id + " has no bound on its items"
-		if n.Open {
-			m.because(why)
-		}
-		return c.times(n, n, m.where+why)
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package openexpertise
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,15 +27,7 @@ func (p *parser) node(n *yamlnode.Node) {
 			return
 		}
 	}
-	shape := kinds[kind]
-	if shape == nil {
-		p.Error(diag.NotSupported, n.Get("kind").Span, "", "nodes of the kind %s are not compiled", kind)
-		if id, ok := p.Text(n.Get("id"), "the id of a node"); ok { // what refers to it is right
-			p.nodes[id.Name] = &ir.Node{ID: id, Dynamic: &ir.DynamicNode{}}
-		}
-		return
-	}
-	m, ok := p.Mapping(n, shape)
+	m, ok := p.Mapping(n, kinds[kind])
 	if !ok {
 		return
 	}
@@ -65,6 +58,8 @@ func (p *parser) node(n *yamlnode.Node) {
 		p.skill(m, out)
 	case "cli-agent":
 		p.cliAgent(m, out)
+	case "experience":
+		p.child(m, out)
 	}
 	if out.Verb != nil {
 		p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
@@ -185,6 +180,32 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 		p.wf.Tools = append(p.wf.Tools, t)
 	}
 	out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}}
+}
+
+// child reads a node that runs another experience, with a state of its own. What becomes of it is handed on, and no more.
+func (p *parser) child(m dialect.Mapping, out *ir.Node) {
+	impl, ok := p.Text(m.Get("impl"), "`impl`")
+	if !ok {
+		return
+	}
+	if s := m.Get("state_scope"); s != nil && p.Word(s, "`state_scope`", "isolated", "shared") == "shared" {
+		p.Error(diag.NotSupported, s.Span, "write `isolated`, and hand values on with edges", "the engine does not run an experience with a shared state")
+	}
+	if m.Get("args") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("args"), "remove it", "nothing in an experience can read the args that it is run with")
+	}
+	wf := p.load.Flow(p.File, impl)
+	switch {
+	case wf == nil:
+		return
+	case wf.Dynamic == nil:
+		p.Error(diag.NotSupported, impl.Span, "", "%s is no experience", impl.Name)
+		return
+	}
+	if !slices.Contains(p.wf.Flows, wf) {
+		p.wf.Flows = append(p.wf.Flows, wf)
+	}
+	out.Verb = &ir.Flow{Path: impl, Flow: wf}
 }
 
 // toolName is what a module is called: as its file, or when another has that name as its first node.

@@ -97,7 +97,8 @@ var kinds = map[string]*dialect.Shape{
 		dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "workdir", Doc: "where the command runs"}, dialect.Key{Name: "output_format", Doc: "text or json"},
 		dialect.Key{Name: "schema", Doc: "of the output"}, dialect.Key{Name: "timeout_ms", Doc: "of one run, in milliseconds"}, dialect.Key{Name: "extra_args", Doc: "more words of the command"},
 		dialect.Key{Name: "args", Doc: "values for the prompt"}),
-	"experience": nil,
+	"experience": nodeShape("an experience node", dialect.Key{Name: "impl", Required: true, Doc: "the file of the experience"}, dialect.Key{Name: "args", Doc: "not read by anything"},
+		dialect.Key{Name: "state_scope", Doc: "isolated"}),
 }
 
 func nodeShape(what string, own ...dialect.Key) *dialect.Shape {

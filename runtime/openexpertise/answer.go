@@ -30,6 +30,14 @@ func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, ask func() (run
 	})
 }
 
+// Child runs a node that is another experience, whose outcome is handed on: a run that has failed is no failure of the node.
+func (f *Flow) Child(r *runtime.Run, n *runtime.Node, p Policy, child func() (dynamic.Field, error)) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		edge, err := child()
+		return result{edge: edge}, err
+	})
+}
+
 // Fill is what stands for a placeholder in a prompt: strings as they are, other values as JSON, and the placeholder itself
 // where there is no value.
 func Fill(f dynamic.Field, placeholder string) string {

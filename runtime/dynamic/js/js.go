@@ -190,6 +190,9 @@ func parseNumber(s string) float64 {
 	return n
 }
 
+// maxSafe is the largest number that JavaScript counts to.
+const maxSafe = 1<<53 - 1
+
 // JSON is JSON.stringify(v): compact, keys in their order, whole numbers without a fraction.
 func JSON(v runtime.Value) string { return string(appendJSON(nil, v, 0)) }
 
@@ -198,6 +201,10 @@ func appendJSON(b []byte, v runtime.Value, depth int) []byte {
 		return append(b, "null"...)
 	}
 	switch v.Kind() {
+	case runtime.IntKind:
+		if n := v.Int(); n > maxSafe || n < -maxSafe {
+			return append(b, runtime.JSON(float64(n))...)
+		}
 	case runtime.FloatKind:
 		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return append(b, runtime.JSON(f)...)
