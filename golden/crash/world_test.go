@@ -81,6 +81,15 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		rw.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
+	switch at {
+	case "nothing":
+		http.NotFound(rw, r)
+		return
+	case "large":
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(rw, strings.Repeat("x", 70_000))
+		return
+	}
 	rw.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprint(rw, answer(at))
 	if kill != nil {
