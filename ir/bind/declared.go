@@ -39,6 +39,8 @@ type narrower struct {
 // narrow is the type that decl and got agree on; at names the place and span is where it is declared.
 func (n *narrower) narrow(decl, got *schema.Type, at string, span source.Span) *schema.Type {
 	switch {
+	case decl.Kind == schema.Invalid && decl.Go == nil:
+		return decl // what is wrong with it was said: nothing is said about what follows from it
 	case decl.Kind == schema.Invalid || got.Kind == schema.Invalid:
 		return got
 	case decl.Kind == schema.Opt && got.Kind != schema.Opt && n.way == fromGo:

@@ -178,7 +178,9 @@ func (c *checker) handling(s *Step, e *env) {
 	if n.Timeout != nil && !calls {
 		only("timeout", n.Timeout.Span, "only calls time out: remove it, or put it on the calls inside")
 	}
-	c.doubt(n.InDoubt, n.ID.Name, s.Tools())
+	if v, ok := n.Verb.(*ir.ToolChoice); !ok || len(s.Tools()) >= len(v.Allow) { // else one of them is unknown, which was said
+		c.doubt(n.InDoubt, n.ID.Name, s.Tools())
+	}
 	if _, data := n.Verb.(*ir.ToolChoice); data {
 		const help = "remove it: what fails is data, read `success` and `error`"
 		if len(n.Catch) > 0 {
