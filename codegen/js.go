@@ -6,6 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 const (
@@ -19,6 +20,9 @@ func (g *generator) jsTool(t *ir.Tool, b *ir.JSTool) jen.Code {
 	fields := []jen.Code{field("Name", quote(path.Base(b.Path.Name))), field("Code", jen.Id(ident(g.moduleName(t))))}
 	if t.MaxOutput > 0 {
 		fields = append(fields, field("MaxOutput", jen.Lit(int(t.MaxOutput))))
+	}
+	if t.In.Kind == schema.Any { // of a dialect with dynamic data
+		fields = append(fields, field("Inherit", jen.True()))
 	}
 	if b.Engine == "embedded" {
 		return g.foreign(enginePath, t, jen.Qual(enginePath, "Module").Values(fields...))

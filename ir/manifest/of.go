@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // inherited are the variables of its own environment that a program hands to every command (runtime/exectool).
@@ -171,6 +172,9 @@ func (c *collector) tool(t *ir.Tool) {
 		c.code.add("python:" + b.Ref.Name)
 	case *ir.JSTool:
 		c.code.add("js:" + b.Path.Name)
+		if t.In != nil && t.In.Kind == schema.Any { // of a dialect with dynamic data: it sees all variables
+			c.env.add("*")
+		}
 	case *ir.MCPTool:
 		c.code.add("mcp:" + b.Ref.Name)
 	case *ir.DatasetTool:

@@ -252,7 +252,7 @@ func (r *Reader) Idents(n *yamlnode.Node, what string) []ir.Ident {
 		r.WrongShape(n, what+" is a list of names")
 		return nil
 	}
-	var out []ir.Ident
+	out := make([]ir.Ident, 0, len(n.Items))
 	for _, it := range n.Items {
 		if id, ok := r.Text(it, "a name in "+what); ok {
 			out = append(out, id)

@@ -1,6 +1,8 @@
 package openexpertise
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -76,8 +78,21 @@ var frontMatter = regexp.MustCompile(`^---\r?\n(?s:.*?)\r?\n---\r?\n(\r?\n)*`)
 
 // answerSchema is the JSON of a schema that stands in the file.
 func (p *parser) answerSchema(n *yamlnode.Node) string {
+	if n.Kind == yamlnode.Scalar {
+		f, ok := p.load.Text(p.File, ir.Ident{Name: n.Text.Value, Span: n.Span})
+		if !ok {
+			return ""
+		}
+		var b bytes.Buffer
+		if err := json.Compact(&b, []byte(f.Text)); err != nil {
+			p.Error(diag.WrongShape, n.Span, "", "%s is no JSON: %v", n.Text.Value, err)
+			return ""
+		}
+		p.wf.Includes = append(p.wf.Includes, f)
+		return b.String()
+	}
 	if n.Kind != yamlnode.Mapping {
-		p.Error(diag.NotSupported, dialect.Head(n), "write the JSON Schema itself", "the schema of an answer is a mapping")
+		p.WrongShape(n, "the schema of an answer is a mapping, or the name of a file")
 		return ""
 	}
 	v, ok := p.Value(n, nil).(*ir.Object)

@@ -33,7 +33,7 @@ var (
 	}}
 	graphShape = &dialect.Shape{What: "`graph`", Keys: []dialect.Key{
 		{Name: "nodes", Required: true, Doc: "the nodes"},
-		{Name: "edges", Doc: "which node comes after which"},
+		{Name: "edges", Required: true, Doc: "which node comes after which"},
 		{Name: "pipelines", Doc: "nodes that run for every item of a list, after the graph"},
 		{Name: "loops", Doc: "nodes that run again and again, after the pipelines"},
 	}}
@@ -83,6 +83,8 @@ var common = []dialect.Key{
 	{Name: "writes", Doc: "state fields"},
 	{Name: "on_error", Doc: "what becomes of a failure"},
 	{Name: "for_each", Doc: "the list whose items the node runs for"},
+	{Name: "description", Doc: "for people"}, // what people write on everything: no mistake
+	{Name: "title", Doc: "for people"},
 }
 
 // kinds are the keys that each kind of node has besides. Nodes are open: the engine ignores keys that it does not know.

@@ -53,6 +53,10 @@ type Module struct {
 	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
 	// where the run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int
+
+	// Inherit lets the module see all variables of this program's environment, and not those alone that worker.Environment
+	// lists: for dialects whose engine runs modules in its own process. Processes that see them serve such modules only.
+	Inherit bool
 }
 
 // Bind makes a tool of a module. In is encoded as the object the export is called with; fields that JSON leaves out are
@@ -123,7 +127,7 @@ func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte, limit 
 	}
 	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset,
 		Tenant: runtime.ToolContext(ctx).TenantID()}
-	out, err := pool(m.Interpreter, runtime.Isolated(ctx)).Call(ctx, &call)
+	out, err := pool(m.Interpreter, m.Inherit, runtime.Isolated(ctx)).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)
 	}

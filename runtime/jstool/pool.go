@@ -3,6 +3,7 @@ package jstool
 import (
 	_ "embed"
 	"encoding/json"
+	"os"
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -28,17 +29,21 @@ var (
 // poolKey is what processes are shared by: those of one isolation never serve another.
 type poolKey struct {
 	interpreter string
+	inherit     bool
 	isolation   runtime.Isolation
 }
 
 // pool returns the processes of an interpreter in an isolation, or in none, starting none. All modules share them.
-func pool(interpreter string, isolation runtime.Isolation) *worker.Pool {
+func pool(interpreter string, inherit bool, isolation runtime.Isolation) *worker.Pool {
 	poolsMu.Lock()
 	defer poolsMu.Unlock()
-	key := poolKey{interpreter, isolation}
+	key := poolKey{interpreter, inherit, isolation}
 	p := pools[key]
 	if p == nil {
 		c := config(interpreter)
+		if inherit {
+			c.Env = os.Environ()
+		}
 		c.Start = worker.In(isolation, nil) // a module comes over the pipe, and needs nothing else
 		p = worker.New(c)
 		pools[key] = p

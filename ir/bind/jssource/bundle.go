@@ -23,20 +23,45 @@ type bundle struct {
 const requireBanner = `import { createRequire as flowgenRequire } from "node:module"; const require = flowgenRequire(process.cwd() + "/");`
 
 // makeBundle bundles a file of a folder. Its text depends on nothing but the sources and their places below the folder.
-func makeBundle(files *foreign.Files, home foreign.Folder, rel string, embedded bool) bundle {
-	b := build(files, home, rel, embedded, "")
+//
+// A located module may ask for import.meta.url: it is that of the file where the workflow stands when it runs.
+func makeBundle(files *foreign.Files, home foreign.Folder, rel string, embedded, located bool) bundle {
+	b := build(files, home, rel, embedded, located, "")
+	banner := ""
 	if len(b.errors) == 0 && len(b.builtins) > 0 && strings.Contains(b.code, "__require(") {
-		return build(files, home, rel, embedded, requireBanner)
+		banner = requireBanner
+	}
+	if located && strings.Contains(b.code, placeName) {
+		banner += placeBanner(rel)
+	}
+	if banner != "" {
+		return build(files, home, rel, embedded, located, banner)
 	}
 	return b
 }
 
-func build(files *foreign.Files, home foreign.Folder, rel string, embedded bool, banner string) bundle {
+// placeName is the variable that stands for import.meta.url.
+const placeName = "__flowgenModuleURL"
+
+// placeBanner declares it: the place of the module beside the workflow that flowgen runs, else in the working directory.
+func placeBanner(rel string) string {
+	name, err := json.Marshal(rel)
+	if err != nil {
+		name = []byte(`""`)
+	}
+	return `import { pathToFileURL as __flowgenToURL } from "node:url"; import { dirname as __flowgenDir, resolve as __flowgenResolve } from "node:path"; ` +
+		`const ` + placeName + ` = __flowgenToURL(__flowgenResolve(process.env.FLOWGEN_FILE ? __flowgenDir(process.env.FLOWGEN_FILE) : ".", ` + string(name) + `)).href;`
+}
+
+func build(files *foreign.Files, home foreign.Folder, rel string, embedded, located bool, banner string) bundle {
 	opts := api.BuildOptions{
 		EntryPoints: []string{filepath.Join(home.Disk, filepath.FromSlash(rel))}, AbsWorkingDir: existing(home.Disk), Outfile: filepath.Join(home.Disk, "flowgen-bundle.mjs"),
 		Bundle: true, Write: false, Metafile: true, Platform: api.PlatformNode, Format: api.FormatESModule,
 		Engines: []api.Engine{{Name: api.EngineNode, Version: "18"}}, LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
 		Charset: api.CharsetUTF8, Plugins: []api.Plugin{overlay(files)},
+	}
+	if located {
+		opts.Define = map[string]string{"import.meta.url": placeName}
 	}
 	if banner != "" {
 		opts.Banner = map[string]string{"js": banner}

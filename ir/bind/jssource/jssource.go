@@ -56,7 +56,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		r.unreadable(b, w, rel, err)
 		return
 	}
-	made := makeBundle(w.files, home, rel, b.Engine == "embedded")
+	made := makeBundle(w.files, home, rel, b.Engine == "embedded", dynamic(t))
 	if len(made.errors) > 0 {
 		r.broken(b, w, made.errors)
 		return
@@ -76,7 +76,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 			Help: "export a function that takes one object", Related: []diag.Related{{Span: fn.span, Message: "it is exported here"}}})
 		return
 	}
-	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
+	if dynamic(t) {
 		t.Def = &ir.Definition{Name: b.Path.Name, Span: fn.span, Async: fn.async, Files: []ir.SourceFile{f.For(rel)}}
 		return
 	}
@@ -85,6 +85,10 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		Files: []ir.SourceFile{f.For(rel)},
 	}, r.sink)
 }
+
+// dynamic reports whether a tool is of a dialect with dynamic data: it takes and gives what it likes, and expects to run as
+// its engine runs it.
+func dynamic(t *ir.Tool) bool { return t.In != nil && t.In.Kind == schema.Any }
 
 // exports checks that there is a default export.
 func (r *resolver) exports(b *ir.JSTool, m *module, made bundle) bool {
