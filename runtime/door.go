@@ -355,12 +355,26 @@ func (r *Run) again(h *Head, err error) (bool, error) {
 			Attempt: int(h.Attempt), Wait: wait, Err: te, Replayed: h.Replayed})
 	}
 	if h.Replayed {
-		return true, nil // waited when it was recorded; whether the scope is cancelled is for Do to see (R1)
+		// Waited when it was recorded, unless the run stopped then; whether the scope is cancelled is for Do to see (R1).
+		if wait = r.rest(h, wait); wait <= 0 {
+			return true, nil
+		}
 	}
 	if err := r.Sleep(wait); err != nil {
 		return false, err
 	}
 	return true, nil
+}
+
+// rest is what is left of the wait after an attempt that was answered from a journal: nothing when the next one is, too.
+func (r *Run) rest(h *Head, wait time.Duration) time.Duration {
+	b, began := r.eng.(Beginner)
+	a, answers := r.eng.(Answerer)
+	next := Head{Node: h.Node, Tool: h.Tool, Effects: h.Effects, Scope: h.Scope, Visit: h.Visit, Attempt: h.Attempt + 1}
+	if !began || !answers || a.Answers(&next) {
+		return 0
+	}
+	return min(wait, b.Begin().Add(h.End).Add(wait).Sub(r.Now()))
 }
 
 // jitter is the random number of one wait. Unlike Rand it needs no counter: the attempt is one.

@@ -153,7 +153,6 @@ func disciplined(t *testing.T, seed uint64) (stopped bool) {
 			if before < 1 || attempts < before {
 				t.Errorf("%d attempts before the stop, %d in all", before, attempts)
 			}
-			least = 0 // what was left of the wait is not waited for again
 		}
 	}
 	if attempts != want {
