@@ -114,7 +114,7 @@ func put(key string, v jen.Code) jen.Code { return jen.Qual(dynamicPath, "Put").
 func (b *dynamicBody) local(s *check.Step) string {
 	name := b.g.p.Names.Locals[s]
 	switch name {
-	case "flow", "aside", "item", "index", "items", "item_":
+	case "flow", "aside", "item", "index", "stage", "text", "i":
 		return name + "_"
 	}
 	if b.g.hides(name) {

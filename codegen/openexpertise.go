@@ -162,7 +162,11 @@ func (b *dynamicBody) rounds(ph *check.DynamicPhase) {
 	items := b.g.p.Names.Phases[ph]
 	items = items[:len(items)-len("Node")] + "Items"
 	b.add(jen.List(jen.Id(ident(items)), jen.Err()).Op(":=").Id("flow").Dot("Items").Call(jen.Id("run"), b.phaseNode(ph), b.value(ph.IR.Over)), b.returnErr())
-	b.add(jen.For(jen.List(jen.Id("i"), jen.Id("item")).Op(":=").Range().Id(ident(items))).Block(inside...))
+	named := []jen.Code{jen.Id("i")}
+	if mentions(inside, "item") {
+		named = append(named, jen.Id("item"))
+	}
+	b.add(jen.For(jen.List(named...).Op(":=").Range().Id(ident(items))).Block(inside...))
 }
 
 // round opens the scope of a round.

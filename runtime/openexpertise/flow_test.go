@@ -1,0 +1,180 @@
+package openexpertise
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+var node = &runtime.Node{ID: "n", Pos: "experience.yaml:1:1"}
+
+func newRun(t testing.TB) *runtime.Run {
+	t.Helper()
+	rt, err := runtime.New(&runtime.Info{Name: "test", Nodes: []*runtime.Node{node}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt.Start(t.Context())
+}
+
+type state struct {
+	N   dynamic.Field `json:"n,omitzero"`
+	Log dynamic.Field `json:"log,omitzero"`
+}
+
+func (s *state) flow() *Flow {
+	return New(dynamic.Slot{Name: "n", Type: dynamic.Num, Field: &s.N}, dynamic.Slot{Name: "log", Type: dynamic.Array, Merge: dynamic.Append, Field: &s.Log})
+}
+
+// gives is a tool that returns one value after another.
+func gives(values ...string) *runtime.Tool[runtime.Value, runtime.Value] {
+	i := 0
+	return runtime.Bind("gives@1", runtime.External, func(context.Context, runtime.Value) (runtime.Value, error) {
+		v := values[min(i, len(values)-1)]
+		i++
+		if v == "" {
+			return runtime.Value{}, errors.New("no")
+		}
+		return runtime.ParseValue([]byte(v))
+	})
+}
+
+// TestTool: what tools return, what becomes of the state, and the words of what is wrong.
+func TestTool(t *testing.T) {
+	for _, tt := range []struct{ gives, state, err string }{
+		{`{"state_delta": {"n": 1, "log": ["a"]}}`, `{"n":1,"log":["a"]}`, ""},
+		{`{"state_delta": {"n": null}}`, `{"n":null}`, ""},
+		{`{"state_delta": null}`, `{}`, ""},
+		{`{}`, `{}`, ""},
+		{`null`, `{}`, `Tool "n" default export must return an object with at least { state_delta }`},
+		{`"text"`, `{}`, `Tool "n" default export must return an object`},
+		{`{"state_delta": "x"}`, `{}`, `at least { state_delta }`},
+		{`{"state_delta": {"log": ["a"], "m": 1}}`, `{}`, `Node "n" wrote to undeclared state field "m"`},
+		{`{"state_delta": {"log": ["a"], "n": "1"}}`, `{}`, `declared as type number in state.schema`},
+		{`{"state_delta": {"log": "a"}}`, `{}`, `whose merge is array_append`},
+	} {
+		var s state
+		e, err := s.flow().Tool(newRun(t), node, gives(tt.gives), Fail, dynamic.Object())
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if tt.err == "" && (got != "" || !e.OK()) || !strings.Contains(got, tt.err) {
+			t.Errorf("%s: %v, want %q", tt.gives, err, tt.err)
+		}
+		if diff := cmp.Diff(tt.state, runtime.JSON(s)); diff != "" && tt.state != `{"n":1,"log":["a"]}` {
+			t.Errorf("%s: state (-want +got):\n%s", tt.gives, diff)
+		}
+	}
+}
+
+// TestRetry: as many attempts as there are, and then a skip; a failure that ends the run is not tried again.
+func TestRetry(t *testing.T) {
+	var s state
+	e, err := s.flow().Tool(newRun(t), node, gives("", "", `{"state_delta": {"n": 3}}`), Retry(3, 0, false), dynamic.Object())
+	if err != nil || !e.OK() || s.N.Value().Int() != 3 {
+		t.Errorf("%v, %v, %v", e, err, s)
+	}
+	e, err = s.flow().Tool(newRun(t), node, gives(""), Retry(2, 0, true), dynamic.Object())
+	if err != nil || e.OK() || Status(e) != "failed" {
+		t.Errorf("%v, %v", e, err)
+	}
+	if _, err = s.flow().Tool(newRun(t), node, gives(""), Fail, dynamic.Object()); err == nil {
+		t.Error("fail_run does not end the run")
+	}
+	for n, want := range map[int]time.Duration{1: 10, 2: 20, 3: 30} {
+		if got := Retry(9, 10, false).wait(n); got != want {
+			t.Errorf("linear wait %d: %v", n, got)
+		}
+	}
+	for n, want := range map[int]time.Duration{1: 10, 2: 20, 3: 40, 4: 80} {
+		if got := Retry(9, 10, true).wait(n); got != want {
+			t.Errorf("exponential wait %d: %v", n, got)
+		}
+	}
+}
+
+// TestJoin: nodes side by side do not see each other's writes, and write in the order of the join.
+func TestJoin(t *testing.T) {
+	var s state
+	flow := s.flow()
+	r := newRun(t)
+	aside := flow.Aside()
+	b, err := aside.Tool(r, node, gives(`{"state_delta": {"log": ["b"]}}`), Skip, dynamic.Object())
+	if err != nil || s.Log.Present() {
+		t.Fatal(err, s)
+	}
+	a, err := aside.Tool(r, node, gives(`{"state_delta": {"log": ["a"]}}`), Skip, dynamic.Object())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := flow.Join(r, &a, &b); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Log.Value().String(); got != `["a","b"]` {
+		t.Error(got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	ok, bad, none := Ended{status: done}, Ended{status: failed}, Ended{}
+	for _, tt := range []struct {
+		nodes       []Ended
+		rule, waves string
+	}{
+		{[]Ended{ok, ok}, "success", "success"},
+		{[]Ended{ok, none}, "success", "partial"},
+		{[]Ended{ok, bad, none}, "partial", "failed"},
+		{[]Ended{bad, none}, "failed", "failed"},
+		{[]Ended{none}, "success", "partial"},
+	} {
+		if got := Status(tt.nodes...); got != tt.rule {
+			t.Errorf("%v: %s, want %s", tt.nodes, got, tt.rule)
+		}
+		if got := StatusOfWaves(tt.nodes...); got != tt.waves {
+			t.Errorf("%v: %s, want %s in waves", tt.nodes, got, tt.waves)
+		}
+	}
+}
+
+func TestUnwrap(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1}`: `{"a":1}`, `{"result": "{\"result\": \"{\\\"b\\\": 2}\"}"}`: `{"b":2}`,
+		"prose\n```json\n{\"c\": 3}\n```\nmore ```x```": `{"c":3}`, "```\n[1]\n```": "[1]", `{"result": {"d": 4}}`: `{"result":{"d":4}}`,
+		"prose": "", "": "", "```": "",
+	} {
+		got := ""
+		if v, err := Unwrap(text); err == nil {
+			got = v.String()
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// BenchmarkNode is what a node costs beside its tool: arguments with a snapshot of the state, the contract, and a write.
+func BenchmarkNode(b *testing.B) {
+	var s state
+	flow, r := s.flow(), newRun(b)
+	out := dynamic.Object(dynamic.Put("state_delta", dynamic.Object(dynamic.Put("n", dynamic.Whole(2))))).Value()
+	tool := runtime.Bind("tool@1", runtime.External, func(context.Context, runtime.Value) (runtime.Value, error) { return out, nil })
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := flow.Tool(r, node, tool, Fail, dynamic.Object(
+			dynamic.Put("name", dynamic.Text("World")),
+			dynamic.Put("_edge_inputs", dynamic.Object()),
+			dynamic.Put("_state", dynamic.Object(dynamic.Put("n", s.N), dynamic.Put("log", s.Log))),
+		))
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
