@@ -85,6 +85,8 @@ func (g *generator) pick(s *check.Step) {
 		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
 		if name := g.p.Names.Args[t]; name != "" {
 			args = jen.Id(ident(name))
+		} else if t.In != nil && t.In.Kind == schema.Any {
+			args = jen.Qual(runtimePath, "AnyArgs")
 		}
 		cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(runtimePath, "Dispatch").Call(
 			jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s])), jen.Id(ident(g.p.Names.Tools[t])), jen.Id("args"), args, g.toolResult(t, p.Out)))))

@@ -47,7 +47,10 @@ func (g *generator) workflow() {
 
 // statements are those of the function of a workflow.
 func (g *generator) statements(p *check.Program) []jen.Code {
-	if p.WF.Dynamic != nil {
+	switch {
+	case p.Tokens != nil:
+		return g.tokenBody(p)
+	case p.WF.Dynamic != nil:
 		return g.dynamicBody(p)
 	}
 	return g.body(p)

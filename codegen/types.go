@@ -114,7 +114,7 @@ func fieldName(f *schema.Field) string {
 func structTag(f *schema.Field, defaults bool) jen.Code {
 	name := f.Name
 	switch {
-	case f.Omit && f.Type.Kind == schema.Opt:
+	case f.Omit && f.Type.Kind == schema.Opt && (f.Type.Go == nil || f.Type.Go.Path != dynamicPath):
 		name += ",omitempty"
 	case f.Omit:
 		name += ",omitzero"

@@ -27,6 +27,7 @@ func (d *dumper) dynamic(w *Dynamic) {
 		}
 		d.line("phase", ph.ID.Name, head+":", strings.Join(names, ", "))
 	}
+	d.tokens(w.Tokens)
 }
 
 func dumpFlag(set bool, word string) string {
@@ -80,4 +81,5 @@ func (d *dumper) dynamicNode(n *DynamicNode) {
 	}
 	d.line(dumpFlag(n.JSON, "json"))
 	d.line(dumpOpt("schema", n.Schema))
+	d.token(n.Token)
 }

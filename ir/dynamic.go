@@ -10,10 +10,11 @@ import (
 // data whose shape is known only when it runs. Its nodes are those of the workflow's Body, each with a Node.Dynamic; its
 // state is Workflow.State; its tools are Workflow.Tools. A native workflow has none.
 type Dynamic struct {
-	Dialect     string // openexpertise
+	Dialect     string // openexpertise, yamlgraph
 	Upstream    bool   // --compat upstream: what the engine does wins over what the page says
 	Concurrency int    // nodes at a time; 1: one after the other
 	Phases      []*Phase
+	Tokens      *Tokens // nil: nodes run in phases
 }
 
 // A Phase is a part of the workflow that begins when the one before it has ended.
@@ -55,6 +56,7 @@ type DynamicNode struct {
 	System    *Mixed
 	JSON      bool   // the output of a command is JSON whose keys are written
 	Schema    string // JSON of the schema that a model's answer has to fit; empty: text
+	Token     *Token // nil: nodes run in phases
 }
 
 // Spent is what becomes of a node whose attempts are spent.

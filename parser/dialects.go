@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/native"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -23,6 +24,7 @@ var dialects = []language{
 		return native.Parse(root, f, load, sink)
 	}},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse)},
+	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse)},
 }
 
 // public adapts the reader of a public dialect.

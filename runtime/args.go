@@ -156,6 +156,15 @@ func ArgOpt[T any](a *Args, name string, as func(Value) (T, error)) *T {
 // NoArgs is the input of a tool that takes nothing.
 func NoArgs(*Args) struct{} { return struct{}{} }
 
+// AnyArgs reads the input of a tool that takes whatever it is given. Without arguments it is an empty map.
+func AnyArgs(a *Args) Value {
+	a.found = a.value.Len()
+	if a.value.Kind() == NullKind {
+		return MapValue()
+	}
+	return a.value
+}
+
 func withArticle(k ValueKind) string {
 	switch k {
 	case NullKind:

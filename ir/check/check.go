@@ -36,6 +36,7 @@ type Program struct {
 	Outputs []*Argument
 	Body    *Body
 	Phases  []*DynamicPhase // of a workflow with dynamic data
+	Tokens  *TokenPlan      // of a graph of tokens
 	Flows   []*Program      // sub-workflows, each once, those that are called first
 	Table   []*Step         // the node table: every step of this workflow and, after them, of its sub-workflows
 	Names   *Names

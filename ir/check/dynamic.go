@@ -21,6 +21,9 @@ const DynamicPath = schema.RuntimePath + "/dynamic"
 // dynamic checks a workflow of a dialect whose data is dynamic: that names are real, that nodes have an order, and that
 // what they read and write is declared. What its values are is known when it runs.
 func (c *checker) dynamic() *Program {
+	if c.wf.Dynamic.Tokens != nil {
+		return c.tokens()
+	}
 	p := &Program{WF: c.wf, Input: &schema.Type{Kind: schema.Struct}}
 	c.declareTools()
 	p.State = c.dynamicState()

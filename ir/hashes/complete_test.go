@@ -68,6 +68,9 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Predicate](): []*ir.Predicate{{Op: "const"}},
 	reflect.TypeFor[[]*ir.Node]():      []*ir.Node{{ID: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[[]*ir.Phase]():     []*ir.Phase{{Max: 77}},
+	reflect.TypeFor[*ir.Tokens]():      &ir.Tokens{Start: []ir.Ident{{Name: "another"}}},
+	reflect.TypeFor[*ir.Token]():       &ir.Token{Again: true},
+	reflect.TypeFor[[]*ir.Exit]():      []*ir.Exit{{To: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[[]ir.SourceFile](): []ir.SourceFile{{Text: "another"}},
 }
 
@@ -189,6 +192,9 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.DynamicNode{}, node)
 	covers(t, ir.Route{}, func(r *ir.Route) string { return node(&ir.DynamicNode{Routes: []*ir.Route{r}}) }, "Span")
 	covers(t, ir.Each{}, func(e *ir.Each) string { return node(&ir.DynamicNode{Each: e}) }, "Span")
+	covers(t, ir.Token{}, func(k *ir.Token) string { return node(&ir.DynamicNode{Token: k}) })
+	covers(t, ir.Exit{}, func(e *ir.Exit) string { return node(&ir.DynamicNode{Token: &ir.Token{Exits: []*ir.Exit{e}}}) }, "Span")
+	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) })
 	covers(t, ir.Dynamic{}, func(d *ir.Dynamic) string { return sumOf(func(x *text) { dynamic(x, d) }) })
 	covers(t, ir.Phase{}, func(ph *ir.Phase) string {
 		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Phases: []*ir.Phase{ph}}) })

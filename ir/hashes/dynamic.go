@@ -30,6 +30,7 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 	x.line("system", mixed(d.System))
 	x.mark("json", d.JSON)
 	x.line("schema", d.Schema)
+	token(x, d.Token)
 }
 
 // dynamic writes what a workflow of a dialect says besides its nodes.
@@ -45,6 +46,7 @@ func dynamic(x *text, d *ir.Dynamic) {
 		}
 		x.line("phase", words...)
 	}
+	tokens(x, d.Tokens)
 }
 
 func predicate(p *ir.Predicate) string {

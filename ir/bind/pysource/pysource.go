@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -111,6 +112,10 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		return
 	}
 	r.describe(rd, t, f, sym)
+	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
+		t.Def = &ir.Definition{Name: b.Ref.Name, Span: span, In: in, Async: sym.stmt.Async, Files: w.closure(f.module)}
+		return
+	}
 	foreign.Fill(t, foreign.Signature{
 		Name: b.Ref.Name, Span: span, In: in, Out: out, Open: sym.stmt.Rest, Async: sym.stmt.Async,
 		Description: firstLine(sym.stmt.Doc), Files: w.closure(f.module),

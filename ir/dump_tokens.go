@@ -1,0 +1,34 @@
+package ir
+
+import "strings"
+
+func (d *dumper) tokens(t *Tokens) {
+	if t == nil {
+		return
+	}
+	var names []string
+	for _, id := range t.Start {
+		names = append(names, id.Name)
+	}
+	d.line("start", strings.Join(names, ", "))
+}
+
+func (d *dumper) token(t *Token) {
+	if t == nil {
+		return
+	}
+	d.line("into", t.Key.Name, dumpFlag(t.Again, "again"), [...]string{TokenRaise: "", TokenNull: "on error null", TokenKeep: "on error keep"}[t.OnError])
+	for _, e := range t.Values {
+		d.line("value", e.Key.Name, dumpValue(e.Value))
+	}
+	for _, id := range t.Requires {
+		d.line("requires", id.Name)
+	}
+	for _, x := range t.Exits {
+		when := ""
+		if x.When != nil {
+			when = "when " + x.When.String()
+		}
+		d.line("to", x.To.Name, when)
+	}
+}

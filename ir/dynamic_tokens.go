@@ -1,0 +1,35 @@
+package ir
+
+import "github.com/flowgen-dev/flowgen/ir/source"
+
+// Tokens is a graph whose nodes hand on tokens, as YAMLGraph's do: a node runs whenever one comes, so that it may run again.
+type Tokens struct {
+	Start []Ident // where the first ones go
+}
+
+// A Token is what a node says about the tokens that it hands on, and about what it leaves in the state.
+type Token struct {
+	Key      Ident     // the state field of its result; an empty name: nothing holds it
+	Exits    []*Exit   // in file order; with a condition on one of them the first that holds is taken, else all of them
+	Values   []*Entry  // what a prompt is made of
+	Requires []Ident   // state fields without which it does nothing
+	OnError  TokenFail // what becomes of an error
+	Again    bool      // it runs although its field has a value
+}
+
+// TokenFail is what becomes of an error of a node.
+type TokenFail uint8
+
+// The run ends; or the error goes into the state, and the node's field becomes null or stays.
+const (
+	TokenRaise TokenFail = iota
+	TokenNull
+	TokenKeep
+)
+
+// An Exit is an edge that leaves a node. An empty name of To is the end.
+type Exit struct {
+	To   Ident
+	When *Predicate // nil: always
+	Span source.Span
+}

@@ -1,0 +1,28 @@
+package hashes
+
+import (
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// token writes what a node says about the tokens that it hands on.
+func token(x *text, t *ir.Token) {
+	if t == nil {
+		return
+	}
+	x.line("token", t.Key.Name, strconv.Itoa(int(t.OnError)), strconv.FormatBool(t.Again))
+	for _, e := range t.Values {
+		x.line("value", e.Key.Name, value(e.Value))
+	}
+	x.line("requires", idents(t.Requires)...)
+	for _, e := range t.Exits {
+		x.line("exit", e.To.Name, predicate(e.When))
+	}
+}
+
+func tokens(x *text, t *ir.Tokens) {
+	if t != nil {
+		x.line("start", idents(t.Start)...)
+	}
+}

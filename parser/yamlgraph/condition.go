@@ -1,0 +1,141 @@
+package yamlgraph
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// The language of conditions: comparisons of a path with a constant, joined by `and` and `or`, where `and` binds tighter.
+// There are no parentheses and no `not`.
+
+var (
+	orWord     = regexp.MustCompile(`(?i)\s+or\s+`)
+	andWord    = regexp.MustCompile(`(?i)\s+and\s+`)
+	comparison = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(<=|>=|==|!=|<|>)\s*(.*?)\s*$`)
+	intLit     = regexp.MustCompile(`^-?[0-9]+$`)
+	floatLit   = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
+)
+
+// maxCondition bounds a condition in bytes.
+const maxCondition = 4096
+
+// condition reads a condition; nil after a mistake.
+func (p *parser) condition(n *yamlnode.Node) *ir.Predicate {
+	if _, ok := p.Text(n, "a condition"); !ok {
+		return nil
+	}
+	if len(n.Text.Value) > maxCondition {
+		p.Error(diag.ExprSyntax, dialect.Head(n), "compute it in a python node", "a condition has at most %d characters", maxCondition)
+		return nil
+	}
+	return p.joined("||", orWord, n.Text, 0, len(n.Text.Value), func(lo, hi int) *ir.Predicate {
+		return p.joined("&&", andWord, n.Text, lo, hi, func(lo, hi int) *ir.Predicate { return p.comparison(n.Text, lo, hi) })
+	})
+}
+
+// joined reads parts with a word between them. Words inside of quotes do not join.
+func (p *parser) joined(op string, word *regexp.Regexp, t source.Text, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
+	var out *ir.Predicate
+	add := func(lo, hi int) bool {
+		right := part(lo, hi)
+		if right == nil {
+			return false
+		}
+		if out == nil {
+			out = right
+		} else {
+			out = &ir.Predicate{Op: op, Kids: []*ir.Predicate{out, right}, Span: t.Span}
+		}
+		return true
+	}
+	for _, cut := range word.FindAllStringIndex(t.Value[lo:hi], -1) {
+		from, to := cut[0], cut[1]
+		if quoted(t.Value[lo : lo+from]) {
+			continue
+		}
+		if !add(lo, lo+from) {
+			return nil
+		}
+		return p.rest(op, word, t, out, lo+to, hi, part)
+	}
+	if !add(lo, hi) {
+		return nil
+	}
+	return out
+}
+
+// rest joins what stands after the first word.
+func (p *parser) rest(op string, word *regexp.Regexp, t source.Text, left *ir.Predicate, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
+	right := p.joined(op, word, t, lo, hi, part)
+	if right == nil {
+		return nil
+	}
+	return &ir.Predicate{Op: op, Kids: []*ir.Predicate{left, right}, Span: t.Span}
+}
+
+// quoted reports whether text ends inside of quotes.
+func quoted(text string) bool {
+	var in byte
+	for i := range len(text) {
+		switch c := text[i]; {
+		case in == 0 && (c == '\'' || c == '"'):
+			in = c
+		case c == in:
+			in = 0
+		}
+	}
+	return in != 0
+}
+
+func (p *parser) comparison(t source.Text, lo, hi int) *ir.Predicate {
+	text := t.Value[lo:hi]
+	m := comparison.FindStringSubmatchIndex(text)
+	at := func(i int) source.Span { return t.At(lo+m[2*i], lo+m[2*i+1]) }
+	if m == nil || m[6] == m[7] {
+		help := "write `field == value`; there is no `not` and there are no parentheses"
+		p.Error(diag.ExprSyntax, t.At(lo, max(hi, lo)), help, "this is no comparison of a field with a value")
+		return nil
+	}
+	path := text[m[2]:m[3]]
+	parts := strings.Split(path, ".")
+	for _, name := range parts {
+		if name == "" {
+			p.Error(diag.ExprSyntax, at(1), "", "a path is made of names with points between them")
+			return nil
+		}
+	}
+	p.named(parts[0], at(1))
+	left := &ir.Predicate{Op: "ref", Span: at(1), Ref: &ir.Reference{Text: source.Text{Value: path, Span: at(1)}, Root: "state", Path: parts, Missing: ir.MissingNull}}
+	return &ir.Predicate{Op: text[m[4]:m[5]], Kids: []*ir.Predicate{left, literal(text[m[6]:m[7]], at(3))}, Span: t.At(lo+m[2], lo+m[7])}
+}
+
+// literal is the right side of a comparison. What is nothing else is text.
+func literal(text string, at source.Span) *ir.Predicate {
+	s := &ir.Scalar{Text: source.Text{Value: text, Span: at}, Tag: "!!str"}
+	n := len(text)
+	switch lower := strings.ToLower(text); {
+	case n >= 2 && (text[0] == '\'' || text[0] == '"') && text[n-1] == text[0]:
+		s.Text.Value = text[1 : n-1]
+	case lower == "true" || lower == "false":
+		s.Tag, s.Text.Value = "!!bool", lower
+	case lower == "null" || lower == "none":
+		s.Tag = "!!null"
+	case intLit.MatchString(text):
+		number, _, ok := yamlnode.Number(text)
+		if ok {
+			s.Tag, s.Text.Value = "!!int", number
+		}
+	case floatLit.MatchString(text):
+		number, _, ok := yamlnode.Number(text)
+		if ok {
+			s.Tag, s.Text.Value = "!!float", number
+		}
+	}
+	return &ir.Predicate{Op: "const", Lit: s, Span: at}
+}

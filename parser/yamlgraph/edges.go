@@ -1,0 +1,124 @@
+package yamlgraph
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// edges gives nodes their exits.
+func (p *parser) edges(m dialect.Mapping) {
+	n := m.Get("edges")
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`edges` is a list")
+		return
+	}
+	entered := false
+	for _, it := range n.Items {
+		if e, ok := p.Mapping(it, edgeShape); ok {
+			entered = entered || is(e.Get("from"), start)
+			p.edge(e)
+		}
+	}
+	if !entered {
+		p.Error(diag.BadEdge, m.Key("edges"), "add `{from: START, to: ...}`", "no edge begins at START, so that nothing runs")
+	}
+}
+
+func (p *parser) edge(m dialect.Mapping) {
+	from, ok := p.Text(m.Get("from"), "`from`")
+	if !ok {
+		return
+	}
+	targets := p.targets(m.Get("to"))
+	if len(targets) == 0 {
+		return
+	}
+	if t := m.Get("type"); t != nil && p.Word(t, "the type of an edge", "conditional", "simple") == "conditional" {
+		p.Error(diag.NotSupported, t.Span, "write an edge with a `condition` for each target", "edges that a router chooses from are not compiled")
+		return
+	}
+	switch {
+	case from.Name == end:
+		p.Error(diag.BadEdge, from.Span, "", "no edge begins at END")
+		return
+	case from.Name == start:
+		if m.Get("condition") != nil {
+			p.Warn(diag.IgnoredKey, m.Key("condition"), "remove it", "the engine does not read the condition of an edge from START")
+		}
+		p.wf.Dynamic.Tokens.Start = append(p.wf.Dynamic.Tokens.Start, targets...)
+		return
+	}
+	node := p.nodes[from.Name]
+	if node == nil {
+		p.unknownNode(from)
+		return
+	}
+	var when *ir.Predicate
+	if c := m.Get("condition"); c != nil {
+		if when = p.condition(c); when == nil {
+			return
+		}
+		if p.ofMap(node) || p.ofMap(p.nodes[targets[0].Name]) {
+			p.Warn(diag.IgnoredKey, m.Key("condition"), "put a passthrough node between", "the engine does not read the condition of an edge that enters or leaves a map node")
+			when = nil
+		}
+	}
+	if when != nil && len(targets) > 1 {
+		p.Error(diag.WrongShape, m.Key("to"), "write an edge for each target", "an edge with a condition leads to one node")
+		return
+	}
+	for _, to := range targets {
+		if to.Name == end {
+			to.Name = ""
+		}
+		node.Dynamic.Token.Exits = append(node.Dynamic.Token.Exits, &ir.Exit{To: to, When: when, Span: m.Node.Span})
+	}
+}
+
+func (p *parser) ofMap(n *ir.Node) bool {
+	if n == nil {
+		return false
+	}
+	_, yes := n.Verb.(*ir.Map)
+	return yes
+}
+
+// targets reads the nodes that an edge leads to.
+func (p *parser) targets(n *yamlnode.Node) []ir.Ident {
+	var all []ir.Ident
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yamlnode.Sequence:
+		all = p.Idents(n, "`to`")
+	default:
+		if id, ok := p.Text(n, "`to`"); ok {
+			all = []ir.Ident{id}
+		}
+	}
+	var out []ir.Ident
+	for _, id := range all {
+		switch {
+		case id.Name == start:
+			p.Error(diag.BadEdge, id.Span, "", "no edge leads to START")
+		case id.Name != end && p.nodes[id.Name] == nil:
+			p.unknownNode(id)
+		default:
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (p *parser) unknownNode(id ir.Ident) {
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
+	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
+		diag.Suggest(&d, id.Name, append([]string{end}, p.names...))
+	}
+	p.Report(d)
+}

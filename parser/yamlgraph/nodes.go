@@ -1,0 +1,267 @@
+package yamlgraph
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// nodeSection reads the nodes. Fields that they write are known before references to them are read.
+func (p *parser) nodeSection(m dialect.Mapping) {
+	n := m.Get("nodes")
+	switch {
+	case n == nil:
+		return
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`nodes` is a mapping")
+		return
+	case len(n.Entries) == 0:
+		p.Error(diag.MissingKey, n.Span, "add a node", "a graph has at least one node")
+		return
+	}
+	p.wf.Body.Span = n.Span
+	for _, e := range n.Entries {
+		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		if !idForm.MatchString(strings.ReplaceAll(id.Name, "-", "_")) || id.Name == start || id.Name == end {
+			p.Error(diag.BadName, id.Span, "", "the name of a node begins with a letter or _, goes on with letters, digits, _ and -, and is not START or END")
+			continue
+		}
+		if out := p.node(id, e.Value, false); out != nil {
+			p.nodes[id.Name] = out
+			p.names = append(p.names, id.Name)
+			if out.Verb != nil {
+				p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+			}
+		}
+	}
+}
+
+// node reads a node, nil after a mistake. One that is not compiled has no verb.
+func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "a node is a mapping")
+		return nil
+	}
+	kind, at := "llm", dialect.Head(n)
+	if t := n.Get("type"); t != nil {
+		at = t.Span
+		if kind = p.Word(t, "the type of a node", words...); kind == "" {
+			return nil
+		}
+	}
+	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Token: &ir.Token{Again: true}}}
+	shape := kinds[kind]
+	if shape == nil {
+		p.Error(diag.NotSupported, at, "", "nodes of the type %s are not compiled", kind)
+		return out
+	}
+	m, ok := p.Mapping(n, shape)
+	if !ok {
+		return nil
+	}
+	if inside && kind != "tool_call" {
+		p.Error(diag.NotSupported, at, "", "a map of nodes of the type %s is not compiled", kind)
+		return nil
+	}
+	switch kind {
+	case "tool_call":
+		p.toolCall(m, out, inside)
+	case "python":
+		p.pythonNode(m, out)
+	case "passthrough":
+		p.passthrough(m, out)
+	case "map":
+		p.mapNode(m, out)
+	}
+	return out
+}
+
+// key is the field of a node's result: state_key, or the node's own name when the state has such a field.
+func (p *parser) key(m dialect.Mapping, id ir.Ident) ir.Ident {
+	if k, ok := p.Text(m.Get("state_key"), "`state_key`"); ok {
+		p.field(k, schema.AnyType)
+		return k
+	}
+	return ir.Ident{Name: id.Name, Span: id.Span}
+}
+
+func (p *parser) onError(m dialect.Mapping) ir.TokenFail {
+	n := m.Get("on_error")
+	if n == nil {
+		return ir.TokenRaise
+	}
+	if p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") == "skip" {
+		p.field(ir.Ident{Name: "errors", Span: n.Span}, always["errors"])
+		return ir.TokenNull
+	}
+	if w := n.Text.Value; w == "retry" || w == "fallback" {
+		p.Warn(diag.IgnoredKey, n.Span, "write `skip` or `fail`", "the engine knows %s for nodes that ask a model only: an error ends the run", w)
+	}
+	return ir.TokenRaise
+}
+
+// toolCall reads a node that calls the tool that the state names. The page says that its result goes into the field of
+// the node's own name, the engine takes "result".
+func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
+	if e := m.Get("on_error"); e != nil {
+		p.Warn(diag.IgnoredKey, m.Key("on_error"), "remove it", "errors of a tool_call node are part of its result")
+	}
+	tool, args := m.Get("tool"), m.Get("args")
+	if tool == nil || args == nil {
+		return
+	}
+	v := &ir.ToolChoice{Open: true, Tool: p.value(tool), Span: m.Node.Span}
+	switch {
+	case args.Kind == yamlnode.Sequence:
+		p.WrongShape(args, "`args` is a reference to a mapping, or a mapping")
+		return
+	default:
+		v.Args = p.value(args)
+	}
+	if _, text := v.Args.(*ir.Scalar); text && args.Kind == yamlnode.Scalar {
+		p.Warn(diag.IgnoredKey, args.Span, "write a reference such as `{state.task.args}`", "this is text, and arguments are a mapping")
+	}
+	id := source.Text{Value: "{state.task.id}", Span: out.ID.Span}
+	if p.item == "task" || p.fields["task"] {
+		v.ID = p.reference(id, "task.id")
+	} else {
+		v.ID = &ir.Scalar{Text: id, Tag: "!!null"}
+	}
+	out.Verb = v
+	if inside {
+		if k := m.Get("state_key"); k != nil {
+			p.Text(k, "`state_key`")
+		}
+		return
+	}
+	if m.Get("state_key") == nil {
+		name := out.ID.Name
+		if p.opts.Upstream {
+			name = "result"
+		}
+		out.Dynamic.Token.Key = ir.Ident{Name: name, Span: out.ID.Span}
+		p.field(out.Dynamic.Token.Key, schema.AnyType)
+		p.keyDiffers(out.ID.Span, name)
+		return
+	}
+	out.Dynamic.Token.Key = p.key(m, out.ID)
+}
+
+func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
+	n := m.Get("tool")
+	if n == nil {
+		n = m.Get("function")
+	}
+	if n == nil {
+		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `tool`: the name of a python tool", "a python node needs the key `tool`")
+		return
+	}
+	name, ok := p.Text(n, "`tool`")
+	if !ok {
+		return
+	}
+	if p.tools[name.Name] == nil {
+		if kind, declared := p.kinds[name.Name]; declared && kind != "python" {
+			p.Error(diag.UnknownName, name.Span, "", "tool %q is a %s tool, and a python node calls python tools", name.Name, kind)
+		} else if !declared {
+			p.unknownTool(name)
+		}
+		return
+	}
+	t := out.Dynamic.Token
+	t.OnError = p.onError(m)
+	t.Key = p.key(m, out.ID)
+	out.Verb = &ir.ToolCall{Name: name}
+}
+
+func (p *parser) unknownTool(id ir.Ident) {
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no tool `" + id.Name + "`"}
+	var names []string
+	for _, t := range p.wf.Tools {
+		names = append(names, t.Key.Name)
+	}
+	if len(id.Name) < 100 {
+		diag.Suggest(&d, id.Name, names)
+	}
+	p.Report(d)
+}
+
+// passthrough reads a node that sets fields. One without `output` does nothing.
+func (p *parser) passthrough(m dialect.Mapping, out *ir.Node) {
+	v := &ir.Let{}
+	out.Verb = v
+	n := m.Get("output")
+	if n == nil {
+		p.Warn(diag.IgnoredKey, dialect.Head(m.Node), "add `output`", "the node does nothing: it has no `output`")
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`output` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		if p.named(id.Name, id.Span); !p.fields[id.Name] {
+			out.Dynamic.Writes = append(out.Dynamic.Writes, id) // a node below may add it
+		}
+		v.Fields = append(v.Fields, &ir.Entry{Key: id, Value: p.value(e.Value)})
+	}
+}
+
+// mapNode reads a node that runs another for every item of a list.
+func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
+	if m.Get("on_error") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("on_error"), "remove it", "the engine does not read the on_error of a map node")
+	}
+	if m.Get("state_key") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("state_key"), "remove it: the results go into `collect`", "the engine does not read the state_key of a map node")
+	}
+	as, ok1 := p.Text(m.Get("as"), "`as`")
+	collect, ok2 := p.Text(m.Get("collect"), "`collect`")
+	over := p.over(m.Get("over"))
+	node := m.Get("node")
+	if !ok1 || !ok2 || node == nil {
+		return
+	}
+	if !idForm.MatchString(as.Name) {
+		p.Error(diag.BadName, as.Span, "", "the name of an item is made of letters, digits and _")
+		return
+	}
+	p.field(collect, schema.ListOf(schema.AnyType))
+	p.item = as.Name
+	kind := "llm"
+	if t := node.Get("type"); t != nil {
+		kind = t.Text.Value
+	}
+	sub := p.node(ir.Ident{Name: kind, Span: m.Key("node")}, node, true)
+	p.item = ""
+	if sub == nil || sub.Verb == nil || over == nil {
+		return
+	}
+	sub.Inline = true
+	out.Dynamic.Token.Key = collect
+	out.Verb = &ir.Map{Over: over, As: as, Do: ir.Body{Nodes: []*ir.Node{sub}, Span: node.Span}, Span: m.Node.Span}
+}
+
+// over reads the list of a map: a path, with or without `state.`, with or without braces.
+func (p *parser) over(n *yamlnode.Node) *ir.Reference {
+	id, ok := p.Text(n, "`over`")
+	if !ok {
+		return nil
+	}
+	path := strings.TrimPrefix(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(id.Name, "{"), "}")), "state.")
+	for _, part := range strings.Split(path, ".") {
+		if !idForm.MatchString(part) {
+			p.Error(diag.BadLiteral, id.Span, "write it as `{state.field}`", "`over` is a path into the state")
+			return nil
+		}
+	}
+	r := p.reference(n.Text, path)
+	r.Missing = ir.MissingError
+	return r
+}

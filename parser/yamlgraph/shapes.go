@@ -1,0 +1,56 @@
+package yamlgraph
+
+import "github.com/flowgen-dev/flowgen/parser/dialect"
+
+// The mappings of the dialect. They are open: the engine takes other keys and ignores them.
+var (
+	topShape = &dialect.Shape{What: "a graph", Open: true, Keys: []dialect.Key{
+		{Name: "version", Doc: "not checked"},
+		{Name: "name", Doc: "its name"},
+		{Name: "description", Doc: "what it is for"},
+		{Name: "defaults", Doc: "what prompts are sent with"},
+		{Name: "prompts_relative", Doc: "whether prompts stand below the folder of this file"},
+		{Name: "prompts_dir", Doc: "the folder of the prompts"},
+		{Name: "state", Doc: "fields with their types"},
+		{Name: "tools", Doc: "tools by name"},
+		{Name: "nodes", Required: true, Doc: "nodes by name"},
+		{Name: "edges", Required: true, Doc: "a list of edges, from START to END"},
+		{Name: "loop_limits", Doc: "how often nodes run"},
+		{Name: "checkpointer", Doc: "where the engine keeps what it did"},
+		{Name: "exports", Doc: "files that the engine's command line writes"},
+		{Name: "inputs", Doc: "inputs, for readers"},
+		{Name: "config", Doc: "limits"}, {Name: "data_files", Doc: "files that are loaded into the state"},
+		{Name: "loop_exits", Doc: "where to go when a limit is reached"}, {Name: "verify", Doc: "checks before the end"}, {Name: "observability", Doc: "what is logged"},
+	}}
+	toolShape = &dialect.Shape{What: "a tool", Open: true, Keys: []dialect.Key{
+		{Name: "type", Doc: "shell, python or websearch"},
+		{Name: "description", Doc: "what it does"},
+		{Name: "module", Doc: "of a python tool"}, {Name: "function", Doc: "of a python tool"}, {Name: "path", Doc: "of a python tool or a graph"},
+		{Name: "command", Doc: "of a shell tool"}, {Name: "parse", Doc: "of a shell tool"}, {Name: "timeout", Doc: "of a shell tool"},
+		{Name: "working_dir", Doc: "of a shell tool"}, {Name: "env", Doc: "of a shell tool"}, {Name: "success_codes", Doc: "of a shell tool"}, {Name: "variables", Doc: "of a shell tool"},
+		{Name: "provider", Doc: "of a websearch tool"}, {Name: "max_results", Doc: "of a websearch tool"},
+	}}
+	edgeShape = &dialect.Shape{What: "an edge", Open: true, Keys: []dialect.Key{
+		{Name: "from", Required: true, Doc: "the node it leaves, or START"},
+		{Name: "to", Required: true, Doc: "the node it leads to, or END"},
+		{Name: "condition", Doc: "when it is taken"},
+		{Name: "type", Doc: "conditional, after a router"},
+	}}
+)
+
+// words are the types of nodes.
+var words = []string{"llm", "router", "agent", "tool", "python", "map", "tool_call", "interrupt", "passthrough", "subgraph", "copilot", "race", "pipeline", "interactive_tool"}
+
+// kinds are the keys that each type of node has besides; those without a shape are not compiled.
+var kinds = map[string]*dialect.Shape{
+	"python": nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}),
+	"map": nodeShape("a map node", dialect.Key{Name: "over", Required: true, Doc: "the list"}, dialect.Key{Name: "as", Required: true, Doc: "what an item is called"},
+		dialect.Key{Name: "node", Required: true, Doc: "the node that runs for each item"}, dialect.Key{Name: "collect", Required: true, Doc: "the field of the results"}),
+	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}),
+	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}),
+}
+
+func nodeShape(what string, own ...dialect.Key) *dialect.Shape {
+	common := []dialect.Key{{Name: "type", Doc: "what it does"}, {Name: "state_key", Doc: "the field of its result"}, {Name: "on_error", Doc: "what becomes of an error"}, {Name: "description", Doc: "what it is for"}}
+	return &dialect.Shape{What: what, Open: true, Keys: append(common, own...)}
+}

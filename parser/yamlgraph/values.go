@@ -1,0 +1,110 @@
+package yamlgraph
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+var (
+	wholeRef = regexp.MustCompile(`^\{state\.([A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)\}$`)
+	bareRef  = regexp.MustCompile(`^\{[A-Za-z_][A-Za-z0-9_.]*\}$`)
+)
+
+// value reads what stands for a value: text that is a reference as a whole, or a constant. Text with references inside of
+// it, and references inside of lists and maps, are what the engine takes them for: text.
+func (p *parser) value(n *yamlnode.Node) ir.Value {
+	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!str" {
+		return p.text(n)
+	}
+	return p.constant(n)
+}
+
+func (p *parser) text(n *yamlnode.Node) ir.Value {
+	s := n.Text.Value
+	if m := wholeRef.FindStringSubmatch(s); m != nil {
+		return p.reference(n.Text, m[1])
+	}
+	switch {
+	case strings.HasPrefix(s, "{state.") && strings.HasSuffix(s, "}") && strings.Count(s, "{state.") > 1:
+		p.Warn(diag.IgnoredKey, n.Span, "make one value of them in a python node", "two references in one text are null: the engine reads them as one path")
+		return &ir.Scalar{Text: n.Text, Tag: "!!null"}
+	case strings.HasPrefix(s, "{state.") && strings.HasSuffix(s, "}"):
+		p.Error(diag.NotSupported, n.Span, "compute it in a python node", "an expression that is more than a path is not compiled")
+	case strings.Contains(s, "{state."):
+		p.Warn(diag.IgnoredKey, n.Span, "a reference is the whole text", "this stays text: the engine does not replace references inside of it")
+	case bareRef.MatchString(s):
+		p.Warn(diag.IgnoredKey, n.Span, "write `{state."+strings.Trim(s, "{}")+"}`", "this stays text: a reference begins with `state.`")
+	}
+	return p.constant(n)
+}
+
+// reference is a path into the state, or into the item of the map around.
+func (p *parser) reference(t source.Text, dotted string) *ir.Reference {
+	r := &ir.Reference{Text: t, Root: "state", Path: strings.Split(dotted, "."), Missing: ir.MissingNull}
+	if r.Path[0] == p.item && p.item != "" {
+		r.Root, r.Path = "item", r.Path[1:]
+		return r
+	}
+	p.named(r.Path[0], t.Span)
+	return r
+}
+
+// named makes a field that every state has one of this state, when the file asks for it.
+func (p *parser) named(name string, at source.Span) {
+	if typ := always[name]; typ != nil {
+		p.field(ir.Ident{Name: name, Span: at}, typ)
+	}
+}
+
+// constant reads a value without references.
+func (p *parser) constant(n *yamlnode.Node) ir.Value {
+	switch n.Kind {
+	case yamlnode.Mapping:
+		o := &ir.Object{Span: n.Span}
+		for _, e := range n.Entries {
+			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.inside(e.Value)})
+		}
+		return o
+	case yamlnode.Sequence:
+		l := &ir.List{Span: n.Span}
+		for _, it := range n.Items {
+			l.Items = append(l.Items, p.inside(it))
+		}
+		return l
+	}
+	return p.scalar(n)
+}
+
+func (p *parser) inside(n *yamlnode.Node) ir.Value {
+	if n.Kind == yamlnode.Scalar && strings.Contains(n.Text.Value, "{state.") {
+		p.Warn(diag.IgnoredKey, n.Span, "give the reference a variable of its own", "this stays text: the engine does not look for references in lists and maps")
+	}
+	return p.constant(n)
+}
+
+// scalar reads a constant. Numbers and booleans get the spelling of JSON.
+func (p *parser) scalar(n *yamlnode.Node) *ir.Scalar {
+	s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
+	switch s.Tag {
+	case "!!int", "!!float":
+		text, whole, ok := yamlnode.Number11(n.Text.Value)
+		if !ok {
+			p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
+			text, whole = "0", true
+		}
+		s.Text.Value = text
+		if s.Tag = "!!float"; whole {
+			s.Tag = "!!int"
+		}
+	case "!!bool":
+		v, _ := yamlnode.Bool11(n.Text.Value)
+		s.Text.Value = strconv.FormatBool(v)
+	}
+	return s
+}

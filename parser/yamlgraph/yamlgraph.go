@@ -1,0 +1,236 @@
+// Package yamlgraph reads YAMLGraph files into the IR: graphs whose nodes hand on tokens. Scalars are what PyYAML takes
+// them for. Where the project's page and its engine differ the page holds, or with Options.Upstream the engine; a file that
+// depends on such a place is told so (differences.go is the table).
+package yamlgraph
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Name is the dialect's name.
+const Name = "yamlgraph"
+
+// Is reports whether a tree has the shape of the dialect: nodes by name with a type, a prompt or a state_key, or edges
+// from START or to END.
+func Is(root *yamlnode.Node) bool {
+	for _, other := range []string{"flowgen", "graph", "ir_version", "routes", "agents"} {
+		if root.Entry(other) != nil {
+			return false
+		}
+	}
+	nodes := root.Get("nodes")
+	if nodes == nil || nodes.Kind != yamlnode.Mapping {
+		return false
+	}
+	for _, e := range nodes.Entries {
+		if t := e.Value.Get("type"); e.Value.Entry("prompt") != nil || e.Value.Entry("state_key") != nil || t != nil && t.Kind == yamlnode.Scalar && slices.Contains(words, t.Text.Value) {
+			return e.Value.Entry("config") == nil
+		}
+	}
+	edges := root.Get("edges")
+	if edges == nil || edges.Kind != yamlnode.Sequence {
+		return false
+	}
+	for _, e := range edges.Items {
+		if is(e.Get("from"), start) || is(e.Get("to"), end) {
+			return true
+		}
+	}
+	return false
+}
+
+func is(n *yamlnode.Node, word string) bool {
+	return n != nil && n.Kind == yamlnode.Scalar && n.Text.Value == word
+}
+
+// The names of where a graph begins and ends.
+const (
+	start = "START"
+	end   = "END"
+)
+
+// Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
+// what could be read.
+func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]bool{}}
+	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
+	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
+	if m, ok := p.Mapping(root, topShape); ok {
+		p.graph(m)
+	}
+	return p.wf
+}
+
+type parser struct {
+	*dialect.Reader
+	load   dialect.Loader
+	opts   dialect.Options
+	wf     *ir.Workflow
+	nodes  map[string]*ir.Node
+	names  []string            // of nodes, in file order
+	tools  map[string]*ir.Tool // python tools by name
+	kinds  map[string]string   // the types of all tools
+	fields map[string]bool     // the names of the state's fields
+	item   string              // what the item of the map around is called
+	told   bool                // the note about the field of tool_call nodes is written
+}
+
+// folderName is what a graph without a name is called: as its file, or as the folder of a graph.yaml.
+func folderName(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	if base == "graph" && path.Dir(name) != "." {
+		base = path.Base(path.Dir(name))
+	}
+	if base = strings.Trim(notName.ReplaceAllString(base, "-"), "-"); base == "" {
+		return "graph"
+	}
+	return base
+}
+
+var (
+	idForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+)
+
+func (p *parser) graph(m dialect.Mapping) {
+	if id, ok := p.Text(m.Get("name"), "the name of a graph"); ok {
+		id.Name = strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-") // it names folders and Go packages
+		if id.Name == "" {
+			id.Name = p.wf.Name.Name
+		}
+		p.wf.Name = id
+	}
+	if id, ok := p.Text(m.Get("description"), "the description"); ok {
+		p.wf.Description = strings.TrimSpace(id.Name)
+	}
+	p.refused(m)
+	p.state(m.Get("state"))
+	p.toolSection(m.Get("tools"))
+	p.nodeSection(m)
+	p.edges(m)
+	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
+}
+
+// refused reports the sections that are not compiled, and those that have no effect here.
+func (p *parser) refused(m dialect.Mapping) {
+	for _, key := range []string{"loop_limits", "config", "data_files", "loop_exits", "verify", "observability"} {
+		if m.Get(key) != nil {
+			p.Error(diag.NotSupported, m.Key(key), "", "`%s` is not compiled", key)
+		}
+	}
+	if m.Get("checkpointer") != nil {
+		p.Differs(m.Key("checkpointer"), "keep a journal with --journal, and go on with `resume`", "flowgen does not write to the engine's checkpointer")
+	}
+	if m.Get("exports") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("exports"), "", "the engine exports only with --export, which flowgen does not have")
+	}
+}
+
+var stateTypes = map[string]*schema.Type{
+	"str": schema.StringType, "string": schema.StringType, "int": schema.IntType, "integer": schema.IntType, "float": schema.FloatType,
+	"bool": schema.BoolType, "boolean": schema.BoolType, "list": schema.ListOf(schema.AnyType), "dict": schema.MapOf(schema.AnyType), "any": schema.AnyType,
+}
+
+// state reads the declared fields. A type that the engine does not know is any.
+func (p *parser) state(n *yamlnode.Node) {
+	switch {
+	case n == nil:
+		return
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`state` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		typ := schema.AnyType
+		switch v := e.Value; {
+		case v.Kind == yamlnode.Mapping:
+			p.Error(diag.NotSupported, dialect.Head(v), "write the type alone", "a field with a reducer is not compiled")
+		case v.Kind == yamlnode.Sequence:
+			p.WrongShape(v, "the type of a state field is a word")
+		default:
+			if known := stateTypes[strings.ToLower(v.Text.Value)]; known != nil {
+				typ = known
+			}
+		}
+		p.field(id, typ)
+	}
+}
+
+// field adds a field to the state; one that is there already stays as it is.
+func (p *parser) field(id ir.Ident, typ *schema.Type) {
+	if p.fields[id.Name] {
+		return
+	}
+	p.fields[id.Name] = true
+	if !idForm.MatchString(id.Name) {
+		p.Error(diag.BadName, id.Span, "", "the name of a state field is made of letters, digits and _")
+	}
+	p.wf.State = append(p.wf.State, &ir.State{Name: id, Type: typ, Span: id.Span})
+}
+
+// always are the fields that every state has; one of them stands in the Go when the file names it.
+var always = map[string]*schema.Type{
+	"thread_id": schema.StringType, "current_step": schema.StringType, "error": schema.AnyType, "errors": schema.ListOf(schema.AnyType), "messages": schema.ListOf(schema.AnyType),
+	"started_at": schema.AnyType, "completed_at": schema.AnyType, "input": schema.StringType, "topic": schema.StringType, "style": schema.StringType,
+	"word_count": schema.IntType, "message": schema.StringType,
+}
+
+// toolSection reads the tools. Only python tools can be called by nodes that are compiled.
+func (p *parser) toolSection(n *yamlnode.Node) {
+	switch {
+	case n == nil:
+		return
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`tools` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		m, ok := p.Mapping(e.Value, toolShape)
+		if !ok {
+			continue
+		}
+		key := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		kind := "shell"
+		if t := m.Get("type"); t != nil {
+			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph", "manifest")
+		}
+		if p.kinds[key.Name] = kind; kind == "python" {
+			p.python(m, key)
+		}
+	}
+}
+
+func (p *parser) python(m dialect.Mapping, key ir.Ident) {
+	if m.Get("path") != nil {
+		p.Error(diag.NotSupported, m.Key("path"), "name its `module`", "a python tool with a path is not compiled")
+		return
+	}
+	for _, k := range []string{"module", "function"} {
+		if m.Get(k) == nil {
+			p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `%s`", k)
+		}
+	}
+	module, ok1 := p.Text(m.Get("module"), "`module`")
+	function, ok2 := p.Text(m.Get("function"), "`function`")
+	if !ok1 || !ok2 {
+		return
+	}
+	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: &ir.PythonTool{Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}, File: p.File, Span: key.Span}
+	if d, ok := p.Text(m.Get("description"), "the description"); ok {
+		t.Description = d.Name
+	}
+	p.tools[key.Name] = t
+	p.wf.Tools = append(p.wf.Tools, t)
+}

@@ -1,0 +1,116 @@
+// Package py is what Python thinks of dynamic values: which are equal, and which is less. What is absent is None.
+package py
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// Equal is a == b. Numbers and booleans are equal when their values are: 1 == 1.0 == True.
+func Equal(a, b dynamic.Field) bool { return equal(a.Value(), b.Value()) }
+
+// NotEqual is a != b.
+func NotEqual(a, b dynamic.Field) bool { return !Equal(a, b) }
+
+// Less is a < b; false for values that have no order.
+func Less(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n < 0 }
+
+// LessOrEqual is a <= b; false for values that have no order.
+func LessOrEqual(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n <= 0 }
+
+// Greater is a > b; false for values that have no order.
+func Greater(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n > 0 }
+
+// GreaterOrEqual is a >= b; false for values that have no order.
+func GreaterOrEqual(a, b dynamic.Field) bool {
+	n, ok := compare(a.Value(), b.Value())
+	return ok && n >= 0
+}
+
+// number makes a number of a boolean.
+func number(v runtime.Value) (runtime.Value, bool) {
+	switch v.Kind() {
+	case runtime.BoolKind:
+		if v.Bool() {
+			return runtime.IntValue(1), true
+		}
+		return runtime.IntValue(0), true
+	case runtime.IntKind, runtime.FloatKind:
+		return v, true
+	}
+	return v, false
+}
+
+func equal(a, b runtime.Value) bool {
+	x, numeric := number(a)
+	if y, too := number(b); numeric && too {
+		return numbers(x, y) == 0
+	}
+	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+		return false
+	}
+	switch a.Kind() {
+	case runtime.ListKind:
+		for i := range a.Len() {
+			if !equal(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case runtime.MapKind:
+		for i, key := range a.Keys() {
+			other, ok := b.Get(key)
+			if !ok || !equal(a.Index(i), other) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.Equal(b)
+}
+
+// numbers compares two numbers; integers are compared exactly.
+func numbers(a, b runtime.Value) int {
+	if a.Kind() == runtime.IntKind && b.Kind() == runtime.IntKind {
+		return sign(a.Int(), b.Int())
+	}
+	return sign(a.Float(), b.Float())
+}
+
+func sign[T int64 | float64 | string](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// maxDepth bounds the nesting of lists that are compared.
+const maxDepth = 200
+
+// compare orders numbers, texts and lists; ok is false for anything else.
+func compare(a, b runtime.Value) (n int, ok bool) { return order(a, b, 0) }
+
+func order(a, b runtime.Value, depth int) (n int, ok bool) {
+	x, numeric := number(a)
+	if y, too := number(b); numeric && too {
+		return numbers(x, y), true
+	}
+	if a.Kind() != b.Kind() || depth > maxDepth {
+		return 0, false
+	}
+	switch a.Kind() {
+	case runtime.StringKind:
+		return sign(a.String(), b.String()), true // UTF-8 has the order of code points
+	case runtime.ListKind:
+		for i := range min(a.Len(), b.Len()) {
+			if !equal(a.Index(i), b.Index(i)) {
+				return order(a.Index(i), b.Index(i), depth+1)
+			}
+		}
+		return sign(int64(a.Len()), int64(b.Len())), true
+	}
+	return 0, false
+}

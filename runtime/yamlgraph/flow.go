@@ -1,0 +1,97 @@
+// Package yamlgraph runs the nodes of YAMLGraph files: what they leave in the state, the results of tools that the state
+// names, and maps. Generated code holds the order of the nodes, their conditions and what they are given.
+//
+// Everything goes through runtime.Call and Map, so that runs can be recorded, replayed and resumed.
+package yamlgraph
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
+type Flow struct {
+	slots []dynamic.Slot
+	aside bool // writes wait for Join
+	late  []runtime.Entry
+	steps int
+}
+
+// End is where a graph ends.
+const End = ""
+
+// New makes a Flow that writes to the slots. A slot that appends takes the items of lists.
+func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
+
+// Aside is the flow for a node that runs beside others: what it writes waits for Join, so that none of them sees what
+// another has written, and the state does not depend on which of them ends first.
+func (f *Flow) Aside() *Flow { return &Flow{slots: f.slots, aside: true} }
+
+// Join writes what nodes that ran side by side have written, in the order given.
+func (f *Flow) Join(aside ...*Flow) {
+	for _, a := range aside {
+		for _, w := range a.late {
+			f.write(w.Key, w.Value)
+		}
+	}
+}
+
+// write changes a field. What no slot holds is dropped, as the engine does.
+func (f *Flow) write(key string, v runtime.Value) {
+	if f.aside {
+		f.late = append(f.late, runtime.Entry{Key: key, Value: v})
+		return
+	}
+	for i := range f.slots {
+		s := &f.slots[i]
+		if s.Name != key {
+			continue
+		}
+		if s.Merge == dynamic.Append {
+			v = inOrder(joined(s.Field.Value(), v))
+		}
+		*s.Field = dynamic.Of(v)
+		return
+	}
+}
+
+// joined adds the items of a list to those of another. What is no list is one item.
+func joined(old, more runtime.Value) runtime.Value {
+	var all []runtime.Value
+	for _, v := range []runtime.Value{old, more} {
+		switch v.Kind() {
+		case runtime.NullKind:
+		case runtime.ListKind:
+			for i := range v.Len() {
+				all = append(all, v.Index(i))
+			}
+		default:
+			all = append(all, v)
+		}
+	}
+	return runtime.ListValue(all...)
+}
+
+func (f *Flow) step(n *runtime.Node) { f.write("current_step", runtime.StringValue(n.ID)) }
+
+// maxSteps is how many steps the engine takes at most.
+const maxSteps = 25
+
+// Step counts a step of a graph with a cycle that has come to node n. The error says that there were too many.
+func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
+	if f.steps++; f.steps <= maxSteps {
+		return nil
+	}
+	return r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "Recursion limit of %d reached without hitting a stop condition", maxSteps))
+}
+
+// Set writes fields. One whose value is missing or null stays as it is.
+func (f *Flow) Set(n *runtime.Node, entries ...dynamic.Entry) {
+	v := dynamic.Object(entries...).Value()
+	for i, key := range v.Keys() {
+		if value := v.Index(i); !value.IsNull() {
+			f.write(key, value)
+		}
+	}
+	f.step(n)
+}

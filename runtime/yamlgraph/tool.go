@@ -1,0 +1,124 @@
+package yamlgraph
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Choice is the function that calls the tool of a name, which the generator writes.
+type Choice func(*runtime.Run, string, *runtime.Args) (runtime.Value, error)
+
+// Choose calls the tool that data names. The result is a map that says what became of the call, whatever became of it
+// (Tool Call Nodes, Result Structure). The error is one of the run.
+func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (runtime.Value, error) {
+	name := tool.Value().String()
+	switch tool.Value().Kind() {
+	case runtime.StringKind:
+	case runtime.NullKind:
+		name = "None"
+	default:
+		if b, err := tool.Value().MarshalJSON(); err == nil {
+			name = string(b)
+		}
+	}
+	out, err := runtime.Choose(r, n, id.Value(), name, runtime.ValueArgs(args.Value()), call)
+	if err != nil {
+		return runtime.Value{}, err
+	}
+	message := runtime.Null()
+	if out.Error != nil {
+		message = runtime.StringValue(*out.Error)
+	}
+	return runtime.MapValue(
+		runtime.Entry{Key: "task_id", Value: out.TaskID}, runtime.Entry{Key: "tool", Value: tool.Value()}, runtime.Entry{Key: "success", Value: runtime.BoolValue(out.Success)},
+		runtime.Entry{Key: "result", Value: out.Result}, runtime.Entry{Key: "error", Value: message},
+	), nil
+}
+
+var exceptionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*: `)
+
+// ChooseUpstream is Choose with the rules of the engine: what is no mapping stands for no arguments, and the text of an
+// exception comes without its name.
+func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (runtime.Value, error) {
+	if args.Value().Kind() != runtime.MapKind {
+		args = dynamic.Null()
+	}
+	return Choose(r, n, id, tool, args, func(r *runtime.Run, name string, a *runtime.Args) (runtime.Value, error) {
+		v, err := call(r, name, a)
+		var te *runtime.ToolError
+		if err == nil || runtime.Skipped(err) != nil || !errors.As(err, &te) || te.Code != runtime.Unknown {
+			return v, err
+		}
+		if _, unknown := strings.CutPrefix(te.Message, "Unknown tool: "); unknown {
+			return v, err
+		}
+		plain := *te
+		plain.Message = exceptionName.ReplaceAllString(te.Message, "")
+		return v, r.Fail(n, &plain)
+	})
+}
+
+// ToolCall runs a tool_call node: the result of Choose goes into a field.
+func (f *Flow) ToolCall(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+	v, err := Choose(r, n, id, tool, args, call)
+	return f.put(n, key, v, err)
+}
+
+// ToolCallUpstream is ToolCall with ChooseUpstream.
+func (f *Flow) ToolCallUpstream(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+	v, err := ChooseUpstream(r, n, id, tool, args, call)
+	return f.put(n, key, v, err)
+}
+
+func (f *Flow) put(n *runtime.Node, key string, v runtime.Value, err error) error {
+	if err == nil {
+		f.write(key, v)
+		f.step(n)
+	}
+	return err
+}
+
+// A Policy is what becomes of a node whose function raises.
+type Policy uint8
+
+// The run ends, or the node's field becomes null and the error goes into errors.
+const (
+	Raise Policy = iota
+	Null
+)
+
+// Python runs a python node: its function is called with the state. A mapping that it returns is what the node writes,
+// anything else goes into the field key.
+func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, state dynamic.Field) error {
+	v, err := runtime.Call(r, n, t, state.Value())
+	switch {
+	case err != nil && (p == Raise || runtime.Skipped(err) != nil):
+		return err
+	case err != nil:
+		f.write(key, runtime.Null())
+		f.write("errors", runtime.ListValue(entry(n, err)))
+	case v.Kind() == runtime.MapKind:
+		for i, k := range v.Keys() {
+			f.write(k, v.Index(i))
+		}
+	default:
+		f.write(key, v)
+	}
+	f.step(n)
+	return nil
+}
+
+// entry is an error in the state.
+func entry(n *runtime.Node, err error) runtime.Value {
+	kind, message := "UNKNOWN", err.Error()
+	var te *runtime.ToolError
+	if errors.As(err, &te) {
+		kind, message = string(te.Code), te.Message
+	}
+	return runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue(kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(message)},
+		runtime.Entry{Key: "node", Value: runtime.StringValue(n.ID)})
+}
