@@ -16,7 +16,10 @@ func NotEqual(a, b dynamic.Field) bool { return !Equal(a, b) }
 func Less(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n < 0 }
 
 // LessOrEqual is a <= b; false for values that have no order.
-func LessOrEqual(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n <= 0 }
+func LessOrEqual(a, b dynamic.Field) bool {
+	n, ok := compare(a.Value(), b.Value())
+	return ok && n <= 0
+}
 
 // Greater is a > b; false for values that have no order.
 func Greater(a, b dynamic.Field) bool { n, ok := compare(a.Value(), b.Value()); return ok && n > 0 }
