@@ -101,8 +101,8 @@ const forbidden = `
 	}
 `
 
-// instrumented builds a package of this module in which the clock and random numbers can be forbidden.
-func instrumented(t *testing.T, pkg string) string {
+// instrumented builds programs of this module in which the clock and random numbers can be forbidden, into a folder.
+func instrumented(t *testing.T, pkgs ...string) string {
 	t.Helper()
 	root := goEnv("GOROOT")
 	replace := map[string]string{}
@@ -137,14 +137,15 @@ func instrumented(t *testing.T, pkg string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, exe := filepath.Join(dir, "overlay.json"), filepath.Join(dir, filepath.Base(pkg))
+	config := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(config, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-overlay", config, "-o", exe, pkg).CombinedOutput(); err != nil {
+	args := append([]string{"build", "-overlay", config, "-o", dir + string(filepath.Separator)}, pkgs...)
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return exe
+	return dir
 }
 
 // P35: a replay opens no socket, starts no process, and reads neither the clock nor random numbers: a workflow with
@@ -153,7 +154,7 @@ func TestReplayReachesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and much of the standard library")
 	}
-	exe := instrumented(t, "../../examples/triage")
+	exe := filepath.Join(instrumented(t, "../../examples/triage"), "triage")
 	h, err := host.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -185,5 +186,48 @@ func TestReplayReachesNothing(t *testing.T) {
 	_, complaints, _, err = offline([]string{key, "CRASH_FORBIDDEN=1"}, exe, "run", "--quiet", "--runs", folder.Dir(), "--input", input)
 	if err == nil || !bytes.Contains(complaints, []byte("the clock is read")) && !bytes.Contains(complaints, []byte("random")) {
 		t.Errorf("a run without a clock: %v\n%s", err, complaints)
+	}
+}
+
+// The same for the other examples, with tools of every kind: what they call when they run is not there when they are
+// replayed.
+func TestReplaysReachNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs and much of the standard library")
+	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"hello", "release-notes", "api-report", "incident"}
+	pkgs := make([]string, len(names))
+	for i, name := range names {
+		pkgs[i] = "../../examples/" + name
+	}
+	dir := instrumented(t, pkgs...)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			if name == "incident" && os.Getenv("CI") == "" {
+				for _, program := range []string{"python3", "node"} {
+					if _, err := exec.LookPath(program); err != nil {
+						t.Skip("needs ", program)
+					}
+				}
+			}
+			kept := t.TempDir()
+			exe := filepath.Join(dir, name)
+			cmd := exec.Command(exe, "run", "--quiet", "--runs", kept)
+			cmd.Dir = filepath.Join(examples, name)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			want, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			out, complaints, _, err := offline([]string{"CRASH_FORBIDDEN=1"}, exe, "replay", "latest", "--quiet", "--runs", kept)
+			if err != nil || !bytes.Equal(out, want) {
+				t.Errorf("%v: %s\n%s", err, out, complaints)
+			}
+		})
 	}
 }

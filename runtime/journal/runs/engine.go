@@ -125,7 +125,7 @@ func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal) *Engi
 	return e
 }
 
-// ID returns the run's name.
+// ID returns the run's name. It is final when the run has begun.
 func (e *Engine) ID() string { return e.id }
 
 // Begin implements runtime.Beginner.
@@ -159,20 +159,41 @@ func (e *Engine) Start(r *runtime.Run) error {
 		}
 		return e.append(journal.EncodeResume(time.Since(e.base), h, e.again), false)
 	}
-	name := e.folder.log(e.id)
-	if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
+	var err error
+	if e.log, err = e.create(); err != nil {
 		return unavailable(err)
 	}
-	log, _, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
-	if err != nil {
-		return unavailable(err)
-	}
-	e.log = log
 	if e.header.Input, err = r.EncodeInput(); err != nil {
 		return unavailable(err)
 	}
 	e.header.Tenant = r.Tenant()
 	return e.append(journal.EncodeHeader(e.header), false)
+}
+
+// create makes the log of a new run. A name that another run has, which began in the same millisecond and drew the same
+// number, is not taken.
+func (e *Engine) create() (*wal.Log, error) {
+	const tries = 10
+	for n := 1; ; n++ {
+		name := e.folder.log(e.id)
+		if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
+			return nil, err
+		}
+		log, found, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
+		switch {
+		case err == nil && len(found.Lines) == 0:
+			return log, nil
+		case err == nil:
+			if err = log.Close(); err != nil {
+				return nil, err
+			}
+			err = wal.ErrLocked
+		}
+		if n == tries || !errors.Is(err, wal.ErrLocked) {
+			return nil, err
+		}
+		e.id = newID(e.header.Workflow, e.folder.opts.Now())
+	}
 }
 
 // Finish implements runtime.Finisher: it writes how the run ended and closes the journal.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -49,12 +48,6 @@ func (f *Folder) Last(ctx context.Context, q runtime.LastCall) ([]byte, error) {
 		}
 	}
 	return nil, nil
-}
-
-// idPrefix is how the ids of all runs of a workflow begin.
-func idPrefix(workflow string) string {
-	id := newID(workflow, time.Time{})
-	return strings.TrimSuffix(id, when(id))
 }
 
 // lastOf is the output of the last successful call that q asks for, in the order in which calls ended.

@@ -121,11 +121,15 @@ var strange = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 // newID makes the name of a run: the workflow's, the time to the millisecond and a random number, so that names sort by
 // time and two runs that begin together differ.
 func newID(workflow string, now time.Time) string {
-	name := strings.Trim(strange.ReplaceAllString(workflow, "_"), "-")
-	name = cmp.Or(name[:min(len(name), 80)], "run")
 	var b [2]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return name + "-" + strings.Replace(now.UTC().Format(stamp), ".", "", 1) + "-" + hex.EncodeToString(b[:])
+	return idPrefix(workflow) + strings.Replace(now.UTC().Format(stamp), ".", "", 1) + "-" + hex.EncodeToString(b[:])
+}
+
+// idPrefix is how the names of all runs of a workflow begin.
+func idPrefix(workflow string) string {
+	name := strings.Trim(strange.ReplaceAllString(workflow, "_"), "-")
+	return cmp.Or(name[:min(len(name), 80)], "run") + "-"
 }
 
 // Run is what a list says about a run.
@@ -185,7 +189,7 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		case !e.IsDir() || !idPattern.MatchString(id):
 		case id == name:
 			return id, nil
-		case latest && (workflow == "" || strings.HasPrefix(id, idPrefix(workflow))),
+		case latest && (workflow == "" || strings.TrimSuffix(id, when(id)) == idPrefix(workflow)),
 			!latest && name != "" && strings.HasPrefix(id, name):
 			found = append(found, id)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -446,6 +447,52 @@ func TestNames(t *testing.T) {
 		if _, _, err := f.Resume(info, name, runs.Continue{}); err == nil {
 			t.Errorf("Resume(%q) works", name)
 		}
+	}
+}
+
+// Many runs that begin in the same millisecond each have a journal of their own.
+func TestManyAtOnce(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	f := runs.Open(t.TempDir(), runs.Options{Now: func() time.Time { return at }, Sync: runs.Off})
+	const many = 1000 // of 65,536 names: without care about 7 runs would meet another
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range many / 8 {
+				if _, err := new(world).run(t.Context(), "a", runtime.WithEngines(f.Record)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	list, err := f.List()
+	if err != nil || len(list) != many {
+		t.Fatal(len(list), err)
+	}
+	for _, r := range list {
+		if r.Outcome != journal.Succeeded {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A workflow whose name begins like another's has its own latest run.
+func TestLatestOfTwo(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	e := f.New(info)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond)
+	longer := *info
+	longer.Name = "w-longer"
+	other := f.New(&longer)
+	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(other)); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := f.Find("w", "latest"); err != nil || id != e.ID() {
+		t.Errorf("%s, %v, want %s", id, err, e.ID())
 	}
 }
 
