@@ -16,15 +16,17 @@ type language struct {
 	name  string
 	is    func(root *yamlnode.Node) bool // whether a tree has the shape of the dialect
 	parse func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow
+
+	schema func() []byte // nil: there is none
 }
 
 // dialects in the order in which they are tried. A dialect is a folder and a line here.
 var dialects = []language{
 	{"native", func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
 		return native.Parse(root, f, load, sink)
-	}},
-	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse)},
-	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse)},
+	}, native.JSONSchema},
+	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema},
+	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil},
 }
 
 // public adapts the reader of a public dialect.

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
-	return &cobra.Command{
+	dialect := "native"
+	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of workflow files, for editors",
 		Long: "Schema prints the shape of *" + suffix + " files as a JSON Schema (draft 7), written from the table that the\n" +
@@ -20,8 +23,15 @@ func (a *app) schemaCommand() *cobra.Command {
 			"    # yaml-language-server: $schema=.flowgen/schema.json",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.stdout.Write(parser.JSONSchema())
+			text := parser.JSONSchemaOf(dialect)
+			if text == nil {
+				return usage("--dialect is one of %s, not %q", strings.Join(parser.SchemaDialects(), ", "), dialect)
+			}
+			_, err := a.stdout.Write(text)
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&dialect, "dialect", dialect, "one of "+strings.Join(parser.SchemaDialects(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.SchemaDialects(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
 }

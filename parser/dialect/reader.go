@@ -71,6 +71,7 @@ type Key struct {
 	Name     string
 	Required bool
 	Doc      string // one line, a noun phrase
+	Form     Form   // for JSONSchema
 }
 
 // A Shape is a mapping of the dialect.
