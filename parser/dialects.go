@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/native"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
+	"github.com/flowgen-dev/flowgen/parser/stargraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -27,6 +28,10 @@ var dialects = []language{
 	}, native.JSONSchema},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema},
 	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil},
+	}},
+	{stargraph.Name, stargraph.Is, public(stargraph.Parse)},
+	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse)},
+	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse)},
 }
 
 // public adapts the reader of a public dialect.

@@ -24,6 +24,8 @@ type Loader interface {
 	Text(from *source.File, ref ir.Ident) (f *source.File, ok bool)
 	// Flow parses a workflow of any dialect, nil when it cannot be read.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
+	// Bindings adds the tools of flowgen.bindings.yaml beside the workflow to it, if there is such a file.
+	Bindings(wf *ir.Workflow)
 }
 
 // A Reader reads the tree of one file. Only the first 500 mistakes are reported.

@@ -1,0 +1,25 @@
+package parser
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/native"
+)
+
+// bindingsName is the file beside a workflow of a public dialect that says what the tools it names are: a library of the
+// native language.
+const bindingsName = "flowgen.bindings.yaml"
+
+// Bindings implements dialect.Loader.
+func (l *loader) Bindings(wf *ir.Workflow) {
+	name := path.Join(path.Dir(wf.File.Name), bindingsName)
+	if _, err := l.files.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if t := l.read(name, ir.Ident{Name: bindingsName}); t != nil && t.root != nil {
+		native.Library(t.root, t.file, wf, l, l.sink)
+	}
+}

@@ -1,0 +1,24 @@
+package stargraph
+
+// A Difference is a place where the project's page and its engine differ, or where flowgen and the engine do.
+type Difference struct {
+	Point, Documented, Upstream string
+	Told                        string // when a file is told; empty: never
+}
+
+// Differences lists them.
+var Differences = []Difference{
+	{"`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "a note, on a graph of this form"},
+	{"a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""},
+	{"capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", ""},
+	{"what a tool returns", "stays as it is", "control characters are removed and text is escaped for HTML", ""},
+	{"`nautilus.broker_request@1` without a broker", "PROVIDER_ERROR", "StargraphRuntimeError", ""},
+	{"recording", "every call is recorded, by the tool's full key", "nothing is", ""},
+}
+
+// differences notes where this file depends on one of them.
+func (p *parser) differences() {
+	if p.form == page && p.opts.Upstream {
+		p.Differs(p.wf.Name.Span, "write an IR document or the authoring format to run it there", "the engine does not read this form")
+	}
+}

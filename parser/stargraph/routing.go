@@ -1,0 +1,333 @@
+package stargraph
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A rule leads from one node to another, or to the end, when a field has a value.
+type rule struct {
+	field  *field      // nil: always
+	value  source.Text // as text
+	target ir.Ident    // empty: the run ends
+	span   source.Span
+}
+
+// branches reports whether some node may not run.
+func (p *parser) branches() bool {
+	for _, x := range p.list {
+		if len(x.rules) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// routing reads rules or routes.
+func (p *parser) routing(m dialect.Mapping) {
+	switch p.form {
+	case document:
+		p.rules(m.Get("rules"))
+	case authoring:
+		p.routes(m.Get("routes"))
+	}
+}
+
+// routes reads `source: target` and `source: {verdict: target}`.
+func (p *parser) routes(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`routes` is a mapping from nodes to what comes next")
+		return
+	}
+	for _, e := range n.Entries {
+		x := p.from(ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span})
+		if e.Value.Kind == yamlnode.Mapping {
+			verdict := p.fields["verdict"]
+			if verdict == nil || !verdict.route {
+				p.Error(diag.UnknownName, e.Key.Span, "declare it: `verdict: {type: str, route: true}`", "routes by value need the state field `verdict` with `route: true`")
+				continue
+			}
+			for _, c := range e.Value.Entries {
+				p.add(x, &rule{field: verdict, value: c.Key.Text, span: c.Key.Span}, c.Value, "done")
+			}
+			continue
+		}
+		p.add(x, &rule{span: e.Key.Span}, e.Value, "done")
+	}
+}
+
+// add gives a node a rule whose target is read from n.
+func (p *parser) add(x *node, r *rule, n *yamlnode.Node, end string) {
+	id, ok := p.Text(n, "the next node")
+	if !ok || x == nil {
+		return
+	}
+	if id.Name != end || p.byID[end] != nil {
+		if p.from(id) == nil {
+			return
+		}
+		r.target = id
+	}
+	p.addRule(x, r)
+}
+
+func (p *parser) addRule(x *node, r *rule) {
+	if r.field != nil && r.field.typ.Kind != schema.String {
+		p.Error(diag.NotSupported, r.span, "", "only fields of the type str are tested by routes, and %s is not one", r.field.id.Name)
+		return
+	}
+	x.rules = append(x.rules, r)
+}
+
+// from is a node by its id.
+func (p *parser) from(id ir.Ident) *node {
+	if x := p.byID[id.Name]; x != nil {
+		return x
+	}
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
+	var names []string
+	for _, x := range p.list {
+		names = append(names, x.id.Name)
+	}
+	if len(id.Name) < 100 {
+		diag.Suggest(&d, id.Name, names)
+	}
+	p.Report(d)
+	return nil
+}
+
+// rules reads the rules of an IR document.
+func (p *parser) rules(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`rules` is a list")
+		return
+	}
+	ids := map[string]source.Span{}
+	for _, it := range n.Items {
+		m, ok := p.Mapping(it, ruleShape)
+		if !ok {
+			continue
+		}
+		id, _ := p.Text(m.Get("id"), "the id of a rule")
+		if first, dup := ids[id.Name]; dup && id.Name != "" {
+			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "there are two rules `" + id.Name + "`", Related: []diag.Related{{Span: first, Message: "the first is here"}}})
+		}
+		ids[id.Name] = id.Span
+		if x, r := p.when(m); x != nil {
+			p.then(x, r, m)
+		}
+	}
+}
+
+// when reads the facts that a rule asks for: after which node it is looked at, and which value a field has.
+func (p *parser) when(m dialect.Mapping) (*node, *rule) {
+	n := m.Get("when")
+	switch {
+	case n == nil:
+		p.Error(diag.NotSupported, dialect.Head(m.Node), "write `when: {node: ...}`", "a rule that says no node is not compiled")
+		return nil, nil
+	case n.Kind == yamlnode.Scalar:
+		return p.clips(n)
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`when` is a mapping or text")
+		return nil, nil
+	}
+	var x *node
+	r := &rule{span: dialect.Head(n)}
+	at := n.Get("node")
+	if at == nil {
+		p.Error(diag.NotSupported, dialect.Head(n), "add `node`", "a rule that says no node is not compiled")
+		return nil, nil
+	}
+	if id, ok := p.Text(at, "`node`"); ok {
+		x = p.from(id)
+	}
+	for _, e := range n.Entries {
+		name := e.Key.Text.Value
+		if name == "node" {
+			continue
+		}
+		if r.field != nil {
+			p.Error(diag.NotSupported, e.Key.Span, "test one field", "a rule that tests several fields is not compiled")
+			return nil, nil
+		}
+		if e.Value.Kind != yamlnode.Scalar {
+			p.WrongShape(e.Value, "the value of a field is a scalar")
+			return nil, nil
+		}
+		if r.field = p.read(ir.Ident{Name: name, Span: e.Key.Span}, schema.StringType); r.field == nil {
+			return nil, nil
+		}
+		r.value = e.Value.Text
+	}
+	return x, r
+}
+
+var (
+	clipsNode  = regexp.MustCompile(`^\s*(?:\?[A-Za-z][A-Za-z0-9_-]*\s*<-\s*)?\(\s*node-id\s+\(\s*id\s+"?([a-z0-9][a-z0-9_\-.]*)"?\s*\)\s*\)\s*`)
+	clipsField = regexp.MustCompile(`^(?:\?[A-Za-z][A-Za-z0-9_-]*\s*<-\s*)?\(\s*([A-Za-z_][A-Za-z0-9_-]*)\s+\(\s*value\s+"([^"\\]*)"\s*\)\s*\)\s*$`)
+)
+
+// clips reads the two patterns of CLIPS that say the same as a mapping: a node, and perhaps the value of one field.
+func (p *parser) clips(n *yamlnode.Node) (*node, *rule) {
+	t := n.Text
+	m := clipsNode.FindStringSubmatchIndex(t.Value)
+	if m == nil {
+		p.Error(diag.NotSupported, dialect.Head(n), "write `when: {node: ...}`", "this pattern is not compiled: only (node-id (id X)) and (field (value \"x\")) are")
+		return nil, nil
+	}
+	x := p.from(ir.Ident{Name: t.Value[m[2]:m[3]], Span: t.At(m[2], m[3])})
+	r := &rule{span: dialect.Head(n)}
+	rest := t.Value[m[1]:]
+	if rest == "" {
+		return x, r
+	}
+	f := clipsField.FindStringSubmatchIndex(rest)
+	if f == nil {
+		p.Error(diag.NotSupported, t.At(m[1], len(t.Value)), "write `when: {node: ..., field: value}`", "this pattern is not compiled: only (node-id (id X)) and (field (value \"x\")) are")
+		return nil, nil
+	}
+	name := strings.ReplaceAll(rest[f[2]:f[3]], "-", "_")
+	if r.field = p.read(ir.Ident{Name: name, Span: t.At(m[1]+f[2], m[1]+f[3])}, schema.StringType); r.field == nil {
+		return nil, nil
+	}
+	r.value = source.Text{Value: rest[f[4]:f[5]], Span: t.At(m[1]+f[4], m[1]+f[5]), Opaque: true}
+	return x, r
+}
+
+// then reads what a rule does. A rule with anything else than goto and halt is dropped by the engine.
+func (p *parser) then(x *node, r *rule, m dialect.Mapping) {
+	n := m.Get("then")
+	switch {
+	case n == nil || n.Kind == yamlnode.Sequence && len(n.Items) == 0:
+		p.Warn(diag.IgnoredKey, dialect.Head(m.Node), "remove it", "a rule without `then` does nothing")
+		return
+	case n.Kind != yamlnode.Sequence:
+		p.WrongShape(n, "`then` is a list")
+		return
+	}
+	var halt, next *rule
+	for _, it := range n.Items {
+		kind := it.Get("kind")
+		if it.Kind != yamlnode.Mapping || kind == nil || kind.Kind != yamlnode.Scalar {
+			p.WrongShape(it, "an action is a mapping with the key `kind`")
+			return
+		}
+		shape := actions[kind.Text.Value]
+		if shape == nil {
+			switch kind.Text.Value {
+			case "parallel", "retry", "assert", "retract", "interrupt":
+				p.Error(diag.NotSupported, kind.Span, "remove the rule", "the engine's router drops a rule with the action %s, and it is not compiled", kind.Text.Value)
+			default:
+				p.Word(kind, "the kind of an action", "goto", "halt", "parallel", "retry", "assert", "retract", "interrupt")
+			}
+			return
+		}
+		a, _ := p.Mapping(it, shape)
+		one := *r
+		if kind.Text.Value == "halt" {
+			halt = &one
+			continue
+		}
+		id, ok := p.Text(a.Get("target"), "`target`")
+		if !ok || p.from(id) == nil {
+			return
+		}
+		if one.target = id; next == nil {
+			next = &one
+		}
+	}
+	if halt != nil {
+		next = halt
+	}
+	p.addRule(x, next)
+}
+
+// edges makes edges of the rules of every node, and of the order of the file where none holds. A halt counts before a
+// goto.
+func (p *parser) edges() {
+	for i, x := range p.list {
+		var next ir.Ident
+		if i+1 < len(p.list) {
+			next = p.list[i+1].id
+		}
+		p.leave(x, next)
+	}
+}
+
+// leave makes the edges that lead from a node.
+func (p *parser) leave(x *node, next ir.Ident) {
+	var halts, gotos, all []*rule
+	for _, r := range x.rules {
+		if r.target.Name == "" {
+			halts = append(halts, r)
+		} else {
+			gotos = append(gotos, r)
+		}
+	}
+	all = append(halts, gotos...)
+	e := &ir.Edge{From: x.id, Span: x.id.Span}
+	seen := map[string]bool{}
+	var on *field
+	for _, r := range all {
+		if r.field == nil {
+			next = r.target // what comes after it is never looked at
+			e.Span = r.span
+			if r.target.Name == "" && len(gotos) > 0 && on == nil {
+				break
+			}
+			break
+		}
+		if on != nil && on != r.field {
+			p.Error(diag.NotSupported, r.span, "test one field", "rules of one node that test several fields are not compiled")
+			return
+		}
+		on = r.field
+		if seen[r.value.Value] {
+			continue
+		}
+		seen[r.value.Value] = true
+		target := r.target
+		if target.Name == "" {
+			target = ir.Ident{Name: "end", Span: r.span}
+		}
+		e.Cases = append(e.Cases, &ir.Case{Value: &ir.Scalar{Text: r.value, Tag: "!!str"}, To: []ir.Ident{target}})
+		p.back(x, r)
+	}
+	if next.Name != "" && p.byID[next.Name].index <= x.index {
+		p.back(x, &rule{target: next, span: e.Span})
+	}
+	switch {
+	case on == nil && next.Name == "":
+		return
+	case on == nil:
+		e.To = []ir.Ident{next}
+	default:
+		e.Switch = reference(e.Span, on.path())
+		if next.Name == "" {
+			next = ir.Ident{Name: "end", Span: e.Span}
+		}
+		e.Default = []ir.Ident{next}
+	}
+	p.wf.Body.Edges = append(p.wf.Body.Edges, e)
+}
+
+// back reports a rule that leads to where the run has been.
+func (p *parser) back(x *node, r *rule) {
+	if to := p.byID[r.target.Name]; to != nil && to.index <= x.index {
+		p.Error(diag.NotSupported, r.span, "", "a rule that leads back, from %s to %s, is not compiled", x.id.Name, to.id.Name)
+	}
+}

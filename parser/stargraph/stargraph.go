@@ -1,0 +1,128 @@
+// Package stargraph reads graphs of Stargraph into the IR: the form of the project's page (`graph:`), the strict IR
+// document (`ir_version:`) and the authoring format (`routes:`). Their state and their routing are static, so that all
+// three become workflows like native ones: the state is a struct, a rule a case of a switch. Scalars are what PyYAML takes
+// them for.
+package stargraph
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Name is the dialect's name.
+const Name = "stargraph"
+
+// Is reports whether a tree has the shape of one of the three forms.
+func Is(root *yamlnode.Node) bool {
+	if root.Entry("ir_version") != nil || root.Entry("routes") != nil {
+		return true
+	}
+	g := root.Get("graph")
+	return g != nil && g.Kind == yamlnode.Scalar
+}
+
+// A form is one of the three ways to write a graph.
+type form uint8
+
+const (
+	page form = iota
+	document
+	authoring
+)
+
+// Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
+// what could be read.
+func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.PyYAML, sink), opts: opts, byID: map[string]*node{}, fields: map[string]*field{}}
+	p.wf = &ir.Workflow{File: f, Name: ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}}
+	p.wf.Body.Span, p.wf.Body.EdgesWritten, p.wf.Body.EdgesSpan = root.Span, true, dialect.Head(root)
+	shape, name := pageShape, "graph"
+	switch {
+	case root.Entry("ir_version") != nil:
+		p.form, shape, name = document, documentShape, "id"
+	case root.Get("graph") == nil:
+		p.form, shape, name = authoring, authoringShape, "id"
+	}
+	m, ok := p.Mapping(root, shape)
+	if !ok {
+		return p.wf
+	}
+	load.Bindings(p.wf)
+	p.graphName(m.Get(name))
+	p.state(m)
+	p.nodes(m.Get("nodes"))
+	p.routing(m)
+	if !sink.HasErrors() {
+		p.lower(dialect.Head(root))
+		p.differences()
+	}
+	return p.wf
+}
+
+type parser struct {
+	*dialect.Reader
+	opts dialect.Options
+	wf   *ir.Workflow
+	form form
+
+	list   []*node // in the order of the file
+	byID   map[string]*node
+	fields map[string]*field
+	order  []*field
+}
+
+var (
+	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_\-.]{0,127}$`)
+	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+)
+
+func stem(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	if i := strings.IndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	if name = strings.Trim(notName.ReplaceAllString(name, "-"), "-"); !nameForm.MatchString(name) {
+		return "graph"
+	}
+	return name
+}
+
+// graphName is the name of the workflow: the engine takes any text, and Go packages and folders do not.
+func (p *parser) graphName(n *yamlnode.Node) {
+	id, ok := p.Text(n, "the name of a graph")
+	if !ok {
+		return
+	}
+	if name := strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-"); nameForm.MatchString(name) && len(name) <= 64 {
+		p.wf.Name = ir.Ident{Name: name, Span: id.Span}
+	}
+}
+
+// refused are the keys of an IR document that say something which is not compiled.
+var refused = []struct{ key, what, help string }{
+	{"state_class", "a state that is a Python class", "declare its fields with `state_schema`"},
+	{"parallel", "`parallel`", ""},
+	{"governance", "packs of rules", ""},
+	{"stores", "stores", "read and write them in tools"},
+	{"skills", "skills", ""},
+	{"migrate", "the reading of older checkpoints", "remove it: a run that is recorded is resumed with the graph that it began with"},
+	{"lm", "the language model of a graph", ""},
+}
+
+// unsupported reports what is not compiled. An empty list or mapping says nothing.
+func (p *parser) unsupported(m dialect.Mapping) {
+	for _, r := range refused {
+		if n := m.Get(r.key); n != nil && len(n.Items)+len(n.Entries) > 0 || n != nil && n.Kind == yamlnode.Scalar {
+			p.Error(diag.NotSupported, m.Key(r.key), r.help, "%s: this is not compiled", r.what)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package stargraph
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A field of the state.
+type field struct {
+	id       ir.Ident
+	typ      *schema.Type
+	zero     *schema.Default // its value when a run is started without; nil: it has none
+	declared bool
+	route    bool // rules can test it
+	input    bool // a run is given it
+	written  bool
+}
+
+var stateTypes = map[string]struct {
+	typ  *schema.Type
+	zero string
+}{
+	"str": {schema.StringType, `""`}, "int": {schema.IntType, "0"}, "float": {schema.FloatType, "0"}, "bool": {schema.BoolType, "false"},
+	"bytes": {schema.BytesType, `""`}, "list": {schema.AnyType, "[]"}, "dict": {schema.AnyType, "{}"},
+}
+
+var (
+	documentTypes  = []string{"str", "int", "bool", "bytes"}
+	authoringTypes = []string{"str", "int", "float", "bool", "list", "dict"}
+	fieldForm      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// state reads the declared fields. The form of the page declares none.
+func (p *parser) state(m dialect.Mapping) {
+	var n *yamlnode.Node
+	words := documentTypes
+	switch p.form {
+	case page:
+		return
+	case document:
+		n = m.Get("state_schema")
+		p.Text(m.Get("ir_version"), "the version of the format")
+		p.unsupported(m)
+	case authoring:
+		n, words = m.Get("state"), authoringTypes
+		p.unsupported(m)
+	}
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "the state is a mapping from fields to types")
+		return
+	}
+	for _, e := range n.Entries {
+		f := &field{id: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, typ: schema.InvalidType, declared: true, input: true, route: p.form == document}
+		if !fieldForm.MatchString(f.id.Name) {
+			p.Error(diag.BadName, f.id.Span, "", "the name of a state field is made of letters, digits and _")
+		}
+		p.fields[f.id.Name] = f
+		p.order = append(p.order, f)
+		typ, value := e.Value, (*yamlnode.Node)(nil)
+		if p.form == authoring && e.Value.Kind == yamlnode.Mapping {
+			d, _ := p.Mapping(e.Value, fieldShape)
+			typ, value = d.Get("type"), d.Get("default")
+			f.route = p.flag(d.Get("route"), "`route`")
+		}
+		if typ == nil {
+			continue
+		}
+		w := p.Word(typ, "the type of a state field", words...)
+		if w == "" {
+			continue
+		}
+		f.typ = stateTypes[w].typ
+		f.zero = &schema.Default{JSON: stateTypes[w].zero, Span: typ.Span}
+		if value != nil {
+			f.zero = &schema.Default{JSON: p.json(p.Value(value, nil)), Span: value.Span}
+		}
+	}
+}
+
+func (p *parser) flag(n *yamlnode.Node, what string) bool {
+	if n == nil {
+		return false
+	}
+	if p.Schema.Tag(n) != "!!bool" {
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
+		return false
+	}
+	return yamlnode.PyYAMLTrue(n.Text.Value)
+}
+
+// Value is dialect.Reader.Value with the constants of PyYAML.
+func (p *parser) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) ir.Value {
+	switch n.Kind {
+	case yamlnode.Mapping:
+		o := &ir.Object{Span: n.Span}
+		for _, e := range n.Entries {
+			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.Value(e.Value, text)})
+		}
+		return o
+	case yamlnode.Sequence:
+		l := &ir.List{Span: n.Span}
+		for _, it := range n.Items {
+			l.Items = append(l.Items, p.Value(it, text))
+		}
+		return l
+	}
+	s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
+	switch s.Tag {
+	case "!!int", "!!float":
+		number, whole, ok := yamlnode.PyYAMLNumber(n.Text.Value)
+		if !ok {
+			p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
+			number, whole = "0", true
+		}
+		s.Text.Value, s.Text.Opaque = number, true
+		if s.Tag = "!!float"; whole {
+			s.Tag = "!!int"
+		}
+	case "!!bool":
+		s.Text.Opaque = true
+		if s.Text.Value = "false"; yamlnode.PyYAMLTrue(n.Text.Value) {
+			s.Text.Value = "true"
+		}
+	case "!!timestamp":
+		p.Error(diag.BadLiteral, n.Span, "put it in quotes", "the engine reads this as a date, which JSON cannot hold")
+		s.Tag = "!!str"
+	case "!!str":
+		if text != nil {
+			return text(n)
+		}
+	}
+	return s
+}
+
+// json is a constant as JSON.
+func (p *parser) json(v ir.Value) string {
+	var b strings.Builder
+	writeJSON(&b, v)
+	return b.String()
+}
+
+func writeJSON(b *strings.Builder, v ir.Value) {
+	text := func(s string) {
+		j, _ := json.Marshal(s) // text is always JSON
+		b.Write(j)
+	}
+	switch v := v.(type) {
+	case *ir.Object:
+		b.WriteByte('{')
+		for i, e := range v.Entries {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			text(e.Key.Name)
+			b.WriteByte(':')
+			writeJSON(b, e.Value)
+		}
+		b.WriteByte('}')
+	case *ir.List:
+		b.WriteByte('[')
+		for i, it := range v.Items {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			writeJSON(b, it)
+		}
+		b.WriteByte(']')
+	case *ir.Scalar:
+		switch v.Tag {
+		case "!!null":
+			b.WriteString("null")
+		case "!!int", "!!float", "!!bool":
+			b.WriteString(v.Text.Value)
+		default:
+			text(v.Text.Value)
+		}
+	}
+}
+
+// read is a field that a node reads. before tells what a field that nothing has declared or written can be.
+func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
+	f := p.fields[id.Name]
+	if f == nil {
+		if p.form != page {
+			var names []string
+			for _, f := range p.order {
+				names = append(names, f.id.Name)
+			}
+			d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "the state has no field `" + id.Name + "`"}
+			diag.Suggest(&d, id.Name, names)
+			p.Report(d)
+			return nil
+		}
+		f = &field{id: id, typ: typ, input: true}
+		p.fields[id.Name] = f
+		p.order = append(p.order, f)
+	}
+	if f.typ == nil {
+		f.typ = typ
+	}
+	return f
+}
+
+// write is a field that a node writes. One that is not declared has the type of what is written first.
+func (p *parser) write(id ir.Ident, typ *schema.Type) {
+	f := p.fields[id.Name]
+	if f == nil {
+		f = &field{id: id, typ: typ}
+		p.fields[id.Name] = f
+		p.order = append(p.order, f)
+	}
+	f.written = true
+	if f.typ == nil || !f.declared && typ != nil && !schema.Assignable(typ, f.typ) {
+		f.typ = schema.AnyType // what is written has several types
+	}
+}
+
+// lowerState gives the workflow its input, its state and its output. What a run is given and a node writes begins as a copy,
+// made by the first node.
+func (p *parser) lowerState(at source.Span) *ir.Node {
+	var begin *ir.Node
+	for _, f := range p.order {
+		if f.typ == nil {
+			f.typ = schema.AnyType
+		}
+		root := "input"
+		if f.input {
+			p.wf.Input = append(p.wf.Input, &schema.Field{Name: f.id.Name, Type: f.typ, Span: f.id.Span, Default: f.zero})
+		}
+		if f.written {
+			root = "state"
+			s := &ir.State{Name: f.id, Type: f.typ, Init: f.zero, Span: f.id.Span}
+			if !f.input && p.branches() {
+				s.Type = schema.OptOf(f.typ, "no node that writes "+f.id.Name+" may have run")
+			}
+			p.wf.State = append(p.wf.State, s)
+		}
+		if f.input && f.written {
+			if begin == nil {
+				begin = &ir.Node{ID: ir.Ident{Name: p.free("begin"), Span: at}, Verb: &ir.Let{}, Span: at}
+			}
+			begin.Set = append(begin.Set, &ir.Set{Field: f.id, Value: reference(f.id.Span, "input."+f.id.Name)})
+		}
+		p.wf.Output = append(p.wf.Output, &ir.Output{Name: f.id, Value: reference(f.id.Span, root+"."+f.id.Name), Span: f.id.Span})
+	}
+	return begin
+}
+
+// free is a name that no node has.
+func (p *parser) free(name string) string {
+	for p.byID[name] != nil {
+		name += "_"
+	}
+	return name
+}

@@ -1,0 +1,53 @@
+// Package nautilus is the tool nautilus.broker_request@1 of Stargraph's page: it asks the broker that the program was given.
+package nautilus
+
+import (
+	"context"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// A Broker answers what an agent intends. Stargraph's Broker.arequest.
+type Broker interface {
+	// Request returns the response, a map, with the id of the request in `request_id`. It is called concurrently.
+	Request(ctx context.Context, agentID, intent string) (runtime.Value, error)
+}
+
+type key struct{}
+
+// WithBroker is a context whose runs ask b.
+func WithBroker(ctx context.Context, b Broker) context.Context {
+	return context.WithValue(ctx, key{}, b)
+}
+
+// provenance is the field that says where a result comes from.
+const provenance = "__stargraph_provenance__"
+
+// BrokerRequest asks the broker of ctx. The result is its response with the provenance envelope of the page. Without a
+// broker, and when the response is no map, the error is a PROVIDER_ERROR; errors of the broker are passed on.
+func BrokerRequest(ctx context.Context, agentID, intent string) (runtime.Value, error) {
+	b, ok := ctx.Value(key{}).(Broker)
+	if !ok || b == nil {
+		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "nautilus.broker_request@1: no Broker is registered; give the run one with nautilus.WithBroker, or bind the tool in flowgen.bindings.yaml")
+	}
+	response, err := b.Request(ctx, agentID, intent)
+	if err != nil {
+		return runtime.Value{}, err
+	}
+	if response.Kind() != runtime.MapKind {
+		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "nautilus.broker_request@1: the broker's response is a %s, not a map", response.Kind())
+	}
+	id, _ := response.Get("request_id")
+	var entries []runtime.Entry
+	for _, k := range response.Keys() {
+		if k != provenance {
+			v, _ := response.Get(k)
+			entries = append(entries, runtime.Entry{Key: k, Value: v})
+		}
+	}
+	return runtime.MapValue(append(entries, runtime.Entry{Key: provenance, Value: runtime.MapValue(
+		runtime.Entry{Key: "origin", Value: runtime.StringValue("tool")},
+		runtime.Entry{Key: "source", Value: runtime.StringValue("nautilus")},
+		runtime.Entry{Key: "external_id", Value: id},
+	)})...), nil
+}
