@@ -265,7 +265,7 @@ func (b *block) let(s *check.Step) {
 	before := len(b.code)
 	value := b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields)
 	if !b.fn.reads(s) && len(b.code) == before {
-		if !readsAny(s) {
+		if !readsAny(s) || len(s.Fields) == 0 {
 			return // nothing in it can fail, and nobody asks for it
 		}
 	}

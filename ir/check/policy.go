@@ -148,11 +148,17 @@ func (c *checker) unusedResults(b *Body) {
 		if s.Body != nil {
 			c.unusedResults(s.Body)
 		}
-		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() && !checks(s) {
+		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() && !checks(s) && !passes(s) {
 			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Node.ID.Span, Message: "the result of \"" + s.Node.ID.Name + "\" is not read, and it has no effects",
 				Help: "remove it, or use `" + s.Node.ID.Name + "`"})
 		}
 	}
+}
+
+// passes reports a node that computes nothing: dialects have such, to have a name to lead to.
+func passes(s *Step) bool {
+	l, ok := s.Node.Verb.(*ir.Let)
+	return ok && len(l.Fields) == 0
 }
 
 // checks reports a Go function that returns only an error: it is there to stop the run.

@@ -2,6 +2,7 @@ package stargraph
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -268,66 +269,77 @@ func (p *parser) edges() {
 	}
 }
 
-// leave makes the edges that lead from a node.
+// leave makes the edges that lead from a node: one, a switch over the field that its rules test, or such with an edge back.
 func (p *parser) leave(x *node, next ir.Ident) {
-	var halts, gotos, all []*rule
-	for _, r := range x.rules {
-		if r.target.Name == "" {
-			halts = append(halts, r)
-		} else {
-			gotos = append(gotos, r)
-		}
-	}
-	all = append(halts, gotos...)
 	e := &ir.Edge{From: x.id, Span: x.id.Span}
-	seen := map[string]bool{}
-	var on *field
-	for _, r := range all {
-		if r.field == nil {
-			next = r.target // what comes after it is never looked at
-			e.Span = r.span
-			if r.target.Name == "" && len(gotos) > 0 && on == nil {
-				break
-			}
-			break
-		}
-		if on != nil && on != r.field {
-			p.Error(diag.NotSupported, r.span, "test one field", "rules of one node that test several fields are not compiled")
-			return
-		}
-		on = r.field
-		if seen[r.value.Value] {
-			continue
-		}
-		seen[r.value.Value] = true
+	on, rules, last := p.choices(x)
+	if last != nil {
+		next, e.Span = last.target, last.span
+	}
+	var back *ir.Edge
+	for _, r := range rules {
 		target := r.target
-		if target.Name == "" {
-			target = ir.Ident{Name: "end", Span: r.span}
+		if p.leadsBack(x, target) {
+			if back != nil {
+				p.Error(diag.NotSupported, r.span, "", "a second value that leads back from %s is not compiled", x.id.Name)
+				return
+			}
+			cond := on.path() + " == " + strconv.Quote(r.value.Value)
+			back = &ir.Edge{From: x.id, To: []ir.Ident{target}, When: reference(r.span, cond), Back: true, Span: r.span}
+			target.Name = ""
 		}
-		e.Cases = append(e.Cases, &ir.Case{Value: &ir.Scalar{Text: r.value, Tag: "!!str"}, To: []ir.Ident{target}})
-		p.back(x, r)
+		e.Cases = append(e.Cases, &ir.Case{Value: &ir.Scalar{Text: r.value, Tag: "!!str"}, To: []ir.Ident{orEnd(target, r.span)}})
 	}
-	if next.Name != "" && p.byID[next.Name].index <= x.index {
-		p.back(x, &rule{target: next, span: e.Span})
-	}
+	edges := &p.wf.Body.Edges
 	switch {
-	case on == nil && next.Name == "":
-		return
-	case on == nil:
+	case p.leadsBack(x, next) && on != nil:
+		p.Error(diag.NotSupported, e.Span, "write a route for the values that lead on, and let the others lead to a node behind", "values that are not named cannot lead back from %s", x.id.Name)
+	case p.leadsBack(x, next):
+		*edges = append(*edges, &ir.Edge{From: x.id, To: []ir.Ident{next}, When: reference(e.Span, "true"), Back: true, Span: e.Span})
+	case on == nil && next.Name != "":
 		e.To = []ir.Ident{next}
-	default:
-		e.Switch = reference(e.Span, on.path())
-		if next.Name == "" {
-			next = ir.Ident{Name: "end", Span: e.Span}
+		*edges = append(*edges, e)
+	case back != nil && len(e.Cases) == 1:
+		e.Cases, e.To, e.When = nil, []ir.Ident{orEnd(next, e.Span)}, reference(e.Span, strings.Replace(back.When.Text.Value, "==", "!=", 1))
+		*edges = append(*edges, back, e)
+	case on != nil:
+		if back != nil {
+			*edges = append(*edges, back)
 		}
-		e.Default = []ir.Ident{next}
+		e.Switch, e.Default = reference(e.Span, on.path()), []ir.Ident{orEnd(next, e.Span)}
+		*edges = append(*edges, e)
 	}
-	p.wf.Body.Edges = append(p.wf.Body.Edges, e)
 }
 
-// back reports a rule that leads to where the run has been.
-func (p *parser) back(x *node, r *rule) {
-	if to := p.byID[r.target.Name]; to != nil && to.index <= x.index {
-		p.Error(diag.NotSupported, r.span, "", "a rule that leads back, from %s to %s, is not compiled", x.id.Name, to.id.Name)
+// choices are the rules of a node that test a field, each value once, halts before gotos; and the first that always holds.
+func (p *parser) choices(x *node) (on *field, rules []*rule, last *rule) {
+	seen := map[string]bool{}
+	for _, halts := range []bool{true, false} {
+		for _, r := range x.rules {
+			switch {
+			case (r.target.Name == "") != halts || last != nil:
+			case r.field == nil:
+				last = r
+			case on != nil && on != r.field:
+				p.Error(diag.NotSupported, r.span, "test one field", "rules of one node that test several fields are not compiled")
+			case !seen[r.value.Value]:
+				on, seen[r.value.Value] = r.field, true
+				rules = append(rules, r)
+			}
+		}
 	}
+	return on, rules, last
+}
+
+func orEnd(id ir.Ident, at source.Span) ir.Ident {
+	if id.Name == "" {
+		return ir.Ident{Name: "end", Span: at}
+	}
+	return id
+}
+
+// leadsBack reports whether a target lies where the run has been.
+func (p *parser) leadsBack(x *node, target ir.Ident) bool {
+	to := p.byID[target.Name]
+	return target.Name != "" && to != nil && to.index <= x.index
 }

@@ -39,7 +39,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.PyYAML, sink), opts: opts, byID: map[string]*node{}, fields: map[string]*field{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), opts: opts, byID: map[string]*node{}, fields: map[string]*field{}}
 	p.wf = &ir.Workflow{File: f, Name: ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}}
 	p.wf.Body.Span, p.wf.Body.EdgesWritten, p.wf.Body.EdgesSpan = root.Span, true, dialect.Head(root)
 	shape, name := pageShape, "graph"

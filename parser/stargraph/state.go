@@ -3,6 +3,7 @@ package stargraph
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -96,7 +97,8 @@ func (p *parser) flag(n *yamlnode.Node, what string) bool {
 		p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
 		return false
 	}
-	return yamlnode.PyYAMLTrue(n.Text.Value)
+	v, _ := yamlnode.Bool11(n.Text.Value)
+	return v
 }
 
 // Value is dialect.Reader.Value with the constants of PyYAML.
@@ -118,7 +120,7 @@ func (p *parser) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) i
 	s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
 	switch s.Tag {
 	case "!!int", "!!float":
-		number, whole, ok := yamlnode.PyYAMLNumber(n.Text.Value)
+		number, whole, ok := yamlnode.Number11(n.Text.Value)
 		if !ok {
 			p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
 			number, whole = "0", true
@@ -128,13 +130,8 @@ func (p *parser) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) i
 			s.Tag = "!!int"
 		}
 	case "!!bool":
-		s.Text.Opaque = true
-		if s.Text.Value = "false"; yamlnode.PyYAMLTrue(n.Text.Value) {
-			s.Text.Value = "true"
-		}
-	case "!!timestamp":
-		p.Error(diag.BadLiteral, n.Span, "put it in quotes", "the engine reads this as a date, which JSON cannot hold")
-		s.Tag = "!!str"
+		v, _ := yamlnode.Bool11(n.Text.Value)
+		s.Text.Value, s.Text.Opaque = strconv.FormatBool(v), true
 	case "!!str":
 		if text != nil {
 			return text(n)
