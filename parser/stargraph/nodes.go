@@ -462,12 +462,40 @@ func result(at source.Span, id string) *ir.Expr {
 // lower makes the nodes and the edges between them.
 func (p *parser) lower(at source.Span) {
 	begin := p.lowerState(at)
-	for _, x := range p.list {
-		p.wf.Body.Nodes = append(p.wf.Body.Nodes, x.lower())
-	}
 	p.edges()
+	reached := p.reached()
+	for _, x := range p.list {
+		if reached[x.id.Name] {
+			p.wf.Body.Nodes = append(p.wf.Body.Nodes, x.lower())
+			continue
+		}
+		p.Warn(diag.Unreachable, x.id.Span, "add a route to it, or remove it", "no route leads to node %q: it never runs, and is left out", x.id.Name)
+	}
+	p.wf.Body.Edges = slices.DeleteFunc(p.wf.Body.Edges, func(e *ir.Edge) bool { return !reached[e.From.Name] })
 	if begin != nil {
 		p.wf.Body.Nodes = append([]*ir.Node{begin}, p.wf.Body.Nodes...)
 		p.wf.Body.Edges = append([]*ir.Edge{{From: begin.ID, To: []ir.Ident{p.list[0].id}, Span: at}}, p.wf.Body.Edges...)
 	}
+}
+
+// reached are the nodes that the edges lead to from the first.
+func (p *parser) reached() map[string]bool {
+	next := map[string][]ir.Ident{}
+	for _, e := range p.wf.Body.Edges {
+		to := append(slices.Clone(e.To), e.Default...)
+		for _, c := range e.Cases {
+			to = append(to, c.To...)
+		}
+		next[e.From.Name] = append(next[e.From.Name], to...)
+	}
+	out := map[string]bool{p.list[0].id.Name: true}
+	for queue := []string{p.list[0].id.Name}; len(queue) > 0; queue = queue[1:] {
+		for _, id := range next[queue[0]] {
+			if !out[id.Name] {
+				out[id.Name] = true
+				queue = append(queue, id.Name)
+			}
+		}
+	}
+	return out
 }

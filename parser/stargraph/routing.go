@@ -59,12 +59,37 @@ func (p *parser) routes(n *yamlnode.Node) {
 				continue
 			}
 			for _, c := range e.Value.Entries {
-				p.add(x, &rule{field: verdict, value: c.Key.Text, span: c.Key.Span}, c.Value, "done")
+				p.add(x, &rule{field: verdict, value: p.compared(c.Key), span: c.Key.Span}, c.Value, "done")
 			}
 			continue
 		}
 		p.add(x, &rule{span: e.Key.Span}, e.Value, "done")
 	}
+}
+
+// compared is the text that the value of a field is compared with: what Python makes of the scalar.
+func (p *parser) compared(n *yamlnode.Node) source.Text {
+	t := n.Text
+	switch tag := p.Schema.Tag(n); tag {
+	case "!!bool":
+		t.Value, t.Opaque = "False", true
+		if v, _ := yamlnode.Bool11(n.Text.Value); v {
+			t.Value = "True"
+		}
+	case "!!null":
+		t.Value, t.Opaque = "None", true
+	case "!!int", "!!float":
+		text, _, ok := yamlnode.Number11(n.Text.Value)
+		if !ok || tag == "!!float" && text != n.Text.Value { // Python's spelling of other numbers is its own
+			p.Error(diag.BadLiteral, n.Span, "put it in quotes", "values are compared as text: say which text this number is")
+			return t
+		}
+		t.Value, t.Opaque = text, true
+	}
+	if t.Value != n.Text.Value {
+		p.Warn(diag.DialectDiffers, n.Span, "put it in quotes if that is not meant", "to the engine this is the text %s", t.Value)
+	}
+	return t
 }
 
 // add gives a node a rule whose target is read from n.
@@ -172,7 +197,7 @@ func (p *parser) when(m dialect.Mapping) (*node, *rule) {
 		if r.field = p.read(ir.Ident{Name: name, Span: e.Key.Span}, schema.StringType); r.field == nil {
 			return nil, nil
 		}
-		r.value = e.Value.Text
+		r.value = p.compared(e.Value)
 	}
 	return x, r
 }
