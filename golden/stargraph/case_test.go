@@ -27,6 +27,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/parser/stargraph"
 )
 
 var update = flag.Bool("update", false, "rewrite what the tests compare with, and fail")
@@ -350,5 +351,40 @@ func TestCodes(t *testing.T) {
 		if !seen[code] {
 			t.Errorf("no case reports %s", code)
 		}
+	}
+}
+
+// TestDocs: the table of docs/dialects.md is the one of the code.
+func TestDocs(t *testing.T) {
+	const file, mark = "../../docs/dialects.md", "<!-- stargraph: made from parser/stargraph/differences.go -->\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, ok := strings.Cut(string(text), mark)
+	if !ok {
+		t.Fatal("no mark for the table")
+	}
+	var table strings.Builder
+	table.WriteString("\n| point | documented | upstream | told |\n|---|---|---|---|\n")
+	for _, d := range stargraph.Differences {
+		told := d.Told
+		if told == "" {
+			told = "-"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", d.Point, d.Documented, d.Upstream, told)
+	}
+	_, rest, _ := strings.Cut(after, "\n\n#")
+	if rest != "" {
+		rest = "\n#" + rest
+	}
+	if want := before + mark + table.String() + rest; want != string(text) {
+		if !*update {
+			t.Fatal("the table is not that of the code; -update writes it")
+		}
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Error("rewritten: read the difference and run again")
 	}
 }

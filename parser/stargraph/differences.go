@@ -8,7 +8,7 @@ type Difference struct {
 
 // Differences lists them.
 var Differences = []Difference{
-	{"`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "a note, on a graph of this form"},
+	{"`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "with --compat upstream, a note"},
 	{"a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""},
 	{"capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", ""},
 	{"what a tool returns", "stays as it is", "control characters are removed and text is escaped for HTML", ""},
