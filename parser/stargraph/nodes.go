@@ -264,14 +264,14 @@ func argumentType(tool *ir.Tool, name string) *schema.Type {
 	return nil
 }
 
-var reference2 = regexp.MustCompile(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
+var stateReference = regexp.MustCompile(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
 
 // segments reads text with `{{state.field}}`. A field that is the whole text has the type that is asked for, one inside text
 // is text.
 func (p *parser) segments(t source.Text, typ *schema.Type) []segment {
 	var out []segment
 	last := 0
-	found := reference2.FindAllStringSubmatchIndex(t.Value, -1)
+	found := stateReference.FindAllStringSubmatchIndex(t.Value, -1)
 	for _, m := range found {
 		p.plain(t, last, m[0], &out)
 		want := schema.StringType
