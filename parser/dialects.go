@@ -7,8 +7,8 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/native"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
-	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/stargraph"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
