@@ -28,10 +28,7 @@ var dialects = []language{
 	}, native.JSONSchema},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema},
 	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil},
-	}},
-	{stargraph.Name, stargraph.Is, public(stargraph.Parse)},
-	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse)},
-	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse)},
+	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil},
 }
 
 // public adapts the reader of a public dialect.
