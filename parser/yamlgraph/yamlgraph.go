@@ -123,10 +123,13 @@ func (p *parser) graph(m dialect.Mapping) {
 
 // refused reports the sections that are not compiled, and those that have no effect here.
 func (p *parser) refused(m dialect.Mapping) {
-	for _, key := range []string{"loop_limits", "config", "data_files", "loop_exits", "verify", "observability"} {
+	for _, key := range []string{"config", "data_files", "loop_exits", "verify", "observability"} {
 		if m.Get(key) != nil {
 			p.Error(diag.NotSupported, m.Key(key), "", "`%s` is not compiled", key)
 		}
+	}
+	if m.Get("loop_limits") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("loop_limits"), "end the cycle with a condition", "the engine counts the runs of nodes that ask a model only: these limits have no effect")
 	}
 	if m.Get("checkpointer") != nil {
 		p.Differs(m.Key("checkpointer"), "keep a journal with --journal, and go on with `resume`", "flowgen does not write to the engine's checkpointer")
