@@ -49,6 +49,7 @@ var table = []row{
 	{pkg: "parser/openexpertise", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/yamlgraph", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/stargraph", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
+	{pkg: "parser/sirenspec", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
 

@@ -34,6 +34,9 @@ type dynamicBody struct {
 
 // dynamicBody emits the statements of Body.
 func (g *generator) dynamicBody(p *check.Program) []jen.Code {
+	if p.WF.Dynamic.Dialect == "sirenspec" {
+		return g.contextBody(p)
+	}
 	b := &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
 	if p == g.p {

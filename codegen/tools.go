@@ -38,6 +38,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.mcp(t, b)
 	case *ir.JSTool:
 		return g.jsTool(t, b)
+	case *ir.RequestTool:
+		return g.requestTool(t, b)
 	case *ir.DatasetTool:
 		return jen.Qual(experiencePath, "File").Call(quote(t.FullName()), quote(b.URI.Name), quote(b.Format))
 	case *ir.StarlarkTool:

@@ -325,6 +325,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:
 		d.line("mcp", b.Ref.Name)
+	case *RequestTool:
+		d.line("request", b.Host, strings.Join(b.Env, " "))
 	case *DatasetTool:
 		d.line("dataset", b.URI.Name, b.Format)
 	case *StarlarkTool:

@@ -15,6 +15,7 @@ type Dynamic struct {
 	Concurrency int    // nodes at a time; 1: one after the other
 	Phases      []*Phase
 	Tokens      *Tokens // nil: nodes run in phases
+	Seeds       *Object // of SirenSpec: what the context begins with, by bucket
 }
 
 // A Phase is a part of the workflow that begins when the one before it has ended.
@@ -54,9 +55,10 @@ type DynamicNode struct {
 	Times     int           // how often the node runs at most; 0: once, -1: nothing bounds it
 	Prompt    *Mixed
 	System    *Mixed
-	JSON      bool   // the output of a command is JSON whose keys are written
-	Schema    string // JSON of the schema that a model's answer has to fit; empty: text
-	Token     *Token // nil: nodes run in phases
+	JSON      bool         // the output of a command is JSON whose keys are written
+	Schema    string       // JSON of the schema that a model's answer has to fit; empty: text
+	Token     *Token       // nil: nodes run in phases
+	Context   *ContextNode // of SirenSpec; nil in other dialects
 }
 
 // Spent is what becomes of a node whose attempts are spent.
@@ -89,6 +91,7 @@ type Reference struct {
 	Path []string
 	// Filter is a function that the value goes through; empty: none.
 	Filter  string
+	Default string // what the filter puts in place of a value that is missing
 	Missing Missing
 }
 
@@ -124,7 +127,7 @@ func (m *Mixed) Source() source.Span { return m.Text.Span }
 // A Predicate is a test on dynamic data: a comparison, a combination, a constant or a value that is taken for true or
 // false.
 type Predicate struct {
-	Op   string // && || == != < <= > >= ref const length
+	Op   string // && || == != < <= > >= ref const length, and of SirenSpec in, not in, not
 	Kids []*Predicate
 	Ref  *Reference // ref
 	Lit  *Scalar    // const
@@ -142,10 +145,13 @@ func (c *Predicate) String() string {
 		return "length(" + c.Kids[0].String() + ")"
 	}
 	side := func(k *Predicate) string {
-		if k.Op == "||" && c.Op == "&&" {
+		if k.Op == "||" && c.Op == "&&" || (k.Op == "||" || k.Op == "&&") && c.Op == "not" {
 			return "(" + k.String() + ")"
 		}
 		return k.String()
+	}
+	if c.Op == "not" {
+		return "not " + side(c.Kids[0])
 	}
 	return side(c.Kids[0]) + " " + c.Op + " " + side(c.Kids[1])
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/native"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 	"github.com/flowgen-dev/flowgen/parser/stargraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -27,6 +28,7 @@ var dialects = []language{
 		return native.Parse(root, f, load, sink)
 	}, native.JSONSchema},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema},
+	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), nil},
 	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil},
 	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil},
 }

@@ -24,6 +24,9 @@ func (c *checker) dynamic() *Program {
 	if c.wf.Dynamic.Tokens != nil {
 		return c.tokens()
 	}
+	if c.wf.Dynamic.Dialect == "sirenspec" {
+		return c.sirenspec()
+	}
 	p := &Program{WF: c.wf, Input: &schema.Type{Kind: schema.Struct}}
 	c.declareTools()
 	p.State = c.dynamicState()

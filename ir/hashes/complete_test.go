@@ -67,6 +67,10 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Route]():     []*ir.Route{{From: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[[]*ir.Predicate](): []*ir.Predicate{{Op: "const"}},
 	reflect.TypeFor[[]*ir.Node]():      []*ir.Node{{ID: ir.Ident{Name: "another"}}},
+	reflect.TypeFor[*ir.ContextNode](): &ir.ContextNode{OutputKey: "another"},
+	reflect.TypeFor[*ir.Request]():     &ir.Request{Method: "another"},
+	reflect.TypeFor[[]ir.MixedEntry](): []ir.MixedEntry{{Key: ir.Ident{Name: "another"}, Value: &ir.Mixed{}}},
+	reflect.TypeFor[[]ir.Guard]():      []ir.Guard{{Name: "another"}},
 	reflect.TypeFor[[]*ir.Phase]():     []*ir.Phase{{Max: 77}},
 	reflect.TypeFor[*ir.Tokens]():      &ir.Tokens{Start: []ir.Ident{{Name: "another"}}},
 	reflect.TypeFor[*ir.Token]():       &ir.Token{Again: true},
@@ -201,6 +205,13 @@ func TestEveryFieldCounts(t *testing.T) {
 	}, "Span")
 	covers(t, ir.Predicate{}, func(p *ir.Predicate) string { return predicate(p) }, "Span")
 	covers(t, ir.Reference{}, func(r *ir.Reference) string { return reference(r) }, "Text")
+	context := func(c *ir.ContextNode) string { return node(&ir.DynamicNode{Context: c}) }
+	request := func(r *ir.Request) string { return context(&ir.ContextNode{Request: r}) }
+	covers(t, ir.ContextNode{}, context)
+	covers(t, ir.Request{}, request)
+	covers(t, ir.MixedEntry{}, func(e *ir.MixedEntry) string { return request(&ir.Request{Headers: []ir.MixedEntry{*e}}) })
+	covers(t, ir.Guard{}, func(g *ir.Guard) string { return context(&ir.ContextNode{Guards: []ir.Guard{*g}}) }, "Span")
+	covers(t, ir.RequestTool{}, func(b *ir.RequestTool) string { return withFiles(b)() })
 	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")

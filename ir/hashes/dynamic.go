@@ -31,6 +31,7 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 	x.mark("json", d.JSON)
 	x.line("schema", d.Schema)
 	token(x, d.Token)
+	contextNode(x, d.Context)
 }
 
 // dynamic writes what a workflow of a dialect says besides its nodes.
@@ -39,6 +40,9 @@ func dynamic(x *text, d *ir.Dynamic) {
 		return
 	}
 	x.line("dialect", d.Dialect, strconv.FormatBool(d.Upstream), strconv.Itoa(d.Concurrency))
+	if d.Seeds != nil {
+		x.line("seeds", value(d.Seeds))
+	}
 	for _, ph := range d.Phases {
 		words := []string{strconv.Itoa(int(ph.Kind)), ph.ID.Name, reference(ph.Over), predicate(ph.Until), strconv.Itoa(ph.Max)}
 		for _, n := range ph.Nodes {
@@ -67,7 +71,11 @@ func reference(r *ir.Reference) string {
 	if r == nil {
 		return ""
 	}
-	return "r" + strconv.Quote(r.Root) + strconv.Quote(strings.Join(r.Path, "\x00")) + strconv.Quote(r.Filter) + strconv.Itoa(int(r.Missing))
+	instead := ""
+	if r.Default != "" {
+		instead = strconv.Quote(r.Default)
+	}
+	return "r" + strconv.Quote(r.Root) + strconv.Quote(strings.Join(r.Path, "\x00")) + strconv.Quote(r.Filter) + instead + strconv.Itoa(int(r.Missing))
 }
 
 func mixed(m *ir.Mixed) string {

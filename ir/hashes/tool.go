@@ -68,6 +68,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		sources(x, t, true) // the names are those of modules
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)
+	case *ir.RequestTool:
+		x.line("request", append([]string{b.Host}, b.Env...)...)
 	case *ir.DatasetTool:
 		x.line("dataset", b.URI.Name, b.Format)
 	case *ir.StarlarkTool:

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -177,6 +178,11 @@ func (c *collector) tool(t *ir.Tool) {
 		}
 	case *ir.MCPTool:
 		c.code.add("mcp:" + b.Ref.Name)
+	case *ir.RequestTool:
+		c.hosts.add(cmp.Or(b.Host, "*"))
+		for _, name := range b.Env {
+			c.env.add(name)
+		}
 	case *ir.DatasetTool:
 		c.code.add("data:" + b.URI.Name)
 	case *ir.StarlarkTool:

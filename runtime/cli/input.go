@@ -27,6 +27,9 @@ func readInput(s *system, info *runtime.Info, f *runFlags) ([]byte, []mistake) {
 	given := map[string]bool{}
 	for _, arg := range f.inputs {
 		name, text, ok := strings.Cut(arg, "=")
+		if f := textInput(info); f != nil && len(info.Input) == 1 && (!ok || strings.ContainsAny(name, " \t\n")) && arg != f.Name {
+			name, text, ok = f.Name, arg, true // a workflow that is asked a text
+		}
 		if !ok {
 			in.fault("--input "+arg+" has no value", "write --input "+arg+"=VALUE")
 			continue

@@ -85,6 +85,10 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		foreign.Poison(t) // reported by the parser
 		return
 	}
+	if t.In != nil && t.In.Kind == schema.Any {
+		r.untyped(t, b, f)
+		return
+	}
 	w := r.world(f, b)
 	if w == nil {
 		if t.In != nil && t.Out != nil {

@@ -1,0 +1,344 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+const sirenPath = runtimePath + "/sirenspec"
+
+// contextBody is the state of emitting the function of a SirenSpec workflow.
+type contextBody struct {
+	dynamicBody
+}
+
+// contextBody emits the statements of Body: the nodes in the order in which they run, each under the conditions of the
+// edges to it.
+func (g *generator) contextBody(p *check.Program) []jen.Code {
+	b := &contextBody{dynamicBody{g: g, p: p, fail: []jen.Code{jen.Id("out")}}}
+	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
+	b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	b.seeds()
+	b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
+	var waiting []jen.Code
+	for _, s := range p.Body.Steps {
+		if !s.Always() {
+			waiting = append(waiting, jen.Id(ident(b.local(s))))
+		}
+	}
+	if len(waiting) > 0 {
+		b.add(jen.Var().Id("active").Struct(jen.List(waiting...).Bool()))
+	}
+	for _, ph := range p.Phases {
+		for _, w := range ph.Waves {
+			b.gap()
+			b.step(w[0])
+		}
+	}
+	b.gap()
+	b.add(jen.Return(jen.Add(g.goType(p.Output)).Values(field("Status", quote("success")),
+		field("Output", jen.Id("state").Dot("Output")), field("Working", jen.Id("state").Dot("Working"))), jen.Nil()))
+	return b.code
+}
+
+// local is the variable of a node's result.
+func (b *contextBody) local(s *check.Step) string {
+	name := b.g.p.Names.Locals[s]
+	switch name {
+	case "flow", "active", "state", "c":
+		return name + "_"
+	}
+	if b.g.hides(name) {
+		return name + "_"
+	}
+	return name
+}
+
+// place is a field of the context, and the path that is left below it; nil when nothing has that name.
+func (b *contextBody) place(bucket string, path []string) (jen.Code, []string) {
+	for _, part := range b.p.State.Fields {
+		if part.Name != bucket {
+			continue
+		}
+		for _, f := range part.Type.Fields {
+			if len(path) > 0 && f.Name == path[0] {
+				return jen.Id("state").Dot(ident(fieldName(part))).Dot(ident(fieldName(f))), path[1:]
+			}
+		}
+	}
+	return nil, path
+}
+
+// seeds are what the context begins with.
+func (b *contextBody) seeds() {
+	if b.p.WF.Dynamic.Seeds == nil {
+		return
+	}
+	for _, bucket := range b.p.WF.Dynamic.Seeds.Entries {
+		o, ok := bucket.Value.(*ir.Object)
+		if !ok {
+			continue
+		}
+		for _, e := range o.Entries {
+			if f, _ := b.place(bucket.Key.Name, []string{e.Key.Name}); f != nil {
+				b.add(jen.Add(f).Op("=").Add(b.value(e.Value)))
+			}
+		}
+	}
+}
+
+// step emits a node and what its edges say.
+func (b *contextBody) step(s *check.Step) {
+	outer := b.code
+	b.code = nil
+	b.run(s)
+	s.Leads(func(to *check.Step, when *ir.Predicate) {
+		if to.Always() {
+			return
+		}
+		flag := jen.Id("active").Dot(ident(b.local(to)))
+		if when == nil {
+			b.add(flag.Op("=").True())
+			return
+		}
+		if len(to.Node.Dynamic.Routes) == 1 {
+			b.add(jen.Add(flag).Op("=").Add(b.when(when)))
+			return
+		}
+		b.add(jen.Add(flag).Op("=").Add(flag).Op("||").Add(b.when(when)))
+	})
+	inside := b.code
+	b.code = outer
+	if s.Always() {
+		b.add(inside...)
+		return
+	}
+	b.add(jen.If(jen.Id("active").Dot(ident(b.local(s)))).Block(inside...))
+}
+
+// run emits the call of a node, and where its result goes.
+func (b *contextBody) run(s *check.Step) {
+	d := s.Node.Dynamic
+	name := jen.Id(ident(b.local(s)))
+	var call jen.Code
+	switch {
+	case s.Ask != nil:
+		call = b.ask(s)
+	case d.Context.Request != nil:
+		call = b.request(s)
+	default:
+		call = b.python(s)
+	}
+	b.add(jen.List(name, jen.Err()).Op(":=").Add(call), b.returnErr())
+	own, _ := b.place("working", []string{s.Node.ID.Name})
+	if s.Ask == nil {
+		b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), name, quote(d.Context.OutputKey)))
+		return
+	}
+	to, path := b.place(d.Context.Writes[0], d.Context.Writes[1:])
+	b.add(jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), name}, quoteAll(path)...)...))
+	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(name), quote("output")))
+}
+
+var guards = map[string]string{"injection": "Injection", "length": "Length"}
+
+// ask is a question to an agent.
+func (b *contextBody) ask(s *check.Step) jen.Code {
+	d := s.Node.Dynamic
+	var fields []jen.Code
+	if d.System != nil && len(d.System.Segments) > 0 {
+		fields = append(fields, field("System", b.template(d.System)))
+	}
+	if len(d.Context.Guards) > 0 {
+		var list []jen.Code
+		for _, g := range d.Context.Guards {
+			list = append(list, jen.Qual(sirenPath, ident(guards[g.Name])))
+		}
+		fields = append(fields, field("Guards", jen.Index().Qual(sirenPath, "Guard").Values(list...)))
+	}
+	return jen.Id("flow").Dot("Ask").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])),
+		jen.Qual(sirenPath, "Prompt").Custom(braces(len(fields) > 1), fields...))
+}
+
+// policy is what becomes of a tool that fails.
+func (b *contextBody) policy(d *ir.DynamicNode) jen.Code {
+	var fields []jen.Code
+	if d.Attempts > 1 {
+		fields = append(fields, field("Retries", jen.Lit(d.Attempts-1)))
+	}
+	if d.OnSpent == ir.SpentSkip {
+		fields = append(fields, field("Skip", jen.True()))
+	}
+	return jen.Qual(sirenPath, "Policy").Values(fields...)
+}
+
+// request is a call of an http tool.
+func (b *contextBody) request(s *check.Step) jen.Code {
+	q := s.Node.Dynamic.Context.Request
+	fields := []jen.Code{field("Method", quote(q.Method)), field("URL", b.template(q.URL))}
+	if len(q.Headers) > 0 {
+		var list []jen.Code
+		for _, h := range q.Headers {
+			list = append(list, jen.Values(field("Name", quote(h.Key.Name)), field("Value", b.template(h.Value))))
+		}
+		fields = append(fields, field("Headers", jen.Index().Qual(sirenPath, "Header").Custom(braces(true), list...)))
+	}
+	if q.Body != nil {
+		fields = append(fields, field("Body", b.template(q.Body)))
+	}
+	fields = append(fields, field("Timeout", wholeNumber(q.Seconds)))
+	return jen.Id("flow").Dot("HTTP").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(s.Node.Dynamic),
+		jen.Qual(sirenPath, "Request").Custom(braces(true), fields...))
+}
+
+// python is a call of a Python function.
+func (b *contextBody) python(s *check.Step) jen.Code {
+	d := s.Node.Dynamic
+	args := []jen.Code{jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), quote(functionOf(s.Tool))}
+	if d.Args == nil || len(d.Args.Entries) == 0 {
+		return jen.Id("flow").Dot("Python").Call(args...)
+	}
+	return jen.Id("flow").Dot("Python").Call(append(args, jen.Line().Add(jen.List(b.arguments(d.Args)...)), jen.Line())...)
+}
+
+func functionOf(t *ir.Tool) string {
+	name := []byte(t.Binding.(*ir.PythonTool).Ref.Name)
+	for i, c := range name {
+		if c == ':' {
+			name[i] = '.'
+		}
+	}
+	return string(name)
+}
+
+func (b *contextBody) arguments(o *ir.Object) []jen.Code {
+	var out []jen.Code
+	for _, e := range o.Entries {
+		out = append(out, jen.Qual(sirenPath, "Arg").Values(field("Name", quote(e.Key.Name)), field("Value", b.content(e.Value))))
+	}
+	return out
+}
+
+// content is a value of the file, whose texts may have placeholders.
+func (b *contextBody) content(v ir.Value) jen.Code {
+	references := false
+	ir.ValueReferences(v, func(*ir.Reference) { references = true })
+	switch v := v.(type) {
+	case *ir.Mixed:
+		if !references {
+			return jen.Qual(sirenPath, "Const").Call(jen.Qual(dynamicPath, "Text").Call(quote(v.Text.Value)))
+		}
+		return jen.Qual(sirenPath, "Filled").Call(b.parts(v)...)
+	case *ir.List:
+		var items []jen.Code
+		for _, x := range v.Items {
+			items = append(items, b.content(x))
+		}
+		return jen.Qual(sirenPath, "List").Call(items...)
+	case *ir.Object:
+		return jen.Qual(sirenPath, "Map").Call(b.arguments(v)...)
+	}
+	return jen.Qual(sirenPath, "Const").Call(b.value(v))
+}
+
+// template is text with placeholders.
+func (b *contextBody) template(m *ir.Mixed) jen.Code {
+	parts := b.parts(m)
+	return jen.Qual(sirenPath, "Template").Custom(braces(len(parts) > 2), parts...)
+}
+
+func (b *contextBody) parts(m *ir.Mixed) []jen.Code {
+	var out []jen.Code
+	for _, s := range m.Segments {
+		if s.Ref == nil {
+			out = append(out, jen.Qual(sirenPath, "Lit").Call(quote(s.Lit)))
+			continue
+		}
+		out = append(out, b.part(s.Ref))
+	}
+	return out
+}
+
+// part is a placeholder.
+func (b *contextBody) part(r *ir.Reference) jen.Code {
+	if r.Root == "env" {
+		if r.Filter != "" {
+			return jen.Qual(sirenPath, "EnvOr").Call(quote(r.Path[0]), quote(r.Default))
+		}
+		return jen.Qual(sirenPath, "Env").Call(quote(r.Path[0]))
+	}
+	var f jen.Code
+	path := r.Path
+	if r.Root == "inputs" {
+		f, path = jen.Qual(dynamicPath, "Text").Call(jen.Id("in").Dot(ident(fieldName(b.p.Input.Fields[0])))), nil
+	} else if f, path = b.place("working", r.Path); f == nil {
+		f, path = jen.Qual(dynamicPath, "Field").Values(), nil
+	}
+	part := jen.Qual(sirenPath, "Ref").Call(append([]jen.Code{quote(r.Text.Value), quote(r.Root), f}, quoteAll(path)...)...)
+	switch r.Filter {
+	case "default":
+		part.Dot("Or").Call(quote(r.Default))
+	case "json_or_default":
+		part.Dot("OrJSON").Call(quote(r.Default))
+	}
+	return part
+}
+
+// when is a condition as a Go expression.
+func (b *contextBody) when(c *ir.Predicate) jen.Code {
+	if c.Op == "const" && c.Lit.Tag == "!!bool" {
+		return jen.Lit(c.Lit.Text.Value == "true")
+	}
+	return jen.Qual(sirenPath, "When").Call(jen.Func().Params(jen.Id("c").Op("*").Qual(sirenPath, "Condition")).Bool().Block(jen.Return(b.holds(c, 0))))
+}
+
+// holds is a part of a condition. above is how tightly the operator around it binds: 0 for none, 1 for ||, 2 for &&, 3 for !.
+func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
+	call := func(name string, kids ...*ir.Predicate) *jen.Statement {
+		var args []jen.Code
+		for _, k := range kids {
+			args = append(args, b.side(k))
+		}
+		return jen.Id("c").Dot(ident(name)).Call(args...)
+	}
+	switch c.Op {
+	case "&&", "||":
+		own := map[string]int{"||": 1, "&&": 2}[c.Op]
+		out := jen.Add(b.holds(c.Kids[0], own)).Op(operator(c.Op)).Add(b.holds(c.Kids[1], own))
+		if above > own {
+			return jen.Parens(out)
+		}
+		return out
+	case "not":
+		return jen.Op("!").Add(b.holds(c.Kids[0], 3))
+	case "in":
+		return call("In", c.Kids...)
+	case "not in":
+		return jen.Op("!").Add(call("In", c.Kids...))
+	case "ref", "const":
+		return call("True", c)
+	}
+	return call(comparisons[c.Op], c.Kids...)
+}
+
+// side is a side of a comparison.
+func (b *contextBody) side(c *ir.Predicate) jen.Code {
+	switch c.Op {
+	case "const":
+		return b.scalar(c.Lit)
+	case "ref":
+		f, path := b.place(c.Ref.Root, c.Ref.Path)
+		if f == nil {
+			f, path = jen.Qual(dynamicPath, "Field").Values(), nil
+		}
+		return jen.Id("c").Dot("At").Call(append([]jen.Code{f}, quoteAll(path)...)...)
+	}
+	return jen.Qual(dynamicPath, "Flag").Call(b.holds(c, 0))
+}
+
+// requestTool is the binding of an http tool.
+func (g *generator) requestTool(t *ir.Tool, b *ir.RequestTool) jen.Code {
+	return jen.Qual(sirenPath, "HTTP").Call(quote(t.FullName()), effectsName(check.Effects(t)), quote(b.Host))
+}

@@ -1,0 +1,327 @@
+package sirenspec
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+func jsonText(s string) string {
+	b, _ := json.Marshal(s) // text always has JSON
+	return string(b)
+}
+
+// nodeSection reads the nodes.
+func (p *parser) nodeSection(m dialect.Mapping) {
+	p.wf.Body.Span = m.Node.Span
+	n := m.Get("nodes")
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`nodes` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		p.broken[e.Key.Text.Value] = true
+		p.node(ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, e.Value)
+	}
+	if len(n.Entries) == 0 {
+		p.Error(diag.MissingKey, n.Span, "add a node", "a workflow has at least one node")
+	}
+	p.wf.Dynamic.Phases = []*ir.Phase{{Kind: ir.PhaseGraph, Nodes: p.wf.Body.Nodes, Span: n.Span}}
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "a node is a mapping")
+		return
+	}
+	if !idForm.MatchString(id.Name) {
+		p.Error(diag.BadName, id.Span, "", "the name of a node begins with a letter or _, and goes on with letters, digits, _ and -")
+		return
+	}
+	kind := "agent"
+	if k := n.Get("type"); k != nil && k.Kind != yamlnode.Null {
+		if kind = p.Word(k, "the type of a node", "agent", "tool", "swrm", "factory", "workflow", "human"); kind == "" {
+			return
+		}
+	}
+	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Context: &ir.ContextNode{}}}
+	switch kind {
+	case "agent":
+		p.agentNode(n, out)
+	case "tool":
+		p.toolNode(n, out)
+	default:
+		p.Error(diag.NotSupported, n.Get("type").Span, "", "nodes of the type %s are not compiled", kind)
+	}
+	if out.Verb == nil {
+		return
+	}
+	p.nodes[id.Name] = out
+	p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+	p.place("working", id)
+}
+
+// agentNode reads a node that asks a model.
+func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
+	m, ok := p.Mapping(n, agentNodeShape)
+	if !ok {
+		return
+	}
+	p.notCompiled(m, "retry", "the retry policy of agents")
+	p.onFailure(m)
+	id, ok := p.Text(m.Get("agent"), "`agent`")
+	p.writes(m, out)
+	if !ok {
+		return
+	}
+	a := p.agents[id.Name]
+	if a == nil {
+		d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no agent `" + id.Name + "`", Help: "declare it in `agents`"}
+		if len(id.Name) < 100 {
+			diag.Suggest(&d, id.Name, p.agentNames())
+		}
+		p.Report(d)
+		return
+	}
+	if a.model == nil {
+		return // which was said
+	}
+	model := a.model
+	if limit := m.Get("max_tokens_per_call"); limit != nil {
+		v := p.Count(limit, "`max_tokens_per_call`", 1, 1<<31, 0)
+		own := *a.model
+		own.Name = ir.Ident{Name: a.model.Name.Name + "_" + out.ID.Name, Span: out.ID.Span}
+		own.Params.MaxTokens, own.Span = &v, out.Span
+		model = &own
+	}
+	p.asks(model)
+	d := out.Dynamic
+	d.Context.Guards = a.guards
+	d.System = p.template(a.system, "`system`", false)
+	out.Verb = &ir.LLM{Model: ir.Ident{Name: model.Name.Name, Span: id.Span}, Span: n.Span}
+}
+
+// asks adds a model to those of the workflow, with the secret that its provider takes.
+func (p *parser) asks(m *ir.Model) {
+	if !slices.Contains(p.wf.Models, m) {
+		p.wf.Models = append(p.wf.Models, m)
+	}
+	pr := m.Provider()
+	if pr == nil || pr.Key == "" || slices.ContainsFunc(p.wf.Secrets, func(s *ir.Secret) bool { return s.Name.Name == pr.Key }) {
+		return
+	}
+	p.wf.Secrets = append(p.wf.Secrets, &ir.Secret{Name: ir.Ident{Name: pr.Key, Span: m.Model.Span}})
+}
+
+func (p *parser) agentNames() []string {
+	var names []string
+	for name := range p.agents {
+		names = append(names, name)
+	}
+	return names
+}
+
+// onFailure of an agent: only the default, which ends the run, is compiled.
+func (p *parser) onFailure(m dialect.Mapping) {
+	n := m.Get("on_failure")
+	if n == nil {
+		return
+	}
+	if n.Kind == yamlnode.Mapping && len(n.Entries) == 1 {
+		if a := n.Get("action"); a != nil && a.Text.Value == "abort" {
+			return
+		}
+	}
+	p.notCompiled(m, "on_failure", "the failure policy of agents")
+}
+
+// writes reads the path that a node's text goes to.
+func (p *parser) writes(m dialect.Mapping, out *ir.Node) {
+	id, ok := p.Text(m.Get("writes"), "`writes`")
+	if !ok {
+		return
+	}
+	path := strings.Split(id.Name, ".")
+	for _, name := range path {
+		if name == "" {
+			p.Error(diag.BadLiteral, id.Span, "", "a path is made of names with points between them")
+			return
+		}
+	}
+	switch {
+	case path[0] == "memory":
+		p.Error(diag.NotSupported, id.Span, "write it in a tool node", "the memory of workflows is not compiled")
+		return
+	case path[0] != "working" && path[0] != "output" || len(path) < 2:
+		p.Error(diag.BadLiteral, id.Span, "write `output."+path[len(path)-1]+"`", "`writes` begins with `working.` or `output.`")
+		return
+	}
+	p.place(path[0], ir.Ident{Name: path[1], Span: id.Span})
+	out.Dynamic.Context.Writes = path
+	if len(path) == 2 && path[0] == "working" && path[1] == out.ID.Name {
+		p.Differs(id.Span, "write it to `output."+path[1]+"`, or to another name", "working.%s is also where the engine keeps the result of the node %q: the text is replaced by {'output': text}, and that is what the next agent is told", path[1], out.ID.Name)
+	}
+}
+
+// toolNode reads a node that calls a tool.
+func (p *parser) toolNode(n *yamlnode.Node, out *ir.Node) {
+	m, ok := p.Mapping(n, toolNodeShape)
+	if !ok {
+		return
+	}
+	d := out.Dynamic
+	d.Context.OutputKey = "output"
+	if id, ok := p.Text(m.Get("output_key"), "`output_key`"); ok {
+		d.Context.OutputKey = id.Name
+	}
+	d.Attempts = 1 + int(p.Count(m.Get("retry"), "`retry`", 0, 1000, 0))
+	if f := m.Get("on_failure"); f != nil && p.Word(f, "the on_failure of a tool node", "raise", "skip") == "skip" {
+		d.OnSpent = ir.SpentSkip
+	}
+	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: out.ID.Span}, Version: "1", Key: out.ID, Effects: ir.EffectsExternal, EffectsSpan: out.ID.Span,
+		Out: schema.AnyType, OutSpan: out.ID.Span, File: p.File, Span: out.ID.Span}
+	switch p.Word(m.Get("tool"), "`tool`", "http", "python") {
+	case "http":
+		p.httpTool(m.Get("config"), out, t)
+	case "python":
+		p.pythonTool(m.Get("config"), out, t)
+	}
+	if t.Binding == nil {
+		return
+	}
+	p.wf.Tools = append(p.wf.Tools, t)
+	out.Verb = &ir.ToolCall{Name: t.Key}
+}
+
+// httpTool reads the config of the http adapter.
+func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
+	m, ok := p.Mapping(n, httpShape)
+	if !ok {
+		return
+	}
+	r := &ir.Request{Method: "GET", URL: p.template(m.Get("url"), "`url`", true), Seconds: p.Count(m.Get("timeout"), "`timeout`", 1, 86400, 10)}
+	if w := m.Get("method"); w != nil {
+		r.Method = p.Word(w, "`method`", "GET", "POST")
+	}
+	if h := m.Get("headers"); h != nil {
+		if h.Kind != yamlnode.Mapping {
+			p.WrongShape(h, "`headers` is a mapping")
+			return
+		}
+		for _, e := range h.Entries {
+			if v := p.template(e.Value, "the header "+e.Key.Text.Value, true); v != nil {
+				r.Headers = append(r.Headers, ir.MixedEntry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: v})
+			}
+		}
+	}
+	r.Body = p.template(m.Get("body"), "`body`", true)
+	if r.URL == nil || r.Method == "" {
+		return
+	}
+	if r.Method == "GET" {
+		t.Effects = ir.EffectsReads
+	}
+	b := &ir.RequestTool{Host: p.host(r.URL)}
+	seen := map[string]bool{}
+	for _, x := range append([]*ir.Mixed{r.URL, r.Body}, values(r.Headers)...) {
+		if x == nil {
+			continue
+		}
+		for _, s := range x.Segments {
+			if s.Ref != nil && s.Ref.Root == "env" && !seen[s.Ref.Path[0]] {
+				seen[s.Ref.Path[0]] = true
+				b.Env = append(b.Env, s.Ref.Path[0])
+			}
+		}
+	}
+	t.In = schema.AnyType
+	t.Binding = b
+	out.Dynamic.Context.Request = r
+}
+
+func values(list []ir.MixedEntry) []*ir.Mixed {
+	var out []*ir.Mixed
+	for _, e := range list {
+		out = append(out, e.Value)
+	}
+	return out
+}
+
+// host is the host that a URL names before its first placeholder; empty when it does not name one.
+func (p *parser) host(m *ir.Mixed) string {
+	if len(m.Segments) == 0 || m.Segments[0].Ref != nil {
+		if len(m.Segments) == 0 {
+			p.Error(diag.BadLiteral, m.Text.Span, "", "the address is empty")
+		}
+		return ""
+	}
+	head := m.Segments[0].Lit
+	if i := strings.Index(head, "://"); len(m.Segments) > 1 && (i < 0 || !strings.ContainsAny(head[i+3:], "/?#")) {
+		return "" // the placeholder is part of the host
+	}
+	u, err := url.Parse(head)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		p.Error(diag.BadLiteral, m.Text.Span, "write the whole address, as in https://api.example.com/items", "this is no address of http or https")
+		return ""
+	}
+	return u.Hostname()
+}
+
+var (
+	moduleForm   = regexp.MustCompile(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
+	functionForm = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
+)
+
+// pythonTool reads the config of the python adapter.
+func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
+	m, ok := p.Mapping(n, pythonShape)
+	if !ok {
+		return
+	}
+	module, ok1 := p.Text(m.Get("module"), "`module`")
+	function, ok2 := p.Text(m.Get("function"), "`function`")
+	if a := m.Get("args"); a != nil {
+		if a.Kind != yamlnode.Mapping {
+			p.WrongShape(a, "`args` is a mapping")
+			return
+		}
+		out.Dynamic.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {
+			if x := p.mixed(n.Text, false); len(x.Segments) > 0 {
+				return x
+			}
+			return p.Scalar(n)
+		}).(*ir.Object)
+	}
+	if !ok1 || !ok2 {
+		return
+	}
+	for _, x := range []struct {
+		id   ir.Ident
+		form *regexp.Regexp
+		what string
+	}{{module, moduleForm, "a module"}, {function, functionForm, "a function"}} {
+		switch {
+		case strings.Contains(x.id.Name, "{{"):
+			p.Error(diag.NotSupported, x.id.Span, "write the name; for one of several, write a node for each, and `when` on the edges to them", "%s that only a run knows is not compiled", x.what)
+			return
+		case !x.form.MatchString(x.id.Name):
+			p.Error(diag.BadName, x.id.Span, "", "this is no name of %s of Python", x.what)
+			return
+		}
+	}
+	t.In = schema.AnyType
+	t.Binding = &ir.PythonTool{Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}
+}

@@ -1,0 +1,281 @@
+// Package sirenspec reads SirenSpec workflows into the IR. Scalars are what YAML 1.2 takes them for. Where the project's
+// pages and its engine differ the pages hold, or with Options.Upstream the engine.
+package sirenspec
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Name is the dialect's name.
+const Name = "sirenspec"
+
+// Is reports whether a tree has the shape of the dialect: agents, or nodes by name of which one has a config.
+func Is(root *yamlnode.Node) bool {
+	if g := root.Entry("graph"); g != nil && g.Value.Kind != yamlnode.Mapping {
+		return false
+	}
+	for _, key := range []string{"flowgen", "ir_version", "routes"} {
+		if root.Entry(key) != nil {
+			return false
+		}
+	}
+	nodes := root.Get("nodes")
+	if a := root.Get("agents"); a != nil && a.Kind == yamlnode.Mapping && (nodes == nil || nodes.Kind == yamlnode.Mapping) {
+		return true
+	}
+	if nodes == nil || nodes.Kind != yamlnode.Mapping {
+		return false
+	}
+	for _, e := range nodes.Entries {
+		if e.Value.Kind == yamlnode.Mapping && e.Value.Entry("config") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Parse reads the workflow f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
+// holds what could be read.
+func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), opts: opts, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, broken: map[string]bool{}}
+	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
+	if m, ok := p.Mapping(root, topShape); ok {
+		p.workflow(m)
+	}
+	return p.wf
+}
+
+type parser struct {
+	*dialect.Reader
+	opts   dialect.Options
+	wf     *ir.Workflow
+	agents map[string]*agent
+	guards []ir.Guard // of the workflow
+	nodes  map[string]*ir.Node
+	broken map[string]bool // nodes that stand in the file and were refused
+}
+
+type agent struct {
+	model  *ir.Model
+	system *yamlnode.Node
+	guards []ir.Guard
+}
+
+var notName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// stem makes a name of the file's: of workflow.yaml that of its folder, as most are called workflow.yaml.
+func stem(name string) string {
+	base := path.Base(name)
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		base = base[:i]
+	}
+	if dir := path.Base(path.Dir(name)); base == "workflow" && dir != "." && dir != "/" && dir != ".." {
+		base = dir
+	}
+	if base = strings.Trim(notName.ReplaceAllString(base, "-"), "-"); base == "" {
+		return "workflow"
+	}
+	return base
+}
+
+// workflow reads the sections.
+func (p *parser) workflow(m dialect.Mapping) {
+	p.Text(m.Get("version"), "the version")
+	p.notCompiled(m, "memory", "the memory of workflows")
+	p.notCompiled(m, "budget", "the budget of workflows")
+	p.notCompiled(m, "env_file", "a file with variables")
+	if m.Get("env_file") == nil {
+		p.defaults(m.Get("defaults"))
+	}
+	p.input(m.Get("input"))
+	p.seeds(m.Get("state"))
+	p.guards = []ir.Guard{{Name: "injection"}}
+	if g := m.Get("guardrails"); g != nil {
+		p.guards = p.guardrails(g)
+	}
+	p.agentSection(m.Get("agents"))
+	p.nodeSection(m)
+	p.edges(m.Get("edges"))
+}
+
+// notCompiled refuses a key whose meaning would be lost.
+func (p *parser) notCompiled(m dialect.Mapping, key, what string) {
+	if m.Get(key) != nil {
+		p.Error(diag.NotSupported, m.Key(key), "", "%s is not compiled", what)
+	}
+}
+
+var defaultsShape = &dialect.Shape{What: "`defaults`", Open: true, Keys: []dialect.Key{{Name: "retry", Doc: "when agents are asked again"}, {Name: "on_failure", Doc: "what becomes of a failure"}}}
+
+func (p *parser) defaults(n *yamlnode.Node) {
+	if m, ok := p.Mapping(n, defaultsShape); ok {
+		p.notCompiled(m, "retry", "the retry policy of agents")
+		p.notCompiled(m, "on_failure", "the failure policy of agents")
+	}
+}
+
+// input is the message of the workflow, which is asked for when the file has none.
+func (p *parser) input(n *yamlnode.Node) {
+	f := &schema.Field{Name: "message", Type: schema.StringType, Span: p.wf.Name.Span, Description: "what the workflow is asked"}
+	p.wf.Input = []*schema.Field{f}
+	m, ok := p.Mapping(n, inputShape)
+	if !ok {
+		return
+	}
+	if id, ok := p.Text(m.Get("message"), "the message"); ok {
+		f.Span = id.Span
+		f.Default = &schema.Default{JSON: jsonText(id.Name), Span: id.Span}
+	}
+}
+
+// seeds are the values that the context begins with.
+func (p *parser) seeds(n *yamlnode.Node) {
+	m, ok := p.Mapping(n, stateShape)
+	if !ok {
+		return
+	}
+	seeds := &ir.Object{Span: n.Span}
+	for _, bucket := range []string{"working", "output"} {
+		b := m.Get(bucket)
+		if b == nil {
+			continue
+		}
+		if b.Kind != yamlnode.Mapping {
+			p.WrongShape(b, "`"+bucket+"` is a mapping")
+			continue
+		}
+		seeds.Entries = append(seeds.Entries, &ir.Entry{Key: ir.Ident{Name: bucket, Span: m.Key(bucket)}, Value: p.Value(b, nil)})
+		for _, e := range b.Entries {
+			p.place(bucket, ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span})
+		}
+	}
+	p.wf.Dynamic.Seeds = seeds
+}
+
+// place declares a name of a bucket of the context, once.
+func (p *parser) place(bucket string, id ir.Ident) {
+	name := bucket + "." + id.Name
+	for _, s := range p.wf.State {
+		if s.Name.Name == name {
+			return
+		}
+	}
+	p.wf.State = append(p.wf.State, &ir.State{Name: ir.Ident{Name: name, Span: id.Span}, Type: schema.AnyType, Span: id.Span})
+}
+
+// guardrails reads a list of checks.
+func (p *parser) guardrails(n *yamlnode.Node) []ir.Guard {
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`guardrails` is a list")
+		return nil
+	}
+	var out []ir.Guard
+	for _, it := range n.Items {
+		name, config := it, (*yamlnode.Node)(nil)
+		if it.Kind == yamlnode.Mapping {
+			m, ok := p.Mapping(it, guardShape)
+			if !ok {
+				continue
+			}
+			name, config = m.Get("name"), m.Get("config")
+		}
+		word := p.Word(name, "a guardrail", "injection", "length", "schema", "pii", "cost_cap")
+		switch {
+		case word == "":
+		case word != "injection" && word != "length":
+			p.Error(diag.NotSupported, name.Span, "", "the guardrail %s is not compiled", word)
+		case config != nil && (config.Kind != yamlnode.Mapping || len(config.Entries) > 0):
+			p.Error(diag.NotSupported, dialect.Head(config), "", "the config of the guardrail %s is not compiled", word)
+		default:
+			out = append(out, ir.Guard{Name: word, Span: name.Span})
+		}
+	}
+	return out
+}
+
+var guardShape = &dialect.Shape{What: "a guardrail", Open: true, Keys: []dialect.Key{{Name: "name", Required: true, Doc: "injection, length, schema, pii or cost_cap"}, {Name: "config", Doc: "what it takes"}}}
+
+// agentSection reads the agents. Each model is one of the workflow's, so that agents with the same model share it.
+func (p *parser) agentSection(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`agents` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		a := &agent{guards: p.guards}
+		p.agents[e.Key.Text.Value] = a
+		m, ok := p.Mapping(e.Value, agentShape)
+		if !ok {
+			continue
+		}
+		if g := m.Get("guardrails"); g != nil {
+			a.guards = p.guardrails(g)
+		}
+		a.system = m.Get("system")
+		p.Text(a.system, "`system`")
+		if id, ok := p.Text(m.Get("model"), "`model`"); ok {
+			a.model = &ir.Model{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Model: id, Span: e.Value.Span}
+		}
+	}
+}
+
+// edges gives nodes the routes that lead to them.
+func (p *parser) edges(n *yamlnode.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`edges` is a list")
+		return
+	}
+	for _, it := range n.Items {
+		m, ok := p.Mapping(it, edgeShape)
+		if !ok {
+			continue
+		}
+		from, ok1 := p.Text(m.Get("from"), "`from`")
+		to, ok2 := p.Text(m.Get("to"), "`to`")
+		if !ok1 || !ok2 {
+			continue
+		}
+		r := &ir.Route{From: from, To: to, Span: it.Span, When: p.when(m.Get("when"))}
+		known := true
+		for _, id := range []ir.Ident{from, to} {
+			if p.nodes[id.Name] == nil {
+				known = false
+				if !p.broken[id.Name] {
+					p.unknownNode(id)
+				}
+			}
+		}
+		if known {
+			d := p.nodes[to.Name].Dynamic
+			d.Routes = append(d.Routes, r)
+		}
+	}
+}
+
+func (p *parser) unknownNode(id ir.Ident) {
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
+	var names []string
+	for _, n := range p.wf.Body.Nodes {
+		names = append(names, n.ID.Name)
+	}
+	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
+		diag.Suggest(&d, id.Name, names)
+	}
+	p.Report(d)
+}

@@ -1,0 +1,96 @@
+package sirenspec
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// The engine's own patterns: a placeholder ends on its line, a filter is the last part of it, and its text is not empty.
+var (
+	placeholder = regexp.MustCompile(`\{\{\s*(.+?)\s*\}\}`)
+	filter      = regexp.MustCompile(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*(?:'(.+?)'|"(.+?)")\s*\)$`)
+)
+
+// template reads text with placeholders; nil when there is none. With env, variables of the environment may stand in it.
+func (p *parser) template(n *yamlnode.Node, what string, env bool) *ir.Mixed {
+	if _, ok := p.Text(n, what); !ok {
+		return nil
+	}
+	return p.mixed(n.Text, env)
+}
+
+func (p *parser) mixed(t source.Text, env bool) *ir.Mixed {
+	m := &ir.Mixed{Text: t}
+	at := 0
+	for _, loc := range placeholder.FindAllStringSubmatchIndex(t.Value, -1) {
+		if loc[0] > at {
+			m.Segments = append(m.Segments, ir.MixedSegment{Lit: t.Value[at:loc[0]]})
+		}
+		at = loc[1]
+		if r := p.reference(source.Text{Value: t.Value[loc[2]:loc[3]], Span: t.At(loc[2], loc[3])}, env); r != nil {
+			m.Segments = append(m.Segments, ir.MixedSegment{Ref: r})
+		}
+	}
+	if at < len(t.Value) {
+		m.Segments = append(m.Segments, ir.MixedSegment{Lit: t.Value[at:]})
+	}
+	return m
+}
+
+// reference reads what stands in a placeholder; nil after a mistake.
+func (p *parser) reference(t source.Text, env bool) *ir.Reference {
+	r := &ir.Reference{Text: t, Missing: ir.MissingError}
+	expr := t.Value
+	if m := filter.FindStringSubmatch(expr); m != nil {
+		expr, r.Filter, r.Default = m[1], m[2], m[3]+m[4]
+	} else if strings.Contains(expr, "|") {
+		help := "the filters are `default('text')` and `json_or_default('text')`"
+		if strings.Contains(expr, "''") || strings.Contains(expr, `""`) {
+			help = "the engine knows no empty default: write at least one character, such as a space"
+		}
+		p.Error(diag.ExprSyntax, t.Span, help, "the engine takes `%s` for a name, which nothing has", expr)
+		return nil
+	}
+	path := strings.Split(expr, ".")
+	for i := range path {
+		path[i] = strings.TrimSpace(path[i])
+	}
+	r.Root, r.Path = path[0], path[1:]
+	switch r.Root {
+	case "item", "index", "total":
+		p.Error(diag.UnknownName, t.Span, "", "`%s` has a value only in the instances of a factory", r.Root)
+		return nil
+	case "memory":
+		p.Error(diag.NotSupported, t.Span, "read it in a tool node", "the memory of workflows is not compiled")
+		return nil
+	case "inputs":
+		if len(r.Path) != 1 || r.Path[0] != "message" {
+			p.Error(diag.UnknownName, t.Span, "the input of a workflow is `inputs.message`", "the workflow has no input `%s`", strings.Join(r.Path, "."))
+			return nil
+		}
+	case "env":
+		return p.variable(r, env)
+	default:
+		r.Path, r.Root = path, "working"
+	}
+	return r
+}
+
+// variable is a variable of the environment.
+func (p *parser) variable(r *ir.Reference, env bool) *ir.Reference {
+	switch {
+	case len(r.Path) == 0:
+		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")
+		return nil
+	case !env:
+		p.Error(diag.NotSupported, r.Text.Span, "pass it to the workflow as its input, or read it in a tool node", "variables of the environment are compiled only in http tools: here they would be recorded with the run")
+		return nil
+	}
+	r.Path = r.Path[:1] // the engine ignores the rest
+	return r
+}

@@ -1,0 +1,125 @@
+// Package sirenspec runs the nodes of SirenSpec workflows: tools, questions to agents, their guardrails, and the texts
+// that are made of the context. Generated code holds the order of the nodes, their conditions and the context itself.
+//
+// Values are shown and compared as Python does, which the dialect's engine runs on. Everything goes through runtime.Call
+// and llm.Ask, so that runs can be recorded, replayed and resumed.
+package sirenspec
+
+import (
+	"errors"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// A Flow is one run: it knows what the next agent is told. It is used by one branch at a time.
+type Flow struct {
+	message dynamic.Field
+	last    *dynamic.Field // where the last node wrote; nil: none has
+	path    []string
+}
+
+// New makes a Flow for a workflow that is asked message.
+func New(message string) *Flow { return &Flow{message: dynamic.Text(message)} }
+
+// Wrote puts the text of a node at a place of the context, which is what the next agent is told.
+func (f *Flow) Wrote(field *dynamic.Field, text string, path ...string) {
+	Set(field, dynamic.Text(text), path...)
+	f.last, f.path = field, path
+}
+
+// told is what the next agent is told: what stands now where the last node wrote.
+func (f *Flow) told() string {
+	if f.last == nil {
+		return f.message.Value().String()
+	}
+	return Text(f.last.At(f.path...).Value())
+}
+
+// Set puts a value below keys of a field. What is on the way and no map becomes one.
+func Set(field *dynamic.Field, v dynamic.Field, path ...string) {
+	*field = set(*field, v, path)
+}
+
+func set(old, v dynamic.Field, path []string) dynamic.Field {
+	if len(path) == 0 {
+		return v
+	}
+	inner := set(old.At(path[0]), v, path[1:])
+	var entries []dynamic.Entry
+	if m := old.Value(); m.Kind() == runtime.MapKind {
+		for i, key := range m.Keys() {
+			entries = append(entries, dynamic.Put(key, dynamic.Of(m.Index(i))))
+		}
+	}
+	return dynamic.Object(append(entries, dynamic.Put(path[0], inner))...)
+}
+
+// A Policy is what becomes of a tool node that fails.
+type Policy struct {
+	Retries int  // how many times a failed call is repeated, at once
+	Skip    bool // the node gives null then, and the run goes on; else the run ends
+}
+
+// run calls a tool until it succeeds or its attempts are spent. name is the adapter, explain gives the error of a call the
+// engine's words.
+func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, runtime.Value], p Policy, in In, explain func(*runtime.ToolError)) (dynamic.Field, error) {
+	for attempt := 0; ; attempt++ {
+		out, err := runtime.Call(r, n, t, in)
+		if err == nil {
+			return dynamic.Of(out), nil
+		}
+		if runtime.Skipped(err) != nil { // no tool error
+			return dynamic.Field{}, err
+		}
+		if attempt >= p.Retries {
+			if p.Skip {
+				return dynamic.Null(), nil
+			}
+			return dynamic.Field{}, explained(err, explain)
+		}
+	}
+}
+
+// explained is an error of a node with a message in the engine's words. What was recorded stays as it is.
+func explained(err error, explain func(*runtime.ToolError)) error {
+	var ne *runtime.NodeError
+	var te *runtime.ToolError
+	if explain == nil || !errors.As(err, &ne) || !errors.As(err, &te) {
+		return err
+	}
+	own := *te
+	explain(&own)
+	return &runtime.NodeError{Node: ne.Node, Key: ne.Key, Err: &own}
+}
+
+// A Prompt is what an agent is told besides the message.
+type Prompt struct {
+	System Template
+	Guards []Guard
+}
+
+// Ask asks an agent. Guardrails look at the message and then at the answer, in their order.
+func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (string, error) {
+	system, err := p.System.text()
+	if err != nil {
+		return "", r.Fail(n, err)
+	}
+	told := f.told()
+	for _, g := range p.Guards {
+		if told, err = g(told, false); err != nil {
+			return "", r.Fail(n, err)
+		}
+	}
+	answer, err := llm.Ask[string](r, n, m, llm.Prompt{System: system, Text: told}, llm.Format{})
+	if err != nil {
+		return "", err
+	}
+	for _, g := range p.Guards {
+		if answer, err = g(answer, true); err != nil {
+			return "", r.Fail(n, err)
+		}
+	}
+	return answer, nil
+}

@@ -1,0 +1,288 @@
+package sirenspec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/httptool"
+)
+
+const (
+	maxBody      = 16 << 20 // bytes of a response
+	maxExcerpt   = 200      // characters of a response in an error
+	maxRedirects = 10
+)
+
+// A Request is what an http node sends.
+type Request struct {
+	Method  string
+	URL     Template
+	Headers []Header
+	Body    Template // nil: none
+	Timeout int64    // seconds
+}
+
+// A Header is one of a request's.
+type Header struct {
+	Name  string
+	Value Template
+}
+
+// A Call is a request whose texts are made, all but the variables of the environment, which are not recorded.
+type Call struct {
+	Method  string       `json:"method"`
+	URL     []Segment    `json:"url"`
+	Headers []CallHeader `json:"headers,omitempty"`
+	Body    []Segment    `json:"body,omitempty"`
+	HasBody bool         `json:"has_body,omitempty"`
+	Timeout int64        `json:"timeout_s"`
+}
+
+// A CallHeader is a header of a Call.
+type CallHeader struct {
+	Name  string    `json:"name"`
+	Value []Segment `json:"value"`
+}
+
+// HTTP sends a request and gives the response: a value when it is JSON, else text.
+func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, runtime.Value], p Policy, q Request) (dynamic.Field, error) {
+	c := Call{Method: q.Method, HasBody: q.Body != nil, Timeout: q.Timeout}
+	var err error
+	segments := func(t Template) []Segment {
+		if err != nil {
+			return nil
+		}
+		var out []Segment
+		out, err = t.segments()
+		return out
+	}
+	c.URL = segments(q.URL)
+	for _, h := range q.Headers {
+		c.Headers = append(c.Headers, CallHeader{h.Name, segments(h.Value)})
+	}
+	c.Body = segments(q.Body)
+	if err != nil {
+		return dynamic.Field{}, r.Fail(n, err)
+	}
+	return run(r, n, t, p, c, nil)
+}
+
+// HTTP makes the tool of an http node. host is the one that the workflow's author wrote: it is reached even when its address
+// is not public, as is one that a variable of the environment names at the beginning of the URL. A host that data names is
+// reached only when its address is public.
+func HTTP(name string, e runtime.Effects, host string) *runtime.Tool[Call, runtime.Value] {
+	a := &adapter{host: host, clients: map[string]*http.Client{}}
+	return runtime.Bind(name, e, a.call)
+}
+
+// adapter keeps a client for each host that may be reached whatever its address is.
+type adapter struct {
+	host    string
+	mu      sync.Mutex
+	clients map[string]*http.Client
+}
+
+const maxClients = 100
+
+func (a *adapter) client(host string) *http.Client {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.clients[host]; c != nil {
+		return c
+	}
+	var opts []httptool.Option
+	if host != "" {
+		opts = append(opts, httptool.Allow(host))
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		opts = append(opts, httptool.Allow("loopback"))
+	}
+	c := &http.Client{Transport: httptool.NewClient(opts...), CheckRedirect: redirect}
+	if len(a.clients) < maxClients {
+		a.clients[host] = c
+	}
+	return c
+}
+
+// redirect follows what Python's urllib follows. Another origin gets none of the author's headers.
+func redirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	case req.Response != nil && req.Response.StatusCode >= 307 && first.Method == http.MethodPost:
+		return http.ErrUseLastResponse
+	case first.URL.Scheme == "https" && req.URL.Scheme != "https":
+		return errors.New("a redirect from https to http")
+	}
+	if req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
+		req.Header = http.Header{"User-Agent": req.Header["User-Agent"]}
+	}
+	return nil
+}
+
+// expanded puts the variables of the environment into a text. Those that are put in are added to used.
+func expanded(list []Segment, used *[]string) (string, error) {
+	var b strings.Builder
+	for _, s := range list {
+		if s.Env == "" {
+			b.WriteString(s.Text)
+			continue
+		}
+		v, ok := os.LookupEnv(s.Env)
+		switch {
+		case s.Or != "" && v == "":
+			v = s.Or
+		case !ok:
+			return "", runtime.Errorf(runtime.AuthRequired, "InterpolationError in '{{ env.%s }}' [env]: Key '%s' not found", s.Env, s.Env)
+		default:
+			*used = append(*used, v)
+		}
+		b.WriteString(v)
+	}
+	return b.String(), nil
+}
+
+// call is one attempt. Values of the environment are taken out of what comes back, but for the address that the URL begins
+// with.
+func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
+	var secrets, begin []string
+	host := a.host
+	target, err := expanded(c.URL[:min(len(c.URL), 1)], &begin)
+	if err == nil && len(c.URL) > 1 {
+		var rest string
+		rest, err = expanded(c.URL[1:], &secrets)
+		target += rest
+	}
+	if err != nil {
+		return runtime.Value{}, err
+	}
+	if len(begin) > 0 {
+		if u, err := url.Parse(begin[0]); err == nil && strings.Contains(begin[0], "://") {
+			host = u.Hostname()
+		}
+	}
+	headers := http.Header{}
+	for _, h := range c.Headers {
+		v, err := expanded(h.Value, &secrets)
+		if err != nil {
+			return runtime.Value{}, err
+		}
+		headers[http.CanonicalHeaderKey(h.Name)] = []string{v}
+	}
+	var body io.Reader
+	if c.HasBody {
+		text, err := expanded(c.Body, &secrets)
+		if err != nil {
+			return runtime.Value{}, err
+		}
+		body = strings.NewReader(text)
+		if c.Method == http.MethodPost && !named(c.Headers, "Content-Type") {
+			headers["Content-Type"] = []string{"application/json"}
+		}
+	}
+	redactor := runtime.NewRedactor(secrets...)
+	out, err := a.send(ctx, c, host, target, headers, body)
+	if err != nil {
+		return runtime.Value{}, redactor.Error(err)
+	}
+	return redactor.Value(out), nil
+}
+
+func named(list []CallHeader, name string) bool {
+	for _, h := range list {
+		if h.Name == name { // the engine looks for this spelling
+			return true
+		}
+	}
+	return false
+}
+
+func (a *adapter) send(ctx context.Context, c Call, host, target string, headers http.Header, body io.Reader) (runtime.Value, error) {
+	seconds := c.Timeout
+	inner, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(inner, c.Method, target, body)
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return runtime.Value{}, failure(runtime.ValidationError, 0, "%s is no address of http or https", target)
+	}
+	req.Header = headers
+	resp, err := a.client(host).Do(req)
+	var text []byte
+	if err == nil {
+		defer resp.Body.Close()
+		text, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return runtime.Value{}, ctx.Err()
+	case err != nil && inner.Err() != nil:
+		return runtime.Value{}, failure(runtime.Timeout, 0, "Request to %s timed out after %ds", target, seconds)
+	case err != nil:
+		return runtime.Value{}, unreachable(req, target, err)
+	case len(text) > maxBody:
+		return runtime.Value{}, failure(runtime.PolicyDenied, 0, "the response from %s is larger than %d MiB", target, maxBody>>20)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return runtime.Value{}, failure(httptool.StatusCode(resp.StatusCode), resp.StatusCode, "HTTP %d %s from %s: %s", resp.StatusCode, reason(resp), target, excerpt(text))
+	}
+	return content(resp.Header.Get("Content-Type"), text), nil
+}
+
+// content is a response as a value. Only these two types are JSON to the engine; bad JSON is text.
+func content(kind string, text []byte) runtime.Value {
+	if strings.Contains(kind, "application/json") || strings.Contains(kind, "text/json") {
+		if v, err := runtime.ParseValue(text); err == nil {
+			return v
+		}
+	}
+	return runtime.StringValue(strings.ToValidUTF8(string(text), "\uFFFD"))
+}
+
+func reason(resp *http.Response) string {
+	if _, text, ok := strings.Cut(resp.Status, " "); ok {
+		return text
+	}
+	return http.StatusText(resp.StatusCode)
+}
+
+func excerpt(text []byte) string {
+	s := strings.ToValidUTF8(string(text[:min(len(text), 4*maxExcerpt)]), "\uFFFD")
+	if runes := []rune(s); len(runes) > maxExcerpt {
+		return string(runes[:maxExcerpt])
+	}
+	return s
+}
+
+// unreachable is the error of a request without a response.
+func unreachable(req *http.Request, target string, err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var te *runtime.ToolError
+	if !errors.As(httptool.NewClient().Failed(req, err), &te) {
+		return failure(runtime.NetworkError, 0, "Network error reaching %s: %v", target, err)
+	}
+	return failure(te.Code, 0, "Network error reaching %s: %s", target, te.Message)
+}
+
+// failure is an error in the engine's words, with what its ToolError has.
+func failure(code runtime.Code, status int, format string, args ...any) error {
+	e := runtime.Errorf(code, "[tool:http] "+format, args...)
+	details := []runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("http")}}
+	if status != 0 {
+		details = append(details, runtime.Entry{Key: "status_code", Value: runtime.IntValue(int64(status))})
+	}
+	e.Details = runtime.MapValue(details...)
+	return e
+}

@@ -1,0 +1,89 @@
+package sirenspec
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// An Arg is a keyword argument.
+type Arg struct {
+	Name  string
+	Value Content
+}
+
+// A Content is a value of the file, whose texts may have placeholders.
+type Content struct {
+	value dynamic.Field
+	text  Template
+	items []Content
+	args  []Arg
+}
+
+// Const is a value without placeholders.
+func Const(v dynamic.Field) Content { return Content{value: v} }
+
+// Filled is text with placeholders.
+func Filled(parts ...Part) Content { return Content{text: parts} }
+
+// List is a list of values.
+func List(items ...Content) Content { return Content{items: append([]Content{}, items...)} }
+
+// Map is a map of values.
+func Map(entries ...Arg) Content { return Content{args: append([]Arg{}, entries...)} }
+
+func (c Content) resolve() (runtime.Value, error) {
+	switch {
+	case c.text != nil:
+		s, err := c.text.text()
+		return runtime.StringValue(s), err
+	case c.items != nil:
+		out := make([]runtime.Value, len(c.items))
+		for i, x := range c.items {
+			v, err := x.resolve()
+			if err != nil {
+				return runtime.Value{}, err
+			}
+			out[i] = v
+		}
+		return runtime.ListValue(out...), nil
+	case c.args != nil:
+		return resolveArgs(c.args)
+	}
+	return c.value.Value(), nil
+}
+
+func resolveArgs(args []Arg) (runtime.Value, error) {
+	out := make([]runtime.Entry, len(args))
+	for i, a := range args {
+		v, err := a.Value.resolve()
+		if err != nil {
+			return runtime.Value{}, err
+		}
+		out[i] = runtime.Entry{Key: a.Name, Value: v}
+	}
+	return runtime.MapValue(out...), nil
+}
+
+// Python calls a Python function with keyword arguments. function is its name with the module's, as in tools.parse.
+func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, function string, args ...Arg) (dynamic.Field, error) {
+	in, err := resolveArgs(args)
+	if err != nil {
+		return dynamic.Field{}, r.Fail(n, err)
+	}
+	return run(r, n, t, p, in, func(e *runtime.ToolError) {
+		raised, _ := e.Details.Get("exception")
+		if e.Code == runtime.Unknown && raised.Kind() == runtime.StringKind {
+			e.Message = "'" + function + "' raised " + e.Message
+		}
+		e.Message = "[tool:python] " + e.Message
+		e.Details = runtime.MapValue(append([]runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("python")}}, entriesOf(e.Details)...)...)
+	})
+}
+
+func entriesOf(v runtime.Value) []runtime.Entry {
+	var out []runtime.Entry
+	for i, key := range v.Keys() {
+		out = append(out, runtime.Entry{Key: key, Value: v.Index(i)})
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package sirenspec
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Template is text with placeholders.
+type Template []Part
+
+// A Part is literal text or a placeholder.
+type Part struct {
+	text     string // literal; of a placeholder what stands in it
+	kind     kind
+	root     string
+	value    dynamic.Field
+	missing  string // the key that is not there
+	fallback string
+}
+
+type kind uint8
+
+const (
+	literal kind = iota
+	reference
+	orDefault     // | default
+	jsonOrDefault // | json_or_default
+	variable      // of the environment
+)
+
+// Lit is literal text.
+func Lit(text string) Part { return Part{text: text} }
+
+// Ref is the placeholder expr: the value below a path of a field, which root is the namespace of.
+func Ref(expr, root string, f dynamic.Field, path ...string) Part {
+	p := Part{text: expr, kind: reference, root: root, value: f}
+	if !f.Present() {
+		name, _, _ := strings.Cut(expr, ".")
+		p.missing = strings.TrimSpace(name)
+		return p
+	}
+	for _, key := range path {
+		if p.value = p.value.At(key); !p.value.Present() {
+			p.missing = key
+			return p
+		}
+	}
+	return p
+}
+
+// Or is the placeholder with a text for a value that is missing or empty.
+func (p Part) Or(fallback string) Part {
+	p.kind, p.fallback = orDefault, fallback
+	return p
+}
+
+// OrJSON is the placeholder with a text for a value that is missing, empty or no JSON.
+func (p Part) OrJSON(fallback string) Part {
+	p.kind, p.fallback = jsonOrDefault, fallback
+	return p
+}
+
+// Env is a variable of the environment, which tools read when they run, so that it is not recorded.
+func Env(name string) Part { return Part{text: name, kind: variable} }
+
+// EnvOr is Env with a text for a variable that is not set or empty.
+func EnvOr(name, fallback string) Part { return Part{text: name, kind: variable, fallback: fallback} }
+
+// resolved is what a part comes to.
+func (p Part) resolved() (string, error) {
+	if p.kind == literal {
+		return p.text, nil
+	}
+	if !p.value.Present() {
+		if p.kind != reference {
+			return p.fallback, nil
+		}
+		return "", runtime.Errorf(runtime.ValidationError, "InterpolationError in '{{ %s }}' [%s]: Key '%s' not found", p.text, p.root, p.missing)
+	}
+	text := Text(p.value.Value())
+	if p.kind != reference && text == "" || p.kind == jsonOrDefault && !json.Valid([]byte(text)) {
+		return p.fallback, nil
+	}
+	return text, nil
+}
+
+// text is the whole text; it has no variables of the environment.
+func (t Template) text() (string, error) {
+	var b strings.Builder
+	for _, p := range t {
+		s, err := p.resolved()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(s)
+	}
+	return b.String(), nil
+}
+
+// A Segment is a part of a text that a tool is called with: text, or a variable of the environment that the tool puts in.
+type Segment struct {
+	Text string `json:"text,omitempty"`
+	Env  string `json:"env,omitempty"`
+	Or   string `json:"or,omitempty"` // in place of a variable that is not set or empty
+}
+
+func (t Template) segments() ([]Segment, error) {
+	var out []Segment
+	for _, p := range t {
+		if p.kind == variable {
+			out = append(out, Segment{Env: p.text, Or: p.fallback})
+			continue
+		}
+		s, err := p.resolved()
+		if err != nil {
+			return nil, err
+		}
+		if n := len(out); n > 0 && out[n-1].Env == "" {
+			out[n-1].Text += s
+			continue
+		}
+		out = append(out, Segment{Text: s})
+	}
+	return out, nil
+}
