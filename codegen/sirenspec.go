@@ -270,7 +270,7 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 		return jen.Qual(sirenPath, "Env").Call(quote(r.Path[0]))
 	}
 	var f jen.Code
-	path := r.Path
+	var path []string
 	if r.Root == "inputs" {
 		f, path = jen.Qual(dynamicPath, "Text").Call(jen.Id("in").Dot(ident(fieldName(b.p.Input.Fields[0])))), nil
 	} else if f, path = b.place("working", r.Path); f == nil {
