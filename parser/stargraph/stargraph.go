@@ -118,6 +118,34 @@ var refused = []struct{ key, what, help string }{
 	{"lm", "the language model of a graph", ""},
 }
 
+var versionForm = regexp.MustCompile(`^([0-9]+)\.[0-9]+\.[0-9]+$`)
+
+// version reads the version of the format: as in the engine only another major number is a mistake.
+func (p *parser) version(m dialect.Mapping) {
+	id, ok := p.Text(m.Get("ir_version"), "the version of the format")
+	if !ok {
+		return
+	}
+	switch v := versionForm.FindStringSubmatch(id.Name); {
+	case v == nil:
+		p.Warn(diag.IgnoredKey, id.Span, "write it as in 1.1.0", "%q is no version: nothing is made of it", id.Name)
+	case v[1] != "1":
+		p.Error(diag.NotSupported, id.Span, "", "documents of version %s: this is not compiled", id.Name)
+	}
+}
+
+// idle warns about the keys of an IR document that change nothing here. An empty list or mapping says nothing.
+func (p *parser) idle(m dialect.Mapping) {
+	for _, k := range []struct{ key, help string }{
+		{"tools", "remove it: a graph calls the tools that its nodes name, and `flowgen.bindings.yaml` says what they are"},
+		{"checkpoints", "remove it: every run is recorded, and `--sync` says what is forced to the disk"},
+	} {
+		if n := m.Get(k.key); n != nil && len(n.Items)+len(n.Entries) > 0 {
+			p.Warn(diag.IgnoredKey, m.Key(k.key), k.help, "`%s` has no effect", k.key)
+		}
+	}
+}
+
 // unsupported reports what is not compiled. An empty list or mapping says nothing.
 func (p *parser) unsupported(m dialect.Mapping) {
 	for _, r := range refused {

@@ -48,8 +48,9 @@ func (p *parser) state(m dialect.Mapping) {
 		return
 	case document:
 		n = m.Get("state_schema")
-		p.Text(m.Get("ir_version"), "the version of the format")
+		p.version(m)
 		p.unsupported(m)
+		p.idle(m)
 	case authoring:
 		n, words = m.Get("state"), authoringTypes
 		p.unsupported(m)
