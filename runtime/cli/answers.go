@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -96,16 +95,50 @@ func (w *askerWalk) arms(parts []planPart) map[string]bool {
 	return all
 }
 
-// lineName is what can stand before an answer: the key of a question, whose last part is the node's id.
-var lineName = regexp.MustCompile(`^((?:[A-Za-z_][A-Za-z0-9_]*(?:#\d+)?(?:\[\d+\])?/)*)([A-Za-z_][A-Za-z0-9_]*)(#\d+)?:(?:[ \t]|$)`)
-
 // named divides a line of answers: "ask: yes" and "each[2]/ask: yes" name a question, anything else is an answer alone.
+// What can stand before an answer is the key of a question, whose last part is the node's id.
 func (a *askers) named(line string) (name, answer string) {
-	m := lineName.FindStringSubmatch(line)
-	if m == nil || !a.ids[m[2]] {
+	key, answer, ok := strings.Cut(line, ":")
+	if !ok || answer != "" && answer[0] != ' ' && answer[0] != '\t' {
 		return "", line
 	}
-	return m[1] + m[2] + m[3], strings.TrimSpace(line[len(m[0]):])
+	parts := strings.Split(key, "/")
+	for i, part := range parts {
+		id, rest := word(part)
+		rest = bracketed(rest, "#", "")
+		if i < len(parts)-1 {
+			rest = bracketed(rest, "[", "]")
+		} else if !a.ids[id] {
+			return "", line
+		}
+		if id == "" || rest != "" {
+			return "", line
+		}
+	}
+	return key, strings.TrimSpace(answer)
+}
+
+// word is the identifier that s begins with, and the rest.
+func word(s string) (id, rest string) {
+	n := 0
+	for n < len(s) {
+		c := s[n]
+		if letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'; !letter && (n == 0 || c < '0' || c > '9') {
+			break
+		}
+		n++
+	}
+	return s[:n], s[n:]
+}
+
+// bracketed is s without the number at its beginning that stands between open and end; s itself when there is none.
+func bracketed(s, open, end string) string {
+	rest, ok := strings.CutPrefix(s, open)
+	digits := strings.TrimLeft(rest, "0123456789")
+	if !ok || len(digits) == len(rest) || !strings.HasPrefix(digits, end) {
+		return s
+	}
+	return digits[len(end):]
 }
 
 // filed finds the answer to the question of a key among the lines of a file: the next that names the key, or else the

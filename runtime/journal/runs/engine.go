@@ -74,7 +74,7 @@ type Continue struct {
 // Resume returns an engine that goes on with a run, and the journal it has found. The caller runs the workflow with the
 // journal's input and tenant. wal.ErrLocked: somebody else is at it.
 func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *journal.Journal, error) {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return nil, nil, ErrNoRun
 	}
 	log, found, err := wal.Open(f.opts.Disk, f.log(id), f.opts.Sync.mode())

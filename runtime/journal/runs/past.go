@@ -27,7 +27,7 @@ func (f *Folder) Last(ctx context.Context, q runtime.LastCall) ([]byte, error) {
 	var ids []string
 	prefix := idPrefix(q.Workflow)
 	for _, e := range entries {
-		if id := e.Name(); e.IsDir() && idPattern.MatchString(id) && strings.TrimSuffix(id, when(id)) == prefix {
+		if id := e.Name(); e.IsDir() && isID(id) && strings.TrimSuffix(id, when(id)) == prefix {
 			ids = append(ids, id)
 		}
 	}

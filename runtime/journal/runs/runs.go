@@ -20,7 +20,6 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,9 +113,30 @@ func (f *Folder) Dir() string { return f.dir }
 // Blobs returns the folder in which large parts of a run are kept.
 func (f *Folder) Blobs(id string) string { return filepath.Join(f.dir, id, blobsName) }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}-[0-9]{8}T[0-9]{9}-[0-9a-f]{4}$`)
+// isID reports whether a name is that of a run, as newID makes them. So no name leads out of the folder.
+func isID(name string) bool {
+	prefix, rest := strings.TrimSuffix(name, when(name)), when(name)
+	if len(prefix) < 2 || len(prefix) > 129 || prefix[len(prefix)-1] != '-' || len(rest) != len("20060102T150405000-ffff") {
+		return false
+	}
+	for i := range prefix {
+		if !wordy(prefix[i]) {
+			return false
+		}
+	}
+	for i, form := range []byte("00000000T000000000-ffff") {
+		c := rest[i]
+		digit := c >= '0' && c <= '9'
+		if ok := form == '0' && digit || form == 'f' && (digit || c >= 'a' && c <= 'f') || form != '0' && form != 'f' && c == form; !ok {
+			return false
+		}
+	}
+	return true
+}
 
-var strange = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+func wordy(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
 
 // newID makes the name of a run: the workflow's, the time to the millisecond and a random number, so that names sort by
 // time and two runs that begin together differ.
@@ -128,7 +148,16 @@ func newID(workflow string, now time.Time) string {
 
 // idPrefix is how the names of all runs of a workflow begin.
 func idPrefix(workflow string) string {
-	name := strings.Trim(strange.ReplaceAllString(workflow, "_"), "-")
+	var b strings.Builder
+	for i := range len(workflow) {
+		switch c := workflow[i]; {
+		case wordy(c):
+			b.WriteByte(c)
+		case !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	name := strings.Trim(b.String(), "-")
 	return cmp.Or(name[:min(len(name), 80)], "run") + "-"
 }
 
@@ -151,7 +180,7 @@ func (f *Folder) List() ([]Run, error) {
 	}
 	list := []Run{}
 	for _, e := range entries {
-		if !e.IsDir() || !idPattern.MatchString(e.Name()) {
+		if !e.IsDir() || !isID(e.Name()) {
 			continue
 		}
 		r := Run{ID: e.Name()}
@@ -186,7 +215,7 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 	for _, e := range entries {
 		id := e.Name()
 		switch {
-		case !e.IsDir() || !idPattern.MatchString(id):
+		case !e.IsDir() || !isID(id):
 		case id == name:
 			return id, nil
 		case latest && (workflow == "" || strings.TrimSuffix(id, when(id)) == idPrefix(workflow)),
@@ -269,7 +298,7 @@ func (f *Folder) remove(id string) error {
 var errEmpty = errors.New("the journal is empty")
 
 func (f *Folder) read(id string) (*journal.Journal, error) {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return nil, fmt.Errorf("%w: %q", ErrNoRun, id)
 	}
 	data, err := f.opts.Disk.ReadFile(f.log(id))
