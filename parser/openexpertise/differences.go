@@ -2,27 +2,21 @@ package openexpertise
 
 import (
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
-// A Difference is a place where the project's page and its engine differ, or where the page is silent and the engine does
-// something that this compiler does not. The table of docs/dialects.md is made from these.
-type Difference struct {
-	Point, Documented, Upstream string
-	Told                        string // when a file is told; empty: never
-}
-
-// Differences lists them.
-var Differences = []Difference{
-	{"a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"},
-	{"`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"},
-	{"the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""},
-	{"placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"},
-	{"state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""},
-	{"nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""},
-	{"`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""},
-	{"the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""},
-	{"`on_error: retry` without `attempts`", "three attempts", "not known", ""},
-	{"nodes of `pipelines` and `loops`", "they run there only", "not known", ""},
+// Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
+var Differences = []dialect.Difference{
+	dialect.Differ("a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"),
+	dialect.Differ("`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"),
+	dialect.Differ("the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""),
+	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"),
+	dialect.Differ("state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""),
+	dialect.Differ("nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""),
+	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""),
+	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""),
+	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "not known", ""),
+	dialect.Differ("nodes of `pipelines` and `loops`", "they run there only", "not known", ""),
 }
 
 // differences notes where this file depends on one of them.

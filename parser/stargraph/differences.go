@@ -1,19 +1,15 @@
 package stargraph
 
-// A Difference is a place where the project's page and its engine differ, or where flowgen and the engine do.
-type Difference struct {
-	Point, Documented, Upstream string
-	Told                        string // when a file is told; empty: never
-}
+import "github.com/flowgen-dev/flowgen/parser/dialect"
 
-// Differences lists them.
-var Differences = []Difference{
-	{"`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "with --compat upstream, a note"},
-	{"a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""},
-	{"capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", ""},
-	{"what a tool returns", "stays as it is", "control characters are removed and text is escaped for HTML", ""},
-	{"`nautilus.broker_request@1` without a broker", "PROVIDER_ERROR", "StargraphRuntimeError", ""},
-	{"recording", "every call is recorded, by the tool's full key", "nothing is", ""},
+// Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
+var Differences = []dialect.Difference{
+	dialect.Differ("`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "with --compat upstream, a note"),
+	dialect.Differ("a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""),
+	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", ""),
+	dialect.Differ("what a tool returns", "stays as it is", "control characters are removed and text is escaped for HTML", ""),
+	dialect.Differ("`nautilus.broker_request@1` without a broker", "PROVIDER_ERROR", "StargraphRuntimeError", ""),
+	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }
 
 // differences notes where this file depends on one of them.

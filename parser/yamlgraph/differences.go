@@ -1,25 +1,20 @@
 package yamlgraph
 
+import "github.com/flowgen-dev/flowgen/parser/dialect"
+
 import "github.com/flowgen-dev/flowgen/ir/source"
 
-// A Difference is a place where the project's page and its engine differ, or where the page is silent and the engine does
-// something that this compiler does not. The table of docs/dialects.md is made from these.
-type Difference struct {
-	Point, Documented, Upstream string
-	Told                        string // when a file is told; empty: never
-}
-
-// Differences lists them.
-var Differences = []Difference{
-	{"a tool_call node without `state_key`", "its result goes into the field of the node's own name", "it goes into the field `result`", "a note on the first such node"},
-	{"the error of a tool that raises", "`FileNotFoundError: ...`", "the text of the exception alone", ""},
-	{"`args` that are no mapping", "the result says so in `error`", "the tool is called without arguments", ""},
-	{"a python tool whose module or function does not exist", "a mistake of the file", "a warning in a log; calls say `Unknown tool`. --compat upstream reports the mistake, too", ""},
-	{"an empty list in a map", "the page is silent: nothing after the map runs, as in the engine", "nothing after the map runs", ""},
-	{"the errors of nodes with `on_error: skip`", "one entry in `errors` for each error", "all earlier entries stand there twice; --compat upstream writes one", ""},
-	{"a graph with cycles", "25 steps at most, as in the engine", "25 steps at most, in graphs without cycles, too", ""},
-	{"`checkpointer`", "flowgen keeps journals of its own", "the engine's checkpoints", "a note on the key"},
-	{"inputs on the command line", "of the type that `state` declares", "always text", ""},
+// Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
+var Differences = []dialect.Difference{
+	dialect.Differ("a tool_call node without `state_key`", "its result goes into the field of the node's own name", "it goes into the field `result`", "a note on the first such node"),
+	dialect.Differ("the error of a tool that raises", "`FileNotFoundError: ...`", "the text of the exception alone", ""),
+	dialect.Differ("`args` that are no mapping", "the result says so in `error`", "the tool is called without arguments", ""),
+	dialect.Differ("a python tool whose module or function does not exist", "a mistake of the file", "a warning in a log; calls say `Unknown tool`. --compat upstream reports the mistake, too", ""),
+	dialect.Differ("an empty list in a map", "the page is silent: nothing after the map runs, as in the engine", "nothing after the map runs", ""),
+	dialect.Differ("the errors of nodes with `on_error: skip`", "one entry in `errors` for each error", "all earlier entries stand there twice; --compat upstream writes one", ""),
+	dialect.Differ("a graph with cycles", "25 steps at most, as in the engine", "25 steps at most, in graphs without cycles, too", ""),
+	dialect.Differ("`checkpointer`", "flowgen keeps journals of its own", "the engine's checkpoints", "a note on the key"),
+	dialect.Differ("inputs on the command line", "of the type that `state` declares", "always text", ""),
 }
 
 // keyDiffers notes where the result of a tool_call node goes that does not say so.

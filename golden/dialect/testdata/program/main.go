@@ -1,43 +1,60 @@
-// Command program holds the cases of golden/stargraph that compile. It runs the one that is named, with each of its inputs, as plain Go, recorded
-// and replayed, and prints what it gives with the keys of its calls. All three must give the same.
+// Command program holds the cases of golden/dialect that compile. It runs the one that is named, with each of its inputs, as
+// plain Go, recorded and replayed, and prints what it gives with the keys of its calls. All three must give the same.
 package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/nautilus"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-type flow struct {
-	info *runtime.Info
-	run  func(context.Context, []byte, ...runtime.Option) (any, error)
-}
+type flow func(ctx context.Context, input []byte, o ...runtime.Option) (any, error)
 
 var flows = map[string]flow{}
 
-// add is called for every case.
-func add(name string, info *runtime.Info, run func(context.Context, []byte, ...runtime.Option) (any, error)) {
-	flows[name] = flow{info, run}
+// add is called for every case with its New.
+func add[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](name string, start func(...runtime.Option) (W, error)) {
+	flows[name] = func(ctx context.Context, input []byte, o ...runtime.Option) (any, error) {
+		var in In
+		if err := runtime.Decode(input, &in); err != nil {
+			return nil, err
+		}
+		w, err := start(o...)
+		if err != nil {
+			return nil, err
+		}
+		return w.Run(ctx, in)
+	}
 }
 
 func main() {
-	f, ok := flows[os.Args[1]]
-	if !ok {
+	f := flows[os.Args[1]]
+	if f == nil {
 		fail("the case is not linked")
 	}
+	stop := serve()
+	defer stop()
 	inputs, err := os.ReadFile("inputs.jsonl")
-	if err != nil {
-		inputs = []byte("{}")
+	if errors.Is(err, fs.ErrNotExist) {
+		inputs = []byte(os.Args[2])
+	} else if err != nil {
+		fail(err.Error())
 	}
-	for _, input := range bytes.Split(bytes.TrimSpace(inputs), []byte("\n")) {
+	for input := range bytes.SplitSeq(bytes.TrimSpace(inputs), []byte("\n")) {
 		try(f, input)
 	}
 	worker.Shutdown()
@@ -69,13 +86,14 @@ func try(f flow, input []byte) {
 
 // outcome is what a run gives, as text.
 func outcome(f flow, input []byte, o ...runtime.Option) string {
+	secret := func(name string) (string, bool) { return "value of " + name, true }
 	ctx := context.Background()
 	if response, err := os.ReadFile("broker.json"); err == nil {
 		ctx = nautilus.WithBroker(ctx, broker(response))
 	}
-	out, err := f.run(ctx, input, o...)
+	out, err := f(ctx, input, append(o, runtime.WithStandIn(model), runtime.WithSecrets(secret))...)
 	if err != nil {
-		return "error: " + err.Error() + "\n"
+		return strings.ReplaceAll("error: "+err.Error()+"\n", base, "http://server")
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -84,6 +102,35 @@ func outcome(f flow, input []byte, o ...runtime.Option) string {
 		fail(err.Error())
 	}
 	return b.String()
+}
+
+// model answers in place of all models: with what it was told, or with what the prompt has after "answer: ".
+func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
+	reply, ok := out.(*llm.Reply)
+	if !ok {
+		return tool()
+	}
+	in, err := op.EncodeIn(nil)
+	if err != nil {
+		return err
+	}
+	var asked llm.Conversation
+	if err := json.Unmarshal(in, &struct{ Conv *llm.Conversation }{&asked}); err != nil {
+		return err
+	}
+	if asked.Messages == nil {
+		if err := json.Unmarshal(in, &asked); err != nil {
+			return err
+		}
+	}
+	text := asked.Messages[0].Text
+	if _, answer, ok := strings.Cut(text, "answer: "); ok {
+		text = strings.TrimSpace(answer)
+	} else {
+		text = asked.System + "|" + text
+	}
+	*reply = llm.Reply{Model: "test", Stop: llm.End, Message: llm.Message{Role: llm.Assistant, Text: text}}
+	return nil
 }
 
 // A broker gives the response that a case has in broker.json, with what it was asked.

@@ -1,0 +1,461 @@
+// Package dialect_test runs the compiler over files of the public dialects, and the programs that it makes of them.
+package dialect_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
+	"github.com/flowgen-dev/flowgen/parser/stargraph"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
+)
+
+// Cases seem to be in folders beside their files: golden/<dialect>/<case>.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "rewrite what the tests compare with, and fail")
+
+// A suite is the cases of one dialect: the files of golden/<name>.
+type suite struct {
+	name, root  string // the dialect, and the file of a case that is compiled
+	needs       string // the program that runs its tools
+	codes       []diag.Code
+	differences []dialect.Difference
+
+	cases []*testcase
+}
+
+var suites = []*suite{
+	{name: openexpertise.Name, root: "experience.yaml", needs: "node", differences: openexpertise.Differences,
+		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
+	{name: sirenspec.Name, root: "workflow.yaml", needs: "python3", differences: sirenspec.Differences, codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
+	{name: stargraph.Name, root: "graph.yaml", needs: "python3", differences: stargraph.Differences,
+		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName}},
+	{name: yamlgraph.Name, root: "graph.yaml", needs: "python3", differences: yamlgraph.Differences,
+		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey}},
+}
+
+// A testcase is one txtar file: a workflow with its tools, the inputs of its runs (inputs.jsonl), what the compiler says of
+// it (want/diag), the Go that it makes (want/flow.go, in some cases) and what the runs give (want/run). A first line
+// `compat: upstream` of the comment compiles it so; one that begins with `not run:` says that it needs a server that is not
+// here: it is compiled and linked.
+type testcase struct {
+	suite     *suite
+	name, dir string // dir is <dialect>/<name>, the folder that the case seems to be in
+	file      string
+	archive   *txtar.Archive
+	changed   bool
+
+	program *check.Program // nil after mistakes
+	list    []diag.Diagnostic
+	code    string
+	assets  []codegen.Asset
+	opts    codegen.Options
+}
+
+var load = sync.OnceValue(func() error {
+	for _, s := range suites {
+		files, err := filepath.Glob(s.name + "/*.txtar")
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+			c := &testcase{suite: s, name: name, dir: s.name + "/" + name, file: file, archive: archive}
+			c.compile()
+			s.cases = append(s.cases, c)
+		}
+	}
+	return nil
+})
+
+// each runs a subtest for every case, all of which are compiled once.
+func each(t *testing.T, f func(t *testing.T, c *testcase)) {
+	t.Helper()
+	if err := load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			if len(s.cases) < 10 {
+				t.Fatal("only", len(s.cases), "cases")
+			}
+			for _, c := range s.cases {
+				t.Run(c.name, func(t *testing.T) { f(t, c) })
+			}
+		})
+	}
+}
+
+func (c *testcase) find(name string) *txtar.File {
+	for i := range c.archive.Files {
+		if c.archive.Files[i].Name == name {
+			return &c.archive.Files[i]
+		}
+	}
+	return nil
+}
+
+// ReadFile implements parser.Files: the case is a folder below this one.
+func (c *testcase) ReadFile(name string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(name, c.dir+"/"); ok && !strings.HasPrefix(rest, "want/") {
+		if f := c.find(rest); f != nil {
+			return f.Data, nil
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func (c *testcase) compile() {
+	sink := &diag.Sink{}
+	opts := parser.Options{}
+	if strings.HasPrefix(string(c.archive.Comment), "compat: upstream\n") {
+		opts.Compat = parser.Upstream
+	}
+	wf := parser.ParseAs(c, c.dir+"/"+c.suite.root, opts, sink)
+	if wf != nil {
+		overlay := map[string][]byte{}
+		for _, f := range c.archive.Files {
+			if strings.HasSuffix(f.Name, "js") || strings.HasSuffix(f.Name, ".py") {
+				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
+				overlay[name] = f.Data
+			}
+		}
+		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
+		bind.Resolve(above, bind.Options{Dir: c.dir, Overlay: overlay}, sink)
+		c.program = check.Check(wf, sink)
+	}
+	c.list = sink.List()
+	if sink.HasErrors() || c.program == nil {
+		c.program = nil
+		return
+	}
+	c.opts = codegen.Options{Package: goname.Package(wf.Name.Name), Path: "github.com/flowgen-dev/flowgen/golden/" + c.dir, Name: c.stem()}
+}
+
+func (c *testcase) stem() string { return strings.TrimSuffix(c.suite.root, ".yaml") + "_flow" }
+
+// elsewhere reports whether the case needs a server that is not here: then it is compiled and linked, and not run.
+func (c *testcase) elsewhere() bool { return strings.HasPrefix(string(c.archive.Comment), "not run:") }
+
+// input is what a case without inputs of its own is given: a text is what its default says, or "hello".
+func (c *testcase) input() string {
+	if c.suite.name != sirenspec.Name {
+		return "{}"
+	}
+	if d := c.program.Input.Fields[0].Default; d != nil {
+		return `{"message":` + d.JSON + "}"
+	}
+	return `{"message":"hello"}`
+}
+
+// generate makes the Go, twice the same.
+func (c *testcase) generate(t *testing.T) {
+	t.Helper()
+	if c.program == nil || c.code != "" {
+		return
+	}
+	text, err := codegen.Generate(c.program, c.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := codegen.Generate(c.program, c.opts); err != nil || !bytes.Equal(text, again) {
+		t.Error("generated twice, the code differs", err)
+	}
+	if formatted, err := format.Source(text); err != nil || !bytes.Equal(text, formatted) {
+		t.Error("the code is not what gofmt writes", err)
+	}
+	c.code, c.assets = string(text), codegen.Assets(c.program, c.opts)
+}
+
+// compare holds a section to what was made. With -update it becomes that.
+func (c *testcase) compare(t *testing.T, section, made string) {
+	t.Helper()
+	want := ""
+	if f := c.find(section); f != nil {
+		want = string(f.Data)
+	}
+	if want == made {
+		return
+	}
+	if *update {
+		switch f := c.find(section); {
+		case f == nil:
+			c.archive.Files = append(c.archive.Files, txtar.File{Name: section, Data: []byte(made)})
+		case made == "":
+			c.archive.Files = slices.DeleteFunc(c.archive.Files, func(f txtar.File) bool { return f.Name == section })
+		default:
+			f.Data = []byte(made)
+		}
+		c.changed = true
+		t.Errorf("%s is rewritten: read the difference and run again", section)
+		return
+	}
+	t.Errorf("%s (-want +made):\n%s", section, cmp.Diff(strings.Split(want, "\n"), strings.Split(made, "\n")))
+}
+
+func (c *testcase) save(t *testing.T) {
+	t.Helper()
+	if c.changed {
+		if err := os.WriteFile(c.file, txtar.Format(c.archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c.changed = false
+	}
+}
+
+// TestCompile holds diagnostics and Go to what the cases want.
+func TestCompile(t *testing.T) {
+	each(t, func(t *testing.T, c *testcase) {
+		if len(bytes.Fields(c.archive.Comment)) < 4 {
+			t.Error("the comment does not say what the case proves")
+		}
+		var b bytes.Buffer
+		_ = diag.Text(&b, c.list, diag.TextOptions{})
+		c.compare(t, "want/diag", strings.ReplaceAll(b.String(), c.dir+"/", ""))
+		c.generate(t)
+		if c.find("want/flow.go") != nil {
+			c.compare(t, "want/flow.go", c.code)
+		}
+		if c.program != nil && c.find("want/run") == nil && !*update && !c.elsewhere() {
+			t.Error("the case compiles and does not run: nothing says what it does")
+		}
+		c.save(t)
+	})
+}
+
+// mark is how a case says, on the line itself, which diagnostics are to point at it: `# FG0302`.
+var mark = regexp.MustCompile(`#((?: FG\d{4})+)\s*$`)
+
+// TestMarks: every diagnostic hits a line that is marked for it, and every mark is hit.
+func TestMarks(t *testing.T) {
+	each(t, func(t *testing.T, c *testcase) {
+		want, made := map[string]int{}, map[string]int{}
+		for _, f := range c.archive.Files {
+			if path.Ext(f.Name) != ".yaml" && path.Ext(f.Name) != ".md" {
+				continue
+			}
+			for i, line := range strings.Split(string(f.Data), "\n") {
+				if m := mark.FindStringSubmatch(line); m != nil {
+					for _, code := range strings.Fields(m[1]) {
+						want[f.Name+":"+strconv.Itoa(i+1)+": "+code]++
+					}
+				}
+			}
+		}
+		for _, d := range c.list {
+			made[strings.TrimPrefix(d.Span.File.Name, c.dir+"/")+":"+strconv.Itoa(d.Span.Start().Line)+": "+string(d.Code)]++
+		}
+		if diff := cmp.Diff(want, made); diff != "" {
+			t.Errorf("marked lines and diagnostics (-marked +made):\n%s", diff)
+		}
+	})
+}
+
+// TestRun links all cases into one program, and holds what each gives, run directly, recorded and replayed, to want/run.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program")
+	}
+	program := t.TempDir() // outlives the case that it is linked for
+	var exe string
+	each(t, func(t *testing.T, c *testcase) {
+		if c.program == nil || c.elsewhere() {
+			t.Skip("nothing runs")
+		}
+		if _, err := exec.LookPath(c.suite.needs); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+		if exe == "" {
+			exe = link(t, program)
+		}
+		dir := t.TempDir()
+		for _, f := range c.archive.Files {
+			if !strings.HasPrefix(f.Name, "want/") {
+				name := filepath.Join(dir, filepath.FromSlash(f.Name))
+				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, f.Data, mode(f.Name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), exe, c.dir, c.input())
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		c.compare(t, "want/run", string(out))
+		c.save(t)
+	})
+}
+
+// mode makes programs of what is in bin.
+func mode(name string) os.FileMode {
+	if strings.HasPrefix(name, "bin/") {
+		return 0o755
+	}
+	return 0o644
+}
+
+// link builds one program of all cases into a folder. Its sources exist only for the go command.
+func link(t *testing.T, dir string) string {
+	t.Helper()
+	replace := map[string]string{}
+	add := func(virtual string, text []byte) {
+		at, err := filepath.Abs(virtual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, strconv.Itoa(len(replace))+filepath.Ext(virtual))
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replace[at] = file
+	}
+	var imports, adds strings.Builder
+	n := 0
+	for _, s := range suites {
+		for _, c := range s.cases {
+			if c.program == nil {
+				continue
+			}
+			c.generate(t)
+			add(c.dir+"/"+c.stem()+".go", []byte(c.code))
+			for _, a := range c.assets {
+				add(c.dir+"/"+a.Name, a.Data)
+			}
+			fmt.Fprintf(&imports, "\tc%d %q\n", n, c.opts.Path)
+			fmt.Fprintf(&adds, "\tadd(%q, c%d.New)\n", c.dir, n)
+			n++
+		}
+	}
+	add("program/cases.go", []byte("package main\n\nimport (\n"+imports.String()+")\n\nfunc init() {\n"+adds.String()+"}\n"))
+	sources, err := filepath.Glob("dialect/testdata/program/*.go")
+	if err != nil || len(sources) == 0 {
+		t.Fatal("no program", err)
+	}
+	for _, file := range sources {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("program/"+filepath.Base(file), text)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, exe := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "program.exe")
+	if err := os.WriteFile(config, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-overlay", config, "-o", exe, "./program").CombinedOutput(); err != nil {
+		t.Fatalf("the cases do not link: %v\n%s", err, out)
+	}
+	return exe
+}
+
+// TestCodes: what is said about dialects is said in some case.
+func TestCodes(t *testing.T) {
+	if err := load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range suites {
+		seen := map[diag.Code]bool{}
+		for _, c := range s.cases {
+			for _, d := range c.list {
+				seen[d.Code] = true
+			}
+		}
+		for _, code := range s.codes {
+			if !seen[code] {
+				t.Errorf("%s: no case reports %s", s.name, code)
+			}
+		}
+	}
+}
+
+// TestDocs: the tables of docs/dialects.md are those of the code.
+func TestDocs(t *testing.T) {
+	const file = "../docs/dialects.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, s := range suites {
+		mark := "<!-- " + s.name + ": made from parser/" + s.name + "/differences.go -->\n"
+		before, after, ok := strings.Cut(page, mark)
+		if !ok {
+			t.Fatal("no mark for the table of", s.name)
+		}
+		var table strings.Builder
+		table.WriteString("\n| point | documented | upstream | told |\n|---|---|---|---|\n")
+		for _, d := range s.differences {
+			told := d.Told
+			if told == "" {
+				told = "-"
+			}
+			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", d.Point, d.Documented, d.Upstream, told)
+		}
+		_, rest, _ := strings.Cut(after, "\n\n#")
+		if rest != "" {
+			rest = "\n#" + rest
+		}
+		page = before + mark + table.String() + rest
+	}
+	if page == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatal("the tables are not those of the code; -update writes them")
+	}
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Error("rewritten: read the difference and run again")
+}
