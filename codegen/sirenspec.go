@@ -121,6 +121,11 @@ func (b *contextBody) step(s *check.Step) {
 // run emits the call of a node, and where its result goes.
 func (b *contextBody) run(s *check.Step) {
 	d := s.Node.Dynamic
+	switch v := s.Node.Verb.(type) {
+	case *ir.Swarm:
+		b.swarm(s, v)
+		return
+	}
 	name := jen.Id(ident(b.local(s)))
 	var call jen.Code
 	switch {
@@ -142,7 +147,7 @@ func (b *contextBody) run(s *check.Step) {
 	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(name), quote("output")))
 }
 
-var guards = map[string]string{"injection": "Injection", "length": "Length"}
+var guardNames = map[string]string{"injection": "Injection", "length": "Length"}
 
 // ask is a question to an agent.
 func (b *contextBody) ask(s *check.Step) jen.Code {
@@ -152,11 +157,7 @@ func (b *contextBody) ask(s *check.Step) jen.Code {
 		fields = append(fields, field("System", b.template(d.System)))
 	}
 	if len(d.Context.Guards) > 0 {
-		var list []jen.Code
-		for _, g := range d.Context.Guards {
-			list = append(list, jen.Qual(sirenPath, ident(guards[g.Name])))
-		}
-		fields = append(fields, field("Guards", jen.Index().Qual(sirenPath, "Guard").Values(list...)))
+		fields = append(fields, field("Guards", b.guards(d.Context.Guards)))
 	}
 	return jen.Id("flow").Dot("Ask").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])),
 		jen.Qual(sirenPath, "Prompt").Custom(braces(len(fields) > 1), fields...))

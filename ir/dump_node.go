@@ -80,6 +80,9 @@ func (d *dumper) verb(v Verb) {
 			d.line("until", dumpValue(v.Until))
 		}
 		d.in(func() { d.body(&v.Do) })
+	case *Swarm:
+		d.line("swarm parallel", strconv.Itoa(v.Parallel), dumpFlag(v.Synthesis, "synthesis"), dumpFlag(v.Keep, "keep"))
+		d.in(func() { d.body(&v.Do) })
 	case *Flow:
 		name := ""
 		if v.Flow != nil {

@@ -165,6 +165,8 @@ func inside(n *ir.Node) *ir.Body {
 		return &v.Do
 	case *ir.Loop:
 		return &v.Do
+	case *ir.Swarm:
+		return &v.Do
 	}
 	return nil
 }

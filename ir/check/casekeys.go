@@ -55,7 +55,8 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 			out.in, out.out = schema.AnyType, schema.AnyType
 			return out
 		}
-		if need := s.Body != nil || s.Agent != nil; numbered != need {
+		_, swarm := s.Node.Verb.(*ir.Swarm)
+		if need := s.Body != nil && !swarm || s.Agent != nil; numbered != need {
 			return c.unfit(id, s, need, parts[:i])
 		}
 		switch {

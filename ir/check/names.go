@@ -184,7 +184,9 @@ func (n *Names) pick(s *Step, prefix string) {
 func (n *Names) body(b *Body, prefix, idPrefix string) {
 	for _, s := range b.Steps {
 		id := s.Node.ID
-		if s.Node.Inline { // named after the node it is in
+		if s.voice() { // two swarms may have agents of the same name
+			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+goname.Exported(id.Name)+"Node", id.Span)
+		} else if s.Node.Inline { // named after the node it is in
 			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+"DoNode", id.Span)
 		} else {
 			n.Nodes[s] = n.take(goname.Local(idPrefix+id.Name+"_node"), id.Span)
@@ -238,7 +240,7 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		local[name] = at
 	}
 	for _, s := range stepsOf(b) {
-		if s.Node.Inline {
+		if s.Node.Inline || s.voice() {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)

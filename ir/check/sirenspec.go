@@ -52,14 +52,7 @@ func (c *checker) sirenspecBody(p *Program) *Body {
 		n.Result = schema.InvalidType
 		b.Steps = append(b.Steps, s)
 		b.byID[n.ID.Name] = s
-		switch v := n.Verb.(type) {
-		case *ir.ToolCall:
-			s.Tool = c.resolveTool(v.Name)
-			v.Tool = s.Tool
-			c.used[s.Tool] = true
-		case *ir.LLM:
-			s.Ask = &Ask{Model: c.model(v.Model)}
-		}
+		c.contextVerb(s)
 	}
 	c.sirenspecArcs(b)
 	if !c.sortSteps(b) {
@@ -199,6 +192,15 @@ func (c *checker) placeholders(order []*Step) {
 				c.placeholder(r, s, i, place, written)
 			}
 		})
+		insideReferences(s.Node, func(r *ir.Reference, own bool) {
+			switch {
+			case r.Root != "working":
+			case r.Path[0] == s.Node.ID.Name && !written[r.Path[0]]:
+				c.ownValue(r, s, own)
+			default:
+				c.placeholder(r, s, i, place, written)
+			}
+		})
 	}
 }
 
@@ -234,10 +236,8 @@ func (c *checker) rootOfPath(r *ir.Reference, place map[string]int) {
 // nodeValue checks a reference to the result of a node.
 func (c *checker) nodeValue(r *ir.Reference, s *Step, at, producer int) {
 	from := s.body.byID[r.Path[0]]
-	key := "output"
-	if k := from.Node.Dynamic.Context.OutputKey; k != "" {
-		key = k
-	}
+	keys := resultKeys(from.Node)
+	key := keys[0]
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span}
 	switch {
 	case r.Filter != "":
@@ -245,7 +245,10 @@ func (c *checker) nodeValue(r *ir.Reference, s *Step, at, producer int) {
 	case producer >= at:
 		d.Message = fmt.Sprintf("%q runs after %q: the value is not there yet, and the node fails", r.Path[0], s.Node.ID.Name)
 		d.Help = "add an edge from " + r.Path[0] + " to " + s.Node.ID.Name
-	case len(r.Path) > 1 && r.Path[1] != key:
+	case len(r.Path) > 2 && r.Path[1] == "agents" && slices.Contains(keys, "agents") && !slices.Contains(agentIDs(from.Node), r.Path[2]):
+		c.noAgent(r, from)
+		return
+	case len(r.Path) > 1 && !slices.Contains(keys, r.Path[1]):
 		d.Message = fmt.Sprintf("the result of %q is `%s.%s`: the node fails when it runs", r.Path[0], r.Path[0], key)
 		d.Help = "replace with `" + strings.Join(append([]string{r.Path[0], key}, r.Path[2:]...), ".") + "`"
 	default:
@@ -257,7 +260,7 @@ func (c *checker) nodeValue(r *ir.Reference, s *Step, at, producer int) {
 // nodeReferences calls f for every reference of a node's texts.
 func nodeReferences(n *ir.Node, f func(*ir.Reference)) {
 	d := n.Dynamic
-	texts := []*ir.Mixed{d.System}
+	texts := []*ir.Mixed{d.System, d.Prompt}
 	if q := d.Context.Request; q != nil {
 		texts = append(texts, q.URL, q.Body)
 		for _, h := range q.Headers {

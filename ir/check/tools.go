@@ -149,6 +149,8 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		worst = c.bodyEffects(&v.Do)
 	case *ir.Loop:
 		worst = c.bodyEffects(&v.Do)
+	case *ir.Swarm:
+		worst = c.bodyEffects(&v.Do)
 	case *ir.Flow:
 		if f := c.flows[v.Flow]; f != nil {
 			for _, s := range f.Body.Steps {

@@ -179,6 +179,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Let{}, func(v *ir.Let) string { return verb(v) })
 	covers(t, ir.Map{}, func(v *ir.Map) string { return verb(v) }, "Do", "Span", "ParallelSpan", "MaxItemsSpan")
 	covers(t, ir.Loop{}, func(v *ir.Loop) string { return verb(v) }, "Do", "Span")
+	covers(t, ir.Swarm{}, func(v *ir.Swarm) string { return verb(v) }, "Do", "Span")
 	covers(t, ir.Flow{}, func(v *ir.Flow) string { return verb(v) }, "Path", "Flow") // the workflow counts, not its file
 	covers(t, ir.GoCall{Func: &ir.GoFunc{}}, func(v *ir.GoCall) string { return verb(v) })
 	covers(t, ir.LLM{}, func(v *ir.LLM) string { return verb(v) }, "Model", "Span")

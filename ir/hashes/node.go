@@ -201,6 +201,8 @@ func (m *maker) verb(x *text, s *check.Step) {
 		}
 	case *ir.Loop:
 		x.line("loop", strconv.Itoa(v.Max), value(v.Until))
+	case *ir.Swarm:
+		x.line("swarm", strconv.FormatBool(v.Synthesis), strconv.Itoa(v.Parallel), strconv.FormatBool(v.Keep))
 	case *ir.Flow:
 		x.mark("flow", true)
 		x.with("with", v.With)

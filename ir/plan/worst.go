@@ -259,6 +259,8 @@ func (m *meter) once(s *check.Step) cost {
 			m.because(id + " is unbounded")
 		}
 		return c.times(n, n, m.where+id+" is unbounded")
+	case *ir.Swarm:
+		return m.body(s.Body)
 	case *ir.Flow:
 		return m.program(s.Flow)
 	case *ir.Let, *ir.GoCall:

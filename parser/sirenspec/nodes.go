@@ -63,6 +63,8 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		p.agentNode(n, out)
 	case "tool":
 		p.toolNode(n, out)
+	case "swrm":
+		p.swarmNode(n, out)
 	default:
 		p.Error(diag.NotSupported, n.Get("type").Span, "", "nodes of the type %s are not compiled", kind)
 	}

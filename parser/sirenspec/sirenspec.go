@@ -5,6 +5,7 @@ package sirenspec
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -18,7 +19,11 @@ import (
 // Name is the dialect's name.
 const Name = "sirenspec"
 
-// Is reports whether a tree has the shape of the dialect: agents, or nodes by name of which one has a config.
+// ownTypes are the types of nodes that no other dialect has.
+var ownTypes = []string{"swrm", "factory", "workflow", "human"}
+
+// Is reports whether a tree has the shape of the dialect: agents, or nodes by name of which one has a config or a type of
+// its own.
 func Is(root *yamlnode.Node) bool {
 	if g := root.Entry("graph"); g != nil && g.Value.Kind != yamlnode.Mapping {
 		return false
@@ -36,7 +41,11 @@ func Is(root *yamlnode.Node) bool {
 		return false
 	}
 	for _, e := range nodes.Entries {
-		if e.Value.Kind == yamlnode.Mapping && e.Value.Entry("config") != nil {
+		if e.Value.Kind != yamlnode.Mapping {
+			continue
+		}
+		t := e.Value.Get("type")
+		if e.Value.Entry("config") != nil || t != nil && t.Kind == yamlnode.Scalar && slices.Contains(ownTypes, t.Text.Value) {
 			return true
 		}
 	}
@@ -46,7 +55,7 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the workflow f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), opts: opts, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, broken: map[string]bool{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), opts: opts, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, broken: map[string]bool{}, voices: map[string]*ir.Model{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
@@ -62,7 +71,8 @@ type parser struct {
 	agents map[string]*agent
 	guards []ir.Guard // of the workflow
 	nodes  map[string]*ir.Node
-	broken map[string]bool // nodes that stand in the file and were refused
+	broken map[string]bool      // nodes that stand in the file and were refused
+	voices map[string]*ir.Model // that swarms ask, by provider:name
 }
 
 type agent struct {

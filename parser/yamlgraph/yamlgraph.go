@@ -33,6 +33,9 @@ func Is(root *yamlnode.Node) bool {
 		return false
 	}
 	for _, e := range nodes.Entries {
+		if t := e.Value.Get("type"); is(t, "human") || is(t, "workflow") || is(t, "swrm") || is(t, "factory") {
+			return false // a language that has nodes of these types
+		}
 		if t := e.Value.Get("type"); e.Value.Entry("prompt") != nil || e.Value.Entry("state_key") != nil || t != nil && t.Kind == yamlnode.Scalar && slices.Contains(words, t.Text.Value) {
 			return e.Value.Entry("config") == nil
 		}

@@ -106,20 +106,5 @@ func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (str
 	if err != nil {
 		return "", r.Fail(n, err)
 	}
-	told := f.told()
-	for _, g := range p.Guards {
-		if told, err = g(told, false); err != nil {
-			return "", r.Fail(n, err)
-		}
-	}
-	answer, err := llm.Ask[string](r, n, m, llm.Prompt{System: system, Text: told}, llm.Format{})
-	if err != nil {
-		return "", err
-	}
-	for _, g := range p.Guards {
-		if answer, err = g(answer, true); err != nil {
-			return "", r.Fail(n, err)
-		}
-	}
-	return answer, nil
+	return guarded(r, n, m, llm.Prompt{System: system, Text: f.told()}, p.Guards)
 }
