@@ -1,12 +1,11 @@
 package codegen
 
 import (
-	"slices"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 const (
@@ -15,11 +14,14 @@ const (
 )
 
 // tokenBody is the state of emitting the function of a graph of tokens.
-type tokenBody struct{ *dynamicBody }
+type tokenBody struct {
+	*dynamicBody
+	inside bool // the node of a map is written
+}
 
 // tokenBody emits the statements of Body: nodes in their order where it is known, else the way of one token.
 func (g *generator) tokenBody(p *check.Program) []jen.Code {
-	b := &tokenBody{&dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}}
+	b := &tokenBody{dynamicBody: &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}}
 	var given []jen.Code
 	for _, f := range p.Input.Fields {
 		given = append(given, field(fieldName(f), jen.Id("in").Dot(ident(fieldName(f)))))
@@ -29,16 +31,20 @@ func (g *generator) tokenBody(p *check.Program) []jen.Code {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	}
 	b.add(jen.Id("flow").Op(":=").Qual(graphPath, "New").Custom(parens(len(p.WF.State) > 1), b.fields()...))
-	if p.Tokens.Waves != nil {
+	switch {
+	case p.Tokens.Waves != nil:
 		for _, w := range p.Tokens.Waves {
 			b.gap()
 			b.side(w)
 		}
 		b.gap()
 		b.add(b.done())
-	} else {
+	case p.Tokens.Start != nil:
 		b.gap()
 		b.way()
+	default:
+		b.gap()
+		b.steps()
 	}
 	if b.whole {
 		g.dynamicSnapshot(p)
@@ -52,22 +58,28 @@ func (b *tokenBody) done() jen.Code {
 
 // fields are the fields of the state as writes see them. Types are not enforced; lists that nodes add to grow.
 func (b *tokenBody) fields() []jen.Code {
-	grow := []string{"errors", "messages"}
-	for _, s := range b.p.Body.Steps {
-		if _, each := s.Node.Verb.(*ir.Map); each {
-			grow = append(grow, s.Node.Dynamic.Token.Key.Name)
-		}
-	}
 	var out []jen.Code
 	for i, s := range b.p.WF.State {
 		fields := []jen.Code{field("Name", quote(s.Name.Name))}
-		if slices.Contains(grow, s.Name.Name) {
-			fields = append(fields, field("Merge", jen.Qual(dynamicPath, "Append")))
+		if m := tokenMerge(s); m != "" {
+			fields = append(fields, field("Merge", jen.Qual(dynamicPath, ident(m))))
 		}
 		fields = append(fields, field("Field", jen.Op("&").Id("state").Dot(ident(fieldName(b.p.State.Fields[i])))))
 		out = append(out, jen.Qual(dynamicPath, "Slot").Values(fields...))
 	}
 	return out
+}
+
+// tokenMerge is what a write does to a field: lists grow, numbers and texts that are added are sums.
+func tokenMerge(s *ir.State) string {
+	if s.Merge.Kind != ir.MergeAppend {
+		return ""
+	}
+	switch s.Type.Kind {
+	case schema.Int, schema.Float, schema.String:
+		return "Sum"
+	}
+	return "Append"
 }
 
 // side emits nodes that run side by side, or one alone.
@@ -174,28 +186,16 @@ func parameter(t *ir.Tool) string {
 
 func (b *tokenBody) snapshot() jen.Code {
 	b.whole = true
-	return jen.Id("state").Dot("snapshot").Call()
+	whole := jen.Id("state").Dot("snapshot").Call()
+	if b.inside {
+		return jen.Id("flow").Dot("State").Call(whole)
+	}
+	return whole
 }
 
 // choice are the arguments of a tool that the state names.
 func (b *tokenBody) choice(s *check.Step, v *ir.ToolChoice) []jen.Code {
 	return []jen.Code{b.value(v.ID), b.value(v.Tool), b.value(v.Args), jen.Id(ident(b.g.p.Names.Picks[s]))}
-}
-
-// each is a map: its node runs for every item.
-func (b *tokenBody) each(s *check.Step, v *ir.Map, flow string) jen.Code {
-	over := b.value(v.Over)
-	inner := s.Body.Steps[0]
-	saved := b.roots
-	b.roots = map[string]jen.Code{"item": jen.Id("item")}
-	var call jen.Code
-	if pick, ok := inner.Node.Verb.(*ir.ToolChoice); ok {
-		call = jen.Qual(graphPath, ident("Choose"+b.rules())).Call(append([]jen.Code{jen.Id("run"), b.node(inner)}, b.choice(inner, pick)...)...)
-	}
-	b.roots = saved
-	return jen.Id(ident(flow)).Dot("Map").Call(jen.Id("run"), b.node(s), quote(s.Node.Dynamic.Token.Key.Name), over,
-		jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("item").Qual(dynamicPath, "Field")).
-			Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(jen.Return(call)))
 }
 
 // way emits the way of one token: a switch over the node that it has come to, until the end.

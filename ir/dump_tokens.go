@@ -1,6 +1,9 @@
 package ir
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 func (d *dumper) tokens(t *Tokens) {
 	if t == nil {
@@ -23,6 +26,9 @@ func (d *dumper) token(t *Token) {
 	}
 	for _, id := range t.Requires {
 		d.line("requires", id.Name)
+	}
+	if g := t.Gather; g != nil {
+		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
 	}
 	for _, x := range t.Exits {
 		when := ""

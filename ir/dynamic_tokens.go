@@ -5,6 +5,10 @@ import "github.com/flowgen-dev/flowgen/ir/source"
 // Tokens is a graph whose nodes hand on tokens, as YAMLGraph's do: a node runs whenever one comes, so that it may run again.
 type Tokens struct {
 	Start []Ident // where the first ones go
+
+	// Common are fields that every state has and that the file does not name: they are in the program when a function that
+	// is given the state may use them.
+	Common []*State
 }
 
 // A Token is what a node says about the tokens that it hands on, and about what it leaves in the state.
@@ -15,6 +19,17 @@ type Token struct {
 	Requires []Ident   // state fields without which it does nothing
 	OnError  TokenFail // what becomes of an error
 	Again    bool      // it runs although its field has a value
+	Gather   *Gather   // of a map; nil: its results are gathered as they come
+}
+
+// Gather is what becomes of the results of a map's items.
+type Gather struct {
+	Key      string // the key of a node's update that is its result; an update without it is the result
+	MaxItems int    // so many items of the list are looked at; 0: all
+	Failures string // the field that failures go to; empty: they stand among the results
+	Least    int    // so many items have to do well
+	Fail     bool   // the first failure ends the run
+	Flat     bool   // results that are lists are added item by item
 }
 
 // TokenFail is what becomes of an error of a node.

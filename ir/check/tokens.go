@@ -16,14 +16,16 @@ const MaxTokenSteps = 25
 type TokenPlan struct {
 	Waves [][]*Step // side by side, and one after the other; nil: one token goes from node to node
 
-	Start  *Step // without waves: where the token begins
-	Cyclic bool  // without waves: a node may run again
+	Start  *Step   // without waves: where the one token begins
+	First  []*Step // without waves and Start: where several tokens begin, which data sends on
+	Cyclic bool    // without waves: a node may run again
 }
 
 // tokens checks a graph of tokens: that names are real, that nodes can be reached, and how they follow each other.
 func (c *checker) tokens() *Program {
 	p := &Program{WF: c.wf, Input: &schema.Type{Kind: schema.Struct}, Output: &schema.Type{Kind: schema.Struct}}
 	c.declareTools()
+	c.tokenState()
 	p.State = c.dynamicState()
 	for i, s := range c.wf.State {
 		p.Output.Fields = append(p.Output.Fields, p.State.Fields[i])
@@ -54,7 +56,9 @@ func (c *checker) tokenBody(in *ir.Body, parent *Step) *Body {
 		b.Steps = append(b.Steps, s)
 		b.byID[n.ID.Name] = s
 		c.tokenVerb(s)
-		c.tokenNames(n)
+		if parent == nil {
+			c.tokenNames(n)
+		}
 	}
 	if parent != nil {
 		b.Plan = &Plan{Kind: Leaf, Step: b.Steps[0]}
@@ -167,16 +171,18 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 		}
 	}
 	cyclic := cycle(b.Steps)
-	if conditions || len(cyclic) > 0 {
-		for s := range cyclic {
-			s.Node.Dynamic.Times = MaxTokenSteps
+	for s := range cyclic {
+		s.Node.Dynamic.Times = MaxTokenSteps
+	}
+	switch {
+	case !conditions && len(cyclic) == 0:
+		if waves := tokenWaves(b, first); waves != nil {
+			return &TokenPlan{Waves: waves}
 		}
-		if !c.oneToken(b, first) {
-			return nil
-		}
+	case oneToken(b, first):
 		return &TokenPlan{Start: first[0], Cyclic: len(cyclic) > 0}
 	}
-	return c.tokenWaves(b, first)
+	return &TokenPlan{First: first, Cyclic: len(cyclic) > 0}
 }
 
 // reach is what exits lead to.
@@ -212,16 +218,10 @@ func cycle(steps []*Step) map[*Step]bool {
 	return out
 }
 
-// oneToken reports where a second token begins in a graph whose steps are not known now.
-func (c *checker) oneToken(b *Body, first []*Step) bool {
-	message := "nodes that run side by side are not compiled in a graph with conditions or cycles"
-	refuse := func(d diag.Diagnostic) bool {
-		d.Code, d.Message, d.Help = diag.NotSupported, message, "put one after the other"
-		c.report(d)
-		return false
-	}
+// oneToken reports whether there is never more than one token in a graph whose steps are not known now.
+func oneToken(b *Body, first []*Step) bool {
 	if len(first) > 1 {
-		return refuse(diag.Diagnostic{Span: c.wf.Dynamic.Tokens.Start[1].Span})
+		return false
 	}
 	for _, s := range b.Steps {
 		plain, tests := 0, 0
@@ -231,21 +231,22 @@ func (c *checker) oneToken(b *Body, first []*Step) bool {
 			} else {
 				plain++
 			}
-			if plain > 1 || plain > 0 && tests > 0 {
-				return refuse(diag.Diagnostic{Span: e.To.Span})
-			}
+		}
+		if plain > 1 || plain > 0 && tests > 0 {
+			return false
 		}
 	}
 	return true
 }
 
-// maxTokenWaves bounds how often nodes run in a graph whose nodes are reached on ways of several lengths.
-const maxTokenWaves = 1000
+// maxTokenWaves bounds how often nodes stand in the Go of a graph whose nodes are reached on ways of several lengths.
+const maxTokenWaves = 100
 
 // tokenWaves are the nodes of every step: those that the nodes of the step before lead to, in the order of the file. A
-// node that is reached on ways of several lengths runs once for each.
-func (c *checker) tokenWaves(b *Body, first []*Step) *TokenPlan {
-	out := &TokenPlan{}
+// node that is reached on ways of several lengths runs once for each. Nil when only a run knows: a map hands nothing on
+// when its list is empty, and other nodes beside it do.
+func tokenWaves(b *Body, first []*Step) [][]*Step {
+	var out [][]*Step
 	now := map[*Step]bool{}
 	for _, s := range first {
 		now[s] = true
@@ -261,17 +262,14 @@ func (c *checker) tokenWaves(b *Body, first []*Step) *TokenPlan {
 			for _, a := range s.out {
 				next[a.to] = true
 			}
-			_, each := s.Node.Verb.(*ir.Map)
-			if each && len(now) > 1 && len(s.out) > 0 {
-				c.report(diag.Diagnostic{Code: diag.NotSupported, Span: s.Node.ID.Span, Message: "a map node that leads on is not compiled beside other nodes", Help: "put one after the other"})
+			if _, each := s.Node.Verb.(*ir.Map); each && len(now) > 1 && len(s.out) > 0 {
 				return nil
 			}
 		}
 		if runs += len(wave); runs > maxTokenWaves {
-			c.report(diag.Diagnostic{Code: diag.NotSupported, Span: b.Steps[0].Node.ID.Span, Message: fmt.Sprintf("the nodes of this graph run more than %d times", maxTokenWaves)})
 			return nil
 		}
-		out.Waves = append(out.Waves, wave)
+		out = append(out, wave)
 		now = next
 	}
 	return out
@@ -297,7 +295,7 @@ func (t *TokenPlan) plan(b *Body) *Plan {
 		return out
 	}
 	for _, s := range b.Steps {
-		if s == t.Start && len(s.in) == 0 {
+		if (s == t.Start || slices.Contains(t.First, s)) && len(s.in) == 0 {
 			add([]*Step{s})
 		} else {
 			out.Kids = append(out.Kids, wavePlan([]*Step{s}))

@@ -74,6 +74,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Phase]():     []*ir.Phase{{Max: 77}},
 	reflect.TypeFor[*ir.Tokens]():      &ir.Tokens{Start: []ir.Ident{{Name: "another"}}},
 	reflect.TypeFor[*ir.Token]():       &ir.Token{Again: true},
+	reflect.TypeFor[*ir.Gather]():      &ir.Gather{Key: "another"},
 	reflect.TypeFor[[]*ir.Exit]():      []*ir.Exit{{To: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[[]ir.SourceFile](): []ir.SourceFile{{Text: "another"}},
 }
@@ -199,7 +200,8 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Each{}, func(e *ir.Each) string { return node(&ir.DynamicNode{Each: e}) }, "Span")
 	covers(t, ir.Token{}, func(k *ir.Token) string { return node(&ir.DynamicNode{Token: k}) })
 	covers(t, ir.Exit{}, func(e *ir.Exit) string { return node(&ir.DynamicNode{Token: &ir.Token{Exits: []*ir.Exit{e}}}) }, "Span")
-	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) })
+	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) }, "Common") // those that are used are part of the state
+	covers(t, ir.Gather{}, func(g *ir.Gather) string { return node(&ir.DynamicNode{Token: &ir.Token{Gather: g}}) })
 	covers(t, ir.Dynamic{}, func(d *ir.Dynamic) string { return sumOf(func(x *text) { dynamic(x, d) }) })
 	covers(t, ir.Phase{}, func(ph *ir.Phase) string {
 		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Phases: []*ir.Phase{ph}}) })

@@ -16,6 +16,9 @@ func token(x *text, t *ir.Token) {
 		x.line("value", e.Key.Name, value(e.Value))
 	}
 	x.line("requires", idents(t.Requires)...)
+	if g := t.Gather; g != nil {
+		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
+	}
 	for _, e := range t.Exits {
 		x.line("exit", e.To.Name, predicate(e.When))
 	}

@@ -11,6 +11,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("`args` that are no mapping", "the result says so in `error`", "the tool is called without arguments", ""),
 	dialect.Differ("a python tool whose module or function does not exist", "a mistake of the file", "a warning in a log; calls say `Unknown tool`. --compat upstream reports the mistake, too", ""),
 	dialect.Differ("an empty list in a map", "the page is silent: nothing after the map runs, as in the engine", "nothing after the map runs", ""),
+	dialect.Differ("keys of a map besides those of the page: `max_items`, `timeout`, `failures`, `min_success`, `flatten_output`, `on_error: fail`", "the first `max_items` items are looked at; failures go to `failures`; fewer than `min_success` that do well are an error; lists are added item by item", "newer engines only; --compat upstream reads them, too, but for `on_error`", "a note on `on_error: fail`"),
 	dialect.Differ("the errors of nodes with `on_error: skip`", "one entry in `errors` for each error", "all earlier entries stand there twice; --compat upstream writes one", ""),
 	dialect.Differ("a graph with cycles", "25 steps at most, as in the engine", "25 steps at most, in graphs without cycles, too", ""),
 	dialect.Differ("`checkpointer`", "flowgen keeps journals of its own", "the engine's checkpoints", "a note on the key"),

@@ -64,7 +64,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 	if !ok {
 		return nil
 	}
-	if inside && kind != "tool_call" {
+	if inside && (kind == "map" || kind == "interrupt") {
 		p.Error(diag.NotSupported, at, "", "a map of nodes of the type %s is not compiled", kind)
 		return nil
 	}
@@ -127,7 +127,7 @@ func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
 		p.Warn(diag.IgnoredKey, args.Span, "write a reference such as `{state.task.args}`", "this is text, and arguments are a mapping")
 	}
 	id := source.Text{Value: "{state.task.id}", Span: out.ID.Span}
-	if p.item == "task" || p.fields["task"] {
+	if p.item == "task" || p.fields["task"] != nil {
 		v.ID = p.reference(id, "task.id")
 	} else {
 		v.ID = &ir.Scalar{Text: id, Tag: "!!null"}
@@ -206,62 +206,9 @@ func (p *parser) passthrough(m dialect.Mapping, out *ir.Node) {
 	}
 	for _, e := range n.Entries {
 		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
-		if p.named(id.Name, id.Span); !p.fields[id.Name] {
+		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
 			out.Dynamic.Writes = append(out.Dynamic.Writes, id) // a node below may add it
 		}
 		v.Fields = append(v.Fields, &ir.Entry{Key: id, Value: p.value(e.Value)})
 	}
-}
-
-// mapNode reads a node that runs another for every item of a list.
-func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
-	if m.Get("on_error") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("on_error"), "remove it", "the engine does not read the on_error of a map node")
-	}
-	if m.Get("state_key") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("state_key"), "remove it: the results go into `collect`", "the engine does not read the state_key of a map node")
-	}
-	as, ok1 := p.Text(m.Get("as"), "`as`")
-	collect, ok2 := p.Text(m.Get("collect"), "`collect`")
-	over := p.over(m.Get("over"))
-	node := m.Get("node")
-	if !ok1 || !ok2 || node == nil {
-		return
-	}
-	if !idForm.MatchString(as.Name) {
-		p.Error(diag.BadName, as.Span, "", "the name of an item is made of letters, digits and _")
-		return
-	}
-	p.field(collect, schema.ListOf(schema.AnyType))
-	p.item = as.Name
-	kind := "llm"
-	if t := node.Get("type"); t != nil {
-		kind = t.Text.Value
-	}
-	sub := p.node(ir.Ident{Name: kind, Span: m.Key("node")}, node, true)
-	p.item = ""
-	if sub == nil || sub.Verb == nil || over == nil {
-		return
-	}
-	sub.Inline = true
-	out.Dynamic.Token.Key = collect
-	out.Verb = &ir.Map{Over: over, As: as, Do: ir.Body{Nodes: []*ir.Node{sub}, Span: node.Span}, Span: m.Node.Span}
-}
-
-// over reads the list of a map: a path, with or without `state.`, with or without braces.
-func (p *parser) over(n *yamlnode.Node) *ir.Reference {
-	id, ok := p.Text(n, "`over`")
-	if !ok {
-		return nil
-	}
-	path := strings.TrimPrefix(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(id.Name, "{"), "}")), "state.")
-	for _, part := range strings.Split(path, ".") {
-		if !idForm.MatchString(part) {
-			p.Error(diag.BadLiteral, id.Span, "write it as `{state.field}`", "`over` is a path into the state")
-			return nil
-		}
-	}
-	r := p.reference(n.Text, path)
-	r.Missing = ir.MissingError
-	return r
 }

@@ -43,9 +43,8 @@ var words = []string{"llm", "router", "agent", "tool", "python", "map", "tool_ca
 
 // kinds are the keys that each type of node has besides; those without a shape are not compiled.
 var kinds = map[string]*dialect.Shape{
-	"python": nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}),
-	"map": nodeShape("a map node", dialect.Key{Name: "over", Required: true, Doc: "the list"}, dialect.Key{Name: "as", Required: true, Doc: "what an item is called"},
-		dialect.Key{Name: "node", Required: true, Doc: "the node that runs for each item"}, dialect.Key{Name: "collect", Required: true, Doc: "the field of the results"}),
+	"python":      nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}),
+	"map":         mapShape,
 	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}),
 	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}),
 }

@@ -65,7 +65,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]bool{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
@@ -83,9 +83,9 @@ type parser struct {
 	names  []string            // of nodes, in file order
 	tools  map[string]*ir.Tool // python tools by name
 	kinds  map[string]string   // the types of all tools
-	fields map[string]bool     // the names of the state's fields
-	item   string              // what the item of the map around is called
-	told   bool                // the note about the field of tool_call nodes is written
+	fields map[string]*ir.State
+	item   string // what the item of the map around is called
+	told   bool   // the note about the field of tool_call nodes is written
 }
 
 // folderName is what a graph without a name is called: as its file, or as the folder of a graph.yaml.
@@ -122,6 +122,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.nodeSection(m)
 	p.edges(m)
 	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
+	p.common()
 }
 
 // refused reports the sections that are not compiled, and those that have no effect here.
@@ -140,56 +141,6 @@ func (p *parser) refused(m dialect.Mapping) {
 	if m.Get("exports") != nil {
 		p.Warn(diag.IgnoredKey, m.Key("exports"), "", "the engine exports only with --export, which flowgen does not have")
 	}
-}
-
-var stateTypes = map[string]*schema.Type{
-	"str": schema.StringType, "string": schema.StringType, "int": schema.IntType, "integer": schema.IntType, "float": schema.FloatType,
-	"bool": schema.BoolType, "boolean": schema.BoolType, "list": schema.ListOf(schema.AnyType), "dict": schema.MapOf(schema.AnyType), "any": schema.AnyType,
-}
-
-// state reads the declared fields. A type that the engine does not know is any.
-func (p *parser) state(n *yamlnode.Node) {
-	switch {
-	case n == nil:
-		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`state` is a mapping")
-		return
-	}
-	for _, e := range n.Entries {
-		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
-		typ := schema.AnyType
-		switch v := e.Value; {
-		case v.Kind == yamlnode.Mapping:
-			p.Error(diag.NotSupported, dialect.Head(v), "write the type alone", "a field with a reducer is not compiled")
-		case v.Kind == yamlnode.Sequence:
-			p.WrongShape(v, "the type of a state field is a word")
-		default:
-			if known := stateTypes[strings.ToLower(v.Text.Value)]; known != nil {
-				typ = known
-			}
-		}
-		p.field(id, typ)
-	}
-}
-
-// field adds a field to the state; one that is there already stays as it is.
-func (p *parser) field(id ir.Ident, typ *schema.Type) {
-	if p.fields[id.Name] {
-		return
-	}
-	p.fields[id.Name] = true
-	if !idForm.MatchString(id.Name) {
-		p.Error(diag.BadName, id.Span, "", "the name of a state field is made of letters, digits and _")
-	}
-	p.wf.State = append(p.wf.State, &ir.State{Name: id, Type: typ, Span: id.Span})
-}
-
-// always are the fields that every state has; one of them stands in the Go when the file names it.
-var always = map[string]*schema.Type{
-	"thread_id": schema.StringType, "current_step": schema.StringType, "error": schema.AnyType, "errors": schema.ListOf(schema.AnyType), "messages": schema.ListOf(schema.AnyType),
-	"started_at": schema.AnyType, "completed_at": schema.AnyType, "input": schema.StringType, "topic": schema.StringType, "style": schema.StringType,
-	"word_count": schema.IntType, "message": schema.StringType,
 }
 
 // toolSection reads the tools. Only python tools can be called by nodes that are compiled.

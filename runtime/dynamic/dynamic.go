@@ -86,6 +86,18 @@ func Object(entries ...Entry) Field {
 	return Of(runtime.MapValue(all...))
 }
 
+// With is a map with more entries; of two with the same key the later counts.
+func (f Field) With(entries ...Entry) Field {
+	if len(entries) == 0 {
+		return f
+	}
+	all := make([]Entry, 0, f.value.Len()+len(entries))
+	for i, key := range f.value.Keys() {
+		all = append(all, Put(key, Of(f.value.Index(i))))
+	}
+	return Object(append(all, entries...)...)
+}
+
 // List makes a list; what is absent is null in it, as a list has no gaps.
 func List(items ...Field) Field {
 	all := make([]runtime.Value, len(items))

@@ -35,11 +35,13 @@ func (t Type) Holds(v runtime.Value) bool {
 // Merge is what a write does to a field.
 type Merge uint8
 
-// The last write wins, a second write is a mistake, or a list is added to.
+// The last write wins, a second write is a mistake, a list is added to, or numbers and texts are added up, which the
+// package py does.
 const (
 	Last Merge = iota
 	Once
 	Append
+	Sum
 )
 
 // A Slot is a field of the state as writes see it.

@@ -5,8 +5,11 @@
 package yamlgraph
 
 import (
+	"cmp"
+
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 )
 
 // A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
@@ -15,13 +18,25 @@ type Flow struct {
 	aside bool // writes wait for Join
 	late  []runtime.Entry
 	steps int
+
+	name string          // of the step inside of a map; empty: the node's id
+	sent []dynamic.Entry // what a node inside of a map sees besides the state
+
+	halted bool // a map had an empty list, so that nothing comes after it
 }
 
 // End is where a graph ends.
 const End = ""
 
-// New makes a Flow that writes to the slots. A slot that appends takes the items of lists.
-func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
+// New makes a Flow that writes to the slots. A slot that appends takes the items of lists, and begins with none.
+func New(slots ...dynamic.Slot) *Flow {
+	for _, s := range slots {
+		if s.Merge == dynamic.Append && !s.Field.Present() {
+			*s.Field = dynamic.List()
+		}
+	}
+	return &Flow{slots: slots}
+}
 
 // Aside is the flow for a node that runs beside others: what it writes waits for Join, so that none of them sees what
 // another has written, and the state does not depend on which of them ends first.
@@ -47,8 +62,13 @@ func (f *Flow) write(key string, v runtime.Value) {
 		if s.Name != key {
 			continue
 		}
-		if s.Merge == dynamic.Append {
+		switch s.Merge {
+		case dynamic.Append:
 			v = inOrder(joined(s.Field.Value(), v))
+		case dynamic.Sum:
+			if sum, err := py.Add(*s.Field, dynamic.Of(v)); err == nil {
+				v = sum.Value()
+			}
 		}
 		*s.Field = dynamic.Of(v)
 		return
@@ -72,7 +92,9 @@ func joined(old, more runtime.Value) runtime.Value {
 	return runtime.ListValue(all...)
 }
 
-func (f *Flow) step(n *runtime.Node) { f.write("current_step", runtime.StringValue(n.ID)) }
+func (f *Flow) step(n *runtime.Node) {
+	f.write("current_step", runtime.StringValue(cmp.Or(f.name, n.ID)))
+}
 
 // maxSteps is how many steps the engine takes at most.
 const maxSteps = 25

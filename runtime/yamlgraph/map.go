@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 )
 
 // Map runs body for every item of a list and adds the results to the list in the field key, in the order of the items,
@@ -14,13 +16,69 @@ import (
 // in errors. ran is false for an empty list: in the engine nothing comes after it. The error is one of the run, or says
 // that there is no list.
 func (f *Flow) Map(r *runtime.Run, n *runtime.Node, key string, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field) (runtime.Value, error)) (ran bool, err error) {
+	return f.gather(r, n, Gather{Into: key}, over, func(r *runtime.Run, item dynamic.Field, _ int64) (runtime.Value, error) { return body(r, item) })
+}
+
+// Gather says what becomes of the items of a map.
+type Gather struct {
+	Into string // the field of the results
+	As   string // what the item is called in the state that the node sees
+	Key  string // the key of the node's update that is its result; an update without it is the result
+
+	MaxItems int    // so many items are looked at; 0: all
+	Failures string // the field that failures go to; empty: they stand among the results
+	Least    int    // so many items have to do well
+	Fail     bool   // the first failure ends the run
+	Flat     bool   // results that are lists are added item by item
+}
+
+// MapNode is Map for a node that writes to the state: its update is the result of an item.
+func (f *Flow) MapNode(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, flow *Flow, item dynamic.Field) error) (ran bool, err error) {
+	return f.gather(r, n, g, over, func(r *runtime.Run, item dynamic.Field, index int64) (runtime.Value, error) {
+		inner := &Flow{slots: f.slots, aside: true, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
+		if err := body(r, inner, item); err != nil {
+			return runtime.Null(), err
+		}
+		update := runtime.MapValue(inner.late...)
+		for _, key := range []string{"errors", "error"} {
+			if v, ok := update.Get(key); ok {
+				return runtime.Null(), &itemError{py.Str(dynamic.Of(v)), v}
+			}
+		}
+		if v, ok := update.Get(g.Key); ok {
+			return v, nil
+		}
+		return update, nil
+	})
+}
+
+// State is what a node of this flow sees of the state: inside of a map with the item and its place.
+func (f *Flow) State(state dynamic.Field) dynamic.Field { return state.With(f.sent...) }
+
+// An itemError is what a node has written into errors or error.
+type itemError struct {
+	text   string
+	errors runtime.Value
+}
+
+func (e *itemError) Error() string { return e.text }
+
+func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field, index int64) (runtime.Value, error)) (ran bool, err error) {
 	items, ok := over.Items()
 	if !ok {
 		return false, r.Fail(n, runtime.Errorf(runtime.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
 	}
+	if g.MaxItems > 0 && len(items) > g.MaxItems {
+		items = items[:g.MaxItems]
+	}
 	results, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (result, error) {
-		v, err := body(r, dynamic.Of(item.Value))
-		if err != nil && runtime.Skipped(err) != nil {
+		v, err := body(r, dynamic.Of(item.Value), item.Index)
+		var own *itemError
+		switch {
+		case err == nil:
+		case g.Fail && errors.As(err, &own):
+			return result{}, r.Fail(n, runtime.Errorf(runtime.Unknown, "%s", own.text))
+		case g.Fail || errors.As(err, &own) == false && runtime.Skipped(err) != nil:
 			return result{}, err
 		}
 		return collected(n, item.Index, v, err), nil
@@ -28,16 +86,46 @@ func (f *Flow) Map(r *runtime.Run, n *runtime.Node, key string, over dynamic.Fie
 	if err != nil {
 		return false, err
 	}
-	all := make([]runtime.Value, len(results))
-	for i, res := range results {
-		if all[i] = res.item; !res.failure.IsNull() {
-			f.write("errors", runtime.ListValue(res.failure))
+	if err := f.settle(r, n, g, results); err != nil {
+		return false, err
+	}
+	f.halted = len(items) == 0
+	return !f.halted, nil
+}
+
+// settle writes the results of all items.
+func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []result) error {
+	var good, bad []runtime.Value
+	done := 0
+	for _, res := range results {
+		switch {
+		case res.failed:
+			if !res.failure.IsNull() {
+				f.write("errors", runtime.ListValue(res.failure))
+			}
+			if g.Failures != "" {
+				bad = append(bad, res.item)
+				continue
+			}
+			good = append(good, res.item)
+			continue
+		case g.Flat && res.list != nil:
+			good = append(good, res.list...)
+		default:
+			good = append(good, res.item)
 		}
+		done++
 	}
-	if len(all) > 0 {
-		f.write(key, runtime.ListValue(all...))
+	if len(good) > 0 {
+		f.write(g.Into, runtime.ListValue(good...))
 	}
-	return len(items) > 0, nil
+	if len(bad) > 0 {
+		f.write(g.Failures, runtime.ListValue(bad...))
+	}
+	if done < g.Least {
+		return r.Fail(n, runtime.Errorf(runtime.Unknown, "map node %q: %d of %d items did well, and at least %d have to", n.ID, done, len(results), g.Least))
+	}
+	return nil
 }
 
 func missing(over dynamic.Field) string {
@@ -47,7 +135,12 @@ func missing(over dynamic.Field) string {
 	return "no list"
 }
 
-type result struct{ item, failure runtime.Value }
+type result struct {
+	item    runtime.Value
+	list    []runtime.Value // the items of a result that is a list; nil: it is none
+	failed  bool
+	failure runtime.Value // for errors
+}
 
 // place is the key of an item's place in the list.
 const place = "_map_index"
@@ -56,17 +149,46 @@ const place = "_map_index"
 func collected(n *runtime.Node, index int64, v runtime.Value, err error) result {
 	at := runtime.Entry{Key: place, Value: runtime.IntValue(index)}
 	var te *runtime.ToolError
+	var own *itemError
 	switch {
+	case errors.As(err, &own):
+		failure := own.errors
+		if failure.Kind() == runtime.ListKind && failure.Len() > 0 {
+			failure = failure.Index(failure.Len() - 1)
+		}
+		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(own.text)}), failed: true, failure: failure}
 	case errors.As(err, &te):
-		return result{runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(te.Message)}, runtime.Entry{Key: "_error_type", Value: runtime.StringValue(string(te.Code))}), entry(n, err)}
-	case v.Kind() != runtime.MapKind:
-		return result{item: runtime.MapValue(at, runtime.Entry{Key: "value", Value: v})}
+		kind, message := string(te.Code), te.Message
+		if name := exceptionName.FindString(message); name != "" && te.Code == runtime.Unknown {
+			kind, message = strings.TrimSuffix(name, ": "), message[len(name):]
+		}
+		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(message)}, runtime.Entry{Key: "_error_type", Value: runtime.StringValue(kind)}),
+			failed: true, failure: entry(n, err)}
+	}
+	if v.Kind() != runtime.ListKind {
+		return result{item: placed(at, v)}
+	}
+	res := result{item: placed(at, v), list: []runtime.Value{}}
+	for i := range v.Len() {
+		item := v.Index(i)
+		if item.Kind() == runtime.MapKind {
+			item = placed(at, item)
+		}
+		res.list = append(res.list, item)
+	}
+	return res
+}
+
+// placed is a result with its place.
+func placed(at runtime.Entry, v runtime.Value) runtime.Value {
+	if v.Kind() != runtime.MapKind {
+		return runtime.MapValue(at, runtime.Entry{Key: "value", Value: v})
 	}
 	entries := []runtime.Entry{at}
 	for i, key := range v.Keys() {
 		entries = append(entries, runtime.Entry{Key: key, Value: v.Index(i)})
 	}
-	return result{item: runtime.MapValue(entries...)}
+	return runtime.MapValue(entries...)
 }
 
 // inOrder brings a list into the order of the places when its first item has one.
