@@ -45,8 +45,8 @@ func (b *dynamicBody) dispatch(s *check.Step, flow string, run jen.Code) jen.Cod
 	if _, command := s.Tool.Binding.(*ir.CommandTool); command {
 		return b.command(s, flow)
 	}
-	if _, records := s.Tool.Binding.(*ir.DatasetTool); records {
-		return jen.Id(ident(flow)).Dot("Dataset").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), quote(d.Writes[0].Name))
+	if t, is := s.Tool.Binding.(*ir.DatasetTool); is {
+		return b.records(s, t, flow)
 	}
 	args := jen.Qual(dynamicPath, "Object").Custom(parens(true), b.arguments(s)...)
 	return jen.Id(ident(flow)).Dot("Tool").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), args)

@@ -41,7 +41,7 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 	case *ir.RequestTool:
 		return g.requestTool(t, b)
 	case *ir.DatasetTool:
-		return jen.Qual(experiencePath, "File").Call(quote(t.FullName()), quote(b.URI.Name), quote(b.Format))
+		return g.datasetTool(t, b)
 	case *ir.StarlarkTool:
 		return g.starlarkTool(t, b)
 	}

@@ -328,7 +328,7 @@ func (d *dumper) binding(b Binding) {
 	case *RequestTool:
 		d.line("request", b.Host, strings.Join(b.Env, " "))
 	case *DatasetTool:
-		d.line("dataset", b.URI.Name, b.Format)
+		d.line("dataset", b.Kind, b.URI.Name, b.Format, dumpOpt("query", b.Query), dumpOpt("method", b.Method), dumpOpt("body", b.Body), dumpOpt("server", b.Server+strings.Join(b.Command, " ")))
 	case *StarlarkTool:
 		d.line("starlark", b.Path.Name)
 	}

@@ -162,10 +162,18 @@ type StarlarkTool struct {
 	Function string // filled by bind
 }
 
-// DatasetTool is a file of records.
+// DatasetTool reads records: from a file, a database, a server or a resource.
 type DatasetTool struct {
-	URI    Ident
-	Format string // json, jsonl, csv
+	Kind    string   // file, sqlite, http, mcp-resource
+	URI     Ident    // of the file, the database or the resource, or an address
+	Format  string   // of a file: json, jsonl, csv; parquet cannot be read
+	Query   string   // of sqlite
+	Method  string   // of http
+	Body    string   // of http: what is sent
+	JSON    bool     // of http: the body is JSON
+	Wrap    bool     // of http and mcp-resource: what is no array becomes the one item of an array
+	Server  string   // of mcp-resource: an address; empty: Command
+	Command []string // of mcp-resource: what starts the server
 }
 
 func (*DatasetTool) binding()  {}

@@ -28,7 +28,7 @@ func (a *app) compile(files *disk, name string) *compiled {
 	c := &compiled{name: name, workflow: parser.ParseAs(files.within(name), name, a.reading, sink)}
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
-		bind.Resolve(c.workflow, bind.Options{Dir: dir, Seen: func(name string) { c.sources = append(c.sources, name) }}, sink)
+		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: func(name string) { c.sources = append(c.sources, name) }}, sink)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {

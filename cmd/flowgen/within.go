@@ -7,22 +7,40 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
 // within are the files that a compilation of main may read: main itself, wherever the user says it is, and what it names
-// inside its project. The project is the nearest folder above main that holds a go.mod, a go.work or a .git; without
-// one it is main's own folder. A workflow file is data from anywhere: what it names must not put files of this machine
-// into a program.
+// inside its project. The project is the nearest folder above main that holds a go.mod, a go.work or a .git, else one with a
+// package.json or a pyproject.toml; without any it is main's own folder. Where main is below the folder that the command runs in, that folder's files are read as
+// well, but for hidden ones. A workflow file is data from anywhere: what it names must not put files of this machine into
+// a program.
 type within struct {
 	*disk
-	main string // as the parser asks for it
-	root string // absolute
+	main  string   // as the parser asks for it
+	roots []string // absolute: the project, and perhaps the working directory
 }
 
 // within confines d to the project of a workflow.
 func (d *disk) within(main string) *within {
-	return &within{disk: d, main: path.Clean(main), root: projectRoot(main)}
+	return &within{disk: d, main: path.Clean(main), roots: readable(main)}
+}
+
+// readable are the folders whose files a workflow may name.
+func readable(main string) []string {
+	roots := []string{projectRoot(main)}
+	if here, err := os.Getwd(); err == nil && roots[0] != "" {
+		if rel, err := filepath.Rel(here, roots[0]); err == nil && rel != "." && filepath.IsLocal(rel) {
+			roots = append(roots, here)
+		}
+	}
+	return roots
+}
+
+// hidden reports whether a name has a part that begins with a dot.
+func hidden(rel string) bool {
+	return strings.HasPrefix(rel, ".") || strings.Contains(rel, string(filepath.Separator)+".")
 }
 
 func projectRoot(main string) string {
@@ -30,19 +48,22 @@ func projectRoot(main string) string {
 	if err != nil {
 		return ""
 	}
-	for dir := own; ; dir = filepath.Dir(dir) {
-		for _, mark := range []string{"go.mod", "go.work", ".git"} {
-			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
-				return dir
+	for _, marks := range [][]string{{"go.mod", "go.work", ".git"}, {"package.json", "pyproject.toml"}} {
+		for dir := own; ; dir = filepath.Dir(dir) {
+			for _, mark := range marks {
+				if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+					return dir
+				}
+			}
+			if dir == filepath.Dir(dir) {
+				break
 			}
 		}
-		if dir == filepath.Dir(dir) {
-			return own
-		}
 	}
+	return own
 }
 
-var errOutside = errors.New("it lies outside of the project, which is the folder with the go.mod or .git above the workflow, or else the workflow's own")
+var errOutside = errors.New("it lies outside of the project, which is the folder with the go.mod or .git above the workflow, or else the workflow's own, and outside of the folder you are in")
 
 // ReadFile implements parser.Files.
 func (w *within) ReadFile(name string) ([]byte, error) {
@@ -54,11 +75,17 @@ func (w *within) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, refuse(err)
 	}
-	rel, err := filepath.Rel(w.root, abs)
-	if err != nil || !filepath.IsLocal(rel) {
+	base, rel := "", ""
+	for i, root := range w.roots {
+		if at, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(at) && (i == 0 || !hidden(at)) {
+			base, rel = root, at
+			break
+		}
+	}
+	if base == "" {
 		return nil, refuse(errOutside)
 	}
-	root, err := os.OpenRoot(w.root)
+	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -68,7 +95,7 @@ func (w *within) ReadFile(name string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, err
-	case err != nil && escapes(w.root, abs):
+	case err != nil && escapes(base, abs):
 		return nil, refuse(errOutside)
 	case err != nil:
 		return nil, err

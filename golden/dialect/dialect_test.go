@@ -151,13 +151,14 @@ func (c *testcase) compile() {
 	if wf != nil {
 		overlay := map[string][]byte{}
 		for _, f := range c.archive.Files {
-			if strings.HasSuffix(f.Name, "js") || strings.HasSuffix(f.Name, ".py") {
+			if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".json", ".py"}, path.Ext(f.Name)) {
 				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
 				overlay[name] = f.Data
 			}
 		}
 		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
-		bind.Resolve(above, bind.Options{Dir: c.dir, Overlay: overlay}, sink)
+		project, _ := filepath.Abs(filepath.FromSlash(c.dir))
+		bind.Resolve(above, bind.Options{Dir: c.dir, Above: []string{project}, Overlay: overlay}, sink)
 		c.program = check.Check(wf, sink)
 	}
 	c.list = sink.List()

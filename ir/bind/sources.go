@@ -26,11 +26,11 @@ func (r *resolver) foreign() {
 		if abs, err := filepath.Abs(disk); err == nil {
 			disk = abs
 		}
-		return foreign.Folder{Disk: disk, Typed: typed}
+		return foreign.Folder{Disk: disk, Typed: typed, Above: r.opts.Above}
 	}
 	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder}, r.sink)
 	mcplock.Resolve(r.wf, r.sink)
-	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder}, r.sink)
+	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
 }
 

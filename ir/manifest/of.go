@@ -184,7 +184,16 @@ func (c *collector) tool(t *ir.Tool) {
 			c.env.add(name)
 		}
 	case *ir.DatasetTool:
-		c.code.add("data:" + b.URI.Name)
+		switch {
+		case b.Kind == "http":
+			c.hosts.add(host(b.URI.Name))
+		case b.Server != "":
+			c.hosts.add(host(b.Server))
+		case len(b.Command) > 0:
+			c.commands.add(b.Command[0])
+		default:
+			c.code.add("data:" + b.URI.Name)
+		}
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
 	}

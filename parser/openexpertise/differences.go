@@ -15,6 +15,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""),
 	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""),
 	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""),
+	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is no array", "it becomes the one item of an array", "an error", ""),
 	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "not known", ""),
 	dialect.Differ("nodes of `pipelines` and `loops`", "they run there only", "not known", ""),
 }

@@ -169,7 +169,7 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 		return
 	}
 	if strings.HasSuffix(impl.Name, ".ts") {
-		p.Error(diag.SourceShape, impl.Span, "compile it, and name the .mjs file", "the engine runs .mjs and .js modules, and not TypeScript")
+		p.Warn(diag.IgnoredKey, impl.Span, "for the engine compile it, and name the .mjs file", "the engine does not compile TypeScript, which flowgen does")
 	}
 	t := p.tools[impl.Name]
 	if t == nil {
@@ -194,7 +194,11 @@ func (p *parser) child(m dialect.Mapping, out *ir.Node) {
 	if m.Get("args") != nil {
 		p.Warn(diag.IgnoredKey, m.Key("args"), "remove it", "nothing in an experience can read the args that it is run with")
 	}
-	wf := p.load.Flow(p.File, impl)
+	file := impl
+	if end := path.Ext(impl.Name); end != ".yaml" && end != ".yml" { // a folder
+		file.Name = path.Join(impl.Name, "experience.yaml")
+	}
+	wf := p.load.Flow(p.File, file)
 	switch {
 	case wf == nil:
 		return
@@ -229,46 +233,6 @@ func (p *parser) toolName(impl, id string) string {
 		name += "_"
 	}
 	return name
-}
-
-// dataset reads a dataset node: a file of records, which becomes the value of one field.
-func (p *parser) dataset(m dialect.Mapping, out *ir.Node) {
-	if len(out.Dynamic.Writes) != 1 {
-		p.Error(diag.WrongShape, m.Key("writes"), "", "a dataset node writes exactly one state field")
-		return
-	}
-	s, ok := p.Mapping(m.Get("source"), sourceShape)
-	if !ok {
-		return
-	}
-	switch kind := p.Word(s.Get("kind"), "the kind of a source", "file", "sqlite", "http", "mcp-resource"); kind {
-	case "":
-		return
-	case "file":
-	default:
-		p.Error(diag.NotSupported, s.Get("kind").Span, "read it in a tool node", "datasets of the kind %s are not compiled", kind)
-		return
-	}
-	uri, ok := p.Text(s.Get("uri"), "`uri`")
-	if !ok {
-		return
-	}
-	format := strings.TrimPrefix(path.Ext(uri.Name), ".")
-	if f := s.Get("format"); f != nil {
-		format = p.Word(f, "the format of a dataset", "json", "jsonl", "csv", "parquet")
-	}
-	switch format {
-	case "json", "jsonl", "csv":
-	case "":
-		return
-	default:
-		p.Error(diag.NotSupported, s.Key("format"), "", "datasets are files of JSON, JSON Lines or CSV")
-		return
-	}
-	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: uri.Span}, Version: "1", Key: ir.Ident{Name: p.toolName("", out.ID.Name), Span: uri.Span}, Effects: ir.EffectsReads, EffectsSpan: uri.Span,
-		In: schema.EmptyType, Out: schema.AnyType, OutSpan: uri.Span, Binding: &ir.DatasetTool{URI: uri, Format: format}, File: p.File, Span: uri.Span}
-	p.wf.Tools = append(p.wf.Tools, t)
-	out.Verb = &ir.ToolCall{Name: t.Key}
 }
 
 // pipelines reads the pipelines of a graph.

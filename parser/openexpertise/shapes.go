@@ -66,12 +66,6 @@ var (
 		{Name: "backoff", Doc: "linear or exponential", Form: dialect.OneWord("linear", "exponential")},
 		{Name: "base_ms", Doc: "the first wait in milliseconds", Form: dialect.Count},
 	}}
-	sourceShape = &dialect.Shape{What: "the source of a dataset", Keys: []dialect.Key{
-		{Name: "kind", Required: true, Doc: "file, sqlite, http or mcp-resource", Form: dialect.OneWord("file", "sqlite", "http", "mcp-resource")},
-		{Name: "uri", Required: true, Doc: "the file or the address", Form: dialect.Scalar},
-		{Name: "format", Doc: "json, jsonl or csv", Form: dialect.OneWord("json", "jsonl", "csv", "parquet")},
-		{Name: "query", Doc: "of sqlite"}, {Name: "method", Doc: "of http"}, {Name: "body", Doc: "of http"}, {Name: "server", Doc: "of mcp-resource"},
-	}}
 )
 
 // common are the keys of every node.
@@ -90,7 +84,7 @@ var common = []dialect.Key{
 // kinds are the keys that each kind of node has besides. Nodes are open: the engine ignores keys that it does not know.
 var kinds = map[string]*dialect.Shape{
 	"tool":    nodeShape("a tool node", dialect.Key{Name: "impl", Required: true, Doc: "the module, relative to this file", Form: dialect.Scalar}, dialect.Key{Name: "args", Doc: "what the module is called with", Form: dialect.Map}),
-	"dataset": nodeShape("a dataset node", dialect.Key{Name: "source", Required: true, Doc: "where the records are", Form: dialect.Of(sourceShape)}, dialect.Key{Name: "args", Doc: "not read by the engine", Form: dialect.Map}),
+	"dataset": nodeShape("a dataset node", dialect.Key{Name: "source", Required: true, Doc: "where the records are", Form: anySource()}, dialect.Key{Name: "args", Doc: "not read by the engine", Form: dialect.Map}),
 	"agent": nodeShape("an agent node", dialect.Key{Name: "prompt", Required: true, Doc: "the file of the prompt", Form: dialect.Scalar}, dialect.Key{Name: "model", Doc: "the model", Form: dialect.Scalar},
 		dialect.Key{Name: "schema", Doc: "the JSON Schema of the answer"}, dialect.Key{Name: "args", Doc: "values for the prompt", Form: dialect.Map}),
 	"skill": nodeShape("a skill node", dialect.Key{Name: "impl", Required: true, Doc: "the SKILL.md", Form: dialect.Scalar}, dialect.Key{Name: "model", Doc: "the model", Form: dialect.Scalar},

@@ -18,8 +18,7 @@ import (
 const maxDataset = 64 << 20
 
 // File makes a tool of a file of records: an array of JSON, a JSON value on each line (jsonl), or CSV with a header, whose
-// cells stay text. A relative name is looked for beside the workflow file when flowgen runs it, and else in the working
-// directory.
+// cells stay text. Files in Parquet are not read, as in the engine. A relative name is looked for as Place says.
 func File(name, uri, format string) *runtime.Tool[struct{}, runtime.Value] {
 	return runtime.Bind(name, runtime.Reads, func(context.Context, struct{}) (runtime.Value, error) {
 		data, err := readFile(uri)
@@ -30,7 +29,9 @@ func File(name, uri, format string) *runtime.Tool[struct{}, runtime.Value] {
 	})
 }
 
-func readFile(uri string) ([]byte, error) {
+// Place is where a file that an experience names is: a relative name is looked for beside the workflow file when flowgen
+// runs it, and else in the working directory. The error is that there is no such file.
+func Place(uri string) (string, error) {
 	name := filepath.FromSlash(uri)
 	if !filepath.IsAbs(name) {
 		if wf := os.Getenv("FLOWGEN_FILE"); wf != "" {
@@ -41,10 +42,18 @@ func readFile(uri string) ([]byte, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		err = errors.New("not a file")
 	}
-	var f *os.File
-	if err == nil {
-		f, err = os.Open(name)
+	if err != nil {
+		return "", runtime.Errorf(runtime.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
 	}
+	return name, nil
+}
+
+func readFile(uri string) ([]byte, error) {
+	name, err := Place(uri)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, runtime.Errorf(runtime.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
 	}
@@ -71,6 +80,8 @@ func cause(err error) error {
 func records(uri, format string, data []byte) (runtime.Value, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch format {
+	case "parquet":
+		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s: parquet is not implemented", uri)
 	case "csv":
 		return csvRecords(uri, data)
 	case "jsonl":
@@ -140,4 +151,43 @@ func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}
 		}
 		return result{delta: dynamic.Object(dynamic.Put(into, dynamic.Of(rows))).Value()}, nil
 	})
+}
+
+// Response runs a dataset node whose records are what a server answered, read by rows: Array or Wrapped.
+func (f *Flow) Response(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, string], p Policy, into string, rows func(text string) (runtime.Value, error)) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		text, err := runtime.Call(r, n, t, struct{}{})
+		if err != nil {
+			return result{}, err
+		}
+		v, err := rows(text)
+		if err != nil {
+			return result{}, err
+		}
+		return result{delta: dynamic.Object(dynamic.Put(into, dynamic.Of(v))).Value()}, nil
+	})
+}
+
+// Array is an answer that has to be an array.
+func Array(text string) (runtime.Value, error) {
+	v, err := runtime.ParseValue([]byte(text))
+	switch {
+	case err != nil:
+		return v, runtime.Errorf(runtime.ValidationError, "the answer is no JSON: %v", err)
+	case v.Kind() != runtime.ListKind:
+		return v, runtime.Errorf(runtime.ValidationError, "the answer is %s, and not an array", kind(v))
+	}
+	return v, nil
+}
+
+// Wrapped is an answer that is the one item of an array when it is none.
+func Wrapped(text string) (runtime.Value, error) {
+	v, err := runtime.ParseValue([]byte(text))
+	switch {
+	case err != nil:
+		return v, runtime.Errorf(runtime.ValidationError, "the answer is no JSON: %v", err)
+	case v.Kind() == runtime.ListKind:
+		return v, nil
+	}
+	return runtime.ListValue(v), nil
 }

@@ -27,11 +27,33 @@ var ErrOutside = errors.New("it is outside of the folder of the workflow")
 type Folder struct {
 	Disk  string // absolute
 	Typed string // how the user would type it, slash-separated: names of files in messages begin with it
+
+	// Above are folders, absolute, whose files may be named as well, by names that begin with "../". None: names stay inside.
+	Above []string
 }
 
 // Join is a folder below f.
 func (f Folder) Join(rel string) Folder {
-	return Folder{Disk: filepath.Join(f.Disk, filepath.FromSlash(rel)), Typed: path.Join(f.Typed, rel)}
+	return Folder{Disk: filepath.Join(f.Disk, filepath.FromSlash(rel)), Typed: path.Join(f.Typed, rel), Above: f.Above}
+}
+
+// root is the folder that the file rel has to be in: f itself, or one of those above it. Hidden folders above hold what
+// nobody means.
+func (f Folder) root(rel string) (string, bool) {
+	rel = filepath.Clean(filepath.FromSlash(rel))
+	if filepath.IsLocal(rel) {
+		return f.Disk, true
+	}
+	if filepath.IsAbs(rel) {
+		return "", false
+	}
+	name := filepath.Join(f.Disk, rel)
+	for _, above := range f.Above {
+		if at, err := filepath.Rel(above, name); err == nil && filepath.IsLocal(at) && !strings.HasPrefix(at, ".") && !strings.Contains(at, string(filepath.Separator)+".") {
+			return above, true
+		}
+	}
+	return "", false
 }
 
 // Files reads the sources of tools: regular files of bounded size and valid text. It is not safe for concurrent use.
@@ -56,7 +78,8 @@ func (f *File) For(name string) ir.SourceFile {
 // Read reads the file rel, slash-separated, of a folder. The error is ErrOutside, one of io/fs, or says what is wrong
 // with the file.
 func (f *Files) Read(dir Folder, rel string) (*File, error) {
-	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+	root, ok := dir.root(rel)
+	if !ok {
 		return nil, ErrOutside
 	}
 	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
@@ -66,7 +89,7 @@ func (f *Files) Read(dir Folder, rel string) (*File, error) {
 	if f.Seen != nil {
 		f.Seen(name)
 	}
-	text, err := f.bytes(dir.Disk, name)
+	text, err := f.bytes(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -24,44 +24,30 @@ const requireBanner = `import { createRequire as flowgenRequire } from "node:mod
 
 // makeBundle bundles a file of a folder. Its text depends on nothing but the sources and their places below the folder.
 //
-// A located module may ask for import.meta.url: it is that of the file where the workflow stands when it runs.
-func makeBundle(files *foreign.Files, home foreign.Folder, rel string, embedded, located bool) bundle {
-	b := build(files, home, rel, embedded, located, "")
+// Modules may ask places where they stand (import.meta.url): that is below the folder of the workflow that flowgen runs, and
+// else below the working directory.
+func makeBundle(files *foreign.Files, home foreign.Folder, rel string, embedded bool, places *places) bundle {
+	b := build(files, home, rel, embedded, places, "")
 	banner := ""
 	if len(b.errors) == 0 && len(b.builtins) > 0 && strings.Contains(b.code, "__require(") {
 		banner = requireBanner
 	}
-	if located && strings.Contains(b.code, placeName) {
-		banner += placeBanner(rel)
-	}
+	banner += places.banner()
 	if banner != "" {
-		return build(files, home, rel, embedded, located, banner)
+		return build(files, home, rel, embedded, places, banner)
 	}
 	return b
 }
 
-// placeName is the variable that stands for import.meta.url.
-const placeName = "__flowgenModuleURL"
-
-// placeBanner declares it: the place of the module beside the workflow that flowgen runs, else in the working directory.
-func placeBanner(rel string) string {
-	name, err := json.Marshal(rel)
-	if err != nil {
-		name = []byte(`""`)
-	}
-	return `import { pathToFileURL as __flowgenToURL } from "node:url"; import { dirname as __flowgenDir, resolve as __flowgenResolve } from "node:path"; ` +
-		`const ` + placeName + ` = __flowgenToURL(__flowgenResolve(process.env.FLOWGEN_FILE ? __flowgenDir(process.env.FLOWGEN_FILE) : ".", ` + string(name) + `)).href;`
-}
-
-func build(files *foreign.Files, home foreign.Folder, rel string, embedded, located bool, banner string) bundle {
+func build(files *foreign.Files, home foreign.Folder, rel string, embedded bool, places *places, banner string) bundle {
 	opts := api.BuildOptions{
 		EntryPoints: []string{filepath.Join(home.Disk, filepath.FromSlash(rel))}, AbsWorkingDir: existing(home.Disk), Outfile: filepath.Join(home.Disk, "flowgen-bundle.mjs"),
 		Bundle: true, Write: false, Metafile: true, Platform: api.PlatformNode, Format: api.FormatESModule,
 		Engines: []api.Engine{{Name: api.EngineNode, Version: "18"}}, LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
 		Charset: api.CharsetUTF8, Plugins: []api.Plugin{overlay(files)},
 	}
-	if located {
-		opts.Define = map[string]string{"import.meta.url": placeName}
+	if places != nil {
+		opts.Plugins = append([]api.Plugin{places.plugin(files)}, opts.Plugins...)
 	}
 	if banner != "" {
 		opts.Banner = map[string]string{"js": banner}

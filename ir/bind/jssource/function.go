@@ -15,6 +15,8 @@ type function struct {
 	span    source.Span
 	doc     string
 	refused string // why it cannot be a tool; "" when it can or nobody knows
+
+	callable bool // refused because of what it takes or gives: it can be called all the same
 }
 
 // defaultExport reads the function that a module exports. What it is stays unknown where it comes out of a call or from
@@ -150,7 +152,7 @@ func (m *module) signature(i int) function {
 		r := &typeReader{module: m, i: close + 1, vars: vars.vars}
 		s := r.union()
 		if s.function {
-			f.refused = "it returns something that no JSON text stands for"
+			f.callable, f.refused = true, "it returns something that no JSON text stands for"
 		}
 		f.out = list(s)
 	}
@@ -175,7 +177,7 @@ func (m *module) input(f *function, i, stop int, vars map[string]bool) {
 		pattern = m.destructured(f, i)
 		i = m.skip(i)
 	case name.is("..."), name.is("["):
-		f.refused = "it takes more than one object"
+		f.callable, f.refused = true, "it takes more than one object"
 		return
 	default:
 		i++
@@ -207,17 +209,17 @@ func (m *module) typedInput(f *function, name token, s shape) {
 		f.in = s.typ
 		for _, field := range s.typ.Fields {
 			if field.Type.Kind == schema.Invalid {
-				f.refused = "its input `" + field.Name + "` is nothing that JSON text stands for"
+				f.callable, f.refused = true, "its input `"+field.Name+"` is nothing that JSON text stands for"
 			}
 		}
 	case schema.Map:
 		f.in, f.open = schema.EmptyType, true
 	case schema.Any:
 		if s.function {
-			f.refused = "it takes a function"
+			f.callable, f.refused = true, "it takes a function"
 		}
 	default:
-		f.refused = "it takes a " + s.typ.String() + ", and tools are called with one object"
+		f.callable, f.refused = true, "it takes a "+s.typ.String()+", and tools are called with one object"
 		if t := s.typ.Kind; t == schema.Null || t == schema.Opt {
 			f.refused, f.in = "", nil
 			if t == schema.Opt && s.typ.Elem.Kind == schema.Struct {
@@ -242,7 +244,7 @@ func (m *module) more(f *function, i, stop int) {
 			given = given || m.tok(i).is("=") || m.tok(i).is("?")
 		}
 		if !given {
-			f.refused = "its parameter `" + m.tok(start).text + "` would be undefined: tools are called with one object"
+			f.callable, f.refused = true, "its parameter `"+m.tok(start).text+"` would be undefined: tools are called with one object"
 			return
 		}
 	}

@@ -3,6 +3,7 @@
 package jssource
 
 import (
+	"errors"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	Files  *foreign.Files
 	Folder func(*source.File) foreign.Folder // of a workflow file
+	Home   string                            // folder on disk of the workflow that is compiled
 }
 
 // Resolve fills the JavaScript and TypeScript tools among tools. Nothing of the modules is run and nothing is fetched.
@@ -45,10 +47,14 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		return // reported by the parser
 	}
 	home := r.opts.Folder(t.File)
-	w := r.worlds[home.Disk]
+	if !dynamic(t) {
+		home.Above = nil // of the native language: modules stay inside of the folder
+	}
+	key := home.Disk + strings.Repeat("/", len(home.Above))
+	w := r.worlds[key]
 	if w == nil {
 		w = &world{files: r.opts.Files, home: home, modules: map[string]*module{}, types: map[*decl]*named{}}
-		r.worlds[home.Disk] = w
+		r.worlds[key] = w
 	}
 	rel := path.Clean(filepath.ToSlash(b.Path.Name))
 	f, err := w.files.Read(home, rel)
@@ -56,7 +62,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		r.unreadable(b, w, rel, err)
 		return
 	}
-	made := makeBundle(w.files, home, rel, b.Engine == "embedded", dynamic(t))
+	made := makeBundle(w.files, home, rel, b.Engine == "embedded", r.places(t))
 	if len(made.errors) > 0 {
 		r.broken(b, w, made.errors)
 		return
@@ -71,7 +77,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 	b.Bundle = made.code
 	fn := m.defaultExport(0)
 	m.jsDoc(&fn)
-	if fn.refused != "" {
+	if fn.refused != "" && !(dynamic(t) && fn.callable) {
 		r.report(diag.Diagnostic{Code: diag.SourceShape, Span: b.Path.Span, Message: "the default export of " + b.Path.Name + " cannot be a tool: " + fn.refused,
 			Help: "export a function that takes one object", Related: []diag.Related{{Span: fn.span, Message: "it is exported here"}}})
 		return
@@ -89,6 +95,14 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 // dynamic reports whether a tool is of a dialect with dynamic data: it takes and gives what it likes, and expects to run as
 // its engine runs it.
 func dynamic(t *ir.Tool) bool { return t.In != nil && t.In.Kind == schema.Any }
+
+// places are those of the modules of tools that run where their engine runs them.
+func (r *resolver) places(t *ir.Tool) *places {
+	if !dynamic(t) {
+		return nil
+	}
+	return newPlaces(r.opts.Home)
+}
 
 // exports checks that there is a default export.
 func (r *resolver) exports(b *ir.JSTool, m *module, made bundle) bool {
@@ -119,17 +133,23 @@ func (r *resolver) engine(b *ir.JSTool, made bundle) bool {
 
 func (r *resolver) unreadable(b *ir.JSTool, w *world, rel string, err error) {
 	d := diag.Diagnostic{Code: diag.SourceMissing, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + foreign.Reason(err)}
-	if dir := path.Dir(rel); filepath.IsLocal(filepath.FromSlash(rel)) {
+	if errors.Is(err, foreign.ErrOutside) && len(w.home.Above) > 0 {
+		d.Help = "run flowgen in a folder that holds both the workflow and the module"
+	}
+	if dir := path.Dir(rel); !errors.Is(err, foreign.ErrOutside) {
 		var names []string
 		for _, n := range w.files.Names(w.home.Join(dir)) {
-			if end := path.Ext(n); end == ".ts" || end == ".js" || end == ".mjs" {
+			if end := path.Ext(n); end == ".ts" || end == ".js" || end == ".mjs" || end == ".cjs" {
 				names = append(names, n)
 			}
 		}
 		if near := diag.Nearest(path.Base(rel), names); near != "" && diag.Close(path.Base(rel), near) {
-			d.Help = "replace with `./" + path.Join(dir, near) + "`"
+			if near = path.Join(dir, near); !strings.HasPrefix(near, "../") {
+				near = "./" + near
+			}
+			d.Help = "replace with `" + near + "`"
 			if d.Span.Text() == b.Path.Name {
-				d.Fixes = []diag.Fix{diag.Replace(d.Span, "./"+path.Join(dir, near))}
+				d.Fixes = []diag.Fix{diag.Replace(d.Span, near)}
 			}
 		}
 	}
@@ -145,7 +165,7 @@ func (r *resolver) broken(b *ir.JSTool, w *world, errs []api.Message) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(existing(w.home.Disk), filepath.FromSlash(name))
 		}
-		if rel, err := filepath.Rel(w.home.Disk, name); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(w.home.Disk, name); err == nil {
 			if f, err := w.files.Read(w.home, filepath.ToSlash(rel)); err == nil {
 				lo := min(f.Source.Offset(at.Line, 1)+at.Column, len(f.Source.Text))
 				d.Related = []diag.Related{{Span: source.Span{File: f.Source, Lo: lo, Hi: min(lo+max(at.Length, 1), len(f.Source.Text))}, Message: "here"}}

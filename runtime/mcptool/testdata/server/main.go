@@ -105,6 +105,19 @@ func setEcho(mutation string) {
 	}
 }
 
+// resources are what Resource reads.
+func resources() {
+	for uri, texts := range map[string][]string{"test://rows": {"[1,", "2]"}, "test://empty": nil} {
+		server.AddResource(&mcp.Resource{URI: uri, Name: uri}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}}
+			for _, text := range texts {
+				out.Contents = append(out.Contents, &mcp.ResourceContents{URI: uri, Text: text})
+			}
+			return out, nil
+		})
+	}
+}
+
 // add adds a tool whose arguments are anything.
 func add(name string, f func(ctx context.Context, args object) (*mcp.CallToolResult, error)) {
 	server.AddTool(&mcp.Tool{Name: name, Description: "For tests.", InputSchema: object{"type": "object"}}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -261,6 +274,7 @@ func main() {
 	}
 	server = mcp.NewServer(&mcp.Implementation{Name: "testserver", Version: "1.2.3"}, &mcp.ServerOptions{PageSize: 7})
 	tools()
+	resources()
 	if *listen {
 		serve()
 		return

@@ -1,0 +1,103 @@
+package jssource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+)
+
+// places gives modules that are bundled their own import.meta.url, dirname and filename, which a bundle has for all of them
+// at once, if at all. A nil *places leaves them alone.
+type places struct {
+	home string // folder of the workflow
+
+	mu   sync.Mutex
+	used map[string]string // names of modules relative to home, by what the variables of each begin with
+}
+
+func newPlaces(home string) *places { return &places{home: home, used: map[string]string{}} }
+
+// metas are the parts of import.meta that are places.
+var metas = []string{"url", "dirname", "filename"}
+
+// plugin has esbuild read modules that ask for their place.
+func (p *places) plugin(files *foreign.Files) api.Plugin {
+	return api.Plugin{Name: "places", Setup: func(b api.PluginBuild) {
+		b.OnLoad(api.OnLoadOptions{Filter: `\.[cm]?[jt]sx?$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			data, ok := files.Overlay[a.Path]
+			if !ok {
+				var err error
+				if data, err = os.ReadFile(a.Path); err != nil {
+					return api.OnLoadResult{}, nil // esbuild says what is wrong
+				}
+			}
+			if !strings.Contains(string(data), "import.meta.") {
+				return api.OnLoadResult{}, nil
+			}
+			text, ok := p.placed(a.Path, string(data))
+			if !ok {
+				return api.OnLoadResult{}, nil
+			}
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(a.Path)}, nil
+		})
+	}}
+}
+
+// placed is a module with variables for its places. A module that has mistakes stays as it is.
+func (p *places) placed(name, text string) (string, bool) {
+	rel, err := filepath.Rel(p.home, name)
+	if err != nil {
+		rel = filepath.Base(name)
+	}
+	rel = filepath.ToSlash(rel)
+	sum := sha256.Sum256([]byte(rel))
+	prefix := "__flowgen_" + hex.EncodeToString(sum[:4]) + "_"
+	opts := api.TransformOptions{Loader: api.LoaderJS, Define: map[string]string{}, LogLevel: api.LogLevelSilent, Format: api.FormatESModule, Charset: api.CharsetUTF8}
+	if end := filepath.Ext(name); strings.HasSuffix(end, "ts") {
+		opts.Loader = api.LoaderTS
+	}
+	for _, m := range metas {
+		opts.Define["import.meta."+m] = prefix + m
+	}
+	r := api.Transform(text, opts)
+	if len(r.Errors) > 0 || !strings.Contains(string(r.Code), prefix) {
+		return "", false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used[prefix] = rel
+	return string(r.Code), true
+}
+
+// banner declares the variables: places beside the workflow that flowgen runs, else in the working directory.
+func (p *places) banner() string {
+	if p == nil || len(p.used) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`import { pathToFileURL as __flowgenToURL } from "node:url"; import { dirname as __flowgenDir, resolve as __flowgenResolve } from "node:path"; ` +
+		`const __flowgenHome = process.env.FLOWGEN_FILE ? __flowgenDir(process.env.FLOWGEN_FILE) : ".";`)
+	var prefixes []string
+	for prefix := range p.used {
+		prefixes = append(prefixes, prefix)
+	}
+	slices.Sort(prefixes)
+	for _, prefix := range prefixes {
+		name, err := json.Marshal(p.used[prefix])
+		if err != nil {
+			name = []byte(`""`)
+		}
+		b.WriteString(" const " + prefix + "filename = __flowgenResolve(__flowgenHome, " + string(name) + "), " +
+			prefix + "dirname = __flowgenDir(" + prefix + "filename), " + prefix + "url = __flowgenToURL(" + prefix + "filename).href;")
+	}
+	return b.String()
+}
