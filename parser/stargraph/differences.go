@@ -9,6 +9,9 @@ var Differences = []dialect.Difference{
 	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", ""),
 	dialect.Differ("what a tool returns", "stays as it is", "control characters are removed and text is escaped for HTML", ""),
 	dialect.Differ("`nautilus.broker_request@1` without a broker", "PROVIDER_ERROR", "StargraphRuntimeError", ""),
+	dialect.Differ("the server of `lm`", "asked, and not started: the page says nothing", "started when it does not run", "a note"),
+	dialect.Differ("`requested_capability` of an interrupt", "not looked at: who can type at the terminal, or gives the file of answers, answers", "who answers has to have it", "a note"),
+	dialect.Differ("a result that is no text in a field of the type str", "its JSON", "whatever it is: nothing holds fields to their types", ""),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }
 

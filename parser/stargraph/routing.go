@@ -24,7 +24,7 @@ type rule struct {
 // branches reports whether some node may not run.
 func (p *parser) branches() bool {
 	for _, x := range p.list {
-		if len(x.rules) > 0 {
+		if len(x.rules) > 0 || x.late != nil {
 			return true
 		}
 	}
@@ -99,10 +99,11 @@ func (p *parser) add(x *node, r *rule, n *yamlnode.Node, end string) {
 		return
 	}
 	if id.Name != end || p.byID[end] != nil {
-		if p.from(id) == nil {
+		to := p.from(id)
+		if to == nil {
 			return
 		}
-		r.target = id
+		r.target = to.target(id.Span)
 	}
 	p.addRule(x, r)
 }
@@ -269,10 +270,11 @@ func (p *parser) then(x *node, r *rule, m dialect.Mapping) {
 			continue
 		}
 		id, ok := p.Text(a.Get("target"), "`target`")
-		if !ok || p.from(id) == nil {
+		to := p.from(id)
+		if !ok || to == nil {
 			return
 		}
-		if one.target = id; next == nil {
+		if one.target = to.target(id.Span); next == nil {
 			next = &one
 		}
 	}

@@ -42,14 +42,6 @@ var (
 		{Name: "spec", Doc: "the file of a subgraph"},
 		{Name: "config", Doc: "what the kind takes"},
 	}}
-	// Nodes of the page and of the authoring format have the keys of their kind beside their own.
-	pageToolShape = &dialect.Shape{What: "a tool node", Keys: []dialect.Key{
-		{Name: "id", Required: true, Doc: "its name"},
-		{Name: "kind", Required: true, Doc: "tool"},
-		{Name: "tool", Required: true, Doc: "the registry key of the tool, as in nautilus.broker_request@1"},
-		{Name: "inputs", Doc: "the arguments: constants and `{{state.field}}`"},
-		{Name: "out", Doc: "the state field that gets the result"},
-	}}
 	pagePlainShape = &dialect.Shape{What: "a node", Keys: []dialect.Key{
 		{Name: "id", Required: true, Doc: "its name"},
 		{Name: "kind", Required: true, Doc: "tool, echo, halt or passthrough"},
@@ -76,12 +68,4 @@ var (
 var actions = map[string]*dialect.Shape{
 	"goto": {What: "a goto", Keys: []dialect.Key{{Name: "kind", Required: true, Doc: "goto"}, {Name: "target", Required: true, Doc: "the node that comes next"}}},
 	"halt": {What: "a halt", Keys: []dialect.Key{{Name: "kind", Required: true, Doc: "halt"}, {Name: "reason", Doc: "text for people"}}},
-}
-
-// kinds are the words for nodes and whether they are compiled.
-var kinds = map[string]bool{
-	"tool": true, "template": true, "echo": true, "halt": true, "passthrough": true,
-	"dspy": false, "reason": false, "summarize": false, "classify": false, "extract": false, "judge": false, "plan": false, "react": false, "code": false,
-	"rag": false, "ml": false, "broker": false, "write_artifact": false, "interrupt": false, "subgraph": false,
-	"retrieval": false, "memory_write": false, "stub_broker": false,
 }

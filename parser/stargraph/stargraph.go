@@ -39,7 +39,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), opts: opts, byID: map[string]*node{}, fields: map[string]*field{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), opts: opts, load: load, byID: map[string]*node{}, fields: map[string]*field{}}
 	p.wf = &ir.Workflow{File: f, Name: ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}}
 	p.wf.Body.Span, p.wf.Body.EdgesWritten, p.wf.Body.EdgesSpan = root.Span, true, dialect.Head(root)
 	shape, name := pageShape, "graph"
@@ -56,8 +56,12 @@ func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialec
 	load.Bindings(p.wf)
 	p.graphName(m.Get(name))
 	p.state(m)
+	p.lm(m.Get("lm"))
 	p.nodes(m.Get("nodes"))
 	p.routing(m)
+	for _, f := range p.later {
+		f()
+	}
 	if !sink.HasErrors() {
 		p.lower(dialect.Head(root))
 		p.differences()
@@ -75,6 +79,9 @@ type parser struct {
 	byID   map[string]*node
 	fields map[string]*field
 	order  []*field
+	load   dialect.Loader
+	later  []func() // looks at names when all nodes are read
+	served *served  // nil: the document says no model
 }
 
 var (
@@ -115,7 +122,6 @@ var refused = []struct{ key, what, help string }{
 	{"stores", "stores", "read and write them in tools"},
 	{"skills", "skills", ""},
 	{"migrate", "the reading of older checkpoints", "remove it: a run that is recorded is resumed with the graph that it began with"},
-	{"lm", "the language model of a graph", ""},
 }
 
 var versionForm = regexp.MustCompile(`^([0-9]+)\.[0-9]+\.[0-9]+$`)

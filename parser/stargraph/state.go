@@ -23,6 +23,7 @@ type field struct {
 	route    bool // rules can test it
 	input    bool // a run is given it
 	written  bool
+	optional bool // no node that writes it may have run
 }
 
 var stateTypes = map[string]struct {
@@ -211,7 +212,7 @@ func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
 }
 
 // write is a field that a node writes. One that is not declared has the type of what is written first.
-func (p *parser) write(id ir.Ident, typ *schema.Type) {
+func (p *parser) write(id ir.Ident, typ *schema.Type) *field {
 	f := p.fields[id.Name]
 	if f == nil {
 		f = &field{id: id, typ: typ}
@@ -222,6 +223,7 @@ func (p *parser) write(id ir.Ident, typ *schema.Type) {
 	if f.typ == nil || !f.declared && typ != nil && !schema.Assignable(typ, f.typ) {
 		f.typ = schema.AnyType // what is written has several types
 	}
+	return f
 }
 
 // lowerState gives the workflow its input, its state and its output. What a run is given and a node writes begins as a copy,
@@ -240,7 +242,7 @@ func (p *parser) lowerState(at source.Span) *ir.Node {
 			root = "state"
 			s := &ir.State{Name: f.id, Type: f.typ, Init: f.zero, Span: f.id.Span}
 			if !f.input && p.branches() {
-				s.Type = schema.OptOf(f.typ, "no node that writes "+f.id.Name+" may have run")
+				s.Type, f.optional = schema.OptOf(f.typ, "no node that writes "+f.id.Name+" may have run"), true
 			}
 			p.wf.State = append(p.wf.State, s)
 		}

@@ -44,6 +44,22 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	return nil
 }
 
+// own is a tool of the runtime that a kind of nodes calls: made once.
+func (p *parser) own(key ir.Ident, make func() *ir.Tool) *ir.Tool {
+	for _, t := range p.wf.Tools {
+		if t.FullName() == key.Name {
+			return t
+		}
+	}
+	t := make()
+	p.wf.Tools = append(p.wf.Tools, t)
+	return t
+}
+
+func text(s string, at source.Span) *ir.Scalar {
+	return &ir.Scalar{Text: source.Text{Value: s, Span: at, Opaque: true}, Tag: "!!str"}
+}
+
 // broker is the registry key of the one tool that the page describes.
 const broker = "nautilus.broker_request@1"
 
@@ -52,11 +68,34 @@ func (p *parser) builtin(key ir.Ident) *ir.Tool {
 	if key.Name != broker {
 		return nil
 	}
-	const path = "github.com/flowgen-dev/flowgen/runtime/nautilus"
-	in := &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "agent_id", Type: schema.StringType}, {Name: "intent", Type: schema.StringType}}}
-	b := &ir.GoBinding{Path: path, Func: "BrokerRequest", Package: "nautilus", Doc: "Asks the broker of the program.", Context: true, Err: true, In: in, Out: schema.AnyType,
-		Params: []*ir.GoParam{{Name: "agent_id", Type: schema.StringType}, {Name: "intent", Type: schema.StringType}}}
-	return &ir.Tool{Name: ir.Ident{Name: "nautilus.broker_request", Span: key.Span}, Version: "1", Key: key, Description: b.Doc, Effects: ir.EffectsReads, EffectsSpan: key.Span,
-		In: in, Out: schema.AnyType, OutSpan: key.Span, Replay: "recorded-result", Permissions: []string{"tools:broker_request"},
-		Binding: &ir.GoTool{Func: &ir.GoFunc{Ref: ir.Ident{Name: path + ".BrokerRequest", Span: source.Span{File: p.File}}, Bind: b}}, File: p.File, Span: key.Span}
+	t := runtimeTool(key, nautilusPackage, "BrokerRequest", "Asks the broker of the program.", ir.EffectsReads, schema.AnyType, param("agent_id", schema.StringType), param("intent", schema.StringType))
+	t.Replay, t.Permissions = "recorded-result", []string{"tools:broker_request"}
+	return t
+}
+
+// Packages of the runtime whose functions nodes call.
+const (
+	nautilusPackage = schema.RuntimePath + "/nautilus"
+	runtimePackage  = schema.RuntimePath + "/stargraph"
+)
+
+func param(name string, typ *schema.Type) *ir.GoParam { return &ir.GoParam{Name: name, Type: typ} }
+
+// runtimeFunc is a function of a package of the runtime, whose last result is an error.
+func runtimeFunc(at source.Span, path, name, doc string, out *schema.Type, params ...*ir.GoParam) *ir.GoFunc {
+	in := &schema.Type{Kind: schema.Struct}
+	for _, x := range params {
+		in.Fields = append(in.Fields, &schema.Field{Name: x.Name, Type: x.Type})
+	}
+	b := &ir.GoBinding{Path: path, Func: name, Package: path[strings.LastIndexByte(path, '/')+1:], Doc: doc, Err: true, In: in, Out: out, Params: params}
+	return &ir.GoFunc{Ref: ir.Ident{Name: path + "." + name, Span: at}, Bind: b}
+}
+
+// runtimeTool is a tool that is a function of the runtime. Its first parameter is a context.
+func runtimeTool(key ir.Ident, path, function, doc string, effects ir.Effects, out *schema.Type, params ...*ir.GoParam) *ir.Tool {
+	f := runtimeFunc(source.Span{File: key.Span.File}, path, function, doc, out, params...)
+	f.Bind.Context = true
+	name, version, _ := strings.Cut(key.Name, "@")
+	return &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key, Description: doc, Effects: effects, EffectsSpan: key.Span,
+		In: f.Bind.In, Out: out, OutSpan: key.Span, Binding: &ir.GoTool{Func: f}, File: key.Span.File, Span: key.Span}
 }

@@ -1,0 +1,140 @@
+package stargraph
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// toolNode reads a call.
+func (p *parser) toolNode(x *node, m dialect.Mapping) {
+	key, ok := p.Text(m.Get("tool"), "`tool`")
+	if !ok {
+		return
+	}
+	tool := p.tool(&key)
+	var args []*argument
+	var out ir.Ident
+	if p.form == page {
+		args = p.inputs(tool, m.Get("inputs"))
+	} else {
+		args = p.mapped(tool, m.Get("inputs"), m.Get("static"))
+		out = ir.Ident{Name: "tool_result", Span: key.Span}
+	}
+	if id, ok := p.Text(m.Get("out"), "`out`"); ok {
+		out = id
+	}
+	p.call(x, key, tool, args, out)
+}
+
+// call makes a node a call of a tool, whose result goes into a field of the state.
+func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, out ir.Ident) {
+	var f *field
+	typ := schema.AnyType
+	if tool != nil && tool.Out != nil {
+		typ = tool.Out
+	}
+	if out.Name != "" {
+		f = p.result(out, typ)
+	}
+	x.lower = func() []*ir.Node {
+		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
+		if f != nil {
+			n.Set = []*ir.Set{p.set(f, out.Span, result(out.Span, x.id.Name), typ)}
+		}
+		return []*ir.Node{n}
+	}
+}
+
+// result files the field that gets a result.
+func (p *parser) result(out ir.Ident, typ *schema.Type) *field {
+	if !fieldForm.MatchString(out.Name) {
+		p.Error(diag.BadName, out.Span, "", "the name of a state field is made of letters, digits and _")
+	}
+	return p.write(out, typ)
+}
+
+// inputs reads the arguments of the page's form: constants, and text with `{{state.field}}`.
+func (p *parser) inputs(tool *ir.Tool, n *yamlnode.Node) []*argument {
+	var args []*argument
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`inputs` is a mapping from arguments to values")
+		return nil
+	}
+	for _, e := range n.Entries {
+		a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}}
+		args = append(args, a)
+		if p.Schema.Tag(e.Value) == "!!str" && strings.Contains(e.Value.Text.Value, "{{") {
+			a.text = e.Value.Text
+			a.segments = p.segments(e.Value.Text, argumentType(tool, a.key.Name))
+			continue
+		}
+		a.constant = p.Value(e.Value, p.literal)
+	}
+	return args
+}
+
+// literal is text inside a list or a mapping, where references have no meaning that is known.
+func (p *parser) literal(n *yamlnode.Node) ir.Value {
+	if i := strings.Index(n.Text.Value, "{{"); i >= 0 {
+		p.Error(diag.NotSupported, n.Text.At(i, len(n.Text.Value)), "give the reference an argument of its own", "references inside lists and mappings are not compiled")
+	}
+	return &ir.Scalar{Text: n.Text, Tag: "!!str"}
+}
+
+func argumentType(tool *ir.Tool, name string) *schema.Type {
+	if tool != nil && tool.In != nil {
+		if f := tool.In.Field(name); f != nil {
+			return f.Type
+		}
+	}
+	return nil
+}
+
+// mapped reads the arguments of the other forms: names of fields, and constants.
+func (p *parser) mapped(tool *ir.Tool, inputs, static *yamlnode.Node) []*argument {
+	var args []*argument
+	seen := map[string]source.Span{}
+	if inputs != nil && inputs.Kind != yamlnode.Mapping {
+		p.WrongShape(inputs, "`inputs` is a mapping from arguments to state fields")
+	} else if inputs != nil {
+		for _, e := range inputs.Entries {
+			a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}}
+			seen[a.key.Name] = a.key.Span
+			id, ok := p.Text(e.Value, "a state field")
+			if !ok {
+				continue
+			}
+			if strings.Contains(id.Name, "{{") {
+				p.braces(id)
+				continue
+			}
+			a.text = e.Value.Text
+			if f := p.read(id, argumentType(tool, a.key.Name)); f != nil {
+				a.segments = []segment{{field: f}}
+				args = append(args, a)
+			}
+		}
+	}
+	if static != nil && static.Kind != yamlnode.Mapping {
+		p.WrongShape(static, "`static` is a mapping from arguments to constants")
+	} else if static != nil {
+		for _, e := range static.Entries {
+			a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, constant: p.Value(e.Value, nil)}
+			if first, dup := seen[a.key.Name]; dup {
+				p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: a.key.Span, Message: "the argument `" + a.key.Name + "` stands in `inputs` and in `static`",
+					Related: []diag.Related{{Span: first, Message: "here it is a state field"}}})
+			}
+			args = append(args, a)
+		}
+	}
+	return args
+}

@@ -1,0 +1,101 @@
+// Package stargraph is what nodes of Stargraph need when they run: Python's formats, traces of calls, artifacts and the
+// tools that come with the engine.
+package stargraph
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+)
+
+// The format of these functions is what stands behind the name of a field in a template: a conversion (!r, !s or !a) and,
+// behind a colon, Python's format. What Python raises for is a VALIDATION_ERROR.
+
+// FormatString writes text.
+func FormatString(v, format string) (string, error) {
+	return formatted(format, py.Quote(v), v, func(spec string) (string, error) { return py.FormatString(v, spec) })
+}
+
+// FormatInt writes an integer.
+func FormatInt(v int64, format string) (string, error) {
+	text, _ := py.FormatInt(v, "")
+	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatInt(v, spec) })
+}
+
+// FormatFloat writes a number.
+func FormatFloat(v float64, format string) (string, error) {
+	text := py.Float(v)
+	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatFloat(v, spec) })
+}
+
+// FormatBool writes True or False, and a number with a format.
+func FormatBool(v bool, format string) (string, error) {
+	text, n := "False", int64(0)
+	if v {
+		text, n = "True", 1
+	}
+	return formatted(format, text, text, func(spec string) (string, error) {
+		if spec == "" {
+			return text, nil
+		}
+		return py.FormatInt(n, spec)
+	})
+}
+
+// FormatBytes writes bytes as Python's literal of them.
+func FormatBytes(v []byte, format string) (string, error) {
+	text := py.Bytes(v)
+	return formatted(format, text, text, func(spec string) (string, error) { return plain(text, spec, "bytes") })
+}
+
+// FormatValue writes a list, a dict, None or what else a dynamic value is.
+func FormatValue(v runtime.Value, format string) (string, error) {
+	switch v.Kind() {
+	case runtime.StringKind:
+		return FormatString(v.String(), format)
+	case runtime.IntKind:
+		return FormatInt(v.Int(), format)
+	case runtime.FloatKind:
+		return FormatFloat(v.Float(), format)
+	case runtime.BoolKind:
+		return FormatBool(v.Bool(), format)
+	}
+	text := py.Repr(v)
+	name := "NoneType"
+	switch v.Kind() {
+	case runtime.ListKind:
+		name = "list"
+	case runtime.MapKind:
+		name = "dict"
+	}
+	return formatted(format, text, text, func(spec string) (string, error) { return plain(text, spec, name) })
+}
+
+func plain(text, spec, kind string) (string, error) {
+	if spec != "" {
+		return "", runtime.Errorf(runtime.ValidationError, "unsupported format string passed to %s.__format__", kind)
+	}
+	return text, nil
+}
+
+// formatted applies a conversion, and the format to what it gives.
+func formatted(format, repr, str string, value func(spec string) (string, error)) (string, error) {
+	conversion, spec, _ := strings.Cut(format, ":")
+	var text string
+	var err error
+	switch conversion {
+	case "!r":
+		text, err = py.FormatString(repr, spec)
+	case "!a":
+		text, err = py.FormatString(py.ASCII(repr), spec)
+	case "!s":
+		text, err = py.FormatString(str, spec)
+	default:
+		text, err = value(spec)
+	}
+	if err != nil {
+		return "", runtime.Errorf(runtime.ValidationError, "%s", err)
+	}
+	return text, nil
+}
