@@ -54,11 +54,12 @@ var table = []row{
 	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
 
 	{pkg: "codegen", own: append([]string{"ir/check", "ir/plan", "ir/manifest", "ir/hashes"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
+	{pkg: "convert", own: append([]string{"ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "parser/insert", "ir", "ir/...", "codegen", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 

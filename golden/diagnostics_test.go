@@ -17,9 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	flowparser "github.com/flowgen-dev/flowgen/parser"
 )
 
@@ -104,15 +106,31 @@ func (o one) ReadFile(name string) ([]byte, error) {
 	return []byte(o.text), nil
 }
 
-// compile runs the front of the compiler over one file.
-func compile(text string) []diag.Diagnostic {
+// compile runs the front of the compiler over one file. An example of what convert says is converted as well.
+func compile(text string, code diag.Code) []diag.Diagnostic {
 	sink := &diag.Sink{}
 	file := one{"example.flowgen.yaml", text}
 	if wf := flowparser.Parse(file, file.name, sink); wf != nil {
 		bind.Resolve(wf, bind.Options{}, sink)
-		check.Check(wf, sink)
+		if p := check.Check(wf, sink); p != nil && code == diag.NotConverted {
+			convertExample(p, sink)
+		}
 	}
 	return sink.List()
+}
+
+// convertExample converts a program. What it becomes is checked as a file of its own.
+func convertExample(p *check.Program, sink *diag.Sink) {
+	_, _, err := convert.Workflow(p, "native.flowgen.yaml", func(f *source.File) []diag.Diagnostic {
+		inner := &diag.Sink{}
+		if wf := flowparser.Parse(one{f.Name, f.Text}, f.Name, inner); wf != nil {
+			check.Check(wf, inner)
+		}
+		return inner.List()
+	}, sink)
+	if err != nil {
+		sink.Report(diag.Diagnostic{Code: diag.CannotRead, Message: err.Error()})
+	}
 }
 
 // TestDiagnosticsExamples runs the examples: the wrong one reports its code once and nothing else of its severity or a
@@ -126,7 +144,7 @@ func TestDiagnosticsExamples(t *testing.T) {
 			t.Parallel()
 			var found []diag.Diagnostic
 			severity := diag.Note
-			list := compile(e.Wrong)
+			list := compile(e.Wrong, e.Code)
 			for _, d := range list {
 				if d.Code == e.Code {
 					found = append(found, d)
@@ -147,7 +165,7 @@ func TestDiagnosticsExamples(t *testing.T) {
 				}
 				t.Logf("%s %v %q (%s)", d.Message, d.Span.Start(), d.Span.Text(), d.Help)
 			}
-			if right := compile(e.Right); len(right) > 0 {
+			if right := compile(e.Right, e.Code); len(right) > 0 {
 				var b bytes.Buffer
 				_ = diag.Text(&b, right, diag.TextOptions{})
 				t.Errorf("the right example is not clean:\n%s", b.String())

@@ -141,7 +141,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
-		a.fmtCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
+		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
 	root.AddCommand(a.inspectCommand(), a.diffCommand(), a.materializeCommand()) // what was recorded
 	root.AddCommand(a.tortureCommand())
 	for _, c := range root.Commands() {
@@ -154,7 +154,7 @@ func (a *app) root() *cobra.Command {
 }
 
 // readers are the commands that read workflow files of any dialect.
-var readers = []string{"check", "generate", "build", "run", "resume", "rerun", "replay", "respond", "graph", "plan", "manifest"}
+var readers = []string{"check", "generate", "build", "run", "resume", "rerun", "replay", "respond", "graph", "plan", "manifest", "convert"}
 
 // wrongUsage makes wrong arguments of a command, and of those below it, mistakes of usage.
 func wrongUsage(c *cobra.Command) {

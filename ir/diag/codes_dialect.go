@@ -6,6 +6,7 @@ const (
 	NotSupported     Code = "FG0121"
 	AmbiguousDialect Code = "FG0122"
 	IgnoredKey       Code = "FG0123"
+	NotConverted     Code = "FG0124"
 )
 
 var dialectCodes = []Entry{
@@ -96,6 +97,23 @@ graph:
   nodes:
     - {id: load, kind: dataset, source: {kind: file, uri: rows.csv, format: csv}, writes: [rows], on_error: skip}
   edges: []
+`,
+	},
+	{
+		Code:  NotConverted,
+		Title: "a part of a dialect that the native language does not say",
+		Cause: "`flowgen convert` writes a native workflow that does the same, or none. This part has no counterpart there, or one that would do something else. A note with this code tells what is spelt otherwise in the file that is written.",
+		Wrong: `id: greeting
+state: {Name: {type: str, default: World}}
+nodes:
+  greet: {kind: template, template: "Hello {Name}", out: text}
+routes: {greet: done}
+`,
+		Right: `id: greeting
+state: {name: {type: str, default: World}}
+nodes:
+  greet: {kind: template, template: "Hello {name}", out: text}
+routes: {greet: done}
 `,
 	},
 }

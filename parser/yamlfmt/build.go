@@ -379,3 +379,19 @@ func startOfLine(s string, p int) int {
 	}
 	return p
 }
+
+// A Comment of a file: its text, # included, where it begins, and whether nothing else is on its line.
+type Comment struct {
+	Text  string
+	Lo    int
+	Alone bool
+}
+
+// Comments are all comments of a file whose tree is root, in their order.
+func Comments(src string, root *yamlnode.Node) []Comment {
+	var out []Comment
+	for _, c := range scan(src, root) {
+		out = append(out, Comment{c.text, c.lo, c.alone})
+	}
+	return out
+}

@@ -23,6 +23,18 @@ func WithBroker(ctx context.Context, b Broker) context.Context {
 // provenance is the field that says where a result comes from.
 const provenance = "__stargraph_provenance__"
 
+// Request is what a broker is asked.
+type Request struct {
+	AgentID string `json:"agent_id"`
+	Intent  string `json:"intent"`
+}
+
+// Ask is BrokerRequest for the native language, in which it is a tool like any other:
+// `go: github.com/flowgen-dev/flowgen/runtime/nautilus.Ask`.
+func Ask(ctx context.Context, in Request) (runtime.Value, error) {
+	return BrokerRequest(ctx, in.AgentID, in.Intent)
+}
+
 // BrokerRequest asks the broker of ctx. The result is its response with the provenance envelope of the page. Without a
 // broker, and when the response is no map, the error is a PROVIDER_ERROR; errors of the broker are passed on.
 func BrokerRequest(ctx context.Context, agentID, intent string) (runtime.Value, error) {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+func (a *app) convertCommand() *cobra.Command {
+	var dir string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Write a workflow of a public dialect in flowgen's own language",
+		Long: "Convert reads a file of a public dialect and writes a workflow of flowgen's own language that does the same: beside\n" +
+			"it, as graph.flowgen.yaml for graph.yaml, or with -o into another folder, together with the modules, prompts and\n" +
+			"bindings that it names. Nodes keep their names and their order, and comments come along.\n\n" +
+			"What the language does not say is an error at its place, with what to write instead; then nothing is written. Notes\n" +
+			"tell what is spelt otherwise. docs/dialects.md says what exactly \"the same\" means. Files that exist are replaced\n" +
+			"with --force alone.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.convert(filepath.ToSlash(args[0]), dir, force)
+		},
+	}
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to; beside the file unless written")
+	cmd.Flags().BoolVar(&force, "force", false, "replace files that exist")
+	return cmd
+}
+
+// convert converts a file and writes what became of it.
+func (a *app) convert(name, dir string, force bool) error {
+	switch st, err := os.Stat(filepath.FromSlash(name)); {
+	case err == nil && st.IsDir():
+		return usage("%s is a folder: name a file", name)
+	case strings.HasSuffix(name, suffix):
+		return usage("%s is in flowgen's own language already", name)
+	}
+	files := newDisk()
+	from := a.compile(files, name)
+	if from.program == nil {
+		return a.report(from.list, false)
+	}
+	beside := strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".") + suffix
+	reader := *a
+	reader.reading = parser.Options{}
+	var native *compiled
+	sink := &diag.Sink{}
+	a.file = name
+	out, ok, err := convert.Workflow(from.program, beside, func(f *source.File) []diag.Diagnostic {
+		files.texts[f.Name] = []byte(f.Text)
+		native = reader.compile(files, f.Name)
+		return native.list
+	}, sink)
+	a.file = ""
+	if err != nil {
+		return &fault{what: err.Error(), file: name}
+	}
+	if err := a.report(append(from.list, sink.List()...), false); err != nil || !ok {
+		return err
+	}
+	return a.writeConverted(native, beside, dir, []byte(out.Text), force)
+}
+
+// writeConverted writes a native workflow, and with a folder of its own the files that it names.
+func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, force bool) error {
+	target := filepath.FromSlash(beside)
+	type file struct {
+		name string
+		data []byte
+	}
+	var list []file
+	if dir != "" {
+		home := filepath.Dir(target)
+		target = filepath.Join(dir, filepath.Base(target))
+		for _, name := range named(native) {
+			rel, err := filepath.Rel(abs(home), name)
+			switch inside, _ := filepath.Rel(projectRoot(beside), name); {
+			case err == nil && filepath.IsLocal(rel):
+			case !filepath.IsLocal(inside): // of an interpreter
+				continue
+			default:
+				return fmt.Errorf("%s lies outside of the folder of the workflow and is not copied: convert without -o", filepath.ToSlash(name))
+			}
+			data, err := readRegular(name)
+			if err != nil {
+				return err
+			}
+			list = append(list, file{filepath.Join(dir, rel), data})
+		}
+	}
+	list = append(list, file{target, text})
+	for _, f := range list {
+		old, err := readRegular(f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && bytes.Equal(old, f.data), force:
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("%s exists and is not replaced; --force does that", filepath.ToSlash(f.name))
+		}
+	}
+	for _, f := range list {
+		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(f.name, f.data); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", filepath.ToSlash(f.name))
+	}
+	return nil
+}
+
+// named are the absolute names of the files that a workflow is made of besides its own, each once.
+func named(c *compiled) []string {
+	var out []string
+	add := func(name string) {
+		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() && !slices.Contains(out, abs(name)) {
+			out = append(out, abs(name))
+		}
+	}
+	for _, f := range c.workflow.Includes {
+		add(filepath.FromSlash(f.Name))
+	}
+	for _, name := range c.sources {
+		add(name)
+	}
+	return out
+}
+
+func abs(name string) string {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	return full
+}

@@ -1,0 +1,103 @@
+package convert
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+var idForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// taken are the names that no node and no workflow can have.
+var taken = []string{"input", "state", "end", "error", "index", "in", "true", "false", "null"}
+
+const maxName = 64
+
+// isID reports whether a name is one of the native language.
+func isID(name string) bool {
+	return idForm.MatchString(name) && len(name) <= maxName && !slices.Contains(taken, name)
+}
+
+// nativeID is a name in the spelling of the native language: lower-case words with _ between them.
+func nativeID(name string) string {
+	if isID(name) {
+		return name
+	}
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			if lower {
+				b.WriteByte('_')
+			}
+			b.WriteRune(unicode.ToLower(r))
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+			lower = true
+		default:
+			b.WriteByte('_')
+			lower = false
+		}
+	}
+	id := strings.TrimLeft(b.String(), "_")
+	if id == "" || id[0] >= '0' && id[0] <= '9' {
+		id = "n" + id
+	}
+	if len(id) > maxName {
+		id = id[:maxName]
+	}
+	if slices.Contains(taken, id) {
+		id += "_"
+	}
+	return id
+}
+
+// name is that of the workflow.
+func (c *converter) name() string { return nativeID(c.wf.Name.Name) }
+
+// nameNodes gives every node its native id. One that cannot stay is told; two that become the same are refused.
+func (c *converter) nameNodes() {
+	first := map[string]string{}
+	for _, n := range c.wf.Body.Nodes {
+		id := nativeID(n.ID.Name)
+		c.ids[n.ID.Name] = id
+		if other, twice := first[id]; twice {
+			c.refuse(n.ID.Span, "rename one of them", "the nodes %q and %q would both be called %s", other, n.ID.Name, id)
+			continue
+		}
+		first[id] = n.ID.Name
+		if id != n.ID.Name {
+			c.note(n.ID.Span, "", "the node %q is called %s: native names are lower-case letters, digits and _", n.ID.Name, id)
+		}
+	}
+}
+
+// fieldName refuses a field of the input, the state or the output whose name the native language does not have: another one
+// would be another result.
+func (c *converter) fieldName(name string, at source.Span) {
+	if !idForm.MatchString(name) || len(name) > maxName {
+		c.refuse(at, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", name)
+	}
+}
+
+// relative is how a file names another one.
+func relative(from, to string) string {
+	dir := path.Dir(from)
+	if dir == "." {
+		return to
+	}
+	up := ""
+	for dir != "." && dir != "/" {
+		if rest, ok := strings.CutPrefix(to, dir+"/"); ok {
+			return up + rest
+		}
+		dir, up = path.Dir(dir), up+"../"
+	}
+	return up + to
+}

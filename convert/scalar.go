@@ -1,0 +1,114 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	// plainForm is text that means itself without quotes, in brackets, too.
+	plainForm = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./ @()+%=-]*$`)
+	// plainExpr is the same for an expression.
+	plainExpr = regexp.MustCompile(`^\$[A-Za-z0-9_.()!<>= +*|&?-]*$`)
+	// plainType is the same for a type.
+	plainType = regexp.MustCompile(`^[a-z]+<[A-Za-z0-9_<>|]+>$`)
+)
+
+var words = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// spell is a text as a scalar: without quotes where it means itself, as a block where it has lines.
+func spell(s string) value {
+	if strings.Contains(s, "\n") && blockable(s) {
+		return block(s)
+	}
+	return scalar(quoted(s))
+}
+
+// quoted is a text on one line.
+func quoted(s string) string {
+	switch {
+	case (plainForm.MatchString(s) || plainExpr.MatchString(s) || plainType.MatchString(s)) && !slices.Contains(words, strings.ToLower(s)) && !strings.HasSuffix(s, " ") && s != "." && !strings.HasPrefix(s, "._") && !digits(s):
+		return s
+	case printable(s) && !strings.ContainsAny(s, `"\`):
+		return `"` + s + `"`
+	case printable(s) && !strings.Contains(s, "'"):
+		return "'" + s + "'"
+	}
+	return escaped(s)
+}
+
+// digits reports whether a reader might take text for a number.
+func digits(s string) bool {
+	return strings.HasPrefix(s, ".") && len(s) > 1 && (s[1] >= '0' && s[1] <= '9' || unicode.IsLetter(rune(s[1])))
+}
+
+// printable reports whether all of a text can stand between quotes as it is.
+func printable(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\u0085' {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
+
+// escaped is a text in double quotes.
+func escaped(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case printable(string(r)):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// blockable reports whether a text can be a literal block: its lines are plain, and the first of them does not say how
+// deep the block is indented.
+func blockable(s string) bool {
+	if strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") || strings.TrimSpace(s) == "" {
+		return false
+	}
+	for _, l := range strings.Split(s, "\n") {
+		if !printable(strings.ReplaceAll(l, "\t", "")) || strings.HasSuffix(l, " ") || strings.HasSuffix(l, "\t") {
+			return false
+		}
+	}
+	return true
+}
+
+// data is a constant text where the native language reads values: what would be an expression there is doubled.
+func data(s string) string {
+	s = braces(s)
+	if strings.HasPrefix(s, "$") {
+		s = "$" + s
+	}
+	return s
+}
+
+// braces is text in which no expression begins.
+func braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
+
+// key is the key of a mapping.
+func key(s string) string { return quoted(s) }

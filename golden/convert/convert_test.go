@@ -1,0 +1,271 @@
+// Package convert_test converts the cases of the public dialects to the native language and runs both.
+//
+// golden/convert/<dialect>/<case>.flowgen.yaml is what a case becomes, refused.txt why others become nothing. A case that is
+// in neither was added since and is converted all the same; -update writes it down, to be read.
+package convert_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+)
+
+func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "rewrite what the tests compare with, and fail")
+
+// roots are the files of a dialect's cases that are compiled.
+var roots = map[string]string{"openexpertise": "experience.yaml", "sirenspec": "workflow.yaml", "stargraph": "graph.yaml", "yamlgraph": "graph.yaml"}
+
+// A testcase is a case of golden/<dialect> that compiles.
+type testcase struct {
+	dialect, name, dir string
+	archive            *txtar.Archive
+	text               string // the native file; empty when it is refused
+	reason             string // of the refusal
+
+	program *check.Program // of the native file
+	opts    codegen.Options
+}
+
+func (c *testcase) native() string {
+	return strings.TrimSuffix(roots[c.dialect], ".yaml") + ".flowgen.yaml"
+}
+
+func (c *testcase) find(name string) string {
+	for _, f := range c.archive.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// ReadFile implements parser.Files.
+func (c *testcase) ReadFile(name string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(name, c.dir+"/"); ok && !strings.HasPrefix(rest, "want/") {
+		for _, f := range c.archive.Files {
+			if f.Name == rest {
+				return f.Data, nil
+			}
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// with is the files of a case and one that is not written.
+type with struct {
+	*testcase
+	file *source.File
+}
+
+func (w with) ReadFile(name string) ([]byte, error) {
+	if name == w.file.Name {
+		return []byte(w.file.Text), nil
+	}
+	return w.testcase.ReadFile(name)
+}
+
+// compile runs the front of the compiler.
+func (c *testcase) compile(files parser.Files, name string, opts parser.Options) (*check.Program, []diag.Diagnostic) {
+	sink := &diag.Sink{}
+	wf := parser.ParseAs(files, name, opts, sink)
+	var p *check.Program
+	if wf != nil {
+		overlay := map[string][]byte{}
+		for _, f := range c.archive.Files {
+			if strings.HasSuffix(f.Name, "js") || strings.HasSuffix(f.Name, ".py") {
+				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
+				overlay[name] = f.Data
+			}
+		}
+		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
+		bind.Resolve(above, bind.Options{Dir: c.dir, Overlay: overlay}, sink)
+		p = check.Check(wf, sink)
+	}
+	if sink.HasErrors() {
+		p = nil
+	}
+	return p, sink.List()
+}
+
+var load = sync.OnceValues(func() ([]*testcase, error) {
+	var all []*testcase
+	for _, name := range []string{"openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
+		files, err := filepath.Glob(name + "/*.txtar")
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				return nil, err
+			}
+			c := &testcase{dialect: name, name: strings.TrimSuffix(filepath.Base(file), ".txtar"), archive: archive}
+			c.dir = name + "/" + c.name
+			if err := c.convert(); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.dir, err)
+			}
+			if c.text != "" || c.reason != "" {
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+})
+
+// convert converts a case, if it compiles.
+func (c *testcase) convert() error {
+	opts := parser.Options{Dialect: c.dialect}
+	if strings.HasPrefix(string(c.archive.Comment), "compat: upstream\n") {
+		opts.Compat = parser.Upstream
+	}
+	p, _ := c.compile(c, c.dir+"/"+roots[c.dialect], opts)
+	if p == nil {
+		return nil
+	}
+	sink := &diag.Sink{}
+	name := c.dir + "/" + c.native()
+	out, ok, err := convert.Workflow(p, name, func(f *source.File) []diag.Diagnostic {
+		if strings.Contains(f.Text, "go: ") && os.Mkdir(c.dir, 0o755) == nil { // the go command runs in a folder that exists
+			defer os.Remove(c.dir)
+		}
+		native, list := c.compile(with{c, f}, f.Name, parser.Options{})
+		c.program = native
+		return list
+	}, sink)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.program = nil
+		for _, d := range sink.List() {
+			if d.Severity == diag.Error {
+				c.reason = d.Message
+				return nil
+			}
+		}
+		return fmt.Errorf("nothing is converted, and nothing is said")
+	}
+	c.text = out.Text
+	c.opts = codegen.Options{Package: goname.Package(c.program.WF.Name.Name), Path: "github.com/flowgen-dev/flowgen/golden/" + c.dir, Name: strings.TrimSuffix(c.native(), ".flowgen.yaml") + "_flow"}
+	return nil
+}
+
+func cases(t *testing.T) []*testcase {
+	t.Helper()
+	all, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestText holds the native files to those that were read, and counts them.
+func TestText(t *testing.T) {
+	counts := map[string][2]int{}
+	for _, c := range cases(t) {
+		n := counts[c.dialect]
+		if c.text == "" {
+			n[1]++
+			counts[c.dialect] = n
+			continue
+		}
+		n[0]++
+		counts[c.dialect] = n
+		t.Run(c.dir, func(t *testing.T) {
+			formatted, ok, err := parser.Format(source.NewFile(c.native(), c.text), &diag.Sink{})
+			if err != nil || !ok || formatted != c.text {
+				t.Error("the file is not in canonical layout", err)
+			}
+			file := filepath.Join("convert", c.dialect, c.name+".flowgen.yaml")
+			want, err := os.ReadFile(file)
+			switch {
+			case err == nil && string(want) == c.text:
+			case *update:
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				t.Errorf("%s is rewritten: read the difference and run again", file)
+			case err != nil:
+				t.Log("new, not written down")
+			default:
+				t.Errorf("%s (-want +made):\n%s", file, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(c.text, "\n")))
+			}
+		})
+	}
+	for _, d := range []string{"openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
+		t.Logf("%s: %d of %d cases that compile become native files", d, counts[d][0], counts[d][0]+counts[d][1])
+	}
+}
+
+// TestRefused holds the reasons to those in refused.txt.
+func TestRefused(t *testing.T) {
+	const file = "convert/refused.txt"
+	var b strings.Builder
+	now := map[string]bool{}
+	for _, c := range cases(t) {
+		now[c.dir] = true
+		if c.text == "" {
+			fmt.Fprintf(&b, "%s: %s\n", c.dir, c.reason)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := strings.Split(b.String(), "\n")
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if name, _, _ := strings.Cut(line, ":"); now[name] && !slices.Contains(made, line) {
+			t.Errorf("no longer refused, or for another reason: %s", line)
+		}
+	}
+}
+
+// TestComments: every comment of a file is in the one that it becomes, once.
+func TestComments(t *testing.T) {
+	for _, c := range cases(t) {
+		if c.text == "" {
+			continue
+		}
+		t.Run(c.dir, func(t *testing.T) {
+			from := comments(t, roots[c.dialect], c.find(roots[c.dialect]))
+			if diff := cmp.Diff(from, comments(t, c.native(), c.text)); diff != "" {
+				t.Errorf("comments (-dialect +native):\n%s", diff)
+			}
+		})
+	}
+}
