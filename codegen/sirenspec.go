@@ -12,12 +12,13 @@ const sirenPath = runtimePath + "/sirenspec"
 // contextBody is the state of emitting the function of a SirenSpec workflow.
 type contextBody struct {
 	dynamicBody
+	making *making // inside of what a factory makes; else nil
 }
 
 // contextBody emits the statements of Body: the nodes in the order in which they run, each under the conditions of the
 // edges to it.
 func (g *generator) contextBody(p *check.Program) []jen.Code {
-	b := &contextBody{dynamicBody{g: g, p: p, fail: []jen.Code{jen.Id("out")}}}
+	b := &contextBody{dynamicBody: dynamicBody{g: g, p: p, fail: []jen.Code{jen.Id("out")}}}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
 	b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	b.seeds()
@@ -58,6 +59,9 @@ func (b *contextBody) local(s *check.Step) string {
 
 // place is a field of the context, and the path that is left below it; nil when nothing has that name.
 func (b *contextBody) place(bucket string, path []string) (jen.Code, []string) {
+	if b.making != nil && bucket == "working" && path[0] == b.making.own {
+		return jen.Id("own"), path[1:]
+	}
 	for _, part := range b.p.State.Fields {
 		if part.Name != bucket {
 			continue
@@ -125,6 +129,9 @@ func (b *contextBody) run(s *check.Step) {
 	case *ir.Swarm:
 		b.swarm(s, v)
 		return
+	case *ir.Map:
+		b.factory(s, v)
+		return
 	}
 	name := jen.Id(ident(b.local(s)))
 	var call jen.Code
@@ -151,7 +158,11 @@ var guardNames = map[string]string{"injection": "Injection", "length": "Length"}
 
 // ask is a question to an agent.
 func (b *contextBody) ask(s *check.Step) jen.Code {
-	d := s.Node.Dynamic
+	return jen.Id("flow").Dot("Ask").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])), b.prompt(s.Node.Dynamic))
+}
+
+// prompt is what an agent is told besides the message.
+func (b *contextBody) prompt(d *ir.DynamicNode) jen.Code {
 	var fields []jen.Code
 	if d.System != nil && len(d.System.Segments) > 0 {
 		fields = append(fields, field("System", b.template(d.System)))
@@ -159,8 +170,7 @@ func (b *contextBody) ask(s *check.Step) jen.Code {
 	if len(d.Context.Guards) > 0 {
 		fields = append(fields, field("Guards", b.guards(d.Context.Guards)))
 	}
-	return jen.Id("flow").Dot("Ask").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])),
-		jen.Qual(sirenPath, "Prompt").Custom(braces(len(fields) > 1), fields...))
+	return jen.Qual(sirenPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
 }
 
 // policy is what becomes of a tool that fails.
@@ -272,8 +282,10 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 	}
 	var f jen.Code
 	var path []string
-	if r.Root == "inputs" {
-		f, path = jen.Qual(dynamicPath, "Text").Call(jen.Id("in").Dot(ident(fieldName(b.p.Input.Fields[0])))), nil
+	if made := b.making.value(r); made != nil {
+		f, path = made, r.Path
+	} else if r.Root == "inputs" {
+		f, path = b.input(r.Path)
 	} else if f, path = b.place("working", r.Path); f == nil {
 		f, path = jen.Qual(dynamicPath, "Field").Values(), nil
 	}

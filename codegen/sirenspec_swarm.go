@@ -12,13 +12,12 @@ func (b *contextBody) swarm(s *check.Step, v *ir.Swarm) {
 	id := s.Node.ID.Name
 	own, _ := b.place("working", []string{id})
 	said := jen.Id(ident(b.local(s)))
-	b.add(jen.List(said, jen.Err()).Op(":=").Add(b.voices(s, v, jen.Op("&").Add(own))), b.returnErr())
-	to, _ := b.place("output", []string{id})
-	b.add(jen.Id("flow").Dot("Gave").Call(jen.Op("&").Add(to), said))
+	b.add(jen.List(said, jen.Err()).Op(":=").Qual(sirenPath, "Swarm").Call(b.voices(s, v, jen.Op("&").Add(own))...), b.returnErr())
+	b.gave(s, said)
 }
 
-// voices is the call of a swarm, which puts what its agents say below own.
-func (b *contextBody) voices(s *check.Step, v *ir.Swarm, own jen.Code) jen.Code {
+// voices are the arguments of the call of a swarm, which puts what its agents say below own.
+func (b *contextBody) voices(s *check.Step, v *ir.Swarm, own jen.Code) []jen.Code {
 	var agents []jen.Code
 	for i := range v.Agents() {
 		agents = append(agents, jen.Custom(braces(true), b.voice(s.Body.Steps[i])...))
@@ -35,7 +34,7 @@ func (b *contextBody) voices(s *check.Step, v *ir.Swarm, own jen.Code) jen.Code 
 		fields = append(fields, field("Last", jen.Func().Params().Qual(sirenPath, "Voice").Block(
 			jen.Return(jen.Qual(sirenPath, "Voice").Custom(braces(true), b.voice(last)...)))))
 	}
-	return jen.Qual(sirenPath, "Swarm").Call(jen.Id("run"), b.node(s), own, jen.Qual(sirenPath, "Voices").Custom(braces(true), fields...))
+	return []jen.Code{jen.Id("run"), b.node(s), own, jen.Qual(sirenPath, "Voices").Custom(braces(true), fields...)}
 }
 
 // voice is what an agent of a swarm is asked.

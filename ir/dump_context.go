@@ -11,6 +11,7 @@ func (d *dumper) contextNode(n *ContextNode) {
 	}
 	d.line(dumpOpt("output_key", n.OutputKey))
 	d.line(dumpOpt("writes", strings.Join(n.Writes, ".")))
+	d.line(dumpFlag(n.Counted, "counted"))
 	for _, g := range n.Guards {
 		d.line("guardrail", g.Name)
 	}

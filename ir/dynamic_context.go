@@ -8,6 +8,7 @@ type ContextNode struct {
 	Writes    []string // path that an agent's text goes to besides, as in output.summary; nil: none
 	Request   *Request // of an http tool
 	Guards    []Guard  // of an agent, in order
+	Counted   bool     // of a factory: Over of its map is a number
 }
 
 // A Request is what an http tool of SirenSpec sends.

@@ -26,6 +26,9 @@ func (c *checker) contextVerb(s *Step) {
 	case *ir.Swarm:
 		s.Body = c.contextInside(&v.Do, s)
 		s.Body.Plan = swarmPlan(v, s.Body)
+	case *ir.Map:
+		s.Body = c.contextInside(&v.Do, s)
+		s.Body.Plan = &Plan{Kind: Leaf, Step: s.Body.Steps[0]}
 	}
 }
 

@@ -13,6 +13,7 @@ func contextNode(x *text, n *ir.ContextNode) {
 	}
 	x.line("output_key", n.OutputKey)
 	x.line("writes", n.Writes...)
+	x.mark("counted", n.Counted)
 	for _, g := range n.Guards {
 		x.line("guardrail", g.Name)
 	}

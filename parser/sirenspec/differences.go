@@ -13,6 +13,12 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a value of the environment in what a server sends back", "the pages say nothing", "it stays; here it is taken out of results and errors, but for an address at the beginning of `url`", ""),
 	dialect.Differ("a redirect to another host", "the pages say nothing", "all headers are sent on; here the author's are not, and there is none from https to http", ""),
 	dialect.Differ("an address that is not public", "the pages say nothing", "it is asked; here it is when the file or a variable of the environment names the host, and not when data does", ""),
+	dialect.Differ("`for_each` with a filter on what a node gave", "the filter's text stands for a value that is missing, empty or no JSON, as in the page's example", "for a value that is missing, and for no other", "a note"),
+	dialect.Differ("`{{ item.name }}`", "the pages say nothing: as the engine", "the whole item: what follows `item`, `index` or `total` is ignored", "a warning"),
+	dialect.Differ("`item` of a factory with `swarm_size`", "the pages say nothing", "not known; here it is the index", ""),
+	dialect.Differ("an agent that fails in a swrm with `on_failure: continue`", "the pages say nothing", "not known; here it says \"\", as an instance of a factory does", ""),
+	dialect.Differ("`timeout_per_instance` of a factory with a `swrm`", "seconds of an instance", "the same; here of each question in it", ""),
+	dialect.Differ("`{{ inputs.x }}` of a workflow", "what a workflow that runs it gives", "the same; here also what the command line gives, as `--input x=...`", ""),
 	dialect.Differ("the words of the injection guardrail", "the pages say nothing", "ten patterns; here ten for the same attempts", ""),
 	dialect.Differ("a module of Python", "found in sys.path of the process", "the same; here it is looked for beside the workflow first, and becomes part of the program", "a warning when it is not found"),
 }

@@ -65,6 +65,8 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		p.toolNode(n, out)
 	case "swrm":
 		p.swarmNode(n, out)
+	case "factory":
+		p.factoryNode(n, out)
 	default:
 		p.Error(diag.NotSupported, n.Get("type").Span, "", "nodes of the type %s are not compiled", kind)
 	}
@@ -89,16 +91,8 @@ func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
 	if !ok {
 		return
 	}
-	a := p.agents[id.Name]
-	if a == nil {
-		d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no agent `" + id.Name + "`", Help: "declare it in `agents`"}
-		if len(id.Name) < 100 {
-			diag.Suggest(&d, id.Name, p.agentNames())
-		}
-		p.Report(d)
-		return
-	}
-	if a.model == nil {
+	a := p.agentNamed(id)
+	if a == nil || a.model == nil {
 		return // which was said
 	}
 	model := a.model

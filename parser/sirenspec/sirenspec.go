@@ -73,6 +73,7 @@ type parser struct {
 	nodes  map[string]*ir.Node
 	broken map[string]bool      // nodes that stand in the file and were refused
 	voices map[string]*ir.Model // that swarms ask, by provider:name
+	roots  roots
 }
 
 type agent struct {

@@ -63,16 +63,12 @@ func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 	r.Root, r.Path = path[0], path[1:]
 	switch r.Root {
 	case "item", "index", "total":
-		p.Error(diag.UnknownName, t.Span, "", "`%s` has a value only in the instances of a factory", r.Root)
-		return nil
+		return p.loopValue(r)
 	case "memory":
 		p.Error(diag.NotSupported, t.Span, "read it in a tool node", "the memory of workflows is not compiled")
 		return nil
 	case "inputs":
-		if len(r.Path) != 1 || r.Path[0] != "message" {
-			p.Error(diag.UnknownName, t.Span, "the input of a workflow is `inputs.message`", "the workflow has no input `%s`", strings.Join(r.Path, "."))
-			return nil
-		}
+		return p.inputValue(r)
 	case "env":
 		return p.variable(r, env)
 	default:
