@@ -101,14 +101,16 @@ func (g *generator) schemas() {
 	var defs []jen.Code
 	for _, s := range g.p.Table {
 		if name := g.p.Names.Schemas[s]; name != "" {
-			text := ""
+			fields := []jen.Code{field("Name", quote(s.Node.ID.Name))}
 			if d := s.Node.Dynamic; d != nil {
-				text = d.Schema
+				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteJSON(d.Schema))))
+				if d.AnswerAs != "" {
+					fields = append(fields, field("Tool", quote(d.AnswerAs)))
+				}
 			} else {
-				text = schema.JSONSchema(s.Ask.Answer)
+				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteJSON(schema.JSONSchema(s.Ask.Answer)))))
 			}
-			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(
-				field("Name", quote(s.Node.ID.Name)), field("JSON", jen.Index().Byte().Call(quoteJSON(text)))))
+			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
 		}
 	}
 	if len(defs) == 0 {

@@ -57,6 +57,7 @@ type DynamicNode struct {
 	System    *Mixed
 	JSON      bool         // the output of a command is JSON whose keys are written
 	Schema    string       // JSON of the schema that a model's answer has to fit; empty: text
+	AnswerAs  string       // the tool whose arguments an answer that has a Schema is; empty: the provider's own way
 	Token     *Token       // nil: nodes run in phases
 	Context   *ContextNode // of SirenSpec; nil in other dialects
 }

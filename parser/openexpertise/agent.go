@@ -29,6 +29,7 @@ func (p *parser) agent(m dialect.Mapping, out *ir.Node) {
 	}
 	if s := m.Get("schema"); s != nil {
 		d.Schema = p.answerSchema(s)
+		d.AnswerAs = "structured_output"
 	} else if len(d.Writes) != 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "", "an agent without a schema writes exactly one state field")
 		return

@@ -44,6 +44,9 @@ type Params struct {
 type Schema struct {
 	Name string          `json:"name"`
 	JSON json.RawMessage `json:"json"`
+	// Tool is the name of a tool whose arguments the answer is asked for as; empty: the provider's own way of structured
+	// output. Gemini has that way only.
+	Tool string `json:"tool,omitempty"`
 }
 
 // Tool is a tool as a model is told about it.

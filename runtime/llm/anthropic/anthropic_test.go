@@ -135,6 +135,7 @@ func TestStructuredOutput(t *testing.T) {
 		{"claude-sonnet-4-20250514", object, object},
 		{"claude-sonnet-4", object, object},
 		{"claude-sonnet-4-5", `{"type":"object","additionalProperties":{"type":"integer"}}`, `{"type":"object","additionalProperties":{"type":"integer"}}`},
+		{"claude-sonnet-4-5", `{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}}}`, `{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}}}`},
 		{"claude-sonnet-4-5", `{"type":"array","items":{"$ref":"#/$defs/T"},"$defs":{"T":{"type":"string"}}}`,
 			`{"type":"object","properties":{"answer":{"type":"array","items":{"$ref":"#/$defs/T"}}},"required":["answer"],"$defs":{"T":{"type":"string"}}}`},
 	} {

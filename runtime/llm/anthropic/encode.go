@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"regexp"
@@ -64,7 +65,7 @@ func newMemo(req *llm.Request) (*memo, error) {
 		o.Tools = append(o.Tools, tool(m.names.Safe(t.Name), t.Description, t.Schema))
 	}
 	if s := req.Conv.Schema; s != nil {
-		if schema, ok := closed(s.JSON); ok && !withoutFormat.MatchString(req.Model) {
+		if schema, ok := closed(s.JSON); ok && s.Tool == "" && !withoutFormat.MatchString(req.Model) {
 			f := param.Override[sdk.JSONOutputFormatParam](wire.Encode(struct {
 				Type   string          `json:"type"`
 				Schema json.RawMessage `json:"schema"`
@@ -120,7 +121,7 @@ type answerTool struct {
 }
 
 func newAnswerTool(names *wire.Names, s *llm.Schema) *answerTool {
-	a := &answerTool{name: names.Own("answer"), schema: s.JSON}
+	a := &answerTool{name: names.Own(cmp.Or(s.Tool, "answer")), schema: s.JSON}
 	v, _ := wire.ParseSchema(s.JSON)
 	root, ok := v.(*wire.Object)
 	if ok && root.Get("type") == "object" && !root.Has("anyOf") && !root.Has("oneOf") && !root.Has("allOf") {

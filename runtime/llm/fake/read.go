@@ -47,6 +47,7 @@ type openaiRequest struct {
 			Strict      bool            `json:"strict"`
 		} `json:"function"`
 	} `json:"tools"`
+	ToolChoice     json.RawMessage `json:"tool_choice"`
 	ResponseFormat *struct {
 		Type       string `json:"type"`
 		JSONSchema struct {

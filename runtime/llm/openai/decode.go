@@ -167,7 +167,12 @@ func (m *memo) reply(host string, a *answer, s said, finish string) (*llm.Reply,
 	if u := a.Usage; u != nil {
 		r.Usage = llm.Usage{Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens}
 	}
+	answered := ""
 	for _, c := range s.ToolCalls {
+		if m.answer != "" && c.Function.Name == m.answer {
+			answered = c.Function.Arguments
+			continue
+		}
 		r.Message.Calls = append(r.Message.Calls, llm.Call{ID: c.ID, Name: m.names.Real(c.Function.Name), Args: c.Function.Arguments})
 	}
 	switch {
@@ -182,6 +187,9 @@ func (m *memo) reply(host string, a *answer, s said, finish string) (*llm.Reply,
 		r.Stop = llm.CallStop
 	default:
 		r.Stop = llm.End
+		if answered != "" { // beside calls of tools an answer comes too early
+			r.Message.Text = answered
+		}
 	}
 	return wire.Check(host, r)
 }

@@ -15,6 +15,7 @@ type memo struct {
 	model  string
 	stream bool
 	names  wire.Names
+	answer string // the tool that takes the answer; empty: answers are text
 }
 
 type function struct {
@@ -47,6 +48,7 @@ type options struct {
 	Seed                *int64   `json:"seed,omitempty"`
 	Stop                []string `json:"stop,omitempty"`
 	Tools               []tool   `json:"tools,omitempty"`
+	ToolChoice          any      `json:"tool_choice,omitempty"`
 	ResponseFormat      *format  `json:"response_format,omitempty"`
 	Stream              bool     `json:"stream,omitempty"`
 	StreamOptions       *struct {
@@ -67,7 +69,14 @@ func newMemo(p *provider, req *llm.Request) *memo {
 		f.Parameters, f.Strict = strict(t.Schema)
 		o.Tools = append(o.Tools, tool{"function", f})
 	}
-	if s := req.Conv.Schema; s != nil {
+	switch s := req.Conv.Schema; {
+	case s != nil && s.Tool != "":
+		m.answer = m.names.Own(s.Tool)
+		f := function{Name: m.answer, Description: "Gives the final answer. Call it once, when you have all that the answer needs."}
+		f.Parameters, f.Strict = strict(s.JSON)
+		o.Tools = append(o.Tools, tool{"function", f})
+		o.ToolChoice = toolChoice(m.answer, len(req.Conv.Tools) > 0)
+	case s != nil:
 		f := &format{Type: "json_schema"}
 		f.JSONSchema.Name = new(wire.Names).Safe(s.Name)
 		f.JSONSchema.Schema, f.JSONSchema.Strict = strict(s.JSON)
@@ -83,6 +92,14 @@ func newMemo(p *provider, req *llm.Request) *memo {
 		m.append(message{Role: "system", Content: req.Conv.System})
 	}
 	return m
+}
+
+// toolChoice has the model call a tool: that one, or any where there are others.
+func toolChoice(name string, others bool) any {
+	if others {
+		return "required"
+	}
+	return map[string]any{"type": "function", "function": map[string]string{"name": name}}
 }
 
 type message struct {

@@ -288,3 +288,37 @@ func TestSchemas(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is asked for as the arguments of a tool is what the model gives to the tool, of whatever shape.
+func TestAnswerTool(t *testing.T) {
+	const args = `{\"ideas\":[{\"title\":\"x\"}]}`
+	s := serve(t, `{"choices":[{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"structured_output","arguments":"`+args+`"}}]},"finish_reason":"tool_calls"}]}`,
+		`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"structured_output","arguments":"`+args+`"}}]}}]}
+
+data: {"choices":[{"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`, `{"choices":[{"message":{"content":"as text"},"finish_reason":"stop"}]}`)
+	schema := &llm.Schema{Name: "out", Tool: "structured_output", JSON: json.RawMessage(`{"type":"object","properties":{"ideas":{"type":"array","items":{"type":"object"}}}}`)}
+	p := At(s.URL + "/v1")
+	for i, want := range []string{`{"ideas":[{"title":"x"}]}`, `{"ideas":[{"title":"x"}]}`, "as text"} {
+		req := &llm.Request{Model: "gpt-4o", Conv: &llm.Conversation{Schema: schema, Messages: []llm.Message{{Role: llm.User, Text: "ideas"}}}}
+		if i == 1 {
+			req.Delta = func(string) {}
+		}
+		reply, err := p.Complete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.Message.Text != want || len(reply.Message.Calls) > 0 || reply.Stop != llm.End {
+			t.Errorf("%d: %+v", i, reply)
+		}
+		if diff := cmp.Diff(any(map[string]any{"type": "function", "function": map[string]any{"name": "structured_output"}}), s.asked[i]["tool_choice"]); diff != "" {
+			t.Errorf("choice (-want +got):\n%s", diff)
+		}
+		if tools, ok := s.asked[i]["tools"].([]any); !ok || len(tools) != 1 || s.asked[i]["response_format"] != nil {
+			t.Errorf("asked %v", s.asked[i])
+		}
+	}
+}

@@ -264,6 +264,9 @@ func closeObject(o *Object, object func(*Object)) bool {
 		return false
 	}
 	properties, ok := o.Get("properties").(*Object)
+	if !ok && !o.Has("additionalProperties") {
+		return false // a map: closed, it would be {} always
+	}
 	if !ok {
 		properties = &Object{}
 		o.Set("properties", properties)

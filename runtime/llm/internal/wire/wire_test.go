@@ -87,20 +87,21 @@ func TestLimit(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"type":"object"}`: `{"type":"object","properties":{},"additionalProperties":false}`,
+		`{"type":"object"}`: "",
+		`{"type":"object","additionalProperties":false}`:                                                  `{"type":"object","additionalProperties":false,"properties":{}}`,
 		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}}}}`: `{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{},"additionalProperties":false}}},"additionalProperties":false}`,
 		`{"anyOf":[{"type":"object","properties":{}},{"type":"null"}]}`:                                   `{"anyOf":[{"type":"object","properties":{},"additionalProperties":false},{"type":"null"}]}`,
-		`{"type":["string","null"]}`:                               `{"type":["string","null"]}`,
-		`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object"}}}`:     `{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","properties":{},"additionalProperties":false}}}`,
-		`{"type":"object","additionalProperties":true}`:            "",
-		`{"type":"object","additionalProperties":{"type":"null"}}`: "",
-		`{"type":"object","properties":{"a":{}}}`:                  "",
-		`{"type":"object","properties":{"a":true}}`:                "",
-		`{"type":"array"}`:                                         "",
-		`{"type":["object","null"]}`:                               "",
-		`{"$defs":{"T":{}},"$ref":"#/$defs/T"}`:                    "",
-		`{"anyOf":[]}`:                                             "",
-		`{"description":"anything"}`:                               "",
+		`{"type":["string","null"]}`:                                                                      `{"type":["string","null"]}`,
+		`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","properties":{}}}}`:                            `{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","properties":{},"additionalProperties":false}}}`,
+		`{"type":"object","additionalProperties":true}`:                                                   "",
+		`{"type":"object","additionalProperties":{"type":"null"}}`:                                        "",
+		`{"type":"object","properties":{"a":{}}}`:                                                         "",
+		`{"type":"object","properties":{"a":true}}`:                                                       "",
+		`{"type":"array"}`:                      "",
+		`{"type":["object","null"]}`:            "",
+		`{"$defs":{"T":{}},"$ref":"#/$defs/T"}`: "",
+		`{"anyOf":[]}`:                          "",
+		`{"description":"anything"}`:            "",
 	} {
 		v, _ := ParseSchema(json.RawMessage(in))
 		closed := Close(v, nil)
