@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ type pySource struct {
 	embeds  []string
 	root    string // folder in the embedded files that modules are found in
 	venv    string
+	free    bool   // it sees the environment, and the folder home
+	home    string // relative to the workflow file
 	sources []ir.SourceFile
 }
 
@@ -115,22 +118,30 @@ func (g *generator) beside(file string) (string, bool) {
 }
 
 func (g *generator) pythonSource(t *ir.Tool, b *ir.PythonTool, byKey map[string]*pySource, order *[]*pySource) {
-	if t.Def == nil || t.Def.Files == nil && b.Venv.Name == "" {
+	if (t.Def == nil || t.Def.Files == nil && b.Venv.Name == "") && !b.Free {
 		return // read where the program runs
 	}
-	home := ""
+	home, root := "", ""
 	if t.File != nil {
 		home = path.Dir(t.File.Name)
 	}
-	key := home + "\x00" + b.Venv.Name
+	if b.Free {
+		root = "."
+	}
+	var files []ir.SourceFile
+	if t.Def != nil {
+		files = t.Def.Files
+		root = cmp.Or(t.Def.Root, root)
+	}
+	key := home + "\x00" + b.Venv.Name + "\x00" + root
 	s := byKey[key]
 	if s == nil {
-		s = &pySource{venv: b.Venv.Name, name: g.variable("python", path.Base(home))}
+		s = &pySource{venv: b.Venv.Name, free: b.Free, home: root, name: g.variable("python", path.Base(home))}
 		byKey[key] = s
 		*order = append(*order, s)
 	}
 	g.python[t] = s
-	for _, f := range t.Def.Files {
+	for _, f := range files {
 		if !slices.ContainsFunc(s.sources, func(o ir.SourceFile) bool { return o.Name == f.Name }) {
 			s.sources = append(s.sources, f)
 		}
@@ -196,8 +207,11 @@ func (g *generator) sources() {
 				files = jen.Qual(pythonPath, "Below").Call(files, quote(s.root))
 			}
 			fields = append(fields, jen.Id("Files").Op(":").Add(files))
-		} else {
+		} else if !s.free {
 			fields = append(fields, jen.Id("Path").Op(":").Index().String().Values())
+		}
+		if s.free {
+			fields = append(fields, jen.Id("Inherit").Op(":").True(), jen.Id("Home").Op(":").Add(quote(s.home)))
 		}
 		if s.venv != "" {
 			fields = append(fields, jen.Id("Interpreter").Op(":").Add(quote(path.Join(s.venv, "bin", "python3"))))

@@ -15,11 +15,12 @@ type Definition struct {
 	Open  bool         // takes fields beyond In
 	Async bool         // a coroutine
 	Files []SourceFile // what it is made of, in the order of their names
+	Root  string       // the folder that the names of Files begin in, relative to the workflow file's; empty: that one
 }
 
 // A SourceFile is a file that a tool is made of.
 type SourceFile struct {
-	Name string // slash-separated, relative to the folder of the workflow file that declares the tool, inside of it
+	Name string // slash-separated, relative to the folder of the workflow file that declares the tool, or to Definition.Root; inside of it
 	Disk string // its absolute name where it was read
 	Text string
 }

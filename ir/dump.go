@@ -320,7 +320,7 @@ func (d *dumper) binding(b Binding) {
 			}
 		})
 	case *PythonTool:
-		d.line("python", b.Ref.Name, dumpOpt("venv", b.Venv.Name))
+		d.line("python", b.Ref.Name, dumpOpt("venv", b.Venv.Name), dumpFlag(b.Free, "free"), dumpOpt("home", b.Home))
 	case *JSTool:
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:

@@ -171,6 +171,9 @@ func (c *collector) tool(t *ir.Tool) {
 		}
 	case *ir.PythonTool:
 		c.code.add("python:" + b.Ref.Name)
+		if b.Free {
+			c.env.add("*")
+		}
 	case *ir.JSTool:
 		c.code.add("js:" + b.Path.Name)
 		if t.In != nil && t.In.Kind == schema.Any { // of a dialect with dynamic data: it sees all variables

@@ -169,25 +169,37 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 }
 
 func (p *parser) python(m dialect.Mapping, key ir.Ident) {
-	if m.Get("path") != nil {
-		p.Error(diag.NotSupported, m.Key("path"), "name its `module`", "a python tool with a path is not compiled")
-		return
+	module, home := p.module(m, key)
+	if m.Get("function") == nil {
+		p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `function`")
 	}
-	for _, k := range []string{"module", "function"} {
-		if m.Get(k) == nil {
-			p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `%s`", k)
-		}
-	}
-	module, ok1 := p.Text(m.Get("module"), "`module`")
-	function, ok2 := p.Text(m.Get("function"), "`function`")
-	if !ok1 || !ok2 {
+	function, ok := p.Text(m.Get("function"), "`function`")
+	if module.Name == "" || !ok {
 		return
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
-		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: &ir.PythonTool{Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}, File: p.File, Span: key.Span}
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: &ir.PythonTool{Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}, Free: true, Home: home}, File: p.File, Span: key.Span}
 	if d, ok := p.Text(m.Get("description"), "the description"); ok {
 		t.Description = d.Name
 	}
 	p.tools[key.Name] = t
 	p.wf.Tools = append(p.wf.Tools, t)
+}
+
+// module is the module of a python tool. One that is named by its file is in the folder of the file.
+func (p *parser) module(m dialect.Mapping, key ir.Ident) (module ir.Ident, home string) {
+	file, ok := p.Text(m.Get("path"), "`path`")
+	if !ok || m.Get("module") != nil {
+		if m.Get("module") == nil {
+			p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `module`")
+		}
+		module, _ = p.Text(m.Get("module"), "`module`")
+		return module, ""
+	}
+	stem, python := strings.CutSuffix(path.Base(file.Name), ".py")
+	if home = path.Dir(path.Clean(file.Name)); !python || path.IsAbs(file.Name) || home == ".." || strings.HasPrefix(home, "../") {
+		p.Error(diag.BadLiteral, file.Span, "", "the path of a python tool is a file with .py, in the folder of this file or below")
+		return ir.Ident{}, ""
+	}
+	return ir.Ident{Name: stem, Span: file.Span}, home
 }

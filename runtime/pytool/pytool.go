@@ -60,6 +60,15 @@ type Source struct {
 	// Interpreter is the program to run; empty means FLOWGEN_PYTHON, the virtual environment VIRTUAL_ENV, python3
 	// or python, whichever there is first.
 	Interpreter string
+
+	// Inherit lets the functions see all variables of this program's environment, and not those alone that
+	// worker.Environment names.
+	Inherit bool
+
+	// Home, where it is not empty, is the folder that Files stand in on disk, relative to the workflow file when flowgen
+	// runs it (FLOWGEN_FILE): __file__ says so, and it comes first in sys.path, followed by the working directory. In a
+	// program that runs by itself both are the working directory.
+	Home string
 }
 
 // Func names a function.

@@ -73,7 +73,9 @@ func (s *Source) config() worker.Config {
 		// -E leaves PYTHON* variables out; sys.path is made by the worker.
 		return []string{path, "-E", "-B", "-X", "utf8", "-X", "faulthandler", "-c", bootstrap}, nil
 	}
-	if env := os.Getenv("VIRTUAL_ENV"); env != "" && s.Interpreter == "" {
+	if s.Inherit {
+		c.Env = os.Environ()
+	} else if env := os.Getenv("VIRTUAL_ENV"); env != "" && s.Interpreter == "" {
 		c.Env = []string{"VIRTUAL_ENV=" + env}
 	}
 	return c
@@ -91,6 +93,7 @@ func (s *Source) interpreter() (string, error) {
 type setup struct {
 	Worker string            `json:"worker"`
 	Path   []string          `json:"path"`
+	Home   string            `json:"home,omitempty"`
 	Files  map[string][]byte `json:"files,omitempty"`
 }
 
@@ -100,7 +103,7 @@ func (s *Source) setup() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := setup{Worker: script, Path: path}
+	out := setup{Worker: script, Path: path, Home: s.home()}
 	if s.Files != nil {
 		if err := out.read(s.Files); err != nil {
 			return nil, err
@@ -109,11 +112,29 @@ func (s *Source) setup() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// home is where the sources stand on disk; empty: nobody asks.
+func (s *Source) home() string {
+	if s.Home == "" {
+		return ""
+	}
+	home := "."
+	if file := os.Getenv("FLOWGEN_FILE"); file != "" {
+		home = filepath.Join(filepath.Dir(file), filepath.FromSlash(s.Home))
+	}
+	if abs, err := filepath.Abs(home); err == nil {
+		return abs
+	}
+	return home
+}
+
 // path is the beginning of sys.path: folders as absolute paths, never nil.
 func (s *Source) path() ([]string, error) {
 	path := s.Path
 	if path == nil && s.Files == nil {
 		path = []string{"."}
+	}
+	if home := s.home(); home != "" {
+		path = append([]string{home, "."}, path...)
 	}
 	out := []string{}
 	for _, dir := range append(path[:len(path):len(path)], filepath.SplitList(os.Getenv("PYTHONPATH"))...) {

@@ -167,8 +167,9 @@ class Output(io.TextIOBase):
 class Embedded:
     """Finds and loads modules in the files of the first frame."""
 
-    def __init__(self, files):
+    def __init__(self, files, home):
         self.files = files
+        self.home = (home.replace(os.sep, "/").rstrip("/") if home else "<embedded>") + "/"
 
     def place(self, name):
         base = name.replace(".", "/")
@@ -182,9 +183,9 @@ class Embedded:
         where, package = self.place(name)
         if where is None and not package:
             return None
-        spec = ModuleSpec(name, self if where else None, origin=where and "<embedded>/" + where, is_package=package)
+        spec = ModuleSpec(name, self if where else None, origin=where and self.home + where, is_package=package)
         if package:
-            spec.submodule_search_locations = ["<embedded>/" + name.replace(".", "/")]
+            spec.submodule_search_locations = [self.home + name.replace(".", "/")]
         spec.has_location = where is not None
         return spec
 
@@ -198,7 +199,7 @@ class Embedded:
         where, _ = self.place(name)
         if where is None:
             raise ImportError("no embedded module " + name, name=name)
-        return compile(self.files[where], "<embedded>/" + where, "exec", dont_inherit=True)
+        return compile(self.files[where], self.home + where, "exec", dont_inherit=True)
 
     def get_source(self, name):
         from importlib.util import decode_source
@@ -212,14 +213,17 @@ class Embedded:
         where, _ = self.place(name)
         if where is None:
             raise ImportError("no embedded module " + name, name=name)
-        return "<embedded>/" + where
+        return self.home + where
 
     def get_data(self, path):
-        start = "<embedded>/"
+        start = self.home
         path = path.replace(os.sep, "/")
         try:
             return self.files[path[len(start):] if path.startswith(start) else path]
         except KeyError:
+            if start != "<embedded>/":
+                with open(path, "rb") as f:
+                    return f.read()
             raise FileNotFoundError(2, "no such embedded file", path) from None
 
 
@@ -704,7 +708,7 @@ def prepare():
     if setup.get("files"):
         files = {name: base64.b64decode(data) for name, data in setup["files"].items()}
         at = next((i for i, f in enumerate(sys.meta_path) if getattr(f, "__name__", "") == "PathFinder"), len(sys.meta_path))
-        sys.meta_path.insert(at, Embedded(files))
+        sys.meta_path.insert(at, Embedded(files, setup.get("home")))
     sys.modules["flowgen"] = public
     sys.stdout.reconfigure(write_through=True)
     sys.stdout, sys.stderr = Output(sys.stdout), Output(sys.stderr)

@@ -128,7 +128,10 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 
 // world is where the tool's module is looked for; nil when there is no Python to read it with, which was reported.
 func (r *resolver) world(f ref, b *ir.PythonTool) *world {
-	home := r.opts.Folder(f.tool.File)
+	return r.worldAt(r.opts.Folder(f.tool.File), f, b)
+}
+
+func (r *resolver) worldAt(home foreign.Folder, f ref, b *ir.PythonTool) *world {
 	key := home.Disk + "\x00" + b.Venv.Name
 	if w := r.worlds[key]; w != nil {
 		return w

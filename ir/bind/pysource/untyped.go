@@ -1,14 +1,20 @@
 package pysource
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // untyped finds the function of a tool that takes and gives what it likes: one of a dialect with dynamic data. What cannot
 // be found now is looked for when the workflow runs, as the dialect's engine does.
 func (r *resolver) untyped(t *ir.Tool, b *ir.PythonTool, f ref) {
-	w := r.world(f, b)
+	w, root := r.free(f, b)
 	if w == nil {
 		return
 	}
@@ -29,8 +35,76 @@ func (r *resolver) untyped(t *ir.Tool, b *ir.PythonTool, f ref) {
 	if !ok {
 		warn("module `" + f.module + "` has no function `" + f.function + "`")
 	}
-	t.Def = &ir.Definition{Name: b.Ref.Name, Files: w.closure(f.module)}
+	t.Def = &ir.Definition{Name: b.Ref.Name, Files: w.closure(f.module), Root: root}
 	if ok && sym.stmt != nil {
 		t.Def.Span, t.Def.Async = sym.stmt.At.in(sym.in.file.Source, sym.stmt.Name), sym.stmt.Async
+		if sym.stmt.Kind == "def" && b.Free {
+			t.Def.In = parameters(sym)
+		}
 	}
+	if first := sym.stmt; ok && first != nil && t.Description == "" {
+		t.Description = firstLine(first.Doc)
+	}
+}
+
+// parameters are those of a function, without their types; nil when it takes any number of them.
+func parameters(sym symbol) *schema.Type {
+	in := &schema.Type{Kind: schema.Struct}
+	for _, p := range sym.stmt.Params {
+		if p.Kind == "positional" {
+			return nil
+		}
+		f := &schema.Field{Name: p.Name, Span: p.At.in(sym.in.file.Source, p.Name), Type: schema.AnyType}
+		if p.Default != nil {
+			f.Type, f.Omit = schema.OptOf(schema.AnyType, "it has a default"), true
+		}
+		in.Fields = append(in.Fields, f)
+	}
+	if len(in.Fields) == 0 {
+		return nil
+	}
+	return in
+}
+
+// maxAbove is how many folders above the workflow file are looked at.
+const maxAbove = 8
+
+// free is where the module of a tool is looked for. A tool that is bound to its file's folder stays there; another is
+// found in the working directory, beside the file or above it, whichever has the module first, as the engine has it that
+// begins with its working directory. root is the folder of the module, relative to the file's.
+func (r *resolver) free(f ref, b *ir.PythonTool) (w *world, root string) {
+	home := r.opts.Folder(f.tool.File)
+	if !b.Free {
+		return r.world(f, b), ""
+	}
+	if b.Home != "" {
+		return r.worldAt(home.Join(b.Home), f, b), b.Home
+	}
+	var folders []foreign.Folder
+	if cwd, err := os.Getwd(); err == nil {
+		folders = append(folders, foreign.Folder{Disk: cwd, Typed: "."})
+	}
+	folders = append(folders, home)
+	for at := home; len(folders) < maxAbove; folders = append(folders, at) {
+		if at = at.Join(".."); at.Disk == filepath.Dir(at.Disk) {
+			break
+		}
+	}
+	first, _, _ := strings.Cut(f.module, ".")
+	for _, folder := range folders {
+		if !r.opts.Files.IsFile(folder, first+".py") && !r.opts.Files.IsDir(folder, first) {
+			continue
+		}
+		w := r.worldAt(folder, f, b)
+		if w == nil {
+			return nil, ""
+		}
+		if m, wrong := w.module(f.module); wrong == nil && m.found.place.local {
+			if rel, err := filepath.Rel(home.Disk, folder.Disk); err == nil && rel != "." {
+				root = filepath.ToSlash(rel)
+			}
+			return w, root
+		}
+	}
+	return r.world(f, b), ""
 }
