@@ -65,9 +65,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.mark("extra refuse", b.RefuseExtra)
 	case *ir.PythonTool:
 		x.line("python", b.Ref.Name, b.Venv.Name)
-		if b.Free {
-			x.line("free", b.Home)
-		}
+		x.mark("free", b.Free)
+		x.line("home", b.Home)
 		sources(x, t, true) // the names are those of modules
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)
