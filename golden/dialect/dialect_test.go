@@ -306,7 +306,7 @@ func TestRun(t *testing.T) {
 			t.Skip(err)
 		}
 		if exe == "" {
-			exe = link(t, program)
+			exe = link(t, program, all())
 		}
 		dir := t.TempDir()
 		for _, f := range c.archive.Files {
@@ -342,8 +342,17 @@ func mode(name string) os.FileMode {
 	return 0o644
 }
 
-// link builds one program of all cases into a folder. Its sources exist only for the go command.
-func link(t *testing.T, dir string) string {
+// all are the cases of all dialects.
+func all() []*testcase {
+	var out []*testcase
+	for _, s := range suites {
+		out = append(out, s.cases...)
+	}
+	return out
+}
+
+// link builds one program of cases into a folder. Its sources exist only for the go command.
+func link(t *testing.T, dir string, cases []*testcase) string {
 	t.Helper()
 	replace := map[string]string{}
 	add := func(virtual string, text []byte) {
@@ -359,20 +368,18 @@ func link(t *testing.T, dir string) string {
 	}
 	var imports, adds strings.Builder
 	n := 0
-	for _, s := range suites {
-		for _, c := range s.cases {
-			if c.program == nil {
-				continue
-			}
-			c.generate(t)
-			add(c.dir+"/"+c.stem()+".go", []byte(c.code))
-			for _, a := range c.assets {
-				add(c.dir+"/"+a.Name, a.Data)
-			}
-			fmt.Fprintf(&imports, "\tc%d %q\n", n, c.opts.Path)
-			fmt.Fprintf(&adds, "\tadd(%q, c%d.New)\n", c.dir, n)
-			n++
+	for _, c := range cases {
+		if c.program == nil {
+			continue
 		}
+		c.generate(t)
+		add(c.dir+"/"+c.stem()+".go", []byte(c.code))
+		for _, a := range c.assets {
+			add(c.dir+"/"+a.Name, a.Data)
+		}
+		fmt.Fprintf(&imports, "\tc%d %q\n", n, c.opts.Path)
+		fmt.Fprintf(&adds, "\tadd(%q, c%d.New)\n", c.dir, n)
+		n++
 	}
 	add("program/cases.go", []byte("package main\n\nimport (\n"+imports.String()+")\n\nfunc init() {\n"+adds.String()+"}\n"))
 	sources, err := filepath.Glob("dialect/testdata/program/*.go")

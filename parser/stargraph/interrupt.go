@@ -47,9 +47,6 @@ func (p *parser) interruptNode(x *node, m dialect.Mapping) {
 		n := &ir.Node{ID: x.id, Verb: h, Span: x.at.Span}
 		if x.late != nil {
 			to := orEnd(*x.late, x.late.Span)
-			if p.leadsBack(x, *x.late) {
-				p.Error(diag.NotSupported, x.late.Span, "let it lead to a node behind", "`on_timeout` cannot lead back")
-			}
 			n.Catch = []*ir.Catch{{Code: ir.Ident{Name: "TIMEOUT", Span: x.late.Span}, Target: to}}
 		}
 		return []*ir.Node{n}

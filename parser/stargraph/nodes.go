@@ -1,7 +1,6 @@
 package stargraph
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,9 +87,7 @@ func (p *parser) declare(x *node) {
 	if x.id.Name == "" {
 		return
 	}
-	if !idForm.MatchString(x.id.Name) {
-		p.Error(diag.BadName, x.id.Span, "", "the id of a node is made of lower-case letters, digits, `_`, `-` and `.`, and begins with a letter or a digit")
-	}
+	p.slug(x.id, "a node")
 	if first := p.byID[x.id.Name]; first != nil {
 		p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: x.id.Span, Message: "there are two nodes `" + x.id.Name + "`",
 			Related: []diag.Related{{Span: first.id.Span, Message: "the first is here"}}})
@@ -158,71 +155,12 @@ func (p *parser) config(x *node, shape *dialect.Shape) (m dialect.Mapping, ok bo
 	return p.Mapping(none, shape)
 }
 
-// lower makes the nodes and the edges between them.
-func (p *parser) lower(at source.Span) {
-	begin := p.lowerState(at)
-	p.edges()
-	reached := p.reached()
-	p.wf.Body.Edges = slices.DeleteFunc(p.wf.Body.Edges, func(e *ir.Edge) bool { return !reached[e.From.Name] })
-	for _, x := range p.list {
-		if reached[x.id.Name] {
-			p.wf.Body.Nodes = append(p.wf.Body.Nodes, p.steps(x)...)
-			continue
-		}
-		p.Warn(diag.Unreachable, x.id.Span, "add a route to it, or remove it", "no route leads to node %q: it never runs, and is left out", x.id.Name)
-	}
-	if begin != nil {
-		p.wf.Body.Nodes = append([]*ir.Node{begin}, p.wf.Body.Nodes...)
-		p.wf.Body.Edges = append([]*ir.Edge{{From: begin.ID, To: []ir.Ident{p.list[0].id}, Span: at}}, p.wf.Body.Edges...)
-	}
-}
-
-// reached are the nodes that the edges lead to from the first.
-func (p *parser) reached() map[string]bool {
-	next := map[string][]ir.Ident{}
-	for _, x := range p.list {
-		if x.late != nil {
-			next[x.id.Name] = append(next[x.id.Name], *x.late)
-		}
-	}
-	for _, e := range p.wf.Body.Edges {
-		to := append(slices.Clone(e.To), e.Default...)
-		for _, c := range e.Cases {
-			to = append(to, c.To...)
-		}
-		next[e.From.Name] = append(next[e.From.Name], to...)
-	}
-	out := map[string]bool{p.list[0].id.Name: true}
-	for queue := []string{p.list[0].id.Name}; len(queue) > 0; queue = queue[1:] {
-		for _, id := range next[queue[0]] {
-			if !out[id.Name] {
-				out[id.Name] = true
-				queue = append(queue, id.Name)
-			}
-		}
-	}
-	return out
-}
-
-// steps are the steps of a node, one after the other. What leads on from the node leads on from the last of them.
-func (p *parser) steps(x *node) []*ir.Node {
-	list := []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
+// steps are the steps of a node, one after the other, of which the first has its id.
+func (x *node) steps() []*ir.Node {
 	if x.lower != nil {
-		list = x.lower()
+		return x.lower()
 	}
-	last := list[len(list)-1]
-	if last.ID.Name == x.id.Name {
-		return list
-	}
-	for _, e := range p.wf.Body.Edges {
-		if e.From.Name == x.id.Name {
-			e.From = last.ID
-		}
-	}
-	for i, n := range list[1:] {
-		p.wf.Body.Edges = append(p.wf.Body.Edges, &ir.Edge{From: list[i].ID, To: []ir.Ident{n.ID}, Span: x.id.Span})
-	}
-	return list
+	return []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
 }
 
 // part is the id of a further step of a node.

@@ -66,6 +66,18 @@ var (
 
 // actions are the keys of what a rule does, by kind.
 var actions = map[string]*dialect.Shape{
-	"goto": {What: "a goto", Keys: []dialect.Key{{Name: "kind", Required: true, Doc: "goto"}, {Name: "target", Required: true, Doc: "the node that comes next"}}},
-	"halt": {What: "a halt", Keys: []dialect.Key{{Name: "kind", Required: true, Doc: "halt"}, {Name: "reason", Doc: "text for people"}}},
+	"goto": {What: "a goto", Keys: []dialect.Key{actionKind, {Name: "target", Required: true, Doc: "the node that comes next"}}},
+	"halt": {What: "a halt", Keys: []dialect.Key{actionKind, {Name: "reason", Doc: "text for people"}}},
+	"parallel": {What: "the action parallel", Keys: []dialect.Key{actionKind, {Name: "targets", Required: true, Doc: "the nodes that run side by side"},
+		{Name: "join", Doc: "the node that comes after them"}, {Name: "strategy", Doc: "all, any, race or quorum:N"}}},
+	"retry":   {What: "the action retry", Keys: []dialect.Key{actionKind, {Name: "target", Required: true, Doc: "the node that runs again"}, {Name: "backoff_ms", Doc: "how long to wait before"}}},
+	"assert":  {What: "the action assert", Keys: []dialect.Key{actionKind, {Name: "fact", Required: true, Doc: "the template of the fact"}, {Name: "slots", Doc: "its slots, as JSON text"}}},
+	"retract": {What: "the action retract", Keys: []dialect.Key{actionKind, {Name: "pattern", Required: true, Doc: "which facts"}}},
+	"interrupt": {What: "the action interrupt", Keys: []dialect.Key{actionKind, {Name: "prompt", Required: true, Doc: "the question"}, {Name: "interrupt_payload", Doc: "what is shown with it"},
+		{Name: "requested_capability", Doc: "what whoever answers needs"}, {Name: "timeout", Doc: "an ISO duration"}, {Name: "on_timeout", Doc: "halt or goto:ID"}}},
 }
+
+var (
+	actionKind  = dialect.Key{Name: "kind", Required: true, Doc: "goto, halt, ..."}
+	actionKinds = []string{"goto", "halt", "parallel", "retry", "assert", "retract", "interrupt"}
+)

@@ -60,7 +60,7 @@ func (p *parser) classifyNode(x *node, m dialect.Mapping) {
 			p.WrongShape(it, "a label is text")
 			return
 		}
-		label := p.compared(it).Value
+		label := p.compared(it, nil).Value
 		if seen[label] {
 			p.Error(diag.DuplicateName, it.Span, "remove one", "the label `%s` stands twice in `labels`", label)
 			return

@@ -79,6 +79,8 @@ type parser struct {
 	byID   map[string]*node
 	fields map[string]*field
 	order  []*field
+	once   []source.Span // rules that are looked at once
+	told   map[source.Span]bool
 	load   dialect.Loader
 	later  []func() // looks at names when all nodes are read
 	served *served  // nil: the document says no model
@@ -111,52 +113,5 @@ func (p *parser) graphName(n *yamlnode.Node) {
 	}
 	if name := strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-"); nameForm.MatchString(name) && len(name) <= 64 {
 		p.wf.Name = ir.Ident{Name: name, Span: id.Span}
-	}
-}
-
-// refused are the keys of an IR document that say something which is not compiled.
-var refused = []struct{ key, what, help string }{
-	{"state_class", "a state that is a Python class", "declare its fields with `state_schema`"},
-	{"parallel", "`parallel`", ""},
-	{"governance", "packs of rules", ""},
-	{"stores", "stores", "read and write them in tools"},
-	{"skills", "skills", ""},
-	{"migrate", "the reading of older checkpoints", "remove it: a run that is recorded is resumed with the graph that it began with"},
-}
-
-var versionForm = regexp.MustCompile(`^([0-9]+)\.[0-9]+\.[0-9]+$`)
-
-// version reads the version of the format: as in the engine only another major number is a mistake.
-func (p *parser) version(m dialect.Mapping) {
-	id, ok := p.Text(m.Get("ir_version"), "the version of the format")
-	if !ok {
-		return
-	}
-	switch v := versionForm.FindStringSubmatch(id.Name); {
-	case v == nil:
-		p.Warn(diag.IgnoredKey, id.Span, "write it as in 1.1.0", "%q is no version: nothing is made of it", id.Name)
-	case v[1] != "1":
-		p.Error(diag.NotSupported, id.Span, "", "documents of version %s: this is not compiled", id.Name)
-	}
-}
-
-// idle warns about the keys of an IR document that change nothing here. An empty list or mapping says nothing.
-func (p *parser) idle(m dialect.Mapping) {
-	for _, k := range []struct{ key, help string }{
-		{"tools", "remove it: a graph calls the tools that its nodes name, and `flowgen.bindings.yaml` says what they are"},
-		{"checkpoints", "remove it: every run is recorded, and `--sync` says what is forced to the disk"},
-	} {
-		if n := m.Get(k.key); n != nil && len(n.Items)+len(n.Entries) > 0 {
-			p.Warn(diag.IgnoredKey, m.Key(k.key), k.help, "`%s` has no effect", k.key)
-		}
-	}
-}
-
-// unsupported reports what is not compiled. An empty list or mapping says nothing.
-func (p *parser) unsupported(m dialect.Mapping) {
-	for _, r := range refused {
-		if n := m.Get(r.key); n != nil && len(n.Items)+len(n.Entries) > 0 || n != nil && n.Kind == yamlnode.Scalar {
-			p.Error(diag.NotSupported, m.Key(r.key), r.help, "%s: this is not compiled", r.what)
-		}
 	}
 }

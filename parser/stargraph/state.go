@@ -50,11 +50,13 @@ func (p *parser) state(m dialect.Mapping) {
 	case document:
 		n = m.Get("state_schema")
 		p.version(m)
-		p.unsupported(m)
-		p.idle(m)
+		p.records(m)
+		if m.Get("state_class") != nil {
+			p.Error(diag.NotSupported, m.Key("state_class"), "declare its fields with `state_schema`", "a state that is a Python class: this is not compiled")
+		}
 	case authoring:
 		n, words = m.Get("state"), authoringTypes
-		p.unsupported(m)
+		p.records(m)
 	}
 	if n == nil {
 		return
