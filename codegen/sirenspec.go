@@ -20,7 +20,11 @@ type contextBody struct {
 func (g *generator) contextBody(p *check.Program) []jen.Code {
 	b := &contextBody{dynamicBody: dynamicBody{g: g, p: p, fail: []jen.Code{jen.Id("out")}}}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
-	b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	if p == g.p {
+		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+	} else {
+		g.outputSnapshot(p)
+	}
 	b.seeds()
 	b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
 	var waiting []jen.Code
@@ -131,6 +135,12 @@ func (b *contextBody) run(s *check.Step) {
 		return
 	case *ir.Map:
 		b.factory(s, v)
+		return
+	case *ir.Flow:
+		b.child(s)
+		return
+	case *ir.Human:
+		b.question(s, v)
 		return
 	}
 	name := jen.Id(ident(b.local(s)))

@@ -1,6 +1,10 @@
 package parser
 
 import (
+	"errors"
+	"io/fs"
+	"path"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -93,6 +97,24 @@ func (l *loader) language(t *tree) *language {
 	l.sink.Report(diag.Diagnostic{Code: diag.AmbiguousDialect, Span: dialect.Head(t.root),
 		Message: "this file has the shape of " + fit[0].name + " and of " + fit[1].name, Help: "say which it is with `--dialect " + fit[0].name + "` or `--dialect " + fit[1].name + "`"})
 	return nil
+}
+
+// FlowNear implements dialect.Loader.
+func (l *loader) FlowNear(from *source.File, ref ir.Ident, here bool) (*ir.Workflow, bool) {
+	near, ok := l.resolve(from, ref)
+	if !ok {
+		return nil, false
+	}
+	names := []string{near, path.Clean(ref.Name)}
+	if here {
+		names[0], names[1] = names[1], names[0]
+	}
+	for _, name := range names {
+		if _, err := l.files.ReadFile(name); !errors.Is(err, fs.ErrNotExist) {
+			return l.workflow(name, ref), name == near
+		}
+	}
+	return l.workflow(near, ref), true
 }
 
 // Text implements dialect.Loader.

@@ -26,6 +26,10 @@ func (c *checker) contextVerb(s *Step) {
 	case *ir.Swarm:
 		s.Body = c.contextInside(&v.Do, s)
 		s.Body.Plan = swarmPlan(v, s.Body)
+	case *ir.Flow:
+		s.Flow = c.flows[v.Flow]
+	case *ir.Human:
+		s.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}
 	case *ir.Map:
 		s.Body = c.contextInside(&v.Do, s)
 		s.Body.Plan = &Plan{Kind: Leaf, Step: s.Body.Steps[0]}

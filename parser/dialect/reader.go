@@ -24,6 +24,9 @@ type Loader interface {
 	Text(from *source.File, ref ir.Ident) (f *source.File, ok bool)
 	// Flow parses a workflow of any dialect, nil when it cannot be read.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
+	// FlowNear is Flow for a name that is relative to the folder of from or, when there is no such file, to the one that the
+	// command runs in; with here the other way around. beside says that it was the folder of from.
+	FlowNear(from *source.File, ref ir.Ident, here bool) (wf *ir.Workflow, beside bool)
 	// Bindings adds the tools of flowgen.bindings.yaml beside the workflow to it, if there is such a file.
 	Bindings(wf *ir.Workflow)
 }

@@ -1,9 +1,110 @@
 package sirenspec
 
 import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
+
+var childNodeShape = &dialect.Shape{What: "a workflow node", Open: true, Keys: []dialect.Key{
+	{Name: "type", Required: true, Doc: "workflow", Form: dialect.OneWord("workflow")},
+	{Name: "ref", Required: true, Doc: "the file of the workflow that is run", Form: dialect.Scalar},
+	{Name: "inputs", Doc: "what it is given, by name", Form: dialect.Map},
+	{Name: "writes", Doc: "where its output goes besides output.<node>", Form: dialect.Scalar},
+	{Name: "max_depth", Doc: "how deep workflows run each other, 10 if it is not written", Form: dialect.Count},
+	{Name: "streaming", Doc: "whether its text comes in pieces", Form: dialect.Form{Kind: dialect.FormBool}},
+}}
+
+// childNode reads a node that runs another workflow.
+func (p *parser) childNode(n *yamlnode.Node, out *ir.Node) {
+	m, ok := p.Mapping(n, childNodeShape)
+	if !ok {
+		return
+	}
+	if m.Get("writes") != nil {
+		p.writes(m, out)
+	}
+	if out.Dynamic.Context.Writes == nil {
+		out.Dynamic.Context.Writes = []string{"output", out.ID.Name}
+	}
+	p.place("output", out.ID)
+	depth := p.Count(m.Get("max_depth"), "`max_depth`", 1, 1000, 10)
+	p.bind(m.Get("inputs"), out)
+	p.roots = roots{}
+	ref, ok := p.Text(m.Get("ref"), "`ref`")
+	if !ok {
+		return
+	}
+	wf := p.child(ref)
+	if wf == nil {
+		return
+	}
+	if have := deep(wf); int64(have) > depth {
+		p.Error(diag.RecursiveFlow, ref.Span, "write a larger `max_depth`", "workflows run each other %d deep here, and `max_depth` is %d", have, depth)
+		return
+	}
+	if !slices.Contains(p.wf.Flows, wf) {
+		p.rename(wf)
+		p.wf.Flows = append(p.wf.Flows, wf)
+	}
+	out.Verb = &ir.Flow{Path: ref, Flow: wf}
+}
+
+// child reads the workflow that a ref stands for; nil after a message.
+func (p *parser) child(ref ir.Ident) *ir.Workflow {
+	if p.load == nil {
+		return nil
+	}
+	ref.Name = strings.ReplaceAll(ref.Name, `\`, "/")
+	wf, beside := p.load.FlowNear(p.File, ref, p.opts.Upstream)
+	switch {
+	case wf == nil:
+		return nil
+	case wf.Dynamic == nil || wf.Dynamic.Dialect != Name:
+		p.Error(diag.NotSupported, ref.Span, "", "%s is no SirenSpec workflow", ref.Name)
+		return nil
+	}
+	if beside && path.Dir(p.File.Name) != "." {
+		p.Differs(ref.Span, "", "the engine looks for %s in the folder that it is run in, and not beside this file", ref.Name)
+	}
+	return wf
+}
+
+// deep is how deep workflows run each other, from wf on.
+func deep(wf *ir.Workflow) int {
+	most := 0
+	for _, f := range wf.Flows {
+		most = max(most, deep(f))
+	}
+	return most + 1
+}
+
+// rename gives a workflow a name that no other one has, by which the functions and types of its Go are called.
+func (p *parser) rename(wf *ir.Workflow) {
+	base := wf.Name.Name
+	for i := 2; ; i++ {
+		taken := false
+		for _, f := range p.wf.Flows {
+			taken = taken || named(f, wf)
+		}
+		if !taken {
+			return
+		}
+		wf.Name.Name = base + "_" + strconv.Itoa(i)
+	}
+}
+
+// named reports whether f, or a workflow that it runs, has the name of another workflow.
+func named(f, other *ir.Workflow) bool {
+	return f != other && f.Name.Name == other.Name.Name || slices.ContainsFunc(f.Flows, func(f *ir.Workflow) bool { return named(f, other) })
+}
 
 // dynamicField is the Go type of values that nothing is known about.
 var dynamicField = &schema.Go{Path: schema.RuntimePath + "/dynamic", Name: "Field"}

@@ -67,8 +67,10 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		p.swarmNode(n, out)
 	case "factory":
 		p.factoryNode(n, out)
-	default:
-		p.Error(diag.NotSupported, n.Get("type").Span, "", "nodes of the type %s are not compiled", kind)
+	case "workflow":
+		p.childNode(n, out)
+	case "human":
+		p.humanNode(n, out)
 	}
 	if out.Verb == nil {
 		return
