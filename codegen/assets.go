@@ -92,7 +92,11 @@ func (g *generator) usedTools() []*ir.Tool {
 
 // assetKey is the tool's part in the names of its files: that of its variable.
 func (g *generator) assetKey(t *ir.Tool) string {
-	return strings.TrimSuffix(g.p.Names.Tools[t], "Tool")
+	name, number, _ := strings.Cut(g.p.Names.Tools[t], "_") // with a number where two names meet
+	if name = strings.TrimSuffix(name, "Tool"); number != "" {
+		name += "_" + number
+	}
+	return name
 }
 
 // stem is how the names of assets begin.

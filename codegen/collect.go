@@ -15,7 +15,7 @@ import (
 
 // stateField is a field of state.
 func stateField(s *ir.State) *jen.Statement {
-	return jen.Id("state").Dot(ident(fieldName(&schema.Field{Name: s.Name.Name})))
+	return jen.Id("state").Dot(ident(fieldName(&schema.Field{Name: s.Name.Name, GoName: s.GoName})))
 }
 
 // listOf is the type of a list of what x writes.

@@ -21,6 +21,7 @@ type Ident struct {
 // A Workflow is one workflow file with everything it includes.
 type Workflow struct {
 	File        *source.File
+	Public      bool // in a public dialect: where two names meet in Go, one of them gives way
 	Name        Ident
 	Description string
 	Types       []*schema.Decl // declared here and included, in order
@@ -65,6 +66,8 @@ type State struct {
 	Init  *schema.Default // nil: the zero state of its type, see check
 	Merge Merge
 	Span  source.Span
+
+	GoName string // set by check where it cannot be made from Name
 }
 
 // Merge says what `set:` does to a state field that has a value.

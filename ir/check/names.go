@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -13,7 +14,8 @@ import (
 )
 
 // Names is the Go identifier of everything the generated file declares. Two ids that meet in one identifier are a
-// mistake in the YAML: generated code never has numbered names.
+// mistake in the YAML: generated code never has numbered names. Only in public dialects, whose ids are what they are, the
+// later one gets a number.
 type Names struct {
 	Types   map[*schema.Type]string // anonymous and declared struct types, and declared enums
 	Ordered []*NamedType            // in the order in which they are declared in Go
@@ -32,6 +34,8 @@ type Names struct {
 	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
 	Phases  map[*DynamicPhase]string // the node that the rounds of a pipeline or a loop are scopes of
+
+	yields bool // of a public dialect
 
 	wf    *ir.Workflow           // whose nodes are being named
 	taken map[string]source.Span // package-level names
@@ -55,7 +59,7 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
 		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
-		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink,
+		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
@@ -74,6 +78,7 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 		n.program(f, goname.Exported(f.WF.Name.Name))
 	}
 	for _, f := range append([]*Program{p}, p.Flows...) {
+		n.giveWay(f.Body, local[f])
 		for _, name := range sortedKeys(local[f]) {
 			if first, dup := n.taken[name]; dup {
 				n.clash(name, local[f][name], first)
@@ -99,6 +104,11 @@ func (n *Names) sections(p *Program, prefix string) {
 	n.named(p.Output, prefix+"Output", "is "+whose+" output section.", at)
 	if p.State != nil {
 		n.named(p.State, lowerFirst(prefix+"FlowState"), "is "+whose+" state section.", at)
+		for i, s := range p.WF.State {
+			if i < len(p.State.Fields) {
+				s.GoName = p.State.Fields[i].GoName
+			}
+		}
 	}
 }
 
@@ -244,6 +254,9 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)
+		if n.yields {
+			name = free(name, func(name string) bool { return used(local, name) })
+		}
 		n.Locals[s] = name
 		take(name, s.Node.ID.Span)
 		if s.ErrorRead {
@@ -257,6 +270,46 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		}
 	}
 	return local
+}
+
+// free is the name, or where it is taken the first one with a number that is not. No other name that is made from an id
+// has an underscore inside.
+func free(name string, taken func(string) bool) string {
+	out := name
+	for i := 2; taken(out); i++ {
+		out = strings.TrimSuffix(name, "_") + "_" + strconv.Itoa(i)
+	}
+	return out
+}
+
+// used reports whether a variable, or one of those that may go with it, has a name.
+func used[T any](names map[string]T, name string) bool {
+	for _, end := range []string{"", "Err", "Ran", "Failures"} {
+		if _, taken := names[name+end]; taken {
+			return true
+		}
+	}
+	return false
+}
+
+// giveWay numbers the variables of a public dialect that would hide what the file declares.
+func (n *Names) giveWay(b *Body, local map[string]source.Span) {
+	if !n.yields {
+		return
+	}
+	for _, s := range stepsOf(b) {
+		name := n.Locals[s]
+		if name == "" || !used(n.taken, name) {
+			continue
+		}
+		n.Locals[s] = free(name, func(name string) bool { return used(n.taken, name) || used(local, name) })
+		for _, end := range []string{"", "Err", "Ran", "Failures"} {
+			if at, taken := local[name+end]; taken {
+				delete(local, name+end)
+				local[n.Locals[s]+end] = at
+			}
+		}
+	}
 }
 
 // inlines names the single nodes of `do:`s, which give way to all others.
@@ -279,6 +332,9 @@ func (n *Names) variables(b *Body, local map[string]source.Span, outer map[strin
 		inside := maps.Clone(outer)
 		for _, v := range s.Vars {
 			name := goname.Local(v.Name)
+			if n.yields {
+				name = free(name, func(name string) bool { return n.Taken(name) || used(local, name) || inside[name] != nil })
+			}
 			n.Vars[v] = name
 			at := s.Node.ID.Span
 			if m, ok := s.Node.Verb.(*ir.Map); ok {
@@ -312,6 +368,9 @@ func lowerFirst(s string) string {
 
 // take reserves a package-level name.
 func (n *Names) take(name string, at source.Span) string {
+	if n.yields {
+		name = free(name, n.Taken)
+	}
 	if first, dup := n.taken[name]; dup {
 		n.clash(name, at, first)
 	}
@@ -348,7 +407,8 @@ func (n *Names) named(t *schema.Type, name, doc string, at source.Span) {
 	if n.Types[t] != "" || t.Go != nil {
 		return
 	}
-	n.Types[t] = n.take(name, at)
+	name = n.take(name, at)
+	n.Types[t] = name
 	n.Ordered = append(n.Ordered, &NamedType{Name: name, Type: t, Doc: doc})
 	n.fields(t, name)
 }
@@ -424,7 +484,10 @@ func (n *Names) fields(t *schema.Type, name string) {
 	seen := map[string]*schema.Field{}
 	for _, f := range t.Fields {
 		g := goname.Exported(f.Name)
-		if first := seen[g]; first != nil {
+		if first := seen[g]; first != nil && n.yields {
+			g = free(g, func(g string) bool { return seen[g] != nil })
+			f.GoName = g
+		} else if first != nil {
 			n.clash(g, f.Span, first.Span)
 		}
 		seen[g] = f

@@ -228,7 +228,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Body{}, func(b *ir.Body) string {
 		return sumOf(func(x *text) { newM().body(x, &check.Body{IR: b}) })
 	}, "Nodes", "Edges", "EdgesSpan", "Span") // nodes are those of the check.Body
-	covers(t, ir.State{}, func(s *ir.State) string { return sumOf(func(x *text) { newM().state(x, s) }) }, "Span")
+	covers(t, ir.State{}, func(s *ir.State) string { return sumOf(func(x *text) { newM().state(x, s) }) }, "Span", "GoName")
 	covers(t, ir.Policy{}, func(p *ir.Policy) string { return sumOf(func(x *text) { newM().policy(x, p) }) }, "SandboxSpan", "Span")
 	covers(t, ir.Model{}, func(q *ir.Model) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: q}})
