@@ -27,9 +27,10 @@ type dynamicBody struct {
 	// What references with other roots than the state stand for here.
 	roots map[string]jen.Code
 
-	fail  []jen.Code // what is returned before an error
-	aside bool       // the flow for nodes side by side is declared
-	whole bool       // something asks for the state as a whole
+	fail  []jen.Code           // what is returned before an error
+	again map[*check.Step]bool // nodes of pipelines and loops whose variables are declared
+	aside bool                 // the flow for nodes side by side is declared
+	whole bool                 // something asks for the state as a whole
 }
 
 // dynamicBody emits the statements of Body.
@@ -37,7 +38,7 @@ func (g *generator) dynamicBody(p *check.Program) []jen.Code {
 	if p.WF.Dynamic.Dialect == "sirenspec" {
 		return g.contextBody(p)
 	}
-	b := &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}
+	b := &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, again: map[*check.Step]bool{}, fail: []jen.Code{jen.Id("out")}}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
 	if p == g.p {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
@@ -212,6 +213,9 @@ func (b *dynamicBody) guard(s *check.Step) *jen.Statement {
 			and(b.truth(r.When, 2))
 		}
 	})
+	for _, p := range s.Node.Dynamic.Whens {
+		and(b.truth(p, 2))
+	}
 	return out
 }
 

@@ -132,9 +132,14 @@ func (b *dynamicBody) phaseNode(ph *check.DynamicPhase) jen.Code {
 func (b *dynamicBody) rounds(ph *check.DynamicPhase) {
 	var vars []jen.Code
 	for _, w := range ph.Waves {
-		vars = append(vars, b.ended(w[0]))
+		if !b.again[w[0]] {
+			b.again[w[0]] = true
+			vars = append(vars, b.ended(w[0]))
+		}
 	}
-	b.add(jen.Var().List(vars...).Qual(experiencePath, "Ended"))
+	if len(vars) > 0 {
+		b.add(jen.Var().List(vars...).Qual(experiencePath, "Ended"))
+	}
 	outer := b.code
 	saved := b.roots
 	b.code = nil

@@ -55,6 +55,9 @@ func (d *dumper) dynamicNode(n *DynamicNode) {
 	}
 	names("reads", n.Reads)
 	names("writes", n.Writes)
+	for _, p := range n.Whens {
+		d.line("when", p.String())
+	}
 	for _, r := range n.Routes {
 		when := ""
 		if r.When != nil {

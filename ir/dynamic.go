@@ -46,8 +46,9 @@ type DynamicNode struct {
 	Reads     []Ident
 	ReadsSome bool // reads is written
 	Writes    []Ident
-	Routes    []*Route // that lead to the node, in file order
-	Each      *Each    // nil: it runs once
+	Routes    []*Route     // that lead to the node, in file order
+	Whens     []*Predicate // that have to hold besides
+	Each      *Each        // nil: it runs once
 	OnSpent   Spent
 	Attempts  int           // in total; 0 and 1: one
 	Base      time.Duration // the first wait between attempts

@@ -120,6 +120,9 @@ func (c *checker) dynamicNames(n *ir.Node) {
 	for _, id := range d.Writes {
 		c.stateName(id, fmt.Sprintf("node %q writes undeclared state field %q", n.ID.Name, id.Name))
 	}
+	for _, p := range d.Whens {
+		p.Refs(c.dynamicReference)
+	}
 	if d.Args != nil {
 		ir.ValueReferences(d.Args, c.dynamicReference)
 	}
@@ -178,7 +181,7 @@ func (b *Body) waves(ph *ir.Phase, concurrency int) [][]*Step {
 	in := map[*Step]bool{}
 	var steps []*Step
 	for _, n := range ph.Nodes {
-		if s := b.byID[n.ID.Name]; s != nil && !in[s] {
+		if s := b.byID[n.ID.Name]; s != nil && (ph.Kind != ir.PhaseGraph || !in[s]) { // a round may run a node twice
 			in[s] = true
 			steps = append(steps, s)
 		}

@@ -1,11 +1,92 @@
 package hashes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
 )
+
+// roundsOf is what the paths of the nodes in pipelines and loops begin with: the id of each that they are in.
+func roundsOf(p *check.Program, prefix string) map[*check.Step][]string {
+	out := map[*check.Step][]string{}
+	for _, ph := range p.Phases {
+		if ph.IR == nil || ph.IR.Kind == ir.PhaseGraph {
+			continue
+		}
+		at := prefix + ph.IR.ID.Name + "/"
+		for _, wave := range ph.Waves {
+			for _, s := range wave {
+				if !slices.Contains(out[s], at) {
+					out[s] = append(out[s], at)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// dynamicFrom enters what the nodes of a dialect depend on through the state: those before them that say they write what
+// they read. In a loop, all nodes of it are before each.
+func (w *walk) dynamicFrom(p *check.Program, in scope) {
+	before := map[string][]string{} // by field
+	enter := func(steps []*check.Step) {
+		for _, s := range steps {
+			for _, id := range s.Node.Dynamic.Writes {
+				before[id.Name] = append(before[id.Name], in.paths[s])
+			}
+		}
+	}
+	for _, ph := range p.Phases {
+		if ph.IR == nil {
+			continue
+		}
+		all := slices.Concat(ph.Waves...)
+		if ph.IR.Kind != ir.PhaseGraph {
+			enter(all)
+		}
+		for _, s := range all {
+			w.readers(s, ph.IR, in.paths[s], before)
+			if ph.IR.Kind == ir.PhaseGraph {
+				enter([]*check.Step{s})
+			}
+		}
+	}
+}
+
+// readers enters what one node depends on.
+func (w *walk) readers(s *check.Step, ph *ir.Phase, path string, before map[string][]string) {
+	d := s.Node.Dynamic
+	from := slices.Clone(w.out.From[path])
+	read := func(r *ir.Reference) {
+		if r != nil && r.Root == "state" && len(r.Path) > 0 {
+			from = append(from, before[r.Path[0]]...)
+		}
+	}
+	read(ph.Over)
+	ph.Until.Refs(read)
+	for _, id := range d.Reads {
+		from = append(from, before[id.Name]...)
+	}
+	for _, r := range d.Routes {
+		r.When.Refs(read)
+	}
+	for _, p := range d.Whens {
+		p.Refs(read)
+	}
+	if d.Args != nil {
+		ir.ValueReferences(d.Args, read)
+	}
+	if d.Each != nil {
+		read(d.Each.Over)
+	}
+	from = slices.DeleteFunc(from, func(p string) bool { return p == path || w.out.Nodes[p] == "" })
+	if slices.Sort(from); len(from) > 0 {
+		w.out.From[path] = slices.Compact(from)
+	}
+}
 
 // dynamicNode writes what a node of a dialect says about its data.
 func dynamicNode(x *text, d *ir.DynamicNode) {
@@ -21,6 +102,9 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 	x.line("writes", idents(d.Writes)...)
 	for _, r := range d.Routes {
 		x.line("route", r.From.Name, r.To.Name, predicate(r.When))
+	}
+	for _, p := range d.Whens {
+		x.line("when", predicate(p))
 	}
 	if d.Each != nil {
 		x.line("each", reference(d.Each.Over), strconv.Itoa(d.Each.Concurrency))

@@ -53,7 +53,7 @@ func Of(p *check.Program) *Set {
 		out.Lock = hex.EncodeToString(sum[:8])
 	}
 	w := &walk{m: m, out: out}
-	w.body(p.Body, nil, "", scope{paths: map[*check.Step]string{}}, nil)
+	w.program(p, "", scope{paths: map[*check.Step]string{}})
 	for _, f := range w.later {
 		f()
 	}
@@ -71,11 +71,28 @@ type walk struct {
 type scope struct {
 	paths map[*check.Step]string
 	flow  string // the path of the node that runs the workflow; empty for the outermost one
+
+	rounds map[*check.Step][]string // what the paths of nodes in pipelines and loops of a dialect begin with
+}
+
+// program enters the nodes of a workflow below prefix.
+func (w *walk) program(p *check.Program, prefix string, in scope) {
+	in.rounds = roundsOf(p, prefix)
+	w.body(p.Body, nil, prefix, in, nil)
+	for s, more := range in.rounds {
+		for _, at := range more {
+			w.out.Nodes[at+s.Node.ID.Name] = w.out.Nodes[in.paths[s]]
+		}
+	}
+	w.later = append(w.later, func() { w.dynamicFrom(p, in) })
 }
 
 // body enters the nodes of a body, that of step of, below prefix.
 func (w *walk) body(b *check.Body, of *check.Step, prefix string, in scope, up *names) {
 	at := prefixes(b, prefix)
+	for s, more := range in.rounds {
+		at[s] = more[0]
+	}
 	for _, s := range b.Steps {
 		in.paths[s] = at[s] + s.Node.ID.Name
 	}
@@ -94,7 +111,7 @@ func (w *walk) body(b *check.Body, of *check.Step, prefix string, in scope, up *
 		case s.Body != nil:
 			w.body(s.Body, s, path+"/", in, known)
 		case s.Flow != nil:
-			w.body(s.Flow.Body, nil, path+"/", scope{paths: map[*check.Step]string{}, flow: path}, nil)
+			w.program(s.Flow, path+"/", scope{paths: map[*check.Step]string{}, flow: path})
 		}
 	}
 	for _, s := range b.Steps {

@@ -293,17 +293,17 @@ func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read 
 	}
 }
 
-// members are the nodes of a pipeline or a loop; no node is in two of them.
+// members are the nodes of a pipeline or a loop.
 func (p *parser) members(ph *ir.Phase, n *yamlnode.Node, what string, times int, inside map[*ir.Node]source.Span) {
 	for _, id := range p.Idents(n, what) {
 		node := p.nodes[id.Name]
-		switch first, twice := inside[node]; {
+		switch {
 		case node == nil:
 			p.unknownNode(id, "there is no node `"+id.Name+"`")
-		case twice:
-			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "the node `" + id.Name + "` is already part of another pipeline or loop",
-				Help: "write a node of its own for each", Related: []diag.Related{{Span: first, Message: "it stands here first"}}})
 		default:
+			if _, twice := inside[node]; twice && times > 0 && node.Dynamic.Times > 0 {
+				times += node.Dynamic.Times
+			}
 			inside[node] = id.Span
 			ph.Nodes = append(ph.Nodes, node)
 			if node.Dynamic.Times >= 0 {

@@ -6,6 +6,7 @@ package openexpertise
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -169,25 +170,48 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.pipelines(m.Get("pipelines"), inside)
 	p.loops(m.Get("loops"), inside)
 	for _, n := range p.wf.Body.Nodes {
-		at, is := inside[n]
-		if !is {
+		if _, is := inside[n]; !is {
 			main.Nodes = append(main.Nodes, n)
 		}
-		for _, r := range n.Dynamic.Routes {
-			from := p.nodes[r.From.Name]
-			if from == nil {
-				continue
-			}
-			other, too := inside[from]
-			if is || too {
-				if !is {
-					at = other
+		n.Dynamic.Routes = slices.DeleteFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return p.outside(n, r, inside) })
+	}
+}
+
+// outside reports whether an edge touches a pipeline or a loop, whose nodes run after the graph and in an order of their
+// own: then it orders nothing. Where it says something else than happens anyway, it is told so.
+func (p *parser) outside(n *ir.Node, r *ir.Route, inside map[*ir.Node]source.Span) bool {
+	from := p.nodes[r.From.Name]
+	at, to := inside[n]
+	other, is := inside[from]
+	if from == nil || !to && !is {
+		return false
+	}
+	follows := func() bool { // one after the other, in the same pipeline or loop
+		for _, ph := range p.wf.Dynamic.Phases {
+			for i, m := range ph.Nodes {
+				if i > 0 && m == n && ph.Nodes[i-1] == from && ph.Kind != ir.PhaseGraph {
+					return true
 				}
-				p.Report(diag.Diagnostic{Code: diag.BadEdge, Span: r.Span, Message: "an edge leads only between nodes of the graph itself", Help: "remove the edge: the nodes of pipelines and loops run in their order",
-					Related: []diag.Related{{Span: at, Message: "the node is part of this"}}})
 			}
 		}
+		return false
 	}
+	if r.When == nil && to && (!is || follows()) {
+		return true // it runs after the graph, or after that node, anyway
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: r.Span, Help: "remove the edge"}
+	if to {
+		d.Message = "this edge decides nothing: \"" + n.ID.Name + "\" runs where its pipeline or loop says, after the graph"
+		d.Related = []diag.Related{{Span: at, Message: "the node is part of this"}}
+	} else {
+		d.Message = "\"" + n.ID.Name + "\" runs before \"" + from.ID.Name + "\" in spite of this edge: pipelines and loops come after the graph"
+		d.Related = []diag.Related{{Span: other, Message: "the node is part of this"}}
+		if r.When != nil {
+			n.Dynamic.Whens = append(n.Dynamic.Whens, r.When)
+		}
+	}
+	p.Report(d)
+	return true
 }
 
 // edges gives nodes the routes that lead to them.
