@@ -45,7 +45,10 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
 		if f != nil {
-			n.Set = []*ir.Set{p.set(f, out.Span, result(out.Span, x.id.Name), typ)}
+			v := result(out.Span, x.id.Name)
+			if n.Set = []*ir.Set{p.set(f, out.Span, v, typ)}; tool != nil && tool.Out == nil { // its source says what it gives
+				n.Set[0].Value = v
+			}
 		}
 		return []*ir.Node{n}
 	}
