@@ -60,6 +60,7 @@ type converter struct {
 	opt     map[string]bool // state fields that may be absent where they are read
 	refused bool
 	again   bool // this is not the first attempt: names have been told
+	told    bool // it is told that nodes run at the same time
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
@@ -178,6 +179,8 @@ func (c *converter) workflow() {
 	switch d := c.wf.Dynamic; {
 	case d == nil:
 		c.static()
+	case d.Dialect == "openexpertise":
+		c.openexpertise()
 	default:
 		c.refuse(c.wf.Name.Span, "", "workflows of %s cannot be converted", d.Dialect)
 	}

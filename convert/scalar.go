@@ -18,7 +18,7 @@ var (
 	plainType = regexp.MustCompile(`^[a-z]+<[A-Za-z0-9_<>|]+>$`)
 )
 
-var words = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+var words = []string{"true", "false", "null", "yes", "no", "on", "off"}
 
 // spell is a text as a scalar: without quotes where it means itself, as a block where it has lines.
 func spell(s string) value {
@@ -112,3 +112,6 @@ func braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) 
 
 // key is the key of a mapping.
 func key(s string) string { return quoted(s) }
+
+// fieldForm is the name of a field of a type.
+var fieldForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

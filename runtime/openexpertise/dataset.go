@@ -48,6 +48,27 @@ func Place(uri string) (string, error) {
 	return name, nil
 }
 
+// A RecordsFile is a file that Records reads.
+type RecordsFile struct {
+	URI    string `json:"uri"`
+	Format string `json:"format" flow:"enum=json|jsonl|csv"`
+}
+
+// Records reads a file as File does, for the native language, in which it is a tool like any other:
+// `go: github.com/flowgen-dev/flowgen/runtime/openexpertise.Records`.
+func Records(_ context.Context, in RecordsFile) ([]runtime.Value, error) {
+	data, err := readFile(in.URI)
+	if err != nil {
+		return nil, err
+	}
+	v, err := records(in.URI, in.Format, data)
+	if err != nil {
+		return nil, err
+	}
+	items, _ := dynamic.Of(v).Items()
+	return items, nil
+}
+
 func readFile(uri string) ([]byte, error) {
 	name, err := Place(uri)
 	if err != nil {
