@@ -27,6 +27,8 @@ type dynamicBody struct {
 	// What references with other roots than the state stand for here.
 	roots map[string]jen.Code
 
+	special func(ir.Value) jen.Code // values that the dialect calculates
+
 	fail  []jen.Code           // what is returned before an error
 	again map[*check.Step]bool // nodes of pipelines and loops whose variables are declared
 	aside bool                 // the flow for nodes side by side is declared
@@ -309,6 +311,8 @@ func (b *dynamicBody) value(v ir.Value) jen.Code {
 		return jen.Add(f).Dot("At").Call(quoteAll(path)...)
 	case *ir.Scalar:
 		return b.scalar(v)
+	case *ir.Calc, *ir.Mixed:
+		return b.special(v)
 	case *ir.List:
 		var items []jen.Code
 		for _, x := range v.Items {

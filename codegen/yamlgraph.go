@@ -16,12 +16,14 @@ const (
 // tokenBody is the state of emitting the function of a graph of tokens.
 type tokenBody struct {
 	*dynamicBody
-	inside bool // the node of a map is written
+	inside bool   // the node of a map is written
+	flow   string // the flow of the node that is written
 }
 
 // tokenBody emits the statements of Body: nodes in their order where it is known, else the way of one token.
 func (g *generator) tokenBody(p *check.Program) []jen.Code {
 	b := &tokenBody{dynamicBody: &dynamicBody{g: g, p: p, roots: map[string]jen.Code{}, fail: []jen.Code{jen.Id("out")}}}
+	b.special = b.calculated
 	var given []jen.Code
 	for _, f := range p.Input.Fields {
 		given = append(given, field(fieldName(f), jen.Id("in").Dot(ident(fieldName(f)))))
@@ -143,6 +145,7 @@ func (b *tokenBody) run(s *check.Step, empty func() jen.Code) {
 // invoke is the call that runs a node.
 func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 	g, d := b.g, s.Node.Dynamic
+	b.flow = flow
 	on := func(method string, args ...jen.Code) jen.Code {
 		return jen.Id(ident(flow)).Dot(ident(method)).Call(args...)
 	}

@@ -17,7 +17,7 @@ func (b *tokenBody) each(s *check.Step, v *ir.Map, flow string) jen.Code {
 	run := jen.Id("run").Op("*").Qual(runtimePath, "Run")
 	item := jen.Id("item").Qual(dynamicPath, "Field")
 	d := s.Node.Dynamic.Token
-	if pick, ok := inner.Node.Verb.(*ir.ToolChoice); ok && d.Gather == nil {
+	if pick, ok := inner.Node.Verb.(*ir.ToolChoice); ok && d.Gather == nil && !calculates(pick.Args) && !calculates(pick.Tool) {
 		call := jen.Qual(graphPath, ident("Choose"+b.rules())).Call(append([]jen.Code{jen.Id("run"), b.node(inner)}, b.choice(inner, pick)...)...)
 		return jen.Id(ident(flow)).Dot("Map").Call(jen.Id("run"), b.node(s), quote(d.Key.Name), over,
 			jen.Func().Params(run, item).Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(jen.Return(call)))

@@ -251,6 +251,8 @@ func dumpValue(v Value) string {
 		return "$(" + v.Text.Value + ")"
 	case *Mixed:
 		return "m" + strconv.Quote(v.Text.Value)
+	case *Calc:
+		return "(" + dumpValue(v.Left) + " " + v.Op + " " + dumpValue(v.Right) + ")"
 	case *Scalar:
 		switch v.Tag {
 		case "!!int", "!!float", "!!bool":

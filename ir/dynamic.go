@@ -182,6 +182,9 @@ func ValueReferences(v Value, f func(*Reference)) {
 				f(s.Ref)
 			}
 		}
+	case *Calc:
+		ValueReferences(v.Left, f)
+		ValueReferences(v.Right, f)
 	case *List:
 		for _, x := range v.Items {
 			ValueReferences(x, f)

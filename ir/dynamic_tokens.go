@@ -48,3 +48,13 @@ type Exit struct {
 	When *Predicate // nil: always
 	Span source.Span
 }
+
+// A Calc is a calculation with two values, by the rules of Python. One whose left side is missing is null.
+type Calc struct {
+	Op          string // + - * /
+	Left, Right Value
+	Text        source.Text // of the value that it stands in
+}
+
+// Source is the place of the value.
+func (c *Calc) Source() source.Span { return c.Text.Span }

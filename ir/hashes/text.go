@@ -61,6 +61,8 @@ func value(v ir.Value) string {
 		return reference(v)
 	case *ir.Mixed:
 		return mixed(v)
+	case *ir.Calc:
+		return "(" + value(v.Left) + v.Op + value(v.Right) + ")"
 	case *ir.Scalar:
 		if v.Tag == "!!null" {
 			return "null"

@@ -120,6 +120,8 @@ func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
 	case args.Kind == yamlnode.Sequence:
 		p.WrongShape(args, "`args` is a reference to a mapping, or a mapping")
 		return
+	case args.Kind == yamlnode.Mapping:
+		v.Args = p.inlineArgs(args)
 	default:
 		v.Args = p.value(args)
 	}
@@ -179,6 +181,27 @@ func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
 	out.Verb = &ir.ToolCall{Name: name}
 }
 
+// inlineArgs reads arguments that are written as a mapping. The engine of the page takes what is in it for text.
+func (p *parser) inlineArgs(n *yamlnode.Node) ir.Value {
+	references := false
+	for _, e := range n.Entries {
+		references = references || e.Value.Kind == yamlnode.Scalar && strings.Contains(e.Value.Text.Value, "{state.")
+	}
+	if !references {
+		return p.constant(n)
+	}
+	if p.opts.Upstream {
+		p.Differs(dialect.Head(n), "take all arguments from the state", "references in these arguments stay text: the engine of the page does not look for them; newer ones do")
+		return p.Value(n, nil)
+	}
+	p.Differs(dialect.Head(n), "", "references in these arguments are replaced, as in newer engines; the engine of the page leaves them as they are")
+	o := &ir.Object{Span: n.Span}
+	for _, e := range n.Entries {
+		o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
+	}
+	return o
+}
+
 func (p *parser) unknownTool(id ir.Ident) {
 	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no tool `" + id.Name + "`"}
 	var names []string
@@ -196,6 +219,9 @@ func (p *parser) passthrough(m dialect.Mapping, out *ir.Node) {
 	v := &ir.Let{}
 	out.Verb = v
 	n := m.Get("output")
+	if n == nil {
+		n = m.Get("outputs")
+	}
 	if n == nil {
 		p.Warn(diag.IgnoredKey, dialect.Head(m.Node), "add `output`", "the node does nothing: it has no `output`")
 		return

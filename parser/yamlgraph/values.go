@@ -30,14 +30,15 @@ func (p *parser) text(n *yamlnode.Node) ir.Value {
 	if m := wholeRef.FindStringSubmatch(s); m != nil {
 		return p.reference(n.Text, m[1])
 	}
+	if c := p.calculate(n); c != nil {
+		return c
+	}
 	switch {
-	case strings.HasPrefix(s, "{state.") && strings.HasSuffix(s, "}") && strings.Count(s, "{state.") > 1:
-		p.Warn(diag.IgnoredKey, n.Span, "make one value of them in a python node", "two references in one text are null: the engine reads them as one path")
-		return &ir.Scalar{Text: n.Text, Tag: "!!null"}
 	case strings.HasPrefix(s, "{state.") && strings.HasSuffix(s, "}"):
-		p.Error(diag.NotSupported, n.Span, "compute it in a python node", "an expression that is more than a path is not compiled")
-	case strings.Contains(s, "{state."):
-		p.Warn(diag.IgnoredKey, n.Span, "a reference is the whole text", "this stays text: the engine does not replace references inside of it")
+		p.Warn(diag.IgnoredKey, n.Span, "make one value of it in a python node", "this is null: the engine reads all of it as one path")
+		return &ir.Scalar{Text: n.Text, Tag: "!!null"}
+	case inText.MatchString(s):
+		return p.interpolate(n)
 	case bareRef.MatchString(s):
 		p.Warn(diag.IgnoredKey, n.Span, "write `{state."+strings.Trim(s, "{}")+"}`", "this stays text: a reference begins with `state.`")
 	}

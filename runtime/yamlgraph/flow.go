@@ -22,6 +22,8 @@ type Flow struct {
 	name string          // of the step inside of a map; empty: the node's id
 	sent []dynamic.Entry // what a node inside of a map sees besides the state
 
+	wrong error // of a value that was calculated for the next node
+
 	halted bool // a map had an empty list, so that nothing comes after it
 }
 
@@ -109,6 +111,7 @@ func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
 
 // Set writes fields. One whose value is missing or null stays as it is.
 func (f *Flow) Set(n *runtime.Node, entries ...dynamic.Entry) {
+	f.wrong = nil
 	v := dynamic.Object(entries...).Value()
 	for i, key := range v.Keys() {
 		if value := v.Index(i); !value.IsNull() {

@@ -64,12 +64,18 @@ func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Fiel
 
 // ToolCall runs a tool_call node: the result of Choose goes into a field.
 func (f *Flow) ToolCall(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+	if err := f.given(r, n); err != nil {
+		return err
+	}
 	v, err := Choose(r, n, id, tool, args, call)
 	return f.put(n, key, v, err)
 }
 
 // ToolCallUpstream is ToolCall with ChooseUpstream.
 func (f *Flow) ToolCallUpstream(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+	if err := f.given(r, n); err != nil {
+		return err
+	}
 	v, err := ChooseUpstream(r, n, id, tool, args, call)
 	return f.put(n, key, v, err)
 }

@@ -1,0 +1,59 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// calculations are the methods of a flow that calculate.
+var calculations = map[string]string{"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
+
+// calculated is a value that is calculated: an error is kept by the flow, for the node that it is an argument of.
+func (b *tokenBody) calculated(v ir.Value) jen.Code {
+	switch v := v.(type) {
+	case *ir.Calc:
+		return jen.Id(ident(b.flow)).Dot(ident(calculations[v.Op])).Call(b.value(v.Left), b.value(v.Right))
+	case *ir.Mixed:
+		return jen.Qual(dynamicPath, "Text").Call(b.filled(v))
+	}
+	return jen.Qual(dynamicPath, "Null").Call()
+}
+
+// filled is text with values in it, as Python writes them; what is missing stays as it is written.
+func (b *tokenBody) filled(m *ir.Mixed) *jen.Statement {
+	var out *jen.Statement
+	for _, seg := range m.Segments {
+		part := quote(seg.Lit)
+		if seg.Ref != nil {
+			part = jen.Qual(graphPath, "Fill").Call(b.value(seg.Ref), quote(seg.Ref.Text.Value))
+		}
+		if out == nil {
+			out = jen.Add(part)
+			continue
+		}
+		out.Op("+").Add(part)
+	}
+	return out
+}
+
+// calculates reports whether a value has to be calculated by a flow.
+func calculates(v ir.Value) bool {
+	switch v := v.(type) {
+	case *ir.Calc:
+		return true
+	case *ir.List:
+		for _, x := range v.Items {
+			if calculates(x) {
+				return true
+			}
+		}
+	case *ir.Object:
+		for _, e := range v.Entries {
+			if calculates(e.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
