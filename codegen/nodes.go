@@ -248,6 +248,9 @@ func (g *generator) info() {
 		fields = append(fields, field("Policy", pol))
 	}
 	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")), field("Hashes", jen.Id("hashesJSON")))
+	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
+		fields = append(fields, field("Partial", jen.True()))
+	}
 	if j := g.journaling(); j != nil {
 		fields = append(fields, field("Journal", j))
 	}

@@ -13,12 +13,37 @@ const sirenPath = runtimePath + "/sirenspec"
 type contextBody struct {
 	dynamicBody
 	making *making // inside of what a factory makes; else nil
+	over   bool    // nodes may be left out because the budget is spent
+}
+
+// ended is the call that makes the output of a run.
+func (b *contextBody) ended(err jen.Code) jen.Code {
+	args := []jen.Code{err}
+	if b.declared() != nil {
+		args = append(args, jen.Id("flow").Dot("Spent").Call())
+	}
+	return jen.Id("state").Dot("ended").Call(args...)
+}
+
+// contextEnded declares the method that makes the output of what the state holds.
+func (g *generator) contextEnded(p *check.Program) {
+	params := []jen.Code{jen.Err().Error()}
+	fields := []jen.Code{field("Status", jen.Qual(sirenPath, "Status").Call(jen.Err())), field("Error", jen.Qual(sirenPath, "Failure").Call(jen.Err())),
+		field("Output", jen.Id("s").Dot("Output")), field("Working", jen.Id("s").Dot("Working"))}
+	if declared(p) != nil {
+		params = append(params, jen.Id("budget").Qual(dynamicPath, "Field"))
+		fields = append(fields, field("Budget", jen.Id("budget")))
+	}
+	g.patterns.Line().Comment("ended is what a run that ends with err, or without, has reached.").Line().
+		Func().Params(jen.Id("s").Op("*").Add(g.goType(p.State))).Id("ended").Params(params...).Add(g.goType(p.Output)).
+		Block(jen.Return(jen.Add(g.goType(p.Output)).Values(fields...))).Line()
 }
 
 // contextBody emits the statements of Body: the nodes in the order in which they run, each under the conditions of the
 // edges to it.
 func (g *generator) contextBody(p *check.Program) []jen.Code {
-	b := &contextBody{dynamicBody: dynamicBody{g: g, p: p, fail: []jen.Code{jen.Id("out")}}}
+	b := &contextBody{dynamicBody: dynamicBody{g: g, p: p}}
+	b.fail = []jen.Code{b.ended(jen.Err())}
 	b.add(jen.Var().Id("state").Add(g.goType(p.State)))
 	if p == g.p {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
@@ -27,6 +52,7 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 	}
 	b.seeds()
 	b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
+	b.limits()
 	var waiting []jen.Code
 	for _, s := range p.Body.Steps {
 		if !s.Always() {
@@ -43,8 +69,8 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 		}
 	}
 	b.gap()
-	b.add(jen.Return(jen.Add(g.goType(p.Output)).Values(field("Status", quote("success")),
-		field("Output", jen.Id("state").Dot("Output")), field("Working", jen.Id("state").Dot("Working"))), jen.Nil()))
+	b.add(jen.Return(b.ended(jen.Nil()), jen.Nil()))
+	g.contextEnded(p)
 	return b.code
 }
 
@@ -52,7 +78,7 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 func (b *contextBody) local(s *check.Step) string {
 	name := b.g.p.Names.Locals[s]
 	switch name {
-	case "flow", "active", "state", "c":
+	case "flow", "active", "state", "c", "ok":
 		return name + "_"
 	}
 	if b.g.hides(name) {
@@ -99,9 +125,38 @@ func (b *contextBody) seeds() {
 
 // step emits a node and what its edges say.
 func (b *contextBody) step(s *check.Step) {
+	var guard *jen.Statement
+	if !s.Always() {
+		guard = jen.Id("active").Dot(ident(b.local(s)))
+	}
+	if b.over {
+		over := jen.Op("!").Id("flow").Dot("Over").Call()
+		if guard == nil {
+			guard = over
+		} else {
+			guard = guard.Op("&&").Add(over)
+		}
+	}
+	inside := b.inside(func() { b.run(s) })
+	if guard == nil {
+		b.add(inside...)
+		return
+	}
+	b.add(jen.If(guard).Block(inside...))
+}
+
+// inside are the statements that f adds.
+func (b *contextBody) inside(f func()) []jen.Code {
 	outer := b.code
 	b.code = nil
-	b.run(s)
+	f()
+	inside := b.code
+	b.code = outer
+	return inside
+}
+
+// edges say which nodes come after s.
+func (b *contextBody) edges(s *check.Step) {
 	s.Leads(func(to *check.Step, when *ir.Predicate) {
 		if to.Always() {
 			return
@@ -111,30 +166,25 @@ func (b *contextBody) step(s *check.Step) {
 			b.add(flag.Op("=").True())
 			return
 		}
-		if len(to.Node.Dynamic.Routes) == 1 {
-			b.add(jen.Add(flag).Op("=").Add(b.when(when)))
-			return
-		}
-		b.add(jen.Add(flag).Op("=").Add(flag).Op("||").Add(b.when(when)))
+		b.edge(s, to, flag, when)
 	})
-	inside := b.code
-	b.code = outer
-	if s.Always() {
-		b.add(inside...)
-		return
-	}
-	b.add(jen.If(jen.Id("active").Dot(ident(b.local(s)))).Block(inside...))
 }
 
-// run emits the call of a node, and where its result goes.
+// run emits a node: its call, where its result goes, and its edges.
 func (b *contextBody) run(s *check.Step) {
+	if s.Ask != nil {
+		b.agent(s)
+		return
+	}
 	d := s.Node.Dynamic
 	switch v := s.Node.Verb.(type) {
 	case *ir.Swarm:
 		b.swarm(s, v)
+		b.after(s)
 		return
 	case *ir.Map:
 		b.factory(s, v)
+		b.after(s)
 		return
 	case *ir.Flow:
 		b.child(s)
@@ -144,43 +194,14 @@ func (b *contextBody) run(s *check.Step) {
 		return
 	}
 	name := jen.Id(ident(b.local(s)))
-	var call jen.Code
-	switch {
-	case s.Ask != nil:
-		call = b.ask(s)
-	case d.Context.Request != nil:
-		call = b.request(s)
-	default:
-		call = b.python(s)
+	call := b.python
+	if d.Context.Request != nil {
+		call = b.request
 	}
-	b.add(jen.List(name, jen.Err()).Op(":=").Add(call), b.returnErr())
+	b.add(jen.List(name, jen.Err()).Op(":=").Add(call(s)), b.returnErr())
 	own, _ := b.place("working", []string{s.Node.ID.Name})
-	if s.Ask == nil {
-		b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), name, quote(d.Context.OutputKey)))
-		return
-	}
-	to, path := b.place(d.Context.Writes[0], d.Context.Writes[1:])
-	b.add(jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), name}, quoteAll(path)...)...))
-	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(name), quote("output")))
-}
-
-var guardNames = map[string]string{"injection": "Injection", "length": "Length"}
-
-// ask is a question to an agent.
-func (b *contextBody) ask(s *check.Step) jen.Code {
-	return jen.Id("flow").Dot("Ask").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])), b.prompt(s.Node.Dynamic))
-}
-
-// prompt is what an agent is told besides the message.
-func (b *contextBody) prompt(d *ir.DynamicNode) jen.Code {
-	var fields []jen.Code
-	if d.System != nil && len(d.System.Segments) > 0 {
-		fields = append(fields, field("System", b.template(d.System)))
-	}
-	if len(d.Context.Guards) > 0 {
-		fields = append(fields, field("Guards", b.guards(d.Context.Guards)))
-	}
-	return jen.Qual(sirenPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
+	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), name, quote(d.Context.OutputKey)))
+	b.edges(s)
 }
 
 // policy is what becomes of a tool that fails.
@@ -307,58 +328,6 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 		part.Dot("OrJSON").Call(quote(r.Default))
 	}
 	return part
-}
-
-// when is a condition as a Go expression.
-func (b *contextBody) when(c *ir.Predicate) jen.Code {
-	if c.Op == "const" && c.Lit.Tag == "!!bool" {
-		return jen.Lit(c.Lit.Text.Value == "true")
-	}
-	return jen.Qual(sirenPath, "When").Call(jen.Func().Params(jen.Id("c").Op("*").Qual(sirenPath, "Condition")).Bool().Block(jen.Return(b.holds(c, 0))))
-}
-
-// holds is a part of a condition. above is how tightly the operator around it binds: 0 for none, 1 for ||, 2 for &&, 3 for !.
-func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
-	call := func(name string, kids ...*ir.Predicate) *jen.Statement {
-		var args []jen.Code
-		for _, k := range kids {
-			args = append(args, b.side(k))
-		}
-		return jen.Id("c").Dot(ident(name)).Call(args...)
-	}
-	switch c.Op {
-	case "&&", "||":
-		own := map[string]int{"||": 1, "&&": 2}[c.Op]
-		out := jen.Add(b.holds(c.Kids[0], own)).Op(operator(c.Op)).Add(b.holds(c.Kids[1], own))
-		if above > own {
-			return jen.Parens(out)
-		}
-		return out
-	case "not":
-		return jen.Op("!").Add(b.holds(c.Kids[0], 3))
-	case "in":
-		return call("In", c.Kids...)
-	case "not in":
-		return jen.Op("!").Add(call("In", c.Kids...))
-	case "ref", "const":
-		return call("True", c)
-	}
-	return call(comparisons[c.Op], c.Kids...)
-}
-
-// side is a side of a comparison.
-func (b *contextBody) side(c *ir.Predicate) jen.Code {
-	switch c.Op {
-	case "const":
-		return b.scalar(c.Lit)
-	case "ref":
-		f, path := b.place(c.Ref.Root, c.Ref.Path)
-		if f == nil {
-			f, path = jen.Qual(dynamicPath, "Field").Values(), nil
-		}
-		return jen.Id("c").Dot("At").Call(append([]jen.Code{f}, quoteAll(path)...)...)
-	}
-	return jen.Qual(dynamicPath, "Flag").Call(b.holds(c, 0))
 }
 
 // requestTool is the binding of an http tool.

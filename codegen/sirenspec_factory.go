@@ -58,6 +58,9 @@ func (b *contextBody) factory(s *check.Step, v *ir.Map) {
 	if v.OnItemError == ir.ItemKeep {
 		fields = append(fields, field("Keep", jen.True()))
 	}
+	if b.counts() {
+		fields = append(fields, field("Flow", jen.Id("flow")))
+	}
 	b.making = &making{}
 	instance := jen.Id("each").Qual(sirenPath, "Instance")
 	if d.Args != nil && len(d.Args.Entries) > 0 {

@@ -29,6 +29,9 @@ func (b *contextBody) voices(s *check.Step, v *ir.Swarm, own jen.Code) []jen.Cod
 	if v.Keep {
 		fields = append(fields, field("Keep", jen.True()))
 	}
+	if b.counts() {
+		fields = append(fields, field("Flow", jen.Id("flow")))
+	}
 	if v.Synthesis {
 		last := s.Body.Steps[len(s.Body.Steps)-1]
 		fields = append(fields, field("Last", jen.Func().Params().Qual(sirenPath, "Voice").Block(
@@ -49,13 +52,4 @@ func (b *contextBody) voice(s *check.Step) []jen.Code {
 		fields = append(fields, field("Guards", b.guards(d.Context.Guards)))
 	}
 	return fields
-}
-
-// guards is a list of guardrails.
-func (b *contextBody) guards(guards []ir.Guard) jen.Code {
-	var list []jen.Code
-	for _, g := range guards {
-		list = append(list, jen.Qual(sirenPath, ident(guardNames[g.Name])))
-	}
-	return jen.Index().Qual(sirenPath, "Guard").Values(list...)
 }

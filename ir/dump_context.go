@@ -15,6 +15,12 @@ func (d *dumper) contextNode(n *ContextNode) {
 	for _, g := range n.Guards {
 		d.line("guardrail", g.Name)
 	}
+	if r := n.Retry; r != nil {
+		d.line("retry", strconv.Itoa(r.Attempts), r.Backoff, strings.Join(r.On, " "))
+	}
+	if f := n.Failure; f != nil {
+		d.line("on_failure", f.Action, f.Node.Name)
+	}
 	if r := n.Request; r != nil {
 		d.line("request", r.Method, strconv.Quote(r.URL.Text.Value), strconv.FormatInt(r.Seconds, 10)+"s")
 		for _, h := range r.Headers {

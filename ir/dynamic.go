@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -16,6 +17,7 @@ type Dynamic struct {
 	Phases      []*Phase
 	Tokens      *Tokens // nil: nodes run in phases
 	Seeds       *Object // of SirenSpec: what the context begins with, by bucket
+	Budgets     []*Budget
 }
 
 // A Phase is a part of the workflow that begins when the one before it has ended.
@@ -129,7 +131,7 @@ func (m *Mixed) Source() source.Span { return m.Text.Span }
 // A Predicate is a test on dynamic data: a comparison, a combination, a constant or a value that is taken for true or
 // false.
 type Predicate struct {
-	Op   string // && || == != < <= > >= ref const length, and of SirenSpec in, not in, not
+	Op   string // && || == != < <= > >= ref const length, and of SirenSpec the operators, calls and methods of Python
 	Kids []*Predicate
 	Ref  *Reference // ref
 	Lit  *Scalar    // const
@@ -141,19 +143,17 @@ func (c *Predicate) String() string {
 	switch c.Op {
 	case "ref":
 		return c.Ref.Text.Value
-	case "const":
-		return c.Span.Text()
 	case "length":
 		return "length(" + c.Kids[0].String() + ")"
 	}
 	side := func(k *Predicate) string {
-		if k.Op == "||" && c.Op == "&&" || (k.Op == "||" || k.Op == "&&") && c.Op == "not" {
+		if k.Op == "||" && c.Op == "&&" {
 			return "(" + k.String() + ")"
 		}
 		return k.String()
 	}
-	if c.Op == "not" {
-		return "not " + side(c.Kids[0])
+	if !slices.Contains([]string{"&&", "||", "==", "!=", "<", "<=", ">", ">="}, c.Op) {
+		return c.Span.Text()
 	}
 	return side(c.Kids[0]) + " " + c.Op + " " + side(c.Kids[1])
 }

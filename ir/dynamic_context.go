@@ -9,6 +9,8 @@ type ContextNode struct {
 	Request   *Request // of an http tool
 	Guards    []Guard  // of an agent, in order
 	Counted   bool     // of a factory: Over of its map is a number
+	Retry     *AgentRetry
+	Failure   *AgentFailure // nil: the run ends
 }
 
 // A Request is what an http tool of SirenSpec sends.
@@ -26,10 +28,16 @@ type MixedEntry struct {
 	Value *Mixed
 }
 
-// A Guard is a guardrail.
+// A Guard is a guardrail with what it takes.
 type Guard struct {
-	Name string
-	Span source.Span
+	Name    string   // injection, length, pii or schema
+	Most    int64    // length: characters of an answer
+	Raise   bool     // length: a longer answer is refused, and else cut
+	What    []string // pii: email, phone, ssn, credit_card
+	Action  string   // pii: redact, block or flag
+	Instead string   // pii: what stands for what is taken out
+	Schema  string   // schema: its JSON
+	Span    source.Span
 }
 
 // RequestTool sends what its node says, as SirenSpec's http adapter does.

@@ -29,6 +29,8 @@ type Info struct {
 	// journal reads and compares. Empty in code of older generators.
 	Hashes string
 
+	Partial bool // a run that fails gives an output, too: what it has reached
+
 	Journal *Journaling // how runs are recorded; nil: as whoever runs them says
 }
 

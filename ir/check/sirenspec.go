@@ -23,14 +23,23 @@ func (c *checker) sirenspec() *Program {
 		p.State.Fields = append(p.State.Fields, &schema.Field{Name: name, Type: c.bucket(name)})
 	}
 	p.Output = &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{
-		{Name: "status", Type: &schema.Type{Kind: schema.Enum, Values: []string{"success"}}},
+		{Name: "status", Type: &schema.Type{Kind: schema.Enum, Values: []string{"success", "failed"}}},
+		{Name: "error", Type: dynamicField, Omit: true, Description: "what a run that failed has ended with"},
 		{Name: "output", Type: p.State.Fields[1].Type},
 		{Name: "working", Type: p.State.Fields[0].Type},
 	}}
+	for _, budget := range c.wf.Dynamic.Budgets {
+		if budget.Declared {
+			p.Output.Fields = append(p.Output.Fields, &schema.Field{Name: "budget", Type: dynamicField, Description: "what was spent"})
+		}
+	}
 	p.Body = c.sirenspecBody(p)
 	c.checkTools()
 	return p
 }
+
+// dynamicField is a value that may be absent.
+var dynamicField = &schema.Type{Kind: schema.Any, Go: &schema.Go{Path: DynamicPath, Name: "Field"}}
 
 // bucket is a part of the context as a struct of fields that may be absent.
 func (c *checker) bucket(name string) *schema.Type {
@@ -108,20 +117,7 @@ func (c *checker) sirenspecArcs(b *Body) {
 		}
 		from.out, to.in, b.arcs = append(from.out, a), append(to.in, a), append(b.arcs, a)
 	}
-}
-
-// Always reports whether a step of a SirenSpec workflow runs whatever its conditions say: nothing leads to it, or something
-// that always runs does without a condition.
-func (s *Step) Always() bool {
-	if len(s.in) == 0 {
-		return true
-	}
-	for _, a := range s.in {
-		if a.decision == nil && a.from.Always() {
-			return true
-		}
-	}
-	return false
+	c.rescues(b)
 }
 
 // Leads are the steps that s leads to, each with its condition, in the order of the file.
@@ -153,7 +149,7 @@ func (c *checker) unwritten(r *ir.Reference, bucket, name, message string) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: message}
 	var names []string
 	for _, s := range c.wf.State {
-		if key, ok := strings.CutPrefix(s.Name.Name, bucket+"."); ok {
+		if key, ok := strings.CutPrefix(s.Name.Name, bucket+"."); ok && key != "_budget" {
 			names = append(names, key)
 		}
 	}

@@ -214,6 +214,11 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Request{}, request)
 	covers(t, ir.MixedEntry{}, func(e *ir.MixedEntry) string { return request(&ir.Request{Headers: []ir.MixedEntry{*e}}) })
 	covers(t, ir.Guard{}, func(g *ir.Guard) string { return context(&ir.ContextNode{Guards: []ir.Guard{*g}}) }, "Span")
+	covers(t, ir.AgentRetry{}, func(r *ir.AgentRetry) string { return context(&ir.ContextNode{Retry: r}) }, "Span")
+	covers(t, ir.AgentFailure{}, func(f *ir.AgentFailure) string { return context(&ir.ContextNode{Failure: f}) }, "Span")
+	covers(t, ir.Budget{}, func(b *ir.Budget) string {
+		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Budgets: []*ir.Budget{b}}) })
+	}, "Span")
 	covers(t, ir.RequestTool{}, func(b *ir.RequestTool) string { return withFiles(b)() })
 	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")

@@ -127,6 +127,9 @@ func dynamic(x *text, d *ir.Dynamic) {
 	if d.Seeds != nil {
 		x.line("seeds", value(d.Seeds))
 	}
+	for _, b := range d.Budgets {
+		budget(x, b)
+	}
 	for _, ph := range d.Phases {
 		words := []string{strconv.Itoa(int(ph.Kind)), ph.ID.Name, reference(ph.Over), predicate(ph.Until), strconv.Itoa(ph.Max)}
 		for _, n := range ph.Nodes {

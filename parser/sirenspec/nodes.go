@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -78,72 +77,6 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	p.nodes[id.Name] = out
 	p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
 	p.place("working", id)
-}
-
-// agentNode reads a node that asks a model.
-func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
-	m, ok := p.Mapping(n, agentNodeShape)
-	if !ok {
-		return
-	}
-	p.notCompiled(m, "retry", "the retry policy of agents")
-	p.onFailure(m)
-	id, ok := p.Text(m.Get("agent"), "`agent`")
-	p.writes(m, out)
-	if !ok {
-		return
-	}
-	a := p.agentNamed(id)
-	if a == nil || a.model == nil {
-		return // which was said
-	}
-	model := a.model
-	if limit := m.Get("max_tokens_per_call"); limit != nil {
-		v := p.Count(limit, "`max_tokens_per_call`", 1, 1<<31, 0)
-		own := *a.model
-		own.Name = ir.Ident{Name: a.model.Name.Name + "_" + out.ID.Name, Span: out.ID.Span}
-		own.Params.MaxTokens, own.Span = &v, out.Span
-		model = &own
-	}
-	p.asks(model)
-	d := out.Dynamic
-	d.Context.Guards = a.guards
-	d.System = p.template(a.system, "`system`", false)
-	out.Verb = &ir.LLM{Model: ir.Ident{Name: model.Name.Name, Span: id.Span}, Span: n.Span}
-}
-
-// asks adds a model to those of the workflow, with the secret that its provider takes.
-func (p *parser) asks(m *ir.Model) {
-	if !slices.Contains(p.wf.Models, m) {
-		p.wf.Models = append(p.wf.Models, m)
-	}
-	pr := m.Provider()
-	if pr == nil || pr.Key == "" || slices.ContainsFunc(p.wf.Secrets, func(s *ir.Secret) bool { return s.Name.Name == pr.Key }) {
-		return
-	}
-	p.wf.Secrets = append(p.wf.Secrets, &ir.Secret{Name: ir.Ident{Name: pr.Key, Span: m.Model.Span}})
-}
-
-func (p *parser) agentNames() []string {
-	var names []string
-	for name := range p.agents {
-		names = append(names, name)
-	}
-	return names
-}
-
-// onFailure of an agent: only the default, which ends the run, is compiled.
-func (p *parser) onFailure(m dialect.Mapping) {
-	n := m.Get("on_failure")
-	if n == nil {
-		return
-	}
-	if n.Kind == yamlnode.Mapping && len(n.Entries) == 1 {
-		if a := n.Get("action"); a != nil && a.Text.Value == "abort" {
-			return
-		}
-	}
-	p.notCompiled(m, "on_failure", "the failure policy of agents")
 }
 
 // writes reads the path that a node's text goes to.

@@ -66,15 +66,17 @@ func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialec
 
 type parser struct {
 	*dialect.Reader
-	opts   dialect.Options
-	wf     *ir.Workflow
-	agents map[string]*agent
-	guards []ir.Guard // of the workflow
-	nodes  map[string]*ir.Node
-	broken map[string]bool      // nodes that stand in the file and were refused
-	voices map[string]*ir.Model // that swarms ask, by provider:name
-	roots  roots
-	load   dialect.Loader // nil: other files are not read
+	opts    dialect.Options
+	wf      *ir.Workflow
+	agents  map[string]*agent
+	guards  []ir.Guard       // of the workflow
+	retry   *ir.AgentRetry   // of agents that say nothing
+	failure *ir.AgentFailure // likewise
+	nodes   map[string]*ir.Node
+	voices  map[string]*ir.Model // that swarms ask, by provider:name
+	broken  map[string]bool      // nodes that stand in the file and were refused
+	roots   roots
+	load    dialect.Loader // nil: other files are not read
 }
 
 type agent struct {
@@ -104,35 +106,25 @@ func stem(name string) string {
 func (p *parser) workflow(m dialect.Mapping) {
 	p.Text(m.Get("version"), "the version")
 	p.notCompiled(m, "memory", "the memory of workflows")
-	p.notCompiled(m, "budget", "the budget of workflows")
 	p.notCompiled(m, "env_file", "a file with variables")
-	if m.Get("env_file") == nil {
-		p.defaults(m.Get("defaults"))
-	}
+	p.defaults(m.Get("defaults"))
 	p.input(m.Get("input"))
 	p.seeds(m.Get("state"))
 	p.guards = []ir.Guard{{Name: "injection"}}
 	if g := m.Get("guardrails"); g != nil {
-		p.guards = p.guardrails(g)
+		p.guards = p.guardrails(g, true)
 	}
+	p.budget(m.Get("budget"))
 	p.agentSection(m.Get("agents"))
 	p.nodeSection(m)
 	p.edges(m.Get("edges"))
+	p.fallbacks()
 }
 
 // notCompiled refuses a key whose meaning would be lost.
 func (p *parser) notCompiled(m dialect.Mapping, key, what string) {
 	if m.Get(key) != nil {
 		p.Error(diag.NotSupported, m.Key(key), "", "%s is not compiled", what)
-	}
-}
-
-var defaultsShape = &dialect.Shape{What: "`defaults`", Open: true, Keys: []dialect.Key{{Name: "retry", Doc: "when agents are asked again"}, {Name: "on_failure", Doc: "what becomes of a failure"}}}
-
-func (p *parser) defaults(n *yamlnode.Node) {
-	if m, ok := p.Mapping(n, defaultsShape); ok {
-		p.notCompiled(m, "retry", "the retry policy of agents")
-		p.notCompiled(m, "on_failure", "the failure policy of agents")
 	}
 }
 
@@ -185,38 +177,6 @@ func (p *parser) place(bucket string, id ir.Ident) {
 	p.wf.State = append(p.wf.State, &ir.State{Name: ir.Ident{Name: name, Span: id.Span}, Type: schema.AnyType, Span: id.Span})
 }
 
-// guardrails reads a list of checks.
-func (p *parser) guardrails(n *yamlnode.Node) []ir.Guard {
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`guardrails` is a list")
-		return nil
-	}
-	var out []ir.Guard
-	for _, it := range n.Items {
-		name, config := it, (*yamlnode.Node)(nil)
-		if it.Kind == yamlnode.Mapping {
-			m, ok := p.Mapping(it, guardShape)
-			if !ok {
-				continue
-			}
-			name, config = m.Get("name"), m.Get("config")
-		}
-		word := p.Word(name, "a guardrail", "injection", "length", "schema", "pii", "cost_cap")
-		switch {
-		case word == "":
-		case word != "injection" && word != "length":
-			p.Error(diag.NotSupported, name.Span, "", "the guardrail %s is not compiled", word)
-		case config != nil && (config.Kind != yamlnode.Mapping || len(config.Entries) > 0):
-			p.Error(diag.NotSupported, dialect.Head(config), "", "the config of the guardrail %s is not compiled", word)
-		default:
-			out = append(out, ir.Guard{Name: word, Span: name.Span})
-		}
-	}
-	return out
-}
-
-var guardShape = &dialect.Shape{What: "a guardrail", Open: true, Keys: []dialect.Key{{Name: "name", Required: true, Doc: "injection, length, schema, pii or cost_cap"}, {Name: "config", Doc: "what it takes"}}}
-
 // agentSection reads the agents. Each model is one of the workflow's, so that agents with the same model share it.
 func (p *parser) agentSection(n *yamlnode.Node) {
 	if n == nil {
@@ -234,7 +194,7 @@ func (p *parser) agentSection(n *yamlnode.Node) {
 			continue
 		}
 		if g := m.Get("guardrails"); g != nil {
-			a.guards = p.guardrails(g)
+			a.guards = p.guardrails(g, false)
 		}
 		a.system = m.Get("system")
 		p.Text(a.system, "`system`")

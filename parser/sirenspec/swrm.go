@@ -139,7 +139,7 @@ func (p *parser) voiceName(v *ir.Swarm, id ir.Ident) ir.Ident {
 func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *ir.Node {
 	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Context: &ir.ContextNode{}}}
 	if g := m.Get("guardrails"); g != nil {
-		out.Dynamic.Context.Guards = p.guardrails(g)
+		out.Dynamic.Context.Guards = p.guardrails(g, false)
 	}
 	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`", false)
 	if out.Dynamic.Prompt == nil {

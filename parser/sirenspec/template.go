@@ -73,6 +73,7 @@ func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 		return p.variable(r, env)
 	default:
 		r.Path, r.Root = path, "working"
+		p.reads("working", path[0], t.Span)
 	}
 	return r
 }

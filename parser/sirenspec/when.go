@@ -1,7 +1,7 @@
 package sirenspec
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -10,8 +10,9 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// The language of `when` is a part of Python's: comparisons of paths and constants, joined by and, or and not, with
-// parentheses. Calls, arithmetic and chained comparisons are refused.
+// The language of `when` is that of Python's expressions over the values working and output: comparisons, and, or, not,
+// arithmetic, indexes, lists, conditions, methods of text, lists and dicts, and the functions that the engine gives.
+// What Python cannot read is a condition that never holds. Comprehensions and other constructs that bind names are refused.
 
 // maxCondition bounds the nesting of a condition.
 const maxCondition = 100
@@ -21,76 +22,55 @@ func (p *parser) when(n *yamlnode.Node) *ir.Predicate {
 	if n == nil {
 		return nil
 	}
-	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!bool" {
-		return &ir.Predicate{Op: "const", Lit: p.Scalar(n), Span: n.Span}
+	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) != "!!str" {
+		p.Error(diag.WrongShape, n.Span, "put it in quotes", "a condition is text, and this is a value of YAML")
+		return nil
 	}
 	if _, ok := p.Text(n, "a condition"); !ok {
 		return nil
 	}
 	c := &condition{p: p, text: n.Text}
 	c.lex()
-	out := c.or(0)
+	out := c.choice()
 	if t, more := c.peek(); !c.failed && more {
-		c.fail(t.lo, t.hi, "", "this does not belong here")
+		help := ""
+		if t.text == "=" && t.kind == "op" {
+			help = "write `==`"
+		}
+		c.fail(t.lo, t.hi, help, "this does not belong here")
 	}
-	if c.failed {
+	switch {
+	case c.refused:
 		return nil
+	case c.failed:
+		return c.constant("false", "!!bool", n.Span)
 	}
 	return out
 }
 
-type token struct {
-	kind, text string // path number string word op
-	lo, hi     int
-}
-
 type condition struct {
-	p      *parser
-	text   source.Text
-	tokens []token
-	at     int
-	failed bool
+	p       *parser
+	text    source.Text
+	tokens  []token
+	at      int
+	depth   int
+	failed  bool
+	refused bool // what cannot be compiled
 }
 
+// fail warns about what Python cannot read: the engine takes the condition for false.
 func (c *condition) fail(lo, hi int, help, format string, args ...any) {
 	if !c.failed {
 		c.failed = true
-		c.p.Error(diag.ExprSyntax, c.text.At(lo, max(lo, hi)), help, format, args...)
+		c.p.Warn(diag.ExprSyntax, c.text.At(lo, max(lo, hi)), help, format+": the condition never holds", args...)
 	}
 }
 
-var lexeme = regexp.MustCompile(`^(?:([A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)|(-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)|('(?:[^'\\\n]|\\['"\\nt])*'|"(?:[^"\\\n]|\\['"\\nt])*")|(==|!=|<=|>=|<|>|\(|\)))`)
-
-func (c *condition) lex() {
-	s := c.text.Value
-	for i := 0; i < len(s); {
-		if strings.IndexByte(" \t\r\n", s[i]) >= 0 {
-			i++
-			continue
-		}
-		m := lexeme.FindStringSubmatchIndex(s[i:])
-		if m == nil {
-			help := ""
-			if s[i] == '=' {
-				help = "write `==`"
-			} else if strings.IndexByte("&|!", s[i]) >= 0 {
-				help = "write `and`, `or`, `not` or `!=`"
-			}
-			c.fail(i, i+1, help, "`%s` is not compiled in a condition", s[i:i+1])
-			return
-		}
-		kinds := []string{"word", "number", "string", "op"}
-		for k, kind := range kinds {
-			if m[2+2*k] < 0 {
-				continue
-			}
-			text := s[i : i+m[1]]
-			if kind == "word" && strings.Contains(text, ".") {
-				kind = "path"
-			}
-			c.tokens = append(c.tokens, token{kind, text, i, i + m[1]})
-		}
-		i += m[1]
+// refuse reports what Python reads and this compiler does not.
+func (c *condition) refuse(lo, hi int, format string, args ...any) {
+	if !c.failed {
+		c.failed, c.refused = true, true
+		c.p.Error(diag.NotSupported, c.text.At(lo, max(lo, hi)), "compute it in a tool node", format, args...)
 	}
 }
 
@@ -101,80 +81,144 @@ func (c *condition) peek() (token, bool) {
 	return token{}, false
 }
 
-// takes goes on when the next token is this one.
+// takes goes on when the next token is this name or operator.
 func (c *condition) takes(text string) bool {
-	if t, ok := c.peek(); ok && t.text == text && t.kind != "string" {
+	if t, ok := c.peek(); ok && t.text == text && (t.kind == "name" || t.kind == "op") {
 		c.at++
 		return true
 	}
 	return false
 }
 
-func (c *condition) or(depth int) *ir.Predicate {
-	return c.joined("or", "||", depth, func(d int) *ir.Predicate { return c.joined("and", "&&", d, c.not) })
+// wants is takes for what has to come.
+func (c *condition) wants(text string, open token) bool {
+	if c.takes(text) {
+		return true
+	}
+	c.fail(open.lo, open.hi, "", "`%s` is not closed by `%s`", open.text, text)
+	return false
 }
 
-func (c *condition) joined(word, op string, depth int, part func(int) *ir.Predicate) *ir.Predicate {
-	left := part(depth)
+func (c *condition) constant(value, tag string, at source.Span) *ir.Predicate {
+	return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
+}
+
+func predicate(op string, kids ...*ir.Predicate) *ir.Predicate {
+	out := &ir.Predicate{Op: op, Kids: kids}
+	for _, k := range kids {
+		if k == nil {
+			return nil
+		}
+	}
+	out.Span = source.Span{File: kids[0].Span.File, Lo: kids[0].Span.Lo, Hi: kids[len(kids)-1].Span.Hi}
+	return out
+}
+
+// choice is `a if b else c`.
+func (c *condition) choice() *ir.Predicate {
+	if c.depth++; c.depth > maxCondition {
+		t, _ := c.peek()
+		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+		return nil
+	}
+	defer func() { c.depth-- }()
+	yes := c.or()
+	t, _ := c.peek()
+	if c.failed || !c.takes("if") {
+		return yes
+	}
+	holds := c.or()
+	if !c.failed && !c.takes("else") {
+		c.fail(t.lo, t.hi, "", "`if` has no `else`")
+	}
+	no := c.choice()
+	if c.failed {
+		return nil
+	}
+	out := predicate("if", yes, holds, no)
+	return out
+}
+
+func (c *condition) or() *ir.Predicate {
+	return c.joined("or", "||", func() *ir.Predicate { return c.joined("and", "&&", c.not) })
+}
+
+func (c *condition) joined(word, op string, part func() *ir.Predicate) *ir.Predicate {
+	left := part()
 	for !c.failed && c.takes(word) {
-		right := part(depth)
+		right := part()
 		if c.failed {
 			return nil
 		}
-		left = c.pair(op, left, right)
+		left = predicate(op, left, right)
 	}
 	return left
 }
 
-func (c *condition) pair(op string, a, b *ir.Predicate) *ir.Predicate {
-	return &ir.Predicate{Op: op, Kids: []*ir.Predicate{a, b}, Span: source.Span{File: a.Span.File, Lo: a.Span.Lo, Hi: b.Span.Hi}}
-}
-
-func (c *condition) not(depth int) *ir.Predicate {
+func (c *condition) not() *ir.Predicate {
 	t, _ := c.peek()
-	if depth > maxCondition {
-		c.fail(t.lo, t.hi, "", "the condition is nested more than %d deep", maxCondition)
-		return nil
-	}
 	if !c.takes("not") {
-		return c.comparison(depth)
+		return c.comparison()
 	}
-	inner := c.not(depth + 1)
+	if c.depth++; c.depth > maxCondition {
+		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+		return nil
+	}
+	defer func() { c.depth-- }()
+	inner := c.not()
 	if c.failed {
 		return nil
 	}
-	return &ir.Predicate{Op: "not", Kids: []*ir.Predicate{inner}, Span: source.Span{File: inner.Span.File, Lo: c.text.At(t.lo, t.hi).Lo, Hi: inner.Span.Hi}}
+	out := predicate("not", inner)
+	out.Span.Lo = c.text.At(t.lo, t.hi).Lo
+	return out
 }
 
-func (c *condition) comparison(depth int) *ir.Predicate {
-	left := c.operand(depth)
-	op := c.operator()
-	if c.failed || op == "" {
-		return left
-	}
-	right := c.operand(depth)
-	t, _ := c.peek()
-	if again := c.operator(); !c.failed && again != "" {
-		c.fail(t.lo, t.hi, "join comparisons with `and`", "a comparison that goes on is not compiled")
+// comparison is a chain: a < b < c is a < b and b < c.
+func (c *condition) comparison() *ir.Predicate {
+	left := c.sum()
+	var out *ir.Predicate
+	for !c.failed {
+		op := c.operator()
+		if op == "" {
+			break
+		}
+		right := c.sum()
+		if c.failed {
+			return nil
+		}
+		next := predicate(op, left, right)
+		if out != nil {
+			next = predicate("&&", out, next)
+		}
+		out, left = next, right
 	}
 	if c.failed {
 		return nil
 	}
-	return c.pair(op, left, right)
+	if out != nil {
+		return out
+	}
+	return left
 }
+
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
 func (c *condition) operator() string {
 	t, ok := c.peek()
 	switch {
 	case !ok:
-		return ""
-	case t.kind == "op" && t.text != "(" && t.text != ")":
+	case t.kind == "op" && slices.Contains(comparisons, t.text):
 		c.at++
 		return t.text
-	case t.kind == "word" && t.text == "in":
-		c.at++
+	case c.takes("in"):
 		return "in"
-	case t.kind == "word" && t.text == "not":
+	case c.takes("is"):
+		if c.takes("not") {
+			return "is not"
+		}
+		return "is"
+	case t.kind == "name" && t.text == "not":
 		c.at++
 		if !c.takes("in") {
 			c.fail(t.lo, t.hi, "", "`not` stands before a comparison, or is `not in`")
@@ -184,75 +228,56 @@ func (c *condition) operator() string {
 	return ""
 }
 
-var constants = map[string]string{"true": "true", "True": "true", "false": "false", "False": "false", "null": "", "None": ""}
-
-// operand is a path, a constant, or a condition in parentheses.
-func (c *condition) operand(depth int) *ir.Predicate {
-	t, ok := c.peek()
-	if !ok {
-		end := len(c.text.Value)
-		c.fail(end, end, "", "the condition ends where a value is missing")
-		return nil
-	}
-	c.at++
-	at := c.text.At(t.lo, t.hi)
-	constant := func(value, tag string) *ir.Predicate {
-		return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
-	}
-	word, isConstant := constants[t.text]
-	switch {
-	case t.kind == "path":
-		return c.path(t)
-	case t.kind == "number":
-		number, whole, ok := yamlnode.Number(t.text)
-		if !ok {
-			break
-		}
-		return constant(number, map[bool]string{true: "!!int", false: "!!float"}[whole])
-	case t.kind == "string":
-		return constant(unescape(t.text[1:len(t.text)-1]), "!!str")
-	case t.kind == "word" && isConstant && word != "":
-		return constant(word, "!!bool")
-	case t.kind == "word" && isConstant:
-		return constant("", "!!null")
-	case t.text == "(":
-		inner := c.or(depth + 1)
-		if !c.failed && !c.takes(")") {
-			c.fail(t.lo, t.hi, "", "the parenthesis is not closed")
-		}
-		return inner
-	}
-	help := "put text in quotes; a value of the context is `working." + t.text + "` or `output." + t.text + "`"
-	if t.kind != "word" {
-		help = ""
-	}
-	c.fail(t.lo, t.hi, help, "`%s` is no value of a condition", t.text)
-	return nil
+func (c *condition) sum() *ir.Predicate {
+	return c.arithmetic([]string{"+", "-"}, func() *ir.Predicate { return c.arithmetic([]string{"*", "/", "//", "%"}, c.signed) })
 }
 
-var escapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\n`, "\n", `\t`, "\t")
+func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Predicate {
+	left := part()
+	for !c.failed {
+		t, ok := c.peek()
+		if ok && t.kind == "op" && slices.Contains([]string{"|", "&", "^", "<<", ">>", ":="}, t.text) {
+			c.refuse(t.lo, t.hi, "the operator `%s` is not compiled in a condition", t.text)
+		}
+		if !ok || t.kind != "op" || !slices.Contains(ops, t.text) || c.failed {
+			break
+		}
+		c.at++
+		right := part()
+		if c.failed {
+			return nil
+		}
+		left = predicate(t.text, left, right)
+	}
+	return left
+}
 
-func unescape(s string) string { return escapes.Replace(s) }
-
-// path is a place in the context.
-func (c *condition) path(t token) *ir.Predicate {
-	path := strings.Split(t.text, ".")
-	for i := range path {
-		path[i] = strings.TrimSpace(path[i])
+// signed is a value with a sign, or a power.
+func (c *condition) signed() *ir.Predicate {
+	t, ok := c.peek()
+	if ok && t.kind == "op" && (t.text == "-" || t.text == "+") {
+		if c.depth++; c.depth > maxCondition {
+			c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+			return nil
+		}
+		defer func() { c.depth-- }()
+		c.at++
+		inner := c.signed()
+		if c.failed {
+			return nil
+		}
+		out := predicate(map[string]string{"-": "minus", "+": "plus"}[t.text], inner)
+		out.Span.Lo = c.text.At(t.lo, t.hi).Lo
+		if inner.Op == "const" && (inner.Lit.Tag == "!!int" || inner.Lit.Tag == "!!float") && t.text == "-" && !strings.HasPrefix(inner.Lit.Text.Value, "-") {
+			return c.constant("-"+inner.Lit.Text.Value, inner.Lit.Tag, out.Span)
+		}
+		return out
 	}
-	switch {
-	case path[0] == "working" || path[0] == "output":
-	case strings.HasPrefix(path[0], "_budget"):
-		c.fail(t.lo, t.hi, "write `working._budget`", "the engine does not know `%s`, so that the condition never holds", t.text)
-		return nil
-	default:
-		c.fail(t.lo, t.hi, "write `working."+t.text+"`", "the engine does not know `%s`, so that the condition never holds: values are below `working` and `output`", t.text)
-		return nil
+	base := c.primary()
+	if !c.failed && c.takes("**") {
+		if power := c.signed(); !c.failed {
+			return predicate("**", base, power)
+		}
 	}
-	if next, ok := c.peek(); ok && next.text == "(" && next.kind == "op" {
-		c.fail(t.lo, next.hi, "compute it in a tool node", "calls are not compiled in a condition")
-		return nil
-	}
-	at := c.text.At(t.lo, t.hi)
-	return &ir.Predicate{Op: "ref", Ref: &ir.Reference{Text: source.Text{Value: t.text, Span: at}, Root: path[0], Path: path[1:]}, Span: at}
+	return base
 }

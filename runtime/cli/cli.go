@@ -55,7 +55,8 @@ func Main[W interface {
 type workflow struct {
 	info *runtime.Info
 	// run decodes the input, runs the workflow and encodes its output. stage
-	// says how far it came.
+	// says how far it came. After an error of the run the output is what it
+	// has reached, of workflows that say so.
 	run func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, at stage, err error)
 }
 
@@ -82,11 +83,11 @@ func bind[W interface {
 			return nil, starting, err
 		}
 		out, err := w.Run(ctx, in)
+		b, wrong := encode(out)
 		if err != nil {
-			return nil, running, err
+			return b, running, err
 		}
-		b, err := encode(out)
-		return b, writing, err
+		return b, writing, wrong
 	}
 }
 

@@ -179,6 +179,9 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 		x.s.after(x.engine, j, x.f.quiet)
 		return exitWaits
 	}
+	if err != nil && at == running && x.w.info.Partial && len(out) > 0 {
+		_ = x.s.print(string(out)) // the error decides the exit code
+	}
 	code := x.s.finish(out, at, err, by)
 	if j != nil {
 		x.s.after(x.engine, j, x.f.quiet)

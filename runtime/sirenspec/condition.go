@@ -1,48 +1,139 @@
 package sirenspec
 
 import (
+	"math"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 )
 
-// A Condition is one evaluation of a `when`. A place that is not there, or an order between values that have none, makes
-// the whole of it false, as the exception does that Python raises.
-type Condition struct{ failed bool }
+// A Condition is one evaluation of a `when`, which the engine hands to Python. What raises an exception there makes the
+// whole of it false, or with Holds, when it is one that the engine does not catch, an error.
+type Condition struct {
+	failed  bool
+	escapes string // the exception that the engine does not catch
+}
 
-// When evaluates a condition.
+// When evaluates a condition. Every exception makes it false, as the pages say.
 func When(holds func(c *Condition) bool) bool {
 	var c Condition
 	return holds(&c) && !c.failed
 }
 
+// Holds evaluates a condition as the engine does: exceptions that it does not catch end the run.
+func Holds(r *runtime.Run, n *runtime.Node, holds func(c *Condition) bool) (bool, error) {
+	var c Condition
+	ok := holds(&c)
+	if c.escapes != "" {
+		return false, r.Fail(n, runtime.Errorf(runtime.ValidationError, "%s", c.escapes))
+	}
+	return ok && !c.failed, nil
+}
+
+// An Operand is a value of a condition.
+type Operand struct {
+	v      runtime.Value
+	dotted bool // a map of the context: its keys are read with points, and nothing else is done with it
+}
+
+// Str is text.
+func Str(s string) Operand { return Operand{v: runtime.StringValue(s)} }
+
+// Int is a whole number.
+func Int(n int64) Operand { return Operand{v: runtime.IntValue(n)} }
+
+// Float is a number with a fraction.
+func Float(f float64) Operand { return Operand{v: runtime.FloatValue(f)} }
+
+// Bool is True or False.
+func Bool(b bool) Operand { return Operand{v: runtime.BoolValue(b)} }
+
+// None is None.
+func None() Operand { return Operand{} }
+
+// Values is a list.
+func Values(items ...Operand) Operand {
+	list := make([]runtime.Value, len(items))
+	for i, x := range items {
+		list[i] = x.v
+	}
+	return Operand{v: runtime.ListValue(list...)}
+}
+
+// fail is an exception that the engine catches.
+func (c *Condition) fail() Operand {
+	c.failed = true
+	return Operand{}
+}
+
+// raise is an exception that it does not catch. Only the first of all exceptions counts.
+func (c *Condition) raise(exception string) Operand {
+	if !c.failed {
+		c.failed, c.escapes = true, exception
+	}
+	return Operand{}
+}
+
+// Unknown is a name that the engine does not know.
+func (c *Condition) Unknown() Operand { return c.fail() }
+
 // At is the value below keys of a field.
-func (c *Condition) At(f dynamic.Field, path ...string) dynamic.Field {
+func (c *Condition) At(f dynamic.Field, path ...string) Operand {
 	f = f.At(path...)
-	c.failed = c.failed || !f.Present()
-	return f
+	if !f.Present() {
+		return c.fail()
+	}
+	return Operand{f.Value(), f.Value().Kind() == runtime.MapKind}
 }
 
 // True is whether Python takes a value for true.
-func (c *Condition) True(f dynamic.Field) bool {
-	v := f.Value()
-	switch v.Kind() {
+func (c *Condition) True(x Operand) bool { return truth(x) }
+
+func truth(x Operand) bool {
+	switch x.v.Kind() {
 	case runtime.BoolKind:
-		return v.Bool()
+		return x.v.Bool()
 	case runtime.IntKind, runtime.FloatKind:
-		return v.Float() != 0
+		return x.v.Float() != 0
 	case runtime.StringKind:
-		return v.String() != ""
+		return x.v.String() != ""
 	}
-	return v.Len() > 0
+	return x.dotted || x.v.Len() > 0
+}
+
+// And is `x and y` as a value.
+func (c *Condition) And(x Operand, y func() Operand) Operand {
+	if c.failed || !truth(x) {
+		return x
+	}
+	return y()
+}
+
+// Or is `x or y` as a value.
+func (c *Condition) Or(x Operand, y func() Operand) Operand {
+	if c.failed || truth(x) {
+		return x
+	}
+	return y()
+}
+
+// If is `yes if holds else no`.
+func (c *Condition) If(holds bool, yes, no func() Operand) Operand {
+	if holds {
+		return yes()
+	}
+	return no()
 }
 
 // Equal is ==.
-func (c *Condition) Equal(a, b dynamic.Field) bool { return equal(a.Value(), b.Value(), 0) }
+func (c *Condition) Equal(x, y Operand) bool { return equal(x.v, y.v, 0) }
 
 // NotEqual is !=.
-func (c *Condition) NotEqual(a, b dynamic.Field) bool { return !c.Equal(a, b) }
+func (c *Condition) NotEqual(x, y Operand) bool { return !c.Equal(x, y) }
+
+// Is is `is`: for constants and numbers what == says, without taking True for 1.
+func (c *Condition) Is(x, y Operand) bool { return x.v.Kind() == y.v.Kind() && equal(x.v, y.v, 0) }
 
 // equal is ==: numbers by their value, where True is 1 and False is 0, lists and maps by what is in them.
 func equal(a, b runtime.Value, depth int) bool {
@@ -86,60 +177,82 @@ func number(v runtime.Value) (float64, bool) {
 }
 
 // Less is <.
-func (c *Condition) Less(a, b dynamic.Field) bool {
-	return c.ordered(a, b, func(n int) bool { return n < 0 })
+func (c *Condition) Less(x, y Operand) bool {
+	return c.ordered(x, y, func(n int) bool { return n < 0 })
 }
 
 // LessOrEqual is <=.
-func (c *Condition) LessOrEqual(a, b dynamic.Field) bool {
-	return c.ordered(a, b, func(n int) bool { return n <= 0 })
+func (c *Condition) LessOrEqual(x, y Operand) bool {
+	return c.ordered(x, y, func(n int) bool { return n <= 0 })
 }
 
 // Greater is >.
-func (c *Condition) Greater(a, b dynamic.Field) bool {
-	return c.ordered(a, b, func(n int) bool { return n > 0 })
+func (c *Condition) Greater(x, y Operand) bool {
+	return c.ordered(x, y, func(n int) bool { return n > 0 })
 }
 
 // GreaterOrEqual is >=.
-func (c *Condition) GreaterOrEqual(a, b dynamic.Field) bool {
-	return c.ordered(a, b, func(n int) bool { return n >= 0 })
+func (c *Condition) GreaterOrEqual(x, y Operand) bool {
+	return c.ordered(x, y, func(n int) bool { return n >= 0 })
 }
 
-// ordered compares numbers and strings; Python raises TypeError for all else.
-func (c *Condition) ordered(a, b dynamic.Field, holds func(int) bool) bool {
-	x, numberA := number(a.Value())
-	y, numberB := number(b.Value())
+func (c *Condition) ordered(x, y Operand, holds func(int) bool) bool {
+	n, ok := compare(x.v, y.v, 0)
+	if !ok {
+		c.fail()
+		return false
+	}
+	return n != unordered && holds(n)
+}
+
+const unordered = math.MinInt // a NaN is in no order
+
+// compare orders numbers, strings and lists of them; Python raises TypeError for all else.
+func compare(a, b runtime.Value, depth int) (int, bool) {
+	x, numberA := number(a)
+	y, numberB := number(b)
 	switch {
 	case numberA && numberB && x < y:
-		return holds(-1)
+		return -1, true
 	case numberA && numberB && x > y:
-		return holds(1)
+		return 1, true
+	case numberA && numberB && x == y:
+		return 0, true
 	case numberA && numberB:
-		return x == y && holds(0) // NaN is in no order
-	case a.Value().Kind() == runtime.StringKind && b.Value().Kind() == runtime.StringKind:
-		return holds(strings.Compare(a.Value().String(), b.Value().String()))
+		return unordered, true
+	case a.Kind() == runtime.StringKind && b.Kind() == runtime.StringKind:
+		return strings.Compare(a.String(), b.String()), true // bytes of UTF-8 are in the order of characters
+	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind && depth < maxDepth:
+		for i := range min(a.Len(), b.Len()) {
+			if !equal(a.Index(i), b.Index(i), 0) {
+				return compare(a.Index(i), b.Index(i), depth+1)
+			}
+		}
+		return compare(runtime.IntValue(int64(a.Len())), runtime.IntValue(int64(b.Len())), depth+1)
 	}
-	c.failed = true
-	return false
+	return 0, false
 }
 
-// In is `a in b`: an item of a list, a key of a map, a part of a string.
-func (c *Condition) In(a, b dynamic.Field) bool {
-	x, y := a.Value(), b.Value()
+// In is `x in y`: an item of a list, a key of a map, a part of a string.
+func (c *Condition) In(x, y Operand) bool {
 	switch {
-	case y.Kind() == runtime.ListKind:
-		for i := range y.Len() {
-			if equal(x, y.Index(i), 0) {
+	case y.dotted:
+	case y.v.Kind() == runtime.ListKind:
+		for i := range y.v.Len() {
+			if equal(x.v, y.v.Index(i), 0) {
 				return true
 			}
 		}
 		return false
-	case y.Kind() == runtime.MapKind:
-		_, ok := y.Get(x.String())
-		return ok && x.Kind() == runtime.StringKind
-	case y.Kind() == runtime.StringKind && x.Kind() == runtime.StringKind:
-		return strings.Contains(y.String(), x.String())
+	case y.v.Kind() == runtime.MapKind && x.v.Kind() != runtime.MapKind && x.v.Kind() != runtime.ListKind:
+		_, ok := y.v.Get(x.v.String())
+		return ok && x.v.Kind() == runtime.StringKind
+	case y.v.Kind() == runtime.StringKind && x.v.Kind() == runtime.StringKind:
+		return strings.Contains(y.v.String(), x.v.String())
 	}
-	c.failed = true
+	c.fail()
 	return false
 }
+
+// Bucket is the whole of working or of output, which has keys behind points and is nothing else.
+func Bucket() Operand { return Operand{v: runtime.MapValue(), dotted: true} }

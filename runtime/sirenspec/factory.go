@@ -13,12 +13,15 @@ import (
 type Instance struct {
 	Item, Index, Total dynamic.Field
 	Inputs             dynamic.Field // a map of texts
+
+	flow *Flow
 }
 
 // Making is what a factory does.
 type Making struct {
 	Items  Items
 	Keep   bool                                                // an instance that fails says nothing; else the factory fails with it
+	Flow   *Flow                                               // that counts what is spent; nil: nothing does
 	Inputs func(each Instance) []Arg                           // nil: none
 	Make   func(r *runtime.Run, each Instance) (string, error) // what an instance says
 }
@@ -47,7 +50,7 @@ func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m Making) (dyn
 func (m *Making) run(r *runtime.Run, n *runtime.Node, items []runtime.Value) ([]string, error) {
 	total := dynamic.Whole(int64(len(items)))
 	each := func(r *runtime.Run, it runtime.Indexed[runtime.Value]) (string, error) {
-		one := Instance{Item: dynamic.Of(it.Value), Index: dynamic.Whole(it.Index), Total: total}
+		one := Instance{Item: dynamic.Of(it.Value), Index: dynamic.Whole(it.Index), Total: total, flow: m.Flow}
 		if m.Inputs != nil {
 			in, err := resolveArgs(m.Inputs(one))
 			if err != nil {
@@ -92,7 +95,7 @@ func (i Instance) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (
 	for k, key := range in.Keys() {
 		message = append(message, key+": "+Text(in.Index(k)))
 	}
-	return guarded(r, n, m, llm.Prompt{System: system, Text: strings.Join(message, "\n")}, p.Guards)
+	return i.flow.question(r, n, m, llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: strings.Join(message, "\n")}}}, p.Guards)
 }
 
 // Swarm asks the agents of a swarm. What they say is what the synthesis says, or their answers, line by line.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
-	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
 // A Flow is one run: it knows what the next agent is told. It is used by one branch at a time.
@@ -18,6 +17,7 @@ type Flow struct {
 	message dynamic.Field
 	last    *dynamic.Field // where the last node wrote; nil: none has
 	path    []string
+	spent   spent
 }
 
 // New makes a Flow for a workflow that is asked message.
@@ -34,7 +34,10 @@ func (f *Flow) told() string {
 	if f.last == nil {
 		return f.message.Value().String()
 	}
-	return Text(f.last.At(f.path...).Value())
+	if v := f.last.At(f.path...); v.Present() {
+		return Text(v.Value())
+	}
+	return f.message.Value().String() // a later node wrote over it
 }
 
 // Set puts a value below keys of a field. What is on the way and no map becomes one.
@@ -92,19 +95,4 @@ func explained(err error, explain func(*runtime.ToolError)) error {
 	own := *te
 	explain(&own)
 	return &runtime.NodeError{Node: ne.Node, Key: ne.Key, Err: &own}
-}
-
-// A Prompt is what an agent is told besides the message.
-type Prompt struct {
-	System Template
-	Guards []Guard
-}
-
-// Ask asks an agent. Guardrails look at the message and then at the answer, in their order.
-func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (string, error) {
-	system, err := p.System.text()
-	if err != nil {
-		return "", r.Fail(n, err)
-	}
-	return guarded(r, n, m, llm.Prompt{System: system, Text: f.told()}, p.Guards)
 }

@@ -16,29 +16,30 @@ type Voice struct {
 }
 
 // ask asks the model.
-func (v *Voice) ask(r *runtime.Run) (string, error) {
+func (v *Voice) ask(r *runtime.Run, f *Flow) (string, error) {
 	text, err := v.Prompt.text()
 	if err != nil {
 		return "", r.Fail(v.Node, err)
 	}
-	return guarded(r, v.Node, v.Model, llm.Prompt{Text: text}, v.Guards)
+	return f.question(r, v.Node, v.Model, llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: text}}}, v.Guards)
 }
 
-// guarded asks a model. Guardrails look at the text and then at the answer, in their order.
-func guarded(r *runtime.Run, n *runtime.Node, m *llm.Model, p llm.Prompt, guards []Guard) (answer string, err error) {
-	for _, g := range guards {
-		if p.Text, err = g(p.Text, false); err != nil {
-			return "", r.Fail(n, err)
-		}
+// question asks a model. Guardrails look at the message and then at the answer. What it takes is counted in f, which may
+// be nil, without its cost, as in the engine.
+func (f *Flow) question(r *runtime.Run, n *runtime.Node, m *llm.Model, c llm.Conversation, guards []Guard) (string, error) {
+	var err error
+	if c.Messages[0].Text, err = guarded(guards, c.Messages[0].Text, false); err != nil {
+		return "", r.Fail(n, denied(err))
 	}
-	if answer, err = llm.Ask[string](r, n, m, p, llm.Format{}); err != nil {
+	reply, err := m.Complete(r, n, &c)
+	if err != nil {
 		return "", err
 	}
-	for _, g := range guards {
-		if answer, err = g(answer, true); err != nil {
-			return "", r.Fail(n, err)
-		}
+	answer, err := guarded(guards, reply.Message.Text, true)
+	if err != nil {
+		return "", r.Fail(n, denied(err))
 	}
+	f.count(reply)
 	return answer, nil
 }
 
@@ -47,6 +48,7 @@ type Voices struct {
 	Agents []Voice
 	Side   int          // agents at a time; 0: all
 	Keep   bool         // an agent that fails says nothing; else the swarm fails with it
+	Flow   *Flow        // that counts what is spent; nil: nothing does
 	Last   func() Voice // the synthesis, made when the agents have answered; nil: none
 }
 
@@ -64,7 +66,7 @@ func Swarm(r *runtime.Run, n *runtime.Node, own *dynamic.Field, v Voices) (dynam
 		var branches []func(*runtime.Run) error
 		for i := from; i < min(from+side, len(said)); i++ {
 			branches = append(branches, func(r *runtime.Run) (err error) {
-				said[i], err = v.Agents[i].ask(r)
+				said[i], err = v.Agents[i].ask(r, v.Flow)
 				if err != nil && v.Keep {
 					return runtime.Skipped(err)
 				}
@@ -85,7 +87,7 @@ func Swarm(r *runtime.Run, n *runtime.Node, own *dynamic.Field, v Voices) (dynam
 	out := dynamic.List(all...)
 	if v.Last != nil {
 		last := v.Last()
-		text, err := last.ask(inside)
+		text, err := last.ask(inside, v.Flow)
 		if err != nil {
 			return dynamic.Field{}, err
 		}

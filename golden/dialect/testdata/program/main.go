@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/nautilus"
@@ -92,19 +93,23 @@ func outcome(f flow, input []byte, o ...runtime.Option) string {
 		ctx = nautilus.WithBroker(ctx, broker(response))
 	}
 	out, err := f(ctx, input, append(o, runtime.WithStandIn(model), runtime.WithSecrets(secret))...)
-	if err != nil {
-		return strings.ReplaceAll("error: "+err.Error()+"\n", base, "http://server")
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		fail(err.Error())
+	if wrong := enc.Encode(out); wrong != nil {
+		fail(wrong.Error())
 	}
-	return b.String()
+	switch {
+	case err == nil:
+		return b.String()
+	case !bytes.HasPrefix(b.Bytes(), []byte(`{"status":"failed",`)): // the dialect's runs give nothing when they fail
+		b.Reset()
+	}
+	return strings.ReplaceAll(b.String()+"error: "+err.Error()+"\n", base, "http://server")
 }
 
-// model answers in place of all models: with what it was told, or with what the prompt has after "answer: ".
+// model answers in place of all models: with what it was told, or with what the prompt has after "answer: ". After
+// "first fails: 2 times 503" the first two calls of the node first fail.
 func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	reply, ok := out.(*llm.Reply)
 	if !ok {
@@ -124,13 +129,30 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 		}
 	}
 	text := asked.Messages[0].Text
+	var times, status int
+	if _, fails, ok := strings.Cut(text, op.Head().Node.ID+" fails: "); ok {
+		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && int(op.Head().Visit) <= times {
+			return failed(status)
+		}
+	}
 	if _, answer, ok := strings.Cut(text, "answer: "); ok {
 		text = strings.TrimSpace(answer)
 	} else {
 		text = asked.System + "|" + text
 	}
-	*reply = llm.Reply{Model: "test", Stop: llm.End, Message: llm.Message{Role: llm.Assistant, Text: text}}
+	cost := runtime.USD(1e6)
+	*reply = llm.Reply{Model: "test", Stop: llm.End, Usage: llm.Usage{Input: 10, Output: 5}, CostUSD: &cost, Message: llm.Message{Role: llm.Assistant, Text: text}}
 	return nil
+}
+
+// failed is the error of a provider that answers with a status, or with 0 of one that cannot be reached.
+func failed(status int) error {
+	if status == 0 {
+		return runtime.Errorf(runtime.NetworkError, "no connection to the model")
+	}
+	e := runtime.Errorf(httptool.StatusCode(status), "the model answered %d", status)
+	e.Details = runtime.MapValue(runtime.Entry{Key: "status", Value: runtime.IntValue(int64(status))})
+	return e
 }
 
 // A broker gives the response that a case has in broker.json, with what it was asked.

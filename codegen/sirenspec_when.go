@@ -1,0 +1,151 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// edge makes a node active when the condition of an edge to it holds.
+func (b *contextBody) edge(s, to *check.Step, flag *jen.Statement, when *ir.Predicate) {
+	alone := len(to.Node.Dynamic.Routes) == 1 && !to.Rescues()
+	if !b.p.WF.Dynamic.Upstream || !escapes(when) {
+		holds := b.when(when)
+		if alone {
+			b.add(jen.Add(flag).Op("=").Add(holds))
+			return
+		}
+		b.add(jen.Add(flag).Op("=").Add(flag).Op("||").Add(holds))
+		return
+	}
+	b.add(jen.If(jen.List(jen.Id("ok"), jen.Err()).Op(":=").Qual(sirenPath, "Holds").Call(jen.Id("run"), b.node(s), b.condition(when)), jen.Err().Op("!=").Nil()).
+		Block(jen.Return(append(b.fail, jen.Err())...)).Else().If(jen.Id("ok")).Block(jen.Add(flag).Op("=").True()))
+}
+
+// escapes reports whether a condition can raise an exception that the engine does not catch.
+func escapes(c *ir.Predicate) bool {
+	switch c.Op {
+	case "item", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method split":
+		return true
+	}
+	for _, k := range c.Kids {
+		if escapes(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// when is a condition as a Go expression.
+func (b *contextBody) when(c *ir.Predicate) jen.Code {
+	if c.Op == "const" && c.Lit.Tag == "!!bool" {
+		return jen.Lit(c.Lit.Text.Value == "true")
+	}
+	return jen.Qual(sirenPath, "When").Call(b.condition(c))
+}
+
+func (b *contextBody) condition(c *ir.Predicate) jen.Code {
+	return jen.Func().Params(jen.Id("c").Op("*").Qual(sirenPath, "Condition")).Bool().Block(jen.Return(b.holds(c, 0)))
+}
+
+var pythonComparisons = map[string]string{"==": "Equal", "!=": "NotEqual", "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual",
+	"in": "In", "not in": "In", "is": "Is", "is not": "Is"}
+
+// holds is a part of a condition that is asked whether it holds. above is how tightly the operator around it binds: 0 for
+// none, 1 for ||, 2 for &&, 3 for !.
+func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
+	switch c.Op {
+	case "&&", "||":
+		own := map[string]int{"||": 1, "&&": 2}[c.Op]
+		out := jen.Add(b.holds(c.Kids[0], own)).Op(operator(c.Op)).Add(b.holds(c.Kids[1], own))
+		if above > own {
+			return jen.Parens(out)
+		}
+		return out
+	case "not":
+		return jen.Op("!").Add(b.holds(c.Kids[0], 3))
+	case "call bool":
+		return b.holds(c.Kids[0], above)
+	case "const":
+		if c.Lit.Tag == "!!bool" {
+			return jen.Lit(c.Lit.Text.Value == "true")
+		}
+	}
+	name, compares := pythonComparisons[c.Op]
+	if !compares {
+		return jen.Id("c").Dot("True").Call(b.operand(c))
+	}
+	out := jen.Id("c").Dot(ident(name)).Call(b.operand(c.Kids[0]), b.operand(c.Kids[1]))
+	if strings.Contains(c.Op, "not") {
+		return jen.Op("!").Add(out)
+	}
+	return out
+}
+
+var pythonCalls = map[string]string{"call len": "Len", "call bool": "ToBool", "call str": "ToStr", "call int": "ToInt", "call float": "ToFloat", "call abs": "Abs",
+	"call min": "Min", "call max": "Max", "minus": "Minus", "plus": "Plus", "item": "Item", "part": "Part"}
+
+// operand is a part of a condition as a value.
+func (b *contextBody) operand(c *ir.Predicate) jen.Code {
+	if name := pythonCalls[c.Op]; name != "" {
+		return jen.Id("c").Dot(ident(name)).Call(b.operands(c.Kids)...)
+	}
+	switch c.Op {
+	case "const":
+		return b.pythonConstant(c.Lit)
+	case "ref":
+		f, path := b.place(c.Ref.Root, c.Ref.Path)
+		if f == nil {
+			return jen.Id("c").Dot("Unknown").Call()
+		}
+		return jen.Id("c").Dot("At").Call(append([]jen.Code{f}, quoteAll(path)...)...)
+	case "bucket":
+		return jen.Qual(sirenPath, "Bucket").Call()
+	case "unknown":
+		return jen.Id("c").Dot("Unknown").Call()
+	case "list":
+		return jen.Qual(sirenPath, "Values").Call(b.operands(c.Kids)...)
+	case "&&", "||":
+		return jen.Id("c").Dot(ident(map[string]string{"&&": "And", "||": "Or"}[c.Op])).Call(b.operand(c.Kids[0]), b.later(c.Kids[1]))
+	case "if":
+		return jen.Id("c").Dot("If").Call(b.holds(c.Kids[1], 0), b.later(c.Kids[0]), b.later(c.Kids[2]))
+	case "+", "-", "*", "/", "//", "%", "**":
+		return jen.Id("c").Dot("Arithmetic").Call(append([]jen.Code{quote(c.Op)}, b.operands(c.Kids)...)...)
+	}
+	if name, ok := strings.CutPrefix(c.Op, "method "); ok {
+		args := b.operands(c.Kids)
+		return jen.Id("c").Dot("Method").Call(append([]jen.Code{args[0], quote(name)}, args[1:]...)...)
+	}
+	return jen.Qual(sirenPath, "Bool").Call(b.holds(c, 0))
+}
+
+func (b *contextBody) operands(list []*ir.Predicate) []jen.Code {
+	var out []jen.Code
+	for _, k := range list {
+		out = append(out, b.operand(k))
+	}
+	return out
+}
+
+// later is a value that may not be looked at.
+func (b *contextBody) later(c *ir.Predicate) jen.Code {
+	return jen.Func().Params().Qual(sirenPath, "Operand").Block(jen.Return(b.operand(c)))
+}
+
+func (b *contextBody) pythonConstant(s *ir.Scalar) jen.Code {
+	text := s.Text.Value
+	switch s.Tag {
+	case "!!null":
+		return jen.Qual(sirenPath, "None").Call()
+	case "!!bool":
+		return jen.Qual(sirenPath, "Bool").Call(jen.Lit(text == "true"))
+	case "!!int":
+		return jen.Qual(sirenPath, "Int").Call(jen.Op(numeral(text)))
+	case "!!float":
+		return jen.Qual(sirenPath, "Float").Call(jen.Op(numeral(text)))
+	}
+	return jen.Qual(sirenPath, "Str").Call(quote(text))
+}

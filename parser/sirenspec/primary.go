@@ -1,0 +1,273 @@
+package sirenspec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// functions are the functions that the engine gives to conditions, with the most arguments that they take.
+var functions = map[string]int{"len": 1, "bool": 1, "str": 1, "int": 1, "float": 1, "abs": 1, "min": 100, "max": 100}
+
+// methods are those of Python's str, list and dict that are compiled.
+var methods = strings.Fields("lower upper casefold strip lstrip rstrip capitalize title isdigit isdecimal isnumeric isalpha isalnum " +
+	"isspace isupper islower split splitlines startswith endswith join replace count find index removeprefix removesuffix get keys values items")
+
+var constants = map[string]string{"true": "true", "True": "true", "false": "false", "False": "false", "null": "", "None": ""}
+
+// primary is a value with what follows it: names behind points, indexes and arguments.
+func (c *condition) primary() *ir.Predicate {
+	out := c.atom()
+	for !c.failed {
+		t, ok := c.peek()
+		switch {
+		case !ok || t.kind == "string" || t.text != "." && t.text != "[" && t.text != "(":
+			return out
+		case t.text == ".":
+			c.at++
+			out = c.member(out, t)
+		case t.text == "[":
+			c.at++
+			out = c.index(out, t)
+		default:
+			c.fail(t.lo, t.hi, "", "this is no function")
+		}
+	}
+	return nil
+}
+
+// member is a name behind a point: a key of the context, or a method.
+func (c *condition) member(of *ir.Predicate, dot token) *ir.Predicate {
+	t, ok := c.peek()
+	if !ok || t.kind != "name" {
+		c.fail(dot.lo, dot.hi, "", "a name is missing after the point")
+		return nil
+	}
+	c.at++
+	next, called := c.peek()
+	called = called && next.kind == "op" && next.text == "("
+	at := source.Span{File: of.Span.File, Lo: of.Span.Lo, Hi: c.text.At(t.lo, t.hi).Hi}
+	switch {
+	case called && slices.Contains(methods, t.text) && of.Op != "bucket":
+		c.at++
+		return c.call("method "+t.text, []*ir.Predicate{of}, next)
+	case called:
+		c.refuse(t.lo, next.hi, "the method `%s` is not compiled in a condition", t.text)
+		return nil
+	case of.Op == "bucket" || of.Op == "ref":
+		c.p.reads(of.Ref.Root, t.text, at)
+		r := &ir.Reference{Text: source.Text{Value: strings.ReplaceAll(at.Text(), " ", ""), Span: at}, Root: of.Ref.Root, Path: append(slices.Clip(of.Ref.Path), t.text)}
+		return &ir.Predicate{Op: "ref", Ref: r, Span: at}
+	case of.Op == "unknown":
+		return &ir.Predicate{Op: "unknown", Span: at}
+	}
+	c.p.Warn(diag.ExprSyntax, at, "write `['"+t.text+"']`", "items of lists and what methods give have no names behind points: the condition never holds")
+	return &ir.Predicate{Op: "unknown", Span: at}
+}
+
+// index is x[i] or x[from:to].
+func (c *condition) index(of *ir.Predicate, open token) *ir.Predicate {
+	if of.Op == "bucket" || of.Op == "ref" {
+		if t, ok := c.peek(); ok && t.kind == "string" {
+			c.p.Warn(diag.ExprSyntax, c.text.At(open.lo, t.hi), "write `."+t.text+"`", "keys of the context stand behind points: the condition holds only when this is a list")
+		}
+	}
+	none := c.constant("", "!!null", c.text.At(open.lo, open.hi))
+	from, to := none, none
+	if !c.takes(":") {
+		from = c.choice()
+		if c.failed {
+			return nil
+		}
+		if !c.takes(":") {
+			if !c.wants("]", open) {
+				return nil
+			}
+			return c.upTo(predicate("item", of, from))
+		}
+	}
+	if t, ok := c.peek(); ok && t.text == ":" {
+		c.refuse(t.lo, t.hi, "steps of slices are not compiled in a condition")
+		return nil
+	} else if !ok || t.text != "]" || t.kind == "string" {
+		to = c.choice()
+	}
+	if t, ok := c.peek(); ok && !c.failed && t.text == ":" {
+		c.refuse(t.lo, t.hi, "steps of slices are not compiled in a condition")
+	}
+	if c.failed || !c.wants("]", open) {
+		return nil
+	}
+	return c.upTo(predicate("part", of, from, to))
+}
+
+// upTo makes a predicate end where the last token does.
+func (c *condition) upTo(p *ir.Predicate) *ir.Predicate {
+	if last := c.tokens[c.at-1]; p != nil {
+		p.Span.Hi = c.text.At(last.lo, last.hi).Hi
+	}
+	return p
+}
+
+// call reads arguments behind a parenthesis.
+func (c *condition) call(op string, args []*ir.Predicate, open token) *ir.Predicate {
+	args, ok := c.list(args, ")", open)
+	if !ok {
+		return nil
+	}
+	out := &ir.Predicate{Op: op, Kids: args, Span: c.text.At(open.lo, open.hi)}
+	if len(args) > 0 {
+		out.Span.Lo = args[0].Span.Lo
+	}
+	return c.upTo(out)
+}
+
+// list reads values up to the closing bracket.
+func (c *condition) list(out []*ir.Predicate, end string, open token) ([]*ir.Predicate, bool) {
+	for !c.failed && !c.takes(end) {
+		out = append(out, c.choice())
+		if t, ok := c.peek(); ok && !c.failed && t.text == "=" {
+			c.refuse(t.lo, t.hi, "arguments by name are not compiled in a condition")
+		}
+		if c.failed {
+			break
+		}
+		if c.takes(",") {
+			continue
+		}
+		return out, c.wants(end, open)
+	}
+	return out, !c.failed
+}
+
+// atom is a constant, a name, a list, or a condition in parentheses.
+func (c *condition) atom() *ir.Predicate {
+	t, ok := c.peek()
+	if !ok {
+		end := len(c.text.Value)
+		c.fail(end, end, "", "a value is missing at the end")
+		return nil
+	}
+	c.at++
+	at := c.text.At(t.lo, t.hi)
+	switch {
+	case t.kind == "int":
+		return c.constant(t.text, "!!int", at)
+	case t.kind == "float":
+		return c.constant(t.text, "!!float", at)
+	case t.kind == "string":
+		text := t.text
+		for next, more := c.peek(); more && next.kind == "string"; next, more = c.peek() {
+			text += next.text
+			at.Hi = c.text.At(next.lo, next.hi).Hi
+			c.at++
+		}
+		return c.constant(text, "!!str", at)
+	case t.kind == "name":
+		return c.name(t, at)
+	case t.text == "(":
+		return c.parentheses(t)
+	case t.text == "[":
+		items, ok := c.list(nil, "]", t)
+		if !ok {
+			return nil
+		}
+		return c.upTo(&ir.Predicate{Op: "list", Kids: items, Span: at})
+	case t.text == "{" || t.text == "~":
+		c.refuse(t.lo, t.hi, "`%s` is not compiled in a condition", t.text)
+		return nil
+	}
+	c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
+	return nil
+}
+
+// parentheses hold a condition, or with a comma a tuple, which is taken for a list.
+func (c *condition) parentheses(open token) *ir.Predicate {
+	if c.takes(")") {
+		return &ir.Predicate{Op: "list", Span: c.text.At(open.lo, open.hi)}
+	}
+	inner := c.choice()
+	if c.failed {
+		return nil
+	}
+	if c.takes(",") {
+		items, ok := c.list([]*ir.Predicate{inner}, ")", open)
+		if !ok {
+			return nil
+		}
+		return c.upTo(&ir.Predicate{Op: "list", Kids: items, Span: c.text.At(open.lo, open.hi)})
+	}
+	if !c.wants(")", open) {
+		return nil
+	}
+	inner.Span.Lo = c.text.At(open.lo, open.hi).Lo
+	return c.upTo(inner)
+}
+
+var keywords = strings.Fields("and or not in is if else for lambda await yield async import from class def del pass return while with try raise global as assert except finally nonlocal break continue elif")
+
+// name is a constant, a function, a bucket of the context, or a mistake.
+func (c *condition) name(t token, at source.Span) *ir.Predicate {
+	next, _ := c.peek()
+	called := next.kind == "op" && next.text == "("
+	word, isConstant := constants[t.text]
+	most, isFunction := functions[t.text]
+	switch {
+	case isConstant && word != "":
+		return c.constant(word, "!!bool", at)
+	case isConstant:
+		return c.constant("", "!!null", at)
+	case isFunction && called:
+		c.at++
+		out := c.call("call "+t.text, nil, next)
+		if c.failed {
+			return nil
+		}
+		out.Span.Lo = at.Lo
+		if n := len(out.Kids); n > most || n == 0 {
+			c.p.Warn(diag.ExprSyntax, out.Span, "", "`%s` does not take %d values: the condition never holds", t.text, n)
+			return &ir.Predicate{Op: "unknown", Span: out.Span}
+		}
+		return out
+	case t.text == "working" || t.text == "output":
+		return &ir.Predicate{Op: "bucket", Ref: &ir.Reference{Text: source.Text{Value: t.text, Span: at}, Root: t.text}, Span: at}
+	case t.text == "_budget":
+		return c.budget(at)
+	case t.text == "lambda":
+		c.refuse(t.lo, t.hi, "functions are not compiled in a condition")
+		return nil
+	case slices.Contains(keywords, t.text):
+		c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
+		return nil
+	}
+	return c.unknown(t, at, called)
+}
+
+// budget is the bare name of the budget, which the pages use and the engine does not know.
+func (c *condition) budget(at source.Span) *ir.Predicate {
+	if c.p.opts.Upstream {
+		c.p.Differs(at, "write `working._budget`", "the pages write `_budget`, which the engine does not know: the condition never holds")
+		return &ir.Predicate{Op: "unknown", Span: at}
+	}
+	c.p.Differs(at, "write `working._budget`", "the engine does not know `_budget`, so that the condition never holds there; here it is what the pages say")
+	c.p.reads("working", "_budget", at)
+	return &ir.Predicate{Op: "ref", Ref: &ir.Reference{Text: source.Text{Value: "_budget", Span: at}, Root: "working", Path: []string{"_budget"}}, Span: at}
+}
+
+// unknown is a name that the engine does not know, with what is behind it.
+func (c *condition) unknown(t token, at source.Span, called bool) *ir.Predicate {
+	help := "put text in quotes; values of the context are below `working` and `output`, as in `working." + t.text + "`"
+	if called {
+		help = "the functions are len, bool, str, int, float, abs, min and max"
+		open, _ := c.peek()
+		c.at++
+		if _, ok := c.list(nil, ")", open); !ok {
+			return nil
+		}
+	}
+	c.p.Warn(diag.ExprSyntax, at, help, "the engine does not know `%s`: where it is looked at, the condition does not hold", t.text)
+	return &ir.Predicate{Op: "unknown", Span: at}
+}

@@ -1,0 +1,179 @@
+package sirenspec
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// A Prompt is what an agent is told besides the message, and what becomes of its answer.
+type Prompt struct {
+	System Template
+	Guards []Guard
+	Retry  Retry
+}
+
+// Retry says when an agent is asked again. The zero Retry never does.
+type Retry struct {
+	Attempts int // in total
+	Backoff  Backoff
+	Base     time.Duration // before the second attempt
+	Most     time.Duration // between attempts
+	Jitter   bool          // waits differ by up to 20 %
+	On       []string      // statuses, network_error and guardrail_violation
+	Guards   bool          // an answer that a guardrail refuses is asked for again
+}
+
+// Backoff is how waits between attempts grow.
+type Backoff uint8
+
+// They stay, grow by the first, or double.
+const (
+	Steady Backoff = iota
+	Linear
+	Exponential
+)
+
+// wait is the time before the attempt that follows attempt n, which counts from 1.
+func (p *Retry) wait(r *runtime.Run, node *runtime.Node, n int) time.Duration {
+	d := p.Base
+	switch p.Backoff {
+	case Linear:
+		d *= time.Duration(n)
+	case Exponential:
+		for range min(n-1, 62) {
+			if d *= 2; d > p.Most || d < 0 {
+				d = p.Most
+			}
+		}
+	}
+	d = min(max(d, 0), p.Most)
+	if p.Jitter {
+		unit := float64(r.Rand(node)>>11) / (1 << 53)
+		d = time.Duration(float64(d) * (0.8 + 0.4*unit))
+	}
+	return d
+}
+
+// again reports whether an error is one after which an agent is asked again.
+func (p *Retry) again(err error) bool {
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return p.Guards || slices.Contains(p.On, "guardrail_violation") || slices.Contains(p.On, "network_error")
+	}
+	status := statusOf(err)
+	for _, on := range p.On {
+		if on == "network_error" && status == 0 {
+			return true
+		}
+		if n, err := strconv.Atoi(on); err == nil && status != 0 && n == status {
+			return true
+		}
+	}
+	return false
+}
+
+// statusOf is the status that a provider answered with; 0 when there was none.
+func statusOf(err error) int {
+	var te *runtime.ToolError
+	if !errors.As(err, &te) {
+		return 0
+	}
+	v, _ := te.Details.Get("status")
+	return int(v.Int())
+}
+
+// final reports whether an error is no failure of the agent: the run is stopped, or a policy of whoever runs it forbids
+// the call.
+func final(err error) bool {
+	var te *runtime.ToolError
+	return !errors.As(err, &te) || te.Code == runtime.PolicyDenied
+}
+
+// Ask asks an agent. Guardrails look at the message and then at the answer, in their order. An agent that fails ends the
+// run.
+func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (string, error) {
+	answer, spent, err := f.ask(r, n, m, p)
+	if err == nil {
+		err = spent
+	}
+	return answer, err
+}
+
+// Try is Ask for a node that says what becomes of its failure: ok is false when all attempts have failed.
+func (f *Flow) Try(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (answer string, ok bool, err error) {
+	answer, spent, err := f.ask(r, n, m, p)
+	return answer, spent == nil, err
+}
+
+// ask is Ask; spent is the error of attempts that all have failed.
+func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (answer string, spent, err error) {
+	system, err := p.System.text()
+	if err != nil {
+		return "", nil, r.Fail(n, err)
+	}
+	told := f.told()
+	if told, err = guarded(p.Guards, told, false); err != nil {
+		return "", nil, r.Fail(n, denied(err))
+	}
+	for attempt := 1; ; attempt++ {
+		c := &llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: told}}}
+		reply, err := m.Complete(r, n, c)
+		if err != nil && final(err) {
+			return "", nil, err
+		}
+		if err == nil {
+			answer = reply.Message.Text
+			if !p.Retry.Guards {
+				f.spend(reply)
+				break
+			}
+			if answer, err = guarded(p.Guards, answer, true); err == nil {
+				f.spend(reply)
+				return answer, nil, nil
+			}
+		}
+		if attempt >= p.Retry.Attempts || !p.Retry.again(err) {
+			return "", exhausted(r, n, attempt, err), nil
+		}
+		if d := p.Retry.wait(r, n, attempt); d > 0 {
+			if err := r.Sleep(d); err != nil {
+				return "", nil, r.Fail(n, err)
+			}
+		}
+	}
+	if answer, err = guarded(p.Guards, answer, true); err != nil {
+		return "", nil, r.Fail(n, denied(err))
+	}
+	return answer, nil, nil
+}
+
+// guarded is text as guardrails let it pass, in their order.
+func guarded(guards []Guard, text string, answer bool) (string, error) {
+	var err error
+	for _, g := range guards {
+		if text, err = g(text, answer); err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
+// exhausted is the error of a node whose attempts are spent, in the engine's words.
+func exhausted(r *runtime.Run, n *runtime.Node, attempts int, err error) error {
+	own := runtime.Errorf(runtime.PolicyDenied, "%v", err)
+	var te *runtime.ToolError
+	if errors.As(err, &te) {
+		*own = *te
+	}
+	own.Message = "Node '" + n.ID + "' failed after " + strconv.Itoa(attempts) + " attempt(s): " + own.Message
+	var ne *runtime.NodeError
+	if errors.As(err, &ne) {
+		return &runtime.NodeError{Node: ne.Node, Key: ne.Key, Err: own}
+	}
+	return r.Fail(n, own)
+}

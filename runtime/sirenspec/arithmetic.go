@@ -1,0 +1,224 @@
+package sirenspec
+
+import (
+	"math"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// whole is a number as an int of Python, where True is 1.
+func whole(v runtime.Value) (int64, bool) {
+	switch v.Kind() {
+	case runtime.BoolKind:
+		if v.Bool() {
+			return 1, true
+		}
+		return 0, true
+	case runtime.IntKind:
+		return v.Int(), true
+	}
+	return 0, false
+}
+
+// Arithmetic is an operator of Python between two values: + - * / // % and **. What is too large for 64 bits goes on as a
+// number with a fraction.
+func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
+	if v, done := c.joined(op, x, y); done {
+		return v
+	}
+	a, okA := number(x.v)
+	b, okB := number(y.v)
+	if !okA || !okB {
+		return c.fail()
+	}
+	if b == 0 && (op == "/" || op == "//" || op == "%") {
+		return c.raise("division by zero")
+	}
+	n, okN := whole(x.v)
+	m, okM := whole(y.v)
+	if okN && okM {
+		if v, ok := wholes(op, n, m); ok {
+			return Int(v)
+		}
+	}
+	return c.floats(op, a, b)
+}
+
+// joined are operators on text and lists.
+func (c *Condition) joined(op string, x, y Operand) (Operand, bool) {
+	a, b := x.v.Kind(), y.v.Kind()
+	switch {
+	case op == "+" && a == runtime.StringKind && b == runtime.StringKind:
+		return Str(x.v.String() + y.v.String()), true
+	case op == "+" && a == runtime.ListKind && b == runtime.ListKind:
+		return Operand{v: runtime.ListValue(append(items(x.v), items(y.v)...)...)}, true
+	case op == "*" && b == runtime.StringKind:
+		return c.joined(op, y, x)
+	case op == "*" && a == runtime.StringKind:
+		n, ok := whole(y.v)
+		if !ok {
+			return c.fail(), true
+		}
+		if n = max(n, 0); n*int64(len(x.v.String())) > 1<<20 || n > 1<<20 {
+			return c.raise("the text is too long"), true
+		}
+		return Str(strings.Repeat(x.v.String(), int(n))), true
+	}
+	return Operand{}, false
+}
+
+// wholes is an operator on whole numbers; ok is false when the result is none, or too large.
+func wholes(op string, a, b int64) (int64, bool) {
+	switch op {
+	case "+":
+		n := a + b
+		return n, (n > a) == (b > 0)
+	case "-":
+		n := a - b
+		return n, (n < a) == (b > 0)
+	case "*":
+		if a == 0 || b == 0 {
+			return 0, true
+		}
+		n := a * b
+		return n, n/b == a && (a != math.MinInt64 || b != -1) && (b != math.MinInt64 || a != -1)
+	case "//":
+		if a == math.MinInt64 && b == -1 {
+			return 0, false
+		}
+		n := a / b
+		if a%b != 0 && (a < 0) != (b < 0) {
+			n--
+		}
+		return n, true
+	case "%":
+		n := a % b
+		if n != 0 && (n < 0) != (b < 0) {
+			n += b
+		}
+		return n, true
+	case "**":
+		if b < 0 || b > 64 {
+			return 0, false
+		}
+		n, ok := int64(1), true
+		for range b {
+			if n, ok = wholes("*", n, a); !ok {
+				return 0, false
+			}
+		}
+		return n, true
+	}
+	return 0, false
+}
+
+func (c *Condition) floats(op string, a, b float64) Operand {
+	switch op {
+	case "+":
+		return Float(a + b)
+	case "-":
+		return Float(a - b)
+	case "*":
+		return Float(a * b)
+	case "/":
+		return Float(a / b)
+	case "//":
+		return Float(math.Floor(a / b))
+	case "%":
+		n := math.Mod(a, b)
+		if n != 0 && (n < 0) != (b < 0) {
+			n += b
+		}
+		return Float(n)
+	case "**":
+		if a == 0 && b < 0 {
+			return c.raise("0.0 cannot be raised to a negative power")
+		}
+		return Float(math.Pow(a, b))
+	}
+	return c.fail()
+}
+
+// Minus is -x.
+func (c *Condition) Minus(x Operand) Operand { return c.Arithmetic("-", Int(0), x) }
+
+// Plus is +x.
+func (c *Condition) Plus(x Operand) Operand { return c.Arithmetic("+", Int(0), x) }
+
+// Item is x[i].
+func (c *Condition) Item(x, i Operand) Operand {
+	switch k := x.v.Kind(); {
+	case x.dotted || k != runtime.ListKind && k != runtime.MapKind && k != runtime.StringKind:
+		return c.fail()
+	case k == runtime.MapKind:
+		v, ok := x.v.Get(i.v.String())
+		if !ok || i.v.Kind() != runtime.StringKind {
+			return c.fail()
+		}
+		return Operand{v: v}
+	}
+	n, ok := whole(i.v)
+	if !ok {
+		return c.fail()
+	}
+	all := elements(x.v)
+	if n < 0 {
+		n += int64(len(all))
+	}
+	if n < 0 || n >= int64(len(all)) {
+		if x.v.Kind() == runtime.StringKind {
+			return c.raise("string index out of range")
+		}
+		return c.raise("list index out of range")
+	}
+	return Operand{v: all[n]}
+}
+
+// elements are the items of a list, or the characters of a string.
+func elements(v runtime.Value) []runtime.Value {
+	if v.Kind() != runtime.StringKind {
+		return items(v)
+	}
+	var out []runtime.Value
+	for _, r := range v.String() {
+		out = append(out, runtime.StringValue(string(r)))
+	}
+	return out
+}
+
+// Part is x[from:to]; None stands for an end that is not written.
+func (c *Condition) Part(x, from, to Operand) Operand {
+	k := x.v.Kind()
+	if k != runtime.ListKind && k != runtime.StringKind {
+		return c.fail()
+	}
+	all := elements(x.v)
+	end := func(o Operand, absent int) int {
+		if o.v.IsNull() {
+			return absent
+		}
+		n, ok := whole(o.v)
+		if !ok {
+			c.fail()
+			return 0
+		}
+		if n < 0 {
+			n += int64(len(all))
+		}
+		return int(min(max(n, 0), int64(len(all))))
+	}
+	lo, hi := end(from, 0), end(to, len(all))
+	if c.failed {
+		return Operand{}
+	}
+	part := all[lo:max(lo, hi)]
+	if k == runtime.ListKind {
+		return Operand{v: runtime.ListValue(part...)}
+	}
+	var b strings.Builder
+	for _, v := range part {
+		b.WriteString(v.String())
+	}
+	return Str(b.String())
+}

@@ -1,0 +1,363 @@
+package sirenspec
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// Len is len(x).
+func (c *Condition) Len(x Operand) Operand {
+	switch x.v.Kind() {
+	case runtime.StringKind:
+		return Int(int64(utf8.RuneCountInString(x.v.String())))
+	case runtime.ListKind:
+		return Int(int64(x.v.Len()))
+	case runtime.MapKind:
+		if !x.dotted {
+			return Int(int64(x.v.Len()))
+		}
+	}
+	return c.fail()
+}
+
+// ToBool is bool(x).
+func (c *Condition) ToBool(x Operand) Operand { return Bool(truth(x)) }
+
+// ToStr is str(x).
+func (c *Condition) ToStr(x Operand) Operand { return Str(Text(x.v)) }
+
+// ToInt is int(x).
+func (c *Condition) ToInt(x Operand) Operand {
+	switch x.v.Kind() {
+	case runtime.BoolKind, runtime.IntKind:
+		n, _ := whole(x.v)
+		return Int(n)
+	case runtime.FloatKind:
+		f := math.Trunc(x.v.Float())
+		switch {
+		case math.IsNaN(f):
+			return c.raise("cannot convert float NaN to integer")
+		case math.IsInf(f, 0):
+			return c.raise("cannot convert float infinity to integer")
+		case math.Abs(f) < 1<<63:
+			return Int(int64(f))
+		}
+		return Float(f)
+	case runtime.StringKind:
+		text := strings.TrimFunc(x.v.String(), unicode.IsSpace)
+		if n, err := strconv.ParseInt(digits(text), 10, 64); err == nil {
+			return Int(n)
+		}
+		return c.raise("invalid literal for int() with base 10: " + repr(x.v))
+	}
+	return c.fail()
+}
+
+// digits is a number without the underscores that may stand between digits.
+func digits(s string) string {
+	if strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") {
+		return ""
+	}
+	return strings.ReplaceAll(s, "_", "")
+}
+
+// ToFloat is float(x).
+func (c *Condition) ToFloat(x Operand) Operand {
+	if f, ok := number(x.v); ok {
+		return Float(f)
+	}
+	if x.v.Kind() != runtime.StringKind {
+		return c.fail()
+	}
+	text := digits(strings.ToLower(strings.TrimFunc(x.v.String(), unicode.IsSpace)))
+	f, err := strconv.ParseFloat(text, 64)
+	if strings.ContainsAny(text, "xp") || err != nil && !math.IsInf(f, 0) {
+		return c.raise("could not convert string to float: " + repr(x.v))
+	}
+	return Float(f)
+}
+
+// Abs is abs(x).
+func (c *Condition) Abs(x Operand) Operand {
+	if n, ok := number(x.v); !ok || n >= 0 {
+		if !ok {
+			return c.fail()
+		}
+		return c.Plus(x)
+	}
+	return c.Minus(x)
+}
+
+// Min is min of one list or of several values.
+func (c *Condition) Min(x ...Operand) Operand { return c.extreme("min", x, -1) }
+
+// Max is max of one list or of several values.
+func (c *Condition) Max(x ...Operand) Operand { return c.extreme("max", x, 1) }
+
+func (c *Condition) extreme(name string, x []Operand, sign int) Operand {
+	if len(x) == 1 {
+		k := x[0].v.Kind()
+		if k != runtime.ListKind && k != runtime.StringKind {
+			return c.fail()
+		}
+		all := elements(x[0].v)
+		if len(all) == 0 {
+			return c.raise(name + "() arg is an empty sequence")
+		}
+		x = nil
+		for _, v := range all {
+			x = append(x, Operand{v: v})
+		}
+	}
+	best := x[0]
+	for _, y := range x[1:] {
+		n, ok := compare(y.v, best.v, 0)
+		if !ok {
+			return c.fail()
+		}
+		if n*sign > 0 && n != unordered {
+			best = y
+		}
+	}
+	return best
+}
+
+// Method is x.name(args...): a method of Python's str, list or dict.
+func (c *Condition) Method(x Operand, name string, args ...Operand) Operand {
+	switch {
+	case x.dotted:
+	case x.v.Kind() == runtime.StringKind:
+		return c.ofText(x.v.String(), name, args)
+	case x.v.Kind() == runtime.ListKind:
+		return c.ofList(x.v, name, args)
+	case x.v.Kind() == runtime.MapKind:
+		return c.ofMap(x.v, name, args)
+	}
+	return c.fail()
+}
+
+func (c *Condition) ofList(v runtime.Value, name string, args []Operand) Operand {
+	if len(args) != 1 {
+		return c.fail()
+	}
+	var found []int
+	for i, x := range items(v) {
+		if equal(x, args[0].v, 0) {
+			found = append(found, i)
+		}
+	}
+	switch {
+	case name == "count":
+		return Int(int64(len(found)))
+	case name == "index" && len(found) > 0:
+		return Int(int64(found[0]))
+	case name == "index":
+		return c.raise(repr(args[0].v) + " is not in list")
+	}
+	return c.fail()
+}
+
+func (c *Condition) ofMap(v runtime.Value, name string, args []Operand) Operand {
+	switch {
+	case name == "get" && (len(args) == 1 || len(args) == 2):
+		if x, ok := v.Get(args[0].v.String()); ok && args[0].v.Kind() == runtime.StringKind {
+			return Operand{v: x}
+		}
+		if len(args) == 2 {
+			return args[1]
+		}
+		return None()
+	case len(args) > 0:
+		return c.fail()
+	}
+	var out []runtime.Value
+	for i, key := range v.Keys() {
+		switch name {
+		case "keys":
+			out = append(out, runtime.StringValue(key))
+		case "values":
+			out = append(out, v.Index(i))
+		case "items":
+			out = append(out, runtime.ListValue(runtime.StringValue(key), v.Index(i)))
+		default:
+			return c.fail()
+		}
+	}
+	return Operand{v: runtime.ListValue(out...)}
+}
+
+// plain are the methods of text without arguments that give text.
+var plain = map[string]func(string) string{
+	"lower":      strings.ToLower,
+	"upper":      strings.ToUpper,
+	"casefold":   strings.ToLower,
+	"strip":      func(s string) string { return strings.TrimFunc(s, unicode.IsSpace) },
+	"lstrip":     func(s string) string { return strings.TrimLeftFunc(s, unicode.IsSpace) },
+	"rstrip":     func(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) },
+	"capitalize": capitalized,
+	"title":      titled,
+}
+
+func capitalized(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + strings.ToLower(s[n:])
+}
+
+func titled(s string) string {
+	inside := false
+	return strings.Map(func(r rune) rune {
+		was := inside
+		inside = unicode.IsLetter(r)
+		if was {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToTitle(r)
+	}, s)
+}
+
+// tests are the methods of text that ask something of all of its characters.
+var tests = map[string]func(rune) bool{
+	"isdigit":   unicode.IsDigit,
+	"isdecimal": unicode.IsDigit,
+	"isnumeric": unicode.IsNumber,
+	"isalpha":   unicode.IsLetter,
+	"isalnum":   func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) },
+	"isspace":   unicode.IsSpace,
+}
+
+func (c *Condition) ofText(s, name string, args []Operand) Operand {
+	if len(args) == 0 {
+		return c.ofPlainText(s, name)
+	}
+	words := make([]string, len(args))
+	for i, a := range args {
+		if a.v.Kind() == runtime.StringKind {
+			words[i] = a.v.String()
+		} else if i > 0 || name != "startswith" && name != "endswith" && name != "join" {
+			return c.fail()
+		}
+	}
+	switch first := args[0].v; {
+	case len(args) == 2 && name == "replace":
+		return Str(strings.ReplaceAll(s, words[0], words[1]))
+	case len(args) > 1:
+		return c.fail()
+	case name == "startswith" || name == "endswith":
+		return c.affix(s, name, first)
+	case name == "join":
+		return c.join(s, first)
+	}
+	return c.ofTextAndWord(s, name, words[0])
+}
+
+// ofTextAndWord are the methods of text that take one text.
+func (c *Condition) ofTextAndWord(s, name, word string) Operand {
+	at := strings.Index(s, word)
+	if at > 0 {
+		at = utf8.RuneCountInString(s[:at])
+	}
+	switch name {
+	case "count":
+		return Int(int64(strings.Count(s, word)))
+	case "find":
+		return Int(int64(at))
+	case "index":
+		if at < 0 {
+			return c.raise("substring not found")
+		}
+		return Int(int64(at))
+	case "strip":
+		return Str(strings.Trim(s, word))
+	case "lstrip":
+		return Str(strings.TrimLeft(s, word))
+	case "rstrip":
+		return Str(strings.TrimRight(s, word))
+	case "removeprefix":
+		return Str(strings.TrimPrefix(s, word))
+	case "removesuffix":
+		return Str(strings.TrimSuffix(s, word))
+	case "split":
+		if word == "" {
+			return c.raise("empty separator")
+		}
+		return listOf(strings.Split(s, word))
+	}
+	return c.fail()
+}
+
+func (c *Condition) ofPlainText(s, name string) Operand {
+	if f := plain[name]; f != nil {
+		return Str(f(s))
+	}
+	if holds := tests[name]; holds != nil {
+		return Bool(s != "" && strings.IndexFunc(s, func(r rune) bool { return !holds(r) }) < 0)
+	}
+	switch name {
+	case "split":
+		return listOf(strings.FieldsFunc(s, unicode.IsSpace))
+	case "splitlines":
+		return listOf(slices.Collect(splitLines(s)))
+	case "isupper":
+		return Bool(strings.ToUpper(s) == s && strings.ToLower(s) != s)
+	case "islower":
+		return Bool(strings.ToLower(s) == s && strings.ToUpper(s) != s)
+	}
+	return c.fail()
+}
+
+// splitLines are the lines of text without their ends.
+func splitLines(s string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(s) {
+			if !yield(strings.TrimRight(line, "\r\n")) {
+				return
+			}
+		}
+	}
+}
+
+// affix is startswith and endswith, which take one text or a tuple of them.
+func (c *Condition) affix(s, name string, word runtime.Value) Operand {
+	list := []runtime.Value{word}
+	if word.Kind() == runtime.ListKind {
+		list = items(word)
+	}
+	has := strings.HasPrefix
+	if name == "endswith" {
+		has = strings.HasSuffix
+	}
+	for _, w := range list {
+		if w.Kind() != runtime.StringKind {
+			return c.fail()
+		}
+		if has(s, w.String()) {
+			return Bool(true)
+		}
+	}
+	return Bool(false)
+}
+
+func (c *Condition) join(s string, list runtime.Value) Operand {
+	var words []string
+	for _, w := range elements(list) {
+		if w.Kind() != runtime.StringKind {
+			return c.fail()
+		}
+		words = append(words, w.String())
+	}
+	return Str(strings.Join(words, s))
+}
+
+func listOf(words []string) Operand {
+	list := make([]runtime.Value, len(words))
+	for i, w := range words {
+		list[i] = runtime.StringValue(w)
+	}
+	return Operand{v: runtime.ListValue(list...)}
+}
