@@ -188,9 +188,11 @@ func (b *contextBody) run(s *check.Step) {
 		return
 	case *ir.Flow:
 		b.child(s)
+		b.after(s)
 		return
 	case *ir.Human:
 		b.question(s, v)
+		b.after(s)
 		return
 	}
 	name := jen.Id(ident(b.local(s)))
