@@ -23,13 +23,23 @@ func (g *generator) agents() {
 			if !said[t] {
 				said[t] = true
 				in := t.In
+				if in != nil && in.Kind == schema.Any { // of a dialect with dynamic data: what its source says
+					in = nil
+					if t.Def != nil {
+						in = t.Def.In
+					}
+				}
 				if in == nil {
 					in = schema.EmptyType
 				}
 				schemas = append(schemas, jen.Id(ident(g.p.Names.Inputs[t])).Op("=").Add(quoteJSON(schema.JSONSchema(in))))
 			}
 		}
-		defs = append(defs, jen.Id(ident(g.p.Names.Agents[s])).Op("=").Add(g.agent(s)))
+		spec := g.agent
+		if s.Node.Dynamic != nil {
+			spec = g.graphAgent
+		}
+		defs = append(defs, jen.Id(ident(g.p.Names.Agents[s])).Op("=").Add(spec(s)))
 	}
 	if len(defs) == 0 {
 		return

@@ -74,6 +74,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.picks()
 	g.schemas()
 	g.agents()
+	g.prompts()
 	g.descriptions()
 
 	var buf bytes.Buffer

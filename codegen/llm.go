@@ -33,7 +33,7 @@ func (g *generator) models() {
 		for _, m := range s.Models() {
 			if name := g.p.Names.Models[m]; !done[name] {
 				done[name] = true
-				defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.newModel(m)))
+				defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.anyModel(m)))
 			}
 		}
 	}

@@ -150,6 +150,10 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		return jen.Id(ident(flow)).Dot(ident(method)).Call(args...)
 	}
 	switch v := s.Node.Verb.(type) {
+	case *ir.LLM:
+		return on("Ask", jen.Id("run"), b.node(s), b.question(s), b.promptOf(s))
+	case *ir.Agent:
+		return on("Agent", jen.Id("run"), b.node(s), jen.Op("&").Id(ident(g.p.Names.Agents[s])), b.promptOf(s))
 	case *ir.Let:
 		args := []jen.Code{b.node(s)}
 		for _, f := range v.Fields {
@@ -228,18 +232,28 @@ func (b *tokenBody) next(s *check.Step) {
 		}
 		return jen.Id("at").Op("=").Add(quote(to.Node.ID.Name))
 	}
-	var tests []jen.Code
+	var tests, routed []jen.Code
 	var plain jen.Code = target(nil)
 	s.Exits(func(e *ir.Exit, to *check.Step) {
+		if e.Routed {
+			routed = append(routed, b.place(to))
+			return
+		}
 		if e.When == nil {
 			plain = target(to)
 			return
 		}
 		tests = append(tests, jen.Case(b.holds(e.When, 0)).Block(target(to)))
 	})
+	if len(routed) > 0 {
+		plain = jen.Id("at").Op("=").Id("flow").Dot("Route").Call(routed...)
+	}
 	if len(tests) == 0 {
 		b.add(plain)
 		return
+	}
+	if b.limited() {
+		tests = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(target(nil))}, tests...)
 	}
 	b.add(jen.Switch().Block(append(tests, jen.Default().Block(plain))...))
 }

@@ -34,11 +34,16 @@ func (b *tokenBody) steps() {
 
 // exits emits which nodes come after a step: those of all plain edges, and of the first edge whose condition holds.
 func (b *tokenBody) exits(s *check.Step) []jen.Code {
-	var plain []jen.Code
+	var plain, routed, ways []jen.Code
 	tests := 0
 	s.Exits(func(e *ir.Exit, to *check.Step) {
 		if e.When != nil {
 			tests++
+		} else if e.Routed {
+			routed = append(routed, b.place(to))
+			if to != nil {
+				ways = append(ways, jen.Case(quote(to.Node.ID.Name)).Block(jen.Return(jen.Qual(graphPath, "To").Call(b.node(to)))))
+			}
 		} else if to != nil {
 			plain = append(plain, b.node(to))
 		}
@@ -62,7 +67,13 @@ func (b *tokenBody) exits(s *check.Step) []jen.Code {
 			}
 			cases = append(cases, jen.Case(b.holds(e.When, 0)).Block(to(nodes)))
 		})
+		if b.limited() {
+			cases = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(to(plain))}, cases...)
+		}
 		out = append(out, jen.Switch().Block(cases...))
+	}
+	if len(ways) > 0 {
+		out = append(out, jen.Switch(jen.Id("flow").Dot("Route").Call(routed...)).Block(ways...))
 	}
 	if len(plain) > 0 {
 		out = append(out, to(plain))

@@ -30,6 +30,7 @@ func (d *dumper) token(t *Token) {
 	if g := t.Gather; g != nil {
 		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
 	}
+	d.tokenAsk(t.Ask)
 	for _, x := range t.Exits {
 		when := ""
 		if x.When != nil {

@@ -20,6 +20,7 @@ type Token struct {
 	OnError  TokenFail // what becomes of an error
 	Again    bool      // it runs although its field has a value
 	Gather   *Gather   // of a map; nil: its results are gathered as they come
+	Ask      *TokenAsk // of nodes that ask a model; nil: none
 }
 
 // Gather is what becomes of the results of a map's items.
@@ -30,6 +31,55 @@ type Gather struct {
 	Least    int    // so many items have to do well
 	Fail     bool   // the first failure ends the run
 	Flat     bool   // results that are lists are added item by item
+}
+
+// TokenAsk is what a node asks a model, and what becomes of the answer.
+type TokenAsk struct {
+	Prompt *Rendering
+	Values []*Entry // what the variables of the prompt stand for, by name
+	Needs  []*Entry // of them, those without which there is no prompt
+	Model  Ident    // of Workflow.Models
+
+	Skips    bool // it does nothing when its field has a value; in a cycle only when that is written
+	SkipsSet bool // skip_if_exists is written
+	JSON     bool // the answer's text is searched for JSON
+	Limit    int  // how often it runs; 0: nothing bounds it
+	Fail     AskFail
+	Retries  int   // AskRetry
+	Fallback Ident // AskFallback: of Workflow.Models
+
+	Routes []TokenRoute // of a router
+	Route  string       // the key of the answer with the label; empty: tone, else intent
+	Other  Ident        // where labels lead that are none of Routes; empty: where the first of them leads
+
+	Agent *TokenAgent
+}
+
+// AskFail is what becomes of a question that fails.
+type AskFail uint8
+
+// The error goes into the state, and the run goes on; it goes nowhere; the run ends; the question is asked again; another
+// model is asked.
+const (
+	AskKeep AskFail = iota
+	AskSkip
+	AskRaise
+	AskRetry
+	AskFallback
+)
+
+// A TokenRoute is where a label of a router leads.
+type TokenRoute struct {
+	Label string
+	To    Ident // an empty name is the end
+}
+
+// A TokenAgent is a model that calls tools.
+type TokenAgent struct {
+	Tools      []Ident // by their keys
+	Iterations int
+	Results    string // the field of what tools gave; empty: none
+	Talks      bool   // the state has the field messages, which a conversation goes on with
 }
 
 // TokenFail is what becomes of an error of a node.
@@ -46,7 +96,9 @@ const (
 type Exit struct {
 	To   Ident
 	When *Predicate // nil: always
-	Span source.Span
+	// Routed: a router decides whether the token goes here.
+	Routed bool
+	Span   source.Span
 }
 
 // A Calc is a calculation with two values, by the rules of Python. One whose left side is missing is null.

@@ -144,3 +144,27 @@ func (l *loader) Text(from *source.File, ref ir.Ident) (*source.File, bool) {
 	l.texts[name] = source.NewFile(name, string(data))
 	return l.texts[name], true
 }
+
+// Find implements dialect.Loader.
+func (l *loader) Find(at source.Span, names ...string) (*yamlnode.Node, *source.File) {
+	for _, name := range names {
+		if t, done := l.trees[name]; done {
+			return t.root, t.file
+		}
+		if l.limited(ir.Ident{Name: name, Span: at}) {
+			return nil, nil
+		}
+		if _, err := l.files.ReadFile(name); err != nil {
+			if errors.Is(err, fs.ErrPermission) {
+				l.unreadable(name, ir.Ident{Name: name, Span: at}, err)
+				return nil, nil
+			}
+			continue
+		}
+		if t := l.read(name, ir.Ident{Name: name, Span: at}); t != nil {
+			return t.root, t.file
+		}
+		return nil, nil
+	}
+	return nil, nil
+}

@@ -15,9 +15,11 @@ import (
 
 // An Ask is what an llm node asks, and whom.
 type Ask struct {
-	Model  *ir.Model
-	Prompt *Prompt
-	Media  *Expected // of type list<media>; nil: none
+	Model *ir.Model
+	// Fallback is who is asked when Model fails; nil: nobody.
+	Fallback *ir.Model
+	Prompt   *Prompt
+	Media    *Expected // of type list<media>; nil: none
 
 	// Answer is what a model's JSON is decoded to: the node's result or, when that is no object, a struct with it as its
 	// only field, because models write JSON objects. Nil: the result is the answer's text.
@@ -255,7 +257,7 @@ func (c *checker) usedModel(m *ir.Model, at source.Span) *ir.Model {
 
 // checkModel checks what a model says about itself.
 func (c *checker) checkModel(m *ir.Model) {
-	if c.models[m] || m.Model.Name == "" {
+	if c.models[m] || m.Model.Name == "" || m.Choice != nil { // the environment completes it
 		return
 	}
 	bad := func(at source.Span, message, help string) {
@@ -354,7 +356,7 @@ func (c *checker) modelPolicy(m *ir.Model, at source.Span) {
 // checkModels checks the models of the file that no node asks: they are wrong all the same.
 func (c *checker) checkModels() {
 	for _, m := range c.wf.Models {
-		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File {
+		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File && m.Choice == nil {
 			c.checkModel(m)
 			if m.Key.Name != "" {
 				c.secret(m.Key)
@@ -366,6 +368,9 @@ func (c *checker) checkModels() {
 // Models are the models that the step itself asks.
 func (s *Step) Models() []*ir.Model {
 	if s.Ask != nil && s.Ask.Model != nil {
+		if s.Ask.Fallback != nil {
+			return []*ir.Model{s.Ask.Model, s.Ask.Fallback}
+		}
 		return []*ir.Model{s.Ask.Model}
 	}
 	if s.Agent != nil && s.Agent.Model != nil {
@@ -394,13 +399,14 @@ func (n *Names) model(m *ir.Model, wf *ir.Workflow, prefix string) {
 
 // sameModel reports whether two models are one: the same declaration, which two workflows include, or the same text.
 func sameModel(a, b *ir.Model) bool {
-	return a.Span.File.Name == b.Span.File.Name && a.Span.Lo == b.Span.Lo || a.Model.Span == a.Span && b.Model.Span == b.Span && a.Model.Name == b.Model.Name
+	return a.Name.Name == b.Name.Name && a.Span.File.Name == b.Span.File.Name && a.Span.Lo == b.Span.Lo || a.Model.Span == a.Span && b.Model.Span == b.Span && a.Model.Name == b.Model.Name
 }
 
 // ask names what an llm node needs: its model, the types of its answer and of what its prompt takes, and the schema.
 func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 	at := s.Node.ID.Span
 	n.model(s.Ask.Model, wf, prefix)
+	n.model(s.Ask.Fallback, wf, prefix)
 	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
 	n.prompt(s.Ask.Prompt, base+"With", s.Node.ID)
 	if s.Ask.Boxed {

@@ -80,6 +80,8 @@ func (c *checker) tokenVerb(s *Step) {
 		}
 		ir.ValueReferences(v.Tool, c.dynamicReference)
 		ir.ValueReferences(v.Args, c.dynamicReference)
+	case *ir.LLM, *ir.Agent:
+		c.tokenAsk(s)
 	case *ir.Let:
 		for _, f := range v.Fields {
 			ir.ValueReferences(f.Value, c.dynamicReference)
@@ -167,12 +169,15 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 			c.warn(diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span, Message: fmt.Sprintf("no edge leads from START to node %q", s.Node.ID.Name), Help: "add an edge, or remove the node"})
 		}
 		for _, e := range s.Node.Dynamic.Token.Exits {
-			conditions = conditions || e.When != nil
+			conditions = conditions || e.When != nil || e.Routed
 		}
 	}
 	cyclic := cycle(b.Steps)
 	for s := range cyclic {
 		s.Node.Dynamic.Times = MaxTokenSteps
+		if a := s.Node.Dynamic.Token.Ask; a != nil && !a.SkipsSet {
+			a.Skips = false
+		}
 	}
 	switch {
 	case !conditions && len(cyclic) == 0:
@@ -226,9 +231,10 @@ func oneToken(b *Body, first []*Step) bool {
 	for _, s := range b.Steps {
 		plain, tests := 0, 0
 		for _, e := range s.Node.Dynamic.Token.Exits {
-			if e.When != nil {
+			switch {
+			case e.When != nil:
 				tests++
-			} else {
+			case !e.Routed:
 				plain++
 			}
 		}

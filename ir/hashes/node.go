@@ -257,6 +257,9 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 func (m *maker) models(s *check.Step) string {
 	var x text
 	for _, q := range s.Models() {
+		if c := q.Choice; c != nil {
+			x.line("choice", c.Provider, c.Model)
+		}
 		x.line("model", q.Model.Name, q.Address(), m.root.Names.Keys[q])
 		p := q.Params
 		params, err := json.Marshal([]any{p.Temperature, p.TopP, p.MaxTokens, p.Seed, p.Stop})

@@ -19,8 +19,9 @@ func token(x *text, t *ir.Token) {
 	if g := t.Gather; g != nil {
 		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
 	}
+	tokenAsk(x, t.Ask)
 	for _, e := range t.Exits {
-		x.line("exit", e.To.Name, predicate(e.When))
+		x.line("exit", e.To.Name, predicate(e.When), strconv.FormatBool(e.Routed))
 	}
 }
 

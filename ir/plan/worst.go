@@ -285,10 +285,14 @@ func (m *meter) once(s *check.Step) cost {
 	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
 		questions += int64(v.Reask)
 	}
+	questions += again(s.Node.Dynamic)
 	c.uses = c.total
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
-		c.calls = map[string]Bound{model.Model.Name + "@1": c.total}
+		if c.calls == nil {
+			c.calls = map[string]Bound{}
+		}
+		c.calls[model.Model.Name+"@1"] = c.total
 		c.asks, c.uses = c.total, Bound{}
 		c.bill = m.question(s, model).times(c.total, "")
 	}
@@ -298,6 +302,20 @@ func (m *meter) once(s *check.Step) cost {
 		m.because(id + " has no timeout")
 	}
 	return c
+}
+
+// again is how often a node of a dialect asks once more when its question fails.
+func again(d *ir.DynamicNode) int64 {
+	if d == nil || d.Token == nil || d.Token.Ask == nil {
+		return 0
+	}
+	switch a := d.Token.Ask; a.Fail {
+	case ir.AskRetry:
+		return int64(a.Retries)
+	case ir.AskFallback:
+		return 1
+	}
+	return 0
 }
 
 // agent is an agent node: its model answers so often, and each of its tools may be the one that is called all the time.

@@ -22,6 +22,9 @@ type Options struct {
 type Loader interface {
 	// Text reads a file of text. The same file is always the same *source.File; ok is false when it cannot be read.
 	Text(from *source.File, ref ir.Ident) (f *source.File, ok bool)
+	// Find reads the first of several files of YAML that is there; names are whole, as from where the command runs. f is nil
+	// when there is none, and root when it is no YAML, which is reported.
+	Find(at source.Span, names ...string) (root *yamlnode.Node, f *source.File)
 	// Flow parses a workflow of any dialect, nil when it cannot be read.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
 	// FlowNear is Flow for a name that is relative to the folder of from or, when there is no such file, to the one that the

@@ -38,10 +38,8 @@ func (p *parser) edge(m dialect.Mapping) {
 	if len(targets) == 0 {
 		return
 	}
-	if t := m.Get("type"); t != nil && p.Word(t, "the type of an edge", "conditional", "simple") == "conditional" {
-		p.Error(diag.NotSupported, t.Span, "write an edge with a `condition` for each target", "edges that a router chooses from are not compiled")
-		return
-	}
+	t := m.Get("type")
+	routed := t != nil && p.Word(t, "the type of an edge", "conditional", "simple") == "conditional"
 	switch {
 	case from.Name == end:
 		p.Error(diag.BadEdge, from.Span, "", "no edge begins at END")
@@ -68,6 +66,7 @@ func (p *parser) edge(m dialect.Mapping) {
 			when = nil
 		}
 	}
+	routed = routed && when == nil
 	if when != nil && len(targets) > 1 {
 		p.Error(diag.WrongShape, m.Key("to"), "write an edge for each target", "an edge with a condition leads to one node")
 		return
@@ -76,7 +75,7 @@ func (p *parser) edge(m dialect.Mapping) {
 		if to.Name == end {
 			to.Name = ""
 		}
-		node.Dynamic.Token.Exits = append(node.Dynamic.Token.Exits, &ir.Exit{To: to, When: when, Span: m.Node.Span})
+		node.Dynamic.Token.Exits = append(node.Dynamic.Token.Exits, &ir.Exit{To: to, When: when, Routed: routed, Span: m.Node.Span})
 	}
 }
 

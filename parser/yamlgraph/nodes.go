@@ -77,6 +77,8 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 		p.passthrough(m, out)
 	case "map":
 		p.mapNode(m, out)
+	case "llm", "router", "agent":
+		p.llm(m, out, kind, inside)
 	}
 	return out
 }

@@ -97,6 +97,8 @@ var always = map[string]*schema.Type{
 	"thread_id": schema.StringType, "current_step": schema.StringType, "error": schema.AnyType, "errors": schema.ListOf(schema.AnyType), "messages": schema.ListOf(schema.AnyType),
 	"started_at": schema.AnyType, "completed_at": schema.AnyType, "input": schema.StringType, "topic": schema.StringType, "style": schema.StringType,
 	"word_count": schema.IntType, "message": schema.StringType,
+	"_loop_counts": schema.AnyType, "_loop_limit_reached": schema.BoolType, "_agent_iterations": schema.IntType, "_agent_limit_reached": schema.BoolType,
+	"_route": schema.StringType, "_tool_results": schema.ListOf(schema.AnyType),
 }
 
 // alwaysOrder is always in the order of the engine.

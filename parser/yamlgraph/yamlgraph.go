@@ -65,7 +65,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}, prompts: map[string]*prompt{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
@@ -86,6 +86,14 @@ type parser struct {
 	fields map[string]*ir.State
 	item   string // what the item of the map around is called
 	told   bool   // the note about the field of tool_call nodes is written
+
+	defaults        dialect.Mapping
+	promptsDir      string
+	promptsRelative bool
+	prompts         map[string]*prompt
+	asked           []*asking
+	laxTypes        map[*yamlnode.Node]bool // types whose warning is written
+	toldModels      map[source.Span]bool
 }
 
 // folderName is what a graph without a name is called: as its file, or as the folder of a graph.yaml.
@@ -101,8 +109,9 @@ func folderName(name string) string {
 }
 
 var (
-	idForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	notName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	idForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	notModel = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
 func (p *parser) graph(m dialect.Mapping) {
@@ -117,10 +126,14 @@ func (p *parser) graph(m dialect.Mapping) {
 		p.wf.Description = strings.TrimSpace(id.Name)
 	}
 	p.refused(m)
+	p.settings(m)
 	p.state(m.Get("state"))
 	p.toolSection(m.Get("tools"))
 	p.nodeSection(m)
+	p.readPrompts()
+	p.limits(m)
 	p.edges(m)
+	p.routes()
 	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
 	p.common()
 }
@@ -131,9 +144,6 @@ func (p *parser) refused(m dialect.Mapping) {
 		if m.Get(key) != nil {
 			p.Error(diag.NotSupported, m.Key(key), "", "`%s` is not compiled", key)
 		}
-	}
-	if m.Get("loop_limits") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("loop_limits"), "end the cycle with a condition", "the engine counts the runs of nodes that ask a model only: these limits have no effect")
 	}
 	if m.Get("checkpointer") != nil {
 		p.Differs(m.Key("checkpointer"), "keep a journal with --journal, and go on with `resume`", "flowgen does not write to the engine's checkpointer")

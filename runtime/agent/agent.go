@@ -118,3 +118,6 @@ type Envelope struct {
 	tool string // as the model knows it
 	raw  []byte // the output's JSON
 }
+
+// Tool is what the model calls the tool.
+func (e *Envelope) Tool() string { return e.tool }

@@ -10,13 +10,31 @@ import (
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
 // model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
 func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
+	c := &llm.Conversation{System: p.System, Messages: []llm.Message{{Role: llm.User, Text: p.Text, Media: p.Media}}}
+	return work{}.run(r, n, s, c)
+}
+
+// An Ending says how an agent that Continue let work has ended.
+type Ending struct {
+	Turns  int  // answers of the model
+	Capped bool // there were as many as are allowed, and the model wanted more tools
+}
+
+// Continue is Run in a conversation that may have begun before: its last message is what the agent is asked. What is said
+// is added to it. A cap of turns ends the agent with what the model has said last, after the tools that it asked for.
+func Continue(r *runtime.Run, n *runtime.Node, s *Spec, c *llm.Conversation) (Outputs, Ending, error) {
+	var end Ending
+	out, err := work{end: &end}.run(r, n, s, c)
+	return out, end, err
+}
+
+func (w work) run(r *runtime.Run, n *runtime.Node, s *Spec, c *llm.Conversation) (out Outputs, err error) {
 	s.prepare()
 	run := r.Scoped()
-	w := &work{spec: s, node: n, session: run.Session(n, s.Policy),
-		out:   Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}},
-		conv:  llm.Conversation{System: p.System, Tools: s.told, Messages: []llm.Message{{Role: llm.User, Text: p.Text, Media: p.Media}}},
-		nodes: make([]runtime.Node, len(s.Tools)+1),
-	}
+	w.spec, w.node, w.session = s, n, run.Session(n, s.Policy)
+	w.out = Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}}
+	w.conv, c.Tools = c, s.told
+	w.nodes = make([]runtime.Node, len(s.Tools)+1)
 	for i, t := range s.Tools {
 		w.nodes[i] = runtime.Node{ID: t.name, Pos: n.Pos, Index: -1}
 	}
@@ -45,7 +63,8 @@ type work struct {
 	spec    *Spec
 	node    *runtime.Node
 	session *runtime.Session
-	conv    llm.Conversation
+	conv    *llm.Conversation
+	end     *Ending        // of Continue
 	nodes   []runtime.Node // of the tools, in their order, and of the model
 	model   *runtime.Node
 	made    int // calls that count
@@ -59,13 +78,20 @@ type work struct {
 func (w *work) turn(i int) (done bool, err error) {
 	most := capped(w.spec.MaxIterations, DefaultMaxIterations)
 	if i == most {
-		return false, exhausted(most)
+		if w.end == nil {
+			return false, exhausted(most)
+		}
+		w.end.Capped = true
+		return true, nil
 	}
 	t := w.session.Turn(i)
 	ask := t.Visit(w.model, t.Reserve(w.model), 0, func(x runtime.Receipt) { w.answered = x.End })
-	reply, err := w.spec.Model.Complete(ask, w.model, &w.conv)
+	reply, err := w.spec.Model.Complete(ask, w.model, w.conv)
 	if err != nil {
 		return false, err
+	}
+	if w.end != nil {
+		w.end.Turns, w.out.Response = i+1, reply.Message.Text
 	}
 	switch calls := reply.Message.Calls; {
 	case reply.Stop == llm.Length:
@@ -77,7 +103,7 @@ func (w *work) turn(i int) (done bool, err error) {
 		return true, nil
 	case len(calls) > MaxCallsPerTurn:
 		return false, runtime.Errorf(runtime.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
-	case i+1 == most: // nobody could be told what becomes of them
+	case i+1 == most && w.end == nil: // nobody could be told what becomes of them
 		return false, exhausted(most)
 	default:
 		results, err := w.calls(t, calls)

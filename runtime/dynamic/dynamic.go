@@ -53,6 +53,18 @@ func (f *Field) UnmarshalJSON(b []byte) error {
 	return f.value.UnmarshalJSON(b)
 }
 
+// OrNull is the field, or null when it is absent.
+func (f Field) OrNull() Field {
+	f.present = true
+	return f
+}
+
+// NonNull is the field, absent when its value is null.
+func (f Field) NonNull() Field {
+	f.present = f.present && !f.value.IsNull()
+	return f
+}
+
 // At is the value below the keys of maps; absent when one of them is missing.
 func (f Field) At(path ...string) Field {
 	for _, key := range path {

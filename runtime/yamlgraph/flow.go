@@ -6,6 +6,7 @@ package yamlgraph
 
 import (
 	"cmp"
+	"maps"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
@@ -25,6 +26,10 @@ type Flow struct {
 	wrong error // of a value that was calculated for the next node
 
 	halted bool // a map had an empty list, so that nothing comes after it
+
+	counts  map[string]int64 // how often nodes that ask a model have run
+	limited bool             // one of them has reached its limit
+	route   string           // what the last router has chosen
 }
 
 // End is where a graph ends.
@@ -42,7 +47,9 @@ func New(slots ...dynamic.Slot) *Flow {
 
 // Aside is the flow for a node that runs beside others: what it writes waits for Join, so that none of them sees what
 // another has written, and the state does not depend on which of them ends first.
-func (f *Flow) Aside() *Flow { return &Flow{slots: f.slots, aside: true} }
+func (f *Flow) Aside() *Flow {
+	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route}
+}
 
 // Join writes what nodes that ran side by side have written, in the order given.
 func (f *Flow) Join(aside ...*Flow) {
@@ -50,7 +57,24 @@ func (f *Flow) Join(aside ...*Flow) {
 		for _, w := range a.late {
 			f.write(w.Key, w.Value)
 		}
+		f.merge(a)
 	}
+}
+
+// merge takes what a flow aside knows of nodes that ask a model.
+func (f *Flow) merge(a *Flow) {
+	if a.route != "" {
+		f.route = a.route
+	}
+	f.limited = f.limited || a.limited
+	if len(a.counts) == 0 {
+		return
+	}
+	counts := maps.Clone(a.counts)
+	for k, n := range f.counts {
+		counts[k] = max(counts[k], n)
+	}
+	f.counts = counts
 }
 
 // write changes a field. What no slot holds is dropped, as the engine does.

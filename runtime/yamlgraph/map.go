@@ -35,7 +35,7 @@ type Gather struct {
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
 func (f *Flow) MapNode(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, flow *Flow, item dynamic.Field) error) (ran bool, err error) {
 	return f.gather(r, n, g, over, func(r *runtime.Run, item dynamic.Field, index int64) (runtime.Value, error) {
-		inner := &Flow{slots: f.slots, aside: true, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
+		inner := &Flow{slots: f.slots, aside: true, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
 		if err := body(r, inner, item); err != nil {
 			return runtime.Null(), err
 		}

@@ -117,3 +117,21 @@ func order(a, b runtime.Value, depth int) (n int, ok bool) {
 	}
 	return 0, false
 }
+
+// True reports whether a value is taken for true: not None, false, zero or empty.
+func True(f dynamic.Field) bool {
+	switch v := f.Value(); v.Kind() {
+	case runtime.BoolKind:
+		return v.Bool()
+	case runtime.IntKind, runtime.FloatKind:
+		return v.Float() != 0
+	case runtime.StringKind:
+		return v.String() != ""
+	case runtime.ListKind, runtime.MapKind:
+		return v.Len() > 0
+	}
+	return false
+}
+
+// Compare orders two values; ok is false when they have no order.
+func Compare(a, b dynamic.Field) (n int, ok bool) { return compare(a.Value(), b.Value()) }

@@ -1,0 +1,215 @@
+package codegen
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/internal/catalog"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// anyModel is a model, or whom the environment says that a node of YAMLGraph asks.
+func (g *generator) anyModel(m *ir.Model) jen.Code {
+	c := m.Choice
+	if c == nil {
+		return g.newModel(m)
+	}
+	linked := map[string]bool{}
+	for _, p := range catalog.GraphProviders {
+		if c.Provider == "" || c.Provider == p.Name {
+			linked[p.Speaks] = true
+		}
+	}
+	var speakers []jen.Code
+	for _, x := range []struct{ field, leaf string }{{"OpenAI", "openai"}, {"Anthropic", "anthropic"}, {"Gemini", "gemini"}} {
+		if linked[x.leaf] {
+			speakers = append(speakers, field(x.field, jen.Qual(importPath(llmPath+"/"+x.leaf), "At")))
+		}
+	}
+	return jen.Qual(graphPath, "NewModel").Call(quote(c.Provider), quote(c.Model), jen.Qual(llmPath, "Params").Values(g.modelParams(&m.Params)...), jen.Qual(graphPath, "Speakers").Values(speakers...))
+}
+
+var askFails = map[ir.AskFail]string{ir.AskSkip: "Skip", ir.AskRaise: "Stop", ir.AskRetry: "Retry", ir.AskFallback: "Fallback"}
+
+// question is what a node asks, and what becomes of the answer.
+func (b *tokenBody) question(s *check.Step) jen.Code {
+	t := s.Node.Dynamic.Token
+	a := t.Ask
+	fields := []jen.Code{field("Model", jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])))}
+	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
+	if t.Key.Name != "" {
+		add("Key", quote(t.Key.Name))
+	}
+	if name := b.g.p.Names.Schemas[s]; name != "" {
+		add("Schema", jen.Id(ident(name)))
+	}
+	if a.Skips {
+		add("Skip", jen.True())
+	}
+	if a.Limit > 0 {
+		add("Limit", jen.Lit(a.Limit))
+	}
+	if len(t.Requires) > 0 {
+		var names []jen.Code
+		for _, id := range t.Requires {
+			names = append(names, quote(id.Name))
+		}
+		add("Requires", jen.Index().String().Values(names...))
+	}
+	if a.JSON {
+		add("JSON", jen.True())
+	}
+	if name := askFails[a.Fail]; name != "" {
+		add("Fail", jen.Qual(graphPath, ident(name)))
+	}
+	if a.Fail == ir.AskRetry {
+		add("Retries", jen.Lit(a.Retries))
+	}
+	if s.Ask.Fallback != nil {
+		add("Fallback", jen.Id(ident(b.g.p.Names.Models[s.Ask.Fallback])))
+	}
+	if len(a.Routes) > 0 && s.Node.Inline == false {
+		add("Router", b.router(a))
+	}
+	return jen.Op("&").Qual(graphPath, "Question").Custom(braces(len(fields) > 4), fields...)
+}
+
+func (b *tokenBody) router(a *ir.TokenAsk) jen.Code {
+	var fields, ways []jen.Code
+	if a.Route != "" {
+		fields = append(fields, field("Field", quote(a.Route)))
+	}
+	for _, r := range a.Routes {
+		ways = append(ways, jen.Values(field("Label", quote(r.Label)), field("To", quote(r.To.Name))))
+	}
+	fields = append(fields, field("Routes", jen.Index().Qual(graphPath, "Way").Custom(braces(true), ways...)))
+	if a.Other.Name != "" {
+		fields = append(fields, field("Other", quote(a.Other.Name)))
+	}
+	return jen.Op("&").Qual(graphPath, "Router").Custom(braces(true), fields...)
+}
+
+// promptOf is the function that makes the prompt of a node.
+func (b *tokenBody) promptOf(s *check.Step) jen.Code {
+	a := s.Node.Dynamic.Token.Ask
+	name := jen.Id(ident(b.g.p.Names.Prompts[a.Prompt]))
+	if len(a.Values) == 0 {
+		return name
+	}
+	var args, needs []jen.Code
+	for _, v := range a.Values {
+		args = append(args, b.variable(v))
+	}
+	for _, v := range a.Needs {
+		needs = append(needs, jen.Qual(graphPath, "Variable").Values(field("Name", quote(v.Key.Name)), field("Value", b.value(v.Value))))
+	}
+	f := jen.Func().Params().Params(jen.Qual(llmPath, "Prompt"), jen.Error()).Block(jen.Return(jen.Add(name).Call(args...)))
+	if len(needs) == 0 {
+		return f
+	}
+	return jen.Qual(graphPath, "Needs").Call(append([]jen.Code{f}, needs...)...)
+}
+
+// variable is what a variable of a prompt stands for: absent is undefined.
+func (b *tokenBody) variable(v *ir.Entry) jen.Code {
+	if v.Value == nil {
+		return absent()
+	}
+	r, ok := v.Value.(*ir.Reference)
+	switch {
+	case !ok:
+		return b.value(v.Value)
+	case r.Missing == ir.MissingNull:
+		return jen.Add(b.value(r)).Dot("OrNull").Call()
+	case b.g.p.Names.Agents[b.step] != "":
+		return b.value(r)
+	}
+	return jen.Add(b.value(r)).Dot("NonNull").Call()
+}
+
+// place is a node as the token's place; nil is the end.
+func (b *tokenBody) place(to *check.Step) jen.Code {
+	if to == nil {
+		return jen.Qual(graphPath, "End")
+	}
+	return quote(to.Node.ID.Name)
+}
+
+// limited reports whether a node has a limit on how often it runs.
+func (b *tokenBody) limited() bool {
+	return slices.ContainsFunc(b.p.Body.Steps, func(s *check.Step) bool {
+		a := s.Node.Dynamic.Token.Ask
+		return a != nil && a.Limit > 0
+	})
+}
+
+// graphAgent is the agent of a node of YAMLGraph.
+func (g *generator) graphAgent(s *check.Step) jen.Code {
+	t := s.Node.Dynamic.Token
+	var tools []jen.Code
+	for _, x := range s.Agent.Tools {
+		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
+		if name := g.p.Names.Args[x.Tool]; name != "" {
+			args = jen.Id(ident(name))
+		} else if x.Tool.In != nil && x.Tool.In.Kind == schema.Any {
+			args = jen.Qual(runtimePath, "AnyArgs")
+		}
+		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, jen.Id(ident(g.p.Names.Inputs[x.Tool]))))
+	}
+	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[s.Agent.Model])))}
+	if len(tools) > 0 {
+		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))
+	}
+	fields = append(fields, field("Key", quote(t.Key.Name)), field("MaxIterations", jen.Lit(t.Ask.Agent.Iterations)))
+	if k := t.Ask.Agent.Results; k != "" {
+		fields = append(fields, field("Results", quote(k)))
+	}
+	if name := askFails[t.Ask.Fail]; name != "" {
+		fields = append(fields, field("Fail", jen.Qual(graphPath, ident(name))))
+	}
+	return jen.Qual(graphPath, "Agent").Custom(braces(true), fields...)
+}
+
+// prompts writes the functions that make prompts, each once.
+func (g *generator) prompts() {
+	done := map[*ir.Rendering]bool{}
+	for _, s := range g.p.Table {
+		d := s.Node.Dynamic
+		if d == nil || d.Token == nil || d.Token.Ask == nil || done[d.Token.Ask.Prompt] {
+			continue
+		}
+		a := d.Token.Ask
+		done[a.Prompt] = true
+		g.prompt(g.p.Names.Prompts[a.Prompt], a)
+	}
+}
+
+func (g *generator) prompt(name string, a *ir.TokenAsk) {
+	t := &template{g: g, names: map[string]string{}, taken: map[string]bool{"system": true, "user": true, "loop": true}}
+	var params []jen.Code
+	for _, v := range a.Values {
+		params = append(params, jen.Id(ident(t.declare(v.Key.Name))))
+	}
+	code := []jen.Code{jen.Var().List(jen.Id("system"), jen.Id("user")).Qual(jinjaPath, "Text")}
+	for _, part := range []struct {
+		recv string
+		of   *ir.PromptTemplate
+	}{{"system", a.Prompt.System}, {"user", a.Prompt.User}} {
+		if part.of != nil {
+			t.recv = part.recv
+			code = append(code, t.whole(part.of)...)
+		}
+	}
+	code = append(code, jen.Return(jen.Qual(graphPath, "NewPrompt").Call(jen.Op("&").Id("system"), jen.Op("&").Id("user"))))
+	f := jen.Func().Id(ident(name)).Params()
+	if len(params) > 0 {
+		f = jen.Func().Id(ident(name)).Params(jen.List(params...).Qual(dynamicPath, "Field"))
+	}
+	g.file.Line()
+	g.file.Add(comment(name + " is the prompt " + strconv.Quote(a.Prompt.File.Name) + "."))
+	g.file.Add(f.Params(jen.Qual(llmPath, "Prompt"), jen.Error()).Block(code...))
+}

@@ -1,0 +1,60 @@
+package check
+
+import (
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// tokenAsk checks a node of a graph of tokens that asks a model, and makes its questions.
+func (c *checker) tokenAsk(s *Step) {
+	a := s.Node.Dynamic.Token.Ask
+	for _, v := range a.Values {
+		if v.Value != nil {
+			ir.ValueReferences(v.Value, c.dynamicReference)
+		}
+	}
+	for _, id := range append(s.Node.Dynamic.Reads, s.Node.Dynamic.Token.Requires...) {
+		if c.state[id.Name] == nil {
+			c.reportUnknown(diag.UnknownName, "the state has no field \""+id.Name+"\", which the node requires", id.Span, id.Name, c.stateNames())
+			return
+		}
+	}
+	s.Node.Retry = &ir.Retry{Attempts: 3, Base: &ir.Duration{Value: time.Second}, Cap: &ir.Duration{Value: 30 * time.Second}}
+	if a.Agent == nil {
+		s.Ask = &Ask{Model: c.graphModel(a.Model), Fallback: c.graphModel(a.Fallback), Prompt: &Prompt{}}
+		return
+	}
+	most := int64(a.Agent.Iterations)
+	unbounded := int64(ir.Unbounded)
+	s.Agent = &Agent{Model: c.graphModel(a.Model), name: a.Model, Policy: &ir.Policy{MaxIterations: &most, MaxToolCalls: &unbounded}}
+	for _, id := range a.Agent.Tools {
+		if t := c.resolveTool(id); t != nil {
+			c.used[t] = true
+			s.Agent.Tools = append(s.Agent.Tools, Choice{id.Name, t, id.Span})
+		}
+	}
+}
+
+// graphModel is a model that the reader has declared, which the environment completes; nil when there is none.
+func (c *checker) graphModel(id ir.Ident) *ir.Model {
+	for _, m := range c.wf.Models {
+		if m.Name.Name == id.Name && id.Name != "" {
+			return m
+		}
+	}
+	return nil
+}
+
+// rendering names the function that makes a prompt; nodes with the same one share it.
+func (n *Names) rendering(s *Step) {
+	d := s.Node.Dynamic
+	if d == nil || d.Token == nil || d.Token.Ask == nil {
+		return
+	}
+	if r := d.Token.Ask.Prompt; r != nil && n.Prompts[r] == "" {
+		n.Prompts[r] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Prompt", s.Node.ID.Span)
+	}
+}

@@ -1,0 +1,412 @@
+package yamlgraph
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/catalog"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// An asking is a node that asks a model, whose prompt is read when all fields of the state are known.
+type asking struct {
+	node  *ir.Node
+	kind  string
+	m     dialect.Mapping
+	file  ir.Ident
+	vars  *yamlnode.Node
+	item  string // what a map around calls its item
+	agent bool
+}
+
+// The keys of nodes that ask models.
+var askKeys = []dialect.Key{
+	{Name: "prompt", Doc: "the prompt file, without `.yaml`"}, {Name: "variables", Doc: "what the prompt's variables stand for"},
+	{Name: "provider", Doc: "who is asked"}, {Name: "model", Doc: "the model"}, {Name: "temperature", Doc: "of the answer"},
+	{Name: "requires", Doc: "fields without which the node does nothing"}, {Name: "skip_if_exists", Doc: "whether the node does nothing when its field has a value"},
+	{Name: "parse_json", Doc: "whether JSON is looked for in the answer"}, {Name: "output_model", Doc: "a class of Python"}, {Name: "stream", Doc: "whether the answer comes in pieces"},
+	{Name: "max_retries", Doc: "how often a question is asked again"}, {Name: "fallback", Doc: "who is asked instead"}, {Name: "loop_limit", Doc: "how often the node runs"},
+}
+
+func init() {
+	kinds["llm"] = nodeShape("an llm node", askKeys...)
+	kinds["router"] = nodeShape("a router node", append(slices.Clone(askKeys), dialect.Key{Name: "routes", Doc: "labels with the nodes that they lead to"},
+		dialect.Key{Name: "default_route", Doc: "where other labels lead"}, dialect.Key{Name: "route_field", Doc: "the field of the answer with the label"})...)
+	kinds["agent"] = nodeShape("an agent node", append(slices.Clone(askKeys), dialect.Key{Name: "tools", Doc: "names of tools"},
+		dialect.Key{Name: "max_iterations", Doc: "how often the model is asked at most"}, dialect.Key{Name: "tool_results_key", Doc: "the field of what tools gave"})...)
+}
+
+// llm reads a node that asks a model.
+func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) {
+	prompt := m.Get("prompt")
+	if prompt == nil && kind != "agent" {
+		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `prompt`: the name of a prompt file", "a node of the type %s needs the key `prompt`", kind)
+		return
+	}
+	file := ir.Ident{Name: "agent", Span: dialect.Head(m.Node)}
+	if prompt != nil {
+		var ok bool
+		if file, ok = p.Text(prompt, "`prompt`"); !ok {
+			return
+		}
+	}
+	t := out.Dynamic.Token
+	t.Ask = &ir.TokenAsk{Skips: true}
+	p.askFlags(m, out, kind)
+	p.askFail(m, t.Ask)
+	if !inside || m.Get("state_key") != nil {
+		t.Key = p.askKey(m, out.ID, inside)
+	}
+	switch kind {
+	case "router":
+		p.router(m, t.Ask)
+	case "agent":
+		p.agent(m, out, t.Ask)
+	}
+	out.Verb = &ir.LLM{Span: m.Node.Span}
+	if kind == "agent" {
+		out.Verb = &ir.Agent{Span: m.Node.Span}
+	}
+	p.asked = append(p.asked, &asking{node: out, kind: kind, m: m, file: file, vars: m.Get("variables"), item: p.item, agent: kind == "agent"})
+	if n := m.Get("on_error"); n == nil || !is(n, "fail") {
+		p.field(ir.Ident{Name: "errors", Span: p.wf.Name.Span}, always["errors"])
+	}
+}
+
+// askKey is the field of an answer. Inside of a map it names a key of the result, and no field.
+func (p *parser) askKey(m dialect.Mapping, id ir.Ident, inside bool) ir.Ident {
+	if inside {
+		k, _ := p.Text(m.Get("state_key"), "`state_key`")
+		return k
+	}
+	return p.key(m, id)
+}
+
+// truth reads true or false, or what holds when nothing is written.
+func (p *parser) truth(n *yamlnode.Node, what string, absent bool) bool {
+	if n == nil {
+		return absent
+	}
+	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!bool" {
+		v, _ := yamlnode.Bool11(n.Text.Value)
+		return v
+	}
+	p.Error(diag.WrongShape, dialect.Head(n), "", "%s is true or false", what)
+	return absent
+}
+
+func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
+	t := out.Dynamic.Token
+	a := t.Ask
+	a.SkipsSet = m.Get("skip_if_exists") != nil
+	a.Skips = p.truth(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent")
+	a.JSON = p.truth(m.Get("parse_json"), "`parse_json`", false)
+	p.truth(m.Get("stream"), "`stream`", false)
+	t.Requires = p.Idents(m.Get("requires"), "`requires`")
+	for _, id := range t.Requires {
+		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
+			out.Dynamic.Reads = append(out.Dynamic.Reads, id) // a node below may add it
+		}
+	}
+	a.Limit = int(p.Count(m.Get("loop_limit"), "`loop_limit`", 1, 1_000_000, 0))
+	if e := m.Get("output_model"); e != nil {
+		p.Error(diag.NotSupported, m.Key("output_model"), "describe the answer in the prompt file, with `schema`", "a class of Python as the schema of an answer is not compiled")
+	}
+	if kind == "agent" {
+		for _, key := range []string{"requires", "skip_if_exists", "parse_json", "stream", "variables", "max_retries", "fallback", "loop_limit"} {
+			if m.Get(key) != nil {
+				p.Warn(diag.IgnoredKey, m.Key(key), "remove it", "the engine does not read `%s` of an agent node", key)
+			}
+		}
+		a.Skips, a.JSON, a.Limit, t.Requires = false, false, 0, nil
+	}
+}
+
+// askFail reads what becomes of a question that fails.
+func (p *parser) askFail(m dialect.Mapping, a *ir.TokenAsk) {
+	a.Retries = int(p.Count(m.Get("max_retries"), "`max_retries`", 0, 100, 3))
+	n := m.Get("on_error")
+	if n == nil {
+		return
+	}
+	switch p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") {
+	case "skip":
+		a.Fail = ir.AskSkip
+	case "fail":
+		a.Fail = ir.AskRaise
+	case "retry":
+		a.Fail = ir.AskRetry
+	case "fallback":
+		a.Fail = ir.AskFallback
+	}
+	if f := m.Get("fallback"); f != nil && a.Fail != ir.AskFallback {
+		p.Warn(diag.IgnoredKey, m.Key("fallback"), "write `on_error: fallback`", "the engine asks nobody else: `on_error` is %s", n.Text.Value)
+	}
+}
+
+// router reads where the labels of a router lead.
+func (p *parser) router(m dialect.Mapping, a *ir.TokenAsk) {
+	n := m.Get("routes")
+	if n == nil || n.Kind == yamlnode.Mapping && len(n.Entries) == 0 {
+		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `routes`: labels with the nodes that they lead to", "a router needs the key `routes`")
+		return
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`routes` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		if to, ok := p.Text(e.Value, "a route"); ok {
+			a.Routes = append(a.Routes, ir.TokenRoute{Label: e.Key.Text.Value, To: to})
+		}
+	}
+	if d, ok := p.Text(m.Get("default_route"), "`default_route`"); ok {
+		a.Other = d
+	}
+	if f, ok := p.Text(m.Get("route_field"), "`route_field`"); ok {
+		a.Route = f.Name
+	}
+}
+
+// agent reads a model that calls tools.
+func (p *parser) agent(m dialect.Mapping, out *ir.Node, a *ir.TokenAsk) {
+	a.Agent = &ir.TokenAgent{Iterations: int(p.Count(m.Get("max_iterations"), "`max_iterations`", 1, 10_000, 5))}
+	for _, id := range p.Idents(m.Get("tools"), "`tools`") {
+		switch kind, declared := p.kinds[id.Name]; {
+		case !declared:
+			p.unknownTool(id)
+		case p.tools[id.Name] != nil:
+			a.Agent.Tools = append(a.Agent.Tools, id)
+		case kind != "python" && kind != "":
+			p.Error(diag.NotSupported, id.Span, "write a python tool", "%s tools of agents are not compiled", kind)
+		}
+	}
+	if k, ok := p.Text(m.Get("tool_results_key"), "`tool_results_key`"); ok {
+		p.field(k, schema.ListOf(schema.AnyType))
+		a.Agent.Results = k.Name
+	}
+}
+
+// prompts reads the prompts of all nodes that ask models, when the fields of the state are known.
+func (p *parser) readPrompts() {
+	for _, x := range p.asked {
+		q := p.prompt(x.file)
+		t := x.node.Dynamic.Token
+		if q == nil {
+			continue
+		}
+		p.models(x, q)
+		stream := x.m.Get("stream")
+		if !x.agent && (stream == nil || !p.truth(stream, "", false)) {
+			x.node.Dynamic.Schema = q.schema
+		}
+		if x.agent {
+			p.agentPrompt(x, q)
+		} else {
+			p.fill(t.Ask, q, x.node.ID, x.vars, p.variables(x), x.item)
+		}
+		p.routable(x)
+		switch v := x.node.Verb.(type) {
+		case *ir.LLM:
+			v.Model = t.Ask.Model
+		case *ir.Agent:
+			v.Model = t.Ask.Model
+		}
+	}
+}
+
+// variables reads what a node gives its prompt.
+func (p *parser) variables(x *asking) []*ir.Entry {
+	switch {
+	case x.vars == nil:
+		return nil
+	case x.vars.Kind != yamlnode.Mapping:
+		p.WrongShape(x.vars, "`variables` is a mapping")
+		return nil
+	}
+	p.item = x.item
+	defer func() { p.item = "" }()
+	var out []*ir.Entry
+	for _, e := range x.vars.Entries {
+		out = append(out, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
+	}
+	return out
+}
+
+// agentPrompt is the prompt of an agent: words of the state in the user's text, and a system text as it is.
+func (p *parser) agentPrompt(x *asking, q *prompt) {
+	a := x.node.Dynamic.Token.Ask
+	key := "\x00agent " + q.name
+	if p.prompts[key] == nil {
+		r := &ir.Rendering{File: q.rendering.File, User: p.words(q.rendering.User.Text)}
+		if s := q.rendering.System; s != nil {
+			r.System = &ir.PromptTemplate{Text: s.Text, Body: []ir.PromptNode{&ir.PromptText{Lit: s.Text.Value}}}
+		}
+		p.prompts[key] = &prompt{rendering: r, free: freeVariables(r)}
+	}
+	a.Prompt = p.prompts[key].rendering
+	for _, v := range p.prompts[key].free {
+		a.Values = append(a.Values, &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at},
+			Value: &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}})
+	}
+	a.Agent.Talks = p.fields["messages"] != nil
+}
+
+// routable warns about a router whose answers have no label.
+func (p *parser) routable(x *asking) {
+	a := x.node.Dynamic.Token.Ask
+	if x.kind != "router" {
+		return
+	}
+	want := []string{"tone", "intent"}
+	if a.Route != "" {
+		want = []string{a.Route}
+	}
+	s := x.node.Dynamic.Schema
+	if s == "" && a.Route == "" || s != "" && !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(s, jsonText(w)+":") }) {
+		p.Warn(diag.IgnoredKey, dialect.Head(x.m.Get("routes")), "add a field `"+want[len(want)-1]+"` to the schema of the prompt",
+			"the answer has no field `%s`, so that the router always goes the same way", strings.Join(want, "` or `"))
+	}
+}
+
+// provider reads the name of a provider.
+func (p *parser) provider(n *yamlnode.Node) (ir.Ident, bool) {
+	var words []string
+	for _, x := range catalog.GraphProviders {
+		words = append(words, x.Name)
+	}
+	w := p.Word(n, "the provider", words...)
+	return ir.Ident{Name: w, Span: n.Place()}, w != ""
+}
+
+// setting is what a node says, or else the defaults of the file.
+func (p *parser) setting(m dialect.Mapping, key string) *yamlnode.Node {
+	if n := m.Get(key); n != nil {
+		return n
+	}
+	if p.defaults.Node != nil {
+		return p.defaults.Get(key)
+	}
+	return nil
+}
+
+// models declares whom a node asks.
+func (p *parser) models(x *asking, q *prompt) {
+	a := x.node.Dynamic.Token.Ask
+	if p.opts.Upstream && x.agent {
+		for _, key := range []string{"provider", "temperature"} {
+			if x.m.Get(key) != nil {
+				p.Warn(diag.IgnoredKey, x.m.Key(key), "", "the engine does not read `%s` of an agent node", key)
+			}
+		}
+		a.Model = p.modelOf(ir.Ident{Span: x.node.ID.Span}, ir.Ident{}, nil)
+		return
+	}
+	who := q.provider
+	if n := p.setting(x.m, "provider"); n != nil {
+		id, ok := p.provider(n)
+		if !ok {
+			return
+		}
+		who = id
+	}
+	if who.Span.IsZero() {
+		who.Span = x.node.ID.Span
+	}
+	a.Model = p.modelOf(who, p.modelName(x.m), p.setting(x.m, "temperature"))
+	if a.Fail != ir.AskFallback {
+		return
+	}
+	f := x.m.Get("fallback")
+	var other *yamlnode.Node
+	if f != nil && f.Kind == yamlnode.Mapping {
+		other = f.Get("provider")
+	}
+	if other == nil {
+		p.Warn(diag.IgnoredKey, x.m.Key("on_error"), "add `fallback: {provider: ...}`", "nobody is asked instead: the error goes into `errors`")
+		a.Fail = ir.AskKeep
+		return
+	}
+	if id, ok := p.provider(other); ok {
+		a.Fallback = p.modelOf(id, ir.Ident{}, p.setting(x.m, "temperature"))
+	}
+}
+
+// modelName is the model that a node or the defaults name, which the engine does not read.
+func (p *parser) modelName(m dialect.Mapping) ir.Ident {
+	n, key := m.Get("model"), m.Key("model")
+	if n == nil && p.defaults.Node != nil && p.defaults.Get("model") != nil {
+		n, key = p.defaults.Get("model"), p.defaults.Key("model")
+	}
+	if n == nil {
+		return ir.Ident{}
+	}
+	id, ok := p.Text(n, "`model`")
+	if !ok {
+		return ir.Ident{}
+	}
+	if p.toldModels == nil {
+		p.toldModels = map[source.Span]bool{}
+	}
+	if told := p.toldModels[key]; !told {
+		p.toldModels[key] = true
+		if p.opts.Upstream {
+			p.Warn(diag.IgnoredKey, key, "set the variable of the provider, such as OPENAI_MODEL", "the engine does not read `model`: it asks the model of the provider")
+		} else {
+			p.Differs(key, "", "the engine does not read `model`: it asks the model of the provider")
+		}
+	}
+	if p.opts.Upstream {
+		return ir.Ident{}
+	}
+	return id
+}
+
+// modelOf declares a model; what is empty is what the environment says when the program runs.
+func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Ident {
+	heat := 0.7
+	if temperature != nil {
+		text, _, ok := yamlnode.Number11(temperature.Text.Value)
+		v, err := strconv.ParseFloat(text, 64)
+		if temperature.Kind != yamlnode.Scalar || !ok || err != nil || v < 0 || v > 2 {
+			p.Error(diag.BadLiteral, dialect.Head(temperature), "", "`temperature` is a number from 0 to 2")
+		} else {
+			heat = v
+		}
+	}
+	local := "default"
+	if who.Name != "" {
+		local = who.Name
+	}
+	if name.Name != "" {
+		local += " " + name.Name
+	}
+	if heat != 0.7 {
+		local += " at " + strconv.FormatFloat(heat, 'g', -1, 64)
+	}
+	local = strings.Trim(notModel.ReplaceAllString(strings.ToLower(local), "_"), "_")
+	for _, m := range p.wf.Models {
+		if m.Name.Name == local {
+			return m.Name
+		}
+	}
+	c := &ir.ModelChoice{Provider: who.Name, Model: name.Name}
+	full, key, address := "$PROVIDER", catalog.GraphProviders[0].Key, "$PROVIDER" // unless the environment says something else
+	model := "default"
+	if x := catalog.GraphProvider(who.Name); x != nil {
+		full, key, address, model = x.Name, x.Key, x.Address, "$"+x.ModelEnv
+	}
+	if name.Name != "" {
+		model = name.Name
+	}
+	m := &ir.Model{Name: ir.Ident{Name: local, Span: who.Span}, Model: ir.Ident{Name: full + ":" + model, Span: who.Span}, BaseURL: ir.Ident{Name: address, Span: who.Span},
+		Key: ir.Ident{Name: key, Span: who.Span}, Params: ir.ModelParams{Temperature: &heat}, Choice: c, Span: who.Span}
+	p.wf.Models = append(p.wf.Models, m)
+	return m.Name
+}

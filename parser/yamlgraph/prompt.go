@@ -1,0 +1,244 @@
+package yamlgraph
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A prompt is a prompt file. The same file is read once.
+type prompt struct {
+	name         string
+	file         *source.File
+	m            dialect.Mapping
+	system, user source.Text
+	jinja        bool // one of the texts is a template
+	rendering    *ir.Rendering
+	schema       string // JSON of the schema of the answer; empty: text
+	provider     ir.Ident
+	free         []variable // in the order of the texts
+	told         map[string]bool
+}
+
+// A variable is a name that a prompt takes.
+type variable struct {
+	name    string
+	at      source.Span // its first use
+	guarded bool        // every use is one that a missing value does no harm to
+}
+
+var promptShape = &dialect.Shape{What: "a prompt file", Any: true, Keys: []dialect.Key{
+	{Name: "system", Doc: "what the model is told first"},
+	{Name: "user", Doc: "what it is asked"},
+	{Name: "template", Doc: "another name of `user`"},
+	{Name: "schema", Doc: "fields of the answer"},
+	{Name: "output_schema", Doc: "a JSON Schema of the answer"},
+	{Name: "provider", Doc: "who is asked"},
+}}
+
+// places are the files that a prompt may be, in the order in which the engine looks for them; then, as graphs are also
+// compiled from elsewhere, the folders above the graph in place of the working directory.
+func (p *parser) places(name string) []string {
+	dir := path.Dir(p.File.Name)
+	file := name + ".yaml"
+	var out []string
+	add := func(parts ...string) {
+		if full := path.Join(parts...); !slices.Contains(out, full) {
+			out = append(out, full)
+		}
+	}
+	within := func(root string) {
+		if p.promptsDir != "" {
+			add(root, p.promptsDir, file)
+		} else {
+			add(root, "prompts", file)
+		}
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			add(root, name[:i], "prompts", name[i+1:]+".yaml")
+		}
+	}
+	if p.promptsDir != "" && p.promptsRelative {
+		add(dir, p.promptsDir, file)
+	}
+	if p.promptsDir != "" {
+		add(p.promptsDir, file)
+	} else if p.promptsRelative {
+		add(dir, file)
+	}
+	add("prompts", file)
+	within("")
+	for n := 0; n < 8; n++ {
+		within(dir)
+		if dir == "." || dir == "/" || strings.HasSuffix(dir, "..") {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	return out
+}
+
+// prompt reads the file of a prompt; nil when there is none, or when it holds none.
+func (p *parser) prompt(id ir.Ident) *prompt {
+	if q, done := p.prompts[id.Name]; done {
+		return q
+	}
+	p.prompts[id.Name] = nil
+	if id.Name == "" || strings.ContainsAny(id.Name, "\x00\r\n\\") || strings.Contains(id.Name, "://") || path.IsAbs(id.Name) {
+		p.Error(diag.CannotRead, id.Span, "write a name such as `analyze`, or `folder/analyze`", "this is not the name of a prompt")
+		return nil
+	}
+	places := p.places(id.Name)
+	root, f := p.load.Find(id.Span, places...)
+	if f == nil {
+		p.Error(diag.CannotRead, id.Span, "add the file "+places[0], "there is no prompt %q: none of the files %s is there", id.Name, strings.Join(places[:min(len(places), 3)], ", "))
+		return nil
+	}
+	p.wf.Includes = append(p.wf.Includes, f)
+	if root == nil {
+		return nil
+	}
+	q := &prompt{name: id.Name, file: f, told: map[string]bool{}}
+	var ok bool
+	if q.m, ok = p.Mapping(root, promptShape); !ok || !p.promptTexts(q) {
+		return nil
+	}
+	p.promptSchema(q)
+	if n := q.m.Get("provider"); n != nil {
+		q.provider, _ = p.provider(n)
+	}
+	for _, key := range []string{"model", "temperature", "max_tokens"} {
+		if e := root.Entry(key); e != nil {
+			p.Warn(diag.IgnoredKey, e.Key.Span, "write it on the node, or below `defaults`", "the engine does not read the `%s` of a prompt file", key)
+		}
+	}
+	p.prompts[id.Name] = q
+	return q
+}
+
+// promptTexts reads the texts of a prompt.
+func (p *parser) promptTexts(q *prompt) bool {
+	user := q.m.Get("user")
+	if user == nil {
+		if t := q.m.Get("template"); t != nil && !p.opts.Upstream {
+			p.Differs(q.m.Key("template"), "write `user`", "the engine does not read `template`, which is documented as another name of `user`")
+			user = t
+		}
+	}
+	if user == nil {
+		p.Error(diag.MissingKey, dialect.Head(q.m.Node), "add `user`: what the model is asked", "a prompt file needs the key `user`")
+		return false
+	}
+	q.rendering = &ir.Rendering{File: ir.Ident{Name: q.name, Span: dialect.Head(q.m.Node)}}
+	ok := true
+	read := func(n *yamlnode.Node, what string) *ir.PromptTemplate {
+		if n == nil {
+			return nil
+		}
+		if _, text := p.Text(n, what); !text {
+			ok = false
+			return nil
+		}
+		t := &ir.PromptTemplate{Text: n.Text}
+		if isJinja(n.Text.Value) {
+			q.jinja = true
+			body, problems := jinja.Parse(n.Text)
+			for _, x := range problems {
+				code := diag.ExprSyntax
+				if x.Unsupported {
+					code = diag.NotSupported
+				}
+				p.Error(code, x.Span, x.Help, "%s", x.Message)
+				ok = false
+			}
+			t.Body = body
+		} else {
+			t.Body = p.braces(n.Text, &ok)
+		}
+		return t
+	}
+	q.rendering.System = read(q.m.Get("system"), "`system`")
+	q.rendering.User = read(user, "`user`")
+	if ok {
+		q.free = freeVariables(q.rendering)
+	}
+	return ok
+}
+
+// isJinja is how the engine decides whether a text is a template.
+func isJinja(text string) bool { return strings.Contains(text, "{{") || strings.Contains(text, "{%") }
+
+// fill gives the variables of a node's prompt their values. given are the node's variables; without them all fields of
+// the state are what a prompt can take, and item is what a map around adds.
+func (p *parser) fill(ask *ir.TokenAsk, q *prompt, node ir.Ident, given *yamlnode.Node, values []*ir.Entry, item string) {
+	ask.Prompt = q.rendering
+	names := make([]string, 0, len(values))
+	for _, v := range values {
+		names = append(names, v.Key.Name)
+	}
+	for _, v := range q.free {
+		entry := &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at}}
+		i := slices.Index(names, v.name)
+		switch {
+		case v.name == "state":
+			p.Warn(diag.IgnoredKey, v.at, "name the field itself", "`state` has no fields in the prompt of a node that asks a model")
+			entry.Value = &ir.Object{Span: v.at}
+		case i >= 0:
+			entry.Value = values[i].Value
+		case v.name == item && item != "":
+			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "item", Missing: ir.MissingNull}
+		case len(values) > 0:
+			p.notGiven(q, v, node, given, names)
+			entry.Value = nil
+		default:
+			if p.named(v.name, v.at); p.fields[v.name] == nil {
+				p.notGiven(q, v, node, nil, p.fieldNames())
+				break
+			}
+			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+			if !v.guarded || p.opts.Upstream {
+				ask.Needs = append(ask.Needs, entry)
+			}
+		}
+		ask.Values = append(ask.Values, entry)
+	}
+}
+
+func (p *parser) fieldNames() []string {
+	var names []string
+	for _, s := range p.wf.State {
+		names = append(names, s.Name.Name)
+	}
+	return names
+}
+
+// notGiven reports a variable of a prompt that nothing gives a value. The engine looks for names with a pattern, and so
+// refuses prompts that can do without.
+func (p *parser) notGiven(q *prompt, v variable, node ir.Ident, given *yamlnode.Node, names []string) {
+	if v.guarded && !p.opts.Upstream || q.told[node.Name+"\x00"+v.name] {
+		return
+	}
+	q.told[node.Name+"\x00"+v.name] = true
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: v.at, Message: fmt.Sprintf("node %q does not give the prompt a variable `%s`", node.Name, v.name)}
+	d.Related = append(d.Related, diag.Related{Span: node.Span, Message: "the node is here"})
+	if given != nil {
+		d.Related[0] = diag.Related{Span: dialect.Head(given), Message: "the variables of the node are here"}
+		d.Help = "add it to `variables`"
+	} else {
+		d.Message = fmt.Sprintf("the state has no field `%s`, which node %q would give the prompt", v.name, node.Name)
+		d.Help = "declare it in `state`"
+	}
+	if len(v.name) < 100 {
+		if near := diag.Nearest(v.name, names); near != "" {
+			d.Help += ", or write `" + near + "`"
+		}
+	}
+	p.Report(d)
+}

@@ -1,0 +1,108 @@
+package yamlgraph
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// Prompts without Jinja are texts of Python's str.format.
+
+var (
+	formatField = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\[\]{}]+\])*)(?:!([rsa]))?(?::([^{}]*))?$`)
+	formatStep  = regexp.MustCompile(`\.([A-Za-z_][A-Za-z0-9_]*)|\[([^\[\]{}]+)\]`)
+)
+
+// braces reads a text of str.format. ok becomes false for one that it refuses.
+func (p *parser) braces(t source.Text, ok *bool) []ir.PromptNode {
+	var out []ir.PromptNode
+	s := t.Value
+	var lit strings.Builder
+	flush := func() {
+		if lit.Len() > 0 {
+			out = append(out, &ir.PromptText{Lit: lit.String()})
+			lit.Reset()
+		}
+	}
+	refuse := func(lo, hi int, message string) {
+		*ok = false
+		help := "write it twice, `{{` and `}}`, where the text is no template of Jinja; in a template braces may stand alone"
+		p.Error(diag.ExprSyntax, t.At(lo, hi), help, "%s: the engine cannot format this prompt", message)
+	}
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '}' && i+1 < len(s) && s[i+1] == '}':
+			lit.WriteByte('}')
+			i++
+		case s[i] == '}':
+			refuse(i, i+1, "a brace closes nothing")
+			return nil
+		case s[i] == '{':
+			end := strings.IndexByte(s[i:], '}')
+			if end < 0 {
+				refuse(i, i+1, "a brace is not closed")
+				return nil
+			}
+			m := formatField.FindStringSubmatch(s[i+1 : i+end])
+			if m == nil {
+				refuse(i, i+end+1, "this is no placeholder such as `{name}`")
+				return nil
+			}
+			flush()
+			out = append(out, p.placeholder(t, i, i+end+1, m))
+			i += end
+		default:
+			lit.WriteByte(s[i])
+		}
+	}
+	flush()
+	return out
+}
+
+// placeholder is a value in a text: a name, perhaps with attributes and keys, a conversion and a format.
+func (p *parser) placeholder(t source.Text, lo, hi int, m []string) *ir.PromptShow {
+	at := t.At(lo, hi)
+	x := &ir.PromptExpr{Op: "name", Name: m[1], Span: t.At(lo+1, lo+1+len(m[1]))}
+	for _, step := range formatStep.FindAllStringSubmatch(m[2], -1) {
+		if step[1] != "" {
+			x = &ir.PromptExpr{Op: "attr", Name: step[1], Kids: []*ir.PromptExpr{x}, Span: at}
+			continue
+		}
+		key := &ir.Scalar{Tag: "!!str", Text: source.Text{Value: step[2], Span: at}}
+		if n, err := strconv.Atoi(step[2]); err == nil && n >= 0 {
+			key.Tag, key.Text.Value = "!!int", strconv.Itoa(n)
+		}
+		x = &ir.PromptExpr{Op: "item", Kids: []*ir.PromptExpr{x, {Op: "const", Lit: key, Span: at}}, Span: at}
+	}
+	if m[3] == "r" || m[3] == "a" {
+		x = &ir.PromptExpr{Op: "filter", Name: "pprint", Kids: []*ir.PromptExpr{x}, Span: at}
+	}
+	return &ir.PromptShow{X: x, Spec: m[4], Joined: m[2] == "" && m[3] == ""}
+}
+
+var agentWord = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
+
+// words reads the prompt of an agent: the engine replaces `{word}` by fields of the state and leaves everything else.
+func (p *parser) words(t source.Text) *ir.PromptTemplate {
+	out := &ir.PromptTemplate{Text: t}
+	last := 0
+	for _, m := range agentWord.FindAllStringSubmatchIndex(t.Value, -1) {
+		name := t.Value[m[2]:m[3]]
+		if p.named(name, t.At(m[2], m[3])); p.fields[name] == nil {
+			continue
+		}
+		if m[0] > last {
+			out.Body = append(out.Body, &ir.PromptText{Lit: t.Value[last:m[0]]})
+		}
+		out.Body = append(out.Body, &ir.PromptShow{X: &ir.PromptExpr{Op: "name", Name: name, Span: t.At(m[2], m[3])}, Kept: true})
+		last = m[1]
+	}
+	if last < len(t.Value) {
+		out.Body = append(out.Body, &ir.PromptText{Lit: t.Value[last:]})
+	}
+	return out
+}

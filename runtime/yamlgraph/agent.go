@@ -1,0 +1,171 @@
+package yamlgraph
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// An Agent is a model that calls tools. It is read-only once it is used, and safe for concurrent use.
+type Agent struct {
+	Model         *Model
+	Tools         []agent.Tool
+	Key           string // the field of its answer
+	MaxIterations int
+	Results       string // the field of what its tools gave; empty: none
+	Fail          Fail
+
+	once sync.Once
+	spec agent.Spec
+	err  *runtime.ToolError
+}
+
+// Agent runs an agent node. Its conversation is added to the field messages, and goes on with what is there.
+func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error {
+	out, end, said, err := f.work(r, n, a, p)
+	switch {
+	case err == nil:
+	case a.Fail == Stop || runtime.Skipped(err) != nil:
+		return err
+	case a.Fail == Skip:
+		f.step(n)
+		return nil
+	default:
+		f.write("errors", runtime.ListValue(entry(n, err)))
+		f.step(n)
+		return nil
+	}
+	f.write(a.Key, runtime.StringValue(out.Response))
+	f.write("messages", runtime.ListValue(said...))
+	f.write("_agent_iterations", runtime.IntValue(int64(end.Turns)))
+	if end.Capped {
+		f.write("_agent_limit_reached", runtime.BoolValue(true))
+	}
+	results := runtime.ListValue(results(&out)...)
+	f.write("_tool_results", results)
+	if a.Results != "" {
+		f.write(a.Results, results)
+	}
+	f.step(n)
+	return nil
+}
+
+// work lets the agent work. said are the messages that are new.
+func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out agent.Outputs, end agent.Ending, said []runtime.Value, err error) {
+	prompt, err := p()
+	if err != nil {
+		return out, end, nil, r.Fail(n, err)
+	}
+	a.once.Do(func() {
+		a.spec.Tools, a.spec.MaxIterations, a.spec.MaxToolCalls = a.Tools, a.MaxIterations, agent.Unbounded
+		a.spec.Model, a.err = a.Model.use()
+	})
+	if a.err != nil {
+		return out, end, nil, r.Fail(n, a.err)
+	}
+	c := &llm.Conversation{System: prompt.System}
+	before := f.get("messages")
+	if before.Len() > 0 {
+		c.System, c.Messages = spoken(before)
+	} else if prompt.System != "" {
+		said = append(said, message("system", prompt.System))
+	}
+	c.Messages = append(c.Messages, llm.Message{Role: llm.User, Text: prompt.Text})
+	from := len(c.Messages) - 1
+	out, end, err = agent.Continue(r, n, &a.spec, c)
+	for _, m := range c.Messages[from:] {
+		said = append(said, shown(m)...)
+	}
+	return out, end, said, err
+}
+
+// results are what tools gave, as the engine keeps it.
+func results(out *agent.Outputs) []runtime.Value {
+	all := make([]runtime.Value, 0, len(out.ToolOrder))
+	for _, id := range out.ToolOrder {
+		e := out.ToolsByID[id]
+		text := py.Str(dynamic.Of(e.Output))
+		if e.Error != nil {
+			text = "Error: " + e.Error.Message
+		}
+		all = append(all, runtime.MapValue(runtime.Entry{Key: "tool", Value: runtime.StringValue(e.Tool())}, runtime.Entry{Key: "args", Value: e.Input},
+			runtime.Entry{Key: "output", Value: runtime.StringValue(text)}, runtime.Entry{Key: "success", Value: runtime.BoolValue(e.Error == nil)}))
+	}
+	return all
+}
+
+func message(kind, text string, more ...runtime.Entry) runtime.Value {
+	return runtime.MapValue(append([]runtime.Entry{{Key: "type", Value: runtime.StringValue(kind)}, {Key: "content", Value: runtime.StringValue(text)}}, more...)...)
+}
+
+// shown is a message as it stands in the state.
+func shown(m llm.Message) []runtime.Value {
+	switch m.Role {
+	case llm.User:
+		return []runtime.Value{message("human", m.Text)}
+	case llm.Tools:
+		var out []runtime.Value
+		for _, x := range m.Results {
+			out = append(out, message("tool", x.Text, runtime.Entry{Key: "name", Value: runtime.StringValue(x.Name)}, runtime.Entry{Key: "tool_call_id", Value: runtime.StringValue(x.ID)}))
+		}
+		return out
+	}
+	var calls []runtime.Value
+	for _, x := range m.Calls {
+		args, err := runtime.ParseValue([]byte(x.Args))
+		if err != nil {
+			args = runtime.StringValue(x.Args)
+		}
+		calls = append(calls, runtime.MapValue(runtime.Entry{Key: "name", Value: runtime.StringValue(x.Name)}, runtime.Entry{Key: "args", Value: args}, runtime.Entry{Key: "id", Value: runtime.StringValue(x.ID)}))
+	}
+	if calls == nil {
+		return []runtime.Value{message("ai", m.Text)}
+	}
+	return []runtime.Value{message("ai", m.Text, runtime.Entry{Key: "tool_calls", Value: runtime.ListValue(calls...)})}
+}
+
+// spoken is a conversation as it stands in the state; what is no message of it is left out.
+func spoken(list runtime.Value) (system string, out []llm.Message) {
+	for i := range list.Len() {
+		m := dynamic.Of(list.Index(i))
+		text := m.At("content").Value().String()
+		kind := m.At("type").Value().String()
+		if kind == "null" {
+			kind = m.At("role").Value().String()
+		}
+		switch kind {
+		case "system":
+			system = text
+		case "human", "user":
+			out = append(out, llm.Message{Role: llm.User, Text: text})
+		case "ai", "assistant":
+			out = append(out, llm.Message{Role: llm.Assistant, Text: text, Calls: calls(m.At("tool_calls").Value())})
+		case "tool":
+			x := llm.Result{ID: m.At("tool_call_id").Value().String(), Name: m.At("name").Value().String(), Text: text}
+			if n := len(out); n > 0 && out[n-1].Role == llm.Tools {
+				out[n-1].Results = append(slices.Clone(out[n-1].Results), x)
+			} else {
+				out = append(out, llm.Message{Role: llm.Tools, Results: []llm.Result{x}})
+			}
+		}
+	}
+	return system, out
+}
+
+func calls(list runtime.Value) []llm.Call {
+	var out []llm.Call
+	for i := range list.Len() {
+		c := dynamic.Of(list.Index(i))
+		args, err := c.At("args").Value().MarshalJSON()
+		if err != nil {
+			args = []byte("{}")
+		}
+		out = append(out, llm.Call{ID: c.At("id").Value().String(), Name: c.At("name").Value().String(), Args: string(args)})
+	}
+	return out
+}
