@@ -114,6 +114,9 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 	x.line("system", mixed(d.System))
 	x.mark("json", d.JSON)
 	x.line("schema", d.Schema)
+	if d.AnswerAs != "" {
+		x.line("answer as", d.AnswerAs)
+	}
 	token(x, d.Token)
 	contextNode(x, d.Context)
 }

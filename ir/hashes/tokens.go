@@ -21,7 +21,8 @@ func token(x *text, t *ir.Token) {
 	}
 	tokenAsk(x, t.Ask)
 	for _, e := range t.Exits {
-		x.line("exit", e.To.Name, predicate(e.When), strconv.FormatBool(e.Routed))
+		x.line("exit", e.To.Name, predicate(e.When))
+		x.mark("routed", e.Routed)
 	}
 }
 
