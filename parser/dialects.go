@@ -24,17 +24,18 @@ type language struct {
 	parse func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow
 
 	schema func() []byte // nil: there is none
+	merges bool          // `<<` merges mappings, as in YAML 1.1
 }
 
 // dialects in the order in which they are tried. A dialect is a folder and a line here.
 var dialects = []language{
 	{"native", func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
 		return native.Parse(root, f, load, sink)
-	}, native.JSONSchema},
-	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema},
-	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), nil},
-	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil},
-	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil},
+	}, native.JSONSchema, false},
+	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema, false},
+	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), nil, true},
+	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil, true},
+	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil, true},
 }
 
 // public adapts the reader of a public dialect.

@@ -72,6 +72,16 @@ func (l *loader) limited(ref ir.Ident) bool {
 type tree struct {
 	file *source.File
 	root *yamlnode.Node
+
+	merges []yamlnode.Problem // its merge keys, which only some dialects have
+}
+
+// unmerged reports the merge keys of a file that may have none.
+func (l *loader) unmerged(t *tree) {
+	for _, p := range t.merges {
+		l.sink.Report(yamlDiagnostic(p))
+	}
+	t.merges = nil
 }
 
 // Include implements native.Loader.
@@ -109,11 +119,16 @@ func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
 		return w
 	}
 	l.flows[name] = nil
-	t := l.read(name, ref)
+	t := l.tree(name, ref)
 	if t == nil || t.root == nil {
 		return nil
 	}
 	d := l.language(t)
+	if d == nil || !d.merges {
+		l.unmerged(t)
+	} else {
+		yamlnode.Merge(t.root)
+	}
 	if d == nil {
 		return nil
 	}
@@ -127,6 +142,15 @@ func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
 
 // read returns the tree of a file, or nil when there is no such file. What is wrong in it is reported once.
 func (l *loader) read(name string, ref ir.Ident) *tree {
+	t := l.tree(name, ref)
+	if t != nil {
+		l.unmerged(t)
+	}
+	return t
+}
+
+// tree is read for files that may have merge keys.
+func (l *loader) tree(name string, ref ir.Ident) *tree {
 	if t, done := l.trees[name]; done {
 		return t
 	}
@@ -143,6 +167,10 @@ func (l *loader) read(name string, ref ir.Ident) *tree {
 	l.trees[name] = t
 	root, problems := yamlnode.Parse(t.file)
 	for _, p := range problems {
+		if p.Kind == yamlnode.MergeKey {
+			t.merges = append(t.merges, p)
+			continue
+		}
 		l.sink.Report(yamlDiagnostic(p))
 	}
 	if size := textSize(root); size > maxText {
@@ -178,6 +206,9 @@ func textSize(n *yamlnode.Node) int {
 	}
 	for _, it := range n.Items {
 		size += textSize(it)
+	}
+	for _, m := range n.Merges {
+		size += textSize(m)
 	}
 	return size
 }

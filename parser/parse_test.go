@@ -82,7 +82,7 @@ func TestCodes(t *testing.T) {
 			if e.Title == "" || e.Cause == "" {
 				t.Error("title or cause is missing")
 			}
-			if e.Wrong == "" {
+			if e.Wrong == "" || e.Code == diag.NotConverted { // what convert says is tested with the documents
 				return
 			}
 			var sink diag.Sink

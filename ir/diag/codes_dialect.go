@@ -39,23 +39,17 @@ graph:
 		Code:  NotSupported,
 		Title: "a part of a dialect that is not compiled",
 		Cause: "The dialect has this part, and flowgen does not compile it: it would do something else than the engine. The workflow is refused, so that nothing is left out silently.",
-		Wrong: `name: sheet
-version: 0.1.0
-state:
-  schema: {rows: {type: array}}
-graph:
-  nodes:
-    - {id: load, kind: dataset, source: {kind: file, uri: rows.parquet, format: parquet}, writes: [rows]}
-  edges: []
+		Wrong: `nodes:
+  fix: {type: copilot, prompt: fix}
+edges:
+  - {from: START, to: fix}
+  - {from: fix, to: END}
 `,
-		Right: `name: sheet
-version: 0.1.0
-state:
-  schema: {rows: {type: array}}
-graph:
-  nodes:
-    - {id: load, kind: dataset, source: {kind: file, uri: rows.csv, format: csv}, writes: [rows]}
-  edges: []
+		Right: `nodes:
+  fix: {type: passthrough, output: {message: fixed}}
+edges:
+  - {from: START, to: fix}
+  - {from: fix, to: END}
 `,
 	},
 	{

@@ -5,6 +5,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -148,7 +149,7 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 	m = Mapping{n, s}
 	astray := map[string]bool{}
 	for _, e := range n.Entries {
-		if name := e.Key.Text.Value; !s.has(name) && !s.Any {
+		if name := e.Key.Text.Value; !s.has(name) && !s.Any && !(s.Open && shared(e.Value)) {
 			astray[r.unknownKey(m, e.Key, name)] = true
 		}
 	}
@@ -182,6 +183,19 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	}
 	r.Report(d)
 	return near
+}
+
+// shared reports whether a value is there for the anchors in it, as parts that other values are made of are.
+func shared(n *yamlnode.Node) bool {
+	if n.Anchor != "" {
+		return true
+	}
+	for _, e := range n.Entries {
+		if shared(e.Value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, shared)
 }
 
 // WrongShape reports a value of another kind than is asked for.

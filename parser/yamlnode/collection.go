@@ -114,10 +114,31 @@ func (p *parser) entries(n *yaml.Node, made *part, all *extent, inside place) {
 		made.hold(key)
 		made.hold(value)
 		all.cut = key.cut
+		if !key.cut && !p.build.failed && n.Content[i].ShortTag() == "!!merge" {
+			made.node.Merges = append(made.node.Merges, p.merged(key.node, value.node)...)
+			continue
+		}
 		if p.usableKey(n.Content[i], key, first) {
 			made.node.Entries = append(made.node.Entries, Entry{key.node, value.node})
 		}
 	}
+}
+
+// merged are the mappings that a merge key brings.
+func (p *parser) merged(key, value *Node) []*Node {
+	p.report(Problem{Kind: MergeKey, Span: key.Place(), Message: "merge keys are not supported",
+		Help: "write the keys out, or move the shared part to a file and use include; quote \"<<\" if it is a name"})
+	list := []*Node{value}
+	if value.Kind == Sequence {
+		list = value.Items
+	}
+	for _, m := range list {
+		if m.Kind != Mapping {
+			p.report(Problem{Kind: NonScalarKey, Span: m.Place(), Message: "`<<` takes a mapping, or a list of mappings", Help: "name the anchor of a mapping: `<<: *name`"})
+			return nil
+		}
+	}
+	return list
 }
 
 // usableKey reports what is wrong with a key; entries with such keys are dropped.
@@ -126,10 +147,6 @@ func (p *parser) usableKey(n *yaml.Node, key part, first map[string]*Node) bool 
 	name := k.Text.Value
 	switch {
 	case key.cut, p.build.failed: // reported already
-		return false
-	case n.ShortTag() == "!!merge":
-		p.report(Problem{Kind: MergeKey, Span: k.Place(), Message: "merge keys are not supported",
-			Help: "write the keys out, or move the shared part to a file and use include; quote \"<<\" if it is a name"})
 		return false
 	case k.Kind != Scalar:
 		p.report(Problem{Kind: NonScalarKey, Span: k.Place(), Message: "a " + k.Kind.String() + " cannot be a key",

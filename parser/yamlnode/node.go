@@ -60,6 +60,7 @@ type Node struct {
 
 	Entries []Entry // of a Mapping, in file order, keys unique
 	Items   []*Node // of a Sequence
+	Merges  []*Node // the mappings that its keys << bring, in file order; their entries are not among Entries
 
 	// Comments as the author wrote them, # included. Those around a mapping entry are at its key.
 	HeadComment, LineComment, FootComment string

@@ -221,3 +221,28 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// The keys of merged mappings are in the tree, those of the mapping itself win, then those of the first that has them.
+func TestMerge(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{"a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3, z: 4}\n", "y=2 x=3 z=4"},
+		{"a: &a {x: 1, y: 2}\nc: &c {y: 5, w: 6}\nb:\n  x: 3\n  <<: [*a, *c]\n", "y=2 w=6 x=3"},
+		{"a: &a {x: 1}\nc: &c {<<: *a, y: 2}\nb: {<<: *c}\n", "x=1 y=2"},
+		{"b: {<<: {x: 1}, x: 2}\n", "x=2"},
+		{"b: {\"<<\": 1, x: 2}\n", "<<=1 x=2"},
+		{"b: {<<: 1, x: 2}\n", "x=2"},
+	} {
+		root, _ := Parse(source.NewFile("t.yaml", tt.src))
+		Merge(root)
+		var got []string
+		for _, e := range root.Get("b").Entries {
+			got = append(got, e.Key.Text.Value+"="+e.Value.Text.Value)
+			if e.Value.Span.Text() != e.Value.Text.Value {
+				t.Errorf("%q: %q is at %q", tt.src, e.Value.Text.Value, e.Value.Span.Text())
+			}
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%q: %s, want %s", tt.src, s, tt.want)
+		}
+	}
+}

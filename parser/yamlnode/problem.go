@@ -19,7 +19,7 @@ const (
 	UnknownAnchor                         // *name without &name (fatal)
 	DuplicateKey                          // Related: the first definition
 	NonScalarKey                          // a mapping key that is a collection or absent
-	MergeKey                              // <<
+	MergeKey                              // <<, for readers that do not Merge
 	UnknownTag                            // a tag outside the core schema
 	MultipleDocuments                     // Related: none (fatal)
 	Empty                                 // no content at all (fatal)
