@@ -76,6 +76,8 @@ func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 		return v
 	case t.Kind == schema.Any:
 		return l.toAny(v)
+	case from.Kind == schema.Any:
+		return l.hoist(jen.Qual(runtimePath, "Cast").Types(l.goType(t)).Call(quote(l.hintOr("value")), v.code), l.hintOr("value"), t)
 	case from.Kind == schema.Opt:
 		return l.fromOpt(v, t)
 	case t.Kind == schema.Opt:

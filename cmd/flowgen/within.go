@@ -133,3 +133,24 @@ func readOpen(f *os.File, name string) ([]byte, error) {
 	}
 	return text, err
 }
+
+// ReadDir implements parser.Lister: what is in a folder, in the order of names.
+func (w *within) ReadDir(name string) ([]fs.DirEntry, error) {
+	abs, err := filepath.Abs(filepath.FromSlash(name))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	for i, base := range w.roots {
+		at, err := filepath.Rel(base, abs)
+		if err != nil || !filepath.IsLocal(at) || i > 0 && hidden(at) {
+			continue
+		}
+		root, err := os.OpenRoot(base)
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+		defer root.Close()
+		return fs.ReadDir(root.FS(), filepath.ToSlash(at))
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errOutside}
+}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -139,6 +140,17 @@ func (c *testcase) ReadFile(name string) ([]byte, error) {
 		}
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// ReadDir implements parser.Lister.
+func (c *testcase) ReadDir(name string) ([]fs.DirEntry, error) {
+	files := fstest.MapFS{}
+	for _, f := range c.archive.Files {
+		if !strings.HasPrefix(f.Name, "want/") {
+			files[c.dir+"/"+f.Name] = &fstest.MapFile{Data: f.Data}
+		}
+	}
+	return files.ReadDir(name)
 }
 
 func (c *testcase) compile() {

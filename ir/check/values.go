@@ -46,6 +46,9 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 		return schema.InvalidType
 	}
 	var problems []expr.Problem
+	if want != nil && c.wf.Casts && c.casts(v.Node, want, e) {
+		return want
+	}
 	if want == nil {
 		problems = expr.Check(v.Node, e, e.facts(v.Node))
 	} else {
@@ -59,6 +62,29 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 		return schema.InvalidType
 	}
 	return v.Node.Type
+}
+
+// casts reports whether a value becomes one of the type that is asked for when the workflow runs: a dynamic one, text where
+// an enum is asked for, an int where a float is.
+func (c *checker) casts(n *expr.Node, want *schema.Type, e *env) bool {
+	for part := n; part.Op != expr.Name; part = part.Kids[0] {
+		if part.Op != expr.Field {
+			return false
+		}
+	}
+	if len(expr.Check(n, e, e.facts(n))) > 0 || n.Type == nil || len(c.wholeState(n, e)) > 0 {
+		return false
+	}
+	to := want.Present()
+	switch n.Type.Kind {
+	case schema.Any:
+		return to.Kind != schema.Any
+	case schema.String:
+		return to.Kind == schema.Enum
+	case schema.Int:
+		return to.Kind == schema.Float
+	}
+	return false
 }
 
 func (c *checker) template(v *ir.Template, e *env) {

@@ -33,6 +33,9 @@ type Loader interface {
 	FlowNear(from *source.File, ref ir.Ident, here bool) (wf *ir.Workflow, beside bool)
 	// Bindings adds the tools of flowgen.bindings.yaml beside the workflow to it, if there is such a file.
 	Bindings(wf *ir.Workflow)
+	// Sources are the files with an extension, as in .py, of the project of a workflow, and the folder of the project. There
+	// are none where folders cannot be looked through.
+	Sources(from *source.File, ext string) (root string, files []*source.File)
 }
 
 // A Reader reads the tree of one file. Only the first 500 mistakes are reported.

@@ -22,6 +22,7 @@ func init() { // readers look kinds up
 		"tool": {toolConfig, (*parser).toolNode}, "template": {templateConfig, (*parser).templateNode},
 		"reason": {reasonConfig, (*parser).reasonNode}, "summarize": {summarizeConfig, (*parser).summarizeNode}, "classify": {classifyConfig, (*parser).classifyNode},
 		"extract": {extractConfig, (*parser).extractNode}, "judge": {judgeConfig, (*parser).judgeNode}, "plan": {planConfig, (*parser).planNode},
+		"dspy": {dspyConfig, (*parser).dspyNode}, "react": {reactConfig, (*parser).reactNode},
 		"interrupt": {interruptConfig, (*parser).interruptNode}, "subgraph": {subgraphBeside, (*parser).subgraphNode},
 		"broker": {brokerConfig, (*parser).brokerNode}, "write_artifact": {artifactConfig, (*parser).artifactNode},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -41,6 +42,7 @@ const (
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
 	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), opts: opts, load: load, byID: map[string]*node{}, fields: map[string]*field{}}
 	p.wf = &ir.Workflow{File: f, Name: ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}}
+	p.wf.Casts = true
 	p.wf.Body.Span, p.wf.Body.EdgesWritten, p.wf.Body.EdgesSpan = root.Span, true, dialect.Head(root)
 	shape, name := pageShape, "graph"
 	switch {
@@ -84,6 +86,11 @@ type parser struct {
 	load   dialect.Loader
 	later  []func() // looks at names when all nodes are read
 	served *served  // nil: the document says no model
+
+	python   map[string]*decorated // tools in the project's Python; nil until it is looked through
+	project  string                // the folder of the project
+	packages map[string]bool       // its folders that are packages
+	hints    map[*ir.Tool]*schema.Type
 }
 
 var (

@@ -77,7 +77,7 @@ func (p *parser) inputs(tool *ir.Tool, n *yamlnode.Node) []*argument {
 		args = append(args, a)
 		if p.Schema.Tag(e.Value) == "!!str" && strings.Contains(e.Value.Text.Value, "{{") {
 			a.text = e.Value.Text
-			a.segments = p.segments(e.Value.Text, argumentType(tool, a.key.Name))
+			a.segments = p.segments(e.Value.Text, p.argumentType(tool, a.key.Name))
 			continue
 		}
 		a.constant = p.Value(e.Value, p.literal)
@@ -93,9 +93,13 @@ func (p *parser) literal(n *yamlnode.Node) ir.Value {
 	return &ir.Scalar{Text: n.Text, Tag: "!!str"}
 }
 
-func argumentType(tool *ir.Tool, name string) *schema.Type {
+func (p *parser) argumentType(tool *ir.Tool, name string) *schema.Type {
+	in := p.hints[tool]
 	if tool != nil && tool.In != nil {
-		if f := tool.In.Field(name); f != nil {
+		in = tool.In
+	}
+	if in != nil {
+		if f := in.Field(name); f != nil {
 			return f.Type
 		}
 	}
@@ -121,7 +125,7 @@ func (p *parser) mapped(tool *ir.Tool, inputs, static *yamlnode.Node) []*argumen
 				continue
 			}
 			a.text = e.Value.Text
-			if f := p.read(id, argumentType(tool, a.key.Name)); f != nil {
+			if f := p.read(id, p.argumentType(tool, a.key.Name)); f != nil {
 				a.segments = []segment{{field: f}}
 				args = append(args, a)
 			}

@@ -2,6 +2,7 @@ package stargraph
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -23,6 +24,10 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 			return t
 		}
 	}
+	if t := p.pythonTool(*key); t != nil {
+		p.wf.Tools = append(p.wf.Tools, t)
+		return t
+	}
 	if t := p.builtin(*key); t != nil {
 		p.wf.Tools = append(p.wf.Tools, t)
 		return t
@@ -32,7 +37,11 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	for _, t := range p.wf.Tools {
 		keys = append(keys, t.FullName())
 	}
-	diag.Suggest(&d, key.Name, append(keys, broker))
+	for k := range builtins {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	diag.Suggest(&d, key.Name, keys)
 	if !registryKey.MatchString(key.Name) {
 		d.Message = "`" + key.Name + "` is no registry key"
 		d.Help, d.Fixes = "a key is namespace.name@version, as in "+broker, nil
@@ -62,16 +71,6 @@ func text(s string, at source.Span) *ir.Scalar {
 
 // broker is the registry key of the one tool that the page describes.
 const broker = "nautilus.broker_request@1"
-
-// builtin is a tool that comes with the runtime. Stargraph page, "Nautilus broker tool".
-func (p *parser) builtin(key ir.Ident) *ir.Tool {
-	if key.Name != broker {
-		return nil
-	}
-	t := runtimeTool(key, nautilusPackage, "BrokerRequest", "Asks the broker of the program.", ir.EffectsReads, schema.AnyType, param("agent_id", schema.StringType), param("intent", schema.StringType))
-	t.Replay, t.Permissions = "recorded-result", []string{"tools:broker_request"}
-	return t
-}
 
 // Packages of the runtime whose functions nodes call.
 const (

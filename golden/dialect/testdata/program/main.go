@@ -119,6 +119,10 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	if err != nil {
 		return err
 	}
+	if r := works(in); r != nil {
+		*reply = *r
+		return nil
+	}
 	var asked llm.Conversation
 	if err := json.Unmarshal(in, &struct{ Conv *llm.Conversation }{&asked}); err != nil {
 		return err

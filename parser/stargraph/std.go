@@ -1,0 +1,52 @@
+package stargraph
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+const stdPackage = runtimePackage + "/std"
+
+// A builtin is a tool that comes with the engine and with the runtime.
+type builtin struct {
+	path, function, doc string
+	effects             ir.Effects
+	permissions         []string
+	params              []*ir.GoParam
+	defaults            map[string]string // JSON by parameter
+}
+
+// builtins are those tools of the engine that need nothing but this machine and the network, by their keys. Those that need
+// a search engine, a database or a service of somebody are bound in flowgen.bindings.yaml.
+var builtins = map[string]builtin{
+	broker: {nautilusPackage, "BrokerRequest", "Asks the broker of the program.", ir.EffectsReads, []string{"tools:broker_request"},
+		[]*ir.GoParam{param("agent_id", schema.StringType), param("intent", schema.StringType)}, nil},
+	"std.calculator@1": {stdPackage, "Calculator", "Computes an arithmetic expression.", ir.EffectsNone, nil, []*ir.GoParam{param("expression", schema.StringType)}, nil},
+	"std.file_read@1":  {stdPackage, "FileRead", "Reads a text file of the working directory.", ir.EffectsReads, nil, []*ir.GoParam{param("path", schema.StringType)}, nil},
+	"std.file_write@1": {stdPackage, "FileWrite", "Writes a text file of the working directory.", ir.EffectsWrites, nil,
+		[]*ir.GoParam{param("path", schema.StringType), param("content", schema.StringType)}, nil},
+	"std.file_list@1": {stdPackage, "FileList", "Lists a folder of the working directory.", ir.EffectsReads, nil, []*ir.GoParam{param("path", schema.StringType)}, map[string]string{"path": `"."`}},
+	"std.http_request@1": {stdPackage, "HTTPRequest", "Sends an HTTP request.", ir.EffectsExternal, nil,
+		[]*ir.GoParam{param("url", schema.StringType), param("method", schema.StringType), param("headers", schema.MapOf(schema.StringType)), param("body", schema.StringType)},
+		map[string]string{"method": `"GET"`, "headers": "{}", "body": `""`}},
+	"std.fetch_page@1": {stdPackage, "FetchPage", "Gets a page of the web.", ir.EffectsReads, nil, []*ir.GoParam{param("url", schema.StringType)}, nil},
+}
+
+// builtin is a tool that comes with the runtime. Stargraph page, "Nautilus broker tool".
+func (p *parser) builtin(key ir.Ident) *ir.Tool {
+	b, ok := builtins[key.Name]
+	if !ok {
+		return nil
+	}
+	t := runtimeTool(key, b.path, b.function, b.doc, b.effects, schema.AnyType, b.params...)
+	t.Permissions = b.permissions
+	if b.effects <= ir.EffectsReads {
+		t.Replay = "recorded-result"
+	}
+	for _, f := range t.In.Fields {
+		if d, ok := b.defaults[f.Name]; ok {
+			f.Default = &schema.Default{JSON: d, Span: key.Span}
+		}
+	}
+	return t
+}
