@@ -764,7 +764,7 @@ def prepare():
         at = next((i for i, f in enumerate(sys.meta_path) if getattr(f, "__name__", "") == "PathFinder"), len(sys.meta_path))
         sys.meta_path.insert(at, Embedded(files, setup.get("home")))
     sys.modules["flowgen"] = public
-    sys.meta_path.append(Embedded(STARGRAPH))
+    sys.meta_path.append(Embedded(STARGRAPH, None))
     sys.stdout.reconfigure(write_through=True)
     sys.stdout, sys.stderr = Output(sys.stdout), Output(sys.stderr)
     setup.clear()
