@@ -51,6 +51,7 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 		g.outputSnapshot(p)
 	}
 	b.seeds()
+	b.forgotten()
 	b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
 	b.limits()
 	var waiting []jen.Code
@@ -78,7 +79,7 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 func (b *contextBody) local(s *check.Step) string {
 	name := b.g.p.Names.Locals[s]
 	switch name {
-	case "flow", "active", "state", "c", "ok":
+	case "flow", "active", "state", "c", "ok", "memory":
 		return name + "_"
 	}
 	if b.g.hides(name) {
@@ -89,6 +90,9 @@ func (b *contextBody) local(s *check.Step) string {
 
 // place is a field of the context, and the path that is left below it; nil when nothing has that name.
 func (b *contextBody) place(bucket string, path []string) (jen.Code, []string) {
+	if bucket == "memory" {
+		return jen.Id("memory"), path
+	}
 	if b.making != nil && bucket == "working" && path[0] == b.making.own {
 		return jen.Id("own"), path[1:]
 	}
@@ -186,6 +190,12 @@ func (b *contextBody) run(s *check.Step) {
 		b.factory(s, v)
 		b.after(s)
 		return
+	case *ir.ToolCall:
+		if _, ok := s.Tool.Binding.(*ir.MemoryTool); ok {
+			b.recall(s)
+			b.edges(s)
+			return
+		}
 	case *ir.Flow:
 		b.child(s)
 		b.after(s)
@@ -319,6 +329,8 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 		f, path = made, r.Path
 	} else if r.Root == "inputs" {
 		f, path = b.input(r.Path)
+	} else if r.Root == "memory" {
+		f, path = b.place(r.Root, r.Path)
 	} else if f, path = b.place("working", r.Path); f == nil {
 		f, path = jen.Qual(dynamicPath, "Field").Values(), nil
 	}

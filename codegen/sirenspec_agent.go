@@ -41,6 +41,7 @@ func (b *contextBody) wrote(s *check.Step, text jen.Code) {
 	w := s.Node.Dynamic.Context.Writes
 	to, path := b.place(w[0], w[1:])
 	b.add(jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), text}, quoteAll(path)...)...))
+	b.remember(s)
 }
 
 // failed is what becomes of an agent whose attempts are spent.

@@ -118,6 +118,11 @@ func (b *contextBody) question(s *check.Step, v *ir.Human) {
 	own, _ := b.place("working", []string{s.Node.ID.Name})
 	kept := []jen.Code{jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), text}, quoteAll(path)...)...),
 		jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(text), quote("output"))}
+	outer := b.code
+	b.code = kept
+	b.remember(s)
+	kept = b.code
+	b.code = outer
 	if name == "PersonOrSkip" {
 		b.add(jen.If(said.Clone().Op("!=").Nil()).Block(kept...))
 		return

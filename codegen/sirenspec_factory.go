@@ -83,6 +83,7 @@ func (b *contextBody) gave(s *check.Step, v jen.Code) {
 	w := s.Node.Dynamic.Context.Writes
 	to, path := b.place(w[0], w[1:])
 	b.add(jen.Id("flow").Dot("Gave").Call(append([]jen.Code{jen.Op("&").Add(to), v}, quoteAll(path)...)...))
+	b.remember(s)
 }
 
 // pairs are named values, without the type that their list has.

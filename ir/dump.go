@@ -327,6 +327,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("mcp", b.Ref.Name)
 	case *RequestTool:
 		d.line("request", b.Host, strings.Join(b.Env, " "))
+	case *MemoryTool:
+		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
 	case *DatasetTool:
 		d.line("dataset", b.Kind, b.URI.Name, b.Format, dumpOpt("query", b.Query), dumpOpt("method", b.Method), dumpOpt("body", b.Body), dumpOpt("server", b.Server+strings.Join(b.Command, " ")))
 	case *StarlarkTool:

@@ -249,6 +249,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Budgets: []*ir.Budget{b}}) })
 	}, "Span")
 	covers(t, ir.RequestTool{}, func(b *ir.RequestTool) string { return withFiles(b)() })
+	covers(t, ir.MemoryTool{}, func(b *ir.MemoryTool) string { return withFiles(b)() })
 	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")

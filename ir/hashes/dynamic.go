@@ -127,6 +127,7 @@ func dynamic(x *text, d *ir.Dynamic) {
 		return
 	}
 	x.line("dialect", d.Dialect, strconv.FormatBool(d.Upstream), strconv.Itoa(d.Concurrency))
+	x.mark("memory", d.Memory)
 	if d.Seeds != nil {
 		x.line("seeds", value(d.Seeds))
 	}

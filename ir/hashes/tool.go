@@ -72,6 +72,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("js", b.Engine, b.Bundle)
 	case *ir.RequestTool:
 		x.line("request", append([]string{b.Host}, b.Env...)...)
+	case *ir.MemoryTool:
+		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
 	case *ir.DatasetTool:
 		x.line("dataset", append([]string{b.Kind, b.URI.Name, b.Format, b.Query, b.Method, b.Body, b.Server}, b.Command...)...)
 		x.mark("json", b.JSON)

@@ -186,6 +186,8 @@ func (c *collector) tool(t *ir.Tool) {
 		for _, name := range b.Env {
 			c.env.add(name)
 		}
+	case *ir.MemoryTool:
+		c.code.add("memory:" + b.Path)
 	case *ir.DatasetTool:
 		switch {
 		case b.Kind == "http":

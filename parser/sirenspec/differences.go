@@ -26,6 +26,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a workflow that a node runs and that fails", "the pages say nothing: as the engine", "the node succeeds with what the workflow wrote below `output` until then", ""),
 	dialect.Differ("the message of a workflow that a node runs", "the pages say nothing", "not known; here `message` of `inputs`, else the workflow's own, else the message of the workflow that runs it", ""),
 	dialect.Differ("`on_timeout: skip` of a human node", "the pages say nothing", "not known; here nothing is written, and the nodes after it run", ""),
+	dialect.Differ("`backend: sqlite` of a memory", "a database", "the file memory.db; here a folder of files, as with `backend: file`, which knows nothing of the engine's values", "a note"),
+	dialect.Differ("`writes: memory.x` without `memory`", "the pages say nothing", "not known; here the value is there until the run ends", "a warning"),
 	dialect.Differ("`item` of a factory with `swarm_size`", "the pages say nothing", "not known; here it is the index", ""),
 	dialect.Differ("an agent that fails in a swrm with `on_failure: continue`", "the pages say nothing", "not known; here it says \"\", as an instance of a factory does", ""),
 	dialect.Differ("`timeout_per_instance` of a factory with a `swrm`", "seconds of an instance", "the same; here of each question in it", ""),

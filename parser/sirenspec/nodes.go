@@ -93,11 +93,12 @@ func (p *parser) writes(m dialect.Mapping, out *ir.Node) {
 		}
 	}
 	switch {
-	case path[0] == "memory":
-		p.Error(diag.NotSupported, id.Span, "write it in a tool node", "the memory of workflows is not compiled")
+	case path[0] == "memory" && len(path) > 1:
+		p.memorizes(id)
+		out.Dynamic.Context.Writes = path
 		return
 	case path[0] != "working" && path[0] != "output" || len(path) < 2:
-		p.Error(diag.BadLiteral, id.Span, "write `output."+path[len(path)-1]+"`", "`writes` begins with `working.` or `output.`")
+		p.Error(diag.BadLiteral, id.Span, "write `output."+path[len(path)-1]+"`", "`writes` begins with `working.`, `output.` or `memory.`")
 		return
 	}
 	p.place(path[0], ir.Ident{Name: path[1], Span: id.Span})

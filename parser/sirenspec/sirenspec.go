@@ -76,6 +76,7 @@ type parser struct {
 	voices  map[string]*ir.Model // that swarms ask, by provider:name
 	broken  map[string]bool      // nodes that stand in the file and were refused
 	roots   roots
+	kept    *ir.Node       // that reads the memory; nil: there is none
 	load    dialect.Loader // nil: other files are not read
 }
 
@@ -105,7 +106,7 @@ func stem(name string) string {
 // workflow reads the sections.
 func (p *parser) workflow(m dialect.Mapping) {
 	p.Text(m.Get("version"), "the version")
-	p.notCompiled(m, "memory", "the memory of workflows")
+	p.memory(m.Get("memory"), m)
 	p.notCompiled(m, "env_file", "a file with variables")
 	p.defaults(m.Get("defaults"))
 	p.input(m.Get("input"))
@@ -119,6 +120,7 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.nodeSection(m)
 	p.edges(m.Get("edges"))
 	p.fallbacks()
+	p.memorized()
 }
 
 // notCompiled refuses a key whose meaning would be lost.

@@ -65,8 +65,7 @@ func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 	case "item", "index", "total":
 		return p.loopValue(r)
 	case "memory":
-		p.Error(diag.NotSupported, t.Span, "read it in a tool node", "the memory of workflows is not compiled")
-		return nil
+		return p.memoryValue(r)
 	case "inputs":
 		return p.inputValue(r)
 	case "env":

@@ -1,0 +1,174 @@
+package sirenspec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Recollection is a call of a memory: it reads all values, or with a key writes one.
+type Recollection struct {
+	Key   string         `json:"key,omitempty"`
+	Value *runtime.Value `json:"value,omitempty"`
+}
+
+// Memory makes the tool that keeps values in a folder, each in a file of its own, so that programs that run at the same time
+// do not lose each other's. What is older than seconds is gone; 0 keeps it for ever.
+func Memory(name, dir string, seconds int64) *runtime.Tool[Recollection, runtime.Value] {
+	m := memory{dir, time.Duration(seconds) * time.Second}
+	again := runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey}) // to write a value twice is to write it once
+	return runtime.Bind(name, runtime.Writes, func(_ context.Context, r Recollection) (runtime.Value, error) {
+		if r.Key == "" {
+			return m.all()
+		}
+		return runtime.Null(), m.keep(r.Key, r.Value)
+	}, again)
+}
+
+// Recall reads a memory: it is what placeholders see until something is written.
+func Recall(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, runtime.Value]) (dynamic.Field, error) {
+	v, err := runtime.Call(r, n, t, Recollection{})
+	return dynamic.Of(v), err
+}
+
+// Remember keeps a value that a node has written to memory.
+func Remember(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, runtime.Value], memory dynamic.Field, key string) error {
+	v := memory.At(key).Value()
+	_, err := runtime.Call(r, n, t, Recollection{Key: key, Value: &v})
+	return err
+}
+
+type memory struct {
+	dir string
+	ttl time.Duration
+}
+
+// A kept value is the content of a file.
+type kept struct {
+	Key     string        `json:"key"`
+	Value   runtime.Value `json:"value"`
+	Written time.Time     `json:"written"`
+}
+
+const (
+	maxKept   = 16 << 20 // bytes of a file
+	maxValues = 10_000
+	suffix    = ".json"
+)
+
+// all are the values that are not too old, by their keys.
+func (m memory) all() (runtime.Value, error) {
+	files, err := os.ReadDir(m.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return runtime.Value{}, m.fails("read", err)
+	}
+	var out []runtime.Entry
+	for _, f := range files {
+		if !f.Type().IsRegular() || !strings.HasSuffix(f.Name(), suffix) {
+			continue
+		}
+		if len(out) == maxValues {
+			return runtime.Value{}, runtime.Errorf(runtime.PolicyDenied, "the memory %s has more than %d values", m.dir, maxValues)
+		}
+		k, err := m.read(f.Name())
+		if err != nil {
+			return runtime.Value{}, err
+		}
+		if k != nil && (m.ttl == 0 || time.Since(k.Written) < m.ttl) {
+			out = append(out, runtime.Entry{Key: k.Key, Value: k.Value})
+		}
+	}
+	slices.SortFunc(out, func(a, b runtime.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return runtime.MapValue(out...), nil
+}
+
+// read reads a file, nil when it is gone.
+func (m memory) read(name string) (*kept, error) {
+	f, err := os.Open(filepath.Join(m.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, m.fails("read", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxKept+1))
+	if err != nil {
+		return nil, m.fails("read", err)
+	}
+	var k kept
+	if err := json.Unmarshal(text, &k); err != nil || len(text) > maxKept || fileName(k.Key) != name {
+		return nil, runtime.Errorf(runtime.ValidationError, "%s is no value of a memory: remove it", filepath.Join(m.dir, name))
+	}
+	return &k, nil
+}
+
+// keep writes a file, as a whole or not at all.
+func (m memory) keep(key string, v *runtime.Value) error {
+	k := kept{Key: key, Written: time.Now().UTC()}
+	if v != nil {
+		k.Value = *v
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return m.fails("written", err)
+	}
+	if len(text) > maxKept {
+		return runtime.Errorf(runtime.ValidationError, "memory.%s is larger than %d MiB", key, maxKept>>20)
+	}
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return m.fails("written", err)
+	}
+	f, err := os.CreateTemp(m.dir, ".new-*")
+	if err != nil {
+		return m.fails("written", err)
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(m.dir, fileName(key)))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return m.fails("written", err)
+	}
+	return nil
+}
+
+func (m memory) fails(what string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return runtime.Errorf(runtime.Unknown, "the memory %s cannot be %s: %v", m.dir, what, err)
+}
+
+// fileName is the file of a key: the key itself, as far as every file system takes it, else a hash of it.
+func fileName(key string) string {
+	plain := len(key) <= 100 && key != ""
+	for _, c := range key {
+		plain = plain && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+	}
+	if plain {
+		return key + suffix
+	}
+	sum := sha256.Sum256([]byte(key))
+	return "=" + hex.EncodeToString(sum[:16]) + suffix
+}
