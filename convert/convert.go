@@ -181,6 +181,8 @@ func (c *converter) workflow() {
 		c.static()
 	case d.Dialect == "openexpertise":
 		c.openexpertise()
+	case d.Dialect == "yamlgraph":
+		c.yamlgraph()
 	default:
 		c.refuse(c.wf.Name.Span, "", "workflows of %s cannot be converted", d.Dialect)
 	}

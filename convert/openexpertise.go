@@ -63,6 +63,7 @@ func (c *converter) openexpertise() {
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
 	rest := *x.wf
+	rest.Public = false
 	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
 	x.rest(x.wf.Name.Span, "the experience", &rest)
 	d := *x.wf.Dynamic

@@ -1,0 +1,241 @@
+package convert
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A function is what the text of a Python function says: the name of its first parameter, what it looks at there, and what
+// it returns. It is read as text, and for the worst.
+type function struct {
+	param string
+	names []string        // keys of the state
+	exact map[string]bool // keys that must be there
+	whole bool
+
+	keys  []string // of the mapping that it returns
+	value bool     // it returns something else than a mapping
+}
+
+// reads reports whether the function looks at a field.
+func (f *function) reads(name string) bool { return f.whole || slices.Contains(f.names, name) }
+
+var (
+	pyWorld  = regexp.MustCompile(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
+	pyReturn = regexp.MustCompile(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
+	pyNested = regexp.MustCompile(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
+	pyValue  = regexp.MustCompile(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
+	pyPlain  = regexp.MustCompile(`^\s*->\s*(?:str|int|float|bool|list(?:\[[^\]]*\])?)\s*:`)
+)
+
+// readFunction reads a function out of a file.
+func readFunction(text, name string) (*function, bool) {
+	at := regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+` + regexp.QuoteMeta(name) + `[ \t]*\(([^()]*)\)`).FindStringSubmatchIndex(text)
+	if at == nil {
+		return nil, false
+	}
+	f := &function{exact: map[string]bool{}}
+	param, _, _ := strings.Cut(text[at[2]:at[3]], ",")
+	param, _, _ = strings.Cut(param, ":")
+	f.param = strings.TrimSpace(param)
+	rest := text[at[1]:]
+	if end := regexp.MustCompile(`(?m)^\S`).FindStringIndex(strings.TrimPrefix(rest[strings.IndexByte(rest+"\n", '\n'):], "\n")); end != nil {
+		rest = rest[:strings.IndexByte(rest+"\n", '\n')+1+end[0]]
+	}
+	head, body, _ := strings.Cut(rest, "\n")
+	if !fieldForm.MatchString(f.param) || pyNested.MatchString(body) || strings.TrimSpace(body) == "" {
+		return nil, false
+	}
+	f.looks(body)
+	return f, f.returns(body, pyPlain.MatchString(head))
+}
+
+var pyKey = regexp.MustCompile(`^(?:\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]|\.get\(\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*(\)|,))`)
+
+// looks finds the keys of the state that are read.
+func (f *function) looks(body string) {
+	for _, at := range regexp.MustCompile(`\b`+f.param+`\b`).FindAllStringIndex(body, -1) {
+		m := pyKey.FindStringSubmatch(body[at[1]:])
+		if m == nil || at[0] > 0 && body[at[0]-1] == '.' {
+			f.whole = true
+			continue
+		}
+		name := m[1] + m[2] + m[3] + m[4]
+		if !slices.Contains(f.names, name) {
+			f.names = append(f.names, name)
+		}
+		if m[5] != ")" { // an index, or a default of its own
+			f.exact[name] = true
+		}
+	}
+}
+
+// returns finds out what is returned; ok is false when that cannot be read.
+func (f *function) returns(body string, plain bool) bool {
+	all := pyReturn.FindAllStringSubmatchIndex(body, -1)
+	if plain {
+		f.value = true
+		return true
+	}
+	for i, at := range all {
+		text := body[at[2]:]
+		switch {
+		case strings.HasPrefix(text, "{"):
+			keys, ok := objectKeys(strings.ReplaceAll(text, "'", `"`))
+			if !ok || len(keys) == 0 || i > 0 && (f.value || !slices.Equal(keys, f.keys)) {
+				return false
+			}
+			f.keys = keys
+		case pyValue.MatchString(text) && f.keys == nil:
+			f.value = true
+		default:
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// function reads the function of a python node.
+func (g *graph) function(n *ir.Node, v *ir.ToolCall, key string) {
+	t := v.Tool
+	b, ok := t.Binding.(*ir.PythonTool)
+	if !ok || t.Def == nil {
+		g.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		return
+	}
+	f := g.python[t]
+	if f == nil {
+		_, name, _ := strings.Cut(b.Ref.Name, ":")
+		for _, file := range t.Def.Files {
+			if f, ok = readFunction(file.Text, name); ok {
+				break
+			}
+		}
+		if !ok {
+			g.refuse(n.ID.Span, "return a mapping with constant keys, or annotate the result", "it cannot be read in the function %s what it writes to the state", b.Ref.Name)
+			return
+		}
+		g.python[t] = f
+	}
+	for name, s := range g.shapes {
+		if f.whole || f.exact[name] { // else what is missing is None to it in any case
+			s.whole = true
+		}
+	}
+	for _, k := range f.keys {
+		g.writes[n] = append(g.writes[n], g.held(k)...)
+	}
+	if f.value {
+		g.writes[n] = g.held(key)
+	}
+}
+
+// called is the function of a python node.
+func (g *graph) called(n *ir.Node) *function {
+	if v, ok := n.Verb.(*ir.ToolCall); ok {
+		return g.python[v.Tool]
+	}
+	return nil
+}
+
+// pythonTool declares a tool.
+func (g *graph) pythonTool(t *ir.Tool) string {
+	name := nativeID(t.Key.Name)
+	if slices.ContainsFunc(g.tools.entries, func(e *entry) bool { return e.key == name }) {
+		return name
+	}
+	if name != t.Key.Name {
+		g.refuse(t.Key.Span, "rename it", "the tool %q is named by data and cannot be called otherwise: names are lower-case letters, digits and _", t.Key.Name)
+	}
+	b, ok := t.Binding.(*ir.PythonTool)
+	if !ok || t.Def == nil || t.Def.Root != "" {
+		g.refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
+		return name
+	}
+	for _, f := range t.Def.Files {
+		if pyWorld.MatchString(f.Text) {
+			g.refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
+		}
+	}
+	def := &mapping{flow: true}
+	def.add("python", scalar(quoted(b.Ref.Name)), source.Span{})
+	if f := g.python[t]; f != nil {
+		g.signature(t, f, def)
+	}
+	if t.Description != "" {
+		def.add("description", spell(t.Description), source.Span{})
+	}
+	def.add("effects", scalar("external"), source.Span{})
+	g.tools.add(name, def, join(t.Key.Span, below(g.root, "tools", t.Key.Name)))
+	return name
+}
+
+// signature declares what a function that is given the state takes and returns.
+func (g *graph) signature(t *ir.Tool, f *function, def *mapping) {
+	def.add("in", flow(pair(f.param, scalar("map<any>"))), source.Span{})
+	if f.value {
+		return
+	}
+	out := flow()
+	for _, k := range f.keys {
+		typ := value(scalar("any"))
+		for _, s := range g.wf.State {
+			if s.Name.Name == k {
+				typ = g.shapeType(k, s)
+			}
+		}
+		out.add(key(k), typ, source.Span{})
+	}
+	def.add("out", out, source.Span{})
+}
+
+// pythonNode writes a node that calls a function with the state.
+func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *mapping, at *yamlnode.Node) {
+	f := g.python[v.Tool]
+	id := g.ids[n.ID.Name]
+	m.add("tool", scalar(g.pythonTool(v.Tool)), below(at, "tool"))
+	state := flow()
+	for _, s := range g.wf.State {
+		name := s.Name.Name
+		if !f.reads(name) || g.isAuto(name) {
+			continue
+		}
+		path := g.path(&ir.Reference{Root: "state", Path: []string{name}}, "")
+		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
+			if f.whole || f.exact[name] {
+				g.refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
+			}
+			g.opt[name] = true
+		}
+		state.add(name, scalar("$"+path), source.Span{})
+	}
+	if f.whole {
+		g.once(n.ID.Span, "the function sees the fields that the file declares, and none of the engine's own")
+	}
+	m.add("with", flow(pair(f.param, state)), source.Span{})
+	set := flow()
+	for _, field := range g.writes[n] {
+		from := "$" + id
+		if !f.value {
+			from += "." + field
+		}
+		set.add(field, scalar(from), source.Span{})
+	}
+	if len(set.entries) > 0 {
+		m.add("set", set, below(at, "state_key"))
+	}
+	if f.value && len(g.writes[n]) == 1 {
+		typ := g.shapes[g.writes[n][0]].declared
+		e := g.tools.entries[slices.IndexFunc(g.tools.entries, func(e *entry) bool { return e.key == nativeID(v.Tool.Key.Name) })]
+		def := e.value.(*mapping)
+		if !slices.ContainsFunc(def.entries, func(e *entry) bool { return e.key == "out" }) && typ.Kind != schema.Any {
+			def.entries = slices.Insert(def.entries, 2, pair("out", g.typ(typ, n.ID.Span)))
+		}
+	}
+}

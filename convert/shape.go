@@ -1,0 +1,148 @@
+package convert
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// A shape is what a value has to be for all that is done with it. Dialects do not declare what is in a dict; the native
+// language does.
+type shape struct {
+	declared *schema.Type
+	name     string // of its type, where it is an item
+	wants    *schema.Type
+	parts    []*shapePart
+	item     *shape
+	whole    bool // it is passed on as it is
+
+	typ value // once it is written
+}
+
+type shapePart struct {
+	name string
+	*shape
+}
+
+// used reports whether anything is done with the value.
+func (s *shape) used() bool { return s.whole || s.wants != nil || len(s.parts) > 0 || s.item != nil }
+
+// use finds the shape of a reference and says what it is wanted for: nil means that it is passed on.
+func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
+	path := r.Path
+	var s *shape
+	switch {
+	case r.Root == "item" && g.item != nil:
+		s = g.shapes["item "+g.item.ID.Name]
+	case r.Root == "state" && len(path) > 0:
+		s, path = g.shapes[path[0]], path[1:]
+	}
+	if s == nil {
+		g.refuse(r.Text.Span, "declare the field in `state`", "this refers to nothing that is declared")
+		return nil
+	}
+	for _, name := range path {
+		if !fieldForm.MatchString(name) {
+			g.refuse(r.Text.Span, "", "a place in a list has no counterpart")
+			return nil
+		}
+		i := slices.IndexFunc(s.parts, func(p *shapePart) bool { return p.name == name })
+		if i < 0 {
+			i = len(s.parts)
+			s.parts = append(s.parts, &shapePart{name, &shape{}})
+		}
+		s = s.parts[i].shape
+	}
+	if s.wants != nil && wants != nil && !schema.Equal(s.wants, wants) {
+		g.refuse(r.Text.Span, "", "this is used in two ways that one type does not allow")
+	}
+	if wants != nil {
+		s.wants = wants
+	} else {
+		s.whole = true
+	}
+	return s
+}
+
+var typeName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+// shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
+func (g *graph) shapeType(name string, s *ir.State) value {
+	sh := g.shapes[name]
+	if len(sh.parts) == 0 && sh.item == nil {
+		typ := s.Type
+		if typ.Kind == schema.Any && sh.wants != nil {
+			typ = sh.wants
+		}
+		return g.typ(typ, s.Span)
+	}
+	word := titled(name)
+	if at := g.root.Get("state").Get(name); at != nil && typeName.MatchString(at.Text.Value) {
+		word = at.Text.Value
+	}
+	return g.shaped(sh, word, s.Name.Span)
+}
+
+// titled is a name as types are called.
+func titled(name string) string {
+	var b strings.Builder
+	for _, w := range strings.Split(name, "_") {
+		if w != "" {
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+		}
+	}
+	if b.Len() == 0 || b.String()[0] < 'A' || b.String()[0] > 'Z' {
+		return "T" + b.String()
+	}
+	return b.String()
+}
+
+// shaped is the type of a shape, which is written once, with a name when it has fields.
+func (g *graph) shaped(s *shape, name string, at source.Span) value {
+	if s.typ == nil {
+		s.typ = g.makeType(s, name, at)
+	}
+	return s.typ
+}
+
+func (g *graph) makeType(s *shape, name string, at source.Span) value {
+	switch {
+	case s.item != nil && len(s.parts) > 0 || s.wants != nil && len(s.parts)+len(fieldsOf(s.item)) > 0:
+		g.refuse(at, "", "%s is used in two ways that one type does not allow", name)
+	case s.item != nil:
+		inner, _ := g.shaped(s.item, titled(s.item.name), at).(scalar)
+		return "list<" + inner + ">"
+	case len(s.parts) > 0:
+		fields := flow()
+		for _, p := range s.parts {
+			fields.add(p.name, g.shaped(p.shape, name+titled(p.name), at), source.Span{})
+		}
+		for slices.ContainsFunc(g.types.entries, func(e *entry) bool { return e.key == name }) {
+			name += "_"
+		}
+		g.types.add(name, fields, source.Span{})
+		g.once(at, "the fields of "+name+" are those that the graph uses: data with others are refused, so add what else there is")
+		return scalar(name)
+	case s.wants != nil:
+		return g.typ(s.wants, at)
+	}
+	return scalar("any")
+}
+
+func fieldsOf(s *shape) []*shapePart {
+	if s == nil {
+		return nil
+	}
+	return s.parts
+}
+
+// once tells something the first time.
+func (g *graph) once(at source.Span, message string) {
+	if !g.again {
+		g.note(at, "", "%s", message)
+	}
+}
