@@ -171,6 +171,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		return on("ToolCall"+b.rules(), append([]jen.Code{jen.Id("run"), b.node(s), quote(d.Token.Key.Name)}, b.choice(s, v)...)...)
 	case *ir.Map:
 		return b.each(s, v, flow)
+	case *ir.Human:
+		held := b.value(&ir.Reference{Root: "state", Path: []string{d.Token.Key.Name}})
+		return on("Interrupt", jen.Id("run"), b.node(s), quote(d.Token.Key.Name), quote(d.Token.Resume.Name), held, b.value(d.Token.Payload))
 	}
 	return jen.Null()
 }

@@ -26,7 +26,11 @@ func (b *tokenBody) filled(m *ir.Mixed) *jen.Statement {
 	for _, seg := range m.Segments {
 		part := quote(seg.Lit)
 		if seg.Ref != nil {
-			part = jen.Qual(graphPath, "Fill").Call(b.value(seg.Ref), quote(seg.Ref.Text.Value))
+			kept := seg.Ref.Text.Value
+			if seg.Ref.Missing != ir.MissingKeep {
+				kept = ""
+			}
+			part = jen.Qual(graphPath, "Fill").Call(b.value(seg.Ref), quote(kept))
 		}
 		if out == nil {
 			out = jen.Add(part)

@@ -27,6 +27,10 @@ func (d *dumper) token(t *Token) {
 	for _, id := range t.Requires {
 		d.line("requires", id.Name)
 	}
+	d.line(dumpOpt("resume", t.Resume.Name))
+	if t.Payload != nil {
+		d.line("payload", dumpValue(t.Payload))
+	}
 	if g := t.Gather; g != nil {
 		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
 	}

@@ -19,6 +19,8 @@ type Token struct {
 	Requires []Ident   // state fields without which it does nothing
 	OnError  TokenFail // what becomes of an error
 	Again    bool      // it runs although its field has a value
+	Resume   Ident     // the state field of a person's answer
+	Payload  Value     // what a person is asked; nil: nothing is
 	Gather   *Gather   // of a map; nil: its results are gathered as they come
 	Ask      *TokenAsk // of nodes that ask a model; nil: none
 }

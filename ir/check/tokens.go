@@ -86,6 +86,11 @@ func (c *checker) tokenVerb(s *Step) {
 		for _, f := range v.Fields {
 			ir.ValueReferences(f.Value, c.dynamicReference)
 		}
+	case *ir.Human:
+		s.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}
+		if p := s.Node.Dynamic.Token.Payload; p != nil {
+			ir.ValueReferences(p, c.dynamicReference)
+		}
 	case *ir.Map:
 		if over, ok := v.Over.(*ir.Reference); ok && over.Root == "state" {
 			c.dynamicReference(over)

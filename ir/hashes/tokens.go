@@ -16,6 +16,10 @@ func token(x *text, t *ir.Token) {
 		x.line("value", e.Key.Name, value(e.Value))
 	}
 	x.line("requires", idents(t.Requires)...)
+	x.line("resume", t.Resume.Name)
+	if t.Payload != nil {
+		x.line("payload", value(t.Payload))
+	}
 	if g := t.Gather; g != nil {
 		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
 	}

@@ -79,6 +79,8 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 		p.mapNode(m, out)
 	case "llm", "router", "agent":
 		p.llm(m, out, kind, inside)
+	case "interrupt":
+		p.interrupt(m, out)
 	}
 	return out
 }

@@ -92,6 +92,9 @@ func outcome(f flow, input []byte, o ...runtime.Option) string {
 	if response, err := os.ReadFile("broker.json"); err == nil {
 		ctx = nautilus.WithBroker(ctx, broker(response))
 	}
+	if answers, err := os.ReadFile("answers.json"); err == nil {
+		o = append(o, runtime.WithHuman(person(answers)))
+	}
 	out, err := f(ctx, input, append(o, runtime.WithStandIn(model), runtime.WithSecrets(secret))...)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -157,6 +160,20 @@ func failed(status int) error {
 	e := runtime.Errorf(httptool.StatusCode(status), "the model answered %d", status)
 	e.Details = runtime.MapValue(runtime.Entry{Key: "status", Value: runtime.IntValue(int64(status))})
 	return e
+}
+
+// person answers what a case has an answer to in answers.json, by question.
+func person(answers []byte) runtime.Asker {
+	return func(_ context.Context, q runtime.Question) (string, error) {
+		byQuestion := map[string]string{}
+		if err := json.Unmarshal(answers, &byQuestion); err != nil {
+			return "", err
+		}
+		if answer, ok := byQuestion[q.Text]; ok {
+			return answer, nil
+		}
+		return "", runtime.Nobody("there is no answer to " + q.Text)
+	}
 }
 
 // A broker gives the response that a case has in broker.json, with what it was asked.
