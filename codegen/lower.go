@@ -51,6 +51,9 @@ func (l *lowerer) expr(n *expr.Node) jen.Code {
 func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code {
 	v := l.value(n)
 	l.hint = lowerLastName(n, "")
+	if n.Must && v.typ.Kind == schema.Opt {
+		v = l.hoist(jen.Qual(runtimePath, "Present").Call(quote(l.hintOr("value")), v.code), l.hintOr("value"), v.typ.Elem)
+	}
 	w := l.to(v, want)
 	l.hint = ""
 	return w.code

@@ -23,3 +23,12 @@ func Cast[T any](name string, v Value) (T, error) {
 	var zero T
 	return zero, e
 }
+
+// Present is the value that p points to. That there is none is a VALIDATION_ERROR, which says what it is called.
+func Present[T any](name string, p *T) (T, error) {
+	if p == nil {
+		var zero T
+		return zero, Errorf(ValidationError, "%s: nothing has written this field", name)
+	}
+	return *p, nil
+}

@@ -65,7 +65,7 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 }
 
 // casts reports whether a value becomes one of the type that is asked for when the workflow runs: a dynamic one, text where
-// an enum is asked for, an int where a float is.
+// an enum is asked for, an int where a float is, and one that may be absent.
 func (c *checker) casts(n *expr.Node, want *schema.Type, e *env) bool {
 	for part := n; part.Op != expr.Name; part = part.Kids[0] {
 		if part.Op != expr.Field {
@@ -75,14 +75,22 @@ func (c *checker) casts(n *expr.Node, want *schema.Type, e *env) bool {
 	if len(expr.Check(n, e, e.facts(n))) > 0 || n.Type == nil || len(c.wholeState(n, e)) > 0 {
 		return false
 	}
-	to := want.Present()
-	switch n.Type.Kind {
+	have := n.Type
+	if have.Kind == schema.Opt && want.Kind != schema.Opt && want.Kind != schema.Any {
+		n.Must, have = true, have.Elem
+		return schema.Assignable(have, want) || castable(have, want)
+	}
+	return castable(have, want.Present())
+}
+
+func castable(have, want *schema.Type) bool {
+	switch have.Kind {
 	case schema.Any:
-		return to.Kind != schema.Any
+		return want.Kind != schema.Any
 	case schema.String:
-		return to.Kind == schema.Enum
+		return want.Kind == schema.Enum
 	case schema.Int:
-		return to.Kind == schema.Float
+		return want.Kind == schema.Float
 	}
 	return false
 }

@@ -49,6 +49,10 @@ type Node struct {
 	Type   *schema.Type
 	Stored *schema.Type
 
+	// Must says that a value that is absent is an error of the run. Set by the checker of dialects whose engines find that out
+	// when a node runs.
+	Must bool
+
 	// Sym is what a Name resolved to; a Field has one when it was found among the Members of its receiver's symbol.
 	Sym *Symbol
 }

@@ -146,7 +146,7 @@ func (p *parser) pythonTool(key ir.Ident) *ir.Tool {
 	name, version, _ := strings.Cut(key.Name, "@")
 	base, module := p.module(d.file.Name)
 	at := source.NewFile(path.Join(base, "flowgen.bindings.yaml"), "") // tools are looked for beside the file that declares them
-	t := &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key, EffectsSpan: key.Span,
+	t := &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key,
 		Binding: &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + d.name, Span: key.Span}}, File: at, Span: key.Span}
 	if p.hints == nil {
 		p.hints = map[*ir.Tool]*schema.Type{}

@@ -24,8 +24,23 @@ func Is(root *yamlnode.Node) bool {
 	if root.Entry("ir_version") != nil || root.Entry("routes") != nil {
 		return true
 	}
-	g := root.Get("graph")
-	return g != nil && g.Kind == yamlnode.Scalar
+	if g := root.Get("graph"); g != nil {
+		return g.Kind == yamlnode.Scalar
+	}
+	return root.Entry("flowgen") == nil && kindsOnly(root.Get("nodes"))
+}
+
+// kindsOnly reports whether nodes are such as the authoring format has: a mapping, each with a kind of its own.
+func kindsOnly(n *yamlnode.Node) bool {
+	if n == nil || n.Kind != yamlnode.Mapping || len(n.Entries) == 0 {
+		return false
+	}
+	for _, e := range n.Entries {
+		if k := e.Value.Get("kind"); k == nil || k.Kind != yamlnode.Scalar || e.Value.Entry("type") != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // A form is one of the three ways to write a graph.

@@ -33,6 +33,9 @@ func Is(root *yamlnode.Node) bool {
 		return false
 	}
 	for _, e := range nodes.Entries {
+		if e.Value.Entry("kind") != nil && e.Value.Entry("type") == nil {
+			continue // of Stargraph
+		}
 		if t := e.Value.Get("type"); is(t, "human") || is(t, "workflow") || is(t, "swrm") || is(t, "factory") {
 			return false // a language that has nodes of these types
 		}
