@@ -121,7 +121,9 @@ func (c *checker) stateAlone(v *ir.ToolCall) {
 func (c *checker) tokenNames(n *ir.Node) {
 	lost := append([]ir.Ident{}, n.Dynamic.Writes...)
 	_, function := n.Verb.(*ir.ToolCall) // most of them return a mapping, whose keys nobody knows
-	if key := n.Dynamic.Token.Key; key.Name != "" && !function {
+	ask := n.Dynamic.Token.Ask
+	router := ask != nil && len(ask.Routes) > 0 // what it gives is where the token goes
+	if key := n.Dynamic.Token.Key; key.Name != "" && !function && !router {
 		lost = append(lost, key)
 	}
 	for _, id := range lost {

@@ -208,7 +208,7 @@ func (p *parser) readPrompts() {
 		}
 		if x.agent {
 			p.agentPrompt(x, q)
-		} else {
+		} else if p.render(q) {
 			p.fill(t.Ask, q, x.node.ID, x.vars, p.variables(x), x.item)
 		}
 		p.routable(x)
@@ -244,8 +244,8 @@ func (p *parser) agentPrompt(x *asking, q *prompt) {
 	a := x.node.Dynamic.Token.Ask
 	key := "\x00agent " + q.name
 	if p.prompts[key] == nil {
-		r := &ir.Rendering{File: q.rendering.File, User: p.words(q.rendering.User.Text)}
-		if s := q.rendering.System; s != nil {
+		r := &ir.Rendering{File: q.label, User: p.words(q.texts["user"].Text)}
+		if s := q.texts["system"]; s != nil {
 			r.System = &ir.PromptTemplate{Text: s.Text, Body: []ir.PromptNode{&ir.PromptText{Lit: s.Text.Value}}}
 		}
 		p.prompts[key] = &prompt{rendering: r, free: freeVariables(r)}

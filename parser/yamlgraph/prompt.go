@@ -16,16 +16,17 @@ import (
 
 // A prompt is a prompt file. The same file is read once.
 type prompt struct {
-	name         string
-	file         *source.File
-	m            dialect.Mapping
-	system, user source.Text
-	jinja        bool // one of the texts is a template
-	rendering    *ir.Rendering
-	schema       string // JSON of the schema of the answer; empty: text
-	provider     ir.Ident
-	free         []variable // in the order of the texts
-	told         map[string]bool
+	name      string
+	file      *source.File
+	m         dialect.Mapping
+	label     ir.Ident
+	texts     map[string]*yamlnode.Node // system, user
+	read      bool                      // as templates
+	rendering *ir.Rendering
+	schema    string // JSON of the schema of the answer; empty: text
+	provider  ir.Ident
+	free      []variable // in the order of the texts
+	told      map[string]bool
 }
 
 // A variable is a name that a prompt takes.
@@ -136,19 +137,34 @@ func (p *parser) promptTexts(q *prompt) bool {
 		p.Error(diag.MissingKey, dialect.Head(q.m.Node), "add `user`: what the model is asked", "a prompt file needs the key `user`")
 		return false
 	}
-	q.rendering = &ir.Rendering{File: ir.Ident{Name: q.name, Span: dialect.Head(q.m.Node)}}
+	q.texts = map[string]*yamlnode.Node{"user": user}
+	ok := p.isText(user, "`user`")
+	if n := q.m.Get("system"); n != nil {
+		ok = p.isText(n, "`system`") && ok
+		q.texts["system"] = n
+	}
+	q.label = ir.Ident{Name: q.name, Span: dialect.Head(q.m.Node)}
+	return ok
+}
+
+func (p *parser) isText(n *yamlnode.Node, what string) bool {
+	_, ok := p.Text(n, what)
+	return ok
+}
+
+// render reads the texts of a prompt as templates, once; false after mistakes.
+func (p *parser) render(q *prompt) bool {
+	if q.read {
+		return q.rendering != nil
+	}
+	q.read = true
 	ok := true
-	read := func(n *yamlnode.Node, what string) *ir.PromptTemplate {
+	read := func(n *yamlnode.Node) *ir.PromptTemplate {
 		if n == nil {
-			return nil
-		}
-		if _, text := p.Text(n, what); !text {
-			ok = false
 			return nil
 		}
 		t := &ir.PromptTemplate{Text: n.Text}
 		if isJinja(n.Text.Value) {
-			q.jinja = true
 			body, problems := jinja.Parse(n.Text)
 			for _, x := range problems {
 				code := diag.ExprSyntax
@@ -164,10 +180,9 @@ func (p *parser) promptTexts(q *prompt) bool {
 		}
 		return t
 	}
-	q.rendering.System = read(q.m.Get("system"), "`system`")
-	q.rendering.User = read(user, "`user`")
+	r := &ir.Rendering{File: q.label, System: read(q.texts["system"]), User: read(q.texts["user"])}
 	if ok {
-		q.free = freeVariables(q.rendering)
+		q.rendering, q.free = r, freeVariables(r)
 	}
 	return ok
 }
