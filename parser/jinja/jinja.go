@@ -4,7 +4,9 @@ package jinja
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/parser"
@@ -75,8 +77,10 @@ func (r *reader) refuse(t *tokens.Token, format string, args ...any) {
 
 // at is the place of a token.
 func (r *reader) at(t *tokens.Token) source.Span {
-	if t == nil || t.Type == tokens.EOF && t.Pos == 0 {
-		return r.text.At(max(0, len(r.text.Value)-1), len(r.text.Value))
+	if t == nil || t.Type == tokens.EOF { // the last character
+		hi := len(strings.TrimRight(r.text.Value, " \t\r\n"))
+		_, n := utf8.DecodeLastRuneInString(r.text.Value[:hi])
+		return r.text.At(hi-n, hi)
 	}
 	lo := min(t.Pos, len(r.text.Value))
 	n := len(t.Val)
@@ -92,16 +96,17 @@ func (r *reader) at(t *tokens.Token) source.Span {
 // lex makes the tokens. Line ends inside of tags are white space, which gonja does not know; conditional expressions
 // inside of others are taken out, as gonja reads none there.
 func (r *reader) lex() {
-	l := tokens.NewLexer(flat(r.text.Value), config.New())
-	go l.Run()
-	var all []*tokens.Token
-	for t := range l.Tokens {
-		if t.Type != tokens.Whitespace {
-			all = append(all, t)
-		}
+	if !utf8.ValidString(r.text.Value) { // gonja reads such text again and again
+		r.wrong(nil, "this is no text in UTF-8", "save it as UTF-8")
 	}
+	stream := tokens.LexAll(flat(r.text.Value), config.New())
+	var all []*tokens.Token
+	for !stream.End() {
+		all = append(all, stream.Next())
+	}
+	all = append(all, stream.Current())
 	depth := 0
-	for _, t := range all {
+	for i, t := range all {
 		switch t.Type {
 		case tokens.LeftParenthesis, tokens.LeftBracket, tokens.LeftBrace:
 			depth++
@@ -109,6 +114,10 @@ func (r *reader) lex() {
 			depth--
 		case tokens.VariableBegin, tokens.BlockBegin:
 			depth = 0
+		case tokens.In: // gonja reads nothing before it, again and again
+			if i > 0 && !slices.Contains(operands, all[i-1].Type) {
+				r.wrong(t, "nothing stands before `in`", "")
+			}
 		case tokens.Error:
 			r.wrong(t, "this is no Jinja: "+t.Val, "")
 		}
@@ -119,6 +128,9 @@ func (r *reader) lex() {
 	r.inline = map[string]*choice{}
 	r.p = r.sub(r.lift(all))
 }
+
+// operands are the tokens that `in` can stand behind.
+var operands = []tokens.Type{tokens.Name, tokens.String, tokens.Integer, tokens.Float, tokens.RightParenthesis, tokens.RightBracket, tokens.RightBrace, tokens.Not, tokens.Is}
 
 func (r *reader) sub(all []*tokens.Token) *parser.Parser {
 	return parser.NewParser("prompt", tokens.NewStream(all), config.New(), nil, nil)

@@ -359,7 +359,7 @@ func (p *parser) modelName(m dialect.Mapping) ir.Ident {
 		if p.opts.Upstream {
 			p.Warn(diag.IgnoredKey, key, "set the variable of the provider, such as OPENAI_MODEL", "the engine does not read `model`: it asks the model of the provider")
 		} else {
-			p.Differs(key, "", "the engine does not read `model`: it asks the model of the provider")
+			p.Differs(key, "", "this model is asked, as newer engines do; the engine of the page asks the model of the provider")
 		}
 	}
 	if p.opts.Upstream {
