@@ -22,7 +22,11 @@ func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
 	if t.MaxOutput > 0 {
 		fields = append(fields, field("MaxOutput", jen.Lit(int(t.MaxOutput))))
 	}
-	return g.foreign(pythonPath, t, jen.Qual(pythonPath, "Func").Values(fields...))
+	call := []jen.Code{jen.Qual(pythonPath, "Func").Values(fields...)}
+	if len(b.Env) > 0 {
+		call = append(call, jen.Qual(runtimePath, "Filled").Call(jen.Qual(sirenPath, "Environment")))
+	}
+	return g.foreign(pythonPath, t, call...)
 }
 
 // foreign is the call of the Bind of a package that runs another language.

@@ -334,7 +334,7 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 	} else if f, path = b.place("working", r.Path); f == nil {
 		f, path = jen.Qual(dynamicPath, "Field").Values(), nil
 	}
-	part := jen.Qual(sirenPath, "Ref").Call(append([]jen.Code{quote(r.Text.Value), quote(r.Root), f}, quoteAll(path)...)...)
+	part := jen.Qual(sirenPath, "Ref").Call(append([]jen.Code{quote(r.Text.Value), quote(namespace(r)), f}, quoteAll(path)...)...)
 	switch r.Filter {
 	case "default":
 		part.Dot("Or").Call(quote(r.Default))
@@ -342,6 +342,14 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 		part.Dot("OrJSON").Call(quote(r.Default))
 	}
 	return part
+}
+
+// namespace is what the engine calls the root of a placeholder.
+func namespace(r *ir.Reference) string {
+	if (r.Root == "working" || r.Root == "nothing") && len(r.Path) > 0 {
+		return r.Path[0]
+	}
+	return r.Root
 }
 
 // requestTool is the binding of an http tool.

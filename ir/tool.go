@@ -125,7 +125,8 @@ type PythonTool struct {
 	// Free is for dialects whose engines import modules from their own working directory, with all variables of the
 	// environment: the module is looked for there, beside the file and in the folders above it.
 	Free bool
-	Home string // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
+	Env  []string // variables of the environment that its arguments name
+	Home string   // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
 }
 
 // JSTool is a JavaScript or TypeScript module.

@@ -46,6 +46,18 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	for _, opt := range o {
 		opt(&t.toolOptions)
 	}
+	if fill, ok := t.filled.(func(In) (In, error)); ok {
+		t.fn = func(ctx context.Context, in In) (Out, error) {
+			full, err := fill(in)
+			if err != nil {
+				var zero Out
+				return zero, err
+			}
+			return f(ctx, full)
+		}
+	} else if t.filled != nil {
+		panic(fmt.Sprintf("runtime.Bind: what fills the input of %s takes another one", name))
+	}
 	t.replay = t.replayPolicy(e)
 	t.checkIn, t.checkOut = checkFor[In](), checkFor[Out]()
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()

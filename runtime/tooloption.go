@@ -25,6 +25,7 @@ type toolOptions struct {
 	obtain      func(context.Context, Tier) (Tier, error)
 	isolation   Isolation
 	inDoubt     *Doubt // nil: FailInDoubt
+	filled      any    // nil or func(In) (In, error)
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
@@ -41,6 +42,12 @@ func Description(text string) ToolOption { return func(o *toolOptions) { o.descr
 // Secrets names the secrets the tool reads with Secret or Auth. A missing one fails the call with AUTH_REQUIRED.
 func Secrets(names ...string) ToolOption {
 	return func(o *toolOptions) { o.secrets = append(o.secrets, names...) }
+}
+
+// Filled lets a tool be called with what f makes of the input, which is recorded as it was: values that no journal may hold
+// are put in by f. In is the tool's.
+func Filled[In any](f func(In) (In, error)) ToolOption {
+	return func(o *toolOptions) { o.filled = f }
 }
 
 // MaxOutput bounds the output's JSON in bytes. A larger output fails the call with POLICY_DENIED, or is cut where there

@@ -208,23 +208,52 @@ func (c *checker) placeholder(r *ir.Reference, s *Step, at int, place map[string
 	case isNode && !written[name]:
 		c.nodeValue(r, s, at, producer)
 	case isNode || written[name]:
+	case name == "working" && len(r.Path) > 1 && c.workingPath(r, place):
 	case (name == "working" || name == "output") && r.Filter == "":
-		c.rootOfPath(r, place)
+		c.rootOfPath(r, s, place)
 	case r.Filter == "":
 		c.unwritten(r, "working", name, fmt.Sprintf("nothing is called %s: the node fails when it runs", name))
 	}
 }
 
-// rootOfPath reports a path that begins with the name of a bucket, which templates do not know.
-func (c *checker) rootOfPath(r *ir.Reference, place map[string]int) {
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("`%s` is no root of a placeholder: the node always fails", r.Path[0])}
-	if r.Path[0] == "working" && len(r.Path) > 1 {
-		d.Help = "replace with `" + strings.Join(r.Path[1:], ".") + "`"
-		if _, node := place[r.Path[1]]; !node && !c.named("working", r.Path[1]) {
-			d.Help = ""
-		}
-	} else if r.Path[0] == "output" {
+// workingPath makes `{{ working.x }}` of a name that is no node's what the pages say it is. It reports whether it did.
+func (c *checker) workingPath(r *ir.Reference, place map[string]int) bool {
+	name := r.Path[1]
+	if _, node := place[name]; node || !c.named("working", name) {
+		return false
+	}
+	help := "write `{{ " + strings.Join(r.Path[1:], ".") + " }}`"
+	d := diag.Diagnostic{Severity: diag.Note, Code: diag.DialectDiffers, Span: r.Text.Span, Help: help,
+		Message: fmt.Sprintf("by the pages this is what stands at working.%s; in the engine `working` is no root of a placeholder, and the node fails", name)}
+	if c.wf.Dynamic.Upstream {
+		return false
+	}
+	if r.Filter != "" {
+		d.Message = fmt.Sprintf("by the pages this is what stands at working.%s; in the engine `working` is no root of a placeholder, and the filter's text stands for it", name)
+	}
+	c.report(d)
+	r.Path = r.Path[1:]
+	return true
+}
+
+// rootOfPath reports a path that begins with the name of a bucket, which templates do not know. Nodes are refused below
+// working where the engine's own linter looks, which does not see tools and people.
+func (c *checker) rootOfPath(r *ir.Reference, s *Step, place map[string]int) {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("`%s` is no root of a placeholder: the node fails when it runs", r.Path[0])}
+	if r.Path[0] == "output" {
 		d.Help = "write the value to `working.NAME`, and read it as `NAME`"
+	} else if len(r.Path) > 1 {
+		_, node := place[r.Path[1]]
+		if node || c.named("working", r.Path[1]) {
+			d.Help = "replace with `" + strings.Join(r.Path[1:], ".") + "`"
+		}
+		switch s.Node.Verb.(type) {
+		case *ir.ToolCall, *ir.Human:
+		default:
+			if node {
+				d.Severity, d.Message = diag.Error, fmt.Sprintf("`working.%s` is a node, which placeholders name without `working`", r.Path[1])
+			}
+		}
 	}
 	c.report(d)
 }

@@ -66,6 +66,7 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 	case *ir.PythonTool:
 		x.line("python", b.Ref.Name, b.Venv.Name)
 		x.mark("free", b.Free)
+		x.line("env", b.Env...)
 		x.line("home", b.Home)
 		sources(x, t, true) // the names are those of modules
 	case *ir.JSTool:

@@ -38,6 +38,10 @@ func Of(p *check.Program) *Manifest {
 			c.people.add(s.Node.ID.Name)
 			c.effects.add(ir.EffectsReads.String())
 		}
+		if d := s.Node.Dynamic; d != nil {
+			c.told(d.System)
+			c.told(d.Prompt)
+		}
 		switch v := s.Node.Verb.(type) {
 		case *ir.GoCall:
 			c.function(v.Func)
@@ -78,6 +82,18 @@ func Of(p *check.Program) *Manifest {
 		out.Unisolated = c.unisolated.sorted()
 	}
 	return out
+}
+
+// told takes the variables of the environment that a model is told.
+func (c *collector) told(m *ir.Mixed) {
+	if m == nil {
+		return
+	}
+	ir.ValueReferences(m, func(r *ir.Reference) {
+		if r.Root == "env" && len(r.Path) > 0 {
+			c.env.add(r.Path[0])
+		}
+	})
 }
 
 // asked says where a model is asked.
@@ -173,6 +189,9 @@ func (c *collector) tool(t *ir.Tool) {
 		c.code.add("python:" + b.Ref.Name)
 		if b.Free {
 			c.env.add("*")
+		}
+		for _, name := range b.Env {
+			c.env.add(name)
 		}
 	case *ir.JSTool:
 		c.code.add("js:" + b.Path.Name)

@@ -229,7 +229,7 @@ func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
 	}
 	p.asks(model)
 	d.Context.Guards = a.guards
-	d.System = p.template(a.system, "`system`", false)
+	d.System = p.template(a.system, "`system`", true)
 	out.Verb = &ir.LLM{Model: ir.Ident{Name: model.Name.Name, Span: id.Span}, Span: n.Span}
 }
 

@@ -200,7 +200,7 @@ func (p *parser) instance(m dialect.Mapping, of *ir.Node) *ir.Node {
 		p.asks(a.model)
 		inner.ID = p.voiceName(&ir.Swarm{}, id)
 		inner.Dynamic.Context.Guards = a.guards
-		inner.Dynamic.System = p.template(a.system, "`system`", false)
+		inner.Dynamic.System = p.template(a.system, "`system`", true)
 		inner.Verb = &ir.LLM{Model: ir.Ident{Name: a.model.Name.Name, Span: id.Span}, Span: of.Span}
 		return inner
 	default:

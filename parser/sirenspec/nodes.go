@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -192,6 +193,19 @@ func values(list []ir.MixedEntry) []*ir.Mixed {
 	return out
 }
 
+// variables are the variables of the environment that values name.
+func variables(args *ir.Object) []string {
+	var out []string
+	if args != nil {
+		ir.ValueReferences(args, func(r *ir.Reference) {
+			if r.Root == "env" && !slices.Contains(out, r.Path[0]) {
+				out = append(out, r.Path[0])
+			}
+		})
+	}
+	return out
+}
+
 // host is the host that a URL names before its first placeholder; empty when it does not name one.
 func (p *parser) host(m *ir.Mixed) string {
 	if len(m.Segments) == 0 || m.Segments[0].Ref != nil {
@@ -231,7 +245,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 			return
 		}
 		out.Dynamic.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {
-			if x := p.mixed(n.Text, false); len(x.Segments) > 0 {
+			if x := p.mixed(n.Text, true); len(x.Segments) > 0 {
 				return x
 			}
 			return p.Scalar(n)
@@ -255,5 +269,5 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 		}
 	}
 	t.In = schema.AnyType
-	t.Binding = &ir.PythonTool{Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}
+	t.Binding = &ir.PythonTool{Free: true, Env: variables(out.Dynamic.Args), Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}
 }

@@ -24,7 +24,7 @@ var (
 	}}
 	agentShape = &dialect.Shape{What: "an agent", Open: true, Keys: []dialect.Key{
 		{Name: "model", Required: true, Doc: "the model, as in openai:gpt-4o-mini"},
-		{Name: "system", Doc: "what it is told"},
+		{Name: "system", Required: true, Doc: "what it is told"},
 		{Name: "guardrails", Doc: "checks of what it reads and writes"},
 	}}
 	edgeShape = &dialect.Shape{What: "an edge", Open: true, Keys: []dialect.Key{

@@ -105,7 +105,7 @@ func stem(name string) string {
 
 // workflow reads the sections.
 func (p *parser) workflow(m dialect.Mapping) {
-	p.Text(m.Get("version"), "the version")
+	p.version(m)
 	p.memory(m.Get("memory"), m)
 	p.notCompiled(m, "env_file", "a file with variables")
 	p.defaults(m.Get("defaults"))
@@ -121,6 +121,17 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.edges(m.Get("edges"))
 	p.fallbacks()
 	p.memorized()
+}
+
+// version is text, which the engine does not look at.
+func (p *parser) version(m dialect.Mapping) {
+	if v := m.Get("version"); v != nil && v.Kind == yamlnode.Scalar && p.Schema.Tag(v) != "!!str" {
+		d := diag.Diagnostic{Code: diag.WrongShape, Span: v.Span, Message: "the version is text, and this is a number", Help: "write `\"" + clip(v.Text.Value) + "\"`"}
+		d.Fixes = []diag.Fix{diag.Replace(v.Span, "\""+v.Text.Value+"\"")}
+		p.Report(d)
+	} else if _, ok := p.Text(v, "the version"); !ok && v == nil {
+		p.Differs(dialect.Head(m.Node), "add `version: \"0.1\"`", "the engine refuses a workflow without `version`")
+	}
 }
 
 // notCompiled refuses a key whose meaning would be lost.

@@ -141,7 +141,7 @@ func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *ir.Nod
 	if g := m.Get("guardrails"); g != nil {
 		out.Dynamic.Context.Guards = p.guardrails(g, false)
 	}
-	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`", false)
+	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`", true)
 	if out.Dynamic.Prompt == nil {
 		return nil
 	}

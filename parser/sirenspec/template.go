@@ -10,10 +10,11 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// The engine's own patterns: a placeholder ends on its line, a filter is the last part of it, and its text is not empty.
+// The engine's own patterns: a placeholder ends on its line, and a filter is the last part of it. The engine knows no filter
+// with an empty text.
 var (
 	placeholder = regexp.MustCompile(`\{\{\s*(.+?)\s*\}\}`)
-	filter      = regexp.MustCompile(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*(?:'(.+?)'|"(.+?)")\s*\)$`)
+	filter      = regexp.MustCompile(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*['"](.*?)['"]\s*\)\s*$`)
 )
 
 // template reads text with placeholders; nil when there is none. With env, variables of the environment may stand in it.
@@ -46,15 +47,21 @@ func (p *parser) mixed(t source.Text, env bool) *ir.Mixed {
 func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 	r := &ir.Reference{Text: t, Missing: ir.MissingError}
 	expr := t.Value
-	if m := filter.FindStringSubmatch(expr); m != nil {
-		expr, r.Filter, r.Default = m[1], m[2], m[3]+m[4]
-	} else if strings.Contains(expr, "|") {
-		help := "the filters are `default('text')` and `json_or_default('text')`"
-		if strings.Contains(expr, "''") || strings.Contains(expr, `""`) {
-			help = "the engine knows no empty default: write at least one character, such as a space"
-		}
-		p.Error(diag.ExprSyntax, t.Span, help, "the engine takes `%s` for a name, which nothing has", expr)
-		return nil
+	m := filter.FindStringSubmatch(expr)
+	switch {
+	case m != nil && m[3] == "" && p.opts.Upstream:
+		p.Warn(diag.ExprSyntax, t.Span, "write at least one character, such as a space", "the engine knows no empty default: it takes `%s` for a name, and the node fails", clip(expr))
+	case m != nil && m[3] == "":
+		p.Differs(t.Span, "write at least one character, such as a space", "the engine knows no empty default, and the node fails there")
+		fallthrough
+	case m != nil:
+		expr, r.Filter, r.Default = m[1], m[2], m[3]
+	case strings.Contains(expr, "|"):
+		p.Warn(diag.ExprSyntax, t.Span, "the filters are `default('text')` and `json_or_default('text')`", "the engine takes `%s` for a name, which nothing has: the node fails when it runs", clip(expr))
+		return p.noName(r)
+	}
+	if m != nil && r.Filter == "" {
+		return p.noName(r)
 	}
 	path := strings.Split(expr, ".")
 	for i := range path {
@@ -77,6 +84,12 @@ func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 	return r
 }
 
+// noName is a placeholder for a name that nothing can have.
+func (p *parser) noName(r *ir.Reference) *ir.Reference {
+	r.Root, r.Path = "nothing", strings.Split(r.Text.Value, ".")
+	return r
+}
+
 // variable is a variable of the environment.
 func (p *parser) variable(r *ir.Reference, env bool) *ir.Reference {
 	switch {
@@ -84,7 +97,7 @@ func (p *parser) variable(r *ir.Reference, env bool) *ir.Reference {
 		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")
 		return nil
 	case !env:
-		p.Error(diag.NotSupported, r.Text.Span, "pass it to the workflow as its input, or read it in a tool node", "variables of the environment are compiled only in http tools: here they would be recorded with the run")
+		p.Error(diag.NotSupported, r.Text.Span, "pass it to the workflow as its input, or read it in a tool node", "variables of the environment are compiled in tools and in what models are told: here they would be recorded with the run")
 		return nil
 	}
 	r.Path = r.Path[:1] // the engine ignores the rest

@@ -144,6 +144,10 @@ type Conversation struct {
 	// follow.
 	Memo any
 
+	// Fill, where it is given, makes what is sent of what is recorded: it puts in values that no journal may hold. It must
+	// not change what it is given.
+	Fill func(Conversation) (Conversation, error)
+
 	told   int // messages that a Turn has carried
 	weight weight
 }

@@ -54,6 +54,13 @@ func (m *Model) Name() string { return m.name }
 
 func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 	req := &Request{Model: m.id, Key: m.key, Params: t.params, Conv: t.conv}
+	if t.conv.Fill != nil {
+		full, err := t.conv.Fill(*t.conv)
+		if err != nil {
+			return Reply{}, err
+		}
+		req.Conv = &full
+	}
 	if says := runtime.ToolContext(ctx).Says(); says != nil {
 		defer func() { _ = says.Close() }()
 		req.Delta = func(text string) { _, _ = io.WriteString(says, text) }

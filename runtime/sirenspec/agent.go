@@ -91,7 +91,7 @@ func statusOf(err error) int {
 // the call.
 func final(err error) bool {
 	var te *runtime.ToolError
-	return !errors.As(err, &te) || te.Code == runtime.PolicyDenied
+	return !errors.As(err, &te) || te.Code == runtime.PolicyDenied || isInterpolation(err)
 }
 
 // Ask asks an agent. Guardrails look at the message and then at the answer, in their order. An agent that fails ends the
@@ -122,6 +122,9 @@ func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (ans
 	}
 	for attempt := 1; ; attempt++ {
 		c := &llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: told}}}
+		if p.System.variables() {
+			c.Fill = fillSystem
+		}
 		reply, err := m.Complete(r, n, c)
 		if err != nil && final(err) {
 			return "", nil, err

@@ -95,7 +95,11 @@ func (i Instance) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (
 	for k, key := range in.Keys() {
 		message = append(message, key+": "+Text(in.Index(k)))
 	}
-	return i.flow.question(r, n, m, llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: strings.Join(message, "\n")}}}, p.Guards)
+	c := llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: strings.Join(message, "\n")}}}
+	if p.System.variables() {
+		c.Fill = fillSystem
+	}
+	return i.flow.question(r, n, m, c, p.Guards)
 }
 
 // Swarm asks the agents of a swarm. What they say is what the synthesis says, or their answers, line by line.

@@ -73,7 +73,7 @@ func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, runtime.Va
 		if err == nil {
 			return dynamic.Of(out), nil
 		}
-		if runtime.Skipped(err) != nil { // no tool error
+		if runtime.Skipped(err) != nil || isInterpolation(err) { // no tool error
 			return dynamic.Field{}, err
 		}
 		if attempt >= p.Retries {

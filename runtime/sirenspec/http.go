@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -131,50 +130,51 @@ func redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// A variableValue is a variable of the environment with what it holds.
+type variableValue struct{ name, value string }
+
 // expanded puts the variables of the environment into a text. Those that are put in are added to used.
-func expanded(list []Segment, used *[]string) (string, error) {
+func expanded(list []Segment, used *[]variableValue) (string, error) {
 	var b strings.Builder
 	for _, s := range list {
 		if s.Env == "" {
 			b.WriteString(s.Text)
 			continue
 		}
-		v, ok := os.LookupEnv(s.Env)
-		switch {
-		case s.Or != "" && v == "":
-			v = s.Or
-		case !ok:
-			return "", runtime.Errorf(runtime.AuthRequired, "InterpolationError in '{{ env.%s }}' [env]: Key '%s' not found", s.Env, s.Env)
-		default:
-			*used = append(*used, v)
+		v, found, err := lookup(s.Env, s.Maybe, s.Or)
+		if err != nil {
+			return "", err
+		}
+		if found {
+			*used = append(*used, variableValue{s.Env, v})
 		}
 		b.WriteString(v)
 	}
 	return b.String(), nil
 }
 
-// call is one attempt. Values of the environment are taken out of what comes back, but for the address that the URL begins
-// with.
+// call is one attempt. Variables that seem to hold a secret, by their name or the header that they stand in, are taken out of
+// what comes back.
 func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
-	var secrets, begin []string
+	var used, begin []variableValue
 	host := a.host
 	target, err := expanded(c.URL[:min(len(c.URL), 1)], &begin)
 	if err == nil && len(c.URL) > 1 {
 		var rest string
-		rest, err = expanded(c.URL[1:], &secrets)
+		rest, err = expanded(c.URL[1:], &used)
 		target += rest
 	}
 	if err != nil {
 		return runtime.Value{}, err
 	}
 	if len(begin) > 0 {
-		if u, err := url.Parse(begin[0]); err == nil && strings.Contains(begin[0], "://") {
+		if u, err := url.Parse(begin[0].value); err == nil && strings.Contains(begin[0].value, "://") {
 			host = u.Hostname()
 		}
 	}
 	headers := http.Header{}
 	for _, h := range c.Headers {
-		v, err := expanded(h.Value, &secrets)
+		v, err := expanded(h.Value, &used)
 		if err != nil {
 			return runtime.Value{}, err
 		}
@@ -182,13 +182,19 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 	}
 	var body io.Reader
 	if c.HasBody {
-		text, err := expanded(c.Body, &secrets)
+		text, err := expanded(c.Body, &used)
 		if err != nil {
 			return runtime.Value{}, err
 		}
 		body = strings.NewReader(text)
 		if c.Method == http.MethodPost && !named(c.Headers, "Content-Type") {
 			headers["Content-Type"] = []string{"application/json"}
+		}
+	}
+	var secrets []string
+	for _, v := range used {
+		if secretName(v.name) {
+			secrets = append(secrets, v.value)
 		}
 	}
 	redactor := runtime.NewRedactor(secrets...)

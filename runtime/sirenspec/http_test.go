@@ -45,7 +45,7 @@ func TestAddresses(t *testing.T) {
 	if v, err := call(u.Hostname(), Segment{Text: other.URL}); err != nil || v.String() != "|" {
 		t.Errorf("headers of the author go to another origin: %v %v", v, err)
 	}
-	if _, err := call("", Segment{Env: "SIREN_BASE"}, Segment{Text: "/"}, Segment{Env: "SIREN_NOT_SET"}); !errors.As(err, &te) || te.Code != runtime.AuthRequired {
+	if _, err := call("", Segment{Env: "SIREN_BASE"}, Segment{Text: "/"}, Segment{Env: "SIREN_NOT_SET"}); !errors.As(err, &te) || te.Code != runtime.ValidationError {
 		t.Errorf("a variable that is not set: %v", err)
 	}
 }

@@ -21,7 +21,11 @@ func (v *Voice) ask(r *runtime.Run, f *Flow) (string, error) {
 	if err != nil {
 		return "", r.Fail(v.Node, err)
 	}
-	return f.question(r, v.Node, v.Model, llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: text}}}, v.Guards)
+	c := llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: text}}}
+	if v.Prompt.variables() {
+		c.Fill = fillMessage
+	}
+	return f.question(r, v.Node, v.Model, c, v.Guards)
 }
 
 // question asks a model. Guardrails look at the message and then at the answer. What it takes is counted in f, which may

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 )
 
@@ -19,6 +18,7 @@ type Part struct {
 	value    dynamic.Field
 	missing  string // the key that is not there
 	fallback string
+	filtered bool // there is a filter
 }
 
 type kind uint8
@@ -53,13 +53,13 @@ func Ref(expr, root string, f dynamic.Field, path ...string) Part {
 
 // Or is the placeholder with a text for a value that is missing or empty.
 func (p Part) Or(fallback string) Part {
-	p.kind, p.fallback = orDefault, fallback
+	p.kind, p.fallback, p.filtered = orDefault, fallback, true
 	return p
 }
 
 // OrJSON is the placeholder with a text for a value that is missing, empty or no JSON.
 func (p Part) OrJSON(fallback string) Part {
-	p.kind, p.fallback = jsonOrDefault, fallback
+	p.kind, p.fallback, p.filtered = jsonOrDefault, fallback, true
 	return p
 }
 
@@ -67,7 +67,9 @@ func (p Part) OrJSON(fallback string) Part {
 func Env(name string) Part { return Part{text: name, kind: variable} }
 
 // EnvOr is Env with a text for a variable that is not set or empty.
-func EnvOr(name, fallback string) Part { return Part{text: name, kind: variable, fallback: fallback} }
+func EnvOr(name, fallback string) Part {
+	return Part{text: name, kind: variable, fallback: fallback, filtered: true}
+}
 
 // resolved is what a part comes to.
 func (p Part) resolved() (string, error) {
@@ -78,7 +80,7 @@ func (p Part) resolved() (string, error) {
 		if p.kind != reference {
 			return p.fallback, nil
 		}
-		return "", runtime.Errorf(runtime.ValidationError, "InterpolationError in '{{ %s }}' [%s]: Key '%s' not found", p.text, p.root, p.missing)
+		return "", interpolation(p.text, p.root, "Key '"+p.missing+"' not found")
 	}
 	text := Text(p.value.Value())
 	if p.kind != reference && text == "" || p.kind == jsonOrDefault && !json.Valid([]byte(text)) {
@@ -87,15 +89,19 @@ func (p Part) resolved() (string, error) {
 	return text, nil
 }
 
-// text is the whole text; it has no variables of the environment.
+// text is the whole text, with marks for variables of the environment.
 func (t Template) text() (string, error) {
 	var b strings.Builder
 	for _, p := range t {
+		if p.kind == variable {
+			b.WriteString(p.marked())
+			continue
+		}
 		s, err := p.resolved()
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(s)
+		b.WriteString(strings.ReplaceAll(s, mark, markPlain))
 	}
 	return b.String(), nil
 }
@@ -104,14 +110,16 @@ func (t Template) text() (string, error) {
 type Segment struct {
 	Text string `json:"text,omitempty"`
 	Env  string `json:"env,omitempty"`
-	Or   string `json:"or,omitempty"` // in place of a variable that is not set or empty
+	Or   string `json:"or,omitempty"` // with Maybe: in place of a variable that is not set or empty
+
+	Maybe bool `json:"maybe,omitempty"`
 }
 
 func (t Template) segments() ([]Segment, error) {
 	var out []Segment
 	for _, p := range t {
 		if p.kind == variable {
-			out = append(out, Segment{Env: p.text, Or: p.fallback})
+			out = append(out, Segment{Env: p.text, Or: p.fallback, Maybe: p.filtered})
 			continue
 		}
 		s, err := p.resolved()
