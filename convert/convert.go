@@ -37,9 +37,11 @@ type Result struct {
 func Workflow(p *check.Program, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
 	c := &converter{p: p, wf: p.WF, sink: sink, ids: map[string]string{}, doc: &mapping{}, opt: map[string]bool{}}
 	root, problems := yamlnode.Parse(p.WF.File)
+	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
 	if root == nil || len(problems) > 0 {
 		return out, false, fmt.Errorf("%s cannot be read again", p.WF.File.Name)
 	}
+	yamlnode.Merge(root) // the dialect's reader has allowed it
 	c.root = root
 	for {
 		if again, err := c.attempt(name, compile, &out); err != nil || !again {
@@ -183,6 +185,8 @@ func (c *converter) workflow() {
 		c.openexpertise()
 	case d.Dialect == "yamlgraph":
 		c.yamlgraph()
+	case d.Dialect == "sirenspec":
+		c.sirenspec()
 	default:
 		c.refuse(c.wf.Name.Span, "", "workflows of %s cannot be converted", d.Dialect)
 	}

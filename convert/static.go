@@ -12,7 +12,7 @@ import (
 // static converts a workflow whose reader has made a native one of it, as that of Stargraph does: it is written down.
 func (c *converter) static() {
 	rest := *c.wf
-	rest.Public = false
+	rest.Public, rest.Casts = false, false
 	rest.File, rest.Name, rest.Description, rest.Types, rest.Input, rest.State, rest.Output = nil, ir.Ident{}, "", nil, nil, nil, nil
 	rest.Tools, rest.Body, rest.Includes, rest.Lock, rest.GoTypes = nil, ir.Body{}, nil, nil, nil
 	c.rest(c.wf.Name.Span, "the workflow", &rest)

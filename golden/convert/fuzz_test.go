@@ -1,0 +1,99 @@
+package convert_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
+	"golang.org/x/tools/txtar"
+)
+
+// FuzzConvert: a file that compiles is refused with a place and a reason, or becomes a native file that compiles, in
+// canonical layout, with a node for each node and all comments. The tools are those of the case that the file was made of;
+// Go is not looked for.
+func FuzzConvert(f *testing.F) {
+	all, err := load()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i, c := range all {
+		f.Add(i, c.find(roots[c.dialect]))
+	}
+	f.Fuzz(func(t *testing.T, i int, text string) {
+		if i < 0 || i >= len(all) || len(text) > 1<<14 {
+			t.Skip()
+		}
+		of := all[i]
+		c := &testcase{dialect: of.dialect, name: of.name, dir: of.dir, archive: &txtar.Archive{Files: slices.Clone(of.archive.Files)}}
+		for j := range c.archive.Files {
+			if c.archive.Files[j].Name == roots[c.dialect] {
+				c.archive.Files[j].Data = []byte(text)
+			}
+		}
+		p, _ := c.compile(c, c.dir+"/"+roots[c.dialect], parser.Options{})
+		if p == nil {
+			t.Skip()
+		}
+		sink, refusedGo := &diag.Sink{}, false
+		out, ok, err := convert.Workflow(p, c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
+			if strings.Contains(f.Text, "go: ") {
+				refusedGo = true
+				return nil
+			}
+			_, list := c.compile(with{c, f}, f.Name, parser.Options{})
+			return list
+		}, sink)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case !ok:
+			errors := slices.DeleteFunc(slices.Clone(sink.List()), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+			if len(errors) == 0 {
+				t.Fatal("refused without a word")
+			}
+			for _, d := range errors {
+				if d.Code != diag.NotConverted || d.Span.File == nil || d.Span.File.Name != c.dir+"/"+roots[c.dialect] && !strings.HasPrefix(d.Span.File.Name, c.dir+"/") {
+					t.Errorf("%s at %v: %s", d.Code, d.Span, d.Message)
+				}
+			}
+			return
+		case refusedGo:
+			return
+		}
+		native := source.NewFile(c.native(), out.Text)
+		if formatted, ok, err := parser.Format(native, &diag.Sink{}); err != nil || !ok || formatted != out.Text {
+			t.Error("not in canonical layout", err)
+		}
+		again, list := c.compile(with{c, source.NewFile(c.dir+"/"+c.native(), out.Text)}, c.dir+"/"+c.native(), parser.Options{})
+		if again == nil {
+			t.Fatalf("the native file does not compile: %v\n%s", list, out.Text)
+		}
+		var ids []string
+		for _, n := range again.WF.Body.Nodes {
+			ids = append(ids, n.ID.Name)
+		}
+		inOrder(t, p.WF.Body.Nodes, out.Nodes, ids)
+		if from, to := comments(t, "dialect", text), comments(t, "native", out.Text); !slices.Equal(from, to) {
+			t.Errorf("comments %q became %q in\n%s", from, to, out.Text)
+		}
+	})
+}
+
+// inOrder holds native ids to the nodes that they were made of, in their order.
+func inOrder(t *testing.T, nodes []*ir.Node, names map[string]string, ids []string) {
+	t.Helper()
+	at := 0
+	for _, n := range nodes {
+		i := slices.Index(ids[at:], names[n.ID.Name])
+		if i < 0 {
+			t.Errorf("the node %q is missing, or not in its place, among %q", n.ID.Name, ids)
+			return
+		}
+		at += i + 1
+	}
+}
