@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 const experiencePath = runtimePath + "/openexpertise"
@@ -42,13 +43,16 @@ func (b *dynamicBody) dispatch(s *check.Step, flow string, run jen.Code) jen.Cod
 	case s.Flow != nil:
 		return b.child(s, flow)
 	}
-	if _, command := s.Tool.Binding.(*ir.CommandTool); command {
+	if d.Prompt != nil {
 		return b.command(s, flow)
 	}
 	if t, is := s.Tool.Binding.(*ir.DatasetTool); is {
 		return b.records(s, t, flow)
 	}
 	args := jen.Qual(dynamicPath, "Object").Custom(parens(true), b.arguments(s)...)
+	if _, module := s.Tool.Binding.(*ir.JSTool); !module || s.Tool.In.Kind != schema.Any {
+		return jen.Qual(experiencePath, "Bound").Call(jen.Id(ident(flow)), run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), args)
+	}
 	return jen.Id(ident(flow)).Dot("Tool").Call(run, b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), b.policy(d), args)
 }
 
@@ -236,7 +240,7 @@ func (b *dynamicBody) ask(s *check.Step, flow string) jen.Code {
 	question := jen.Qual(llmPath, "Ask").Types(answer).Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Models[s.Ask.Model])),
 		jen.Qual(llmPath, "Prompt").Custom(braces(true), prompt...), jen.Qual(llmPath, "Format").Values(format...))
 	if len(format) > 0 {
-		return b.answered(s, flow, "Values", nil, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(jen.Return(question)))
+		return b.answered(s, flow, "Values", jen.Id(ident(b.g.p.Names.Schemas[s])).Dot("JSON"), jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(jen.Return(question)))
 	}
 	return b.answered(s, flow, "Text", quote(d.Writes[0].Name), jen.Func().Params().Params(jen.String(), jen.Error()).Block(jen.Return(question)))
 }
@@ -256,7 +260,11 @@ func (b *dynamicBody) command(s *check.Step, flow string) jen.Code {
 	run := jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])),
 		jen.Add(b.g.inType(s.Tool)).Values(field("Prompt", b.mixed(d.Prompt))))
 	if d.JSON {
-		return b.answered(s, flow, "Values", nil, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(
+		fits := jen.Nil()
+		if d.Schema != "" {
+			fits = jen.Index().Byte().Call(quoteJSON(d.Schema))
+		}
+		return b.answered(s, flow, "Values", fits, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(
 			jen.List(jen.Id("text"), jen.Err()).Op(":=").Add(run),
 			jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Qual(runtimePath, "Null").Call(), jen.Err())),
 			jen.Return(jen.Qual(experiencePath, "Unwrap").Call(jen.Id("text")))))

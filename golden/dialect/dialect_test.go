@@ -163,7 +163,7 @@ func (c *testcase) compile() {
 	if wf != nil {
 		overlay := map[string][]byte{}
 		for _, f := range c.archive.Files {
-			if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".json", ".py"}, path.Ext(f.Name)) {
+			if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".json", ".py", ".star"}, path.Ext(f.Name)) {
 				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
 				overlay[name] = f.Data
 			}

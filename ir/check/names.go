@@ -429,8 +429,8 @@ func (n *Names) declared(d *schema.Decl) {
 		return
 	}
 	n.decls[key] = t
-	name := goname.Exported(d.Name)
-	n.Types[t] = n.take(name, d.Span)
+	name := n.take(goname.Exported(d.Name), d.Span)
+	n.Types[t] = name
 	doc := d.Description
 	if doc == "" {
 		doc = "is a type of the workflow."

@@ -28,8 +28,10 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 			return
 		}
 	}
-	if m.Get("schema") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("schema"), "remove it", "the schema of a cli-agent is not checked here: the types of the state are")
+	if n := m.Get("schema"); n != nil && format == "json" {
+		d.Schema = p.answerSchema(n)
+	} else if n != nil {
+		p.Warn(diag.IgnoredKey, m.Key("schema"), "write `output_format: json`", "a schema says nothing about text")
 	}
 	if format == "text" && len(d.Writes) > 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "write `output_format: json`", "a cli-agent with text output writes at most one state field")
@@ -49,13 +51,6 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 		extra = append(extra, id.Name)
 	}
 	c := &ir.CommandTool{Span: prompt.Span, Format: ir.FormatText}
-	if who == "gemini" {
-		for _, key := range []string{"model", "extra_args"} {
-			if m.Get(key) != nil {
-				p.Warn(diag.IgnoredKey, m.Key(key), "remove it", "the engine does not give `%s` to gemini", key)
-			}
-		}
-	}
 	before, after := command(who, format, model, extra)
 	for _, a := range before {
 		c.Args = append(c.Args, word(a, prompt.Span))
@@ -90,7 +85,7 @@ func command(who, format, model string, extra []string) (before, after []string)
 	case "codex":
 		return slices.Concat([]string{"codex", "exec", "--skip-git-repo-check"}, named, extra), nil
 	case "gemini":
-		return []string{"gemini", "--yolo", "--prompt"}, nil
+		return []string{"gemini", "--yolo", "--prompt"}, slices.Concat(named, extra)
 	}
 	return []string{"claude", "-p"}, slices.Concat([]string{"--output-format", format}, named, extra)
 }

@@ -168,6 +168,10 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 	if !ok {
 		return
 	}
+	if t := p.replaced(impl.Name, out.ID.Name); t != nil {
+		out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}}
+		return
+	}
 	if strings.HasSuffix(impl.Name, ".ts") {
 		p.Warn(diag.IgnoredKey, impl.Span, "for the engine compile it, and name the .mjs file", "the engine does not compile TypeScript, which flowgen does")
 	}

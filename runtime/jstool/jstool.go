@@ -54,8 +54,9 @@ type Module struct {
 	// where the run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int
 
-	// Inherit lets the module see all variables of this program's environment, and not those alone that worker.Environment
-	// lists: for dialects whose engine runs modules in its own process. Processes that see them serve such modules only.
+	// Inherit is for dialects whose engine runs modules in its own process. The module sees all variables of this program's
+	// environment, and not those alone that worker.Environment lists; processes that see them serve such modules only. What
+	// it gives is what JSON.stringify makes of it, and integers beyond 2^53 are rounded.
 	Inherit bool
 }
 

@@ -9,17 +9,21 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-// request is the body of a call: {"k": key of the module, "m": max output, "a": argument, "c": context}.
+// request is the body of a call: {"k": key of the module, "m": max output, "j": whether its JSON is loose, "a": argument,
+// "c": context}.
 func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the argument is no object", m.Name)
 	}
-	if n := jsvalue.Inexact(args); n != "" {
+	if n := jsvalue.Inexact(args); n != "" && !m.Inherit {
 		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)
 	}
 	b := make([]byte, 0, len(m.asset.Key)+64)
 	b = append(append(b, `{"k":"`...), m.asset.Key...)
 	b = strconv.AppendInt(append(b, `","m":`...), int64(limit), 10)
+	if m.Inherit {
+		b = append(b, `,"j":true`...)
+	}
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}
 	c, err := worker.Given(ctx)

@@ -43,6 +43,7 @@
     constructor(id, q) {
       this.id = id;
       this.limit = q.m;
+      this.loose = q.j;
       this.given = q.c;
       this.output = "";
       this.abort = undefined;
@@ -87,7 +88,7 @@
   function answer(call, name, v) {
     let body;
     try {
-      body = encode(name, v);
+      body = encode(name, v, call.loose);
       if (body.length > call.limit || (body.length * 3 > call.limit && Buffer.byteLength(body) > call.limit)) {
         throw new Refused("POLICY_DENIED", "the result of " + name + " has " + Buffer.byteLength(body) + " bytes, at most " +
           call.limit + " are allowed", { max_output: call.limit });

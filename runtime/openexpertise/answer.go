@@ -1,11 +1,13 @@
 package openexpertise
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/js"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
 )
 
 // Text runs a node whose answer is text, which becomes the value of one field; of none when into is empty.
@@ -19,15 +21,30 @@ func (f *Flow) Text(r *runtime.Run, n *runtime.Node, p Policy, into string, ask 
 	})
 }
 
-// Values runs a node whose answer is an object: each of its keys becomes the value of a field.
-func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, ask func() (runtime.Value, error)) (Ended, error) {
+// Values runs a node whose answer is an object: each of its keys becomes the value of a field. It has to fit the JSON Schema,
+// if there is one.
+func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, schema []byte, ask func() (runtime.Value, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		v, err := ask()
+		if err == nil && schema != nil {
+			if why := jsonschema.Check(schema, v); why != nil {
+				err = runtime.Errorf(runtime.ValidationError, "Node %q gave an answer that does not fit its schema: %s", n.ID, message(why))
+			}
+		}
 		if err == nil && v.Kind() != runtime.MapKind {
 			err = runtime.Errorf(runtime.ValidationError, "Node %q answered %s, and not an object", n.ID, kind(v))
 		}
 		return result{delta: v}, err
 	})
+}
+
+// message is what an error says, without its code.
+func message(err error) string {
+	var te *runtime.ToolError
+	if errors.As(err, &te) {
+		return te.Message
+	}
+	return err.Error()
 }
 
 // Child runs a node that is another experience, whose outcome is handed on: a run that has failed is no failure of the node.

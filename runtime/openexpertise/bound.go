@@ -1,0 +1,26 @@
+package openexpertise
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// Bound runs a tool node whose module is replaced by another tool (flowgen.bindings.yaml). It takes of what the module is
+// called with the fields that In has, and gives what a module returns: state_delta, and perhaps edge_output.
+func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
+	return f.run(r, n, p, func() (result, error) {
+		var in In
+		if err := runtime.DecodeKnown([]byte(runtime.JSON(args.Value())), &in); err != nil {
+			return result{}, err
+		}
+		out, err := runtime.Call(r, n, t, in)
+		if err != nil {
+			return result{}, err
+		}
+		v, err := runtime.ValueOf(out)
+		if err != nil {
+			return result{}, err
+		}
+		return toolResult(n, v)
+	})
+}
