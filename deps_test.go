@@ -69,6 +69,7 @@ var table = []row{
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/dynamic/jsonschema", own: []string{"runtime"}, other: []string{"github.com/google/jsonschema-go"}}, // its tests compare with it
 	{pkg: "runtime/openexpertise/sqlite", own: []string{"runtime", "runtime/openexpertise"}, other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/llm", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
 	{pkg: "runtime/yamlgraph", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
