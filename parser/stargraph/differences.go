@@ -12,6 +12,10 @@ var Differences = []dialect.Difference{
 	dialect.Differ("the server of `lm`", "asked, and not started: the page says nothing", "started when it does not run", "a note"),
 	dialect.Differ("`requested_capability` of an interrupt", "not looked at: who can type at the terminal, or gives the file of answers, answers", "who answers has to have it", "a note"),
 	dialect.Differ("a result that is no text in a field of the type str", "its JSON", "whatever it is: nothing holds fields to their types", ""),
+	dialect.Differ("`max_iters` of a react node", "the most answers of the model; without an answer in text among them the run ends with POLICY_DENIED", "the steps of the loop, after which the model is asked for an answer all the same", ""),
+	dialect.Differ("what models are told", "plain questions with a JSON Schema of the answer", "what DSPy makes of them", ""),
+	dialect.Differ("programs of code nodes", "run in the sandbox of processes of this machine", "run where the engine says", ""),
+	dialect.Differ("`stub` of a dspy node", "nothing is asked and nothing is written", "the node's own stand-in answers", "a note"),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }
 

@@ -224,8 +224,12 @@ func (p *parser) toolList(n *yamlnode.Node) []ir.Ident {
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamlnode.Sequence || len(n.Items) == 0 {
-		p.WrongShape(n, "`tools` is a list with one registry key or more")
+	switch {
+	case n.Kind != yamlnode.Sequence:
+		p.WrongShape(n, "`tools` is a list of registry keys")
+		return nil
+	case len(n.Items) == 0:
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "there is one tool or more")
 		return nil
 	}
 	var out []ir.Ident

@@ -23,6 +23,7 @@ func init() { // readers look kinds up
 		"reason": {reasonConfig, (*parser).reasonNode}, "summarize": {summarizeConfig, (*parser).summarizeNode}, "classify": {classifyConfig, (*parser).classifyNode},
 		"extract": {extractConfig, (*parser).extractNode}, "judge": {judgeConfig, (*parser).judgeNode}, "plan": {planConfig, (*parser).planNode},
 		"dspy": {dspyConfig, (*parser).dspyNode}, "react": {reactConfig, (*parser).reactNode},
+		"code": {codeConfig, (*parser).codeNode}, "ml": {mlConfig, (*parser).mlNode}, "rag": {ragConfig, (*parser).ragNode},
 		"interrupt": {interruptConfig, (*parser).interruptNode}, "subgraph": {subgraphBeside, (*parser).subgraphNode},
 		"broker": {brokerConfig, (*parser).brokerNode}, "write_artifact": {artifactConfig, (*parser).artifactNode},
 	}

@@ -85,8 +85,12 @@ func (p *parser) extractNode(x *node, m dialect.Mapping) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Mapping || len(n.Entries) == 0 {
-		p.WrongShape(n, "`fields` is a mapping from names to types, with one field or more")
+	switch {
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`fields` is a mapping from names to types")
+		return
+	case len(n.Entries) == 0:
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "there is one field or more")
 		return
 	}
 	var outputs []output

@@ -34,6 +34,9 @@ var builtins = map[string]builtin{
 
 // builtin is a tool that comes with the runtime. Stargraph page, "Nautilus broker tool".
 func (p *parser) builtin(key ir.Ident) *ir.Tool {
+	if key.Name == pythonExec {
+		return runTool(key)
+	}
 	b, ok := builtins[key.Name]
 	if !ok {
 		return nil
