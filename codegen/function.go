@@ -20,11 +20,11 @@ func (g *generator) workflow() {
 	f.Line()
 	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
 	f.Func().Id("New").Params(jen.Id("opts").Op("...").Qual(runtimePath, "Option")).
-		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(
+		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(g.envFiles(),
 		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), jen.Id("opts").Op("...")),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
-	)
+	)...)
 	f.Line()
 	f.Comment("Run executes the workflow.")
 	results := []jen.Code{jen.Id("out").Id("Output"), jen.Err().Error()}

@@ -16,6 +16,7 @@ type Dynamic struct {
 	Concurrency int    // nodes at a time; 1: one after the other
 	Phases      []*Phase
 	Tokens      *Tokens // nil: nodes run in phases
+	EnvFile     string  // of SirenSpec: a file with variables, beside the workflow; empty: none
 	Memory      bool    // of SirenSpec: placeholders or writes name the memory
 	Seeds       *Object // of SirenSpec: what the context begins with, by bucket
 	Budgets     []*Budget

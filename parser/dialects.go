@@ -33,7 +33,7 @@ var dialects = []language{
 		return native.Parse(root, f, load, sink)
 	}, native.JSONSchema, false},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema, false},
-	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), nil, true},
+	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), sirenspec.Schema, true},
 	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil, true},
 	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil, true},
 }

@@ -182,15 +182,19 @@ func (c *checker) placeholders(order []*Step) {
 			written[w[1]] = true
 		}
 	}
+	round := map[*ir.Reference]bool{}
+	if len(order) > 0 {
+		round = c.circles(order[0].body, written)
+	}
 	for i, s := range order {
 		nodeReferences(s.Node, func(r *ir.Reference) {
-			if r.Root == "working" {
+			if r.Root == "working" && !round[r] {
 				c.placeholder(r, s, i, place, written)
 			}
 		})
 		insideReferences(s.Node, func(r *ir.Reference, own bool) {
 			switch {
-			case r.Root != "working":
+			case r.Root != "working" || round[r]:
 			case r.Path[0] == s.Node.ID.Name && !written[r.Path[0]]:
 				c.ownValue(r, s, own)
 			default:

@@ -128,6 +128,7 @@ func dynamic(x *text, d *ir.Dynamic) {
 	}
 	x.line("dialect", d.Dialect, strconv.FormatBool(d.Upstream), strconv.Itoa(d.Concurrency))
 	x.mark("memory", d.Memory)
+	x.line("env_file", d.EnvFile)
 	if d.Seeds != nil {
 		x.line("seeds", value(d.Seeds))
 	}

@@ -271,5 +271,6 @@ func (p *parser) agentNames() []string {
 	for name := range p.agents {
 		names = append(names, name)
 	}
+	slices.Sort(names)
 	return names
 }

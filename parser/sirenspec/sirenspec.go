@@ -107,7 +107,7 @@ func stem(name string) string {
 func (p *parser) workflow(m dialect.Mapping) {
 	p.version(m)
 	p.memory(m.Get("memory"), m)
-	p.notCompiled(m, "env_file", "a file with variables")
+	p.envFile(m.Get("env_file"))
 	p.defaults(m.Get("defaults"))
 	p.input(m.Get("input"))
 	p.seeds(m.Get("state"))

@@ -1,0 +1,36 @@
+package codegen
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir/check"
+)
+
+// dynamics are the programs of the file whose data is dynamic.
+func (g *generator) dynamics() []*check.Program {
+	return slices.DeleteFunc(append([]*check.Program{g.p}, g.p.Flows...), func(p *check.Program) bool { return p.WF.Dynamic == nil })
+}
+
+// envFiles are the statements that load the files with variables, before anything asks for one.
+func (g *generator) envFiles() []jen.Code {
+	var out []jen.Code
+	var done []string
+	for _, p := range g.dynamics() {
+		name := p.WF.Dynamic.EnvFile
+		if name == "" {
+			continue
+		}
+		if below, err := filepath.Rel(path.Dir(g.p.WF.File.Name), path.Dir(p.WF.File.Name)); err == nil && !path.IsAbs(name) {
+			name = path.Join(filepath.ToSlash(below), name)
+		}
+		if !slices.Contains(done, name) {
+			done = append(done, name)
+			out = append(out, jen.If(jen.Err().Op(":=").Qual(sirenPath, "LoadEnv").Call(quote(name)), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())))
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// circles reports placeholders that lead in a circle: the engine refuses to load such a file. Those of tools and questions
+// to people are not looked at by it, and those with a default have a value in any case; names that something else writes, too, are no node's. The references of a circle are
+// returned: nothing more is said about them.
+func (c *checker) circles(b *Body, written map[string]bool) map[*ir.Reference]bool {
+	reads := map[*Step][]circle{}
+	for _, s := range b.Steps {
+		if s.Tool != nil || s.Question != nil {
+			continue
+		}
+		add := func(r *ir.Reference) {
+			if r.Root != "working" || r.Filter != "" || r.Path[0] == s.Node.ID.Name || written[r.Path[0]] {
+				return
+			}
+			if from := b.byID[r.Path[0]]; from != nil {
+				reads[s] = append(reads[s], circle{from, r})
+			}
+		}
+		nodeReferences(s.Node, add)
+		insideReferences(s.Node, func(r *ir.Reference, _ bool) { add(r) })
+	}
+	told := map[*ir.Reference]bool{}
+	done := map[*Step]bool{}
+	var way []circle
+	var visit func(s *Step)
+	visit = func(s *Step) {
+		for _, next := range reads[s] {
+			if at := slices.IndexFunc(way, func(x circle) bool { return x.step == next.step }); at >= 0 {
+				c.circular(append(way[at+1:len(way):len(way)], next), told)
+				continue
+			}
+			if !done[next.step] {
+				way = append(way, next)
+				visit(next.step)
+				way = way[:len(way)-1]
+			}
+		}
+		done[s] = true
+	}
+	for _, s := range b.Steps {
+		if !done[s] {
+			way = []circle{{s, nil}}
+			visit(s)
+		}
+	}
+	return told
+}
+
+// A circle is a step that another one reads, and where.
+type circle struct {
+	step *Step
+	ref  *ir.Reference
+}
+
+// circular reports one circle, at the first of its references in the file.
+func (c *checker) circular(way []circle, told map[*ir.Reference]bool) {
+	names := []string{way[len(way)-1].step.Node.ID.Name}
+	first := way[0].ref
+	for _, x := range way {
+		names = append(names, x.step.Node.ID.Name)
+		told[x.ref] = true
+		if x.ref.Text.Span.Lo < first.Text.Span.Lo {
+			first = x.ref
+		}
+	}
+	c.report(diag.Diagnostic{Code: diag.Cycle, Span: first.Text.Span, Message: "these placeholders lead in a circle, and the engine does not load the file: " + strings.Join(names, " reads "),
+		Help: "let one of them read something else, or give it a `default`"})
+}

@@ -1,0 +1,21 @@
+package sirenspec
+
+import (
+	"path"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// envFile reads the name of a file with variables. Nothing reads the file before the program runs.
+func (p *parser) envFile(n *yamlnode.Node) {
+	id, ok := p.Text(n, "`env_file`")
+	switch {
+	case !ok:
+		return
+	case id.Name == "":
+		p.Error(diag.BadLiteral, id.Span, "", "this is not the name of a file")
+		return
+	}
+	p.wf.Dynamic.EnvFile = path.Clean(id.Name)
+}
