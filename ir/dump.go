@@ -327,6 +327,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("mcp", b.Ref.Name)
 	case *RequestTool:
 		d.line("request", b.Host, strings.Join(b.Env, " "))
+	case *SearchTool:
+		d.line("search", strconv.Itoa(b.Results))
 	case *MemoryTool:
 		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
 	case *DatasetTool:

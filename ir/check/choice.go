@@ -67,6 +67,9 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 		return out
 	}
 	for _, t := range c.wf.Tools {
+		if _, search := t.Binding.(*ir.SearchTool); search {
+			continue // agents call it
+		}
 		if t.File == c.wf.File && c.callable(t) {
 			out = append(out, Choice{t.Key.Name, t, v.Tool.Source()})
 		}

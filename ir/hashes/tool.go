@@ -73,6 +73,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("js", b.Engine, b.Bundle)
 	case *ir.RequestTool:
 		x.line("request", append([]string{b.Host}, b.Env...)...)
+	case *ir.SearchTool:
+		x.line("search", strconv.Itoa(b.Results))
 	case *ir.MemoryTool:
 		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
 	case *ir.DatasetTool:

@@ -205,6 +205,8 @@ func (c *collector) tool(t *ir.Tool) {
 		for _, name := range b.Env {
 			c.env.add(name)
 		}
+	case *ir.SearchTool:
+		c.hosts.add("html.duckduckgo.com")
 	case *ir.MemoryTool:
 		c.code.add("memory:" + b.Path)
 	case *ir.DatasetTool:

@@ -171,7 +171,7 @@ func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
 	if !ok {
 		return
 	}
-	if p.tools[name.Name] == nil {
+	if p.tools[name.Name] == nil || p.kinds[name.Name] != "python" {
 		if kind, declared := p.kinds[name.Name]; declared && kind != "python" {
 			p.Error(diag.UnknownName, name.Span, "", "tool %q is a %s tool, and a python node calls python tools", name.Name, kind)
 		} else if !declared {

@@ -175,6 +175,9 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 		if t := m.Get("type"); t != nil {
 			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph", "manifest")
 		}
+		if kind == "websearch" {
+			p.search(m, key)
+		}
 		if p.kinds[key.Name] = kind; kind == "python" {
 			p.python(m, key)
 		}

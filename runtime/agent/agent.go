@@ -43,6 +43,9 @@ type Spec struct {
 	// Policy is what else holds for what the agent does: effects, cost, tokens. nil: only the run's policies hold.
 	Policy *runtime.Policy
 
+	// Tell is what the model is told of a call, at most MaxResult bytes of it. nil: a text as it is, else JSON.
+	Tell func(*Envelope) string
+
 	once  sync.Once
 	told  []llm.Tool
 	index map[string]int // in Tools

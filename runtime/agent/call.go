@@ -44,9 +44,16 @@ func (w *work) calls(t *runtime.Run, asked []llm.Call) ([]llm.Result, error) {
 	for i := range all {
 		c := &all[i]
 		w.note(&c.env)
-		results[i] = llm.Result{ID: c.asked.ID, Name: c.asked.Name, Text: c.env.text(w.room()), Failed: c.env.Error != nil}
+		results[i] = llm.Result{ID: c.asked.ID, Name: c.asked.Name, Text: w.told(&c.env), Failed: c.env.Error != nil}
 	}
 	return results, nil
+}
+
+func (w *work) told(e *Envelope) string {
+	if w.spec.Tell != nil {
+		return cut(w.spec.Tell(e), w.room())
+	}
+	return e.text(w.room())
 }
 
 func (w *work) room() int {

@@ -62,7 +62,7 @@ func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out ag
 		return out, end, nil, r.Fail(n, err)
 	}
 	a.once.Do(func() {
-		a.spec.Tools, a.spec.MaxIterations, a.spec.MaxToolCalls = a.Tools, a.MaxIterations, agent.Unbounded
+		a.spec.Tools, a.spec.MaxIterations, a.spec.MaxToolCalls, a.spec.Tell = a.Tools, a.MaxIterations, agent.Unbounded, tell
 		a.spec.Model, a.err = a.Model.use()
 	})
 	if a.err != nil {
@@ -84,17 +84,23 @@ func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out ag
 	return out, end, said, err
 }
 
+// tell is what a tool gave as the engine says it: its text in Python, or the error.
+func tell(e *agent.Envelope) string {
+	if x := e.Error; x != nil && x.Code == runtime.Unknown {
+		return "Error: " + exceptionName.ReplaceAllString(x.Message, "")
+	} else if x != nil {
+		return "Error: " + x.Message
+	}
+	return py.Str(dynamic.Of(e.Output))
+}
+
 // results are what tools gave, as the engine keeps it.
 func results(out *agent.Outputs) []runtime.Value {
 	all := make([]runtime.Value, 0, len(out.ToolOrder))
 	for _, id := range out.ToolOrder {
 		e := out.ToolsByID[id]
-		text := py.Str(dynamic.Of(e.Output))
-		if e.Error != nil {
-			text = "Error: " + e.Error.Message
-		}
 		all = append(all, runtime.MapValue(runtime.Entry{Key: "tool", Value: runtime.StringValue(e.Tool())}, runtime.Entry{Key: "args", Value: e.Input},
-			runtime.Entry{Key: "output", Value: runtime.StringValue(text)}, runtime.Entry{Key: "success", Value: runtime.BoolValue(e.Error == nil)}))
+			runtime.Entry{Key: "output", Value: runtime.StringValue(tell(&e))}, runtime.Entry{Key: "success", Value: runtime.BoolValue(e.Error == nil)}))
 	}
 	return all
 }

@@ -112,7 +112,7 @@ func outcome(f flow, input []byte, o ...runtime.Option) string {
 }
 
 // model answers in place of all models: with what it was told, or with what the prompt has after "answer: ". After
-// "first fails: 2 times 503" the first two calls of the node first fail. After "call: name {...}" it asks for a tool.
+// "first fails: 2 times 503" the first two calls of the node first fail. A line "call: name {...}" asks for a tool.
 func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	reply, ok := out.(*llm.Reply)
 	if !ok {
@@ -135,11 +135,7 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 			return err
 		}
 	}
-	message := llm.Message{Role: llm.Assistant}
 	text := asked.Messages[0].Text
-	for _, x := range asked.Messages[0].Results {
-		text += "answer: told " + x.Text
-	}
 	var times, status int
 	if _, fails, ok := strings.Cut(text, op.Head().Node.ID+" fails: "); ok {
 		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && int(op.Head().Visit) <= times {
@@ -151,14 +147,8 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	} else {
 		text = asked.System + "|" + text
 	}
-	cost, stop := runtime.USD(1e6), llm.End
-	for i, part := range strings.Split(text, "call: ")[1:] {
-		name, args, _ := strings.Cut(strings.TrimSpace(part), " ")
-		message.Calls = append(message.Calls, llm.Call{ID: fmt.Sprint("c", i), Name: name, Args: args})
-		stop = llm.CallStop
-	}
-	message.Text = text
-	*reply = llm.Reply{Model: "test", Stop: stop, Usage: llm.Usage{Input: 10, Output: 5}, CostUSD: &cost, Message: message}
+	cost := runtime.USD(1e6)
+	*reply = llm.Reply{Model: "test", Stop: llm.End, Usage: llm.Usage{Input: 10, Output: 5}, CostUSD: &cost, Message: llm.Message{Role: llm.Assistant, Text: text}}
 	return nil
 }
 

@@ -1,0 +1,64 @@
+package websearch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+const page = `<div><a rel="nofollow" class="result__a" href="//duckduckgo.com/y.js?ad=1">An ad</a>
+<a rel="nofollow" class="result__a" href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fgo.dev%2Fdoc&amp;rut=1">The <b>Go</b> &amp; more</a>
+<a class="result__snippet" href="x">Docs of
+ <b>Go</b>.</a><a rel="nofollow" class="result__a" href="https://example.com/">Second</a>
+<a rel="nofollow" class="result__a" href="https://example.com/3">Third</a></div>`
+
+// TestSearch: what a page has becomes text, and what a server says becomes an error.
+func TestSearch(t *testing.T) {
+	status := http.StatusOK
+	var asked string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		asked = string(b)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, page)
+	}))
+	defer s.Close()
+	tool := bind("g.search@1", s.URL, 2, s.Client())
+	call := func(in runtime.Value) (runtime.Value, error) {
+		rt, err := runtime.New(&runtime.Info{Name: "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runtime.Call(runtime.Start(context.Background(), rt, struct{}{}), &runtime.Node{ID: "n"}, tool, in)
+	}
+	query := runtime.MapValue(runtime.Entry{Key: "query", Value: runtime.StringValue("a b&c")})
+	v, err := call(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff("1. The Go & more\n   URL: https://go.dev/doc\n   Docs of Go.\n2. Second\n   URL: https://example.com/\n   \n", v.String()); d != "" {
+		t.Error(d)
+	}
+	if asked != "q=a+b%26c" {
+		t.Errorf("asked %q", asked)
+	}
+	for _, tt := range []struct {
+		status int
+		in     runtime.Value
+		want   runtime.Code
+	}{{429, query, runtime.RateLimit}, {500, query, runtime.ProviderError}, {200, runtime.MapValue(), runtime.ValidationError}} {
+		status = tt.status
+		_, err := call(tt.in)
+		var te *runtime.ToolError
+		if !errors.As(err, &te) || te.Code != tt.want {
+			t.Errorf("%d: %v, not %s", tt.status, err, tt.want)
+		}
+	}
+}
