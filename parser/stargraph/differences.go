@@ -16,6 +16,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("what models are told", "plain questions with a JSON Schema of the answer", "what DSPy makes of them", ""),
 	dialect.Differ("programs of code nodes", "run in the sandbox of processes of this machine", "run where the engine says", ""),
 	dialect.Differ("`stub` of a dspy node", "nothing is asked and nothing is written", "the node's own stand-in answers", "a note"),
+	dialect.Differ("`max_steps` of a subgraph", "read and checked; loops of a subgraph are not bounded by it", "bounds how many nodes of a subgraph with rules run", ""),
+	dialect.Differ("the answer to an interrupt", "recorded; the run goes on with the next node", "a fact, which rules of the live router do not see", ""),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }
 

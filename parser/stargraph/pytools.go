@@ -52,7 +52,7 @@ func (p *parser) pythonTools() map[string]*decorated {
 func declared(f *source.File) []*decorated {
 	var out []*decorated
 	text := f.Text
-	for _, at := range decorator.FindAllStringIndex(text, -1) {
+	for _, at := range decorator.FindAllStringIndex(text, maxTools) {
 		end := closing(text, at[1])
 		if end < 0 {
 			continue
@@ -91,8 +91,11 @@ func constantOf(text, name string) string {
 	return m[1] + m[2]
 }
 
-// maxArguments bounds how far the end of a decorator or of parameters is looked for.
-const maxArguments = 64 << 10
+// The bounds of a source: how far the end of a decorator or of parameters is looked for, and how many tools.
+const (
+	maxArguments = 32 << 10
+	maxTools     = 1000
+)
 
 // closing is the place of the parenthesis that closes the one before lo; -1: there is none.
 func closing(text string, lo int) int {

@@ -1,0 +1,91 @@
+package stargraph
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// TestArtifacts: the same content under the same name is kept once, whole, and no name leads out of the folder.
+func TestArtifacts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	meta := runtime.MapValue(runtime.Entry{Key: "by", Value: runtime.StringValue("me")})
+	for range 2 {
+		ref, err := WriteText(t.Context(), "hello", "../../a b.md", "text/markdown", meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := ref.Get("path")
+		if got, err := os.ReadFile(at.String()); err != nil || string(got) != "hello" || filepath.Dir(at.String()) != filepath.FromSlash(ArtifactsDir) {
+			t.Errorf("%s: %s %v", ref, got, err)
+		}
+		known, err := os.ReadFile(at.String() + ".meta.json")
+		if err != nil || !strings.Contains(string(known), `"metadata":{"by":"me"}`) {
+			t.Errorf("%s %v", known, err)
+		}
+	}
+	if _, err := WriteBytes(t.Context(), []byte{0xff}, "", "application/octet-stream", runtime.Null()); err != nil {
+		t.Error(err)
+	}
+	if _, err := WriteValue(t.Context(), runtime.ListValue(runtime.IntValue(1)), strings.Repeat("x", 500), "application/json", runtime.Null()); err != nil {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(ArtifactsDir)
+	if err != nil || len(entries) != 6 {
+		t.Errorf("%v %v", entries, err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || len(e.Name()) > 150 {
+			t.Errorf("the file %s", e.Name())
+		}
+	}
+	t.Setenv("STARGRAPH_ARTIFACTS", "elsewhere")
+	if _, err := WriteText(t.Context(), "", "a", "text/plain", meta); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir("elsewhere"); err != nil || len(entries) != 2 {
+		t.Errorf("%v %v", entries, err)
+	}
+	if err := os.WriteFile("file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("STARGRAPH_ARTIFACTS", "file")
+	if _, err := WriteText(t.Context(), "", "a", "text/plain", meta); err == nil || !strings.Contains(err.Error(), "PROVIDER_ERROR") {
+		t.Error(err)
+	}
+}
+
+// TestFormats are conversions with formats, and what Python raises for.
+func TestFormats(t *testing.T) {
+	value := runtime.ListValue(runtime.StringValue("é"), runtime.Null(), runtime.FloatValue(1))
+	for want, f := range map[string]func() (string, error){
+		"['é', None, 1.0]":    func() (string, error) { return FormatValue(value, "") },
+		`['\xe9', None, 1.0]`: func() (string, error) { return FormatValue(value, "!a") },
+		"['é':":               func() (string, error) { s, err := FormatValue(value, "!r:.4"); return s + ":", err },
+		"None ":               func() (string, error) { return FormatValue(runtime.Null(), "!s:5") },
+		"    1":               func() (string, error) { return FormatBool(true, ":>5") },
+		"False":               func() (string, error) { return FormatBool(false, "!r") },
+		"1,234.50":            func() (string, error) { return FormatFloat(1234.5, ":,.2f") },
+		`b'\x00a'`:            func() (string, error) { return FormatBytes([]byte("\x00a"), "") },
+		"+7":                  func() (string, error) { return FormatInt(7, ":+d") },
+		"'it' ":               func() (string, error) { return FormatString("it", "!r:5") },
+	} {
+		if got, err := f(); err != nil || got != want {
+			t.Errorf("%q %v, not %q", got, err, want)
+		}
+	}
+	for _, f := range []func() (string, error){
+		func() (string, error) { return FormatValue(value, ":>5") },
+		func() (string, error) { return FormatValue(runtime.Null(), ":5") },
+		func() (string, error) { return FormatString("a", ":d") },
+		func() (string, error) { return FormatFloat(1, ":d") },
+		func() (string, error) { return FormatBytes(nil, ":5") },
+	} {
+		if got, err := f(); err == nil || !strings.HasPrefix(err.Error(), "VALIDATION_ERROR: ") {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+}
