@@ -35,5 +35,6 @@ var Differences = []dialect.Difference{
 	dialect.Differ("an agent that fails in a swrm with `on_failure: continue`", "the pages say nothing", "not known; here it says \"\", as an instance of a factory does", ""),
 	dialect.Differ("`timeout_per_instance` of a factory with a `swrm`", "seconds of an instance", "the same; here of each question in it", ""),
 	dialect.Differ("`{{ inputs.x }}` of a workflow", "what a workflow that runs it gives", "the same; here also what the command line gives, as `--input x=...`", ""),
+	dialect.Differ("what a Python function returns", "the pages say nothing", "any object; here what JSON holds, so that a tuple is a list", ""),
 	dialect.Differ("a module of Python", "found in sys.path of the process", "the same; here it is looked for beside the workflow first, and becomes part of the program", "a warning when it is not found"),
 }

@@ -2,6 +2,7 @@ package sirenspec
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -32,17 +33,24 @@ func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 	if !okA || !okB {
 		return c.fail()
 	}
-	if b == 0 && (op == "/" || op == "//" || op == "%") {
-		return c.raise("division by zero")
-	}
 	n, okN := whole(x.v)
 	m, okM := whole(y.v)
+	if b == 0 && (op == "/" || op == "//" || op == "%") {
+		return c.raise(byZero[op][okN && okM])
+	}
 	if okN && okM {
 		if v, ok := wholes(op, n, m); ok {
 			return Int(v)
 		}
 	}
 	return c.floats(op, a, b)
+}
+
+// byZero is what Python says about divisions by zero, of whole numbers and of others.
+var byZero = map[string]map[bool]string{
+	"/":  {true: "division by zero", false: "float division by zero"},
+	"//": {true: "integer division or modulo by zero", false: "float floor division by zero"},
+	"%":  {true: "integer modulo by zero", false: "float modulo"},
 }
 
 // joined are operators on text and lists.
@@ -53,19 +61,35 @@ func (c *Condition) joined(op string, x, y Operand) (Operand, bool) {
 		return Str(x.v.String() + y.v.String()), true
 	case op == "+" && a == runtime.ListKind && b == runtime.ListKind:
 		return Operand{v: runtime.ListValue(append(items(x.v), items(y.v)...)...)}, true
-	case op == "*" && b == runtime.StringKind:
-		return c.joined(op, y, x)
-	case op == "*" && a == runtime.StringKind:
-		n, ok := whole(y.v)
-		if !ok {
-			return c.fail(), true
-		}
-		if n = max(n, 0); n*int64(len(x.v.String())) > 1<<20 || n > 1<<20 {
-			return c.raise("the text is too long"), true
-		}
-		return Str(strings.Repeat(x.v.String(), int(n))), true
+	case op == "*" && (b == runtime.StringKind || b == runtime.ListKind) && a != runtime.StringKind && a != runtime.ListKind:
+		return c.repeated(y.v, x.v), true
+	case op == "*" && (a == runtime.StringKind || a == runtime.ListKind):
+		return c.repeated(x.v, y.v), true
 	}
 	return Operand{}, false
+}
+
+// maxRepeated bounds what is made of text or a list times a number.
+const maxRepeated = 1 << 20
+
+// repeated is text or a list, so many times.
+func (c *Condition) repeated(v, times runtime.Value) Operand {
+	n, ok := whole(times)
+	if !ok {
+		return c.fail()
+	}
+	n = max(n, 0)
+	size := v.Len()
+	if v.Kind() == runtime.StringKind {
+		size = len(v.String())
+	}
+	if n > maxRepeated || n*int64(size) > maxRepeated {
+		return c.raise("the value is too large")
+	}
+	if v.Kind() == runtime.StringKind {
+		return Str(strings.Repeat(v.String(), int(n)))
+	}
+	return Operand{v: runtime.ListValue(slices.Repeat(items(v), int(n))...)}
 }
 
 // wholes is an operator on whole numbers; ok is false when the result is none, or too large.

@@ -22,6 +22,9 @@ var Provider llm.Provider = &provider{env: "OPENAI_BASE_URL", base: DefaultBaseU
 // At returns the provider at another address, such as http://localhost:11434/v1.
 func At(base string) llm.Provider { return &provider{base: base} }
 
+// Named is At for an address that the environment variable env may name instead.
+func Named(env, base string) llm.Provider { return &provider{env: env, base: base} }
+
 type provider struct {
 	env  string
 	base string
