@@ -165,7 +165,7 @@ func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *mapping, id string, at source.
 		told = guardIn(id)
 	}
 	m.add("llm", scalar(nativeID(v.Model.Name)), below(nodeAt(s.root, n.Span), "agent"))
-	if n.Dynamic.System != nil {
+	if n.Dynamic.System != nil && len(n.Dynamic.System.Segments) > 0 {
 		agent := s.root.Get("agents").Get(nodeAt(s.root, n.Span).Get("agent").Text.Value)
 		m.add("system", spell(s.text(n.Dynamic.System, n)), below(agent, "system"))
 	}
@@ -178,7 +178,7 @@ func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *mapping, id string, at source.
 
 // guard is a node that ends the run when a text tries to give a model other instructions.
 func (s *siren) guard(text string) value {
-	return &mapping{entries: []*entry{pair("go", scalar(quoted(guardFunc))), pair("with", flow(pair("text", scalar("$"+text))))}}
+	return &mapping{entries: []*entry{pair("go", scalar(quoted(guardFunc))), pair("with", flow(pair("text", scalar(quoted("$"+text)))))}}
 }
 
 // said is the text of an agent as others read it.
@@ -216,7 +216,10 @@ func (s *siren) told(n *ir.Node) string {
 		return s.said(last[0])
 	}
 	var parts []string
-	covered := len(n.Dynamic.Routes) == len(last)
+	covered := len(n.Dynamic.Routes) <= len(last) // those that lead here exclude each other, and one of them has run
+	if covered {
+		last = last[len(last)-len(n.Dynamic.Routes):]
+	}
 	for i, m := range last {
 		parts = append(parts, s.said(m))
 		covered = covered && slices.ContainsFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return s.nodes[r.From.Name] == m && r.When == nil })
@@ -244,24 +247,13 @@ func (s *siren) dominates(first, then *ir.Node) bool {
 	return true
 }
 
-// always reports whether every run that does not fail has run a node.
-func (s *siren) always(n *ir.Node) bool {
-	if n.Dynamic.OnSpent == ir.SpentSkip {
-		return false
-	}
-	if len(n.Dynamic.Routes) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return r.When == nil && s.always(s.nodes[r.From.Name]) })
-}
-
 // cases are the equalities that hold whenever a node runs.
 func (s *siren) cases(n *ir.Node) map[string]string {
 	out := map[string]string{}
 	for len(n.Dynamic.Routes) == 1 {
 		r := n.Dynamic.Routes[0]
 		if w := r.When; w != nil && w.Op == "==" && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
-			out[w.Kids[0].Ref.Text.Value] = w.Kids[1].Lit.Text.Value
+			out[w.Kids[0].Ref.Root+"."+strings.Join(w.Kids[0].Ref.Path, ".")] = w.Kids[1].Lit.Text.Value
 		}
 		n = s.nodes[r.From.Name]
 	}

@@ -14,8 +14,7 @@ import (
 )
 
 // FuzzConvert: a file that compiles is refused with a place and a reason, or becomes a native file that compiles, in
-// canonical layout, with a node for each node and all comments. The tools are those of the case that the file was made of;
-// Go is not looked for.
+// canonical layout, with a node for each node and all comments. The tools are those of the case that the file was made of.
 func FuzzConvert(f *testing.F) {
 	all, err := load()
 	if err != nil {
@@ -25,63 +24,87 @@ func FuzzConvert(f *testing.F) {
 		f.Add(i, c.find(roots[c.dialect]))
 	}
 	f.Fuzz(func(t *testing.T, i int, text string) {
-		if i < 0 || i >= len(all) || len(text) > 1<<14 {
+		if len(text) > 1<<14 {
 			t.Skip()
 		}
-		of := all[i]
-		c := &testcase{dialect: of.dialect, name: of.name, dir: of.dir, archive: &txtar.Archive{Files: slices.Clone(of.archive.Files)}}
-		for j := range c.archive.Files {
-			if c.archive.Files[j].Name == roots[c.dialect] {
-				c.archive.Files[j].Data = []byte(text)
-			}
+		holds(t, all[uint(i)%uint(len(all))], text)
+	})
+}
+
+// TestLines: the same for cases without one of their lines, each fourth of them.
+func TestLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles hundreds of files")
+	}
+	converted := 0
+	for _, c := range cases(t) {
+		if c.text == "" {
+			continue
 		}
-		p, _ := c.compile(c, c.dir+"/"+roots[c.dialect], parser.Options{})
-		if p == nil {
-			t.Skip()
-		}
-		sink, refusedGo := &diag.Sink{}, false
-		out, ok, err := convert.Workflow(p, c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
-			if strings.Contains(f.Text, "go: ") {
-				refusedGo = true
-				return nil
-			}
-			_, list := c.compile(with{c, f}, f.Name, parser.Options{})
-			return list
-		}, sink)
-		switch {
-		case err != nil:
-			t.Fatal(err)
-		case !ok:
-			errors := slices.DeleteFunc(slices.Clone(sink.List()), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-			if len(errors) == 0 {
-				t.Fatal("refused without a word")
-			}
-			for _, d := range errors {
-				if d.Code != diag.NotConverted || d.Span.File == nil || d.Span.File.Name != c.dir+"/"+roots[c.dialect] && !strings.HasPrefix(d.Span.File.Name, c.dir+"/") {
-					t.Errorf("%s at %v: %s", d.Code, d.Span, d.Message)
+		t.Run(c.dir, func(t *testing.T) {
+			lines := strings.SplitAfter(c.find(roots[c.dialect]), "\n")
+			for i := len(lines) % 4; i < len(lines); i += 4 {
+				if holds(t, c, strings.Join(slices.Concat(lines[:i], lines[i+1:]), "")) {
+					converted++
 				}
 			}
-			return
-		case refusedGo:
-			return
+		})
+	}
+	if converted < 20 {
+		t.Error("only", converted, "of the files with a line less are converted")
+	}
+}
+
+// holds reports whether a text in place of a case's own is converted, and fails the test when it is not as it has to be.
+func holds(t *testing.T, of *testcase, text string) bool {
+	t.Helper()
+	c := &testcase{dialect: of.dialect, name: of.name, dir: of.dir, archive: &txtar.Archive{Files: slices.Clone(of.archive.Files)}}
+	for j := range c.archive.Files {
+		if c.archive.Files[j].Name == roots[c.dialect] {
+			c.archive.Files[j].Data = []byte(text)
 		}
-		native := source.NewFile(c.native(), out.Text)
-		if formatted, ok, err := parser.Format(native, &diag.Sink{}); err != nil || !ok || formatted != out.Text {
-			t.Error("not in canonical layout", err)
+	}
+	p, _ := c.compile(c, c.dir+"/"+roots[c.dialect], parser.Options{})
+	if p == nil {
+		return false
+	}
+	sink := &diag.Sink{}
+	out, ok, err := convert.Workflow(p, c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
+		_, list := c.compile(with{c, f}, f.Name, parser.Options{})
+		return list
+	}, sink)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case !ok:
+		errors := slices.DeleteFunc(slices.Clone(sink.List()), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+		if len(errors) == 0 {
+			t.Fatal("refused without a word")
 		}
-		again, list := c.compile(with{c, source.NewFile(c.dir+"/"+c.native(), out.Text)}, c.dir+"/"+c.native(), parser.Options{})
-		if again == nil {
-			t.Fatalf("the native file does not compile: %v\n%s", list, out.Text)
+		for _, d := range errors {
+			if d.Code != diag.NotConverted || d.Span.File == nil || d.Span.File.Name != c.dir+"/"+roots[c.dialect] && !strings.HasPrefix(d.Span.File.Name, c.dir+"/") {
+				t.Errorf("%s at %v: %s", d.Code, d.Span, d.Message)
+			}
 		}
-		var ids []string
-		for _, n := range again.WF.Body.Nodes {
-			ids = append(ids, n.ID.Name)
-		}
-		inOrder(t, p.WF.Body.Nodes, out.Nodes, ids)
-		if from, to := comments(t, "dialect", text), comments(t, "native", out.Text); !slices.Equal(from, to) {
-			t.Errorf("comments %q became %q in\n%s", from, to, out.Text)
-		}
-	})
+		return false
+	}
+	native := source.NewFile(c.native(), out.Text)
+	if formatted, ok, err := parser.Format(native, &diag.Sink{}); err != nil || !ok || formatted != out.Text {
+		t.Error("not in canonical layout", err)
+	}
+	again, list := c.compile(with{c, source.NewFile(c.dir+"/"+c.native(), out.Text)}, c.dir+"/"+c.native(), parser.Options{})
+	if again == nil {
+		t.Fatalf("the native file does not compile: %v\n%s", list, out.Text)
+	}
+	var ids []string
+	for _, n := range again.WF.Body.Nodes {
+		ids = append(ids, n.ID.Name)
+	}
+	inOrder(t, p.WF.Body.Nodes, out.Nodes, ids)
+	if from, to := comments(t, "dialect", text), comments(t, "native", out.Text); !slices.Equal(from, to) {
+		t.Errorf("comments %q became %q in\n%s", from, to, out.Text)
+	}
+	return true
 }
 
 // inOrder holds native ids to the nodes that they were made of, in their order.

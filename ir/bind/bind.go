@@ -66,7 +66,7 @@ func (r *resolver) run() {
 }
 
 func (r *resolver) golang() {
-	refs := collect(r.wf)
+	refs := slices.DeleteFunc(collect(r.wf), r.bindKnown)
 	if len(refs) == 0 {
 		return
 	}

@@ -1,0 +1,41 @@
+package bind
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// runtimeFunctions are functions of flowgen's own runtime that converted workflows name. They are bound without the go command, so that
+// such workflows need no Go module around them: every program of flowgen has the runtime. A test holds them to the source.
+var runtimeFunctions = map[string]*ir.GoBinding{
+	schema.RuntimePath + "/nautilus.Ask": inStruct("nautilus", "Ask", "Request", schema.AnyType,
+		&schema.Field{Name: "agent_id", GoName: "AgentID", Type: schema.StringType}, &schema.Field{Name: "intent", GoName: "Intent", Type: schema.StringType}),
+	schema.RuntimePath + "/openexpertise.Records": inStruct("openexpertise", "Records", "RecordsFile", schema.ListOf(schema.AnyType),
+		&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType}, &schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv"}, Go: &schema.Go{Name: "string"}}}),
+	schema.RuntimePath + "/sirenspec.Uninjected": {
+		Path: schema.RuntimePath + "/sirenspec", Package: "sirenspec", Func: "Uninjected", Err: true, Out: schema.StringType,
+		Params: []*ir.GoParam{{Name: "text", Type: schema.StringType}},
+		In:     &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "text", Type: schema.StringType}}},
+	},
+}
+
+// inStruct is a function of a context and a struct that can fail.
+func inStruct(pkg, name, in string, out *schema.Type, fields ...*schema.Field) *ir.GoBinding {
+	path := schema.RuntimePath + "/" + pkg
+	t := &schema.Type{Kind: schema.Struct, Fields: fields, Go: &schema.Go{Path: path, Name: in}}
+	return &ir.GoBinding{Path: path, Package: pkg, Func: name, Context: true, Struct: true, Err: true, In: t, Out: out, Params: []*ir.GoParam{{Name: "in", Type: t}}}
+}
+
+// bindKnown binds a reference to such a function, and reports whether it is one.
+func (r *resolver) bindKnown(f *ref) bool {
+	b := runtimeFunctions[f.id.Name]
+	if b == nil || f.fn == nil || f.use == useReducer {
+		return false
+	}
+	own := *b
+	f.fn.Bind = &own
+	if f.tool != nil {
+		r.fillTool(f, &own)
+	}
+	return true
+}
