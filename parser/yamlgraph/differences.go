@@ -26,6 +26,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("an answer with a schema, as text in a later prompt", "a dict of Python: `{'score': 0.5}`", "a model of Pydantic: `score=0.5`", ""),
 	dialect.Differ("the `messages` of agents", "what is new is added", "all messages are added again", ""),
 	dialect.Differ("an error in `errors`", "`type` is a code of flowgen, such as VALIDATION_ERROR", "`type` is the class of the exception", ""),
+	dialect.Differ("a graph without an edge from START", "it begins at the nodes that no edge leads to, as that of the page does", "a mistake", "a note on `edges`"),
 	dialect.Differ("`checkpointer`", "flowgen keeps journals of its own", "the engine's checkpoints", "a note on the key"),
 	dialect.Differ("inputs on the command line", "of the type that `state` declares", "always text", ""),
 }

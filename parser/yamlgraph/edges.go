@@ -25,8 +25,31 @@ func (p *parser) edges(m dialect.Mapping) {
 		}
 	}
 	if !entered {
-		p.Error(diag.BadEdge, m.Key("edges"), "add `{from: START, to: ...}`", "no edge begins at START, so that nothing runs")
+		p.entries(m)
 	}
+}
+
+// entries has a graph without an edge from START begin as that of the page does: at the nodes that edges leave and none
+// leads to.
+func (p *parser) entries(m dialect.Mapping) {
+	entered := map[string]bool{}
+	for _, n := range p.wf.Body.Nodes {
+		for _, e := range n.Dynamic.Token.Exits {
+			entered[e.To.Name] = true
+		}
+	}
+	var first []ir.Ident
+	for _, n := range p.wf.Body.Nodes {
+		if len(n.Dynamic.Token.Exits) > 0 && !entered[n.ID.Name] {
+			first = append(first, n.ID)
+		}
+	}
+	if p.opts.Upstream || len(first) == 0 {
+		p.Error(diag.BadEdge, m.Key("edges"), "add `{from: START, to: ...}`", "no edge begins at START, so that nothing runs")
+		return
+	}
+	p.Differs(m.Key("edges"), "add `{from: START, to: "+first[0].Name+"}`", "no edge begins at START: the graph begins at node %q, and the engine refuses it", first[0].Name)
+	p.wf.Dynamic.Tokens.Start = first
 }
 
 func (p *parser) edge(m dialect.Mapping) {
