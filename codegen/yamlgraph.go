@@ -17,6 +17,7 @@ const (
 type tokenBody struct {
 	*dynamicBody
 	inside bool   // the node of a map is written
+	item   string // what its item is called
 	flow   string // the flow of the node that is written
 }
 
@@ -165,12 +166,22 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		if d.Token.OnError == ir.TokenNull {
 			policy = "Null"
 		}
+		if _, shell := s.Tool.Binding.(*ir.ShellTool); shell {
+			var args []jen.Code
+			for _, e := range d.Token.Values {
+				args = append(args, put(e.Key.Name, jen.Qual(dynamicPath, "Of").Call(jen.Add(b.value(e.Value)).Dot("Value").Call())))
+			}
+			return on("Tool", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
+				jen.Qual(dynamicPath, "Object").Custom(parens(len(args) > 2), args...))
+		}
 		return on("Python", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
 			jen.Qual(dynamicPath, "Object").Call(put(parameter(s.Tool), b.snapshot())))
 	case *ir.ToolChoice:
 		return on("ToolCall"+b.rules(), append([]jen.Code{jen.Id("run"), b.node(s), quote(d.Token.Key.Name)}, b.choice(s, v)...)...)
 	case *ir.Map:
 		return b.each(s, v, flow)
+	case *ir.Flow:
+		return b.child(s, flow)
 	case *ir.Human:
 		held := b.value(&ir.Reference{Root: "state", Path: []string{d.Token.Key.Name}})
 		return on("Interrupt", jen.Id("run"), b.node(s), quote(d.Token.Key.Name), quote(d.Token.Resume.Name), held, b.value(d.Token.Payload))

@@ -12,7 +12,7 @@ func (b *tokenBody) each(s *check.Step, v *ir.Map, flow string) jen.Code {
 	over := b.value(v.Over)
 	inner := s.Body.Steps[0]
 	saved := b.roots
-	b.roots, b.inside = map[string]jen.Code{"item": jen.Id("item")}, true
+	b.roots, b.inside, b.item = map[string]jen.Code{"item": jen.Id("item")}, true, v.As.Name
 	defer func() { b.roots, b.inside = saved, false }()
 	run := jen.Id("run").Op("*").Qual(runtimePath, "Run")
 	item := jen.Id("item").Qual(dynamicPath, "Field")

@@ -331,6 +331,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("search", strconv.Itoa(b.Results))
 	case *MemoryTool:
 		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
+	case *ShellTool:
+		d.line("shell", strconv.Quote(b.Script.Name), b.Parse, dumpOpt("dir", b.Dir), strings.Join(b.Env, " "))
 	case *DatasetTool:
 		d.line("dataset", b.Kind, b.URI.Name, b.Format, dumpOpt("query", b.Query), dumpOpt("method", b.Method), dumpOpt("body", b.Body), dumpOpt("server", b.Server+strings.Join(b.Command, " ")))
 	case *StarlarkTool:

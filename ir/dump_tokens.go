@@ -31,6 +31,15 @@ func (d *dumper) token(t *Token) {
 	if t.Payload != nil {
 		d.line("payload", dumpValue(t.Payload))
 	}
+	if t.Sub != nil {
+		d.line("subgraph", dumpFlag(t.Sub.AllIn, "all in"), dumpFlag(t.Sub.AllOut, "all out"))
+		for _, pair := range t.Sub.In {
+			d.line("in", pair.Parent.Name, "to", pair.Child.Name)
+		}
+		for _, pair := range t.Sub.Out {
+			d.line("out", pair.Child.Name, "to", pair.Parent.Name)
+		}
+	}
 	if g := t.Gather; g != nil {
 		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
 	}

@@ -21,8 +21,21 @@ type Token struct {
 	Again    bool      // it runs although its field has a value
 	Resume   Ident     // the state field of a person's answer
 	Payload  Value     // what a person is asked; nil: nothing is
+	Sub      *SubGraph // of a node that is another graph
 	Gather   *Gather   // of a map; nil: its results are gathered as they come
 	Ask      *TokenAsk // of nodes that ask a model; nil: none
+}
+
+// A SubGraph is which fields a node that is another graph hands on, and which it takes over.
+type SubGraph struct {
+	AllIn, AllOut bool // all fields that both graphs have
+	In, Out       []FieldPair
+}
+
+// A FieldPair is a field of a graph and one of the graph that it runs.
+type FieldPair struct {
+	Parent, Child Ident
+	Ref           *Reference // of In: the value that is handed on
 }
 
 // Gather is what becomes of the results of a map's items.
@@ -112,3 +125,14 @@ type Calc struct {
 
 // Source is the place of the value.
 func (c *Calc) Source() source.Span { return c.Text.Span }
+
+// ShellTool is a shell command of YAMLGraph: a script with names in braces.
+type ShellTool struct {
+	Script Ident
+	Parse  string   // text, json or none
+	Dir    string   // relative to the working directory; empty: that
+	Env    []string // KEY=VALUE entries
+	Codes  []int    // exit codes that are no failure; nil: 0
+}
+
+func (*ShellTool) binding() {}

@@ -221,3 +221,9 @@ type GoParam struct {
 	Name string
 	Type *schema.Type
 }
+
+// IsPython reports whether a tool is a Python function.
+func IsPython(t *Tool) bool {
+	_, python := t.Binding.(*PythonTool)
+	return python
+}

@@ -67,14 +67,23 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 		return out
 	}
 	for _, t := range c.wf.Tools {
-		if _, search := t.Binding.(*ir.SearchTool); search {
-			continue // agents call it
+		if agentsOnly(t) {
+			continue
 		}
 		if t.File == c.wf.File && c.callable(t) {
 			out = append(out, Choice{t.Key.Name, t, v.Tool.Source()})
 		}
 	}
 	return out
+}
+
+// agentsOnly reports whether tool_call nodes do not know a tool: in YAMLGraph they know python tools only.
+func agentsOnly(t *ir.Tool) bool {
+	switch t.Binding.(type) {
+	case *ir.SearchTool, *ir.ShellTool:
+		return true
+	}
+	return false
 }
 
 // callable reports whether a tool can be called without being named: it is in use, and the policy allows it.

@@ -72,7 +72,12 @@ func (c *checker) tokenVerb(s *Step) {
 		s.Tool = c.resolveTool(v.Name)
 		v.Tool = s.Tool
 		c.used[s.Tool] = true
-		c.stateAlone(v)
+		if v.Tool != nil && ir.IsPython(v.Tool) {
+			c.stateAlone(v)
+		}
+		for _, e := range s.Node.Dynamic.Token.Values {
+			ir.ValueReferences(e.Value, c.dynamicReference)
+		}
 	case *ir.ToolChoice:
 		s.Pick = c.pick(v)
 		for _, x := range s.Pick.Choices {
@@ -85,6 +90,11 @@ func (c *checker) tokenVerb(s *Step) {
 	case *ir.Let:
 		for _, f := range v.Fields {
 			ir.ValueReferences(f.Value, c.dynamicReference)
+		}
+	case *ir.Flow:
+		s.Flow = c.flows[v.Flow]
+		for _, pair := range s.Node.Dynamic.Token.Sub.In {
+			c.dynamicReference(pair.Ref)
 		}
 	case *ir.Human:
 		s.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}

@@ -84,6 +84,9 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.PromptExpr]():   []*ir.PromptExpr{{Op: "another"}},
 	reflect.TypeFor[[]ir.TokenRoute]():    []ir.TokenRoute{{Label: "another"}},
 	reflect.TypeFor[*ir.ModelChoice]():    &ir.ModelChoice{Provider: "another"},
+	reflect.TypeFor[[]int]():              []int{77},
+	reflect.TypeFor[*ir.SubGraph]():       &ir.SubGraph{AllIn: true},
+	reflect.TypeFor[[]ir.FieldPair]():     []ir.FieldPair{{Parent: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[*ir.Gather]():         &ir.Gather{Key: "another"},
 	reflect.TypeFor[[]*ir.Exit]():         []*ir.Exit{{To: ir.Ident{Name: "another"}}},
 	reflect.TypeFor[[]ir.SourceFile]():    []ir.SourceFile{{Text: "another"}},
@@ -160,6 +163,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.CommandTool{}, func(b *ir.CommandTool) string { return withFiles(b)() }, "Span")
 	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding")
 	covers(t, ir.PythonTool{}, func(b *ir.PythonTool) string { return withFiles(b)() })
+	covers(t, ir.ShellTool{}, func(b *ir.ShellTool) string { return withFiles(b)() })
 	covers(t, ir.JSTool{Bundle: "x"}, func(b *ir.JSTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.StarlarkTool{}, func(b *ir.StarlarkTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.MCPTool{}, func(b *ir.MCPTool) string { return withFiles(b)() },
@@ -230,6 +234,9 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.PromptExpr{}, func(x *ir.PromptExpr) string { return template(&ir.PromptShow{X: x}) }, "Span")
 	covers(t, ir.Exit{}, func(e *ir.Exit) string { return node(&ir.DynamicNode{Token: &ir.Token{Exits: []*ir.Exit{e}}}) }, "Span")
 	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) }, "Common") // those that are used are part of the state
+	sub := func(k *ir.SubGraph) string { return node(&ir.DynamicNode{Token: &ir.Token{Sub: k}}) }
+	covers(t, ir.SubGraph{}, sub)
+	covers(t, ir.FieldPair{}, func(f *ir.FieldPair) string { return sub(&ir.SubGraph{In: []ir.FieldPair{*f}}) })
 	covers(t, ir.Gather{}, func(g *ir.Gather) string { return node(&ir.DynamicNode{Token: &ir.Token{Gather: g}}) })
 	covers(t, ir.Dynamic{}, func(d *ir.Dynamic) string { return sumOf(func(x *text) { dynamic(x, d) }) })
 	covers(t, ir.Phase{}, func(ph *ir.Phase) string {

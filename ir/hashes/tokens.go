@@ -20,6 +20,15 @@ func token(x *text, t *ir.Token) {
 	if t.Payload != nil {
 		x.line("payload", value(t.Payload))
 	}
+	if t.Sub != nil {
+		x.line("sub", strconv.FormatBool(t.Sub.AllIn), strconv.FormatBool(t.Sub.AllOut))
+		for _, pair := range t.Sub.In {
+			x.line("in", pair.Parent.Name, pair.Child.Name, reference(pair.Ref))
+		}
+		for _, pair := range t.Sub.Out {
+			x.line("out", pair.Parent.Name, pair.Child.Name, reference(pair.Ref))
+		}
+	}
 	if g := t.Gather; g != nil {
 		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
 	}

@@ -77,6 +77,12 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("search", strconv.Itoa(b.Results))
 	case *ir.MemoryTool:
 		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
+	case *ir.ShellTool:
+		x.line("shell", b.Script.Name, b.Parse, b.Dir)
+		x.line("env", b.Env...)
+		for _, code := range b.Codes {
+			x.line("code", strconv.Itoa(code))
+		}
 	case *ir.DatasetTool:
 		x.line("dataset", append([]string{b.Kind, b.URI.Name, b.Format, b.Query, b.Method, b.Body, b.Server}, b.Command...)...)
 		x.mark("json", b.JSON)

@@ -209,6 +209,9 @@ func (c *collector) tool(t *ir.Tool) {
 		c.hosts.add("html.duckduckgo.com")
 	case *ir.MemoryTool:
 		c.code.add("memory:" + b.Path)
+	case *ir.ShellTool:
+		c.commands.add("sh")
+		c.env.add("*")
 	case *ir.DatasetTool:
 		switch {
 		case b.Kind == "http":

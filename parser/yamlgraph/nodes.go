@@ -81,6 +81,10 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 		p.llm(m, out, kind, inside)
 	case "interrupt":
 		p.interrupt(m, out)
+	case "subgraph":
+		p.subgraph(m, out)
+	case "tool":
+		p.toolNode(m, out)
 	}
 	return out
 }

@@ -46,6 +46,8 @@ var kinds = map[string]*dialect.Shape{
 	"python":      nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}),
 	"map":         mapShape,
 	"interrupt":   interruptShape,
+	"tool":        toolNodeShape,
+	"subgraph":    subgraphShape,
 	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}),
 	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}, dialect.Key{Name: "outputs", Doc: "the same"}),
 }

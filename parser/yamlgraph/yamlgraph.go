@@ -68,7 +68,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}, prompts: map[string]*prompt{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
@@ -79,16 +79,17 @@ func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialec
 
 type parser struct {
 	*dialect.Reader
-	load   dialect.Loader
-	opts   dialect.Options
-	wf     *ir.Workflow
-	nodes  map[string]*ir.Node
-	names  []string            // of nodes, in file order
-	tools  map[string]*ir.Tool // python tools by name
-	kinds  map[string]string   // the types of all tools
-	fields map[string]*ir.State
-	item   string // what the item of the map around is called
-	told   bool   // the note about the field of tool_call nodes is written
+	load     dialect.Loader
+	opts     dialect.Options
+	wf       *ir.Workflow
+	nodes    map[string]*ir.Node
+	names    []string            // of nodes, in file order
+	tools    map[string]*ir.Tool // python tools by name
+	kinds    map[string]string   // the types of all tools
+	fields   map[string]*ir.State
+	timeouts map[string]*ir.Duration // of shell tools by name
+	item     string                  // what the item of the map around is called
+	told     bool                    // the note about the field of tool_call nodes is written
 
 	defaults        dialect.Mapping
 	promptsDir      string
@@ -175,11 +176,13 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 		if t := m.Get("type"); t != nil {
 			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph", "manifest")
 		}
-		if kind == "websearch" {
+		switch p.kinds[key.Name] = kind; kind {
+		case "websearch":
 			p.search(m, key)
-		}
-		if p.kinds[key.Name] = kind; kind == "python" {
+		case "python":
 			p.python(m, key)
+		case "shell":
+			p.shell(m, key)
 		}
 	}
 }

@@ -149,3 +149,16 @@ func None[In any](name string, e runtime.Effects, f func(In) Command, o ...runti
 		return struct{}{}, err
 	}, o...)
 }
+
+// Output runs a command inside of a tool that is bound otherwise and returns its standard output, which must be UTF-8, as
+// it is. Errors are those of Text.
+func Output(ctx context.Context, c Command) (string, error) {
+	out, err := run(ctx, &c, int(c.maxOutput()))
+	if err != nil {
+		return "", err
+	}
+	if err := checkUTF8(&c, out); err != nil {
+		return "", err
+	}
+	return string(out), nil
+}

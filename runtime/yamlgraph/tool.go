@@ -118,6 +118,25 @@ func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.V
 	return nil
 }
 
+// Tool runs a tool node: what its tool gives goes into the field key.
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, args dynamic.Field) error {
+	if err := f.given(r, n); err != nil {
+		return err
+	}
+	v, err := runtime.Call(r, n, t, args.Value())
+	switch {
+	case err == nil:
+		f.write(key, v)
+	case p == Raise || runtime.Skipped(err) != nil:
+		return err
+	default:
+		f.write(key, runtime.Null())
+		f.write("errors", runtime.ListValue(entry(n, err)))
+	}
+	f.step(n)
+	return nil
+}
+
 // entry is an error in the state.
 func entry(n *runtime.Node, err error) runtime.Value {
 	kind, message := "UNKNOWN", err.Error()

@@ -1,0 +1,148 @@
+package yamlgraph
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// Names in a command; {{ and }} stand for braces.
+var (
+	commandPart = regexp.MustCompile(`\{\{|\}\}|\{([^{}]*)\}?|\}`)
+	variableOK  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// shell reads a tool that is a shell command.
+func (p *parser) shell(m dialect.Mapping, key ir.Ident) {
+	command, ok := p.Text(m.Get("command"), "`command`")
+	if !ok {
+		if m.Get("command") == nil {
+			p.Error(diag.MissingKey, key.Span, "", "a shell tool needs the key `command`")
+		}
+		return
+	}
+	b := &ir.ShellTool{Script: command, Parse: "text"}
+	if n := m.Get("parse"); n != nil {
+		b.Parse = p.Word(n, "`parse`", "text", "json", "none")
+	}
+	if dir, ok := p.Text(m.Get("working_dir"), "`working_dir`"); ok && dir.Name != "." {
+		b.Dir = dir.Name
+	}
+	b.Env = p.environment(m.Get("env"))
+	b.Codes = p.codes(m.Get("success_codes"))
+	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: b, File: p.File, Span: key.Span}
+	t.Def = &ir.Definition{Name: key.Name, Span: key.Span, In: p.inWords(command)}
+	if d, ok := p.Text(m.Get("description"), "the description"); ok {
+		t.Description = d.Name
+	}
+	p.timeouts[key.Name] = &ir.Duration{Value: 30 * time.Second, Span: key.Span}
+	if n := m.Get("timeout"); n != nil {
+		p.timeouts[key.Name] = p.seconds(n, "the timeout of a tool")
+	}
+	p.tools[key.Name] = t
+	p.wf.Tools = append(p.wf.Tools, t)
+}
+
+// inWords are the names in a command, each of which is a required text for agents.
+func (p *parser) inWords(command ir.Ident) *schema.Type {
+	in := &schema.Type{Kind: schema.Struct}
+	for _, m := range commandPart.FindAllStringSubmatch(command.Name, -1) {
+		switch {
+		case m[0] == "{{" || m[0] == "}}":
+		case variableOK.MatchString(m[1]) && strings.HasSuffix(m[0], "}"):
+			if in.Field(m[1]) == nil {
+				in.Fields = append(in.Fields, &schema.Field{Name: m[1], Type: schema.StringType, Span: command.Span})
+			}
+		default:
+			p.Warn(diag.IgnoredKey, command.Span, "write {{ and }} for braces of the shell", "this command always fails: `%s` is no variable", m[0])
+			return in
+		}
+	}
+	return in
+}
+
+// environment reads variables of the environment.
+func (p *parser) environment(n *yamlnode.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, "`env` is a mapping")
+		return nil
+	}
+	var out []string
+	for _, e := range n.Entries {
+		if v, ok := p.Text(e.Value, "a variable of `env`"); ok {
+			out = append(out, e.Key.Text.Value+"="+v.Name)
+		}
+	}
+	return out
+}
+
+// codes reads exit codes; nil for 0 alone.
+func (p *parser) codes(n *yamlnode.Node) []int {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yamlnode.Sequence {
+		p.WrongShape(n, "`success_codes` is a list")
+		return nil
+	}
+	var out []int
+	for _, it := range n.Items {
+		out = append(out, int(p.Count(it, "an exit code", 0, 255, 0)))
+	}
+	if len(out) == 1 && out[0] == 0 {
+		return nil
+	}
+	return out
+}
+
+var toolNodeShape = nodeShape("a tool node", dialect.Key{Name: "tool", Required: true, Doc: "the shell tool"}, dialect.Key{Name: "variables", Doc: "the names of its command with their values"})
+
+// toolNode reads a node that runs a shell tool.
+func (p *parser) toolNode(m dialect.Mapping, out *ir.Node) {
+	name, ok := p.Text(m.Get("tool"), "`tool`")
+	if !ok {
+		return
+	}
+	t := p.tools[name.Name]
+	switch kind, declared := p.kinds[name.Name]; {
+	case !declared:
+		p.unknownTool(name)
+		return
+	case kind != "shell":
+		p.Error(diag.UnknownName, name.Span, "", "tool %q is a %s tool, and a tool node runs shell tools", name.Name, kind)
+		return
+	case t == nil:
+		return // reported
+	}
+	k := out.Dynamic.Token
+	k.OnError = p.onError(m)
+	k.Key = p.key(m, out.ID)
+	out.Timeout = p.timeouts[name.Name]
+	given := map[string]bool{}
+	if n := m.Get("variables"); n != nil {
+		if n.Kind != yamlnode.Mapping {
+			p.WrongShape(n, "`variables` is a mapping")
+			return
+		}
+		for _, e := range n.Entries {
+			given[e.Key.Text.Value] = true
+			k.Values = append(k.Values, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
+		}
+	}
+	for _, f := range t.Def.In.Fields {
+		if !given[f.Name] {
+			p.Warn(diag.UnknownName, name.Span, "add it to `variables`", "the command of tool %q needs the variable `%s`: without it the node fails", name.Name, f.Name)
+		}
+	}
+	out.Verb = &ir.ToolCall{Name: name}
+}

@@ -1,0 +1,149 @@
+package yamlgraph
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+var subgraphShape = nodeShape("a subgraph node", dialect.Key{Name: "graph", Required: true, Doc: "the file of the other graph"}, dialect.Key{Name: "mode", Doc: "invoke or direct"},
+	dialect.Key{Name: "input_mapping", Doc: "fields of this graph with those of the other"}, dialect.Key{Name: "output_mapping", Doc: "fields of this graph with those of the other"},
+	dialect.Key{Name: "interrupt_output_mapping", Doc: "the same, when the other graph asks a person"}, dialect.Key{Name: "checkpointer", Doc: "not read"})
+
+// subgraph reads a node that runs another graph.
+func (p *parser) subgraph(m dialect.Mapping, out *ir.Node) {
+	ref, ok := p.Text(m.Get("graph"), "`graph`")
+	if !ok || p.load == nil {
+		return
+	}
+	if ext := path.Ext(ref.Name); ext != ".yaml" && ext != ".yml" {
+		p.Error(diag.BadLiteral, ref.Span, "", "the graph of a subgraph node is a file with .yaml or .yml")
+		return
+	}
+	child, _ := p.load.FlowNear(p.File, ref, false)
+	if child == nil {
+		return
+	}
+	if child.Dynamic == nil || child.Dynamic.Dialect != Name {
+		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
+		return
+	}
+	if !slices.Contains(p.wf.Flows, child) {
+		p.rename(child)
+		p.wf.Flows = append(p.wf.Flows, child)
+	}
+	s := &ir.SubGraph{}
+	direct := m.Get("mode") != nil && p.Word(m.Get("mode"), "the mode of a subgraph", "invoke", "direct") == "direct"
+	for _, key := range []string{"input_mapping", "output_mapping", "interrupt_output_mapping"} {
+		if n := m.Get(key); n != nil && direct {
+			p.Error(diag.WrongShape, m.Key(key), "remove it, or write `mode: invoke`", "a subgraph with `mode: direct` shares the state, and has no `%s`", key)
+		}
+	}
+	s.AllIn, s.AllOut = direct || p.all(m.Get("input_mapping")), direct || p.all(m.Get("output_mapping"))
+	if n := m.Get("input_mapping"); !s.AllIn {
+		s.In = p.mapped(n, child, "`input_mapping`")
+	}
+	if asks(child) {
+		s.Out = p.mapped(m.Get("interrupt_output_mapping"), child, "`interrupt_output_mapping`")
+	}
+	if n := m.Get("output_mapping"); !s.AllOut {
+		for _, pair := range p.mapped(n, child, "`output_mapping`") {
+			s.Out = slices.DeleteFunc(s.Out, func(o ir.FieldPair) bool { return o.Parent.Name == pair.Parent.Name })
+			s.Out = append(s.Out, pair)
+		}
+	}
+	for _, pair := range s.Out {
+		if p.named(pair.Parent.Name, pair.Parent.Span); p.fields[pair.Parent.Name] == nil {
+			out.Dynamic.Writes = append(out.Dynamic.Writes, pair.Parent)
+		}
+	}
+	for i, pair := range s.In {
+		s.In[i].Ref = p.reference(source.Text{Value: pair.Parent.Name, Span: pair.Parent.Span}, pair.Parent.Name)
+	}
+	out.Dynamic.Token.Sub = s
+	out.Verb = &ir.Flow{Path: ref, Flow: child}
+}
+
+// all reports whether a mapping is of all fields.
+func (p *parser) all(n *yamlnode.Node) bool {
+	return n != nil && n.Kind == yamlnode.Scalar && p.Word(n, "a mapping of fields", "auto", "*") != ""
+}
+
+// mapped reads fields of this graph with those of the other, which it has to have.
+func (p *parser) mapped(n *yamlnode.Node, child *ir.Workflow, what string) []ir.FieldPair {
+	if n == nil || n.Kind == yamlnode.Scalar {
+		return nil
+	}
+	if n.Kind != yamlnode.Mapping {
+		p.WrongShape(n, what+" is a mapping, auto or \"*\"")
+		return nil
+	}
+	var out []ir.FieldPair
+	for _, e := range n.Entries {
+		to, ok := p.Text(e.Value, "a field of the other graph")
+		if !ok {
+			continue
+		}
+		to.Name = strings.TrimPrefix(to.Name, "state.")
+		from := ir.Ident{Name: strings.TrimPrefix(e.Key.Text.Value, "state."), Span: e.Key.Span}
+		if !declares(child, to.Name) {
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: to.Span, Message: "the state of " + path.Base(child.File.Name) + " has no field \"" + to.Name + "\""}
+			var names []string
+			for _, s := range child.State {
+				names = append(names, s.Name.Name)
+			}
+			if len(to.Name) < 100 {
+				diag.Suggest(&d, to.Name, names)
+			}
+			p.Report(d)
+			if what == "`input_mapping`" {
+				continue
+			}
+		}
+		out = append(out, ir.FieldPair{Parent: from, Child: to})
+	}
+	return out
+}
+
+// declares reports whether a graph has a field, which it gets when every state has it.
+func declares(wf *ir.Workflow, name string) bool {
+	if slices.ContainsFunc(wf.State, func(s *ir.State) bool { return s.Name.Name == name }) {
+		return true
+	}
+	i := slices.IndexFunc(wf.Dynamic.Tokens.Common, func(s *ir.State) bool { return s.Name.Name == name })
+	if i < 0 {
+		return false
+	}
+	wf.State = append(wf.State, wf.Dynamic.Tokens.Common[i])
+	wf.Dynamic.Tokens.Common = slices.Delete(wf.Dynamic.Tokens.Common, i, i+1)
+	return true
+}
+
+// asks reports whether a graph, or one that it runs, asks a person.
+func asks(wf *ir.Workflow) bool {
+	for _, n := range wf.Body.Nodes {
+		if _, person := n.Verb.(*ir.Human); person {
+			return true
+		}
+	}
+	return slices.ContainsFunc(wf.Flows, asks)
+}
+
+// rename gives a graph a name that no other one has, by which the functions and types of its Go are called.
+func (p *parser) rename(wf *ir.Workflow) {
+	base := wf.Name.Name
+	for i := 2; wf.Name.Name == p.wf.Name.Name || slices.ContainsFunc(p.wf.Flows, func(f *ir.Workflow) bool { return hasName(f, wf) }); i++ {
+		wf.Name.Name = base + "_" + strconv.Itoa(i)
+	}
+}
+
+func hasName(f, other *ir.Workflow) bool {
+	return f != other && f.Name.Name == other.Name.Name || slices.ContainsFunc(f.Flows, func(f *ir.Workflow) bool { return hasName(f, other) })
+}

@@ -1,0 +1,126 @@
+// Package shell makes tools of the shell commands of YAMLGraph files: a script with names in braces, each of which
+// becomes one quoted word.
+package shell
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/exectool"
+)
+
+// Parse is what the standard output of a command becomes.
+type Parse uint8
+
+// Text as it is, the value of a JSON document, or null.
+const (
+	Text Parse = iota
+	JSON
+	None
+)
+
+// A Command is the script of a tool.
+type Command struct {
+	Script string // for sh, with names in braces; {{ and }} are braces
+	Parse  Parse
+	Dir    string   // the working directory; empty: this process's
+	Env    []string // KEY=VALUE entries besides the environment of this process
+	Codes  []int    // exit codes that are no failure; nil: 0
+}
+
+// Bind makes a tool of a command. Its input is a map with the values of the names: text is quoted for the shell, null is
+// an empty word, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
+// where it should be; an exit code that is none of Codes is a PROVIDER_ERROR.
+func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
+	return runtime.Bind(name, e, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+		script, err := Format(c.Script, in)
+		if err != nil {
+			return runtime.Null(), err
+		}
+		out, err := exectool.Output(ctx, exectool.Command{Shell: c.wrapped(script), Dir: c.Dir, Env: append(os.Environ(), c.Env...)})
+		if err != nil {
+			return runtime.Null(), err
+		}
+		return c.parsed(out)
+	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+}
+
+// wrapped makes 0 of the exit codes that are no failure.
+func (c Command) wrapped(script string) string {
+	if len(c.Codes) == 0 {
+		return script
+	}
+	var codes []string
+	for _, code := range c.Codes {
+		codes = append(codes, strconv.Itoa(code))
+	}
+	return "(\n" + script + "\n)\nflowgen_code=$?\ncase $flowgen_code in " + strings.Join(codes, "|") + ") exit 0;; 0) exit 1;; esac\nexit $flowgen_code\n"
+}
+
+func (c Command) parsed(out string) (runtime.Value, error) {
+	switch c.Parse {
+	case None:
+		return runtime.Null(), nil
+	case JSON:
+		v, err := runtime.ParseValue([]byte(out))
+		if err != nil {
+			return runtime.Null(), runtime.Invalid("the command's output is no JSON: %s", strings.TrimPrefix(err.Error(), string(runtime.ValidationError)+": "))
+		}
+		return v, nil
+	}
+	return runtime.StringValue(out), nil
+}
+
+// Format puts values into a script, each as one word.
+func Format(script string, in runtime.Value) (string, error) {
+	var b strings.Builder
+	for rest := script; rest != ""; {
+		i := strings.IndexAny(rest, "{}")
+		if i < 0 {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:i])
+		brace := rest[i]
+		rest = rest[i+1:]
+		if rest != "" && rest[0] == brace {
+			b.WriteByte(brace)
+			rest = rest[1:]
+			continue
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if brace == '}' || !closed {
+			return "", runtime.Invalid("the command has a single %q: two of them stand for one", string(brace))
+		}
+		v, ok := in.Get(name)
+		if !ok {
+			return "", runtime.Invalid("Missing variable: '%s'", name)
+		}
+		b.WriteString(word(v))
+		rest = after
+	}
+	return b.String(), nil
+}
+
+// word is a value as one word of a script.
+func word(v runtime.Value) string {
+	text := ""
+	switch v.Kind() {
+	case runtime.NullKind:
+	case runtime.ListKind, runtime.MapKind:
+		if b, err := v.MarshalJSON(); err == nil {
+			text = string(b)
+		}
+	default:
+		text = py.Str(dynamic.Of(v))
+	}
+	if text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
+}
