@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -35,6 +36,7 @@ type pySource struct {
 	embeds  []string
 	root    string // folder in the embedded files that modules are found in
 	venv    string
+	spare   bool   // modules stand in for those that are not installed
 	free    bool   // it sees the environment, and the folder home
 	home    string // relative to the workflow file
 	sources []ir.SourceFile
@@ -137,10 +139,10 @@ func (g *generator) pythonSource(t *ir.Tool, b *ir.PythonTool, byKey map[string]
 		files = t.Def.Files
 		root = cmp.Or(t.Def.Root, root)
 	}
-	key := home + "\x00" + b.Venv.Name + "\x00" + root
+	key := home + "\x00" + b.Venv.Name + "\x00" + root + "\x00" + strconv.FormatBool(b.Spare)
 	s := byKey[key]
 	if s == nil {
-		s = &pySource{venv: b.Venv.Name, free: b.Free, home: root, name: g.variable("python", path.Base(home))}
+		s = &pySource{spare: b.Spare, venv: b.Venv.Name, free: b.Free, home: root, name: g.variable("python", path.Base(home))}
 		byKey[key] = s
 		*order = append(*order, s)
 	}
@@ -216,6 +218,9 @@ func (g *generator) sources() {
 		}
 		if s.free {
 			fields = append(fields, jen.Id("Inherit").Op(":").True(), jen.Id("Home").Op(":").Add(quote(s.home)))
+		}
+		if s.spare {
+			fields = append(fields, jen.Id("Spare").Op(":").Qual(classPath, "Modules"))
 		}
 		if s.venv != "" {
 			fields = append(fields, jen.Id("Interpreter").Op(":").Add(quote(path.Join(s.venv, "bin", "python3"))))

@@ -9,10 +9,16 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
-const pythonPath = runtimePath + "/pytool"
+const (
+	pythonPath = runtimePath + "/pytool"
+	classPath  = runtimePath + "/pyclass"
+)
 
 // pythonTool writes the binding of a Python function.
 func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
+	if b.Class != nil {
+		return g.pythonClass(t, b)
+	}
 	module, function, _ := strings.Cut(b.Ref.Name, ":")
 	var fields []jen.Code
 	if s := g.python[t]; s != nil {
@@ -27,6 +33,23 @@ func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
 		call = append(call, jen.Qual(runtimePath, "Filled").Call(jen.Qual(sirenPath, "Environment")))
 	}
 	return g.foreign(pythonPath, t, call...)
+}
+
+// pythonClass writes the binding of a class that is a node.
+func (g *generator) pythonClass(t *ir.Tool, b *ir.PythonTool) jen.Code {
+	fields := []jen.Code{field("Source", jen.Id(ident(g.python[t].name))), field("Name", quote(b.Ref.Name))}
+	if b.Class.State != "" {
+		fields = append(fields, field("State", quote(b.Class.State)))
+	}
+	if b.Class.Config != "" {
+		fields = append(fields, field("Config", quote(b.Class.Config)))
+	}
+	var writes []jen.Code
+	for _, name := range b.Class.Writes {
+		writes = append(writes, quote(name))
+	}
+	fields = append(fields, field("Writes", jen.Index().String().Values(writes...)))
+	return g.foreign(classPath, t, jen.Qual(classPath, "Class").Values(fields...))
 }
 
 // foreign is the call of the Bind of a package that runs another language.

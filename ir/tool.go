@@ -127,6 +127,9 @@ type PythonTool struct {
 	Free bool
 	Env  []string // variables of the environment that its arguments name
 	Home string   // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
+
+	Spare bool        // modules of the dialect's engine stand in for those that are not installed
+	Class *PythonNode // Ref is a class whose execute is called; nil: a function
 }
 
 // JSTool is a JavaScript or TypeScript module.

@@ -35,13 +35,13 @@ var dialects = []language{
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema, false},
 	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), sirenspec.Schema, true},
 	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil, true},
-	{stargraph.Name, stargraph.Is, public(stargraph.Parse), nil, true},
+	{stargraph.Name, stargraph.Is, public(stargraph.Parse), stargraph.Schema, true},
 }
 
 // public adapts the reader of a public dialect.
 func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Options, *diag.Sink) *ir.Workflow) func(*yamlnode.Node, *source.File, *loader, *diag.Sink) *ir.Workflow {
 	return func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream}, sink)
+		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Python: load.opts.Python}, sink)
 		wf.Public = true
 		return wf
 	}
@@ -49,8 +49,9 @@ func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Opt
 
 // Options say how a file is read whose own words leave it open.
 type Options struct {
-	Dialect string // one of Dialects; empty: the one whose shape the file has
-	Compat  string // Documented, which empty means, or Upstream
+	Dialect string          // one of Dialects; empty: the one whose shape the file has
+	Compat  string          // Documented, which empty means, or Upstream
+	Python  ir.PythonReader // reads sources of Python that workflows name; nil: none are read
 }
 
 // What holds where the page of a public dialect and its engine differ.

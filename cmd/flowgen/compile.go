@@ -25,10 +25,16 @@ type compiled struct {
 func (a *app) compile(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
-	c := &compiled{name: name, workflow: parser.ParseAs(files.within(name), name, a.reading, sink)}
+	c := &compiled{name: name}
+	seen := func(name string) { c.sources = append(c.sources, name) }
+	reading := a.reading
+	python := bind.Python(bind.Options{Seen: seen})
+	defer python.Close()
+	reading.Python = python
+	c.workflow = parser.ParseAs(files.within(name), name, reading, sink)
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
-		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: func(name string) { c.sources = append(c.sources, name) }}, sink)
+		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: seen}, sink)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {

@@ -159,15 +159,18 @@ func (c *testcase) compile() {
 	if strings.HasPrefix(string(c.archive.Comment), "compat: upstream\n") {
 		opts.Compat = parser.Upstream
 	}
+	overlay := map[string][]byte{}
+	for _, f := range c.archive.Files {
+		if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".json", ".py", ".star"}, path.Ext(f.Name)) {
+			name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
+			overlay[name] = f.Data
+		}
+	}
+	python := bind.Python(bind.Options{Overlay: overlay})
+	defer python.Close()
+	opts.Python = python
 	wf := parser.ParseAs(c, c.dir+"/"+c.suite.root, opts, sink)
 	if wf != nil {
-		overlay := map[string][]byte{}
-		for _, f := range c.archive.Files {
-			if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".json", ".py", ".star"}, path.Ext(f.Name)) {
-				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
-				overlay[name] = f.Data
-			}
-		}
 		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
 		project, _ := filepath.Abs(filepath.FromSlash(c.dir))
 		bind.Resolve(above, bind.Options{Dir: c.dir, Above: []string{project}, Overlay: overlay}, sink)

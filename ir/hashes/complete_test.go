@@ -92,6 +92,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]ir.SourceFile]():    []ir.SourceFile{{Text: "another"}},
 	reflect.TypeFor[*ir.AgentRetry]():     &ir.AgentRetry{Attempts: 77},
 	reflect.TypeFor[*ir.AgentFailure]():   &ir.AgentFailure{Action: "skip"},
+	reflect.TypeFor[*ir.PythonNode]():     &ir.PythonNode{State: "another:Class"},
 	reflect.TypeFor[[]*ir.Budget]():       []*ir.Budget{{Tokens: 77}},
 }
 

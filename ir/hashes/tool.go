@@ -68,6 +68,10 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.mark("free", b.Free)
 		x.line("env", b.Env...)
 		x.line("home", b.Home)
+		x.mark("spare", b.Spare)
+		if c := b.Class; c != nil {
+			x.line("class", append([]string{c.State, c.Config}, c.Writes...)...)
+		}
 		sources(x, t, true) // the names are those of modules
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)

@@ -21,15 +21,16 @@ type FormKind uint8
 
 // The kinds of values.
 const (
-	FormAny   FormKind = iota
-	FormText           // a scalar, taken as text
-	FormCount          // a whole number
-	FormBool           // true or false
-	FormWord           // one of Words
-	FormShape          // a mapping of Shape
-	FormList           // a list of Elem
-	FormMap            // a mapping from free names to Elem
-	FormOneOf          // one of Any
+	FormAny     FormKind = iota
+	FormText             // a scalar, taken as text
+	FormCount            // a whole number
+	FormBool             // true or false
+	FormWord             // one of Words
+	FormShape            // a mapping of Shape
+	FormList             // a list of Elem
+	FormMap              // a mapping from free names to Elem
+	FormOneOf            // one of Any
+	FormPattern          // text in which the regular expression Words[0] is found
 )
 
 // The forms without parts, and lists of names.
@@ -38,6 +39,7 @@ var (
 	Count  = Form{Kind: FormCount}
 	Names  = Form{Kind: FormList, Elem: &Form{Kind: FormText}}
 	Map    = Form{Kind: FormMap, Elem: &Form{}}
+	Flag   = Form{Kind: FormBool}
 )
 
 // Of is the form of a mapping.
@@ -49,13 +51,19 @@ func ListOf(f Form) Form { return Form{Kind: FormList, Elem: &f} }
 // OneWord is the form of one of several words.
 func OneWord(words ...string) Form { return Form{Kind: FormWord, Words: words} }
 
+// Pattern is the form of text that a regular expression is found in.
+func Pattern(expr string) Form { return Form{Kind: FormPattern, Words: []string{expr}} }
+
 // OneOf is the form of a choice.
 func OneOf(forms ...Form) Form { return Form{Kind: FormOneOf, Any: forms} }
 
 // JSONSchema is a JSON Schema of draft 7 for files of a shape. The bytes are always the same.
-func JSONSchema(title string, s *Shape) []byte {
+func JSONSchema(title string, s *Shape) []byte { return FormJSONSchema(title, Of(s)) }
+
+// FormJSONSchema is JSONSchema for files of a form.
+func FormJSONSchema(title string, f Form) []byte {
 	root := object(entry("$schema", text("http://json-schema.org/draft-07/schema#")), entry("title", text(title)))
-	root.Entries = append(root.Entries, shapeSchema(s).Entries...)
+	root.Entries = append(root.Entries, formSchema(f).Entries...)
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(JSON(root)), "", "  "); err != nil {
 		panic(err) // what JSON writes is JSON
@@ -119,6 +127,8 @@ func formSchema(f Form) *ir.Object {
 		return object(entry("type", text("boolean")))
 	case FormWord:
 		return object(entry("enum", texts(f.Words)))
+	case FormPattern:
+		return object(entry("type", text("string")), entry("pattern", text(f.Words[0])))
 	case FormShape:
 		return shapeSchema(f.Shape)
 	case FormList:

@@ -22,6 +22,7 @@ type node struct {
 	// lower makes the steps of the IR that the node becomes, the first of which has its id; nil: it does nothing. It is
 	// called when the types of all fields are known, and which of them nodes write.
 	lower func() []*ir.Node
+	class *classUse // nil: it is no Python class
 	late  *ir.Ident // where a run goes when nobody answers in time; its name is empty for the end
 }
 
@@ -69,7 +70,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	k, known := kinds[word]
 	switch {
 	case strings.Contains(word, ":"):
-		p.Error(diag.NotSupported, kind.Span, "make a tool of it, and bind it in flowgen.bindings.yaml", "nodes that are Python classes are not compiled")
+		p.classNode(x, kind)
 	case !known:
 		p.Word(kind, "the kind of a node", kindWords()...)
 	case k.read == nil:

@@ -56,6 +56,11 @@ var (
 		{Name: "template", Required: true, Doc: "text with {field}"},
 		{Name: "out", Required: true, Doc: "the state field that gets the text"},
 	}}
+	parallelShape = &dialect.Shape{What: "a block of nodes side by side", Keys: []dialect.Key{
+		{Name: "targets", Required: true, Doc: "the nodes"},
+		{Name: "join", Doc: "the node that comes after them"},
+		{Name: "strategy", Doc: "all, any, race or quorum:N"},
+	}}
 	ruleShape = &dialect.Shape{What: "a rule", Keys: []dialect.Key{
 		{Name: "id", Required: true, Doc: "its name"},
 		{Name: "when", Doc: "the facts that it asks for"},

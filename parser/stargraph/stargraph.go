@@ -96,11 +96,15 @@ type parser struct {
 	byID   map[string]*node
 	fields map[string]*field
 	order  []*field
-	once   []source.Span // rules that are looked at once
-	told   map[source.Span]bool
-	load   dialect.Loader
-	later  []func() // looks at names when all nodes are read
-	served *served  // nil: the document says no model
+	open   bool // the class of the state is not known: it has the fields that nodes name
+
+	stateRef string         // "module:Class"; empty: the state is declared here
+	stateDef *ir.Definition // of its class
+	once     []source.Span  // rules that are looked at once
+	told     map[source.Span]bool
+	load     dialect.Loader
+	later    []func() // looks at names when all nodes are read
+	served   *served  // nil: the document says no model
 
 	python   map[string]*decorated // tools in the project's Python; nil until it is looked through
 	project  string                // the folder of the project

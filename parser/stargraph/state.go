@@ -51,9 +51,7 @@ func (p *parser) state(m dialect.Mapping) {
 		n = m.Get("state_schema")
 		p.version(m)
 		p.records(m)
-		if m.Get("state_class") != nil {
-			p.Error(diag.NotSupported, m.Key("state_class"), "declare its fields with `state_schema`", "a state that is a Python class: this is not compiled")
-		}
+		p.stateClass(m)
 	case authoring:
 		n, words = m.Get("state"), authoringTypes
 		p.records(m)
@@ -193,7 +191,7 @@ func writeJSON(b *strings.Builder, v ir.Value) {
 func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
 	f := p.fields[id.Name]
 	if f == nil {
-		if p.form != page {
+		if p.form != page && !p.open {
 			var names []string
 			for _, f := range p.order {
 				names = append(names, f.id.Name)

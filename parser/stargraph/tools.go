@@ -24,6 +24,9 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 			return t
 		}
 	}
+	if t := p.decorated(*key); t != nil {
+		return t
+	}
 	if t := p.pythonTool(*key); t != nil {
 		p.wf.Tools = append(p.wf.Tools, t)
 		return t
@@ -39,6 +42,11 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	}
 	for k := range builtins {
 		keys = append(keys, k)
+	}
+	if p.opts.Python != nil {
+		for _, t := range p.opts.Python.Tools(p.File) {
+			keys = append(keys, t.FullName())
+		}
 	}
 	slices.Sort(keys)
 	diag.Suggest(&d, key.Name, keys)

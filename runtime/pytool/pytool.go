@@ -38,10 +38,13 @@
 package pytool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"strconv"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
@@ -56,6 +59,9 @@ type Source struct {
 	// Path are folders that come first in sys.path, relative to the working directory. Without Files and Path it is
 	// the working directory. PYTHONPATH of this process follows.
 	Path []string
+
+	// Spare are modules that come after everything else: they stand in for packages that are not installed.
+	Spare fs.FS
 
 	// Interpreter is the program to run; empty means FLOWGEN_PYTHON, the virtual environment VIRTUAL_ENV, python3
 	// or python, whichever there is first.
@@ -77,6 +83,13 @@ type Func struct {
 	Module string  // "package.module"
 	Name   string  // "function", or "Class.method" for what a class offers without an instance
 
+	// Under is the argument that the input is as a whole; empty: its fields are arguments. Fixed is a JSON object of
+	// arguments that every call has besides, and goes with Under.
+	Under, Fixed string
+
+	// Title is what messages call the function; empty: module:name.
+	Title string
+
 	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
 	// where the run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int
@@ -91,6 +104,9 @@ func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.Tool
 		if err != nil {
 			return out, runtime.Invalid("input of %s: %v", f.what(), err)
 		}
+		if f.Under != "" {
+			args = f.under(args)
+		}
 		limit := worker.MaxOutput(f.MaxOutput)
 		result, err := f.call(ctx, e, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
@@ -104,7 +120,17 @@ func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.Tool
 	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
 }
 
-func (f *Func) what() string { return f.Module + ":" + f.Name }
+func (f *Func) what() string { return cmp.Or(f.Title, f.Module+":"+f.Name) }
+
+// under puts the input into the fixed arguments.
+func (f *Func) under(input []byte) []byte {
+	b := append([]byte(strings.TrimSuffix(cmp.Or(f.Fixed, "{}"), "}")), ',')
+	if len(b) == 2 {
+		b = b[:1]
+	}
+	b = strconv.AppendQuote(b, f.Under)
+	return append(append(append(b, ':'), input...), '}')
+}
 
 // badResult says whose result the decoder complains about.
 func (f *Func) badResult(err error) error {

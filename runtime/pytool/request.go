@@ -14,7 +14,7 @@ func (f *Func) request(ctx context.Context, args []byte, limit int) ([][]byte, e
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the arguments are no object", f.what())
 	}
-	what, err := json.Marshal(f.what())
+	what, err := json.Marshal(f.Module + ":" + f.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,7 @@ type setup struct {
 	Path   []string          `json:"path"`
 	Home   string            `json:"home,omitempty"`
 	Files  map[string][]byte `json:"files,omitempty"`
+	Spare  map[string][]byte `json:"spare,omitempty"`
 }
 
 // setup is the body of the first frame.
@@ -105,7 +106,13 @@ func (s *Source) setup() ([]byte, error) {
 	}
 	out := setup{Worker: script, Path: path, Home: s.home()}
 	if s.Files != nil {
-		if err := out.read(s.Files); err != nil {
+		var err error
+		if out.Files, err = read(s.Files); err != nil {
+			return nil, err
+		}
+	}
+	if s.Spare != nil {
+		if out.Spare, err = read(s.Spare); err != nil {
 			return nil, err
 		}
 	}
@@ -150,10 +157,11 @@ func (s *Source) path() ([]string, error) {
 	return out, nil
 }
 
-func (o *setup) read(files fs.FS) error {
-	o.Files = map[string][]byte{}
+// read reads all files.
+func read(files fs.FS) (map[string][]byte, error) {
+	out := map[string][]byte{}
 	room := int64(maxSources)
-	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -169,7 +177,8 @@ func (o *setup) read(files fs.FS) error {
 		if room -= int64(len(b)); room < 0 {
 			return runtime.Errorf(runtime.SandboxError, "the embedded Python sources have more than %d bytes", maxSources)
 		}
-		o.Files[name] = b
+		out[name] = b
 		return nil
 	})
+	return out, err
 }

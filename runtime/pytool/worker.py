@@ -255,10 +255,24 @@ def jsonable(v):
     if isinstance(v, (decimal.Decimal, uuid.UUID, pathlib.PurePath)):
         return str(v)
     if callable(getattr(type(v), "model_dump", None)):  # pydantic
-        return v.model_dump(mode="json")
+        return ordered(v.model_dump(mode="json"), v.model_dump())
     if isinstance(v, types.MappingProxyType) or hasattr(v, "keys") and hasattr(v, "__getitem__"):
         return {k: v[k] for k in v.keys()}
     raise TypeError("Object of type %s is not JSON serializable" % type(v).__name__)
+
+
+def ordered(made, v):
+    """Sorts the lists that were made of sets, whose order is another in every process."""
+    if isinstance(v, (set, frozenset)) and isinstance(made, list):
+        try:
+            return sorted(made)
+        except TypeError:
+            return made
+    if isinstance(v, dict) and isinstance(made, dict):
+        return {k: ordered(x, v[k]) if k in v else x for k, x in made.items()}
+    if isinstance(v, (list, tuple)) and isinstance(made, list) and len(v) == len(made):
+        return [ordered(x, y) for x, y in zip(made, v)]
+    return made
 
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=jsonable).encode
@@ -763,6 +777,8 @@ def prepare():
         files = {name: base64.b64decode(data) for name, data in setup["files"].items()}
         at = next((i for i, f in enumerate(sys.meta_path) if getattr(f, "__name__", "") == "PathFinder"), len(sys.meta_path))
         sys.meta_path.insert(at, Embedded(files, setup.get("home")))
+    if setup.get("spare"):
+        sys.meta_path.append(Embedded({name: base64.b64decode(data) for name, data in setup["spare"].items()}, None))
     sys.modules["flowgen"] = public
     sys.meta_path.append(Embedded(STARGRAPH, None))
     sys.stdout.reconfigure(write_through=True)

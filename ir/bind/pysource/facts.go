@@ -34,11 +34,24 @@ type statement struct {
 	Bases []*node   `json:"bases"` // of a class
 	Words []keyword `json:"words"`
 
+	Methods []*method `json:"methods"`
+
 	Value *node `json:"x"` // of a value
 
 	Module string `json:"module"` // of an import
 	Level  int    `json:"level"`
 	Member string `json:"member"`
+}
+
+// A method of a class, with what it does with its first parameter after self.
+type method struct {
+	Name   string   `json:"name"`
+	At     spot     `json:"p"`
+	Async  bool     `json:"async"`
+	Reads  []string `json:"reads"`  // attributes of the parameter
+	All    bool     `json:"all"`    // it is used in other ways, too
+	Writes []string `json:"writes"` // keys of the mappings that are returned
+	Any    bool     `json:"any"`    // other values are returned, too
 }
 
 type param struct {

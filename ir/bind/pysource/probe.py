@@ -35,8 +35,10 @@ def expr(n, depth=0):
         out.update(t="call", x=expr(n.func, d), e=[expr(e, d) for e in n.args],
                    k=[{"name": k.arg, "x": expr(k.value, d)} for k in n.keywords if k.arg])
     elif isinstance(n, ast.Dict):
-        out.update(t="dict", k=[{"name": k.value, "x": expr(v, d)} for k, v in zip(n.keys, n.values)
+        out.update(t="dict", s=str(len(n.keys)), k=[{"name": k.value, "x": expr(v, d)} for k, v in zip(n.keys, n.values)
                                 if isinstance(k, ast.Constant) and isinstance(k.value, str)])
+    elif isinstance(n, ast.Lambda) and not (n.args.args or n.args.kwonlyargs):
+        out.update(t="lambda", x=expr(n.body, d))
     elif isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.USub) and isinstance(n.operand, ast.Constant):
         number(out, n.operand.value, -1)
     elif isinstance(n, ast.Constant):
@@ -117,6 +119,89 @@ def function(n, weak):
             "type": expr(n.returns), "doc": ast.get_docstring(n) or "", "marks": [expr(d) for d in n.decorator_list]}
 
 
+def made(body):
+    """The mappings that a function makes in a variable, by name: their keys, None where not all of them are known."""
+    out = {}
+
+    def add(name, keys):
+        known = out.setdefault(name, [])
+        out[name] = None if known is None or keys is None else known + keys
+
+    def constant(n):
+        return isinstance(n, ast.Constant) and isinstance(n.value, str)
+
+    def literal(v):
+        return [k.value for k in v.keys] if isinstance(v, ast.Dict) and all(map(constant, v.keys)) else None
+
+    def target(t, v):
+        if isinstance(t, ast.Name):
+            add(t.id, literal(v))
+        elif isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name):
+            add(t.value.id, [t.slice.value] if constant(t.slice) else None)
+
+    for n in (n for s in body for n in ast.walk(s)):
+        if isinstance(n, ast.Assign):
+            for t in n.targets:
+                target(t, n.value)
+        elif isinstance(n, (ast.AnnAssign, ast.NamedExpr)) and n.value is not None:
+            target(n.target, n.value)
+        elif isinstance(n, ast.AugAssign):
+            target(n.target, None)
+        elif isinstance(n, ast.Call):
+            f = n.func
+            if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.attr in ("update", "setdefault", "__setitem__"):
+                add(f.value.id, literal(n.args[0]) if f.attr == "update" and len(n.args) == 1 and not n.keywords else None)
+            for a in n.args:
+                if isinstance(a, ast.Name) and a.id in out:
+                    add(a.id, None)  # whoever gets it may add to it
+        elif isinstance(n, (ast.For, ast.AsyncFor, ast.comprehension)) and isinstance(n.target, ast.Name):
+            add(n.target.id, None)
+    return out
+
+
+class Uses(ast.NodeVisitor):
+    """What a method does with its first parameter after self: the attributes that it reads, and the keys of what it returns."""
+
+    def __init__(self, name, body):
+        self.name, self.reads, self.all, self.keys, self.any = name, [], False, [], False
+        self.made = made(body)
+
+    def visit_Attribute(self, n):
+        if isinstance(n.value, ast.Name) and n.value.id == self.name and isinstance(n.ctx, ast.Load):
+            self.reads.append(n.attr)
+        else:
+            self.generic_visit(n)
+
+    def visit_Name(self, n):
+        self.all = self.all or n.id == self.name
+
+    def visit_Return(self, n):
+        v = n.value
+        if isinstance(v, ast.Dict) and all(isinstance(k, ast.Constant) and isinstance(k.value, str) for k in v.keys):
+            self.keys += [k.value for k in v.keys]
+        elif isinstance(v, ast.Name) and self.made.get(v.id) is not None:
+            self.keys += self.made[v.id]
+        elif v is not None and not (isinstance(v, ast.Constant) and v.value is None):
+            self.any = True
+        self.generic_visit(n)
+
+    def inner(self, n):
+        saved = self.keys, self.any
+        self.generic_visit(n)
+        self.keys, self.any = saved
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = inner
+
+
+def method(n):
+    params = n.args.posonlyargs + n.args.args
+    u = Uses(params[1].arg if len(params) > 1 else "", n.body)
+    for s in n.body:
+        u.visit(s)
+    return {"name": n.name, "p": [n.lineno, n.col_offset, n.lineno, n.col_offset], "async": isinstance(n, ast.AsyncFunctionDef),
+            "reads": sorted(set(u.reads)), "all": u.all, "writes": list(dict.fromkeys(u.keys)), "any": u.any}
+
+
 def members(body):
     for s in body:
         if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name):
@@ -136,7 +221,8 @@ def statements(body, out, weak=False):
         elif isinstance(s, ast.ClassDef):
             out.append({"k": "class", "name": s.name, "weak": weak, "p": [s.lineno, s.col_offset, s.lineno, s.col_offset],
                         "bases": [expr(b) for b in s.bases], "words": [{"name": k.arg, "x": expr(k.value)} for k in s.keywords if k.arg],
-                        "marks": [expr(d) for d in s.decorator_list], "params": list(members(s.body)), "doc": ast.get_docstring(s) or ""})
+                        "marks": [expr(d) for d in s.decorator_list], "params": list(members(s.body)), "doc": ast.get_docstring(s) or "",
+                        "methods": [method(f) for f in s.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))]})
         elif isinstance(s, ast.Assign):
             for t in s.targets:
                 if isinstance(t, ast.Name):

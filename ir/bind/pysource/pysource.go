@@ -33,7 +33,7 @@ func Resolve(tools []*ir.Tool, opts Options, sink *diag.Sink) {
 		r.names[t.FullName()] = true
 	}
 	for _, t := range tools {
-		if b, ok := t.Binding.(*ir.PythonTool); ok {
+		if b, ok := t.Binding.(*ir.PythonTool); ok && t.Def == nil { // else its dialect has read it
 			r.tool(t, b)
 		}
 	}

@@ -3,6 +3,7 @@ package pysource
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -91,6 +92,9 @@ func (r *resolver) free(f ref, b *ir.PythonTool) (w *world, root string) {
 		}
 	}
 	first, _, _ := strings.Cut(f.module, ".")
+	for _, folder := range slices.Clone(folders) { // projects with their packages below src
+		folders = append(folders, folder.Join("src"))
+	}
 	for _, folder := range folders {
 		if !r.opts.Files.IsFile(folder, first+".py") && !r.opts.Files.IsDir(folder, first) {
 			continue

@@ -1,0 +1,43 @@
+package ir
+
+import (
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// A PythonNode is how a tool that is a Python class is called: as a node of Stargraph, whose execute gets the state and
+// returns the fields that it writes.
+type PythonNode struct {
+	State  string   // "module:Class" of the state; empty: the state is an object with the fields as attributes
+	Config string   // JSON object of what the class is made with
+	Writes []string // fields of the result
+}
+
+// A PythonReader reads Python sources without running them, for dialects whose workflows name classes and decorated
+// functions. Its methods report nothing but what their results say.
+type PythonReader interface {
+	// Class reads "module:Class", which a workflow file names. why says why it cannot.
+	Class(from *source.File, ref Ident) (c *PythonClass, why string)
+	// Tools are the functions with a decorator @tool(name=..., namespace=..., version=...) in the modules around a workflow
+	// file, complete with their types and definitions.
+	Tools(from *source.File) []*Tool
+}
+
+// A PythonClass is a class as its source says it.
+type PythonClass struct {
+	Def    *Definition  // Files are its module and what that imports
+	Fields *schema.Type // its annotated members, with defaults where they have one or their type has a zero value
+	Node   *PythonUse   // what its execute does with a state; nil: it has none
+
+	Unread bool // it has a base whose source is not read
+}
+
+// PythonUse is what a method reads of its parameter and which fields it writes, as far as its source says so.
+type PythonUse struct {
+	Reads    []string
+	ReadsAll bool
+	Writes   []string
+	WritesAny,
+	Async bool
+	Span source.Span
+}

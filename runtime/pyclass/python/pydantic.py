@@ -1,0 +1,120 @@
+"""Stands in for pydantic where it is not installed: models with fields and defaults, which are not validated."""
+import copy
+import json
+
+
+class ValidationError(ValueError):
+    pass
+
+
+class FieldInfo:
+    def __init__(self, default=..., default_factory=None, **more):
+        self.default, self.default_factory = default, default_factory
+        self.__dict__.update(more)
+
+    def get(self):
+        return self.default_factory() if self.default_factory is not None else copy.deepcopy(self.default)
+
+
+def Field(default=..., *, default_factory=None, **more):
+    return FieldInfo(default, default_factory, **more)
+
+
+def PrivateAttr(default=None, *, default_factory=None):
+    return FieldInfo(default, default_factory)
+
+
+def ConfigDict(**words):
+    return words
+
+
+def passing(*args, **words):
+    return lambda f: f
+
+
+field_validator = model_validator = field_serializer = model_serializer = validator = root_validator = passing
+
+
+def computed_field(f=None, **words):
+    return f if f is not None else lambda g: g
+
+
+def hints_of(cls):
+    import typing
+    try:
+        return typing.get_type_hints(cls)
+    except Exception:
+        return {}
+
+
+class BaseModel:
+    model_config = {}
+    model_fields = {}
+
+    def __init_subclass__(cls, **words):
+        super().__init_subclass__()
+        fields = dict(getattr(cls, "model_fields", {}))
+        for name in cls.__dict__.get("__annotations__", {}):
+            if name.startswith("_") or name == "model_config":
+                continue
+            given = cls.__dict__.get(name, ...)
+            fields[name] = given if isinstance(given, FieldInfo) else FieldInfo(given)
+        cls.model_fields = fields
+
+    def __init__(self, **values):
+        missing = [n for n, f in self.model_fields.items() if n not in values and f.default is ... and f.default_factory is None]
+        if missing:
+            raise ValidationError("%s: %s required" % (type(self).__name__, ", ".join(missing)))
+        self.fill(values)
+
+    def fill(self, values):
+        types_of = hints_of(type(self))
+        for name, f in self.model_fields.items():
+            if name in values:
+                v, t = values[name], types_of.get(name)
+                if isinstance(v, dict) and isinstance(t, type) and issubclass(t, BaseModel):
+                    v = t(**v)
+                self.__dict__[name] = v
+            elif f.default is not ... or f.default_factory is not None:
+                self.__dict__[name] = f.get()
+        if self.model_config.get("extra") == "allow":
+            self.__dict__.update((k, v) for k, v in values.items() if k not in self.model_fields)
+
+    @classmethod
+    def model_construct(cls, _fields_set=None, **values):
+        made = cls.__new__(cls)
+        made.fill(values)
+        return made
+
+    @classmethod
+    def model_validate(cls, values, **words):
+        return values if isinstance(values, cls) else cls(**values)
+
+    @classmethod
+    def model_validate_json(cls, text, **words):
+        return cls(**json.loads(text))
+
+    def model_dump(self, **words):
+        def plain(v):
+            if isinstance(v, BaseModel):
+                return v.model_dump()
+            if isinstance(v, dict):
+                return {k: plain(x) for k, x in v.items()}
+            if isinstance(v, (list, tuple)):
+                return [plain(x) for x in v]
+            return v
+        return {k: plain(v) for k, v in self.__dict__.items() if not k.startswith("_")}
+
+    def model_dump_json(self, **words):
+        return json.dumps(self.model_dump(), default=str)
+
+    def model_copy(self, *, update=None, deep=False):
+        made = copy.deepcopy(self) if deep else copy.copy(self)
+        made.__dict__.update(update or {})
+        return made
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __repr__(self):
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % p for p in self.__dict__.items()))
