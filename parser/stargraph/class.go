@@ -266,51 +266,10 @@ func (p *parser) decorated(key ir.Ident) *ir.Tool {
 		if t.FullName() == key.Name {
 			c := *t
 			c.File = p.File
-			if c.In != nil {
-				in := *c.In
-				in.Fields = nil
-				for _, f := range c.In.Fields {
-					g := *f
-					in.Fields = append(in.Fields, &g)
-				}
-				c.In = &in
-			}
 			p.wf.Includes = append(p.wf.Includes, p.sourcesOf(&ir.PythonClass{Def: t.Def})...)
 			p.wf.Tools = append(p.wf.Tools, &c)
 			return &c
 		}
 	}
 	return nil
-}
-
-// fit makes the types of a decorated tool those of the fields that it is given and that get its result, where these can hold
-// what it does not take or gives something else: the engine looks at values when they are there, as the program then does.
-func (p *parser) fit(tool *ir.Tool, args []*argument, f *field) {
-	b, ok := tool.Binding.(*ir.PythonTool)
-	if !ok || !b.Spare || b.Class != nil {
-		return
-	}
-	for _, a := range args {
-		if !a.whole() || tool.In == nil {
-			continue
-		}
-		to, from := tool.In.Field(a.key.Name), a.segments[0].field
-		if to == nil || from.typ == nil {
-			continue
-		}
-		typ := from.typ
-		if !from.input && p.branches() {
-			typ = schema.OptOf(typ.Present(), "no node that writes it may have run")
-		}
-		switch {
-		case schema.Assignable(typ, to.Type):
-		case typ.Kind == schema.Opt && schema.Assignable(typ.Elem, to.Type):
-			to.Type = schema.OptOf(to.Type, "the field may be null")
-		default:
-			to.Type = schema.AnyType
-		}
-	}
-	if f != nil && f.declared && tool.Out != nil && !schema.Assignable(tool.Out, f.typ) && (f.typ.Kind != schema.String || tool.Out.Kind == schema.Any) {
-		tool.Out = f.typ
-	}
 }

@@ -42,13 +42,6 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	if out.Name != "" {
 		f = p.result(out, typ)
 	}
-	if tool != nil {
-		p.later = append(p.later, func() {
-			if p.fit(tool, args, f); tool.Out != nil {
-				typ = tool.Out
-			}
-		})
-	}
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
 		if f != nil {

@@ -24,11 +24,14 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 			return t
 		}
 	}
-	if t := p.decorated(*key); t != nil {
+	if t := p.pythonTool(*key); t != nil {
+		if b, ok := t.Binding.(*ir.PythonTool); ok {
+			b.Spare = true
+		}
+		p.wf.Tools = append(p.wf.Tools, t)
 		return t
 	}
-	if t := p.pythonTool(*key); t != nil {
-		p.wf.Tools = append(p.wf.Tools, t)
+	if t := p.decorated(*key); t != nil {
 		return t
 	}
 	if t := p.builtin(*key); t != nil {

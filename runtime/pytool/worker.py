@@ -6,6 +6,7 @@
 # goes to one event loop in a thread of its own, from either lane.
 import base64
 import contextvars
+import importlib.machinery  # Embedded needs it when it looks for modules itself
 import io
 import json
 import os

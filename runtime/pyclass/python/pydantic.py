@@ -42,9 +42,39 @@ def computed_field(f=None, **words):
 def hints_of(cls):
     import typing
     try:
-        return typing.get_type_hints(cls)
+        return typing.get_type_hints(cls, include_extras=True)
     except Exception:
         return {}
+
+
+def convert(v, t):
+    """A value out of JSON as its annotation has it, where that is a model, an enum, a date, or holds such."""
+    import datetime
+    import enum
+    import typing
+    origin, parts = typing.get_origin(t), typing.get_args(t)
+    if v is None:
+        return v
+    if origin is typing.Annotated:
+        return convert(v, parts[0])
+    if origin in (list, set, frozenset, tuple) and isinstance(v, (list, set, tuple)):
+        return origin(convert(x, parts[0] if parts else None) for x in v)
+    if origin is dict and isinstance(v, dict):
+        return {k: convert(x, parts[1] if len(parts) > 1 else None) for k, x in v.items()}
+    if origin is not None:  # a union: whichever part it fits
+        kinds = [p for p in parts if isinstance(p, type) and p is not type(None)]
+        return convert(v, kinds[0]) if len(kinds) == 1 else v
+    if t is typing.Any or not isinstance(t, type) or isinstance(v, t):
+        return v
+    if issubclass(t, BaseModel) and isinstance(v, dict):
+        return t(**v)
+    if issubclass(t, enum.Enum):
+        return t(v)
+    if t in (datetime.datetime, datetime.date) and isinstance(v, str):
+        return t.fromisoformat(v.replace("Z", "+00:00"))
+    if t in (set, frozenset, tuple) and isinstance(v, list):
+        return t(v)
+    return v
 
 
 class BaseModel:
@@ -71,10 +101,7 @@ class BaseModel:
         types_of = hints_of(type(self))
         for name, f in self.model_fields.items():
             if name in values:
-                v, t = values[name], types_of.get(name)
-                if isinstance(v, dict) and isinstance(t, type) and issubclass(t, BaseModel):
-                    v = t(**v)
-                self.__dict__[name] = v
+                self.__dict__[name] = convert(values[name], types_of.get(name))
             elif f.default is not ... or f.default_factory is not None:
                 self.__dict__[name] = f.get()
         if self.model_config.get("extra") == "allow":
@@ -89,6 +116,10 @@ class BaseModel:
     @classmethod
     def model_validate(cls, values, **words):
         return values if isinstance(values, cls) else cls(**values)
+
+    @classmethod
+    def model_rebuild(cls, **words):
+        return True
 
     @classmethod
     def model_validate_json(cls, text, **words):

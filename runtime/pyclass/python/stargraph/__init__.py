@@ -125,4 +125,4 @@ class Modules:
 
 
 __getattr__ = lookup
-sys.meta_path.append(Modules())
+sys.meta_path.insert(0, Modules())
