@@ -9,7 +9,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
-	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -241,12 +240,4 @@ func (p *parser) set(f *field, at source.Span, v *ir.Expr, typ *schema.Type) *ir
 		s.Value = w.template()
 	}
 	return s
-}
-
-// span is the place of a key in the config of a node, or of its kind.
-func (x *node) span(m dialect.Mapping, key string) source.Span {
-	if m.Node.Entry(key) != nil {
-		return m.Key(key)
-	}
-	return x.kind.Span
 }

@@ -142,7 +142,7 @@ func parse(text string, side byte) (spec, error) {
 		case err != nil:
 			return s, err
 		case !ok:
-			return s, errors.New("Format specifier missing precision")
+			return s, errors.New("format specifier missing precision")
 		}
 		s.precision = n
 	}
@@ -150,7 +150,7 @@ func parse(text string, side byte) (spec, error) {
 		s.typ, text = text[0], text[1:]
 	}
 	if text != "" {
-		return s, fmt.Errorf("Invalid format specifier %s", Quote(whole))
+		return s, fmt.Errorf("invalid format specifier %s", Quote(whole))
 	}
 	return s, nil
 }
@@ -177,7 +177,7 @@ func (s spec) pad(text string, lead int, align byte) string {
 }
 
 func (s spec) unknown(kind string) error {
-	return fmt.Errorf("Unknown format code '%c' for object of type '%s'", s.typ, kind)
+	return fmt.Errorf("unknown format code '%c' for object of type '%s'", s.typ, kind)
 }
 
 // FormatString is format(v, text).
@@ -192,13 +192,13 @@ func FormatString(v, text string) (string, error) {
 	case s.typ != 0 && s.typ != 's':
 		return "", s.unknown("str")
 	case s.sign != 0:
-		return "", errors.New("Sign not allowed in string format specifier")
+		return "", errors.New("sign not allowed in string format specifier")
 	case s.alt:
-		return "", errors.New("Alternate form (#) not allowed in string format specifier")
+		return "", errors.New("alternate form (#) not allowed in string format specifier")
 	case s.align == '=':
 		return "", errors.New("'=' alignment not allowed in string format specifier")
 	case s.group != 0:
-		return "", fmt.Errorf("Cannot specify '%c' with 's'.", s.group)
+		return "", fmt.Errorf("cannot specify '%c' with 's'", s.group)
 	}
 	if runes := []rune(v); s.precision >= 0 && len(runes) > s.precision {
 		v = string(runes[:s.precision])
@@ -222,7 +222,7 @@ func FormatInt(v int64, text string) (string, error) {
 	case s.typ == 'c':
 		switch {
 		case s.sign != 0 || s.alt || s.precision >= 0 || s.group != 0:
-			return "", errors.New("Sign, #, precision and grouping not allowed with integer format specifier 'c'")
+			return "", errors.New("sign, #, precision and grouping not allowed with integer format specifier 'c'")
 		case v < 0 || v > utf8.MaxRune:
 			return "", errors.New("%c arg not in range(0x110000)")
 		}
@@ -230,9 +230,9 @@ func FormatInt(v int64, text string) (string, error) {
 	case base == 0:
 		return "", s.unknown("int")
 	case s.ungrouped():
-		return "", fmt.Errorf("Cannot specify '%c' with '%c'.", s.group, s.typ)
+		return "", fmt.Errorf("cannot specify '%c' with '%c'", s.group, s.typ)
 	case s.precision >= 0:
-		return "", errors.New("Precision not allowed in integer format specifier")
+		return "", errors.New("precision not allowed in integer format specifier")
 	}
 	digits := strconv.FormatInt(v, base)
 	digits = strings.TrimPrefix(digits, "-")
@@ -306,7 +306,7 @@ func FormatFloat(v float64, text string) (string, error) {
 	case s.typ != 0 && strings.IndexByte("eEfFgGn%", s.typ) < 0:
 		return "", s.unknown("float")
 	case s.ungrouped():
-		return "", fmt.Errorf("Cannot specify '%c' with 'n'.", s.group)
+		return "", fmt.Errorf("cannot specify '%c' with 'n'", s.group)
 	}
 	return s.float(v)
 }
