@@ -210,6 +210,9 @@ func (b *contextBody) run(s *check.Step) {
 	if d.Context.Request != nil {
 		call = b.request
 	}
+	if s.Pick != nil {
+		call = b.choose
+	}
 	b.add(jen.List(name, jen.Err()).Op(":=").Add(call(s)), b.returnErr())
 	own, _ := b.place("working", []string{s.Node.ID.Name})
 	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), name, quote(d.Context.OutputKey)))

@@ -216,6 +216,9 @@ func (c *checker) placeholder(r *ir.Reference, s *Step, at int, place map[string
 	case (name == "working" || name == "output") && r.Filter == "":
 		c.rootOfPath(r, s, place)
 	case r.Filter == "":
+		if c.named("working", name) {
+			return // a node that was refused
+		}
 		c.unwritten(r, "working", name, fmt.Sprintf("nothing is called %s: the node fails when it runs", name))
 	}
 }
@@ -290,6 +293,9 @@ func (c *checker) nodeValue(r *ir.Reference, s *Step, at, producer int) {
 func nodeReferences(n *ir.Node, f func(*ir.Reference)) {
 	d := n.Dynamic
 	texts := []*ir.Mixed{d.System, d.Prompt}
+	if v, ok := n.Verb.(*ir.ToolChoice); ok {
+		ir.ValueReferences(v.Tool, f)
+	}
 	if q := d.Context.Request; q != nil {
 		texts = append(texts, q.URL, q.Body)
 		for _, h := range q.Headers {

@@ -26,6 +26,11 @@ func (c *checker) contextVerb(s *Step) {
 	case *ir.Swarm:
 		s.Body = c.contextInside(&v.Do, s)
 		s.Body.Plan = swarmPlan(v, s.Body)
+	case *ir.ToolChoice:
+		s.Pick = c.pick(v)
+		for _, x := range s.Pick.Choices {
+			c.used[x.Tool] = true
+		}
 	case *ir.Flow:
 		s.Flow = c.flows[v.Flow]
 	case *ir.Human:

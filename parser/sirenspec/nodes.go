@@ -73,6 +73,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		p.humanNode(n, out)
 	}
 	if out.Verb == nil {
+		p.place("working", id) // it has its name, so that nothing is said about who reads it
 		return
 	}
 	p.nodes[id.Name] = out
@@ -254,16 +255,15 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 	if !ok1 || !ok2 {
 		return
 	}
+	if p.chosen(m.Get("module").Text, m.Get("function").Text, out) {
+		return
+	}
 	for _, x := range []struct {
 		id   ir.Ident
 		form *regexp.Regexp
 		what string
 	}{{module, moduleForm, "a module"}, {function, functionForm, "a function"}} {
-		switch {
-		case strings.Contains(x.id.Name, "{{"):
-			p.Error(diag.NotSupported, x.id.Span, "write the name; for one of several, write a node for each, and `when` on the edges to them", "%s that only a run knows is not compiled", x.what)
-			return
-		case !x.form.MatchString(x.id.Name):
+		if !x.form.MatchString(x.id.Name) {
 			p.Error(diag.BadName, x.id.Span, "", "this is no name of %s of Python", x.what)
 			return
 		}

@@ -108,6 +108,7 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.version(m)
 	p.memory(m.Get("memory"), m)
 	p.envFile(m.Get("env_file"))
+	p.bindings()
 	p.defaults(m.Get("defaults"))
 	p.input(m.Get("input"))
 	p.seeds(m.Get("state"))

@@ -1,0 +1,37 @@
+package sirenspec
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// Choose calls the tool that stands for a function of Python, by the name of its module and its own, out of those that
+// call knows.
+func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *runtime.Args) (runtime.Value, error), p Policy, name Template, args ...Arg) (dynamic.Field, error) {
+	text, err := name.text()
+	if err == nil {
+		text, err = filled(text)
+	}
+	if err != nil {
+		return dynamic.Field{}, r.Fail(n, err)
+	}
+	in, err := resolveArgs(args)
+	if err != nil {
+		return dynamic.Field{}, r.Fail(n, err)
+	}
+	for attempt := 0; ; attempt++ {
+		given := runtime.ValueArgs(in)
+		out, err := call(r, text, &given)
+		switch err = r.Fail(n, err); {
+		case err == nil:
+			return dynamic.Of(out), nil
+		case runtime.Skipped(err) != nil: // no tool error
+			return dynamic.Field{}, err
+		case attempt < p.Retries:
+		case p.Skip:
+			return dynamic.Null(), nil
+		default:
+			return dynamic.Field{}, err
+		}
+	}
+}
