@@ -251,6 +251,9 @@ func (g *generator) info() {
 	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
 		fields = append(fields, field("Partial", jen.True()))
 	}
+	if d := p.WF.Dynamic; d != nil && d.Dialect == "openexpertise" {
+		fields = append(fields, field("Status", jen.True()))
+	}
 	if j := g.journaling(); j != nil {
 		fields = append(fields, field("Journal", j))
 	}

@@ -17,6 +17,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""),
 	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is no array", "it becomes the one item of an array", "an error", ""),
 	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "not known", ""),
+	dialect.Differ("`--args` of a run", "nothing can read them: an experience has no inputs, and tools read the environment", "the same", ""),
 	dialect.Differ("nodes of `pipelines` and `loops`", "they run there only", "not known", ""),
 }
 

@@ -63,6 +63,7 @@ func (p *parser) node(n *yamlnode.Node) {
 	}
 	if out.Verb != nil {
 		p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+		p.fits(m, out)
 	}
 }
 

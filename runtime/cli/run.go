@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -163,6 +164,7 @@ func (x *execution) run(input []byte) int {
 
 // finish prints the result, or what went wrong and how to go on.
 func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
+	well := err != nil || !x.w.info.Status || succeeded(out)
 	if out = x.clean.json(out); err == nil && x.f.raw != "" {
 		if out, err = rawText(out, x.f.raw); err == nil {
 			out = []byte(x.clean.text(string(out))) // what was in pieces may have come together
@@ -183,10 +185,21 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 		_ = x.s.print(string(out)) // the error decides the exit code
 	}
 	code := x.s.finish(out, at, err, by)
+	if !well && code == 0 {
+		code = exitFailed
+	}
 	if j != nil {
 		x.s.after(x.engine, j, x.f.quiet)
 	}
 	return code
+}
+
+// succeeded reports whether an output says that the run went well.
+func succeeded(out []byte) bool {
+	var o struct {
+		Status string `json:"status"`
+	}
+	return json.Unmarshal(out, &o) != nil || o.Status == "success"
 }
 
 // finish prints the result or the error and chooses the exit code.

@@ -1,0 +1,99 @@
+package openexpertise
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// What a node certainly writes is known where it is text, records, or an answer with a schema. The engine finds out when the
+// node runs that the state does not take it, every time; here it is said before.
+
+// fits warns about nodes whose every result the state refuses.
+func (p *parser) fits(m dialect.Mapping, n *ir.Node) {
+	d := n.Dynamic
+	kind := "tool"
+	if k := m.Get("kind"); k != nil {
+		kind = k.Text.Value
+	}
+	switch {
+	case kind == "dataset":
+		p.takes(n, d.Writes, schema.List, "an array")
+	case d.Schema != "":
+		p.schemaFits(m, n)
+	case kind == "agent", kind == "skill", kind == "cli-agent":
+		p.takes(n, d.Writes, schema.String, "text")
+	}
+}
+
+// takes warns about a field that does not take a kind of value.
+func (p *parser) takes(n *ir.Node, fields []ir.Ident, kind schema.Kind, what string) {
+	for _, id := range fields {
+		s := p.field(id.Name)
+		if s == nil {
+			continue // another message
+		}
+		if t := s.Type.Kind; t != kind && t != schema.Any {
+			p.refuses(n, id.Span, s, what)
+		} else if s.Merge.Kind == ir.MergeAppend && kind != schema.List {
+			p.refuses(n, id.Span, s, what)
+		}
+	}
+}
+
+func (p *parser) refuses(n *ir.Node, at source.Span, s *ir.State, what string) {
+	p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.TypeMismatch, Span: at, Message: "\"" + n.ID.Name + "\" writes " + what + ", which the state field " + s.Name.Name + " does not take: the node always fails",
+		Help: "declare the field as what is written, or write another one", Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+}
+
+func (p *parser) field(name string) *ir.State {
+	for _, s := range p.wf.State {
+		if s.Name.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// typeKinds are the kinds of the state for the types of JSON Schema.
+var typeKinds = map[string]schema.Kind{"string": schema.String, "number": schema.Float, "integer": schema.Float, "boolean": schema.Bool, "object": schema.Map, "array": schema.List}
+
+// schemaFits warns about required properties of a schema that are no fields of the state, or fields of another type.
+func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
+	var s struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal([]byte(n.Dynamic.Schema), &s) != nil {
+		return
+	}
+	at := m.Key("schema")
+	slices.Sort(s.Required)
+	for _, name := range slices.Compact(s.Required) {
+		f := p.field(name)
+		if f == nil {
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "the schema requires \"" + name + "\", which is no field of the state: every answer of \"" + n.ID.Name + "\" fails"}
+			var names []string
+			for _, s := range p.wf.State {
+				names = append(names, s.Name.Name)
+			}
+			if len(name) < 100 {
+				diag.Suggest(&d, name, names)
+				d.Fixes = nil
+			}
+			p.Report(d)
+			continue
+		}
+		word, _ := s.Properties[name].Type.(string)
+		if kind, known := typeKinds[word]; known && f.Type.Kind != kind && f.Type.Kind != schema.Any {
+			p.refuses(n, at, f, "values of the type "+word)
+		}
+	}
+}
