@@ -413,7 +413,7 @@ func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 		n.named(s.Ask.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
 	}
 	if d := s.Node.Dynamic; s.Ask.Answer != nil || d != nil && d.Schema != "" {
-		n.Schemas[s] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Schema", at)
+		n.Schemas[s] = n.take(n.beside(s, "Schema", "AnswerSchema"), at)
 	}
 }
 

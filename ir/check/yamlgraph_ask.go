@@ -55,6 +55,21 @@ func (n *Names) rendering(s *Step) {
 		return
 	}
 	if r := d.Token.Ask.Prompt; r != nil && n.Prompts[r] == "" {
-		n.Prompts[r] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"Prompt", s.Node.ID.Span)
+		n.Prompts[r] = n.take(n.beside(s, "Prompt", "PromptText"), s.Node.ID.Span)
 	}
+}
+
+// beside is a name made of a node's, which is not that of another node: the first suffix that fits, or else the last.
+func (n *Names) beside(s *Step, suffixes ...string) string {
+	locals := map[string]bool{}
+	for _, name := range n.Locals {
+		locals[name] = true
+	}
+	name := ""
+	for _, suffix := range suffixes {
+		if name = strings.TrimSuffix(n.Nodes[s], "Node") + suffix; !locals[name] && !n.Taken(name) {
+			break
+		}
+	}
+	return name
 }

@@ -261,7 +261,7 @@ func (p *parser) agentPrompt(x *asking, q *prompt) {
 // routable warns about a router whose answers have no label.
 func (p *parser) routable(x *asking) {
 	a := x.node.Dynamic.Token.Ask
-	if x.kind != "router" {
+	if x.kind != "router" || x.item != "" {
 		return
 	}
 	want := []string{"tone", "intent"}

@@ -30,7 +30,7 @@ func (p *parser) braces(t source.Text, ok *bool) []ir.PromptNode {
 	}
 	refuse := func(lo, hi int, message string) {
 		*ok = false
-		help := "write it twice, `{{` and `}}`, where the text is no template of Jinja; in a template braces may stand alone"
+		help := "write the variables of this text as `{{ name }}`: in a template of Jinja, braces may stand alone"
 		p.Error(diag.ExprSyntax, t.At(lo, hi), help, "%s: the engine cannot format this prompt", message)
 	}
 	for i := 0; i < len(s); i++ {
