@@ -33,7 +33,11 @@ func (g *generator) tokenBody(p *check.Program) []jen.Code {
 	if p == g.p {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	}
+	b.seeds()
 	b.add(jen.Id("flow").Op(":=").Qual(graphPath, "New").Custom(parens(len(p.WF.State) > 1), b.fields()...))
+	if n := p.WF.Dynamic.Tokens.Limit; n > 0 && p.Tokens.Waves == nil {
+		b.add(jen.Id("flow").Dot("Bound").Call(jen.Lit(n)))
+	}
 	switch {
 	case p.Tokens.Waves != nil:
 		for _, w := range p.Tokens.Waves {

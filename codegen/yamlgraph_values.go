@@ -61,3 +61,14 @@ func calculates(v ir.Value) bool {
 	}
 	return false
 }
+
+// seeds are the fields that the state begins with, unless the input says something else.
+func (b *tokenBody) seeds() {
+	if b.p.WF.Dynamic.Seeds == nil {
+		return
+	}
+	for _, e := range b.p.WF.Dynamic.Seeds.Entries {
+		f := b.value(&ir.Reference{Root: "state", Path: []string{e.Key.Name}})
+		b.add(jen.If(jen.Op("!").Add(f).Dot("Present").Call()).Block(jen.Add(f).Op("=").Add(b.value(e.Value))))
+	}
+}

@@ -14,6 +14,9 @@ func (d *dumper) tokens(t *Tokens) {
 		names = append(names, id.Name)
 	}
 	d.line("start", strings.Join(names, ", "))
+	if t.Limit > 0 {
+		d.line("limit", strconv.Itoa(t.Limit))
+	}
 }
 
 func (d *dumper) token(t *Token) {

@@ -5,6 +5,7 @@ import "github.com/flowgen-dev/flowgen/ir/source"
 // Tokens is a graph whose nodes hand on tokens, as YAMLGraph's do: a node runs whenever one comes, so that it may run again.
 type Tokens struct {
 	Start []Ident // where the first ones go
+	Limit int     // how many steps there are at most; 0: 25
 
 	// Common are fields that every state has and that the file does not name: they are in the program when a function that
 	// is given the state may use them.

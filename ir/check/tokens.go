@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -191,7 +192,7 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 	}
 	cyclic := cycle(b.Steps)
 	for s := range cyclic {
-		s.Node.Dynamic.Times = MaxTokenSteps
+		s.Node.Dynamic.Times = cmp.Or(c.wf.Dynamic.Tokens.Limit, MaxTokenSteps)
 		if a := s.Node.Dynamic.Token.Ask; a != nil && !a.SkipsSet {
 			a.Skips = false
 		}

@@ -42,5 +42,6 @@ func token(x *text, t *ir.Token) {
 func tokens(x *text, t *ir.Tokens) {
 	if t != nil {
 		x.line("start", idents(t.Start)...)
+		x.number("limit", int64(t.Limit))
 	}
 }

@@ -85,8 +85,12 @@ func (p *parser) edge(m dialect.Mapping) {
 			return
 		}
 		if p.ofMap(node) || p.ofMap(p.nodes[targets[0].Name]) {
-			p.Warn(diag.IgnoredKey, m.Key("condition"), "put a passthrough node between", "the engine does not read the condition of an edge that enters or leaves a map node")
-			when = nil
+			if p.opts.Upstream {
+				p.Warn(diag.IgnoredKey, m.Key("condition"), "put a passthrough node between", "the engine does not read the condition of an edge that enters or leaves a map node")
+				when = nil
+			} else {
+				p.Differs(m.Key("condition"), "put a passthrough node between", "the condition is looked at; the engine of the page does not read that of an edge that enters or leaves a map node")
+			}
 		}
 	}
 	routed = routed && when == nil

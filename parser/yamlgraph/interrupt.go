@@ -38,7 +38,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 	case message.Kind == yamlnode.Scalar:
 		t.Payload = p.message(message)
 	default:
-		t.Payload = p.Value(message, nil)
+		t.Payload = p.constant(message)
 	}
 }
 

@@ -73,6 +73,9 @@ func (p *parser) grow(id ir.Ident) {
 // gather reads what becomes of the results; nil when nothing is said.
 func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Gather {
 	g := ir.Gather{MaxItems: int(p.Count(m.Get("max_items"), "`max_items`", 1, 1_000_000, 0)), Least: int(p.Count(m.Get("min_success"), "`min_success`", 0, 1_000_000, 0))}
+	if g.MaxItems == 0 {
+		g.MaxItems = p.maxItems
+	}
 	if n := m.Get("failures"); n != nil {
 		if id, ok := p.Text(n, "`failures`"); ok {
 			p.grow(id)

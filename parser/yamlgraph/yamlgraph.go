@@ -91,6 +91,7 @@ type parser struct {
 	item     string                  // what the item of the map around is called
 	told     bool                    // the note about the field of tool_call nodes is written
 
+	maxItems        int // of maps that do not say; 0: nothing bounds them
 	defaults        dialect.Mapping
 	promptsDir      string
 	promptsRelative bool
@@ -131,7 +132,9 @@ func (p *parser) graph(m dialect.Mapping) {
 	}
 	p.refused(m)
 	p.settings(m)
+	p.config(m.Get("config"))
 	p.state(m.Get("state"))
+	p.dataFiles(m.Get("data_files"))
 	p.toolSection(m.Get("tools"))
 	p.nodeSection(m)
 	p.readPrompts()
@@ -144,13 +147,16 @@ func (p *parser) graph(m dialect.Mapping) {
 
 // refused reports the sections that are not compiled, and those that have no effect here.
 func (p *parser) refused(m dialect.Mapping) {
-	for _, key := range []string{"config", "data_files", "loop_exits", "verify", "observability"} {
+	for _, key := range []string{"loop_exits", "verify"} {
 		if m.Get(key) != nil {
 			p.Error(diag.NotSupported, m.Key(key), "", "`%s` is not compiled", key)
 		}
 	}
 	if m.Get("checkpointer") != nil {
 		p.Differs(m.Key("checkpointer"), "keep a journal with --journal, and go on with `resume`", "flowgen does not write to the engine's checkpointer")
+	}
+	if m.Get("observability") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not read `observability`")
 	}
 	if m.Get("exports") != nil {
 		p.Warn(diag.IgnoredKey, m.Key("exports"), "", "the engine exports only with --export, which flowgen does not have")

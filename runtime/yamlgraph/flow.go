@@ -19,6 +19,7 @@ type Flow struct {
 	aside bool // writes wait for Join
 	late  []runtime.Entry
 	steps int
+	limit int // of steps; 0: maxSteps
 
 	name string          // of the step inside of a map; empty: the node's id
 	sent []dynamic.Entry // what a node inside of a map sees besides the state
@@ -125,12 +126,16 @@ func (f *Flow) step(n *runtime.Node) {
 // maxSteps is how many steps the engine takes at most.
 const maxSteps = 25
 
+// Bound says how many steps there are at most.
+func (f *Flow) Bound(steps int) { f.limit = steps }
+
 // Step counts a step of a graph with a cycle that has come to node n. The error says that there were too many.
 func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
-	if f.steps++; f.steps <= maxSteps {
+	limit := cmp.Or(f.limit, maxSteps)
+	if f.steps++; f.steps <= limit {
 		return nil
 	}
-	return r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "Recursion limit of %d reached without hitting a stop condition", maxSteps))
+	return r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "Recursion limit of %d reached without hitting a stop condition", limit))
 }
 
 // Set writes fields. One whose value is missing or null stays as it is.
