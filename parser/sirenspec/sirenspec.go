@@ -135,13 +135,6 @@ func (p *parser) version(m dialect.Mapping) {
 	}
 }
 
-// notCompiled refuses a key whose meaning would be lost.
-func (p *parser) notCompiled(m dialect.Mapping, key, what string) {
-	if m.Get(key) != nil {
-		p.Error(diag.NotSupported, m.Key(key), "", "%s is not compiled", what)
-	}
-}
-
 // input is the message of the workflow, which is asked for when the file has none.
 func (p *parser) input(n *yamlnode.Node) {
 	f := &schema.Field{Name: "message", Type: schema.StringType, Span: p.wf.Name.Span, Description: "what the workflow is asked"}
