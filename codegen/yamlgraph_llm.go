@@ -72,7 +72,7 @@ func (b *tokenBody) question(s *check.Step) jen.Code {
 	if s.Ask.Fallback != nil {
 		add("Fallback", jen.Id(ident(b.g.p.Names.Models[s.Ask.Fallback])))
 	}
-	if len(a.Routes) > 0 && s.Node.Inline == false {
+	if len(a.Routes) > 0 && !s.Node.Inline {
 		add("Router", b.router(a))
 	}
 	return jen.Op("&").Qual(graphPath, "Question").Custom(braces(len(fields) > 4), fields...)

@@ -78,7 +78,7 @@ func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Fi
 		case err == nil:
 		case g.Fail && errors.As(err, &own):
 			return result{}, r.Fail(n, runtime.Errorf(runtime.Unknown, "%s", own.text))
-		case g.Fail || errors.As(err, &own) == false && runtime.Skipped(err) != nil:
+		case g.Fail || !errors.As(err, &own) && runtime.Skipped(err) != nil:
 			return result{}, err
 		}
 		return collected(n, item.Index, v, err), nil
