@@ -153,7 +153,7 @@ func (p *parser) refused(m dialect.Mapping) {
 		}
 	}
 	if m.Get("checkpointer") != nil {
-		p.Differs(m.Key("checkpointer"), "keep a journal with --journal, and go on with `resume`", "flowgen does not write to the engine's checkpointer")
+		p.Differs(m.Key("checkpointer"), "every run is recorded: go on with `flowgen resume`", "flowgen does not write to the engine's checkpointer")
 	}
 	if m.Get("observability") != nil {
 		p.Warn(diag.IgnoredKey, m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not read `observability`")
