@@ -183,7 +183,7 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 	reached := reach(first)
 	conditions := false
 	for _, s := range b.Steps {
-		if !reached[s] {
+		if !reached[s] && !c.sink.HasErrors() { // what led to it may have been left out
 			c.warn(diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span, Message: fmt.Sprintf("no edge leads from START to node %q", s.Node.ID.Name), Help: "add an edge, or remove the node"})
 		}
 		for _, e := range s.Node.Dynamic.Token.Exits {

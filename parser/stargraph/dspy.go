@@ -229,7 +229,7 @@ func (p *parser) toolList(n *yamlnode.Node) []ir.Ident {
 		p.WrongShape(n, "`tools` is a list of registry keys")
 		return nil
 	case len(n.Items) == 0:
-		p.Error(diag.BadLiteral, dialect.Head(n), "", "there is one tool or more")
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "a react node needs at least one tool")
 		return nil
 	}
 	var out []ir.Ident

@@ -11,6 +11,9 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
+// ending is a node's id that the IR has for the end.
+const ending = "end"
+
 // A node as it is read, before it is known which fields of the state are only given and which are written.
 type node struct {
 	id    ir.Ident
@@ -95,8 +98,8 @@ func (p *parser) declare(x *node) {
 		return
 	}
 	p.byID[x.id.Name] = x
-	if x.id.Name == "end" { // which is where edges of the IR end
-		x.id.Name = p.free("end_")
+	if x.id.Name == ending { // which is where edges of the IR end
+		x.id.Name = p.free(ending + "_")
 		p.byID[x.id.Name] = x
 	}
 	p.list = append(p.list, x)
@@ -174,3 +177,6 @@ func (p *parser) part(x *node, what string) ir.Ident {
 	p.byID[name] = x
 	return ir.Ident{Name: name, Span: x.id.Span}
 }
+
+// written is the id of a node as the file has it.
+func (x *node) written() string { return x.id.Span.Text() }

@@ -110,7 +110,7 @@ func (p *parser) from(id ir.Ident) *node {
 	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
 	var names []string
 	for _, x := range p.list {
-		names = append(names, x.id.Name)
+		names = append(names, x.written())
 	}
 	if len(id.Name) < 100 {
 		diag.Suggest(&d, id.Name, names)

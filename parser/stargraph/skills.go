@@ -69,7 +69,7 @@ func (p *parser) classifyNode(x *node, m dialect.Mapping) {
 		labels = append(labels, label)
 	}
 	if len(labels) < 2 {
-		p.Error(diag.BadLiteral, dialect.Head(n), "", "there are two labels or more")
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "a classify node needs at least two labels")
 		return
 	}
 	p.question(x, m, "Classify the text. The verdict is one of: "+strings.Join(labels, ", ")+".", input, []output{
@@ -90,7 +90,7 @@ func (p *parser) extractNode(x *node, m dialect.Mapping) {
 		p.WrongShape(n, "`fields` is a mapping from names to types")
 		return
 	case len(n.Entries) == 0:
-		p.Error(diag.BadLiteral, dialect.Head(n), "", "there is one field or more")
+		p.Error(diag.BadLiteral, dialect.Head(n), "", "an extract node needs at least one field")
 		return
 	}
 	var outputs []output

@@ -20,8 +20,11 @@ import (
 type file string
 
 func (f file) ReadFile(name string) ([]byte, error) {
-	if name == "graph.yaml" {
+	switch {
+	case name == "graph.yaml":
 		return []byte(f), nil
+	case strings.HasSuffix(name, ".yaml") && !strings.Contains(string(f), "type: subgraph"): // a prompt
+		return []byte("system: \"{topic} {% if topic %}{{ topic }}{% endif %}\"\nuser: \"{topic}\"\nschema:\n  name: Answer\n  fields:\n    tone: {type: str}\n"), nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }

@@ -261,7 +261,7 @@ func (p *parser) agentPrompt(x *asking, q *prompt) {
 // routable warns about a router whose answers have no label.
 func (p *parser) routable(x *asking) {
 	a := x.node.Dynamic.Token.Ask
-	if x.kind != "router" || x.item != "" {
+	if x.kind != "router" || x.item != "" || x.m.Get("routes") == nil {
 		return
 	}
 	want := []string{"tone", "intent"}
@@ -270,7 +270,7 @@ func (p *parser) routable(x *asking) {
 	}
 	s := x.node.Dynamic.Schema
 	if s == "" && a.Route == "" || s != "" && !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(s, jsonText(w)+":") }) {
-		p.Warn(diag.IgnoredKey, dialect.Head(x.m.Get("routes")), "add a field `"+want[len(want)-1]+"` to the schema of the prompt",
+		p.Warn(diag.IgnoredKey, x.m.Key("routes"), "add a field `"+want[len(want)-1]+"` to the schema of the prompt",
 			"the answer has no field `%s`, so that the router always goes the same way", strings.Join(want, "` or `"))
 	}
 }

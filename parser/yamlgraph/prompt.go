@@ -86,6 +86,17 @@ func (p *parser) places(name string) []string {
 	return out
 }
 
+// distinct are the first n names, each once.
+func distinct(names []string, n int) []string {
+	var out []string
+	for _, name := range names {
+		if len(out) < n && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // prompt reads the file of a prompt; nil when there is none, or when it holds none.
 func (p *parser) prompt(id ir.Ident) *prompt {
 	if q, done := p.prompts[id.Name]; done {
@@ -99,7 +110,7 @@ func (p *parser) prompt(id ir.Ident) *prompt {
 	places := p.places(id.Name)
 	root, f := p.load.Find(id.Span, places...)
 	if f == nil {
-		p.Error(diag.CannotRead, id.Span, "add the file "+places[0], "there is no prompt %q: none of the files %s is there", id.Name, strings.Join(places[:min(len(places), 3)], ", "))
+		p.Error(diag.CannotRead, id.Span, "add the file "+places[0], "there is no prompt %q: none of the files %s is there", id.Name, strings.Join(distinct(places, 3), ", "))
 		return nil
 	}
 	p.wf.Includes = append(p.wf.Includes, f)
