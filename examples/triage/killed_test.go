@@ -34,6 +34,7 @@ type wire struct {
 	at   int      // the request that is the last one, from 1; 0: none
 	when moment
 	kill func()
+	dead chan struct{} // closed when the program has ended
 }
 
 // moment says when the program dies.
@@ -56,7 +57,7 @@ func (w *wire) to(t *testing.T, server string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.at--
-		last, when, kill := w.at == 0, w.when, w.kill
+		last, when, kill, dead := w.at == 0, w.when, w.kill, w.dead
 		if !last || when != before {
 			w.seen = append(w.seen, r.Method+" "+r.URL.Path)
 		}
@@ -65,7 +66,7 @@ func (w *wire) to(t *testing.T, server string) string {
 			proxy.ServeHTTP(rw, r)
 			return
 		}
-		body, _ := io.ReadAll(r.Body) // only then the end of the connection is noticed
+		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if when == amid {
 			proxy.ServeHTTP(httptest.NewRecorder(), r.Clone(t.Context()))
@@ -75,7 +76,7 @@ func (w *wire) to(t *testing.T, server string) string {
 			_ = http.NewResponseController(rw).Flush()
 		}
 		kill()
-		<-r.Context().Done() // it is dead
+		<-dead
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -96,10 +97,16 @@ func (k *killed) start(t *testing.T, args ...string) (out []byte, dead bool) {
 	cmd.Env = append(os.Environ(), k.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	ended := make(chan struct{})
 	k.wire.mu.Lock()
-	k.wire.kill = func() { _ = cmd.Process.Kill() }
+	err := cmd.Start()
+	k.wire.kill, k.wire.dead = func() { _ = cmd.Process.Kill() }, ended
 	k.wire.mu.Unlock()
-	err := cmd.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	close(ended)
 	if cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 		return nil, true
 	}
