@@ -102,7 +102,7 @@ func records(uri, format string, data []byte) (runtime.Value, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch format {
 	case "parquet":
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s: parquet is not implemented", uri)
+		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s: Parquet is not read: convert the file to JSON Lines", uri)
 	case "csv":
 		return csvRecords(uri, data)
 	case "jsonl":
