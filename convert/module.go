@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // A module is what the text of a JavaScript module says about the tool that it exports: which parts of its argument it can
@@ -18,9 +20,9 @@ type module struct {
 }
 
 var (
-	defaultExport = regexp.MustCompile(`export\s*\{[^}]*?([A-Za-z_$][\w$]*) as default\b`)
-	jsName        = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
-	jsPattern     = regexp.MustCompile(`(?s)\{([^{}]*)\}\s*=\s*$`)
+	defaultExport = lazyregexp.New(`export\s*\{[^}]*?([A-Za-z_$][\w$]*) as default\b`)
+	jsName        = lazyregexp.New(`[A-Za-z_$][\w$]*`)
+	jsPattern     = lazyregexp.New(`(?s)\{([^{}]*)\}\s*=\s*$`)
 	worlds        = []struct {
 		form *regexp.Regexp
 		what string
@@ -102,12 +104,12 @@ func (m *module) named(param string) {
 	}
 }
 
-var declaration = regexp.MustCompile(`(?:function\s*[\w$]*|=|async)\s*\(\s*$`)
+var declaration = lazyregexp.New(`(?:function\s*[\w$]*|=|async)\s*\(\s*$`)
 
 // declares reports whether what stands before a name and its parenthesis begins a function.
 func (m *module) declares(before string) bool { return declaration.MatchString(before) }
 
-var afterDot = regexp.MustCompile(`^\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
+var afterDot = lazyregexp.New(`^\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
 
 // fieldAfter is the field that is read of what stands before a text.
 func fieldAfter(after string) string {
@@ -152,7 +154,7 @@ type part struct {
 	exact  map[string]bool // fields of which null and undefined may not be one
 }
 
-var guarded = regexp.MustCompile(`^\s*(\?\?|\|\||&&|\?\.)`)
+var guarded = lazyregexp.New(`^\s*(\?\?|\|\||&&|\?\.)`)
 
 // looks finds what a module reads of a field of its argument, such as _state.
 func (m *module) looks(name string) part {
@@ -179,7 +181,7 @@ func (m *module) looks(name string) part {
 	return p
 }
 
-var delta = regexp.MustCompile(`\bstate_delta\b\s*:?\s*`)
+var delta = lazyregexp.New(`\bstate_delta\b\s*:?\s*`)
 
 // writes are the state fields that the module writes as far as that can be read: the keys of what it calls state_delta.
 // known is false where it is no list of keys.

@@ -2,15 +2,15 @@ package convert
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-var idForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var idForm = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 
 // taken are the names that no node and no workflow can have.
 var taken = []string{"input", "state", "end", "error", "index", "in", "true", "false", "null"}

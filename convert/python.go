@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -27,11 +28,11 @@ type function struct {
 func (f *function) reads(name string) bool { return f.whole || slices.Contains(f.names, name) }
 
 var (
-	pyWorld  = regexp.MustCompile(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
-	pyReturn = regexp.MustCompile(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
-	pyNested = regexp.MustCompile(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
-	pyValue  = regexp.MustCompile(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
-	pyPlain  = regexp.MustCompile(`^\s*->\s*(?:str|int|float|bool|list(?:\[[^\]]*\])?)\s*:`)
+	pyWorld  = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
+	pyReturn = lazyregexp.New(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
+	pyNested = lazyregexp.New(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
+	pyValue  = lazyregexp.New(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
+	pyPlain  = lazyregexp.New(`^\s*->\s*(?:str|int|float|bool|list(?:\[[^\]]*\])?)\s*:`)
 )
 
 // readFunction reads a function out of a file.
@@ -56,7 +57,7 @@ func readFunction(text, name string) (*function, bool) {
 	return f, f.returns(body, pyPlain.MatchString(head))
 }
 
-var pyKey = regexp.MustCompile(`^(?:\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]|\.get\(\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*(\)|,))`)
+var pyKey = lazyregexp.New(`^(?:\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]|\.get\(\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*(\)|,))`)
 
 // looks finds the keys of the state that are read.
 func (f *function) looks(body string) {

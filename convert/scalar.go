@@ -2,20 +2,21 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 var (
 	// plainForm is text that means itself without quotes, in brackets, too.
-	plainForm = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./ @()+%=-]*$`)
+	plainForm = lazyregexp.New(`^[A-Za-z_./][A-Za-z0-9_./ @()+%=-]*$`)
 	// plainExpr is the same for an expression.
-	plainExpr = regexp.MustCompile(`^\$[A-Za-z0-9_.()!<>= +*|&?-]*$`)
+	plainExpr = lazyregexp.New(`^\$[A-Za-z0-9_.()!<>= +*|&?-]*$`)
 	// plainType is the same for a type.
-	plainType = regexp.MustCompile(`^[a-z]+<[A-Za-z0-9_<>|]+>$`)
+	plainType = lazyregexp.New(`^[a-z]+<[A-Za-z0-9_<>|]+>$`)
 )
 
 var words = []string{"true", "false", "null", "yes", "no", "on", "off"}
@@ -114,4 +115,4 @@ func braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) 
 func key(s string) string { return quoted(s) }
 
 // fieldForm is the name of a field of a type.
-var fieldForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var fieldForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)

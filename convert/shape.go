@@ -1,10 +1,10 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -68,7 +68,7 @@ func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
 	return s
 }
 
-var typeName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+var typeName = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 
 // shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
 func (g *graph) shapeType(name string, s *ir.State) value {

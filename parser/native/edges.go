@@ -1,9 +1,9 @@
 package native
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -11,7 +11,7 @@ import (
 )
 
 // fieldPath is an expression that needs nothing but its `$`.
-var fieldPath = regexp.MustCompile(`^[a-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+var fieldPath = lazyregexp.New(`^[a-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 // edges reads the list of edges: chains as text, the rest as mappings.
 func (p *parser) edges(n *yamlnode.Node) []*ir.Edge {

@@ -1,9 +1,9 @@
 package native
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
@@ -15,13 +15,13 @@ import (
 const maxName = 64
 
 var (
-	idForm      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	fieldForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	typeForm    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	secretForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
-	goForm      = regexp.MustCompile(`^([A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)*)\.([A-Za-z_][A-Za-z0-9_]*)$`)
-	headerForm  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	idForm      = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+	fieldForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	typeForm    = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
+	secretForm  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	versionForm = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
+	goForm      = lazyregexp.New(`^([A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)*)\.([A-Za-z_][A-Za-z0-9_]*)$`)
+	headerForm  = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 )
 
 // reserved are names that mean something of their own where ids are read.
@@ -34,7 +34,7 @@ var reserved = map[string]string{
 // A naming is the rule for one sort of name.
 type naming struct {
 	what     string // "a node id"
-	form     *regexp.Regexp
+	form     *lazyregexp.Regexp
 	rule     string // "lower-case letters, digits and _"
 	reserved bool
 	fix      func(string) string

@@ -3,11 +3,11 @@ package native
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 )
 
@@ -220,7 +220,7 @@ func formSchema(f Form) object {
 	return object{} // FormAny, FormValue, FormConst: whatever YAML can hold
 }
 
-var wholeNumber = regexp.MustCompile(`^[0-9]+$`)
+var wholeNumber = lazyregexp.New(`^[0-9]+$`)
 
 // wordSchema lists words as YAML reads them: a number and null without quotes are no text.
 func wordSchema(words []string) object {

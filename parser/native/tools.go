@@ -1,11 +1,11 @@
 package native
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -69,7 +69,7 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 	return ir.Ident{Name: full, Span: key.Span}, version, true
 }
 
-var plainNumber = regexp.MustCompile(`^[0-9]+$`)
+var plainNumber = lazyregexp.New(`^[0-9]+$`)
 
 // bindings are the keys that say what a tool runs as.
 var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}

@@ -3,10 +3,10 @@ package native
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -97,7 +97,7 @@ func (p *parser) template(t source.Text) *ir.Template {
 
 // nested is a place for a value in a text where none has one: {{ x }}, but not braces around nothing or a quoted text,
 // which are there for their own sake.
-var nested = regexp.MustCompile(`\{\{\s*[A-Za-z_][^{}]*\}\}`)
+var nested = lazyregexp.New(`\{\{\s*[A-Za-z_][^{}]*\}\}`)
 
 // nestedBraces warns about texts in an expression that look as if values were put into them.
 func (p *parser) nestedBraces(t source.Text, n *expr.Node) {

@@ -3,9 +3,9 @@ package openexpertise
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -75,7 +75,7 @@ func (p *parser) skill(m dialect.Mapping, out *ir.Node) {
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
-var frontMatter = regexp.MustCompile(`^---\r?\n(?s:.*?)\r?\n---\r?\n(\r?\n)*`)
+var frontMatter = lazyregexp.New(`^---\r?\n(?s:.*?)\r?\n---\r?\n(\r?\n)*`)
 
 // answerSchema is the JSON of a schema that stands in the file.
 func (p *parser) answerSchema(n *yamlnode.Node) string {
@@ -130,7 +130,7 @@ func (p *parser) model(n *yamlnode.Node) *ir.Model {
 	return m
 }
 
-var modelName = regexp.MustCompile(`[^a-z0-9]+`)
+var modelName = lazyregexp.New(`[^a-z0-9]+`)
 
 // provider is who offers a model of a plain name.
 func provider(name string) string {
@@ -164,8 +164,8 @@ func (p *parser) placeholders() {
 }
 
 var (
-	braces      = regexp.MustCompile(`\{\{\s*([^{}\n]*?)\s*\}\}`)
-	placeholder = regexp.MustCompile(`^(\$?[A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?:\|\s*(length))?$`)
+	braces      = lazyregexp.New(`\{\{\s*([^{}\n]*?)\s*\}\}`)
+	placeholder = lazyregexp.New(`^(\$?[A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?:\|\s*(length))?$`)
 )
 
 // segments splits a prompt. A plain name is what the engine substitutes; what people also write (paths, $item, | length)

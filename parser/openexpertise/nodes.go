@@ -2,11 +2,11 @@ package openexpertise
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -129,7 +129,7 @@ func (p *parser) onError(m dialect.Mapping, d *ir.DynamicNode) {
 // defaultAttempts is what a retry without `attempts` means: neither page nor engine says.
 const defaultAttempts = 3
 
-var pathForm = regexp.MustCompile(`^\$\.[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+var pathForm = lazyregexp.New(`^\$\.[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 // reference is the place in the state that a whole text names, nil when it is other text.
 func reference(t source.Text) *ir.Reference {

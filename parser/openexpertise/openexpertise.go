@@ -5,10 +5,10 @@ package openexpertise
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -59,9 +59,9 @@ func stem(name string) string {
 }
 
 var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-	idForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	idForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notName  = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 )
 
 // experience reads the sections.

@@ -1,10 +1,11 @@
 package sirenspec
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // A token is a word of Python.
@@ -15,10 +16,10 @@ type token struct {
 }
 
 var (
-	nameForm   = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
-	numberForm = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*)?\.\d[\d_]*(?:[eE][-+]?\d+)?|\d[\d_]*\.?(?:[eE][-+]?\d+)?)`)
-	opForm     = regexp.MustCompile(`^(?:\*\*|//|==|!=|<=|>=|<<|>>|:=|[-+*/%<>()\[\]{},:.&|^~=])`)
-	prefixForm = regexp.MustCompile(`^[rRbBuUfF]{0,2}(?:'''|"""|'|")`)
+	nameForm   = lazyregexp.New(`^[\pL_][\pL\pN_]*`)
+	numberForm = lazyregexp.New(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*)?\.\d[\d_]*(?:[eE][-+]?\d+)?|\d[\d_]*\.?(?:[eE][-+]?\d+)?)`)
+	opForm     = lazyregexp.New(`^(?:\*\*|//|==|!=|<=|>=|<<|>>|:=|[-+*/%<>()\[\]{},:.&|^~=])`)
+	prefixForm = lazyregexp.New(`^[rRbBuUfF]{0,2}(?:'''|"""|'|")`)
 )
 
 // lex splits the text of a condition into words.
@@ -133,7 +134,7 @@ func (c *condition) string(s string, i int, begin string) (token, bool) {
 
 var (
 	escapes  = map[byte]string{'\\': `\`, '\'': `'`, '"': `"`, 'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\n': ""}
-	codeForm = regexp.MustCompile(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))`)
+	codeForm = lazyregexp.New(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))`)
 )
 
 // unescape is what an escape at the beginning of a text stands for, and its length.

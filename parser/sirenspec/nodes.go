@@ -3,10 +3,10 @@ package sirenspec
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -40,7 +40,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 	p.wf.Dynamic.Phases = []*ir.Phase{{Kind: ir.PhaseGraph, Nodes: p.wf.Body.Nodes, Span: n.Span}}
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var idForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	if n.Kind != yamlnode.Mapping {
@@ -228,8 +228,8 @@ func (p *parser) host(m *ir.Mixed) string {
 }
 
 var (
-	moduleForm   = regexp.MustCompile(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
-	functionForm = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
+	moduleForm   = lazyregexp.New(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
+	functionForm = lazyregexp.New(`^[\pL_][\pL\pN_]*$`)
 )
 
 // pythonTool reads the config of the python adapter.
@@ -260,7 +260,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 	}
 	for _, x := range []struct {
 		id   ir.Ident
-		form *regexp.Regexp
+		form *lazyregexp.Regexp
 		what string
 	}{{module, moduleForm, "a module"}, {function, functionForm, "a function"}} {
 		if !x.form.MatchString(x.id.Name) {

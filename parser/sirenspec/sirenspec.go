@@ -4,10 +4,10 @@ package sirenspec
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -86,7 +86,7 @@ type agent struct {
 	guards []ir.Guard
 }
 
-var notName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+var notName = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 // stem makes a name of the file's: of workflow.yaml that of its folder, as most are called workflow.yaml.
 func stem(name string) string {

@@ -1,9 +1,9 @@
 package sirenspec
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -13,8 +13,8 @@ import (
 // The engine's own patterns: a placeholder ends on its line, and a filter is the last part of it. The engine knows no filter
 // with an empty text.
 var (
-	placeholder = regexp.MustCompile(`\{\{\s*(.+?)\s*\}\}`)
-	filter      = regexp.MustCompile(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*['"](.*?)['"]\s*\)\s*$`)
+	placeholder = lazyregexp.New(`\{\{\s*(.+?)\s*\}\}`)
+	filter      = lazyregexp.New(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*['"](.*?)['"]\s*\)\s*$`)
 )
 
 // template reads text with placeholders; nil when there is none. With env, variables of the environment may stand in it.

@@ -1,10 +1,10 @@
 package stargraph
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -94,7 +94,7 @@ func (p *parser) codeNode(x *node, m dialect.Mapping) {
 	}
 }
 
-var notKey = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notKey = lazyregexp.New(`[^A-Za-z0-9_]+`)
 
 // mlNode reads a node that asks a model of machine learning, which a tool stands for that is bound to its name.
 func (p *parser) mlNode(x *node, m dialect.Mapping) {

@@ -1,9 +1,9 @@
 package stargraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -217,7 +217,7 @@ const defaultCalls = 25
 
 const reactPackage = runtimePackage + "/react"
 
-var bareTool = regexp.MustCompile(`^[^@]+$`)
+var bareTool = lazyregexp.New(`^[^@]+$`)
 
 // toolList reads the tools of a model: registry keys, or mappings with id and version.
 func (p *parser) toolList(n *yamlnode.Node) []ir.Ident {

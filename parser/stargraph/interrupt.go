@@ -1,11 +1,11 @@
 package stargraph
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -80,7 +80,7 @@ func (p *parser) afterTimeout(m dialect.Mapping) *ir.Ident {
 	return &target
 }
 
-var isoForm = regexp.MustCompile(`^P(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?)?$`)
+var isoForm = lazyregexp.New(`^P(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?)?$`)
 
 // isoDuration reads a duration of ISO 8601; nil after a mistake and when there is none.
 func (p *parser) isoDuration(n *yamlnode.Node) *ir.Duration {

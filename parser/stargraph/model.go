@@ -1,10 +1,10 @@
 package stargraph
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -133,7 +133,7 @@ func (p *parser) provider(id ir.Ident) ir.Ident {
 	return id
 }
 
-var modelSign = regexp.MustCompile(`[^a-z0-9]+`)
+var modelSign = lazyregexp.New(`[^a-z0-9]+`)
 
 // modelName is a name that no other model has.
 func (p *parser) modelName(id string) string {
@@ -174,7 +174,7 @@ func (p *parser) secret(id ir.Ident) {
 	p.wf.Secrets = append(p.wf.Secrets, &ir.Secret{Name: id})
 }
 
-var secretForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var secretForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // An output is a field of the answer of a model.
 type output struct {

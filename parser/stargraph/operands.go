@@ -1,9 +1,9 @@
 package stargraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -85,7 +85,7 @@ func (p *parser) braces(id ir.Ident) bool {
 	return p.form == page
 }
 
-var stateReference = regexp.MustCompile(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
+var stateReference = lazyregexp.New(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
 
 // segments reads text with `{{state.field}}`. A field that is the whole text has the type that is asked for, one inside text
 // is text.

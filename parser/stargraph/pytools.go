@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -21,9 +22,9 @@ type decorated struct {
 }
 
 var (
-	decorator = regexp.MustCompile(`(?m)^@(?:[A-Za-z_][A-Za-z0-9_.]*\.)?tool\(`)
-	keyword   = regexp.MustCompile(`\b(name|namespace|version)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|([A-Za-z_][A-Za-z0-9_]*))`)
-	function  = regexp.MustCompile(`^(?:\s*(?:#[^\n]*)?\n|@[^\n]*\n)*(?:async[ \t]+)?def[ \t]+([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(`)
+	decorator = lazyregexp.New(`(?m)^@(?:[A-Za-z_][A-Za-z0-9_.]*\.)?tool\(`)
+	keyword   = lazyregexp.New(`\b(name|namespace|version)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|([A-Za-z_][A-Za-z0-9_]*))`)
+	function  = lazyregexp.New(`^(?:\s*(?:#[^\n]*)?\n|@[^\n]*\n)*(?:async[ \t]+)?def[ \t]+([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(`)
 )
 
 // pythonTools are the tools that the sources of the project declare, by their keys. The first of a key counts.
@@ -210,4 +211,4 @@ func inputOf(params string) *schema.Type {
 	return in
 }
 
-var comments = regexp.MustCompile(`#[^\n]*`)
+var comments = lazyregexp.New(`#[^\n]*`)

@@ -1,9 +1,9 @@
 package stargraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -41,7 +41,7 @@ var (
 	}}
 )
 
-var versionForm = regexp.MustCompile(`^([0-9]+)\.[0-9]+\.[0-9]+$`)
+var versionForm = lazyregexp.New(`^([0-9]+)\.[0-9]+\.[0-9]+$`)
 
 // version reads the version of the format: as in the engine only another major number is a mistake.
 func (p *parser) version(m dialect.Mapping) {

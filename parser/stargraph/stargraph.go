@@ -5,9 +5,9 @@
 package stargraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -113,9 +113,9 @@ type parser struct {
 }
 
 var (
-	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_\-.]{0,127}$`)
-	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-	nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	idForm   = lazyregexp.New(`^[a-z0-9][a-z0-9_\-.]{0,127}$`)
+	notName  = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+	nameForm = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 )
 
 func stem(name string) string {

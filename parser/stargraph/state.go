@@ -2,10 +2,10 @@ package stargraph
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -37,7 +37,7 @@ var stateTypes = map[string]struct {
 var (
 	documentTypes  = []string{"str", "int", "bool", "bytes"}
 	authoringTypes = []string{"str", "int", "float", "bool", "list", "dict"}
-	fieldForm      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	fieldForm      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // state reads the declared fields. The form of the page declares none.

@@ -1,8 +1,7 @@
 package stargraph
 
 import (
-	"regexp"
-
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -10,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
-var placeholder = regexp.MustCompile(`\{\{|\}\}|\{([^{}]*)\}|[{}]`)
+var placeholder = lazyregexp.New(`\{\{|\}\}|\{([^{}]*)\}|[{}]`)
 
 // templateNode reads Python's format over bare names of fields.
 func (p *parser) templateNode(x *node, m dialect.Mapping) {
@@ -56,7 +55,7 @@ type piece struct {
 	at     source.Span
 }
 
-var formatForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)((?:![rsa])?(?::([^{}]*))?)$`)
+var formatForm = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)((?:![rsa])?(?::([^{}]*))?)$`)
 
 // formatField reads what stands between braces: the name of a field, and perhaps how it is written.
 func (p *parser) formatField(t source.Text, lo, hi int) (piece, bool) {
@@ -84,7 +83,7 @@ func (p *parser) formatField(t source.Text, lo, hi int) (piece, bool) {
 }
 
 // formatSpec is Python's format: fill and align, sign, z, #, 0, width, grouping, precision, type.
-var formatSpec = regexp.MustCompile(`^(?:.?[<>=^])?[-+ ]?z?#?0?([0-9]*)[,_]?(\.[0-9]+)?([bcdeEfFgGnosxX%]?)$`)
+var formatSpec = lazyregexp.New(`^(?:.?[<>=^])?[-+ ]?z?#?0?([0-9]*)[,_]?(\.[0-9]+)?([bcdeEfFgGnosxX%]?)$`)
 
 // formatTypes are the last letters of formats by what they write.
 var formatTypes = map[schema.Kind]string{schema.String: "s", schema.Int: "bcdoxXneEfFgG%", schema.Bool: "bcdoxXneEfFgG%", schema.Float: "eEfFgGn%"}

@@ -1,17 +1,17 @@
 package stargraph
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-var registryKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)+@[^@\s]+$`)
+var registryKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)+@[^@\s]+$`)
 
 // tool finds what a registry key is bound to: what flowgen.bindings.yaml says, or a tool that comes with the runtime. The
 // key becomes empty when there is none, which is reported.

@@ -1,9 +1,9 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -15,11 +15,11 @@ import (
 // There are no parentheses and no `not`.
 
 var (
-	orWord     = regexp.MustCompile(`(?i)\s+or\s+`)
-	andWord    = regexp.MustCompile(`(?i)\s+and\s+`)
-	comparison = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(<=|>=|==|!=|<|>)\s*(.*?)\s*$`)
-	intLit     = regexp.MustCompile(`^-?[0-9]+$`)
-	floatLit   = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
+	orWord     = lazyregexp.New(`(?i)\s+or\s+`)
+	andWord    = lazyregexp.New(`(?i)\s+and\s+`)
+	comparison = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(<=|>=|==|!=|<|>)\s*(.*?)\s*$`)
+	intLit     = lazyregexp.New(`^-?[0-9]+$`)
+	floatLit   = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
 )
 
 // maxCondition bounds a condition in bytes.
@@ -40,7 +40,7 @@ func (p *parser) condition(n *yamlnode.Node) *ir.Predicate {
 }
 
 // joined reads parts with a word between them. Words inside of quotes do not join.
-func (p *parser) joined(op string, word *regexp.Regexp, t source.Text, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
+func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
 	var out *ir.Predicate
 	add := func(lo, hi int) bool {
 		right := part(lo, hi)
@@ -71,7 +71,7 @@ func (p *parser) joined(op string, word *regexp.Regexp, t source.Text, lo, hi in
 }
 
 // rest joins what stands after the first word.
-func (p *parser) rest(op string, word *regexp.Regexp, t source.Text, left *ir.Predicate, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
+func (p *parser) rest(op string, word *lazyregexp.Regexp, t source.Text, left *ir.Predicate, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
 	right := p.joined(op, word, t, lo, hi, part)
 	if right == nil {
 		return nil

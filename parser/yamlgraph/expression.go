@@ -1,9 +1,9 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -12,9 +12,9 @@ import (
 
 // Calculations in values: a path, an operator, and a path, a list, a map or a constant.
 var (
-	calculation = regexp.MustCompile(`^\{(state\.[A-Za-z0-9_.]+)\s*([+\-*/])\s*(.+)\}$`)
-	statePath   = regexp.MustCompile(`^state\.[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$`)
-	inText      = regexp.MustCompile(`\{state\.([A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)\}`)
+	calculation = lazyregexp.New(`^\{(state\.[A-Za-z0-9_.]+)\s*([+\-*/])\s*(.+)\}$`)
+	statePath   = lazyregexp.New(`^state\.[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$`)
+	inText      = lazyregexp.New(`\{state\.([A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)\}`)
 )
 
 // calculate reads a calculation; nil when the text is none.

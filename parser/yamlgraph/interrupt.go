@@ -1,9 +1,9 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -43,8 +43,8 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 }
 
 var (
-	jinjaName  = regexp.MustCompile(`\{\{-?\s*((?:state\.)?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}`)
-	formatName = regexp.MustCompile(`\{((?:state\.)?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}`)
+	jinjaName  = lazyregexp.New(`\{\{-?\s*((?:state\.)?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}`)
+	formatName = lazyregexp.New(`\{((?:state\.)?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}`)
 )
 
 // message reads text with names of the state in braces, of Jinja or of Python's format.

@@ -1,10 +1,10 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -13,8 +13,8 @@ import (
 // Prompts without Jinja are texts of Python's str.format.
 
 var (
-	formatField = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\[\]{}]+\])*)(?:!([rsa]))?(?::([^{}]*))?$`)
-	formatStep  = regexp.MustCompile(`\.([A-Za-z_][A-Za-z0-9_]*)|\[([^\[\]{}]+)\]`)
+	formatField = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*|\[[^\[\]{}]+\])*)(?:!([rsa]))?(?::([^{}]*))?$`)
+	formatStep  = lazyregexp.New(`\.([A-Za-z_][A-Za-z0-9_]*)|\[([^\[\]{}]+)\]`)
 )
 
 // braces reads a text of str.format. ok becomes false for one that it refuses.
@@ -84,7 +84,7 @@ func (p *parser) placeholder(t source.Text, lo, hi int, m []string) *ir.PromptSh
 	return &ir.PromptShow{X: x, Spec: m[4], Joined: m[2] == "" && m[3] == ""}
 }
 
-var agentWord = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
+var agentWord = lazyregexp.New(`\{([A-Za-z0-9_]+)\}`)
 
 // words reads the prompt of an agent: the engine replaces `{word}` by fields of the state and leaves everything else.
 func (p *parser) words(t source.Text) *ir.PromptTemplate {

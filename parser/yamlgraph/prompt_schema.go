@@ -2,9 +2,9 @@ package yamlgraph
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -162,8 +162,8 @@ func (p *parser) constraints(n *yamlnode.Node, typ string, b *strings.Builder) {
 }
 
 var (
-	listType = regexp.MustCompile(`^(?:list|List)\[(.+)\]$`)
-	dictType = regexp.MustCompile(`^(?:dict|Dict)\[\s*str\s*,\s*(.+)\]$`)
+	listType = lazyregexp.New(`^(?:list|List)\[(.+)\]$`)
+	dictType = lazyregexp.New(`^(?:dict|Dict)\[\s*str\s*,\s*(.+)\]$`)
 	simple   = map[string]string{"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
 )
 

@@ -1,10 +1,10 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -14,8 +14,8 @@ import (
 
 // Names in a command; {{ and }} stand for braces.
 var (
-	commandPart = regexp.MustCompile(`\{\{|\}\}|\{([^{}]*)\}?|\}`)
-	variableOK  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	commandPart = lazyregexp.New(`\{\{|\}\}|\{([^{}]*)\}?|\}`)
+	variableOK  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // shell reads a tool that is a shell command.

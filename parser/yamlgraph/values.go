@@ -1,10 +1,10 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	wholeRef = regexp.MustCompile(`^\{state\.([A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)\}$`)
-	bareRef  = regexp.MustCompile(`^\{[A-Za-z_][A-Za-z0-9_.]*\}$`)
+	wholeRef = lazyregexp.New(`^\{state\.([A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)\}$`)
+	bareRef  = lazyregexp.New(`^\{[A-Za-z_][A-Za-z0-9_.]*\}$`)
 )
 
 // value reads what stands for a value: text that is a reference as a whole, or a constant. Text with references inside of

@@ -5,10 +5,10 @@ package yamlgraph
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -114,9 +114,9 @@ func folderName(name string) string {
 }
 
 var (
-	idForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	notName  = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-	notModel = regexp.MustCompile(`[^a-z0-9]+`)
+	idForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notName  = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+	notModel = lazyregexp.New(`[^a-z0-9]+`)
 )
 
 func (p *parser) graph(m dialect.Mapping) {
