@@ -59,6 +59,8 @@ func (g *generator) httpResult(t *ir.Tool) *jen.Statement {
 		return jen.Qual(httpPath, "Preview")
 	case out.Kind == schema.String && out.Go == nil:
 		return jen.Qual(httpPath, "Text")
+	case out.Kind == schema.Any:
+		return jen.Qual(httpPath, "Any")
 	default:
 		return jen.Qual(httpPath, "JSON").Types(g.inType(t), g.goType(out))
 	}
@@ -70,6 +72,9 @@ func (g *generator) httpOptions(t *ir.Tool, h *ir.HTTPTool) []jen.Code {
 	out = append(out, authOption(t.Auth)...)
 	if t.MaxOutput > 0 {
 		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
+	}
+	if h.Base.Name != "" {
+		option("Base", quote(h.Base.Name))
 	}
 	if h.HTMLText {
 		option("HTMLToText")

@@ -40,6 +40,8 @@ func (l *lowerer) segment(s *expr.Segment) lowered {
 			v = lowerPrimary(l.typedLiteral(v, s.Expr.Type), s.Expr.Type)
 		}
 		return lowerPrimary(jen.Qual(runtimePath, "JSON").Call(v.code), schema.StringType)
+	case "python":
+		return lowerPrimary(jen.Qual(runtimePath+"/dynamic/py", "Text").Call(l.to(v, schema.AnyType).code), schema.StringType)
 	case "lines":
 		return l.joined(v, "\n")
 	case "join":

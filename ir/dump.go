@@ -307,6 +307,9 @@ func (d *dumper) binding(b Binding) {
 	case *HTTPTool:
 		d.line("http", b.Method, dumpTemplate(b.URL))
 		d.in(func() {
+			if b.Base.Name != "" {
+				d.line("base", b.Base.Name)
+			}
 			d.pairs("header", b.Headers)
 			d.pairs("query", b.Query)
 			if b.Body != nil {

@@ -93,6 +93,7 @@ const (
 // HTTPTool is an HTTP request.
 type HTTPTool struct {
 	Method  string
+	Base    Ident // the variable of the environment that URL goes on from; an empty name: URL is the whole
 	URL     *Template
 	Headers []EnvVar
 	Query   []EnvVar

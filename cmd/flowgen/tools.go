@@ -220,6 +220,9 @@ func runsAs(b ir.Binding) (kind, target string) {
 		if b.URL == nil {
 			return "http", b.Method
 		}
+		if b.Base.Name != "" {
+			return "http", b.Method + " $" + b.Base.Name + b.URL.Text.Value
+		}
 		return "http", b.Method + " " + b.URL.Text.Value
 	case *ir.PythonTool:
 		return "python", b.Ref.Name

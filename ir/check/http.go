@@ -156,15 +156,25 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	bad := func(lo, hi int, message, help string) {
 		c.report(diag.Diagnostic{Code: diag.BadURL, Span: text.At(lo, hi), Message: message, Help: help})
 	}
-	scheme, rest, ok := strings.Cut(raw, "://")
-	if !ok || scheme != "http" && scheme != "https" {
-		bad(0, len(raw), "a URL starts with `https://` or `http://`", "write it as in `https://example.com/items/{id}`")
+	start, end := 0, 0
+	switch scheme, rest, ok := strings.Cut(raw, "://"); {
+	case h.Base.Name != "":
+		if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
+			bad(0, len(raw), "behind a `base` a URL starts with `/`", "write it as in `/items/{id}`: the variable "+h.Base.Name+" holds what stands before it")
+			return
+		}
+	case !ok || scheme != "http" && scheme != "https":
+		help := "write it as in `https://example.com/items/{id}`"
+		if strings.HasPrefix(raw, "/") {
+			help += ", or name the variable of the environment that holds its beginning: `base: API_URL`"
+		}
+		bad(0, len(raw), "a URL starts with `https://` or `http://`", help)
 		return
-	}
-	start := len(scheme) + 3
-	end := len(raw)
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		end = start + i
+	default:
+		start, end = len(scheme)+3, len(raw)
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			end = start + i
+		}
 	}
 	before := c.sink.Errors()
 	var plain strings.Builder // the URL with something harmless in its places
@@ -206,7 +216,7 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	}
 	u, err := url.Parse(plain.String())
 	switch {
-	case err != nil || u.Hostname() == "":
+	case err != nil || u.Hostname() == "" && h.Base.Name == "":
 		bad(start, max(end, start), "this is no host", "write it as in `https://example.com/items/{id}`")
 	case strings.ContainsAny(raw, " \t\n\r\\"):
 		j := strings.IndexAny(raw, " \t\n\r\\")

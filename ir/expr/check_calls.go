@@ -437,7 +437,7 @@ func textual(t *schema.Type) bool { return isComparable(t) }
 func (c *checker) segment(s *Segment) {
 	n := s.Expr
 	t := n.Type
-	if t.Kind == schema.Invalid || s.Filter == "json" && t.Kind != schema.Null {
+	if t.Kind == schema.Invalid || (s.Filter == "json" || s.Filter == "python") && t.Kind != schema.Null {
 		return
 	}
 	switch {

@@ -15,7 +15,7 @@ type Segment struct {
 	Lit string // when Expr is nil
 
 	Expr               *Node
-	Filter             string // json, lines, join or ""
+	Filter             string // json, python, lines, join or ""
 	FilterArg          string // join: what stands between the items
 	FilterLo, FilterHi int
 
@@ -23,7 +23,7 @@ type Segment struct {
 }
 
 // filters of text, in the order help lists them.
-var filters = []string{"json", "lines", "join"}
+var filters = []string{"json", "python", "lines", "join"}
 
 // maxExprs is how many expressions one text can hold: each becomes an operand of one Go expression.
 const maxExprs = 1000
@@ -116,7 +116,7 @@ func (p *parser) filter(seg *Segment) {
 	p.next()
 	seg.Filter, seg.FilterLo, seg.FilterHi = t.text, t.lo, t.hi
 	switch t.text {
-	case "json", "lines":
+	case "json", "python", "lines":
 		if p.peek().op("(") {
 			open := p.next()
 			if !p.accept(")") {
@@ -150,7 +150,7 @@ func (p *parser) unknownFilter(t token) {
 	case near != "":
 		pr.Help, pr.Replace = "replace with `"+near+"`", &near
 	default:
-		pr.Help = "filters are json, lines and join"
+		pr.Help = "filters are json, python, lines and join"
 	}
 	if !p.failed {
 		p.report(pr)
@@ -160,6 +160,6 @@ func (p *parser) unknownFilter(t token) {
 }
 
 var foreignFilters = map[string]string{
-	"tojson": "replace with `json`", "length": "write `{{ size(x) }}`", "count": "write `{{ size(x) }}`",
+	"tojson": "replace with `json`", "string": "write `python` for what Python's str() writes", "length": "write `{{ size(x) }}`", "count": "write `{{ size(x) }}`",
 	"upper": "change text in a go node", "lower": "change text in a go node", "trim": "change text in a go node",
 }

@@ -56,6 +56,9 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("format", strconv.Itoa(int(b.Format)))
 	case *ir.HTTPTool:
 		x.line("http", b.Method, template(b.URL))
+		if b.Base.Name != "" {
+			x.line("base", b.Base.Name)
+		}
 		x.pairs("header", b.Headers)
 		x.pairs("query", b.Query)
 		if b.Body != nil {

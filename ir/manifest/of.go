@@ -182,7 +182,11 @@ func (c *collector) tool(t *ir.Tool) {
 	case *ir.CommandTool:
 		c.command(b)
 	case *ir.HTTPTool:
-		if b.URL != nil {
+		switch {
+		case b.Base.Name != "":
+			c.hosts.add("$" + b.Base.Name)
+			c.env.add(b.Base.Name)
+		case b.URL != nil:
 			c.hosts.add(host(b.URL.Text.Value))
 		}
 	case *ir.PythonTool:

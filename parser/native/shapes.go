@@ -314,6 +314,7 @@ var (
 		Name: "http", What: "a request", Doc: "An HTTP request.",
 		Keys: []Key{
 			{Name: "method", Value: word(methodWords...), Doc: "GET unless written"},
+			{Name: "base", Value: ref, Doc: "the variable of the environment with the beginning of the address"},
 			{Name: "url", Value: template, Required: true, Doc: "the address, with `{x}` for fields"},
 			{Name: "headers", Value: mapOf(template), Doc: "header fields"},
 			{Name: "query", Value: mapOf(template), Doc: "parameters of the URL"},

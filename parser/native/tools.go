@@ -367,6 +367,11 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 			p.wrongShape(x, "`url` is text", "")
 		}
 	}
+	if x := m.get("base"); x != nil {
+		if h.Base = p.ref(x, "the name of a variable"); h.Base.Name != "" {
+			p.checkName(h.Base, variableName)
+		}
+	}
 	h.Headers = p.pairs(m.get("headers"), "headers", headerName)
 	h.Query = p.pairs(m.get("query"), "query", naming{})
 	h.Body = p.value(m.get("body"))

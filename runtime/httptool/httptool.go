@@ -108,6 +108,12 @@ func JSON[In, Out any](name string, e runtime.Effects, f func(In) Request, o ...
 	return bind(name, e, f, acceptJSON, o, decode[Out])
 }
 
+// Any binds a request whose result is what the response is: a value when its Content-Type says JSON or nothing at all, else
+// its text.
+func Any[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, runtime.Value] {
+	return bind(name, e, f, nil, o, (*exchange).any)
+}
+
 // None binds a request whose status is all that counts; the body is thrown away.
 func None[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, struct{}] {
 	return bind(name, e, f, nil, o, (*exchange).drop)

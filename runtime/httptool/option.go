@@ -19,6 +19,7 @@ type config struct {
 	closed    bool
 	accept    []string
 	allow     []string
+	base      string // a variable of the environment; empty: none
 	tool      []runtime.ToolOption
 	transport *http.Transport
 	ready     atomic.Pointer[ready]

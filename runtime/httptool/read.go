@@ -251,6 +251,14 @@ func (x *exchange) text() (string, error) {
 	return string(data), nil
 }
 
+func (x *exchange) any() (runtime.Value, error) {
+	if kind, _ := x.contentType(); kind == "" || isJSON(kind) {
+		return decode[runtime.Value](x)
+	}
+	text, err := x.text()
+	return runtime.StringValue(text), err
+}
+
 func decode[Out any](x *exchange) (out Out, err error) {
 	limit := int(x.maxOutput)
 	data, err := x.whole(int64(runtime.Room[Out](x.ctx, limit)))

@@ -23,6 +23,7 @@ type exchange struct {
 	wire   wire
 	buf    *[]byte // the body, lent by the pool
 	spills bool    // a body that is too large is kept
+	via    *http.Transport
 }
 
 // send sends the request, follows redirects, and leaves a 2xx response in x.resp.
@@ -33,7 +34,7 @@ func (x *exchange) send(in Request) error {
 	}
 	for hop := 0; ; hop++ {
 		x.method, x.url = req.Method, req.URL
-		x.resp, err = x.transport.RoundTrip(req)
+		x.resp, err = x.via.RoundTrip(req)
 		if err != nil {
 			return x.failed(err)
 		}
@@ -71,7 +72,11 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	if in.Body.err != nil {
 		return nil, in.Body.err
 	}
-	target, err := in.URL.expand(in.Query)
+	base, err := x.begin()
+	if err != nil {
+		return nil, err
+	}
+	target, err := in.URL.from(base, in.Query)
 	if err != nil {
 		return nil, err
 	}

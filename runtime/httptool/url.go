@@ -46,15 +46,22 @@ const (
 )
 
 // expand returns the URL with query appended.
-func (t Target) expand(query []Field) (string, error) {
+func (t Target) expand(query []Field) (string, error) { return t.from("", query) }
+
+// from is expand for a template that begins with a slash and goes on from base.
+func (t Target) from(base string, query []Field) (string, error) {
 	rest, values := t.template, t.values()
-	authority := strings.Index(rest, "://")
-	if authority < 0 || strings.IndexByte(rest, '#') >= 0 {
-		return "", runtime.Invalid("the URL has no scheme, or has a fragment")
-	}
 	var room [512]byte // most URLs are shorter: what leaves is the string
-	b, rest := append(room[:0], rest[:authority+3]...), rest[authority+3:]
-	at, path := inAuthority, len(b)
+	b, at := room[:0], inAuthority
+	switch authority := strings.Index(rest, "://"); {
+	case strings.IndexByte(rest, '#') >= 0, base == "" && authority < 0, base != "" && !strings.HasPrefix(rest, "/"):
+		return "", runtime.Invalid("the URL has no scheme, or has a fragment")
+	case base != "":
+		b, at = append(b, base...), inPath
+	default:
+		b, rest = append(b, rest[:authority+3]...), rest[authority+3:]
+	}
+	path := len(b)
 	for {
 		open := strings.IndexByte(rest, '{')
 		lit := rest

@@ -28,6 +28,14 @@ func Repr(v runtime.Value) string {
 	return b.String()
 }
 
+// Text is str(v) of a value: text as it is, and anything else as Python writes it.
+func Text(v runtime.Value) string {
+	if v.Kind() == runtime.StringKind {
+		return v.String()
+	}
+	return Repr(v)
+}
+
 // Float is repr(f) of a number.
 func Float(f float64) string { return reprFloat(f) }
 

@@ -1,0 +1,33 @@
+package httptool
+
+import (
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+)
+
+// Base names a variable of the environment that holds what the tool's URLs go on from: scheme, host and perhaps a path, as
+// in https://staging.example.com/v2. It is read at each call. Whoever sets it runs the program, so that its host is reached
+// even when its address is not public. A variable that is not set, or holds something else, is a VALIDATION_ERROR.
+func Base(variable string) Option { return func(c *config) { c.base = variable } }
+
+// begin is what the URL goes on from, and chooses the transport for it.
+func (x *exchange) begin() (string, error) {
+	x.via = x.transport
+	if x.base == "" {
+		return "", nil
+	}
+	text := os.Getenv(x.base)
+	if text == "" {
+		return "", runtime.Invalid("the variable %s, which holds the beginning of the address, is not set", plain.Line(x.base, 64))
+	}
+	u, err := url.Parse(text)
+	if err != nil || checkURL(u) != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "?#{} \\\t\r\n") {
+		return "", runtime.Invalid("the variable %s is not the beginning of an address, as https://example.com/v2 is", plain.Line(x.base, 64))
+	}
+	x.via = transportFor(newPolicy(append(x.allow[:len(x.allow):len(x.allow)], u.Hostname())))
+	return strings.TrimRight(text, "/"), nil
+}
