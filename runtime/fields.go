@@ -87,9 +87,23 @@ var (
 
 // opaque reports whether t has a JSON form of its own, which is then its own matter to check.
 func opaque(t reflect.Type) bool {
-	return t == valueType || t == timeType || t.Implements(marshalerType) || reflect.PointerTo(t).Implements(unmarshalerType) ||
+	if t.PkgPath() == "" { // predeclared, or without a name
+		switch t.Kind() {
+		case reflect.Struct, reflect.Pointer, reflect.Interface: // these can have methods without a name
+		default:
+			return false
+		}
+	}
+	if o, ok := opaques.Load(t); ok {
+		return o.(bool)
+	}
+	o := t == valueType || t == timeType || t.Implements(marshalerType) || reflect.PointerTo(t).Implements(unmarshalerType) ||
 		reflect.PointerTo(t).Implements(textType)
+	opaques.Store(t, o)
+	return o
 }
+
+var opaques sync.Map // reflect.Type -> bool
 
 var checks sync.Map // reflect.Type -> bool
 

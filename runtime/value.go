@@ -80,7 +80,7 @@ func ListValue(items ...Value) Value {
 
 // MapValue returns a map. Of two entries with the same key the later value stands at the earlier place.
 func MapValue(entries ...Entry) Value {
-	t := &valueTree{keys: make([]string, 0, len(entries)), items: make([]Value, 0, len(entries))}
+	t := newMap(len(entries))
 	if len(entries) <= smallMap {
 		for _, e := range entries {
 			if i := slices.Index(t.keys, e.Key); i >= 0 {
@@ -105,6 +105,25 @@ func MapValue(entries ...Entry) Value {
 	}
 	return Value{kind: MapKind, tree: t}
 }
+
+// newMap makes room for n entries; where that is little, in one allocation.
+func newMap(n int) *valueTree {
+	switch {
+	case n == 0:
+		return emptyMap
+	case n <= 4:
+		t := &struct {
+			valueTree
+			keys  [4]string
+			items [4]Value
+		}{}
+		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		return &t.valueTree
+	}
+	return &valueTree{keys: make([]string, 0, n), items: make([]Value, 0, n)}
+}
+
+var emptyMap = &valueTree{keys: []string{}, items: []Value{}}
 
 // smallMap is how many keys a linear search is good for.
 const smallMap = 8

@@ -87,3 +87,40 @@ type Sum struct {
 //
 //go:noinline
 func Add(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil }
+
+// Text is what tools of the dialects are called with.
+type Text struct {
+	Text string `json:"text"`
+}
+
+// Echo hands on its text.
+//
+//go:noinline
+func Echo(_ context.Context, in Text) (string, error) { return in.Text, nil }
+
+// Counting is the arguments of Count: those of the node and, as OpenExpertise gives it, the state.
+type Counting struct {
+	By    float64 `json:"by"`
+	State Counted `json:"_state"`
+}
+
+// Counted is the part of the state that Count reads and writes; nothing has written it before the first node.
+type Counted struct {
+	Count *float64 `json:"count"`
+}
+
+// Delta is what Count has for the state.
+type Delta struct {
+	Delta Counted `json:"state_delta"`
+}
+
+// Count adds to a field of the state.
+//
+//go:noinline
+func Count(_ context.Context, in Counting) (Delta, error) {
+	sum := in.By
+	if in.State.Count != nil {
+		sum += *in.State.Count
+	}
+	return Delta{Counted{&sum}}, nil
+}

@@ -89,7 +89,8 @@ func Put(key string, f Field) Entry { return Entry{key, f} }
 // Object makes a map of the entries that are there. Of two entries with the same key the later value stands at the earlier
 // place.
 func Object(entries ...Entry) Field {
-	all := make([]runtime.Entry, 0, len(entries))
+	var room [8]runtime.Entry // small maps need no other
+	all := room[:0]
 	for _, e := range entries {
 		if e.field.present {
 			all = append(all, runtime.Entry{Key: e.key, Value: e.field.value})

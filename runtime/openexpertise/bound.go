@@ -10,7 +10,11 @@ import (
 func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		var in In
-		if err := runtime.DecodeKnown([]byte(runtime.JSON(args.Value())), &in); err != nil {
+		text, err := args.MarshalJSON()
+		if err == nil {
+			err = runtime.DecodeKnown(text, &in)
+		}
+		if err != nil {
 			return result{}, err
 		}
 		out, err := runtime.Call(r, n, t, in)
