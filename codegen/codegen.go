@@ -62,6 +62,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.header()
 	g.types()
 	g.sources()
+	g.slots()
 	g.tools()
 	g.models()
 	g.nodes()

@@ -19,9 +19,10 @@ func (g *generator) workflow() {
 	f.Type().Id("Workflow").Struct(jen.Id("rt").Op("*").Qual(runtimePath, "Runtime"))
 	f.Line()
 	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
-	f.Func().Id("New").Params(jen.Id("opts").Op("...").Qual(runtimePath, "Option")).
+	params, options := g.newParams()
+	f.Func().Id("New").Params(params...).
 		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(g.envFiles(),
-		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), jen.Id("opts").Op("...")),
+		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), options),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
 	)...)

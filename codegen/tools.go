@@ -28,6 +28,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		return jen.Qual(runtimePath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
+	case *ir.SlotTool:
+		return g.slotTool(t, b)
 	case *ir.CommandTool:
 		return g.command(t, b)
 	case *ir.HTTPTool:
@@ -57,7 +59,9 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 // bindArgs are the arguments that every binding starts with, and those that a Go function ends with.
 func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
 	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), f}
-	if _, ok := t.Binding.(*ir.GoTool); !ok {
+	switch t.Binding.(type) {
+	case *ir.GoTool, *ir.SlotTool:
+	default:
 		return args // the others bound what they read
 	}
 	args = append(args, g.options(t)...)

@@ -16,8 +16,9 @@ type PythonNode struct {
 // A PythonReader reads Python sources without running them, for dialects whose workflows name classes and decorated
 // functions. Its methods report nothing but what their results say.
 type PythonReader interface {
-	// Class reads "module:Class", which a workflow file names. why says why it cannot.
-	Class(from *source.File, ref Ident) (c *PythonClass, why string)
+	// Class reads "module:Class", which a workflow file names. why says why it cannot, and absent that nothing of its module
+	// is here, not even the outermost package.
+	Class(from *source.File, ref Ident) (c *PythonClass, why string, absent bool)
 	// Tools are the functions with a decorator @tool(name=..., namespace=..., version=...) in the modules around a workflow
 	// file, complete with their types and definitions.
 	Tools(from *source.File) []*Tool

@@ -166,6 +166,17 @@ const (
 	MCPAny
 )
 
+// Slot is the word that stands for a Go function that is not named: `go: slot`.
+const Slot = "slot"
+
+// SlotTool is a function that the program brings which embeds the workflow: a method of the generated interface Slots.
+type SlotTool struct {
+	Name   Ident           // what it stands for, "pkg.module:Class" or the name of a tool: the method is named after its last part
+	Config *schema.Default // what the method is told besides its input, as JSON; nil: nothing
+	Told   *schema.Type    // of Config: one type for all tools of a name; nil: the method is told nothing
+	Why    string          // why there is nothing else to run; empty: the file asks for a slot
+}
+
 // StarlarkTool is a Starlark file.
 type StarlarkTool struct {
 	Path     Ident
@@ -194,6 +205,7 @@ func (*PythonTool) binding()   {}
 func (*JSTool) binding()       {}
 func (*MCPTool) binding()      {}
 func (*StarlarkTool) binding() {}
+func (*SlotTool) binding()     {}
 
 // GoBinding is a Go function as go/packages found it.
 type GoBinding struct {

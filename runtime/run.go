@@ -32,6 +32,8 @@ type Runtime struct {
 	asker     Asker                         // nil: nobody answers
 	standIn   StandIn                       // nil: tools run
 	past      Past                          // nil: there were no earlier runs
+	slots     any                           // nil: the workflow has none
+	slotless  bool                          // it has some, and was given none
 	redactor  atomic.Pointer[Redactor]      // nil while no secret is known
 	learning  sync.Mutex                    // guards known
 	known     []string                      // secrets, the latest last
@@ -87,6 +89,9 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	}
 	for _, o := range opts {
 		o(rt)
+	}
+	if rt.slotless {
+		return nil, fmt.Errorf("workflow %s: New was given nil in place of its Slots", info.Name)
 	}
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
@@ -169,6 +174,9 @@ func End[Out any](r *Run, out *Out, err *error) {
 func (rt *Runtime) Start(ctx context.Context) *Run { return rt.start(ctx, nil) }
 
 func (rt *Runtime) start(ctx context.Context, in any) *Run {
+	if rt.slots != nil {
+		ctx = context.WithValue(ctx, slotsKey{}, rt.slots)
+	}
 	root := &struct { // one allocation
 		run   Run
 		state state

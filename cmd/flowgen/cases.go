@@ -53,6 +53,11 @@ func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, erro
 	if len(c.cases) == 0 {
 		return nil, nil
 	}
+	if slots := c.program.Slots(); len(slots) > 0 {
+		sink.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.OpenSlot, Span: slots[0].Key.Span, Message: "the cases of " + c.cases[0].IR.File.Name + " get no Go test",
+			Help: "write one that fills the slots of the workflow"})
+		return nil, nil
+	}
 	home := filepath.Dir(to.file)
 	file := testFile(to.file)
 	existing, err := readRegular(file)

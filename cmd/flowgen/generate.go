@@ -142,7 +142,7 @@ func keep(stamp *program.Stamp, files *disk, outputs []output) {
 func traceable(wf *ir.Workflow) bool {
 	for _, t := range wf.Tools {
 		switch t.Binding.(type) {
-		case *ir.GoTool, *ir.CommandTool, *ir.HTTPTool:
+		case *ir.GoTool, *ir.CommandTool, *ir.HTTPTool, *ir.SlotTool:
 		default:
 			return false
 		}

@@ -172,7 +172,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	}
 	files := newDisk()
 	c := a.compile(files, name)
-	if err := a.report(c.list, false); err != nil {
+	if err := a.report(c.alone(), false); err != nil {
 		return nil, nil, err
 	}
 	// The package is that of the folder, whatever else was generated there: build and run write nothing.

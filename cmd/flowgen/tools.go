@@ -230,6 +230,8 @@ func runsAs(b ir.Binding) (kind, target string) {
 		return "js", b.Path.Name
 	case *ir.MCPTool:
 		return "mcp", b.Ref.Name
+	case *ir.SlotTool:
+		return "slot", b.Name.Name
 	case *ir.StarlarkTool:
 		return "starlark", b.Path.Name
 	}

@@ -62,7 +62,7 @@ var suites = []*suite{
 		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
 	{name: sirenspec.Name, root: "workflow.yaml", needs: "python3", differences: sirenspec.Differences, codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
 	{name: stargraph.Name, root: "graph.yaml", needs: "python3", differences: stargraph.Differences,
-		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName}},
+		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName, diag.OpenSlot}},
 	{name: yamlgraph.Name, root: "graph.yaml", needs: "python3", differences: yamlgraph.Differences,
 		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey}},
 }
@@ -392,8 +392,13 @@ func link(t *testing.T, dir string, cases []*testcase) string {
 		for _, a := range c.assets {
 			add(c.dir+"/"+a.Name, a.Data)
 		}
+		start := "New"
+		if host := c.find("host.go"); host != nil { // the program that embeds the workflow: Host fills its slots
+			add(c.dir+"/host.go", host.Data)
+			start = "Host"
+		}
 		fmt.Fprintf(&imports, "\tc%d %q\n", n, c.opts.Path)
-		fmt.Fprintf(&adds, "\tadd(%q, c%d.New)\n", c.dir, n)
+		fmt.Fprintf(&adds, "\tadd(%q, c%d.%s)\n", c.dir, n, start)
 		n++
 	}
 	add("program/cases.go", []byte("package main\n\nimport (\n"+imports.String()+")\n\nfunc init() {\n"+adds.String()+"}\n"))

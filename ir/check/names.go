@@ -32,6 +32,7 @@ type Names struct {
 	Agents  map[*Step]string         // the variable of what an agent node runs
 	Runs    map[*Step]string         // the function that runs it and picks out its pins
 	Inputs  map[*ir.Tool]string      // the constant of the schema of a tool's input, of tools that models call
+	Slots   map[*ir.Tool]string      // the method of the interface Slots that fills a slot; tools of one class share it
 	Bodies  map[*Program]string      // the function of a sub-workflow
 	Vars    map[*Var]string
 	Phases  map[*DynamicPhase]string // the node that the rounds of a pipeline or a loop are scopes of
@@ -58,13 +59,14 @@ var reserved = []string{"Workflow", "New", "Info"}
 // nameEverything names what p and its sub-workflows declare.
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
-		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
+		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
 		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
 	}
+	n.slots(append([]*Program{p}, p.Flows...))
 	n.sections(p, "")
 	for _, f := range p.Flows {
 		n.sections(f, goname.Exported(f.WF.Name.Name))
@@ -171,6 +173,9 @@ func (n *Names) tool(t *ir.Tool, prefix string) {
 	name := goname.Exported(key)
 	if t.In != nil && (t.In.Go == nil || t.In.Go.Path == "") && len(t.In.Fields) > 0 {
 		n.named(t.In, name+"In", "is the input of tool "+t.Key.Name+".", t.Key.Span)
+	}
+	if s, ok := t.Binding.(*ir.SlotTool); ok && s.Told != nil {
+		n.anonymous(s.Told, n.Slots[t]+"Config", "is what the file says of the nodes of "+s.Name.Name+".", t.Key.Span)
 	}
 	if h, ok := t.Binding.(*ir.HTTPTool); ok && h.BodyType != nil {
 		n.anonymous(h.BodyType, name+"Body", "is the body of a request of tool "+t.Key.Name+".", t.Key.Span)

@@ -232,7 +232,7 @@ func (c *checker) checkTools() {
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
-		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool:
+		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.SlotTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)
 			}

@@ -11,6 +11,7 @@ const (
 	SourceUnclear  Code = "FG0617"
 	SourceSpec     Code = "FG0618"
 	EngineUnfit    Code = "FG0619"
+	OpenSlot       Code = "FG0620"
 )
 
 // inOtherFile ends the causes that no workflow file can show alone.
@@ -61,5 +62,22 @@ var foreignCodes = []Entry{
 		Code:  EngineUnfit,
 		Title: "a module that its engine cannot run",
 		Cause: "`engine: embedded` runs JavaScript inside of the program, without Node: files, network, processes and the other modules of Node do not exist there. Leave `engine` out, or remove the imports." + inOtherFile,
+	},
+	{
+		Code:  OpenSlot,
+		Title: "a class or a function that only the program can bring which embeds the workflow",
+		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python beside it, or a Go function in flowgen.bindings.yaml.",
+		Wrong: `ir_version: "1.0.0"
+id: fetching
+state_schema: {url: str, title: str}
+nodes:
+  - {id: fetch, kind: "acme.nodes:FetchPage"}
+`,
+		Right: `ir_version: "1.0.0"
+id: fetching
+state_schema: {url: str, title: str}
+nodes:
+  - {id: fetch, kind: template, config: {template: "Page {url}", out: title}}
+`,
 	},
 }

@@ -44,6 +44,11 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		m.function(x, b.Func)
+	case *ir.SlotTool: // what is in it, only the program knows that embeds the workflow
+		x.line("slot", b.Name.Name)
+		if b.Config != nil {
+			x.line("config", b.Config.JSON)
+		}
 	case *ir.CommandTool:
 		x.mark("command", true)
 		x.mark("shell", b.Shell)

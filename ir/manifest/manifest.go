@@ -41,6 +41,8 @@ type Manifest struct {
 	// People are the nodes that ask a person. Written likewise.
 	People  []string `json:"people,omitempty"`
 	Servers []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
+	// Slots are what the program that embeds the workflow has to bring: classes and tools without code. Written likewise.
+	Slots []string `json:"slots,omitempty"`
 	// Asked says where models are asked: "openai:gpt-4o-mini at api.openai.com". Written likewise.
 	Asked  []string `json:"asked,omitempty"`
 	Agents []*Agent `json:"agents,omitempty"`  // in the order of the file, those of sub-workflows after them
@@ -108,7 +110,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"unisolated", "tool without a sandbox", m.Unisolated},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"slots", "slot", m.Slots}, {"unisolated", "tool without a sandbox", m.Unisolated},
 		{"asked", "place where a model is asked:", m.Asked},
 	}
 }

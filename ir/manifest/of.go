@@ -15,7 +15,7 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}, asked: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}, asked: set{}, slots: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
@@ -75,6 +75,9 @@ func Of(p *check.Program) *Manifest {
 	if len(c.people) > 0 {
 		out.People = c.people.sorted()
 	}
+	if len(c.slots) > 0 {
+		out.Slots = c.slots.sorted()
+	}
 	if len(c.asked) > 0 {
 		out.Asked = c.asked.sorted()
 	}
@@ -105,7 +108,7 @@ func asked(m *ir.Model) string {
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people, asked set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people, asked, slots set
 }
 
 // workflow takes what belongs to a file rather than to a step.
@@ -179,6 +182,8 @@ func (c *collector) tool(t *ir.Tool) {
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		c.function(b.Func)
+	case *ir.SlotTool:
+		c.slots.add(b.Name.Name)
 	case *ir.CommandTool:
 		c.command(b)
 	case *ir.HTTPTool:

@@ -188,7 +188,9 @@ func (p *parser) cache(t *ir.Tool, n *yamlnode.Node) {
 func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 	switch kind {
 	case "go":
-		if text, ok := p.text(v, "a Go function"); ok {
+		if text, ok := p.text(v, "a Go function"); ok && text.Value == ir.Slot {
+			t.Binding = &ir.SlotTool{Name: t.Name}
+		} else if ok {
 			t.Binding = &ir.GoTool{Func: &ir.GoFunc{Ref: p.goRef(text, "Func")}}
 		}
 	case "command", "shell":

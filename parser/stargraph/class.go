@@ -29,10 +29,14 @@ func (p *parser) stateClass(m dialect.Mapping) {
 		p.Error(diag.UnknownKey, m.Key("state_schema"), "remove one of them", "`state_schema` and `state_class` exclude each other")
 		return
 	}
-	c, why := p.class(id)
+	c, why, _ := p.class(id)
 	if c == nil {
-		p.open = true
-		p.Warn(diag.SourceMissing, id.Span, "the state has the fields that nodes read and write", "the class of the state is not read: %s", why)
+		if p.slotState(id) {
+			return
+		}
+		p.open, p.stateName = true, id.Name
+		_, name, _ := strings.Cut(id.Name, ":")
+		p.Warn(diag.SourceMissing, id.Span, "write its fields in flowgen.bindings.yaml: `flowgen: 1`, and below `types:` a line like `"+name+": {field: string}`. Until then the state has the fields that nodes read and write", "the class of the state is not read: %s", why)
 		return
 	}
 	p.wf.Includes = append(p.wf.Includes, p.sourcesOf(c)...)
@@ -47,10 +51,10 @@ func (p *parser) stateClass(m dialect.Mapping) {
 	}
 }
 
-// class reads a class; why says why it cannot be.
-func (p *parser) class(id ir.Ident) (*ir.PythonClass, string) {
+// class reads a class; why says why it cannot be, and absent that nothing of its module is here.
+func (p *parser) class(id ir.Ident) (c *ir.PythonClass, why string, absent bool) {
 	if p.opts.Python == nil {
-		return nil, "there is nothing to read Python with"
+		return nil, "nothing reads Python here", true
 	}
 	return p.opts.Python.Class(p.File, id)
 }
@@ -84,8 +88,11 @@ func (p *parser) classNode(x *node, kind *yamlnode.Node) {
 			return
 		}
 	}
-	c, why := p.class(x.kind)
+	c, why, absent := p.class(x.kind)
 	switch {
+	case c == nil && absent:
+		p.slotNode(x, config, why)
+		return
 	case c == nil:
 		p.Error(diag.UnknownTool, kind.Span, "put the Python beside the graph, or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `"+name+": {go: ./nodes.Function, in: {field: string}, out: {field: string}, effects: none}`",
 			"the node %s is not compiled: %s", x.id.Name, why)

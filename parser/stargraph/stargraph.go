@@ -92,11 +92,14 @@ type parser struct {
 	wf   *ir.Workflow
 	form form
 
-	list   []*node // in the order of the file
-	byID   map[string]*node
-	fields map[string]*field
-	order  []*field
-	open   bool // the class of the state is not known: it has the fields that nodes name
+	list      []*node // in the order of the file
+	byID      map[string]*node
+	fields    map[string]*field
+	order     []*field
+	slots     map[string]*slot
+	filled    *schema.Type // what slots get and give
+	stateName string       // "module:Class" of a state that is not here
+	open      bool         // the class of the state is not known: it has the fields that nodes name
 
 	stateRef string         // "module:Class"; empty: the state is declared here
 	stateDef *ir.Definition // of its class

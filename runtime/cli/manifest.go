@@ -21,6 +21,7 @@ type manifest struct {
 		Sandbox       string
 	}
 	Asked  []string
+	Slots  []string
 	Agents []manifestAgent
 	AtMost *struct {
 		ModelCalls *int64  `json:"model_calls"`
@@ -97,6 +98,9 @@ func ManifestText(data string) (string, error) {
 	}
 	if len(m.Unisolated) > 0 {
 		rows = append(rows, listed("not isolated", m.Unisolated))
+	}
+	if len(m.Slots) > 0 {
+		rows = append(rows, listed("slots", m.Slots))
 	}
 	var caps []string
 	for _, c := range []struct {

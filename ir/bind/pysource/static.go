@@ -32,34 +32,34 @@ func NewReader(opts Options) *Reader {
 func (x *Reader) Close() { x.r.close() }
 
 // Class implements ir.PythonReader.
-func (x *Reader) Class(from *source.File, id ir.Ident) (*ir.PythonClass, string) {
+func (x *Reader) Class(from *source.File, id ir.Ident) (c *ir.PythonClass, why string, absent bool) {
 	module, name, ok := strings.Cut(id.Name, ":")
 	if !ok || module == "" || name == "" {
-		return nil, "`" + id.Name + "` is not module:Class"
+		return nil, "`" + id.Name + "` is not module:Class", false
 	}
 	b := &ir.PythonTool{Ref: id, Free: true}
 	f := ref{&ir.Tool{File: from, Binding: b}, module, name, id.Span}
 	w, root := x.r.free(f, b)
 	if w == nil {
-		return nil, "there is no Python to read it with"
+		return nil, "there is no Python to read it with", false
 	}
 	m, wrong := w.module(module)
 	switch {
 	case wrong != nil:
-		return nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages"
+		return nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0
 	case m.facts.Error != "":
-		return nil, "module `" + module + "` cannot be read: " + m.facts.Error
+		return nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
 	}
 	sym, ok := w.resolve(m, name, 0)
 	if !ok || sym.stmt == nil || sym.stmt.Kind != "class" && sym.stmt.Kind != "def" {
-		return nil, "module `" + module + "` has no class `" + name + "`"
+		return nil, "module `" + module + "` has no class `" + name + "`", false
 	}
 	rd := &reader{world: w, result: true}
-	c := &ir.PythonClass{Def: &ir.Definition{Name: id.Name, Span: sym.stmt.At.in(sym.in.file.Source, sym.stmt.Name), Files: w.closure(module), Root: root}}
+	c = &ir.PythonClass{Def: &ir.Definition{Name: id.Name, Span: sym.stmt.At.in(sym.in.file.Source, sym.stmt.Name), Files: w.closure(module), Root: root}}
 	if sym.stmt.Kind == "class" {
 		rd.describeClass(sym, c)
 	}
-	return c, ""
+	return c, "", false
 }
 
 // describeClass reads the members and the method execute of a class and its bases.
