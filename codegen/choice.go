@@ -55,7 +55,7 @@ func (g *generator) picks() {
 		if s.Pick == nil && s.Agent == nil {
 			continue
 		}
-		if s.Pick != nil {
+		if s.Pick != nil && fixed(s) == nil {
 			g.pick(s)
 		}
 		for _, t := range s.Tools() {
@@ -82,14 +82,8 @@ func (g *generator) pick(s *check.Step) {
 				names = append(names, quote(x.Name))
 			}
 		}
-		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
-		if name := g.p.Names.Args[t]; name != "" {
-			args = jen.Id(ident(name))
-		} else if t.In != nil && t.In.Kind == schema.Any {
-			args = jen.Qual(runtimePath, "AnyArgs")
-		}
 		cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(runtimePath, "Dispatch").Call(
-			jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s])), jen.Id(ident(g.p.Names.Tools[t])), jen.Id("args"), args, g.toolResult(t, p.Out)))))
+			jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s])), jen.Id(ident(g.p.Names.Tools[t])), jen.Id("args"), g.argsReader(t), g.toolResult(t, p.Out)))))
 	}
 	if len(p.Denied) > 0 {
 		var names []jen.Code
@@ -119,6 +113,17 @@ func (g *generator) toolResult(t *ir.Tool, out *schema.Type) jen.Code {
 		return jen.Qual(runtimePath, "ToPtr")
 	}
 	return jen.Qual(runtimePath, "ToType").Types(g.goType(have), g.goType(out))
+}
+
+// argsReader is the function that reads the input of a tool from data.
+func (g *generator) argsReader(t *ir.Tool) jen.Code {
+	if name := g.p.Names.Args[t]; name != "" {
+		return jen.Id(ident(name))
+	}
+	if t.In != nil && t.In.Kind == schema.Any {
+		return jen.Qual(runtimePath, "AnyArgs")
+	}
+	return jen.Qual(runtimePath, "NoArgs")
 }
 
 // toolArgs writes the function that reads the input of a tool from data.
