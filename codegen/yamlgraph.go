@@ -116,7 +116,7 @@ func (b *tokenBody) side(w []*check.Step) {
 
 // branch is the inside of a branch.
 func (b *tokenBody) branch(s *check.Step, flow string) []jen.Code {
-	if _, pure := s.Node.Verb.(*ir.Let); pure {
+	if _, pure := s.Node.Verb.(*ir.Let); pure && len(s.Node.Dynamic.Token.Final) == 0 {
 		return []jen.Code{b.invoke(s, flow), jen.Return(jen.Nil())}
 	}
 	if _, each := s.Node.Verb.(*ir.Map); each {
@@ -132,8 +132,11 @@ func (b *tokenBody) run(s *check.Step, empty func() jen.Code) {
 	call := b.invoke(s, "flow")
 	switch s.Node.Verb.(type) {
 	case *ir.Let:
-		b.add(call)
-		return
+		if len(s.Node.Dynamic.Token.Final) == 0 {
+			b.add(call)
+			return
+		}
+		call = jen.Err().Op(":=").Add(call)
 	case *ir.Map:
 		if more {
 			b.add(jen.If(jen.List(jen.Id("ran"), jen.Err()).Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())).
@@ -152,7 +155,7 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 	g, d := b.g, s.Node.Dynamic
 	b.flow = flow
 	on := func(method string, args ...jen.Code) jen.Code {
-		return jen.Id(ident(flow)).Dot(ident(method)).Call(args...)
+		return b.ruled(s, flow).Dot(ident(method)).Call(args...)
 	}
 	switch v := s.Node.Verb.(type) {
 	case *ir.LLM:
@@ -164,7 +167,10 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		for _, f := range v.Fields {
 			args = append(args, put(f.Key.Name, b.value(f.Value)))
 		}
-		return jen.Id(ident(flow)).Dot("Set").Custom(parens(len(args) > 3), args...)
+		if len(d.Token.Final) > 0 {
+			return b.verify(s, flow)
+		}
+		return b.ruled(s, flow).Dot("Set").Custom(parens(len(args) > 3), args...)
 	case *ir.ToolCall:
 		policy := "Raise"
 		if d.Token.OnError == ir.TokenNull {
@@ -179,7 +185,7 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 				jen.Qual(dynamicPath, "Object").Custom(parens(len(args) > 2), args...))
 		}
 		return on("Python", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
-			jen.Qual(dynamicPath, "Object").Call(put(parameter(s.Tool), b.snapshot())))
+			jen.Qual(dynamicPath, "Object").Call(put(parameter(s.Tool), b.given(d.Token))))
 	case *ir.ToolChoice:
 		return on("ToolCall"+b.rules(), append([]jen.Code{jen.Id("run"), b.node(s), quote(d.Token.Key.Name)}, b.choice(s, v)...)...)
 	case *ir.Map:
@@ -188,6 +194,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		return b.child(s, flow)
 	case *ir.Human:
 		held := b.value(&ir.Reference{Root: "state", Path: []string{d.Token.Key.Name}})
+		if d.Token.Fresh {
+			held = absent()
+		}
 		return on("Interrupt", jen.Id("run"), b.node(s), quote(d.Token.Key.Name), quote(d.Token.Resume.Name), held, b.value(d.Token.Payload))
 	}
 	return jen.Null()
@@ -207,6 +216,18 @@ func parameter(t *ir.Tool) string {
 		return t.Def.In.Fields[0].Name
 	}
 	return "state" // it could not be read
+}
+
+// given is what a function is called with: the state, and what the node gives it besides.
+func (b *tokenBody) given(t *ir.Token) jen.Code {
+	if len(t.Values) == 0 {
+		return b.snapshot()
+	}
+	var more []jen.Code
+	for _, e := range t.Values {
+		more = append(more, put(e.Key.Name, jen.Add(b.value(e.Value)).Dot("OrNull").Call()))
+	}
+	return jen.Add(b.snapshot()).Dot("With").Custom(parens(len(more) > 2), more...)
 }
 
 func (b *tokenBody) snapshot() jen.Code {
@@ -252,7 +273,12 @@ func (b *tokenBody) next(s *check.Step) {
 	}
 	var tests, routed []jen.Code
 	var plain jen.Code = target(nil)
+	spent := target(nil)
 	s.Exits(func(e *ir.Exit, to *check.Step) {
+		if e.Spent {
+			spent = target(to)
+			return
+		}
 		if e.Routed {
 			routed = append(routed, b.place(to))
 			return
@@ -271,7 +297,7 @@ func (b *tokenBody) next(s *check.Step) {
 		return
 	}
 	if b.limited() {
-		tests = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(target(nil))}, tests...)
+		tests = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(spent)}, tests...)
 	}
 	b.add(jen.Switch().Block(append(tests, jen.Default().Block(plain))...))
 }

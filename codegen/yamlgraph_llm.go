@@ -142,8 +142,8 @@ func (b *tokenBody) place(to *check.Step) jen.Code {
 // limited reports whether a node has a limit on how often it runs.
 func (b *tokenBody) limited() bool {
 	return slices.ContainsFunc(b.p.Body.Steps, func(s *check.Step) bool {
-		a := s.Node.Dynamic.Token.Ask
-		return a != nil && a.Limit > 0
+		t := s.Node.Dynamic.Token
+		return t.Limit > 0 || t.Ask != nil && t.Ask.Limit > 0
 	})
 }
 

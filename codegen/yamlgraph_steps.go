@@ -36,8 +36,11 @@ func (b *tokenBody) steps() {
 func (b *tokenBody) exits(s *check.Step) []jen.Code {
 	var plain, routed, ways []jen.Code
 	tests := 0
+	var spent *check.Step
 	s.Exits(func(e *ir.Exit, to *check.Step) {
-		if e.When != nil {
+		if e.Spent {
+			spent = to
+		} else if e.When != nil {
 			tests++
 		} else if e.Routed {
 			routed = append(routed, b.place(to))
@@ -68,7 +71,11 @@ func (b *tokenBody) exits(s *check.Step) []jen.Code {
 			cases = append(cases, jen.Case(b.holds(e.When, 0)).Block(to(nodes)))
 		})
 		if b.limited() {
-			cases = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(to(plain))}, cases...)
+			nodes := plain[:len(plain):len(plain)]
+			if spent != nil {
+				nodes = append(nodes, b.node(spent))
+			}
+			cases = append([]jen.Code{jen.Case(jen.Id("flow").Dot("Limited").Call()).Block(to(nodes))}, cases...)
 		}
 		out = append(out, jen.Switch().Block(cases...))
 	}

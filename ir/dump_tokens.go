@@ -47,11 +47,33 @@ func (d *dumper) token(t *Token) {
 		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
 	}
 	d.tokenAsk(t.Ask)
+	d.tokenRules(t)
 	for _, x := range t.Exits {
 		when := ""
 		if x.When != nil {
 			when = "when " + x.When.String()
 		}
+		if x.Spent {
+			when = "at a limit"
+		}
 		d.line("to", x.To.Name, when)
+	}
+}
+
+// tokenRules writes what holds around a node.
+func (d *dumper) tokenRules(t *Token) {
+	if t.Limit > 0 {
+		d.line("at most", strconv.Itoa(t.Limit))
+	}
+	if t.Fresh {
+		d.line("asks anew")
+	}
+	for _, part := range []struct {
+		name  string
+		rules []*TokenRule
+	}{{"before", t.Before}, {"after", t.After}, {"final", t.Final}} {
+		for _, r := range part.rules {
+			d.line(part.name, r.Check.Value, "else", [...]string{RuleWarn: "warn", RuleHalt: "halt", RuleSkip: "skip", RuleRetry: "retry"}[r.Fail])
+		}
 	}
 }

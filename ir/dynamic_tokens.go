@@ -25,6 +25,10 @@ type Token struct {
 	Sub      *SubGraph // of a node that is another graph
 	Gather   *Gather   // of a map; nil: its results are gathered as they come
 	Ask      *TokenAsk // of nodes that ask a model; nil: none
+	Limit    int       // how often a node that asks nobody runs; 0: nothing bounds it
+	Fresh    bool      // a person is asked anew, whatever Key holds
+
+	Before, After, Final []*TokenRule // of a node, and of the end of a graph
 }
 
 // A SubGraph is which fields a node that is another graph hands on, and which it takes over.
@@ -114,6 +118,7 @@ type Exit struct {
 	When *Predicate // nil: always
 	// Routed: a router decides whether the token goes here.
 	Routed bool
+	Spent  bool // taken in place of conditions when a node has reached its limit
 	Span   source.Span
 }
 

@@ -57,6 +57,7 @@ func (c *checker) tokenBody(in *ir.Body, parent *Step) *Body {
 		b.Steps = append(b.Steps, s)
 		b.byID[n.ID.Name] = s
 		c.tokenVerb(s)
+		c.tokenRules(n)
 		if parent == nil {
 			c.tokenNames(n)
 		}
@@ -187,7 +188,7 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 			c.warn(diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span, Message: fmt.Sprintf("no edge leads from START to node %q", s.Node.ID.Name), Help: "add an edge, or remove the node"})
 		}
 		for _, e := range s.Node.Dynamic.Token.Exits {
-			conditions = conditions || e.When != nil || e.Routed
+			conditions = conditions || e.When != nil || e.Routed || e.Spent
 		}
 	}
 	cyclic := cycle(b.Steps)
@@ -252,7 +253,7 @@ func oneToken(b *Body, first []*Step) bool {
 			switch {
 			case e.When != nil:
 				tests++
-			case !e.Routed:
+			case !e.Routed && !e.Spent:
 				plain++
 			}
 		}

@@ -94,6 +94,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[*ir.AgentFailure]():   &ir.AgentFailure{Action: "skip"},
 	reflect.TypeFor[*ir.PythonNode]():     &ir.PythonNode{State: "another:Class"},
 	reflect.TypeFor[[]*ir.Budget]():       []*ir.Budget{{Tokens: 77}},
+	reflect.TypeFor[[]*ir.TokenRule]():    []*ir.TokenRule{{Tries: 77}},
 }
 
 func scalar(s string) ir.Value { v := &ir.Scalar{Tag: "!!str"}; v.Text.Value = s; return v }
@@ -234,6 +235,9 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.PromptSet{}, func(n *ir.PromptSet) string { return template(n) })
 	covers(t, ir.PromptExpr{}, func(x *ir.PromptExpr) string { return template(&ir.PromptShow{X: x}) }, "Span")
 	covers(t, ir.Exit{}, func(e *ir.Exit) string { return node(&ir.DynamicNode{Token: &ir.Token{Exits: []*ir.Exit{e}}}) }, "Span")
+	covers(t, ir.TokenRule{}, func(r *ir.TokenRule) string {
+		return node(&ir.DynamicNode{Token: &ir.Token{Before: []*ir.TokenRule{r}}})
+	}, "Check")
 	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) }, "Common") // those that are used are part of the state
 	sub := func(k *ir.SubGraph) string { return node(&ir.DynamicNode{Token: &ir.Token{Sub: k}}) }
 	covers(t, ir.SubGraph{}, sub)

@@ -33,9 +33,15 @@ func token(x *text, t *ir.Token) {
 		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
 	}
 	tokenAsk(x, t.Ask)
+	x.number("limit", int64(t.Limit))
+	x.mark("fresh", t.Fresh)
+	rules(x, "before", t.Before)
+	rules(x, "after", t.After)
+	rules(x, "final", t.Final)
 	for _, e := range t.Exits {
 		x.line("exit", e.To.Name, predicate(e.When))
 		x.mark("routed", e.Routed)
+		x.mark("spent", e.Spent)
 	}
 }
 
@@ -43,5 +49,12 @@ func tokens(x *text, t *ir.Tokens) {
 	if t != nil {
 		x.line("start", idents(t.Start)...)
 		x.number("limit", int64(t.Limit))
+	}
+}
+
+// rules writes the conditions that have to hold around a node.
+func rules(x *text, name string, list []*ir.TokenRule) {
+	for _, r := range list {
+		x.line(name, predicate(r.When), strconv.Itoa(int(r.Fail)), r.Message, strconv.Itoa(r.Tries))
 	}
 }

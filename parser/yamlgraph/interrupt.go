@@ -13,7 +13,7 @@ import (
 )
 
 var interruptShape = nodeShape("an interrupt node", dialect.Key{Name: "message", Doc: "what is asked: text or a mapping"}, dialect.Key{Name: "prompt", Doc: "the prompt that the question is made with"},
-	dialect.Key{Name: "resume_key", Doc: "the field of the answer"}, dialect.Key{Name: "variables", Doc: "what the prompt is made of"})
+	dialect.Key{Name: "resume_key", Doc: "the field of the answer"}, dialect.Key{Name: "variables", Doc: "what the prompt is made of"}, dialect.Key{Name: "idempotent", Doc: "whether what the field holds already is asked"})
 
 // interrupt reads a node that asks a person. What it asks is the field state_key when that has a value, else the message.
 func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
@@ -26,6 +26,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 		return id
 	}
 	t := out.Dynamic.Token
+	t.Fresh = !p.truth(m.Get("idempotent"), "`idempotent`", true)
 	t.Key, t.Resume = name("state_key", "interrupt_message"), name("resume_key", "user_input")
 	out.Verb = &ir.Human{Span: m.Node.Span}
 	switch message := m.Get("message"); {

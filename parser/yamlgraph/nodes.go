@@ -64,10 +64,14 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 	if !ok {
 		return nil
 	}
+	if !inside {
+		p.types[id.Name] = kind
+	}
 	if inside && (kind == "map" || kind == "interrupt") {
 		p.Error(diag.NotSupported, at, "", "a map of nodes of the type %s is not compiled", kind)
 		return nil
 	}
+	p.everyNode(m, kind, out)
 	switch kind {
 	case "tool_call":
 		p.toolCall(m, out, inside)
@@ -186,6 +190,7 @@ func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
 	t := out.Dynamic.Token
 	t.OnError = p.onError(m)
 	t.Key = p.key(m, out.ID)
+	p.seen(m, t)
 	out.Verb = &ir.ToolCall{Name: name}
 }
 

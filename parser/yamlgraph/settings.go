@@ -36,31 +36,6 @@ func (p *parser) settings(m dialect.Mapping) {
 	}
 }
 
-// limits reads how often nodes run. The engine counts the runs of nodes that ask a model only.
-func (p *parser) limits(m dialect.Mapping) {
-	n := m.Get("loop_limits")
-	switch {
-	case n == nil:
-		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`loop_limits` is a mapping")
-		return
-	}
-	for _, e := range n.Entries {
-		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
-		limit := int(p.Count(e.Value, "a limit", 1, 1_000_000, 0))
-		node := p.nodes[id.Name]
-		switch {
-		case node == nil:
-			p.unknownNode(id)
-		case node.Dynamic.Token.Ask == nil || node.Dynamic.Token.Ask.Agent != nil:
-			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine counts the runs of nodes that ask a model only: this limit has no effect")
-		case node.Dynamic.Token.Ask.Limit == 0:
-			node.Dynamic.Token.Ask.Limit = limit
-		}
-	}
-}
-
 // routes holds the routes of routers to nodes that there are, and to edges that lead there.
 func (p *parser) routes() {
 	for _, x := range p.asked {

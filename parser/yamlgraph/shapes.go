@@ -1,6 +1,10 @@
 package yamlgraph
 
-import "github.com/flowgen-dev/flowgen/parser/dialect"
+import (
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
 
 // The mappings of the dialect. They are open: the engine takes other keys and ignores them.
 var (
@@ -38,21 +42,27 @@ var (
 	}}
 )
 
+var loopLimitKey = dialect.Key{Name: "loop_limit", Doc: "how often the node runs"}
+
 // words are the types of nodes.
 var words = []string{"llm", "router", "agent", "tool", "python", "map", "tool_call", "interrupt", "passthrough", "subgraph", "copilot", "race", "pipeline", "interactive_tool"}
 
 // kinds are the keys that each type of node has besides; those without a shape are not compiled.
 var kinds = map[string]*dialect.Shape{
-	"python":      nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}),
+	"python":      nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}, dialect.Key{Name: "variables", Doc: "fields that the function sees besides"}, loopLimitKey),
 	"map":         mapShape,
 	"interrupt":   interruptShape,
 	"tool":        toolNodeShape,
 	"subgraph":    subgraphShape,
 	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}),
-	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}, dialect.Key{Name: "outputs", Doc: "the same"}),
+	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}, dialect.Key{Name: "outputs", Doc: "the same"}, loopLimitKey),
 }
 
 func nodeShape(what string, own ...dialect.Key) *dialect.Shape {
-	common := []dialect.Key{{Name: "type", Doc: "what it does"}, {Name: "state_key", Doc: "the field of its result"}, {Name: "on_error", Doc: "what becomes of an error"}, {Name: "description", Doc: "what it is for"}}
-	return &dialect.Shape{What: what, Open: true, Keys: append(common, own...)}
+	keys := slices.Clone(everyKeys)
+	for _, k := range own {
+		keys = slices.DeleteFunc(keys, func(other dialect.Key) bool { return other.Name == k.Name })
+		keys = append(keys, k)
+	}
+	return &dialect.Shape{What: what, Open: true, Keys: keys}
 }

@@ -105,7 +105,7 @@ func (p *parser) codes(n *yamlnode.Node) []int {
 	return out
 }
 
-var toolNodeShape = nodeShape("a tool node", dialect.Key{Name: "tool", Required: true, Doc: "the shell tool"}, dialect.Key{Name: "variables", Doc: "the names of its command with their values"})
+var toolNodeShape = nodeShape("a tool node", dialect.Key{Name: "tool", Required: true, Doc: "the shell tool"}, dialect.Key{Name: "variables", Doc: "the names of its command with their values"}, loopLimitKey)
 
 // toolNode reads a node that runs a shell tool.
 func (p *parser) toolNode(m dialect.Mapping, out *ir.Node) {

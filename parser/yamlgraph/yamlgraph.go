@@ -68,10 +68,10 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
-	if m, ok := p.Mapping(root, topShape); ok {
+	if m, ok := p.Mapping(p.expand(root), topShape); ok {
 		p.graph(m)
 	}
 	return p.wf
@@ -86,6 +86,7 @@ type parser struct {
 	names    []string            // of nodes, in file order
 	tools    map[string]*ir.Tool // python tools by name
 	kinds    map[string]string   // the types of all tools
+	types    map[string]string   // of nodes
 	fields   map[string]*ir.State
 	timeouts map[string]*ir.Duration // of shell tools by name
 	item     string                  // what the item of the map around is called
@@ -141,17 +142,14 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.limits(m)
 	p.edges(m)
 	p.routes()
+	p.loopExits(m.Get("loop_exits"))
+	p.verify(m.Get("verify"))
 	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
 	p.common()
 }
 
-// refused reports the sections that are not compiled, and those that have no effect here.
+// refused reports the sections that have no effect here.
 func (p *parser) refused(m dialect.Mapping) {
-	for _, key := range []string{"loop_exits", "verify"} {
-		if m.Get(key) != nil {
-			p.Error(diag.NotSupported, m.Key(key), "", "`%s` is not compiled", key)
-		}
-	}
 	if m.Get("checkpointer") != nil {
 		p.Differs(m.Key("checkpointer"), "every run is recorded: go on with `flowgen resume`", "flowgen does not write to the engine's checkpointer")
 	}

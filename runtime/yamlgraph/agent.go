@@ -27,10 +27,23 @@ type Agent struct {
 
 // Agent runs an agent node. Its conversation is added to the field messages, and goes on with what is there.
 func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error {
-	out, end, said, err := f.work(r, n, a, p)
+	x := f.ruled()
+	if skip, err := x.before(r, n); err != nil {
+		return err
+	} else if skip {
+		f.skipped(n, a.Key, "Agent node '"+n.ID+"' skipped by pre-guard")
+		return nil
+	}
+	var out agent.Outputs
+	var end agent.Ending
+	var said []runtime.Value
+	_, err := x.run(r, n, func() (_ runtime.Value, err error) {
+		out, end, said, err = f.work(r, n, a, p)
+		return runtime.StringValue(out.Response), err
+	})
 	switch {
 	case err == nil:
-	case a.Fail == Stop || runtime.Skipped(err) != nil:
+	case a.Fail == Stop || halted(err) || runtime.Skipped(err) != nil:
 		return err
 	case a.Fail == Skip:
 		f.step(n)

@@ -145,7 +145,17 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 			return u, nil
 		}
 	}
+	x := f.ruled()
+	if end := u.allowed(n, q, &x); end {
+		return u, nil
+	}
 	v, err := question(r, n, q.Model, q, p)
+	if err == nil {
+		var end bool
+		if v, end, err = u.good(r, n, q, p, &x, v); end {
+			return u, nil
+		}
+	}
 	switch {
 	case err == nil:
 		u.take(q.Key, v)

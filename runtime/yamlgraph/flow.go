@@ -28,7 +28,9 @@ type Flow struct {
 
 	halted bool // a map had an empty list, so that nothing comes after it
 
-	counts  map[string]int64 // how often nodes that ask a model have run
+	rules Rules // of the node that runs next
+
+	counts  map[string]int64 // how often nodes with a limit, and those that ask a model, have run
 	limited bool             // one of them has reached its limit
 	route   string           // what the last router has chosen
 }
@@ -141,6 +143,9 @@ func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
 // Set writes fields. One whose value is missing or null stays as it is.
 func (f *Flow) Set(n *runtime.Node, entries ...dynamic.Entry) {
 	f.wrong = nil
+	if f.reached(n, f.ruled().Limit) {
+		return
+	}
 	v := dynamic.Object(entries...).Value()
 	for i, key := range v.Keys() {
 		if value := v.Index(i); !value.IsNull() {

@@ -100,9 +100,22 @@ const (
 // Python runs a python node: its function is called with the state. A mapping that it returns is what the node writes,
 // anything else goes into the field key.
 func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, state dynamic.Field) error {
-	v, err := runtime.Call(r, n, t, state.Value())
+	if err := f.given(r, n); err != nil {
+		return err
+	}
+	x := f.ruled()
+	if f.reached(n, x.Limit) {
+		return nil
+	}
+	if skip, err := x.before(r, n); err != nil {
+		return err
+	} else if skip {
+		f.skipped(n, key, "Python node '"+n.ID+"' skipped by pre-guard")
+		return nil
+	}
+	v, err := x.run(r, n, func() (runtime.Value, error) { return runtime.Call(r, n, t, state.Value()) })
 	switch {
-	case err != nil && (p == Raise || runtime.Skipped(err) != nil):
+	case err != nil && (p == Raise || halted(err) || runtime.Skipped(err) != nil):
 		return err
 	case err != nil:
 		f.write(key, runtime.Null())
@@ -123,11 +136,21 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 	if err := f.given(r, n); err != nil {
 		return err
 	}
-	v, err := runtime.Call(r, n, t, args.Value())
+	x := f.ruled()
+	if f.reached(n, x.Limit) {
+		return nil
+	}
+	if skip, err := x.before(r, n); err != nil {
+		return err
+	} else if skip {
+		f.skipped(n, key, "Tool node '"+n.ID+"' skipped by pre-guard")
+		return nil
+	}
+	v, err := x.run(r, n, func() (runtime.Value, error) { return runtime.Call(r, n, t, args.Value()) })
 	switch {
 	case err == nil:
 		f.write(key, v)
-	case p == Raise || runtime.Skipped(err) != nil:
+	case p == Raise || halted(err) || runtime.Skipped(err) != nil:
 		return err
 	default:
 		f.write(key, runtime.Null())

@@ -1,0 +1,13 @@
+package check
+
+import "github.com/flowgen-dev/flowgen/ir"
+
+// tokenRules checks what has to hold around a node.
+func (c *checker) tokenRules(n *ir.Node) {
+	t := n.Dynamic.Token
+	for _, rules := range [][]*ir.TokenRule{t.Before, t.After, t.Final} {
+		for _, r := range rules {
+			r.When.Refs(c.dynamicReference)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package yamlgraph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+)
+
+// A Rule is a condition that has to hold before or after a node, or at the end of a graph.
+type Rule struct {
+	Check   string                          // as the file has it
+	Message string                          // what is said when it does not hold; empty: the engine's words
+	Fail    Fail                            // Keep: it is noted; Stop; Skip: the node does nothing; Retry: it runs again
+	Tries   int                             // Retry: so often
+	Holds   func(output dynamic.Field) bool // of the node's output, absent before it
+}
+
+// Rules are what holds around a node.
+type Rules struct {
+	Limit         int // how often the node runs; 0: nothing bounds it
+	Before, After []Rule
+}
+
+// With has rules hold for the node that runs next, with the method that it is called on.
+func (f *Flow) With(x Rules) *Flow {
+	f.rules = x
+	return f
+}
+
+// ruled takes the rules of the node that runs now.
+func (f *Flow) ruled() Rules {
+	x := f.rules
+	f.rules = Rules{}
+	return x
+}
+
+// reached reports whether a node has run as often as it may, and counts this run.
+func (f *Flow) reached(n *runtime.Node, limit int) bool {
+	if limit == 0 {
+		return false
+	}
+	name := cmp.Or(f.name, n.ID)
+	if f.counts[name] >= int64(limit) {
+		f.step(n)
+		f.limited = true
+		f.write("_loop_limit_reached", runtime.BoolValue(true))
+		return true
+	}
+	f.counts = maps.Clone(f.counts)
+	if f.counts == nil {
+		f.counts = map[string]int64{}
+	}
+	f.counts[name]++
+	f.write("_loop_counts", counted(f.counts))
+	return false
+}
+
+// A broken is a rule that does not hold.
+type broken struct {
+	*Rule
+	phase string
+}
+
+func (b *broken) text() string {
+	return cmp.Or(b.Message, "Guard "+b.phase+" check failed: "+b.Check)
+}
+
+// entry is the rule in errors.
+func (b *broken) entry(n *runtime.Node) runtime.Value {
+	fail := map[Fail]string{Keep: "warn", Stop: "halt", Skip: "skip", Retry: "retry"}[b.Fail]
+	text := func(key, v string) runtime.Entry { return runtime.Entry{Key: key, Value: runtime.StringValue(v)} }
+	return runtime.MapValue(text("type", "guard_error"), text("message", b.text()), text("node", n.ID), text("phase", b.phase), text("check", b.Check), text("on_fail", fail))
+}
+
+// An errHalt is an error of a rule, which on_error does not catch.
+type errHalt struct{ error }
+
+func (e errHalt) Unwrap() error { return e.error }
+
+// halts is a rule that ends the run.
+func (b *broken) halts(r *runtime.Run, n *runtime.Node) error {
+	return errHalt{r.Fail(n, runtime.Errorf(runtime.ValidationError, "%s", b.text()))}
+}
+
+func halted(err error) bool {
+	var h errHalt
+	return errors.As(err, &h)
+}
+
+// hold looks at rules in their order, up to the first that does not hold and is more than a warning.
+func hold(rules []Rule, phase string, output dynamic.Field) (warned []*broken, wrong *broken) {
+	for i := range rules {
+		if rules[i].Holds(output) {
+			continue
+		}
+		b := &broken{&rules[i], phase}
+		if b.Fail != Keep {
+			return warned, b
+		}
+		warned = append(warned, b)
+	}
+	return warned, nil
+}
+
+// before looks at the rules before a node that asks nobody. skip says that the node does nothing.
+func (x *Rules) before(r *runtime.Run, n *runtime.Node) (skip bool, err error) {
+	_, wrong := hold(x.Before, "pre", dynamic.Field{})
+	switch {
+	case wrong == nil:
+		return false, nil
+	case wrong.Fail == Skip:
+		return true, nil
+	}
+	return false, wrong.halts(r, n)
+}
+
+// run runs a node that asks nobody until the rules after it hold, or until its tries are spent.
+func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (runtime.Value, error)) (runtime.Value, error) {
+	left := map[*Rule]int{}
+	for {
+		v, err := call()
+		if err != nil {
+			return v, err
+		}
+		_, wrong := hold(x.After, "post", dynamic.Of(v))
+		if wrong == nil {
+			return v, nil
+		}
+		if wrong.Fail != Retry || left[wrong.Rule] >= wrong.Tries {
+			return v, wrong.halts(r, n)
+		}
+		left[wrong.Rule]++
+	}
+}
+
+// skipped leaves what a node leaves that a rule has kept from running.
+func (f *Flow) skipped(n *runtime.Node, key, message string) {
+	f.write(key, runtime.Null())
+	f.write("errors", runtime.ListValue(runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue("unknown_error")},
+		runtime.Entry{Key: "message", Value: runtime.StringValue(message)}, runtime.Entry{Key: "node", Value: runtime.StringValue(n.ID)})))
+	f.step(n)
+}
+
+// allowed looks at the rules before a question; end says that it is not asked.
+func (u *update) allowed(n *runtime.Node, q *Question, x *Rules) (end bool) {
+	warned, wrong := hold(x.Before, "pre", dynamic.Field{})
+	if wrong != nil {
+		warned = append(warned, wrong)
+	}
+	if len(warned) > 0 {
+		u.take("errors", entries(n, warned))
+	}
+	if wrong != nil && wrong.Fail == Skip {
+		u.take(q.Key, runtime.Null())
+	}
+	return wrong != nil
+}
+
+// good looks at the rules after a question, which is asked again while they say so. end says that the node ends with the
+// answer, and with what is wrong with it in errors.
+func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x *Rules, v runtime.Value) (_ runtime.Value, end bool, err error) {
+	var all []*broken
+	left := map[*Rule]int{}
+	for {
+		warned, wrong := hold(x.After, "post", dynamic.Of(v))
+		all = append(all, warned...)
+		switch {
+		case wrong == nil:
+		case wrong.Fail == Retry && left[wrong.Rule] < wrong.Tries:
+			left[wrong.Rule]++
+			if v, err = question(r, n, q.Model, q, p); err != nil {
+				return v, false, err
+			}
+			continue
+		default:
+			all = append(all, wrong)
+			u.take(q.Key, v)
+		}
+		if len(all) > 0 {
+			u.take("errors", entries(n, all))
+		}
+		return v, wrong != nil, nil
+	}
+}
+
+// Verify looks at the rules at the end of a graph: those that only warn go into errors, the first of the others ends the
+// run.
+func (f *Flow) Verify(r *runtime.Run, n *runtime.Node, rules ...Rule) error {
+	warned, wrong := hold(rules, "verify", dynamic.Field{})
+	if wrong != nil {
+		return wrong.halts(r, n)
+	}
+	if len(warned) > 0 {
+		f.write("errors", entries(n, warned))
+	}
+	f.step(n)
+	return nil
+}
+
+func entries(n *runtime.Node, rules []*broken) runtime.Value {
+	var out []runtime.Value
+	for _, b := range rules {
+		out = append(out, b.entry(n))
+	}
+	return runtime.ListValue(out...)
+}
+
+// In reports whether a list has an item, a map a key, or a text a part.
+func In(item, of dynamic.Field) bool {
+	switch v := of.Value(); v.Kind() {
+	case runtime.ListKind:
+		for i := range v.Len() {
+			if py.Equal(item, dynamic.Of(v.Index(i))) {
+				return true
+			}
+		}
+	case runtime.MapKind:
+		_, ok := v.Get(item.Value().String())
+		return ok && item.Value().Kind() == runtime.StringKind
+	case runtime.StringKind:
+		return item.Value().Kind() == runtime.StringKind && strings.Contains(v.String(), item.Value().String())
+	}
+	return false
+}
+
+// NotIn is the opposite of In; both are false of what holds nothing, such as a number.
+func NotIn(item, of dynamic.Field) bool {
+	switch of.Value().Kind() {
+	case runtime.ListKind, runtime.MapKind:
+		return !In(item, of)
+	case runtime.StringKind:
+		return item.Value().Kind() == runtime.StringKind && !In(item, of)
+	}
+	return false
+}
+
+// Length is how long a text, a list or a map is; 0 of other values.
+func Length(f dynamic.Field) dynamic.Field {
+	v := f.Value()
+	switch v.Kind() {
+	case runtime.StringKind:
+		return dynamic.Whole(int64(len([]rune(v.String()))))
+	case runtime.ListKind, runtime.MapKind:
+		return dynamic.Whole(int64(v.Len()))
+	}
+	return dynamic.Whole(0)
+}
+
+// TypeName is what Python calls the type of a value.
+func TypeName(f dynamic.Field) dynamic.Field { return dynamic.Text(py.TypeName(f.Value())) }
+
+// Keys are the keys of a map; none of other values.
+func Keys(f dynamic.Field) dynamic.Field {
+	var out []dynamic.Field
+	if f.Value().Kind() == runtime.MapKind {
+		for _, key := range f.Value().Keys() {
+			out = append(out, dynamic.Text(key))
+		}
+	}
+	return dynamic.List(out...)
+}
+
+// FileExists and DirExists report whether a path is that of a file or of a folder. Like all that a run learns from outside
+// the answer is recorded.
+func FileExists(r *runtime.Run, n *runtime.Node, f dynamic.Field) dynamic.Field {
+	return exists(r, n, fileExists, f)
+}
+
+// DirExists is FileExists for folders.
+func DirExists(r *runtime.Run, n *runtime.Node, f dynamic.Field) dynamic.Field {
+	return exists(r, n, dirExists, f)
+}
+
+func exists(r *runtime.Run, n *runtime.Node, t *runtime.Tool[string, bool], f dynamic.Field) dynamic.Field {
+	if f.Value().Kind() != runtime.StringKind {
+		return dynamic.Flag(false)
+	}
+	ok, err := runtime.Call(r, n, t, f.Value().String())
+	return dynamic.Flag(ok && err == nil)
+}
+
+var (
+	fileExists = runtime.Bind("yamlgraph.file_exists@1", runtime.Reads, func(_ context.Context, path string) (bool, error) {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode().IsRegular(), nil
+	})
+	dirExists = runtime.Bind("yamlgraph.dir_exists@1", runtime.Reads, func(_ context.Context, path string) (bool, error) {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir(), nil
+	})
+)
