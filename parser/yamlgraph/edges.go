@@ -1,6 +1,8 @@
 package yamlgraph
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -142,6 +144,9 @@ func (p *parser) targets(n *yamlnode.Node) []ir.Ident {
 }
 
 func (p *parser) unknownNode(id ir.Ident) {
+	if slices.Contains(p.dropped, id.Name) {
+		return
+	}
 	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
 	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
 		diag.Suggest(&d, id.Name, append([]string{end}, p.names...))

@@ -59,6 +59,11 @@ func (p *parser) expand(root *yamlnode.Node) *yamlnode.Node {
 			x.nodes = append(x.nodes, e)
 		}
 	}
+	for _, e := range nodes.Entries {
+		if short(e) && x.first[e.Key.Text.Value] == "" {
+			p.dropped = append(p.dropped, e.Key.Text.Value) // what is wrong with it is reported
+		}
+	}
 	for i, e := range x.nodes {
 		x.nodes[i].Value = x.routed(e.Value)
 	}

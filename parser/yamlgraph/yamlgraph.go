@@ -87,6 +87,7 @@ type parser struct {
 	tools    map[string]*ir.Tool // python tools by name
 	kinds    map[string]string   // the types of all tools
 	types    map[string]string   // of nodes
+	dropped  []string            // nodes that stand for others and could not be read
 	fields   map[string]*ir.State
 	timeouts map[string]*ir.Duration // of shell tools by name
 	item     string                  // what the item of the map around is called
