@@ -1,10 +1,10 @@
 package yamlgraph
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -24,7 +24,7 @@ var (
 		{Name: "response_key", Required: true, Doc: "the field of what is asked"}, {Name: "loop_until", Required: true, Doc: "the condition after which nothing more is asked"},
 		{Name: "max_iterations", Doc: "how often something is asked at most"}, {Name: "on_error", Doc: "what becomes of an error"},
 	}}
-	itemField = regexp.MustCompile(`\{item\.(\w+)\}`)
+	itemField = lazyregexp.New(`\{item\.(\w+)\}`)
 )
 
 // An expansion is a graph whose nodes of the types pipeline and interactive_tool are written out as the nodes and edges
@@ -375,7 +375,7 @@ var opposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", "
 // the condition is read.
 func negated(text string) string {
 	for _, joint := range []struct {
-		word  *regexp.Regexp
+		word  *lazyregexp.Regexp
 		other string
 	}{{orWord, " and "}, {andWord, " or "}} {
 		if parts := unquoted(text, joint.word); len(parts) > 1 {
@@ -393,7 +393,7 @@ func negated(text string) string {
 }
 
 // unquoted divides text at a word that stands outside of quotes.
-func unquoted(text string, word *regexp.Regexp) []string {
+func unquoted(text string, word *lazyregexp.Regexp) []string {
 	var out []string
 	from := 0
 	for _, cut := range word.FindAllStringIndex(text, -1) {
