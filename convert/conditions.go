@@ -12,6 +12,7 @@ import (
 // edges writes the edges of an experience, one for one. Nodes without any stand on no edge, unless all of them do.
 func (x *experience) edges() *list {
 	l := &list{}
+	on := map[string]bool{}
 	type way struct {
 		edge *ir.Route
 		v    value
@@ -33,10 +34,24 @@ func (x *experience) edges() *list {
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b way) int { return a.edge.Span.Lo - b.edge.Span.Lo })
+	for _, n := range x.wf.Body.Nodes { // those that follow each other are one line
+		if x.extra[n] == nil {
+			continue
+		}
+		on[n.ID.Name], on[x.extra[n].ID.Name] = true, true
+		text := x.ids[x.extra[n].ID.Name] + " -> " + x.ids[n.ID.Name]
+		if k := len(l.items); k > 0 {
+			if before, ok := l.items[k-1].value.(scalar); ok && strings.HasSuffix(string(before), "-> "+x.ids[x.extra[n].ID.Name]) {
+				l.items[k-1].value = before + " -> " + scalar(x.ids[n.ID.Name])
+				continue
+			}
+		}
+		l.add(scalar(text), source.Span{})
+	}
 	for _, w := range ways {
 		l.add(w.v, w.edge.Span)
 	}
-	if len(ways) == 0 {
+	if len(l.items) == 0 {
 		if len(x.wf.Body.Nodes) > 1 {
 			for _, n := range x.wf.Body.Nodes {
 				l.add(scalar(x.ids[n.ID.Name]+" -> end"), source.Span{})
@@ -45,7 +60,7 @@ func (x *experience) edges() *list {
 		return l
 	}
 	for _, n := range x.wf.Body.Nodes {
-		if len(n.Dynamic.Routes) == 0 && !x.followed(n) {
+		if len(n.Dynamic.Routes) == 0 && !x.followed(n) && !on[n.ID.Name] {
 			l.add(scalar(x.ids[n.ID.Name]+" -> end"), source.Span{})
 		}
 	}

@@ -20,6 +20,7 @@ type experience struct {
 	tools  *mapping
 	shapes map[string]string // tool keys by module and signature
 	fields map[string]*ir.State
+	extra  map[*ir.Node]*ir.Node // the node that the engine runs before one, where no edge tells
 }
 
 // A unit is a node with what is known of its module.
@@ -33,7 +34,7 @@ type unit struct {
 // openexpertise converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
 // node sets, with the types that the state declares.
 func (c *converter) openexpertise() {
-	x := &experience{converter: c, nodes: map[string]*ir.Node{}, units: map[*ir.Node]*unit{}, tools: &mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}}
+	x := &experience{converter: c, nodes: map[string]*ir.Node{}, units: map[*ir.Node]*unit{}, tools: &mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*ir.Node]*ir.Node{}}
 	x.sections()
 	for _, s := range c.wf.State {
 		x.fields[s.Name.Name] = s
@@ -45,6 +46,7 @@ func (c *converter) openexpertise() {
 	if c.refused {
 		return
 	}
+	x.chain()
 	x.conditions()
 	x.appends()
 	nodes := &mapping{}
@@ -125,7 +127,35 @@ func (x *experience) before(first, then *ir.Node) bool {
 			return true
 		}
 	}
-	return false
+	extra := x.extra[then]
+	return extra != nil && (extra == first || x.before(first, extra))
+}
+
+// chain puts nodes one after the other where the engine does and no edge tells. Only a node that always runs, and whose failure
+// ends the run, can come before another that way.
+func (x *experience) chain() {
+	if x.wf.Dynamic.Concurrency > 1 {
+		return
+	}
+	var order []*ir.Node
+	for _, ph := range x.p.Phases {
+		for _, wave := range ph.Waves {
+			for _, s := range wave {
+				order = append(order, s.Node)
+			}
+		}
+	}
+	for i := 1; i < len(order); i++ {
+		for j := i - 1; j >= 0; j-- {
+			if x.before(order[j], order[i]) {
+				break
+			}
+			if x.always(order[j]) {
+				x.extra[order[i]] = order[j]
+				break
+			}
+		}
+	}
 }
 
 // certain reports whether a state field has a value where a node, or for nil the output, reads it.
@@ -272,7 +302,7 @@ func (x *experience) node(u *unit) value {
 		inside.add("result", scalar("$"+result), source.Span{})
 		m.add("do", inside, source.Span{})
 	}
-	if len(d.Routes) > 1 {
+	if len(d.Routes) > 1 || len(d.Routes) == 1 && x.extra[n] != nil {
 		m.add("join", scalar("all"), source.Span{})
 	}
 	x.policy(u, m, target)
@@ -651,6 +681,10 @@ func (x *experience) failures(u *unit) []string {
 // duration is a time as the language writes it.
 func duration(d time.Duration) string {
 	switch {
+	case d > 0 && d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d > 0 && d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
 	case d%time.Second == 0:
 		return fmt.Sprintf("%ds", d/time.Second)
 	default:

@@ -1,10 +1,9 @@
 package convert
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -15,15 +14,19 @@ import (
 type siren struct {
 	*converter
 	nodes  map[string]*ir.Node
-	order  []*ir.Node // in which the engine runs them
+	order  []*ir.Node              // in which the engine runs them
+	extra  map[*ir.Node][]*ir.Node // nodes that have to come before one that no edge leads to
+	read   map[*ir.Node]bool       // tools whose result something reads
+	seeds  *mapping                // the state that the context begins with
+	given  []*entry                // of the output, that it begins with
 	tools  *mapping
-	before []string // secrets, without those of models
+	extern []string // secrets, without those of models
 	hosts  *list    // that the file names, and whose addresses are not public
 }
 
 // sirenspec converts a workflow. Its result is the bucket `output` of the context.
 func (c *converter) sirenspec() {
-	s := &siren{converter: c, nodes: map[string]*ir.Node{}, tools: &mapping{}, hosts: &list{flow: true}}
+	s := &siren{converter: c, nodes: map[string]*ir.Node{}, extra: map[*ir.Node][]*ir.Node{}, read: map[*ir.Node]bool{}, seeds: &mapping{}, tools: &mapping{}, hosts: &list{flow: true}}
 	s.sections()
 	for _, n := range c.wf.Body.Nodes {
 		s.nodes[n.ID.Name] = n
@@ -38,10 +41,12 @@ func (c *converter) sirenspec() {
 	if c.refused {
 		return
 	}
+	s.chain()
 	nodes := &mapping{}
 	for _, n := range c.wf.Body.Nodes {
 		s.node(n, nodes)
 	}
+	edges := s.edges()
 	in := &mapping{}
 	for _, f := range c.wf.Input {
 		v := c.field(f)
@@ -52,11 +57,12 @@ func (c *converter) sirenspec() {
 		models.add(nativeID(m.Name.Name), s.model(m), s.agentSpan(m))
 	}
 	c.doc.addUnlessEmpty("input", in, source.Span{})
+	c.doc.addUnlessEmpty("state", s.seeds, c.entry("state"))
 	secrets := &list{flow: true}
 	for _, x := range c.wf.Secrets {
 		secrets.add(scalar(x.Name.Name), source.Span{})
 	}
-	for _, name := range s.before {
+	for _, name := range s.extern {
 		secrets.add(scalar(name), source.Span{})
 	}
 	c.doc.addUnlessEmpty("secrets", secrets, source.Span{})
@@ -66,22 +72,29 @@ func (c *converter) sirenspec() {
 	c.doc.addUnlessEmpty("models", models, source.Span{})
 	c.doc.addUnlessEmpty("tools", s.tools, source.Span{})
 	c.doc.add("nodes", nodes, source.Span{})
-	c.doc.addUnlessEmpty("edges", s.edges(), source.Span{})
+	c.doc.addUnlessEmpty("edges", edges, source.Span{})
 	c.doc.addUnlessEmpty("output", s.output(), source.Span{})
 }
 
 // sections refuses what stands beside the nodes and has no counterpart.
 func (s *siren) sections() {
+	if len(s.wf.Dynamic.Budgets) > 0 {
+		s.refuse(s.wf.Dynamic.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
+	}
+	if s.wf.Dynamic.Memory {
+		s.refuse(s.wf.Name.Span, "keep what runs share in a tool of your own", "the memory has no counterpart in the native language")
+	}
+	if s.wf.Dynamic.EnvFile != "" {
+		s.refuse(s.wf.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
+	}
 	rest := *s.wf
 	rest.Public = false
 	rest.File, rest.Name, rest.Description, rest.Input, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, nil, ir.Body{}, nil, nil
 	rest.Secrets, rest.Models = nil, nil
 	s.rest(s.wf.Name.Span, "the workflow", &rest)
 	d := *s.wf.Dynamic
-	if d.Seeds != nil && len(d.Seeds.Entries) > 0 {
-		s.refuse(d.Seeds.Span, "", "values that the context begins with are not converted")
-	}
-	d.Dialect, d.Upstream, d.Concurrency, d.Phases, d.Seeds = "", false, 0, nil, nil
+	s.seed(d.Seeds)
+	d.Dialect, d.Upstream, d.Concurrency, d.Phases, d.Seeds, d.Budgets, d.Memory, d.EnvFile = "", false, 0, nil, nil, nil, false, ""
 	s.rest(s.wf.Name.Span, "the workflow", &d)
 }
 
@@ -103,9 +116,6 @@ func (s *siren) model(m *ir.Model) value {
 	return v
 }
 
-// The functions with which guardrails are said in the native language.
-const guardFunc = schema.RuntimePath + "/sirenspec.Uninjected"
-
 // node writes a node, with what looks at its text before and after it.
 func (s *siren) node(n *ir.Node, nodes *mapping) {
 	rest := *n
@@ -113,14 +123,18 @@ func (s *siren) node(n *ir.Node, nodes *mapping) {
 	s.rest(n.ID.Span, "the node "+n.ID.Name, &rest)
 	d := *n.Dynamic
 	ctx := *d.Context
-	d.Routes, d.Attempts, d.OnSpent, d.System, d.Context, d.Args, d.Times = nil, 0, 0, nil, nil, nil, 0
+	d.Routes, d.Attempts, d.OnSpent, d.System, d.Prompt, d.Context, d.Args, d.Times = nil, 0, 0, nil, nil, nil, nil, 0
 	s.rest(n.ID.Span, "the node "+n.ID.Name, &d)
-	ctx.OutputKey, ctx.Writes, ctx.Request, ctx.Guards = "", nil, nil, nil
+	ctx.OutputKey, ctx.Writes, ctx.Request, ctx.Guards, ctx.Retry, ctx.Failure = "", nil, nil, nil, nil, nil
 	s.rest(n.ID.Span, "the node "+n.ID.Name, &ctx)
 	id, at := s.ids[n.ID.Name], join(n.ID.Span, n.Span)
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		s.ask(n, v, nodes, id, at)
+	case *ir.Human:
+		nodes.add(id, s.person(n, v), at)
+	case *ir.Swarm:
+		s.swarm(n, v, nodes, id, at)
 	case *ir.ToolCall:
 		m := &mapping{}
 		switch b := v.Tool.Binding.(type) {
@@ -138,365 +152,187 @@ func (s *siren) node(n *ir.Node, nodes *mapping) {
 	}
 }
 
-// guarded reports whether the injection guardrail looks at a node. Others are refused.
-func (s *siren) guarded(n *ir.Node) bool {
-	found := false
-	for _, g := range n.Dynamic.Context.Guards {
-		if g.Name != "injection" {
-			s.refuse(n.ID.Span, "check the text in a `go` node of the native language", "the guardrail %s of %s is not converted", g.Name, n.ID.Name)
-		}
-		found = true
-	}
-	return found
-}
-
-func guardIn(id string) string  { return id + "_told" }
-func guardOut(id string) string { return id + "_checked" }
-
-// ask writes an agent. The injection guardrail becomes two nodes around it, which can be taken out.
+// ask writes an agent. Its guardrails become nodes around it, which can be taken out.
 func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *mapping, id string, at source.Span) {
 	if w := n.Dynamic.Context.Writes; len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name {
 		s.refuse(n.ID.Span, "write it to `output."+w[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent is told that", n.ID.Name)
 	}
 	told := s.told(n)
-	m := &mapping{}
-	if s.guarded(n) {
-		nodes.add(guardIn(id), s.guard(told), source.Span{})
-		told = guardIn(id)
+	for _, g := range s.guards(n, false) {
+		nodes.add(g.id, g.node(told), source.Span{})
+		told = g.id
 	}
+	m := &mapping{}
 	m.add("llm", scalar(nativeID(v.Model.Name)), below(nodeAt(s.root, n.Span), "agent"))
 	if n.Dynamic.System != nil && len(n.Dynamic.System.Segments) > 0 {
 		agent := s.root.Get("agents").Get(nodeAt(s.root, n.Span).Get("agent").Text.Value)
 		m.add("system", spell(s.text(n.Dynamic.System, n)), below(agent, "system"))
 	}
 	m.add("prompt", scalar(quoted("{{ "+told+" }}")), source.Span{})
+	s.retries(n, m)
+	s.spent(n, m)
 	nodes.add(id, m, at)
-	if s.guarded(n) {
-		nodes.add(guardOut(id), s.guard(id), source.Span{})
+	said := id
+	for _, g := range s.guards(n, true) {
+		nodes.add(g.id, g.node(said), source.Span{})
+		said = g.id
 	}
 }
 
-// guard is a node that ends the run when a text tries to give a model other instructions.
-func (s *siren) guard(text string) value {
-	return &mapping{entries: []*entry{pair("go", scalar(quoted(guardFunc))), pair("with", flow(pair("text", scalar(quoted("$"+text)))))}}
-}
-
-// said is the text of an agent as others read it.
-func (s *siren) said(n *ir.Node) string {
-	if s.guarded(n) {
-		return guardOut(s.ids[n.ID.Name])
+// retries writes when an agent is asked again: the native language knows kinds of errors, not statuses.
+func (s *siren) retries(n *ir.Node, m *mapping) {
+	r := n.Dynamic.Context.Retry
+	if r == nil || r.Attempts < 2 {
+		return
 	}
-	return s.ids[n.ID.Name]
-}
-
-func isAgent(n *ir.Node) bool {
-	_, is := n.Verb.(*ir.LLM)
-	return is
-}
-
-// told is what an agent is told: the text of the agent that has written last, or else the message.
-func (s *siren) told(n *ir.Node) string {
-	var last []*ir.Node
-	for _, m := range s.order {
-		if m == n {
-			break
-		}
-		if !isAgent(m) || len(m.Dynamic.Context.Writes) == 0 || s.exclusive(m, n) {
-			continue
-		}
-		if s.dominates(m, n) {
-			last = nil
-		}
-		last = append(last, m)
+	if r.Guards || slices.Contains(r.On, "guardrail_violation") {
+		s.refuse(r.Span, "put the agent and its check into a `loop` of the native language", "%s is asked again after an answer that a guardrail refuses, which a native `retry` does not do", n.ID.Name)
 	}
-	switch {
-	case len(last) == 0:
-		return "input.message"
-	case len(last) == 1 && s.dominates(last[0], n):
-		return s.said(last[0])
-	}
-	var parts []string
-	covered := len(n.Dynamic.Routes) <= len(last) // those that lead here exclude each other, and one of them has run
-	if covered {
-		last = last[len(last)-len(n.Dynamic.Routes):]
-	}
-	for i, m := range last {
-		parts = append(parts, s.said(m))
-		covered = covered && slices.ContainsFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return s.nodes[r.From.Name] == m && r.When == nil })
-		for _, other := range last[i+1:] {
-			covered = covered && s.exclusive(m, other)
-		}
-	}
-	if !covered {
-		s.refuse(n.ID.Span, "", "which agent speaks last before %s depends on the run", n.ID.Name)
-	}
-	return "first(" + strings.Join(parts, ", ") + ")"
-}
-
-// dominates reports whether a node has run whenever another runs.
-func (s *siren) dominates(first, then *ir.Node) bool {
-	if len(then.Dynamic.Routes) == 0 || first.Dynamic.OnSpent == ir.SpentSkip {
-		return false
-	}
-	for _, r := range then.Dynamic.Routes {
-		from := s.nodes[r.From.Name]
-		if from != first && !s.dominates(first, from) {
-			return false
-		}
-	}
-	return true
-}
-
-// cases are the equalities that hold whenever a node runs.
-func (s *siren) cases(n *ir.Node) map[string]string {
-	out := map[string]string{}
-	for len(n.Dynamic.Routes) == 1 {
-		r := n.Dynamic.Routes[0]
-		if w := r.When; w != nil && w.Op == "==" && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
-			out[w.Kids[0].Ref.Root+"."+strings.Join(w.Kids[0].Ref.Path, ".")] = w.Kids[1].Lit.Text.Value
-		}
-		n = s.nodes[r.From.Name]
-	}
-	return out
-}
-
-// exclusive reports whether two nodes never run in one run: the same place has another value for each.
-func (s *siren) exclusive(a, b *ir.Node) bool {
-	other := s.cases(b)
-	for place, v := range s.cases(a) {
-		if w, is := other[place]; is && w != v {
-			return true
-		}
-	}
-	return false
-}
-
-// place is the node whose text stands at a path of the context, nil when that is not one agent.
-func (s *siren) place(root string, path []string) *ir.Node {
-	var found *ir.Node
-	for _, n := range s.wf.Body.Nodes {
-		w := n.Dynamic.Context.Writes
-		own := root == "working" && len(path) == 2 && path[0] == n.ID.Name && path[1] == "output" && isAgent(n)
-		if !own && !(len(w) > 1 && w[0] == root && slices.Equal(w[1:], path)) {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = n
-	}
-	return found
-}
-
-// text is text with references to what agents have said.
-func (s *siren) text(m *ir.Mixed, at *ir.Node) string {
-	var b strings.Builder
-	for _, seg := range m.Segments {
-		if seg.Ref == nil {
-			b.WriteString(braces(seg.Lit))
-			continue
-		}
-		b.WriteString("{{ " + s.reference(seg.Ref, at) + " }}")
-	}
-	return b.String()
-}
-
-func (s *siren) reference(r *ir.Reference, at *ir.Node) string {
-	n := s.place(r.Root, r.Path)
-	if r.Root == "inputs" && len(r.Path) == 1 && r.Path[0] == "message" && r.Filter == "" {
-		return "input.message"
-	}
-	if n == nil || !isAgent(n) || r.Filter != "" || at != nil && n != at && !s.dominates(n, at) {
-		s.refuse(r.Text.Span, "", "this is not the text of one agent that has certainly run: only such have the same text in the native language")
-		return "input.message"
-	}
-	return s.said(n)
-}
-
-// request writes a node that asks an address, and its tool.
-func (s *siren) request(n *ir.Node, m *mapping) {
-	q := n.Dynamic.Context.Request
-	id, tree := s.ids[n.ID.Name], nodeAt(s.root, n.Span)
-	config := tree.Get("config")
-	http := &mapping{flow: true}
-	http.add("method", scalar(q.Method), below(config, "method"))
-	address := strings.NewReplacer("{", "%7B", "}", "%7D").Replace(s.literal(q.URL))
-	http.add("url", scalar(escaped(address)), below(config, "url"))
-	s.reach(address)
-	headers, auth := flow(), (*mapping)(nil)
-	typed := false
-	for _, h := range q.Headers {
-		typed = typed || h.Key.Name == "Content-Type"
-		switch segs := h.Value.Segments; {
-		case len(segs) == 2 && segs[0].Lit == "Bearer " && segs[1].Ref != nil && segs[1].Ref.Root == "env" && segs[1].Ref.Filter == "" && strings.EqualFold(h.Key.Name, "Authorization") && auth == nil:
-			auth = flow(pair("bearer", scalar(s.secret(segs[1].Ref))))
-		case len(segs) == 1 && segs[0].Ref != nil && segs[0].Ref.Root == "env" && segs[0].Ref.Filter == "" && auth == nil:
-			auth = flow(pair("header", scalar(quoted(h.Key.Name))), pair("secret", scalar(s.secret(segs[0].Ref))))
+	var codes []string
+	broad := false
+	for _, on := range r.On {
+		switch on = strings.TrimSpace(on); {
+		case on == "429":
+			codes = append(codes, "RATE_LIMIT")
+		case on == "408":
+			codes = append(codes, "TIMEOUT")
+		case on == "network_error":
+			codes = append(codes, "NETWORK_ERROR", "TIMEOUT")
+		case on == "401" || on == "403":
+			codes, broad = append(codes, "AUTH_REQUIRED"), true
+		case on == "400" || on == "422":
+			codes, broad = append(codes, "VALIDATION_ERROR"), true
+		case len(on) == 3 && on[0] >= '4' && on[0] <= '5':
+			codes, broad = append(codes, "PROVIDER_ERROR"), true
 		default:
-			headers.add(key(h.Key.Name), scalar(quoted(braces(s.literal(h.Value)))), join(h.Key.Span, h.Value.Text.Span))
+			s.refuse(r.Span, "name statuses and `network_error`", "the trigger %q has no counterpart", on)
 		}
 	}
-	if q.Body != nil {
-		if q.Method == "POST" && !typed {
-			headers.add("Content-Type", scalar("application/json"), source.Span{})
+	l := &list{flow: true}
+	for _, code := range schema.ErrorCodes {
+		if slices.Contains(codes, code) {
+			l.add(scalar(code), source.Span{})
 		}
 	}
-	if len(headers.entries) > 0 {
-		http.add("headers", headers, below(config, "headers"))
-	}
-	if q.Body != nil {
-		http.add("body", spell(data(s.literal(q.Body))), below(config, "body"))
-	}
-	def := &mapping{}
-	def.add("http", http, source.Span{})
-	if auth != nil {
-		def.add("auth", auth, source.Span{})
-	}
-	effects := "external"
-	if q.Method == "GET" {
-		effects = "reads"
-	}
-	def.add("effects", scalar(effects), source.Span{})
-	def.add("max_output", scalar("16MiB"), source.Span{})
-	s.tools.add(id, def, source.Span{})
-	m.add("tool", scalar(id), below(tree, "tool"))
-	m.add("timeout", number(int(q.Seconds))+"s", below(config, "timeout"))
-}
-
-// reach allows a host that the file names and that is not public, as the engine does.
-func (s *siren) reach(address string) {
-	u, err := url.Parse(address)
-	if err != nil {
+	if len(l.items) == 0 {
 		return
 	}
-	host := u.Hostname()
-	if ip, err := netip.ParseAddr(host); err != nil && strings.Contains(host, ".") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".internal") || err == nil && !ip.IsLoopback() && !ip.IsPrivate() {
+	if broad && !s.again {
+		s.note(r.Span, "", "a native retry knows kinds of errors and not statuses: %s is asked again after others of the same kind, too", n.ID.Name)
+	}
+	retry := flow(pair("attempts", number(r.Attempts)), pair("codes", l))
+	if r.Backoff != "exponential" {
+		retry.add("backoff", scalar("constant"), source.Span{})
+		if r.Backoff == "linear" && r.Attempts > 2 && !s.again {
+			s.note(r.Span, "", "the engine waits longer before each attempt of %s; the native node waits the same time", n.ID.Name)
+		}
+	}
+	base := time.Duration(r.Base * float64(time.Second))
+	retry.add("base", scalar(duration(max(base.Truncate(time.Millisecond), time.Millisecond))), source.Span{})
+	if most := time.Duration(r.Most * float64(time.Second)); r.Backoff == "exponential" && most > 0 && most != 30*time.Second {
+		retry.add("cap", scalar(duration(max(most.Truncate(time.Millisecond), time.Millisecond))), source.Span{})
+	}
+	if r.Jitter {
+		retry.add("jitter", scalar("0.2"), source.Span{})
+	}
+	m.add("retry", retry, r.Span)
+}
+
+// spent writes what becomes of an agent whose attempts are spent.
+func (s *siren) spent(n *ir.Node, m *mapping) {
+	f := n.Dynamic.Context.Failure
+	if f == nil {
 		return
 	}
-	if !slices.ContainsFunc(s.hosts.items, func(e *entry) bool { return e.value == scalar(quoted(host)) }) {
-		s.hosts.add(scalar(quoted(host)), source.Span{})
-	}
-}
-
-// literal is text without references.
-func (s *siren) literal(m *ir.Mixed) string {
-	var b strings.Builder
-	for _, seg := range m.Segments {
-		if seg.Ref != nil {
-			s.refuse(seg.Ref.Text.Span, "", "a reference at this place of a request is not converted")
-		}
-		b.WriteString(seg.Lit)
-	}
-	return b.String()
-}
-
-// secret is a variable of the environment, which is a secret in the native language.
-func (s *siren) secret(r *ir.Reference) string {
-	name := strings.Join(r.Path, ".")
-	if !fieldForm.MatchString(name) {
-		s.refuse(r.Text.Span, "", "this variable cannot be the name of a secret")
-	}
-	if !slices.Contains(s.before, name) && !slices.ContainsFunc(s.wf.Secrets, func(x *ir.Secret) bool { return x.Name.Name == name }) {
-		s.before = append(s.before, name)
-	}
-	return name
-}
-
-// pythonCall writes a node that calls a function with constants.
-func (s *siren) pythonCall(n *ir.Node, b *ir.PythonTool, m *mapping) {
-	t := n.Verb.(*ir.ToolCall).Tool
-	id, tree := s.ids[n.ID.Name], nodeAt(s.root, n.Span)
-	if t.Def == nil || t.Def.Root != "" || slices.ContainsFunc(t.Def.Files, func(f ir.SourceFile) bool { return pyWorld.MatchString(f.Text) }) {
-		s.refuse(n.ID.Span, "", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
-	}
-	def := flow(pair("python", scalar(quoted(b.Ref.Name))), pair("effects", scalar("external")))
-	s.tools.add(id, def, source.Span{})
-	m.add("tool", scalar(id), below(tree, "tool"))
-	with := flow()
-	if n.Dynamic.Args != nil {
-		for _, e := range n.Dynamic.Args.Entries {
-			if mixed, ok := e.Value.(*ir.Mixed); ok {
-				text := s.text(mixed, n)
-				with.add(key(e.Key.Name), spell(text), join(e.Key.Span, mixed.Text.Span))
-				continue
+	switch f.Action {
+	case "skip":
+		m.add("on_error", scalar("skip"), f.Span)
+	case "use_default":
+		for _, g := range s.guards(n, true) {
+			if g.name != "injection" {
+				s.refuse(f.Span, "write the guardrail as a node of your own", "the text that stands for the answer of %s is not looked at by its guardrails, and the native one would be", n.ID.Name)
+				break
 			}
-			with.add(key(e.Key.Name), s.native(e.Value), join(e.Key.Span, e.Value.Source()))
 		}
-	}
-	s.withUnlessEmpty(m, with, below(tree, "config"))
-}
-
-// failure writes what becomes of a tool that fails: nothing reads its result, so that a failure that is skipped leaves
-// nothing behind.
-func (s *siren) failure(n *ir.Node, m *mapping) {
-	tree := nodeAt(s.root, n.Span)
-	if n.Dynamic.Attempts > 1 {
-		codes := &list{flow: true}
-		for _, c := range schema.ErrorCodes {
-			codes.add(scalar(c), source.Span{})
+		m.add("on_error", flow(pair("default", scalar(quoted(data(f.Default))))), f.Span)
+	case "fallback":
+		to := s.nodes[f.Node.Name]
+		if to == nil || s.wf.Dynamic.Upstream || s.at(to) < s.at(n) || to == n {
+			s.refuse(f.Span, "name a node that comes after it", "the fallback of %s is none that runs instead of it", n.ID.Name)
+			return
 		}
-		m.add("retry", flow(pair("attempts", number(n.Dynamic.Attempts)), pair("codes", codes), pair("backoff", scalar("constant")), pair("base", scalar("1ms"))), below(tree, "retry"))
-	}
-	if n.Dynamic.OnSpent == ir.SpentSkip {
-		m.add("on_error", scalar("skip"), below(tree, "on_failure"))
+		m.add("catch", flow(pair("any", scalar(s.begins(to)))), f.Span)
 	}
 }
 
-// edges writes the edges, one for one, and those between agents and what looks at their text.
-func (s *siren) edges() *list {
-	l := &list{}
-	var routes []*ir.Route
-	on := map[string]bool{}
-	for _, n := range s.wf.Body.Nodes {
-		routes = append(routes, n.Dynamic.Routes...)
-		for _, r := range n.Dynamic.Routes {
-			on[r.From.Name], on[r.To.Name] = true, true
-		}
+// person writes a node that asks a person.
+func (s *siren) person(n *ir.Node, v *ir.Human) value {
+	m := &mapping{}
+	at := nodeAt(s.root, n.Span)
+	m.add("human", spell(s.text(n.Dynamic.Prompt, n)), below(at, "prompt"))
+	if v.Timeout != nil {
+		m.add("timeout", scalar(duration(v.Timeout.Value)), below(at, "timeout"))
 	}
-	slices.SortStableFunc(routes, func(a, b *ir.Route) int { return a.Span.Lo - b.Span.Lo })
-	for _, n := range s.wf.Body.Nodes {
-		if isAgent(n) && s.guarded(n) {
-			id := s.ids[n.ID.Name]
-			l.add(scalar(guardIn(id)+" -> "+id+" -> "+guardOut(id)), source.Span{})
-		} else if !on[n.ID.Name] && len(s.wf.Body.Nodes) > 1 {
-			l.add(scalar(s.ids[n.ID.Name]+" -> end"), source.Span{})
-		}
+	switch t := v.OnTimeout; {
+	case t == nil:
+	case t.Kind == ir.OnErrorSkip:
+		m.add("on_timeout", scalar("skip"), below(at, "on_timeout"))
+	default:
+		m.add("on_timeout", flow(pair("default", constant(t.Default.(*ir.Scalar)))), below(at, "on_timeout"))
 	}
-	for _, r := range routes {
-		from, to := s.ids[r.From.Name], s.ids[r.To.Name]
-		if n := s.nodes[r.From.Name]; isAgent(n) {
-			from = s.said(n)
-		}
-		if n := s.nodes[r.To.Name]; isAgent(n) && s.guarded(n) {
-			to = guardIn(to)
-		}
-		if r.When == nil {
-			l.add(scalar(from+" -> "+to), r.Span)
-			continue
-		}
-		l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(s.test(r.When, s.nodes[r.From.Name]))))), r.Span)
-	}
-	return l
+	return m
 }
 
-// test is a condition on what agents have said.
-func (s *siren) test(p *ir.Predicate, at *ir.Node) string {
-	switch p.Op {
-	case "&&", "||":
-		side := func(kid *ir.Predicate) string {
-			if kid.Op == "||" && p.Op == "&&" {
-				return "(" + s.test(kid, at) + ")"
+// swarm writes the agents of a swrm side by side, and what is asked about what they say.
+func (s *siren) swarm(n *ir.Node, v *ir.Swarm, nodes *mapping, id string, at source.Span) {
+	if v.Keep {
+		s.refuse(n.ID.Span, "write a `map` with `on_item_error` in the native language", "agents of %s that fail say nothing, and the others go on: this is not converted", n.ID.Name)
+	}
+	if v.Parallel > 0 && v.Parallel < len(v.Agents()) && !s.again {
+		s.note(n.ID.Span, "", "the agents of %s are asked all at the same time", n.ID.Name)
+	}
+	voice := func(a *ir.Node, name string) {
+		ask := a.Verb.(*ir.LLM)
+		m := &mapping{}
+		m.add("llm", scalar(nativeID(ask.Model.Name)), source.Span{})
+		prompt := s.text(a.Dynamic.Prompt, a)
+		if chain := s.guards(a, false); len(chain) > 0 {
+			for i, g := range chain {
+				text := chain[max(i-1, 0)].id
+				if i == 0 {
+					nodes.add(g.id, g.filled(prompt), source.Span{})
+					continue
+				}
+				nodes.add(g.id, g.node(text), source.Span{})
 			}
-			return s.test(kid, at)
+			prompt = "{{ " + chain[len(chain)-1].id + " }}"
 		}
-		return side(p.Kids[0]) + " " + p.Op + " " + side(p.Kids[1])
-	case "==", "!=":
-		if p.Kids[0].Op == "ref" && p.Kids[1].Op == "const" && p.Kids[1].Lit.Tag == "!!str" {
-			return s.reference(p.Kids[0].Ref, at) + " " + p.Op + " " + escaped(p.Kids[1].Lit.Text.Value)
+		m.add("prompt", spell(prompt), source.Span{})
+		nodes.add(name, m, a.Span)
+		said := name
+		for _, g := range s.guards(a, true) {
+			nodes.add(g.id, g.node(said), source.Span{})
+			said = g.id
 		}
 	}
-	s.refuse(p.Span, "compare the text of an agent with a constant", "this condition is not converted")
-	return "true"
+	for _, a := range v.Agents() {
+		voice(a, s.voiceID(n, a))
+	}
+	last := v.Last()
+	if last == nil {
+		all := &list{flow: true}
+		for _, a := range v.Agents() {
+			all.add(scalar("$"+s.said(a)), source.Span{})
+		}
+		nodes.add(id, &mapping{entries: []*entry{pair("let", flow(pair("said", all))), pair("join", scalar("all"))}}, at)
+		return
+	}
+	voice(last, id)
+}
+
+// voiceID is the name of the node of an agent of a swrm.
+func (s *siren) voiceID(n, a *ir.Node) string {
+	return nativeID(s.ids[n.ID.Name] + "_" + strings.ReplaceAll(a.ID.Name, "-", "_"))
 }
 
 // output writes the bucket output.
@@ -509,7 +345,7 @@ func (s *siren) output() *mapping {
 		if len(w) == 0 || w[0] != "output" {
 			continue
 		}
-		if len(w) != 2 || !isAgent(n) {
+		if len(w) != 2 {
 			s.refuse(n.ID.Span, "write it to `output."+w[1]+"`", "a place below a name is not converted")
 			continue
 		}
@@ -518,13 +354,85 @@ func (s *siren) output() *mapping {
 		}
 		by[w[1]] = append(by[w[1]], n)
 	}
+	for _, e := range s.given {
+		if by[e.key] == nil {
+			s.fieldName(e.key, e.from)
+			out.entries = append(out.entries, e)
+		}
+	}
 	for _, name := range names {
 		list := by[name]
 		s.fieldName(name, list[0].ID.Span)
-		if len(list) > 1 {
-			s.refuse(list[1].ID.Span, "write to a name of its own", "two nodes write output.%s", name)
+		var parts []string
+		for i := len(list) - 1; i >= 0; i-- {
+			parts = append(parts, s.said(list[i]))
+			for _, other := range list[:i] {
+				if !s.comesAfter(list[i], other) && !s.exclusive(list[i], other) {
+					s.refuse(list[i].ID.Span, "write to a name of its own", "two nodes write output.%s, in an order that no edges tell", name)
+				}
+			}
 		}
-		out.add(name, scalar("$"+s.said(list[0])), source.Span{})
+		if len(parts) == 1 {
+			out.add(name, scalar("$"+parts[0]), source.Span{})
+			continue
+		}
+		if s.always(list[0]) && len(s.skips(list[0])) == 0 || s.cover(list) {
+			out.add(name, scalar(quoted("$first("+strings.Join(parts, ", ")+")")), source.Span{})
+			continue
+		}
+		s.refuse(list[0].ID.Span, "write to names of their own", "it depends on the run whether any of the nodes that write output.%s has run", name)
 	}
 	return out
 }
+
+// seed makes state of what the context begins with.
+func (s *siren) seed(o *ir.Object) {
+	if o == nil {
+		return
+	}
+	for _, bucket := range o.Entries {
+		values, ok := bucket.Value.(*ir.Object)
+		if !ok {
+			s.refuse(bucket.Key.Span, "", "this is no part of the context that a native workflow has")
+			continue
+		}
+		for _, e := range values.Entries {
+			v := s.native(e.Value)
+			if bucket.Key.Name == "output" {
+				s.seeds.add(e.Key.Name, flow(pair("type", scalar("any")), pair("init", v)), join(e.Key.Span, e.Value.Source()))
+				s.given = append(s.given, &entry{key: e.Key.Name, value: scalar("$state." + e.Key.Name), from: e.Key.Span})
+				continue
+			}
+			s.fieldName(e.Key.Name, e.Key.Span)
+			s.seeds.add(e.Key.Name, flow(pair("type", s.seedType(e.Value)), pair("init", v)), join(e.Key.Span, e.Value.Source()))
+		}
+	}
+}
+
+// seedType is the type of a constant.
+func (s *siren) seedType(v ir.Value) value {
+	switch v := v.(type) {
+	case *ir.Scalar:
+		if t := map[string]string{"!!int": "int", "!!float": "float", "!!bool": "bool", "!!null": "any"}[v.Tag]; t != "" {
+			return scalar(t)
+		}
+		return scalar("string")
+	case *ir.Mixed:
+		return scalar("string")
+	case *ir.Object:
+		m := flow()
+		for _, e := range v.Entries {
+			if !fieldForm.MatchString(e.Key.Name) {
+				return scalar("any")
+			}
+			m.add(e.Key.Name, s.seedType(e.Value), source.Span{})
+		}
+		if len(m.entries) > 0 {
+			return m
+		}
+	}
+	return scalar("any")
+}
+
+// at is when the engine runs a node.
+func (s *siren) at(n *ir.Node) int { return slices.Index(s.order, n) }

@@ -68,31 +68,47 @@ func TestSame(t *testing.T) {
 	exe := link(t, t.TempDir(), all)
 	for _, c := range all {
 		t.Run(c.dir, func(t *testing.T) {
-			made := outcomes(c.run(t, exe))
-			want := outcomes(c.find("want/run"))
+			made, want := outcomes(c.run(t, exe)), outcomes(c.find("want/run"))
 			if len(made) != len(want) {
 				t.Fatalf("%d runs, not %d", len(made), len(want))
 			}
 			for i := range want {
-				if why, ok := stricter[c.dir]; ok && strings.HasPrefix(made[i], "error: ") && strings.Contains(made[i], "VALIDATION_ERROR") && !strings.HasPrefix(want[i], "error: ") {
+				if why, ok := stricter[c.dir]; ok && strings.HasPrefix(made[i].text, "error: ") && strings.Contains(made[i].text, "VALIDATION_ERROR") && !strings.HasPrefix(want[i].text, "error: ") {
 					t.Log("stricter:", why)
 					continue
 				}
-				if !same(c.dialect, want[i], made[i]) {
-					t.Errorf("run %d\ndialect: %s\nnative:  %s", i+1, want[i], made[i])
+				if !same(c.dialect, want[i].text, made[i].text) {
+					t.Errorf("run %d\ndialect: %s\nnative:  %s", i+1, want[i].text, made[i].text)
+				}
+				if want[i].calls != made[i].calls {
+					t.Errorf("run %d makes %d calls, not %d", i+1, made[i].calls, want[i].calls)
 				}
 			}
 		})
 	}
 }
 
-// outcomes are the runs of want/run, without the keys of their calls.
-func outcomes(text string) []string {
-	var out []string
+// An outcome is what a run gives, and of how many calls its journal has the results. Attempts of one call are one.
+type outcome struct {
+	text  string
+	calls int
+}
+
+var visit = regexp.MustCompile(`#\d+$`)
+
+// outcomes are the runs of want/run.
+func outcomes(text string) []outcome {
+	var out []outcome
+	seen := map[string]bool{}
 	for _, l := range strings.Split(text, "\n") {
 		partial := strings.HasPrefix(l, `{"status":"failed","error"`) // what a run of SirenSpec has reached that then fails
-		if l != "" && !strings.HasPrefix(l, "  ") && !partial {
-			out = append(out, l)
+		switch key, isKey := strings.CutPrefix(l, "  "); {
+		case l == "" || partial:
+		case !isKey:
+			out, seen = append(out, outcome{text: l}), map[string]bool{}
+		case !seen[visit.ReplaceAllString(key, "")]:
+			seen[visit.ReplaceAllString(key, "")] = true
+			out[len(out)-1].calls++
 		}
 	}
 	return out

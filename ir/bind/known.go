@@ -12,11 +12,26 @@ var runtimeFunctions = map[string]*ir.GoBinding{
 		&schema.Field{Name: "agent_id", GoName: "AgentID", Type: schema.StringType}, &schema.Field{Name: "intent", GoName: "Intent", Type: schema.StringType}),
 	schema.RuntimePath + "/openexpertise.Records": inStruct("openexpertise", "Records", "RecordsFile", schema.ListOf(schema.AnyType),
 		&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType}, &schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv"}, Go: &schema.Go{Name: "string"}}}),
-	schema.RuntimePath + "/sirenspec.Uninjected": {
-		Path: schema.RuntimePath + "/sirenspec", Package: "sirenspec", Func: "Uninjected", Err: true, Out: schema.StringType,
-		Params: []*ir.GoParam{{Name: "text", Type: schema.StringType}},
-		In:     &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "text", Type: schema.StringType}}},
-	},
+	schema.RuntimePath + "/sirenspec.Uninjected": ofText("Uninjected"),
+	schema.RuntimePath + "/sirenspec.Shortened":  ofText("Shortened", &ir.GoParam{Name: "most", Type: goInt}),
+	schema.RuntimePath + "/sirenspec.Short":      ofText("Short", &ir.GoParam{Name: "most", Type: goInt}),
+	schema.RuntimePath + "/sirenspec.Redacted": ofText("Redacted", &ir.GoParam{Name: "entities", Type: schema.ListOf(schema.StringType)},
+		&ir.GoParam{Name: "instead", Type: schema.StringType}),
+	schema.RuntimePath + "/sirenspec.Impersonal": ofText("Impersonal", &ir.GoParam{Name: "entities", Type: schema.ListOf(schema.StringType)}),
+	schema.RuntimePath + "/sirenspec.Fitting":    ofText("Fitting", &ir.GoParam{Name: "schema", Type: schema.StringType}),
+}
+
+// goInt is an int of Go.
+var goInt = &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "int"}}
+
+// ofText is a function of the package sirenspec that gives text as a guardrail lets it pass.
+func ofText(name string, more ...*ir.GoParam) *ir.GoBinding {
+	b := &ir.GoBinding{Path: schema.RuntimePath + "/sirenspec", Package: "sirenspec", Func: name, Err: true, Out: schema.StringType, In: &schema.Type{Kind: schema.Struct}}
+	b.Params = append([]*ir.GoParam{{Name: "text", Type: schema.StringType}}, more...)
+	for _, p := range b.Params {
+		b.In.Fields = append(b.In.Fields, &schema.Field{Name: p.Name, Type: p.Type})
+	}
+	return b
 }
 
 // inStruct is a function of a context and a struct that can fail.

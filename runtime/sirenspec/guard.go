@@ -75,16 +75,6 @@ func Injection(text string, answer bool) (string, error) {
 	return text, nil
 }
 
-// Uninjected is text that the injection guardrail lets pass, for workflows of the native language, in which it is a `go` node:
-// `go: github.com/flowgen-dev/flowgen/runtime/sirenspec.Uninjected`. The error is a POLICY_DENIED.
-func Uninjected(text string) (string, error) {
-	passed, err := Injection(text, false)
-	if err != nil {
-		return "", denied(err)
-	}
-	return passed, nil
-}
-
 // Length cuts answers that are longer than so many characters.
 func Length(most int) Guard {
 	return func(text string, answer bool) (string, error) {

@@ -138,7 +138,7 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	text := asked.Messages[0].Text
 	var times, status int
 	if _, fails, ok := strings.Cut(text, op.Head().Node.ID+" fails: "); ok {
-		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && int(op.Head().Visit) <= times {
+		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && int(op.Head().Visit+op.Head().Attempt)-1 <= times {
 			return failed(status)
 		}
 	}

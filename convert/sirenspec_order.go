@@ -1,0 +1,294 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// A lead is what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
+type lead struct {
+	from *ir.Node
+	when *ir.Predicate
+	fail bool // it runs when from fails
+}
+
+// leads are those to a node. None: it always runs.
+func (s *siren) leads(n *ir.Node) []lead {
+	var out []lead
+	for _, r := range n.Dynamic.Routes {
+		if from := s.nodes[r.From.Name]; from != nil {
+			out = append(out, lead{from: from, when: r.When})
+		}
+	}
+	for _, from := range s.order {
+		if s.fallback(from) == n {
+			out = append(out, lead{from: from, fail: true})
+		}
+	}
+	for _, from := range s.extra[n] {
+		out = append(out, lead{from: from})
+	}
+	return out
+}
+
+// fallback is the node that runs instead of one that fails; nil when none does.
+func (s *siren) fallback(n *ir.Node) *ir.Node {
+	f := n.Dynamic.Context.Failure
+	if f == nil || f.Action != "fallback" || s.wf.Dynamic.Upstream {
+		return nil
+	}
+	if to := s.nodes[f.Node.Name]; to != nil && s.at(to) > s.at(n) {
+		return to
+	}
+	return nil
+}
+
+// skipped reports whether a node that fails leaves nothing, and the run goes on.
+func (s *siren) skipped(n *ir.Node) bool {
+	if f := n.Dynamic.Context.Failure; f != nil && (f.Action == "skip" || f.Action == "fallback") {
+		return true
+	}
+	h, ok := n.Verb.(*ir.Human)
+	return ok && h.OnTimeout != nil && h.OnTimeout.Kind == ir.OnErrorSkip
+}
+
+// skips is a node as a list, if it may leave nothing.
+func (s *siren) skips(n *ir.Node) []*ir.Node {
+	if s.skipped(n) {
+		return []*ir.Node{n}
+	}
+	return nil
+}
+
+// always reports whether a node runs in every run that gets so far.
+func (s *siren) always(n *ir.Node) bool {
+	list := s.leads(n)
+	if len(list) == 0 {
+		return true
+	}
+	for _, l := range list {
+		if l.when == nil && !l.fail && s.fallback(l.from) == nil && s.always(l.from) {
+			return true
+		}
+	}
+	return false
+}
+
+// comesAfter reports whether edges put a node after another.
+func (s *siren) comesAfter(then, first *ir.Node) bool {
+	for _, l := range s.leads(then) {
+		if l.from == first || s.comesAfter(l.from, first) {
+			return true
+		}
+	}
+	return false
+}
+
+// dominates reports whether a node has left its result whenever another runs.
+func (s *siren) dominates(first, then *ir.Node) bool {
+	if s.skipped(first) || !s.comesAfter(then, first) {
+		return false
+	}
+	return s.always(first) || s.inevitable(first, then)
+}
+
+// inevitable reports whether every way to a node goes through another.
+func (s *siren) inevitable(first, then *ir.Node) bool {
+	list := s.leads(then)
+	for _, l := range list {
+		if l.from == first && !l.fail {
+			continue
+		}
+		if l.from == first || !s.inevitable(first, l.from) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
+func (s *siren) chain() {
+	for _, n := range s.wf.Body.Nodes {
+		texts(n, func(r *ir.Reference) {
+			for _, p := range s.producers(r) {
+				s.read[p.node] = true
+			}
+		})
+	}
+	if !slices.ContainsFunc(s.wf.Body.Nodes, func(n *ir.Node) bool { return len(n.Dynamic.Routes) > 0 }) && len(s.order) > 1 {
+		for i, n := range s.order[1:] { // without edges one runs after the other
+			if len(s.leads(n)) == 0 {
+				s.extra[n] = append(s.extra[n], s.before(i+1))
+			}
+		}
+		return
+	}
+	for i, n := range s.order {
+		if len(s.leads(n)) > 0 {
+			continue
+		}
+		needs := s.needs(n)
+		for j := i - 1; j >= 0; j-- {
+			if m := s.order[j]; s.always(m) && slices.Contains(needs, m) && !s.comesAfter(n, m) {
+				s.extra[n] = append(s.extra[n], m)
+			}
+		}
+	}
+}
+
+// before is the node that runs before the one at a place of the order and always does.
+func (s *siren) before(i int) *ir.Node {
+	for i--; i > 0 && (!s.always(s.order[i]) || s.fallback(s.order[i]) != nil); i-- {
+	}
+	return s.order[i]
+}
+
+// needs are the nodes whose results a node reads, and the one that speaks last before it.
+func (s *siren) needs(n *ir.Node) []*ir.Node {
+	var out []*ir.Node
+	if isAgent(n) {
+		for i := s.at(n) - 1; i >= 0; i-- {
+			if m := s.order[i]; speaks(m) {
+				out = append(out, m)
+				if s.always(m) && !s.skipped(m) {
+					break
+				}
+			}
+		}
+	}
+	texts(n, func(r *ir.Reference) {
+		for _, m := range s.wf.Body.Nodes {
+			if _, _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
+				out = append(out, m)
+			}
+		}
+	})
+	return out
+}
+
+// texts calls f for the references of what a node is told and called with.
+func texts(n *ir.Node, f func(*ir.Reference)) {
+	d := n.Dynamic
+	list := []*ir.Mixed{d.System, d.Prompt}
+	if d.Context != nil && d.Context.Request != nil {
+		list = append(list, d.Context.Request.URL, d.Context.Request.Body)
+		for _, h := range d.Context.Request.Headers {
+			list = append(list, h.Value)
+		}
+	}
+	for _, t := range list {
+		if t != nil {
+			ir.ValueReferences(t, f)
+		}
+	}
+	if d.Args != nil {
+		ir.ValueReferences(d.Args, f)
+	}
+	if v, ok := n.Verb.(*ir.Swarm); ok {
+		for _, a := range v.Do.Nodes {
+			texts(a, f)
+		}
+	}
+}
+
+func isAgent(n *ir.Node) bool {
+	_, is := n.Verb.(*ir.LLM)
+	return is
+}
+
+// speaks reports whether the next agent is told what a node gives.
+func speaks(n *ir.Node) bool {
+	switch n.Verb.(type) {
+	case *ir.LLM, *ir.Human, *ir.Swarm, *ir.Map:
+		return len(n.Dynamic.Context.Writes) > 0
+	}
+	return false
+}
+
+// told is what an agent is told: the text of the node that has spoken last, or else the message.
+func (s *siren) told(n *ir.Node) string {
+	var last []*ir.Node // the latest first
+	sure := false
+	for i := s.at(n) - 1; i >= 0 && !sure; i-- {
+		m := s.order[i]
+		if !speaks(m) || s.exclusive(m, n) || s.fallback(m) == n {
+			continue
+		}
+		if !s.comesAfter(n, m) {
+			s.refuse(n.ID.Span, "add an edge from "+m.ID.Name+" to "+n.ID.Name, "which agent speaks last before %s depends on the order of the engine: no edge leads there from %s", n.ID.Name, m.ID.Name)
+			return "input.message"
+		}
+		last = append(last, m)
+		sure = s.dominates(m, n)
+	}
+	if k := len(s.leads(n)); !sure && k > 1 || len(last) > k && k > 1 {
+		if latest := last[:min(k, len(last))]; s.cover(latest) && s.covers(latest, n) {
+			last, sure = slices.Clone(latest), true
+			slices.Reverse(last)
+		}
+	}
+	var parts []string
+	for _, m := range last {
+		if _, list := m.Verb.(*ir.Swarm); list && m.Verb.(*ir.Swarm).Last() == nil {
+			s.refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
+		}
+		parts = append(parts, s.said(m))
+	}
+	switch {
+	case len(parts) == 0:
+		return "input.message"
+	case len(parts) == 1 && sure:
+		return parts[0]
+	case !sure:
+		parts = append(parts, "input.message")
+	}
+	return "first(" + strings.Join(parts, ", ") + ")"
+}
+
+// cover reports whether nodes exclude each other.
+func (s *siren) cover(list []*ir.Node) bool {
+	for i, m := range list {
+		for _, other := range list[i+1:] {
+			if !s.exclusive(m, other) && s.fallback(m) != other && s.fallback(other) != m {
+				return false
+			}
+		}
+	}
+	return len(list) > 1
+}
+
+// covers reports whether one of the nodes has spoken whenever n runs: all that leads to n comes from them.
+func (s *siren) covers(list []*ir.Node, n *ir.Node) bool {
+	for _, l := range s.leads(n) {
+		if l.when != nil || !slices.Contains(list, l.from) || s.skipped(l.from) && s.fallback(l.from) == nil {
+			return false
+		}
+	}
+	return len(s.leads(n)) > 0
+}
+
+// cases are the equalities that hold whenever a node runs.
+func (s *siren) cases(n *ir.Node) map[string]string {
+	out := map[string]string{}
+	for len(n.Dynamic.Routes) == 1 && s.nodes[n.Dynamic.Routes[0].From.Name] != nil {
+		r := n.Dynamic.Routes[0]
+		if w := r.When; w != nil && w.Op == "==" && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
+			out[w.Kids[0].Ref.Root+"."+strings.Join(w.Kids[0].Ref.Path, ".")] = w.Kids[1].Lit.Text.Value
+		}
+		n = s.nodes[r.From.Name]
+	}
+	return out
+}
+
+// exclusive reports whether two nodes never run in one run: the same place has another value for each.
+func (s *siren) exclusive(a, b *ir.Node) bool {
+	other := s.cases(b)
+	for place, v := range s.cases(a) {
+		if w, is := other[place]; is && w != v {
+			return true
+		}
+	}
+	return false
+}

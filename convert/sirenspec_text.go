@@ -1,0 +1,335 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// What a place of the context holds.
+type content uint8
+
+const (
+	holdsText content = iota
+	holdsAny
+)
+
+// gives is the place of the native file at which a node's result stands that is found at a path of the context.
+func (s *siren) gives(n *ir.Node, root string, path []string) (place string, what content, ok bool) {
+	id, w := n.ID.Name, n.Dynamic.Context.Writes
+	own := root == "working" && len(path) > 1 && path[0] == id
+	written := len(w) > 1 && w[0] == root && len(path) >= len(w)-1 && slices.Equal(w[1:], path[:len(w)-1])
+	switch v := n.Verb.(type) {
+	case *ir.LLM, *ir.Human:
+		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
+			return s.said(n), holdsText, true
+		}
+	case *ir.Swarm:
+		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
+			for _, a := range v.Agents() {
+				if a.Dynamic.Context.OutputKey == path[2] {
+					return s.said(a), holdsText, true
+				}
+			}
+		}
+		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
+			if v.Last() == nil {
+				return s.said(n), holdsAny, true
+			}
+			return s.said(n), holdsText, true
+		}
+	case *ir.ToolCall:
+		if own && path[1] == n.Dynamic.Context.OutputKey && len(path) == 2 {
+			return s.ids[id], holdsAny, true
+		}
+	}
+	return "", 0, false
+}
+
+// A producer is a node that gives what stands at a place.
+type producer struct {
+	node  *ir.Node
+	place string
+	what  content
+	own   bool // it is read by the node's own name
+}
+
+func (s *siren) producers(r *ir.Reference) []producer {
+	var out []producer
+	for _, n := range s.wf.Body.Nodes {
+		if place, what, ok := s.gives(n, r.Root, r.Path); ok {
+			out = append(out, producer{n, place, what, r.Root == "working" && r.Path[0] == n.ID.Name})
+		}
+	}
+	return out
+}
+
+// text is text with references to what agents have said.
+func (s *siren) text(m *ir.Mixed, at *ir.Node) string {
+	var b strings.Builder
+	for _, seg := range m.Segments {
+		if seg.Ref == nil {
+			b.WriteString(braces(seg.Lit))
+			continue
+		}
+		b.WriteString(s.shown(seg.Ref, at))
+	}
+	return b.String()
+}
+
+// shown is a reference as the native language writes it into text.
+func (s *siren) shown(r *ir.Reference, at *ir.Node) string {
+	expr, what, missing := s.reference(r, at)
+	switch {
+	case missing:
+		return braces(r.Default)
+	case what == holdsAny:
+		return "{{ " + expr + " | python }}"
+	}
+	return "{{ " + expr + " }}"
+}
+
+// reference finds what a placeholder stands for. missing: nothing, so that the text of its filter does.
+func (s *siren) reference(r *ir.Reference, at *ir.Node) (expr string, what content, missing bool) {
+	no := func(help, format string, args ...any) (string, content, bool) {
+		s.refuse(r.Text.Span, help, format, args...)
+		return "input.message", holdsText, false
+	}
+	if r.Filter == "json_or_default" {
+		return no("parse it in a tool", "`json_or_default` has no counterpart in the native language")
+	}
+	switch r.Root {
+	case "env":
+		return no("make it an input, or a secret that a tool is given", "variables of the environment stand in no text of the native language")
+	case "inputs":
+		if len(r.Path) != 1 || r.Path[0] != "message" {
+			break
+		}
+		return s.orDefault("input.message", true, r)
+	case "working":
+		if expr, what, ok := s.seeded(r.Path); ok && what == holdsText {
+			return s.orDefault(expr, true, r)
+		} else if ok {
+			return expr, what, false
+		}
+	}
+	var list []producer
+	for _, p := range s.producers(r) {
+		if at == nil || s.nodes[at.ID.Name] != at || s.at(p.node) < s.at(at) {
+			list = append(list, p)
+		}
+	}
+	list = slices.DeleteFunc(list, func(p producer) bool { return at != nil && s.fallback(p.node) == at })
+	switch {
+	case len(list) == 0 && r.Filter == "default":
+		return "", holdsText, true
+	case len(list) == 0:
+		return no("", "nothing that is converted stands at this place")
+	case len(list) > 1:
+		return no("write to names of their own", "several nodes write what stands here")
+	}
+	p := list[0]
+	by := s.by(at)
+	inside := by == p.node // an agent of the same swrm
+	sure := inside || by != nil && s.dominates(p.node, by) && !(p.own && s.unsaid(p.node))
+	switch {
+	case !inside && by != nil && !s.comesAfter(by, p.node):
+		return no("add an edge from "+p.node.ID.Name+" to "+by.ID.Name, "no edge puts %s after %s, whose result it reads", by.ID.Name, p.node.ID.Name)
+	case p.what == holdsAny && r.Filter != "":
+		return no("read it without a filter", "a filter of a value that may be anything has no counterpart")
+	case p.what == holdsAny && !sure, !sure && r.Filter == "":
+		return no("give it a default: `| default('...')`", "it depends on the run whether %s has given a result here", p.node.ID.Name)
+	case p.what == holdsAny:
+		return p.place, holdsAny, false
+	}
+	return s.orDefault(p.place, sure, r)
+}
+
+// by is the node of the workflow that at is, or is a part of.
+func (s *siren) by(at *ir.Node) *ir.Node {
+	if at == nil || s.nodes[at.ID.Name] == at {
+		return at
+	}
+	for _, n := range s.wf.Body.Nodes {
+		if v, ok := n.Verb.(*ir.Swarm); ok && slices.Contains(v.Do.Nodes, at) {
+			return n
+		}
+	}
+	return nil
+}
+
+// unsaid reports whether a text stands for the answer of a node that fails, which its own name does not have.
+func (s *siren) unsaid(n *ir.Node) bool {
+	f := n.Dynamic.Context.Failure
+	return f != nil && f.Action == "use_default"
+}
+
+// orDefault puts the text of a filter in place of text that is missing or empty.
+func (s *siren) orDefault(place string, sure bool, r *ir.Reference) (string, content, bool) {
+	switch {
+	case r.Filter == "":
+		return place, holdsText, false
+	case r.Default == "" && !sure:
+		return "default(" + place + `, "")`, holdsText, false
+	case r.Default == "":
+		return place, holdsText, false
+	case sure:
+		return place + ` != "" ? ` + place + " : " + escaped(r.Default), holdsText, false
+	}
+	return place + " != null && " + place + ` != "" ? ` + place + " : " + escaped(r.Default), holdsText, false
+}
+
+// seeded is a place of the context that nothing but its beginning writes.
+func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
+	i := slices.IndexFunc(s.seeds.entries, func(e *entry) bool { return e.key == path[0] })
+	if i < 0 {
+		return "", 0, false
+	}
+	for _, n := range s.wf.Body.Nodes {
+		w := n.Dynamic.Context.Writes
+		if n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0] {
+			return "", 0, false
+		}
+	}
+	typ := s.seeds.entries[i].value.(*mapping).entries[0].value
+	for _, key := range path[1:] {
+		m, is := typ.(*mapping)
+		if !is {
+			return "", 0, false
+		}
+		j := slices.IndexFunc(m.entries, func(e *entry) bool { return e.key == key })
+		if j < 0 {
+			return "", 0, false
+		}
+		typ = m.entries[j].value
+	}
+	if typ == scalar("string") {
+		return "state." + strings.Join(path, "."), holdsText, true
+	}
+	return "state." + strings.Join(path, "."), holdsAny, true
+}
+
+// A guard is a node that looks at what an agent is told or says.
+type guard struct {
+	id, name string
+	function string
+	args     []*entry
+}
+
+// node is the node, given a text of the native file.
+func (g guard) node(text string) value {
+	with := flow(append([]*entry{pair("text", scalar(quoted("$"+text)))}, g.args...)...)
+	return &mapping{entries: []*entry{pair("go", scalar(quoted(g.function))), pair("with", with)}}
+}
+
+// filled is the node, given text with expressions.
+func (g guard) filled(text string) value {
+	with := &mapping{entries: append([]*entry{pair("text", spell(text))}, g.args...)}
+	with.flow = !strings.Contains(text, "\n")
+	return &mapping{entries: []*entry{pair("go", scalar(quoted(g.function))), pair("with", with)}}
+}
+
+// guardPath is the package with what guardrails are in the native language.
+const guardPath = schema.RuntimePath + "/sirenspec."
+
+// guards are those that look at what a node is told, or with answer at what it says.
+func (s *siren) guards(n *ir.Node, answer bool) []guard {
+	var out []guard
+	side := "told"
+	if answer {
+		side = "checked"
+	}
+	id := s.ids[n.ID.Name]
+	if s.nodes[n.ID.Name] != n {
+		by := s.by(n)
+		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
+			id = s.ids[by.ID.Name]
+		}
+	}
+	for _, r := range n.Dynamic.Context.Guards {
+		g := guard{name: r.Name, id: id + "_" + side}
+		if len(n.Dynamic.Context.Guards) > 1 && r.Name != "injection" {
+			g.id += "_" + r.Name
+		}
+		switch {
+		case r.Name == "injection":
+			g.function = guardPath + "Uninjected"
+		case r.Name == "length" && !answer, r.Name == "schema" && !answer, r.Name == "pii" && r.Action == "flag":
+			continue
+		case r.Name == "length":
+			g.function = guardPath + "Shortened"
+			if r.Raise {
+				g.function = guardPath + "Short"
+			}
+			g.args = append(g.args, pair("most", number(int(r.Most))))
+		case r.Name == "schema":
+			g.function = guardPath + "Fitting"
+			g.args = append(g.args, pair("schema", scalar("'"+strings.ReplaceAll(data(r.Schema), "'", "''")+"'")))
+		case r.Name == "pii":
+			g.function = guardPath + "Redacted"
+			l := &list{flow: true}
+			for _, w := range r.What {
+				l.add(scalar(w), source.Span{})
+			}
+			if len(r.What) == 0 {
+				for _, w := range []string{"email", "phone", "ssn", "credit_card"} {
+					l.add(scalar(w), source.Span{})
+				}
+			}
+			g.args = append(g.args, pair("entities", l))
+			if r.Action == "block" {
+				g.function = guardPath + "Impersonal"
+			} else {
+				g.args = append(g.args, pair("instead", scalar(quoted(data(r.Instead)))))
+			}
+		default:
+			s.refuse(n.ID.Span, "check the text in a `go` node of the native language", "the guardrail %s of %s is not converted", r.Name, n.ID.Name)
+			continue
+		}
+		out = append(out, g)
+	}
+	for _, g := range out {
+		for _, other := range s.wf.Body.Nodes {
+			if s.ids[other.ID.Name] == g.id {
+				s.refuse(other.ID.Span, "rename it", "the guardrails of %s become a node of this name", n.ID.Name)
+			}
+		}
+	}
+	return out
+}
+
+// begins is the first node of those that a node becomes.
+func (s *siren) begins(n *ir.Node) string {
+	if isAgent(n) {
+		if list := s.guards(n, false); len(list) > 0 {
+			return list[0].id
+		}
+	}
+	return s.ids[n.ID.Name]
+}
+
+// said is the text of a node as others read it.
+func (s *siren) said(n *ir.Node) string {
+	id := s.ids[n.ID.Name]
+	if s.nodes[n.ID.Name] != n {
+		by := s.by(n)
+		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
+			id = s.ids[by.ID.Name]
+		}
+	}
+	switch v := n.Verb.(type) {
+	case *ir.LLM:
+		if list := s.guards(n, true); len(list) > 0 {
+			return list[len(list)-1].id
+		}
+	case *ir.Swarm:
+		if last := v.Last(); last != nil {
+			return s.said(last)
+		}
+		return id + ".said"
+	}
+	return id
+}

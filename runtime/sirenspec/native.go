@@ -1,0 +1,53 @@
+package sirenspec
+
+import "github.com/flowgen-dev/flowgen/runtime"
+
+// The guardrails as functions of a workflow of the native language, in which each is a `go` node:
+// `go: github.com/flowgen-dev/flowgen/runtime/sirenspec.Uninjected`. They give the text that goes on; the error is a
+// POLICY_DENIED.
+
+// Uninjected is text that the injection guardrail lets pass.
+func Uninjected(text string) (string, error) {
+	return looked(func(text string, _ bool) (string, error) { return Injection(text, false) }, text)
+}
+
+// Shortened is an answer of so many characters at most, cut where it is longer.
+func Shortened(text string, most int) (string, error) { return looked(Length(most), text) }
+
+// Short is an answer of so many characters at most.
+func Short(text string, most int) (string, error) { return looked(LengthOrFail(most), text) }
+
+// Redacted is text without personal data of some kinds (email, phone, ssn, credit_card): instead stands for each.
+func Redacted(text string, entities []string, instead string) (string, error) {
+	return personal(PII{Entities: entities, Instead: instead}, text)
+}
+
+// Impersonal is text that has no personal data of some kinds.
+func Impersonal(text string, entities []string) (string, error) {
+	return personal(PII{Entities: entities, Action: Block}, text)
+}
+
+// Fitting is an answer that is JSON and fits a JSON Schema of draft 7.
+func Fitting(text, schema string) (string, error) { return looked(Schema(schema), text) }
+
+// looked is text as a guardrail lets it pass that is for an answer.
+func looked(g Guard, text string) (string, error) {
+	passed, err := g(text, true)
+	if err != nil {
+		return "", denied(err)
+	}
+	return passed, nil
+}
+
+// personal is text as the pii guardrail lets it pass.
+func personal(p PII, text string) (string, error) {
+	for _, e := range p.Entities {
+		if finders[e] == nil {
+			return "", runtime.Invalid("%q is no kind of personal data: there are email, phone, ssn and credit_card", e)
+		}
+	}
+	if p.Entities == nil {
+		p.Entities = []string{} // and not all of them
+	}
+	return looked(p.Guard(), text)
+}
