@@ -18,6 +18,7 @@ import (
 type field struct {
 	id       ir.Ident
 	typ      *schema.Type
+	given    *schema.Type    // what a run is given; nil: typ
 	zero     *schema.Default // its value when a run is started without; nil: it has none
 	declared bool
 	route    bool // rules can test it
@@ -226,6 +227,21 @@ func (p *parser) write(id ir.Ident, typ *schema.Type) *field {
 	return f
 }
 
+// keeps makes a declared field dynamic where a tool gives something that is not of its type: the engine holds nothing to the
+// types of fields. typ is what the tool gives; nil: not known.
+func (p *parser) keeps(f *field, typ *schema.Type) {
+	if !f.declared || typ == nil || f.typ.Kind == schema.Any || f.typ.Kind == schema.Invalid || schema.Assignable(typ, f.typ) {
+		return
+	}
+	if have := f.typ.Present().Kind; typ.Kind == schema.Any && (have == schema.Map || have == schema.List || have == schema.Struct) || textual(typ) {
+		return // what comes is held to the type when it does, or fits as text
+	}
+	if f.given == nil {
+		f.given = f.typ
+	}
+	f.typ = schema.AnyType
+}
+
 // lowerState gives the workflow its input, its state and its output. What a run is given and a node writes begins as a copy,
 // made by the first node.
 func (p *parser) lowerState(at source.Span) *ir.Node {
@@ -236,7 +252,11 @@ func (p *parser) lowerState(at source.Span) *ir.Node {
 		}
 		root := "input"
 		if f.input {
-			p.wf.Input = append(p.wf.Input, &schema.Field{Name: f.id.Name, Type: f.typ, Span: f.id.Span, Default: f.zero})
+			given := f.typ
+			if f.given != nil {
+				given = f.given
+			}
+			p.wf.Input = append(p.wf.Input, &schema.Field{Name: f.id.Name, Type: given, Span: f.id.Span, Default: f.zero})
 		}
 		if f.written {
 			root = "state"

@@ -41,6 +41,7 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	}
 	if out.Name != "" {
 		f = p.result(out, typ)
+		p.keeps(f, gives(tool))
 	}
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
@@ -52,6 +53,18 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 		}
 		return []*ir.Node{n}
 	}
+}
+
+// gives is the type of what a tool of Stargraph returns: a mapping, as the engine asks for, unless it is bound to something
+// else.
+func gives(tool *ir.Tool) *schema.Type {
+	if tool == nil {
+		return nil
+	}
+	if _, own := tool.Binding.(*ir.PythonTool); own && tool.Out == nil {
+		return schema.MapOf(schema.AnyType)
+	}
+	return tool.Out
 }
 
 // result files the field that gets a result.
