@@ -1,16 +1,16 @@
 package stargraph
 
 import (
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
-	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 var (
@@ -34,64 +34,107 @@ var (
 // interpreter's.
 const pythonExec = "std.python_exec@1"
 
-// execute runs the program on its standard input and says what it printed, or why it failed.
-const execute = `import contextlib, io, json, sys
-code, out, verdict = sys.stdin.read(), io.StringIO(), "pass"
+// execute runs the program on its standard input for as many seconds as its argument says, and tells what it wrote and how it
+// ended.
+const execute = `import contextlib, io, json, signal, sys, traceback
+class Late(BaseException):
+    pass
+def late(*_):
+    raise Late
+code, out, err, status, timed_out = sys.stdin.read(), io.StringIO(), io.StringIO(), 0, False
+signal.signal(signal.SIGALRM, late)
 try:
-    with contextlib.redirect_stdout(out):
-        exec(compile(code, "<code>", "exec"), {"__name__": "__main__"})
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(1.0, min(float(sys.argv[1]), 600.0)), 1)
+            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+except Late:
+    status, timed_out = -1, True
 except SystemExit as e:
-    if e.code not in (None, 0):
-        verdict = "fail"
-        out.write("SystemExit: %s" % (e.code,))
-except BaseException as e:
-    verdict = "fail"
-    out.write("%s: %s" % (type(e).__name__, e))
-print(json.dumps({"verdict": verdict, "run_result": out.getvalue()[:65536]}))
+    status = e.code if isinstance(e.code, int) else 0 if e.code is None else 1
+    if e.code is not None and not isinstance(e.code, int):
+        err.write("%s\n" % (e.code,))
+except BaseException:
+    status = 1
+    kind, what, at = sys.exc_info()
+    err.write("".join(traceback.format_exception(kind, what, at and at.tb_next)))
+out, err = out.getvalue(), err.getvalue()
+print(json.dumps({"stdout": out[:65536], "stderr": err[:65536], "exit_code": status, "timed_out": timed_out, "truncated": len(out) > 65536 or len(err) > 65536}))
 `
 
 // runTool is the tool pythonExec.
 func runTool(key ir.Ident) *ir.Tool {
 	name, version, _ := strings.Cut(key.Name, "@")
-	in := &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "code", Type: schema.StringType, Description: "a program of Python that prints its result"}}}
-	out := &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "verdict", Type: schema.EnumOf("pass", "fail")}, {Name: "run_result", Type: schema.StringType}}}
-	args := make([]*ir.Template, 0, 4)
+	in := &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{
+		{Name: "code", Type: schema.StringType, Description: "a program of Python that prints its result"},
+		{Name: "timeout_s", Type: schema.FloatType, Description: "how many seconds it may run", Default: &schema.Default{JSON: "30", Span: key.Span}},
+	}}
+	out := &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "stdout", Type: schema.StringType}, {Name: "stderr", Type: schema.StringType},
+		{Name: "exit_code", Type: schema.IntType}, {Name: "timed_out", Type: schema.BoolType}, {Name: "truncated", Type: schema.BoolType}}}
+	args := make([]*ir.Template, 0, 5)
 	for _, s := range []string{"python3", "-I", "-c", execute} {
 		args = append(args, mixed(source.Text{Span: key.Span, Opaque: true}, []segment{{lit: s}}))
 	}
-	stdin := newWriter(key.Span)
-	tree, _ := expr.Parse("code")
-	stdin.value(tree, "code", "")
 	return &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key, Description: "Runs a program of Python in a sandbox.", Effects: ir.EffectsReads, EffectsSpan: key.Span,
-		In: in, Out: out, OutSpan: key.Span, Binding: &ir.CommandTool{Args: args, Stdin: stdin.template(), Format: ir.FormatJSON, Span: key.Span},
-		Sandbox: ir.Ident{Name: "process", Span: key.Span}, Replay: "recorded-result", File: key.Span.File, Span: key.Span}
+		In: in, Out: out, OutSpan: key.Span, Binding: &ir.CommandTool{Args: append(args, valueOf(key.Span, "timeout_s")), Stdin: valueOf(key.Span, "code"), Format: ir.FormatJSON, Span: key.Span},
+		Permissions: []string{"tools:std:exec"}, Sandbox: ir.Ident{Name: "process", Span: key.Span}, Replay: "recorded-result", File: key.Span.File, Span: key.Span}
+}
+
+// valueOf is the text of a parameter.
+func valueOf(at source.Span, name string) *ir.Template {
+	w := newWriter(at)
+	w.value(nameNode(name), name, "")
+	return w.template()
 }
 
 // codeNode reads a task that a model writes a program for, which runs in the sandbox.
 func (p *parser) codeNode(x *node, m dialect.Mapping) {
 	input := p.one(x, m, "task")
 	at := x.kind.Span
-	var timeout *ir.Duration
-	if n := m.Get("timeout_s"); n != nil {
-		timeout = &ir.Duration{Value: time.Duration(p.Count(n, "`timeout_s`", 1, 24*60*60, 30)) * time.Second, Span: dialect.Head(n)}
-	}
-	p.question(x, m, "Write a program in Python that does the task and prints the result. It has no network and no files. Answer with the program alone.", input, []output{
-		{name: "code", typ: schema.StringType, kept: schema.StringType, doc: "the program"}, {name: "explanation", typ: schema.StringType, doc: "what it does, in one sentence"},
+	timeout := p.seconds(m.Get("timeout_s"), at)
+	p.question(x, m, "Write a program in Python that does the task, prints the result and ends with the exit code 0. It has the standard library, no network and no files. Answer with the program alone.", input, []output{
+		{name: "code", typ: schema.StringType, doc: "the program"}, {name: "explanation", typ: schema.StringType, doc: "what it does, in one sentence"},
 	})
 	key := ir.Ident{Name: pythonExec, Span: at}
-	p.tool(&key)
-	result := p.result(ir.Ident{Name: "run_result", Span: at}, schema.StringType)
+	run := p.tool(&key)
+	code := p.result(ir.Ident{Name: "code", Span: at}, schema.StringType)
+	told := p.result(ir.Ident{Name: "run_result", Span: at}, run.Out)
+	p.keeps(told, run.Out)
 	verdict := p.result(ir.Ident{Name: "verdict", Span: at}, schema.StringType)
 	write := x.lower
 	x.lower = func() []*ir.Node {
+		f := runtimeFunc(at, runtimePackage, "Program", "takes a program out of its fences.", schema.StringType, param("text", schema.StringType))
+		bare := &ir.Node{ID: p.part(x, "program"), Span: x.at.Span,
+			Verb: &ir.GoCall{Func: f, With: &ir.With{Span: at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "text", Span: at}, Value: resultField(at, x.id.Name, "code")}}}}}
+		bare.Set = []*ir.Set{p.set(code, at, result(at, bare.ID.Name), schema.StringType)}
 		id := p.part(x, "run")
-		call := &ir.Node{ID: id, Verb: &ir.ToolCall{Name: key, With: &ir.With{Span: at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "code", Span: at}, Value: resultField(at, x.id.Name, "code")}}}}, Timeout: timeout, Span: x.at.Span}
-		call.Set = []*ir.Set{
-			p.set(result, at, resultField(at, id.Name, "run_result"), schema.StringType),
-			p.set(verdict, at, resultField(at, id.Name, "verdict"), schema.StringType),
-		}
-		return append(write(), call)
+		call := &ir.Node{ID: id, Span: x.at.Span, Verb: &ir.ToolCall{Name: key, With: &ir.With{Span: at, Entries: []*ir.Entry{
+			{Key: ir.Ident{Name: "code", Span: at}, Value: result(at, bare.ID.Name)}, {Key: ir.Ident{Name: "timeout_s", Span: at}, Value: timeout}}}}}
+		f = runtimeFunc(at, runtimePackage, "Verdict", "says whether a program succeeded.", schema.StringType, param("exit_code", schema.IntType), param("timed_out", schema.BoolType))
+		f.Bind.Err = false
+		says := &ir.Node{ID: p.part(x, "verdict"), Span: x.at.Span, Verb: &ir.GoCall{Func: f, With: &ir.With{Span: at, Entries: []*ir.Entry{
+			{Key: ir.Ident{Name: "exit_code", Span: at}, Value: resultField(at, id.Name, "exit_code")}, {Key: ir.Ident{Name: "timed_out", Span: at}, Value: resultField(at, id.Name, "timed_out")}}}}}
+		says.Set = []*ir.Set{p.set(told, at, result(at, id.Name), run.Out), p.set(verdict, at, result(at, says.ID.Name), schema.StringType)}
+		return append(write(), bare, call, says)
 	}
+}
+
+// seconds is how long a program may run, 30 seconds unless something else is written.
+func (p *parser) seconds(n *yamlnode.Node, at source.Span) *ir.Scalar {
+	s := &ir.Scalar{Text: source.Text{Value: "30", Span: at, Opaque: true}, Tag: "!!int"}
+	if n == nil {
+		return s
+	}
+	v, ok := p.Value(n, nil).(*ir.Scalar)
+	if ok && (v.Tag == "!!int" || v.Tag == "!!float") {
+		if f, err := strconv.ParseFloat(v.Text.Value, 64); err == nil && f > 0 && f <= 600 {
+			return v
+		}
+	}
+	p.Error(diag.BadLiteral, dialect.Head(n), "", "`timeout_s` is a number of seconds above 0, at most 600")
+	return s
 }
 
 var notKey = lazyregexp.New(`[^A-Za-z0-9_]+`)

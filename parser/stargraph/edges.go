@@ -29,7 +29,7 @@ func (p *parser) exits(i int) []choice {
 			if (r.target.Name == "") != halts {
 				continue
 			}
-			cond, never := p.holds(r)
+			cond, never := p.holds(x, r)
 			if never || seen[cond] {
 				continue
 			}
@@ -48,18 +48,18 @@ func (p *parser) exits(i int) []choice {
 }
 
 // holds is the condition of a rule: all its tests.
-func (p *parser) holds(r *rule) (cond string, never bool) {
+func (p *parser) holds(x *node, r *rule) (cond string, never bool) {
 	var all []string
 	for _, t := range r.tests {
+		if text := p.textOf(x, t.field); text != nil {
+			t.field = text
+		}
 		c, fits := t.cond()
 		switch {
 		case fits == "":
 			all = append(all, c)
 			continue
 		case t.field.typ.Kind == schema.Invalid:
-			return "", true
-		case c == "any":
-			p.tell(diag.Diagnostic{Code: diag.NotSupported, Span: t.span, Message: "only fields of the types str, int, float and bool are tested by rules, and " + t.field.id.Name + " is " + t.field.typ.String()})
 			return "", true
 		}
 		p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this never holds: " + t.field.id.Name + " is " + fits})
@@ -89,7 +89,7 @@ func (t test) cond() (cond, never string) {
 		}
 		c, never := (test{field: &field{id: t.field.id, typ: typ.Elem, written: t.field.written, input: t.field.input}, value: t.value}).cond()
 		if never != "" {
-			return c, never
+			return "", never
 		}
 		return path + " != null && " + c, ""
 	}
@@ -120,7 +120,7 @@ func (t test) cond() (cond, never string) {
 		}
 		return "", "a float"
 	}
-	return "any", "of another type"
+	return "", "of another type"
 }
 
 // pythonFloat is Python's text of a float.
@@ -143,9 +143,12 @@ func (p *parser) lower(at source.Span) {
 	for i := range p.list {
 		exits[i] = p.exits(i)
 	}
+	exits = p.fork(exits)
 	reached := p.reached(exits)
 	for i, x := range p.list {
-		if !reached[i] {
+		if x.block != nil && !reached[i] {
+			p.Warn(diag.IgnoredKey, x.block.at, "add a route to it, or remove it", "no route leads to these nodes: they do not run side by side")
+		} else if !reached[i] && !p.inside(x, reached) {
 			p.Warn(diag.Unreachable, x.id.Span, "add a route to it, or remove it", "no route leads to node %q: it never runs, and is left out", x.id.Name)
 		}
 	}

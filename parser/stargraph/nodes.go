@@ -24,9 +24,12 @@ type node struct {
 
 	// lower makes the steps of the IR that the node becomes, the first of which has its id; nil: it does nothing. It is
 	// called when the types of all fields are known, and which of them nodes write.
-	lower func() []*ir.Node
-	class *classUse // nil: it is no Python class
-	late  *ir.Ident // where a run goes when nobody answers in time; its name is empty for the end
+	lower    func() []*ir.Node
+	class    *classUse // nil: it is no Python class
+	compares map[*field]bool
+	texts    []func() *ir.Node // write what rules compare of fields that are no scalars
+	block    *block            // nil: it is no nodes that run side by side
+	late     *ir.Ident         // where a run goes when nobody answers in time; its name is empty for the end
 }
 
 // nodes reads the nodes: a list, or in the authoring format a mapping.
@@ -161,10 +164,14 @@ func (p *parser) config(x *node, shape *dialect.Shape) (m dialect.Mapping, ok bo
 
 // steps are the steps of a node, one after the other, of which the first has its id.
 func (x *node) steps() []*ir.Node {
+	list := []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
 	if x.lower != nil {
-		return x.lower()
+		list = x.lower()
 	}
-	return []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
+	for _, t := range x.texts {
+		list = append(list, t())
+	}
+	return list
 }
 
 // part is the id of a further step of a node.

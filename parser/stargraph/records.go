@@ -80,9 +80,6 @@ func (p *parser) records(m dialect.Mapping) {
 		p.optionalWord(c.Get("every"), "`every`", "node-exit", "never")
 		p.Differs(m.Key("checkpoints"), "", "every run is recorded, and `--sync` says what is forced to the disk")
 	}
-	if n := m.Get("parallel"); n != nil && len(n.Items) > 0 {
-		p.Error(diag.NotSupported, m.Key("parallel"), "", "nodes side by side: this is not compiled")
-	}
 }
 
 // optionalWord is Word for a key that may be left out.

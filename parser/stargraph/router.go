@@ -175,12 +175,21 @@ func (r *router) graph() {
 	body := &r.wf.Body
 	for i, x := range r.list {
 		if r.reached[i] {
-			list := x.steps()
-			body.Nodes = append(body.Nodes, list...)
-			chain(body, list)
-			r.leave(i, list[len(list)-1].ID)
+			r.leave(i, r.place(body, x).ID)
 		}
 	}
+}
+
+// place adds the steps of a node and the edges between them. It returns the last.
+func (r *router) place(body *ir.Body, x *node) *ir.Node {
+	if x.block != nil {
+		r.forked(body, x, func(t *node) bool { return r.reached[t.index] })
+	} else {
+		list := x.steps()
+		body.Nodes = append(body.Nodes, list...)
+		chain(body, list)
+	}
+	return body.Nodes[len(body.Nodes)-1]
 }
 
 // chain leads from each step of a node to the next.
@@ -355,19 +364,18 @@ func (r *router) run(at source.Span) {
 		if !r.reached[i] {
 			continue
 		}
-		list, d := x.steps(), r.decide(i)
-		last := list[len(list)-1]
+		k, d := len(body.Nodes), r.decide(i)
+		last := r.place(&body, x)
 		e.Cases = append(e.Cases, &ir.Case{Value: &ir.Scalar{Text: source.Text{Value: x.id.Name, Span: x.id.Span, Opaque: true}, Tag: "!!str"}, To: []ir.Ident{x.id}})
 		if len(r.exits[i]) == 1 && x.late == nil { // nothing is asked: the node itself says what comes next
 			last.Set = append(last.Set, d.Set...)
 		} else {
-			list = append(list, d)
+			body.Nodes = append(body.Nodes, d)
+			chain(&body, []*ir.Node{last, d})
 		}
-		body.Nodes = append(body.Nodes, list...)
-		chain(&body, list)
-		if x.late != nil && len(list[0].Catch) > 0 {
+		if first := body.Nodes[k]; x.late != nil && len(first.Catch) > 0 {
 			to := &ir.Node{ID: r.part(x, "late"), Verb: &ir.Let{}, Span: x.id.Span, Set: []*ir.Set{{Field: d.Set[0].Field, Value: reference(x.late.Span, strconv.Quote(x.late.Name))}}}
-			list[0].Catch[0].Target = ir.Ident{Name: to.ID.Name, Span: x.late.Span}
+			first.Catch[0].Target = ir.Ident{Name: to.ID.Name, Span: x.late.Span}
 			body.Nodes = append(body.Nodes, to)
 		}
 	}

@@ -26,6 +26,7 @@ func (p *parser) routing(m dialect.Mapping) {
 	switch p.form {
 	case document:
 		p.rules(m.Get("rules"))
+		p.parallel(m.Get("parallel"))
 	case authoring:
 		p.routes(m.Get("routes"))
 	}

@@ -1,6 +1,7 @@
 package stargraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -41,7 +42,7 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	}
 	if out.Name != "" {
 		f = p.result(out, typ)
-		p.keeps(f, gives(tool))
+		p.keeps(f, p.gives(tool))
 	}
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
@@ -55,13 +56,13 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	}
 }
 
-// gives is the type of what a tool of Stargraph returns: a mapping, as the engine asks for, unless it is bound to something
-// else.
-func gives(tool *ir.Tool) *schema.Type {
-	if tool == nil {
+// gives is the type of what a tool returns; nil: its source says. A tool of the project's Python returns a mapping: the engine
+// takes nothing else.
+func (p *parser) gives(tool *ir.Tool) *schema.Type {
+	switch {
+	case tool == nil:
 		return nil
-	}
-	if _, own := tool.Binding.(*ir.PythonTool); own && tool.Out == nil {
+	case tool.Out == nil && !slices.Contains(p.wf.Tools[:p.bound], tool):
 		return schema.MapOf(schema.AnyType)
 	}
 	return tool.Out
