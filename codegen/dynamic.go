@@ -45,7 +45,11 @@ func (g *generator) dynamicBody(p *check.Program) []jen.Code {
 	if p == g.p {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	}
-	b.add(jen.Id("flow").Op(":=").Qual(experiencePath, "New").Custom(parens(len(p.WF.State) > 0), b.slots()...))
+	flow := jen.Qual(experiencePath, "New").Custom(parens(len(p.WF.State) > 0), b.slots()...)
+	if p.WF.Dynamic.Upstream {
+		flow.Dot("Loose").Call()
+	}
+	b.add(jen.Id("flow").Op(":=").Add(flow))
 	for _, ph := range p.Phases {
 		switch ph.IR.Kind {
 		case ir.PhaseGraph:

@@ -120,6 +120,19 @@ func errorJSON(err error) any {
 
 func (r *Run) observed() bool { return len(r.state.rt.observers) > 0 }
 
+// Warn tells the observers of a failure of n that the run goes on after, and that no event of a call says.
+func (r *Run) Warn(n *Node, err error) {
+	if err == nil || !r.observed() {
+		return
+	}
+	message := r.redacted(err).Error()
+	var ne *NodeError
+	if !errors.As(err, &ne) {
+		message = "node " + n.ID + ": " + message
+	}
+	r.emit(Event{Kind: Warning, Key: r.scope.path() + n.ID, Node: n, Time: r.Now(), Message: message})
+}
+
 func (r *Run) emit(e Event) {
 	e.Run = r.state.root
 	for _, o := range r.state.rt.observers {

@@ -36,6 +36,7 @@ func (c *checker) dynamic() *Program {
 	}}
 	p.Body = c.dynamicBody(p)
 	c.checkTools()
+	c.neverSet()
 	return p
 }
 

@@ -117,11 +117,7 @@ func (c *checker) unused(p *Program) {
 	warn := func(at source.Span, message, help string) {
 		c.warn(diag.Diagnostic{Code: diag.Unused, Span: at, Message: message, Help: help})
 	}
-	for _, t := range c.wf.Tools {
-		if !c.used[t] && t.File == c.wf.File && len(c.wf.Body.Nodes) > 0 {
-			warn(t.Key.Span, "tool \""+t.Key.Name+"\" is not used", "remove it, or move it to a file that is included")
-		}
-	}
+	c.unusedTools()
 	ir.BodyExpressions(&c.wf.Body, c.touch)
 	for _, o := range c.wf.Output {
 		ir.ValueExpressions(o.Value, c.touch)
@@ -141,6 +137,19 @@ func (c *checker) unused(p *Program) {
 		}
 	}
 	c.unusedResults(p.Body)
+}
+
+// unusedTools warns about tools of the file that nothing calls.
+func (c *checker) unusedTools() {
+	help := "remove it, or move it to a file that is included"
+	if c.wf.Public {
+		help = "remove it, or call it"
+	}
+	for _, t := range c.wf.Tools {
+		if !c.used[t] && t.File == c.wf.File && len(c.wf.Body.Nodes) > 0 {
+			c.warn(diag.Diagnostic{Code: diag.Unused, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" is not used", Help: help})
+		}
+	}
 }
 
 func (c *checker) unusedResults(b *Body) {

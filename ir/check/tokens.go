@@ -45,6 +45,9 @@ func (c *checker) tokens() *Program {
 		p.Body.Plan = p.Tokens.plan(p.Body)
 	}
 	c.checkTools()
+	if !c.sink.HasErrors() {
+		c.unusedTools()
+	}
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 var Differences = []dialect.Difference{
 	dialect.Differ("a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"),
 	dialect.Differ("`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"),
+	dialect.Differ("a tool that returns an object without `state_delta`", "it fails", "it writes nothing", ""),
 	dialect.Differ("the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""),
 	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"),
 	dialect.Differ("state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""),

@@ -2,6 +2,8 @@ package openexpertise
 
 import (
 	"encoding/json"
+	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -26,6 +28,7 @@ func (p *parser) fits(m dialect.Mapping, n *ir.Node) {
 		p.takes(n, d.Writes, schema.List, "an array")
 	case d.Schema != "":
 		p.schemaFits(m, n)
+	case d.JSON: // its keys are what the answer has
 	case kind == "agent", kind == "skill", kind == "cli-agent":
 		p.takes(n, d.Writes, schema.String, "text")
 	}
@@ -70,6 +73,8 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 			Type any `json:"type"`
 		} `json:"properties"`
 		Required []string `json:"required"`
+		Open     any      `json:"additionalProperties"`
+		Pattern  any      `json:"patternProperties"`
 	}
 	if json.Unmarshal([]byte(n.Dynamic.Schema), &s) != nil {
 		return
@@ -96,4 +101,22 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 			p.refuses(n, at, f, "values of the type "+word)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if p.field(name) == nil && !slices.Contains(s.Required, name) {
+			p.Warn(diag.UnknownName, at, "declare it in `state.schema`, or remove it from the schema", "the schema has the property %q, which is no field of the state: answers of %q with it fail", name, n.ID.Name)
+		}
+	}
+	if len(s.Properties) == 0 || s.Pattern != nil || s.Open != nil && s.Open != false {
+		return
+	}
+	for _, id := range n.Dynamic.Writes {
+		if _, has := s.Properties[id.Name]; !has && !slices.Contains(s.Required, id.Name) && !mentions(n.Dynamic.Prompt, id.Name) {
+			p.Warn(diag.Unused, id.Span, "add it to the properties of the schema, or remove it", "nothing writes %q here: the schema has no such property, and the prompt does not name it", id.Name)
+		}
+	}
+}
+
+// mentions reports whether a prompt has a name as a word.
+func mentions(m *ir.Mixed, name string) bool {
+	return m != nil && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(m.Text.Value)
 }

@@ -144,10 +144,32 @@ func (p *parser) argument(n *yamlnode.Node) ir.Value {
 	if r := reference(n.Text); r != nil {
 		return r
 	}
-	if strings.HasPrefix(n.Text.Value, "$.") {
-		p.Warn(diag.IgnoredKey, n.Span, "a path is the whole text, made of names with points between them", "this is no path into the state: it is passed as it is")
-	}
+	p.literal(n)
 	return p.Scalar(n)
+}
+
+var (
+	inside   = regexp.MustCompile(`\$\.([A-Za-z_][A-Za-z0-9_]*)`)
+	loopName = regexp.MustCompile(`^(\$item|\$index|\$iter|\$loop|\$pipeline)([.\[]|$)`)
+)
+
+// literal warns about text of args that looks like a reference and is passed as it is.
+func (p *parser) literal(n *yamlnode.Node) {
+	text := n.Text.Value
+	if strings.HasPrefix(text, "$.") {
+		p.Warn(diag.IgnoredKey, n.Span, "a path is the whole text, made of names with points between them", "this is no path into the state: it is passed as it is")
+		return
+	}
+	if m := loopName.FindStringSubmatch(text); m != nil {
+		p.Warn(diag.IgnoredKey, n.Span, "remove it: modules and prompts have `"+m[1]+"` without it", "this is no reference: it is passed as it is")
+		return
+	}
+	for _, m := range inside.FindAllStringSubmatchIndex(text, -1) {
+		if p.field(text[m[2]:m[3]]) != nil {
+			p.Warn(diag.IgnoredKey, n.Text.At(m[0], m[1]), "make the path the whole text of an argument", "a path inside of text is no reference: it is passed as it is")
+			return
+		}
+	}
 }
 
 // path reads a path into the state where nothing else makes sense.

@@ -212,6 +212,7 @@ func (p *parser) instance(m dialect.Mapping, of *ir.Node) *ir.Node {
 // agentNamed finds an agent; nil after a message.
 func (p *parser) agentNamed(id ir.Ident) *agent {
 	if a := p.agents[id.Name]; a != nil {
+		a.asked = true
 		return a
 	}
 	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no agent `" + id.Name + "`", Help: "declare it in `agents`"}

@@ -84,6 +84,7 @@ type agent struct {
 	model  *ir.Model
 	system *yamlnode.Node
 	guards []ir.Guard
+	asked  bool // a node names it
 }
 
 var notName = lazyregexp.New(`[^A-Za-z0-9_-]+`)
@@ -122,6 +123,19 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.edges(m.Get("edges"))
 	p.fallbacks()
 	p.memorized()
+	p.idleAgents(m.Get("agents"))
+}
+
+// idleAgents warns about agents that no node asks. One with an anchor is there for others to be made of.
+func (p *parser) idleAgents(n *yamlnode.Node) {
+	if n == nil || p.Sink.HasErrors() {
+		return
+	}
+	for _, e := range n.Entries {
+		if a := p.agents[e.Key.Text.Value]; a != nil && !a.asked && e.Value.Anchor == "" {
+			p.Warn(diag.Unused, e.Key.Span, "remove it, or name it as the `agent` of a node", "agent %q is not used", e.Key.Text.Value)
+		}
+	}
 }
 
 // version is text, which the engine does not look at.

@@ -6,7 +6,7 @@ import (
 )
 
 // Bound runs a tool node whose module is replaced by another tool (flowgen.bindings.yaml). It takes of what the module is
-// called with the fields that In has, and gives what a module returns: state_delta, and perhaps edge_output.
+// called with the fields that In has, and gives what a module returns: state_delta and edge_output, each of which may be left out.
 func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		var in In
@@ -25,6 +25,6 @@ func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Too
 		if err != nil {
 			return result{}, err
 		}
-		return toolResult(n, v)
+		return toolResult(n, v, true)
 	})
 }

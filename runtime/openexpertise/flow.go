@@ -18,14 +18,18 @@ import (
 type Flow struct {
 	slots []dynamic.Slot
 	aside bool // writes wait for Join
+	loose bool // see Loose
 }
 
 // New makes a Flow that writes to the slots.
 func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
 
+// Loose is the flow whose tools may leave out state_delta, as in the engine. The page says that they do not.
+func (f *Flow) Loose() *Flow { return &Flow{f.slots, f.aside, true} }
+
 // Aside is the flow for nodes that run side by side: what they write waits for Join, so that none of them sees what another
 // has written, and the state does not depend on which of them ends first.
-func (f *Flow) Aside() *Flow { return &Flow{f.slots, true} }
+func (f *Flow) Aside() *Flow { return &Flow{f.slots, true, f.loose} }
 
 // Ended is how a node ended. The zero Ended is of a node that did not run: it was skipped.
 type Ended struct {
@@ -35,6 +39,7 @@ type Ended struct {
 	node   *runtime.Node
 	policy Policy
 	late   []runtime.Value // writes that wait for Join
+	cause  error           // of a failure that the run goes on after
 }
 
 type status uint8
@@ -133,6 +138,7 @@ func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result
 		if err == nil {
 			err = f.write(n, out.delta)
 		}
+		silent := quiet(err)
 		if err = r.Fail(n, err); err == nil {
 			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
 			if f.aside && out.delta.Len() > 0 {
@@ -143,13 +149,22 @@ func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result
 		if runtime.Skipped(err) != nil || p.fails {
 			return Ended{}, err
 		}
+		if silent {
+			r.Warn(n, err)
+		}
 		if attempt >= p.attempts {
-			return Ended{status: failed, node: n, policy: p}, nil
+			return Ended{status: failed, node: n, policy: p, cause: err}, nil
 		}
 		if err := r.Sleep(p.wait(attempt)); err != nil {
 			return Ended{}, err
 		}
 	}
+}
+
+// quiet reports an error that no event has told: one of a call that did well, and whose result is refused.
+func quiet(err error) bool {
+	var told *runtime.NodeError
+	return err != nil && !errors.As(err, &told)
 }
 
 // write merges what a node writes, or only looks whether it may.
@@ -207,7 +222,8 @@ func (f *Flow) Join(r *runtime.Run, nodes ...*Ended) error {
 			if e.policy.fails {
 				return err
 			}
-			e.status = failed
+			e.status, e.cause = failed, err
+			r.Warn(e.node, err)
 		}
 	}
 	return nil
@@ -232,6 +248,7 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Fi
 		return Ended{}, err
 	}
 	all := Ended{status: done, node: n, policy: p}
+	failures := 0
 	for i := range ends {
 		e := &ends[i]
 		if !f.aside {
@@ -241,11 +258,18 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Fi
 		}
 		all.late = append(all.late, e.late...)
 		if e.status == failed {
+			if failures++; all.cause == nil {
+				all.cause = e.cause
+			}
 			all.status = failed
 		}
 		if e.Edge.Present() {
 			all.Edge = e.Edge
 		}
+	}
+	var first *runtime.NodeError
+	if errors.As(all.cause, &first) {
+		r.Warn(n, fmt.Errorf("%d of %d items failed, first %s: %w", failures, len(ends), first.Key, first.Err))
 	}
 	return all, nil
 }

@@ -52,7 +52,7 @@ func TestTool(t *testing.T) {
 		{`{"state_delta": {"n": 1, "log": ["a"]}}`, `{"n":1,"log":["a"]}`, ""},
 		{`{"state_delta": {"n": null}}`, `{"n":null}`, ""},
 		{`{"state_delta": null}`, `{}`, ""},
-		{`{}`, `{}`, ""},
+		{`{}`, `{}`, `Tool "n" default export must return an object with at least { state_delta }`},
 		{`null`, `{}`, `Tool "n" default export must return an object with at least { state_delta }`},
 		{`"text"`, `{}`, `Tool "n" default export must return an object`},
 		{`{"state_delta": "x"}`, `{}`, `at least { state_delta }`},

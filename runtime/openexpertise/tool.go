@@ -13,17 +13,21 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 		if err != nil {
 			return result{}, err
 		}
-		return toolResult(n, out)
+		return toolResult(n, out, f.loose)
 	})
 }
 
-// toolResult reads what a tool returned. A result without state_delta writes nothing.
-func toolResult(n *runtime.Node, out runtime.Value) (result, error) {
+// toolResult reads what a tool returned: an object with state_delta. With loose it may be missing, and nothing is written.
+func toolResult(n *runtime.Node, out runtime.Value, loose bool) (result, error) {
 	if out.Kind() != runtime.MapKind {
 		return result{}, badResult(n)
 	}
 	res := result{delta: runtime.MapValue()}
-	if delta, ok := out.Get("state_delta"); ok && !delta.IsNull() {
+	delta, ok := out.Get("state_delta")
+	if !ok && !loose {
+		return result{}, badResult(n)
+	}
+	if ok && !delta.IsNull() {
 		if delta.Kind() != runtime.MapKind {
 			return result{}, badResult(n)
 		}

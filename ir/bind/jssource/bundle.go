@@ -60,9 +60,17 @@ func build(files *foreign.Files, home foreign.Folder, rel string, embedded bool,
 	if len(r.Errors) > 0 || len(r.OutputFiles) != 1 {
 		return b
 	}
-	b.code = string(r.OutputFiles[0].Contents)
+	b.code = withoutHashbang(string(r.OutputFiles[0].Contents))
 	b.read(r.Metafile, files, home)
 	return b
+}
+
+// withoutHashbang is a module without the first line by which a shell runs it: it would not be the first one any more.
+func withoutHashbang(code string) string {
+	if strings.HasPrefix(code, "#!") {
+		_, code, _ = strings.Cut(code, "\n")
+	}
+	return code
 }
 
 // existing is a folder that is there: esbuild wants to work in one.

@@ -1,0 +1,137 @@
+package check
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// neverSet warns about state fields that no node of an experience can write, and which something looks for or nothing names:
+// the engine takes them for missing. What modules write is not known, so that a field whose name stands anywhere in one of
+// them counts as written. A field in `reads` alone is one that a module may do without.
+func (c *checker) neverSet() {
+	if c.sink.HasErrors() {
+		return
+	}
+	set, named := map[string]bool{}, c.stateReferences()
+	var texts strings.Builder
+	for _, n := range c.wf.Body.Nodes {
+		d := n.Dynamic
+		for _, id := range d.Writes {
+			set[id.Name] = true
+		}
+		for _, id := range d.Reads {
+			set[id.Name] = set[id.Name] || !named[id.Name]
+		}
+		if d.Schema != "" || d.JSON {
+			for _, name := range properties(d.Schema) {
+				set[name] = true
+			}
+			texts.WriteString(d.Schema + "\n")
+			if d.Prompt != nil {
+				for _, s := range d.Prompt.Segments { // placeholders are what is known of the state
+					texts.WriteString(s.Lit + "\n")
+				}
+			}
+		}
+		if call, ok := n.Verb.(*ir.ToolCall); ok {
+			code, known := moduleCode(call.Tool)
+			if !known || len(d.Writes) == 0 && writesUnnamed(code) {
+				return
+			}
+			texts.WriteString(code + "\n")
+		}
+	}
+	words := map[string]bool{}
+	for _, w := range fieldWord.FindAllString(texts.String(), -1) {
+		words[w] = true
+	}
+	for _, s := range c.wf.State {
+		if name := s.Name.Name; !set[name] && !words[name] {
+			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Name.Span, Message: "state \"" + name + "\" is never set", Help: "add it to `writes` of the node that sets it, or remove it"})
+		}
+	}
+}
+
+// stateReferences are the state fields that conditions, args, lists and prompts look for.
+func (c *checker) stateReferences() map[string]bool {
+	named := map[string]bool{}
+	see := func(r *ir.Reference) {
+		if r.Root == "state" && len(r.Path) > 0 {
+			named[r.Path[0]] = true
+		}
+	}
+	for _, n := range c.wf.Body.Nodes {
+		d := n.Dynamic
+		if d.Args != nil {
+			ir.ValueReferences(d.Args, see)
+		}
+		if d.Prompt != nil {
+			ir.ValueReferences(d.Prompt, see)
+		}
+		if d.Each != nil {
+			see(d.Each.Over)
+		}
+		for _, p := range d.Whens {
+			p.Refs(see)
+		}
+		for _, r := range d.Routes {
+			r.When.Refs(see)
+		}
+	}
+	for _, ph := range c.wf.Dynamic.Phases {
+		if ph.Over != nil {
+			see(ph.Over)
+		}
+		ph.Until.Refs(see)
+	}
+	return named
+}
+
+var (
+	fieldWord = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	delta     = regexp.MustCompile(`\bstate_delta\b`)
+	deltaNone = regexp.MustCompile(`\bstate_delta"?\s*:\s*\{\s*\}`)
+)
+
+// moduleCode is the code of a tool with all that it imports; none for commands and files. It is not known of tools that take
+// the place of modules.
+func moduleCode(t *ir.Tool) (code string, known bool) {
+	if t == nil {
+		return "", false
+	}
+	switch b := t.Binding.(type) {
+	case *ir.JSTool:
+		return b.Bundle, b.Bundle != ""
+	case *ir.GoTool, *ir.PythonTool, *ir.StarlarkTool, *ir.MCPTool:
+		return "", false
+	}
+	return "", true
+}
+
+// writesUnnamed reports whether a module may write without `writes` on its node: all that it says of a delta is not that it
+// is empty.
+func writesUnnamed(code string) bool {
+	n := len(delta.FindAllString(code, -1))
+	return n == 0 || n > len(deltaNone.FindAllString(code, -1))
+}
+
+// properties are the names in a JSON Schema of an object.
+func properties(schema string) []string {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if json.Unmarshal([]byte(schema), &s) != nil {
+		return nil
+	}
+	names := slices.Clone(s.Required)
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	return names
+}
