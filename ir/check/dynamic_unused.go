@@ -2,10 +2,11 @@ package check
 
 import (
 	"encoding/json"
-	"regexp"
+
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
@@ -47,7 +48,7 @@ func (c *checker) neverSet() {
 		}
 	}
 	words := map[string]bool{}
-	for _, w := range fieldWord.FindAllString(texts.String(), -1) {
+	for _, w := range word.FindAllString(texts.String(), -1) {
 		words[w] = true
 	}
 	for _, s := range c.wf.State {
@@ -93,9 +94,8 @@ func (c *checker) stateReferences() map[string]bool {
 }
 
 var (
-	fieldWord = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-	delta     = regexp.MustCompile(`\bstate_delta\b`)
-	deltaNone = regexp.MustCompile(`\bstate_delta"?\s*:\s*\{\s*\}`)
+	delta     = lazyregexp.New(`\bstate_delta\b`)
+	deltaNone = lazyregexp.New(`\bstate_delta"?\s*:\s*\{\s*\}`)
 )
 
 // moduleCode is the code of a tool with all that it imports; none for commands and files. It is not known of tools that take

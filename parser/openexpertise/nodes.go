@@ -149,8 +149,8 @@ func (p *parser) argument(n *yamlnode.Node) ir.Value {
 }
 
 var (
-	inside   = regexp.MustCompile(`\$\.([A-Za-z_][A-Za-z0-9_]*)`)
-	loopName = regexp.MustCompile(`^(\$item|\$index|\$iter|\$loop|\$pipeline)([.\[]|$)`)
+	inside   = lazyregexp.New(`\$\.([A-Za-z_][A-Za-z0-9_]*)`)
+	loopName = lazyregexp.New(`^(\$item|\$index|\$iter|\$loop|\$pipeline)([.\[]|$)`)
 )
 
 // literal warns about text of args that looks like a reference and is passed as it is.
