@@ -111,7 +111,7 @@ func (b *tokenBody) promptOf(s *check.Step) jen.Code {
 	if len(needs) == 0 {
 		return f
 	}
-	return jen.Qual(graphPath, "Needs").Call(append([]jen.Code{f}, needs...)...)
+	return jen.Qual(graphPath, "Needs").Call(append([]jen.Code{quote(a.Prompt.File.Name), f}, needs...)...)
 }
 
 // variable is what a variable of a prompt stands for: absent is undefined.

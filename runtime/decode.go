@@ -60,7 +60,7 @@ func (d *decoder) decode(v reflect.Value) *ToolError {
 		}
 		return err
 	}
-	if c == 'n' {
+	if c == 'n' && !reflect.PointerTo(t).Implements(nullableType) {
 		return d.null(v)
 	}
 	if t.Kind() == reflect.Pointer {

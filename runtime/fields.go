@@ -81,9 +81,16 @@ var (
 	durationType      = reflect.TypeFor[time.Duration]()
 	marshalerType     = reflect.TypeFor[json.Marshaler]()
 	unmarshalerType   = reflect.TypeFor[json.Unmarshaler]()
+	nullableType      = reflect.TypeFor[nullable]()
 	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
 	textType          = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
+
+// A nullable type has a decoder of its own that is given null, too.
+type nullable interface {
+	json.Unmarshaler
+	TakesNull()
+}
 
 // opaque reports whether t has a JSON form of its own, which is then its own matter to check.
 func opaque(t reflect.Type) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// MaxTokenSteps is how many steps a graph of tokens with a cycle takes at most: the bound of the engine.
-const MaxTokenSteps = 25
+// MaxTokenSteps is how many steps a graph of tokens with a cycle takes at most: between the bounds of the engine's versions.
+const MaxTokenSteps = 1000
 
 // A TokenPlan is how the nodes of a graph of tokens follow each other.
 type TokenPlan struct {

@@ -18,8 +18,8 @@ var (
 	orWord     = lazyregexp.New(`(?i)\s+or\s+`)
 	andWord    = lazyregexp.New(`(?i)\s+and\s+`)
 	comparison = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(<=|>=|==|!=|<|>)\s*(.*?)\s*$`)
-	intLit     = lazyregexp.New(`^-?[0-9]+$`)
-	floatLit   = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
+	intLit     = lazyregexp.New(`^[+-]?[0-9]+(?:_[0-9]+)*$`) // of Python's int()
+	floatLit   = lazyregexp.New(`^[+-]?(?:[0-9]+(?:_[0-9]+)*\.(?:[0-9]+(?:_[0-9]+)*)?|\.[0-9]+(?:_[0-9]+)*)(?:[eE][+-]?[0-9]+)?$`)
 )
 
 // maxCondition bounds a condition in bytes.
@@ -97,7 +97,7 @@ func (p *parser) comparison(t source.Text, lo, hi int) *ir.Predicate {
 	text := t.Value[lo:hi]
 	m := comparison.FindStringSubmatchIndex(text)
 	at := func(i int) source.Span { return t.At(lo+m[2*i], lo+m[2*i+1]) }
-	if m == nil || m[6] == m[7] {
+	if m == nil || m[6] == m[7] || m[5]-m[4] == 1 && text[m[5]] == text[m[4]] { // << and >> are no operators
 		help := "write `field == value`; there is no `not` and there are no parentheses"
 		p.Error(diag.ExprSyntax, t.At(lo, max(hi, lo)), help, "this is no comparison of a field with a value")
 		return nil
@@ -120,21 +120,20 @@ func literal(text string, at source.Span) *ir.Predicate {
 	s := &ir.Scalar{Text: source.Text{Value: text, Span: at}, Tag: "!!str"}
 	n := len(text)
 	switch lower := strings.ToLower(text); {
-	case n >= 2 && (text[0] == '\'' || text[0] == '"') && text[n-1] == text[0]:
-		s.Text.Value = text[1 : n-1]
+	case n > 0 && (text[0] == '\'' || text[0] == '"') && text[n-1] == text[0]:
+		s.Text.Value = strings.TrimSuffix(text[1:], text[:1])
 	case lower == "true" || lower == "false":
 		s.Tag, s.Text.Value = "!!bool", lower
 	case lower == "null" || lower == "none":
 		s.Tag = "!!null"
-	case intLit.MatchString(text):
-		number, _, ok := yamlnode.Number(text)
-		if ok {
-			s.Tag, s.Text.Value = "!!int", number
+	case intLit.MatchString(text), floatLit.MatchString(text):
+		number, whole, ok := yamlnode.Number(strings.ReplaceAll(text, "_", ""))
+		if !ok {
+			break
 		}
-	case floatLit.MatchString(text):
-		number, _, ok := yamlnode.Number(text)
-		if ok {
-			s.Tag, s.Text.Value = "!!float", number
+		s.Tag, s.Text.Value = "!!float", number
+		if whole {
+			s.Tag = "!!int"
 		}
 	}
 	return &ir.Predicate{Op: "const", Lit: s, Span: at}

@@ -196,7 +196,7 @@ func (p *parser) agent(m dialect.Mapping, out *ir.Node, a *ir.TokenAsk) {
 // prompts reads the prompts of all nodes that ask models, when the fields of the state are known.
 func (p *parser) readPrompts() {
 	for _, x := range p.asked {
-		q := p.prompt(x.file)
+		q := p.prompt(x.file, x.agent)
 		t := x.node.Dynamic.Token
 		if q == nil {
 			continue

@@ -51,7 +51,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 	if t := n.Get("type"); t != nil {
 		at = t.Span
 		if kind = p.Word(t, "the type of a node", words...); kind == "" {
-			return nil
+			return &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Token: &ir.Token{}}} // edges know it
 		}
 	}
 	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Token: &ir.Token{Again: true}}}

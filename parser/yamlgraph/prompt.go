@@ -97,8 +97,9 @@ func distinct(names []string, n int) []string {
 	return out
 }
 
-// prompt reads the file of a prompt; nil when there is none, or when it holds none.
-func (p *parser) prompt(id ir.Ident) *prompt {
+// prompt reads the file of a prompt; nil when there is none, or when it holds none. That of an agent may leave out what the
+// model is asked: the field input.
+func (p *parser) prompt(id ir.Ident, agent bool) *prompt {
 	if q, done := p.prompts[id.Name]; done {
 		return q
 	}
@@ -119,7 +120,7 @@ func (p *parser) prompt(id ir.Ident) *prompt {
 	}
 	q := &prompt{name: id.Name, file: f, told: map[string]bool{}}
 	var ok bool
-	if q.m, ok = p.Mapping(root, promptShape); !ok || !p.promptTexts(q) {
+	if q.m, ok = p.Mapping(root, promptShape); !ok || !p.promptTexts(q, agent) {
 		return nil
 	}
 	p.promptSchema(q)
@@ -136,13 +137,16 @@ func (p *parser) prompt(id ir.Ident) *prompt {
 }
 
 // promptTexts reads the texts of a prompt.
-func (p *parser) promptTexts(q *prompt) bool {
+func (p *parser) promptTexts(q *prompt, agent bool) bool {
 	user := q.m.Get("user")
 	if user == nil {
 		if t := q.m.Get("template"); t != nil && !p.opts.Upstream {
 			p.Differs(q.m.Key("template"), "write `user`", "the engine does not read `template`, which is documented as another name of `user`")
 			user = t
 		}
+	}
+	if user == nil && agent {
+		user = &yamlnode.Node{Kind: yamlnode.Scalar, Span: dialect.Head(q.m.Node), Text: source.Text{Value: "{input}", Span: dialect.Head(q.m.Node)}}
 	}
 	if user == nil {
 		p.Error(diag.MissingKey, dialect.Head(q.m.Node), "add `user`: what the model is asked", "a prompt file needs the key `user`")

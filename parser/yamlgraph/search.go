@@ -13,7 +13,7 @@ func (p *parser) search(m dialect.Mapping, key ir.Ident) {
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsReads, EffectsSpan: key.Span,
 		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: &ir.SearchTool{Results: int(p.Count(m.Get("max_results"), "`max_results`", 1, 100, 5))},
-		Description: "Search the web for information.", File: p.File, Span: key.Span}
+		Description: "Search the web for current information on any topic", File: p.File, Span: key.Span}
 	t.Def = &ir.Definition{Name: key.Name, Span: key.Span, In: &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "query", Type: schema.StringType, Span: key.Span}}}}
 	if d, ok := p.Text(m.Get("description"), "the description"); ok {
 		t.Description = d.Name

@@ -271,6 +271,9 @@ func typed(f *runtime.Field, text string) (string, *mistake) {
 		return "", &mistake{"input " + f.Name + " is not valid UTF-8", ""}
 	}
 	kind := plainType(f.Type)
+	if text == "null" && kind != f.Type && kind != "string" {
+		return text, nil
+	}
 	switch kind {
 	case "string", "time", "duration", "bytes":
 		return quote(text), nil
@@ -308,8 +311,8 @@ func typed(f *runtime.Field, text string) (string, *mistake) {
 		return wrong("one of "+strings.Join(values, ", "), help)
 	}
 	if _, err := runtime.ParseValue([]byte(text)); err != nil {
-		if named(kind) {
-			return quote(text), nil // a named enum or string; the decoder knows
+		if named(kind) || f.Type == "opt<any>" && !strings.ContainsAny(text[:min(1, len(text))], `{["`) {
+			return quote(text), nil // a named enum or string, which the decoder knows, or text without quotes
 		}
 		return "", &mistake{"input " + f.Name + " is " + article(f.Type) + ", written as JSON: " + bare(err), jsonHelp(f, kind)}
 	}

@@ -53,6 +53,9 @@ func (f *Field) UnmarshalJSON(b []byte) error {
 	return f.value.UnmarshalJSON(b)
 }
 
+// TakesNull says to runtime.Decode that a field can be null.
+func (f *Field) TakesNull() {}
+
 // OrNull is the field, or null when it is absent.
 func (f Field) OrNull() Field {
 	f.present = true

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -53,7 +54,11 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 		f.step(n)
 		return nil
 	}
-	f.write(a.Key, runtime.StringValue(out.Response))
+	answer := runtime.StringValue(out.Response)
+	if end.Capped && len(said) > 0 { // the engine takes the last message, whoever has written it
+		answer = get(said[len(said)-1], "content")
+	}
+	f.write(a.Key, answer)
 	f.write("messages", runtime.ListValue(said...))
 	f.write("_agent_iterations", runtime.IntValue(int64(end.Turns)))
 	if end.Capped {
@@ -61,7 +66,7 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 	}
 	results := runtime.ListValue(results(&out)...)
 	f.write("_tool_results", results)
-	if a.Results != "" {
+	if a.Results != "" && results.Len() > 0 {
 		f.write(a.Results, results)
 	}
 	f.step(n)
@@ -99,7 +104,9 @@ func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out ag
 
 // tell is what a tool gave as the engine says it: its text in Python, or the error.
 func tell(e *agent.Envelope) string {
-	if x := e.Error; x != nil && x.Code == runtime.Unknown {
+	if x := e.Error; x != nil && x.Code == runtime.PolicyDenied && strings.HasSuffix(x.Message, "is not one of this agent's") {
+		return "Error: Unknown tool '" + e.Tool() + "'"
+	} else if x != nil && x.Code == runtime.Unknown {
 		return "Error: " + exceptionName.ReplaceAllString(x.Message, "")
 	} else if x != nil {
 		return "Error: " + x.Message

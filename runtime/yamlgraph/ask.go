@@ -67,8 +67,8 @@ type Variable struct {
 	Value dynamic.Field
 }
 
-// Needs is a prompt that cannot be made without some variables: the error names those that have no value.
-func Needs(p Prompt, variables ...Variable) Prompt {
+// Needs is a prompt that cannot be made without some variables: the error names it and those that have no value.
+func Needs(name string, p Prompt, variables ...Variable) Prompt {
 	return func() (llm.Prompt, error) {
 		var missing []string
 		for _, v := range variables {
@@ -84,7 +84,7 @@ func Needs(p Prompt, variables ...Variable) Prompt {
 		for _, name := range missing[1:] {
 			text += ", " + name
 		}
-		return llm.Prompt{}, runtime.Invalid("Missing required variable(s): %s", text)
+		return llm.Prompt{}, runtime.Invalid("Missing required variable(s) for prompt '%s': %s", name, text)
 	}
 }
 
@@ -141,7 +141,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 	}
 	for _, name := range q.Requires {
 		if f.get(name).IsNull() {
-			u.keep(n, r.Fail(n, runtime.Invalid("Node '%s' requires '%s', which has no value", n.ID, name)))
+			u.keep(n, r.Fail(n, runtime.Invalid("Missing required state: %s", name)))
 			return u, nil
 		}
 	}

@@ -125,8 +125,8 @@ func (f *Flow) step(n *runtime.Node) {
 	f.write("current_step", runtime.StringValue(cmp.Or(f.name, n.ID)))
 }
 
-// maxSteps is how many steps the engine takes at most.
-const maxSteps = 25
+// maxSteps is how many steps a graph takes at most that does not say: engines take 25, 50 or 10,007, by their versions.
+const maxSteps = 1000
 
 // Bound says how many steps there are at most.
 func (f *Flow) Bound(steps int) { f.limit = steps }

@@ -128,11 +128,15 @@ func target(href string) string {
 
 func text(query string, list []result) string {
 	if len(list) == 0 {
-		return "No results found for: " + query
+		return "No results found for query: '" + query + "'"
 	}
-	var b strings.Builder
+	lines := []string{"Search results for '" + query + "':\n"}
 	for i, r := range list {
-		fmt.Fprintf(&b, "%d. %s\n   URL: %s\n   %s\n", i+1, r.title, r.address, r.body)
+		lines = append(lines, fmt.Sprintf("%d. %s\n   URL: %s", i+1, r.title, r.address))
+		if r.body != "" {
+			lines = append(lines, "   "+r.body)
+		}
+		lines = append(lines, "")
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }

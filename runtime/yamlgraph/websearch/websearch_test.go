@@ -43,7 +43,7 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff("1. The Go & more\n   URL: https://go.dev/doc\n   Docs of Go.\n2. Second\n   URL: https://example.com/\n   \n", v.String()); d != "" {
+	if d := cmp.Diff("Search results for 'a b&c':\n\n1. The Go & more\n   URL: https://go.dev/doc\n   Docs of Go.\n\n2. Second\n   URL: https://example.com/\n", v.String()); d != "" {
 		t.Error(d)
 	}
 	if asked != "q=a+b%26c" {
