@@ -197,6 +197,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		if d.Token.Fresh {
 			held = absent()
 		}
+		if d.Token.Ask != nil {
+			return on("InterruptPrompt", jen.Id("run"), b.node(s), quote(d.Token.Key.Name), quote(d.Token.Resume.Name), held, b.asker(s), b.promptOf(s))
+		}
 		return on("Interrupt", jen.Id("run"), b.node(s), quote(d.Token.Key.Name), quote(d.Token.Resume.Name), held, b.value(d.Token.Payload))
 	}
 	return jen.Null()

@@ -93,6 +93,14 @@ func (b *tokenBody) router(a *ir.TokenAsk) jen.Code {
 	return jen.Op("&").Qual(graphPath, "Router").Custom(braces(true), fields...)
 }
 
+// asker is the model that makes a question for a person; nil when its template is the question.
+func (b *tokenBody) asker(s *check.Step) jen.Code {
+	if s.Ask == nil {
+		return jen.Nil()
+	}
+	return jen.Id(ident(b.g.p.Names.Models[s.Ask.Model]))
+}
+
 // promptOf is the function that makes the prompt of a node.
 func (b *tokenBody) promptOf(s *check.Step) jen.Code {
 	a := s.Node.Dynamic.Token.Ask

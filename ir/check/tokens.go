@@ -103,8 +103,12 @@ func (c *checker) tokenVerb(s *Step) {
 		}
 	case *ir.Human:
 		s.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}
-		if p := s.Node.Dynamic.Token.Payload; p != nil {
-			ir.ValueReferences(p, c.dynamicReference)
+		t := s.Node.Dynamic.Token
+		if t.Payload != nil {
+			ir.ValueReferences(t.Payload, c.dynamicReference)
+		}
+		if t.Ask != nil && t.Ask.Model.Name != "" {
+			c.tokenAsk(s) // a model makes the question
 		}
 	case *ir.Map:
 		if over, ok := v.Over.(*ir.Reference); ok && over.Root == "state" {

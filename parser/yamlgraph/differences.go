@@ -7,6 +7,10 @@ import "github.com/flowgen-dev/flowgen/ir/source"
 // Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
 var Differences = []dialect.Difference{
 	dialect.Differ("a tool_call node without `state_key`", "its result goes into the field of the node's own name", "it goes into the field `result`", "a note on the first such node"),
+	dialect.Differ("a map right after a map", "each item of its list is looked at once", "once for each item of the map before; --compat upstream looks once, too", ""),
+	dialect.Differ("nodes side by side", "they run, as in newer engines", "an error: both write `current_step`. --compat upstream runs them, too", ""),
+	dialect.Differ("`over` without braces, `state.items`", "a path", "text, which is no list: an error", "a note on each"),
+	dialect.Differ("names in the message of an interrupt node that have no value", "`{name}` stays as it is", "an error when the node runs", "a warning where the state has no such field"),
 	dialect.Differ("the error of a tool that raises", "`FileNotFoundError: ...`", "the text of the exception alone", ""),
 	dialect.Differ("`args` that are no mapping", "the result says so in `error`", "the tool is called without arguments", ""),
 	dialect.Differ("a python tool whose module or function does not exist", "a mistake of the file", "a warning in a log; calls say `Unknown tool`. --compat upstream reports the mistake, too", ""),
@@ -25,7 +29,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("`variables` of a python node", "the function sees them beside the fields of the state, as in newer engines", "they are not read", "a note on the key; a warning with --compat upstream"),
 	dialect.Differ("`guards`, `verify`, `loop_exits`, and nodes of the types `pipeline` and `interactive_tool`", "as newer engines have them", "newer engines only; --compat upstream reads them, too", ""),
 	dialect.Differ("`model` of a node or of `defaults`", "it is asked, as in newer engines", "it is not read: the model of the provider is asked", "a note on the first of each; a warning with --compat upstream"),
-	dialect.Differ("`provider` and `temperature` of an agent node", "they count, as for other nodes", "they are not read", "a warning with --compat upstream"),
+	dialect.Differ("`provider` and `temperature` of an agent node, and of an interrupt node with a `prompt`", "they count, as for other nodes", "they are not read", "a warning with --compat upstream"),
 	dialect.Differ("`model`, `temperature` and `max_tokens` of a prompt file", "the page is silent: they are not read, as in the engine", "they are not read", "a warning"),
 	dialect.Differ("`template` of a prompt file without `user`", "it is what `user` is, as other pages say", "an error when the node runs", "a note"),
 	dialect.Differ("variables of a prompt that have no value", "only those count that the text cannot do without: not those that `if`, `is defined` or `default` look at", "a search for names, so that all of them count; the node fails", "an error where nothing gives the variable"),

@@ -9,11 +9,13 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 var interruptShape = nodeShape("an interrupt node", dialect.Key{Name: "message", Doc: "what is asked: text or a mapping"}, dialect.Key{Name: "prompt", Doc: "the prompt that the question is made with"},
-	dialect.Key{Name: "resume_key", Doc: "the field of the answer"}, dialect.Key{Name: "variables", Doc: "what the prompt is made of"}, dialect.Key{Name: "idempotent", Doc: "whether what the field holds already is asked"})
+	dialect.Key{Name: "resume_key", Doc: "the field of the answer"}, dialect.Key{Name: "idempotent", Doc: "whether what the field holds is asked"},
+	dialect.Key{Name: "provider", Doc: "who makes the question"}, dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "temperature", Doc: "of the question"})
 
 // interrupt reads a node that asks a person. What it asks is the field state_key when that has a value, else the message.
 func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
@@ -31,13 +33,24 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 	out.Verb = &ir.Human{Span: m.Node.Span}
 	switch message := m.Get("message"); {
 	case m.Get("prompt") != nil:
-		p.Error(diag.NotSupported, m.Key("prompt"), "ask with an llm node before, whose state_key is that of this node", "a question that a model makes is not compiled")
+		file, ok := p.Text(m.Get("prompt"), "`prompt`")
+		if !ok {
+			return
+		}
+		if message != nil {
+			p.Warn(diag.IgnoredKey, m.Key("message"), "remove it", "nothing reads the message of a node with a `prompt`")
+		}
+		t.Ask = &ir.TokenAsk{Fail: ir.AskRaise}
+		p.asked = append(p.asked, &asking{node: out, kind: "interrupt", m: m, file: file})
 	case message == nil:
 		o := &ir.Object{Span: m.Node.Span}
 		o.Entries = []*ir.Entry{{Key: ir.Ident{Name: "node"}, Value: &ir.Scalar{Text: source.Text{Value: out.ID.Name, Span: out.ID.Span}, Tag: "!!str"}}}
 		t.Payload = o
 	case message.Kind == yamlnode.Scalar:
-		t.Payload = p.message(message)
+		if t.Payload = p.message(message); t.Payload == nil {
+			t.Ask = &ir.TokenAsk{}
+			p.asked = append(p.asked, &asking{node: out, kind: "message", m: m, vars: message})
+		}
 	default:
 		t.Payload = p.constant(message)
 	}
@@ -48,15 +61,14 @@ var (
 	formatName = lazyregexp.New(`\{((?:state\.)?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}`)
 )
 
-// message reads text with names of the state in braces, of Jinja or of Python's format.
+// message reads text with names of the state in braces, of Jinja or of Python's format; nil when it is more of a template.
 func (p *parser) message(n *yamlnode.Node) ir.Value {
 	t := n.Text
 	form := formatName
 	if strings.Contains(t.Value, "{{") || strings.Contains(t.Value, "{%") {
 		form = jinjaName
 		if strings.ContainsAny(form.ReplaceAllString(t.Value, ""), "{}") {
-			p.Error(diag.NotSupported, n.Span, "make the text in a python node", "a message with more than names in braces is not compiled")
-			return p.Scalar(n)
+			return nil
 		}
 	}
 	found := form.FindAllStringSubmatchIndex(t.Value, -1)
@@ -81,4 +93,37 @@ func (p *parser) message(n *yamlnode.Node) ir.Value {
 		out.Segments = append(out.Segments, ir.MixedSegment{Lit: t.Value[at:]})
 	}
 	return out
+}
+
+// template reads a message that is a template of Jinja over the fields of the state.
+func (p *parser) template(x *asking) {
+	text := x.vars.Text
+	body, problems := jinja.Parse(text)
+	for _, y := range problems {
+		code := diag.ExprSyntax
+		if y.Unsupported {
+			code = diag.NotSupported
+		}
+		p.Error(code, y.Span, y.Help, "%s", y.Message)
+	}
+	if len(problems) > 0 {
+		return
+	}
+	ir.WalkPrompt(body, func(e *ir.PromptExpr) bool {
+		if e.Op == "attr" && e.Kids[0].Op == "name" && e.Kids[0].Name == "state" { // state.field is the field
+			*e = ir.PromptExpr{Op: "name", Name: e.Name, Span: e.Span}
+		}
+		return true
+	})
+	ask := x.node.Dynamic.Token.Ask
+	ask.Prompt = &ir.Rendering{File: ir.Ident{Name: x.node.ID.Name, Span: x.vars.Span}, User: &ir.PromptTemplate{Text: text, Body: body}}
+	for _, v := range freeVariables(ask.Prompt) {
+		entry := &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at}}
+		if p.named(v.name, v.at); p.fields[v.name] != nil {
+			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+		} else {
+			p.Warn(diag.UnknownName, v.at, "declare it in `state`", "the state has no field `%s`: it is always undefined", v.name)
+		}
+		ask.Values = append(ask.Values, entry)
+	}
 }

@@ -196,6 +196,10 @@ func (p *parser) agent(m dialect.Mapping, out *ir.Node, a *ir.TokenAsk) {
 // prompts reads the prompts of all nodes that ask models, when the fields of the state are known.
 func (p *parser) readPrompts() {
 	for _, x := range p.asked {
+		if x.kind == "message" {
+			p.template(x)
+			continue
+		}
 		q := p.prompt(x.file, x.agent)
 		t := x.node.Dynamic.Token
 		if q == nil {
@@ -203,7 +207,7 @@ func (p *parser) readPrompts() {
 		}
 		p.models(x, q)
 		stream := x.m.Get("stream")
-		if !x.agent && (stream == nil || !p.truth(stream, "", false)) {
+		if !x.agent && x.kind != "interrupt" && (stream == nil || !p.truth(stream, "", false)) {
 			x.node.Dynamic.Schema = q.schema
 		}
 		if x.agent {
@@ -299,13 +303,17 @@ func (p *parser) setting(m dialect.Mapping, key string) *yamlnode.Node {
 // models declares whom a node asks.
 func (p *parser) models(x *asking, q *prompt) {
 	a := x.node.Dynamic.Token.Ask
-	if p.opts.Upstream && x.agent {
+	if p.opts.Upstream && (x.agent || x.kind == "interrupt") {
 		for _, key := range []string{"provider", "temperature"} {
 			if x.m.Get(key) != nil {
-				p.Warn(diag.IgnoredKey, x.m.Key(key), "", "the engine does not read `%s` of an agent node", key)
+				p.Warn(diag.IgnoredKey, x.m.Key(key), "", "the engine does not read `%s` of %s node", key, map[bool]string{true: "an agent", false: "an interrupt"}[x.agent])
 			}
 		}
-		a.Model = p.modelOf(ir.Ident{Span: x.node.ID.Span}, ir.Ident{}, nil)
+		who := ir.Ident{Span: x.node.ID.Span}
+		if !x.agent && q.provider.Name != "" {
+			who = q.provider
+		}
+		a.Model = p.modelOf(who, ir.Ident{}, nil)
 		return
 	}
 	who := q.provider

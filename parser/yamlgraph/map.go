@@ -132,6 +132,9 @@ func (p *parser) over(n *yamlnode.Node) *ir.Reference {
 	if !ok {
 		return nil
 	}
+	if !strings.HasPrefix(id.Name, "{") || !strings.HasSuffix(id.Name, "}") {
+		p.Differs(id.Span, "write `{state."+strings.TrimPrefix(id.Name, "state.")+"}`", "this is read as a path; the engine takes it for text, which is no list")
+	}
 	path := strings.TrimPrefix(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(id.Name, "{"), "}")), "state.")
 	for _, part := range strings.Split(path, ".") {
 		if !idForm.MatchString(part) {

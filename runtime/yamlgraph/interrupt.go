@@ -21,6 +21,30 @@ func (f *Flow) Interrupt(r *runtime.Run, n *runtime.Node, key, resume string, he
 	return nil
 }
 
+// InterruptPrompt is Interrupt with a message that is made when nothing is held yet: what a model answers to the prompt or,
+// without a model, the text of the prompt.
+func (f *Flow) InterruptPrompt(r *runtime.Run, n *runtime.Node, key, resume string, held dynamic.Field, m *Model, p Prompt) error {
+	if held.Value().IsNull() {
+		v, err := made(r, n, m, p)
+		if err != nil {
+			return err
+		}
+		held = dynamic.Of(v)
+	}
+	return f.Interrupt(r, n, key, resume, held, held)
+}
+
+func made(r *runtime.Run, n *runtime.Node, m *Model, p Prompt) (runtime.Value, error) {
+	if m != nil {
+		return question(r, n, m, &Question{}, p)
+	}
+	text, err := p()
+	if err != nil {
+		return runtime.Null(), r.Fail(n, err)
+	}
+	return runtime.StringValue(text.Text), nil
+}
+
 // asked is what a person reads: text as it is, and other values as JSON.
 func asked(v runtime.Value) string {
 	if v.Kind() == runtime.StringKind {

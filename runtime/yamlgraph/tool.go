@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 )
 
 // A Choice is the function that calls the tool of a name, which the generator writes.
@@ -21,9 +22,7 @@ func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call 
 	case runtime.NullKind:
 		name = "None"
 	default:
-		if b, err := tool.Value().MarshalJSON(); err == nil {
-			name = string(b)
-		}
+		name = py.Str(tool)
 	}
 	out, err := runtime.Choose(r, n, id.Value(), name, runtime.ValueArgs(args.Value()), call)
 	if err != nil {
@@ -31,7 +30,11 @@ func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call 
 	}
 	message := runtime.Null()
 	if out.Error != nil {
-		message = runtime.StringValue(*out.Error)
+		text := *out.Error
+		if text == runtime.DeniedTool(name).Error() { // a tool that is no python tool
+			text = "Unknown tool: " + name
+		}
+		message = runtime.StringValue(text)
 	}
 	return runtime.MapValue(
 		runtime.Entry{Key: "task_id", Value: out.TaskID}, runtime.Entry{Key: "tool", Value: tool.Value()}, runtime.Entry{Key: "success", Value: runtime.BoolValue(out.Success)},

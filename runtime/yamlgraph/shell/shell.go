@@ -4,9 +4,11 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
@@ -34,7 +36,7 @@ type Command struct {
 }
 
 // Bind makes a tool of a command. Its input is a map with the values of the names: text is quoted for the shell, null is
-// an empty word, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
+// nothing, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
 // where it should be; an exit code that is none of Codes is a PROVIDER_ERROR.
 func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
 	return runtime.Bind(name, e, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
@@ -42,12 +44,37 @@ func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *r
 		if err != nil {
 			return runtime.Null(), err
 		}
+		begun := time.Now()
 		out, err := exectool.Output(ctx, exectool.Command{Shell: c.wrapped(script), Dir: c.Dir, Env: append(os.Environ(), c.Env...)})
 		if err != nil {
-			return runtime.Null(), err
+			return runtime.Null(), said(ctx, begun, err)
 		}
 		return c.parsed(out)
 	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+}
+
+// said is an error in the words of the engine: what the command has written to its standard error, or its exit code.
+func said(ctx context.Context, begun time.Time, err error) error {
+	var te *runtime.ToolError
+	if !errors.As(err, &te) {
+		return err
+	}
+	own := *te
+	code, exited := te.Details.Get("exit_code")
+	stderr, _ := te.Details.Get("stderr")
+	deadline, bounded := ctx.Deadline()
+	switch {
+	case te.Code == runtime.Timeout && bounded:
+		seconds := deadline.Sub(begun).Round(10 * time.Millisecond).Seconds()
+		own.Message = "Command timed out after " + strconv.FormatFloat(seconds, 'f', -1, 64) + " seconds"
+	case exited && stderr.String() != "":
+		own.Message = stderr.String()
+	case exited:
+		own.Message = "Exit code " + code.String()
+	default:
+		return err
+	}
+	return &own
 }
 
 // wrapped makes 0 of the exit codes that are no failure.
@@ -69,7 +96,7 @@ func (c Command) parsed(out string) (runtime.Value, error) {
 	case JSON:
 		v, err := runtime.ParseValue([]byte(out))
 		if err != nil {
-			return runtime.Null(), runtime.Invalid("the command's output is no JSON: %s", strings.TrimPrefix(err.Error(), string(runtime.ValidationError)+": "))
+			return runtime.Null(), runtime.Invalid("JSON parse error: %s", strings.TrimPrefix(err.Error(), string(runtime.ValidationError)+": "))
 		}
 		return v, nil
 	}
@@ -112,6 +139,7 @@ func word(v runtime.Value) string {
 	text := ""
 	switch v.Kind() {
 	case runtime.NullKind:
+		return ""
 	case runtime.ListKind, runtime.MapKind:
 		if b, err := v.MarshalJSON(); err == nil {
 			text = string(b)
