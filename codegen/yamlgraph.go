@@ -184,6 +184,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 			return on("Tool", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
 				jen.Qual(dynamicPath, "Object").Custom(parens(len(args) > 2), args...))
 		}
+		if s.Tool.File != b.p.WF.File { // of flowgen.bindings.yaml
+			return jen.Qual(graphPath, "Bound").Call(b.ruled(s, flow), jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)), b.given(d.Token))
+		}
 		return on("Python", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
 			jen.Qual(dynamicPath, "Object").Call(put(parameter(s.Tool), b.given(d.Token))))
 	case *ir.ToolChoice:

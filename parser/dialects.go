@@ -34,7 +34,7 @@ var dialects = []language{
 	}, native.JSONSchema, false},
 	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema, false},
 	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), sirenspec.Schema, true},
-	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), nil, true},
+	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), yamlgraph.Schema, true},
 	{stargraph.Name, stargraph.Is, public(stargraph.Parse), stargraph.Schema, true},
 }
 

@@ -77,7 +77,7 @@ func (c *checker) tokenVerb(s *Step) {
 		s.Tool = c.resolveTool(v.Name)
 		v.Tool = s.Tool
 		c.used[s.Tool] = true
-		if v.Tool != nil && ir.IsPython(v.Tool) {
+		if v.Tool != nil && v.Tool.File == c.wf.File && ir.IsPython(v.Tool) {
 			c.stateAlone(v)
 		}
 		for _, e := range s.Node.Dynamic.Token.Values {

@@ -127,7 +127,7 @@ func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
 	if tool == nil || args == nil {
 		return
 	}
-	v := &ir.ToolChoice{Open: true, Tool: p.value(tool), Span: m.Node.Span}
+	v := &ir.ToolChoice{Open: true, Tool: p.value(tool), Allow: p.replaced(out.ID), Span: m.Node.Span}
 	switch {
 	case args.Kind == yamlnode.Sequence:
 		p.WrongShape(args, "`args` is a reference to a mapping, or a mapping")

@@ -85,6 +85,8 @@ type parser struct {
 	nodes    map[string]*ir.Node
 	names    []string            // of nodes, in file order
 	tools    map[string]*ir.Tool // python tools by name
+	bound    map[string]*ir.Tool // of flowgen.bindings.yaml
+	bindable []string            // the python tools that those take the place of
 	kinds    map[string]string   // the types of all tools
 	types    map[string]string   // of nodes
 	dropped  []string            // nodes that stand for others and could not be read
@@ -137,6 +139,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.config(m.Get("config"))
 	p.state(m.Get("state"))
 	p.dataFiles(m.Get("data_files"))
+	p.bindings()
 	p.toolSection(m.Get("tools"))
 	p.nodeSection(m)
 	p.readPrompts()
@@ -185,6 +188,11 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 		case "websearch":
 			p.search(m, key)
 		case "python":
+			if t := p.bound[key.Name]; t != nil {
+				p.tools[key.Name] = t
+				p.bindable = append(p.bindable, key.Name)
+				continue
+			}
 			p.python(m, key)
 		case "shell":
 			p.shell(m, key)

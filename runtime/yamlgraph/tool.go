@@ -103,6 +103,11 @@ const (
 // Python runs a python node: its function is called with the state. A mapping that it returns is what the node writes,
 // anything else goes into the field key.
 func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, state dynamic.Field) error {
+	return f.function(r, n, key, p, func() (runtime.Value, error) { return runtime.Call(r, n, t, state.Value()) })
+}
+
+// function runs a node that is a function of the state.
+func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, call func() (runtime.Value, error)) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -116,7 +121,7 @@ func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.V
 		f.skipped(n, key, "Python node '"+n.ID+"' skipped by pre-guard")
 		return nil
 	}
-	v, err := x.run(r, n, func() (runtime.Value, error) { return runtime.Call(r, n, t, state.Value()) })
+	v, err := x.run(r, n, call)
 	switch {
 	case err != nil && (p == Raise || halted(err) || runtime.Skipped(err) != nil):
 		return err
