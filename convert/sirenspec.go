@@ -54,7 +54,7 @@ func (c *converter) sirenspec() {
 	}
 	models := &mapping{}
 	for _, m := range c.wf.Models {
-		models.add(nativeID(m.Name.Name), s.model(m), s.agentSpan(m))
+		models.add(nativeID(m.Name.Name), c.model(m), s.agentSpan(m))
 	}
 	c.doc.addUnlessEmpty("input", in, source.Span{})
 	c.doc.addUnlessEmpty("state", s.seeds, c.entry("state"))
@@ -100,21 +100,6 @@ func (s *siren) sections() {
 
 // agentSpan is the place of an agent's declaration.
 func (s *siren) agentSpan(m *ir.Model) source.Span { return s.entry("agents", m.Name.Name) }
-
-// model writes a model.
-func (s *siren) model(m *ir.Model) value {
-	rest := *m
-	rest.Name, rest.Model, rest.Span, rest.Params.MaxTokens = ir.Ident{}, ir.Ident{}, source.Span{}, nil
-	s.rest(m.Span, "the model", &rest)
-	at := below(s.root.Get("agents").Get(m.Name.Name), "model")
-	if m.Params.MaxTokens == nil {
-		return scalar(quoted(m.Model.Name))
-	}
-	v := flow()
-	v.add("model", scalar(quoted(m.Model.Name)), at)
-	v.add("max_tokens", number(int(*m.Params.MaxTokens)), source.Span{})
-	return v
-}
 
 // node writes a node, with what looks at its text before and after it.
 func (s *siren) node(n *ir.Node, nodes *mapping) {

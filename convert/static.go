@@ -15,9 +15,17 @@ func (c *converter) static() {
 	rest.Public, rest.Casts = false, false
 	rest.File, rest.Name, rest.Description, rest.Types, rest.Input, rest.State, rest.Output = nil, ir.Ident{}, "", nil, nil, nil, nil
 	rest.Tools, rest.Body, rest.Includes, rest.Lock, rest.GoTypes = nil, ir.Body{}, nil, nil, nil
+	rest.Secrets, rest.Models = nil, nil
 	c.rest(c.wf.Name.Span, "the workflow", &rest)
 	c.include()
+	c.staticTypes()
 	c.staticFields()
+	c.secrets()
+	models := &mapping{}
+	for _, m := range c.wf.Models {
+		models.add(nativeID(m.Name.Name), c.model(m), m.Span)
+	}
+	c.doc.addUnlessEmpty("models", models, source.Span{})
 	tools := &mapping{}
 	for _, t := range c.wf.Tools {
 		if c.own(t) {
@@ -88,6 +96,9 @@ var nativeForms = map[string]string{schema.RuntimePath + "/nautilus.BrokerReques
 
 // goTool is a tool of the runtime that a dialect has by a name.
 func (c *converter) goTool(t *ir.Tool) value {
+	if b, ok := t.Binding.(*ir.CommandTool); ok {
+		return c.commandTool(t, b)
+	}
 	g, ok := t.Binding.(*ir.GoTool)
 	if !ok {
 		c.refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
@@ -113,7 +124,7 @@ func (c *converter) goTool(t *ir.Tool) value {
 // staticNode writes a node.
 func (c *converter) staticNode(n *ir.Node) value {
 	rest := *n
-	rest.ID, rest.Verb, rest.Set, rest.Span, rest.Result = ir.Ident{}, nil, nil, source.Span{}, nil
+	rest.ID, rest.Verb, rest.Set, rest.Span, rest.Result, rest.Timeout, rest.Catch = ir.Ident{}, nil, nil, source.Span{}, nil, nil, nil
 	c.rest(n.ID.Span, "the node", &rest)
 	m := &mapping{}
 	at := nodeAt(c.root, n.Span)
@@ -133,8 +144,42 @@ func (c *converter) staticNode(n *ir.Node) value {
 			fields.add(key(e.Key.Name), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
 		}
 		m.add("let", fields, source.Span{})
+	case *ir.GoCall:
+		m.add("go", scalar(quoted(v.Func.Ref.Name)), source.Span{})
+		if v.With != nil {
+			with := &mapping{flow: true}
+			for _, e := range v.With.Entries {
+				with.add(key(e.Key.Name), c.native(e.Value), source.Span{})
+			}
+			c.withUnlessEmpty(m, with, source.Span{})
+		}
+	case *ir.LLM:
+		c.staticAsk(n, v, m)
+	case *ir.Human:
+		m.add("human", c.native(v.Prompt), below(at, "prompt"))
+		if v.Out != nil && v.Out.Kind != schema.String {
+			m.add("out", c.typ(v.Out, v.Span), source.Span{})
+		}
+		if v.Timeout != nil {
+			m.add("timeout", scalar(duration(v.Timeout.Value)), below(at, "timeout"))
+		}
+		if t := v.OnTimeout; t != nil && t.Kind == ir.OnErrorSkip {
+			m.add("on_timeout", scalar("skip"), below(at, "on_timeout"))
+		} else if t != nil && t.Kind == ir.OnErrorDefault {
+			m.add("on_timeout", flow(pair("default", c.native(t.Default))), below(at, "on_timeout"))
+		}
 	default:
 		c.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+	}
+	catch := flow()
+	for _, x := range n.Catch {
+		catch.add(x.Code.Name, scalar(c.target(x.Target)), source.Span{})
+	}
+	if len(catch.entries) > 0 {
+		m.add("catch", catch, below(at, "on_timeout"))
+	}
+	if n.Timeout != nil {
+		m.add("timeout", scalar(duration(n.Timeout.Value)), source.Span{})
 	}
 	if len(n.Set) > 0 {
 		set := flow()

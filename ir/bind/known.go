@@ -21,6 +21,27 @@ var runtimeFunctions = map[string]*ir.GoBinding{
 	schema.RuntimePath + "/sirenspec.Fitting":    ofText("Fitting", &ir.GoParam{Name: "schema", Type: schema.StringType}),
 }
 
+func init() {
+	for name, content := range map[string]*schema.Type{"WriteText": schema.StringType, "WriteBytes": schema.BytesType, "WriteValue": schema.AnyType} {
+		ofOwn("stargraph", name, schema.AnyType, &ir.GoParam{Name: "content", Type: content}, &ir.GoParam{Name: "name", Type: schema.StringType},
+			&ir.GoParam{Name: "contentType", Type: schema.StringType}, &ir.GoParam{Name: "metadata", Type: schema.AnyType}).Context = true
+	}
+	for name, v := range map[string]*schema.Type{"FormatString": schema.StringType, "FormatInt": schema.IntType, "FormatFloat": schema.FloatType,
+		"FormatBool": schema.BoolType, "FormatBytes": schema.BytesType, "FormatValue": schema.AnyType} {
+		ofOwn("stargraph", name, schema.StringType, &ir.GoParam{Name: "value", Type: v}, &ir.GoParam{Name: "format", Type: schema.StringType})
+	}
+}
+
+// ofOwn adds a function with parameters of its own that can fail.
+func ofOwn(pkg, name string, out *schema.Type, params ...*ir.GoParam) *ir.GoBinding {
+	b := &ir.GoBinding{Path: schema.RuntimePath + "/" + pkg, Package: pkg, Func: name, Err: true, Out: out, In: &schema.Type{Kind: schema.Struct}, Params: params}
+	for _, p := range params {
+		b.In.Fields = append(b.In.Fields, &schema.Field{Name: p.Name, Type: p.Type})
+	}
+	runtimeFunctions[b.Path+"."+name] = b
+	return b
+}
+
 // goInt is an int of Go.
 var goInt = &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "int"}}
 

@@ -13,26 +13,26 @@ import (
 // behind a colon, Python's format. What Python raises for is a VALIDATION_ERROR.
 
 // FormatString writes text.
-func FormatString(v, format string) (string, error) {
-	return formatted(format, py.Quote(v), v, func(spec string) (string, error) { return py.FormatString(v, spec) })
+func FormatString(value, format string) (string, error) {
+	return formatted(format, py.Quote(value), value, func(spec string) (string, error) { return py.FormatString(value, spec) })
 }
 
 // FormatInt writes an integer.
-func FormatInt(v int64, format string) (string, error) {
-	text, _ := py.FormatInt(v, "")
-	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatInt(v, spec) })
+func FormatInt(value int64, format string) (string, error) {
+	text, _ := py.FormatInt(value, "")
+	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatInt(value, spec) })
 }
 
 // FormatFloat writes a number.
-func FormatFloat(v float64, format string) (string, error) {
-	text := py.Float(v)
-	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatFloat(v, spec) })
+func FormatFloat(value float64, format string) (string, error) {
+	text := py.Float(value)
+	return formatted(format, text, text, func(spec string) (string, error) { return py.FormatFloat(value, spec) })
 }
 
 // FormatBool writes True or False, and a number with a format.
-func FormatBool(v bool, format string) (string, error) {
+func FormatBool(value bool, format string) (string, error) {
 	text, n := "False", int64(0)
-	if v {
+	if value {
 		text, n = "True", 1
 	}
 	return formatted(format, text, text, func(spec string) (string, error) {
@@ -44,26 +44,26 @@ func FormatBool(v bool, format string) (string, error) {
 }
 
 // FormatBytes writes bytes as Python's literal of them.
-func FormatBytes(v []byte, format string) (string, error) {
-	text := py.Bytes(v)
+func FormatBytes(value []byte, format string) (string, error) {
+	text := py.Bytes(value)
 	return formatted(format, text, text, func(spec string) (string, error) { return plain(text, spec, "bytes") })
 }
 
 // FormatValue writes a list, a dict, None or what else a dynamic value is.
-func FormatValue(v runtime.Value, format string) (string, error) {
-	switch v.Kind() {
+func FormatValue(value runtime.Value, format string) (string, error) {
+	switch value.Kind() {
 	case runtime.StringKind:
-		return FormatString(v.String(), format)
+		return FormatString(value.String(), format)
 	case runtime.IntKind:
-		return FormatInt(v.Int(), format)
+		return FormatInt(value.Int(), format)
 	case runtime.FloatKind:
-		return FormatFloat(v.Float(), format)
+		return FormatFloat(value.Float(), format)
 	case runtime.BoolKind:
-		return FormatBool(v.Bool(), format)
+		return FormatBool(value.Bool(), format)
 	}
-	text := py.Repr(v)
+	text := py.Repr(value)
 	name := "NoneType"
-	switch v.Kind() {
+	switch value.Kind() {
 	case runtime.ListKind:
 		name = "list"
 	case runtime.MapKind:
