@@ -56,7 +56,7 @@ var table = []row{
 	{pkg: "parser", own: append([]string{"parser/..."}, irLeaves...)},
 
 	{pkg: "codegen", own: append([]string{"internal/catalog", "ir/check", "ir/plan", "ir/manifest", "ir/hashes"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
-	{pkg: "convert", own: append([]string{"ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
+	{pkg: "convert", own: append([]string{"internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.

@@ -73,6 +73,11 @@ var typeName = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 // shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
 func (g *graph) shapeType(name string, s *ir.State) value {
 	sh := g.shapes[name]
+	for _, n := range g.wf.Body.Nodes {
+		if n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], name) {
+			return g.answerType(n)
+		}
+	}
 	if len(sh.parts) == 0 && sh.item == nil {
 		typ := s.Type
 		if typ.Kind == schema.Any && sh.wants != nil {

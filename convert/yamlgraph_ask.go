@@ -1,0 +1,414 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/internal/catalog"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// asks says what a node that asks a model reads, and what it writes.
+func (g *graph) asks(n *ir.Node, key string) {
+	a := *n.Dynamic.Token.Ask
+	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == ir.AskFallback || a.Fail == ir.AskRetry || a.Limit > 0 {
+		what := map[bool]string{true: "works with tools, whose conversation the engine keeps in the state", false: "leads on by a label, has a limit, or asks again after an error"}[a.Agent != nil]
+		g.refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
+	}
+	if a.JSON {
+		g.refuse(n.ID.Span, "give the prompt a `schema`", "JSON is looked for in the answer of %s, and a native `out` takes an answer that is JSON as a whole", n.ID.Name)
+	}
+	prompt := a.Prompt
+	a.Agent, a.Routes, a.Route, a.Other, a.Fail, a.Limit, a.Retries, a.JSON = nil, nil, "", ir.Ident{}, 0, 0, 0, false
+	a.Prompt, a.Values, a.Needs, a.Model, a.Skips, a.SkipsSet = nil, nil, nil, ir.Ident{}, false, false
+	g.rest(n.ID.Span, "the node "+n.ID.Name, &a)
+	for _, v := range n.Dynamic.Token.Ask.Values {
+		if r, ok := v.Value.(*ir.Reference); ok {
+			g.use(r, nil)
+		}
+	}
+	for _, t := range []*ir.PromptTemplate{prompt.System, prompt.User} {
+		if t != nil && !plainPrompt(t.Body) {
+			g.refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", prompt.File.Name)
+			return
+		}
+	}
+	g.writes[n] = g.held(key)
+}
+
+// plainPrompt reports whether a prompt is text with values in it.
+func plainPrompt(list []ir.PromptNode) bool {
+	for _, p := range list {
+		show, ok := p.(*ir.PromptShow)
+		if _, text := p.(*ir.PromptText); text {
+			continue
+		}
+		if !ok || show.Spec != "" || !plainValue(show.X) {
+			return false
+		}
+	}
+	return true
+}
+
+func plainValue(x *ir.PromptExpr) bool {
+	switch x.Op {
+	case "name":
+		return true
+	case "const":
+		return x.Lit != nil && x.Lit.Tag == "!!str"
+	case "attr":
+		return plainValue(x.Kids[0]) && x.Kids[0].Op != "const"
+	case "item":
+		return plainValue(x.Kids[0]) && x.Kids[0].Op != "const" && x.Kids[1].Op == "const" && x.Kids[1].Lit.Tag == "!!str"
+	}
+	return false
+}
+
+// keeps reports whether an error of a node goes into the state, and the run goes on.
+func (g *graph) keeps(n *ir.Node) bool {
+	t := n.Dynamic.Token
+	if t.Ask != nil {
+		return t.Ask.Fail == ir.AskKeep
+	}
+	return t.OnError != ir.TokenRaise
+}
+
+// ask writes a node that asks a model.
+func (g *graph) ask(n *ir.Node, m *mapping, at *yamlnode.Node) {
+	a := n.Dynamic.Token.Ask
+	m.add("llm", scalar(g.modelName(a.Model.Name)), below(at, "provider"))
+	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
+		m.add("system", spell(g.prompt(n, t)), source.Span{})
+	}
+	if t := a.Prompt.User; t != nil {
+		m.add("prompt", spell(g.prompt(n, t)), below(at, "prompt"))
+	}
+	if n.Dynamic.Schema != "" {
+		m.add("out", g.answerType(n), source.Span{})
+	}
+	if r := n.Retry; r != nil {
+		retry := flow(pair("attempts", number(r.Attempts)))
+		if r.Base != nil {
+			retry.add("base", scalar(duration(r.Base.Value)), source.Span{})
+		}
+		if r.Cap != nil && r.Cap.Value != 30*time.Second {
+			retry.add("cap", scalar(duration(r.Cap.Value)), source.Span{})
+		}
+		m.add("retry", retry, source.Span{})
+	}
+	if a.Fail == ir.AskSkip {
+		m.add("on_error", scalar("skip"), below(at, "on_error"))
+	}
+	g.caught(n, m, at)
+}
+
+// modelErrors are the codes of errors of a question that are not about the answer's type.
+var modelErrors = []string{"TIMEOUT", "RATE_LIMIT", "AUTH_REQUIRED", "PROVIDER_ERROR", "NETWORK_ERROR"}
+
+// caught leads errors that the state keeps to a node that writes them there. An answer that does not fit its type ends the
+// run: that the native workflow is stricter must not go on as an error that the engine has not had.
+func (g *graph) caught(n *ir.Node, m *mapping, at *yamlnode.Node) {
+	if !g.keeps(n) {
+		return
+	}
+	to := g.failed(n)
+	codes := modelErrors
+	if n.Dynamic.Token.Ask == nil {
+		codes = []string{"UNKNOWN", "SANDBOX_ERROR", "TIMEOUT", "PROVIDER_ERROR"}
+	} else if n.Dynamic.Schema == "" {
+		codes = []string{"any"}
+	}
+	catch := flow()
+	for _, code := range codes {
+		catch.add(code, scalar(to), source.Span{})
+	}
+	m.add("catch", catch, below(at, "on_error"))
+}
+
+// failed is the name of the node that writes down the error of another.
+func (g *graph) failed(n *ir.Node) string { return g.free(g.ids[n.ID.Name] + "_failed") }
+
+// failure is that node.
+func (g *graph) failure(n *ir.Node) value {
+	id := g.ids[n.ID.Name]
+	set := flow(pair("errors", flow(pair("type", scalar("$"+id+".error.code")), pair("message", scalar("$"+id+".error.message")), pair("node", scalar(quoted(n.ID.Name))))))
+	return &mapping{entries: []*entry{pair("let", flow()), pair("set", set)}}
+}
+
+// keepsErrors reports whether any node keeps its error.
+func (g *graph) keepsErrors() bool {
+	return slices.ContainsFunc(g.wf.Body.Nodes, func(n *ir.Node) bool { return g.keeps(n) })
+}
+
+// modelName is the key of a model.
+func (g *graph) modelName(name string) string { return nativeID(strings.ReplaceAll(name, "-", "_")) }
+
+// models writes the models that nodes ask. What the file leaves to the environment is written down as the engine has it when
+// the environment says nothing.
+func (g *graph) models() *mapping {
+	out := &mapping{}
+	for _, m := range g.wf.Models {
+		rest := *m
+		rest.Name, rest.Model, rest.Span, rest.Choice, rest.Params = ir.Ident{}, ir.Ident{}, source.Span{}, nil, ir.ModelParams{}
+		rest.BaseURL, rest.Key = ir.Ident{}, ir.Ident{}
+		g.rest(m.Span, "the model", &rest)
+		own := *m
+		if c := m.Choice; c != nil {
+			own.Choice, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
+			provider := c.Provider
+			if provider == "" {
+				provider = catalog.GraphProviders[0].Name
+				g.once(m.Span, "the engine asks the provider that the variable PROVIDER names; here it is "+provider)
+			}
+			g.provide(&own, catalog.GraphProvider(provider), c.Model)
+		}
+		out.add(g.modelName(m.Name.Name), g.model(&own), source.Span{})
+	}
+	return out
+}
+
+// provide says whom a model of the engine is in the native language.
+func (g *graph) provide(m *ir.Model, p *catalog.GraphAsk, id string) {
+	if p == nil {
+		g.refuse(m.Span, "name a provider", "the provider of this model is not known")
+		return
+	}
+	if id == "" {
+		id = p.Model
+	}
+	name := p.Name
+	if name == "google" {
+		name = "gemini"
+	}
+	known := slices.IndexFunc(ir.ModelProviders, func(x ir.ModelProvider) bool { return x.Name == name })
+	if known < 0 {
+		m.Model.Name, m.BaseURL.Name, m.Key.Name = "openai:"+id, p.Address, p.Key
+	} else {
+		m.Model.Name = name + ":" + id
+		if own := ir.ModelProviders[known].Key; own != p.Key {
+			m.Key.Name = p.Key
+		}
+	}
+	if p.Key != "" && !slices.Contains(g.keys, p.Key) {
+		g.keys = append(g.keys, p.Key)
+	}
+}
+
+// prompt is a text of a prompt.
+func (g *graph) prompt(n *ir.Node, t *ir.PromptTemplate) string {
+	var b strings.Builder
+	for _, p := range t.Body {
+		switch p := p.(type) {
+		case *ir.PromptText:
+			b.WriteString(braces(p.Lit))
+		case *ir.PromptShow:
+			b.WriteString(g.shownValue(n, p))
+		}
+	}
+	return b.String()
+}
+
+// shownValue is a value in a prompt, as Python's str writes it.
+func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
+	var path []string
+	x := p.X
+	for x.Op == "attr" || x.Op == "item" {
+		name := x.Name
+		if x.Op == "item" {
+			name = x.Kids[1].Lit.Text.Value
+		}
+		path, x = append([]string{name}, path...), x.Kids[0]
+	}
+	if x.Op == "const" {
+		return braces(x.Lit.Text.Value)
+	}
+	i := slices.IndexFunc(n.Dynamic.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
+	if i < 0 || n.Dynamic.Token.Ask.Values[i].Value == nil {
+		if p.Kept {
+			return braces("{" + x.Name + "}")
+		}
+		g.refuse(n.ID.Span, "remove it from the prompt", "nothing gives the prompt of %s the variable %s", n.ID.Name, x.Name)
+		return ""
+	}
+	switch v := n.Dynamic.Token.Ask.Values[i].Value.(type) {
+	case *ir.Scalar:
+		if len(path) == 0 && v.Tag == "!!str" {
+			return braces(v.Text.Value)
+		}
+	case *ir.Reference:
+		if v.Root != "state" || len(path) > 0 {
+			break
+		}
+		field := v.Path[0]
+		sh := g.shapes[field]
+		if sh == nil || g.given[field] && g.written(field) || g.written(field) && !g.certain(field, n) {
+			g.refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
+			return ""
+		}
+		typ := sh.declared
+		if len(v.Path) > 1 {
+			typ = schema.AnyType
+		}
+		switch {
+		case typ.Kind == schema.String:
+			return "{{ " + g.path(v, "") + " }}"
+		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
+			g.refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
+			return ""
+		}
+		return "{{ " + g.path(v, "") + " | python }}"
+	}
+	g.refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
+	return ""
+}
+
+// answerType is the type of an answer that has a schema: with its name, and where the schema says nothing of a part that the
+// graph looks into, as it is used.
+func (g *graph) answerType(n *ir.Node) value {
+	if t := g.answers[n]; t != nil {
+		return t
+	}
+	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Dynamic.Schema))
+	if root == nil || len(problems) > 0 {
+		g.refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
+		return scalar("any")
+	}
+	key := n.Dynamic.Token.Key.Name
+	name := titled(key)
+	if title := root.Get("title"); title != nil && typeName.MatchString(title.Text.Value) {
+		name = title.Text.Value
+	}
+	if declared := g.root.Get("state").Get(key); declared != nil && typeName.MatchString(declared.Text.Value) {
+		name = declared.Text.Value
+	}
+	g.answers[n] = g.schemaType(root, g.shapes[key], name, n)
+	return g.answers[n]
+}
+
+// schemaType is the type that a JSON Schema describes.
+func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node) value {
+	typ := s.Get("type")
+	if values := s.Get("enum"); values != nil {
+		var words []string
+		for _, v := range values.Items {
+			words = append(words, v.Text.Value)
+		}
+		return scalar("enum<" + strings.Join(words, "|") + ">")
+	}
+	if typ == nil {
+		if sh != nil && (len(sh.parts) > 0 || sh.item != nil) {
+			return g.shaped(sh, name, n.ID.Span)
+		}
+		return scalar("any")
+	}
+	if typ.Kind == yamlnode.Sequence { // with null
+		one := &yamlnode.Node{Kind: s.Kind, Entries: slices.Clone(s.Entries)}
+		for i, e := range one.Entries {
+			if e.Key.Text.Value == "type" {
+				one.Entries[i].Value = typ.Items[0]
+			}
+		}
+		return optional(g.schemaType(one, sh, name, n))
+	}
+	switch typ.Text.Value {
+	case "string", "boolean":
+		return scalar(map[string]string{"string": "string", "boolean": "bool"}[typ.Text.Value])
+	case "integer":
+		return scalar("int")
+	case "number":
+		return scalar("float")
+	case "array":
+		var item *shape
+		if sh != nil {
+			item = sh.item
+		}
+		word := name + "Item"
+		if item != nil && item.name != "" {
+			word = titled(item.name)
+		}
+		items := s.Get("items")
+		if items == nil {
+			items = &yamlnode.Node{Kind: yamlnode.Mapping}
+		}
+		inner, ok := g.schemaType(items, item, word, n).(scalar)
+		if !ok {
+			break
+		}
+		return "list<" + inner + ">"
+	case "object":
+		props := s.Get("properties")
+		if props == nil {
+			return scalar("map<any>")
+		}
+		return g.structType(s, props, sh, name, n)
+	}
+	g.refuse(n.ID.Span, "", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
+	return scalar("any")
+}
+
+// structType is the type of an object with properties, which gets a name.
+func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *ir.Node) value {
+	fields := &mapping{}
+	for _, p := range props.Entries {
+		field := p.Key.Text.Value
+		if !fieldForm.MatchString(field) {
+			g.refuse(n.ID.Span, "rename it", "the field %q of the answer of %s cannot have this name", field, n.ID.Name)
+			continue
+		}
+		var part *shape
+		if sh != nil {
+			if i := slices.IndexFunc(sh.parts, func(x *shapePart) bool { return x.name == field }); i >= 0 {
+				part = sh.parts[i].shape
+			}
+		}
+		typ := g.schemaType(p.Value, part, name+titled(field), n)
+		long := flow(pair("type", typ))
+		for _, k := range []struct{ schema, native string }{{"description", "description"}, {"default", "default"}, {"minimum", "min"}, {"maximum", "max"}, {"minLength", "min"}, {"maxLength", "max"}, {"pattern", "pattern"}} {
+			v := p.Value.Get(k.schema)
+			switch {
+			case v == nil || v.Kind == yamlnode.Scalar && v.Text.Value == "null" && k.native == "default":
+			case v.Kind != yamlnode.Scalar:
+				long.add(k.native, fromJSON(v.Span.Text()), source.Span{})
+			case k.native == "description" || k.native == "pattern" || typ == scalar("string") && k.native == "default":
+				long.add(k.native, scalar(quoted(v.Text.Value)), source.Span{})
+			default:
+				long.add(k.native, scalar(v.Text.Value), source.Span{})
+			}
+		}
+		if len(long.entries) == 1 {
+			fields.add(field, typ, source.Span{})
+			continue
+		}
+		fields.add(field, long, source.Span{})
+	}
+	fields.flow = !slices.ContainsFunc(fields.entries, func(e *entry) bool { _, long := e.value.(*mapping); return long })
+	if slices.ContainsFunc(g.types.entries, func(e *entry) bool { return e.key == name }) {
+		name += "_"
+	}
+	g.types.add(name, fields, source.Span{})
+	return scalar(name)
+}
+
+// afterFailure writes where the run goes on when the error of a node was kept: conditions on what it has not written do not
+// hold.
+func (g *graph) afterFailure(n *ir.Node, l *list) {
+	led := false
+	for _, x := range n.Dynamic.Token.Exits {
+		if x.When == nil {
+			led = true // beside the node itself
+			continue
+		}
+		x.When.Refs(func(r *ir.Reference) {
+			if r.Root != "state" || !slices.Contains(g.writes[n], r.Path[0]) {
+				g.refuse(r.Text.Span, "write `on_error: fail`", "this condition may hold although %s has failed: where the run goes on then is not converted", n.ID.Name)
+			}
+		})
+	}
+	if !led {
+		l.add(scalar(g.failed(n)+" -> end"), source.Span{})
+	}
+}

@@ -1,0 +1,220 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// flow finds which nodes have run whenever a node runs, and refuses graphs in which tokens multiply or come back.
+func (g *graph) flow() {
+	g.sure, g.ends = map[*ir.Node]map[*ir.Node]bool{}, nil
+	open := map[*ir.Node]bool{}
+	var visit func(n *ir.Node, before map[*ir.Node]bool)
+	meet := func(a map[*ir.Node]bool, b map[*ir.Node]bool) map[*ir.Node]bool {
+		if a == nil {
+			return b
+		}
+		out := map[*ir.Node]bool{}
+		for n := range a {
+			if b[n] {
+				out[n] = true
+			}
+		}
+		return out
+	}
+	visit = func(n *ir.Node, before map[*ir.Node]bool) {
+		if open[n] {
+			g.refuse(n.ID.Span, "write a `loop`, or an edge back with `max`, in the native language", "cycles are not converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
+			return
+		}
+		known, seen := g.sure[n]
+		g.sure[n] = meet(known, before)
+		if seen && len(g.sure[n]) == len(known) {
+			return
+		}
+		open[n] = true
+		after := map[*ir.Node]bool{n: true}
+		for m := range g.sure[n] {
+			after[m] = true
+		}
+		exits := n.Dynamic.Token.Exits
+		plain, tests := 0, 0
+		for _, x := range exits {
+			if x.When == nil {
+				plain++
+			} else {
+				tests++
+			}
+			if to := g.nodes[x.To.Name]; to != nil {
+				visit(to, after)
+			} else {
+				g.ends = meet(g.ends, after)
+			}
+		}
+		if _, is := n.Verb.(*ir.Map); is || plain == 0 {
+			g.ends = meet(g.ends, after)
+		}
+		if plain > 1 || plain > 0 && tests > 0 {
+			g.refuse(n.ID.Span, "write edges one after the other, or conditions", "several edges are taken from %s at the same time: nodes behind them may run more than once, which native nodes do not", n.ID.Name)
+		}
+		open[n] = false
+	}
+	for _, id := range g.wf.Dynamic.Tokens.Start {
+		if n := g.nodes[id.Name]; n != nil {
+			visit(n, map[*ir.Node]bool{})
+		}
+	}
+	for _, n := range g.wf.Body.Nodes {
+		if g.sure[n] == nil && !g.refused {
+			g.refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
+		}
+	}
+}
+
+// certain reports whether a node has written a field whenever n runs, or for nil whenever the graph ends.
+func (g *graph) certain(field string, n *ir.Node) bool {
+	before := g.ends
+	if n != nil {
+		before = g.sure[n]
+	}
+	for m := range before {
+		if slices.Contains(g.writes[m], field) && !g.keeps(m) && (m.Dynamic.Token.Ask == nil || m.Dynamic.Token.Ask.Fail != ir.AskSkip) {
+			return true
+		}
+	}
+	return false
+}
+
+// attempted reports whether a node that writes a field has run whenever n runs, and has written it unless it failed.
+func (g *graph) attempted(field string, n *ir.Node) bool {
+	for m := range g.sure[n] {
+		if slices.Contains(g.writes[m], field) {
+			return true
+		}
+	}
+	return false
+}
+
+// written reports whether any node writes a field.
+func (g *graph) written(field string) bool {
+	for _, list := range g.writes {
+		if slices.Contains(list, field) {
+			return true
+		}
+	}
+	return false
+}
+
+// edges writes the edges. Of conditions the first that holds decides, so that the others say that it does not.
+func (g *graph) edges(begin bool) *list {
+	l := &list{}
+	for _, id := range g.wf.Dynamic.Tokens.Start {
+		if begin {
+			l.add(scalar("begin -> "+g.ids[id.Name]), source.Span{})
+		}
+	}
+	for _, n := range g.wf.Body.Nodes {
+		from := g.ids[n.ID.Name]
+		_, isMap := n.Verb.(*ir.Map)
+		var before []string
+		for _, x := range n.Dynamic.Token.Exits {
+			to := g.target(x.To)
+			switch {
+			case x.When != nil:
+				own := g.test(x.When, n)
+				text := own
+				for _, b := range before {
+					if !opposite(b, own) {
+						text = "!(" + b + ") && (" + text + ")"
+					}
+				}
+				before = append(before, own)
+				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(text)))), x.Span)
+			case isMap && to != "end":
+				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition("size("+from+") > 0")))), x.Span)
+			case g.keeps(n):
+				l.add(scalar(from+", "+g.failed(n)+" -> "+to), x.Span)
+			default:
+				l.add(scalar(from+" -> "+to), x.Span)
+			}
+		}
+		if g.keeps(n) {
+			g.afterFailure(n, l)
+		}
+	}
+	if len(g.wf.Body.Nodes) == 1 && !begin && !g.keepsErrors() {
+		l.items = nil
+	}
+	return l
+}
+
+var opposites = [][2]string{{" < ", " >= "}, {" > ", " <= "}, {" == ", " != "}}
+
+// opposite reports whether one comparison is the negation of another.
+func opposite(a, b string) bool {
+	if strings.Contains(a+b, "&&") || strings.Contains(a+b, "||") {
+		return false
+	}
+	return slices.ContainsFunc(opposites, func(o [2]string) bool {
+		return strings.Contains(a, o[0]) && strings.Replace(a, o[0], o[1], 1) == b || strings.Contains(a, o[1]) && strings.Replace(a, o[1], o[0], 1) == b
+	})
+}
+
+// test is a condition in the native language: only where both sides have the declared type is it the same.
+func (g *graph) test(p *ir.Predicate, n *ir.Node) string {
+	switch p.Op {
+	case "&&", "||":
+		side := func(kid *ir.Predicate) string {
+			if kid.Op == "||" && p.Op == "&&" {
+				return "(" + g.test(kid, n) + ")"
+			}
+			return g.test(kid, n)
+		}
+		return side(p.Kids[0]) + " " + p.Op + " " + side(p.Kids[1])
+	case "==", "!=", "<", "<=", ">", ">=":
+		a, at := g.operand(p.Kids[0], n)
+		b, bt := g.operand(p.Kids[1], n)
+		number := func(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }
+		if at != nil && bt != nil && (at.Kind == bt.Kind && at.Kind != schema.Bool || number(at) && number(bt)) && (p.Op == "==" || p.Op == "!=" || number(at)) {
+			return a + " " + p.Op + " " + b
+		}
+	}
+	g.refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
+	return "true"
+}
+
+func (g *graph) operand(p *ir.Predicate, n *ir.Node) (string, *schema.Type) {
+	switch p.Op {
+	case "const":
+		switch p.Lit.Tag {
+		case "!!int":
+			return p.Lit.Text.Value, schema.IntType
+		case "!!float":
+			return p.Lit.Text.Value, schema.FloatType
+		case "!!str":
+			return escaped(p.Lit.Text.Value), schema.StringType
+		}
+	case "ref":
+		s := g.shapes[p.Ref.Path[0]]
+		if len(p.Ref.Path) > 1 || s == nil || !g.certain(p.Ref.Path[0], n) && !slices.Contains(g.writes[n], p.Ref.Path[0]) {
+			return "", nil
+		}
+		switch s.declared.Kind {
+		case schema.Int, schema.Float, schema.String:
+		default:
+			return "", nil
+		}
+		if f := g.called(n); f != nil && slices.Contains(g.writes[n], p.Ref.Path[0]) {
+			if f.value {
+				return g.ids[n.ID.Name], s.declared
+			}
+			return g.ids[n.ID.Name] + "." + p.Ref.Path[0], s.declared
+		}
+		return g.path(p.Ref, ""), s.declared
+	}
+	return "", nil
+}
