@@ -170,14 +170,3 @@ func (p *parser) mlNode(x *node, m dialect.Mapping) {
 	}
 	p.call(x, key, tool, []*argument{input}, out)
 }
-
-var ragConfig = modelConfig("the config of a rag node",
-	dialect.Key{Name: "stores", Required: true, Doc: "where is looked: {provider, path, table_name}"},
-	dialect.Key{Name: "query", Doc: "the state field with the question"},
-	dialect.Key{Name: "k", Doc: "how many documents the model is told"},
-)
-
-// ragNode refuses nodes that look in stores of vectors: which embedding made them, their files do not say.
-func (p *parser) ragNode(x *node, m dialect.Mapping) {
-	p.Error(diag.NotSupported, x.kind.Span, "make it a tool node that searches, bound in flowgen.bindings.yaml, and a reason node behind it", "stores of vectors are not read")
-}

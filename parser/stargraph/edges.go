@@ -54,6 +54,11 @@ func (p *parser) holds(x *node, r *rule) (cond string, never bool) {
 		if text := p.textOf(x, t.field); text != nil {
 			t.field = text
 		}
+		if p.mayMiss(t.field) {
+			absent := *t.field
+			absent.typ = schema.OptOf(t.field.typ, "no node that writes "+t.field.id.Name+" may have run")
+			t.field = &absent
+		}
 		c, fits := t.cond()
 		switch {
 		case fits == "":

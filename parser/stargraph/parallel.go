@@ -184,7 +184,7 @@ func (p *parser) forked(body *ir.Body, x *node, alone func(*node) bool) {
 			done.Set = append(done.Set, sets...)
 		}
 		body.Nodes = append(body.Nodes, steps...)
-		chain(body, steps)
+		p.chain(body, steps)
 		body.Edges = append(body.Edges, &ir.Edge{From: steps[len(steps)-1].ID, To: []ir.Ident{done.ID}, Span: b.at})
 		p.opening(body, x.id, steps[0].ID, b.at)
 	}

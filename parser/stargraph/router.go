@@ -187,15 +187,20 @@ func (r *router) place(body *ir.Body, x *node) *ir.Node {
 	} else {
 		list := x.steps()
 		body.Nodes = append(body.Nodes, list...)
-		chain(body, list)
+		r.chain(body, list)
 	}
 	return body.Nodes[len(body.Nodes)-1]
 }
 
-// chain leads from each step of a node to the next.
-func chain(body *ir.Body, list []*ir.Node) {
+// chain leads from each step of a node to the next, and past the steps that only run under a condition.
+func (p *parser) chain(body *ir.Body, list []*ir.Node) {
 	for i, n := range list[1:] {
-		body.Edges = append(body.Edges, &ir.Edge{From: list[i].ID, To: []ir.Ident{n.ID}, Span: list[0].ID.Span})
+		e := &ir.Edge{From: list[i].ID, To: []ir.Ident{n.ID}, Span: list[0].ID.Span}
+		body.Edges = append(body.Edges, e)
+		if conds, ok := p.unless[n.ID.Name]; ok {
+			e.When = conds[0]
+			body.Edges = append(body.Edges, &ir.Edge{From: list[i].ID, To: []ir.Ident{list[i+2].ID}, When: conds[1], Span: e.Span})
+		}
 	}
 }
 
@@ -371,7 +376,7 @@ func (r *router) run(at source.Span) {
 			last.Set = append(last.Set, d.Set...)
 		} else {
 			body.Nodes = append(body.Nodes, d)
-			chain(&body, []*ir.Node{last, d})
+			r.chain(&body, []*ir.Node{last, d})
 		}
 		if first := body.Nodes[k]; x.late != nil && len(first.Catch) > 0 {
 			to := &ir.Node{ID: r.part(x, "late"), Verb: &ir.Let{}, Span: x.id.Span, Set: []*ir.Set{{Field: d.Set[0].Field, Value: reference(x.late.Span, strconv.Quote(x.late.Name))}}}

@@ -107,8 +107,9 @@ type parser struct {
 	once     []source.Span  // rules that are looked at once
 	told     map[source.Span]bool
 	load     dialect.Loader
-	later    []func() // looks at names when all nodes are read
-	bound    int      // so many tools are those of flowgen.bindings.yaml
+	later    []func()               // looks at names when all nodes are read
+	bound    int                    // so many tools are those of flowgen.bindings.yaml
+	unless   map[string][2]*ir.Expr // when a step runs, and when it does not; others always do
 	blocks   []*block
 	shadows  map[*field]*field // the texts of fields that rules compare
 	served   *served           // nil: the document says no model

@@ -261,7 +261,7 @@ func (p *parser) lowerState(at source.Span) *ir.Node {
 		if f.written {
 			root = "state"
 			s := &ir.State{Name: f.id, Type: f.typ, Init: f.zero, Span: f.id.Span}
-			if !f.input && p.branches() {
+			if p.mayMiss(f) {
 				s.Type, f.optional = schema.OptOf(f.typ, "no node that writes "+f.id.Name+" may have run"), true
 			}
 			p.wf.State = append(p.wf.State, s)
@@ -275,6 +275,11 @@ func (p *parser) lowerState(at source.Span) *ir.Node {
 		p.wf.Output = append(p.wf.Output, &ir.Output{Name: f.id, Value: reference(f.id.Span, root+"."+f.id.Name), Span: f.id.Span})
 	}
 	return begin
+}
+
+// mayMiss reports whether a field has no value until a node has run that may not run.
+func (p *parser) mayMiss(f *field) bool {
+	return f.written && !f.input && p.branches() && p.fields[f.id.Name] == f && !p.isShadow(f) && f.typ.Kind != schema.Opt
 }
 
 // free is a name that no node has.

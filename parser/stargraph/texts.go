@@ -40,3 +40,13 @@ func (p *parser) textOf(x *node, f *field) *field {
 	})
 	return text
 }
+
+// isShadow reports whether a field has the text of another.
+func (p *parser) isShadow(f *field) bool {
+	for _, s := range p.shadows {
+		if s == f {
+			return true
+		}
+	}
+	return false
+}
