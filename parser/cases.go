@@ -1,7 +1,10 @@
 package parser
 
 import (
+	"errors"
+	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -25,5 +28,20 @@ func ParseCases(files Files, name string, sink *diag.Sink) *ir.CaseFile {
 	}
 	out := native.ParseCases(t.root, t.file, sink)
 	out.Workflow.Name = path.Join(path.Dir(name), out.Workflow.Name)
+	if out.Workflow.Span.IsZero() {
+		out.Workflow.Name = beside(files, out.Workflow.Name)
+	}
 	return out
+}
+
+// beside is the workflow that a test file without `workflow` is about, which may be of a public dialect: of these names the
+// first that there is.
+func beside(files Files, name string) string {
+	stem := strings.TrimSuffix(name, native.WorkflowSuffix)
+	for _, try := range []string{name, stem + ".yaml", stem + ".yml"} {
+		if _, err := files.ReadFile(try); !errors.Is(err, fs.ErrNotExist) {
+			return try
+		}
+	}
+	return name
 }

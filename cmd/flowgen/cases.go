@@ -33,7 +33,7 @@ func (a *app) cases(files *disk, c *compiled) {
 		name := path.Join(dir, e.Name())
 		sink := &diag.Sink{}
 		f := parser.ParseCases(files.within(name), name, sink)
-		if f == nil && strings.TrimSuffix(name, casesSuffix) == strings.TrimSuffix(c.name, suffix) {
+		if f == nil && strings.TrimSuffix(name, casesSuffix) == stemOf(c.name) {
 			c.list = append(c.list, sink.List()...)
 		}
 		if f == nil || f.Workflow.Name != path.Clean(c.name) {
@@ -46,6 +46,14 @@ func (a *app) cases(files *disk, c *compiled) {
 		}
 		c.list = append(c.list, sink.List()...)
 	}
+}
+
+// stemOf is the name of a workflow's file without what makes it one.
+func stemOf(name string) string {
+	if stem, ok := strings.CutSuffix(name, suffix); ok {
+		return stem
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
 }
 
 // testOutput is the Go test of a workflow's cases, beside its Go; nil when there are none, or when it has no place.

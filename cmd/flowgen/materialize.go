@@ -69,6 +69,9 @@ func (a *app) materialize(f *materializeFlags, args []string) error {
 	if before.program == nil {
 		return a.report(before.list, false)
 	}
+	if before.workflow.Public {
+		return fmt.Errorf("%s is not in flowgen's own language, which materialize writes nodes of: `flowgen convert %s` makes such a file", name, name)
+	}
 	var rec journal.Record
 	if f.pin != "" {
 		rec, err = pinned(before.workflow, j, f.pin)

@@ -154,7 +154,7 @@ func (a *app) root() *cobra.Command {
 }
 
 // readers are the commands that read workflow files of any dialect.
-var readers = []string{"check", "generate", "build", "run", "resume", "rerun", "replay", "respond", "graph", "plan", "manifest", "convert"}
+var readers = []string{"check", "generate", "build", "run", "resume", "rerun", "replay", "respond", "graph", "plan", "manifest", "convert", "test", "torture"}
 
 // wrongUsage makes wrong arguments of a command, and of those below it, mistakes of usage.
 func wrongUsage(c *cobra.Command) {

@@ -219,7 +219,10 @@ func (a *app) testProgram(ctx context.Context, s *suite) (string, error) {
 	if exe, ok := cache.FindMain(file, testMain); ok {
 		return exe, nil
 	}
+	said := a.stderr
+	a.stderr = io.Discard // what is to be said of the workflow was said with its cases
 	src, _, err := a.source(file)
+	a.stderr = said
 	if err != nil {
 		return "", err
 	}
@@ -229,6 +232,11 @@ func (a *app) testProgram(ctx context.Context, s *suite) (string, error) {
 		return "", a.goFailed(file, err)
 	}
 	return filepath.Abs(exe)
+}
+
+func isFile(name string) bool {
+	st, err := os.Stat(filepath.FromSlash(name))
+	return err == nil && st.Mode().IsRegular()
 }
 
 // caseFiles turns arguments into names of files with cases.
@@ -246,6 +254,10 @@ func caseFiles(args []string) ([]string, error) {
 		name := path.Clean(filepath.ToSlash(arg))
 		if stem, ok := strings.CutSuffix(name, suffix); ok {
 			add(stem + casesSuffix)
+			continue
+		}
+		if cases := stemOf(name) + casesSuffix; !strings.HasSuffix(name, casesSuffix) && isFile(cases) && isFile(name) {
+			add(cases) // of a workflow of a public dialect
 			continue
 		}
 		dir, deep := strings.CutSuffix(name, "...")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -74,6 +75,13 @@ func (a *app) torture(ctx context.Context, file string, f *tortureFlags) error {
 		}
 	}
 	args := []string{"-seed", strconv.FormatUint(f.seed, 10), "-real", strings.Join(pureTools(c.workflow), ","), "-again", "flowgen torture " + file}
+	if shapes := standIns(c.workflow); len(shapes) > 0 {
+		text, err := json.Marshal(shapes)
+		if err != nil {
+			return err
+		}
+		args = append(args, "-gives", string(text))
+	}
 	if f.trials > 0 {
 		args = append(args, "-trials", strconv.Itoa(f.trials))
 	} else {

@@ -27,22 +27,29 @@ type called struct {
 // resolve finds what a key calls: `fetch`, `probe[3]/search`, `pub/notify`, `review[0]/model`. It reports what is wrong and
 // then returns nil.
 func (c *caseChecker) resolve(id ir.Ident) *called {
-	body := c.p.Body
+	p, body := c.p, c.p.Body
 	parts := strings.Split(id.Name, "/")
 	out := &called{}
 	var rounds []string // headers of the back edges that the key is inside of, in body
+	var in scope
 	for i, part := range parts {
 		m := keyPart.FindStringSubmatch(part)
 		if m == nil {
 			return c.noKey(id, "write the id of a node; inside of a map or loop `node[2]/inner`, of a sub-workflow `node/inner`; `node#2` is its second run, and `*` any number")
 		}
 		out.wild = out.wild || strings.Contains(part, "*")
+		last, numbered := i == len(parts)-1, m[3] != ""
+		if numbered && !last && in.enter(p, body, m[1], parts[i+1]) {
+			continue
+		}
 		s := body.byID[m[1]]
 		if s == nil {
 			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is no node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
 			return nil
 		}
-		last, numbered := i == len(parts)-1, m[3] != ""
+		if help := in.missing(p, s); help != "" {
+			return c.noKey(id, help)
+		}
 		around := body.headers()[s]
 		switch {
 		case len(around) > len(rounds) && slices.Equal(around[:len(rounds)], rounds) && around[len(rounds)] == m[1] && numbered && !last:
@@ -65,7 +72,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		case s.Body != nil && !last:
 			body, rounds = s.Body, nil
 		case s.Flow != nil && !last:
-			body, rounds = s.Flow.Body, nil
+			p, body, rounds, in = s.Flow, s.Flow.Body, nil, scope{}
 		case s.Body != nil || s.Flow != nil:
 			return c.noKey(id, "say which node inside of `"+part+"` is meant: `"+id.Name+"/...`")
 		case !last:

@@ -151,7 +151,7 @@ func (p *parser) pythonTool(key ir.Ident) *ir.Tool {
 	base, module := p.module(d.file.Name)
 	at := source.NewFile(path.Join(base, "flowgen.bindings.yaml"), "") // tools are looked for beside the file that declares them
 	t := &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key,
-		Binding: &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + d.name, Span: key.Span}}, File: at, Span: key.Span}
+		Binding: &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + d.name, Span: key.Span}, Free: true}, File: at, Span: key.Span}
 	if p.hints == nil {
 		p.hints = map[*ir.Tool]*schema.Type{}
 	}

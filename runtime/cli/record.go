@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -91,8 +92,8 @@ func (s *system) again(verb, id string) string {
 	return filepath.Base(os.Args[0]) + " " + verb + " " + id
 }
 
-// after tells what can be done with a run that did not succeed.
-func (s *system) after(e *runs.Engine, j *journal.Journal, quiet bool) {
+// after tells what can be done with a run that did not succeed, and ended with err.
+func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool) {
 	if quiet {
 		return
 	}
@@ -104,10 +105,28 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, quiet bool) {
 		}
 	case j.Finish().Outcome == journal.Failed:
 		text = safe("recorded as "+e.ID()+"; what has failed is done again by: "+s.again("resume", e.ID())+" --again") + "\n"
+	case doubted(e.ID(), j, err) != "":
+		flag := " --in-doubt " + shellWord(doubted(e.ID(), j, err)+"=")
+		text = safe("recorded as "+e.ID()+"; if the call may be made again, the run goes on with: "+s.again("resume", e.ID())+flag+"again") + "\n" +
+			safe("if it has happened: "+s.again("resume", e.ID())+flag+"JSON, with what it has given") + "\n"
 	default:
 		text = safe("recorded as "+e.ID()+"; it goes on with: "+s.again("resume", e.ID())) + "\n"
 	}
 	_, _ = fmt.Fprint(s.stderr, text)
+}
+
+// doubted is the key of the call in doubt that a run ended with; empty when it ended otherwise.
+func doubted(id string, j *journal.Journal, err error) string {
+	var wrong *runtime.RunError
+	if !errors.As(err, &wrong) || wrong.Kind != runtime.InDoubt {
+		return ""
+	}
+	for _, d := range inspectionOf(id, j).InDoubt {
+		if strings.HasPrefix(wrong.Message, "call "+d.Key+" had begun") {
+			return d.Key
+		}
+	}
+	return ""
 }
 
 // human answers questions from what people have told the journal, then as p does; where p has nobody to ask the run waits.

@@ -178,7 +178,7 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 		}
 	}
 	if j != nil && j.Finish().Outcome == journal.Waiting {
-		x.s.after(x.engine, j, x.f.quiet)
+		x.s.after(x.engine, j, err, x.f.quiet)
 		return exitWaits
 	}
 	if err != nil && at == running && x.w.info.Partial && len(out) > 0 {
@@ -189,7 +189,7 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 		code = exitFailed
 	}
 	if j != nil {
-		x.s.after(x.engine, j, x.f.quiet)
+		x.s.after(x.engine, j, err, x.f.quiet)
 	}
 	return code
 }

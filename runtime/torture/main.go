@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -44,6 +45,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, w *Wo
 		}
 		return nil
 	})
+	f.Func("gives", "schemas of what nodes are given, an object", func(text string) error { return json.Unmarshal([]byte(text), &o.Gives) })
 	f.Func("input", "a file with an input", func(name string) error { inputs = append(inputs, name); return nil })
 	if f.Parse(args) != nil {
 		return 2

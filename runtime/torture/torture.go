@@ -92,6 +92,8 @@ type Options struct {
 	Workers int           // trials at a time; 0: as many as there are processors
 	// Real are the tools, by name@version, that run. They should be pure functions. All others are fake.
 	Real []string
+	// Gives are JSON Schemas of what nodes are given by tools whose type is any value, or text that is JSON, by Node.Pos.
+	Gives map[string]json.RawMessage
 	// Inputs are objects in JSON; fields that are left out have their defaults. With Random, every other trial has a random
 	// one that fits. nil: all have.
 	Inputs [][]byte

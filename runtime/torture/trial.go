@@ -56,6 +56,7 @@ func (c *campaign) trial(seed uint64) *trial {
 		real = nil
 	}
 	t.world = newWorld(seed, real, faulty, t.problem)
+	t.world.gives = c.opts.Gives
 	if list := c.opts.Inputs; len(list) == 0 || c.opts.Random && t.rng.one(2) {
 		for range 10 {
 			if t.input = c.workflow.input(t.rng); c.workflow.decodes(t.input) == nil {
