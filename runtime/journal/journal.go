@@ -156,17 +156,21 @@ func (j *Journal) AddAnswer(a Answer) {
 	j.answers = append(j.answers, a)
 }
 
-// Without returns a copy that lacks the records for which drop holds, and how the run ended.
+// Without returns a copy that lacks the records for which drop holds, and how the run ended. A question whose result is
+// dropped is asked again.
 func (j *Journal) Without(drop func(Record) bool) *Journal {
 	fresh := New(j.Header())
+	asked := map[string]bool{}
 	for _, r := range j.Records() {
 		if !drop(r) {
 			fresh.Put(r)
+		} else if r.Result() {
+			asked[r.Key] = true
 		}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	fresh.answers = slices.Clone(j.answers)
+	fresh.answers = slices.DeleteFunc(slices.Clone(j.answers), func(a Answer) bool { return asked[a.Key] })
 	return fresh
 }
 
