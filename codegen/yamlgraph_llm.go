@@ -72,6 +72,13 @@ func (b *tokenBody) question(s *check.Step) jen.Code {
 	if s.Ask.Fallback != nil {
 		add("Fallback", jen.Id(ident(b.g.p.Names.Models[s.Ask.Fallback])))
 	}
+	if len(a.Candidates) > 0 {
+		var all []jen.Code
+		for i, k := range a.Candidates {
+			all = append(all, jen.Values(field("Provider", quote(k.Provider)), field("Model", quote(k.Model)), field("Use", jen.Id(ident(b.g.p.Names.Models[s.Ask.Race[i]])))))
+		}
+		add("Race", jen.Index().Qual(graphPath, "Candidate").Custom(braces(true), all...))
+	}
 	if len(a.Routes) > 0 && !s.Node.Inline {
 		add("Router", b.router(a))
 	}

@@ -20,6 +20,9 @@ func (d *dumper) tokenAsk(a *TokenAsk) {
 	for _, r := range a.Routes {
 		d.line("route", r.Label, r.To.Name)
 	}
+	for _, k := range a.Candidates {
+		d.line("candidate", k.Use.Name)
+	}
 	if g := a.Agent; g != nil {
 		for _, id := range g.Tools {
 			d.line("tool", id.Name)

@@ -73,6 +73,14 @@ type TokenAsk struct {
 	Other  Ident        // where labels lead that are none of Routes; empty: where the first of them leads
 
 	Agent *TokenAgent
+
+	Candidates []TokenCandidate // of a race: who is asked until one answers; nil: Model
+}
+
+// A TokenCandidate is one of those that a race asks.
+type TokenCandidate struct {
+	Provider, Model string // as written
+	Use             Ident  // of Workflow.Models
 }
 
 // AskFail is what becomes of a question that fails.

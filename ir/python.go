@@ -19,6 +19,9 @@ type PythonReader interface {
 	// Class reads "module:Class", which a workflow file names. why says why it cannot, and absent that nothing of its module
 	// is here, not even the outermost package.
 	Class(from *source.File, ref Ident) (c *PythonClass, why string, absent bool)
+	// Answer is Class for a model of Pydantic that the answer of a model has to fit: Fields are as such a model reads them,
+	// those without a default are required.
+	Answer(from *source.File, ref Ident) (c *PythonClass, why string)
 	// Tools are the functions with a decorator @tool(name=..., namespace=..., version=...) in the modules around a workflow
 	// file, complete with their types and definitions.
 	Tools(from *source.File) []*Tool

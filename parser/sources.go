@@ -32,6 +32,30 @@ var rootMarks = []string{"pyproject.toml", "setup.py", "setup.cfg", "requirement
 // notLooked are folders that hold what is not the project's own.
 var notLooked = []string{"node_modules", "venv", "env", "site-packages", "__pycache__", "build", "dist"}
 
+// Folder implements dialect.Loader.
+func (l *loader) Folder(from *source.File, dir string) (files, folders []string) {
+	lister, ok := l.files.(Lister)
+	if !ok {
+		return nil, nil
+	}
+	entries, err := lister.ReadDir(path.Join(path.Dir(from.Name), dir))
+	if err != nil {
+		return nil, nil
+	}
+	for _, e := range entries {
+		switch {
+		case len(files)+len(folders) >= maxEntries:
+		case e.IsDir():
+			folders = append(folders, e.Name())
+		default:
+			files = append(files, e.Name())
+		}
+	}
+	slices.Sort(files)
+	slices.Sort(folders)
+	return files, folders
+}
+
 // Sources implements dialect.Loader.
 func (l *loader) Sources(from *source.File, ext string) (root string, files []*source.File) {
 	lister, ok := l.files.(Lister)

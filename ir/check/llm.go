@@ -18,6 +18,7 @@ type Ask struct {
 	Model *ir.Model
 	// Fallback is who is asked when Model fails; nil: nobody.
 	Fallback *ir.Model
+	Race     []*ir.Model // who is asked until one answers, Model among them; nil: Model
 	Prompt   *Prompt
 	Media    *Expected // of type list<media>; nil: none
 
@@ -368,6 +369,9 @@ func (c *checker) checkModels() {
 // Models are the models that the step itself asks.
 func (s *Step) Models() []*ir.Model {
 	if s.Ask != nil && s.Ask.Model != nil {
+		if s.Ask.Race != nil {
+			return s.Ask.Race
+		}
 		if s.Ask.Fallback != nil {
 			return []*ir.Model{s.Ask.Model, s.Ask.Fallback}
 		}
@@ -399,6 +403,9 @@ func (n *Names) model(m *ir.Model, wf *ir.Workflow, prefix string) {
 
 // sameModel reports whether two models are one: the same declaration, which two workflows include, or the same text.
 func sameModel(a, b *ir.Model) bool {
+	if a.Choice != nil && b.Choice != nil {
+		return *a.Choice == *b.Choice && a.Name.Name == b.Name.Name // which says its temperature
+	}
 	return a.Name.Name == b.Name.Name && a.Span.File.Name == b.Span.File.Name && a.Span.Lo == b.Span.Lo || a.Model.Span == a.Span && b.Model.Span == b.Span && a.Model.Name == b.Model.Name
 }
 
@@ -407,6 +414,9 @@ func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 	at := s.Node.ID.Span
 	n.model(s.Ask.Model, wf, prefix)
 	n.model(s.Ask.Fallback, wf, prefix)
+	for _, m := range s.Ask.Race {
+		n.model(m, wf, prefix)
+	}
 	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
 	n.prompt(s.Ask.Prompt, base+"With", s.Node.ID)
 	if s.Ask.Boxed {

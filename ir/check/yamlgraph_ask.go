@@ -25,6 +25,10 @@ func (c *checker) tokenAsk(s *Step) {
 	s.Node.Retry = &ir.Retry{Attempts: 3, Base: &ir.Duration{Value: time.Second}, Cap: &ir.Duration{Value: 30 * time.Second}}
 	if a.Agent == nil {
 		s.Ask = &Ask{Model: c.graphModel(a.Model), Fallback: c.graphModel(a.Fallback), Prompt: &Prompt{}}
+		for _, k := range a.Candidates {
+			s.Ask.Race = append(s.Ask.Race, c.graphModel(k.Use))
+			s.Node.Retry = nil
+		}
 		return
 	}
 	most := int64(a.Agent.Iterations)

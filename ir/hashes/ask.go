@@ -29,6 +29,9 @@ func tokenAsk(x *text, a *ir.TokenAsk) {
 	for _, r := range a.Routes {
 		x.line("route", r.Label, r.To.Name)
 	}
+	for _, k := range a.Candidates {
+		x.line("candidate", k.Provider, k.Model, k.Use.Name)
+	}
 	if g := a.Agent; g != nil {
 		x.line("agent", append(idents(g.Tools), strconv.Itoa(g.Iterations), g.Results, strconv.FormatBool(g.Talks))...)
 	}

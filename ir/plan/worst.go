@@ -309,6 +309,9 @@ func again(d *ir.DynamicNode) int64 {
 	if d == nil || d.Token == nil || d.Token.Ask == nil {
 		return 0
 	}
+	if n := len(d.Token.Ask.Candidates); n > 0 {
+		return int64(n) - 1
+	}
 	switch a := d.Token.Ask; a.Fail {
 	case ir.AskRetry:
 		return int64(a.Retries)

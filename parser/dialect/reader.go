@@ -34,6 +34,9 @@ type Loader interface {
 	FlowNear(from *source.File, ref ir.Ident, here bool) (wf *ir.Workflow, beside bool)
 	// Bindings adds the tools of flowgen.bindings.yaml beside the workflow to it, if there is such a file.
 	Bindings(wf *ir.Workflow)
+	// Folder lists the files and the folders of a folder beside from, in the order of their names; none where folders cannot be
+	// looked through.
+	Folder(from *source.File, dir string) (files, folders []string)
 	// Sources are the files with an extension, as in .py, of the project of a workflow, and the folder of the project. There
 	// are none where folders cannot be looked through.
 	Sources(from *source.File, ext string) (root string, files []*source.File)

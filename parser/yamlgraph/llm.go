@@ -37,7 +37,8 @@ var askKeys = []dialect.Key{
 func init() {
 	kinds["llm"] = nodeShape("an llm node", askKeys...)
 	kinds["router"] = nodeShape("a router node", append(slices.Clone(askKeys), dialect.Key{Name: "routes", Doc: "labels with the nodes that they lead to"},
-		dialect.Key{Name: "default_route", Doc: "where other labels lead"}, dialect.Key{Name: "route_field", Doc: "the field of the answer with the label"})...)
+		dialect.Key{Name: "candidates", Doc: "who is asked until one answers"}, dialect.Key{Name: "default_route", Doc: "where other labels lead"}, dialect.Key{Name: "route_field", Doc: "the field of the answer with the label"})...)
+	kinds["race"] = nodeShape("a race node", append(slices.Clone(askKeys), dialect.Key{Name: "candidates", Required: true, Doc: "who is asked until one answers: a list of `{provider: ..., model: ...}`"})...)
 	kinds["agent"] = nodeShape("an agent node", append(slices.Clone(askKeys), dialect.Key{Name: "tools", Doc: "names of tools"},
 		dialect.Key{Name: "max_iterations", Doc: "how often the model is asked at most"}, dialect.Key{Name: "tool_results_key", Doc: "the field of what tools gave"})...)
 }
@@ -57,7 +58,7 @@ func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) 
 		}
 	}
 	t := out.Dynamic.Token
-	t.Ask = &ir.TokenAsk{Skips: true}
+	t.Ask = &ir.TokenAsk{Skips: kind != "race"}
 	p.askFlags(m, out, kind)
 	p.askFail(m, t.Ask)
 	if !inside || m.Get("state_key") != nil {
@@ -105,7 +106,7 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 	t := out.Dynamic.Token
 	a := t.Ask
 	a.SkipsSet = m.Get("skip_if_exists") != nil
-	a.Skips = p.truth(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent")
+	a.Skips = p.truth(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent" && kind != "race")
 	a.JSON = p.truth(m.Get("parse_json"), "`parse_json`", false)
 	p.truth(m.Get("stream"), "`stream`", false)
 	t.Requires = p.Idents(m.Get("requires"), "`requires`")
@@ -115,11 +116,8 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 		}
 	}
 	a.Limit = int(p.Count(m.Get("loop_limit"), "`loop_limit`", 1, 1_000_000, 0))
-	if e := m.Get("output_model"); e != nil {
-		p.Error(diag.NotSupported, m.Key("output_model"), "describe the answer in the prompt file, with `schema`", "a class of Python as the schema of an answer is not compiled")
-	}
 	if kind == "agent" {
-		for _, key := range []string{"requires", "skip_if_exists", "parse_json", "stream", "variables", "max_retries", "fallback", "loop_limit"} {
+		for _, key := range []string{"requires", "skip_if_exists", "parse_json", "stream", "output_model", "variables", "max_retries", "fallback", "loop_limit"} {
 			if m.Get(key) != nil {
 				p.Warn(diag.IgnoredKey, m.Key(key), "remove it", "the engine does not read `%s` of an agent node", key)
 			}
@@ -207,8 +205,11 @@ func (p *parser) readPrompts() {
 		}
 		p.models(x, q)
 		stream := x.m.Get("stream")
-		if !x.agent && x.kind != "interrupt" && (stream == nil || !p.truth(stream, "", false)) {
+		if !x.agent && x.kind != "interrupt" && !t.Ask.JSON && (stream == nil || !p.truth(stream, "", false)) {
 			x.node.Dynamic.Schema = q.schema
+			if x.m.Get("output_model") != nil {
+				x.node.Dynamic.Schema = p.outputModel(x.m)
+			}
 		}
 		if x.agent {
 			p.agentPrompt(x, q)
@@ -314,6 +315,10 @@ func (p *parser) models(x *asking, q *prompt) {
 			who = q.provider
 		}
 		a.Model = p.modelOf(who, ir.Ident{}, nil)
+		return
+	}
+	if x.m.Get("candidates") != nil && !x.agent {
+		p.race(x, a)
 		return
 	}
 	who := q.provider

@@ -81,7 +81,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 		p.passthrough(m, out)
 	case "map":
 		p.mapNode(m, out)
-	case "llm", "router", "agent":
+	case "llm", "router", "agent", "race":
 		p.llm(m, out, kind, inside)
 	case "interrupt":
 		p.interrupt(m, out)

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -50,32 +51,87 @@ func (p *parser) dataFiles(n *yamlnode.Node) {
 		if !ok {
 			continue
 		}
-		clean := path.Clean(file.Name)
-		switch {
-		case strings.Contains(file.Name, "*"):
-			p.Error(diag.NotSupported, file.Span, "name each file", "patterns of data files are not compiled")
-			continue
-		case path.IsAbs(file.Name) || clean == ".." || strings.HasPrefix(clean, "../"):
-			p.Error(diag.BadLiteral, file.Span, "", "a data file stands in the folder of this file or below")
+		v := p.dataFile(file)
+		if v == nil {
 			continue
 		}
-		f, ok := p.load.Text(p.File, ir.Ident{Name: clean, Span: file.Span})
-		if !ok {
-			continue
-		}
-		var v ir.Value = &ir.Object{Span: file.Span} // an empty file
-		if strings.TrimSpace(f.Text) != "" {
-			root, _ := p.load.Find(file.Span, path.Join(path.Dir(p.File.Name), clean))
-			if root == nil {
-				continue
-			}
-			v = p.constant(root)
-		}
-		p.wf.Includes = append(p.wf.Includes, f)
 		p.field(id, schema.AnyType)
 		o.Entries = append(o.Entries, &ir.Entry{Key: id, Value: v})
 	}
 	if len(o.Entries) > 0 {
 		p.wf.Dynamic.Seeds = o
 	}
+}
+
+// dataFile is what a data file holds, or those that a pattern stands for, by their names without extension; nil after a
+// mistake.
+func (p *parser) dataFile(file ir.Ident) ir.Value {
+	clean := path.Clean(file.Name)
+	if path.IsAbs(file.Name) || clean == ".." || strings.HasPrefix(clean, "../") {
+		p.Error(diag.BadLiteral, file.Span, "", "a data file stands in the folder of this file or below")
+		return nil
+	}
+	if !strings.ContainsAny(file.Name, "*?[") {
+		return p.data(file, clean)
+	}
+	if strings.Contains(file.Name, "**") {
+		p.Error(diag.BadLiteral, file.Span, "write a pattern for one folder, as in `data/*.yaml`", "the engine does not look through folders below: `**` is refused")
+		return nil
+	}
+	if _, err := path.Match(clean, ""); err != nil {
+		p.Error(diag.BadLiteral, file.Span, "", "the pattern of a data file cannot be read: %s", err)
+		return nil
+	}
+	o := &ir.Object{Span: file.Span}
+	for _, name := range p.matching(strings.Split(clean, "/"), "") {
+		v := p.data(file, name)
+		if v == nil {
+			return nil
+		}
+		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+		o.Entries = slices.DeleteFunc(o.Entries, func(e *ir.Entry) bool { return e.Key.Name == stem })
+		o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: stem, Span: file.Span}, Value: v})
+	}
+	if len(o.Entries) == 0 {
+		p.Warn(diag.CannotRead, file.Span, "", "no file has a name like this: the field is an empty mapping")
+	}
+	return o
+}
+
+// matching are the files whose names fit the parts of a pattern, in the order of their names.
+func (p *parser) matching(parts []string, dir string) []string {
+	files, folders := p.load.Folder(p.File, dir)
+	names := files
+	if len(parts) > 1 {
+		names = folders
+	}
+	var out []string
+	for _, name := range names {
+		if ok, _ := path.Match(parts[0], name); !ok {
+			continue
+		}
+		if full := path.Join(dir, name); len(parts) > 1 {
+			out = append(out, p.matching(parts[1:], full)...)
+		} else {
+			out = append(out, full)
+		}
+	}
+	return out
+}
+
+// data is what a file of YAML holds; an empty one holds an empty mapping.
+func (p *parser) data(file ir.Ident, name string) ir.Value {
+	f, ok := p.load.Text(p.File, ir.Ident{Name: name, Span: file.Span})
+	if !ok {
+		return nil
+	}
+	p.wf.Includes = append(p.wf.Includes, f)
+	if strings.TrimSpace(f.Text) == "" {
+		return &ir.Object{Span: file.Span}
+	}
+	root, _ := p.load.Find(file.Span, path.Join(path.Dir(p.File.Name), name))
+	if root == nil {
+		return nil
+	}
+	return p.constant(root)
 }

@@ -68,7 +68,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(p.expand(root), topShape); ok {
@@ -100,6 +100,7 @@ type parser struct {
 	promptsDir      string
 	promptsRelative bool
 	prompts         map[string]*prompt
+	answers         map[string]string // JSON Schemas of classes of answers
 	asked           []*asking
 	laxTypes        map[*yamlnode.Node]bool // types whose warning is written
 	toldModels      map[source.Span]bool

@@ -22,8 +22,9 @@ type Question struct {
 	Requires []string    // fields without which nothing is asked
 	JSON     bool        // JSON is looked for in the text of the answer
 	Fail     Fail
-	Retries  int    // of Retry
-	Fallback *Model // of Fallback
+	Retries  int         // of Retry
+	Fallback *Model      // of Fallback
+	Race     []Candidate // who is asked until one answers, in place of Model
 	Router   *Router
 }
 
@@ -149,7 +150,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 	if end := u.allowed(n, q, &x); end {
 		return u, nil
 	}
-	v, err := question(r, n, q.Model, q, p)
+	v, err := u.first(r, n, q, p)
 	if err == nil {
 		var end bool
 		if v, end, err = u.good(r, n, q, p, &x, v); end {
@@ -161,10 +162,16 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 		u.take(q.Key, v)
 		if q.Router != nil {
 			u.routed, u.route = true, q.Router.way(v, q.Schema != nil)
+			if label := dynamic.Of(v).At(q.Router.Field); q.Router.Field != "" && !label.Value().IsNull() {
+				u.take(q.Key, label.Value()) // newer engines keep the label alone
+			}
 		}
 		return u, nil
 	case runtime.Skipped(err) != nil:
 		return u, err
+	}
+	if q.Race != nil {
+		return u, u.lost(n, q, err)
 	}
 	switch q.Fail {
 	case Stop:
@@ -252,6 +259,11 @@ func (x *Router) way(v runtime.Value, schema bool) string {
 			return w.To
 		}
 	}
+	return x.other()
+}
+
+// other is where labels lead that have no way of their own.
+func (x *Router) other() string {
 	if x.Other != "" || len(x.Routes) == 0 {
 		return x.Other
 	}

@@ -11,6 +11,7 @@ import (
 type classKey struct {
 	stmt   *statement
 	result bool
+	answer bool
 }
 
 // A classType is the type of a class. A class that is used twice is one type.
@@ -22,7 +23,7 @@ type classType struct {
 // defined is the type of a class or of another name for a type.
 func (r *reader) defined(sym symbol, depth int) *schema.Type {
 	s := sym.stmt
-	key := classKey{s, r.result}
+	key := classKey{s, r.result, r.answer}
 	if done := r.types[key]; done != nil {
 		if done.busy {
 			return schema.AnyType
@@ -40,7 +41,7 @@ func (r *reader) defined(sym symbol, depth int) *schema.Type {
 		c.typ = schema.AnyType
 	}
 	c.busy = false
-	if other := r.types[classKey{s, !r.result}]; other != nil && !other.busy && same(other.typ, c.typ) {
+	if other := r.types[classKey{s, !r.result, r.answer}]; other != nil && !other.busy && same(other.typ, c.typ) {
 		c.typ = other.typ
 	}
 	return c.typ
@@ -320,6 +321,11 @@ func (r *reader) model(sym symbol, bases []symbol, depth int) *schema.Type {
 				continue
 			}
 			f := &schema.Field{Name: p.Name, Type: r.annotation(b.in, p.Type, depth+1), Span: p.At.in(b.in.file.Source, p.Name)}
+			if r.answer {
+				r.said(b.in, f, p)
+				put(t, f)
+				continue
+			}
 			given := p.Default
 			if n := given; n != nil && n.T == "call" && n.X != nil && n.X.S == "Field" {
 				for _, k := range []string{"alias", "validation_alias", "serialization_alias", "exclude"} {

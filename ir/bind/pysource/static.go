@@ -33,33 +33,39 @@ func (x *Reader) Close() { x.r.close() }
 
 // Class implements ir.PythonReader.
 func (x *Reader) Class(from *source.File, id ir.Ident) (c *ir.PythonClass, why string, absent bool) {
+	c, sym, rd, why, absent := x.class(from, id)
+	if c != nil && sym.stmt.Kind == "class" {
+		rd.describeClass(sym, c)
+	}
+	return c, why, absent
+}
+
+// class finds a class; c is nil, with the reason, when it is not there.
+func (x *Reader) class(from *source.File, id ir.Ident) (c *ir.PythonClass, sym symbol, rd *reader, why string, absent bool) {
 	module, name, ok := strings.Cut(id.Name, ":")
 	if !ok || module == "" || name == "" {
-		return nil, "`" + id.Name + "` is not module:Class", false
+		return nil, sym, nil, "`" + id.Name + "` is not module:Class", false
 	}
 	b := &ir.PythonTool{Ref: id, Free: true}
 	f := ref{&ir.Tool{File: from, Binding: b}, module, name, id.Span}
 	w, root := x.r.free(f, b)
 	if w == nil {
-		return nil, "there is no Python to read it with", false
+		return nil, sym, nil, "there is no Python to read it with", false
 	}
 	m, wrong := w.module(module)
 	switch {
 	case wrong != nil:
-		return nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0
+		return nil, sym, nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0
 	case m.facts.Error != "":
-		return nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
+		return nil, sym, nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
 	}
-	sym, ok := w.resolve(m, name, 0)
+	sym, ok = w.resolve(m, name, 0)
 	if !ok || sym.stmt == nil || sym.stmt.Kind != "class" && sym.stmt.Kind != "def" {
-		return nil, "module `" + module + "` has no class `" + name + "`", false
+		return nil, sym, nil, "module `" + module + "` has no class `" + name + "`", false
 	}
-	rd := &reader{world: w, result: true}
+	rd = &reader{world: w, result: true}
 	c = &ir.PythonClass{Def: &ir.Definition{Name: id.Name, Span: sym.stmt.At.in(sym.in.file.Source, sym.stmt.Name), Files: w.closure(module), Root: root}}
-	if sym.stmt.Kind == "class" {
-		rd.describeClass(sym, c)
-	}
-	return c, "", false
+	return c, sym, rd, "", false
 }
 
 // describeClass reads the members and the method execute of a class and its bases.

@@ -11,6 +11,7 @@ import (
 type reader struct {
 	*world
 	result  bool   // it is the result that is read
+	answer  bool   // what a model answers is read: with descriptions, bounds and all defaults
 	refused string // what was met that no JSON text stands for
 }
 
