@@ -190,6 +190,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		return on("Python", jen.Id("run"), b.node(s), jen.Id(ident(g.p.Names.Tools[s.Tool])), quote(d.Token.Key.Name), jen.Qual(graphPath, ident(policy)),
 			jen.Qual(dynamicPath, "Object").Call(put(parameter(s.Tool), b.given(d.Token))))
 	case *ir.ToolChoice:
+		if d.Token.Stops || d.Token.Parsed.Name != "" {
+			return on("Choose", append([]jen.Code{jen.Id("run"), b.node(s), b.pickRules(d.Token)}, b.choice(s, v)...)...)
+		}
 		return on("ToolCall"+b.rules(), append([]jen.Code{jen.Id("run"), b.node(s), quote(d.Token.Key.Name)}, b.choice(s, v)...)...)
 	case *ir.Map:
 		return b.each(s, v, flow)

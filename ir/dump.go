@@ -334,6 +334,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("search", strconv.Itoa(b.Results))
 	case *MemoryTool:
 		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
+	case *GraphTool:
+		d.line("graph", b.Path.Name, b.Out)
 	case *ShellTool:
 		d.line("shell", strconv.Quote(b.Script.Name), b.Parse, dumpOpt("dir", b.Dir), strings.Join(b.Env, " "))
 	case *DatasetTool:

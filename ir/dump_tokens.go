@@ -65,6 +65,10 @@ func (d *dumper) tokenRules(t *Token) {
 	if t.Limit > 0 {
 		d.line("at most", strconv.Itoa(t.Limit))
 	}
+	if t.Stops {
+		d.line("a failed call ends the run")
+	}
+	d.line(dumpOpt("parsed", t.Parsed.Name))
 	if t.Fresh {
 		d.line("asks anew")
 	}

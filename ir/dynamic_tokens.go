@@ -27,6 +27,8 @@ type Token struct {
 	Ask      *TokenAsk // of nodes that ask a model; nil: none
 	Limit    int       // how often a node that asks nobody runs; 0: nothing bounds it
 	Fresh    bool      // a person is asked anew, whatever Key holds
+	Stops    bool      // of a tool_call: a failed call ends the run
+	Parsed   Ident     // of a tool_call: the field of the mapping that a graph tool gives; an empty name: none
 
 	Before, After, Final []*TokenRule // of a node, and of the end of a graph
 }

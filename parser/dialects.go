@@ -41,7 +41,7 @@ var dialects = []language{
 // public adapts the reader of a public dialect.
 func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Options, *diag.Sink) *ir.Workflow) func(*yamlnode.Node, *source.File, *loader, *diag.Sink) *ir.Workflow {
 	return func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Python: load.opts.Python}, sink)
+		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
 		wf.Public = true
 		return wf
 	}
@@ -49,9 +49,10 @@ func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Opt
 
 // Options say how a file is read whose own words leave it open.
 type Options struct {
-	Dialect string          // one of Dialects; empty: the one whose shape the file has
-	Compat  string          // Documented, which empty means, or Upstream
-	Python  ir.PythonReader // reads sources of Python that workflows name; nil: none are read
+	Dialect string            // one of Dialects; empty: the one whose shape the file has
+	Compat  string            // Documented, which empty means, or Upstream
+	Python  ir.PythonReader   // reads sources of Python that workflows name; nil: none are read
+	Tools   map[string]string // files of tools by the names of the slots of a workflow that they are bound to, from where the command runs
 }
 
 // What holds where the page of a public dialect and its engine differ.

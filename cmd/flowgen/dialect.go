@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.reading.Dialect, "dialect", "", "read files as this: "+strings.Join(parser.Dialects(), ", ")+"; otherwise their keys tell")
 	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "where the page of a public dialect and its engine differ: documented or upstream")
+	if f.Lookup("tool") == nil {
+		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of YAMLGraph, as NAME=FILE; can be repeated")
+	}
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions([]string{parser.Documented, parser.Upstream}, cobra.ShellCompDirectiveNoFileComp))
 	run := cmd.RunE
@@ -38,6 +42,9 @@ func (a *app) cache() (*program.Cache, error) {
 	settings := ""
 	if r := a.reading; r.Dialect != "" || r.Compat == parser.Upstream {
 		settings = r.Dialect + " " + r.Compat
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.reading.Tools)) {
+		settings += " " + name + "=" + a.reading.Tools[name]
 	}
 	return c.With(settings), nil
 }

@@ -35,6 +35,8 @@ func token(x *text, t *ir.Token) {
 	tokenAsk(x, t.Ask)
 	x.number("limit", int64(t.Limit))
 	x.mark("fresh", t.Fresh)
+	x.mark("stops", t.Stops)
+	x.line("parsed", t.Parsed.Name)
 	rules(x, "before", t.Before)
 	rules(x, "after", t.After)
 	rules(x, "final", t.Final)

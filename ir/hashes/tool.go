@@ -89,6 +89,17 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("search", strconv.Itoa(b.Results))
 	case *ir.MemoryTool:
 		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
+	case *ir.GraphTool:
+		x.line("graph", b.Path.Name, b.Out)
+		if b.Flow.File != nil {
+			x.line("file", b.Flow.File.Text)
+		}
+		for _, f := range b.Flow.Includes {
+			x.line("with", f.Text)
+		}
+		for _, pair := range b.In {
+			x.line("in", pair.Parent.Name, pair.Child.Name)
+		}
 	case *ir.ShellTool:
 		x.line("shell", b.Script.Name, b.Parse, b.Dir)
 		x.line("env", b.Env...)

@@ -218,6 +218,8 @@ func (c *collector) tool(t *ir.Tool) {
 		c.hosts.add("html.duckduckgo.com")
 	case *ir.MemoryTool:
 		c.code.add("memory:" + b.Path)
+	case *ir.GraphTool:
+		c.code.add("graph:" + b.Path.Name)
 	case *ir.ShellTool:
 		c.commands.add("sh")
 		c.env.add("*")

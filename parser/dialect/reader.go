@@ -16,8 +16,9 @@ import (
 
 // Options are what a dialect is read with.
 type Options struct {
-	Upstream bool            // --compat upstream: where the page and the engine differ, the engine
-	Python   ir.PythonReader // reads sources of Python; nil: there is none to read them with
+	Upstream bool              // --compat upstream: where the page and the engine differ, the engine
+	Tools    map[string]string // files of tools by the names of the slots that they are bound to
+	Python   ir.PythonReader   // reads sources of Python; nil: there is none to read them with
 }
 
 // A Loader brings the files that a workflow names. Its methods report what goes wrong, at the place of ref.

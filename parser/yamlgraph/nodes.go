@@ -120,9 +120,7 @@ func (p *parser) onError(m dialect.Mapping) ir.TokenFail {
 // toolCall reads a node that calls the tool that the state names. The page says that its result goes into the field of
 // the node's own name, the engine takes "result".
 func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
-	if e := m.Get("on_error"); e != nil {
-		p.Warn(diag.IgnoredKey, m.Key("on_error"), "remove it", "errors of a tool_call node are part of its result")
-	}
+	p.toolCallFails(m, out)
 	tool, args := m.Get("tool"), m.Get("args")
 	if tool == nil || args == nil {
 		return
@@ -180,7 +178,7 @@ func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
 		return
 	}
 	if p.tools[name.Name] == nil || p.kinds[name.Name] != "python" {
-		if kind, declared := p.kinds[name.Name]; declared && kind != "python" {
+		if kind, declared := p.kinds[name.Name]; declared && kind != "python" && kind != "" {
 			p.Error(diag.UnknownName, name.Span, "", "tool %q is a %s tool, and a python node calls python tools", name.Name, kind)
 		} else if !declared {
 			p.unknownTool(name)

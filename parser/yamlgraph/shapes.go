@@ -32,6 +32,7 @@ var (
 		{Name: "module", Doc: "of a python tool"}, {Name: "function", Doc: "of a python tool"}, {Name: "path", Doc: "of a python tool or a graph"},
 		{Name: "command", Doc: "of a shell tool"}, {Name: "parse", Doc: "of a shell tool"}, {Name: "timeout", Doc: "of a shell tool"},
 		{Name: "working_dir", Doc: "of a shell tool"}, {Name: "env", Doc: "of a shell tool"}, {Name: "success_codes", Doc: "of a shell tool"}, {Name: "variables", Doc: "of a shell tool"},
+		{Name: "input_mapping", Doc: "of a graph"}, {Name: "output_key", Doc: "of a graph"},
 		{Name: "provider", Doc: "of a websearch tool"}, {Name: "max_results", Doc: "of a websearch tool"},
 	}}
 	edgeShape = &dialect.Shape{What: "an edge", Open: true, Keys: []dialect.Key{
@@ -54,7 +55,7 @@ var kinds = map[string]*dialect.Shape{
 	"interrupt":   interruptShape,
 	"tool":        toolNodeShape,
 	"subgraph":    subgraphShape,
-	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}),
+	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}, dialect.Key{Name: "parsed_key", Doc: "the field of what a graph tool gives"}),
 	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}, dialect.Key{Name: "outputs", Doc: "the same"}, loopLimitKey),
 }
 

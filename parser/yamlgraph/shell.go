@@ -118,6 +118,8 @@ func (p *parser) toolNode(m dialect.Mapping, out *ir.Node) {
 	case !declared:
 		p.unknownTool(name)
 		return
+	case kind == "":
+		return // reported
 	case kind != "shell":
 		p.Error(diag.UnknownName, name.Span, "", "tool %q is a %s tool, and a tool node runs shell tools", name.Name, kind)
 		return

@@ -147,6 +147,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.limits(m)
 	p.edges(m)
 	p.routes()
+	p.parsable()
 	p.loopExits(m.Get("loop_exits"))
 	p.verify(m.Get("verify"))
 	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
@@ -176,14 +177,19 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 		return
 	}
 	for _, e := range n.Entries {
-		m, ok := p.Mapping(e.Value, toolShape)
+		n := p.declared(e)
+		if n == nil {
+			p.kinds[e.Key.Text.Value] = "" // what is wrong with it is reported
+			continue
+		}
+		m, ok := p.Mapping(n, toolShape)
 		if !ok {
 			continue
 		}
 		key := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
 		kind := "shell"
 		if t := m.Get("type"); t != nil {
-			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph", "manifest")
+			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph")
 		}
 		switch p.kinds[key.Name] = kind; kind {
 		case "websearch":
@@ -195,6 +201,8 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 				continue
 			}
 			p.python(m, key)
+		case "graph":
+			p.graphTool(m, key)
 		case "shell":
 			p.shell(m, key)
 		}

@@ -1,0 +1,115 @@
+package yamlgraph
+
+import (
+	"path"
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// graphTool reads a tool that runs another graph.
+func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
+	ref, ok := p.Text(m.Get("path"), "`path`")
+	if !ok {
+		if m.Get("path") == nil {
+			p.Error(diag.MissingKey, key.Span, "add `path`: the file of the graph", "a graph tool needs the key `path`")
+		}
+		return
+	}
+	if p.load == nil {
+		return
+	}
+	child, _ := p.load.FlowNear(p.File, ref, false)
+	if child == nil {
+		return
+	}
+	if child.Dynamic == nil || child.Dynamic.Dialect != Name {
+		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
+		return
+	}
+	if !slices.Contains(p.wf.Flows, child) {
+		p.rename(child)
+		p.wf.Flows = append(p.wf.Flows, child)
+	}
+	b := &ir.GraphTool{Path: ref, Flow: child, Out: "result"}
+	if id, ok := p.Text(m.Get("output_key"), "`output_key`"); ok {
+		b.Out = id.Name
+	}
+	if !declares(child, b.Out) {
+		p.Warn(diag.UnknownName, p.outputKey(m, key), "write the field as `output_key`", "the state of %s has no field %q, so that the tool gives all fields", path.Base(child.File.Name), b.Out)
+	}
+	if n := m.Get("input_mapping"); n != nil {
+		b.In = p.mapped(n, child, "`input_mapping`")
+		if n.Kind == yamlnode.Scalar {
+			p.WrongShape(n, "`input_mapping` is a mapping of arguments to fields")
+		}
+	}
+	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: b, Description: child.Description, File: p.File, Span: key.Span}
+	in := &schema.Type{Kind: schema.Struct}
+	for _, pair := range b.In {
+		in.Fields = append(in.Fields, &schema.Field{Name: pair.Parent.Name, Type: schema.StringType, Description: "Input: " + pair.Parent.Name, Span: pair.Parent.Span})
+	}
+	t.Def = &ir.Definition{Name: key.Name, Span: key.Span, In: in}
+	if d, ok := p.Text(m.Get("description"), "the description"); ok {
+		t.Description = d.Name
+	}
+	p.tools[key.Name] = t
+	p.wf.Tools = append(p.wf.Tools, t)
+}
+
+// outputKey is where a graph tool says what it gives.
+func (p *parser) outputKey(m dialect.Mapping, key ir.Ident) source.Span {
+	if n := m.Get("output_key"); n != nil {
+		return n.Span
+	}
+	return key.Span
+}
+
+// toolCallFails reads what becomes of a call that fails, and where what a graph tool gives goes besides.
+func (p *parser) toolCallFails(m dialect.Mapping, out *ir.Node) {
+	t := out.Dynamic.Token
+	if e := m.Get("on_error"); e != nil {
+		switch word := p.Word(e, "`on_error` of a tool_call node", "skip", "fail"); {
+		case word == "fail" && p.opts.Upstream:
+			p.Warn(diag.IgnoredKey, m.Key("on_error"), "look at `success` of the result", "the engine of the page does not read it: errors of a tool_call node are part of its result")
+		case word == "fail":
+			t.Stops = true
+			p.Differs(m.Key("on_error"), "", "a call that fails ends the run, as in newer engines; the engine of the page does not read this")
+		}
+	}
+	if n := m.Get("parsed_key"); n != nil {
+		if id, ok := p.Text(n, "`parsed_key`"); ok {
+			p.field(id, schema.AnyType)
+			t.Parsed = id
+		}
+	}
+}
+
+// parsable holds nodes with a parsed_key to tools that give something to parse.
+func (p *parser) parsable() {
+	for _, n := range p.wf.Body.Nodes {
+		v, ok := n.Verb.(*ir.ToolChoice)
+		if !ok || n.Dynamic.Token.Parsed.Name == "" {
+			continue
+		}
+		name, fixed := v.Tool.(*ir.Scalar)
+		if t := p.tools[scalarText(name, fixed)]; fixed && t != nil {
+			if _, graph := t.Binding.(*ir.GraphTool); !graph {
+				p.Error(diag.WrongShape, n.Dynamic.Token.Parsed.Span, "remove it, or call a graph tool", "`parsed_key` is for graph tools, and %q is none", name.Text.Value)
+			}
+		}
+	}
+}
+
+func scalarText(s *ir.Scalar, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return s.Text.Value
+}
