@@ -28,7 +28,7 @@ func (g *generator) graphTool(t *ir.Tool, b *ir.GraphTool) jen.Code {
 		}
 		given = append(given, field(fieldName(f), jen.Id("args").Dot("At").Call(quote(arg))))
 	}
-	result := jen.Code(jen.Qual(dynamicPath, "Null").Call())
+	var result jen.Code
 	if f := child.Output.Field(b.Out); f != nil {
 		result = jen.Id("out").Dot(ident(fieldName(f)))
 	} else {
