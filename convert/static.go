@@ -12,7 +12,10 @@ import (
 // static converts a workflow whose reader has made a native one of it, as that of Stargraph does: it is written down.
 func (c *converter) static() {
 	rest := *c.wf
-	rest.Public, rest.Casts = false, false
+	rest.Public, rest.Casts, rest.Claims = false, false, nil
+	if claims := c.wf.Claims; len(claims) > 0 {
+		c.note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
+	}
 	rest.File, rest.Name, rest.Description, rest.Types, rest.Input, rest.State, rest.Output = nil, ir.Ident{}, "", nil, nil, nil, nil
 	rest.Tools, rest.Body, rest.Includes, rest.Lock, rest.GoTypes = nil, ir.Body{}, nil, nil, nil
 	rest.Secrets, rest.Models = nil, nil

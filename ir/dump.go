@@ -108,6 +108,9 @@ func (d *dumper) workflow(w *Workflow) {
 		for _, o := range w.Output {
 			d.output(o)
 		}
+		for _, c := range w.Claims {
+			d.line("claim", c.Name)
+		}
 		for _, g := range w.GoTypes {
 			d.line("go type", g.Ref.Name)
 		}

@@ -23,8 +23,9 @@ type PythonReader interface {
 	// those without a default are required.
 	Answer(from *source.File, ref Ident) (c *PythonClass, why string)
 	// Tools are the functions with a decorator @tool(name=..., namespace=..., version=...) in the modules around a workflow
-	// file, complete with their types and definitions.
-	Tools(from *source.File) []*Tool
+	// file, complete with their types and definitions: those of the nearest folders first. why says what keeps them from being
+	// read.
+	Tools(from *source.File) (tools []*Tool, why string)
 }
 
 // A PythonClass is a class as its source says it.

@@ -41,6 +41,7 @@ type Workflow struct {
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
+	Claims      []Ident        // permissions that the file claims besides those of the tools that it calls
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
 }
 

@@ -113,6 +113,9 @@ type collector struct {
 
 // workflow takes what belongs to a file rather than to a step.
 func (c *collector) workflow(wf *ir.Workflow) {
+	for _, claim := range wf.Claims {
+		c.claims.add(claim.Name)
+	}
 	for _, s := range wf.Secrets {
 		c.secrets.add(s.Name.Name)
 	}

@@ -38,9 +38,6 @@ type Loader interface {
 	// Folder lists the files and the folders of a folder beside from, in the order of their names; none where folders cannot be
 	// looked through.
 	Folder(from *source.File, dir string) (files, folders []string)
-	// Sources are the files with an extension, as in .py, of the project of a workflow, and the folder of the project. There
-	// are none where folders cannot be looked through.
-	Sources(from *source.File, ext string) (root string, files []*source.File)
 }
 
 // A Reader reads the tree of one file. Only the first 500 mistakes are reported.

@@ -269,7 +269,8 @@ func (p *parser) decorated(key ir.Ident) *ir.Tool {
 	if p.opts.Python == nil {
 		return nil
 	}
-	for _, t := range p.opts.Python.Tools(p.File) {
+	tools, _ := p.opts.Python.Tools(p.File)
+	for _, t := range tools {
 		if t.FullName() == key.Name {
 			c := *t
 			c.File = p.File

@@ -34,6 +34,9 @@ var (
 // interpreter's.
 const pythonExec = "std.python_exec@1"
 
+// execCapability is what the engine's tool of that name needs.
+const execCapability = "tools:std:exec"
+
 // execute runs the program on its standard input for as many seconds as its argument says, and tells what it wrote and how it
 // ended.
 const execute = `import contextlib, io, json, signal, sys, traceback
@@ -79,7 +82,7 @@ func runTool(key ir.Ident) *ir.Tool {
 	}
 	return &ir.Tool{Name: ir.Ident{Name: name, Span: key.Span}, Version: version, Key: key, Description: "Runs a program of Python in a sandbox.", Effects: ir.EffectsReads, EffectsSpan: key.Span,
 		In: in, Out: out, OutSpan: key.Span, Binding: &ir.CommandTool{Args: append(args, valueOf(key.Span, "timeout_s")), Stdin: valueOf(key.Span, "code"), Format: ir.FormatJSON, Span: key.Span},
-		Permissions: []string{"tools:std:exec"}, Sandbox: ir.Ident{Name: "process", Span: key.Span}, Replay: "recorded-result", File: key.Span.File, Span: key.Span}
+		Permissions: []string{execCapability}, Sandbox: ir.Ident{Name: "process", Span: key.Span}, Replay: "recorded-result", File: key.Span.File, Span: key.Span}
 }
 
 // valueOf is the text of a parameter.

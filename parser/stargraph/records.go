@@ -59,9 +59,9 @@ func (p *parser) version(m dialect.Mapping) {
 
 // records reads what does not change a run, and says what has no effect here.
 func (p *parser) records(m dialect.Mapping) {
-	p.named(m, "tools", toolRefShape, "id")
+	p.toolClaims(p.named(m, "tools", toolRefShape, "id"))
 	p.named(m, "skills", skillRefShape, "id")
-	p.named(m, "stores", storeShape, "name")
+	p.storeClaims(p.named(m, "stores", storeShape, "name"))
 	for _, pack := range p.named(m, "governance", packShape, "id") {
 		if r := pack.Get("requires"); r != nil {
 			p.Mapping(r, requiresShape)

@@ -71,7 +71,6 @@ func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialec
 		return p.wf
 	}
 	load.Bindings(p.wf)
-	p.bound = len(p.wf.Tools)
 	p.graphName(m.Get(name))
 	p.state(m)
 	p.lm(m.Get("lm"))
@@ -108,16 +107,10 @@ type parser struct {
 	told     map[source.Span]bool
 	load     dialect.Loader
 	later    []func()               // looks at names when all nodes are read
-	bound    int                    // so many tools are those of flowgen.bindings.yaml
 	unless   map[string][2]*ir.Expr // when a step runs, and when it does not; others always do
 	blocks   []*block
 	shadows  map[*field]*field // the texts of fields that rules compare
 	served   *served           // nil: the document says no model
-
-	python   map[string]*decorated // tools in the project's Python; nil until it is looked through
-	project  string                // the folder of the project
-	packages map[string]bool       // its folders that are packages
-	hints    map[*ir.Tool]*schema.Type
 }
 
 var (

@@ -1,7 +1,6 @@
 package stargraph
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -41,8 +40,12 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 		typ = tool.Out
 	}
 	if out.Name != "" {
-		f = p.result(out, typ)
-		p.keeps(f, p.gives(tool))
+		held := typ
+		if declared(tool) && !plain(typ) {
+			held = schema.AnyType
+		}
+		f = p.result(out, held)
+		p.keeps(f, gives(tool))
 	}
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
@@ -56,16 +59,31 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 	}
 }
 
-// gives is the type of what a tool returns; nil: its source says. A tool of the project's Python returns a mapping: the engine
-// takes nothing else.
-func (p *parser) gives(tool *ir.Tool) *schema.Type {
+// declared reports whether a tool is a decorated function of the project's Python.
+func declared(tool *ir.Tool) bool { return tool != nil && ir.IsPython(tool) && tool.Def != nil }
+
+// gives is the type of what a tool returns; nil: its source says, which is read later. A tool of the project's Python returns a
+// mapping: the engine takes nothing else.
+func gives(tool *ir.Tool) *schema.Type {
 	switch {
 	case tool == nil:
 		return nil
-	case tool.Out == nil && !slices.Contains(p.wf.Tools[:p.bound], tool):
+	case declared(tool) && tool.Out.Kind == schema.Any:
 		return schema.MapOf(schema.AnyType)
 	}
 	return tool.Out
+}
+
+// plain reports whether values of a type are no objects. What the project's Python says of objects is not held against what
+// other functions of it ask for before both have run: one says dict where another names the class of the keys.
+func plain(t *schema.Type) bool {
+	switch t.Kind {
+	case schema.Struct, schema.Map, schema.Any:
+		return false
+	case schema.List, schema.Opt:
+		return plain(t.Elem)
+	}
+	return true
 }
 
 // result files the field that gets a result.
@@ -108,14 +126,11 @@ func (p *parser) literal(n *yamlnode.Node) ir.Value {
 }
 
 func (p *parser) argumentType(tool *ir.Tool, name string) *schema.Type {
-	in := p.hints[tool]
-	if tool != nil && tool.In != nil {
-		in = tool.In
+	if tool == nil || tool.In == nil {
+		return nil
 	}
-	if in != nil {
-		if f := in.Field(name); f != nil {
-			return f.Type
-		}
+	if f := tool.In.Field(name); f != nil {
+		return f.Type
 	}
 	return nil
 }

@@ -24,13 +24,6 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 			return t
 		}
 	}
-	if t := p.pythonTool(*key); t != nil {
-		if b, ok := t.Binding.(*ir.PythonTool); ok {
-			b.Spare = true
-		}
-		p.wf.Tools = append(p.wf.Tools, t)
-		return t
-	}
 	if t := p.decorated(*key); t != nil {
 		return t
 	}
@@ -47,8 +40,12 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 		keys = append(keys, k)
 	}
 	if p.opts.Python != nil {
-		for _, t := range p.opts.Python.Tools(p.File) {
+		tools, why := p.opts.Python.Tools(p.File)
+		for _, t := range tools {
 			keys = append(keys, t.FullName())
+		}
+		if why != "" {
+			d.Message += ", and the project's Python is not looked through: " + why
 		}
 	}
 	slices.Sort(keys)

@@ -6,7 +6,8 @@
 // fields of the state that the class is given, its result the fields that it writes, written or not.
 //
 // Modules of the packages stargraph and pydantic are used where they are installed. Where they are not, Modules stands in
-// for what nodes and tools import from them: base classes, the decorator @tool, models with defaults.
+// for what nodes, tools and states import from them: base classes, the decorator @tool, errors, markers, models with defaults
+// and validators. An import of something else from them is an error that names it and says what to do.
 package pyclass
 
 import (

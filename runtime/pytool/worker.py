@@ -717,60 +717,6 @@ def first():
             empty.copy().run(perform, call, q["f"], q["a"])
 
 
-# What sources of Stargraph's tools import, for where Stargraph itself is not installed: their decorator says what the compiler
-# has read, and gives the function back.
-STARGRAPH = {
-    "stargraph/__init__.py": b"",
-    "stargraph/ir/__init__.py": b"from stargraph.tools import ReplayPolicy, SideEffects, ToolSpec\n",
-    "stargraph/tools/spec.py": b"from stargraph.tools import ReplayPolicy, SideEffects, ToolSpec\n",
-    "stargraph/tools/decorator.py": b"from stargraph.tools import tool\n",
-    "stargraph/errors.py": b"""
-class StargraphError(Exception):
-    def __init__(self, message="", **context):
-        super().__init__(message)
-        self.context = context
-
-
-class StargraphRuntimeError(StargraphError):
-    pass
-
-
-class CapabilityError(StargraphError):
-    pass
-""",
-    "stargraph/tools/__init__.py": b"""
-import enum
-
-
-class SideEffects(str, enum.Enum):
-    none = "none"
-    read = "read"
-    write = "write"
-    external = "external"
-
-
-class ReplayPolicy(str, enum.Enum):
-    must_stub = "must-stub"
-    fail_loud = "fail-loud"
-    recorded_result = "recorded-result"
-
-
-class ToolSpec:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
-
-
-def tool(*, name, namespace, version, side_effects, replay_policy=None, requires_capability=None, **fields):
-    def bind(function):
-        needs = [requires_capability] if isinstance(requires_capability, str) else list(requires_capability or ())
-        function.spec = ToolSpec(name=name, namespace=namespace, version=version, side_effects=side_effects,
-                                 replay_policy=replay_policy, permissions=needs, **fields)
-        return function
-    return bind
-""",
-}
-
-
 def prepare():
     sys.argv = [""]
     sys.path[:] = setup["path"] + [p for p in sys.path if p]
@@ -781,7 +727,6 @@ def prepare():
     if setup.get("spare"):
         sys.meta_path.append(Embedded({name: base64.b64decode(data) for name, data in setup["spare"].items()}, None))
     sys.modules["flowgen"] = public
-    sys.meta_path.append(Embedded(STARGRAPH, None))
     sys.stdout.reconfigure(write_through=True)
     sys.stdout, sys.stderr = Output(sys.stdout), Output(sys.stderr)
     setup.clear()

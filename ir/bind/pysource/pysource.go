@@ -116,6 +116,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		return
 	}
 	r.describe(rd, t, f, sym)
+	b.Spare = b.Spare || w.imports(f.module, "stargraph")
 	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
 		t.Def = &ir.Definition{Name: b.Ref.Name, Span: span, In: in, Async: sym.stmt.Async, Files: w.closure(f.module)}
 		return
@@ -301,6 +302,25 @@ func (r *resolver) report(d diag.Diagnostic) { r.sink.Report(d) }
 // closure is the module and what it imports, directly or not, as far as it is in the workflow's folder.
 func (w *world) closure(name string) []ir.SourceFile {
 	var out []ir.SourceFile
+	w.each(name, func(m *module) { out = append(out, m.file.For(m.found.rel)) })
+	slices.SortFunc(out, func(a, b ir.SourceFile) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// imports reports whether a module or what it imports of the workflow's folder imports a package.
+func (w *world) imports(name, pkg string) bool {
+	found := false
+	w.each(name, func(m *module) {
+		found = found || slices.ContainsFunc(m.facts.Imports, func(i imported) bool {
+			first, _, _ := strings.Cut(i.Module, ".")
+			return i.Level == 0 && first == pkg
+		})
+	})
+	return found
+}
+
+// each visits a module and what it imports, directly or not, as far as it is in the workflow's folder.
+func (w *world) each(name string, f func(*module)) {
 	seen := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
@@ -319,7 +339,7 @@ func (w *world) closure(name string) []ir.SourceFile {
 		if wrong != nil || !m.found.place.local {
 			return
 		}
-		out = append(out, m.file.For(m.found.rel))
+		f(m)
 		for _, i := range m.facts.Imports {
 			from := m.relative(i.Level, i.Module)
 			visit(from)
@@ -331,8 +351,6 @@ func (w *world) closure(name string) []ir.SourceFile {
 		}
 	}
 	visit(name)
-	slices.SortFunc(out, func(a, b ir.SourceFile) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
 
 // maxClosure is how many modules are followed.

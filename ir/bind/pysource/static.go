@@ -2,14 +2,11 @@ package pysource
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -20,6 +17,8 @@ import (
 type Reader struct {
 	r     *resolver
 	tools map[string][]*ir.Tool // by folder
+
+	unread string // why there are no tools: there is no Python to read them with
 }
 
 // NewReader is a reader of the files that opts say.
@@ -55,7 +54,7 @@ func (x *Reader) class(from *source.File, id ir.Ident) (c *ir.PythonClass, sym s
 	m, wrong := w.module(module)
 	switch {
 	case wrong != nil:
-		return nil, sym, nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0
+		return nil, sym, nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0 && len(x.r.withModule(x.r.opts.Folder(from), module)) == 0
 	case m.facts.Error != "":
 		return nil, sym, nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
 	}
@@ -250,206 +249,4 @@ func zero(t *schema.Type) string {
 		return "null"
 	}
 	return ""
-}
-
-// Limits of the search for decorated functions.
-const (
-	maxModules = 400
-	maxFolders = 200
-)
-
-// skipped are folders that hold no modules of a project.
-var skipped = []string{"node_modules", "__pycache__", "tests", "test", "venv", "env", "dist", "build", "site-packages", "docs"}
-
-// Tools implements ir.PythonReader.
-func (x *Reader) Tools(from *source.File) []*ir.Tool {
-	home := x.r.opts.Folder(from)
-	if done, ok := x.tools[home.Disk]; ok {
-		return done
-	}
-	x.tools[home.Disk] = nil
-	best := map[string]*decorated{}
-	var order []*decorated
-	at := home
-	for up := x.above(home); len(order) < maxModules; up-- {
-		for _, top := range []foreign.Folder{at, at.Join("src")} {
-			root, _ := filepath.Rel(home.Disk, top.Disk)
-			if root == "." {
-				root = ""
-			}
-			var names []string
-			if !x.r.opts.Files.IsFile(top, "__init__.py") { // else they are imported from further up
-				names = x.modules(top)
-			}
-			for _, name := range names {
-				disk := filepath.Join(top.Disk, filepath.FromSlash(name))
-				had := best[disk]
-				if had != nil && had.unknown == 0 {
-					continue
-				}
-				d := x.decorated(from, top, filepath.ToSlash(root), name)
-				if had == nil {
-					best[disk] = d
-					order = append(order, d)
-				} else if d.unknown < had.unknown {
-					*had = *d
-				}
-			}
-		}
-		if up <= 0 {
-			break
-		}
-		at = at.Join("..")
-	}
-	var out []*ir.Tool
-	for _, d := range order {
-		out = append(out, d.tools...)
-	}
-	x.tools[home.Disk] = out
-	return out
-}
-
-// decorated are the tools of a module as it is found from one folder, where some of what it imports may not be found.
-type decorated struct {
-	tools   []*ir.Tool
-	unknown int
-}
-
-// unknown is how many imports of a module lead nowhere. The engine's own have stand-ins.
-func (w *world) unknown(m *module) int {
-	n := 0
-	for _, i := range m.facts.Imports {
-		name := m.relative(i.Level, i.Module)
-		if first, _, _ := strings.Cut(name, "."); name != "" && (known(name) || first == "stargraph" || first == "pydantic" || slices.Contains(w.probe.hello.Builtin, first)) {
-			continue
-		}
-		if name == "" {
-			n++
-		} else if _, miss := w.find(name); miss != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// above is how many folders above a graph belong to its project: up to a folder that says it is the top of one, or else up
-// to the working directory. Without either it is none.
-func (x *Reader) above(home foreign.Folder) int {
-	cwd, _ := os.Getwd() // without one there is none to stop at
-	at, working := home, 0
-	for up := 0; up <= 5; up++ {
-		if x.top(at) {
-			return up
-		}
-		if at.Disk == cwd {
-			working = up
-		}
-		at = at.Join("..")
-	}
-	return working
-}
-
-// top reports whether a folder is the top of a project.
-func (x *Reader) top(at foreign.Folder) bool {
-	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "go.mod", "flowgen.bindings.yaml"} {
-		if x.r.opts.Files.IsFile(at, name) {
-			return true
-		}
-	}
-	return x.r.opts.Files.IsDir(at, ".git")
-}
-
-// modules are the Python files below a folder.
-func (x *Reader) modules(at foreign.Folder) []string {
-	var out []string
-	folders := 0
-	var visit func(rel string)
-	visit = func(rel string) {
-		if folders++; folders > maxFolders || strings.Count(rel, "/") > 4 {
-			return
-		}
-		for _, n := range x.r.opts.Files.Names(at.Join(rel)) {
-			name := n
-			if rel != "" {
-				name = rel + "/" + n
-			}
-			base, python := strings.CutSuffix(n, ".py")
-			switch {
-			case len(out) >= maxModules:
-				return
-			case python && identifier(base) && !strings.HasPrefix(base, "test_") && x.r.opts.Files.IsFile(at, name):
-				out = append(out, name)
-			case rel == "" && n == "src" && !x.r.opts.Files.IsFile(at, "src/__init__.py"): // a top of its own
-			case identifier(n) && !strings.HasPrefix(n, ".") && !slices.Contains(skipped, n) && x.r.opts.Files.IsDir(at, name):
-				visit(name)
-			}
-		}
-	}
-	visit("")
-	return out
-}
-
-// decorated are the tools of one module.
-func (x *Reader) decorated(from *source.File, at foreign.Folder, root, name string) *decorated {
-	text, err := x.r.opts.Files.Read(at, name)
-	if err != nil || !strings.Contains(text.Source.Text, "@") || !strings.Contains(text.Source.Text, "tool(") {
-		return &decorated{}
-	}
-	module := strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__"), "/", ".")
-	id := ir.Ident{Name: module + ":", Span: source.Span{File: from}}
-	b := &ir.PythonTool{Ref: id}
-	w := x.r.worldAt(at, ref{&ir.Tool{File: from, Binding: b}, module, "", id.Span}, b)
-	if w == nil {
-		return &decorated{}
-	}
-	m, wrong := w.module(module)
-	if wrong != nil || m.facts.Error != "" {
-		return &decorated{}
-	}
-	out := &decorated{unknown: w.unknown(m)}
-	for _, s := range m.facts.Body {
-		if s.Kind == "def" {
-			if t := x.decoratedTool(from, w, m, s, module, root); t != nil {
-				out.tools = append(out.tools, t)
-			}
-		}
-	}
-	return out
-}
-
-// decoratedTool is a function with a literal registry key; nil for others.
-func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statement, module, root string) *ir.Tool {
-	sym := symbol{in: m, stmt: s}
-	rd := &reader{world: w}
-	for _, mark := range s.Marks {
-		if mark == nil || mark.T != "call" || mark.X == nil || mark.X.S != "tool" {
-			continue
-		}
-		quiet := &resolver{opts: x.r.opts, sink: &diag.Sink{}, names: map[string]bool{}}
-		span := s.At.in(m.file.Source, s.Name)
-		t := &ir.Tool{File: from, Span: span}
-		sp := &spec{resolver: quiet, reader: rd, tool: t, ref: ref{t, module, s.Name, span}, in: m, words: mark.K}
-		namespace, ok1 := sp.text("namespace")
-		name, ok2 := sp.text("name")
-		version, ok3 := sp.text("version")
-		if !ok1 || !ok2 || !ok3 {
-			return nil
-		}
-		t.Key = ir.Ident{Name: namespace + "." + name + "@" + version, Span: span}
-		t.Name, t.Version = ir.Ident{Name: namespace + "." + name, Span: span}, version
-		t.Binding = &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + s.Name, Span: span}, Free: true, Spare: true}
-		sp.read()
-		in, out, refused, _ := rd.signature(sym)
-		if refused != "" {
-			in, out = schema.AnyType, schema.AnyType
-		}
-		if t.Effects == ir.EffectsUnset {
-			t.Effects = ir.EffectsExternal
-		}
-		t.EffectsSpan = span
-		foreign.Fill(t, foreign.Signature{Name: module + ":" + s.Name, Span: span, In: in, Out: out, Open: s.Rest, Async: s.Async, Description: firstLine(s.Doc), Files: w.closure(module)}, &diag.Sink{})
-		t.Def.Root = root
-		return t
-	}
-	return nil
 }

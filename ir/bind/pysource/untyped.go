@@ -81,24 +81,7 @@ func (r *resolver) free(f ref, b *ir.PythonTool) (w *world, root string) {
 	if b.Home != "" {
 		return r.worldAt(home.Join(b.Home), f, b), b.Home
 	}
-	var folders []foreign.Folder
-	if cwd, err := os.Getwd(); err == nil {
-		folders = append(folders, foreign.Folder{Disk: cwd, Typed: "."})
-	}
-	folders = append(folders, home)
-	for at := home; len(folders) < maxAbove; folders = append(folders, at) {
-		if at = at.Join(".."); at.Disk == filepath.Dir(at.Disk) {
-			break
-		}
-	}
-	first, _, _ := strings.Cut(f.module, ".")
-	for _, folder := range slices.Clone(folders) { // projects with their packages below src
-		folders = append(folders, folder.Join("src"))
-	}
-	for _, folder := range folders {
-		if !r.opts.Files.IsFile(folder, first+".py") && !r.opts.Files.IsDir(folder, first) {
-			continue
-		}
+	for _, folder := range r.withModule(home, f.module) {
 		w := r.worldAt(folder, f, b)
 		if w == nil {
 			return nil, ""
@@ -111,4 +94,25 @@ func (r *resolver) free(f ref, b *ir.PythonTool) (w *world, root string) {
 		}
 	}
 	return r.world(f, b), ""
+}
+
+// withModule are the folders around a workflow that have the outermost package of a module, in the order in which they count.
+func (r *resolver) withModule(home foreign.Folder, module string) []foreign.Folder {
+	var folders []foreign.Folder
+	if cwd, err := os.Getwd(); err == nil {
+		folders = append(folders, foreign.Folder{Disk: cwd, Typed: "."})
+	}
+	folders = append(folders, home)
+	for at := home; len(folders) < maxAbove; folders = append(folders, at) {
+		if at = at.Join(".."); at.Disk == filepath.Dir(at.Disk) {
+			break
+		}
+	}
+	first, _, _ := strings.Cut(module, ".")
+	for _, folder := range slices.Clone(folders) { // projects with their packages below src
+		folders = append(folders, folder.Join("src"))
+	}
+	return slices.DeleteFunc(folders, func(folder foreign.Folder) bool {
+		return !r.opts.Files.IsFile(folder, first+".py") && !r.opts.Files.IsDir(folder, first)
+	})
 }

@@ -51,12 +51,7 @@ def instance(state_class, values):
 def context(of):
     import flowgen
     call = flowgen.context()
-    name = of.rpartition(":")[2]
-    try:
-        from stargraph.nodes.base import ExecutionContext
-        return ExecutionContext(run_id=call.call_id, node_id=name)
-    except Exception:
-        return types.SimpleNamespace(run_id=call.call_id, node_id=name, capabilities=None, is_replay=False, step=0)
+    return types.SimpleNamespace(run_id=call.call_id, node_id=of.rpartition(":")[2], capabilities=None, is_replay=False, step=0)
 
 
 async def execute(of, state_class, writes, state, config=None):
