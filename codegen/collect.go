@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -76,6 +78,9 @@ type itemField struct {
 func (fn *function) itemFields(s *check.Step) []*itemField {
 	var out []*itemField
 	for _, x := range setsInside(s) {
+		if slices.Contains(s.InOrder, x.State) {
+			continue
+		}
 		out = append(out, &itemField{x, fn.fresh(s.Node.ID.Name + "_" + x.State.Name.Name), fn.fresh(x.State.Name.Name)})
 	}
 	return out
@@ -117,9 +122,13 @@ func (b *block) applied(fields []*itemField) []jen.Code {
 	return out
 }
 
-// keep notes the state that a loop may write whose failure does not end the workflow, and returns what puts it back.
-func (b *block) keep(s *check.Step) (undo []jen.Code) {
+// keep notes the state that a loop or the items of a map, one after the other, may write whose failure does not end the workflow,
+// and returns what puts it back. fields are those that count; none: all.
+func (b *block) keep(s *check.Step, fields ...*ir.State) (undo []jen.Code) {
 	for _, x := range setsInside(s) {
+		if len(fields) > 0 && !slices.Contains(fields, x.State) {
+			continue
+		}
 		before := jen.Id(ident(b.fn.fresh(x.State.Name.Name + "_before")))
 		field := stateField(x.State)
 		if own := b.fn.itemWrites[x.State]; own != "" {

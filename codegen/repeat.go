@@ -49,6 +49,10 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	for _, f := range fields {
 		b.add(jen.Id(ident(f.all)).Op(":=").Make(jen.Index().Add(b.fn.listOf(f.set)), jen.Len(items)))
 	}
+	var undo []jen.Code
+	if len(s.InOrder) > 0 && (s.Catch || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail) {
+		undo = b.keep(s, s.InOrder...)
+	}
 	leave := b.fn.enter(fields)
 	f := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), param)
 	c := jen.Qual(runtimePath, ident(mapFunc(v))).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
@@ -57,7 +61,7 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 		b.dropMap(s, c)
 		b.add(b.applied(fields)...)
 	} else {
-		b.handled(s, c, b.applied(fields), nil)
+		b.handled(s, c, b.applied(fields), undo)
 	}
 }
 

@@ -107,9 +107,9 @@ func canonical(f *source.File) (string, error) {
 	return yamlfmt.Format(f, root, yamlfmt.Rules{Order: native.TopKeys(), Spell: native.Spellings(root)})
 }
 
-// unset is the state field that a diagnostic says is read before it is set.
+// unset is the state field that a diagnostic says is read before it is set, or never absent where that is asked.
 func (c *converter) unset(d diag.Diagnostic) string {
-	if d.Code != diag.StateUnset {
+	if d.Code != diag.StateUnset && d.Code != diag.NeverAbsent {
 		return ""
 	}
 	rest, _ := strings.CutPrefix(d.Message, "state.")

@@ -282,7 +282,7 @@ func (x *experience) node(u *unit) value {
 		result = x.inner(n)
 		m.add("map", scalar("$"+x.listPath(d.Each.Over, n)), below(u.tree, "for_each"))
 		m.add("as", scalar(vars.item), source.Span{})
-		if u.module != nil && u.module.reads("_item_index") {
+		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
 			m.add("index", scalar(vars.index), source.Span{})
 		}
 		m.add("parallel", number(d.Each.Concurrency), source.Span{})

@@ -3,51 +3,58 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
+// always are the arguments that the engine gives to every module, and itemNames those of an item of a for_each.
+var (
+	always    = []string{"_state", "_edge_inputs"}
+	itemNames = []string{"_item", "_item_index", "$item", "$index"}
+)
+
 // arguments writes what a module is given: its args, and of what the engine adds the parts that it can see.
 func (x *experience) arguments(u *unit, with, in *mapping, vars variables) {
 	d := u.node.Dynamic
-	own := map[string]bool{}
 	if d.Args != nil {
 		for _, e := range d.Args.Entries {
-			if !fieldForm.MatchString(e.Key.Name) {
-				x.refuse(e.Key.Span, "rename it", "an argument called %q has no place in the native language: names are letters, digits and _", e.Key.Name)
+			if jsName.FindString(e.Key.Name) != e.Key.Name || e.Key.Name == "" {
+				x.refuse(e.Key.Span, "rename it", "an argument called %q has no place in the native language: names are letters, digits, _ and $", e.Key.Name)
 				continue
 			}
-			own[e.Key.Name] = true
+			if slices.Contains(always, e.Key.Name) || d.Each != nil && slices.Contains(itemNames, e.Key.Name) {
+				continue // the engine's own takes its place
+			}
 			v, typ := x.argument(e.Value, u.node)
 			with.add(e.Key.Name, v, join(e.Key.Span, e.Value.Source()))
 			in.add(e.Key.Name, typ, source.Span{})
 		}
 	}
 	mod := u.module
-	for _, name := range []string{"$item", "$index", "$pipeline", "$loop", "$iter"} {
-		if slices.Contains(mod.names, name) || mod.whole && mod.says(name) {
-			x.refuse(u.node.ID.Span, "read `_item` and `_item_index`", "the module reads %s, which is no name in the native language", name)
-		}
-	}
 	if d.Each != nil {
 		if mod.all() {
 			x.refuse(u.node.ID.Span, "take the parts that it needs out of its argument", "the module can see its argument as a whole, in which the engine puts $item and $index")
 		}
-		if mod.reads("_item") && !own["_item"] {
-			with.add("_item", scalar("$"+vars.item), source.Span{})
-			in.add("_item", scalar("any"), source.Span{})
-		}
-		if mod.reads("_item_index") && !own["_item_index"] {
-			with.add("_item_index", scalar("$"+vars.index), source.Span{})
-			in.add("_item_index", scalar("int"), source.Span{})
+		for _, name := range itemNames {
+			if !mod.reads(name) {
+				continue
+			}
+			if strings.HasSuffix(name, "index") {
+				with.add(name, scalar("$"+vars.index), source.Span{})
+				in.add(name, scalar("int"), source.Span{})
+				continue
+			}
+			with.add(name, scalar("$"+vars.item), source.Span{})
+			in.add(name, scalar("any"), source.Span{})
 		}
 	}
 	if mod.reads("_edge_inputs") {
 		x.edgeInputs(u, with, in)
 	}
-	if mod.reads("_state") && !own["_state"] {
+	if mod.reads("_state") {
 		x.stateOf(u, with, in)
 	}
 }

@@ -66,7 +66,11 @@ func (c *converter) staticFields() {
 	state := &mapping{}
 	for _, s := range c.wf.State {
 		c.fieldName(s.Name.Name, s.Name.Span)
-		typ := c.typ(s.Type, s.Span)
+		declared := s.Type
+		if declared.Kind == schema.Opt && s.Init == nil && !c.opt[s.Name.Name] && !slices.ContainsFunc(c.wf.Input, func(f *schema.Field) bool { return f.Name == s.Name.Name }) {
+			declared = declared.Elem // what reads it may prove that it is there
+		}
+		typ := c.typ(declared, s.Span)
 		if s.Init != nil {
 			typ = flow(pair("type", typ), pair("init", fromJSON(s.Init.JSON)))
 		}
@@ -137,7 +141,7 @@ func (c *converter) staticNode(n *ir.Node) value {
 		if v.With != nil {
 			with := &mapping{flow: true}
 			for _, e := range v.With.Entries {
-				with.add(key(e.Key.Name), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
+				with.add(key(argument(v.Tool, e.Key.Name)), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
 			}
 			c.withUnlessEmpty(m, with, below(at, "inputs"))
 		}
@@ -315,4 +319,18 @@ func caseKey(s string) string {
 		return quoted(s)
 	}
 	return escaped(s)
+}
+
+// argument is the name of an argument: functions of the runtime have the parameters of Go.
+func argument(t *ir.Tool, name string) string {
+	if g, ok := t.Binding.(*ir.GoTool); !ok || !strings.HasPrefix(g.Func.Ref.Name, schema.RuntimePath+"/stargraph.") {
+		return name
+	}
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
 }

@@ -66,7 +66,8 @@ type Step struct {
 
 	Sandbox string // how the tools run: native (in the program), process, or none for a process that is not isolated
 
-	Vars []*Var // map: as, index
+	Vars    []*Var      // map: as, index
+	InOrder []*ir.State // map: state that its items, one after the other, write where they run
 
 	With   []*Argument // arguments in the order of the input's fields
 	Over   *Expected   // map

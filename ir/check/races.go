@@ -122,7 +122,8 @@ func (b *Body) inLine(steps []*Step) bool {
 func (c *checker) itemsRace(f *ir.State, users []*Step) bool {
 	name := f.Name.Name
 	for _, s := range users {
-		if _, isMap := s.Node.Verb.(*ir.Map); !isMap {
+		m, isMap := s.Node.Verb.(*ir.Map)
+		if !isMap {
 			continue
 		}
 		a := c.stateUse(s)
@@ -137,7 +138,11 @@ func (c *checker) itemsRace(f *ir.State, users []*Step) bool {
 			}
 			continue
 		}
-		help := "return the value from the `do`, and set the field on " + s.Node.ID.Name + " from the list of results"
+		if m.Parallel == 1 && m.OnItemError == ir.ItemFail { // one item after the other, as the rounds of a loop
+			s.InOrder = append(s.InOrder, f)
+			continue
+		}
+		help := "return the value from the `do`, and set the field on " + s.Node.ID.Name + " from the list of results; or write `parallel: 1`"
 		if !merges(f) {
 			help += "; or declare it with `merge: append` or a reducer"
 		}

@@ -30,6 +30,9 @@ func words(id string) []string {
 	prev := rune(0)
 	for _, r := range id {
 		switch {
+		case r == '$': // of JavaScript, so that $item and _item are two
+			flush()
+			out = append(out, "dollar")
 		case r > unicode.MaxASCII || !(unicode.IsLetter(r) || unicode.IsDigit(r)):
 			flush()
 		case unicode.IsUpper(r) && unicode.IsLower(prev):

@@ -17,6 +17,7 @@ const maxName = 64
 var (
 	idForm      = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 	fieldForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	jsForm      = lazyregexp.New(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 	typeForm    = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 	secretForm  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	versionForm = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
@@ -49,6 +50,7 @@ var (
 	declaredID   = naming{"a name", idForm, idRule, false, toID}
 	stateID      = naming{"a field", idForm, idRule, false, toID}
 	fieldID      = naming{"a field", fieldForm, "letters, digits and `_`, not starting with a digit", false, nil}
+	argumentID   = naming{"a field", jsForm, "letters, digits, `_` and `$`, not starting with a digit", false, nil}
 	typeName     = naming{"a type name", typeForm, "letters and digits, starting with a capital", false, goname.Exported}
 	secretName   = naming{"the name of a secret", secretForm, "letters, digits and `_`, not starting with a digit", false, nil}
 	variableName = naming{"the name of a variable", secretForm, "letters, digits and `_`, not starting with a digit", false, nil}

@@ -93,7 +93,11 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 		if in.Kind != yamlnode.Mapping {
 			p.wrongShape(in, "`in` is a mapping of fields", "write `in: {q: string}`")
 		} else {
-			t.In = &schema.Type{Kind: schema.Struct, Fields: p.fields(in, "in", fieldID)}
+			rule := fieldID
+			if m.get("js") != nil {
+				rule = argumentID
+			}
+			t.In = &schema.Type{Kind: schema.Struct, Fields: p.fields(in, "in", rule)}
 		}
 	}
 	if out := m.get("out"); out != nil {
