@@ -50,7 +50,7 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 		f.step(n)
 		return nil
 	default:
-		f.write("errors", runtime.ListValue(entry(n, err)))
+		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
 		f.step(n)
 		return nil
 	}

@@ -142,7 +142,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 	}
 	for _, name := range q.Requires {
 		if f.get(name).IsNull() {
-			u.keep(n, r.Fail(n, runtime.Invalid("Missing required state: %s", name)))
+			u.keep(f.called(n), r.Fail(n, runtime.Invalid("Missing required state: %s", name)))
 			return u, nil
 		}
 	}
@@ -197,7 +197,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 			return u, err
 		}
 	}
-	u.keep(n, err)
+	u.keep(f.called(n), err)
 	return u, nil
 }
 
@@ -206,8 +206,8 @@ func (u *update) take(key string, v runtime.Value) {
 }
 
 // keep puts an error into the state.
-func (u *update) keep(n *runtime.Node, err error) {
-	u.take("errors", runtime.ListValue(entry(n, err)))
+func (u *update) keep(node string, err error) {
+	u.take("errors", runtime.ListValue(entry(node, err)))
 }
 
 // question asks once. The error is a *runtime.NodeError.

@@ -163,7 +163,7 @@ func collected(n *runtime.Node, index int64, v runtime.Value, err error) result 
 			kind, message = strings.TrimSuffix(name, ": "), message[len(name):]
 		}
 		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(message)}, runtime.Entry{Key: "_error_type", Value: runtime.StringValue(kind)}),
-			failed: true, failure: entry(n, err)}
+			failed: true, failure: entry("_map_"+n.ID+"_sub", err)}
 	}
 	if v.Kind() != runtime.ListKind {
 		return result{item: placed(at, v)}

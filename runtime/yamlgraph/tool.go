@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strings"
@@ -127,7 +128,7 @@ func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, c
 		return err
 	case err != nil:
 		f.write(key, runtime.Null())
-		f.write("errors", runtime.ListValue(entry(n, err)))
+		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
 	case v.Kind() == runtime.MapKind:
 		for i, k := range v.Keys() {
 			f.write(k, v.Index(i))
@@ -162,19 +163,22 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 		return err
 	default:
 		f.write(key, runtime.Null())
-		f.write("errors", runtime.ListValue(entry(n, err)))
+		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
 	}
 	f.step(n)
 	return nil
 }
 
+// called is the name of a node in the state: inside of a map the engine's.
+func (f *Flow) called(n *runtime.Node) string { return cmp.Or(f.name, n.ID) }
+
 // entry is an error in the state.
-func entry(n *runtime.Node, err error) runtime.Value {
+func entry(node string, err error) runtime.Value {
 	kind, message := "UNKNOWN", err.Error()
 	var te *runtime.ToolError
 	if errors.As(err, &te) {
 		kind, message = string(te.Code), te.Message
 	}
 	return runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue(kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(message)},
-		runtime.Entry{Key: "node", Value: runtime.StringValue(n.ID)})
+		runtime.Entry{Key: "node", Value: runtime.StringValue(node)})
 }

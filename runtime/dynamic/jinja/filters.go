@@ -101,7 +101,7 @@ func (t *Text) Length(f dynamic.Field) dynamic.Field {
 	case !f.Present():
 		return dynamic.Whole(0)
 	}
-	return t.fail("%s has no length", kind(f))
+	return t.fail("object of type '%s' has no len()", class(f))
 }
 
 // JSON is the JSON of a value as Jinja writes it: keys in order, and what means something in HTML as escapes.

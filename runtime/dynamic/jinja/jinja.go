@@ -147,7 +147,7 @@ func sequence(v runtime.Value) ([]runtime.Value, bool) {
 func (t *Text) Slice(f, from, to, step dynamic.Field) dynamic.Field {
 	items, ok := sequence(f.Value())
 	if !ok {
-		return t.fail("%s cannot be sliced", kind(f))
+		return t.fail("'%s' object is not subscriptable", class(f))
 	}
 	by := int64(1)
 	if step.Value().Kind() == runtime.IntKind {
@@ -199,6 +199,14 @@ func kind(f dynamic.Field) string {
 		runtime.StringKind: "a str", runtime.ListKind: "a list", runtime.MapKind: "a dict"}[f.Value().Kind()]
 }
 
+// class is the name of Python for the type of a value.
+func class(f dynamic.Field) string {
+	if !f.Present() {
+		return "Undefined"
+	}
+	return py.TypeName(f.Value())
+}
+
 // Items are what a loop goes over: the items of a list, the keys of a map, the characters of a text; none of an undefined
 // value.
 func (t *Text) Items(f dynamic.Field) []dynamic.Field {
@@ -214,7 +222,7 @@ func (t *Text) Items(f dynamic.Field) []dynamic.Field {
 			out = append(out, dynamic.Text(k))
 		}
 	case f.Present():
-		t.fail("%s is not iterable", kind(f))
+		t.fail("'%s' object is not iterable", class(f))
 	}
 	return out
 }

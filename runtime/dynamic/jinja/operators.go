@@ -100,7 +100,7 @@ func numeric(f dynamic.Field) bool {
 func (t *Text) arith(a, b dynamic.Field, op string, ints func(x, y int64) (int64, bool), floats func(x, y float64) float64) dynamic.Field {
 	x, y := a.Value(), b.Value()
 	if !numeric(a) || !numeric(b) {
-		return t.fail("unsupported operand types for %s: %s and %s", op, kind(a), kind(b))
+		return t.fail("unsupported operand type(s) for %s: '%s' and '%s'", op, class(a), class(b))
 	}
 	if x.Kind() == runtime.IntKind && y.Kind() == runtime.IntKind {
 		if n, ok := ints(x.Int(), y.Int()); ok {
