@@ -54,7 +54,7 @@ func (u *update) lost(n *runtime.Node, q *Question, err error) error {
 		return err
 	}
 	u.take(q.Key, runtime.Null())
-	u.keep(n, err)
+	u.keep(n.ID, err)
 	if q.Router != nil {
 		u.routed, u.route = true, q.Router.other()
 	}
