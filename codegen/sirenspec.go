@@ -52,7 +52,11 @@ func (g *generator) contextBody(p *check.Program) []jen.Code {
 	}
 	b.seeds()
 	b.forgotten()
-	b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
+	if p == g.p {
+		b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "New").Call(jen.Id("in").Dot(ident(fieldName(p.Input.Fields[0])))))
+	} else {
+		b.add(jen.Id("flow").Op(":=").Qual(sirenPath, "Inner").Call(jen.Id("run")))
+	}
 	b.limits()
 	var waiting []jen.Code
 	for _, s := range p.Body.Steps {
@@ -328,8 +332,10 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 	}
 	var f jen.Code
 	var path []string
-	if made := b.making.value(r); made != nil {
-		f, path = made, r.Path
+	own := b.making.value(r)
+	made := own != nil
+	if made {
+		f, path = own, r.Path
 	} else if r.Root == "inputs" {
 		f, path = b.input(r.Path)
 	} else if r.Root == "memory" {
@@ -338,6 +344,9 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 		f, path = jen.Qual(dynamicPath, "Field").Values(), nil
 	}
 	part := jen.Qual(sirenPath, "Ref").Call(append([]jen.Code{quote(r.Text.Value), quote(namespace(r)), f}, quoteAll(path)...)...)
+	if r.Root == "inputs" && (made || b.p != b.g.p) {
+		part = jen.Qual(sirenPath, "Bound").Call(append([]jen.Code{quote(r.Text.Value), f}, quoteAll(path)...)...)
+	}
 	switch r.Filter {
 	case "default":
 		part.Dot("Or").Call(quote(r.Default))

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
@@ -86,8 +87,12 @@ func (b *contextBody) totals() jen.Code {
 	return to
 }
 
-// counts reports whether something wants to know what is spent.
-func (b *contextBody) counts() bool { return len(b.p.WF.Dynamic.Budgets) > 0 || b.totals() != nil }
+// counts reports whether something wants to know what is spent, here or in a workflow that runs this one.
+func (b *contextBody) counts() bool {
+	return slices.ContainsFunc(b.g.dynamics(), func(p *check.Program) bool {
+		return len(p.WF.Dynamic.Budgets) > 0 || slices.ContainsFunc(p.WF.State, func(s *ir.State) bool { return s.Name.Name == "working._budget" })
+	})
+}
 
 // declared is the budget of a workflow that says how much of it was spent; nil when it has none.
 func declared(p *check.Program) *ir.Budget {

@@ -1,8 +1,6 @@
 package codegen
 
 import (
-	"encoding/json"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -56,7 +54,7 @@ func (b *contextBody) child(s *check.Step) {
 		}
 		args = append(append(args, given...), jen.Line())
 	}
-	b.add(jen.List(said, jen.Err()).Op(":=").Qual(sirenPath, "Child").Custom(parens(false), args...), b.returnErr())
+	b.add(jen.List(said, jen.Err()).Op(":=").Id("flow").Dot("Child").Custom(parens(false), args...), b.returnErr())
 	own, _ := b.place("working", []string{s.Node.ID.Name})
 	b.add(jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), said, quote("output")))
 	if w := d.Context.Writes; w[0] != "output" || w[1] != s.Node.ID.Name || len(w) > 2 {
@@ -66,8 +64,8 @@ func (b *contextBody) child(s *check.Step) {
 	b.gave(s, said)
 }
 
-// childInput is what a workflow is run with: what the node binds, and for the message what the workflow itself says, or
-// what this one was asked.
+// childInput is what a workflow is run with: what the node binds, and for the message what this one was asked: the
+// workflow's own counts only when it is run by itself.
 func (b *contextBody) childInput(s *check.Step) jen.Code {
 	bound := map[string]bool{}
 	if d := s.Node.Dynamic; d.Args != nil {
@@ -80,10 +78,8 @@ func (b *contextBody) childInput(s *check.Step) jen.Code {
 		switch at := jen.Id("given").Dot("At").Call(quote(f.Name)); {
 		case i == 0 && bound[f.Name]:
 			fields = append(fields, field(fieldName(f), jen.Qual(sirenPath, "Text").Call(at.Dot("Value").Call())))
-		case i == 0 && f.Default != nil:
-			fields = append(fields, field(fieldName(f), quote(jsonString(f.Default.JSON))))
 		case i == 0:
-			fields = append(fields, field(fieldName(f), jen.Id("in").Dot(ident(fieldName(b.p.Input.Fields[0])))))
+			fields = append(fields, field(fieldName(f), jen.Id("flow").Dot("Message").Call()))
 		case bound[f.Name]:
 			fields = append(fields, field(fieldName(f), at))
 		}
@@ -91,24 +87,12 @@ func (b *contextBody) childInput(s *check.Step) jen.Code {
 	return jen.Add(b.g.goType(s.Flow.Input)).Custom(braces(len(fields) > 1), fields...)
 }
 
-// jsonString is the text that JSON holds.
-func jsonString(s string) string {
-	var out string
-	_ = json.Unmarshal([]byte(s), &out) // the parser wrote it
-	return out
-}
-
 // question emits a node that asks a person.
 func (b *contextBody) question(s *check.Step, v *ir.Human) {
 	said := jen.Id(ident(b.local(s)))
 	args := []jen.Code{jen.Id("run"), b.node(s), b.template(s.Node.Dynamic.Prompt)}
 	name := "Person"
-	text := jen.Add(said)
-	switch {
-	case v.OnTimeout == nil:
-	case v.OnTimeout.Kind == ir.OnErrorSkip:
-		name, text = "PersonOrSkip", jen.Op("*").Add(said)
-	default:
+	if v.OnTimeout != nil {
 		name = "PersonOr"
 		args = append(args, quote(v.OnTimeout.Default.(*ir.Scalar).Text.Value))
 	}
@@ -116,16 +100,7 @@ func (b *contextBody) question(s *check.Step, v *ir.Human) {
 	w := s.Node.Dynamic.Context.Writes
 	to, path := b.place(w[0], w[1:])
 	own, _ := b.place("working", []string{s.Node.ID.Name})
-	kept := []jen.Code{jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), text}, quoteAll(path)...)...),
-		jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(text), quote("output"))}
-	outer := b.code
-	b.code = kept
+	b.add(jen.Id("flow").Dot("Wrote").Call(append([]jen.Code{jen.Op("&").Add(to), said}, quoteAll(path)...)...),
+		jen.Qual(sirenPath, "Set").Call(jen.Op("&").Add(own), jen.Qual(dynamicPath, "Text").Call(said), quote("output")))
 	b.remember(s)
-	kept = b.code
-	b.code = outer
-	if name == "PersonOrSkip" {
-		b.add(jen.If(said.Clone().Op("!=").Nil()).Block(kept...))
-		return
-	}
-	b.add(kept...)
 }

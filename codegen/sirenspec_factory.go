@@ -61,6 +61,9 @@ func (b *contextBody) factory(s *check.Step, v *ir.Map) {
 	if b.counts() {
 		fields = append(fields, field("Flow", jen.Id("flow")))
 	}
+	if l := d.Context.Limit; l != nil {
+		fields = append(fields, field("Limit", durationCode(l.Value)))
+	}
 	b.making = &making{}
 	instance := jen.Id("each").Qual(sirenPath, "Instance")
 	if d.Args != nil && len(d.Args.Entries) > 0 {
@@ -71,7 +74,7 @@ func (b *contextBody) factory(s *check.Step, v *ir.Map) {
 		}
 	}
 	fields = append(fields, field("Make", jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), instance).
-		Params(jen.String(), jen.Error()).Block(b.instance(s, s.Body.Steps[0])...)))
+		Params(jen.Qual(dynamicPath, "Field"), jen.Error()).Block(b.instance(s, s.Body.Steps[0])...)))
 	b.making = nil
 	b.add(jen.List(said, jen.Err()).Op(":=").Qual(sirenPath, "Factory").Call(jen.Id("run"), b.node(s), jen.Op("&").Add(own),
 		jen.Qual(sirenPath, "Making").Custom(braces(true), fields...)), b.returnErr())
@@ -112,16 +115,16 @@ func (b *contextBody) items(d *ir.DynamicNode, v *ir.Map) jen.Code {
 		return jen.Qual(sirenPath, "Count").Call(jen.Op(numeral(over.Text.Value)))
 	case *ir.Mixed:
 		if d.Context.Counted {
-			return jen.Qual(sirenPath, "Times").Call(b.template(over))
+			return jen.Qual(sirenPath, "Times").Call(quote(over.Text.Value), b.template(over))
 		}
 		if len(over.Segments) == 1 && over.Segments[0].Ref != nil {
 			name := "Each"
 			if b.p.WF.Dynamic.Upstream {
 				name = "EachUpstream"
 			}
-			return jen.Qual(sirenPath, ident(name)).Call(b.part(over.Segments[0].Ref))
+			return jen.Qual(sirenPath, ident(name)).Call(quote(over.Text.Value), b.part(over.Segments[0].Ref))
 		}
-		return jen.Qual(sirenPath, "Parsed").Call(b.template(over))
+		return jen.Qual(sirenPath, "Parsed").Call(quote(over.Text.Value), b.template(over))
 	}
 	return jen.Qual(sirenPath, "Constant").Call(b.value(v.Over))
 }

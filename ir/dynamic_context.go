@@ -4,11 +4,12 @@ import "github.com/flowgen-dev/flowgen/ir/source"
 
 // A ContextNode is what a node of SirenSpec does with the working context: what it sends, and where its result goes.
 type ContextNode struct {
-	OutputKey string   // of a tool: below working.<node>
-	Writes    []string // path that an agent's text goes to besides, as in output.summary; nil: none
-	Request   *Request // of an http tool
-	Guards    []Guard  // of an agent, in order
-	Counted   bool     // of a factory: Over of its map is a number
+	OutputKey string    // of a tool: below working.<node>
+	Writes    []string  // path that an agent's text goes to besides, as in output.summary; nil: none
+	Request   *Request  // of an http tool
+	Guards    []Guard   // of an agent, in order
+	Counted   bool      // of a factory: Over of its map is a number
+	Limit     *Duration // of a factory: for one instance
 	Retry     *AgentRetry
 	Failure   *AgentFailure // nil: the run ends
 }

@@ -12,11 +12,17 @@ import (
 // Parallel runs the branches at the same time. All have ended when it returns. A failing branch cancels the others; of
 // several failures the first branch, in file order, that failed by itself gives the error.
 func Parallel(r *Run, branches ...func(*Run) error) error {
+	return ParallelLimit(r, len(branches), branches...)
+}
+
+// ParallelLimit is Parallel with at most limit branches at a time, which begin in file order; nothing begins after a
+// failure.
+func ParallelLimit(r *Run, limit int, branches ...func(*Run) error) error {
 	body := func(r *Run, i int) error { return branches[i](r) }
 	if r.eng != nil {
-		return r.eng.Fork(r, len(branches), len(branches), body)
+		return r.eng.Fork(r, len(branches), limit, body)
 	}
-	return fork(r, len(branches), len(branches), body)
+	return fork(r, len(branches), limit, body)
 }
 
 // fork runs the bodies on goroutines, one of them on the caller's.

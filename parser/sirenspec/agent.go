@@ -98,12 +98,12 @@ func (p *parser) triggers(n *yamlnode.Node) []string {
 	}
 	out := []string{}
 	for _, it := range n.Items {
-		id, ok := p.Text(it, "a trigger")
+		id, ok := p.Reader.Text(it, "a trigger")
 		if !ok {
 			continue
 		}
 		if p.Schema.Tag(it) == "!!int" {
-			p.Differs(it.Span, "write `\""+id.Name+"\"`", "the pages write statuses as numbers, and the engine refuses the file: there they are text")
+			p.refused(it.Span, diag.WrongShape, "write `\""+id.Name+"\"`", "the pages write statuses as numbers, and there they are text")
 		} else if _, err := strconv.Atoi(strings.TrimSpace(id.Name)); err != nil && id.Name != "network_error" && id.Name != "guardrail_violation" {
 			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownWord, Span: id.Span, Message: "no failure is called `" + clip(id.Name) + "`: it has no effect",
 				Help: "triggers are statuses such as \"429\", `network_error` and `guardrail_violation`"}
@@ -134,30 +134,12 @@ func (p *parser) delay(n *yamlnode.Node, what string, absent float64) float64 {
 }
 
 func (p *parser) number(n *yamlnode.Node) (float64, bool) {
-	if n.Kind != yamlnode.Scalar {
-		return 0, false
-	}
-	if tag := p.Schema.Tag(n); tag != "!!int" && tag != "!!float" {
-		return 0, false
-	}
-	text, _, ok := yamlnode.Number(n.Text.Value)
+	text, ok := p.numeral(n)
 	if !ok {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil
-}
-
-// flag reads true or false.
-func (p *parser) flag(n *yamlnode.Node, what string, absent bool) bool {
-	if n == nil {
-		return absent
-	}
-	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!bool" {
-		return p.Scalar(n).Text.Value == "true"
-	}
-	p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
-	return absent
 }
 
 // failurePolicy reads what becomes of an agent that fails; nil when nothing says so.
@@ -229,7 +211,7 @@ func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
 	}
 	p.asks(model)
 	d.Context.Guards = a.guards
-	d.System = p.template(a.system, "`system`", true)
+	d.System = p.template(a.system, "`system`")
 	out.Verb = &ir.LLM{Model: ir.Ident{Name: model.Name.Name, Span: id.Span}, Span: n.Span}
 }
 

@@ -21,8 +21,8 @@ func (p *parser) bindings() {
 // false when it is neither.
 func (p *parser) chosen(module, function source.Text, out *ir.Node) (ok bool) {
 	open := strings.Contains(module.Value+function.Value, "{{")
-	name := p.mixed(module, true)
-	for _, s := range append([]ir.MixedSegment{{Lit: "."}}, p.mixed(function, true).Segments...) {
+	name := p.mixed(module)
+	for _, s := range append([]ir.MixedSegment{{Lit: "."}}, p.mixed(function).Segments...) {
 		if n := len(name.Segments); s.Ref == nil && n > 0 && name.Segments[n-1].Ref == nil {
 			name.Segments[n-1].Lit += s.Lit
 			continue

@@ -55,6 +55,58 @@ func (p *parser) childNode(n *yamlnode.Node, out *ir.Node) {
 		p.wf.Flows = append(p.wf.Flows, wf)
 	}
 	out.Verb = &ir.Flow{Path: ref, Flow: wf}
+	if out.Dynamic.Args != nil {
+		for _, e := range out.Dynamic.Args.Entries {
+			passed(wf, e.Key.Name, variables(&ir.Object{Entries: []*ir.Entry{e}}))
+		}
+	}
+}
+
+// passed tells the tools of a workflow which variables of the environment an input of it holds.
+func passed(wf *ir.Workflow, input string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	reads := func(v ir.Value) bool {
+		found := false
+		ir.ValueReferences(v, func(r *ir.Reference) { found = found || r.Root == "inputs" && r.Path[0] == input })
+		return found
+	}
+	for _, n := range wf.Body.Nodes {
+		d := n.Dynamic
+		if v, ok := n.Verb.(*ir.Flow); ok && d.Args != nil {
+			for _, e := range d.Args.Entries {
+				if reads(e.Value) {
+					passed(v.Flow, e.Key.Name, names)
+				}
+			}
+		}
+		call, ok := n.Verb.(*ir.ToolCall)
+		if !ok {
+			continue
+		}
+		for _, t := range wf.Tools {
+			switch b := t.Binding.(type) {
+			case *ir.RequestTool:
+				if q := d.Context.Request; t.Key == call.Name && q != nil && slices.ContainsFunc(append([]*ir.Mixed{q.URL, q.Body}, values(q.Headers)...), func(m *ir.Mixed) bool { return m != nil && reads(m) }) {
+					b.Env = union(b.Env, names)
+				}
+			case *ir.PythonTool:
+				if t.Key == call.Name && d.Args != nil && reads(d.Args) {
+					b.Env = union(b.Env, names)
+				}
+			}
+		}
+	}
+}
+
+func union(have, more []string) []string {
+	for _, name := range more {
+		if !slices.Contains(have, name) {
+			have = append(have, name)
+		}
+	}
+	return have
 }
 
 // child reads the workflow that a ref stands for; nil after a message.

@@ -30,13 +30,15 @@ var (
 		{Name: "writes", Required: true, Doc: "where the list of results goes, as in output.chapters", Form: dialect.Scalar},
 		{Name: "streaming", Doc: "whether its text comes in pieces", Form: dialect.Form{Kind: dialect.FormBool}},
 	}}
-	factorySwarmShape = &dialect.Shape{What: "the swrm of a factory", Open: true, Keys: swarmKeys}
+	// The engine knows no on_failure there: that of the factory says what becomes of an instance.
+	factorySwarmShape = &dialect.Shape{What: "the swrm of a factory", Open: true, Keys: slices.DeleteFunc(slices.Clone(swarmKeys), func(k dialect.Key) bool { return k.Name == "on_failure" })}
 )
 
 // roots are what placeholders stand for where a factory makes its instances.
 type roots struct {
-	loop  bool     // item, index and total
-	bound []string // names of inputs
+	loop    bool     // item, index and total
+	counted bool     // there is no item
+	bound   []string // names of inputs
 }
 
 // factoryNode reads a node that runs an agent or a swrm for every item of a list.
@@ -53,26 +55,20 @@ func (p *parser) factoryNode(n *yamlnode.Node, out *ir.Node) {
 	if !p.items(m, each, out) {
 		return
 	}
-	p.roots.loop = true
+	p.roots.loop, p.roots.counted = true, out.Dynamic.Context.Counted
 	defer func() { p.roots = roots{} }()
 	p.bind(m.Get("inputs"), out)
+	if m.Get("inputs") != nil && m.Get("swrm") != nil {
+		p.Differs(m.Key("inputs"), "write it into the prompts", "the engine has no `inputs` in the prompts of a `swrm`, so that its agents fail")
+	}
 	if inner := p.instance(m, out); inner != nil {
-		timeout := p.seconds(m.Get("timeout_per_instance"), "`timeout_per_instance`", 60*time.Second)
-		limit(inner, timeout)
+		out.Dynamic.Context.Limit = p.seconds(m.Get("timeout_per_instance"), "`timeout_per_instance`", 60*time.Second)
+		if _, swarm := inner.Verb.(*ir.Swarm); !swarm {
+			inner.Timeout = out.Dynamic.Context.Limit
+		}
 		each.Do.Nodes = []*ir.Node{inner}
 		out.Verb = each
 	}
-}
-
-// limit bounds the questions of a node.
-func limit(n *ir.Node, d *ir.Duration) {
-	if v, ok := n.Verb.(*ir.Swarm); ok {
-		for _, x := range v.Do.Nodes {
-			limit(x, d)
-		}
-		return
-	}
-	n.Timeout = d
 }
 
 // seconds reads a time in seconds, which may have a fraction.
@@ -83,14 +79,8 @@ func (p *parser) seconds(n *yamlnode.Node, what string, absent time.Duration) *i
 		}
 		return &ir.Duration{Value: absent, Span: p.wf.Name.Span}
 	}
-	if n.Kind == yamlnode.Scalar {
-		if tag := p.Schema.Tag(n); tag == "!!int" || tag == "!!float" {
-			if text, _, ok := yamlnode.Number(n.Text.Value); ok {
-				if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 && s <= 366*86400 {
-					return &ir.Duration{Value: time.Duration(s * float64(time.Second)), Span: n.Span}
-				}
-			}
-		}
+	if s, ok := p.number(n); ok && s > 0 && s <= 366*86400 {
+		return &ir.Duration{Value: time.Duration(s * float64(time.Second)), Span: n.Span}
 	}
 	p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is a number of seconds, more than 0", what)
 	return nil
@@ -109,15 +99,16 @@ func (p *parser) items(m dialect.Mapping, each *ir.Map, out *ir.Node) bool {
 	case size != nil:
 		return p.size(size, each, out)
 	case list.Kind == yamlnode.Sequence:
+		p.refused(dialect.Head(list), diag.WrongShape, "write it as text, as in '[\"one\", \"two\"]'", "`for_each` is text, and this is a list")
 		each.Over, each.MaxItems = p.Value(list, nil), len(list.Items)
 		return true
 	}
-	text := p.template(list, "`for_each`", false)
+	text := p.template(list, "`for_each`")
 	if text == nil {
 		return false
 	}
 	each.Over = text
-	if r := whole(text); r != nil && r.Filter != "" {
+	if r := whole(text); r != nil && r.Filter != "" && r.Root == "working" {
 		p.Differs(r.Text.Span, "", "the engine takes the text of `%s` only for a value that is missing, and not for one that is empty or no JSON", r.Filter)
 	}
 	return true
@@ -135,7 +126,7 @@ func whole(m *ir.Mixed) *ir.Reference {
 func (p *parser) size(n *yamlnode.Node, each *ir.Map, out *ir.Node) bool {
 	out.Dynamic.Context.Counted = true
 	if n.Kind == yamlnode.Scalar && strings.Contains(n.Text.Value, "{{") {
-		text := p.template(n, "`swarm_size`", false)
+		text := p.template(n, "`swarm_size`")
 		each.Over, each.MaxItems = text, maxSwarm
 		return text != nil
 	}
@@ -156,8 +147,9 @@ func (p *parser) bind(n *yamlnode.Node, out *ir.Node) {
 		p.WrongShape(n, "`inputs` is a mapping")
 		return
 	}
+	p.textOnly(n, "`inputs`")
 	out.Dynamic.Args, _ = p.Value(n, func(n *yamlnode.Node) ir.Value {
-		if x := p.mixed(n.Text, false); len(x.Segments) > 0 {
+		if x := p.mixed(n.Text); len(x.Segments) > 0 {
 			return x
 		}
 		return p.Scalar(n)
@@ -200,7 +192,7 @@ func (p *parser) instance(m dialect.Mapping, of *ir.Node) *ir.Node {
 		p.asks(a.model)
 		inner.ID = p.voiceName(&ir.Swarm{}, id)
 		inner.Dynamic.Context.Guards = a.guards
-		inner.Dynamic.System = p.template(a.system, "`system`", true)
+		inner.Dynamic.System = p.template(a.system, "`system`")
 		inner.Verb = &ir.LLM{Model: ir.Ident{Name: a.model.Name.Name, Span: id.Span}, Span: of.Span}
 		return inner
 	default:
@@ -225,9 +217,15 @@ func (p *parser) agentNamed(id ir.Ident) *agent {
 
 // loopValue checks item, index and total; what follows them is ignored by the engine.
 func (p *parser) loopValue(r *ir.Reference) *ir.Reference {
-	if !p.roots.loop {
+	switch {
+	case !p.roots.loop && r.Filter != "":
+		r.Path = nil
+		return r // the filter's text stands for it
+	case !p.roots.loop:
 		p.Error(diag.UnknownName, r.Text.Span, "", "`%s` has a value only in the instances of a factory", r.Root)
 		return nil
+	case p.roots.counted && r.Root == "item" && r.Filter == "":
+		p.Warn(diag.UnknownName, r.Text.Span, "write `index`", "instances that `swarm_size` counts have no item: the node fails when it runs")
 	}
 	if len(r.Path) > 0 {
 		p.Warn(diag.IgnoredKey, r.Text.Span, "write `"+r.Root+"`, or make a list of the values that are asked for", "the engine ignores what follows `%s`, so that the whole of it stands here", r.Root)

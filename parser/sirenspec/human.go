@@ -10,7 +10,7 @@ import (
 
 var humanNodeShape = &dialect.Shape{What: "a human node", Open: true, Keys: []dialect.Key{
 	{Name: "type", Required: true, Doc: "human", Form: dialect.OneWord("human")},
-	{Name: "prompt", Required: true, Doc: "what the person is asked", Form: dialect.Scalar},
+	{Name: "prompt", Doc: "what the person is asked, the name of the node if it is not written", Form: dialect.Scalar},
 	{Name: "writes", Required: true, Doc: "where the answer goes, as in output.decision", Form: dialect.Scalar},
 	{Name: "timeout", Doc: "seconds, without end if it is not written", Form: dialect.Scalar},
 	{Name: "on_timeout", Doc: "abort, skip or use_default", Form: dialect.OneWord("abort", "skip", "use_default")},
@@ -25,7 +25,10 @@ func (p *parser) humanNode(n *yamlnode.Node, out *ir.Node) {
 		return
 	}
 	p.writes(m, out)
-	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`", false)
+	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`")
+	if m.Get("prompt") == nil {
+		out.Dynamic.Prompt = &ir.Mixed{Text: source.Text{Span: dialect.Head(n)}}
+	}
 	v := &ir.Human{Timeout: p.seconds(m.Get("timeout"), "`timeout`", 0), Span: n.Span}
 	p.onTimeout(m, v)
 	if out.Dynamic.Prompt != nil && out.Dynamic.Context.Writes != nil {
@@ -47,11 +50,12 @@ func (p *parser) onTimeout(m dialect.Mapping, v *ir.Human) {
 	}
 	switch action {
 	case "skip":
-		v.OnTimeout = &ir.OnError{Kind: ir.OnErrorSkip, Span: m.Key("on_timeout")}
+		skipped := ir.Scalar{Tag: "!!str", Text: source.Text{Span: m.Key("on_timeout")}}
+		v.OnTimeout = &ir.OnError{Kind: ir.OnErrorDefault, Default: &skipped, Span: m.Key("on_timeout")}
 	case "use_default":
 		v.OnTimeout = &ir.OnError{Kind: ir.OnErrorDefault, Default: &instead, Span: m.Key("on_timeout")}
 		if m.Get("default_output") == nil {
-			p.Warn(diag.MissingKey, m.Key("on_timeout"), "add `default_output`", "there is no `default_output`, so that empty text stands for the answer")
+			p.refused(m.Key("on_timeout"), diag.MissingKey, "add `default_output`", "there is no `default_output`: empty text would stand for the answer")
 		}
 	}
 	if action != "use_default" && action != "" && m.Get("default_output") != nil {

@@ -146,7 +146,7 @@ func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 	if !ok {
 		return
 	}
-	r := &ir.Request{Method: "GET", URL: p.template(m.Get("url"), "`url`", true), Seconds: p.Count(m.Get("timeout"), "`timeout`", 1, 86400, 10)}
+	r := &ir.Request{Method: "GET", URL: p.template(m.Get("url"), "`url`"), Seconds: p.Count(m.Get("timeout"), "`timeout`", 1, 86400, 10)}
 	if w := m.Get("method"); w != nil {
 		r.Method = p.Word(w, "`method`", "GET", "POST")
 	}
@@ -156,12 +156,12 @@ func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 			return
 		}
 		for _, e := range h.Entries {
-			if v := p.template(e.Value, "the header "+e.Key.Text.Value, true); v != nil {
+			if v := p.template(e.Value, "the header "+e.Key.Text.Value); v != nil {
 				r.Headers = append(r.Headers, ir.MixedEntry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: v})
 			}
 		}
 	}
-	r.Body = p.template(m.Get("body"), "`body`", true)
+	r.Body = p.template(m.Get("body"), "`body`")
 	if r.URL == nil || r.Method == "" {
 		return
 	}
@@ -246,7 +246,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 			return
 		}
 		out.Dynamic.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {
-			if x := p.mixed(n.Text, true); len(x.Segments) > 0 {
+			if x := p.mixed(n.Text); len(x.Segments) > 0 {
 				return x
 			}
 			return p.Scalar(n)

@@ -144,8 +144,8 @@ func (p *parser) version(m dialect.Mapping) {
 		d := diag.Diagnostic{Code: diag.WrongShape, Span: v.Span, Message: "the version is text, and this is a number", Help: "write `\"" + clip(v.Text.Value) + "\"`"}
 		d.Fixes = []diag.Fix{diag.Replace(v.Span, "\""+v.Text.Value+"\"")}
 		p.Report(d)
-	} else if _, ok := p.Text(v, "the version"); !ok && v == nil {
-		p.Differs(dialect.Head(m.Node), "add `version: \"0.1\"`", "the engine refuses a workflow without `version`")
+	} else if _, ok := p.Reader.Text(v, "the version"); !ok && v == nil {
+		p.refused(dialect.Head(m.Node), diag.MissingKey, "add `version: \"0.1\"`", "a workflow needs the key `version`")
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *parser) agentSection(n *yamlnode.Node) {
 		a.system = m.Get("system")
 		p.Text(a.system, "`system`")
 		if id, ok := p.Text(m.Get("model"), "`model`"); ok {
-			a.model = &ir.Model{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Model: id, Span: e.Value.Span}
+			a.model = &ir.Model{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Model: id, Params: answers(id.Name), Span: e.Value.Span}
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (p *parser) swarmNode(n *yamlnode.Node, out *ir.Node) {
 // swarm reads the agents of a swrm and their synthesis; nil after a mistake that leaves none. of is the node that asks them.
 func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *ir.Swarm {
 	v := &ir.Swarm{Span: m.Node.Span, Parallel: int(p.Count(m.Get("concurrency"), "`concurrency`", 1, 1000, 0))}
-	v.Keep = p.keeps(m)
+	v.Keep = m.Shape == swarmNodeShape && p.keeps(m)
 	agents := m.Get("agents")
 	if agents == nil {
 		return nil // reported
@@ -141,7 +141,7 @@ func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *ir.Nod
 	if g := m.Get("guardrails"); g != nil {
 		out.Dynamic.Context.Guards = p.guardrails(g, false)
 	}
-	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`", true)
+	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`")
 	if out.Dynamic.Prompt == nil {
 		return nil
 	}
@@ -166,8 +166,13 @@ func (p *parser) swarmAsks(m dialect.Mapping) *ir.Model {
 		if m.Get("model") == nil {
 			full.Span = provider.Span
 		}
-	case !strings.Contains(full.Name, ":"):
-		full.Name = swarmProvider + ":" + full.Name
+	case m.Get("provider") == nil:
+		p.refused(dialect.Head(m.Node), diag.MissingKey, "add `provider: "+swarmProvider+"`", "%s needs the key `provider`", m.Shape.What)
+		if !strings.Contains(full.Name, ":") {
+			full.Name = swarmProvider + ":" + full.Name
+		}
+	default:
+		return nil // which was said
 	}
 	if model := p.voices[full.Name]; model != nil {
 		return model
@@ -180,7 +185,7 @@ func (p *parser) swarmAsks(m dialect.Mapping) *ir.Model {
 	for p.modelNamed(name) {
 		name += "_"
 	}
-	model := &ir.Model{Name: ir.Ident{Name: name, Span: full.Span}, Model: full, Span: full.Span}
+	model := &ir.Model{Name: ir.Ident{Name: name, Span: full.Span}, Model: full, Params: answers(full.Name), Span: full.Span}
 	p.voices[full.Name] = model
 	p.asks(model)
 	return model
@@ -197,4 +202,13 @@ func (p *parser) modelNamed(name string) bool {
 		}
 	}
 	return false
+}
+
+// answers are the parameters of a model: the engine asks Anthropic's for 4096 tokens at most.
+func answers(model string) (out ir.ModelParams) {
+	if strings.HasPrefix(model, "anthropic:") {
+		most := int64(4096)
+		out.MaxTokens = &most
+	}
+	return out
 }

@@ -17,15 +17,15 @@ var (
 	filter      = lazyregexp.New(`^(.+?)\s*\|\s*(default|json_or_default)\(\s*['"](.*?)['"]\s*\)\s*$`)
 )
 
-// template reads text with placeholders; nil when there is none. With env, variables of the environment may stand in it.
-func (p *parser) template(n *yamlnode.Node, what string, env bool) *ir.Mixed {
+// template reads text with placeholders; nil when there is none.
+func (p *parser) template(n *yamlnode.Node, what string) *ir.Mixed {
 	if _, ok := p.Text(n, what); !ok {
 		return nil
 	}
-	return p.mixed(n.Text, env)
+	return p.mixed(n.Text)
 }
 
-func (p *parser) mixed(t source.Text, env bool) *ir.Mixed {
+func (p *parser) mixed(t source.Text) *ir.Mixed {
 	m := &ir.Mixed{Text: t}
 	at := 0
 	for _, loc := range placeholder.FindAllStringSubmatchIndex(t.Value, -1) {
@@ -33,7 +33,7 @@ func (p *parser) mixed(t source.Text, env bool) *ir.Mixed {
 			m.Segments = append(m.Segments, ir.MixedSegment{Lit: t.Value[at:loc[0]]})
 		}
 		at = loc[1]
-		if r := p.reference(source.Text{Value: t.Value[loc[2]:loc[3]], Span: t.At(loc[2], loc[3])}, env); r != nil {
+		if r := p.reference(source.Text{Value: t.Value[loc[2]:loc[3]], Span: t.At(loc[2], loc[3])}); r != nil {
 			m.Segments = append(m.Segments, ir.MixedSegment{Ref: r})
 		}
 	}
@@ -44,7 +44,7 @@ func (p *parser) mixed(t source.Text, env bool) *ir.Mixed {
 }
 
 // reference reads what stands in a placeholder; nil after a mistake.
-func (p *parser) reference(t source.Text, env bool) *ir.Reference {
+func (p *parser) reference(t source.Text) *ir.Reference {
 	r := &ir.Reference{Text: t, Missing: ir.MissingError}
 	expr := t.Value
 	m := filter.FindStringSubmatch(expr)
@@ -76,7 +76,7 @@ func (p *parser) reference(t source.Text, env bool) *ir.Reference {
 	case "inputs":
 		return p.inputValue(r)
 	case "env":
-		return p.variable(r, env)
+		return p.variable(r)
 	default:
 		r.Path, r.Root = path, "working"
 		p.reads("working", path[0], t.Span)
@@ -91,13 +91,9 @@ func (p *parser) noName(r *ir.Reference) *ir.Reference {
 }
 
 // variable is a variable of the environment.
-func (p *parser) variable(r *ir.Reference, env bool) *ir.Reference {
-	switch {
-	case len(r.Path) == 0:
+func (p *parser) variable(r *ir.Reference) *ir.Reference {
+	if len(r.Path) == 0 {
 		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")
-		return nil
-	case !env:
-		p.Error(diag.NotSupported, r.Text.Span, "pass it to the workflow as its input, or read it in a tool node", "variables of the environment are compiled in tools and in what models are told: here they would be recorded with the run")
 		return nil
 	}
 	r.Path = r.Path[:1] // the engine ignores the rest

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -122,7 +123,7 @@ func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (ans
 	}
 	for attempt := 1; ; attempt++ {
 		c := &llm.Conversation{System: system, Messages: []llm.Message{{Role: llm.User, Text: told}}}
-		if p.System.variables() {
+		if strings.Contains(system, mark) {
 			c.Fill = fillSystem
 		}
 		reply, err := m.Complete(r, n, c)

@@ -1,47 +1,75 @@
 package sirenspec
 
 import (
+	"context"
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 )
 
+// link is how the Flow of a workflow finds that of the workflow which runs it.
+type link struct{ outer, inner *Flow }
+
+type linkKey struct{}
+
+// Inner makes the Flow of a workflow that another one runs with Child: its first agent is told what that workflow was
+// asked.
+func Inner(r *runtime.Run) *Flow {
+	f := &Flow{message: dynamic.Text("")}
+	if l, ok := r.Context().Value(linkKey{}).(*link); ok {
+		f.message = l.outer.message
+		l.inner = f
+	}
+	return f
+}
+
 // Child runs another workflow in the scope of node n, with what args give, and returns what it has written below output. A
-// child that fails is no failure of its node: what it wrote until then is the result.
-func Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
+// child that fails is no failure of its node: what it wrote until then is the result. What it took counts as taken by the
+// node.
+func (f *Flow) Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
 	given, err := resolveArgs(args)
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
-	out, err := run(r.In(n), dynamic.Of(given))
+	l := &link{outer: f}
+	inside := r.In(n)
+	out, err := run(inside.Branch(context.WithValue(inside.Context(), linkKey{}, l)), dynamic.Of(given))
+	if l.inner != nil {
+		f.spent.tokens.Add(l.inner.spent.tokens.Load())
+	}
 	if err != nil {
 		return out, runtime.Skipped(err)
 	}
 	return out, nil
 }
 
+// asked is the text of a question to a person. Without one it is the name of the node.
+func asked(n *runtime.Node, prompt Template) (runtime.Question, error) {
+	text, err := prompt.text()
+	if err == nil && strings.Contains(text, mark) {
+		text, err = shown(text)
+	}
+	if text == "" {
+		text = n.ID
+	}
+	return runtime.Question{Text: text}, err
+}
+
 // Person asks a person.
 func Person(r *runtime.Run, n *runtime.Node, prompt Template) (string, error) {
-	text, err := prompt.text()
+	q, err := asked(n, prompt)
 	if err != nil {
 		return "", r.Fail(n, err)
 	}
-	return runtime.Ask[string](r, n, runtime.Question{Text: text})
+	return runtime.Ask[string](r, n, q)
 }
 
 // PersonOr is Person with what stands for an answer that nobody gives.
 func PersonOr(r *runtime.Run, n *runtime.Node, prompt Template, instead string) (string, error) {
-	text, err := prompt.text()
+	q, err := asked(n, prompt)
 	if err != nil {
 		return "", r.Fail(n, err)
 	}
-	return runtime.AskOr(r, n, runtime.Question{Text: text}, instead)
-}
-
-// PersonOrSkip is Person for a node that is skipped when nobody answers: the result is nil then.
-func PersonOrSkip(r *runtime.Run, n *runtime.Node, prompt Template) (*string, error) {
-	text, err := prompt.text()
-	if err != nil {
-		return nil, r.Fail(n, err)
-	}
-	return runtime.AskOrSkip[string](r, n, runtime.Question{Text: text})
+	return runtime.AskOr(r, n, q, instead)
 }

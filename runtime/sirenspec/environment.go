@@ -27,16 +27,6 @@ func (p Part) marked() string {
 	return mark + p.text + markEnd
 }
 
-// variables reports whether a template names variables of the environment.
-func (t Template) variables() bool {
-	for _, p := range t {
-		if p.kind == variable {
-			return true
-		}
-	}
-	return false
-}
-
 // lookup is the value of a variable. maybe: or stands for one that is not set or empty.
 func lookup(name string, maybe bool, or string) (value string, found bool, err error) {
 	v, ok := os.LookupEnv(name)
@@ -72,18 +62,44 @@ func filled(text string) (string, error) {
 	}
 }
 
-// fillSystem is llm.Conversation.Fill for a system with marks.
+// fillSystem is llm.Conversation.Fill for a system with marks. The message is none of the file's.
 func fillSystem(c llm.Conversation) (_ llm.Conversation, err error) {
 	c.System, err = filled(c.System)
 	return c, err
 }
 
-// fillMessage is llm.Conversation.Fill for a message with marks.
-func fillMessage(c llm.Conversation) (_ llm.Conversation, err error) {
+// fillAll is llm.Conversation.Fill for a conversation with marks.
+func fillAll(c llm.Conversation) (_ llm.Conversation, err error) {
 	messages := append([]llm.Message{}, c.Messages...)
-	messages[0].Text, err = filled(messages[0].Text)
+	if c.System, err = filled(c.System); err == nil {
+		messages[0].Text, err = filled(messages[0].Text)
+	}
 	c.Messages = messages
 	return c, err
+}
+
+// shown puts variables of the environment in place of their marks for a person, but for those whose names say that they
+// are secret: what a person is asked is recorded.
+func shown(text string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, mark)
+		b.WriteString(before)
+		if !ok {
+			return b.String(), nil
+		}
+		inner, after, _ := strings.Cut(rest, markEnd)
+		name, _, _ := strings.Cut(inner, markOr)
+		v, err := filled(mark + inner + markEnd)
+		if err != nil {
+			return "", err
+		}
+		if secretName(name) {
+			v = "***"
+		}
+		b.WriteString(v)
+		text = after
+	}
 }
 
 // Environment puts variables of the environment into the arguments of a tool, see runtime.Filled.

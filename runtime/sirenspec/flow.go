@@ -14,7 +14,7 @@ import (
 
 // A Flow is one run: it knows what the next agent is told. It is used by one branch at a time.
 type Flow struct {
-	message dynamic.Field
+	message dynamic.Field  // what the workflow is asked
 	last    *dynamic.Field // where the last node wrote; nil: none has
 	path    []string
 	spent   spent
@@ -22,6 +22,9 @@ type Flow struct {
 
 // New makes a Flow for a workflow that is asked message.
 func New(message string) *Flow { return &Flow{message: dynamic.Text(message)} }
+
+// Message is what the workflow is asked.
+func (f *Flow) Message() string { return f.message.Value().String() }
 
 // Wrote puts the text of a node at a place of the context, which is what the next agent is told.
 func (f *Flow) Wrote(field *dynamic.Field, text string, path ...string) {
@@ -32,12 +35,12 @@ func (f *Flow) Wrote(field *dynamic.Field, text string, path ...string) {
 // told is what the next agent is told: what stands now where the last node wrote.
 func (f *Flow) told() string {
 	if f.last == nil {
-		return f.message.Value().String()
+		return f.Message()
 	}
 	if v := f.last.At(f.path...); v.Present() {
 		return Text(v.Value())
 	}
-	return f.message.Value().String() // a later node wrote over it
+	return f.Message() // a later node wrote over it
 }
 
 // Set puts a value below keys of a field. What is on the way and no map becomes one.

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -275,6 +278,9 @@ func unreachable(req *http.Request, target string, err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
+	if text := pythonReason(err); text != "" {
+		return failure(runtime.NetworkError, 0, "Network error reaching %s: %s", target, text)
+	}
 	var te *runtime.ToolError
 	if !errors.As(httptool.NewClient().Failed(req, err), &te) {
 		return failure(runtime.NetworkError, 0, "Network error reaching %s: %v", target, err)
@@ -292,3 +298,21 @@ func failure(code runtime.Code, status int, format string, args ...any) error {
 	e.Details = runtime.MapValue(details...)
 	return e
 }
+
+// pythonReason is what Python says about a connection that fails for one of the usual reasons; empty for others.
+func pythonReason(err error) string {
+	var dns *net.DNSError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "[Errno -2] Name or service not known"
+	case errors.As(err, &dns) && dns.IsTemporary:
+		return "[Errno -3] Temporary failure in name resolution"
+	case errors.As(err, &number) && reasons[number] != "":
+		return "[Errno " + strconv.Itoa(int(number)) + "] " + reasons[number]
+	}
+	return ""
+}
+
+var reasons = map[syscall.Errno]string{syscall.ECONNREFUSED: "Connection refused", syscall.ECONNRESET: "Connection reset by peer",
+	syscall.EHOSTUNREACH: "No route to host", syscall.ENETUNREACH: "Network is unreachable"}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 )
 
 // schemas are the guards of schemas, by their text.
@@ -48,20 +49,16 @@ func schemaGuard(schema string) Guard {
 	}
 }
 
-// notJSON says where text stops being JSON: for prose in the words of Python.
+// notJSON says where text stops being JSON, in the words of Python. err is what its parser here says, which is stricter.
 func notJSON(text string, err error) string {
-	rest := strings.TrimLeft(text, " \t\r\n")
-	if rest != "" && strings.ContainsRune(`{["-0123456789`, rune(rest[0])) || strings.HasPrefix(rest, "true") || strings.HasPrefix(rest, "false") || strings.HasPrefix(rest, "null") {
-		var te *runtime.ToolError
-		if errors.As(err, &te) {
-			return te.Message
-		}
-		return err.Error()
+	if why := py.JSONError(text); why != "" {
+		return why
 	}
-	before := text[:len(text)-len(rest)]
-	line := strings.Count(before, "\n") + 1
-	column := len(before) - strings.LastIndexByte(before, '\n')
-	return fmt.Sprintf("Expecting value: line %d column %d (char %d)", line, column, len(before))
+	var te *runtime.ToolError
+	if errors.As(err, &te) {
+		return te.Message
+	}
+	return err.Error()
 }
 
 // draft7 holds values to a schema, with the words of the library that the engine uses.

@@ -19,6 +19,7 @@ type Part struct {
 	missing  string // the key that is not there
 	fallback string
 	filtered bool // there is a filter
+	own      bool // the value is made of texts of the file, so that marks in it are none that data has forged
 }
 
 type kind uint8
@@ -51,6 +52,13 @@ func Ref(expr, root string, f dynamic.Field, path ...string) Part {
 	return p
 }
 
+// Bound is Ref for what a factory or a workflow node binds to its inputs.
+func Bound(expr string, f dynamic.Field, path ...string) Part {
+	p := Ref(expr, "inputs", f, path...)
+	p.own = true
+	return p
+}
+
 // Or is the placeholder with a text for a value that is missing or empty.
 func (p Part) Or(fallback string) Part {
 	p.kind, p.fallback, p.filtered = orDefault, fallback, true
@@ -80,9 +88,15 @@ func (p Part) resolved() (string, error) {
 		if p.kind != reference {
 			return p.fallback, nil
 		}
+		if p.root == "item" || p.root == "index" || p.root == "total" {
+			return "", interpolation(p.text, p.root, "Not inside a factory loop context")
+		}
 		return "", interpolation(p.text, p.root, "Key '"+p.missing+"' not found")
 	}
 	text := Text(p.value.Value())
+	if !p.own {
+		text = strings.ReplaceAll(text, mark, markPlain)
+	}
 	if p.kind != reference && text == "" || p.kind == jsonOrDefault && !json.Valid([]byte(text)) {
 		return p.fallback, nil
 	}
@@ -101,7 +115,7 @@ func (t Template) text() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(strings.ReplaceAll(s, mark, markPlain))
+		b.WriteString(s)
 	}
 	return b.String(), nil
 }
@@ -116,21 +130,22 @@ type Segment struct {
 }
 
 func (t Template) segments() ([]Segment, error) {
-	var out []Segment
-	for _, p := range t {
-		if p.kind == variable {
-			out = append(out, Segment{Env: p.text, Or: p.fallback, Maybe: p.filtered})
-			continue
-		}
-		s, err := p.resolved()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(out); n > 0 && out[n-1].Env == "" {
-			out[n-1].Text += s
-			continue
-		}
-		out = append(out, Segment{Text: s})
+	text, err := t.text()
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	var out []Segment
+	for {
+		before, rest, ok := strings.Cut(text, mark)
+		if before != "" || len(t) == 1 && !ok && len(out) == 0 {
+			out = append(out, Segment{Text: before})
+		}
+		if !ok {
+			return out, nil
+		}
+		name, after, _ := strings.Cut(rest, markEnd)
+		s := Segment{}
+		s.Env, s.Or, s.Maybe = strings.Cut(name, markOr)
+		out, text = append(out, s), after
+	}
 }
