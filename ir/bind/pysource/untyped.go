@@ -24,7 +24,9 @@ func (r *resolver) untyped(t *ir.Tool, b *ir.PythonTool, f ref) {
 	}
 	m, wrong := w.module(f.module)
 	if wrong != nil {
-		warn("module `" + f.module + "` is not found here")
+		if !wrong.compiled && f.module != "os.path" { // what is compiled cannot be read, and os.path is made when os is imported
+			warn("module `" + f.module + "` is not found here")
+		}
 		return
 	}
 	if at, bad := m.syntaxError(); bad {
