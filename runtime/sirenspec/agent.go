@@ -115,7 +115,7 @@ func (f *Flow) Try(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (ans
 func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (answer string, spent, err error) {
 	system, err := p.System.text()
 	if err != nil {
-		return "", nil, r.Fail(n, err)
+		return "", nil, crash{r.Fail(n, err)}
 	}
 	told := f.told()
 	if told, err = guarded(p.Guards, told, false); err != nil {
@@ -127,6 +127,9 @@ func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (ans
 			c.Fill = fillSystem
 		}
 		reply, err := m.Complete(r, n, c)
+		if err != nil && isInterpolation(err) {
+			return "", nil, crash{err}
+		}
 		if err != nil && final(err) {
 			return "", nil, err
 		}

@@ -2,6 +2,7 @@ package sirenspec
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -25,8 +26,8 @@ func Inner(r *runtime.Run) *Flow {
 }
 
 // Child runs another workflow in the scope of node n, with what args give, and returns what it has written below output. A
-// child that fails is no failure of its node: what it wrote until then is the result. What it took counts as taken by the
-// node.
+// child that fails is no failure of its node: what it wrote until then is the result, unless a text for an agent or a person
+// cannot be made. What it took counts as taken by the node.
 func (f *Flow) Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
 	given, err := resolveArgs(args)
 	if err != nil {
@@ -38,11 +39,21 @@ func (f *Flow) Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, g
 	if l.inner != nil {
 		f.spent.tokens.Add(l.inner.spent.tokens.Load())
 	}
+	var end crash
+	if errors.As(err, &end) {
+		return dynamic.Field{}, end.error
+	}
 	if err != nil {
 		return out, runtime.Skipped(err)
 	}
 	return out, nil
 }
+
+// A crash is the error of an agent or a question whose text cannot be made: the engine does not end the workflow with it but
+// the node that runs the workflow.
+type crash struct{ error }
+
+func (e crash) Unwrap() error { return e.error }
 
 // asked is the text of a question to a person. Without one it is the name of the node.
 func asked(n *runtime.Node, prompt Template) (runtime.Question, error) {
@@ -60,7 +71,7 @@ func asked(n *runtime.Node, prompt Template) (runtime.Question, error) {
 func Person(r *runtime.Run, n *runtime.Node, prompt Template) (string, error) {
 	q, err := asked(n, prompt)
 	if err != nil {
-		return "", r.Fail(n, err)
+		return "", crash{r.Fail(n, err)}
 	}
 	return runtime.Ask[string](r, n, q)
 }
@@ -69,7 +80,7 @@ func Person(r *runtime.Run, n *runtime.Node, prompt Template) (string, error) {
 func PersonOr(r *runtime.Run, n *runtime.Node, prompt Template, instead string) (string, error) {
 	q, err := asked(n, prompt)
 	if err != nil {
-		return "", r.Fail(n, err)
+		return "", crash{r.Fail(n, err)}
 	}
 	return runtime.AskOr(r, n, q, instead)
 }

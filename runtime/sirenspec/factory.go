@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
@@ -250,7 +251,7 @@ func parsed(expr, text string) ([]Item, error) {
 	}
 	items, ok := dynamic.Of(v).Items()
 	if !ok {
-		return nil, interpolation(expr, "for_each", "Expected a JSON list but got "+typeName(v))
+		return nil, interpolation(expr, "for_each", "Expected a JSON list but got "+py.TypeName(v))
 	}
 	return each(items), nil
 }
@@ -263,25 +264,6 @@ func unfenced(text string) string {
 		return text
 	}
 	return strings.TrimFunc(bare[first:last], unicode.IsSpace)
-}
-
-// typeName is what Python calls the type of a value.
-func typeName(v runtime.Value) string {
-	switch v.Kind() {
-	case runtime.NullKind:
-		return "NoneType"
-	case runtime.BoolKind:
-		return "bool"
-	case runtime.IntKind:
-		return "int"
-	case runtime.FloatKind:
-		return "float"
-	case runtime.ListKind:
-		return "list"
-	case runtime.MapKind:
-		return "dict"
-	}
-	return "str"
 }
 
 // maxSwarm is how many instances a factory that counts them makes at most.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -184,6 +185,7 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 		headers[http.CanonicalHeaderKey(h.Name)] = []string{v}
 	}
 	var body io.Reader
+	typed := slices.ContainsFunc(c.Headers, func(h CallHeader) bool { return strings.EqualFold(h.Name, "Content-Type") })
 	if c.HasBody {
 		text, err := expanded(c.Body, &used)
 		if err != nil {
@@ -192,6 +194,8 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 		body = strings.NewReader(text)
 		if c.Method == http.MethodPost && !named(c.Headers, "Content-Type") {
 			headers["Content-Type"] = []string{"application/json"}
+		} else if !typed { // Python's own, for requests of other methods
+			headers["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 		}
 	}
 	var secrets []string
@@ -221,6 +225,9 @@ func (a *adapter) send(ctx context.Context, c Call, host, target string, headers
 	seconds := c.Timeout
 	inner, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
+	if why := unsendable(c.Method, target); why != "" {
+		return runtime.Value{}, failure(runtime.ValidationError, 0, "Unexpected error during HTTP request: %s", why)
+	}
 	req, err := http.NewRequestWithContext(inner, c.Method, target, body)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return runtime.Value{}, failure(runtime.ValidationError, 0, "%s is no address of http or https", target)
@@ -294,10 +301,17 @@ func failure(code runtime.Code, status int, format string, args ...any) error {
 	details := []runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("http")}}
 	if status != 0 {
 		details = append(details, runtime.Entry{Key: "status_code", Value: runtime.IntValue(int64(status))})
+		code = "status"
+	}
+	if cause := causes[code]; cause != "" {
+		details = append(details, runtime.Entry{Key: "cause", Value: runtime.StringValue(cause)})
 	}
 	e.Details = runtime.MapValue(details...)
 	return e
 }
+
+// causes are the exceptions of Python behind the engine's errors.
+var causes = map[runtime.Code]string{"status": "HTTPError", runtime.Timeout: "TimeoutError", runtime.NetworkError: "URLError"}
 
 // pythonReason is what Python says about a connection that fails for one of the usual reasons; empty for others.
 func pythonReason(err error) string {
@@ -316,3 +330,34 @@ func pythonReason(err error) string {
 
 var reasons = map[syscall.Errno]string{syscall.ECONNREFUSED: "Connection refused", syscall.ECONNRESET: "Connection reset by peer",
 	syscall.EHOSTUNREACH: "No route to host", syscall.ENETUNREACH: "Network is unreachable"}
+
+// unsendable is what Python says about an address that it does not send: with spaces, control characters or others than
+// ASCII in what is behind the host. It is empty for one that it sends.
+func unsendable(method, target string) string {
+	_, rest, ok := strings.Cut(target, "://")
+	at := strings.IndexAny(rest, "/?#")
+	if !ok || at < 0 {
+		return ""
+	}
+	path, _, _ := strings.Cut(rest[at:], "#")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if i := strings.IndexFunc(path, func(c rune) bool { return c <= ' ' || c == 0x7f }); i >= 0 {
+		return "URL can't contain control characters. " + repr(runtime.StringValue(path)) + " (found at least " + repr(runtime.StringValue(path[i:i+1])) + ")"
+	}
+	runes := []rune(method + " " + path + " HTTP/1.1")
+	for i, c := range runes {
+		if c > 0x7f {
+			end := i
+			for end+1 < len(runes) && runes[end+1] > 0x7f {
+				end++
+			}
+			if end == i {
+				return fmt.Sprintf("'ascii' codec can't encode character '%s' in position %d: ordinal not in range(128)", escape(c), i)
+			}
+			return fmt.Sprintf("'ascii' codec can't encode characters in position %d-%d: ordinal not in range(128)", i, end)
+		}
+	}
+	return ""
+}

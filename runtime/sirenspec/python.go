@@ -1,6 +1,9 @@
 package sirenspec
 
 import (
+	"regexp"
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 )
@@ -71,13 +74,36 @@ func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.V
 		return dynamic.Field{}, r.Fail(n, err)
 	}
 	return run(r, n, t, p, in, func(e *runtime.ToolError) {
-		raised, _ := e.Details.Get("exception")
-		if e.Code == runtime.Unknown && raised.Kind() == runtime.StringKind {
-			e.Message = "'" + function + "' raised " + e.Message
+		e.Message = "[tool:python] " + raised(e, function)
+		details := []runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("python")}}
+		if cause, ok := e.Details.Get("exception"); ok {
+			details = append(details, runtime.Entry{Key: "cause", Value: cause})
 		}
-		e.Message = "[tool:python] " + e.Message
-		e.Details = runtime.MapValue(append([]runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("python")}}, entriesOf(e.Details)...)...)
+		e.Details = runtime.MapValue(append(details, entriesOf(e.Details)...)...)
 	})
+}
+
+// importFailed finds the exception that importing a module has raised, when it is none for a module that is missing.
+var importFailed = regexp.MustCompile(`^Cannot import module ('[^']*'): [A-Z][A-Za-z0-9_.]*(?:: (?s:(.*)))?$`)
+
+// raised is the message of a function that failed, in the engine's words.
+func raised(e *runtime.ToolError, function string) string {
+	what, _ := e.Details.Get("exception")
+	switch m := importFailed.FindStringSubmatch(e.Message); {
+	case e.Code == runtime.Unknown && what.Kind() == runtime.StringKind:
+		text := e.Message
+		if text == what.String() {
+			text += ": "
+		}
+		return "'" + function + "' raised " + text
+	case e.Code == runtime.ValidationError && strings.Contains(e.Message, "() ") && strings.Contains(e.Message, "argument"):
+		return "'" + function + "' raised TypeError: " + e.Message // the arguments do not fit
+	case e.Code == runtime.SandboxError && m != nil:
+		return "Error importing module " + m[1] + ": " + m[2]
+	case e.Code == runtime.SandboxError && strings.HasSuffix(e.Message, "is not callable"):
+		return "'" + function + "' is not callable"
+	}
+	return e.Message
 }
 
 func entriesOf(v runtime.Value) []runtime.Entry {

@@ -39,7 +39,10 @@ func Lit(text string) Part { return Part{text: text} }
 func Ref(expr, root string, f dynamic.Field, path ...string) Part {
 	p := Part{text: expr, kind: reference, root: root, value: f}
 	if !f.Present() {
-		name, _, _ := strings.Cut(expr, ".")
+		name, rest, _ := strings.Cut(expr, ".")
+		if root == "inputs" {
+			name, _, _ = strings.Cut(rest, ".")
+		}
 		p.missing = strings.TrimSpace(name)
 		return p
 	}
