@@ -345,7 +345,7 @@ func (b *contextBody) part(r *ir.Reference) jen.Code {
 	}
 	part := jen.Qual(sirenPath, "Ref").Call(append([]jen.Code{quote(r.Text.Value), quote(namespace(r)), f}, quoteAll(path)...)...)
 	if r.Root == "inputs" && (made || b.p != b.g.p) {
-		part = jen.Qual(sirenPath, "Bound").Call(append([]jen.Code{quote(r.Text.Value), f}, quoteAll(path)...)...)
+		part = jen.Qual(sirenPath, "Given").Call(append([]jen.Code{quote(r.Text.Value), f}, quoteAll(path)...)...)
 	}
 	switch r.Filter {
 	case "default":

@@ -55,8 +55,8 @@ func Ref(expr, root string, f dynamic.Field, path ...string) Part {
 	return p
 }
 
-// Bound is Ref for what a factory or a workflow node binds to its inputs.
-func Bound(expr string, f dynamic.Field, path ...string) Part {
+// Given is Ref for what a factory or a workflow node binds to its inputs.
+func Given(expr string, f dynamic.Field, path ...string) Part {
 	p := Ref(expr, "inputs", f, path...)
 	p.own = true
 	return p
