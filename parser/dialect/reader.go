@@ -46,6 +46,7 @@ type Reader struct {
 	File   *source.File
 	Schema yamlnode.Schema
 	before int
+	broken map[string]bool // see Broken
 }
 
 // NewReader is a reader of f, whose scalars are what schema says.
@@ -184,7 +185,7 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	case m.Shape.Open:
 		near, d.Help = "", "remove it"
 	default:
-		near, d.Help = "", "the keys of "+m.Shape.What+" are "+strings.Join(m.Shape.names(), ", ")
+		near, d.Help = "", "the keys of "+m.Shape.What+" are "+list(m.Shape.names(), "and")
 	}
 	r.Report(d)
 	return near
@@ -205,7 +206,7 @@ func shared(n *yamlnode.Node) bool {
 
 // WrongShape reports a value of another kind than is asked for.
 func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
-	r.Error(diag.WrongShape, Head(n), "", "%s, and this is a %s", message, n.Kind)
+	r.Error(diag.WrongShape, Head(n), "", "%s, this is %s", message, n.Describe())
 }
 
 // Text reads a scalar as text.
@@ -231,20 +232,23 @@ func (r *Reader) Word(n *yamlnode.Node, what string, words ...string) string {
 			return w
 		}
 	}
-	d := diag.Diagnostic{Code: diag.UnknownWord, Span: id.Span, Message: fmt.Sprintf("%s is %s, not `%s`", what, oneOf(words), clip(id.Name))}
+	d := diag.Diagnostic{Code: diag.UnknownWord, Span: id.Span, Message: fmt.Sprintf("%s cannot be `%s`", what, yamlnode.Shorten(id.Name)), Help: "use " + list(words, "or")}
 	if len(id.Name) <= suggestFor {
-		diag.Suggest(&d, id.Name, words)
+		if near := diag.Nearest(id.Name, words); near != "" {
+			d.Help, d.Fixes = "replace with `"+near+"`", []diag.Fix{diag.Replace(id.Span, near)}
+		}
 	}
 	r.Report(d)
 	return ""
 }
 
-func oneOf(words []string) string {
+// list is words as a sentence has them: `a`, `b` or `c`.
+func list(words []string, last string) string {
 	if len(words) == 1 {
 		return "`" + words[0] + "`"
 	}
 	n := len(words) - 1
-	return "`" + strings.Join(words[:n], "`, `") + "` or `" + words[n] + "`"
+	return "`" + strings.Join(words[:n], "`, `") + "` " + last + " `" + words[n] + "`"
 }
 
 func clip(s string) string {
@@ -265,9 +269,15 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 			if _, err := fmt.Sscan(text, &v); err == nil && v >= least && v <= most {
 				return v
 			}
+			r.Error(diag.BadLiteral, Head(n), "", "%s is a number from %d to %d", what, least, most)
+			return absent
 		}
 	}
-	r.Error(diag.BadLiteral, Head(n), "", "%s is a whole number from %d to %d", what, least, most)
+	if n.Kind != yamlnode.Scalar {
+		r.WrongShape(n, what+" is a whole number")
+		return absent
+	}
+	r.Error(diag.BadLiteral, Head(n), "", "%s is a whole number, not `%s`", what, yamlnode.Shorten(n.Text.Value))
 	return absent
 }
 

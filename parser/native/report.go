@@ -3,7 +3,6 @@ package native
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -47,20 +46,11 @@ func (p *parser) wrongShape(n *yamlnode.Node, want, help string) {
 	if n == nil {
 		return // the key without a value was reported
 	}
-	p.report(diag.WrongShape, headSpan(n), help, "%s, this is %s", want, kindName(n))
+	p.report(diag.WrongShape, headSpan(n), help, "%s, this is %s", want, n.Describe())
 }
 
-func kindName(n *yamlnode.Node) string {
-	switch n.Kind {
-	case yamlnode.Mapping:
-		return "a mapping"
-	case yamlnode.Sequence:
-		return "a list"
-	case yamlnode.Null:
-		return "empty"
-	}
-	return "the value `" + shorten(n.Text.Value) + "`"
-}
+// shorten keeps quoted file content from flooding a message.
+func shorten(s string) string { return yamlnode.Shorten(s) }
 
 // headSpan is where a message about the whole of n points: the first key of a block mapping, the first dash of a block
 // sequence, the bracket of a collection of several lines, the first line of the rest.
@@ -78,20 +68,6 @@ func headSpan(n *yamlnode.Node) source.Span {
 		if c == '\n' || c == '\r' {
 			return s.Sub(0, i)
 		}
-	}
-	return s
-}
-
-// shorten keeps quoted file content from flooding a message.
-func shorten(s string) string {
-	const most = 40
-	for i, c := range s {
-		if c < ' ' || i > most {
-			return s[:i] + "…"
-		}
-	}
-	if !utf8.ValidString(s) {
-		return "…"
 	}
 	return s
 }

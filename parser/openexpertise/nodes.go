@@ -19,7 +19,13 @@ import (
 func (p *parser) node(n *yamlnode.Node) {
 	if n.Kind != yamlnode.Mapping {
 		p.WrongShape(n, "a node is a mapping")
+		if n.Kind == yamlnode.Scalar {
+			p.Broken(n.Text.Value)
+		}
 		return
+	}
+	if id := n.Get("id"); id != nil && id.Kind == yamlnode.Scalar {
+		p.Broken(id.Text.Value) // until it is read
 	}
 	kind := "tool"
 	if k := n.Get("kind"); k != nil {
@@ -40,8 +46,7 @@ func (p *parser) node(n *yamlnode.Node) {
 		return
 	}
 	if first := p.nodes[id.Name]; first != nil {
-		p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "the node id `" + id.Name + "` stands twice in graph.nodes", Help: "rename one of them",
-			Related: []diag.Related{{Span: first.ID.Span, Message: "it stands here first"}}})
+		p.Duplicate("node", id, first.ID.Span)
 		return
 	}
 	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{}}
@@ -326,7 +331,7 @@ func (p *parser) members(ph *ir.Phase, n *yamlnode.Node, what string, times int,
 		node := p.nodes[id.Name]
 		switch {
 		case node == nil:
-			p.unknownNode(id, "there is no node `"+id.Name+"`")
+			p.UnknownNode(id, p.names())
 		default:
 			if _, twice := inside[node]; twice && times > 0 && node.Dynamic.Times > 0 {
 				times += node.Dynamic.Times

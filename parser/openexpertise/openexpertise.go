@@ -160,7 +160,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	case nodes.Kind != yamlnode.Sequence:
 		p.WrongShape(nodes, "`nodes` is a list")
 	case len(nodes.Items) == 0:
-		p.Error(diag.MissingKey, nodes.Span, "add a node", "an experience has at least one node")
+		p.Error(diag.MissingKey, nodes.Span, "add a node", "there are no nodes")
 	default:
 		for _, it := range nodes.Items {
 			p.node(it)
@@ -240,7 +240,7 @@ func (p *parser) edges(n *yamlnode.Node) {
 		for _, id := range []ir.Ident{from, to} {
 			if p.nodes[id.Name] == nil {
 				known = false
-				p.unknownNode(id, "edge `"+from.Name+" → "+to.Name+"` references node `"+id.Name+"`, which does not exist")
+				p.UnknownNode(id, p.names())
 			}
 		}
 		r := &ir.Route{From: from, To: to, Span: it.Span, When: p.when(m.Get("when"))}
@@ -251,14 +251,11 @@ func (p *parser) edges(n *yamlnode.Node) {
 	}
 }
 
-func (p *parser) unknownNode(id ir.Ident, message string) {
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: message}
+// names are those of the nodes.
+func (p *parser) names() []string {
 	var names []string
 	for _, n := range p.wf.Body.Nodes {
 		names = append(names, n.ID.Name)
 	}
-	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
-		diag.Suggest(&d, id.Name, names)
-	}
-	p.Report(d)
+	return names
 }

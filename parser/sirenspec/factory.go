@@ -207,11 +207,7 @@ func (p *parser) agentNamed(id ir.Ident) *agent {
 		a.asked = true
 		return a
 	}
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no agent `" + id.Name + "`", Help: "declare it in `agents`"}
-	if len(id.Name) < 100 {
-		diag.Suggest(&d, id.Name, p.agentNames())
-	}
-	p.Report(d)
+	p.UnknownAgent(id, p.agentNames())
 	return nil
 }
 

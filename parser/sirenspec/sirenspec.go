@@ -262,13 +262,9 @@ func (p *parser) edges(n *yamlnode.Node) {
 }
 
 func (p *parser) unknownNode(id ir.Ident) {
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
 	var names []string
 	for _, n := range p.wf.Body.Nodes {
 		names = append(names, n.ID.Name)
 	}
-	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
-		diag.Suggest(&d, id.Name, names)
-	}
-	p.Report(d)
+	p.UnknownNode(id, names)
 }

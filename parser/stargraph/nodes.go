@@ -48,6 +48,9 @@ func (p *parser) nodes(n *yamlnode.Node) {
 		for _, it := range n.Items {
 			if it.Kind != yamlnode.Mapping {
 				p.WrongShape(it, "a node is a mapping")
+				if it.Kind == yamlnode.Scalar {
+					p.Broken(it.Text.Value)
+				}
 				continue
 			}
 			id, _ := p.Text(it.Get("id"), "the id of a node")
@@ -55,7 +58,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 		}
 	}
 	if n != nil && len(n.Items)+len(n.Entries) == 0 && n.Kind != yamlnode.Scalar {
-		p.Error(diag.MissingKey, n.Span, "add a node", "a graph has at least one node")
+		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
 	}
 }
 
@@ -63,6 +66,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	if n.Kind != yamlnode.Mapping {
 		p.WrongShape(n, "a node is a mapping")
+		p.Broken(id.Name)
 		return
 	}
 	x := &node{id: id, at: n, index: len(p.list)}
@@ -96,8 +100,7 @@ func (p *parser) declare(x *node) {
 	}
 	p.slug(x.id, "a node")
 	if first := p.byID[x.id.Name]; first != nil {
-		p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: x.id.Span, Message: "there are two nodes `" + x.id.Name + "`",
-			Related: []diag.Related{{Span: first.id.Span, Message: "the first is here"}}})
+		p.Duplicate("node", x.id, first.id.Span)
 		return
 	}
 	p.byID[x.id.Name] = x

@@ -108,14 +108,10 @@ func (p *parser) from(id ir.Ident) *node {
 	if x := p.byID[id.Name]; x != nil {
 		return x
 	}
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
 	var names []string
 	for _, x := range p.list {
 		names = append(names, x.written())
 	}
-	if len(id.Name) < 100 {
-		diag.Suggest(&d, id.Name, names)
-	}
-	p.Report(d)
+	p.UnknownNode(id, names)
 	return nil
 }

@@ -197,7 +197,7 @@ func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
 			for _, f := range p.order {
 				names = append(names, f.id.Name)
 			}
-			d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "the state has no field `" + id.Name + "`"}
+			d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "the state has no field \"" + id.Name + "\""}
 			diag.Suggest(&d, id.Name, names)
 			p.Report(d)
 			return nil

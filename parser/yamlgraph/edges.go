@@ -147,9 +147,5 @@ func (p *parser) unknownNode(id ir.Ident) {
 	if slices.Contains(p.dropped, id.Name) {
 		return
 	}
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no node `" + id.Name + "`"}
-	if len(id.Name) < 100 && p.Sink.Errors() < 20 {
-		diag.Suggest(&d, id.Name, append([]string{end}, p.names...))
-	}
-	p.Report(d)
+	p.UnknownNode(id, append([]string{end}, p.names...))
 }

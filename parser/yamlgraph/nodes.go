@@ -21,12 +21,13 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 		p.WrongShape(n, "`nodes` is a mapping")
 		return
 	case len(n.Entries) == 0:
-		p.Error(diag.MissingKey, n.Span, "add a node", "a graph has at least one node")
+		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
 		return
 	}
 	p.wf.Body.Span = n.Span
 	for _, e := range n.Entries {
 		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		p.Broken(id.Name) // until it is read
 		if !idForm.MatchString(strings.ReplaceAll(id.Name, "-", "_")) || id.Name == start || id.Name == end {
 			p.Error(diag.BadName, id.Span, "", "the name of a node begins with a letter or _, goes on with letters, digits, _ and -, and is not START or END")
 			continue
@@ -214,15 +215,11 @@ func (p *parser) inlineArgs(n *yamlnode.Node) ir.Value {
 }
 
 func (p *parser) unknownTool(id ir.Ident) {
-	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: "there is no tool `" + id.Name + "`"}
 	var names []string
 	for _, t := range p.wf.Tools {
 		names = append(names, t.Key.Name)
 	}
-	if len(id.Name) < 100 {
-		diag.Suggest(&d, id.Name, names)
-	}
-	p.Report(d)
+	p.UnknownTool(id, names)
 }
 
 // passthrough reads a node that sets fields. One without `output` does nothing.

@@ -23,7 +23,7 @@ func (p *parser) shell(m dialect.Mapping, key ir.Ident) {
 	command, ok := p.Text(m.Get("command"), "`command`")
 	if !ok {
 		if m.Get("command") == nil {
-			p.Error(diag.MissingKey, key.Span, "", "a shell tool needs the key `command`")
+			p.Error(diag.MissingKey, key.Span, "add `command`: what the shell runs", "a shell tool needs the key `command`")
 		}
 		return
 	}

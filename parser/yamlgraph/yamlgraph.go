@@ -212,7 +212,7 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 func (p *parser) python(m dialect.Mapping, key ir.Ident) {
 	module, home := p.module(m, key)
 	if m.Get("function") == nil {
-		p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `function`")
+		p.Error(diag.MissingKey, key.Span, "add `function`: what is called", "a python tool needs the key `function`")
 	}
 	function, ok := p.Text(m.Get("function"), "`function`")
 	if module.Name == "" || !ok {
@@ -232,7 +232,7 @@ func (p *parser) module(m dialect.Mapping, key ir.Ident) (module ir.Ident, home 
 	file, ok := p.Text(m.Get("path"), "`path`")
 	if !ok || m.Get("module") != nil {
 		if m.Get("module") == nil {
-			p.Error(diag.MissingKey, key.Span, "", "a python tool needs the key `module`")
+			p.Error(diag.MissingKey, key.Span, "add `module`: the module, as in mypackage.tools", "a python tool needs the key `module`")
 		}
 		module, _ = p.Text(m.Get("module"), "`module`")
 		return module, ""
