@@ -41,6 +41,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("the `messages` of agents", "what is new is added", "all messages are added again", ""),
 	dialect.Differ("an error in `errors`", "`type` is a code of flowgen, such as VALIDATION_ERROR", "`type` is a word of the engine, such as unknown_error, and there are a time and details", ""),
 	dialect.Differ("a graph without an edge from START", "it begins at the nodes that no edge leads to, as that of the page does", "a mistake", "a note on `edges`"),
+	dialect.Differ("`exports`", "the output of a run has the fields; no files are written", "`graph run --export` writes them below outputs/", "a note on the key; a warning on fields that the state does not have"),
 	dialect.Differ("`checkpointer`", "flowgen keeps journals of its own", "the engine's checkpoints", "a note on the key"),
 	dialect.Differ("inputs on the command line", "of the type that `state` declares", "always text", ""),
 }

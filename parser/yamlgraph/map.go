@@ -43,6 +43,9 @@ func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
 	if sub == nil || sub.Verb == nil || over == nil {
 		return
 	}
+	if kind != "tool_call" && kind != "passthrough" { // whose errors are part of its result; it has none
+		p.field(ir.Ident{Name: "errors", Span: p.wf.Name.Span}, always["errors"])
+	}
 	sub.Inline = true
 	t := out.Dynamic.Token
 	t.Key = collect

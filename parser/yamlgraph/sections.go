@@ -135,3 +135,23 @@ func (p *parser) data(file ir.Ident, name string) ir.Value {
 	}
 	return p.constant(root)
 }
+
+// exports looks at which fields would go into files: those that the state does not have never do.
+func (p *parser) exports(n *yamlnode.Node) {
+	switch {
+	case n == nil:
+		return
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`exports` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
+			p.Warn(diag.UnknownName, id.Span, "declare it in `state`", "the state has no field `%s`, so that it is never exported", clipped(id.Name))
+		}
+		if f := e.Value.Get("format"); f != nil && !is(f, "json") && !is(f, "markdown") && !is(f, "text") {
+			p.Warn(diag.UnknownWord, dialect.Head(f), "write `json`, `markdown` or `text`", "the engine takes any other format for text")
+		}
+	}
+}

@@ -150,6 +150,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.parsable()
 	p.loopExits(m.Get("loop_exits"))
 	p.verify(m.Get("verify"))
+	p.exports(m.Get("exports"))
 	p.field(ir.Ident{Name: "current_step", Span: p.wf.Name.Span}, schema.StringType)
 	p.common()
 }
@@ -163,7 +164,7 @@ func (p *parser) refused(m dialect.Mapping) {
 		p.Warn(diag.IgnoredKey, m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not read `observability`")
 	}
 	if m.Get("exports") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("exports"), "", "the engine exports only with --export, which flowgen does not have")
+		p.Differs(m.Key("exports"), "take the fields from the output of the run", "no files are written; the engine's command line writes them with --export")
 	}
 }
 

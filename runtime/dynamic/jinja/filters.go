@@ -295,7 +295,7 @@ func toFloat(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 
 func round(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 	if !numeric(f) {
-		return t.fail("%s cannot be rounded", kind(f))
+		return t.fail("type %s doesn't define __round__ method", class(f))
 	}
 	places := min(max(number(a, 0, 0), -300), 300)
 	v := f.Value().Float()
