@@ -48,6 +48,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return jen.Qual(sirenPath, "Memory").Call(quote(t.FullName()), quote(b.Path), wholeNumber(b.Seconds))
 	case *ir.DatasetTool:
 		return g.datasetTool(t, b)
+	case *ir.CopilotTool:
+		return g.copilotTool(t, b)
 	case *ir.GraphTool:
 		return g.graphTool(t, b)
 	case *ir.ShellTool:

@@ -176,6 +176,9 @@ func (b *tokenBody) invoke(s *check.Step, flow string) jen.Code {
 		if d.Token.OnError == ir.TokenNull {
 			policy = "Null"
 		}
+		if _, program := s.Tool.Binding.(*ir.CopilotTool); program {
+			return on("Copilot", b.copilot(s)...)
+		}
 		if _, shell := s.Tool.Binding.(*ir.ShellTool); shell {
 			var args []jen.Code
 			for _, e := range d.Token.Values {

@@ -63,6 +63,9 @@ func (b *tokenBody) question(s *check.Step) jen.Code {
 	if a.JSON {
 		add("JSON", jen.True())
 	}
+	if a.Copilot {
+		add("Copilot", jen.True())
+	}
 	if name := askFails[a.Fail]; name != "" {
 		add("Fail", jen.Qual(graphPath, ident(name)))
 	}

@@ -337,6 +337,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("search", strconv.Itoa(b.Results))
 	case *MemoryTool:
 		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
+	case *CopilotTool:
+		d.line("copilot", b.Backend, dumpOpt("model", b.Model), strings.Join(b.Before, " "), strings.Join(b.After, " "))
 	case *GraphTool:
 		d.line("graph", b.Path.Name, b.Out)
 	case *ShellTool:

@@ -76,6 +76,7 @@ type TokenAsk struct {
 
 	Agent *TokenAgent
 
+	Copilot    bool             // the answer is kept as that of a program
 	Candidates []TokenCandidate // of a race: who is asked until one answers; nil: Model
 }
 

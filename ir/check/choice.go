@@ -80,7 +80,7 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 // agentsOnly reports whether tool_call nodes do not know a tool: in YAMLGraph they know python tools only.
 func agentsOnly(t *ir.Tool) bool {
 	switch t.Binding.(type) {
-	case *ir.SearchTool, *ir.ShellTool:
+	case *ir.SearchTool, *ir.ShellTool, *ir.CopilotTool:
 		return true
 	}
 	return false

@@ -18,7 +18,7 @@ func asksForTier(word string) bool { return word != "" && word != "native" }
 // isProcess reports whether a tool of wf runs in a process of its own: it can do what its user can, unless it is isolated.
 func isProcess(wf *ir.Workflow, t *ir.Tool) bool {
 	switch b := t.Binding.(type) {
-	case *ir.CommandTool, *ir.PythonTool, *ir.ShellTool:
+	case *ir.CommandTool, *ir.PythonTool, *ir.ShellTool, *ir.CopilotTool:
 		return true
 	case *ir.JSTool:
 		return b.Engine != embedded

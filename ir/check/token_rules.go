@@ -11,3 +11,16 @@ func (c *checker) tokenRules(n *ir.Node) {
 		}
 	}
 }
+
+// copilotReferences checks what a program is told.
+func (c *checker) copilotReferences(t *ir.Token) {
+	if t.Ask == nil {
+		return
+	}
+	ir.ValueReferences(t.Payload, c.dynamicReference)
+	for _, v := range t.Ask.Values {
+		if v.Value != nil {
+			ir.ValueReferences(v.Value, c.dynamicReference)
+		}
+	}
+}

@@ -83,6 +83,7 @@ func (c *checker) tokenVerb(s *Step) {
 		for _, e := range s.Node.Dynamic.Token.Values {
 			ir.ValueReferences(e.Value, c.dynamicReference)
 		}
+		c.copilotReferences(s.Node.Dynamic.Token)
 	case *ir.ToolChoice:
 		s.Pick = c.pick(v)
 		for _, x := range s.Pick.Choices {

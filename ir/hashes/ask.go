@@ -29,6 +29,7 @@ func tokenAsk(x *text, a *ir.TokenAsk) {
 	for _, r := range a.Routes {
 		x.line("route", r.Label, r.To.Name)
 	}
+	x.mark("copilot", a.Copilot)
 	for _, k := range a.Candidates {
 		x.line("candidate", k.Provider, k.Model, k.Use.Name)
 	}

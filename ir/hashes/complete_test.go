@@ -166,6 +166,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.CommandTool{}, func(b *ir.CommandTool) string { return withFiles(b)() }, "Span")
 	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding")
 	covers(t, ir.PythonTool{}, func(b *ir.PythonTool) string { return withFiles(b)() })
+	covers(t, ir.CopilotTool{}, func(b *ir.CopilotTool) string { return withFiles(b)() })
 	covers(t, ir.GraphTool{Flow: &ir.Workflow{}}, func(b *ir.GraphTool) string { return withFiles(b)() }, "Flow") // its text counts
 	covers(t, ir.ShellTool{}, func(b *ir.ShellTool) string { return withFiles(b)() })
 	covers(t, ir.JSTool{Bundle: "x"}, func(b *ir.JSTool) string { return withFiles(b)() }, "Path")

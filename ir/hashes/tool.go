@@ -89,6 +89,12 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("search", strconv.Itoa(b.Results))
 	case *ir.MemoryTool:
 		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
+	case *ir.CopilotTool:
+		x.line("copilot", b.Backend, b.Model)
+		x.line("before", b.Before...)
+		x.line("after", b.After...)
+		x.mark("continue", b.Continue)
+		x.mark("here", b.Here)
 	case *ir.GraphTool:
 		x.line("graph", b.Path.Name, b.Out)
 		if b.Flow.File != nil {

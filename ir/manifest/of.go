@@ -221,6 +221,13 @@ func (c *collector) tool(t *ir.Tool) {
 		c.hosts.add("html.duckduckgo.com")
 	case *ir.MemoryTool:
 		c.code.add("memory:" + b.Path)
+	case *ir.CopilotTool:
+		program := b.Backend
+		if program == "cli" {
+			program = "copilot"
+		}
+		c.commands.add(program)
+		c.env.add("*")
 	case *ir.GraphTool:
 		c.code.add("graph:" + b.Path.Name)
 	case *ir.ShellTool:

@@ -30,7 +30,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("races: `candidates` of race and router nodes", "they are asked one after the other until one answers, so that a run can be repeated", "all are asked at once, and the first answer is taken; newer engines only", "a note on the key"),
 	dialect.Differ("`on_error: fail` of a tool_call node", "a call that fails ends the run, as in newer engines", "it is not read", "a note on the key; a warning with --compat upstream"),
 	dialect.Differ("a router with `route_field`", "its field holds the label, as in newer engines", "the key is not read; --compat upstream reads it, too", ""),
-	dialect.Differ("`guards`, `verify`, `loop_exits`, graph tools, manifests, slots, and nodes of the types `pipeline` and `interactive_tool`", "as newer engines have them", "newer engines only; --compat upstream reads them, too", ""),
+	dialect.Differ("`guards`, `verify`, `loop_exits`, graph tools, manifests, slots, and nodes of the types `pipeline`, `interactive_tool` and `copilot`", "as newer engines have them", "newer engines only; --compat upstream reads them, too", ""),
 	dialect.Differ("`model` of a node or of `defaults`", "it is asked, as in newer engines", "it is not read: the model of the provider is asked", "a note on the first of each; a warning with --compat upstream"),
 	dialect.Differ("`provider` and `temperature` of an agent node, and of an interrupt node with a `prompt`", "they count, as for other nodes", "they are not read", "a warning with --compat upstream"),
 	dialect.Differ("`model`, `temperature` and `max_tokens` of a prompt file", "the page is silent: they are not read, as in the engine", "they are not read", "a warning"),

@@ -203,6 +203,12 @@ func (p *parser) readPrompts() {
 		if q == nil {
 			continue
 		}
+		if x.kind == "copilot" {
+			if p.render(q) {
+				p.fill(t.Ask, q, x.node.ID, x.vars, p.variables(x), x.item)
+			}
+			continue
+		}
 		p.models(x, q)
 		stream := x.m.Get("stream")
 		if !x.agent && x.kind != "interrupt" && !t.Ask.JSON && (stream == nil || !p.truth(stream, "", false)) {

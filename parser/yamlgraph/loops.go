@@ -50,7 +50,7 @@ func (p *parser) limits(m dialect.Mapping) {
 		switch {
 		case node == nil:
 			p.unknownNode(id)
-		case node.Dynamic.Token.Ask != nil && node.Dynamic.Token.Ask.Agent == nil && node.Dynamic.Token.Resume.Name == "":
+		case slices.Contains([]string{"llm", "router", "race"}, p.types[id.Name]) && node.Dynamic.Token.Ask != nil:
 			node.Dynamic.Token.Ask.Limit = limit // this wins over the node's own
 		case !slices.Contains(counted, p.types[id.Name]):
 			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine does not count the runs of %s nodes: this limit has no effect", p.types[id.Name])

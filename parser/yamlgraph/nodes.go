@@ -82,6 +82,8 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 		p.passthrough(m, out)
 	case "map":
 		p.mapNode(m, out)
+	case "copilot":
+		p.copilot(m, out, inside)
 	case "llm", "router", "agent", "race":
 		p.llm(m, out, kind, inside)
 	case "interrupt":

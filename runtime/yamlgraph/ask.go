@@ -24,6 +24,7 @@ type Question struct {
 	Fail     Fail
 	Retries  int         // of Retry
 	Fallback *Model      // of Fallback
+	Copilot  bool        // the answer is kept as that of a program
 	Race     []Candidate // who is asked until one answers, in place of Model
 	Router   *Router
 }
@@ -151,6 +152,9 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 		return u, nil
 	}
 	v, err := u.first(r, n, q, p)
+	if err == nil && q.Copilot {
+		v = q.Model.copilot(v)
+	}
 	if err == nil {
 		var end bool
 		if v, end, err = u.good(r, n, q, p, &x, v); end {

@@ -166,6 +166,11 @@ func (u *update) allowed(n *runtime.Node, q *Question, x *Rules) (end bool) {
 // good looks at the rules after a question, which is asked again while they say so. end says that the node ends with the
 // answer, and with what is wrong with it in errors.
 func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x *Rules, v runtime.Value) (_ runtime.Value, end bool, err error) {
+	return u.held(n, q.Key, x, v, func() (runtime.Value, error) { return question(r, n, q.Model, q, p) })
+}
+
+// held is good for a question of any kind.
+func (u *update) held(n *runtime.Node, key string, x *Rules, v runtime.Value, ask func() (runtime.Value, error)) (_ runtime.Value, end bool, err error) {
 	var all []*broken
 	left := map[*Rule]int{}
 	for {
@@ -175,13 +180,13 @@ func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x 
 		case wrong == nil:
 		case wrong.Fail == Retry && left[wrong.Rule] < wrong.Tries:
 			left[wrong.Rule]++
-			if v, err = question(r, n, q.Model, q, p); err != nil {
+			if v, err = ask(); err != nil {
 				return v, false, err
 			}
 			continue
 		default:
 			all = append(all, wrong)
-			u.take(q.Key, v)
+			u.take(key, v)
 		}
 		if len(all) > 0 {
 			u.take("errors", entries(n, all))

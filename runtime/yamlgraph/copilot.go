@@ -1,0 +1,59 @@
+package yamlgraph
+
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+)
+
+// Copilot runs a node that asks a program: its prompt is both texts, and resume the session that goes on. What the program
+// answers goes into the field key. Rules that do not hold leave their errors, as those of nodes that ask a model do.
+func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, resume dynamic.Field, p Prompt) error {
+	x := f.ruled()
+	u := update{}
+	q := &Question{Key: key}
+	if end := u.allowed(n, q, &x); !end {
+		v, err := told(r, n, t, resume, p)
+		if err != nil {
+			return err
+		}
+		ask := func() (runtime.Value, error) { return told(r, n, t, resume, p) }
+		if v, end, err = u.held(n, key, &x, v, ask); err != nil {
+			return err
+		}
+		if !end {
+			u.take(key, v)
+		}
+	}
+	for _, e := range u.entries {
+		f.write(e.Key, e.Value)
+	}
+	f.step(n)
+	return nil
+}
+
+// told asks the program once.
+func told(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], resume dynamic.Field, p Prompt) (runtime.Value, error) {
+	prompt, err := p()
+	if err != nil {
+		return runtime.Null(), r.Fail(n, err)
+	}
+	return runtime.Call(r, n, t, dynamic.Object(dynamic.Put("prompt", dynamic.Text(both(prompt))), dynamic.Put("resume", resume.NonNull())).Value())
+}
+
+func both(p llm.Prompt) string {
+	switch {
+	case p.System == "":
+		return "User: " + p.Text
+	case p.Text == "":
+		return "System: " + p.System
+	}
+	return "System: " + p.System + "\n\nUser: " + p.Text
+}
+
+// copilot is an answer of a model as that of a program.
+func (m *Model) copilot(v runtime.Value) runtime.Value {
+	text := asked(v)
+	return runtime.MapValue(runtime.Entry{Key: "output", Value: runtime.StringValue(text)}, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(0)}, named("model", m.model),
+		runtime.Entry{Key: "backend", Value: runtime.StringValue("api")}, runtime.Entry{Key: "session_id", Value: runtime.Null()})
+}
