@@ -106,6 +106,9 @@ func (c *converter) goTool(t *ir.Tool) value {
 	if b, ok := t.Binding.(*ir.CommandTool); ok {
 		return c.commandTool(t, b)
 	}
+	if b, ok := t.Binding.(*ir.PythonTool); ok && b.Class == nil && t.Def != nil {
+		return c.decorated(t, b)
+	}
 	g, ok := t.Binding.(*ir.GoTool)
 	if !ok {
 		c.refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
@@ -125,6 +128,22 @@ func (c *converter) goTool(t *ir.Tool) value {
 		}
 		m.add("permissions", l, source.Span{})
 	}
+	return m
+}
+
+// decorated is a function of the project's Python, which says itself what it takes and what it needs.
+func (c *converter) decorated(t *ir.Tool, b *ir.PythonTool) value {
+	if t.Def.Root != "" {
+		c.refuse(t.Span, "move it, or bind it in a library", "the module of %s is in another folder than the graph, where the native language does not look for it", b.Ref.Name)
+	}
+	for _, f := range t.Def.Files {
+		if pyWorld.MatchString(f.Text) {
+			c.refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
+		}
+	}
+	m := &mapping{flow: true}
+	m.add("python", scalar(quoted(b.Ref.Name)), source.Span{})
+	m.add("effects", scalar(t.Effects.String()), source.Span{})
 	return m
 }
 

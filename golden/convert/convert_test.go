@@ -93,16 +93,19 @@ func (w with) ReadFile(name string) ([]byte, error) {
 // compile runs the front of the compiler.
 func (c *testcase) compile(files parser.Files, name string, opts parser.Options) (*check.Program, []diag.Diagnostic) {
 	sink := &diag.Sink{}
+	overlay := map[string][]byte{}
+	for _, f := range c.archive.Files {
+		if strings.HasSuffix(f.Name, "js") || strings.HasSuffix(f.Name, ".py") {
+			name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
+			overlay[name] = f.Data
+		}
+	}
+	python := bind.Python(bind.Options{Overlay: overlay})
+	defer python.Close()
+	opts.Python = python
 	wf := parser.ParseAs(files, name, opts, sink)
 	var p *check.Program
 	if wf != nil {
-		overlay := map[string][]byte{}
-		for _, f := range c.archive.Files {
-			if strings.HasSuffix(f.Name, "js") || strings.HasSuffix(f.Name, ".py") {
-				name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(c.dir), filepath.FromSlash(f.Name)))
-				overlay[name] = f.Data
-			}
-		}
 		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
 		bind.Resolve(above, bind.Options{Dir: c.dir, Overlay: overlay}, sink)
 		p = check.Check(wf, sink)

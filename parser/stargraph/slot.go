@@ -74,7 +74,7 @@ func (p *parser) slotTool(id ir.Ident, config, why string) *ir.Tool {
 }
 
 // slotFields is the state as slots have it: the type that flowgen.bindings.yaml has of it, or a struct of all fields that a
-// run can be given.
+// run can be given; nothing when no node names a field.
 func (p *parser) slotFields() *schema.Type {
 	if p.filled != nil {
 		return p.filled
@@ -90,6 +90,10 @@ func (p *parser) slotFields() *schema.Type {
 		if f.input {
 			t.Fields = append(t.Fields, &schema.Field{Name: f.id.Name, Type: f.typ, Span: f.id.Span})
 		}
+	}
+	if len(t.Fields) == 0 {
+		p.filled = schema.EmptyType
+		return p.filled
 	}
 	_, name, _ := strings.Cut(p.stateName, ":")
 	if name == "" || slices.ContainsFunc(p.wf.Types, func(d *schema.Decl) bool { return d.Name == name }) {

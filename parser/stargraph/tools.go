@@ -49,6 +49,10 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 		}
 	}
 	slices.Sort(keys)
+	keys = slices.DeleteFunc(keys, func(k string) bool { // another tool of the engine is no help
+		name, _, _ := strings.Cut(k, "@")
+		return !strings.HasPrefix(key.Name, name+"@") && !diag.Close(key.Name, k)
+	})
 	diag.Suggest(&d, key.Name, keys)
 	if !registryKey.MatchString(key.Name) {
 		d.Message = "`" + key.Name + "` is no registry key"
