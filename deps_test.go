@@ -72,7 +72,7 @@ var table = []row{
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
 	{pkg: "runtime/dynamic/jsonschema", own: []string{"runtime"}, other: []string{"github.com/google/jsonschema-go"}}, // its tests compare with it
 	{pkg: "runtime/openexpertise/sqlite", own: []string{"runtime", "runtime/openexpertise"}, other: []string{"modernc.org/sqlite"}},
-	{pkg: "runtime/stargraph/store", own: []string{"runtime"}, other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
+	{pkg: "runtime/stargraph/store", own: []string{"runtime", "runtime/stargraph/std"}, other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
 	{pkg: "runtime/llm", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
 	{pkg: "runtime/yamlgraph", own: []string{"runtime", "runtime/...", "internal/catalog"}, other: golangX},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},

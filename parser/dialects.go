@@ -41,7 +41,7 @@ var dialects = []language{
 // public adapts the reader of a public dialect.
 func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Options, *diag.Sink) *ir.Workflow) func(*yamlnode.Node, *source.File, *loader, *diag.Sink) *ir.Workflow {
 	return func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
+		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
 		wf.Public = true
 		return wf
 	}

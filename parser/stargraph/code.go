@@ -102,6 +102,7 @@ func (p *parser) codeNode(x *node, m dialect.Mapping) {
 	})
 	key := ir.Ident{Name: pythonExec, Span: at}
 	run := p.tool(&key)
+	p.denied(key, run)
 	code := p.result(ir.Ident{Name: "code", Span: at}, schema.StringType)
 	told := p.result(ir.Ident{Name: "run_result", Span: at}, run.Out)
 	p.keeps(told, run.Out)

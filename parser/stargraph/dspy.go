@@ -248,7 +248,8 @@ func (p *parser) toolList(n *yamlnode.Node) []ir.Ident {
 		if version != "" && bareTool.MatchString(key.Name) {
 			key.Name += "@" + version
 		}
-		if p.tool(&key) != nil {
+		if t := p.tool(&key); t != nil {
+			p.denied(key, t)
 			out = append(out, key)
 		}
 	}

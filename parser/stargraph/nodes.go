@@ -84,6 +84,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	case !known:
 		p.Word(kind, "the kind of a node", kindWords()...)
 	case k.read == nil:
+		p.unread(ir.Ident{Name: word, Span: kind.Span})
 		p.plainNode(x)
 	default:
 		x.kind = ir.Ident{Name: word, Span: kind.Span}

@@ -40,7 +40,7 @@ func (r *router) backs(i int) []int {
 
 // plan decides whether the graph has the structure that edges can say.
 func (r *router) plan() {
-	r.machine = !r.structured()
+	r.machine = !r.structured() || r.opts.Child && r.loops() // whoever runs it bounds how many nodes run
 	need := r.machine
 	for i := range r.list {
 		need = need || r.reached[i] && len(r.backs(i)) > 0 && r.ways(i) > 2 && r.on(i) == nil
@@ -64,6 +64,16 @@ func (r *router) ways(i int) int {
 	return len(out)
 }
 
+// loops reports whether some node leads back.
+func (r *router) loops() bool {
+	for i := range r.list {
+		if r.reached[i] && (len(r.backs(i)) > 0 || r.lateBack(i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // on is the one field that all rules of a node compare with texts; nil when there is no such.
 func (r *router) on(i int) *field {
 	var on *field
@@ -72,7 +82,7 @@ func (r *router) on(i int) *field {
 			continue
 		}
 		t := c.rule.tests
-		if len(t) != 1 || on != nil && on != t[0].field || t[0].field.typ.Kind != schema.String && t[0].field.typ.Kind != schema.Enum {
+		if len(t) != 1 || r.mayMiss(t[0].field) || on != nil && on != t[0].field || t[0].field.typ.Kind != schema.String && t[0].field.typ.Kind != schema.Enum {
 			return nil
 		}
 		on = t[0].field

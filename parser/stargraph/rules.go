@@ -121,6 +121,7 @@ func (p *parser) condition(e yamlnode.Entry, at *after, r *rule) bool {
 	if f == nil {
 		return false
 	}
+	p.unmirrored(f, e.Key.Span)
 	r.tests = append(r.tests, test{f, p.compared(e.Value, f), e.Value.Place()})
 	return true
 }

@@ -1,6 +1,8 @@
 package stargraph
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -41,7 +43,7 @@ func (p *parser) subgraphNode(x *node, m dialect.Mapping) {
 		return
 	}
 	p.addFlow(flow)
-	args := p.handed(m.Get("inputs"), flow)
+	args, given := p.handed(m.Get("inputs"), flow)
 	type copied struct {
 		to   ir.Ident
 		f    *field
@@ -49,7 +51,27 @@ func (p *parser) subgraphNode(x *node, m dialect.Mapping) {
 		typ  *schema.Type
 	}
 	var back []copied
-	p.Count(m.Get("max_steps"), "`max_steps`", 1, 1<<31-1, maxSteps)
+	bound(flow, p.Count(m.Get("max_steps"), "`max_steps`", 1, 10_000, maxSteps))
+	p.later = append(p.later, func() { // fields that both have go in and come back, unless something is said of them
+		for _, f := range flow.Input {
+			if own := p.fields[f.Name]; own != nil && !given[f.Name] {
+				args = append(args, &argument{key: ir.Ident{Name: f.Name, Span: x.kind.Span}, text: source.Text{Value: f.Name, Span: x.kind.Span, Opaque: true}, segments: []segment{{field: own}}})
+			}
+		}
+		if n := m.Get("outputs"); n != nil && len(n.Entries) > 0 {
+			return
+		}
+		for _, o := range flow.Output {
+			id := ir.Ident{Name: o.Name.Name, Span: x.kind.Span}
+			if p.fields[id.Name] == nil || !changes(flow, id.Name) && !given[id.Name] {
+				continue
+			}
+			typ := p.fieldOf(flow, id)
+			f := p.write(id, typ)
+			p.keeps(f, typ.Present())
+			back = append(back, copied{id, f, id.Name, typ})
+		}
+	})
 	if n := m.Get("outputs"); n != nil {
 		for _, e := range p.pairs(n, "`outputs`") {
 			typ := p.fieldOf(flow, ir.Ident{Name: e.Value.Text.Value, Span: e.Value.Place()})
@@ -57,7 +79,9 @@ func (p *parser) subgraphNode(x *node, m dialect.Mapping) {
 				continue
 			}
 			to := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
-			back = append(back, copied{to, p.result(to, typ), e.Value.Text.Value, typ})
+			f := p.result(to, typ)
+			p.keeps(f, typ.Present())
+			back = append(back, copied{to, f, e.Value.Text.Value, typ})
 		}
 	}
 	x.lower = func() []*ir.Node {
@@ -105,25 +129,49 @@ func (p *parser) addFlow(flow *ir.Workflow) {
 	p.wf.Flows = append(p.wf.Flows, flow)
 }
 
-// handed are the fields that a subgraph is given.
-func (p *parser) handed(n *yamlnode.Node, flow *ir.Workflow) []*argument {
-	if n == nil {
-		return nil
+// bound holds the loops of a graph to a number of nodes. A graph that several nodes run is held to the largest.
+func bound(flow *ir.Workflow, steps int64) {
+	for _, n := range flow.Body.Nodes {
+		if l, ok := n.Verb.(*ir.Loop); ok {
+			l.Max = max(l.Max, int(steps))
+		}
 	}
-	var args []*argument
+}
+
+// changes reports whether a node of a graph writes a field.
+func changes(flow *ir.Workflow, field string) bool {
+	return slices.ContainsFunc(flow.State, func(s *ir.State) bool { return s.Name.Name == field })
+}
+
+// handed are the fields that a subgraph is given by name, and which of its fields get them.
+func (p *parser) handed(n *yamlnode.Node, flow *ir.Workflow) (args []*argument, given map[string]bool) {
+	given = map[string]bool{}
+	if n == nil {
+		return nil, given
+	}
 	for _, e := range p.pairs(n, "`inputs`") {
 		key := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		given[key.Name] = true
 		var typ *schema.Type
+		var names []string
 		for _, f := range flow.Input {
-			if f.Name == key.Name {
+			if names = append(names, f.Name); f.Name == key.Name {
 				typ = f.Type
 			}
+		}
+		if typ == nil && len(flow.Output) > 0 {
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: key.Span, Message: "the graph " + flow.File.Name + " has no field `" + key.Name + "`: nothing is made of this"}
+			if near := diag.Nearest(key.Name, names); near != "" && diag.Close(key.Name, near) {
+				d.Help = "`" + near + "` may be meant"
+			}
+			p.Report(d)
+			continue
 		}
 		if f := p.read(ir.Ident{Name: e.Value.Text.Value, Span: e.Value.Place()}, typ); f != nil {
 			args = append(args, &argument{key: key, text: e.Value.Text, segments: []segment{{field: f}}})
 		}
 	}
-	return args
+	return args, given
 }
 
 // fieldOf is the type of a field that a graph ends with; nil after a mistake.

@@ -46,7 +46,11 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 		}
 		f = p.result(out, held)
 		p.keeps(f, gives(tool))
+		if p.opts.Upstream {
+			p.keeps(f, schema.MapOf(schema.AnyType)) // what is sanitized is dynamic
+		}
 	}
+	p.denied(key, tool)
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
 		if f != nil {
@@ -54,6 +58,9 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 			if n.Set = []*ir.Set{p.set(f, out.Span, v, typ)}; tool != nil && tool.Out == nil { // its source says what it gives
 				n.Set[0].Value = v
 			}
+		}
+		if p.opts.Upstream && f != nil {
+			return p.sanitized(x, n, f, out)
 		}
 		return []*ir.Node{n}
 	}

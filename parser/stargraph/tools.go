@@ -57,12 +57,22 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	if !registryKey.MatchString(key.Name) {
 		d.Message = "`" + key.Name + "` is no registry key"
 		d.Help, d.Fixes = "a key is namespace.name@version, as in "+broker, nil
+	} else if engines[strings.SplitN(key.Name, ".", 2)[0]] || key.Name == "std.shell@1" || key.Name == "std.graph_invoke@1" {
+		d.Message = "`" + key.Name + "` is a tool of the engine that does not come with flowgen, and that `stargraph run` denies"
+		d.Fixes, d.Help = nil, bindHelp(key.Name)
 	} else if len(d.Fixes) == 0 {
-		d.Help = "bind it in flowgen.bindings.yaml beside this file: `flowgen: 1`, and below `tools:` a line like `" + key.Name + ": {go: ./tools.Function, effects: reads}`"
+		d.Help = bindHelp(key.Name)
 	}
 	p.Report(d)
 	key.Name = ""
 	return nil
+}
+
+// engines are the namespaces of the engine's tools for services of others, all of which need permissions.
+var engines = map[string]bool{"servicenow": true, "slack": true, "github": true, "s3": true, "email": true, "postgres": true, "cargonet": true}
+
+func bindHelp(key string) string {
+	return "bind it in flowgen.bindings.yaml beside this file: `flowgen: 1`, and below `tools:` a line like `" + key + ": {go: ./tools.Function, effects: reads}`"
 }
 
 // own is a tool of the runtime that a kind of nodes calls: made once.

@@ -89,3 +89,21 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestSanitize has what Python's html.escape and the engine's expressions make of texts.
+func TestSanitize(t *testing.T) {
+	for in, want := range map[string]string{
+		"a<b> & \"c\" 'd'\x00\x1b\u0085\t\n": "a&lt;b&gt; &amp; &quot;c&quot; &#x27;d&#x27;\t\n",
+		"__SYSTEM__x__sys__system__tem__":    "x__system__",
+		"<|im_start|>":                       "&lt;|im_start|&gt;",
+		"&#34;":                              "&amp;#34;",
+	} {
+		if got := Sanitize(runtime.StringValue(in)).String(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	v := runtime.MapValue(runtime.Entry{Key: "a<b", Value: runtime.ListValue(runtime.StringValue("<"), runtime.IntValue(1), runtime.Null())})
+	if got := Sanitize(v).String(); got != `{"a<b":["&lt;",1,null]}` {
+		t.Error(got)
+	}
+}

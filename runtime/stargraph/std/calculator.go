@@ -17,8 +17,8 @@ const (
 	maxNesting    = 100
 )
 
-// Calculator computes an expression of Python's arithmetic: + - * / // % **, parentheses, numbers, pi and e, and the
-// functions abs, round, min, max, sqrt, floor, ceil, log, log10, exp, sin, cos and tan. The result is {result}. What cannot be
+// Calculator computes an expression of Python's arithmetic: + - * / // % **, parentheses, numbers, pi, e and tau, and the
+// functions abs, round, min, max, sqrt, floor, ceil, log, log2, log10, exp, sin, cos, tan, asin, acos and atan. The result is {result}. What cannot be
 // computed is a VALIDATION_ERROR. std.calculator@1.
 func Calculator(_ context.Context, expression string) (runtime.Value, error) {
 	if len(expression) > maxExpression {
@@ -187,6 +187,7 @@ func (c *calculation) literal() (number, error) {
 
 var functions = map[string]func(float64) float64{
 	"sqrt": math.Sqrt, "log": math.Log, "log10": math.Log10, "exp": math.Exp, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
+	"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "log2": math.Log2,
 }
 
 func (c *calculation) name(depth int) (number, error) {
@@ -200,6 +201,8 @@ func (c *calculation) name(depth int) (number, error) {
 		return real(math.Pi), nil
 	case "e":
 		return real(math.E), nil
+	case "tau":
+		return real(2 * math.Pi), nil
 	}
 	if c.operator("(") == "" {
 		return number{}, c.wrong("%q is not known", name)

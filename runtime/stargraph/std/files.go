@@ -8,29 +8,70 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 )
 
 // The bounds of files: bytes that are read, and names that are listed.
 const (
-	maxFile  = 4 << 20
-	maxNames = 10_000
+	maxFile  = 1_000_000
+	maxNames = 500
 )
 
-// inside opens the working directory: no name leads out of it, and no link.
-func inside(name string, do func(root *os.Root, name string) error) error {
-	root, err := os.OpenRoot(".")
+// root is the folder that tools see: what the environment variable STARGRAPH_TOOLS_FS_ROOT names, else the working directory.
+func root() (string, error) {
+	name := strings.TrimSpace(os.Getenv("STARGRAPH_TOOLS_FS_ROOT"))
+	if name == "" {
+		name = "."
+	}
+	name, err := filepath.Abs(name)
+	if err == nil {
+		name, err = filepath.EvalSymlinks(name)
+	}
+	return name, err
+}
+
+// Place is the whole name of a file in the folder that tools see, its links followed. A name that leads out of it is
+// POLICY_DENIED.
+func Place(name string) (full string, err error) {
+	dir, err := root()
 	if err != nil {
-		return runtime.Errorf(runtime.ProviderError, "the working directory: %s", reason(err))
+		return "", runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
 	}
-	defer func() { _ = root.Close() }()
+	if full = filepath.FromSlash(name); !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
+	}
+	if full, err = filepath.EvalSymlinks(full); err != nil {
+		return "", runtime.Errorf(runtime.ProviderError, "%s: %s", name, reason(err))
+	}
+	if rel, err := filepath.Rel(dir, full); err != nil || !filepath.IsLocal(rel) {
+		return "", runtime.Errorf(runtime.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
+	}
+	return full, nil
+}
+
+// inside opens the folder that tools see: no name leads out of it, and no link. full is the whole name of the file.
+func inside(name string, do func(root *os.Root, at, full string) error) error {
+	dir, err := root()
+	if err != nil {
+		return runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
+	}
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
+	}
+	defer func() { _ = r.Close() }()
 	clean := filepath.FromSlash(path.Clean(filepath.ToSlash(name)))
-	if name == "" || !filepath.IsLocal(clean) {
-		return runtime.Errorf(runtime.PolicyDenied, "%q is not inside of the working directory", name)
+	if filepath.IsAbs(clean) {
+		if rel, err := filepath.Rel(dir, clean); err == nil {
+			clean = rel
+		}
 	}
-	if err := do(root, clean); err != nil {
+	if name == "" || !filepath.IsLocal(clean) {
+		return runtime.Errorf(runtime.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
+	}
+	if err := do(r, clean, filepath.Join(dir, clean)); err != nil {
 		var te *runtime.ToolError
 		if errors.As(err, &te) {
 			return err
@@ -47,9 +88,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// FileRead reads a text of the working directory. The result is {path, content, size}. std.file_read@1.
-func FileRead(_ context.Context, name string) (out runtime.Value, err error) {
-	err = inside(name, func(root *os.Root, at string) error {
+// FileRead reads a text file: {path, content, truncated}. What is no UTF-8 in it is replaced. std.file_read@1.
+func FileRead(_ context.Context, name string, maxBytes int64) (out runtime.Value, err error) {
+	err = inside(name, func(root *os.Root, at, full string) error {
 		f, err := root.Open(at)
 		if err != nil {
 			return err
@@ -58,17 +99,14 @@ func FileRead(_ context.Context, name string) (out runtime.Value, err error) {
 		if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 			return runtime.Errorf(runtime.ValidationError, "%s is no file", name)
 		}
-		data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-		switch {
-		case err != nil:
-			return err
-		case len(data) > maxFile:
-			return runtime.Errorf(runtime.PolicyDenied, "%s is larger than %d MiB", name, maxFile>>20)
-		case !utf8.Valid(data):
-			return runtime.Errorf(runtime.ValidationError, "%s is no text in UTF-8", name)
+		limit := max(1, min(maxBytes, maxFile))
+		data, err := io.ReadAll(io.LimitReader(f, limit+1))
+		truncated := int64(len(data)) > limit
+		if truncated {
+			data = data[:limit]
 		}
-		out = runtime.MapValue(text("path", name), text("content", string(data)), runtime.Entry{Key: "size", Value: runtime.IntValue(int64(len(data)))})
-		return nil
+		out = runtime.MapValue(text("path", full), text("content", strings.ToValidUTF8(string(data), "\uFFFD")), entry("truncated", runtime.BoolValue(truncated)))
+		return err
 	})
 	return out, err
 }
@@ -77,10 +115,9 @@ func text(key, value string) runtime.Entry {
 	return runtime.Entry{Key: key, Value: runtime.StringValue(value)}
 }
 
-// FileWrite writes a text of the working directory, and the folders that it needs. The result is {path, bytes_written}.
-// std.file_write@1.
-func FileWrite(_ context.Context, name, content string) (out runtime.Value, err error) {
-	err = inside(name, func(root *os.Root, at string) error {
+// FileWrite writes a text file, or adds to it, and makes the folders that it needs: {path, bytes_written}. std.file_write@1.
+func FileWrite(_ context.Context, name, content string, add bool) (out runtime.Value, err error) {
+	err = inside(name, func(root *os.Root, at, full string) error {
 		for i, c := range at {
 			if c == filepath.Separator {
 				if err := root.Mkdir(at[:i], 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -88,7 +125,11 @@ func FileWrite(_ context.Context, name, content string) (out runtime.Value, err 
 				}
 			}
 		}
-		f, err := root.Create(at)
+		how := os.O_TRUNC
+		if add {
+			how = os.O_APPEND
+		}
+		f, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|how, 0o644)
 		if err != nil {
 			return err
 		}
@@ -96,32 +137,42 @@ func FileWrite(_ context.Context, name, content string) (out runtime.Value, err 
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
-		out = runtime.MapValue(text("path", name), runtime.Entry{Key: "bytes_written", Value: runtime.IntValue(int64(len(content)))})
+		out = runtime.MapValue(text("path", full), entry("bytes_written", runtime.IntValue(int64(len(content)))))
 		return err
 	})
 	return out, err
 }
 
-// FileList lists a folder of the working directory. The result is {path, files}, names with / behind folders.
-// std.file_list@1.
-func FileList(_ context.Context, name string) (out runtime.Value, err error) {
-	err = inside(name, func(root *os.Root, at string) error {
-		entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(at))
+// FileList lists what of a folder a pattern fits: {path, entries: [{name, is_dir, size}], truncated}. std.file_list@1.
+func FileList(_ context.Context, name, pattern string) (out runtime.Value, err error) {
+	err = inside(name, func(root *os.Root, at, full string) error {
+		if _, err := path.Match(pattern, ""); err != nil || strings.Contains(pattern, "/") {
+			return runtime.Errorf(runtime.ValidationError, "%q is no pattern for names of files", pattern)
+		}
+		list, err := fs.ReadDir(root.FS(), filepath.ToSlash(at))
 		if err != nil {
 			return err
 		}
-		if len(entries) > maxNames {
-			return runtime.Errorf(runtime.PolicyDenied, "%s has more than %d files", name, maxNames)
-		}
-		var files []runtime.Value
-		for _, e := range entries {
-			n := e.Name()
-			if e.IsDir() {
-				n += "/"
+		var entries []runtime.Value
+		truncated := false
+		for _, e := range list {
+			if ok, _ := path.Match(pattern, e.Name()); !ok {
+				continue
 			}
-			files = append(files, runtime.StringValue(n))
+			if truncated = len(entries) >= maxNames; truncated {
+				break
+			}
+			size, isDir := int64(0), e.IsDir()
+			if st, err := root.Stat(filepath.Join(at, e.Name())); err == nil {
+				if isDir = st.IsDir(); st.Mode().IsRegular() {
+					size = st.Size()
+				}
+			} else if e.Type()&fs.ModeSymlink != 0 {
+				continue // it leads out of the folder, or nowhere
+			}
+			entries = append(entries, runtime.MapValue(text("name", e.Name()), entry("is_dir", runtime.BoolValue(isDir)), entry("size", runtime.IntValue(size))))
 		}
-		out = runtime.MapValue(text("path", name), runtime.Entry{Key: "files", Value: runtime.ListValue(files...)})
+		out = runtime.MapValue(text("path", full), entry("entries", runtime.ListValue(entries...)), entry("truncated", runtime.BoolValue(truncated)))
 		return nil
 	})
 	return out, err
