@@ -1,13 +1,13 @@
 package convert
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 var (
@@ -58,32 +58,7 @@ func printable(s string) bool {
 }
 
 // escaped is a text in double quotes.
-func escaped(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case printable(string(r)):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func escaped(s string) string { return yamlnode.Quote(s) }
 
 // blockable reports whether a text can be a literal block: its lines are plain, and the first of them does not say how
 // deep the block is indented.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -16,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/parser/insert"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flowtest"
 )
@@ -182,7 +182,7 @@ func yamlText(v runtime.Value, t *schema.Type) string {
 		if s := v.String(); plainText.MatchString(s) && !notPlain.MatchString(s) {
 			return s
 		}
-		return yamlQuote(v.String())
+		return insert.Quote(v.String())
 	}
 	b, err := v.MarshalJSON()
 	if err != nil {
@@ -195,30 +195,5 @@ func yamlKey(k string) string {
 	if plainKey.MatchString(k) && !notPlain.MatchString(k) {
 		return k
 	}
-	return yamlQuote(k)
-}
-
-// yamlQuote writes text between double quotes; what cannot be seen, or is not allowed in YAML, is escaped.
-func yamlQuote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return insert.Quote(k)
 }

@@ -1,135 +1,108 @@
 package dialect_test
 
 import (
-	"encoding/json"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
-	"golang.org/x/tools/txtar"
-
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
+	"github.com/flowgen-dev/flowgen/parser/stargraph"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
 )
 
-// data is the value of a node as a JSON Schema sees it.
-func data(n *yamlnode.Node) any {
-	switch n.Kind {
-	case yamlnode.Mapping:
-		m := map[string]any{}
-		for _, e := range n.Entries {
-			m[e.Key.Text.Value] = data(e.Value)
-		}
-		return m
-	case yamlnode.Sequence:
-		list := []any{}
-		for _, it := range n.Items {
-			list = append(list, data(it))
-		}
-		return list
-	case yamlnode.Null:
-		return nil
-	}
-	switch yamlnode.Schema(yamlnode.Core).Tag(n) {
-	case "!!bool":
-		return strings.EqualFold(n.Text.Value, "true")
-	case "!!int", "!!float":
-		if text, _, ok := yamlnode.Number(n.Text.Value); ok {
-			var f float64
-			if json.Unmarshal([]byte(text), &f) == nil {
-				return f
-			}
-		}
-	}
-	return n.Text.Value
-}
+const someEdges = "edges: [{from: START, to: a}, {from: a, to: END}]\n"
 
-// TestSchema: the JSON Schema of SirenSpec takes every case without mistakes, and refuses files whose shape is wrong.
-func TestSchema(t *testing.T) {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(sirenspec.Schema(), &schema); err != nil {
-		t.Fatal(err)
-	}
-	schema.Schema = "" // the library knows later drafts; the keywords that are used are the same in all of them
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(t *testing.T, name, text string) error {
-		t.Helper()
-		root, problems := yamlnode.Parse(source.NewFile(name, text))
-		if root == nil || len(problems) > 0 {
-			t.Skip("no YAML")
-		}
-		return resolved.Validate(data(root))
-	}
-	good, bad := 0, 0
-	if err := load(); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range suites {
-		if s.name != sirenspec.Name {
-			continue
-		}
-		for _, c := range s.cases {
-			if c.program == nil {
-				continue
-			}
-			good++
-			if err := check(t, c.name, string(c.find("workflow.yaml").Data)); err != nil {
-				t.Errorf("%s: a workflow without mistakes is refused: %v", c.name, err)
-			}
-		}
-	}
-	for _, text := range []string{
+// schemas are the JSON Schemas of the dialects, with files of a wrong shape.
+var schemas = map[string]struct {
+	made  func() []byte
+	wrong []string
+}{
+	openexpertise.Name: {openexpertise.Schema, []string{
+		"name: x\nversion: 0.1.0\n", "name: x\nversion: 0.1.0\ngraph: {nodes: [a], edges: []}\n", "name: x\nversion: 0.1.0\ngraph: {nodes: [{id: a, kind: tol, impl: x}], edges: []}\n",
+		"name: x\nversion: 0.1.0\ngraph: {nodes: [{id: a, kind: tool}], edges: []}\n", "name: x\nversion: 0.1.0\ngraph: {nodes: [{id: a, kind: tool, impl: x}], edges: [{from: a}]}\n",
+		"name: x\nversion: 0.1.0\nnodes: []\ngraph: {nodes: [{id: a, kind: tool, impl: x}], edges: []}\n",
+	}},
+	sirenspec.Name: {sirenspec.Schema, []string{
 		"agents: {}\n", "nodes: []\n", "nodes: {a: {type: tool}}\n", "nodes: {a: {type: nothing}}\n", "nodes: {a: {agent: x}}\n",
 		"nodes: {a: {type: tool, tool: http, config: {method: PUT, url: x}}}\n", "nodes: {a: {type: tool, tool: http, config: {}}}\n",
 		"nodes: {a: {type: tool, tool: python, config: {module: x}}}\n", "nodes: {a: {type: swrm, agents: {}}}\n", "nodes: {a: {type: swrm, agents: [{prompt: x}]}}\n",
 		"nodes: {a: {type: factory, agent: x, for_each: y}}\n", "nodes: {a: {type: workflow}}\n", "nodes: {a: {type: human, prompt: x, writes: y, on_timeout: maybe}}\n",
 		"nodes: {a: {agent: x, writes: y}}\nedges: [{from: a}]\n", "nodes: {a: {agent: x, writes: y}}\nmemory: {backend: redis}\n",
 		"nodes: {a: {agent: x, writes: y, retry: 3}}\n", "nodes: {a: {agent: x, writes: y}}\nguardrails: [nothing]\n", "nodes: {a: {agent: x, writes: y}}\nbudget: {on_exceeded: stop}\n",
-	} {
-		bad++
-		if check(t, "bad.yaml", text) == nil {
-			t.Errorf("the schema takes\n%s", text)
-		}
-	}
-	if good < 30 {
-		t.Errorf("only %d good cases", good)
-	}
-	t.Logf("%d good cases, %d bad ones", good, bad)
+	}},
+	stargraph.Name: {stargraph.Schema, []string{
+		"id: x\nnodes: [a]\n", "id: x\nstate: {a: strange}\nnodes: {a: {kind: halt}}\nroutes: {}\n", "id: x\nnodes: {a: {kind: nothing_known}}\nroutes: {}\n", "ir_version: \"1\"\nid: x\nnodes: {a: {kind: halt}}\n",
+		"graph: x\nnodes: {}\n", "id: x\nnodes: {a: {kind: halt}}\nroutes: [a]\n",
+	}},
+	yamlgraph.Name: {yamlgraph.Schema, []string{
+		"edges: []\n", "nodes: {a: {type: passthrough}}\n", "nodes: {a: {type: nothing}}\n" + someEdges, "nodes: {a: {state_key: x}}\n" + someEdges, "nodes: {a: {type: router, prompt: p}}\n" + someEdges,
+		"nodes: {a: {type: map, over: x, as: y, collect: z}}\n" + someEdges, "nodes: {a: {type: map, over: x, as: y, collect: z, node: {type: map, over: x, as: y, collect: z, node: {prompt: p}}}}\n" + someEdges,
+		"nodes: {a: {type: tool_call, tool: x}}\n" + someEdges, "nodes: {a: {type: subgraph}}\n" + someEdges, "nodes: {a: {type: passthrough, output: [1]}}\n" + someEdges,
+		"nodes: {a: {type: python, tool: x, on_error: ignore}}\n" + someEdges, "nodes: {a: {type: passthrough}}\nedges: [{from: START}]\n", "nodes: {a: {prompt: p, requires: {x: 1}}}\n" + someEdges,
+		"nodes: {a: {type: passthrough}}\nstate: {x: [str]}\n" + someEdges, "nodes: {a: {type: passthrough}}\nloop_limits: {a: many}\n" + someEdges, "nodes: {a: {type: passthrough}}\ntools: {t: {type: ruby}}\n" + someEdges,
+	}},
 }
 
-// TestSchemaOfPages: the blocks of the page are taken, as nodes of a workflow where they are no whole one.
-func TestSchemaOfPages(t *testing.T) {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(sirenspec.Schema(), &schema); err != nil {
-		t.Fatal(err)
+// wrongShapes are the mistakes that a schema sees as well.
+var wrongShapes = []diag.Code{diag.UnknownKey, diag.MissingKey, diag.WrongShape, diag.UnknownWord}
+
+// fits holds a file to the JSON Schema of a dialect; ok is false when it is no YAML.
+func fits(t *testing.T, schema []byte, name, text string) (err error, ok bool) {
+	t.Helper()
+	f := source.NewFile(name, text)
+	root, problems := yamlnode.Parse(f)
+	if root == nil || len(problems) > 0 {
+		return nil, false
 	}
-	schema.Schema = ""
-	resolved, err := schema.Resolve(nil)
+	v, err := runtime.ParseValue([]byte(dialect.JSON(dialect.NewReader(f, yamlnode.Core, &diag.Sink{}).Value(root, nil))))
 	if err != nil {
+		t.Fatal(name, err)
+	}
+	return jsonschema.Check(schema, v), true
+}
+
+// TestSchema: the JSON Schema of a dialect takes all its files without mistakes, and refuses most whose shape is wrong.
+func TestSchema(t *testing.T) {
+	if err := load(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("sirenspec/page_*.txtar")
-	if err != nil || len(files) < 5 {
-		t.Fatal("no pages", err)
-	}
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range archive.Files {
-			if f.Name != "workflow.yaml" {
-				continue
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			schema := schemas[s.name].made()
+			good, wrong, missed := 0, 0, 0
+			for _, c := range s.cases {
+				err, ok := fits(t, schema, c.name, string(c.find(s.root).Data))
+				if !ok || c.name == "merge_keys" { // `<<` is not of JSON
+					continue
+				}
+				switch {
+				case c.program != nil:
+					if good++; err != nil {
+						t.Errorf("%s: the schema refuses a file without mistakes: %v", c.name, err)
+					}
+				case slices.ContainsFunc(c.list, func(d diag.Diagnostic) bool {
+					return d.Severity == diag.Error && slices.Contains(wrongShapes, d.Code) && d.Span.File != nil && d.Span.File.Name == c.dir+"/"+s.root
+				}):
+					if wrong++; err == nil {
+						missed++
+						t.Logf("%s: the schema takes it", c.name)
+					}
+				}
 			}
-			root, _ := yamlnode.Parse(source.NewFile(file, string(f.Data)))
-			if err := resolved.Validate(data(root)); err != nil {
-				t.Errorf("%s: %v", file, err)
+			for _, text := range schemas[s.name].wrong {
+				if err, ok := fits(t, schema, "wrong.yaml", text); err == nil || !ok {
+					t.Errorf("the schema takes\n%s", text)
+				}
 			}
-		}
+			if good < 25 || missed > wrong/2 || len(schemas[s.name].wrong) < 5 {
+				t.Errorf("%d files without mistakes, %d of a wrong shape, of which the schema takes %d", good, wrong, missed)
+			}
+		})
 	}
 }

@@ -1,10 +1,8 @@
 package insert
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -35,30 +33,7 @@ func Text(s string) string {
 }
 
 // Quote writes text in double quotes, as YAML and the expression language read them.
-func Quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r > 0xffff && !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08x`, r)
-		case !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func Quote(s string) string { return yamlnode.Quote(s) }
 
 // Key writes a key of a mapping.
 func Key(s string) string {
