@@ -253,7 +253,7 @@ func (b *tokenBody) snapshot() jen.Code {
 
 // choice are the arguments of a tool that the state names.
 func (b *tokenBody) choice(s *check.Step, v *ir.ToolChoice) []jen.Code {
-	return []jen.Code{b.value(v.ID), b.value(v.Tool), b.value(v.Args), jen.Id(ident(b.g.p.Names.Picks[s]))}
+	return []jen.Code{b.value(v.ID), b.value(v.Tool), b.operand(v.Args), jen.Id(ident(b.g.p.Names.Picks[s]))}
 }
 
 // way emits the way of one token: a switch over the node that it has come to, until the end.

@@ -13,11 +13,28 @@ var calculations = map[string]string{"+": "Add", "-": "Sub", "*": "Mul", "/": "D
 func (b *tokenBody) calculated(v ir.Value) jen.Code {
 	switch v := v.(type) {
 	case *ir.Calc:
-		return jen.Id(ident(b.flow)).Dot(ident(calculations[v.Op])).Call(b.value(v.Left), b.value(v.Right))
+		return jen.Id(ident(b.flow)).Dot(ident(calculations[v.Op])).Call(b.value(v.Left), b.operand(v.Right))
 	case *ir.Mixed:
 		return jen.Qual(dynamicPath, "Text").Call(b.filled(v))
 	}
 	return jen.Qual(dynamicPath, "Null").Call()
+}
+
+// operand is a value in which references inside of maps that have no value are null, and not left out.
+func (b *tokenBody) operand(v ir.Value) jen.Code {
+	o, ok := v.(*ir.Object)
+	if !ok {
+		return b.value(v)
+	}
+	var out []jen.Code
+	for _, e := range o.Entries {
+		c := b.operand(e.Value)
+		if _, ref := e.Value.(*ir.Reference); ref {
+			c = jen.Add(c).Dot("OrNull").Call()
+		}
+		out = append(out, put(e.Key.Name, c))
+	}
+	return jen.Qual(dynamicPath, "Object").Custom(parens(len(out) > 2), out...)
 }
 
 // filled is text with values in it, as Python writes them; what is missing stays as it is written.

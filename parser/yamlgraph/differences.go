@@ -16,7 +16,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a python tool whose module or function does not exist", "a mistake of the file", "a warning in a log; calls say `Unknown tool`. --compat upstream reports the mistake, too", ""),
 	dialect.Differ("text with references inside, `x {state.a} y`", "they are replaced, as in newer engines; one without a value stays as it is", "it stays as it is", "a note on each"),
 	dialect.Differ("`args` as a mapping with references", "they are replaced, as in newer engines", "they stay text", "a note on each"),
-	dialect.Differ("calculations: more than one operator, `[1, 2]`, `[{...}]`", "all of it is calculated; the items of a list", "what follows the first operator is one operand; what is between brackets is one text", "a note on each"),
+	dialect.Differ("calculations: more than one operator, `[1, 2]`, `[{...}]`, `[]`", "all of it is calculated; the items of a list", "what follows the first operator is one operand; what is between brackets is one text", "a note on each"),
 	dialect.Differ("the condition of an edge that enters or leaves a map", "it is looked at, as in newer engines", "it is not read", "a note on each"),
 	dialect.Differ("an empty list in a map", "the page is silent: nothing after the map runs, as in the engine", "nothing after the map runs", ""),
 	dialect.Differ("keys of a map besides those of the page: `max_items`, `timeout`, `failures`, `min_success`, `flatten_output`, `on_error: fail`", "the first `max_items` items are looked at; failures go to `failures`; fewer than `min_success` that do well are an error; lists are added item by item", "newer engines only; --compat upstream reads them, too, but for `on_error`", "a note on `on_error: fail`"),

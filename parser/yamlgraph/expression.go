@@ -120,7 +120,7 @@ func (p *parser) listOperand(t source.Text, lo, hi int) ir.Value {
 	l := &ir.List{Span: t.At(lo, hi)}
 	items := split(t.Value[lo+1 : hi-1])
 	first := strings.TrimSpace(t.Value[lo+1 : hi-1])
-	if len(items) > 1 || strings.HasPrefix(first, "{") {
+	if len(items) > 1 || first == "" || strings.HasPrefix(first, "{") {
 		if p.opts.Upstream {
 			return append1(l, literal(first, t.At(lo+1, hi-1)).Lit)
 		}

@@ -75,7 +75,7 @@ func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) 
 		out.Verb = &ir.Agent{Span: m.Node.Span}
 	}
 	p.asked = append(p.asked, &asking{node: out, kind: kind, m: m, file: file, vars: m.Get("variables"), item: p.item, agent: kind == "agent"})
-	if n := m.Get("on_error"); n == nil || !is(n, "fail") {
+	if n := m.Get("on_error"); n == nil || !is(n, "fail") || len(t.Requires) > 0 {
 		p.field(ir.Ident{Name: "errors", Span: p.wf.Name.Span}, always["errors"])
 	}
 }
