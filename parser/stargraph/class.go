@@ -29,6 +29,11 @@ func (p *parser) stateClass(m dialect.Mapping) {
 		p.Error(diag.UnknownKey, m.Key("state_schema"), "remove one of them", "`state_schema` and `state_class` exclude each other")
 		return
 	}
+	if module, name, ok := strings.Cut(id.Name, ":"); !ok || module == "" || name == "" {
+		p.open = true
+		p.Error(diag.BadLiteral, id.Span, "write it as in `pkg.state:State`", "the class of the state is a module and a name, with a colon between them")
+		return
+	}
 	c, why, _ := p.class(id)
 	if c == nil {
 		if p.slotState(id) {

@@ -114,6 +114,8 @@ type parser struct {
 }
 
 var (
+	authoringID = lazyregexp.New(`^[a-z0-9][a-z0-9_.\-]*$`)
+
 	idForm   = lazyregexp.New(`^[a-z0-9][a-z0-9_\-.]{0,127}$`)
 	notName  = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 	nameForm = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
@@ -137,6 +139,9 @@ func (p *parser) graphName(n *yamlnode.Node) {
 	id, ok := p.Text(n, "the name of a graph")
 	if !ok {
 		return
+	}
+	if p.form == authoring && !authoringID.MatchString(id.Name) {
+		p.Error(diag.BadName, id.Span, "", "the id of a graph is made of lower-case letters, digits, `_`, `-` and `.`, and begins with a letter or a digit")
 	}
 	if name := strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-"); nameForm.MatchString(name) && len(name) <= 64 {
 		p.wf.Name = ir.Ident{Name: name, Span: id.Span}
