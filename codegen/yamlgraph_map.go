@@ -43,6 +43,12 @@ func gather(t *ir.Token, v *ir.Map) []jen.Code {
 	if g.Least > 0 {
 		out = append(out, field("Least", jen.Lit(g.Least)))
 	}
+	if g.Share > 0 {
+		out = append(out, field("Share", jen.Lit(g.Share)))
+	}
+	if g.Strict {
+		out = append(out, field("Strict", jen.True()))
+	}
 	if g.Fail {
 		out = append(out, field("Fail", jen.True()))
 	}

@@ -44,7 +44,7 @@ func (d *dumper) token(t *Token) {
 		}
 	}
 	if g := t.Gather; g != nil {
-		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"))
+		d.line("gather", g.Key, "max", strconv.Itoa(g.MaxItems), "least", strconv.Itoa(g.Least), g.Failures, dumpFlag(g.Fail, "fail"), dumpFlag(g.Flat, "flat"), dumpFlag(g.Strict, "strict"), dumpFlag(g.Share > 0, "share"))
 	}
 	d.tokenAsk(t.Ask)
 	d.tokenRules(t)

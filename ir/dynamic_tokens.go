@@ -47,12 +47,14 @@ type FieldPair struct {
 
 // Gather is what becomes of the results of a map's items.
 type Gather struct {
-	Key      string // the key of a node's update that is its result; an update without it is the result
-	MaxItems int    // so many items of the list are looked at; 0: all
-	Failures string // the field that failures go to; empty: they stand among the results
-	Least    int    // so many items have to do well
-	Fail     bool   // the first failure ends the run
-	Flat     bool   // results that are lists are added item by item
+	Key      string  // the key of a node's update that is its result; an update without it is the result
+	MaxItems int     // so many items of the list are looked at; 0: all
+	Failures string  // the field that failures go to; empty: they stand among the results
+	Least    int     // so many items have to do well
+	Share    float64 // such a part of the items has to do well
+	Strict   bool    // more items than MaxItems are an error
+	Fail     bool    // the first failure ends the run
+	Flat     bool    // results that are lists are added item by item
 }
 
 // TokenAsk is what a node asks a model, and what becomes of the answer.

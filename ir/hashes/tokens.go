@@ -30,7 +30,7 @@ func token(x *text, t *ir.Token) {
 		}
 	}
 	if g := t.Gather; g != nil {
-		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat))
+		x.line("gather", g.Key, strconv.Itoa(g.MaxItems), g.Failures, strconv.Itoa(g.Least), strconv.FormatBool(g.Fail), strconv.FormatBool(g.Flat), strconv.FormatFloat(g.Share, 'g', -1, 64), strconv.FormatBool(g.Strict))
 	}
 	tokenAsk(x, t.Ask)
 	x.number("limit", int64(t.Limit))

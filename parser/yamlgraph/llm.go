@@ -31,6 +31,7 @@ var askKeys = []dialect.Key{
 	{Name: "provider", Doc: "who is asked"}, {Name: "model", Doc: "the model"}, {Name: "temperature", Doc: "of the answer"},
 	{Name: "requires", Doc: "fields without which the node does nothing"}, {Name: "skip_if_exists", Doc: "whether the node does nothing when its field has a value"},
 	{Name: "parse_json", Doc: "whether JSON is looked for in the answer"}, {Name: "output_model", Doc: "a class of Python"}, {Name: "stream", Doc: "whether the answer comes in pieces"},
+	{Name: "max_tokens", Doc: "of the answer"}, {Name: "thinking_budget", Doc: "not read"}, {Name: "verification", Doc: "not read"},
 	{Name: "max_retries", Doc: "how often a question is asked again"}, {Name: "fallback", Doc: "who is asked instead"}, {Name: "loop_limit", Doc: "how often the node runs"},
 }
 
@@ -60,7 +61,7 @@ func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) 
 	t := out.Dynamic.Token
 	t.Ask = &ir.TokenAsk{Skips: kind != "race"}
 	p.askFlags(m, out, kind)
-	p.askFail(m, t.Ask)
+	p.askFail(m, t.Ask, kind == "llm")
 	if !inside || m.Get("state_key") != nil {
 		t.Key = p.askKey(m, out.ID, inside)
 	}
@@ -115,6 +116,11 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 			out.Dynamic.Reads = append(out.Dynamic.Reads, id) // a node below may add it
 		}
 	}
+	for _, x := range [][2]string{{"thinking_budget", "remove it"}, {"verification", "write it as a condition of `guards`, in `post`"}} {
+		if m.Get(x[0]) != nil {
+			p.Warn(diag.IgnoredKey, m.Key(x[0]), x[1], "flowgen does not read `%s`", x[0])
+		}
+	}
 	a.Limit = int(p.Count(m.Get("loop_limit"), "`loop_limit`", 1, 1_000_000, 0))
 	if kind == "agent" {
 		for _, key := range []string{"requires", "skip_if_exists", "parse_json", "stream", "output_model", "variables", "max_retries", "fallback", "loop_limit"} {
@@ -127,9 +133,12 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 }
 
 // askFail reads what becomes of a question that fails.
-func (p *parser) askFail(m dialect.Mapping, a *ir.TokenAsk) {
+func (p *parser) askFail(m dialect.Mapping, a *ir.TokenAsk, plain bool) {
 	a.Retries = int(p.Count(m.Get("max_retries"), "`max_retries`", 0, 100, 3))
 	n := m.Get("on_error")
+	if n == nil && plain && !p.opts.Upstream {
+		n = p.setting(m, "on_error") // newer engines
+	}
 	if n == nil {
 		return
 	}
@@ -310,6 +319,10 @@ func (p *parser) setting(m dialect.Mapping, key string) *yamlnode.Node {
 // models declares whom a node asks.
 func (p *parser) models(x *asking, q *prompt) {
 	a := x.node.Dynamic.Token.Ask
+	p.maxTokens = 0
+	if !p.opts.Upstream {
+		p.maxTokens = p.Count(p.setting(x.m, "max_tokens"), "`max_tokens`", 1, 10_000_000, 0)
+	}
 	if p.opts.Upstream && (x.agent || x.kind == "interrupt") {
 		for _, key := range []string{"provider", "temperature"} {
 			if x.m.Get(key) != nil {
@@ -409,6 +422,9 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 	if heat != 0.7 {
 		local += " at " + strconv.FormatFloat(heat, 'g', -1, 64)
 	}
+	if p.maxTokens > 0 {
+		local += " to " + strconv.FormatInt(p.maxTokens, 10)
+	}
 	local = strings.Trim(notModel.ReplaceAllString(strings.ToLower(local), "_"), "_")
 	for _, m := range p.wf.Models {
 		if m.Name.Name == local {
@@ -424,8 +440,13 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 	if name.Name != "" {
 		model = name.Name
 	}
+	params := ir.ModelParams{Temperature: &heat}
+	if p.maxTokens > 0 {
+		most := p.maxTokens
+		params.MaxTokens = &most
+	}
 	m := &ir.Model{Name: ir.Ident{Name: local, Span: who.Span}, Model: ir.Ident{Name: full + ":" + model, Span: who.Span}, BaseURL: ir.Ident{Name: address, Span: who.Span},
-		Key: ir.Ident{Name: key, Span: who.Span}, Params: ir.ModelParams{Temperature: &heat}, Choice: c, Span: who.Span}
+		Key: ir.Ident{Name: key, Span: who.Span}, Params: params, Choice: c, Span: who.Span}
 	p.wf.Models = append(p.wf.Models, m)
 	return m.Name
 }

@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 var mapShape = nodeShape("a map node", dialect.Key{Name: "over", Required: true, Doc: "the list"}, dialect.Key{Name: "as", Required: true, Doc: "what an item is called"},
 	dialect.Key{Name: "node", Required: true, Doc: "the node that runs for each item"}, dialect.Key{Name: "collect", Required: true, Doc: "the field of the results"},
 	dialect.Key{Name: "max_items", Doc: "so many items are looked at"}, dialect.Key{Name: "timeout", Doc: "seconds for each item"}, dialect.Key{Name: "failures", Doc: "the field of the failures"},
-	dialect.Key{Name: "min_success", Doc: "so many items have to do well"}, dialect.Key{Name: "flatten_output", Doc: "whether results that are lists are added item by item"})
+	dialect.Key{Name: "min_success", Doc: "so many items, or such a part of them, have to do well"}, dialect.Key{Name: "on_overflow", Doc: "error or truncate, for more than `max_items`"}, dialect.Key{Name: "flatten_output", Doc: "whether results that are lists are added item by item"})
 
 // mapNode reads a node that runs another for every item of a list.
 func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
@@ -75,16 +76,23 @@ func (p *parser) grow(id ir.Ident) {
 
 // gather reads what becomes of the results; nil when nothing is said.
 func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Gather {
-	g := ir.Gather{MaxItems: int(p.Count(m.Get("max_items"), "`max_items`", 1, 1_000_000, 0)), Least: int(p.Count(m.Get("min_success"), "`min_success`", 0, 1_000_000, 0))}
+	g := ir.Gather{MaxItems: int(p.Count(m.Get("max_items"), "`max_items`", 1, 1_000_000, 0))}
+	p.least(m.Get("min_success"), &g)
 	if g.MaxItems == 0 {
 		g.MaxItems = p.maxItems
 	}
+	cut := p.setting(m, "on_overflow")
+	word := ""
+	if cut != nil {
+		word = p.Word(cut, "`on_overflow`", "error", "truncate")
+	}
+	g.Strict = g.MaxItems > 0 && word != "truncate" && !p.opts.Upstream
 	if n := m.Get("failures"); n != nil {
 		if id, ok := p.Text(n, "`failures`"); ok {
 			p.grow(id)
 			g.Failures = id.Name
 		}
-	} else if g.Least > 0 {
+	} else if g.Least > 0 || g.Share > 0 {
 		id := ir.Ident{Name: collect.Name + "_failures", Span: m.Key("min_success")}
 		p.grow(id)
 		g.Failures = id.Name
@@ -103,6 +111,20 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Ga
 		return nil
 	}
 	return &g
+}
+
+// least reads how many items have to do well: a number, or a part of them with a point.
+func (p *parser) least(n *yamlnode.Node, g *ir.Gather) {
+	if n == nil || n.Kind != yamlnode.Scalar || p.Schema.Tag(n) != "!!float" {
+		g.Least = int(p.Count(n, "`min_success`", 0, 1_000_000, 0))
+		return
+	}
+	v, err := strconv.ParseFloat(n.Text.Value, 64)
+	if err != nil || v < 0 || v > 1 {
+		p.Error(diag.BadLiteral, n.Span, "", "`min_success` is a whole number, or a part from 0.0 to 1.0")
+		return
+	}
+	g.Share = v
 }
 
 // flag reads true or false.

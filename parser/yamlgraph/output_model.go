@@ -21,6 +21,9 @@ func (p *parser) outputModel(m dialect.Mapping) string {
 	if !ok {
 		return ""
 	}
+	if s := builtIn(id.Name); s != "" {
+		return s
+	}
 	help := "write the module and the class of a model of Pydantic, as in `models.schemas.Report`, or describe the answer in the prompt file, with `schema`"
 	i := strings.LastIndexByte(id.Name, '.')
 	switch {

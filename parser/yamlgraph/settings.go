@@ -13,6 +13,10 @@ var defaultsShape = &dialect.Shape{What: "`defaults`", Open: true, Keys: []diale
 	{Name: "provider", Doc: "who is asked"},
 	{Name: "model", Doc: "the model"},
 	{Name: "temperature", Doc: "of answers"},
+	{Name: "max_tokens", Doc: "of answers"},
+	{Name: "on_error", Doc: "what becomes of an error of an llm node"},
+	{Name: "on_overflow", Doc: "error or truncate, for lists that are too long for a map"},
+	{Name: "thinking_budget", Doc: "not read"},
 	{Name: "prompts_relative", Doc: "whether prompts stand below the folder of this file"},
 	{Name: "prompts_dir", Doc: "the folder of the prompts"},
 }}

@@ -95,7 +95,8 @@ type parser struct {
 	item     string                  // what the item of the map around is called
 	told     bool                    // the note about the field of tool_call nodes is written
 
-	maxItems        int // of maps that do not say; 0: nothing bounds them
+	maxTokens       int64 // of the answers of the node that is read; 0: nothing bounds them
+	maxItems        int   // of maps that do not say; 0: nothing bounds them
 	defaults        dialect.Mapping
 	promptsDir      string
 	promptsRelative bool

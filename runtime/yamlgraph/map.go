@@ -25,11 +25,13 @@ type Gather struct {
 	As   string // what the item is called in the state that the node sees
 	Key  string // the key of the node's update that is its result; an update without it is the result
 
-	MaxItems int    // so many items are looked at; 0: all
-	Failures string // the field that failures go to; empty: they stand among the results
-	Least    int    // so many items have to do well
-	Fail     bool   // the first failure ends the run
-	Flat     bool   // results that are lists are added item by item
+	MaxItems int     // so many items are looked at; 0: all
+	Failures string  // the field that failures go to; empty: they stand among the results
+	Least    int     // so many items have to do well
+	Share    float64 // such a part of the items has to do well
+	Strict   bool    // more items than MaxItems are an error
+	Fail     bool    // the first failure ends the run
+	Flat     bool    // results that are lists are added item by item
 }
 
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
@@ -67,6 +69,9 @@ func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Fi
 	items, ok := over.Items()
 	if !ok {
 		return false, r.Fail(n, runtime.Errorf(runtime.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
+	}
+	if g.MaxItems > 0 && len(items) > g.MaxItems && g.Strict {
+		return false, r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "map node %q: %d items exceed max_items=%d: raise it, or write `on_overflow: truncate`", n.ID, len(items), g.MaxItems))
 	}
 	if g.MaxItems > 0 && len(items) > g.MaxItems {
 		items = items[:g.MaxItems]
@@ -121,6 +126,9 @@ func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []resul
 	}
 	if len(bad) > 0 {
 		f.write(g.Failures, runtime.ListValue(bad...))
+	}
+	if float64(done) < g.Share*float64(len(results)) {
+		return r.Fail(n, runtime.Errorf(runtime.Unknown, "map node %q: %d of %d items did well, and a part of %g has to", n.ID, done, len(results), g.Share))
 	}
 	if done < g.Least {
 		return r.Fail(n, runtime.Errorf(runtime.Unknown, "map node %q: %d of %d items did well, and at least %d have to", n.ID, done, len(results), g.Least))
