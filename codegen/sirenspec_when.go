@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"go/token"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -28,7 +29,7 @@ func (b *contextBody) edge(s, to *check.Step, flag *jen.Statement, when *ir.Pred
 // escapes reports whether a condition can raise an exception that the engine does not catch.
 func escapes(c *ir.Predicate) bool {
 	switch c.Op {
-	case "item", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method split":
+	case "item", "part", "nth", "<<", ">>", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method split":
 		return true
 	}
 	for _, k := range c.Kids {
@@ -86,7 +87,7 @@ func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
 }
 
 var pythonCalls = map[string]string{"call len": "Len", "call bool": "ToBool", "call str": "ToStr", "call int": "ToInt", "call float": "ToFloat", "call abs": "Abs",
-	"call min": "Min", "call max": "Max", "minus": "Minus", "plus": "Plus", "item": "Item", "part": "Part"}
+	"call min": "Min", "call max": "Max", "minus": "Minus", "plus": "Plus", "invert": "Invert", "item": "Item", "part": "Part", "nth": "Nth", "dict": "Dict"}
 
 // operand is a part of a condition as a value.
 func (b *contextBody) operand(c *ir.Predicate) jen.Code {
@@ -108,11 +109,23 @@ func (b *contextBody) operand(c *ir.Predicate) jen.Code {
 		return jen.Id("c").Dot("Unknown").Call()
 	case "list":
 		return jen.Qual(sirenPath, "Values").Call(b.operands(c.Kids)...)
+	case "set":
+		return jen.Id("c").Dot("Set").Call(b.operands(c.Kids)...)
+	case "list of":
+		return jen.Qual(sirenPath, "Values").Call(jen.Add(b.each(c.Kids[0])).Op("..."))
+	case "set of", "dict of":
+		return jen.Id("c").Dot(ident(map[string]string{"set of": "Set", "dict of": "Dict"}[c.Op])).Call(jen.Add(b.each(c.Kids[0])).Op("..."))
+	case "generator":
+		return b.made("Generator", c.Kids[0])
+	case "tuple":
+		return jen.Qual(sirenPath, "Tuple").Call(b.operands(c.Kids)...)
+	case "local":
+		return jen.Id(ident(b.item(c.Lit.Text.Value)))
 	case "&&", "||":
 		return jen.Id("c").Dot(ident(map[string]string{"&&": "And", "||": "Or"}[c.Op])).Call(b.operand(c.Kids[0]), b.later(c.Kids[1]))
 	case "if":
 		return jen.Id("c").Dot("If").Call(b.holds(c.Kids[1], 0), b.later(c.Kids[0]), b.later(c.Kids[2]))
-	case "+", "-", "*", "/", "//", "%", "**":
+	case "+", "-", "*", "/", "//", "%", "**", "|", "&", "^", "<<", ">>":
 		return jen.Id("c").Dot("Arithmetic").Call(append([]jen.Code{quote(c.Op)}, b.operands(c.Kids)...)...)
 	}
 	if name, ok := strings.CutPrefix(c.Op, "method "); ok {
@@ -122,6 +135,39 @@ func (b *contextBody) operand(c *ir.Predicate) jen.Code {
 	return jen.Qual(sirenPath, "Bool").Call(b.holds(c, 0))
 }
 
+// each are the values that a comprehension makes of those of a list.
+func (b *contextBody) each(c *ir.Predicate) jen.Code { return b.made("Each", c) }
+
+// made calls a method with a list and what a comprehension makes of each of its values.
+func (b *contextBody) made(method string, c *ir.Predicate) jen.Code {
+	var body []jen.Code
+	for _, cond := range c.Kids[2:] {
+		body = append(body, jen.If(negated(b.holds(cond, 3))).Block(jen.Return(jen.Nil())))
+	}
+	if c.Kids[1].Op == "each" {
+		body = append(body, jen.Return(b.each(c.Kids[1])))
+	} else {
+		body = append(body, jen.Return(jen.Index().Qual(sirenPath, "Operand").Values(b.operand(c.Kids[1]))))
+	}
+	return jen.Id("c").Dot(ident(method)).Call(b.operand(c.Kids[0]), jen.Func().Params(jen.Id(ident(b.item(c.Lit.Text.Value))).Qual(sirenPath, "Operand")).
+		Index().Qual(sirenPath, "Operand").Block(body...))
+}
+
+func negated(c jen.Code) jen.Code { return jen.Op("!").Add(c) }
+
+// item is the variable of what a comprehension is at.
+func (b *contextBody) item(name string) string {
+	switch name {
+	case "c", "state", "flow", "active", "run", "in", "ok", "err", "memory", "own", "each":
+		return name + "_"
+	}
+	if token.IsKeyword(name) || b.g.hides(name) || !token.IsIdentifier(name) || name == "_" {
+		return "item_" + name
+	}
+	return name
+}
+
+// operands are parts of a condition as values.
 func (b *contextBody) operands(list []*ir.Predicate) []jen.Code {
 	var out []jen.Code
 	for _, k := range list {

@@ -49,9 +49,6 @@ func (c *condition) lex() {
 			} else if t.kind == "op" && strings.Contains(")]}", t.text) {
 				depth--
 			}
-			if t.kind == "name" && t.text == "for" {
-				c.refuse(t.lo, t.hi, "comprehensions are not compiled in a condition")
-			}
 			c.tokens = append(c.tokens, t)
 			i = t.hi
 		}

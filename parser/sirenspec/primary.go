@@ -14,7 +14,7 @@ var functions = map[string]int{"len": 1, "bool": 1, "str": 1, "int": 1, "float":
 
 // methods are those of Python's str, list and dict that are compiled.
 var methods = strings.Fields("lower upper casefold strip lstrip rstrip capitalize title isdigit isdecimal isnumeric isalpha isalnum " +
-	"isspace isupper islower split splitlines startswith endswith join replace count find index removeprefix removesuffix get keys values items")
+	"isspace isupper islower split splitlines startswith endswith join replace count find rfind index rindex partition rpartition rsplit swapcase isascii removeprefix removesuffix get keys values items")
 
 var constants = map[string]string{"true": "true", "True": "true", "false": "false", "False": "false", "null": "", "None": ""}
 
@@ -32,6 +32,11 @@ func (c *condition) primary() *ir.Predicate {
 		case t.text == "[":
 			c.at++
 			out = c.index(out, t)
+		case out.Op == "unknown":
+			c.at++
+			if _, ok := c.list(nil, ")", t); !ok {
+				return nil
+			}
 		default:
 			c.fail(t.lo, t.hi, "", "this is no function")
 		}
@@ -89,19 +94,19 @@ func (c *condition) index(of *ir.Predicate, open token) *ir.Predicate {
 			return c.upTo(predicate("item", of, from))
 		}
 	}
-	if t, ok := c.peek(); ok && t.text == ":" {
-		c.refuse(t.lo, t.hi, "steps of slices are not compiled in a condition")
-		return nil
-	} else if !ok || t.text != "]" || t.kind == "string" {
+	step := none
+	if t, ok := c.peek(); !ok || t.kind == "string" || t.text != "]" && t.text != ":" {
 		to = c.choice()
 	}
-	if t, ok := c.peek(); ok && !c.failed && t.text == ":" {
-		c.refuse(t.lo, t.hi, "steps of slices are not compiled in a condition")
+	if !c.failed && c.takes(":") {
+		if t, ok := c.peek(); !ok || t.kind == "string" || t.text != "]" {
+			step = c.choice()
+		}
 	}
 	if c.failed || !c.wants("]", open) {
 		return nil
 	}
-	return c.upTo(predicate("part", of, from, to))
+	return c.upTo(predicate("part", of, from, to, step))
 }
 
 // upTo makes a predicate end where the last token does.
@@ -128,7 +133,15 @@ func (c *condition) call(op string, args []*ir.Predicate, open token) *ir.Predic
 // list reads values up to the closing bracket.
 func (c *condition) list(out []*ir.Predicate, end string, open token) ([]*ir.Predicate, bool) {
 	for !c.failed && !c.takes(end) {
-		out = append(out, c.choice())
+		if loop, ok := c.loop(); !ok {
+			out = append(out, c.choice())
+		} else if begin := c.at; len(out) == 0 || len(out) == 1 && end == ")" {
+			c.at = loop
+			out = append(out, c.comprehension(begin, end == ")"))
+		} else {
+			t := c.tokens[loop]
+			c.fail(t.lo, t.hi, "put it in parentheses", "a comprehension stands alone")
+		}
 		if t, ok := c.peek(); ok && !c.failed && t.text == "=" {
 			c.refuse(t.lo, t.hi, "arguments by name are not compiled in a condition")
 		}
@@ -175,19 +188,27 @@ func (c *condition) atom() *ir.Predicate {
 		if !ok {
 			return nil
 		}
-		return c.upTo(&ir.Predicate{Op: "list", Kids: items, Span: at})
-	case t.text == "{" || t.text == "~":
-		c.refuse(t.lo, t.hi, "`%s` is not compiled in a condition", t.text)
-		return nil
+		return c.upTo(displayed("list", items, at))
+	case t.text == "{":
+		return c.braces(t)
 	}
 	c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
 	return nil
 }
 
-// parentheses hold a condition, or with a comma a tuple, which is taken for a list.
+// parentheses hold a condition, or with a comma a tuple.
 func (c *condition) parentheses(open token) *ir.Predicate {
 	if c.takes(")") {
-		return &ir.Predicate{Op: "list", Span: c.text.At(open.lo, open.hi)}
+		return &ir.Predicate{Op: "tuple", Span: c.text.At(open.lo, open.hi)}
+	}
+	if loop, ok := c.loop(); ok {
+		begin := c.at
+		c.at = loop
+		made := c.comprehension(begin, true)
+		if c.failed || !c.wants(")", open) {
+			return nil
+		}
+		return c.upTo(made)
 	}
 	inner := c.choice()
 	if c.failed {
@@ -198,7 +219,7 @@ func (c *condition) parentheses(open token) *ir.Predicate {
 		if !ok {
 			return nil
 		}
-		return c.upTo(&ir.Predicate{Op: "list", Kids: items, Span: c.text.At(open.lo, open.hi)})
+		return c.upTo(&ir.Predicate{Op: "tuple", Kids: items, Span: c.text.At(open.lo, open.hi)})
 	}
 	if !c.wants(")", open) {
 		return nil
@@ -211,6 +232,9 @@ var keywords = strings.Fields("and or not in is if else for lambda await yield a
 
 // name is a constant, a function, a bucket of the context, or a mistake.
 func (c *condition) name(t token, at source.Span) *ir.Predicate {
+	if v := c.local(t.text, at); v != nil {
+		return v
+	}
 	next, _ := c.peek()
 	called := next.kind == "op" && next.text == "("
 	word, isConstant := constants[t.text]

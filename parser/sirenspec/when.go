@@ -11,8 +11,9 @@ import (
 )
 
 // The language of `when` is that of Python's expressions over the values working and output: comparisons, and, or, not,
-// arithmetic, indexes, lists, conditions, methods of text, lists and dicts, and the functions that the engine gives.
-// What Python cannot read is a condition that never holds. Comprehensions and other constructs that bind names are refused.
+// arithmetic, operators on bits, indexes, lists, sets, dicts, comprehensions, conditions, methods of text, lists and dicts,
+// and the functions that the engine gives. What Python cannot read is a condition that never holds. Functions and other
+// constructs that bind names are refused.
 
 // maxCondition bounds the nesting of a condition.
 const maxCondition = 100
@@ -55,7 +56,8 @@ type condition struct {
 	at      int
 	depth   int
 	failed  bool
-	refused bool // what cannot be compiled
+	refused bool    // what cannot be compiled
+	scopes  []scope // of comprehensions, the innermost last
 }
 
 // fail warns about what Python cannot read: the engine takes the condition for false.
@@ -176,14 +178,14 @@ func (c *condition) not() *ir.Predicate {
 
 // comparison is a chain: a < b < c is a < b and b < c.
 func (c *condition) comparison() *ir.Predicate {
-	left := c.sum()
+	left := c.bits()
 	var out *ir.Predicate
 	for !c.failed {
 		op := c.operator()
 		if op == "" {
 			break
 		}
-		right := c.sum()
+		right := c.bits()
 		if c.failed {
 			return nil
 		}
@@ -228,6 +230,16 @@ func (c *condition) operator() string {
 	return ""
 }
 
+// bits are the operators between comparisons and sums: | binds less than ^, and that less than & and shifts.
+func (c *condition) bits() *ir.Predicate {
+	part := c.sum
+	for _, ops := range [][]string{{"<<", ">>"}, {"&"}, {"^"}, {"|"}} {
+		inner := part
+		part = func() *ir.Predicate { return c.arithmetic(ops, inner) }
+	}
+	return part()
+}
+
 func (c *condition) sum() *ir.Predicate {
 	return c.arithmetic([]string{"+", "-"}, func() *ir.Predicate { return c.arithmetic([]string{"*", "/", "//", "%"}, c.signed) })
 }
@@ -236,7 +248,7 @@ func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Pred
 	left := part()
 	for !c.failed {
 		t, ok := c.peek()
-		if ok && t.kind == "op" && slices.Contains([]string{"|", "&", "^", "<<", ">>", ":="}, t.text) {
+		if ok && t.kind == "op" && t.text == ":=" {
 			c.refuse(t.lo, t.hi, "the operator `%s` is not compiled in a condition", t.text)
 		}
 		if !ok || t.kind != "op" || !slices.Contains(ops, t.text) || c.failed {
@@ -255,7 +267,7 @@ func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Pred
 // signed is a value with a sign, or a power.
 func (c *condition) signed() *ir.Predicate {
 	t, ok := c.peek()
-	if ok && t.kind == "op" && (t.text == "-" || t.text == "+") {
+	if ok && t.kind == "op" && (t.text == "-" || t.text == "+" || t.text == "~") {
 		if c.depth++; c.depth > maxCondition {
 			c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
 			return nil
@@ -266,7 +278,7 @@ func (c *condition) signed() *ir.Predicate {
 		if c.failed {
 			return nil
 		}
-		out := predicate(map[string]string{"-": "minus", "+": "plus"}[t.text], inner)
+		out := predicate(map[string]string{"-": "minus", "+": "plus", "~": "invert"}[t.text], inner)
 		out.Span.Lo = c.text.At(t.lo, t.hi).Lo
 		if inner.Op == "const" && (inner.Lit.Tag == "!!int" || inner.Lit.Tag == "!!float") && t.text == "-" && !strings.HasPrefix(inner.Lit.Text.Value, "-") {
 			return c.constant("-"+inner.Lit.Text.Value, inner.Lit.Tag, out.Span)

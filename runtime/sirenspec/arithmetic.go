@@ -25,6 +25,12 @@ func whole(v runtime.Value) (int64, bool) {
 // Arithmetic is an operator of Python between two values: + - * / // % and **. What is too large for 64 bits goes on as a
 // number with a fraction.
 func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
+	if v, done := c.bits(op, x, y); done {
+		return v
+	}
+	if x.set || y.set || x.lazy != nil || y.lazy != nil || op == "+" && x.tuple != y.tuple {
+		return c.fail()
+	}
 	if v, done := c.joined(op, x, y); done {
 		return v
 	}
@@ -60,7 +66,7 @@ func (c *Condition) joined(op string, x, y Operand) (Operand, bool) {
 	case op == "+" && a == runtime.StringKind && b == runtime.StringKind:
 		return Str(x.v.String() + y.v.String()), true
 	case op == "+" && a == runtime.ListKind && b == runtime.ListKind:
-		return Operand{v: runtime.ListValue(append(items(x.v), items(y.v)...)...)}, true
+		return Operand{v: runtime.ListValue(append(items(x.v), items(y.v)...)...), tuple: x.tuple}, true
 	case op == "*" && (b == runtime.StringKind || b == runtime.ListKind) && a != runtime.StringKind && a != runtime.ListKind:
 		return c.repeated(y.v, x.v), true
 	case op == "*" && (a == runtime.StringKind || a == runtime.ListKind):
@@ -173,7 +179,7 @@ func (c *Condition) Plus(x Operand) Operand { return c.Arithmetic("+", Int(0), x
 // Item is x[i].
 func (c *Condition) Item(x, i Operand) Operand {
 	switch k := x.v.Kind(); {
-	case x.dotted || k != runtime.ListKind && k != runtime.MapKind && k != runtime.StringKind:
+	case x.dotted || x.set || k != runtime.ListKind && k != runtime.MapKind && k != runtime.StringKind:
 		return c.fail()
 	case k == runtime.MapKind:
 		v, ok := x.v.Get(i.v.String())
@@ -211,14 +217,27 @@ func elements(v runtime.Value) []runtime.Value {
 	return out
 }
 
-// Part is x[from:to]; None stands for an end that is not written.
-func (c *Condition) Part(x, from, to Operand) Operand {
+// Part is x[from:to:step]; None stands for what is not written.
+func (c *Condition) Part(x, from, to, step Operand) Operand {
 	k := x.v.Kind()
-	if k != runtime.ListKind && k != runtime.StringKind {
+	if x.set || k != runtime.ListKind && k != runtime.StringKind {
 		return c.fail()
 	}
 	all := elements(x.v)
-	end := func(o Operand, absent int) int {
+	by, ok := whole(step.v)
+	switch {
+	case step.v.IsNull():
+		by = 1
+	case !ok:
+		return c.fail()
+	}
+	least, most := int64(0), int64(len(all))
+	lo, hi := least, most
+	if by < 0 {
+		least, most = -1, most-1
+		lo, hi = most, least
+	}
+	end := func(o Operand, absent int64) int64 {
 		if o.v.IsNull() {
 			return absent
 		}
@@ -228,17 +247,25 @@ func (c *Condition) Part(x, from, to Operand) Operand {
 			return 0
 		}
 		if n < 0 {
-			n += int64(len(all))
+			n = max(n+int64(len(all)), least)
 		}
-		return int(min(max(n, 0), int64(len(all))))
+		return min(n, most)
 	}
-	lo, hi := end(from, 0), end(to, len(all))
-	if c.failed {
+	lo, hi = end(from, lo), end(to, hi)
+	switch {
+	case c.failed:
 		return Operand{}
+	case by == 0:
+		return c.raise("slice step cannot be zero")
 	}
-	part := all[lo:max(lo, hi)]
+	var part []runtime.Value
+	for i := lo; by > 0 && i < hi || by < 0 && i > hi; i += by {
+		if part = append(part, all[i]); by > int64(len(all)) || -by > int64(len(all)) {
+			break
+		}
+	}
 	if k == runtime.ListKind {
-		return Operand{v: runtime.ListValue(part...)}
+		return Operand{v: runtime.ListValue(part...), tuple: x.tuple}
 	}
 	var b strings.Builder
 	for _, v := range part {

@@ -102,11 +102,11 @@ func (c *Condition) Max(x ...Operand) Operand { return c.extreme("max", x, 1) }
 
 func (c *Condition) extreme(name string, x []Operand, sign int) Operand {
 	if len(x) == 1 {
-		k := x[0].v.Kind()
-		if k != runtime.ListKind && k != runtime.StringKind {
+		list := x[0].given()
+		if c.failed || !iterable(list) {
 			return c.fail()
 		}
-		all := elements(x[0].v)
+		all := iterated(list.v)
 		if len(all) == 0 {
 			return c.raise(name + "() arg is an empty sequence")
 		}
@@ -131,7 +131,7 @@ func (c *Condition) extreme(name string, x []Operand, sign int) Operand {
 // Method is x.name(args...): a method of Python's str, list or dict.
 func (c *Condition) Method(x Operand, name string, args ...Operand) Operand {
 	switch {
-	case x.dotted:
+	case x.dotted, x.set:
 	case x.v.Kind() == runtime.StringKind:
 		return c.ofText(x.v.String(), name, args)
 	case x.v.Kind() == runtime.ListKind:
@@ -202,6 +202,14 @@ var plain = map[string]func(string) string{
 	"rstrip":     func(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) },
 	"capitalize": capitalized,
 	"title":      titled,
+	"swapcase": func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsUpper(r) {
+				return unicode.ToLower(r)
+			}
+			return unicode.ToUpper(r)
+		}, s)
+	},
 }
 
 func capitalized(s string) string {
@@ -237,6 +245,10 @@ func (c *Condition) ofText(s, name string, args []Operand) Operand {
 	}
 	words := make([]string, len(args))
 	for i, a := range args {
+		if a.lazy != nil {
+			a = a.given()
+			args[i] = a
+		}
 		if a.v.Kind() == runtime.StringKind {
 			words[i] = a.v.String()
 		} else if i > 0 || name != "startswith" && name != "endswith" && name != "join" {
@@ -282,13 +294,39 @@ func (c *Condition) ofTextAndWord(s, name, word string) Operand {
 		return Str(strings.TrimPrefix(s, word))
 	case "removesuffix":
 		return Str(strings.TrimSuffix(s, word))
-	case "split":
+	case "rfind", "rindex":
+		last := strings.LastIndex(s, word)
+		if last < 0 && name == "rindex" {
+			return c.raise("substring not found")
+		}
+		return Int(int64(utf8.RuneCountInString(s[:max(last, 0)]) + min(last, 0)))
+	case "partition", "rpartition":
+		return c.partition(s, name, word)
+	case "split", "rsplit":
 		if word == "" {
 			return c.raise("empty separator")
 		}
 		return listOf(strings.Split(s, word))
 	}
 	return c.fail()
+}
+
+// partition is a text in three parts: before a word, the word and after it.
+func (c *Condition) partition(s, name, word string) Operand {
+	if word == "" {
+		return c.raise("empty separator")
+	}
+	at := strings.Index(s, word)
+	if name == "rpartition" {
+		at = strings.LastIndex(s, word)
+	}
+	switch {
+	case at >= 0:
+		return Tuple(Str(s[:at]), Str(word), Str(s[at+len(word):]))
+	case name == "rpartition":
+		return Tuple(Str(""), Str(""), Str(s))
+	}
+	return Tuple(Str(s), Str(""), Str(""))
 }
 
 func (c *Condition) ofPlainText(s, name string) Operand {
@@ -299,7 +337,9 @@ func (c *Condition) ofPlainText(s, name string) Operand {
 		return Bool(s != "" && strings.IndexFunc(s, func(r rune) bool { return !holds(r) }) < 0)
 	}
 	switch name {
-	case "split":
+	case "isascii":
+		return Bool(strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0)
+	case "split", "rsplit":
 		return listOf(strings.FieldsFunc(s, unicode.IsSpace))
 	case "splitlines":
 		return listOf(slices.Collect(splitLines(s)))

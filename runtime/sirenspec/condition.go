@@ -35,6 +35,10 @@ func Holds(r *runtime.Run, n *runtime.Node, holds func(c *Condition) bool) (bool
 type Operand struct {
 	v      runtime.Value
 	dotted bool // a map of the context: its keys are read with points, and nothing else is done with it
+	set    bool // a list of different values, in no order
+	tuple  bool // a list that does not change, which is equal to no other
+
+	lazy func() []Operand // of a generator: what it gives
 }
 
 // Str is text.
@@ -61,6 +65,21 @@ func Values(items ...Operand) Operand {
 	return Operand{v: runtime.ListValue(list...)}
 }
 
+// Tuple is (x, y, ...).
+func Tuple(items ...Operand) Operand {
+	out := Values(items...)
+	out.tuple = true
+	return out
+}
+
+// given is the list that a generator gives; what is none stays as it is.
+func (x Operand) given() Operand {
+	if x.lazy != nil {
+		return Values(x.lazy()...)
+	}
+	return x
+}
+
 // fail is an exception that the engine catches.
 func (c *Condition) fail() Operand {
 	c.failed = true
@@ -84,7 +103,7 @@ func (c *Condition) At(f dynamic.Field, path ...string) Operand {
 	if !f.Present() {
 		return c.fail()
 	}
-	return Operand{f.Value(), f.Value().Kind() == runtime.MapKind}
+	return Operand{v: f.Value(), dotted: f.Value().Kind() == runtime.MapKind}
 }
 
 // True is whether Python takes a value for true.
@@ -99,7 +118,7 @@ func truth(x Operand) bool {
 	case runtime.StringKind:
 		return x.v.String() != ""
 	}
-	return x.dotted || x.v.Len() > 0
+	return x.dotted || x.lazy != nil || x.v.Len() > 0
 }
 
 // And is `x and y` as a value.
@@ -127,7 +146,15 @@ func (c *Condition) If(holds bool, yes, no func() Operand) Operand {
 }
 
 // Equal is ==.
-func (c *Condition) Equal(x, y Operand) bool { return equal(x.v, y.v, 0) }
+func (c *Condition) Equal(x, y Operand) bool {
+	switch {
+	case x.lazy != nil || y.lazy != nil || x.set != y.set || x.tuple != y.tuple:
+		return false
+	case x.set:
+		return x.v.Len() == y.v.Len() && within(x.v, y.v)
+	}
+	return equal(x.v, y.v, 0)
+}
 
 // NotEqual is !=.
 func (c *Condition) NotEqual(x, y Operand) bool { return !c.Equal(x, y) }
@@ -197,8 +224,11 @@ func (c *Condition) GreaterOrEqual(x, y Operand) bool {
 }
 
 func (c *Condition) ordered(x, y Operand, holds func(int) bool) bool {
+	if x.set && y.set {
+		return c.sets(x.v, y.v, holds)
+	}
 	n, ok := compare(x.v, y.v, 0)
-	if !ok {
+	if !ok || x.set || y.set || x.tuple != y.tuple {
 		c.fail()
 		return false
 	}
@@ -235,8 +265,12 @@ func compare(a, b runtime.Value, depth int) (int, bool) {
 
 // In is `x in y`: an item of a list, a key of a map, a part of a string.
 func (c *Condition) In(x, y Operand) bool {
+	if y = y.given(); c.failed {
+		return false
+	}
 	switch {
 	case y.dotted:
+	case y.set && !hashable(x):
 	case y.v.Kind() == runtime.ListKind:
 		for i := range y.v.Len() {
 			if equal(x.v, y.v.Index(i), 0) {

@@ -43,7 +43,7 @@ func TestConditions(t *testing.T) {
 		}},
 		"what is not looked at": {"True", func(c *Condition) bool { return c.True(c.Or(Int(1), func() Operand { return c.Unknown() })) }},
 		"a method that is not":  {"false", func(c *Condition) bool { return c.True(c.Method(Int(1), "lower")) }},
-		"a part of characters":  {"True", func(c *Condition) bool { return c.Equal(c.Part(Str("héllo"), Int(1), Int(-1)), Str("éll")) }},
+		"a part of characters":  {"True", func(c *Condition) bool { return c.Equal(c.Part(Str("héllo"), Int(1), Int(-1), None()), Str("éll")) }},
 		"text of a map":         {"True", func(c *Condition) bool { return c.Equal(c.ToStr(c.At(data, "d")), Str("{'k': 'v'}")) }},
 		"words behind each other": {"True", func(c *Condition) bool {
 			return c.Equal(c.Method(Str(", "), "join", c.Method(Str("a b"), "split")), Str("a, b"))
