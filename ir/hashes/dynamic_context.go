@@ -15,6 +15,7 @@ func contextNode(x *text, n *ir.ContextNode) {
 	x.line("output_key", n.OutputKey)
 	x.line("writes", n.Writes...)
 	x.mark("counted", n.Counted)
+	x.duration("limit", n.Limit)
 	for _, g := range n.Guards {
 		x.line("guardrail", g.Name, strconv.FormatInt(g.Most, 10), strconv.FormatBool(g.Raise), strings.Join(g.What, " "), g.Action, g.Instead, g.Schema)
 	}
