@@ -41,7 +41,15 @@ func (l *lowerer) segment(s *expr.Segment) lowered {
 		}
 		return lowerPrimary(jen.Qual(runtimePath, "JSON").Call(v.code), schema.StringType)
 	case "python":
-		return lowerPrimary(jen.Qual(runtimePath+"/dynamic/py", "Text").Call(l.to(v, schema.AnyType).code), schema.StringType)
+		name, arg := "Text", v.code
+		switch v.typ.Kind {
+		case schema.Any:
+		case schema.Bool, schema.Int, schema.Float, schema.String, schema.Enum:
+			arg = l.to(v, schema.AnyType).code
+		default: // what cannot fail, as Text cannot, where no node could
+			name = "TextOf"
+		}
+		return lowerPrimary(jen.Qual(runtimePath+"/dynamic/py", ident(name)).Call(arg), schema.StringType)
 	case "lines":
 		return l.joined(v, "\n")
 	case "join":

@@ -102,11 +102,11 @@ func (b *block) valueAs(v ir.Value, t *schema.Type) jen.Code {
 func (b *block) list(v *ir.List, t *schema.Type) jen.Code {
 	to := t.Present()
 	if to.Kind == schema.Any {
-		return jen.Qual(runtimePath, "ListValue").CallFunc(func(g *jen.Group) {
+		return b.optional(jen.Qual(runtimePath, "ListValue").CallFunc(func(g *jen.Group) {
 			for _, x := range v.Items {
 				g.Add(b.valueAs(x, to))
 			}
-		})
+		}), t)
 	}
 	var items []jen.Code
 	for _, x := range v.Items {
@@ -137,11 +137,11 @@ func (b *block) object(v *ir.Object, t *schema.Type) jen.Code {
 		}
 		return b.optional(jen.Add(b.fn.g.goType(to)).Custom(braces(len(items) > 2), items...), t)
 	}
-	return jen.Qual(runtimePath, "MapValue").CallFunc(func(g *jen.Group) {
+	return b.optional(jen.Qual(runtimePath, "MapValue").CallFunc(func(g *jen.Group) {
 		for _, e := range v.Entries {
 			g.Qual(runtimePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(e.Key.Name)), jen.Id("Value").Op(":").Add(b.valueAs(e.Value, to)))
 		}
-	})
+	}), t)
 }
 
 // optional wraps a composite literal where a pointer is asked for.

@@ -16,8 +16,10 @@ import (
 // it returns. It is read as text, and for the worst.
 type function struct {
 	param string
-	names []string        // keys of the state
-	exact map[string]bool // keys that must be there
+	names []string          // keys of the state
+	exact map[string]bool   // keys that must be there
+	plain map[string]bool   // keys that may be missing, and then are None
+	other map[string]string // what stands for a key that is missing, a literal
 	whole bool
 
 	keys  []string // of the mapping that it returns
@@ -41,7 +43,7 @@ func readFunction(text, name string) (*function, bool) {
 	if at == nil {
 		return nil, false
 	}
-	f := &function{exact: map[string]bool{}}
+	f := &function{exact: map[string]bool{}, plain: map[string]bool{}, other: map[string]string{}}
 	param, _, _ := strings.Cut(text[at[2]:at[3]], ",")
 	param, _, _ = strings.Cut(param, ":")
 	f.param = strings.TrimSpace(param)
@@ -57,6 +59,9 @@ func readFunction(text, name string) (*function, bool) {
 	return f, f.returns(body, pyPlain.MatchString(head))
 }
 
+// pyDefault is what stands for a key that is missing, where that is a literal that the native language writes the same way.
+var pyDefault = lazyregexp.New(`^\s*(-?[0-9]+(?:\.[0-9]+)?|"[^"\\\n]*")\s*\)`)
+
 var pyKey = lazyregexp.New(`^(?:\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]|\.get\(\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*(\)|,))`)
 
 // looks finds the keys of the state that are read.
@@ -71,7 +76,15 @@ func (f *function) looks(body string) {
 		if !slices.Contains(f.names, name) {
 			f.names = append(f.names, name)
 		}
-		if m[5] != ")" { // an index, or a default of its own
+		switch literal := pyDefault.FindStringSubmatch(body[at[1]:][len(m[0]):]); {
+		case m[5] == ")":
+			f.plain[name] = true
+		case m[5] == "," && literal != nil && (f.other[name] == "" || f.other[name] == literal[1]):
+			f.other[name] = literal[1]
+		default: // an index, or a default of its own
+			f.exact[name] = true
+		}
+		if f.plain[name] && f.other[name] != "" {
 			f.exact[name] = true
 		}
 	}
@@ -213,6 +226,10 @@ func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *mapping, at *yamlnode.
 				g.refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
 			}
 			g.opt[name] = true
+			if other := f.other[name]; other != "" {
+				state.add(name, scalar(quoted("$default("+path+", "+g.literal(other, s.Type)+")")), source.Span{})
+				continue
+			}
 		}
 		state.add(name, scalar("$"+path), source.Span{})
 	}
@@ -239,4 +256,12 @@ func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *mapping, at *yamlnode.
 			def.entries = slices.Insert(def.entries, 2, pair("out", g.typ(typ, n.ID.Span)))
 		}
 	}
+}
+
+// literal is a literal of Python where a value of a type stands.
+func (g *graph) literal(text string, t *schema.Type) string {
+	if t.Kind == schema.Float && !strings.ContainsAny(text, ".\"") {
+		return text + ".0"
+	}
+	return text
 }

@@ -54,14 +54,6 @@ func (s *siren) skipped(n *ir.Node) bool {
 	return ok && h.OnTimeout != nil && h.OnTimeout.Kind == ir.OnErrorSkip
 }
 
-// skips is a node as a list, if it may leave nothing.
-func (s *siren) skips(n *ir.Node) []*ir.Node {
-	if s.skipped(n) {
-		return []*ir.Node{n}
-	}
-	return nil
-}
-
 // always reports whether a node runs in every run that gets so far.
 func (s *siren) always(n *ir.Node) bool {
 	list := s.leads(n)
@@ -269,13 +261,14 @@ func (s *siren) covers(list []*ir.Node, n *ir.Node) bool {
 	return len(s.leads(n)) > 0
 }
 
-// cases are the equalities that hold whenever a node runs.
-func (s *siren) cases(n *ir.Node) map[string]string {
-	out := map[string]string{}
+// cases are the comparisons with constants that hold whenever a node runs, by the place that is compared.
+func (s *siren) cases(n *ir.Node) map[string][]string {
+	out := map[string][]string{}
 	for len(n.Dynamic.Routes) == 1 && s.nodes[n.Dynamic.Routes[0].From.Name] != nil {
 		r := n.Dynamic.Routes[0]
-		if w := r.When; w != nil && w.Op == "==" && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
-			out[w.Kids[0].Ref.Root+"."+strings.Join(w.Kids[0].Ref.Path, ".")] = w.Kids[1].Lit.Text.Value
+		if w := r.When; w != nil && (w.Op == "==" || w.Op == "!=") && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
+			place := w.Kids[0].Ref.Root + "." + strings.Join(w.Kids[0].Ref.Path, ".")
+			out[place] = append(out[place], w.Op+w.Kids[1].Lit.Text.Value)
 		}
 		n = s.nodes[r.From.Name]
 	}
@@ -285,9 +278,13 @@ func (s *siren) cases(n *ir.Node) map[string]string {
 // exclusive reports whether two nodes never run in one run: the same place has another value for each.
 func (s *siren) exclusive(a, b *ir.Node) bool {
 	other := s.cases(b)
-	for place, v := range s.cases(a) {
-		if w, is := other[place]; is && w != v {
-			return true
+	for place, list := range s.cases(a) {
+		for _, v := range list {
+			for _, w := range other[place] {
+				if v[:2] == "==" && w[:2] == "==" && v != w || v[:2] != w[:2] && v[2:] == w[2:] {
+					return true
+				}
+			}
 		}
 	}
 	return false

@@ -24,13 +24,14 @@ type graph struct {
 	item   *ir.Node // the map whose node is looked at
 
 	answers map[*ir.Node]value // the types of what models answer
+	rounds  map[*ir.Exit]int   // edges that lead back, with the most rounds
 	keys    []string           // secrets of models
 }
 
 // yamlgraph converts a graph. The fields of its state that are read before a node writes them are inputs.
 func (c *converter) yamlgraph() {
 	g := &graph{converter: c, nodes: map[string]*ir.Node{}, writes: map[*ir.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		types: &mapping{}, tools: &mapping{}, python: map[*ir.Tool]*function{}, answers: map[*ir.Node]value{}}
+		types: &mapping{}, tools: &mapping{}, python: map[*ir.Tool]*function{}, answers: map[*ir.Node]value{}, rounds: map[*ir.Exit]int{}}
 	g.sections()
 	for _, n := range c.wf.Body.Nodes {
 		g.nodes[n.ID.Name] = n

@@ -240,10 +240,18 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 			return braces(v.Text.Value)
 		}
 	case *ir.Reference:
-		if v.Root != "state" || len(path) > 0 {
+		if v.Root != "state" {
 			break
 		}
 		field := v.Path[0]
+		if len(path) > 0 {
+			if !g.answered(field) || p.Joined {
+				break
+			}
+			own := *v
+			own.Path = append(slices.Clone(v.Path), path...)
+			v = &own
+		}
 		sh := g.shapes[field]
 		if sh == nil || g.given[field] && g.written(field) || g.written(field) && !g.certain(field, n) {
 			g.refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
@@ -253,17 +261,44 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 		if len(v.Path) > 1 {
 			typ = schema.AnyType
 		}
+		place := g.path(v, "")
+		if m := g.writer(field, n); m != nil {
+			place = strings.Join(append([]string{g.ids[m.ID.Name]}, v.Path[1:]...), ".")
+		}
 		switch {
 		case typ.Kind == schema.String:
-			return "{{ " + g.path(v, "") + " }}"
+			return "{{ " + place + " }}"
 		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
 			g.refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
 			return ""
 		}
-		return "{{ " + g.path(v, "") + " | python }}"
+		return "{{ " + place + " | python }}"
 	}
 	g.refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
 	return ""
+}
+
+// writer is the node that asks a model and alone has written a field when n runs, whose result is read instead of the state; nil
+// when there is none.
+func (g *graph) writer(field string, n *ir.Node) *ir.Node {
+	var found *ir.Node
+	for _, m := range g.wf.Body.Nodes {
+		if !slices.Contains(g.writes[m], field) {
+			continue
+		}
+		if found != nil || m.Dynamic.Token.Ask == nil || !g.sure[n][m] {
+			return nil
+		}
+		found = m
+	}
+	return found
+}
+
+// answered reports whether a field is the answer of a model that has a schema.
+func (g *graph) answered(field string) bool {
+	return slices.ContainsFunc(g.wf.Body.Nodes, func(n *ir.Node) bool {
+		return n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], field)
+	})
 }
 
 // answerType is the type of an answer that has a schema: with its name, and where the schema says nothing of a part that the
@@ -411,4 +446,25 @@ func (g *graph) afterFailure(n *ir.Node, l *list) {
 	if !led {
 		l.add(scalar(g.failed(n)+" -> end"), source.Span{})
 	}
+}
+
+// answerPart is a part of an answer that has a schema, where an edge out of n looks at it.
+func (g *graph) answerPart(r *ir.Reference, n *ir.Node) (string, *schema.Type) {
+	field, part := r.Path[0], r.Path[1]
+	for _, m := range g.wf.Body.Nodes {
+		if m.Dynamic.Token.Ask == nil || m.Dynamic.Schema == "" || !slices.Contains(g.writes[m], field) || m != n && !g.certain(field, n) {
+			continue
+		}
+		root, _ := yamlnode.Parse(source.NewFile("schema.json", m.Dynamic.Schema))
+		s := root.Get("properties").Get(part)
+		if s == nil || s.Get("type") == nil {
+			return "", nil
+		}
+		typ := map[string]*schema.Type{"number": schema.FloatType, "integer": schema.IntType, "string": schema.StringType}[s.Get("type").Text.Value]
+		if m == n {
+			return g.ids[n.ID.Name] + "." + part, typ
+		}
+		return g.path(r, ""), typ
+	}
+	return "", nil
 }

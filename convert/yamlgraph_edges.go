@@ -27,10 +27,6 @@ func (g *graph) flow() {
 		return out
 	}
 	visit = func(n *ir.Node, before map[*ir.Node]bool) {
-		if open[n] {
-			g.refuse(n.ID.Span, "write a `loop`, or an edge back with `max`, in the native language", "cycles are not converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
-			return
-		}
 		known, seen := g.sure[n]
 		g.sure[n] = meet(known, before)
 		if seen && len(g.sure[n]) == len(known) {
@@ -49,7 +45,9 @@ func (g *graph) flow() {
 			} else {
 				tests++
 			}
-			if to := g.nodes[x.To.Name]; to != nil {
+			if to := g.nodes[x.To.Name]; to != nil && open[to] {
+				g.back(n, to, x)
+			} else if to != nil {
 				visit(to, after)
 			} else {
 				g.ends = meet(g.ends, after)
@@ -73,6 +71,74 @@ func (g *graph) flow() {
 			g.refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
 		}
 	}
+}
+
+// back notes an edge that leads back, with the rounds that the engine's bound on the steps of a run leaves to a loop of its
+// length. Only one loop, whose nodes follow each other, has as many steps in each round.
+func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
+	if g.rounds[x] > 0 {
+		return
+	}
+	limit := g.wf.Dynamic.Tokens.Limit
+	if limit == 0 {
+		limit = 25
+	}
+	length, before := 1, 0
+	for n := to; n != from; length++ {
+		next := (*ir.Node)(nil)
+		for _, e := range n.Dynamic.Token.Exits {
+			if m := g.nodes[e.To.Name]; m != nil && g.reaches(m, from, map[*ir.Node]bool{to: true}) {
+				if next != nil && next != m {
+					length = limit
+				}
+				next = m
+			}
+		}
+		if next == nil || length > limit {
+			length = limit + 1
+			break
+		}
+		n = next
+	}
+	before = len(g.sure[to])
+	longest := g.longest(from, map[*ir.Node]bool{to: true})
+	most := (limit - before - longest) / length
+	if len(g.rounds) > 0 || length > limit || most < 1 {
+		g.refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
+		most = 1
+	}
+	g.rounds[x] = most
+	g.once(x.Span, "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
+}
+
+// reaches reports whether a way leads from one node to another that does not go through others.
+func (g *graph) reaches(n, to *ir.Node, seen map[*ir.Node]bool) bool {
+	if n == to {
+		return true
+	}
+	if seen[n] {
+		return false
+	}
+	seen[n] = true
+	for _, x := range n.Dynamic.Token.Exits {
+		if m := g.nodes[x.To.Name]; m != nil && g.reaches(m, to, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// longest is how many nodes come after one at most, by ways that do not go through others.
+func (g *graph) longest(n *ir.Node, seen map[*ir.Node]bool) int {
+	most := 0
+	for _, x := range n.Dynamic.Token.Exits {
+		if m := g.nodes[x.To.Name]; m != nil && !seen[m] {
+			seen[m] = true
+			most = max(most, 1+g.longest(m, seen))
+			delete(seen, m)
+		}
+	}
+	return most
 }
 
 // certain reports whether a node has written a field whenever n runs, or for nil whenever the graph ends.
@@ -133,7 +199,13 @@ func (g *graph) edges(begin bool) *list {
 					}
 				}
 				before = append(before, own)
-				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(text)))), x.Span)
+				e := flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(text))))
+				if most := g.rounds[x]; most > 0 {
+					e.add("max", number(most), source.Span{})
+				}
+				l.add(e, x.Span)
+			case g.rounds[x] > 0 && !isMap && !g.keeps(n):
+				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar("true")), pair("max", number(g.rounds[x]))), x.Span)
 			case isMap && to != "end":
 				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition("size("+from+") > 0")))), x.Span)
 			case g.keeps(n):
@@ -199,6 +271,9 @@ func (g *graph) operand(p *ir.Predicate, n *ir.Node) (string, *schema.Type) {
 			return escaped(p.Lit.Text.Value), schema.StringType
 		}
 	case "ref":
+		if len(p.Ref.Path) == 2 {
+			return g.answerPart(p.Ref, n)
+		}
 		s := g.shapes[p.Ref.Path[0]]
 		if len(p.Ref.Path) > 1 || s == nil || !g.certain(p.Ref.Path[0], n) && !slices.Contains(g.writes[n], p.Ref.Path[0]) {
 			return "", nil

@@ -36,6 +36,15 @@ func Text(v runtime.Value) string {
 	return Repr(v)
 }
 
+// TextOf is Text of a value of any type that a workflow has. NaN and infinities inside of it, which no JSON has, make it None.
+func TextOf(v any) string {
+	value, err := runtime.ValueOf(v)
+	if err != nil {
+		value = runtime.Null()
+	}
+	return Text(value)
+}
+
 // Float is repr(f) of a number.
 func Float(f float64) string { return reprFloat(f) }
 
