@@ -110,6 +110,14 @@ func (p *parser) comparison(t source.Text, lo, hi int) *ir.Predicate {
 			return nil
 		}
 	}
+	if len(parts) > 1 && parts[0] == "state" && p.fields["state"] == nil {
+		if p.opts.Upstream {
+			p.Warn(diag.IgnoredKey, at(1), "leave out `state.`", "the engine of the page looks for a field `state`: this is always null")
+		} else {
+			parts = parts[1:]
+			p.Differs(at(1), "leave out `state.`", "this is the field `%s`, as in newer engines; the engine of the page looks for a field `state`", parts[0])
+		}
+	}
 	p.named(parts[0], at(1))
 	left := &ir.Predicate{Op: "ref", Span: at(1), Ref: &ir.Reference{Text: source.Text{Value: path, Span: at(1)}, Root: "state", Path: parts, Missing: ir.MissingNull}}
 	return &ir.Predicate{Op: text[m[4]:m[5]], Kids: []*ir.Predicate{left, literal(text[m[6]:m[7]], at(3))}, Span: t.At(lo+m[2], lo+m[7])}

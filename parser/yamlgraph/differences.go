@@ -25,6 +25,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("all fields of a subgraph: `auto`, `\"*\"`, `mode: direct`", "lists that nodes add to grow by what the other graph has added", "by all that it has", ""),
 	dialect.Differ("`resume_key` and `state_key` of an interrupt node that `state` does not have", "they are fields of the state", "the answer may be dropped", ""),
 	dialect.Differ("a graph with cycles", "1000 steps at most, or `recursion_limit` of `config`", "25, 50 or 10,007 steps at most, by the versions of the engine and of LangGraph, in graphs without cycles, too; --compat upstream takes 1000", ""),
+	dialect.Differ("conditions over `state.field`", "it is the field, as in newer engines", "a field named `state` is looked for, so that the value is null", "a note on each; a warning with --compat upstream"),
 	dialect.Differ("limits of python, tool and passthrough nodes", "their runs are counted, as in newer engines", "only the runs of nodes that ask a model are counted", "a note on each entry of `loop_limits`; a warning with --compat upstream"),
 	dialect.Differ("`variables` of a python node", "the function sees them beside the fields of the state, as in newer engines", "they are not read", "a note on the key; a warning with --compat upstream"),
 	dialect.Differ("races: `candidates` of race and router nodes", "they are asked one after the other until one answers, so that a run can be repeated", "all are asked at once, and the first answer is taken; newer engines only", "a note on the key"),
