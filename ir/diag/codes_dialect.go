@@ -39,14 +39,16 @@ graph:
 		Code:  NotSupported,
 		Title: "a part of a dialect that is not compiled",
 		Cause: "The dialect has this part, and flowgen does not compile it: it would do something else than the engine. The workflow is refused, so that nothing is left out silently.",
-		Wrong: `nodes:
-  fix: {type: copilot, prompt: fix}
+		Wrong: `state: {rows: list}
+nodes:
+  fix: {type: map, over: "{state.rows}", as: row, node: {type: interrupt}, collect: done}
 edges:
   - {from: START, to: fix}
   - {from: fix, to: END}
 `,
-		Right: `nodes:
-  fix: {type: passthrough, output: {message: fixed}}
+		Right: `state: {rows: list}
+nodes:
+  fix: {type: map, over: "{state.rows}", as: row, node: {type: passthrough, output: {message: fixed}}, collect: done}
 edges:
   - {from: START, to: fix}
   - {from: fix, to: END}
