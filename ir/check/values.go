@@ -148,7 +148,7 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	if !ok {
 		have = schema.StringType
 	}
-	if want == nil || want.Kind == schema.Invalid || want.Present().Kind == schema.Any {
+	if want == nil || want.Present().Kind == schema.Invalid || want.Present().Kind == schema.Any {
 		return have
 	}
 	if have == schema.NullType {
