@@ -51,6 +51,7 @@ type process struct {
 	out     *frames
 	err     *os.File
 	stderr  tail
+	said    chan struct{} // closed when nothing more comes from err
 	exited  chan struct{} // closed when the first process has ended, and is reaped
 
 	mu    sync.Mutex
@@ -87,7 +88,7 @@ func (x *session) run() (*process, error) {
 		}
 		cmd.Env = append(cmd.Env, e.variable+"="+x.secrets[i])
 	}
-	p := &process{session: x, cmd: cmd, exited: make(chan struct{})}
+	p := &process{session: x, cmd: cmd, said: make(chan struct{}), exited: make(chan struct{})}
 	var ends []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		if r, w, err = os.Pipe(); err == nil {
@@ -112,6 +113,7 @@ func (x *session) run() (*process, error) {
 	p.in, p.err = inW, errR
 	p.out = &frames{File: outR, process: p, ended: make(chan struct{})}
 	go func() {
+		defer close(p.said)
 		_, _ = io.Copy(&p.stderr, p.err) // a read fails only when stop has closed the pipe: what was read stands
 	}()
 	go func() {
@@ -218,19 +220,21 @@ func (p *process) fault(ctx context.Context) error {
 // lost is the error of a call during which the connection ended: because the process did, or because of what it wrote.
 func (p *process) lost(err error) error {
 	s := p.session.server
-	t := time.NewTimer(grace)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
 	if !hungUp(err) {
 		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+plain.Line(innermost(err).Error(), messageRunes), p.tailEntry())
 	}
 	select {
 	case <-p.exited:
-	case <-t.C:
+	case <-ctx.Done():
 		return s.fault(runtime.SandboxError, "server "+s.name+" closed its output", p.tailEntry())
 	}
-	select { // what it wrote last may say more
-	case <-p.out.ended:
-	case <-t.C:
+	for _, last := range []chan struct{}{p.out.ended, p.said} { // what it wrote last may say more
+		select {
+		case <-last:
+		case <-ctx.Done():
+		}
 	}
 	p.mu.Lock()
 	fatal := p.fatal
