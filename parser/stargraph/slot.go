@@ -84,7 +84,7 @@ func (p *parser) slotFields() *schema.Type {
 		if f.typ == nil {
 			f.typ = schema.AnyType
 		}
-		if zero := zeroOf(f.typ); p.open && !f.input && zero != "" { // whatever the class does with it
+		if zero := f.typ.ZeroJSON(); p.open && !f.input && zero != "" { // whatever the class does with it
 			f.input, f.zero = true, &schema.Default{JSON: zero, Span: f.id.Span}
 		}
 		if f.input {
@@ -120,7 +120,7 @@ func (p *parser) slotState(id ir.Ident) bool {
 				continue
 			}
 			f := &field{id: ir.Ident{Name: g.Name, Span: g.Span}, typ: g.Type, zero: g.Default, declared: true, input: true, route: true}
-			if zero := zeroOf(g.Type); f.zero == nil && zero != "" {
+			if zero := g.Type.ZeroJSON(); f.zero == nil && zero != "" {
 				f.zero = &schema.Default{JSON: zero, Span: g.Span}
 			}
 			p.fields[g.Name] = f
@@ -129,25 +129,6 @@ func (p *parser) slotState(id ir.Ident) bool {
 		return true
 	}
 	return false
-}
-
-// zeroOf is the zero value of a type as JSON, with which the engine fills what a run is not given; "" when there is none.
-func zeroOf(t *schema.Type) string {
-	switch t.Kind {
-	case schema.String, schema.Bytes:
-		return `""`
-	case schema.Int, schema.Float:
-		return "0"
-	case schema.Bool:
-		return "false"
-	case schema.List:
-		return "[]"
-	case schema.Map:
-		return "{}"
-	case schema.Opt, schema.Any, schema.Null:
-		return "null"
-	}
-	return ""
 }
 
 // typeOf is the type of a constant.

@@ -131,7 +131,7 @@ func (r *reader) initial(m *module, p *param, t *schema.Type, depth int) string 
 	case n == nil && t.Kind == schema.Struct:
 		text = r.empty(m, p.Type, depth)
 	case n == nil:
-		text = zero(t)
+		text = t.ZeroJSON()
 	case n.T == "call" && len(n.E)+len(n.K) == 0:
 		text = r.called(m, n.X, t, depth)
 	default:
@@ -153,7 +153,7 @@ func (r *reader) called(m *module, n *node, t *schema.Type, depth int) string {
 	case sym.name == "builtins.list", sym.name == "builtins.set", sym.name == "builtins.tuple", sym.name == "builtins.frozenset":
 		return "[]"
 	case strings.HasPrefix(sym.name, "builtins."):
-		return zero(t)
+		return t.ZeroJSON()
 	}
 	return ""
 }
@@ -230,23 +230,4 @@ func (r *reader) empty(m *module, annotation *node, depth int) string {
 		}
 	}
 	return "{" + strings.Join(parts, ",") + "}"
-}
-
-// zero is the zero value of a type as JSON, as the engine fills fields that a run is not given; "" for types without.
-func zero(t *schema.Type) string {
-	switch t.Kind {
-	case schema.String, schema.Bytes:
-		return `""`
-	case schema.Int, schema.Float:
-		return "0"
-	case schema.Bool:
-		return "false"
-	case schema.List:
-		return "[]"
-	case schema.Map:
-		return "{}"
-	case schema.Opt, schema.Any, schema.Null:
-		return "null"
-	}
-	return ""
 }
