@@ -295,14 +295,32 @@ func (p *process) endsWithin(d time.Duration) bool {
 type frames struct {
 	*os.File
 	process *process
+	reading sync.Mutex
 	line    int // bytes of the line so far
 	unasked int // bytes since a request
 	asked   int64
 	ended   chan struct{} // closed when nothing more is read
 	once    sync.Once
+	closing sync.Once
+}
+
+// Close is called by the client. What the server wrote before is still looked at, as it may say why the server ended;
+// stop closes the pipe.
+func (f *frames) Close() error {
+	f.closing.Do(func() {
+		go func() {
+			b := make([]byte, 4<<10)
+			for err := error(nil); err == nil; {
+				_, err = f.Read(b)
+			}
+		}()
+	})
+	return nil
 }
 
 func (f *frames) Read(b []byte) (n int, err error) {
+	f.reading.Lock() // the client's reader may be there yet when the rest is read
+	defer f.reading.Unlock()
 	defer func() {
 		if err != nil {
 			f.once.Do(func() { close(f.ended) })

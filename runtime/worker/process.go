@@ -32,6 +32,7 @@ type process struct {
 	tail   tail
 	// release gives back what the isolation made for the process, and says why it ended it.
 	release func() error
+	exited  chan struct{} // closed when the process has ended, and nobody but bury says why
 	gone    chan struct{} // closed when nothing is left of it
 
 	// Whoever has put something into turn reads frames.
@@ -65,7 +66,7 @@ func (p *Pool) launch(tenant string) (*process, error) {
 		return nil, p.failed(err)
 	}
 	w := &process{pool: p, tenant: tenant, flights: map[uint32]*flight{},
-		turn: make(chan struct{}, 1), gone: make(chan struct{})}
+		turn: make(chan struct{}, 1), exited: make(chan struct{}), gone: make(chan struct{})}
 	child, err := w.prepare()
 	if err == nil {
 		begun := make(chan error, 1)
@@ -123,6 +124,7 @@ func (w *process) greet(setup []byte) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			w.kill(slow)
 		} else {
+			within(Grace, w.exited) // a process that ends closes its connection, too
 			w.kill(mute)
 		}
 		return err
@@ -223,7 +225,9 @@ func (w *process) bury(printed <-chan struct{}) {
 	// Not reaped yet, so the group's number cannot be another's.
 	killGroup(w.cmd.Process)
 	w.reaped = true
+	w.state = dying // from here on nobody else says why
 	p.mu.Unlock()
+	close(w.exited)
 	w.reap()
 	if err := w.release(); err != nil {
 		p.mu.Lock()
@@ -235,7 +239,6 @@ func (w *process) bury(printed <-chan struct{}) {
 	w.closeFiles()
 	<-printed
 	p.mu.Lock()
-	w.state = dying
 	i := slices.Index(p.procs, w)
 	lost := w.lose()
 	if i >= 0 { // else start tells those who wait

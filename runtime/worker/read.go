@@ -40,6 +40,7 @@ func (w *process) readFor(ctx context.Context, f *flight) (reply, bool, error) {
 			if errors.Is(err, errProtocol) {
 				w.kill(garbage)
 			} else {
+				within(Grace, w.exited) // a process that ends closes its connection, too
 				w.kill(mute)
 			}
 			return reply{}, false, err
