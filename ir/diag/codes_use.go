@@ -60,8 +60,8 @@ output: {before: $before, date: $date}
 	},
 	{
 		Code:  Unavailable,
-		Title: "a part of the language that this version cannot compile yet",
-		Cause: "The file is right, and this version of flowgen reads it, but it cannot generate code for this kind of node or tool. `go`, `command` and `http` tools and the nodes `tool`, `tool_call`, `llm`, `agent`, `human`, `let`, `map`, `loop`, `flow` and `go` are there, and the sandbox tiers `native` and `process`. Use one of them, or a later version.",
+		Title: "a sandbox tier that this version does not have",
+		Cause: "Tools are isolated by `process`, as far as Linux can do that for a process, or run with the rights of the program, which is `native`.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
