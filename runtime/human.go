@@ -19,6 +19,7 @@ type Question struct {
 	Text    string   `json:"question"`
 	Type    string   `json:"type"`              // of the answer: string, int, float or bool; Ask fills it in
 	Choices []string `json:"choices,omitempty"` // the answers that there are; nil: any of the type
+	Empty   bool     `json:"empty,omitempty"`   // an empty line is an answer, when the type is string
 }
 
 // maxAnswer bounds an answer, in bytes.
@@ -66,7 +67,7 @@ func (q *Question) decode(answer string) ([]byte, *ToolError) {
 		}
 		return nil, Invalid("%q is neither yes nor no", clip(answer, 100))
 	}
-	if answer == "" {
+	if answer == "" && !q.Empty {
 		return nil, Invalid("the answer is empty")
 	}
 	b, err := json.Marshal(answer)

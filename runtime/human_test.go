@@ -27,6 +27,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{runtime.Question{Type: "string"}, " some text ", ""},
 		{runtime.Question{Type: "string"}, "  ", "the answer is empty"},
+		{runtime.Question{Type: "string", Empty: true}, "  ", ""},
 		{runtime.Question{Type: "string"}, "\xff", "the answer is not valid UTF-8"},
 		{runtime.Question{Type: "string"}, strings.Repeat("a", 70_000), "the answer has more than 65536 bytes"},
 		{runtime.Question{Type: "string", Choices: choices}, " yes\n", ""},

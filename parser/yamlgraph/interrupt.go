@@ -24,12 +24,17 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 		if !ok {
 			id = ir.Ident{Name: absent, Span: out.ID.Span}
 		}
-		p.field(id, schema.AnyType)
 		return id
 	}
 	t := out.Dynamic.Token
 	t.Fresh = !p.truth(m.Get("idempotent"), "`idempotent`", true)
 	t.Key, t.Resume = name("state_key", "interrupt_message"), name("resume_key", "user_input")
+	if m.Get("state_key") != nil {
+		p.field(t.Key, schema.AnyType)
+	} else if p.fields[t.Key.Name] == nil { // what is asked is written nowhere, so that every node asks its own question
+		t.Key, t.Fresh = ir.Ident{}, true
+	}
+	p.field(t.Resume, schema.AnyType)
 	out.Verb = &ir.Human{Span: m.Node.Span}
 	switch message := m.Get("message"); {
 	case m.Get("prompt") != nil:

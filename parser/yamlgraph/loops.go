@@ -26,7 +26,7 @@ func (p *parser) everyNode(m dialect.Mapping, kind string, out *ir.Node) {
 		out.Timeout = p.seconds(n, "the timeout of a node")
 	}
 	if m.Get("cache") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("cache"), "remove it", "nothing is kept: the engine's command line has no cache either")
+		p.Differs(m.Key("cache"), "", "nothing is kept: the engine's command line has no cache either")
 	}
 	if n := m.Get("loop_limit"); n != nil && slices.Contains(counted, kind) {
 		t.Limit = int(p.Count(n, "`loop_limit`", 1, 1_000_000, 0))

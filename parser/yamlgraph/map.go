@@ -66,7 +66,7 @@ func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
 	if n := m.Get("timeout"); n != nil && sub.Timeout == nil {
 		sub.Timeout = p.seconds(n, "the timeout of a map")
 	}
-	out.Verb = &ir.Map{Over: over, As: as, Do: ir.Body{Nodes: []*ir.Node{sub}, Span: node.Span}, Span: m.Node.Span}
+	out.Verb = &ir.Map{Over: over, As: as, Parallel: p.width, Do: ir.Body{Nodes: []*ir.Node{sub}, Span: node.Span}, Span: m.Node.Span}
 }
 
 // grow declares a field of a list that nodes add to.

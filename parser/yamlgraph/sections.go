@@ -28,11 +28,42 @@ func (p *parser) config(n *yamlnode.Node) {
 	}
 	p.wf.Dynamic.Tokens.Limit = int(p.Count(m.Get("recursion_limit"), "`recursion_limit`", 1, 1_000_000, 0))
 	p.maxItems = int(p.Count(m.Get("max_map_items"), "`max_map_items`", 1, 1_000_000, 0))
-	for _, key := range []string{"max_tokens", "timeout", "max_concurrency"} {
-		if m.Get(key) != nil {
-			p.Warn(diag.IgnoredKey, m.Key(key), "remove it", "flowgen does not read the `%s` of `config`", key)
-		}
+	p.width = int(p.Count(m.Get("max_concurrency"), "`max_concurrency`", 1, 10_000, 0))
+	if m.Get("max_tokens") != nil {
+		p.Warn(diag.IgnoredKey, m.Key("max_tokens"), "write it below `defaults`", "the engine does not read the `max_tokens` of `config`")
 	}
+	if m.Get("timeout") != nil {
+		p.Differs(m.Key("timeout"), "write `timeout` at nodes", "flowgen does not bound the time of a whole run")
+	}
+}
+
+// initial reads the values of fields that the state begins with, which win over those of data files.
+func (p *parser) initial(n *yamlnode.Node) {
+	switch {
+	case n == nil || n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!null":
+		return
+	case n.Kind != yamlnode.Mapping:
+		p.WrongShape(n, "`variables` is a mapping")
+		return
+	}
+	for _, e := range n.Entries {
+		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
+			p.Warn(diag.IgnoredKey, id.Span, "declare it in `state`", "the state has no field `%s`, so that the value is dropped", clipped(id.Name))
+			continue
+		}
+		p.seed(&ir.Entry{Key: id, Value: p.constant(e.Value)})
+	}
+}
+
+// seed is the value of a field that the state begins with; another of the same field is forgotten.
+func (p *parser) seed(entry *ir.Entry) {
+	d := p.wf.Dynamic
+	if d.Seeds == nil {
+		d.Seeds = &ir.Object{Span: entry.Key.Span}
+	}
+	d.Seeds.Entries = slices.DeleteFunc(d.Seeds.Entries, func(e *ir.Entry) bool { return e.Key.Name == entry.Key.Name })
+	d.Seeds.Entries = append(d.Seeds.Entries, entry)
 }
 
 // dataFiles reads files whose data the state begins with.
@@ -44,7 +75,6 @@ func (p *parser) dataFiles(n *yamlnode.Node) {
 		p.WrongShape(n, "`data_files` is a mapping")
 		return
 	}
-	o := &ir.Object{Span: n.Span}
 	for _, e := range n.Entries {
 		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
 		file, ok := p.Text(e.Value, "a data file")
@@ -56,10 +86,7 @@ func (p *parser) dataFiles(n *yamlnode.Node) {
 			continue
 		}
 		p.field(id, schema.AnyType)
-		o.Entries = append(o.Entries, &ir.Entry{Key: id, Value: v})
-	}
-	if len(o.Entries) > 0 {
-		p.wf.Dynamic.Seeds = o
+		p.seed(&ir.Entry{Key: id, Value: v})
 	}
 }
 

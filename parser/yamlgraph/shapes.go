@@ -24,6 +24,7 @@ var (
 		{Name: "exports", Doc: "files that the engine's command line writes"},
 		{Name: "inputs", Doc: "inputs, for readers"},
 		{Name: "config", Doc: "limits"}, {Name: "data_files", Doc: "files that are loaded into the state"},
+		{Name: "variables", Doc: "values that the state begins with"},
 		{Name: "loop_exits", Doc: "where to go when a limit is reached"}, {Name: "verify", Doc: "checks before the end"}, {Name: "observability", Doc: "what is logged"},
 	}}
 	toolShape = &dialect.Shape{What: "a tool", Open: true, Keys: []dialect.Key{

@@ -97,6 +97,7 @@ type parser struct {
 
 	maxTokens       int64 // of the answers of the node that is read; 0: nothing bounds them
 	maxItems        int   // of maps that do not say; 0: nothing bounds them
+	width           int   // items of a map side by side; 0: as many as usual
 	defaults        dialect.Mapping
 	promptsDir      string
 	promptsRelative bool
@@ -144,6 +145,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.bindings()
 	p.toolSection(m.Get("tools"))
 	p.nodeSection(m)
+	p.initial(m.Get("variables"))
 	p.readPrompts()
 	p.limits(m)
 	p.edges(m)
@@ -162,7 +164,7 @@ func (p *parser) refused(m dialect.Mapping) {
 		p.Differs(m.Key("checkpointer"), "every run is recorded: go on with `flowgen resume`", "flowgen does not write to the engine's checkpointer")
 	}
 	if m.Get("observability") != nil {
-		p.Warn(diag.IgnoredKey, m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not read `observability`")
+		p.Differs(m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not write the engine's logs")
 	}
 	if m.Get("exports") != nil {
 		p.Differs(m.Key("exports"), "take the fields from the output of the run", "no files are written; the engine's command line writes them with --export")

@@ -6,16 +6,18 @@ import (
 )
 
 // Interrupt runs a node that asks a person: what is asked goes into the field key, the answer into the field resume. What
-// the field holds already is asked, and else the message.
+// the field holds already is asked, and else the message. An empty key is no field: every node asks its own question.
 func (f *Flow) Interrupt(r *runtime.Run, n *runtime.Node, key, resume string, held, message dynamic.Field) error {
 	if held.Value().IsNull() {
 		held = message
 	}
-	answer, err := runtime.Ask[string](r, n, runtime.Question{Text: asked(held.Value())})
+	answer, err := runtime.Ask[string](r, n, runtime.Question{Text: asked(held.Value()), Empty: true})
 	if err != nil {
 		return err
 	}
-	f.write(key, held.Value())
+	if key != "" {
+		f.write(key, held.Value())
+	}
 	f.write(resume, runtime.StringValue(answer))
 	f.step(n)
 	return nil

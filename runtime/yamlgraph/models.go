@@ -34,15 +34,15 @@ func NewModel(provider, model string, p llm.Params, s Speakers) *Model {
 	return &Model{provider: provider, model: model, params: p, speakers: s}
 }
 
-// dotenv is the file of variables that the engine reads, too.
-var dotenv = secret.File(".env")
+// envFile is the file of variables that the engine reads, too.
+var envFile = secret.File(".env")
 
 // setting is a variable of the environment, or of .env.
 func setting(name string) string {
 	if v := os.Getenv(name); v != "" || name == "" {
 		return v
 	}
-	v, ok := dotenv.Secret("", name)
+	v, ok := envFile.Secret("", name)
 	if !ok {
 		return ""
 	}

@@ -177,7 +177,9 @@ func entry(node string, err error) runtime.Value {
 	kind, message := "UNKNOWN", err.Error()
 	var te *runtime.ToolError
 	if errors.As(err, &te) {
-		kind, message = string(te.Code), te.Message
+		if kind, message = string(te.Code), te.Message; te.Code == runtime.Unknown { // of an exception its text alone
+			message = exceptionName.ReplaceAllString(message, "")
+		}
 	}
 	return runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue(kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(message)},
 		runtime.Entry{Key: "node", Value: runtime.StringValue(node)})

@@ -141,9 +141,7 @@ func word(v runtime.Value) string {
 	case runtime.NullKind:
 		return ""
 	case runtime.ListKind, runtime.MapKind:
-		if b, err := v.MarshalJSON(); err == nil {
-			text = string(b)
-		}
+		text = py.JSON(v, -1, false)
 	default:
 		text = py.Str(dynamic.Of(v))
 	}

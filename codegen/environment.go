@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
@@ -19,6 +20,9 @@ func (g *generator) dynamics() []*check.Program {
 func (g *generator) envFiles() []jen.Code {
 	var out []jen.Code
 	var done []string
+	if g.inherits() {
+		out = append(out, jen.If(jen.Err().Op(":=").Qual(graphPath, "LoadEnv").Call(), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())))
+	}
 	for _, p := range g.dynamics() {
 		name := p.WF.Dynamic.EnvFile
 		if name == "" {
@@ -33,4 +37,17 @@ func (g *generator) envFiles() []jen.Code {
 		}
 	}
 	return out
+}
+
+// inherits reports whether functions or commands of YAMLGraph files see the variables of the file .env.
+func (g *generator) inherits() bool {
+	return slices.ContainsFunc(g.dynamics(), func(p *check.Program) bool {
+		return p.WF.Dynamic.Tokens != nil && slices.ContainsFunc(p.WF.Tools, func(t *ir.Tool) bool {
+			switch t.Binding.(type) {
+			case *ir.PythonTool, *ir.ShellTool:
+				return true
+			}
+			return false
+		})
+	})
 }
