@@ -37,7 +37,7 @@ fuzz: ## Fuzz every target for FUZZTIME (30s)
 	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r pkg; do \
 	  go test -list '^Fuzz' "$$pkg" | { grep '^Fuzz' || true; } | while read -r target; do \
 	    echo; echo "== fuzz $$target in $$pkg for $(FUZZTIME)"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
+	    .ci/fuzz "$$pkg" "$$target" $(FUZZTIME); \
 	  done; \
 	done
 

@@ -310,14 +310,21 @@ func TestKilled(t *testing.T) {
 	if sums[0] == sums[1] {
 		t.Fatal("the two files are the same")
 	}
+	// How long it takes changes with what else the machine does, so that the kills follow it: a little later after each
+	// that came before the end, a little earlier after each that came too late.
 	kills, olds, news := 0, 0, 0
-	for i := range campaign(60, 1000) {
+	least := campaign(60, 1000)
+	for i := 0; i < least || i < 20*least && (kills == 0 || olds == 0 || news == 0); i++ {
 		before := sum()
 		next := i % 2
 		write(t, dir, map[string]string{"main.flowgen.yaml": flow(next)})
 		if generate(rand.N(longest * 5 / 4)) {
 			kills++
+			longest += longest / 32
+		} else {
+			longest -= longest / 8
 		}
+		longest = min(max(longest, time.Millisecond), time.Minute)
 		switch now := sum(); now {
 		case sums[next]:
 			news++
@@ -452,11 +459,11 @@ func TestSameBytes(t *testing.T) {
 			}
 			sums[sum] = v
 			for _, word := range []string{repo, link, out, time.Now().Format("2006-01-02"), filepath.Dir(exe)} {
-				if bytes.Contains(text, []byte(word)) {
+				if bytes.Contains(text, []byte(word)) && !bytes.Contains(want, []byte(word)) {
 					t.Errorf("%s: the code says %q", example, word)
 				}
 			}
-			if len(host) > 4 && bytes.Contains(text, []byte(host)) {
+			if len(host) > 4 && bytes.Contains(text, []byte(host)) && !bytes.Contains(want, []byte(host)) { // one may be called localhost
 				t.Errorf("%s: the code says the name of the machine", example)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,7 +34,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := modelServer(t)
+	model, server := modelServer(t), mcpServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
@@ -51,7 +50,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 			e.Setenv("LocalAppData", filepath.Join(e.WorkDir, ".cache"))
-			e.Setenv("PATH", mcpServer(t)+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			e.Setenv("PATH", server+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -64,31 +63,18 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-var mcp struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
 // mcpServer builds the MCP server that the runtime's tests use and returns the folder of the program mcpserver.
 func mcpServer(t *testing.T) string {
-	mcp.once.Do(func() {
-		if mcp.dir, mcp.err = os.MkdirTemp("", "mcpserver"); mcp.err != nil {
-			return
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(mcp.dir) })
-		out, err := exec.Command("go", "build", "-o", filepath.Join(mcp.dir, "mcpserver.exe"), "../../runtime/mcptool/testdata/server").CombinedOutput()
-		if err == nil {
-			err = os.Symlink("mcpserver.exe", filepath.Join(mcp.dir, "mcpserver"))
-		}
-		if err != nil {
-			mcp.err = fmt.Errorf("%w\n%s", err, out)
-		}
-	})
-	if mcp.err != nil {
-		t.Fatal(mcp.err)
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpserver.exe"), "../../runtime/mcptool/testdata/server").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	return mcp.dir
+	if err := os.Symlink("mcpserver.exe", filepath.Join(dir, "mcpserver")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // code runs a command that must end with an exit code: code 2 flowgen chekc

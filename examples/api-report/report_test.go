@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -17,7 +19,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(int) { httptool.CloseIdleConnections() }))
+	code := m.Run()
+	httptool.CloseIdleConnections()
+	if code == 0 {
+		if err := leaked(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// leaked waits for the goroutines of connections that are closed, and reports those that stay.
+func leaked() (err error) {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		if err = goleak.Find(); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 const want = `# Orders

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,22 +17,31 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 )
 
-// begin starts a code host, and a model server that answers with f.
+// models is the model server of all tests here, which is never stopped: a program looks up the address of its model once.
+var models struct {
+	once   sync.Once
+	server *fake.Server
+	err    error
+	answer atomic.Pointer[func(*fake.Request) *fake.Response]
+}
+
+// begin starts a code host, and makes the model server answer with f.
 func begin(t *testing.T, f func(*fake.Request) *fake.Response) (*host.Server, *fake.Server) {
 	t.Helper()
 	h, err := host.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := fake.Start("key-of-the-test", f)
-	if err != nil {
-		t.Fatal(err)
+	models.once.Do(func() {
+		models.server, models.err = fake.Start("key-of-the-test", func(r *fake.Request) *fake.Response { return (*models.answer.Load())(r) })
+	})
+	if models.err != nil {
+		t.Fatal(models.err)
 	}
-	t.Cleanup(m.Close)
-	return h, m
+	models.answer.Store(&f)
+	return h, models.server
 }
 
-// The address of the model is looked up once in a program, so that one server serves all tests.
 func TestTriage(t *testing.T) {
 	var dead atomic.Bool
 	h, m := begin(t, func(r *fake.Request) *fake.Response {
@@ -83,8 +93,8 @@ func TestTriage(t *testing.T) {
 		t.Errorf("%d comments", n)
 	}
 
-	// The recorded run again, with nobody there.
-	m.Close()
+	// The recorded run again, with no code host there, and without a question to the model.
+	asked := len(m.Requests())
 	if err := h.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,5 +108,8 @@ func TestTriage(t *testing.T) {
 	}
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Errorf("replayed (-want +got):\n%s", diff)
+	}
+	if n := len(m.Requests()) - asked; n != 0 || asked == 0 {
+		t.Errorf("the replay has asked the model %d times, after %d", n, asked)
 	}
 }

@@ -172,7 +172,7 @@ func TestTwoAtOneRun(t *testing.T) {
 			t.Fatalf("the second one: %v\n%s", err, out)
 		}
 	}
-	if fastest > 100*time.Millisecond {
+	if fastest > 2*time.Second { // a second program that waited would do so until the first has ended, which is never
 		t.Errorf("it is told after %v", fastest)
 	}
 	after, err := os.ReadFile(filepath.Join(h.folder.Dir(), list[0].ID, "journal.jsonl"))

@@ -556,7 +556,8 @@ func TestStopped(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("%v; stopped in %v at half of the times, in %v at 99 of 100, in %v at most", all, took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
-	if half, most := took[len(took)/2], took[len(took)-1]; half > 100*time.Millisecond || most > 5*time.Second {
+	// On a quiet machine it is some milliseconds. The bounds are for one that does much else, and far below what waiting would take.
+	if half, most := took[len(took)/2], took[len(took)-1]; half > 2*time.Second || most > 30*time.Second {
 		t.Errorf("it takes %v, at most %v, to stop", half, most)
 	}
 }

@@ -117,7 +117,7 @@ func main() {
 	worker.Shutdown()
 	stop()
 	for begin := time.Now(); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Since(begin) > 2*time.Second {
+		if time.Since(begin) > time.Minute {
 			left := fmt.Sprintf("%d goroutines are left by this case or another one", goruntime.NumGoroutine()-before)
 			reports[0].Problems = append(reports[0].Problems, left)
 			break
