@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/cputime"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -113,7 +114,7 @@ func cost(f func()) (took time.Duration, peak uint64) {
 			}
 		}
 	}()
-	took = cpu(f)
+	took = cputime.Of(f)
 	close(stop)
 	<-stopped
 	return took, peak - min(peak, before)
@@ -138,7 +139,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s is not refused", name)
 		}
 		if name == "too many nodes" { // two mebibytes that are no bomb: the limit ends what is only large
-			if took > slow(2*time.Second) || peak > 512<<20 {
+			if took > slow(2*time.Second) || peak > 768<<20 {
 				t.Errorf("%s takes %v and %d MiB", name, took, peak>>20)
 			}
 			continue
@@ -148,7 +149,7 @@ func TestBombs(t *testing.T) {
 		}
 		limit := uint64(64 << 20)
 		if len(all[name]) > 256<<10 { // a tree of so much text is larger, before its mistakes are seen
-			limit = 128 << 20
+			limit = 192 << 20
 		}
 		if peak > limit {
 			t.Errorf("%s takes %d MiB", name, peak>>20)
@@ -163,12 +164,13 @@ func first(sink *diag.Sink) string {
 	return "nothing"
 }
 
-// slow is a limit on a machine that does other things as well, or under the race detector.
+// slow is a limit on a slow machine, whose caches others use as well, or under the race detector. What is not linear passes
+// it all the same: files are large enough for a thousand times as much.
 func slow(d time.Duration) time.Duration {
 	if raceEnabled {
 		return 20 * d
 	}
-	return 3 * d
+	return 8 * d
 }
 
 // TestWideMap: duplicate keys are looked for in linear time.
@@ -182,11 +184,12 @@ func TestWideMap(t *testing.T) {
 	}
 	parse := func(n int) time.Duration {
 		f := source.NewFile("x.yaml", keys(n))
-		return min(cpu(func() { parseYAML(f) }), cpu(func() { parseYAML(f) }))
+		once := func() time.Duration { return cputime.Of(func() { parseYAML(f) }) }
+		return min(once(), once(), once())
 	}
 	took, more := parse(20_000), parse(80_000)
 	t.Logf("20,000 keys %v, 80,000 keys %v", took, more)
-	if took > slow(50*time.Millisecond) || more > 8*took+20*time.Millisecond {
+	if took > slow(50*time.Millisecond) || more > 10*took+50*time.Millisecond { // a square would be 16 times as much
 		t.Errorf("20,000 keys take %v, 80,000 %v", took, more)
 	}
 }

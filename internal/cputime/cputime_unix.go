@@ -1,18 +1,11 @@
 //go:build unix
 
-package hostile
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
-
-// cpu is the processor time that f takes, the garbage collector's included: other programs do not count.
-func cpu(f func()) time.Duration {
-	before := used()
-	f()
-	return used() - before
-}
 
 func used() time.Duration {
 	var u syscall.Rusage
