@@ -28,8 +28,8 @@ var (
 // lost is the error of a call whose worker is gone.
 type lost struct {
 	message string
+	closed  bool // the pool was shut down
 	again   bool // the call may have been done, but may be made again
-	unsent  bool // the worker has not seen all of it
 	details runtime.Value
 }
 
@@ -43,8 +43,8 @@ func (l *lost) tool() error {
 func (w *process) lostBy(f *flight) error {
 	return &lost{
 		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(),
-		again:   w.cause != closed && f.call.Effects <= runtime.Reads,
-		unsent:  w.cause != closed && f.unsent,
+		closed:  w.cause == closed,
+		again:   f.call.Effects <= runtime.Reads,
 		details: w.printed(),
 	}
 }
@@ -53,11 +53,11 @@ func (w *process) lostBy(f *flight) error {
 func (w *process) ending() string {
 	text := ""
 	switch s := w.cmd.ProcessState; {
-	case w.cause != nil && w.cause != mute:
+	case w.cause != nil && w.cause != mute && w.cause != deaf:
 		return w.cause.text
 	case s == nil:
 		text = "was lost"
-	case signalName(s) == "SIGKILL" && w.cause == mute:
+	case signalName(s) == "SIGKILL" && w.cause != nil: // else it had ended before it could be killed for that
 		text = w.cause.text
 	case signalName(s) != "":
 		text = "was killed by " + signalName(s)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ import (
 // The test binary is the worker of these tests: it speaks the protocol, and breaks it when a call says so.
 
 const fakeVariable = "WORKER_TEST"
+
+// begunWord is what the worker prints before the name of a call that lasts.
+const begunWord = "begun"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(fakeVariable) {
@@ -60,6 +64,12 @@ func newPool(t testing.TB, mode string, change ...func(*Config)) *Pool {
 	return p
 }
 
+// patient makes p wait for workers as long as a busy machine may take.
+func patient(p *Pool) *Pool {
+	p.grace, p.drain = time.Minute, time.Minute
+	return p
+}
+
 func request(text string, e runtime.Effects) *Call {
 	return &Call{What: "f", Body: [][]byte{[]byte(text)}, Effects: e}
 }
@@ -77,7 +87,7 @@ func fake(mode string) {
 		_, _ = out.WriteString(strings.Repeat("garbage", 100))
 		time.Sleep(time.Hour)
 	}
-	w := &fakeWorker{out: out, cancelled: make(chan uint32, 100)}
+	w := &fakeWorker{out: out, cancelled: make(chan uint32, 100), late: make(chan struct{})}
 	done := make(chan struct{})
 	for _, fd := range []uintptr{3, 5} {
 		go func() {
@@ -95,6 +105,7 @@ func fake(mode string) {
 type fakeWorker struct {
 	out       *os.File
 	cancelled chan uint32
+	late      chan struct{} // closed when a call that runs has ended
 }
 
 func (w *fakeWorker) serve(in io.Reader, first bool) {
@@ -134,6 +145,7 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	if len(f) > 1 {
 		number, _ = strconv.Atoi(f[1])
 	}
+	begun := func() { fmt.Fprintln(os.Stderr, begunWord, f[0]) }
 	switch f[0] {
 	case "echo":
 		w.write(id, kindResult, f[1])
@@ -142,17 +154,26 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	case "env":
 		w.write(id, kindResult, strings.Join(os.Environ(), "\n"))
 	case "sleep":
+		begun()
 		time.Sleep(time.Duration(number) * time.Millisecond)
 		w.write(id, kindResult, "slept")
 	case "hang": // deaf to everything
+		begun()
 		time.Sleep(time.Hour)
 	case "stop": // ends when it is told to
+		begun()
 		<-w.cancelled
 		w.write(id, kindError, `{"code":"TIMEOUT","message":"stopped"}`)
 	case "runs": // says that it goes on
+		begun()
 		w.write(<-w.cancelled, kindRuns, "")
 		time.Sleep(time.Duration(number) * time.Millisecond)
 		w.write(id, kindResult, "late")
+		close(w.late)
+	case "outlasts": // ends after a call that says that it goes on
+		begun()
+		<-w.late
+		w.write(id, kindResult, "slept")
 	case "fail":
 		w.write(id, kindError, `{"code":"RATE_LIMIT","message":"slow\u001b[31m down","details":{"a":1},"retry_after_s":2.5}`)
 	case "odd-error":
@@ -188,6 +209,21 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "last words")
 		os.Exit(number)
+	case "escape": // leaves a process in a session of its own that holds the connection until a file is there
+		cmd := exec.Command("sh", "-c", `while [ ! -e "$0" ]; do sleep 0.01; done`, f[1])
+		cmd.ExtraFiles = []*os.File{w.out}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			w.write(id, kindResult, err.Error())
+			return
+		}
+		os.Exit(1)
+	case "shut": // closes the first lane, in which it runs, and ends a moment later
+		_ = syscall.Close(3)
+		begun()
+		time.Sleep(time.Duration(number) * time.Millisecond)
+		fmt.Fprintln(os.Stderr, "last words")
+		os.Exit(3)
 	case "reply-and-exit":
 		w.write(id, kindResult, "bye")
 		os.Exit(0)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -19,7 +20,7 @@ type flight struct {
 	asked bool // the worker was asked to stop it
 	late  bool // its context ended, it did not
 
-	unsent bool          // it could not be written whole
+	unsent bool          // it could not be written whole; only who makes the call looks at it
 	beside []byte        // what it has attached; written by who reads, before done
 	done   chan reply    // one
 	runs   chan struct{} // one: the worker says that the call still runs
@@ -149,15 +150,12 @@ func (f *flight) send(ctx context.Context) error {
 		l.room = b
 	}
 	if err != nil {
-		// What was written in part cannot be taken back, and what cannot be written will not be answered.
-		if ctx.Err() != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) { // ctx has ended, and what was written in part cannot be taken back
 			w.kill(stuck)
 			return ended(f.call, ctx.Err())
 		}
-		w.pool.mu.Lock()
 		f.unsent = true
-		w.killLocked(deaf)
-		w.pool.mu.Unlock()
+		w.hungUp(deaf) // what cannot be written will not be answered
 	}
 	return nil // the answer, or the worker's death, comes to done
 }
@@ -170,7 +168,7 @@ func (f *flight) stop() {
 	f.asked = true
 	w.pool.mu.Unlock()
 	w.tell(f.id, kindCancel)
-	grace, cancel := context.WithTimeout(context.Background(), Grace)
+	grace, cancel := context.WithTimeout(context.Background(), w.pool.grace)
 	defer cancel()
 	if _, ok := f.wait(grace); ok {
 		return
@@ -224,7 +222,7 @@ func interrupt(ctx context.Context, set func(time.Time) error) (undo func()) {
 // tell sends a frame without a body. A worker that does not read within Grace will be found out by the caller.
 func (w *process) tell(id uint32, kind byte) {
 	l := w.lanes[len(w.lanes)-1]
-	ctx, cancel := context.WithTimeout(context.Background(), Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), w.pool.grace)
 	defer cancel()
 	select {
 	case l.busy <- struct{}{}:
@@ -232,8 +230,11 @@ func (w *process) tell(id uint32, kind byte) {
 		return
 	}
 	defer func() { <-l.busy }()
-	if l.write(ctx, frame(nil, id, kind)) != nil {
+	switch err := l.write(ctx, frame(nil, id, kind)); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.kill(stuck)
+	case err != nil:
+		w.hungUp(deaf)
 	}
 }
 

@@ -124,8 +124,7 @@ func (w *process) greet(setup []byte) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			w.kill(slow)
 		} else {
-			within(Grace, w.exited) // a process that ends closes its connection, too
-			w.kill(mute)
+			w.hungUp(mute)
 		}
 		return err
 	}
@@ -234,8 +233,8 @@ func (w *process) bury(printed <-chan struct{}) {
 		w.cause = &cause{text: "was stopped: " + reason(err)}
 		p.mu.Unlock()
 	}
-	w.drain()              // what it wrote last still counts
-	within(Grace, printed) // only what left the group can keep it open
+	w.drain()                // what it wrote last still counts
+	within(p.grace, printed) // only what left the group can keep it open
 	w.closeFiles()
 	<-printed
 	p.mu.Lock()
@@ -294,7 +293,7 @@ func (w *process) retire(f *flight) {
 	}
 	if w.state == live {
 		w.state = retired
-		time.AfterFunc(Drain, func() {
+		time.AfterFunc(p.drain, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if w.state == retired {
@@ -324,6 +323,12 @@ func (w *process) killLocked(c *cause) {
 	}
 }
 
+// hungUp ends a process that has closed one of its pipes. One that ends by itself closes them, too: then bury says how.
+func (w *process) hungUp(c *cause) {
+	within(w.pool.grace, w.exited)
+	w.kill(c)
+}
+
 // close lets the worker end by itself and kills it when it does not.
 func (w *process) close() {
 	p := w.pool
@@ -335,7 +340,7 @@ func (w *process) close() {
 	for _, l := range w.lanes {
 		_ = l.file.Close()
 	}
-	within(Grace, w.gone)
+	within(p.grace, w.gone)
 	w.kill(closed)
 	<-w.gone
 }

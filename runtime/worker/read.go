@@ -40,8 +40,7 @@ func (w *process) readFor(ctx context.Context, f *flight) (reply, bool, error) {
 			if errors.Is(err, errProtocol) {
 				w.kill(garbage)
 			} else {
-				within(Grace, w.exited) // a process that ends closes its connection, too
-				w.kill(mute)
+				w.hungUp(mute)
 			}
 			return reply{}, false, err
 		}
@@ -50,11 +49,11 @@ func (w *process) readFor(ctx context.Context, f *flight) (reply, bool, error) {
 
 // drain reads what a dead worker has left behind, within Grace.
 func (w *process) drain() {
-	_ = w.out.SetReadDeadline(time.Now().Add(Grace))
-	late := time.AfterFunc(2*Grace, func() { _ = w.out.Close() }) // ends a reader that undid the deadline
+	_ = w.out.SetReadDeadline(time.Now().Add(w.pool.grace))
+	late := time.AfterFunc(2*w.pool.grace, func() { _ = w.out.Close() }) // ends a reader that undid the deadline
 	w.turn <- struct{}{}
 	late.Stop()
-	_ = w.out.SetReadDeadline(time.Now().Add(Grace))
+	_ = w.out.SetReadDeadline(time.Now().Add(w.pool.grace))
 	for w.broken == nil {
 		_, _, w.broken = w.next(nil)
 	}

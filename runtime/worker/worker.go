@@ -169,6 +169,8 @@ type Pool struct {
 	clock    uint64 // of use
 	closed   bool
 	life     sync.WaitGroup // of processes and those being started
+
+	grace, drain time.Duration // Grace and Drain; tests that must not depend on time have others
 }
 
 // New returns a pool without workers. Shutdown closes it.
@@ -182,7 +184,7 @@ func New(c Config) *Pool {
 	if c.Lanes < 1 || c.Lanes > 2 {
 		panic("worker: a worker has one lane or two")
 	}
-	p := &Pool{config: c, newborn: map[*process]struct{}{}}
+	p := &Pool{config: c, newborn: map[*process]struct{}{}, grace: Grace, drain: Drain}
 	register(p)
 	return p
 }
@@ -206,7 +208,7 @@ func (p *Pool) Call(ctx context.Context, c *Call) ([]byte, error) {
 		if !errors.As(err, &l) {
 			return body, err
 		}
-		if again || !l.again && !l.unsent {
+		if again || l.closed || !l.again && !f.unsent {
 			return nil, l.tool()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,18 +45,57 @@ func (p *Pool) get(t *testing.T, text string) string {
 	return string(b)
 }
 
-func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+// alive tells a process from none, and from a zombie that whoever adopted it has not reaped yet.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return !strings.Contains(string(stat), ") Z ")
+}
 
 // gone waits until a process is no more.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for range 500 {
-		if !alive(pid) {
+	eventually(t, fmt.Sprintf("process %d is no more", pid), func() bool { return !alive(pid) })
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for range 6000 {
+		if so() {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("process %d is still there", pid)
+	t.Errorf("after a minute it is not so: %s", what)
+}
+
+// begun waits until a worker has begun a call that lasts.
+func (p *Pool) begun(t *testing.T, name string) {
+	t.Helper()
+	eventually(t, "a worker has begun "+name, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.ContainsFunc(p.procs, func(w *process) bool { return strings.Contains(w.tail.text(), begunWord+" "+name+"\n") })
+	})
+}
+
+// expired is a context whose end looks like a deadline that has passed, at a moment the test chooses.
+type expired struct{ context.Context }
+
+func (c expired) Err() error {
+	if c.Context.Err() != nil {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func deadlineOnDemand(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return expired{ctx}, cancel
 }
 
 func number(t *testing.T, text string) int {
@@ -175,19 +215,21 @@ func TestTimeout(t *testing.T) {
 	}{{"hang", true}, {"stop", false}, {"runs 3600000", true}} {
 		t.Run(tt.call, func(t *testing.T) {
 			p := newPool(t, "ok")
+			if !tt.killed {
+				patient(p)
+			}
 			first := number(t, p.get(t, "pid"))
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			begin := time.Now()
+			ctx, expire := deadlineOnDemand(t)
 			// The second lane, for a worker that reads while it runs.
 			p.mu.Lock()
 			p.procs[0].first = &flight{}
 			p.mu.Unlock()
-			_, err := p.Call(ctx, request(tt.call, runtime.Writes))
+			go func() {
+				p.begun(t, strings.Fields(tt.call)[0])
+				expire()
+			}()
+			_, err := p.Call(ctx, request(tt.call, runtime.Writes)) // without an end of its own
 			wantTool(t, err, runtime.Timeout, "f did not finish in time and was stopped")
-			if took := time.Since(begin); took > 3*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			second := number(t, p.get(t, "pid"))
 			if (first != second) != tt.killed {
 				t.Errorf("workers %d and %d, killed: %v", first, second, tt.killed)
@@ -216,20 +258,19 @@ func TestWriteToADeafWorker(t *testing.T) {
 	wg.Go(func() { _, _ = p.Call(hang, request("hang", runtime.Writes)) })
 	defer wg.Wait()
 	defer cancelHang()
-	for { // until it runs
-		p.mu.Lock()
-		busy := len(p.procs) == 1 && len(p.procs[0].flights) == 1
-		p.mu.Unlock()
-		if busy {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	p.begun(t, "hang")
 	p.mu.Lock()
 	p.procs[0].first = nil // the lane that hangs
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
+	ctx, expire := deadlineOnDemand(t)
+	go func() {
+		eventually(t, "somebody writes to the worker", func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return len(p.procs[0].lanes[0].busy) == 1
+		})
+		expire()
+	}()
 	_, err := p.Call(ctx, &Call{What: "f", Body: [][]byte{make([]byte, 8<<20)}, Effects: runtime.Writes})
 	wantTool(t, err, runtime.Timeout, "did not finish in time")
 	if got := p.get(t, "echo next"); got != "next" {
@@ -240,22 +281,26 @@ func TestWriteToADeafWorker(t *testing.T) {
 // What shares a worker with a call that does not stop ends as it should, or is made again.
 func TestInnocent(t *testing.T) {
 	one := func(c *Config) { c.MaxWorkers = 1 }
+	// Both are under way when the deadline of the bad one passes.
 	share := func(t *testing.T, p *Pool, bad string, neighbour *Call) (string, error) {
 		p.get(t, "echo warm")
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		ctx, expire := deadlineOnDemand(t)
 		var wg sync.WaitGroup
 		var got []byte
 		var err error
 		wg.Go(func() { got, err = p.Call(t.Context(), neighbour) })
-		time.Sleep(30 * time.Millisecond) // the neighbour has the first lane
+		p.begun(t, strings.Fields(string(neighbour.Body[0]))[0]) // in the first lane
+		go func() {
+			p.begun(t, strings.Fields(bad)[0])
+			expire()
+		}()
 		_, bad1 := p.Call(ctx, request(bad, runtime.Writes))
 		wantTool(t, bad1, runtime.Timeout, "did not finish")
 		wg.Wait()
 		return string(got), err
 	}
 	t.Run("drained", func(t *testing.T) {
-		p := newPool(t, "ok", one)
+		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
 		got, err := share(t, p, "runs 3600000", request("sleep 800", runtime.Writes))
 		if got != "slept" || err != nil {
@@ -267,21 +312,23 @@ func TestInnocent(t *testing.T) {
 		gone(t, pid)
 	})
 	t.Run("too slow", func(t *testing.T) {
-		p := newPool(t, "ok", one)
+		p := patient(newPool(t, "ok", one))
+		p.drain = Drain
 		_, err := share(t, p, "runs 3600000", request("sleep 3600000", runtime.Writes))
 		wantTool(t, err, runtime.SandboxError, "f: the test worker was stopped, because another call in it did not end")
 	})
 	t.Run("made again", func(t *testing.T) {
-		p := newPool(t, "ok", one)
-		got, err := share(t, p, "runs 3600000", request("sleep 2600", runtime.Reads))
+		p := patient(newPool(t, "ok", one))
+		p.drain = 100 * time.Millisecond
+		got, err := share(t, p, "runs 3600000", request("sleep 1000", runtime.Reads))
 		if got != "slept" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
 	t.Run("it stops after all", func(t *testing.T) {
-		p := newPool(t, "ok", one)
+		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
-		got, err := share(t, p, "runs 300", request("sleep 1200", runtime.Writes))
+		got, err := share(t, p, "runs 300", request("outlasts", runtime.Writes))
 		if got != "slept" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -294,13 +341,17 @@ func TestInnocent(t *testing.T) {
 			effects runtime.Effects
 			again   bool
 		}{{runtime.None, true}, {runtime.Reads, true}, {runtime.Writes, false}, {runtime.External, false}} {
-			p := newPool(t, "ok", one)
+			p := patient(newPool(t, "ok", one))
 			p.get(t, "echo warm")
+			neighbour := "sleep 3600000"
+			if tt.again {
+				neighbour = "sleep 200"
+			}
 			var wg sync.WaitGroup
 			var got []byte
 			var err error
-			wg.Go(func() { got, err = p.Call(t.Context(), request("sleep 200", tt.effects)) })
-			time.Sleep(50 * time.Millisecond)
+			wg.Go(func() { got, err = p.Call(t.Context(), request(neighbour, tt.effects)) })
+			p.begun(t, "sleep")
 			_, bad := p.Call(t.Context(), request("exit 1", runtime.Writes))
 			wantTool(t, bad, runtime.SandboxError, "exited with status 1")
 			wg.Wait()
@@ -368,14 +419,18 @@ func TestConcurrentFaults(t *testing.T) {
 func TestWaitForAPlace(t *testing.T) {
 	p := newPool(t, "ok", func(c *Config) { c.MaxWorkers, c.PerWorker = 1, 1 })
 	p.get(t, "echo warm")
+	patient(p)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { p.get(t, "sleep 300") })
-	time.Sleep(50 * time.Millisecond)
+	holds, release := deadlineOnDemand(t)
+	defer release()
+	wg.Go(func() { _, _ = p.Call(holds, request("stop", runtime.Writes)) })
+	p.begun(t, "stop")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := p.Call(ctx, request("echo a", runtime.Writes))
 	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	release()
 	if got := p.get(t, "echo b"); got != "b" {
 		t.Errorf("got %q", got)
 	}

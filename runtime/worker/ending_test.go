@@ -1,0 +1,48 @@
+//go:build unix
+
+package worker
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// What the isolation says about the end of a worker stands, also when its connection is found to be closed after that: by a
+// process that it has left behind and that ends last.
+func TestTheIsolationSaysWhy(t *testing.T) {
+	last := filepath.Join(t.TempDir(), "end")
+	p := newPool(t, "ok", func(c *Config) {
+		c.Start = func(cmd *exec.Cmd) (func() error, error) {
+			return func() error {
+				return errors.Join(os.WriteFile(last, nil, 0o600), errors.New("it wrote more than it may"))
+			}, cmd.Start()
+		}
+	})
+	_, err := p.Call(t.Context(), request("escape "+last, runtime.Writes))
+	wantTool(t, err, runtime.SandboxError, "f: the test worker was stopped: it wrote more than it may")
+}
+
+// A worker that ends by itself closes its pipes before anybody can know that it ends. Who finds one closed does not take that
+// for the reason; and what he could not write is done by another worker.
+func TestAPipeThatClosesFirst(t *testing.T) {
+	p := patient(newPool(t, "ok", func(c *Config) { c.MaxWorkers = 1 }))
+	p.get(t, "echo warm")
+	var wg sync.WaitGroup
+	var err error
+	wg.Go(func() { _, err = p.Call(t.Context(), request("shut 300", runtime.Writes)) })
+	p.begun(t, "shut")
+	p.mu.Lock()
+	p.procs[0].first = nil // the lane that is closed is taken
+	p.mu.Unlock()
+	if got := p.get(t, "echo x"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	wg.Wait()
+	wantTool(t, err, runtime.SandboxError, "f: the test worker exited with status 3: last words")
+}
