@@ -240,6 +240,13 @@ export default async () => {
 	if got != `""` || err != nil {
 		t.Errorf("%.200s, %v", got, err)
 	}
+	worker.Shutdown()
+	for range 2 { // what a module prints when it comes is not told of the call that it comes with
+		_, err := do(t.Context(), runtime.Writes, `console.log("here"); export default () => { console.log("I am"); throw new Error("x") }`, `{}`)
+		if te := wantTool(t, err, runtime.Unknown, "Error: x"); detail(te, "output") != "I am\n" {
+			t.Errorf("output: %q", detail(te, "output"))
+		}
+	}
 	var wg sync.WaitGroup
 	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		wg.Go(func() { // what one call prints is not told of another

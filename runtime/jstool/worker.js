@@ -109,6 +109,10 @@
       throw new Refused("SANDBOX_ERROR", "Cannot import module '" + m.n + "': " + wordOf(e));
     }
     m.u = undefined;
+    // What a module prints is no call's, or which call has it would depend on which comes first; of one that fails it is.
+    const call = storage.getStore();
+    if (call?.output) storage.exit(() => process.stdout.write(call.output));
+    if (call) call.output = "";
     if (typeof found.default !== "function") {
       throw new Refused("SANDBOX_ERROR", "Module '" + m.n + "' has no default export that is a function");
     }

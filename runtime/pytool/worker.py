@@ -462,8 +462,13 @@ def function(key):
 def find(key):
     import importlib
     module, _, name = key.partition(":")
+    call = current.get()
     try:
         found = importlib.import_module(module)
+        # What a module prints is no call's, or which call has it would depend on which comes first; of one that fails it is.
+        text, call.output = call.output, None
+        if text:
+            printed.write(text)
     except BaseException as e:
         text = str(e) if isinstance(e, ModuleNotFoundError) else text_of(e)
         raise Refused("SANDBOX_ERROR", "Cannot import module '%s': %s" % (module, text)) from e
@@ -728,6 +733,8 @@ def prepare():
         sys.meta_path.append(Embedded({name: base64.b64decode(data) for name, data in setup["spare"].items()}, None))
     sys.modules["flowgen"] = public
     sys.stdout.reconfigure(write_through=True)
+    global printed
+    printed = sys.stdout
     sys.stdout, sys.stderr = Output(sys.stdout), Output(sys.stderr)
     setup.clear()
 
