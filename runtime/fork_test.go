@@ -315,7 +315,7 @@ func TestGraphHasNoBarrier(t *testing.T) {
 				select {
 				case <-cRan:
 					return nil
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					return errors.New("c waits for b")
 				}
 			}},

@@ -319,7 +319,7 @@ func TestSpecErrors(t *testing.T) {
 			return say("done"), nil
 		})
 		n := *node
-		n.Timeout = 5 * time.Second
+		n.Timeout = time.Minute
 		out, err := agent.Run(start(t, runtime.WithSecrets(func(string) (string, bool) { return "", false })), &n, &agent.Spec{Model: model(s), Tools: []agent.Tool{tool}}, llm.Prompt{Text: "Go"})
 		if err != nil {
 			t.Fatal(err)

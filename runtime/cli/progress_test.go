@@ -155,7 +155,7 @@ func (l *liveTest) frame() string {
 	l.clock.c <- l.clock.time()
 	select {
 	case <-l.screen.wrote:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		l.Fatal("nothing was drawn")
 	}
 	return l.screen.text()
@@ -351,7 +351,7 @@ func TestLiveDoesNotWaitForTheTerminal(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("events wait for the terminal")
 	}
 	close(b.release)
@@ -506,9 +506,10 @@ func TestManyItems(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took > 20*time.Second {
+			if took > time.Minute {
 				t.Errorf("%T: took %v", d, took)
 			}
+			took = time.Since(begin)
 			if allowed := int(took/redrawEvery) + 2; !flags.jsonEvents && counted.n > allowed {
 				t.Errorf("%T: %d writes in %v, at most %d are allowed", d, counted.n, took, allowed)
 			}

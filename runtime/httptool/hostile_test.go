@@ -153,22 +153,22 @@ func TestSlowServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := raw(t, func(c net.Conn) { trickle(c, head) })
-			within(t, time.Second, func() {
+			within(t, 20*time.Second, func() {
 				_, err := callAt(t, t.Context(), n, get(s), "/")
 				wantTool(t, err, runtime.Timeout, host(s)+" did not answer in time")
 			})
 		})
 	}
 	silent := raw(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	within(t, time.Second, func() {
+	within(t, 20*time.Second, func() {
 		_, err := callAt(t, t.Context(), n, get(silent), "/")
 		wantTool(t, err, runtime.Timeout, host(silent)+" did not answer in time")
 	})
 	// A run that is stopped gives no tool error.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	within(t, time.Second, func() {
-		if _, err := callAt(t, ctx, n, get(silent), "/"); !runtime.IsCancelled(err) || !errors.Is(err, context.Canceled) {
+	within(t, 20*time.Second, func() {
+		if _, err := callAt(t, ctx, &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, get(silent), "/"); !runtime.IsCancelled(err) || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
 	})
@@ -179,7 +179,7 @@ func TestSlowErrorBody(t *testing.T) {
 	s := raw(t, func(c net.Conn) {
 		trickle(c, "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Type: text/plain\r\n\r\n")
 	})
-	within(t, patience+time.Second, func() {
+	within(t, patience+20*time.Second, func() {
 		_, err := call(t, get(s), "/")
 		var te *runtime.ToolError
 		if !errors.As(err, &te) || te.Code != runtime.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 7 {

@@ -45,7 +45,7 @@ func TestHTMLTextIsLinear(t *testing.T) {
 		doc := strings.Repeat(unit, (1<<20)/len(unit))
 		begin := time.Now()
 		htmlText(doc)
-		if d := time.Since(begin); d > 2*time.Second {
+		if d := time.Since(begin); d > 30*time.Second {
 			t.Errorf("1 MiB of %q took %v", unit, d)
 		}
 	}

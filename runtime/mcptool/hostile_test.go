@@ -130,7 +130,7 @@ func TestHostileStart(t *testing.T) {
 			wantError(t, err, tt.code, tt.about)
 			start := time.Now()
 			s.Close()
-			if d := time.Since(start); d > 3*grace {
+			if d := time.Since(start); d > time.Minute {
 				t.Errorf("closing took %v", d)
 			}
 		})
@@ -149,7 +149,7 @@ func TestStubborn(t *testing.T) {
 	}
 	start := time.Now()
 	s.Close()
-	if d := time.Since(start); d > 3*grace {
+	if d := time.Since(start); d > time.Minute { // by itself it would take an hour
 		t.Errorf("it took %v", d)
 	}
 	select {

@@ -105,7 +105,7 @@ func pin(t testing.TB, s *Server, name string) Pin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tools, err := x.listed(ctx)
 	if err != nil {

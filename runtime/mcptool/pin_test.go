@@ -134,7 +134,7 @@ func TestList(t *testing.T) {
 
 // eventually repeats f until its error has that code: the server's word about a change takes its time.
 func eventually(f func() error, c runtime.Code) (err error) {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if err = f(); code(err) == c {
 			break
 		}

@@ -227,7 +227,7 @@ func affinity(v target) error {
 }
 
 func dial(network, address string) error {
-	c, err := net.DialTimeout(network, address, 2*time.Second)
+	c, err := net.DialTimeout(network, address, 30*time.Second)
 	if err == nil {
 		c.Close()
 	}
@@ -252,7 +252,7 @@ func dns(v target) error {
 	if _, err := c.Write([]byte("secret.example.com")); err != nil {
 		return err
 	}
-	_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
 	_, err = c.Read(make([]byte, 64))
 	return err
 }
@@ -381,6 +381,9 @@ func manyFiles(v target) error {
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+	if os.Getenv("A_WORK") == "" { // the sandbox looks from outside, and on a busy machine later
+		time.Sleep(30 * time.Second)
 	}
 	return nil
 }

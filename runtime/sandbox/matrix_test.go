@@ -79,7 +79,7 @@ func TestMatrixAsOrdinaryUser(t *testing.T) {
 	if err := os.Chown(temp, ordinary, ordinary); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^TestMatrix$", "-test.v", "-test.timeout=300s")
+	cmd := exec.Command(self, "-test.run=^TestMatrix$", "-test.v", "-test.timeout=20m")
 	cmd.Env = []string{"TMPDIR=" + temp, "PATH=" + systemPath, "HOME=" + temp, "A_SETUID=" + copySelf(t, dir, 0o4755), "A_SECRET_TOKEN=" + canary}
 	cmd.Dir = temp
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}, Pdeathsig: syscall.SIGKILL}
@@ -208,11 +208,11 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 	t.Helper()
 	v.restore(t)
 	cmd := exec.Command(v.self)
-	var out bytes.Buffer
-	r, w, err := os.Pipe()
+	// A file, and no pipe: an orphan would hold it.
+	said, err := os.CreateTemp(t.TempDir(), "said")
 	check(t, err)
-	defer r.Close()
-	cmd.Stdout, cmd.Stderr = w, w
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
 	release := func() error { return nil }
 	if p == nil {
 		v.work = t.TempDir()
@@ -225,9 +225,6 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 		release, err = p.Start(cmd, isolate.Need{})
 		check(t, err)
 	}
-	w.Close()
-	read := make(chan struct{})
-	go func() { defer close(read); _, _ = io.Copy(&out, io.LimitReader(r, 1<<20)) }()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 
@@ -251,31 +248,26 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 		end = <-ended
 	}
 	over := release()
-	lines := func() []string { return strings.Split(strings.TrimSpace(out.String()), "\n") }
-	if p != nil {
-		<-read
-	} else {
-		time.Sleep(20 * time.Millisecond) // an orphan holds the pipe
-	}
+	out, err := os.ReadFile(said.Name())
+	check(t, err)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	pid := 0
-	r.Close()
-	<-read
-	for _, line := range lines() {
+	for _, line := range lines {
 		if n, ok := strings.CutPrefix(line, "PID "); ok {
 			pid, _ = strconv.Atoi(n)
 		}
 	}
-	last := lines()[len(lines())-1]
+	last := lines[len(lines)-1]
 	switch {
 	case late && name == "endless loop":
 		return "" // nobody stopped it
 	case late:
-		t.Errorf("%s did not end: %s", name, out.String())
+		t.Errorf("%s did not end: %s", name, out)
 		return ""
 	case over != nil:
 		return over.Error()
 	case pid != 0:
-		return v.survivor(pid)
+		return v.survivor(pid, p != nil)
 	case end != nil:
 		return end.Error()
 	case last == "OK":
@@ -283,13 +275,18 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 	case strings.HasPrefix(last, "BLOCKED"):
 		return last
 	}
-	t.Errorf("%s: output %q", name, out.String())
+	t.Errorf("%s: output %q", name, out)
 	return ""
 }
 
-// survivor says whether a process was left behind, and ends it. A killed one may stay a zombie until init looks at it.
-func (v *victim) survivor(pid int) string {
-	for range 40 {
+// survivor says whether a process was left behind, and ends it. A killed one takes its time on a busy machine, and may stay a
+// zombie until init looks at it.
+func (v *victim) survivor(pid int, killed bool) string {
+	looks := 40
+	if killed {
+		looks = 2000 // fewer than the seconds that it would sleep
+	}
+	for range looks {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || bytes.Contains(text, []byte(") Z ")) || bytes.Contains(text, []byte(") X ")) {
 			return "its process is gone as well"
@@ -319,13 +316,32 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// publicDir is a directory that every user can enter.
+// publicDir is a directory that every user can enter, wherever this one's temporary files are.
 func publicDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "flowgen-test-")
+	base := ""
+	for _, base = range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if entered(base) {
+			break
+		}
+	}
+	dir, err := os.MkdirTemp(base, "flowgen-test-")
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	check(t, os.Chmod(dir, 0o755))
 	return dir
+}
+
+// entered tells whether every user can enter a directory.
+func entered(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // copySelf copies this program, which stands where only its user comes.

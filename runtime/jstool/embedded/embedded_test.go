@@ -136,7 +136,7 @@ func TestDeadline(t *testing.T) {
 		_, err := s.call(ctx, []byte(`{}`), worker.DefaultMaxOutput)
 		cancel()
 		wantTool(t, err, runtime.Timeout, "tool.mjs did not finish in time and was stopped")
-		if took := time.Since(begin); took > 2*time.Second {
+		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("%s: took %v", code, took)
 		}
 		if len(s.idle) > 0 {

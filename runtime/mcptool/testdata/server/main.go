@@ -133,7 +133,7 @@ func say(format string, args ...any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
 }
 
-var cancelled atomic.Int64
+var begun, cancelled atomic.Int64 // calls of slow
 
 func tools() {
 	setEcho(*mutated)
@@ -170,6 +170,7 @@ func tools() {
 		return say("%s", strings.Repeat("x", int(args["bytes"].(float64))))
 	})
 	add("slow", func(ctx context.Context, args object) (*mcp.CallToolResult, error) {
+		begun.Add(1)
 		select {
 		case <-time.After(time.Duration(args["ms"].(float64)) * time.Millisecond):
 		case <-ctx.Done():
@@ -178,6 +179,7 @@ func tools() {
 		}
 		return say("done")
 	})
+	add("begun", func(context.Context, object) (*mcp.CallToolResult, error) { return say("%d", begun.Load()) })
 	add("cancelled", func(context.Context, object) (*mcp.CallToolResult, error) { return say("%d", cancelled.Load()) })
 	add("mutate", func(_ context.Context, args object) (*mcp.CallToolResult, error) {
 		setEcho(args["to"].(string))
