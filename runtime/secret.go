@@ -85,13 +85,30 @@ func (rt *Runtime) findSecrets() error {
 		return nil
 	}
 	if missing != nil {
-		return fmt.Errorf("workflow %s needs the secret %s, which is not set", rt.info.Name, strings.Join(missing, ", "))
+		return &missingSecrets{rt.info.Name, missing}
 	}
 	if short != nil {
 		return fmt.Errorf("workflow %s: the secret %s has fewer than %d bytes, too few to keep it secret", rt.info.Name, strings.Join(short, ", "), MinSecret)
 	}
 	return nil
 }
+
+// missingSecrets is the error of a workflow that cannot begin.
+type missingSecrets struct {
+	workflow string
+	names    []string
+}
+
+func (e *missingSecrets) Error() string {
+	what, are := "secret ", "is"
+	if len(e.names) > 1 {
+		what, are = "secrets ", "are"
+	}
+	return "workflow " + e.workflow + " needs the " + what + strings.Join(e.names, ", ") + ", which " + are + " not set"
+}
+
+// MissingSecrets are the names, for command lines that say what to do.
+func (e *missingSecrets) MissingSecrets() []string { return e.names }
 
 // ofOwners names the owners when they are not all.
 func ofOwners(owners []Owner) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,8 +68,7 @@ func (x *execution) find(rest []string, most int) (id string, code int, ok bool)
 func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 	h := j.Header()
 	if h.Workflow != x.w.info.Name {
-		x.s.complain(mistake{id + " is a run of " + h.Workflow + ", this is " + x.w.info.Name, ""})
-		return exitUsage, false
+		return x.another(id, h), false
 	}
 	if bytes.Contains(h.Input, []byte(runtime.Redacted)) {
 		x.s.complain(mistake{"the input of " + id + " held a secret, which is not in its journal", "secrets belong into secrets: they are found again by their names"})
@@ -78,11 +78,20 @@ func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 	return 0, true
 }
 
+// another says that a run is one of another workflow.
+func (x *execution) another(id string, h journal.Header) int {
+	x.s.complain(mistake{id + " is a run of " + h.Workflow + ", this is " + x.w.info.Name, ""})
+	return exitUsage
+}
+
 // unreadable says why a run cannot be used.
 func (x *execution) unreadable(err error) int {
 	var damaged *wal.DamagedError
 	help := ""
 	switch {
+	case errors.Is(err, runs.ErrNoRun):
+		x.s.complain(mistake{err.Error(), "nothing of it can be gone on with: begin a new run"})
+		return exitUsage
 	case errors.Is(err, wal.ErrLocked):
 		help = "wait until it ends"
 	case errors.As(err, &damaged):
@@ -236,6 +245,9 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 	e, j, err := x.folder.Resume(x.w.info, id, g.continued(x))
 	var changed *runs.EditedError
 	if errors.As(err, &changed) {
+		if changed.Recorded.Workflow != x.w.info.Name {
+			return x.another(id, changed.Recorded), false
+		}
 		if now, herr := hashes(x.w.info); herr == nil {
 			x.edited(changed.Recorded, now)
 		}
@@ -249,8 +261,42 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 		_ = e.Close()
 		return code, false
 	}
+	if wrong := g.unknown(j); wrong != nil {
+		_ = e.Close()
+		x.s.complain(*wrong)
+		return exitUsage, false
+	}
 	x.engine, x.past = e, j
 	return 0, true
+}
+
+// unknown is about decisions for calls that the run does not have.
+func (g *goOn) unknown(j *journal.Journal) *mistake {
+	var keys []string
+	for _, r := range j.Records() {
+		if !slices.Contains(keys, r.Key) {
+			keys = append(keys, r.Key)
+		}
+	}
+	flags := make([]string, 0, len(g.redo)+len(g.decided))
+	for _, key := range g.redo {
+		flags = append(flags, "--redo "+key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(g.decided)) {
+		flags = append(flags, "--in-doubt "+key)
+	}
+	for _, flag := range flags {
+		_, key, _ := strings.Cut(flag, " ")
+		if slices.Contains(keys, key) {
+			continue
+		}
+		m := &mistake{flag + ": the run has no call " + key, "inspect shows its calls"}
+		if near := nearest(key, keys); near != "" {
+			m.help = "did you mean " + near + "?"
+		}
+		return m
+	}
+	return nil
 }
 
 // respondCommand answers a question of a run that waits, and goes on with it.
@@ -315,7 +361,7 @@ func (x *execution) respond(args []string) *mistake {
 		return &mistake{"the recorded question of " + key + " cannot be read: " + err.Error(), ""}
 	}
 	if err := q.Check(answer); err != nil {
-		return &mistake{"that is no answer to " + key + ": " + bare(err), "the question is: " + strings.TrimSpace(question(q))}
+		return &mistake{"that is no answer to " + key + ": " + bare(err), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
 	}
 	if err := x.engine.Answer(key, answer); err != nil {
 		return &mistake{err.Error(), ""}

@@ -109,6 +109,8 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 		flag := " --in-doubt " + shellWord(doubted(e.ID(), j, err)+"=")
 		text = safe("recorded as "+e.ID()+"; if the call may be made again, the run goes on with: "+s.again("resume", e.ID())+flag+"again") + "\n" +
 			safe("if it has happened: "+s.again("resume", e.ID())+flag+"JSON, with what it has given") + "\n"
+	case written(j, err) != "":
+		text = safe("recorded as "+e.ID()+"; the call is made once more by: "+s.again("resume", e.ID())+" --edited --redo "+shellWord(written(j, err))) + "\n"
 	default:
 		text = safe("recorded as "+e.ID()+"; it goes on with: "+s.again("resume", e.ID())) + "\n"
 	}
@@ -124,6 +126,21 @@ func doubted(id string, j *journal.Journal, err error) string {
 	for _, d := range inspectionOf(id, j).InDoubt {
 		if strings.HasPrefix(wrong.Message, "call "+d.Key+" had begun") {
 			return d.Key
+		}
+	}
+	return ""
+}
+
+// written is the key of a call that has written, and that a changed program would have to make again; empty when err is
+// something else.
+func written(j *journal.Journal, err error) string {
+	var wrong *runtime.RunError
+	if !errors.As(err, &wrong) || wrong.Kind != runtime.Diverged {
+		return ""
+	}
+	for _, r := range j.Records() {
+		if strings.HasPrefix(wrong.Message, "call "+r.Key+" has run already") {
+			return r.Key
 		}
 	}
 	return ""

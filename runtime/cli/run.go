@@ -212,7 +212,11 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 		s.complain(mistake{"input: " + bare(err), ""})
 		return exitUsage
 	case starting:
-		s.complain(mistake{err.Error(), ""})
+		m := mistake{err.Error(), ""}
+		if missing := interface{ MissingSecrets() []string }(nil); errors.As(err, &missing) {
+			m.help = "secrets are looked for in the environment, in the file .env of this folder, and in /run/secrets"
+		}
+		s.complain(m)
 		return exitFault
 	case writing:
 		s.complain(mistake{"cannot write the result: " + err.Error(), ""})

@@ -84,6 +84,7 @@ func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
 	if p.decide != nil {
 		d, ok = p.decide(rec, h.InDoubt)
 	}
+	said := ok
 	if !ok && h.InDoubt != nil {
 		switch h.InDoubt.Policy {
 		case runtime.RetryWithKey:
@@ -98,7 +99,11 @@ func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
 	case d.Again:
 		return false, nil
 	}
-	if err := op.DecodeOut(d.Output); err != nil {
+	read := op.DecodeOut
+	if said {
+		read = func(b []byte) error { return take(op, b) }
+	}
+	if err := read(d.Output); err != nil {
 		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " is taken as done, but the output given for it does not fit: " + err.Error()}
 	}
 	h.Start, h.End = rec.Start, rec.Start

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -83,7 +82,7 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 	}
 	j, err := f.parse(id, found.Lines)
 	if errors.Is(err, errEmpty) { // it died before its first line was written
-		err = fmt.Errorf("%w: %s", ErrNoRun, id)
+		err = noRecord(id)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())

@@ -233,7 +233,11 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 	case len(found) == 0 || latest:
 		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
 	}
-	return "", fmt.Errorf("%d runs begin with %s: %s", len(found), name, strings.Join(found[:min(3, len(found))], ", "))
+	more := ""
+	if len(found) > 3 {
+		more = ", ..."
+	}
+	return "", fmt.Errorf("%d runs begin with %s: %s%s", len(found), name, strings.Join(found[:min(3, len(found))], ", "), more)
 }
 
 // before reads "latest" and "latest~N": how many runs before the latest one are meant.
@@ -253,9 +257,14 @@ func before(name string) (back int, ok bool) {
 func (f *Folder) Read(id string) (*journal.Journal, error) {
 	j, err := f.read(id)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
-		return nil, fmt.Errorf("%w: %s", ErrNoRun, id)
+		return nil, noRecord(id)
 	}
 	return j, err
+}
+
+// noRecord is the error of a run without a journal: one that has stopped before its first line was written.
+func noRecord(id string) error {
+	return fmt.Errorf("%w: nothing is recorded of %s", ErrNoRun, id)
 }
 
 // Prune removes the runs that have ended, but for the latest keep of them, and returns what it removed. Runs that wait,
