@@ -73,7 +73,9 @@ func TestWrongRuns(t *testing.T) {
 		{"another kind", []string{"rerun", "latest", "--set", "log.limit=many"}, nil, exitFault, "diverged: the output given for call log does not fit: limit cannot be a string"},
 		{"no value", []string{"rerun", "latest", "--set", "log.limit=null"}, nil, exitFault, "does not fit: limit cannot be null"},
 		{"no choice", []string{"rerun", "latest", "--set", "log.mode=soon"}, nil, exitFault, `does not fit: mode: "soon" is not one of fast, slow`},
-		{"edited, and of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple","graph":"0"`, 1) }, exitUsage, "is a run of simple, this is sample"},
+		{"edited, and of another", []string{"resume", "latest"}, func(s string) string {
+			return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple","graph":"0"`, 1)
+		}, exitUsage, "is a run of simple, this is sample"},
 		{"of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple"`, 1) }, exitUsage, "is a run of simple, this is sample"},
 		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+runtime.Redacted+`"`, 1) }, exitFault, "held a secret"},
 		{"format", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"format":1`, `"format":7`, 1) }, exitFault, "has format 7, this program reads 1"},
