@@ -29,7 +29,7 @@ func (b *contextBody) edge(s, to *check.Step, flag *jen.Statement, when *ir.Pred
 // escapes reports whether a condition can raise an exception that the engine does not catch.
 func escapes(c *ir.Predicate) bool {
 	switch c.Op {
-	case "item", "part", "nth", "<<", ">>", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method split":
+	case "item", "part", "nth", "format", "invoke", "<<", ">>", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method rindex", "method split", "method rsplit", "method partition", "method rpartition", "method center", "method ljust", "method rjust", "method format":
 		return true
 	}
 	for _, k := range c.Kids {
@@ -69,7 +69,9 @@ func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
 	case "not":
 		return jen.Op("!").Add(b.holds(c.Kids[0], 3))
 	case "call bool":
-		return b.holds(c.Kids[0], above)
+		if len(c.Kids) == 1 && c.Kids[0].Op != "star" && c.Kids[0].Op != "named" {
+			return b.holds(c.Kids[0], above)
+		}
 	case "const":
 		if c.Lit.Tag == "!!bool" {
 			return jen.Lit(c.Lit.Text.Value == "true")
@@ -87,10 +89,11 @@ func (b *contextBody) holds(c *ir.Predicate, above int) jen.Code {
 }
 
 var pythonCalls = map[string]string{"call len": "Len", "call bool": "ToBool", "call str": "ToStr", "call int": "ToInt", "call float": "ToFloat", "call abs": "Abs",
-	"call min": "Min", "call max": "Max", "minus": "Minus", "plus": "Plus", "invert": "Invert", "item": "Item", "part": "Part", "nth": "Nth", "dict": "Dict"}
+	"call min": "Min", "call max": "Max", "minus": "Minus", "plus": "Plus", "invert": "Invert", "item": "Item", "part": "Part", "nth": "Nth", "dict": "Dict",
+	"text": "Join", "format": "Format", "star": "Star", "pairs": "Pairs", "invoke": "Invoke"}
 
 // operand is a part of a condition as a value.
-func (b *contextBody) operand(c *ir.Predicate) jen.Code {
+func (b *contextBody) operand(c *ir.Predicate) *jen.Statement {
 	if name := pythonCalls[c.Op]; name != "" {
 		return jen.Id("c").Dot(ident(name)).Call(b.operands(c.Kids)...)
 	}
@@ -121,6 +124,19 @@ func (b *contextBody) operand(c *ir.Predicate) jen.Code {
 		return jen.Qual(sirenPath, "Tuple").Call(b.operands(c.Kids)...)
 	case "local":
 		return jen.Id(ident(b.item(c.Lit.Text.Value)))
+	case "argument":
+		return jen.Id(ident(c.Kids[0].Lit.Text.Value)).Index(jen.Op(numeral(c.Kids[1].Lit.Text.Value)))
+	case "lambda":
+		return jen.Id("c").Dot("Lambda").Call(jen.Op(numeral(c.Kids[1].Lit.Text.Value)), jen.Func().Params(jen.Id(ident(c.Lit.Text.Value)).Index().Qual(sirenPath, "Operand")).
+			Qual(sirenPath, "Operand").Block(jen.Return(b.operand(c.Kids[0]))))
+	case "function":
+		return jen.Id("c").Dot("Function").Call(quote(c.Lit.Text.Value))
+	case "named":
+		return jen.Qual(sirenPath, "Named").Call(quote(c.Lit.Text.Value), b.operand(c.Kids[0]))
+	case "bind":
+		return jen.Id("c").Dot("Bind").Call(quote(c.Lit.Text.Value), b.operand(c.Kids[0]))
+	case "bound":
+		return jen.Id("c").Dot("Bound").Call(quote(c.Lit.Text.Value))
 	case "&&", "||":
 		return jen.Id("c").Dot(ident(map[string]string{"&&": "And", "||": "Or"}[c.Op])).Call(b.operand(c.Kids[0]), b.later(c.Kids[1]))
 	case "if":
@@ -139,7 +155,7 @@ func (b *contextBody) operand(c *ir.Predicate) jen.Code {
 func (b *contextBody) each(c *ir.Predicate) jen.Code { return b.made("Each", c) }
 
 // made calls a method with a list and what a comprehension makes of each of its values.
-func (b *contextBody) made(method string, c *ir.Predicate) jen.Code {
+func (b *contextBody) made(method string, c *ir.Predicate) *jen.Statement {
 	var body []jen.Code
 	for _, cond := range c.Kids[2:] {
 		body = append(body, jen.If(negated(b.holds(cond, 3))).Block(jen.Return(jen.Nil())))
@@ -161,7 +177,7 @@ func (b *contextBody) item(name string) string {
 	case "c", "state", "flow", "active", "run", "in", "ok", "err", "memory", "own", "each":
 		return name + "_"
 	}
-	if token.IsKeyword(name) || b.g.hides(name) || !token.IsIdentifier(name) || name == "_" {
+	if token.IsKeyword(name) || b.g.hides(name) || !token.IsIdentifier(name) || name == "_" || strings.TrimRight(name, "_") == "args" {
 		return "item_" + name
 	}
 	return name
@@ -181,7 +197,7 @@ func (b *contextBody) later(c *ir.Predicate) jen.Code {
 	return jen.Func().Params().Qual(sirenPath, "Operand").Block(jen.Return(b.operand(c)))
 }
 
-func (b *contextBody) pythonConstant(s *ir.Scalar) jen.Code {
+func (b *contextBody) pythonConstant(s *ir.Scalar) *jen.Statement {
 	text := s.Text.Value
 	switch s.Tag {
 	case "!!null":

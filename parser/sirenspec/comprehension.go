@@ -12,27 +12,39 @@ import (
 // A scope are the names that one `for` of a comprehension binds.
 type scope struct {
 	names  []string
-	closed bool // of a generator: Python looks for all other names outside of the condition, where nothing is
+	closed bool   // of a generator or a function: Python looks for all other names outside of the condition, where nothing is
+	args   string // of a function: what its arguments are called in Go
 }
 
-// local is a name that a comprehension binds; nil for others.
+// local is a name that a comprehension or a function binds; nil for others.
 func (c *condition) local(name string, at source.Span) *ir.Predicate {
+	var closed *scope
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		s := c.scopes[i]
 		n := slices.Index(s.names, name)
 		switch {
+		case n >= 0 && s.args != "":
+			args := &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: s.args, Span: at}, Tag: "!!str"}, Span: at}
+			return &ir.Predicate{Op: "argument", Kids: []*ir.Predicate{args, c.constant(strconv.Itoa(n), "!!int", at)}, Span: at}
 		case n >= 0 && len(s.names) == 1:
 			return &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: name, Span: at}, Tag: "!!str"}, Span: at}
 		case n >= 0:
 			// The item is called by all of its names.
 			item := &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: joinedNames(s.names), Span: at}, Tag: "!!str"}, Span: at}
 			return &ir.Predicate{Op: "nth", Kids: []*ir.Predicate{item, c.constant(strconv.Itoa(n), "!!int", at), c.constant(strconv.Itoa(len(s.names)), "!!int", at)}, Span: at}
-		case s.closed && !slices.Contains(keywords, name) && name != "True" && name != "False" && name != "None":
-			c.p.Warn(diag.ExprSyntax, at, "write the comprehension in square brackets", "within a generator the engine does not know `%s`: where it is looked at, the condition does not hold", name)
-			return &ir.Predicate{Op: "unknown", Span: at}
+		case s.closed && closed == nil:
+			closed = &s
 		}
 	}
-	return nil
+	if closed == nil || slices.Contains(keywords, name) || name == "True" || name == "False" || name == "None" {
+		return nil
+	}
+	hint, what := "write the comprehension in square brackets", "generator"
+	if closed.args != "" {
+		hint, what = "give it to the function", "function"
+	}
+	c.p.Warn(diag.ExprSyntax, at, hint, "within a "+what+" the engine does not know `%s`: where it is looked at, the condition does not hold", name)
+	return &ir.Predicate{Op: "unknown", Span: at}
 }
 
 func joinedNames(names []string) string {
@@ -124,9 +136,17 @@ func (c *condition) comprehension(element int, generator bool) *ir.Predicate {
 	return out
 }
 
-// pair is a value, or of a dict a key and a value.
+// pair is a value, or of a dict a key and a value, or all of another dict.
 func (c *condition) pair() *ir.Predicate {
-	key := c.choice()
+	if t, _ := c.peek(); t.kind == "op" && (t.text == "**" || t.text == "*") {
+		c.at++
+		inner := c.bits()
+		if c.failed {
+			return nil
+		}
+		return c.from(t, predicate(map[string]string{"**": "pairs", "*": "star"}[t.text], inner))
+	}
+	key := c.bindable()
 	if c.failed || !c.takes(":") {
 		return key
 	}
@@ -191,7 +211,7 @@ func (c *condition) braces(open token) *ir.Predicate {
 			c.at = loop
 			item = c.comprehension(begin, false)
 		} else if item = c.pair(); !c.failed {
-			pair := c.colon(begin, c.at)
+			pair := c.colon(begin, c.at) && item.Op != "star" || item.Op == "pairs"
 			if len(items) == 0 && pair {
 				op = "dict"
 			}

@@ -36,8 +36,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a factory with a `swrm` that has no `synthesis`", "its `output` is all that is not empty, line by line", "the run ends with a TypeError of Python", ""),
 	dialect.Differ("a variable of the environment in `for_each` and `swarm_size`", "the pages say nothing", "its value; it is what agents are told, so that records hold it", ""),
 	dialect.Differ("a variable of the environment in a question to a person", "the pages say nothing", "its value; here `***` for those whose names say that they are secret, as the question is recorded", ""),
-	dialect.Differ("an `env_file` that is not there", "the pages say nothing", "the file is refused; here the variables have to come from elsewhere", ""),
+	dialect.Differ("an `env_file` that is not there", "the pages say nothing", "the file is refused; here `flowgen run` refuses it, and programs that were built go on with the variables that they have", ""),
 	dialect.Differ("`{{ inputs.x }}` of a workflow", "what a workflow that runs it gives", "the same; here also what the command line gives, as `--input x=...`", ""),
-	dialect.Differ("what a Python function returns", "the pages say nothing", "any object; here what JSON holds, so that a tuple is a list", ""),
+	dialect.Differ("what a Python function returns", "the pages say nothing", "any object; here what JSON holds, so that tuples and sets are lists, and dataclasses maps; other objects are their texts", ""),
 	dialect.Differ("a module of Python", "found in sys.path of the process", "the same; here it is looked for beside the workflow first, and becomes part of the program", "a warning when it is not found"),
 }

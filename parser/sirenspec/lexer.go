@@ -10,7 +10,7 @@ import (
 
 // A token is a word of Python.
 type token struct {
-	kind   string // name, int, float, string or op
+	kind   string // name, int, float, string, fstring or op
 	text   string // of a string: what it stands for
 	lo, hi int
 }
@@ -23,10 +23,16 @@ var (
 )
 
 // lex splits the text of a condition into words.
-func (c *condition) lex() {
-	s := c.text.Value
+func (c *condition) lex() { c.lexRange(0, len(c.text.Value)) }
+
+// lexRange splits a part of the text. Within the brackets of a text with values lines count for nothing.
+func (c *condition) lexRange(lo, hi int) {
+	s := c.text.Value[:hi]
 	depth := 0
-	for i := 0; i < len(s) && !c.failed; {
+	if lo > 0 {
+		depth++
+	}
+	for i := lo; i < len(s) && !c.failed; {
 		switch {
 		case strings.IndexByte(" \t\f", s[i]) >= 0:
 			i++
@@ -35,6 +41,8 @@ func (c *condition) lex() {
 				c.fail(i, i+1, "write it on one line, or in parentheses", "an expression of Python ends with its line")
 			}
 			i++
+		case strings.HasPrefix(s[i:], "\\\n"): // the line goes on
+			i += 2
 		case s[i] == '#':
 			for i < len(s) && s[i] != '\n' {
 				i++
@@ -102,6 +110,9 @@ func (c *condition) number(text string, i int) (token, bool) {
 func (c *condition) string(s string, i int, begin string) (token, bool) {
 	letters := strings.ToLower(strings.TrimRight(begin, `'"`))
 	quote := begin[len(letters):]
+	if strings.Contains(letters, "f") && !strings.ContainsAny(letters, "bu") {
+		return c.formatted(s, i, begin)
+	}
 	if strings.ContainsAny(letters, "bf") {
 		c.refuse(i, i+len(begin), "texts with the prefix `%s` are not compiled in a condition", letters)
 		return token{}, false

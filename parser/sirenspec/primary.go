@@ -10,11 +10,18 @@ import (
 )
 
 // functions are the functions that the engine gives to conditions, with the most arguments that they take.
-var functions = map[string]int{"len": 1, "bool": 1, "str": 1, "int": 1, "float": 1, "abs": 1, "min": 100, "max": 100}
+var functions = map[string]int{"len": 1, "bool": 1, "str": 3, "int": 2, "float": 1, "abs": 1, "min": 100, "max": 100}
 
-// methods are those of Python's str, list and dict that are compiled.
+// methods are those of Python's str, list, dict, set and numbers that are compiled.
 var methods = strings.Fields("lower upper casefold strip lstrip rstrip capitalize title isdigit isdecimal isnumeric isalpha isalnum " +
-	"isspace isupper islower split splitlines startswith endswith join replace count find rfind index rindex partition rpartition rsplit swapcase isascii removeprefix removesuffix get keys values items")
+	"isspace isupper islower istitle isidentifier isprintable split splitlines startswith endswith join replace count find rfind index rindex partition rpartition rsplit swapcase isascii " +
+	"removeprefix removesuffix center ljust rjust zfill expandtabs format get keys values items copy bit_length is_integer " +
+	"union intersection difference symmetric_difference issubset issuperset isdisjoint")
+
+// others are the methods that values have and that are not compiled.
+var others = strings.Fields("translate maketrans encode format_map append extend insert remove pop popitem clear sort reverse update setdefault fromkeys add discard " +
+	"intersection_update difference_update symmetric_difference_update as_integer_ratio conjugate hex fromhex to_bytes from_bytes bit_count " +
+	"isoformat strftime weekday isoweekday toordinal timestamp date time timetuple utctimetuple astimezone utcoffset dst tzname isocalendar ctime decode")
 
 var constants = map[string]string{"true": "true", "True": "true", "false": "false", "False": "false", "null": "", "None": ""}
 
@@ -24,7 +31,7 @@ func (c *condition) primary() *ir.Predicate {
 	for !c.failed {
 		t, ok := c.peek()
 		switch {
-		case !ok || t.kind == "string" || t.text != "." && t.text != "[" && t.text != "(":
+		case !ok || t.kind != "op" || t.text != "." && t.text != "[" && t.text != "(":
 			return out
 		case t.text == ".":
 			c.at++
@@ -37,6 +44,9 @@ func (c *condition) primary() *ir.Predicate {
 			if _, ok := c.list(nil, ")", t); !ok {
 				return nil
 			}
+		case out.Op == "lambda":
+			c.at++
+			out = c.call("invoke", []*ir.Predicate{out}, t)
 		default:
 			c.fail(t.lo, t.hi, "", "this is no function")
 		}
@@ -59,6 +69,13 @@ func (c *condition) member(of *ir.Predicate, dot token) *ir.Predicate {
 	case called && slices.Contains(methods, t.text) && of.Op != "bucket":
 		c.at++
 		return c.call("method "+t.text, []*ir.Predicate{of}, next)
+	case called && (of.Op == "bucket" || !slices.Contains(others, t.text) && !strings.HasPrefix(t.text, "__")):
+		c.at++
+		if _, ok := c.list(nil, ")", next); !ok {
+			return nil
+		}
+		c.p.Warn(diag.ExprSyntax, c.text.At(t.lo, t.hi), "", "no value has a method `%s` here: where it is called, the condition does not hold", t.text)
+		return &ir.Predicate{Op: "unknown", Span: at}
 	case called:
 		c.refuse(t.lo, next.hi, "the method `%s` is not compiled in a condition", t.text)
 		return nil
@@ -134,16 +151,13 @@ func (c *condition) call(op string, args []*ir.Predicate, open token) *ir.Predic
 func (c *condition) list(out []*ir.Predicate, end string, open token) ([]*ir.Predicate, bool) {
 	for !c.failed && !c.takes(end) {
 		if loop, ok := c.loop(); !ok {
-			out = append(out, c.choice())
+			out = append(out, c.argument(end == ")"))
 		} else if begin := c.at; len(out) == 0 || len(out) == 1 && end == ")" {
 			c.at = loop
 			out = append(out, c.comprehension(begin, end == ")"))
 		} else {
 			t := c.tokens[loop]
 			c.fail(t.lo, t.hi, "put it in parentheses", "a comprehension stands alone")
-		}
-		if t, ok := c.peek(); ok && !c.failed && t.text == "=" {
-			c.refuse(t.lo, t.hi, "arguments by name are not compiled in a condition")
 		}
 		if c.failed {
 			break
@@ -171,14 +185,8 @@ func (c *condition) atom() *ir.Predicate {
 		return c.constant(t.text, "!!int", at)
 	case t.kind == "float":
 		return c.constant(t.text, "!!float", at)
-	case t.kind == "string":
-		text := t.text
-		for next, more := c.peek(); more && next.kind == "string"; next, more = c.peek() {
-			text += next.text
-			at.Hi = c.text.At(next.lo, next.hi).Hi
-			c.at++
-		}
-		return c.constant(text, "!!str", at)
+	case t.kind == "string" || t.kind == "fstring":
+		return c.literal(t, at)
 	case t.kind == "name":
 		return c.name(t, at)
 	case t.text == "(":
@@ -196,6 +204,32 @@ func (c *condition) atom() *ir.Predicate {
 	return nil
 }
 
+// literal is a text, perhaps in several parts behind each other.
+func (c *condition) literal(t token, at source.Span) *ir.Predicate {
+	var parts []*ir.Predicate
+	for ; t.kind == "string" || t.kind == "fstring"; t, _ = c.peek() {
+		if len(parts) > 0 {
+			c.at++
+		}
+		at.Hi = c.text.At(t.lo, t.hi).Hi
+		if t.kind == "fstring" {
+			p := c.fstring(t)
+			if c.failed {
+				return nil
+			}
+			parts = append(parts, p)
+		} else if last := len(parts) - 1; last >= 0 && parts[last].Op == "const" {
+			parts[last] = c.constant(parts[last].Lit.Text.Value+t.text, "!!str", at)
+		} else {
+			parts = append(parts, c.constant(t.text, "!!str", at))
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return &ir.Predicate{Op: "text", Kids: parts, Span: at}
+}
+
 // parentheses hold a condition, or with a comma a tuple.
 func (c *condition) parentheses(open token) *ir.Predicate {
 	if c.takes(")") {
@@ -210,7 +244,7 @@ func (c *condition) parentheses(open token) *ir.Predicate {
 		}
 		return c.upTo(made)
 	}
-	inner := c.choice()
+	inner := c.argument(false)
 	if c.failed {
 		return nil
 	}
@@ -251,18 +285,19 @@ func (c *condition) name(t token, at source.Span) *ir.Predicate {
 			return nil
 		}
 		out.Span.Lo = at.Lo
-		if n := len(out.Kids); n > most || n == 0 {
+		if n := len(out.Kids); n > most || n == 0 && (t.text == "len" || most > 10 || t.text == "abs") {
 			c.p.Warn(diag.ExprSyntax, out.Span, "", "`%s` does not take %d values: the condition never holds", t.text, n)
 			return &ir.Predicate{Op: "unknown", Span: out.Span}
 		}
 		return out
+	case isFunction:
+		return c.function(t, at)
+	case slices.Contains(c.bound, t.text):
+		return &ir.Predicate{Op: "bound", Lit: &ir.Scalar{Text: source.Text{Value: t.text, Span: at}, Tag: "!!str"}, Span: at}
 	case t.text == "working" || t.text == "output":
 		return &ir.Predicate{Op: "bucket", Ref: &ir.Reference{Text: source.Text{Value: t.text, Span: at}, Root: t.text}, Span: at}
 	case t.text == "_budget":
 		return c.budget(at)
-	case t.text == "lambda":
-		c.refuse(t.lo, t.hi, "functions are not compiled in a condition")
-		return nil
 	case slices.Contains(keywords, t.text):
 		c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
 		return nil

@@ -12,8 +12,7 @@ import (
 
 // The language of `when` is that of Python's expressions over the values working and output: comparisons, and, or, not,
 // arithmetic, operators on bits, indexes, lists, sets, dicts, comprehensions, conditions, methods of text, lists and dicts,
-// and the functions that the engine gives. What Python cannot read is a condition that never holds. Functions and other
-// constructs that bind names are refused.
+// and the functions that the engine gives. What Python cannot read is a condition that never holds.
 
 // maxCondition bounds the nesting of a condition.
 const maxCondition = 100
@@ -32,7 +31,7 @@ func (p *parser) when(n *yamlnode.Node) *ir.Predicate {
 	}
 	c := &condition{p: p, text: n.Text}
 	c.lex()
-	out := c.choice()
+	out := c.tuple()
 	if t, more := c.peek(); !c.failed && more {
 		help := ""
 		if t.text == "=" && t.kind == "op" {
@@ -56,8 +55,10 @@ type condition struct {
 	at      int
 	depth   int
 	failed  bool
-	refused bool    // what cannot be compiled
-	scopes  []scope // of comprehensions, the innermost last
+	refused bool            // what cannot be compiled
+	scopes  []scope         // of comprehensions and functions, the innermost last
+	bound   []string        // the names that := has given
+	pieces  map[int][]piece // of texts with the prefix f, by where they begin
 }
 
 // fail warns about what Python cannot read: the engine takes the condition for false.
@@ -116,8 +117,31 @@ func predicate(op string, kids ...*ir.Predicate) *ir.Predicate {
 	return out
 }
 
-// choice is `a if b else c`.
+// tuple is a whole expression: a condition, or several with commas.
+func (c *condition) tuple() *ir.Predicate {
+	out := c.choice()
+	if t, ok := c.peek(); c.failed || !ok || t.kind != "op" || t.text != "," {
+		return out
+	}
+	items := []*ir.Predicate{out}
+	for !c.failed && c.takes(",") {
+		if _, more := c.peek(); !more {
+			break
+		}
+		items = append(items, c.choice())
+	}
+	if c.failed {
+		return nil
+	}
+	return predicate("tuple", items...)
+}
+
+// choice is `a if b else c`, or a function.
 func (c *condition) choice() *ir.Predicate {
+	if t, ok := c.peek(); ok && t.kind == "name" && t.text == "lambda" {
+		c.at++
+		return c.lambda(t)
+	}
 	if c.depth++; c.depth > maxCondition {
 		t, _ := c.peek()
 		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
@@ -249,7 +273,7 @@ func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Pred
 	for !c.failed {
 		t, ok := c.peek()
 		if ok && t.kind == "op" && t.text == ":=" {
-			c.refuse(t.lo, t.hi, "the operator `%s` is not compiled in a condition", t.text)
+			c.fail(t.lo, t.hi, "put it in parentheses, behind a name", "`:=` does not belong here")
 		}
 		if !ok || t.kind != "op" || !slices.Contains(ops, t.text) || c.failed {
 			break

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -152,7 +153,7 @@ func (p *parser) load() (content *yaml.Node) {
 				Help:    "please report this as a bug of flowgen, with the file"})
 		}
 	}()
-	loader, err := yaml.NewLoader(bytes.NewReader([]byte(p.src)), yaml.WithPlugin(depthLimit{}))
+	loader, err := yaml.NewLoader(bytes.NewReader(withoutVersion(p.src)), yaml.WithPlugin(depthLimit{}))
 	if err != nil {
 		panic(err)
 	}
@@ -185,6 +186,18 @@ func (p *parser) load() (content *yaml.Node) {
 		return nil
 	}
 	return doc.Content[0]
+}
+
+var versionForm = regexp.MustCompile(`^\x{FEFF}?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(%YAML[ \t]+1\.[12])[ \t]*(?:#[^\n]*)?\r?\n`)
+
+// withoutVersion makes a comment of the line %YAML 1.2, or 1.1, that a file may begin with: readers of either version read
+// what this one does.
+func withoutVersion(src string) []byte {
+	out := []byte(src)
+	if m := versionForm.FindSubmatchIndex(out); m != nil {
+		out[m[2]] = '#'
+	}
+	return out
 }
 
 func (p *parser) reportEmpty() {

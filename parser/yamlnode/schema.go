@@ -45,8 +45,36 @@ func Core(plain string) string {
 	return "!!str"
 }
 
-// Number is the JSON of a number of the core schema; ok is false for infinities and what is no number.
+var (
+	underscored = regexp.MustCompile(`^[-+]?(0b[0-1_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+|([0-9][0-9_]*\.[0-9_]*|\.[0-9_]+)([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+)$`)
+	based       = regexp.MustCompile(`^([-+]?)(0[box][0-9a-fA-F]+)$`)
+)
+
+// Ruamel is YAML 1.2 as Python's ruamel.yaml reads it: the core schema with 1_000 and 0b11 as numbers.
+func Ruamel(plain string) string {
+	tag := Core(plain)
+	if tag == "!!str" && strings.ContainsAny(plain, "_b+-") && underscored.MatchString(plain) {
+		return Core(ruamelNumber(plain))
+	}
+	return tag
+}
+
+// ruamelNumber is a number of Ruamel as the core schema writes it.
+func ruamelNumber(plain string) string {
+	plain = strings.ReplaceAll(plain, "_", "")
+	if m := based.FindStringSubmatch(plain); m != nil {
+		if n, err := strconv.ParseInt(m[1]+m[2], 0, 64); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+	}
+	return plain
+}
+
+// Number is the JSON of a number of the core schema, or of Ruamel; ok is false for infinities and what is no number.
 func Number(plain string) (json string, integer, ok bool) {
+	if strings.ContainsAny(plain, "_b") && underscored.MatchString(plain) {
+		plain = ruamelNumber(plain) // only where Ruamel says that it is a number
+	}
 	if coreInt.MatchString(plain) {
 		text, base := strings.TrimPrefix(plain, "+"), 10
 		for prefix, b := range map[string]int{"0o": 8, "0x": 16} {

@@ -16,7 +16,11 @@ const maxFile = 1 << 20 // bytes
 
 // Load sets the variables of a file that the environment does not have yet. Without the file nothing is set. It changes
 // the environment of the process: call it before anything else reads it.
-func Load(name string) error {
+func Load(name string) error { return LoadWith(name, assignment) }
+
+// LoadWith is Load with a reader of lines that knows other rules: it gives what a line assigns to which variable, or false
+// for a line that assigns nothing.
+func LoadWith(name string, assignment func(line string) (key, value string, ok bool)) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

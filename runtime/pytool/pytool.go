@@ -67,8 +67,9 @@ type Source struct {
 	// or python, whichever there is first.
 	Interpreter string
 
-	// Inherit lets the functions see all variables of this program's environment, and not those alone that
-	// worker.Environment names.
+	// Inherit calls functions as the engines of other languages do, from within their own process: they see all variables
+	// of this program's environment, and not those alone that worker.Environment names; arguments are what JSON holds,
+	// whatever annotations say; and a result that has no JSON is its text.
 	Inherit bool
 
 	// Home, where it is not empty, is the folder that Files stand in on disk, relative to the workflow file when flowgen

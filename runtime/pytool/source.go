@@ -96,6 +96,7 @@ type setup struct {
 	Home   string            `json:"home,omitempty"`
 	Files  map[string][]byte `json:"files,omitempty"`
 	Spare  map[string][]byte `json:"spare,omitempty"`
+	Plain  bool              `json:"plain,omitempty"`
 }
 
 // setup is the body of the first frame.
@@ -104,7 +105,7 @@ func (s *Source) setup() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := setup{Worker: script, Path: path, Home: s.home()}
+	out := setup{Worker: script, Path: path, Home: s.home(), Plain: s.Inherit}
 	if s.Files != nil {
 		var err error
 		if out.Files, err = read(s.Files); err != nil {

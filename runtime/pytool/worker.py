@@ -276,7 +276,22 @@ def ordered(made, v):
     return made
 
 
-encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=jsonable).encode
+plainly = setup.get("plain", False)  # arguments are what JSON holds whatever annotations say, and results have their text
+
+
+def textual(v):
+    """jsonable for functions that are called plainly: what has no JSON is its text."""
+    import datetime
+    import enum
+    if isinstance(v, (datetime.date, datetime.time, datetime.timedelta, bytes, bytearray, enum.Enum)):
+        return str(v)
+    try:
+        return jsonable(v)
+    except TypeError:
+        return str(v)
+
+
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=textual if plainly else jsonable).encode
 
 
 # Functions.
@@ -295,6 +310,8 @@ class Function:
     def __init__(self, call):
         self.call = call
         self.readers, self.context = {}, []
+        if plainly:
+            return
         try:
             notes = dict(getattr(call, "__annotations__", None) or {})
         except Exception:

@@ -28,7 +28,10 @@ func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 	if v, done := c.bits(op, x, y); done {
 		return v
 	}
-	if x.set || y.set || x.lazy != nil || y.lazy != nil || op == "+" && x.tuple != y.tuple {
+	if op == "%" && x.v.Kind() == runtime.StringKind {
+		return c.percent(x.v.String(), y)
+	}
+	if x.set || y.set || x.lazy != nil || y.lazy != nil || x.call != nil || y.call != nil || op == "+" && x.tuple != y.tuple {
 		return c.fail()
 	}
 	if v, done := c.joined(op, x, y); done {

@@ -1,6 +1,7 @@
 package sirenspec
 
 import (
+	"go/token"
 	"math"
 	"slices"
 	"strconv"
@@ -12,7 +13,11 @@ import (
 )
 
 // Len is len(x).
-func (c *Condition) Len(x Operand) Operand {
+func (c *Condition) Len(args ...Operand) Operand {
+	x, ok := c.one(args)
+	if !ok {
+		return Operand{}
+	}
 	switch x.v.Kind() {
 	case runtime.StringKind:
 		return Int(int64(utf8.RuneCountInString(x.v.String())))
@@ -27,13 +32,41 @@ func (c *Condition) Len(x Operand) Operand {
 }
 
 // ToBool is bool(x).
-func (c *Condition) ToBool(x Operand) Operand { return Bool(truth(x)) }
+func (c *Condition) ToBool(args ...Operand) Operand {
+	if len(args) == 0 {
+		return Bool(false)
+	}
+	x, ok := c.one(args)
+	return Bool(ok && truth(x))
+}
 
 // ToStr is str(x).
-func (c *Condition) ToStr(x Operand) Operand { return Str(Text(x.v)) }
+func (c *Condition) ToStr(args ...Operand) Operand {
+	if args = spread(args); len(args) == 1 && args[0].name == "object" {
+		args[0].name = ""
+	}
+	if len(args) == 0 {
+		return Str("")
+	}
+	x, ok := c.one(args)
+	if !ok {
+		return Operand{}
+	}
+	return Str(strOf(x))
+}
 
-// ToInt is int(x).
-func (c *Condition) ToInt(x Operand) Operand {
+// ToInt is int(x), or of a text int(x, base).
+func (c *Condition) ToInt(args ...Operand) Operand {
+	if args = spread(args); len(args) == 0 {
+		return Int(0)
+	}
+	if len(args) == 2 && (args[1].name == "" || args[1].name == "base") {
+		return c.inBase(args[0], args[1])
+	}
+	x, ok := c.one(args)
+	if !ok {
+		return Operand{}
+	}
 	switch x.v.Kind() {
 	case runtime.BoolKind, runtime.IntKind:
 		n, _ := whole(x.v)
@@ -68,7 +101,14 @@ func digits(s string) string {
 }
 
 // ToFloat is float(x).
-func (c *Condition) ToFloat(x Operand) Operand {
+func (c *Condition) ToFloat(args ...Operand) Operand {
+	if len(args) == 0 {
+		return Float(0)
+	}
+	x, one := c.one(args)
+	if !one {
+		return Operand{}
+	}
 	if f, ok := number(x.v); ok {
 		return Float(f)
 	}
@@ -84,7 +124,11 @@ func (c *Condition) ToFloat(x Operand) Operand {
 }
 
 // Abs is abs(x).
-func (c *Condition) Abs(x Operand) Operand {
+func (c *Condition) Abs(args ...Operand) Operand {
+	x, one := c.one(args)
+	if !one {
+		return Operand{}
+	}
 	if n, ok := number(x.v); !ok || n >= 0 {
 		if !ok {
 			return c.fail()
@@ -100,29 +144,50 @@ func (c *Condition) Min(x ...Operand) Operand { return c.extreme("min", x, -1) }
 // Max is max of one list or of several values.
 func (c *Condition) Max(x ...Operand) Operand { return c.extreme("max", x, 1) }
 
-func (c *Condition) extreme(name string, x []Operand, sign int) Operand {
+func (c *Condition) extreme(name string, args []Operand, sign int) Operand {
+	x, named := namedOf(args)
+	key, hasKey := named["key"]
+	instead, hasDefault := named["default"]
+	known := 0
+	for _, has := range []bool{hasKey, hasDefault} {
+		if has {
+			known++
+		}
+	}
+	if c.failed || len(named) != known || len(x) == 0 || hasDefault && len(x) > 1 || hasKey && key.call == nil && !key.v.IsNull() {
+		return c.fail()
+	}
 	if len(x) == 1 {
 		list := x[0].given()
 		if c.failed || !iterable(list) {
 			return c.fail()
 		}
-		all := iterated(list.v)
-		if len(all) == 0 {
-			return c.raise(name + "() arg is an empty sequence")
-		}
 		x = nil
-		for _, v := range all {
+		for _, v := range iterated(list.v) {
 			x = append(x, Operand{v: v})
 		}
 	}
-	best := x[0]
+	switch {
+	case len(x) == 0 && hasDefault:
+		return instead
+	case len(x) == 0:
+		return c.raise(name + "() arg is an empty sequence")
+	}
+	by := func(v Operand) Operand {
+		if key.call == nil {
+			return v
+		}
+		return key.call([]Operand{v})
+	}
+	best, rank := x[0], by(x[0])
 	for _, y := range x[1:] {
-		n, ok := compare(y.v, best.v, 0)
-		if !ok {
+		other := by(y)
+		n, ok := compare(other.v, rank.v, 0)
+		if !ok || c.failed {
 			return c.fail()
 		}
 		if n*sign > 0 && n != unordered {
-			best = y
+			best, rank = y, other
 		}
 	}
 	return best
@@ -130,8 +195,14 @@ func (c *Condition) extreme(name string, x []Operand, sign int) Operand {
 
 // Method is x.name(args...): a method of Python's str, list or dict.
 func (c *Condition) Method(x Operand, name string, args ...Operand) Operand {
+	args = spread(args)
 	switch {
-	case x.dotted, x.set:
+	case x.dotted || c.failed:
+	case x.set:
+		return c.ofSet(x, name, args)
+	case x.call != nil || x.lazy != nil:
+	case x.v.Kind() == runtime.IntKind || x.v.Kind() == runtime.FloatKind || x.v.Kind() == runtime.BoolKind:
+		return c.ofNumber(x.v, name, args)
 	case x.v.Kind() == runtime.StringKind:
 		return c.ofText(x.v.String(), name, args)
 	case x.v.Kind() == runtime.ListKind:
@@ -143,7 +214,10 @@ func (c *Condition) Method(x Operand, name string, args ...Operand) Operand {
 }
 
 func (c *Condition) ofList(v runtime.Value, name string, args []Operand) Operand {
-	if len(args) != 1 {
+	if name == "copy" && len(args) == 0 {
+		return Operand{v: v}
+	}
+	if len(args) != 1 || args[0].name != "" {
 		return c.fail()
 	}
 	var found []int
@@ -165,6 +239,8 @@ func (c *Condition) ofList(v runtime.Value, name string, args []Operand) Operand
 
 func (c *Condition) ofMap(v runtime.Value, name string, args []Operand) Operand {
 	switch {
+	case name == "copy" && len(args) == 0:
+		return Operand{v: v}
 	case name == "get" && (len(args) == 1 || len(args) == 2):
 		if x, ok := v.Get(args[0].v.String()); ok && args[0].v.Kind() == runtime.StringKind {
 			return Operand{v: x}
@@ -195,8 +271,8 @@ func (c *Condition) ofMap(v runtime.Value, name string, args []Operand) Operand 
 // plain are the methods of text without arguments that give text.
 var plain = map[string]func(string) string{
 	"lower":      strings.ToLower,
-	"upper":      strings.ToUpper,
-	"casefold":   strings.ToLower,
+	"upper":      func(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) },
+	"casefold":   func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ß", "ss") },
 	"strip":      func(s string) string { return strings.TrimFunc(s, unicode.IsSpace) },
 	"lstrip":     func(s string) string { return strings.TrimLeftFunc(s, unicode.IsSpace) },
 	"rstrip":     func(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) },
@@ -240,6 +316,9 @@ var tests = map[string]func(rune) bool{
 }
 
 func (c *Condition) ofText(s, name string, args []Operand) Operand {
+	if v, done := c.ofTextFurther(s, name, args); done {
+		return v
+	}
 	if len(args) == 0 {
 		return c.ofPlainText(s, name)
 	}
@@ -337,6 +416,12 @@ func (c *Condition) ofPlainText(s, name string) Operand {
 		return Bool(s != "" && strings.IndexFunc(s, func(r rune) bool { return !holds(r) }) < 0)
 	}
 	switch name {
+	case "istitle":
+		return Bool(titled(s) == s && strings.IndexFunc(s, unicode.IsLetter) >= 0)
+	case "isidentifier":
+		return Bool(token.IsIdentifier(s) || token.IsKeyword(s))
+	case "isprintable":
+		return Bool(strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0)
 	case "isascii":
 		return Bool(strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0)
 	case "split", "rsplit":

@@ -58,7 +58,7 @@ func (c *Condition) sets(a, b runtime.Value, holds func(int) bool) bool {
 // Set is {x, y, ...}.
 func (c *Condition) Set(values ...Operand) Operand {
 	var out []runtime.Value
-	for _, x := range values {
+	for _, x := range spread(values) {
 		if !hashable(x) {
 			return c.fail()
 		}
@@ -74,7 +74,7 @@ func (c *Condition) Set(values ...Operand) Operand {
 func (c *Condition) Dict(pairs ...Operand) Operand {
 	var out []runtime.Entry
 	at := map[string]int{}
-	for _, p := range pairs {
+	for _, p := range spread(pairs) {
 		key, value := p.v.Index(0), p.v.Index(1)
 		if !hashable(Operand{v: key}) {
 			return c.fail()

@@ -13,6 +13,8 @@ import (
 type Condition struct {
 	failed  bool
 	escapes string // the exception that the engine does not catch
+
+	bound map[string]Operand // by :=
 }
 
 // When evaluates a condition. Every exception makes it false, as the pages say.
@@ -39,6 +41,10 @@ type Operand struct {
 	tuple  bool // a list that does not change, which is equal to no other
 
 	lazy func() []Operand // of a generator: what it gives
+
+	call   func(args []Operand) Operand // of a function
+	name   string                       // of an argument that is given by its name
+	spread bool                         // a list whose items stand in its place
 }
 
 // Str is text.
@@ -58,6 +64,7 @@ func None() Operand { return Operand{} }
 
 // Values is a list.
 func Values(items ...Operand) Operand {
+	items = spread(items)
 	list := make([]runtime.Value, len(items))
 	for i, x := range items {
 		list[i] = x.v
@@ -118,7 +125,7 @@ func truth(x Operand) bool {
 	case runtime.StringKind:
 		return x.v.String() != ""
 	}
-	return x.dotted || x.lazy != nil || x.v.Len() > 0
+	return x.dotted || x.lazy != nil || x.call != nil || x.v.Len() > 0
 }
 
 // And is `x and y` as a value.
@@ -148,7 +155,7 @@ func (c *Condition) If(holds bool, yes, no func() Operand) Operand {
 // Equal is ==.
 func (c *Condition) Equal(x, y Operand) bool {
 	switch {
-	case x.lazy != nil || y.lazy != nil || x.set != y.set || x.tuple != y.tuple:
+	case x.lazy != nil || y.lazy != nil || x.call != nil || y.call != nil || x.set != y.set || x.tuple != y.tuple:
 		return false
 	case x.set:
 		return x.v.Len() == y.v.Len() && within(x.v, y.v)
@@ -160,7 +167,9 @@ func (c *Condition) Equal(x, y Operand) bool {
 func (c *Condition) NotEqual(x, y Operand) bool { return !c.Equal(x, y) }
 
 // Is is `is`: for constants and numbers what == says, without taking True for 1.
-func (c *Condition) Is(x, y Operand) bool { return x.v.Kind() == y.v.Kind() && equal(x.v, y.v, 0) }
+func (c *Condition) Is(x, y Operand) bool {
+	return x.call == nil && y.call == nil && x.v.Kind() == y.v.Kind() && equal(x.v, y.v, 0)
+}
 
 // equal is ==: numbers by their value, where True is 1 and False is 0, lists and maps by what is in them.
 func equal(a, b runtime.Value, depth int) bool {

@@ -3,26 +3,43 @@ package sirenspec
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestLoadEnv: the file is looked for beside the workflow that flowgen runs.
 func TestLoadEnv(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "x.env"), []byte("FLOWGEN_TEST_BESIDE=1\n"), 0o600); err != nil {
+	const text = "\uFEFFexport FLOWGEN_TEST_A=1\r\n#no\nFLOWGEN_TEST_B = \"x # y\\n\" # z\nFLOWGEN_TEST_C='it''s'\nFLOWGEN_TEST_F='open\nFLOWGEN_TEST_G=a\t# c\nFLOWGEN_TEST_D=a b # c\nFLOWGEN_TEST_SET=no\nnot a line\nFLOWGEN_TEST_E=\nFLOWGEN_TEST_EMPTY=no\n"
+	if err := os.WriteFile(filepath.Join(dir, "x.env"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("FLOWGEN_TEST_BESIDE", "") // restored afterwards
-	os.Unsetenv("FLOWGEN_TEST_BESIDE")
+	names := []string{"A", "B", "C", "D", "E", "F", "G", "SET", "EMPTY"}
+	for _, n := range names {
+		t.Setenv("FLOWGEN_TEST_"+n, "") // restored afterwards
+		os.Unsetenv("FLOWGEN_TEST_" + n)
+	}
+	t.Setenv("FLOWGEN_TEST_SET", "yes")
+	t.Setenv("FLOWGEN_TEST_EMPTY", "")
 	t.Setenv("FLOWGEN_FILE", filepath.Join(dir, "workflow.yaml"))
 	if err := LoadEnv("x.env"); err != nil {
 		t.Fatal(err)
 	}
-	if got := os.Getenv("FLOWGEN_TEST_BESIDE"); got != "1" {
-		t.Errorf("the variable is %q", got)
+	got := map[string]string{}
+	for _, n := range names {
+		got[n] = os.Getenv("FLOWGEN_TEST_" + n)
 	}
+	want := map[string]string{"A": "1", "B": `x # y\n`, "C": "it", "D": "a b", "E": "", "F": "open", "G": "a", "SET": "yes", "EMPTY": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +set):\n%s", diff)
+	}
+	if err := LoadEnv("missing.env"); err == nil || !strings.HasPrefix(err.Error(), ".env file not found: ") {
+		t.Error("a file that is not there is no error:", err)
+	}
+	t.Setenv("FLOWGEN_FILE", "")
 	if err := LoadEnv("missing.env"); err != nil {
-		t.Error("a file that is not there is an error:", err)
+		t.Error("a program that was built needs the file:", err)
 	}
 	if err := LoadEnv("."); err == nil {
 		t.Error("a folder is no error")

@@ -48,7 +48,7 @@ func bounded(flags string) bool {
 	return true
 }
 
-// Format is str.format with arguments by their place.
+// Format is str.format with arguments by their place, also with !r and !s.
 func Format(s string, args ...dynamic.Field) (string, error) {
 	var b strings.Builder
 	next := 0
@@ -63,6 +63,7 @@ func Format(s string, args ...dynamic.Field) (string, error) {
 				return "", errors.New("expected '}' before end of string")
 			}
 			name, spec, _ := strings.Cut(s[i+1:i+end], ":")
+			name, as, _ := strings.Cut(name, "!")
 			at := next
 			if name != "" {
 				n, err := strconv.Atoi(name)
@@ -75,7 +76,14 @@ func Format(s string, args ...dynamic.Field) (string, error) {
 			if at < 0 || at >= len(args) {
 				return "", errors.New("replacement index out of range")
 			}
-			text, err := Spec(args[at].Value(), spec)
+			v := args[at].Value()
+			switch as {
+			case "r":
+				v = runtime.StringValue(Repr(v))
+			case "s":
+				v = runtime.StringValue(Text(v))
+			}
+			text, err := Spec(v, spec)
 			if err != nil {
 				return "", err
 			}
