@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,7 +139,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
 		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
@@ -151,6 +152,23 @@ func (a *app) root() *cobra.Command {
 		wrongUsage(c)
 	}
 	return root
+}
+
+// flagError says what is wrong with the value of a flag without the words of the package that has read it.
+func flagError(err error) error {
+	var number *strconv.NumError
+	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case !isNumber || !errors.As(err, &number):
+		return err
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s: the number is too large", text)
+	case number.Func == "ParseUint":
+		return fmt.Errorf("%s: it takes a whole number from zero", text)
+	case number.Func == "ParseFloat":
+		return fmt.Errorf("%s: it takes a number", text)
+	}
+	return fmt.Errorf("%s: it takes a whole number", text)
 }
 
 // readers are the commands that read workflow files of any dialect.

@@ -101,7 +101,11 @@ func endEdges(e *ir.Edge) []EdgeView {
 		add(e.To, label)
 	}
 	for _, c := range e.Cases {
-		add(c.To, c.Value.Source().Text())
+		label := c.Value.Source().Text()
+		if lit, ok := c.Value.(*ir.Scalar); ok {
+			label = lit.Text.Value // without its quotes
+		}
+		add(c.To, label)
 	}
 	add(e.Default, "default")
 	return out

@@ -41,7 +41,7 @@ func requireAll(o *wire.Object) {
 	all := []any{}
 	for _, name := range properties.Keys() {
 		all = append(all, name)
-		if slices.Contains(required, any(name)) {
+		if slices.Contains(required, any(name)) || nullable(properties.Get(name)) {
 			continue
 		}
 		either := &wire.Object{}
@@ -51,6 +51,19 @@ func requireAll(o *wire.Object) {
 		properties.Set(name, either)
 	}
 	o.Set("required", all)
+}
+
+// nullable reports whether null is one of the alternatives of a schema.
+func nullable(schema any) bool {
+	o, ok := schema.(*wire.Object)
+	if !ok {
+		return false
+	}
+	alternatives, _ := o.Get("anyOf").([]any)
+	return slices.ContainsFunc(alternatives, func(v any) bool {
+		null, ok := v.(*wire.Object)
+		return ok && null.Get("type") == "null"
+	})
 }
 
 // hasDefault reports whether a value may be left out in favour of another than null.

@@ -153,3 +153,12 @@ func orEmpty(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
+
+// What may be null already is not made so once more.
+func TestStrictNullable(t *testing.T) {
+	got, ok := strict(json.RawMessage(`{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}]},"m":{"type":"integer"}},"required":[],"additionalProperties":false}`))
+	want := `{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}]},"m":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["n","m"],"additionalProperties":false}`
+	if !ok || string(got) != want {
+		t.Errorf("%v, %s", ok, got)
+	}
+}
