@@ -20,17 +20,18 @@ func AppendCanonical(b []byte, v any) ([]byte, error) {
 	return Canonicalize(b, j)
 }
 
-// Canonicalize appends the canonical form of JSON text. The error is a *ToolError with VALIDATION_ERROR.
+// Canonicalize appends the canonical form of JSON text, which must not stand in the room behind b. The error is a
+// *ToolError with VALIDATION_ERROR.
 func Canonicalize(b, text []byte) ([]byte, error) {
-	s := &scanner{b: text}
-	t, err := s.canonTree()
+	c := &canon{scanner{b: text}, make([]canonNode, 0, min(2+len(text)/6, 32))}
+	root, err := c.value(nil)
 	if err == nil {
-		err = s.end()
+		err = c.end()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.append(b), nil
+	return c.append(slices.Grow(b, len(text)), root), nil
 }
 
 // JSON returns the canonical JSON of a value of a journalled type: the json filter of text. A value that has none,
@@ -43,56 +44,108 @@ func JSON(v any) string {
 	return string(b)
 }
 
-// canonTree is a parsed value whose scalars are canonical text already.
-type canonTree struct {
-	open  byte // '{', '[' or 0 for a scalar
-	text  []byte
-	items []canonTree
-	keys  []string
+// canon reads a value into nodes whose scalars are canonical text already.
+type canon struct {
+	scanner
+	nodes []canonNode // the first is the root
 }
 
-func (s *scanner) canonTree() (t canonTree, err *ToolError) {
-	switch c := s.peek(); {
-	case c == '{':
-		t.open = c
-		seen := map[string]bool{}
-		err = s.object(func(text []byte) *ToolError {
-			key := string(text)
-			if seen[key] {
-				return s.duplicate(key)
+type canonNode struct {
+	open  byte   // '{', '[' or 0 for a scalar
+	key   []byte // of a member
+	text  []byte // of a scalar
+	first int    // the first item or member, 0: there is none
+	next  int    // the one behind it, 0: it is the last
+}
+
+// value returns the node of the value that stands here.
+func (c *canon) value(key []byte) (at int, err *ToolError) {
+	at, c.nodes = len(c.nodes), append(c.nodes, canonNode{})
+	n := canonNode{key: key}
+	switch open := c.peek(); {
+	case open == '{':
+		n.open = open
+		n.first, err = c.members()
+	case open == '[':
+		n.open = open
+		last := 0
+		err = c.array(func(int) *ToolError {
+			i, err := c.value(nil)
+			if last == 0 {
+				n.first = i
+			} else {
+				c.nodes[last].next = i
 			}
-			seen[key] = true
-			item, err := s.canonTree()
-			t.keys, t.items = append(t.keys, key), append(t.items, item)
+			last = i
 			return err
 		})
-	case c == '[':
-		t.open = c
-		err = s.array(func(int) *ToolError {
-			item, err := s.canonTree()
-			t.items = append(t.items, item)
-			return err
-		})
-	case c == '"':
-		var text string
-		text, err = s.str()
-		t.text = appendString(nil, text)
-	case c == '-' || c >= '0' && c <= '9':
-		t.text, err = s.canonNumber()
+	case open == '"':
+		n.text, err = c.string()
+	case open == '-' || open >= '0' && open <= '9':
+		n.text, err = c.number()
 	default:
-		var w string
-		w, err = s.word()
-		t.text = []byte(w)
+		start := c.i
+		_, err = c.word()
+		n.text = c.b[start:c.i]
 	}
-	return t, err
+	c.nodes[at] = n
+	return at, err
 }
 
-func (s *scanner) canonNumber() ([]byte, *ToolError) {
-	text, integer, err := s.number()
+// members reads an object and returns its first member in canonical order.
+func (c *canon) members() (first int, err *ToolError) {
+	var few [smallMap]int
+	order := few[:0]
+	var seen map[string]bool // when they are many
+	sorted := true
+	err = c.object(func(key []byte) *ToolError {
+		if seen == nil && len(order) == smallMap {
+			seen = make(map[string]bool, 2*smallMap)
+			for _, i := range order {
+				seen[string(c.nodes[i].key)] = true
+			}
+		}
+		if seen[string(key)] || seen == nil && slices.ContainsFunc(order, func(i int) bool { return bytes.Equal(c.nodes[i].key, key) }) {
+			return c.duplicate(string(key))
+		}
+		if seen != nil {
+			seen[string(key)] = true
+		}
+		i, err := c.value(key)
+		if n := len(order); n > 0 && compareUTF16(c.nodes[order[n-1]].key, key) > 0 {
+			sorted = false
+		}
+		order = append(order, i)
+		return err
+	})
+	if !sorted {
+		slices.SortFunc(order, func(i, j int) int { return compareUTF16(c.nodes[i].key, c.nodes[j].key) })
+	}
+	for _, i := range slices.Backward(order) {
+		c.nodes[i].next, first = first, i
+	}
+	return first, err
+}
+
+// string reads a string. One without escapes is canonical as it stands.
+func (c *canon) string() ([]byte, *ToolError) {
+	start := c.i
+	text, err := c.text()
+	if err == nil && len(text) == c.i-start-len(`""`) { // an escape is longer than what it stands for
+		return c.b[start:c.i], nil
+	}
+	return appendString(nil, text), err
+}
+
+func (c *canon) number() ([]byte, *ToolError) {
+	text, integer, err := c.scanner.number()
 	if err != nil {
 		return nil, err
 	}
 	if integer {
+		if len(text) < len("999999999999999999") && string(text) != "-0" { // canonical as it stands
+			return text, nil
+		}
 		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
@@ -102,45 +155,34 @@ func (s *scanner) canonNumber() ([]byte, *ToolError) {
 	}
 	f, ferr := strconv.ParseFloat(string(text), 64)
 	if ferr != nil {
-		return nil, s.fail("the number %s is too large", clip(string(text), 40))
+		return nil, c.fail("the number %s is too large", clip(string(text), 40))
 	}
 	return appendFloat(nil, f), nil
 }
 
-func (t *canonTree) append(b []byte) []byte {
-	switch t.open {
-	case 0:
-		return append(b, t.text...)
-	case '[':
-		b = append(b, '[')
-		for i := range t.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = t.items[i].append(b)
-		}
-		return append(b, ']')
+func (c *canon) append(b []byte, at int) []byte {
+	n := &c.nodes[at]
+	if n.open == 0 {
+		return append(b, n.text...)
 	}
-	order := make([]int, len(t.keys))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return compareUTF16(t.keys[i], t.keys[j]) })
-	b = append(b, '{')
-	for n, i := range order {
-		if n > 0 {
+	b = append(b, n.open)
+	for i := n.first; i != 0; i = c.nodes[i].next {
+		if i != n.first {
 			b = append(b, ',')
 		}
-		b = t.items[i].append(append(appendString(b, t.keys[i]), ':'))
+		if n.open == '{' {
+			b = append(appendString(b, c.nodes[i].key), ':')
+		}
+		b = c.append(b, i)
 	}
-	return append(b, '}')
+	return append(b, n.open+2) // '}' or ']'
 }
 
 // compareUTF16 orders by UTF-16 code units, which differs from byte order above U+FFFF.
-func compareUTF16(a, b string) int {
+func compareUTF16(a, b []byte) int {
 	for len(a) > 0 && len(b) > 0 {
-		x, n := utf8.DecodeRuneInString(a)
-		y, m := utf8.DecodeRuneInString(b)
+		x, n := utf8.DecodeRune(a)
+		y, m := utf8.DecodeRune(b)
 		if x != y {
 			return slices.Compare(utf16.AppendRune(nil, x), utf16.AppendRune(nil, y))
 		}
@@ -155,12 +197,12 @@ const hexDigits = "0123456789abcdef"
 func AppendQuoted(b []byte, s string) []byte { return appendString(b, s) }
 
 // appendString writes a JSON string with the fewest escapes (RFC 8785 3.2.2.2); invalid UTF-8 becomes U+FFFD.
-func appendString(b []byte, s string) []byte {
+func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 			b = utf8.AppendRune(b, r)
 			i += n
 			continue

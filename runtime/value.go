@@ -111,11 +111,11 @@ func newMap(n int) *valueTree {
 	switch {
 	case n == 0:
 		return emptyMap
-	case n <= 4:
+	case n <= tinyMap:
 		t := &struct {
 			valueTree
-			keys  [4]string
-			items [4]Value
+			keys  [tinyMap]string
+			items [tinyMap]Value
 		}{}
 		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
 		return &t.valueTree
@@ -125,8 +125,10 @@ func newMap(n int) *valueTree {
 
 var emptyMap = &valueTree{keys: []string{}, items: []Value{}}
 
-// smallMap is how many keys a linear search is good for.
-const smallMap = 8
+const (
+	tinyMap  = 4 // how many entries stand in one allocation with the map
+	smallMap = 8 // how many keys a linear search is good for
+)
 
 // Kind returns what the value is.
 func (v Value) Kind() ValueKind { return v.kind }
@@ -345,8 +347,13 @@ func (s *scanner) value() (Value, *ToolError) {
 }
 
 func (s *scanner) mapValue() (Value, *ToolError) {
-	t := &valueTree{}
+	t := emptyMap
 	err := s.object(func(text []byte) *ToolError {
+		if n := len(t.keys); n == 0 || n == tinyMap { // moved, so that the small one is not kept
+			old := t
+			t = newMap(max(2*n, tinyMap))
+			t.keys, t.items = append(t.keys, old.keys...), append(t.items, old.items...)
+		}
 		key := string(text)
 		if t.place == nil && len(t.keys) == smallMap { // most maps are small: looking at all keys is cheaper than a table
 			t.place = make(map[string]int, 2*smallMap)
@@ -359,9 +366,6 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 		}
 		if t.place != nil {
 			t.place[key] = len(t.keys)
-		}
-		if t.keys == nil {
-			t.keys, t.items = make([]string, 0, 4), make([]Value, 0, 4)
 		}
 		v, err := s.value()
 		t.keys, t.items = append(t.keys, key), append(t.items, v)
