@@ -120,6 +120,9 @@ func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {
 
 func (o *op[In, Out]) EncodeOut(b []byte) ([]byte, error) {
 	j, err := json.Marshal(&o.out)
+	if b == nil {
+		return j, err
+	}
 	return append(b, j...), err
 }
 

@@ -107,7 +107,7 @@ func (h *Head) beside() *Beside {
 }
 
 // Key returns the call's key: scope path, node id, and the visit from 2 on. It does not depend on the schedule.
-func (h *Head) Key() string { return h.Scope.path() + visited(h.Node.ID, h.Visit) }
+func (h *Head) Key() string { return h.Scope.key(h.Node.ID, h.Visit) }
 
 // Goroutines is the engine that runs branches as goroutines and records nothing. Other engines embed it.
 type Goroutines struct{}

@@ -56,7 +56,10 @@ func CallID(tool string, input []byte, key string) string {
 	h.Write(input)
 	h.Write([]byte{0})
 	h.Write([]byte(key))
-	return hex.EncodeToString(h.Sum(nil))
+	var sum [sha256.Size]byte
+	var id [2 * sha256.Size]byte
+	hex.Encode(id[:], h.Sum(sum[:0]))
+	return string(id[:])
 }
 
 // SplitTool splits "name@version".

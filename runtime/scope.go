@@ -34,25 +34,38 @@ const transparent = -2
 func (s *Scope) Path() string { return s.path() }
 
 func (s *Scope) path() string {
-	if s == nil || s.parent == nil {
-		return ""
-	}
-	if s.item == transparent {
-		return s.parent.path()
-	}
-	seg := visited(s.node.ID, s.visit)
-	if s.item >= 0 {
-		seg += "[" + strconv.Itoa(s.item) + "]"
-	}
-	return s.parent.path() + seg + "/"
+	var room [64]byte
+	return string(s.appendPath(room[:0]))
 }
 
-// visited appends the visit to an id from 2 on.
-func visited(id string, visit int32) string {
-	if visit <= 1 {
-		return id
+func (s *Scope) appendPath(b []byte) []byte {
+	if s == nil || s.parent == nil {
+		return b
 	}
-	return id + "#" + strconv.Itoa(int(visit))
+	b = s.parent.appendPath(b)
+	if s.item == transparent {
+		return b
+	}
+	b = appendVisited(b, s.node.ID, s.visit)
+	if s.item >= 0 {
+		b = append(strconv.AppendInt(append(b, '['), int64(s.item), 10), ']')
+	}
+	return append(b, '/')
+}
+
+// key is that of a visit of the node of that id.
+func (s *Scope) key(id string, visit int32) string {
+	var room [64]byte
+	return string(appendVisited(s.appendPath(room[:0]), id, visit))
+}
+
+// appendVisited appends an id, and the visit from 2 on.
+func appendVisited(b []byte, id string, visit int32) []byte {
+	b = append(b, id...)
+	if visit <= 1 {
+		return b
+	}
+	return strconv.AppendInt(append(b, '#'), int64(visit), 10)
 }
 
 // enter counts one more visit of n and returns its number, from 1.

@@ -131,7 +131,7 @@ type TraceLinker interface {
 func (s *Session) TraceURL() *string {
 	for _, o := range s.run.state.rt.observers {
 		if l, ok := o.(TraceLinker); ok {
-			if url := l.TraceURL(s.run, s.run.scope.path()+visited(s.node.ID, s.visit)); url != "" {
+			if url := l.TraceURL(s.run, s.run.scope.key(s.node.ID, s.visit)); url != "" {
 				return &url
 			}
 		}
