@@ -18,7 +18,7 @@ type call struct {
 	tool  *Tool // nil: there is no such tool
 	node  *runtime.Node
 	visit int32
-	args  runtime.Value
+	args  runtime.Args
 	env   Envelope
 	done  bool // env is there
 }
@@ -86,7 +86,7 @@ func (w *work) admit(t *runtime.Run, c *call) *runtime.ToolError {
 	if te, ok := err.(*runtime.ToolError); ok {
 		return runtime.Invalid("the arguments are no JSON object: %s", te.Message)
 	}
-	c.args = v
+	c.args = runtime.ValueArgs(v)
 	return nil
 }
 
@@ -104,8 +104,7 @@ func (w *work) perform(t *runtime.Run, ready []*call) error {
 
 // make makes one call. The error is a run error.
 func (w *work) make(t *runtime.Run, c *call) error {
-	args := runtime.ValueArgs(c.args)
-	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x runtime.Receipt) { c.receive(&x) }), c.node, &args)
+	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x runtime.Receipt) { c.receive(&x) }), c.node, &c.args)
 	if c.done {
 		return nil
 	}
@@ -200,8 +199,10 @@ func (e *Envelope) text(room int) string {
 		b, _ := json.Marshal(e.Error)
 		return cut(string(b), room)
 	}
-	s := e.Output.String()
-	if e.Output.Kind() != runtime.StringKind {
+	var s string
+	if e.Output.Kind() == runtime.StringKind {
+		s = e.Output.String()
+	} else {
 		s = string(e.raw)
 		if bytes.Contains(e.raw, []byte(`\u00`)) { // escapes for HTML cost tokens
 			if b, err := e.Output.MarshalJSON(); err == nil {
