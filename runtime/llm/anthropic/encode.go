@@ -173,10 +173,10 @@ func (m *memo) add(all []llm.Message) {
 		switch msg.Role {
 		case llm.Assistant:
 			if raw := wire.Unseal(name, msg.Opaque); raw != nil {
-				m.body.Append(wire.Encode(struct {
+				m.body.Append(struct {
 					Role    string          `json:"role"`
 					Content json.RawMessage `json:"content"`
-				}{"assistant", raw}))
+				}{"assistant", raw})
 				continue
 			}
 			p = sdk.NewAssistantMessage(m.said(msg)...)
@@ -186,7 +186,7 @@ func (m *memo) add(all []llm.Message) {
 			p = sdk.NewUserMessage(content(msg)...)
 		}
 		if len(p.Content) > 0 { // a message may not be empty; the two around it are taken as one
-			m.body.Append(wire.Encode(p))
+			m.body.Append(p)
 		}
 	}
 	m.told = len(all)

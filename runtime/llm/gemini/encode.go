@@ -114,10 +114,10 @@ func (m *memo) add(all []llm.Message) {
 		switch msg.Role {
 		case llm.Assistant:
 			if raw := wire.Unseal(name, msg.Opaque); raw != nil {
-				m.body.Append(wire.Encode(struct {
+				m.body.Append(struct {
 					Role  string          `json:"role"`
 					Parts json.RawMessage `json:"parts"`
-				}{genai.RoleModel, raw}))
+				}{genai.RoleModel, raw})
 				continue
 			}
 			c.Role = genai.RoleModel
@@ -128,7 +128,7 @@ func (m *memo) add(all []llm.Message) {
 			c.Parts = content(msg)
 		}
 		if len(c.Parts) > 0 { // a message may not be empty
-			m.body.Append(wire.Encode(c))
+			m.body.Append(c)
 		}
 	}
 	m.told = len(all)

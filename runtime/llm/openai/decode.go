@@ -2,6 +2,7 @@ package openai
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -168,6 +169,7 @@ func (m *memo) reply(host string, a *answer, s said, finish string) (*llm.Reply,
 		r.Usage = llm.Usage{Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens}
 	}
 	answered := ""
+	r.Message.Calls = slices.Grow(r.Message.Calls, len(s.ToolCalls))
 	for _, c := range s.ToolCalls {
 		if m.answer != "" && c.Function.Name == m.answer {
 			answered = c.Function.Arguments

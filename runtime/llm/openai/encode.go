@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
@@ -66,20 +67,20 @@ func newMemo(p *provider, req *llm.Request) *memo {
 	}
 	for _, t := range req.Conv.Tools {
 		f := function{Name: m.names.Safe(t.Name), Description: t.Description}
-		f.Parameters, f.Strict = strict(t.Schema)
+		f.Parameters, f.Strict = strictly(t.Schema)
 		o.Tools = append(o.Tools, tool{"function", f})
 	}
 	switch s := req.Conv.Schema; {
 	case s != nil && s.Tool != "":
 		m.answer = m.names.Own(s.Tool)
 		f := function{Name: m.answer, Description: "Gives the final answer. Call it once, when you have all that the answer needs."}
-		f.Parameters, f.Strict = strict(s.JSON)
+		f.Parameters, f.Strict = strictly(s.JSON)
 		o.Tools = append(o.Tools, tool{"function", f})
 		o.ToolChoice = toolChoice(m.answer, len(req.Conv.Tools) > 0)
 	case s != nil:
 		f := &format{Type: "json_schema"}
 		f.JSONSchema.Name = new(wire.Names).Safe(s.Name)
-		f.JSONSchema.Schema, f.JSONSchema.Strict = strict(s.JSON)
+		f.JSONSchema.Schema, f.JSONSchema.Strict = strictly(s.JSON)
 		o.ResponseFormat = f
 	}
 	if m.stream {
@@ -144,6 +145,7 @@ func (m *memo) add(all []llm.Message) {
 			if msg.Text != "" || len(msg.Calls) == 0 {
 				out.Content = msg.Text
 			}
+			out.ToolCalls = slices.Grow(out.ToolCalls, len(msg.Calls))
 			for _, c := range msg.Calls {
 				t := toolCall{ID: c.ID, Type: "function"}
 				t.Function.Name, t.Function.Arguments = m.names.Safe(c.Name), c.Args
@@ -186,4 +188,4 @@ func content(msg llm.Message) any {
 
 func isImage(kind string) bool { return len(kind) > 6 && kind[:6] == "image/" }
 
-func (m *memo) append(msg message) { m.body.Append(wire.Encode(msg)) }
+func (m *memo) append(msg message) { m.body.Append(&msg) }

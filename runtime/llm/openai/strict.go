@@ -3,9 +3,39 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
+
+// kept holds what strict has made: a program asks with the same few schemas again and again.
+var kept struct {
+	sync.Mutex
+	made map[string]made
+}
+
+type made struct {
+	schema json.RawMessage
+	strict bool
+}
+
+// mostKept bounds kept for programs whose schemas are not their own.
+const mostKept = 1000
+
+// strictly is strict, once for each schema.
+func strictly(schema json.RawMessage) (json.RawMessage, bool) {
+	kept.Lock()
+	defer kept.Unlock()
+	m, ok := kept.made[string(schema)]
+	if !ok {
+		m.schema, m.strict = strict(schema)
+		if kept.made == nil || len(kept.made) >= mostKept {
+			kept.made = map[string]made{}
+		}
+		kept.made[string(schema)] = m
+	}
+	return m.schema, m.strict
+}
 
 // strict returns the schema in the form that OpenAI's strict mode asks for, in which answers are held to it: every
 // object closed, every property required, optional ones nullable, and keywords that the mode does not know in the

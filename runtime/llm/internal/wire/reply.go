@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -79,8 +80,16 @@ func Unseal(provider, opaque string) json.RawMessage {
 // Body is a request's JSON object without its end. What is in it never changes: a conversation goes on by appending, so
 // each message is encoded once, and a transport that still reads an earlier request reads what it was given.
 type Body struct {
-	bytes []byte
-	some  bool
+	bytes   []byte
+	some    bool
+	encoder *json.Encoder // appends to bytes
+}
+
+type appender struct{ *Body }
+
+func (a appender) Write(p []byte) (int, error) {
+	a.bytes = append(a.bytes, p...)
+	return len(p), nil
 }
 
 // NewBody begins a body with the fields of head, a JSON object, and a list of messages under key.
@@ -89,17 +98,23 @@ func NewBody(head []byte, key string) *Body {
 	if len(head) > 2 {
 		b = append(b, ',')
 	}
-	return &Body{bytes: append(b, `"`+key+`":[`...)}
+	body := &Body{bytes: append(b, `"`+key+`":[`...)}
+	body.encoder = json.NewEncoder(appender{body})
+	body.encoder.SetEscapeHTML(false)
+	return body
 }
 
-// Append adds an encoded message.
-func (b *Body) Append(message []byte) {
+// Append adds a message, which is of texts, numbers and valid raw JSON.
+func (b *Body) Append(message any) {
 	if b.some {
 		b.bytes = append(b.bytes, ',')
 	}
 	b.some = true
-	b.bytes = append(b.bytes, message...)
+	_ = b.encoder.Encode(message)                // see Encode
+	b.bytes = bytes.TrimSuffix(b.bytes, newline) // nobody has been given it yet
 }
 
 // Parts are the bytes of the whole body, for Post.
-func (b *Body) Parts() (begin, end []byte) { return b.bytes[:len(b.bytes):len(b.bytes)], []byte("]}") }
+func (b *Body) Parts() (begin, end []byte) { return b.bytes[:len(b.bytes):len(b.bytes)], ending }
+
+var newline, ending = []byte("\n"), []byte("]}")

@@ -3,10 +3,10 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -49,27 +49,24 @@ func (s *Service) Client(rt http.RoundTripper) *http.Client {
 	return &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Post sends JSON, given in parts that nobody changes any more, and returns a 2xx response, whose body the caller closes.
+// Post sends JSON, given in parts that nobody changes any more, with header, which is Post's from now on, and returns a 2xx response, whose body the caller closes.
 // An error that the provider cannot have billed is marked as runtime.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
-	var sent atomic.Bool
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}),
-		http.MethodPost, s.Base+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
 	if err != nil {
 		return nil, runtime.Unspent(runtime.Invalid("the model's address is no URL"))
 	}
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
 	}
-	req.GetBody = func() (io.ReadCloser, error) { return &joined{parts: parts}, nil }
-	req.Body, _ = req.GetBody() // never fails
-	for name, values := range header {
-		req.Header[name] = values
-	}
-	req.Header.Set("Content-Type", "application/json")
+	u := &upload{parts: parts}
+	req.GetBody = u.open
+	req.Body, _ = u.open() // never fails
+	header.Set("Content-Type", "application/json")
+	req.Header = header
 	resp, err := s.http.Do(req)
 	if err != nil {
-		if err = s.client.Failed(req, err); !sent.Load() {
+		if err = s.client.Failed(req, err); !u.begun.Load() {
 			err = runtime.Unspent(err)
 		}
 		return nil, err
@@ -98,14 +95,15 @@ func (s *Service) Failed(resp *http.Response, err error) error {
 // Body reads a whole answer.
 func (s *Service) Body(resp *http.Response) ([]byte, error) {
 	host := resp.Request.URL.Host
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	if err != nil {
+	known := min(max(resp.ContentLength, 0), 64<<10) // no more than that is believed
+	b := bytes.NewBuffer(make([]byte, 0, known+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(resp.Body, maxBody+1)); err != nil {
 		return nil, s.Failed(resp, err)
 	}
-	if len(b) > maxBody {
+	if b.Len() > maxBody {
 		return nil, runtime.Errorf(runtime.PolicyDenied, "the answer of %s is larger than the %s bytes allowed", host, strconv.Itoa(maxBody))
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // Garbled is the error of an answer that is not what the provider's documents say.
@@ -119,14 +117,23 @@ func IsEvents(resp *http.Response) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
 }
 
+// upload is the body of a request. Transports begin to read it when they have written the headers.
+type upload struct {
+	parts [][]byte
+	begun atomic.Bool
+}
+
+func (u *upload) open() (io.ReadCloser, error) { return &joined{upload: u}, nil }
+
 // joined reads parts one after the other. Unlike io.MultiReader it needs no buffer to be written anywhere.
 type joined struct {
-	parts [][]byte
-	part  int
-	at    int // in that part
+	*upload
+	part int
+	at   int // in that part
 }
 
 func (j *joined) Read(b []byte) (n int, err error) {
+	j.begun.Store(true)
 	for j.part < len(j.parts) {
 		k := copy(b[n:], j.parts[j.part][j.at:])
 		n += k
@@ -143,6 +150,7 @@ func (j *joined) Read(b []byte) (n int, err error) {
 
 // WriteTo implements io.WriterTo.
 func (j *joined) WriteTo(w io.Writer) (n int64, err error) {
+	j.begun.Store(true)
 	for j.part < len(j.parts) {
 		k, err := w.Write(j.parts[j.part][j.at:])
 		n += int64(k)
