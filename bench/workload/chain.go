@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/flowgen-dev/flowgen/bench/chain"
 	"github.com/flowgen-dev/flowgen/bench/tool"
@@ -19,6 +20,10 @@ func Chain() (Comparison, error) {
 		return Comparison{}, err
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // a context that can end, as runs have
+	keys := make([]string, Nodes)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("n%02d", i)
+	}
 	return Comparison{
 		ID: "W1", Title: "chain of 100 calls of a Go function", Unit: "node", Goals: map[string]float64{"flowgen": 2},
 		Close: cancel,
@@ -31,6 +36,13 @@ func Chain() (Comparison, error) {
 				return err
 			})},
 			{"flowgen", Nodes, repeat(func() error { return chainRun(ctx, w) })},
+			{"by hand, with receipts, 1,000 calls a run", 10 * Nodes, repeat(func() error {
+				r, err := chainWithReceipts(ctx, keys)
+				if err == nil && len(r.all) != 10*Nodes {
+					err = wrong(len(r.all))
+				}
+				return err
+			})},
 			{"flowgen, recorded, 1,000 calls a run", 10 * Nodes, repeat(func() error { return chainRecorded(ctx, w) })},
 		},
 	}, nil
