@@ -286,7 +286,7 @@ func (p *docPage) testGo(t *testing.T) {
 	const module = "github.com/flowgen-dev/flowgen"
 	text := strings.Replace(string(mod), "module "+module+"\n", "module example.com/app\n", 1)
 	files := map[string][]byte{
-		"go.mod": fmt.Appendf(nil, "%s\nrequire %s v0.0.0\n\nreplace %s => %s\n", text, module, module, root),
+		"go.mod": fmt.Appendf(nil, "%s\nrequire %s v0.0.0\n\nreplace %s => %q\n", text, module, module, filepath.ToSlash(root)),
 		"go.sum": sum,
 	}
 	maps.Copy(files, p.assets)
