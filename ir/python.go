@@ -33,8 +33,14 @@ type PythonClass struct {
 	Def    *Definition  // Files are its module and what that imports
 	Fields *schema.Type // its annotated members, with defaults where they have one or their type has a zero value
 	Node   *PythonUse   // what its execute does with a state; nil: it has none
+	Facts  []PythonFact // the fields with the marker Mirror(...)
 
 	Unread bool // it has a base whose source is not read
+}
+
+// A PythonFact is a field of a state that rules see as a fact, under the name of its template.
+type PythonFact struct {
+	Field, Template string
 }
 
 // PythonUse is what a method reads of its parameter and which fields it writes, as far as its source says so.

@@ -50,7 +50,12 @@ func (p *parser) stateClass(m dialect.Mapping) {
 		if !fieldForm.MatchString(f.Name) {
 			continue
 		}
-		x := &field{id: ir.Ident{Name: f.Name, Span: f.Span}, typ: f.Type, zero: f.Default, declared: true, input: true, route: true}
+		x := &field{id: ir.Ident{Name: f.Name, Span: f.Span}, typ: f.Type, zero: f.Default, declared: true, input: true}
+		for _, fact := range c.Facts {
+			if fact.Field == f.Name {
+				x.route, x.template = true, fact.Template
+			}
+		}
 		p.fields[f.Name] = x
 		p.order = append(p.order, x)
 	}

@@ -1,24 +1,43 @@
 package stargraph
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// A pattern is one condition of the left side of a rule in CLIPS: a template with at most one slot that is looked at.
+// A pattern is a condition of the left side of a rule in CLIPS that a fact fits: a template with at most one slot that is
+// looked at.
 type pattern struct {
-	name   string // of the template
-	slot   string // empty: none
-	value  string
-	form   byte // of the value: '"' text, 's' a symbol or a number, '?' anything
-	lo, hi int  // in the text
-	valLo  int  // of the value
-	valHi  int
+	name   string      // of the template
+	slot   string      // empty: none
+	value  *constraint // of the slot; nil: anything
+	lo, hi int         // in the text
+}
+
+// A constraint is what the value of a slot has to be: one of kids ('|'), all of them ('&'), none of the only one ('~'), a
+// text ('"'), a symbol or a number ('s'), anything ('?'), or what a test says ('t').
+type constraint struct {
+	op     byte
+	kids   []*constraint
+	text   string
+	lo, hi int
+	test   *formula
+}
+
+// A formula is the left side of a rule, or a part of it: a pattern ('p'), all of kids ('&'), one of them ('|'), not the only
+// one ('!'), or a comparison of a slot that a variable stands for with a value ('=').
+type formula struct {
+	op      byte
+	kids    []*formula
+	pattern pattern
 }
 
 // A clipsReader reads the left side of a rule.
 type clipsReader struct {
-	text string
-	at   int
-	list []pattern
-	used map[string]bool // variables of slots
+	text     string
+	at       int
+	salience int
+	vars     map[string]pattern // the slots that variables stand for
 }
 
 // badPattern is a part of a left side that is not read, and why.
@@ -27,12 +46,21 @@ type badPattern struct {
 	why    string
 }
 
-// readClips reads the conjunctions of patterns that routing uses: `(template (slot value))`, perhaps after `?name <-`, and
-// `(and ...)` around them.
-func readClips(text string) ([]pattern, *badPattern) {
-	r := &clipsReader{text: text, used: map[string]bool{}}
-	bad := r.patterns(0)
-	return r.list, bad
+// maxPatternDepth is how deep conditions may be nested.
+const maxPatternDepth = 20
+
+// readClips reads the left side of a rule: patterns with constraints, `and`, `or`, `not`, `exists`, `logical`, tests of texts,
+// and a salience.
+func readClips(text string) (f *formula, salience int, bad *badPattern) {
+	r := &clipsReader{text: text, vars: map[string]pattern{}}
+	r.space()
+	if r.at < len(r.text) && r.text[r.at] == '"' { // a comment
+		if _, ok := r.quoted(); !ok {
+			return nil, 0, r.bad(r.at, "a text is not closed")
+		}
+	}
+	kids, bad := r.formulas(0)
+	return &formula{op: '&', kids: kids}, r.salience, bad
 }
 
 func (r *clipsReader) space() {
@@ -50,111 +78,257 @@ func (r *clipsReader) space() {
 	}
 }
 
-// maxPatternDepth is how deep `(and ...)` may be nested.
-const maxPatternDepth = 20
+// next reports whether a byte comes next, and goes past it.
+func (r *clipsReader) next(c byte) bool {
+	r.space()
+	if r.at == len(r.text) || r.text[r.at] != c {
+		return false
+	}
+	r.at++
+	return true
+}
 
-// patterns reads to the end of the text, or to the parenthesis that closes an `and`.
-func (r *clipsReader) patterns(depth int) *badPattern {
+// formulas reads to the end of the text, or to the parenthesis that closes what they stand in.
+func (r *clipsReader) formulas(depth int) (list []*formula, bad *badPattern) {
 	for {
 		r.space()
 		if r.at == len(r.text) || r.text[r.at] == ')' && depth > 0 {
-			return nil
+			return list, nil
 		}
-		if bad := r.pattern(depth); bad != nil {
-			return bad
+		f, bad := r.formula(depth)
+		if bad != nil {
+			return nil, bad
+		}
+		if f != nil {
+			list = append(list, f)
 		}
 	}
 }
 
-// pattern reads one condition.
-func (r *clipsReader) pattern(depth int) *badPattern {
+// formula reads one condition; it is nil for a declaration.
+func (r *clipsReader) formula(depth int) (*formula, *badPattern) {
 	lo := r.at
 	if r.text[r.at] == '?' { // the name that the fact gets
 		r.word()
 		r.space()
 		if !strings.HasPrefix(r.text[r.at:], "<-") {
-			return r.bad(lo, "a variable stands before `<-` and a pattern")
+			return nil, r.bad(lo, "a variable stands before `<-` and a pattern")
 		}
 		r.at += 2
 		r.space()
 	}
-	if r.at == len(r.text) || r.text[r.at] != '(' {
-		return r.bad(lo, "a pattern stands in parentheses")
+	start := r.at
+	if !r.next('(') {
+		return nil, r.bad(lo, "a pattern stands in parentheses")
 	}
-	r.at++
+	if depth == maxPatternDepth {
+		return nil, r.bad(lo, "it is nested too deep")
+	}
 	r.space()
-	p := pattern{lo: lo}
-	p.name = r.word()
-	switch p.name {
+	switch name := r.word(); name {
 	case "":
-		return r.bad(lo, "a pattern begins with the name of a template")
-	case "and":
-		if depth == maxPatternDepth {
-			return r.bad(lo, "it is nested too deep")
+		return nil, r.bad(lo, "a pattern begins with the name of a template")
+	case "and", "logical", "or", "not", "exists":
+		kids, bad := r.formulas(depth + 1)
+		if bad != nil {
+			return nil, bad
 		}
-		if bad := r.patterns(depth + 1); bad != nil {
-			return bad
+		if name == "not" && len(kids) != 1 || len(kids) == 0 {
+			return nil, r.bad(start, "`"+name+"` stands before a pattern")
 		}
-		return r.end(lo)
-	case "or", "not", "test", "exists", "forall", "logical", "declare":
-		return r.bad(lo, "`"+p.name+"` is not compiled")
+		op := map[string]byte{"or": '|', "not": '!'}[name]
+		if op == 0 {
+			op = '&'
+		}
+		return &formula{op: op, kids: kids}, r.end(lo)
+	case "test":
+		f, bad := r.test(depth + 1)
+		if bad != nil {
+			return nil, bad
+		}
+		return f, r.end(lo)
+	case "declare":
+		return nil, r.declare(lo)
+	case "forall":
+		return nil, r.bad(lo, "`"+name+"` is not compiled")
+	default:
+		return r.pattern(lo, name)
 	}
-	r.space()
-	if r.at < len(r.text) && r.text[r.at] == '(' {
-		if bad := r.slot(&p); bad != nil {
-			return bad
+}
+
+// pattern reads what stands behind the name of a template.
+func (r *clipsReader) pattern(lo int, name string) (*formula, *badPattern) {
+	p := pattern{name: name, lo: lo}
+	slot := r.at
+	if r.next('(') {
+		r.space()
+		p.slot = r.word()
+		var bad *badPattern
+		if r.space(); r.at == len(r.text) {
+			return nil, r.bad(slot, "a parenthesis is not closed")
+		} else if r.text[r.at] == ')' {
+			return nil, r.bad(slot, "a slot has a value")
+		}
+		if p.value, bad = r.constraint(p, 0); bad != nil {
+			return nil, bad
+		}
+		if bad = r.end(slot); bad != nil {
+			return nil, bad
 		}
 	}
 	bad := r.end(lo)
 	p.hi = r.at
-	r.list = append(r.list, p)
-	return bad
+	return &formula{op: 'p', pattern: p}, bad
 }
 
-// slot reads `(name value)`.
-func (r *clipsReader) slot(p *pattern) *badPattern {
-	lo := r.at
-	r.at++
-	r.space()
-	p.slot = r.word()
-	r.space()
-	p.valLo = r.at
-	switch {
-	case r.at == len(r.text):
-		return r.bad(lo, "a parenthesis is not closed")
-	case r.text[r.at] == '"':
-		if !r.quoted(p) {
-			return r.bad(p.valLo, "a text is not closed")
-		}
-	case r.text[r.at] == '?':
-		p.form = '?'
-		if name := r.word(); name != "?" {
-			if r.used[name] {
-				return r.bad(p.valLo, "a variable that stands twice is not compiled")
+// constraint reads what the value of a slot has to be: `|` of `&` of values, each perhaps after `~`.
+func (r *clipsReader) constraint(p pattern, level int) (*constraint, *badPattern) {
+	c := &constraint{op: '|', lo: r.at}
+	for {
+		all := &constraint{op: '&', lo: r.at}
+		for {
+			one, bad := r.value(p, level)
+			if bad != nil {
+				return nil, bad
 			}
-			r.used[name] = true
+			if all.kids = append(all.kids, one); !r.next('&') {
+				break
+			}
+		}
+		if c.kids = append(c.kids, all); !r.next('|') {
+			return c, nil
+		}
+	}
+}
+
+// value reads one value of a slot.
+func (r *clipsReader) value(p pattern, level int) (*constraint, *badPattern) {
+	r.space()
+	c := &constraint{lo: r.at}
+	switch {
+	case r.at == len(r.text) || level > maxPatternDepth:
+		return nil, r.bad(c.lo, "a value is missing")
+	case r.next('~'):
+		inner, bad := r.value(p, level+1)
+		if bad != nil {
+			return nil, bad
+		}
+		c.op, c.kids = '~', []*constraint{inner}
+	case r.text[r.at] == '"':
+		text, ok := r.quoted()
+		if !ok {
+			return nil, r.bad(c.lo, "a text is not closed")
+		}
+		c.op, c.text = '"', text
+	case r.text[r.at] == ':':
+		r.at++
+		f, bad := r.test(level + 1)
+		if bad != nil {
+			return nil, bad
+		}
+		c.op, c.test = 't', f
+	case r.text[r.at] == '?':
+		c.op = '?'
+		if name := r.word(); name != "?" {
+			if _, twice := r.vars[name]; twice {
+				return nil, r.bad(c.lo, "a variable that stands twice is not compiled")
+			}
+			r.vars[name] = pattern{name: p.name, slot: p.slot, lo: c.lo, hi: r.at}
 		}
 	default:
-		p.form, p.value = 's', r.word()
+		if c.op, c.text = 's', r.word(); c.text == "" || c.text[0] == '=' || c.text[0] == '$' {
+			return nil, r.bad(c.lo, "only texts, words, variables and tests are compiled as the value of a slot")
+		}
 	}
-	p.valHi = r.at
+	c.hi = r.at
+	return c, nil
+}
+
+// test reads a test of texts: `eq` and `neq` of a variable and constants, in `and`, `or` and `not`.
+func (r *clipsReader) test(depth int) (*formula, *badPattern) {
+	lo := r.at
+	if !r.next('(') || depth > maxPatternDepth {
+		return nil, r.bad(lo, "a test is an expression in parentheses")
+	}
 	r.space()
-	if r.at < len(r.text) && strings.ContainsRune("&|~", rune(r.text[r.at])) || p.form == 's' && p.value == "" {
-		return r.bad(p.valLo, "only a text, a word or a variable is compiled as the value of a slot")
+	switch name := r.word(); name {
+	case "and", "or", "not":
+		f := &formula{op: map[string]byte{"and": '&', "or": '|', "not": '!'}[name]}
+		for r.space(); r.at < len(r.text) && r.text[r.at] != ')'; r.space() {
+			kid, bad := r.test(depth + 1)
+			if bad != nil {
+				return nil, bad
+			}
+			f.kids = append(f.kids, kid)
+		}
+		if name == "not" && len(f.kids) != 1 || len(f.kids) == 0 {
+			return nil, r.bad(lo, "`"+name+"` stands before a test")
+		}
+		return f, r.end(lo)
+	case "eq", "neq":
+		return r.compared(lo, name == "neq")
+	default:
+		return nil, r.bad(lo, "only `eq` and `neq` of a variable and a text, `and`, `or` and `not` are compiled as tests")
+	}
+}
+
+// compared reads what stands behind `eq` and `neq`: a variable and constants, all of which it has to be equal to, or none.
+func (r *clipsReader) compared(lo int, differs bool) (*formula, *badPattern) {
+	why := "`eq` and `neq` are compiled of a variable that a pattern before has, and of constants"
+	r.space()
+	p, ok := r.vars[r.word()]
+	if !ok {
+		return nil, r.bad(lo, why)
+	}
+	f := &formula{op: '&'}
+	for r.space(); r.at < len(r.text) && r.text[r.at] != ')'; r.space() {
+		if r.text[r.at] == '?' || r.text[r.at] == '(' {
+			return nil, r.bad(lo, why)
+		}
+		c, bad := r.value(p, maxPatternDepth)
+		if bad != nil {
+			return nil, bad
+		}
+		one := &formula{op: '=', pattern: pattern{name: p.name, slot: p.slot, value: c, lo: lo, hi: r.at}}
+		if differs {
+			one = &formula{op: '!', kids: []*formula{one}}
+		}
+		f.kids = append(f.kids, one)
+	}
+	if len(f.kids) == 0 {
+		return nil, r.bad(lo, why)
+	}
+	return f, r.end(lo)
+}
+
+// declare reads `(salience N)` and `(auto-focus X)`.
+func (r *clipsReader) declare(lo int) *badPattern {
+	for r.next('(') {
+		name := r.word()
+		r.space()
+		value := r.word()
+		n, err := strconv.Atoi(value)
+		switch {
+		case name == "salience" && err == nil && n >= -10000 && n <= 10000:
+			r.salience = n
+		case name != "auto-focus":
+			return r.bad(lo, "of declarations a salience that is a number is compiled")
+		}
+		if bad := r.end(lo); bad != nil {
+			return bad
+		}
 	}
 	return r.end(lo)
 }
 
 // quoted reads a text in quotes, in which a backslash stands before a character that is meant itself.
-func (r *clipsReader) quoted(p *pattern) bool {
+func (r *clipsReader) quoted() (string, bool) {
 	var b strings.Builder
-	p.form = '"'
 	for r.at++; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {
 		case '"':
 			r.at++
-			p.value = b.String()
-			return true
+			return b.String(), true
 		case '\\':
 			if r.at++; r.at < len(r.text) {
 				b.WriteByte(r.text[r.at])
@@ -163,15 +337,13 @@ func (r *clipsReader) quoted(p *pattern) bool {
 			b.WriteByte(c)
 		}
 	}
-	return false
+	return "", false
 }
 
 func (r *clipsReader) end(lo int) *badPattern {
-	r.space()
-	if r.at == len(r.text) || r.text[r.at] != ')' {
+	if !r.next(')') {
 		return r.bad(lo, "only `(template (slot value))` is compiled")
 	}
-	r.at++
 	return nil
 }
 

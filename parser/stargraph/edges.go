@@ -1,6 +1,7 @@
 package stargraph
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,11 @@ type choice struct {
 	span   source.Span
 }
 
-// exits are the choices of a node in the order in which they are looked at: halts before gotos, the last always holds.
+// exits are the choices of a node in the order in which they are looked at: halts before gotos, what has more salience before
+// what has less, then as CLIPS does what asks for a fact that comes later, then as in the file. The last always holds.
 func (p *parser) exits(i int) []choice {
 	x := p.list[i]
+	slices.SortStableFunc(x.rules, func(a, b *rule) int { return cmp.Or(b.salience-a.salience, b.rank-a.rank) })
 	var out []choice
 	seen := map[string]bool{}
 	for _, halts := range []bool{true, false} {
@@ -61,16 +64,35 @@ func (p *parser) holds(x *node, r *rule) (cond string, never bool) {
 		}
 		c, fits := t.cond()
 		switch {
+		case fits == "" && t.not:
+			all = append(all, negated(c))
+			continue
 		case fits == "":
 			all = append(all, c)
 			continue
 		case t.field.typ.Kind == schema.Invalid:
 			return "", true
+		case t.not:
+			p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this always holds: " + t.field.id.Name + " is " + fits})
+			continue
 		}
 		p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this never holds: " + t.field.id.Name + " is " + fits})
 		return "", true
 	}
 	return strings.Join(all, " && "), false
+}
+
+// negated is the condition that another does not hold.
+func negated(cond string) string {
+	switch {
+	case strings.Contains(cond, "&&"):
+		return "!(" + cond + ")"
+	case strings.Contains(cond, " == "):
+		return strings.Replace(cond, " == ", " != ", 1)
+	case cond[0] == '!':
+		return cond[1:]
+	}
+	return "!" + cond
 }
 
 // tell reports what is found of a rule once, however many nodes it is looked at after.
@@ -169,6 +191,9 @@ func (p *parser) lower(at source.Span) {
 		r.run(at)
 	} else {
 		r.graph()
+	}
+	if len(body.Nodes) == 0 { // the file has none
+		body.Nodes = append(body.Nodes, &ir.Node{ID: ir.Ident{Name: "nothing", Span: at}, Verb: &ir.Let{}, Span: at})
 	}
 	if begin != nil {
 		first := body.Nodes[0].ID

@@ -57,7 +57,11 @@ func (p *parser) nodes(n *yamlnode.Node) {
 			p.node(id, it)
 		}
 	}
-	if n != nil && len(n.Items)+len(n.Entries) == 0 && n.Kind != yamlnode.Scalar {
+	switch {
+	case n == nil || len(n.Items)+len(n.Entries) > 0 || n.Kind == yamlnode.Scalar:
+	case p.form == document && n.Kind == yamlnode.Sequence:
+		p.Warn(diag.IgnoredKey, n.Span, "add a node", "there are no nodes: a run ends as soon as it begins")
+	default:
 		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
 	}
 }

@@ -50,7 +50,7 @@ func (p *parser) routes(n *yamlnode.Node) {
 				continue
 			}
 			for _, c := range e.Value.Entries {
-				p.add(x, &rule{tests: []test{{verdict, p.compared(c.Key, verdict), c.Key.Span}}, span: c.Key.Span}, c.Value, "done")
+				p.add(x, &rule{tests: []test{{field: verdict, value: p.compared(c.Key, verdict), span: c.Key.Span}}, span: c.Key.Span}, c.Value, "done")
 			}
 			continue
 		}
@@ -108,10 +108,6 @@ func (p *parser) from(id ir.Ident) *node {
 	if x := p.byID[id.Name]; x != nil {
 		return x
 	}
-	var names []string
-	for _, x := range p.list {
-		names = append(names, x.written())
-	}
-	p.UnknownNode(id, names)
+	p.UnknownNode(id, p.nodeNames())
 	return nil
 }

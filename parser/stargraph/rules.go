@@ -1,6 +1,7 @@
 package stargraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -13,22 +14,27 @@ import (
 
 // A rule leads from one node to another, or to the end, when fields of the state have values.
 type rule struct {
-	tests  []test   // all of them have to hold; none: always
-	target ir.Ident // empty: the run ends
-	span   source.Span
+	tests    []test   // all of them have to hold; none: always
+	target   ir.Ident // empty: the run ends
+	span     source.Span
+	salience int
+	rank     int // of the facts that it asks for, in the order in which the engine asserts them, the last
 }
 
-// A test holds when the text that Python makes of a field is a value.
+// A test holds when the text that Python makes of a field is a value, or is not.
 type test struct {
 	field *field
 	value source.Text
 	span  source.Span
+	not   bool
 }
 
-// A place where a rule is looked at: after a node, or after each.
-type after struct {
-	node  *node // nil: every node
-	never bool
+// A way is one in which the left side of a rule can hold.
+type way struct {
+	every bool    // it is looked at after every node
+	nodes []*node // else after these
+	tests []test
+	rank  int
 }
 
 // rules reads the rules of an IR document.
@@ -47,9 +53,15 @@ func (p *parser) rules(n *yamlnode.Node) {
 			continue
 		}
 		p.ruleID(m, ids)
-		at, r, ok := p.when(m)
-		if next, live := p.then(m); ok && live && !at.never {
-			p.file(at, r, next)
+		ways, salience, ok := p.when(m)
+		at := dialect.Head(m.Node)
+		if when := m.Get("when"); len(ways) > 0 && when != nil {
+			at = dialect.Head(when)
+		}
+		if next, live := p.then(m); ok && live {
+			for _, w := range ways {
+				p.file(w, salience, next, at)
+			}
 		}
 	}
 }
@@ -67,143 +79,99 @@ func (p *parser) ruleID(m dialect.Mapping, ids map[string]source.Span) {
 }
 
 // file gives a rule to the nodes that it is looked at after.
-func (p *parser) file(at after, r *rule, next *ir.Ident) {
+func (p *parser) file(w way, salience int, next *ir.Ident, at source.Span) {
+	r := &rule{tests: w.tests, span: at, salience: salience, rank: w.rank}
 	if next != nil {
 		r.target = *next
 	}
-	if at.node != nil {
-		at.node.rules = append(at.node.rules, r)
-		return
+	if w.every {
+		w.nodes = p.list
 	}
-	for _, x := range p.list {
+	for _, x := range w.nodes {
 		x.rules = append(x.rules, r)
 	}
 }
 
 // when reads the facts that a rule asks for. ok is false after a mistake.
-func (p *parser) when(m dialect.Mapping) (at after, r *rule, ok bool) {
+func (p *parser) when(m dialect.Mapping) (ways []way, salience int, ok bool) {
 	n := m.Get("when")
 	switch {
 	case n == nil || n.Kind == yamlnode.Scalar && strings.TrimSpace(n.Text.Value) == "":
-		return p.always(m)
+		return p.always(m), 0, true
 	case n.Kind == yamlnode.Scalar:
 		return p.clips(n)
 	case n.Kind != yamlnode.Mapping:
 		p.WrongShape(n, "`when` is a mapping or text")
-		return after{}, nil, false
+		return nil, 0, false
 	case len(n.Entries) == 0:
 		p.Error(diag.MissingKey, dialect.Head(n), "add `node`", "a `when` that is a mapping has at least one key")
-		return after{}, nil, false
+		return nil, 0, false
 	}
-	r, ok = &rule{span: dialect.Head(n)}, true
+	w, ok := way{every: true}, true
 	for _, e := range n.Entries {
-		ok = p.condition(e, &at, r) && ok
+		ok = p.condition(e, &w) && ok
 	}
-	return at, r, ok
+	return []way{w}, 0, ok
 }
 
 // condition reads one key of `when`: the node, or a field with its value.
-func (p *parser) condition(e yamlnode.Entry, at *after, r *rule) bool {
+func (p *parser) condition(e yamlnode.Entry, w *way) bool {
 	name := e.Key.Text.Value
 	if name == "node" {
 		id, ok := p.Text(e.Value, "`node`")
 		if !ok {
 			return false
 		}
-		at.node = p.from(id)
-		return at.node != nil
+		x := p.from(id)
+		w.every, w.nodes = false, []*node{x}
+		return x != nil
 	}
-	if e.Value.Kind != yamlnode.Scalar && e.Value.Kind != yamlnode.Null {
+	switch {
+	case e.Value.Kind == yamlnode.Null || e.Value.Kind == yamlnode.Scalar && p.Schema.Tag(e.Value) == "!!null":
+		p.Error(diag.BadLiteral, e.Value.Place(), "write \"None\" for a field without a value", "a rule compares with a text, a number or a boolean")
+		return false
+	case e.Value.Kind != yamlnode.Scalar:
 		p.WrongShape(e.Value, "the value of a field is a scalar")
 		return false
 	}
-	f := p.read(ir.Ident{Name: name, Span: e.Key.Span}, schema.StringType)
+	f := p.fact(name)
+	if f == nil {
+		f = p.read(ir.Ident{Name: name, Span: e.Key.Span}, schema.StringType)
+	}
 	if f == nil {
 		return false
 	}
 	p.unmirrored(f, e.Key.Span)
-	r.tests = append(r.tests, test{f, p.compared(e.Value, f), e.Value.Place()})
+	w.tests = append(w.tests, test{field: f, value: p.compared(e.Value, f), span: e.Value.Place()})
+	w.rank = max(w.rank, p.rankOf(f))
 	return true
 }
 
+// fact is the field that the facts of a template are made of: the template has its name, or the one that its class says.
+func (p *parser) fact(template string) *field {
+	mangled := strings.ReplaceAll(template, ".", "-")
+	for _, f := range p.order {
+		if f.template != "" && strings.ReplaceAll(f.template, ".", "-") == mangled {
+			return f
+		}
+	}
+	if f := p.fields[template]; f != nil {
+		return f
+	}
+	return p.fields[strings.ReplaceAll(template, "-", "_")]
+}
+
+// rankOf is when the engine asserts the fact of a field: after that of the node, in the order of the state.
+func (p *parser) rankOf(f *field) int { return slices.Index(p.order, f) + 1 }
+
 // always is a rule that asks for nothing: CLIPS looks at it once, after the first node.
-func (p *parser) always(m dialect.Mapping) (after, *rule, bool) {
+func (p *parser) always(m dialect.Mapping) []way {
 	if len(p.list) == 0 {
-		return after{}, nil, false
+		return nil
 	}
 	p.Differs(dialect.Head(m.Node), "write `when: {node: "+p.list[0].id.Name+"}`", "a rule that asks for nothing is looked at once, after the first node")
 	p.once = append(p.once, dialect.Head(m.Node))
-	return after{node: p.list[0]}, &rule{span: dialect.Head(m.Node)}, true
-}
-
-// clips reads the left side of a rule in CLIPS.
-func (p *parser) clips(n *yamlnode.Node) (at after, r *rule, ok bool) {
-	t := n.Text
-	list, bad := readClips(t.Value)
-	if bad != nil {
-		p.Error(diag.NotSupported, t.At(bad.lo, bad.hi), "write `when: {node: ..., field: value}`", "this condition of CLIPS is not compiled: %s", bad.why)
-		return after{}, nil, false
-	}
-	r, ok = &rule{span: dialect.Head(n)}, true
-	for _, c := range list {
-		ok = p.pattern(t, c, &at, r) && ok
-	}
-	return at, r, ok
-}
-
-// pattern makes a test of a pattern. A pattern that no fact of the engine fits makes the rule one that never holds.
-func (p *parser) pattern(t source.Text, c pattern, at *after, r *rule) bool {
-	whole, value := t.At(c.lo, c.hi), t.At(c.valLo, c.valLo)
-	if c.slot != "" {
-		value = t.At(c.valLo, c.valHi)
-	}
-	switch {
-	case c.name == "initial-fact":
-		at.never = true
-		p.Differs(whole, "", "CLIPS 6.4, which the engine runs, has no initial-fact: this rule never holds")
-		return true
-	case c.name == "node-id" && c.slot == "id" && c.form == '?', c.name == "node-id" && c.slot == "":
-		return true
-	case c.name == "node-id" && c.slot == "id":
-		x := p.from(ir.Ident{Name: c.value, Span: t.At(c.valLo, c.valLo+len(c.value))})
-		if x != nil && at.node != nil && at.node != x {
-			at.never = true
-			p.Warn(diag.IgnoredKey, whole, "", "this rule never holds: it asks for two nodes")
-		}
-		at.node = x
-		return x != nil
-	}
-	f := p.fields[c.name]
-	if f == nil {
-		f = p.fields[strings.ReplaceAll(c.name, "-", "_")]
-	}
-	switch {
-	case f == nil || c.slot != "" && c.slot != "value":
-		at.never = true
-		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: whole, Message: "this rule never holds: the engine has no facts of this form"}
-		if near := diag.Nearest(c.name, p.fieldNames()); f == nil && near != "" && diag.Close(c.name, near) {
-			d.Help = "`" + near + "` may be meant"
-		} else {
-			d.Help = "write `(field (value \"x\"))` with the name of a state field"
-		}
-		p.Report(d)
-	case c.slot == "" || c.form == '?': // the field, whatever its value
-	case c.form == 's':
-		at.never = true
-		p.Warn(diag.IgnoredKey, value, "put it in quotes", "this rule never holds: values of fields are text, and %s is not", c.value)
-	default:
-		value = t.At(c.valLo+1, c.valHi-1) // without its quotes
-		r.tests = append(r.tests, test{f, source.Text{Value: c.value, Span: value, Opaque: true}, value})
-	}
-	return true
-}
-
-func (p *parser) fieldNames() []string {
-	var names []string
-	for _, f := range p.order {
-		names = append(names, f.id.Name)
-	}
-	return names
+	return []way{{nodes: p.list[:1], rank: -1}}
 }
 
 // then reads what a rule does: the next node, nil for the end. A rule that does anything else than goto and halt is

@@ -21,8 +21,9 @@ type field struct {
 	given    *schema.Type    // what a run is given; nil: typ
 	zero     *schema.Default // its value when a run is started without; nil: it has none
 	declared bool
-	route    bool // rules can test it
-	input    bool // a run is given it
+	route    bool   // rules can test it
+	template string // of its facts; empty: its name
+	input    bool   // a run is given it
 	written  bool
 	optional bool // no node that writes it may have run
 }

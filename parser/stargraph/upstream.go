@@ -33,9 +33,13 @@ func (p *parser) unread(kind ir.Ident) {
 	}
 }
 
-// unmirrored notes with --compat upstream that fields of state_schema are no facts of the engine.
+// unmirrored notes with --compat upstream that a field is no fact of the engine.
 func (p *parser) unmirrored(f *field, at source.Span) {
-	if p.opts.Upstream && p.form == document && f.declared && p.stateRef == "" {
+	switch {
+	case !p.opts.Upstream || p.form != document || !f.declared:
+	case p.stateRef == "":
 		p.Differs(at, "annotate the field in a `state_class`", "the engine refuses a rule over a field of `state_schema`")
+	case !f.route:
+		p.Differs(at, "annotate the field: `Annotated[..., Mirror()]`", "the engine refuses a rule over a field without the marker Mirror")
 	}
 }

@@ -1,6 +1,7 @@
 package pysource
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -100,6 +101,10 @@ func (r *reader) describeClass(sym symbol, c *ir.PythonClass) {
 				f.Default = &schema.Default{JSON: text, Span: f.Span}
 			}
 			put(c.Fields, f)
+			c.Facts = slices.DeleteFunc(c.Facts, func(o ir.PythonFact) bool { return o.Field == p.Name })
+			if template, marked := r.mirror(b.in, p.Type, 0); marked {
+				c.Facts = append(c.Facts, ir.PythonFact{Field: p.Name, Template: cmp.Or(template, p.Name)})
+			}
 		}
 	}
 }
