@@ -158,11 +158,11 @@ func (g *generator) pythonSource(t *ir.Tool, b *ir.PythonTool, byKey map[string]
 func (g *generator) variable(kind, folder string) string {
 	name := kind
 	for g.own[name] || g.packageLevel(name) {
-		if name == kind {
-			name = goname.Local(kind + "_" + folder)
-		} else {
-			name += "_"
+		named := goname.Local(kind + "_" + folder)
+		if name != kind || named == kind { // a folder like . has no name
+			named = name + "_"
 		}
+		name = named
 	}
 	if g.own == nil {
 		g.own = map[string]bool{}

@@ -265,6 +265,7 @@ func (p *parser) callFields(x *node, t *ir.Tool, in, out []*schema.Field) {
 		sets = append(sets, written{p.write(ir.Ident{Name: g.Name, Span: x.kind.Span}, g.Type), g.Type})
 	}
 	key := ir.Ident{Name: t.FullName(), Span: x.kind.Span}
+	x.tools = append(x.tools, key.Name)
 	x.lower = func() []*ir.Node {
 		n := &ir.Node{ID: x.id, Verb: &ir.ToolCall{Name: key, With: with(dialect.Head(x.at), args)}, Span: x.at.Span}
 		for _, w := range sets {

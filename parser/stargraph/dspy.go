@@ -50,7 +50,11 @@ func (p *parser) dspyNode(x *node, m dialect.Mapping) {
 	}
 	var outputs []output
 	if n := m.Get("module"); n != nil && p.Word(n, "the module of a dspy node", "predict", "cot") == "cot" {
-		outputs = append(outputs, output{name: reasoning(outs), typ: schema.StringType, doc: "the reasons, step by step, before the rest"})
+		steps := output{name: reasoning(outs), typ: schema.StringType, doc: "the reasons, step by step, before the rest"}
+		if f := p.fields[steps.name]; f != nil && f.declared {
+			steps.kept = schema.StringType
+		}
+		outputs = append(outputs, steps)
 	}
 	for _, f := range outs {
 		to := f.id

@@ -179,6 +179,7 @@ func (p *parser) lower(at source.Span) {
 			p.Warn(diag.Unreachable, x.id.Span, "add a route to it, or remove it", "no route leads to node %q: it never runs, and is left out", x.id.Name)
 		}
 	}
+	p.uncalled(reached)
 	r := &router{parser: p, exits: exits, reached: reached}
 	p.again(r)
 	r.plan()
@@ -200,6 +201,20 @@ func (p *parser) lower(at source.Span) {
 		body.Nodes = append([]*ir.Node{begin}, body.Nodes...)
 		body.Edges = append([]*ir.Edge{{From: begin.ID, To: []ir.Ident{first}, Span: at}}, body.Edges...)
 	}
+}
+
+// uncalled leaves out the tools that only nodes call which never run: of these there is a warning.
+func (p *parser) uncalled(reached []bool) {
+	called, left := map[string]bool{}, map[string]bool{}
+	for i, x := range p.list {
+		for _, name := range x.tools {
+			called[name] = called[name] || reached[i] || p.inside(x, reached)
+			left[name] = true
+		}
+	}
+	p.wf.Tools = slices.DeleteFunc(p.wf.Tools, func(t *ir.Tool) bool {
+		return left[t.FullName()] && !called[t.FullName()] && t.File == p.File
+	})
 }
 
 // again refuses rules that are looked at once after a node that runs more than once.

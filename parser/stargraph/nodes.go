@@ -29,6 +29,8 @@ type node struct {
 	compares map[*field]bool
 	texts    []func() *ir.Node // write what rules compare of fields that are no scalars
 	block    *block            // nil: it is no nodes that run side by side
+	members  []*member         // which it reads of the values of fields
+	tools    []string          // full names of the tools that it calls
 	late     *ir.Ident         // where a run goes when nobody answers in time; its name is empty for the end
 }
 
@@ -75,6 +77,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	}
 	x := &node{id: id, at: n, index: len(p.list)}
 	p.declare(x)
+	p.reading = x
 	kind := n.Get("kind")
 	if kind == nil || kind.Kind != yamlnode.Scalar {
 		p.Mapping(n, p.plainShape())
@@ -171,14 +174,19 @@ func (p *parser) config(x *node, shape *dialect.Shape) (m dialect.Mapping, ok bo
 }
 
 // steps are the steps of a node, one after the other, of which the first has its id.
-func (x *node) steps() []*ir.Node {
-	list := []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
-	if x.lower != nil {
-		list = x.lower()
+func (p *parser) steps(x *node) []*ir.Node {
+	id := x.id
+	list := p.membersOf(x)
+	switch {
+	case x.lower != nil:
+		list = append(list, x.lower()...)
+	case len(list) == 0:
+		list = []*ir.Node{{ID: x.id, Verb: &ir.Let{}, Span: x.at.Span}}
 	}
 	for _, t := range x.texts {
 		list = append(list, t())
 	}
+	x.id = id
 	return list
 }
 

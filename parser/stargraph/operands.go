@@ -18,12 +18,14 @@ type argument struct {
 	constant ir.Value
 	segments []segment
 	text     source.Text
+	late     []func() // write the fields that stand inside of constant, when it is known what they are
 }
 
 // A segment is text, or a field of the state.
 type segment struct {
-	lit   string
-	field *field
+	lit    string
+	field  *field
+	member *member // nil: the field itself
 }
 
 // whole reports whether an argument is a field as it is.
@@ -31,9 +33,12 @@ func (a *argument) whole() bool { return len(a.segments) == 1 && a.segments[0].f
 
 // value is the argument in the IR.
 func (a *argument) value() ir.Value {
+	for _, f := range a.late {
+		f()
+	}
 	switch {
 	case a.whole():
-		return reference(a.text.Span, a.segments[0].field.path())
+		return a.segments[0].value(a.text.Span)
 	case a.constant != nil:
 		return a.constant
 	}
@@ -85,7 +90,7 @@ func (p *parser) braces(id ir.Ident) bool {
 	return p.form == page
 }
 
-var stateReference = lazyregexp.New(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
+var stateReference = lazyregexp.New(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_-]+|\[[0-9]+\])*)\s*\}\}`)
 
 // segments reads text with `{{state.field}}`. A field that is the whole text has the type that is asked for, one inside text
 // is text.
@@ -99,8 +104,12 @@ func (p *parser) segments(t source.Text, typ *schema.Type) []segment {
 		if m[0] == 0 && m[1] == len(t.Value) {
 			want = typ
 		}
+		path := t.Value[m[4]:m[5]]
+		if path != "" {
+			want = nil
+		}
 		if f := p.read(ir.Ident{Name: t.Value[m[2]:m[3]], Span: t.At(m[2], m[3])}, want); f != nil {
-			out = append(out, segment{field: f})
+			out = append(out, segment{field: f, member: p.memberOf(f, path, t.At(m[2], m[5]))})
 		}
 		last = m[1]
 	}
@@ -191,8 +200,15 @@ func (w *writer) segment(s segment) {
 		w.lit(s.lit)
 		return
 	}
+	if s.member != nil {
+		e := s.value(w.text.Span)
+		w.value(e.Node, e.Text.Value, "python")
+		return
+	}
 	path, filter := s.field.path(), ""
-	if s.field.optional && s.field.typ.Kind == schema.String {
+	if s.field.typ.Present().Kind == schema.Any {
+		filter = "python" // text is text
+	} else if s.field.optional && s.field.typ.Kind == schema.String {
 		path = "default(" + path + `, "")`
 	} else if s.field.optional || !textual(s.field.typ) {
 		filter = "json"

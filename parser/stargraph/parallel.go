@@ -171,7 +171,7 @@ func (p *parser) forked(body *ir.Body, x *node, alone func(*node) bool) {
 		if alone(t) { // it is a node of its own, too
 			t.id = p.part(t, "branch")
 		}
-		steps := t.steps()
+		steps := p.steps(t)
 		t.id, t.texts = was, texts
 		sets := p.results(&steps, t)
 		switch {

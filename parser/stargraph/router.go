@@ -195,7 +195,7 @@ func (r *router) place(body *ir.Body, x *node) *ir.Node {
 	if x.block != nil {
 		r.forked(body, x, func(t *node) bool { return r.reached[t.index] })
 	} else {
-		list := x.steps()
+		list := r.steps(x)
 		body.Nodes = append(body.Nodes, list...)
 		r.chain(body, list)
 	}

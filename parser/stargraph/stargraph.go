@@ -94,6 +94,8 @@ type parser struct {
 
 	list      []*node // in the order of the file
 	byID      map[string]*node
+	reading   *node          // the last that was begun
+	inlined   []*source.File // the documents that are being read for a node
 	fields    map[string]*field
 	order     []*field
 	slots     map[string]*slot

@@ -38,7 +38,10 @@ func (p *parser) subgraphNode(x *node, m dialect.Mapping) {
 	if !ok {
 		return
 	}
-	flow := p.load.Flow(p.File, id)
+	if p.inline(x, m, id) {
+		return
+	}
+	flow := p.load.Flow(p.beside(), id)
 	if flow == nil {
 		return
 	}

@@ -119,17 +119,58 @@ func (p *parser) inputs(tool *ir.Tool, n *yamlnode.Node) []*argument {
 			a.segments = p.segments(e.Value.Text, p.argumentType(tool, a.key.Name))
 			continue
 		}
-		a.constant = p.Value(e.Value, p.literal)
+		a.constant = p.nested(a, e.Value, p.argumentType(tool, a.key.Name))
 	}
 	return args
 }
 
-// literal is text inside a list or a mapping, where references have no meaning that is known.
-func (p *parser) literal(n *yamlnode.Node) ir.Value {
-	if i := strings.Index(n.Text.Value, "{{"); i >= 0 {
-		p.Error(diag.NotSupported, n.Text.At(i, len(n.Text.Value)), "give the reference an argument of its own", "references inside lists and mappings are not compiled")
+// nested is a constant, a list or a mapping, whose texts may have `{{state.field}}` in them.
+func (p *parser) nested(a *argument, n *yamlnode.Node, typ *schema.Type) ir.Value {
+	if typ != nil {
+		typ = typ.Present()
 	}
-	return &ir.Scalar{Text: n.Text, Tag: "!!str"}
+	switch {
+	case n.Kind == yamlnode.Mapping:
+		o := &ir.Object{Span: n.Span}
+		for _, e := range n.Entries {
+			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.nested(a, e.Value, memberType(typ, e.Key.Text.Value))})
+		}
+		return o
+	case n.Kind == yamlnode.Sequence:
+		l := &ir.List{Span: n.Span}
+		for _, it := range n.Items {
+			l.Items = append(l.Items, p.nested(a, it, memberType(typ, "")))
+		}
+		return l
+	case p.Schema.Tag(n) != "!!str" || !strings.Contains(n.Text.Value, "{{"):
+		return p.Value(n, nil)
+	}
+	segments := p.segments(n.Text, typ)
+	if len(segments) == 1 && segments[0].field != nil {
+		e := &ir.Expr{}
+		a.late = append(a.late, func() { *e = *segments[0].value(n.Text.Span) })
+		return e
+	}
+	t := &ir.Template{}
+	a.late = append(a.late, func() { *t = *mixed(n.Text, segments) })
+	return t
+}
+
+// memberType is the type of a member of a value; nil: it is not known.
+func memberType(t *schema.Type, name string) *schema.Type {
+	switch {
+	case t == nil:
+		return nil
+	case t.Kind == schema.Struct:
+		if f := t.Field(name); f != nil {
+			return f.Type
+		}
+		return nil
+	}
+	if t.Elem != nil && t.Elem.Kind != schema.Any {
+		return t.Elem
+	}
+	return nil
 }
 
 func (p *parser) argumentType(tool *ir.Tool, name string) *schema.Type {

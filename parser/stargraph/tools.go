@@ -19,6 +19,9 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	if p.form == authoring && key.Name != "" && !strings.Contains(key.Name, "@") {
 		key.Name += "@1"
 	}
+	if p.reading != nil {
+		p.reading.tools = append(p.reading.tools, key.Name)
+	}
 	for _, t := range p.wf.Tools {
 		if t.FullName() == key.Name {
 			return t

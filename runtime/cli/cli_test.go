@@ -152,6 +152,8 @@ func TestRun(t *testing.T) {
 		{"empty value", []string{"--input", "repo="}, "", with("a b", "")},
 		{"typed", []string{"a b", "--input", "limit=7", "--input", "ratio=2", "--input", "deep=true", "--input", "mode=slow", "--input", "pr=-5"}, "",
 			with(": 10,", ": 7,", "0.5", "2", "false", "true", "fast", "slow", `"pr": null`, `"pr": -5`)},
+		{"as stargraph names them", []string{"a b", "-i", "limit=7", "--inputs", "ratio=2", "--inputs", "deep=Yes", "-i", "mode=slow", "-i", "pr=-5"}, "",
+			with(": 10,", ": 7,", "0.5", "2", "false", "true", "fast", "slow", `"pr": null`, `"pr": -5`)},
 		{"a string stays text", []string{`--input`, `repo={"a": 1}`}, "", with("a b", `{\"a\": 1}`)},
 		{"json values", []string{"a b", "--input", `tags=["x"]`, "--input", `found=[{"path":"p","sev":"low"}]`, "--input", `extra={"b":1.0,"a":null}`}, "",
 			with(`"tags": []`, "\"tags\": [\n    \"x\"\n  ]", `"found": []`, "\"found\": [\n    {\n      \"path\": \"p\",\n      \"sev\": \"low\"\n    }\n  ]",
@@ -195,8 +197,8 @@ func TestUsageMistakes(t *testing.T) {
 		{"twice in json", []string{"--input-json", "-"}, `{"repo":"x","repo":"y"}`, ""},
 		{"twice", []string{"--input", "repo=x", "--input", "repo=y"}, "", "error: input repo is given twice\n"},
 		{"twice with text", []string{"--input", "repo=x", "y"}, "", "error: input repo is given twice\n"},
-		{"several mistakes", []string{"x", "--input", "limit=a", "--input", "deep=yes", "--input", "mode=fsat", "--input", "ratio=nan", "--input", "tags=x"}, "",
-			"error: input limit is an int, not \"a\"\nerror: input deep is true or false, not \"yes\"\n" +
+		{"several mistakes", []string{"x", "--input", "limit=a", "--input", "deep=maybe", "--input", "mode=fsat", "--input", "ratio=nan", "--input", "tags=x"}, "",
+			"error: input limit is an int, not \"a\"\nerror: input deep is true or false, not \"maybe\"\n" +
 				"error: input mode is one of fast, slow, not \"fsat\"\nhelp: did you mean fast?\nerror: input ratio is a float, not \"nan\"\n"},
 		{"too large", []string{"x", "--input", "limit=9223372036854775808"}, "", "error: input limit is an int of 64 bits, not \"9223372036854775808\"\n"},
 		{"hexadecimal float", []string{"x", "--input", "ratio=0x1p4"}, "", "error: input ratio is a float, not \"0x1p4\"\n"},

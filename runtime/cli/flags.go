@@ -31,7 +31,9 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	f.keep.flags(set)
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.BoolVar(&f.keep.none, "no-journal", false, "")
-	set.Func("input", "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
+	for _, name := range []string{"input", "inputs", "i"} { // the others are those of the command `stargraph run`
+		set.Func(name, "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
+	}
 	set.Func("input-json", "", func(s string) error {
 		if f.inputJSON != "" {
 			return errors.New("the flag is given twice")
@@ -105,7 +107,7 @@ var (
 )
 
 const flagHelp = `Flags of run:
-  --input NAME=VALUE    set one input; repeat it for others
+  --input NAME=VALUE    set one input; repeat it for others. --inputs and -i are the same
   --input-json FILE     read the inputs from a JSON object; - is standard input
   --raw NAME            print one text field of the result, as it is
   --blobs DIR           keep outputs of tools that are too large in this directory,

@@ -294,10 +294,13 @@ func typed(f *runtime.Field, text string) (string, *mistake) {
 		}
 		return runtime.FormatFloat(n), nil
 	case "bool":
-		if text != "true" && text != "false" {
-			return wrong("true or false", "")
+		switch strings.ToLower(text) {
+		case "true", "yes", "y", "1":
+			return "true", nil
+		case "false", "no", "n", "0":
+			return "false", nil
 		}
-		return text, nil
+		return wrong("true or false", "")
 	}
 	if list, ok := strings.CutPrefix(kind, "enum<"); ok {
 		values := strings.Split(strings.TrimSuffix(list, ">"), "|")
