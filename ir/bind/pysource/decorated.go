@@ -208,6 +208,7 @@ func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statem
 		if refused != "" {
 			in, out = schema.AnyType, schema.AnyType
 		}
+		narrow(in, word(mark.K, "input_schema"))
 		if t.Effects == ir.EffectsUnset {
 			t.Effects = ir.EffectsExternal
 		}

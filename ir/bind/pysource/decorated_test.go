@@ -1,6 +1,7 @@
 package pysource_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,6 +99,34 @@ func TestTools(t *testing.T) {
 	}
 	if again, _ := r.Tools(from); len(again) != len(list) {
 		t.Error("the second answer is another one")
+	}
+}
+
+// TestToolsNarrowed holds parameters to the JSON Schema that a decorator has.
+func TestToolsNarrowed(t *testing.T) {
+	needPython(t)
+	r, from := reader(t, map[string]string{"graphs/deep/near.py": "from stargraph.tools import tool\n" +
+		"@tool(name='find', namespace='p', version='1', input_schema={'type': 'object', 'required': ['q'], 'properties': {'q': {'type': 'string', 'minLength': 2, 'pattern': '^[a-z]+$'}," +
+		" 'k': {'type': 'integer', 'minimum': 1, 'maximum': 9}, 'mode': {'enum': ['fast', 'slow']}, 'odd': {'pattern': '(?=a)'}, 'list': {'maxItems': 2}, 'more': other}})\n" +
+		"def find(q, mode: str | None, list: list[str], odd: str, k: int = 3, more=None): ...\n"})
+	list, why := r.Tools(from)
+	if len(list) != 1 || why != "" {
+		t.Fatal(list, why)
+	}
+	var got []string
+	for _, f := range list[0].In.Fields {
+		text := f.Name + ": " + f.Type.String()
+		if f.Min != nil {
+			text += fmt.Sprint(" >=", *f.Min)
+		}
+		if f.Max != nil {
+			text += fmt.Sprint(" <=", *f.Max)
+		}
+		got = append(got, text+" "+f.Pattern)
+	}
+	want := []string{"q: string >=2 ^[a-z]+$", "mode: opt<enum<fast|slow>> ", "list: list<string> <=2 ", "odd: string ", "k: int >=1 <=9 ", "more: opt<any> "}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
