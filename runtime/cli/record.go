@@ -111,6 +111,8 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 			safe("if it has happened: "+s.again("resume", e.ID())+flag+"JSON, with what it has given") + "\n"
 	case written(j, err) != "":
 		text = safe("recorded as "+e.ID()+"; the call is made once more by: "+s.again("resume", e.ID())+" --edited --redo "+shellWord(written(j, err))) + "\n"
+	case runErrorKind(err) == runtime.Diverged: // it would end there again
+		text = safe("recorded as "+e.ID()) + "\n"
 	default:
 		text = safe("recorded as "+e.ID()+"; it goes on with: "+s.again("resume", e.ID())) + "\n"
 	}
@@ -135,13 +137,21 @@ func doubted(id string, j *journal.Journal, err error) string {
 // something else.
 func written(j *journal.Journal, err error) string {
 	var wrong *runtime.RunError
-	if !errors.As(err, &wrong) || wrong.Kind != runtime.Diverged {
+	if !errors.As(err, &wrong) || runErrorKind(err) != runtime.Diverged {
 		return ""
 	}
 	for _, r := range j.Records() {
 		if strings.HasPrefix(wrong.Message, "call "+r.Key+" has run already") {
 			return r.Key
 		}
+	}
+	return ""
+}
+
+// runErrorKind is the kind of a run error, empty for others.
+func runErrorKind(err error) runtime.RunErrorKind {
+	if wrong := (*runtime.RunError)(nil); errors.As(err, &wrong) {
+		return wrong.Kind
 	}
 	return ""
 }

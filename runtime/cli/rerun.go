@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
 // rerunCommand begins a new run with what another has done.
@@ -56,7 +57,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		return exitUsage
 	}
 	base := j.Without(func(r journal.Record) bool {
-		return !r.Result() || r.Cancelled != "" || slices.ContainsFunc(again, func(node string) bool { return journal.Below(r.Key, node) })
+		return !runs.Kept(r, again)
 	})
 	input := j.Header().Input
 	for _, set := range sets {
@@ -70,7 +71,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		shown := slices.DeleteFunc(slices.Clone(again), func(node string) bool { return strings.HasSuffix(node, "/") }) // bodies have no name
 		_, _ = fmt.Fprintln(s.stderr, "done again: "+safe(strings.Join(shown, ", ")))
 	}
-	x.engine, x.past = x.folder.Fork(w.info, id, base), base
+	x.engine, x.past = x.folder.Fork(w.info, id, base, again...), base
 	return x.run(input)
 }
 

@@ -56,7 +56,9 @@ type Header struct {
 	Lock    string            `json:"lock,omitempty"`    // hash of flowgen.lock
 	Sync    string            `json:"sync,omitempty"`    // off, buffered or effect; "" in text that is no log
 	Tenant  string            `json:"tenant,omitempty"`
-	From    string            `json:"from,omitempty"` // the run that this one was forked from
+	From    string            `json:"from,omitempty"`  // the run that this one was forked from
+	Again   []string          `json:"again,omitempty"` // the nodes whose calls From does not answer
+	Given   []string          `json:"given,omitempty"` // the calls whose results somebody has given; their records follow the header
 
 	Input json.RawMessage `json:"input,omitempty"` // canonical, without secrets
 }

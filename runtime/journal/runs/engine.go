@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +29,7 @@ type Engine struct {
 	header journal.Header // of a new run
 
 	past  *journal.Past    // nil: a new run
+	from  *origin          // of a forked run that goes on; nil: of another
 	old   *journal.Journal // what is known of it
 	again []string         // keys of failed calls that are made once more
 	fork  bool             // what is answered belongs into the journal too
@@ -90,6 +93,9 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 	h := j.Header()
 	e := &Engine{folder: f, id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
 	e.describe(info)
+	if e.from, err = f.originOf(id, j, e.header.Nodes); err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
 	var nodes map[string]string
 	if h.Graph != e.header.Graph || j.Mixed() {
 		if !c.Edited {
@@ -105,6 +111,44 @@ func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *jo
 	return e, j, nil
 }
 
+// origin is what a forked run that was stopped has not yet taken over from the run that it began with.
+type origin struct {
+	*journal.Past
+	rest *journal.Journal
+}
+
+// originOf returns nil for a run that is no fork.
+func (f *Folder) originOf(id string, j *journal.Journal, nodes map[string]string) (*origin, error) {
+	h := j.Header()
+	if h.From == "" {
+		return nil, nil
+	}
+	for _, key := range h.Given {
+		given := slices.DeleteFunc(j.Records(), func(r journal.Record) bool { return r.Key != key })
+		if len(given) == 0 {
+			return nil, noRecord(id) // it died before it had begun
+		}
+		for _, r := range given { // it is held to its type once more
+			r.Given = true
+			j.Put(r)
+		}
+	}
+	from, err := f.Read(h.From)
+	if err != nil {
+		return nil, fmt.Errorf("the run began with the results of %s, which cannot be read any more: %w", h.From, err)
+	}
+	rest := from.Without(func(r journal.Record) bool {
+		_, own := j.Lookup(r.Key, r.Attempt)
+		return own || !Kept(r, h.Again)
+	})
+	return &origin{journal.NewPast(rest, nodes, func(journal.Record) bool { return true }, nil), rest}, nil
+}
+
+// Kept reports whether a run that does some nodes again, those inside of them too, begins with a record of another one.
+func Kept(r journal.Record, again []string) bool {
+	return r.Result() && r.Cancelled == "" && !slices.ContainsFunc(again, func(node string) bool { return journal.Below(r.Key, node) })
+}
+
 // EditedError is the error of a run that is to go on with another workflow than the recorded one.
 type EditedError struct{ Recorded, Now journal.Header }
 
@@ -112,13 +156,19 @@ type EditedError struct{ Recorded, Now journal.Header }
 func (e *EditedError) Error() string { return "the workflow has changed since the run was recorded" }
 
 // Fork returns an engine for a new run that begins with what is in j: calls whose node and input are the same as there
-// are answered, others run, those that write too.
-func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal) *Engine {
+// are answered, others run, those that write too. j is the journal of run from, without the calls of the nodes again, and
+// with results that somebody has given. A forked run that is resumed goes on in the same way.
+func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal, again ...string) *Engine {
 	e := f.New(info)
 	h := j.Header()
 	e.seed, e.old = h.Seed, j
 	e.describe(info)
-	e.header.From, e.header.Tenant = from, h.Tenant
+	e.header.From, e.header.Tenant, e.header.Again = from, h.Tenant, again
+	for _, r := range j.Records() {
+		if r.Given {
+			e.header.Given = append(e.header.Given, r.Key)
+		}
+	}
 	e.fork = true
 	e.past = journal.NewPast(j, e.header.Nodes, func(journal.Record) bool { return true }, nil)
 	return e
@@ -134,12 +184,17 @@ func (e *Engine) Begin() time.Time { return e.base }
 func (e *Engine) Seed() uint64 { return e.seed }
 
 // Answers implements runtime.Answerer.
-func (e *Engine) Answers(h *runtime.Head) bool { return e.past != nil && e.past.Answers(h) }
+func (e *Engine) Answers(h *runtime.Head) bool {
+	return e.past != nil && e.past.Answers(h) || e.from != nil && e.from.Answers(h)
+}
 
 // Spent implements runtime.Answerer.
 func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
 	if e.past != nil {
 		e.past.Spent(prefix, yield)
+	}
+	if e.from != nil {
+		e.from.Spent(prefix, yield)
 	}
 }
 
@@ -166,7 +221,17 @@ func (e *Engine) Start(r *runtime.Run) error {
 		return unavailable(err)
 	}
 	e.header.Tenant = r.Tenant()
-	return e.append(journal.EncodeHeader(e.header), false)
+	if err := e.append(journal.EncodeHeader(e.header), false); err != nil || !e.fork {
+		return err
+	}
+	for _, r := range e.old.Records() { // what was given is in no other journal
+		if r.Given {
+			if err := e.record(r, true, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // create makes the log of a new run. A name that another run has, which began in the same millisecond and drew the same
@@ -243,13 +308,24 @@ func (e *Engine) Do(r *runtime.Run, op runtime.Op) error {
 		answered, err := e.past.Answer(op)
 		switch {
 		case answered && h.Replayed && e.fork:
-			if rec, ok := e.old.Lookup(h.Key(), int(h.Attempt)); ok {
+			if rec, ok := e.old.Lookup(h.Key(), int(h.Attempt)); ok && !rec.Given {
 				if werr := e.record(rec, true, false); werr != nil {
 					return werr
 				}
 			}
 		case answered && err == nil && !h.Replayed: // taken as done
 			return e.end(op)
+		}
+		if answered || err != nil {
+			return err
+		}
+	}
+	if e.from != nil {
+		answered, err := e.from.Answer(op)
+		if rec, ok := e.from.rest.Lookup(h.Key(), int(h.Attempt)); answered && h.Replayed && ok {
+			if werr := e.record(rec, true, false); werr != nil {
+				return werr
+			}
 		}
 		if answered || err != nil {
 			return err
