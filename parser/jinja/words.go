@@ -8,6 +8,8 @@ var Filters = map[string][]string{
 	"sort": {"reverse", "case_sensitive", "attribute"}, "reverse": {}, "unique": {"case_sensitive", "attribute"}, "indent": {"width", "first", "blank"}, "truncate": {"length", "killwords", "end", "leeway"},
 	"wordcount": {}, "items": {}, "dictsort": {"case_sensitive", "by", "reverse"}, "safe": {}, "escape": {}, "e": {}, "format": {"*"},
 	"map": {"filter", "attribute", "default"}, "selectattr": {"*"}, "rejectattr": {"*"}, "select": {"*"}, "reject": {"*"}, "pprint": {},
+	"groupby": {"attribute", "default", "case_sensitive"}, "batch": {"linecount", "fill_with"}, "slice": {"slices", "fill_with"}, "center": {"width"}, "wordwrap": {"width", "break_long_words", "wrapstring"},
+	"striptags": {}, "urlencode": {}, "attr": {"name"},
 }
 
 // tests are other names of tests.

@@ -24,7 +24,7 @@ func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
 	}
 	as, ok1 := p.Text(m.Get("as"), "`as`")
 	collect, ok2 := p.Text(m.Get("collect"), "`collect`")
-	over := p.over(m.Get("over"))
+	over := p.items(m.Get("over"))
 	node := m.Get("node")
 	if !ok1 || !ok2 || node == nil {
 		return
@@ -92,7 +92,7 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Ga
 			p.grow(id)
 			g.Failures = id.Name
 		}
-	} else if g.Least > 0 || g.Share > 0 {
+	} else if m.Get("min_success") != nil {
 		id := ir.Ident{Name: collect.Name + "_failures", Span: m.Key("min_success")}
 		p.grow(id)
 		g.Failures = id.Name
@@ -148,6 +148,17 @@ func (p *parser) seconds(n *yamlnode.Node, what string) *ir.Duration {
 		}
 	}
 	p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is a number of seconds above 0", what)
+	return nil
+}
+
+// items reads the list of a map, which can stand there itself; nil after a mistake.
+func (p *parser) items(n *yamlnode.Node) ir.Value {
+	if n != nil && n.Kind == yamlnode.Sequence {
+		return p.constant(n)
+	}
+	if r := p.over(n); r != nil {
+		return r
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -109,7 +110,7 @@ func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []resul
 				f.write("errors", runtime.ListValue(res.failure))
 			}
 			if g.Failures != "" {
-				bad = append(bad, res.item)
+				bad = append(bad, res.record(n))
 				continue
 			}
 			good = append(good, res.item)
@@ -127,11 +128,12 @@ func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []resul
 	if len(bad) > 0 {
 		f.write(g.Failures, runtime.ListValue(bad...))
 	}
-	if float64(done) < g.Share*float64(len(results)) {
-		return r.Fail(n, runtime.Errorf(runtime.Unknown, "map node %q: %d of %d items did well, and a part of %g has to", n.ID, done, len(results), g.Share))
+	least := py.Repr(runtime.FloatValue(g.Share))
+	if g.Least > 0 {
+		least = strconv.Itoa(g.Least)
 	}
-	if done < g.Least {
-		return r.Fail(n, runtime.Errorf(runtime.Unknown, "map node %q: %d of %d items did well, and at least %d have to", n.ID, done, len(results), g.Least))
+	if done < g.Least || float64(done) < g.Share*float64(len(results)) {
+		return r.Fail(n, runtime.Errorf(runtime.Unknown, "Map node '%s' incomplete: accepted %d/%d (succeeded=%d, tolerated=0, failed=%d), min_success=%s", n.ID, done, len(results), done, len(results)-done, least))
 	}
 	return nil
 }
@@ -148,6 +150,16 @@ type result struct {
 	list    []runtime.Value // the items of a result that is a list; nil: it is none
 	failed  bool
 	failure runtime.Value // for errors
+
+	index         int64
+	kind, message string // of a failure
+}
+
+// record is a failure as a field of failures has it.
+func (res result) record(n *runtime.Node) runtime.Value {
+	return runtime.MapValue(runtime.Entry{Key: "map", Value: runtime.StringValue(n.ID)}, runtime.Entry{Key: "index", Value: runtime.IntValue(res.index)},
+		runtime.Entry{Key: "error_type", Value: runtime.StringValue(res.kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(res.message)},
+		runtime.Entry{Key: "node", Value: runtime.StringValue("_map_" + n.ID + "_sub")}, runtime.Entry{Key: "tolerated", Value: runtime.BoolValue(false)})
 }
 
 // place is the key of an item's place in the list.
@@ -164,14 +176,18 @@ func collected(n *runtime.Node, index int64, v runtime.Value, err error) result 
 		if failure.Kind() == runtime.ListKind && failure.Len() > 0 {
 			failure = failure.Index(failure.Len() - 1)
 		}
-		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(own.text)}), failed: true, failure: failure}
+		kind := "unknown_error"
+		if v, ok := failure.Get("type"); ok && v.Kind() == runtime.StringKind {
+			kind = v.String()
+		}
+		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(own.text)}), failed: true, failure: failure, index: index, kind: kind, message: own.text}
 	case errors.As(err, &te):
 		kind, message := string(te.Code), te.Message
 		if name := exceptionName.FindString(message); name != "" && te.Code == runtime.Unknown {
 			kind, message = strings.TrimSuffix(name, ": "), message[len(name):]
 		}
 		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(message)}, runtime.Entry{Key: "_error_type", Value: runtime.StringValue(kind)}),
-			failed: true, failure: entry("_map_"+n.ID+"_sub", err)}
+			failed: true, failure: entry("_map_"+n.ID+"_sub", err), index: index, kind: kind, message: message}
 	}
 	if v.Kind() != runtime.ListKind {
 		return result{item: placed(at, v)}
