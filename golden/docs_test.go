@@ -431,6 +431,8 @@ func docsEnv(t *testing.T) []string {
 	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/flowgen").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	// The go command would start a process that it does not wait for, and that writes into the user's folder.
+	writeFiles(t, home, map[string][]byte{"go/telemetry/mode": []byte("off")})
 	env := []string{"GOPROXY=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "NO_COLOR=1"}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOROOT"} {
 		out, err := exec.Command("go", "env", name).Output()
