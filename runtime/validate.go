@@ -184,6 +184,9 @@ func (w *walker) fields(v reflect.Value) *ToolError {
 }
 
 func (w *walker) down(s step, v reflect.Value, r *rule) *ToolError {
+	if w.at == nil {
+		w.at = make(path, 0, 4)
+	}
 	w.at = append(w.at, s)
 	err := w.walk(v, r)
 	w.at = w.at[:len(w.at)-1]

@@ -124,13 +124,27 @@ func convertMap(v reflect.Value, depth int) (Value, error) {
 }
 
 func convertStruct(v reflect.Value, f *form, depth int) (_ Value, err error) {
-	t := &valueTree{keys: f.keys, place: f.place, items: make([]Value, len(f.index))}
+	t := newStruct(len(f.index))
+	t.keys, t.place = f.keys, f.place
 	for i, at := range f.index {
 		if t.items[i], err = convert(v.Field(at), depth+1); err != nil {
 			return Value{}, err
 		}
 	}
 	return Value{kind: MapKind, tree: t}, nil
+}
+
+// newStruct makes room for n items; where that is little, in one allocation.
+func newStruct(n int) *valueTree {
+	if n > 4 {
+		return &valueTree{items: make([]Value, n)}
+	}
+	t := &struct {
+		valueTree
+		items [4]Value
+	}{}
+	t.valueTree.items = t.items[:n:n]
+	return &t.valueTree
 }
 
 // form is how values of a type are converted. The keys of a struct are shared by all its values: nobody changes them.

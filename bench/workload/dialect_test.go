@@ -9,7 +9,7 @@ func TestDialectAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	most := map[string]float64{"OpenExpertise": 23, "SirenSpec": 9, "Stargraph": 4, "YAMLGraph": 3}
+	most := map[string]float64{"OpenExpertise": 12.5, "SirenSpec": 9, "Stargraph": 4, "YAMLGraph": 3}
 	for _, k := range c.Cases[1:] {
 		limit, ok := most[k.Name]
 		if !ok {

@@ -10,11 +10,7 @@ import (
 func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		var in In
-		text, err := args.MarshalJSON()
-		if err == nil {
-			err = runtime.DecodeKnown(text, &in)
-		}
-		if err != nil {
+		if err := runtime.DecodeValue(args.Value(), &in); err != nil {
 			return result{}, err
 		}
 		out, err := runtime.Call(r, n, t, in)
