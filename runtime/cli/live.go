@@ -240,8 +240,8 @@ type style struct {
 }
 
 var (
-	plainGlyphs = [...]string{okLine: "+", failedLine: "x", cancelledLine: "-", retryLine: "!", warningLine: "!", moreLine: " "}
-	fineGlyphs  = [...]string{okLine: "✓", failedLine: "✗", cancelledLine: "−", retryLine: "↻", warningLine: "!", moreLine: " "}
+	plainGlyphs = [...]string{okLine: "+", failedLine: "x", cancelledLine: "-", waitingLine: "!", retryLine: "!", warningLine: "!", moreLine: " "}
+	fineGlyphs  = [...]string{okLine: "✓", failedLine: "✗", cancelledLine: "−", waitingLine: "!", retryLine: "↻", warningLine: "!", moreLine: " "}
 )
 
 // newStyle honours NO_COLOR (https://no-color.org) and locales without UTF-8.
@@ -273,7 +273,7 @@ const (
 	reset  = "\x1b[0m"
 )
 
-var outcomeColours = [...]string{okLine: green, failedLine: red, cancelledLine: dim, retryLine: yellow, warningLine: yellow, moreLine: ""}
+var outcomeColours = [...]string{okLine: green, failedLine: red, cancelledLine: dim, waitingLine: yellow, retryLine: yellow, warningLine: yellow, moreLine: ""}
 
 func (s *style) lasting(o outcome, text, note string) line {
 	return line{{s.glyphs[o], outcomeColours[o]}, {" " + text, ""}, {" " + note, dim}}

@@ -105,12 +105,13 @@ const (
 	okLine
 	failedLine
 	cancelledLine
+	waitingLine
 	retryLine
 	warningLine
 	moreLine
 )
 
-var outcomeWords = [...]string{okLine: "ok        ", failedLine: "failed    ", cancelledLine: "cancelled ", retryLine: "retry     ", warningLine: "warning   ", moreLine: "          "}
+var outcomeWords = [...]string{okLine: "ok        ", failedLine: "failed    ", cancelledLine: "cancelled ", waitingLine: "waiting   ", retryLine: "retry     ", warningLine: "warning   ", moreLine: "          "}
 
 // linesPerNode is how often one node, run again and again by a loop, gets a line of its own.
 const linesPerNode = 20
@@ -219,10 +220,18 @@ func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
 	switch {
 	case e.Err == nil:
 		return okLine, text, note
+	case e.Tool == runtime.HumanTool && stopped(e.Err):
+		return waitingLine, text, note
 	case runtime.IsCancelled(e.Err):
 		return cancelledLine, text, note
 	}
 	return failedLine, text, note + ", " + reason(e.Err)
+}
+
+// stopped reports whether a call ended because the whole run did: a question is then still open.
+func stopped(err error) bool {
+	var re *runtime.RunError
+	return errors.As(err, &re) && re.Kind == runtime.Cancelled && re.By == runtime.ByRun
 }
 
 // usageNote is what a call took, for people.

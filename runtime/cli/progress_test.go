@@ -537,3 +537,18 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+// A question that stops its run is open, and one that another branch has ended is not.
+func TestLinesOfQuestions(t *testing.T) {
+	var b bytes.Buffer
+	d := &lines{w: &b}
+	for _, by := range []string{runtime.ByRun, runtime.ByScope} {
+		e := ended("ask_"+by, planNode, time.Second, &runtime.NodeError{Node: planNode, Err: &runtime.RunError{Kind: runtime.Cancelled, By: by}})
+		e.Tool = runtime.HumanTool
+		d.Observe(e)
+	}
+	d.close()
+	if diff := cmp.Diff("waiting   ask_run 1.0s\ncancelled ask_scope 1.0s\n", b.String()); diff != "" {
+		t.Error(diff)
+	}
+}

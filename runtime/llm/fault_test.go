@@ -149,6 +149,8 @@ func networkCells() []cell {
 		s := start(t, func(*fake.Request) *fake.Response { return nil })
 		return strings.Replace(s.URL, "http:", "https:", 1)
 	}, runtime.NetworkError)
+	add("no URL of the web", fake.Fault{}, func(*testing.T) string { return "ftp://127.0.0.1:1" }, runtime.ValidationError)
+	add("no host", fake.Fault{}, func(*testing.T) string { return "localhost" }, runtime.ValidationError)
 	add("no URL", fake.Fault{}, func(*testing.T) string { return "http://[::1" }, runtime.ValidationError)
 	add("reset at once", fake.Fault{End: fake.Reset}, nil, runtime.NetworkError)
 	add("reset mid-body", fake.Fault{End: fake.Reset, At: 60}, nil, runtime.NetworkError)

@@ -53,8 +53,8 @@ func (s *Service) Client(rt http.RoundTripper) *http.Client {
 // An error that the provider cannot have billed is marked as runtime.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
-	if err != nil {
-		return nil, runtime.Unspent(runtime.Invalid("the model's address is no URL"))
+	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
+		return nil, runtime.Unspent(runtime.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
 	}
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
