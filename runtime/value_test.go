@@ -2,7 +2,9 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +182,41 @@ func TestCanonical(t *testing.T) {
 	for _, in := range []string{`{"a":1,"a":1}`, "[", "1e999", "1 1", `["a" "b"]`, "truth"} {
 		if _, err := runtime.Canonicalize(nil, []byte(in)); err == nil {
 			t.Errorf("%s was accepted", in)
+		}
+	}
+}
+
+// Objects of every size around those at which they are kept in another way: order, values and a key that stands twice.
+func TestObjectsOfEverySize(t *testing.T) {
+	for n := range 20 {
+		var keys, shuffled, sorted []string
+		for i := range n {
+			keys = append(keys, fmt.Sprintf("k%02d", (i*23+3)%n))
+			shuffled = append(shuffled, fmt.Sprintf(`"\u006b%s":[%d,{"b":"é\n","a":-0}]`, keys[i][1:], i))
+			sorted = append(sorted, fmt.Sprintf(`"%s":[%d,{"a":0,"b":"é\n"}]`, keys[i], i))
+		}
+		slices.Sort(sorted)
+		text := "{" + strings.Join(shuffled, " , ") + "}"
+		got, err := runtime.Canonicalize([]byte("before "), []byte(text))
+		if want := "before {" + strings.Join(sorted, ",") + "}"; err != nil || string(got) != want {
+			t.Errorf("%s\n got %s, %v\nwant %s", text, got, err, want)
+		}
+		v, err := runtime.ParseValue([]byte(text))
+		if err != nil || !slices.Equal(v.Keys(), keys) {
+			t.Errorf("%s: keys %v, %v", text, v.Keys(), err)
+		}
+		for i, k := range keys {
+			if x, ok := v.Get(k); !ok || x.Index(0).Int() != int64(i) {
+				t.Errorf("%s: %s is %v", text, k, x)
+			}
+			twice := strings.TrimSuffix(text, "}") + `,"` + k + `":0}`
+			_, canon := runtime.Canonicalize(nil, []byte(twice))
+			_, parsed := runtime.ParseValue([]byte(twice))
+			for _, err := range []error{canon, parsed} {
+				if err == nil || !strings.Contains(err.Error(), `the key "`+k+`" stands twice`) {
+					t.Errorf("%s: %v", twice, err)
+				}
+			}
 		}
 	}
 }
