@@ -259,12 +259,13 @@ func (p *parser) variables(x *asking) []*ir.Entry {
 	return out
 }
 
-// agentPrompt is the prompt of an agent: words of the state in the user's text, and a system text as it is.
+// agentPrompt is the prompt of an agent: words of the state, and the item of a map, in the user's text, and a system text as
+// it is.
 func (p *parser) agentPrompt(x *asking, q *prompt) {
 	a := x.node.Dynamic.Token.Ask
-	key := "\x00agent " + q.name
+	key := "\x00agent " + q.name + " " + x.item
 	if p.prompts[key] == nil {
-		r := &ir.Rendering{File: q.label, User: p.words(q.texts["user"].Text)}
+		r := &ir.Rendering{File: q.label, User: p.words(q.texts["user"].Text, x.item)}
 		if s := q.texts["system"]; s != nil {
 			r.System = &ir.PromptTemplate{Text: s.Text, Body: []ir.PromptNode{&ir.PromptText{Lit: s.Text.Value}}}
 		}
@@ -272,8 +273,11 @@ func (p *parser) agentPrompt(x *asking, q *prompt) {
 	}
 	a.Prompt = p.prompts[key].rendering
 	for _, v := range p.prompts[key].free {
-		a.Values = append(a.Values, &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at},
-			Value: &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}})
+		ref := &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+		if v.name == x.item && x.item != "" {
+			ref.Root, ref.Path = "item", nil
+		}
+		a.Values = append(a.Values, &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at}, Value: ref})
 	}
 	a.Agent.Talks = p.fields["messages"] != nil
 }

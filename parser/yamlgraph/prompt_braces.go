@@ -87,13 +87,15 @@ func (p *parser) placeholder(t source.Text, lo, hi int, m []string) *ir.PromptSh
 var agentWord = lazyregexp.New(`\{([A-Za-z0-9_]+)\}`)
 
 // words reads the prompt of an agent: the engine replaces `{word}` by fields of the state and leaves everything else.
-func (p *parser) words(t source.Text) *ir.PromptTemplate {
+func (p *parser) words(t source.Text, item string) *ir.PromptTemplate {
 	out := &ir.PromptTemplate{Text: t}
 	last := 0
 	for _, m := range agentWord.FindAllStringSubmatchIndex(t.Value, -1) {
 		name := t.Value[m[2]:m[3]]
-		if p.named(name, t.At(m[2], m[3])); p.fields[name] == nil {
-			continue
+		if name == "" || name != item {
+			if p.named(name, t.At(m[2], m[3])); p.fields[name] == nil {
+				continue
+			}
 		}
 		if m[0] > last {
 			out.Body = append(out.Body, &ir.PromptText{Lit: t.Value[last:m[0]]})
