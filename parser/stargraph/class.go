@@ -34,6 +34,11 @@ func (p *parser) stateClass(m dialect.Mapping) {
 		p.Error(diag.BadLiteral, id.Span, "write it as in `pkg.state:State`", "the class of the state is a module and a name, with a colon between them")
 		return
 	}
+	if strings.HasPrefix(id.Name, "builtins:") {
+		p.open = true
+		p.Error(diag.BadLiteral, id.Span, "name a class of pydantic: `pkg.state:State`", "the class of the state is a model of pydantic")
+		return
+	}
 	c, why, _ := p.class(id)
 	if c == nil {
 		if p.slotState(id) {

@@ -20,9 +20,10 @@ var Differences = []dialect.Difference{
 	dialect.Differ("programs of code nodes", "run in the sandbox of processes of this machine", "run where the engine says", ""),
 	dialect.Differ("`stub` of a dspy node", "nothing is asked and nothing is written", "the node's own stand-in answers", "a note"),
 	dialect.Differ("`max_steps` of a subgraph", "bounds how many nodes run of one whose routes lead back; where several nodes run a graph, the largest holds", "bounds how many nodes run of each with rules", ""),
+	dialect.Differ("what nodes write into fields that the state does not declare", "can be read, and is given back at the end", "can be read; the final state is without it", ""),
 	dialect.Differ("a subgraph without rules that has a state or a config", "has a state of its own, and may have a config", "works on the state of the graph that runs it, and is refused with a config", ""),
 	dialect.Differ("`echo`, `halt` and `passthrough`", "do nothing", "read the field `message`: without it the run fails", "with --compat upstream, a note"),
-	dialect.Differ("a rule over a field of `state_schema`", "compares the field", "refused when the graph is loaded: only annotated fields of a `state_class` and fields with `route: true` are facts", "with --compat upstream, a note"),
+	dialect.Differ("a rule over a field of `state_schema`, or of a class without the marker Mirror", "compares the field", "refused when the graph is loaded: only annotated fields of a `state_class` and fields with `route: true` are facts", "with --compat upstream, a note"),
 	dialect.Differ("the answer to an interrupt", "recorded; the run goes on with the next node", "a fact, which rules of the live router do not see", ""),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }

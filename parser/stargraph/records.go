@@ -45,8 +45,13 @@ var versionForm = lazyregexp.New(`^([0-9]+)\.[0-9]+\.[0-9]+$`)
 
 // version reads the version of the format: as in the engine only another major number is a mistake.
 func (p *parser) version(m dialect.Mapping) {
-	id, ok := p.Text(m.Get("ir_version"), "the version of the format")
+	n := m.Get("ir_version")
+	id, ok := p.Text(n, "the version of the format")
 	if !ok {
+		return
+	}
+	if p.Schema.Tag(n) != "!!str" {
+		p.Error(diag.BadLiteral, id.Span, "write it as in 1.1.0", "the version of the format is three numbers with points between them, and this is one number")
 		return
 	}
 	switch v := versionForm.FindStringSubmatch(id.Name); {
