@@ -186,11 +186,16 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 			p.kinds[e.Key.Text.Value] = "" // what is wrong with it is reported
 			continue
 		}
+		key := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
+		if t := n.Get("type"); is(t, "schema_loader") || is(t, "write_data_file") {
+			p.kinds[key.Name] = ""
+			p.Error(diag.NotSupported, t.Span, "write a python tool, or read files with `data_files`", "tools of the type %s are not compiled", t.Text.Value)
+			continue
+		}
 		m, ok := p.Mapping(n, toolShape)
 		if !ok {
 			continue
 		}
-		key := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
 		kind := "shell"
 		if t := m.Get("type"); t != nil {
 			kind = p.Word(t, "the type of a tool", "shell", "python", "websearch", "graph")
