@@ -105,7 +105,7 @@ func (s *Source) setup() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := setup{Worker: script, Path: path, Home: s.home(), Plain: s.Inherit}
+	out := setup{Worker: script, Path: path, Home: s.home(), Plain: s.Inherit && s.Spare == nil}
 	if s.Files != nil {
 		var err error
 		if out.Files, err = read(s.Files); err != nil {
