@@ -58,7 +58,7 @@ func nodeForms(outer bool) []dialect.Form {
 		"args": dialect.OneOf(dialect.Scalar, dialect.Map), "output": dialect.Map, "outputs": dialect.Map,
 		"message": dialect.OneOf(dialect.Scalar, dialect.Map), "resume_key": dialect.Scalar, "idempotent": dialect.Flag,
 		"graph": dialect.Scalar, "mode": dialect.OneWord("invoke", "direct"), "input_mapping": some, "output_mapping": some, "interrupt_output_mapping": some,
-		"over": dialect.Scalar, "as": dialect.Scalar, "collect": dialect.Scalar, "max_items": dialect.Count, "failures": dialect.Scalar, "min_success": dialect.Count, "flatten_output": dialect.Flag,
+		"over": dialect.OneOf(dialect.Scalar, dialect.ListOf(dialect.Form{})), "as": dialect.Scalar, "collect": dialect.Scalar, "max_items": dialect.Count, "failures": dialect.Scalar, "min_success": dialect.Count, "flatten_output": dialect.Flag,
 	}
 	if outer {
 		forms["node"] = dialect.OneOf(nodeForms(false)...)
