@@ -329,7 +329,7 @@ func TestOutputCap(t *testing.T) {
 			if d, want := detail(t, te), `{"max_output":`+strconv.FormatInt(c.maxOutput(), 10)+`}`; d != want {
 				t.Errorf("details %s, want %s", d, want)
 			}
-			if took := time.Since(begin); took > 5*time.Second {
+			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -374,7 +374,7 @@ func running(pid int) bool {
 
 func eventuallyDead(t *testing.T, file string) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		left := alive(t, file)
 		if len(left) == 0 {
 			return
@@ -387,13 +387,13 @@ func eventuallyDead(t *testing.T, file string) {
 
 func waitFile(t *testing.T, file string, words int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		b, _ := os.ReadFile(file)
 		if len(strings.Fields(string(b))) >= words {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: %q after 10 s, want %d numbers", file, b, words)
+			t.Fatalf("%s: %q after a minute, want %d numbers", file, b, words)
 		}
 	}
 }
@@ -428,7 +428,7 @@ func TestStop(t *testing.T) {
 				begin := time.Now()
 				cancel(errors.New("stop"))
 				err := <-done
-				if took := time.Since(begin); took > 5*time.Second {
+				if took := time.Since(begin); took > 30*time.Second {
 					t.Errorf("took %v to stop", took)
 				}
 				if how == "deadline" {
@@ -459,6 +459,8 @@ func deadlineOnDemand(ctx context.Context) (context.Context, context.CancelFunc)
 
 func TestBackgroundChildren(t *testing.T) {
 	t.Run("may finish writing", func(t *testing.T) {
+		grace = time.Minute
+		defer func() { grace = Grace }()
 		c := sh("(sleep 0.05; echo late) & echo early")
 		out, err := run(t.Context(), &c, int(c.maxOutput()))
 		if err != nil || string(out) != "early\nlate\n" {
@@ -473,7 +475,7 @@ func TestBackgroundChildren(t *testing.T) {
 		if err != nil || string(out) != "early\n" {
 			t.Errorf("got %q, %v", out, err)
 		}
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("took %v", took)
 		}
 		eventuallyDead(t, file)
@@ -494,7 +496,7 @@ func TestBackgroundChildren(t *testing.T) {
 		if err != nil || string(out) != "early\n" {
 			t.Errorf("got %q, %v", out, err)
 		}
-		if took := time.Since(begin); took > 10*time.Second {
+		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("took %v", took)
 		}
 		for _, pid := range alive(t, file) {

@@ -75,6 +75,9 @@ func start(ctx context.Context, cmd *exec.Cmd) (release func() error, err error)
 	}
 }
 
+// grace is Grace; a test that must not depend on time has another.
+var grace = Grace
+
 // process is a started command.
 type process struct {
 	cmd    *exec.Cmd
@@ -93,7 +96,7 @@ func (p *process) end(ctx context.Context, s *streams) (stopped bool) {
 	}
 	if stopped {
 		terminateGroup(p.cmd.Process)
-		within(Grace, p.exited)
+		within(grace, p.exited)
 	} else {
 		// Background children may still be writing into the pipes.
 		stopped = s.drain(ctx)
@@ -104,7 +107,7 @@ func (p *process) end(ctx context.Context, s *streams) (stopped bool) {
 	<-p.exited
 	p.reap()
 	// Only a process that left the group can keep the pipes open now.
-	within(Grace, s.done)
+	within(grace, s.done)
 	s.close()
 	<-s.done
 	<-s.fed
@@ -191,7 +194,7 @@ func (s *streams) copy() {
 // drain gives the streams Grace to end after the command itself has, and
 // reports whether the context or the cap ended that early.
 func (s *streams) drain(ctx context.Context) (stopped bool) {
-	t := time.NewTimer(Grace)
+	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
 	case <-s.done:

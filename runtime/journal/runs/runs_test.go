@@ -555,13 +555,16 @@ func TestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	begun := make(chan struct{})
 	slow := runtime.Bind("w.slow@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
+		close(begun)
 		time.Sleep(400 * time.Millisecond)
 		return "slept", ctx.Err()
 	})
 	run := runtime.Start(ctx, rt, "")
 	var slept string
 	err = runtime.Parallel(run, func(r *runtime.Run) error {
+		<-begun // on a busy machine the other branch may begin after the time in which nothing must happen
 		_, err := runtime.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
 		return err
 	}, func(r *runtime.Run) (err error) {

@@ -1,0 +1,52 @@
+//go:build unix
+
+package mcptool
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+)
+
+// A server that has ended is noticed by who writes to it, too, and the client then closes the connection: what the server wrote
+// before that, and nobody has read, still says why it ended.
+func TestWordsBeforeTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		wrote string
+		part  string
+	}{
+		{"hello\n", "server test was stopped: it wrote something that is no message: hello"},
+		{`{"jsonrpc":"2.0"}` + "\nhello\n", "server test was stopped: it wrote something that is no message: hello"},
+		{`{"jsonrpc":"2.0"}` + "\n", "server test ended with status 7"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.WriteString(tt.wrote); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		cmd := exec.Command("sh", "-c", "exit 7")
+		if err := cmd.Run(); err == nil {
+			t.Fatal("it did not fail")
+		}
+		x := &session{server: Local("test", nil), frame: 1 << 20}
+		p := &process{session: x, cmd: cmd, said: make(chan struct{}), exited: make(chan struct{}), gone: true}
+		close(p.said)
+		close(p.exited)
+		p.out = &frames{File: r, process: p, ended: make(chan struct{})}
+		_ = p.out.Close() // before anybody has read
+		_ = p.out.Close() // once is enough
+		select {
+		case <-p.out.ended:
+		case <-time.After(time.Minute):
+			t.Error("nobody reads the rest")
+		}
+		wantError(t, p.lost(os.ErrClosed), runtime.SandboxError, tt.part)
+		_ = r.Close()
+	}
+}
