@@ -27,6 +27,7 @@ type blobRef struct {
 type blobs struct {
 	mu   sync.Mutex
 	kept map[string]bool
+	lost error // of the first file that could not be written. A later sync of it may succeed, and promises nothing
 }
 
 // keep writes a large value into its file and returns what stands for it. Unless the folder promises nothing about crashes
@@ -45,13 +46,14 @@ func (e *Engine) keep(value []byte) ([]byte, error) {
 	if e.blobs.kept[name] {
 		return ref, nil
 	}
-	if len(e.blobs.kept) == 0 {
-		if err := e.folder.mkdir(dir, true); err != nil {
-			return nil, err
-		}
+	if e.blobs.lost == nil && len(e.blobs.kept) == 0 {
+		e.blobs.lost = e.folder.mkdir(dir, true)
 	}
-	if err := e.folder.write(name, value); err != nil {
-		return nil, err
+	if e.blobs.lost == nil {
+		e.blobs.lost = e.folder.write(name, value)
+	}
+	if e.blobs.lost != nil {
+		return nil, e.blobs.lost
 	}
 	if e.blobs.kept == nil {
 		e.blobs.kept = map[string]bool{}
