@@ -19,16 +19,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 )
 
 func TestMain(m *testing.M) {
 	switch name := os.Getenv("FLOWGEN_ATTACK"); name {
 	case "":
-		goleak.VerifyTestMain(m)
+		leaks.Main(m)
 	case "whoami":
 		fmt.Println("euid", os.Geteuid())
 	case "start and wait":

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 )
 
 // The test binary is the worker of these tests: it speaks the protocol, and breaks it when a call says so.
@@ -28,7 +27,7 @@ const begunWord = "begun"
 func TestMain(m *testing.M) {
 	switch os.Getenv(fakeVariable) {
 	case "":
-		goleak.VerifyTestMain(m)
+		leaks.Main(m)
 	case "parent":
 		parent()
 	default:

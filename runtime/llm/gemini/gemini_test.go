@@ -11,13 +11,14 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 )
 
 func TestMain(m *testing.M) {
 	// The library starts a goroutine when a program starts that links it, and never ends it.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
+	leaks.Main(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
 }
 
 func serve(t *testing.T, answer func(*fake.Request) *fake.Response) *fake.Server {
