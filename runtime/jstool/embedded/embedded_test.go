@@ -150,7 +150,7 @@ func TestDeadline(t *testing.T) {
 	begin := time.Now()
 	_, err := do(ctx, `export default () => "x".repeat(1 << 23).split("").length`, `{}`)
 	wantTool(t, err, runtime.Timeout, "did not finish in time")
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 	if _, err := do(ctx, `export default () => 1`, `{}`); err == nil {
