@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,8 +21,9 @@ import (
 )
 
 const (
-	// nobody is the user and the group that root's tools run as.
-	nobody = 65534
+	// firstUser and users are the numbers of the users and groups that root's tools run as. People have no accounts there, and
+	// containers that have users of their own have these too.
+	firstUser, users = 61184, 4336
 	// patience is how long a process may take to become a tool.
 	patience = 20 * time.Second
 	// glance is the time between two looks at what a tool has written.
@@ -82,13 +84,22 @@ func (b *box) prepare() error {
 		return failed("no private directory: %v", syscallText(err))
 	}
 	if os.Geteuid() == 0 {
-		b.uid = nobody
-		if err := os.Chown(b.dir, nobody, nobody); err != nil {
+		b.uid = nextUser()
+		if err := os.Chown(b.dir, b.uid, b.uid); err != nil {
 			b.remove()
 			return failed("no private directory for an ordinary user: %v", syscallText(err))
 		}
 	}
 	return nil
+}
+
+// turn is how many users were given out.
+var turn atomic.Uint32
+
+// nextUser gives each process a user of its own, so that one tool cannot use up the processes of another: their limit counts
+// all that a user has. Only after thousands, or beside those of another program, two may have the same.
+func nextUser() int {
+	return firstUser + int((uint32(os.Getpid())*97+turn.Add(1))%users)
 }
 
 func (b *box) remove() { _ = os.RemoveAll(b.dir) }
