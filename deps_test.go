@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 	"testing"
 )
@@ -39,6 +41,7 @@ var table = []row{
 	{pkg: "internal/catalog"}, // what is known of models of others: data that compiler and runtime have to agree on
 	{pkg: "internal/cputime"}, // for tests
 	{pkg: "internal/lazyregexp"},
+	{pkg: "internal/offline"}, // for tests
 	{pkg: "ir/check", own: append([]string{"internal/catalog"}, irLeaves...)},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check", "internal/catalog"}},
 	{pkg: "ir/manifest", own: []string{"ir", "ir/check", "ir/plan", "ir/schema"}},
@@ -254,6 +257,31 @@ func TestTableIsRead(t *testing.T) {
 		if got := r.refuses(tt.imp); (got == "") != (tt.wantPart == "") || !strings.Contains(got, tt.wantPart) {
 			t.Errorf("%s imports %s: %q, want %q", tt.pkg, tt.imp, got, tt.wantPart)
 		}
+	}
+}
+
+// TestOffline: tests that take the network from the go command get their modules from internal/offline. Otherwise they
+// pass on machines where something else has downloaded what they need, and fail on new ones.
+func TestOffline(t *testing.T) {
+	const setting = "GO" + "PROXY"
+	seen := 0
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if end := path.Ext(name); d.IsDir() || end != ".txtar" && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "internal/offline/") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(text, []byte(setting)) {
+			if seen++; path.Dir(name) != "internal/offline" {
+				t.Errorf("%s sets %s; use offline.Env", name, setting)
+			}
+		}
+		return err
+	})
+	if err != nil || seen == 0 {
+		t.Error("the test looks in the wrong place", err)
 	}
 }
 

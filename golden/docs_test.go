@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/offline"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -300,7 +301,10 @@ func (p *docPage) testGo(t *testing.T) {
 	writeFiles(t, dir, files)
 	cmd := exec.Command("go", "build", "-mod=mod", "./...")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	for name, value := range offline.Env(t) {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the Go of %s does not compile (its packages are named after the lines): %v\n%s", p.name, err, out)
 	}
@@ -433,13 +437,9 @@ func docsEnv(t *testing.T) []string {
 	}
 	// The go command would start a process that it does not wait for, and that writes into the user's folder.
 	writeFiles(t, home, map[string][]byte{"go/telemetry/mode": []byte("off")})
-	env := []string{"GOPROXY=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "NO_COLOR=1"}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOROOT"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		env = append(env, name+"="+strings.TrimSpace(string(out)))
+	env := []string{"NO_COLOR=1"}
+	for name, value := range offline.Env(t) {
+		env = append(env, name+"="+value)
 	}
 	return append(os.Environ(), append(env, "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home,
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/flowgen-dev/flowgen/internal/offline"
 )
 
 func TestMain(m *testing.M) {
@@ -22,14 +23,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the commands as a user does. The go command works offline: whatever flowgen writes must be complete
 // with what its own build needed.
 func TestScripts(t *testing.T) {
-	goEnv := map[string]string{}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOROOT"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		goEnv[name] = string(bytes.TrimSpace(out))
-	}
+	goEnv := offline.Env(t)
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +37,6 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("MODEL", model)
-			e.Setenv("GOPROXY", "off")
-			e.Setenv("GOFLAGS", "")
-			e.Setenv("GOTOOLCHAIN", "local")
 			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
