@@ -12,8 +12,10 @@
 // Error whose code is one of the nine codes of tools chooses it, with retry_after_s
 // and details.
 //
-// The modules of a program share processes, each of which loads a module once and
-// keeps its variables; which process a call gets is not defined. Node runs one thing
+// Each module has processes of its own, for each set of secrets and their values, tenant and
+// isolation, which load it once and keep its variables; which process a call gets is not
+// defined. Modules with Inherit and without isolation share processes. A process that leaks
+// descriptors, threads, processes or memory is replaced, see package worker. Node runs one thing
 // at a time: a function that computes for long holds up the calls in its process. A
 // module is loaded from memory: import finds Node's own modules only, require also
 // packages from the working directory, and import.meta.url is no file.
@@ -126,9 +128,9 @@ func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte, limit 
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset,
-		Tenant: runtime.ToolContext(ctx).TenantID()}
-	out, err := pool(m.Interpreter, m.Inherit, runtime.Isolated(ctx)).Call(ctx, &call)
+	secrets, holder := worker.Holder(ctx)
+	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset, Holder: holder}
+	out, err := m.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)
 	}

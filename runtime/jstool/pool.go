@@ -26,22 +26,28 @@ var (
 	pools   = map[poolKey]*worker.Pool{}
 )
 
-// poolKey is what processes are shared by: those of one isolation never serve another.
+// poolKey is what modules must have in common to share processes. Code in a process can change everything in it, and see
+// what other calls in it are given.
 type poolKey struct {
 	interpreter string
 	inherit     bool
+	module      string // the key of its asset
+	secrets     string // their names
 	isolation   runtime.Isolation
 }
 
-// pool returns the processes of an interpreter in an isolation, or in none, starting none. All modules share them.
-func pool(interpreter string, inherit bool, isolation runtime.Isolation) *worker.Pool {
+// pool returns the processes of m in an isolation, or in none, starting none.
+func (m *bound) pool(isolation runtime.Isolation, secrets string) *worker.Pool {
+	key := poolKey{m.Interpreter, m.Inherit, m.asset.Key, secrets, isolation}
+	if m.Inherit && isolation == nil {
+		key.module = "" // as in the engine that they were written for
+	}
 	poolsMu.Lock()
 	defer poolsMu.Unlock()
-	key := poolKey{interpreter, inherit, isolation}
 	p := pools[key]
 	if p == nil {
-		c := config(interpreter)
-		if inherit {
+		c := config(m.Interpreter)
+		if m.Inherit {
 			c.Env = os.Environ()
 		}
 		c.Start = worker.In(isolation, nil) // a module comes over the pipe, and needs nothing else

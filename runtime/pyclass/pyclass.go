@@ -13,6 +13,7 @@ package pyclass
 import (
 	"embed"
 	"encoding/json"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
@@ -44,5 +45,6 @@ func Bind[In, Out any](name string, e runtime.Effects, c Class, o ...runtime.Too
 	if err != nil {
 		panic("pyclass: Config of " + c.Name + " is no JSON") // it is a literal of the program
 	}
-	return pytool.Bind[In, Out](name, e, pytool.Func{Source: c.Source, Module: "flowgen_stargraph", Name: "execute", Under: "state", Fixed: string(fixed), Title: c.Name}, o...)
+	module, _, _ := strings.Cut(c.Name, ":")
+	return pytool.Bind[In, Out](name, e, pytool.Func{Source: c.Source, Module: "flowgen_stargraph", Unit: module, Name: "execute", Under: "state", Fixed: string(fixed), Title: c.Name}, o...)
 }

@@ -12,10 +12,15 @@
 // be sortable and becomes a list, a timedelta is text such as "1500000us". NaN,
 // lone surrogates and other objects are refused.
 //
-// Sync functions run side by side, one in the main thread of each interpreter and
+// Sync functions run in parallel, one in the main thread of each interpreter and
 // the others in threads; async ones run in one event loop of their interpreter. A
 // module is imported once in each interpreter and keeps its variables; which
 // interpreter a call gets is not defined. Bytecode is not written.
+//
+// Functions share interpreters only when they have the same module, the same secrets with
+// the same values, the same tenant and the same isolation. Functions of a Source with
+// Inherit and without isolation share them whatever their modules are. An interpreter that
+// leaks descriptors, threads, processes or memory is replaced, see package worker.
 //
 // # What a function can ask for
 //
@@ -89,6 +94,9 @@ type Func struct {
 	// arguments that every call has besides, and goes with Under.
 	Under, Fixed string
 
+	// Unit is whose functions share interpreters, beside what else must be the same; empty: those of Module.
+	Unit string
+
 	// Title is what messages call the function; empty: module:name.
 	Title string
 
@@ -151,8 +159,9 @@ func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte, limit i
 	if err != nil {
 		return nil, err
 	}
-	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: limit, Tenant: runtime.ToolContext(ctx).TenantID()}
-	out, err := f.Source.pool(runtime.Isolated(ctx)).Call(ctx, &call)
+	secrets, holder := worker.Holder(ctx)
+	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: limit, Holder: holder}
+	out, err := f.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
 		return nil, worker.Redact(ctx, err)
 	}

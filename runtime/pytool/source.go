@@ -1,6 +1,7 @@
 package pytool
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"io"
@@ -29,21 +30,27 @@ const maxSources = 32 << 20 // of all Files
 
 var pools sync.Map // poolKey -> *worker.Pool
 
-// poolKey is what interpreters are shared by: those of one isolation never serve another.
+// poolKey is what functions must have in common to share interpreters. Code in an interpreter can change everything in
+// it, and see what other calls in it are given.
 type poolKey struct {
 	source    *Source
+	unit      string // the module
+	secrets   string // their names
 	isolation runtime.Isolation
 }
 
-// pool returns the interpreters of s in an isolation, or in none, starting none.
-func (s *Source) pool(isolation runtime.Isolation) *worker.Pool {
-	key := poolKey{s, isolation}
+// pool returns the interpreters of f under ctx, starting none.
+func (f *Func) pool(isolation runtime.Isolation, secrets string) *worker.Pool {
+	key := poolKey{f.Source, cmp.Or(f.Unit, f.Module), secrets, isolation}
+	source := f.Source
+	if source == nil {
+		source = &Source{}
+	}
+	if source.Inherit && isolation == nil {
+		key.unit = "" // as in the engine that they were written for
+	}
 	if p, ok := pools.Load(key); ok {
 		return p.(*worker.Pool)
-	}
-	source := s
-	if s == nil {
-		source = &Source{}
 	}
 	c := source.config()
 	c.Start = worker.In(isolation, source.path)

@@ -2,7 +2,11 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 )
@@ -24,4 +28,21 @@ func Given(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal(g)
+}
+
+// Holder returns what the call that runs under ctx must have in common with others to share a worker with them, besides
+// its code: the names of its secrets, which belong into the key of a pool, and a digest of their values and its tenant,
+// which is Call.Holder. Both are empty for a call with neither.
+func Holder(ctx context.Context) (secrets, holder string) {
+	tenant, auth := runtime.ToolContext(ctx).TenantID(), runtime.Auth(ctx)
+	if len(auth) == 0 {
+		return "", tenant
+	}
+	names := slices.Sorted(maps.Keys(auth))
+	sum := sha256.New()
+	for _, name := range names {
+		v := sha256.Sum256([]byte(auth[name]))
+		_, _ = sum.Write(v[:])
+	}
+	return strings.Join(names, "\x00"), tenant + "\x00" + string(sum.Sum(nil))
 }

@@ -56,7 +56,7 @@ func (p *Pool) place(c *Call, alone bool) *flight {
 	}
 	var best *process
 	for _, w := range p.procs {
-		if !w.takes(c.Tenant) {
+		if !w.takes(c.Holder) {
 			continue
 		}
 		switch {
@@ -94,20 +94,20 @@ func (p *Pool) kick() {
 	for p.starting < len(left) && len(p.procs)+p.starting < p.config.MaxWorkers {
 		p.starting++
 		p.life.Add(1)
-		go p.start(left[p.starting-1].call.Tenant)
+		go p.start(left[p.starting-1].call.Holder)
 	}
 	if len(p.procs)+p.starting >= p.config.MaxWorkers {
 		p.makeRoom(left)
 	}
 }
 
-// makeRoom ends an idle worker of another tenant when a waiting call finds none it may use.
+// makeRoom ends an idle worker of another holder when a waiting call finds none it may use.
 func (p *Pool) makeRoom(left []*waiter) {
 	if p.starting > 0 {
 		return
 	}
 	for _, c := range left {
-		served := slices.ContainsFunc(p.procs, func(w *process) bool { return w.tenant == c.call.Tenant || w.state == retired })
+		served := slices.ContainsFunc(p.procs, func(w *process) bool { return w.holder == c.call.Holder || w.state == retired })
 		if served {
 			continue
 		}
@@ -125,8 +125,8 @@ func (p *Pool) makeRoom(left []*waiter) {
 var errShut = errors.New("the pool was shut down")
 
 // start brings up one worker. The caller has counted it in starting and life.
-func (p *Pool) start(tenant string) {
-	w, err := p.launch(tenant)
+func (p *Pool) start(holder string) {
+	w, err := p.launch(holder)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.starting--

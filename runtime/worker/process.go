@@ -24,7 +24,7 @@ const (
 // process is one worker. The pool's lock guards everything but lanes, which lock themselves, and what never changes.
 type process struct {
 	pool   *Pool
-	tenant string
+	holder string
 	cmd    *exec.Cmd
 	lanes  []*lane
 	out    *os.File // frames from the worker
@@ -54,18 +54,18 @@ type process struct {
 	late    int // flights whose context has ended
 }
 
-func (w *process) takes(tenant string) bool {
-	return w.state == live && !w.alone && w.tenant == tenant
+func (w *process) takes(holder string) bool {
+	return w.state == live && !w.alone && w.holder == holder
 }
 
 // launch starts a worker and waits until it is ready. It is then one of the pool's.
-func (p *Pool) launch(tenant string) (*process, error) {
+func (p *Pool) launch(holder string) (*process, error) {
 	setup, err := p.config.Setup()
 	if err != nil {
 		p.life.Done()
 		return nil, p.failed(err)
 	}
-	w := &process{pool: p, tenant: tenant, flights: map[uint32]*flight{},
+	w := &process{pool: p, holder: holder, flights: map[uint32]*flight{},
 		turn: make(chan struct{}, 1), exited: make(chan struct{}), gone: make(chan struct{})}
 	child, err := w.prepare()
 	if err == nil {

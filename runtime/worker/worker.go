@@ -20,7 +20,7 @@
 // A call takes the idle worker that was busy last. With none idle another is
 // started, up to MaxWorkers, while the call takes whichever is free first. Beyond
 // that calls share workers, up to PerWorker in each, and then wait for their turn.
-// Workers of one tenant never serve another.
+// Workers of one holder never serve another.
 //
 // # Calls that do not stop
 //
@@ -143,8 +143,8 @@ type Call struct {
 	// the largest that counts.
 	MaxOutput int
 
-	// Tenant separates workers: those that served one tenant never serve another.
-	Tenant string
+	// Holder separates workers: those that served one holder never serve another. See the function Holder.
+	Holder string
 
 	// Asset, when set, reaches the worker before the first call that names it.
 	Asset *Asset

@@ -438,9 +438,9 @@ func TestWaitForAPlace(t *testing.T) {
 
 func TestTenants(t *testing.T) {
 	p := newPool(t, "ok")
-	pid := func(tenant string) string {
+	pid := func(holder string) string {
 		c := request("pid", runtime.Writes)
-		c.Tenant = tenant
+		c.Holder = holder
 		b, err := p.Call(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -453,7 +453,7 @@ func TestTenants(t *testing.T) {
 	}
 	c := pid("c") // there is room for two only
 	if c == a || c == b {
-		t.Error("a tenant got the worker of another")
+		t.Error("a holder got the worker of another")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,18 +27,22 @@ const (
 
 	// grace is the time an interpreter gets to stop at the end of the context.
 	grace = 200 * time.Millisecond
+
+	// keepIdle is how many idle interpreters of a module are kept at least: those of different tenants and secrets are not shared.
+	keepIdle = 8
 )
 
 // engine is a module with the interpreters that have loaded it.
 type engine struct {
 	Module
 	mu   sync.Mutex
-	idle []*machine
+	idle []*machine // the one that was used last is the last
 }
 
 // machine is one interpreter. It serves one call at a time.
 type machine struct {
 	vm      *sobek.Runtime
+	holder  string         // its calls have the same tenant and secrets: a module may keep what it is given
 	perform sobek.Callable // (arguments' JSON, context's JSON or undefined, limit of the result) -> promise or nothing; the end comes to done
 	end     outcome
 	broken  bool
@@ -73,7 +78,8 @@ func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 		err error
 	}
 	done := make(chan reply, 1)
-	m := s.take()
+	_, holder := worker.Holder(ctx)
+	m := s.take(holder)
 	go func() {
 		var r reply
 		if r.err = s.load(m); r.err == nil {
@@ -107,24 +113,28 @@ func (s *engine) ended(err error) error {
 	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", s.Name)
 }
 
-// take returns an idle interpreter or a new one.
-func (s *engine) take() *machine {
+// take returns an idle interpreter of a holder or a new one.
+func (s *engine) take(holder string) *machine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.idle); n > 0 {
-		m := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		return m
+	for i, m := range slices.Backward(s.idle) {
+		if m.holder == holder {
+			s.idle = slices.Delete(s.idle, i, i+1)
+			return m
+		}
 	}
-	return &machine{vm: sobek.New()}
+	return &machine{vm: sobek.New(), holder: holder}
 }
 
-// release keeps an interpreter that has loaded the module and is not broken.
+// release keeps an interpreter that has loaded the module and is not broken. The one that was not used for longest goes.
 func (s *engine) release(m *machine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m.perform != nil && !m.broken && len(s.idle) < goruntime.GOMAXPROCS(0) {
-		s.idle = append(s.idle, m)
+	if m.perform == nil || m.broken {
+		return
+	}
+	if s.idle = append(s.idle, m); len(s.idle) > max(goruntime.GOMAXPROCS(0), keepIdle) {
+		s.idle = slices.Delete(s.idle, 0, 1)
 	}
 }
 
