@@ -32,7 +32,7 @@ func (g *generator) agents() {
 				if in == nil {
 					in = schema.EmptyType
 				}
-				schemas = append(schemas, jen.Id(ident(g.p.Names.Inputs[t])).Op("=").Add(quoteJSON(schema.JSONSchema(in))))
+				schemas = append(schemas, jen.Id(ident(g.p.Names.Inputs[t])).Op("=").Add(quoteOne(schema.JSONSchema(in))))
 			}
 		}
 		spec := g.agent

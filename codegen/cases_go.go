@@ -39,7 +39,7 @@ func Tests(list []*check.Cases, opts Options, dir string) (src []byte, err error
 		f.Func().Id(ident(name)).Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
 			jen.Qual(flowtestPath, "Run").Call(jen.Id("t"), jen.Id("Info"), jen.Id("New"), jen.Id(ident(constant))))
 		f.Line()
-		f.Const().Id(ident(constant)).Op("=").Add(quoteJSON(strings.TrimRight(string(suite), "\n")))
+		f.Const().Id(ident(constant)).Op("=").Add(quoteOne(strings.TrimRight(string(suite), "\n")))
 	}
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {

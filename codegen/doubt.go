@@ -16,7 +16,7 @@ func doubt(d *ir.Doubt, t *ir.Tool) *jen.Statement {
 		fields = append(fields, field("Policy", jen.Qual(runtimePath, ident(name))))
 	}
 	if d.Policy == "assume_done" {
-		fields = append(fields, field("Output", quoteJSON(check.DoubtOutput(d, t))))
+		fields = append(fields, field("Output", quoteOne(check.DoubtOutput(d, t))))
 	}
 	return jen.Qual(runtimePath, "Doubt").Values(fields...)
 }

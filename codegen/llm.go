@@ -116,12 +116,12 @@ func (g *generator) schemas() {
 		if name := g.p.Names.Schemas[s]; name != "" {
 			fields := []jen.Code{field("Name", quote(s.Node.ID.Name))}
 			if d := s.Node.Dynamic; d != nil {
-				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteJSON(d.Schema))))
+				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteOne(d.Schema))))
 				if d.AnswerAs != "" {
 					fields = append(fields, field("Tool", quote(d.AnswerAs)))
 				}
 			} else {
-				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteJSON(schema.JSONSchema(s.Ask.Answer)))))
+				fields = append(fields, field("JSON", jen.Index().Byte().Call(quoteOne(schema.JSONSchema(s.Ask.Answer)))))
 			}
 			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
 		}

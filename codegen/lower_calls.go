@@ -59,7 +59,7 @@ func (l *lowerer) matches(n *expr.Node) lowered {
 // lowerPattern writes a regular expression, raw where that saves backslashes.
 func lowerPattern(p string) jen.Code {
 	if strings.Contains(p, `\`) {
-		return quoteJSON(p)
+		return quoteOne(p)
 	}
 	return quote(p)
 }

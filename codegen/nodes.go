@@ -267,9 +267,9 @@ func (g *generator) descriptions() {
 	g.file.Line()
 	g.file.Comment("What the program answers to `plan` and `manifest`, and which version of each node it is.")
 	g.file.Const().Defs(
-		jen.Id("planJSON").Op("=").Add(quoteJSON(plan.Of(g.p).JSON())),
-		jen.Id("manifestJSON").Op("=").Add(quoteJSON(manifest.Of(g.p).JSON())),
-		jen.Id("hashesJSON").Op("=").Add(quoteJSON(hashes.Of(g.p).JSON())),
+		jen.Id("planJSON").Op("=").Add(quoteOne(plan.Of(g.p).JSON())),
+		jen.Id("manifestJSON").Op("=").Add(quoteOne(manifest.Of(g.p).JSON())),
+		jen.Id("hashesJSON").Op("=").Add(quoteOne(hashes.Of(g.p).JSON())),
 	)
 }
 

@@ -262,7 +262,7 @@ func (b *dynamicBody) command(s *check.Step, flow string) jen.Code {
 	if d.JSON {
 		fits := jen.Nil()
 		if d.Schema != "" {
-			fits = jen.Index().Byte().Call(quoteJSON(d.Schema))
+			fits = jen.Index().Byte().Call(quoteOne(d.Schema))
 		}
 		return b.answered(s, flow, "Values", fits, jen.Func().Params().Params(jen.Qual(runtimePath, "Value"), jen.Error()).Block(
 			jen.List(jen.Id("text"), jen.Err()).Op(":=").Add(run),

@@ -9,19 +9,31 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// quote writes s as a Go string literal. It is the only way for text of the user to get into generated code: text of
-// several lines becomes a raw string when a raw string can hold every one of its bytes, everything else is escaped.
-// What is not valid UTF-8 is escaped byte by byte.
+// quote writes s as a Go expression of one or more string literals. It is the only way for text of the user to get into
+// generated code. Text of several lines is a raw string where quoteRaw allows one, or else one literal for each line,
+// joined by +. Everything else is one literal; what is not valid UTF-8 is escaped byte by byte.
 func quote(s string) jen.Code {
-	if quoteBlock(s) && quoteRaw(s) {
+	switch {
+	case !quoteBlock(s):
+		return jen.Op(strconv.Quote(s))
+	case quoteRaw(s):
 		return jen.Op("`" + s + "`")
+	case strings.Count(s, "\n") > quoteMaxLines:
+		return jen.Op(strconv.Quote(s))
 	}
-	return jen.Op(strconv.Quote(s))
+	var lines []string
+	for line := range strings.Lines(s) {
+		lines = append(lines, strconv.Quote(line))
+	}
+	return jen.Op(strings.Join(lines, " +\n"))
 }
 
-// quoteJSON writes JSON as a Go string literal: between backquotes where that is possible, so that its quotes need no
-// escapes.
-func quoteJSON(s string) jen.Code {
+// quoteMaxLines bounds how many literals quote joins: gofmt takes quadratic time for them.
+const quoteMaxLines = 250
+
+// quoteOne writes s as one Go string literal, between backquotes where that is possible, so that the quotes of JSON and of
+// struct tags need no escapes.
+func quoteOne(s string) jen.Code {
 	if quoteRaw(s) {
 		return jen.Op("`" + s + "`")
 	}
@@ -31,7 +43,7 @@ func quoteJSON(s string) jen.Code {
 // quoteBytes writes arbitrary bytes as a string literal.
 func quoteBytes(data []byte) jen.Code { return jen.Op(strconv.QuoteToASCII(string(data))) }
 
-// quoteBlock reports whether s is worth a raw string: a text of three lines or more that hold something.
+// quoteBlock reports whether s is worth several lines: a text of three lines or more that hold something.
 func quoteBlock(s string) bool {
 	lines := 0
 	for line := range strings.Lines(s) {
@@ -43,7 +55,8 @@ func quoteBlock(s string) bool {
 }
 
 // quoteRaw reports whether s survives between backquotes and shows what it holds: no backquote, no carriage return (which
-// raw strings drop), nothing invisible or direction-changing.
+// raw strings drop), nothing invisible or direction-changing, and no line that means something to programs that read Go
+// files line by line.
 func quoteRaw(s string) bool {
 	for i, r := range s {
 		switch {
@@ -54,7 +67,31 @@ func quoteRaw(s string) bool {
 			return false
 		}
 	}
+	for line := range strings.Lines(s) {
+		if quoteMeans(line) {
+			return false
+		}
+	}
 	return true
+}
+
+// quoteMarks are what lines begin with that have a meaning outside of Go's syntax: go generate runs the programs of lines
+// with directives, even inside strings; git, editors and code reviews look for the marks of conflicts.
+var quoteMarks = []string{"//", "/*", "<<<<<<<", "|||||||", "=======", ">>>>>>>"}
+
+// quoteMeans reports whether a line of text may mean something to programs that read Go files line by line.
+func quoteMeans(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, mark := range quoteMarks {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
+		return true // a file of a txtar archive, as tests keep generated code
+	}
+	rest, hash := strings.CutPrefix(line, "#")
+	return hash && rest != "" && rest[0] != '#' && rest[0] != ' ' // #cgo, #include, #!, but no heading of Markdown
 }
 
 // commentWidth is where long comment lines are wrapped, in characters.

@@ -2,9 +2,11 @@ package codegen
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,12 +23,13 @@ func TestQuote(t *testing.T) {
 		{"two\nlines", `"two\nlines"`},
 		{"three\n\nlines\nhere", "`three\n\nlines\nhere`"},
 		{"three\nlines\nhere\n", "`three\nlines\nhere\n`"},
-		{"tick `\nline\nline", "\"tick `\\nline\\nline\""},
-		{"cr\r\nline\nline", `"cr\r\nline\nline"`},
-		{"nul\x00\nline\nline", `"nul\x00\nline\nline"`},
-		{"bad\xff\nline\nline", `"bad\xff\nline\nline"`},
-		{"rtl\u202e\nline\nline", `"rtl\u202e\nline\nline"`},
-		{"bom\ufeff\nline\nline", `"bom\ufeff\nline\nline"`},
+		{"tick `\nline\n\nline", "\"tick `\\n\" +\n\t\"line\\n\" +\n\t\"\\n\" +\n\t\"line\""},
+		{"cr\r\nline\nline\n", "\"cr\\r\\n\" +\n\t\"line\\n\" +\n\t\"line\\n\""},
+		{"nul\x00\nline\nline", "\"nul\\x00\\n\" +\n\t\"line\\n\" +\n\t\"line\""},
+		{"bad\xff\nline\nline", "\"bad\\xff\\n\" +\n\t\"line\\n\" +\n\t\"line\""},
+		{"rtl\u202e\nline\nline", "\"rtl\\u202e\\n\" +\n\t\"line\\n\" +\n\t\"line\""},
+		{"first\n//go:generate x\nlast\n", "\"first\\n\" +\n\t\"//go:generate x\\n\" +\n\t\"last\\n\""},
+		{"a ``\nb" + strings.Repeat("\nc", quoteMaxLines), strconv.Quote("a ``\nb" + strings.Repeat("\nc", quoteMaxLines))},
 		{"é\n日\n本", "`é\n日\n本`"},
 		{"replaced \ufffd\nline\nline", "`replaced \ufffd\nline\nline`"},
 	} {
@@ -36,27 +39,63 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestQuoteProperty: the literal is one Go string literal that holds exactly the text.
+// TestQuoteMeans: a line that means something to programs that read Go files line by line is in no raw string, whatever
+// blanks are in front of it and wherever in the text it stands.
+func TestQuoteMeans(t *testing.T) {
+	for _, line := range []string{
+		"//go:generate touch x", "//go:generate\ttouch x", "//go:build ignore", "// +build ignore", "//line x.go:1", "/*line x.go:1*/", "//export F", "//nolint", "// x", "/* x",
+		"#cgo LDFLAGS: -x", "#include <x.h>", "#!/bin/sh", "-- x.go --", "<<<<<<< HEAD", "|||||||", "=======", ">>>>>>> main",
+	} {
+		for _, text := range []string{line + "\na\nb", "a\n" + line + "\nb", "a\nb\n" + line, "a\nb\n \t" + line + " \nc\n"} {
+			if got := jen.Add(quote(text)).GoString(); strings.Contains(got, "`") {
+				t.Errorf("%q: got %s", text, got)
+			}
+			if got := jen.Add(quoteOne(text)).GoString(); strings.Contains(got, "`") {
+				t.Errorf("%q: got %s", text, got)
+			}
+		}
+	}
+	for _, line := range []string{"# Heading", "## Heading", "#", "a // b", "https://x", "/path", "- x --", "--", "---", "<<<", "====", "> quote", "| a | b |", "* x"} {
+		if got := jen.Add(quote("a\n" + line + "\nb\n")).GoString(); got != "`a\n"+line+"\nb\n`" {
+			t.Errorf("%q: got %s", line, got)
+		}
+	}
+}
+
+// TestQuoteProperty: the expression is a constant that is exactly the text, in a file whose lines mean nothing.
 func TestQuoteProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
-			rapid.StringMatching("[a`\"\\\\\n\r\t{} \uFFFD\u2028*/]*")).Draw(t, "s")
+			rapid.StringMatching("[a`\"\\\\\n\r\t{} \uFFFD\u2028*/]*"),
+			rapid.StringMatching("(//go:generate x|//|/\\*|#|#cgo|--| x --|=======|\n|\n|\r|\t| |a|`|\uFEFF|\u2028)*")).Draw(t, "s")
 		file := jen.NewFile("p")
-		file.Var().Id("s").Op("=").Add(quote(s))
+		file.Const().Id("s").Op("=").Add(quote(s))
+		file.Const().Id("one").Op("=").Add(quoteOne(s))
 		var b strings.Builder
 		if err := file.Render(&b); err != nil {
 			t.Fatal(err)
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), "p.go", b.String(), parser.ParseComments)
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, "p.go", b.String(), parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lit, ok := tree.Decls[0].(*ast.GenDecl).Specs[0].(*ast.ValueSpec).Values[0].(*ast.BasicLit)
-		if !ok {
+		if _, ok := tree.Decls[1].(*ast.GenDecl).Specs[0].(*ast.ValueSpec).Values[0].(*ast.BasicLit); !ok || len(tree.Decls) != 2 {
 			t.Fatal("not a literal")
 		}
-		if got, err := strconv.Unquote(lit.Value); err != nil || got != s {
-			t.Fatalf("%q became %q, %v", s, got, err)
+		pkg, err := new(types.Config).Check("p", fset, []*ast.File{tree}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"s", "one"} {
+			if got := constant.StringVal(pkg.Scope().Lookup(name).(*types.Const).Val()); got != s {
+				t.Fatalf("%q became %q", s, got)
+			}
+		}
+		for line := range strings.Lines(b.String()) {
+			if quoteMeans(line) {
+				t.Fatalf("%q: line %q", s, line)
+			}
 		}
 	})
 }
@@ -114,13 +153,13 @@ func TestCommentProperty(t *testing.T) {
 	})
 }
 
-func TestQuoteJSON(t *testing.T) {
+func TestQuoteOne(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{`{"a":"b\n"}`, "`{\"a\":\"b\\n\"}`"},
 		{"{\"a\":\"`\"}", `"{\"a\":\"` + "`" + `\"}"`},
 		{"{\"a\":\"\u202e\"}", `"{\"a\":\"\u202e\"}"`},
 	} {
-		if got := jen.Add(quoteJSON(tt.in)).GoString(); got != tt.want {
+		if got := jen.Add(quoteOne(tt.in)).GoString(); got != tt.want {
 			t.Errorf("%q: got %s, want %s", tt.in, got, tt.want)
 		}
 	}

@@ -223,7 +223,7 @@ func (b *contextBody) guardrail(g ir.Guard) jen.Code {
 		}
 		return jen.Qual(sirenPath, ident(name)).Call(jen.Lit(int(g.Most)))
 	case "schema":
-		return jen.Qual(sirenPath, "Schema").Call(quoteJSON(g.Schema))
+		return jen.Qual(sirenPath, "Schema").Call(quoteOne(g.Schema))
 	case "pii":
 		var fields []jen.Code
 		if g.What != nil {

@@ -126,7 +126,7 @@ func structTag(f *schema.Field, defaults bool) jen.Code {
 	if defaults && f.Default != nil {
 		tag += " default:" + strconv.Quote(f.Default.JSON)
 	}
-	return quoteJSON(tag)
+	return quoteOne(tag)
 }
 
 func constraints(f *schema.Field) string {
