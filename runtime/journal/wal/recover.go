@@ -80,7 +80,7 @@ func split(sealed []byte) (body, sum []byte, ok bool) {
 		}
 		return sealed[:1], sealed[len(sumStart) : len(sumStart)+8], string(sealed[len(sumStart)+8:]) == `"}`
 	}
-	if at < 1 || string(sealed[at:at+len(sumStart)]) != sumStart || string(sealed[len(sealed)-2:]) != `"}` {
+	if at <= 1 || string(sealed[at:at+len(sumStart)]) != sumStart || string(sealed[len(sealed)-2:]) != `"}` {
 		return nil, nil, false
 	}
 	return sealed[:at], sealed[at+len(sumStart) : len(sealed)-2], true
@@ -116,8 +116,8 @@ func lastSync(data []byte) int64 {
 			return min(most, int64(len(data)))
 		}
 		if body, sum, ok := split(rest[:n]); ok {
-			if _, length, ok := syncOf(body); ok && length > most && fmt.Sprintf("%08x", crc32.Checksum(body, table)) == string(sum) {
-				most = length
+			if _, length, ok := syncOf(body); ok && fmt.Sprintf("%08x", crc32.Checksum(body, table)) == string(sum) {
+				most = max(most, length)
 			}
 		}
 		rest = rest[n+1:]
@@ -126,9 +126,6 @@ func lastSync(data []byte) int64 {
 
 // Sealed reports whether a line, without its line break, ends like one of a log.
 func Sealed(line []byte) bool {
-	if len(line) < sumLen {
-		return false
-	}
 	_, _, ok := split(line)
 	return ok
 }

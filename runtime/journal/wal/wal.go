@@ -60,7 +60,7 @@ type Log struct {
 // on the disk. After an error that is not ErrTooLong the log is broken: what a failed sync has left on the disk nobody
 // knows, so every later Append fails with the same error.
 func (l *Log) Append(line []byte, durable bool) error {
-	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' || bytes.IndexByte(line, '\n') >= 0 {
+	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' || bytes.ContainsRune(line, '\n') {
 		return errors.New("a line is an object of JSON without line breaks")
 	}
 	if _, _, taken := syncOf(line[:len(line)-1]); taken {
