@@ -88,6 +88,12 @@ random: ## Compile, vet and run RANDOM_RUNS (2000) random workflows
 	@for first in $$(seq 1 100 $(RANDOM_RUNS)); do echo "seeds from $$first"; \
 	  RANDOM_SEED=$$first RANDOM_RUNS=100 go test -count=1 -timeout 2h ./codegen -run '^TestRandomWorkflows$$'; done
 
+MUTANTS_FOR := 30m
+
+.PHONY: mutants
+mutants: ## Change operators of what promises rest on; tests notice (MUTANTS_FOR=30m, the next run goes on)
+	nice go run ./internal/mutants -for $(MUTANTS_FOR)
+
 CRASH_KILLS := 100000
 
 .PHONY: crash

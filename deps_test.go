@@ -42,6 +42,7 @@ var table = []row{
 	{pkg: "internal/cputime"}, // for tests
 	{pkg: "internal/lazyregexp"},
 	{pkg: "internal/offline"}, // for tests
+	{pkg: "internal/mutants", other: []string{"golang.org/x/tools/go"}}, // a program for `make mutants`
 	{pkg: "ir/check", own: append([]string{"internal/catalog"}, irLeaves...)},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check", "internal/catalog"}},
 	{pkg: "ir/manifest", own: []string{"ir", "ir/check", "ir/plan", "ir/schema"}},

@@ -1,0 +1,246 @@
+//go:build unix
+
+// Mutants changes one operator after the other in the packages that promises rest on, and sees whether a test notices.
+//
+//	go run ./internal/mutants [-for 30m] [package ...]
+//
+// The operators are those of gremlins: boundary and negation of conditions, arithmetic, ++ and --, signs. All mutants of a
+// package are in one test binary, so that one costs a run of the tests that reach it and no link. Results are kept in
+// .flowgen/mutants: a run that ends early goes on with the next one. A mutant that survives is to be killed by a test, or
+// explained in explained.txt.
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A target is a package whose mutants are to be noticed: by its own tests, then by those of the packages in also.
+type target struct {
+	pkg   string
+	files []string // globs
+	also  []string
+}
+
+const golden = "golden"
+
+var all = []string{"*.go"}
+
+var targets = []target{
+	{"runtime/journal/wal", all, nil},
+	{"ir/expr", all, []string{golden, "codegen"}},
+	{"runtime/journal", all, []string{"runtime/journal/runs", "runtime/sim"}},
+	{"runtime/httptool", []string{"guard.go", "special.go"}, nil},
+	{"ir/check", []string{"activation.go", "formula.go", "state.go", "tokens_state.go"}, []string{golden}},
+	{"runtime", []string{"door.go", "guard.go", "policy.go", "rate.go", "redact*.go"}, []string{"runtime/agent", "runtime/journal", "runtime/sim"}},
+	{"runtime/journal/runs", all, nil},
+	{"runtime/sandbox", all, nil},
+}
+
+// A verdict is what is known of a mutant. It holds for the code and the tests it was found with.
+type verdict struct {
+	By    string `json:"by,omitempty"` // the unit that noticed it, "" for none
+	Code  string `json:"code"`
+	Tests string `json:"tests,omitempty"` // of a survivor
+}
+
+//go:embed explained.txt
+var explained string
+
+func main() {
+	limit := flag.Duration("for", 24*time.Hour, "stop after this time; the next run goes on")
+	least := flag.Float64("least", 92, "percentage of mutants that have to be killed")
+	dir := flag.String("dir", ".flowgen/mutants", "where the copy of the module and the results are")
+	list := flag.Bool("list", false, "print what is known and run nothing")
+	own := flag.Bool("own", false, "run the own tests of a package only")
+	flag.Parse()
+	for i := range targets {
+		if *own {
+			targets[i].also = nil
+		}
+	}
+	b := &bench{dir: *dir, until: time.Now().Add(*limit), verdicts: map[string]verdict{}}
+	ok, err := b.all(flag.Args(), *least, *list)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	dir      string
+	until    time.Time
+	tree     *tree
+	verdicts map[string]verdict
+}
+
+func (b *bench) all(only []string, least float64, list bool) (ok bool, err error) {
+	if text, err := os.ReadFile(b.results()); err == nil {
+		if err := json.Unmarshal(text, &b.verdicts); err != nil {
+			return false, fmt.Errorf("%s: %w", b.results(), err)
+		}
+	}
+	if b.tree, err = grow(filepath.Join(b.dir, "tree"), targets); err != nil {
+		return false, err
+	}
+	ok = true
+	for _, t := range targets {
+		if len(only) > 0 && !slices.Contains(only, t.pkg) {
+			continue
+		}
+		if !list {
+			if err := b.try(t); err != nil {
+				return false, err
+			}
+		}
+		ok = b.report(t, least) && ok
+	}
+	return ok, nil
+}
+
+func (b *bench) results() string { return filepath.Join(b.dir, "results.json") }
+
+// try runs the mutants of a target that have no verdict yet.
+func (b *bench) try(t target) error {
+	tests, err := sum(append([]string{t.pkg}, t.also...))
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(b.tree.mutants[t.pkg]), func(m mutant) bool {
+		v, ok := b.verdicts[m.key()]
+		return ok && v.Code == b.tree.code[t.pkg] && (v.By != "" || v.Tests == tests)
+	})
+	for _, pkg := range append([]string{t.pkg}, t.also...) {
+		if len(left) == 0 || time.Now().After(b.until) {
+			return nil
+		}
+		last := len(t.also) == 0 || pkg == t.also[len(t.also)-1]
+		if left, err = b.with(t, pkg, left, tests, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// with runs mutants against the tests of one package and returns those that none of them has noticed.
+func (b *bench) with(t target, pkg string, left []mutant, tests string, last bool) (survivors []mutant, err error) {
+	if _, err := b.tree.binary(pkg); err != nil {
+		return nil, err
+	}
+	units, err := b.tree.units(pkg)
+	if err != nil {
+		return nil, err
+	}
+	units = slices.DeleteFunc(units, func(u *unit) bool {
+		ok := b.tree.measure(u, filepath.Join(b.dir, "seen"))
+		if !ok {
+			fmt.Printf("%s fails without a mutant and is left out\n", u)
+		}
+		return !ok
+	})
+	for i, m := range left {
+		if time.Now().After(b.until) {
+			return append(survivors, left[i:]...), nil
+		}
+		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[t.pkg]}
+		if v.By == "" {
+			survivors = append(survivors, m)
+			if last {
+				v.Tests = tests // else the tests of other packages are still to come
+			}
+		}
+		b.verdicts[m.key()] = v
+		if err := b.save(); err != nil {
+			return nil, err
+		}
+	}
+	return survivors, nil
+}
+
+func (b *bench) save() error {
+	text, err := json.MarshalIndent(b.verdicts, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(b.results()+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(b.results()+".new", b.results())
+}
+
+// report prints the figures of a target and what survives without an explanation.
+func (b *bench) report(t target, least float64) bool {
+	why := explanations(explained)
+	var killed, lived, known, open int
+	for _, m := range b.tree.mutants[t.pkg] {
+		v, ok := b.verdicts[m.key()]
+		reason := why[m.key()]
+		switch {
+		case !ok || v.Code != b.tree.code[t.pkg]:
+			open++
+		case v.By != "":
+			killed++
+			if reason != "" {
+				fmt.Printf("%s:%d: explained, but %s notices it: %s\n", m.file, m.line, v.By, m.key())
+			}
+		default:
+			if lived++; reason != "" {
+				known++
+				continue
+			}
+			fmt.Printf("%s:%d: lived: %s\n", m.file, m.line, m.key())
+		}
+	}
+	share := 100 * float64(killed) / float64(max(killed+lived, 1))
+	fmt.Printf("%s: %d mutants, %d killed, %d lived (%d explained), %d to do: %.1f %%\n", t.pkg, killed+lived+open, killed, lived, known, open, share)
+	return open == 0 && lived == known && share >= least
+}
+
+// explanations reads lines of the form `file | function | expression | operator | why`.
+func explanations(text string) map[string]string {
+	why := map[string]string{}
+	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
+		if at := strings.LastIndex(s.Text(), " | "); at > 0 && !strings.HasPrefix(s.Text(), "#") {
+			why[s.Text()[:at]] = s.Text()[at+3:]
+		}
+	}
+	return why
+}
+
+// sum is one of all tests and their data below packages.
+func sum(pkgs []string) (string, error) {
+	h := sha256.New()
+	for _, pkg := range pkgs {
+		err := filepath.WalkDir(pkg, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				if d != nil && d.IsDir() && name != pkg && filepath.Base(name) != "testdata" && filepath.Base(name) != "native" {
+					return fs.SkipDir
+				}
+				return err
+			}
+			if strings.HasSuffix(name, "_test.go") || filepath.Ext(name) != ".go" {
+				text, err := os.ReadFile(name)
+				fmt.Fprintf(h, "%s\n%s\n", name, text)
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+}
