@@ -183,7 +183,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 		pkg = goname.Package(c.workflow.Name.Name)
 	}
 	return &program.Source{
-		File: arg, Output: own, Package: pkg, Inputs: append(files.names, c.sources...),
+		File: arg, Output: own, Package: pkg, Inputs: append(files.names, c.sources...), Log: a.stderr,
 		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
 			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own)}
 			text, err := a.emit(c, opts)

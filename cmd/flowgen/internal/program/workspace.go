@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -30,7 +31,8 @@ type Source struct {
 	Output  string // the name `flowgen generate` gives its Go file
 	Package string // the package `flowgen generate` gives it
 	Inputs  []string
-	Main    string // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
+	Log     io.Writer // is told about a long build; nil: nobody is
+	Main    string    // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
 
 	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
 	// package will have, "" when it does not matter.
@@ -51,6 +53,7 @@ type workspace struct {
 	pattern string   // the package to build
 	flags   []string // for go build and go list
 	env     []string
+	build   *progress
 }
 
 // prepare makes the workspace of a program in scratch, an empty folder.
@@ -67,7 +70,7 @@ func prepare(ctx context.Context, src *Source, scratch string) (*workspace, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{scratch: scratch, env: os.Environ()}
+	w := &workspace{scratch: scratch, env: os.Environ(), build: newProgress(src.Log, src.File)}
 	if root == "" {
 		return w, w.throwAway(src, from)
 	}
@@ -320,33 +323,43 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 // goBuild builds the program into out.
 func (w *workspace) goBuild(ctx context.Context, out string, more ...string) error {
 	// Without -trimpath the name of the scratch folder would be part of the program, and of the keys of Go's build cache.
-	args := append([]string{"build", "-trimpath", "-o", out}, w.flags...)
+	args := append([]string{"build", "-v", "-trimpath", "-o", out}, w.flags...)
 	args = append(append(args, more...), w.pattern)
-	_, err := w.output(ctx, args...)
-	return err
+	cmd := w.command(ctx, args)
+	cmd.Stderr = w.build
+	err := cmd.Run()
+	return w.failed(ctx, args, err, w.build.done())
 }
 
 // output runs the go command. An error holds what it said.
 func (w *workspace) output(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = w.dir
-	cmd.Env = append(w.env, "PWD="+w.dir)
+	cmd := w.command(ctx, args)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
+	return stdout.Bytes(), w.failed(ctx, args, err, stderr.String())
+}
+
+func (w *workspace) command(ctx context.Context, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(w.env, "PWD="+w.dir)
+	return cmd
+}
+
+// failed makes an error of how the go command ended, and of what it said.
+func (w *workspace) failed(ctx context.Context, args []string, err error, text string) error {
 	switch {
 	case err == nil:
-		return stdout.Bytes(), nil
+		return nil
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
+		return errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
+	case w.blamesGenerated(text):
+		return &CompileError{Output: text}
 	}
-	text := stderr.String()
-	if w.blamesGenerated(text) {
-		return nil, &CompileError{Output: text}
-	}
-	return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimRight(text, "\n"))
+	return fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimRight(text, "\n"))
 }
 
 // blamesGenerated tells whether the go command found mistakes in generated files; the ones in user files among them
