@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/offline"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -142,13 +144,17 @@ func newModule(t *testing.T) *module {
 		}
 		if name == "go.mod" {
 			text = []byte(strings.Replace(string(text), "module github.com/flowgen-dev/flowgen\n", "module example.com/hostile\n", 1) +
-				"\nrequire github.com/flowgen-dev/flowgen v0.0.0\n\nreplace github.com/flowgen-dev/flowgen => " + root + "\n")
+				"\nrequire github.com/flowgen-dev/flowgen v0.0.0\n\nreplace github.com/flowgen-dev/flowgen => " + strconv.Quote(filepath.ToSlash(root)) + "\n")
 		}
 		if err := os.WriteFile(filepath.Join(m.dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
+	m.env = append(os.Environ(), "GOWORK=off")
+	for name, value := range offline.Env(t) {
+		m.env = append(m.env, name+"="+value)
+	}
+	m.env = append(m.env, "GOFLAGS=-mod=mod")
 	return m
 }
 
