@@ -60,6 +60,8 @@ type docPage struct {
 	dir    string
 	frames map[string]string
 
+	flowgen func(t *testing.T) string // builds flowgen, once for all pages, and returns the folder of the program
+
 	mu     sync.Mutex
 	code   map[string][]byte // the Go of every right block, by the name of its package
 	assets map[string][]byte // what it embeds, by package and name
@@ -80,6 +82,10 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin := t.TempDir()
+	build := sync.OnceValues(func() ([]byte, error) {
+		return exec.Command("go", "build", "-o", bin, "../cmd/flowgen").CombinedOutput()
+	})
 	for _, name := range pages {
 		if filepath.Base(name) == "diagnostics.md" {
 			continue
@@ -87,6 +93,12 @@ func TestDocs(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, name, support)
+			p.flowgen = func(t *testing.T) string {
+				if out, err := build(); err != nil {
+					t.Fatalf("go build: %v\n%s", err, out)
+				}
+				return bin
+			}
 			t.Run("yaml", p.testYAML)
 			t.Run("go", p.testGo)
 			t.Run("console", p.testConsole)
@@ -299,7 +311,7 @@ func (p *docPage) testGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFiles(t, dir, files)
-	cmd := exec.Command("go", "build", "-mod=mod", "./...")
+	cmd := exec.Command("go", "build", "-mod=mod", "-trimpath", "./...") // else the name of the folder is part of the keys of Go's build cache
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	for name, value := range offline.Env(t) {
@@ -376,7 +388,7 @@ func (p *docPage) testConsole(t *testing.T) {
 	for file, edit := range misspelt[p.name] {
 		p.replace(t, file, edit[0], edit[1])
 	}
-	env := docsEnv(t)
+	env := docsEnv(t, p.flowgen(t))
 	for _, c := range list {
 		cmd := exec.Command("sh", "-c", c.text)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, env, time.Minute
@@ -427,14 +439,11 @@ func printsAs(out, shown string) bool {
 	return regexp.MustCompile(form.String()).MatchString(strings.Trim(out, "\n") + "\n")
 }
 
-// docsEnv builds flowgen and returns an environment in which it is found and that leaves the user's folders alone. The
-// go command works offline.
-func docsEnv(t *testing.T) []string {
+// docsEnv returns an environment in which the programs in bin are found and that leaves the user's folders alone. The go
+// command works offline.
+func docsEnv(t *testing.T, bin string) []string {
 	t.Helper()
-	bin, home := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/flowgen").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	home := t.TempDir()
 	// The go command would start a process that it does not wait for, and that writes into the user's folder.
 	writeFiles(t, home, map[string][]byte{"go/telemetry/mode": []byte("off")})
 	env := []string{"NO_COLOR=1"}
