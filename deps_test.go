@@ -37,6 +37,7 @@ var table = []row{
 	{pkg: "ir/bind/mcplock", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
+	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"github.com/tetratelabs/wazero"}}, // what the runtime accepts, and nothing more
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "internal/catalog"}, // what is known of models of others: data that compiler and runtime have to agree on
 	{pkg: "internal/cputime"}, // for tests
@@ -86,6 +87,7 @@ var table = []row{
 	{pkg: "runtime/traced", own: []string{"runtime", "runtime/cli", "runtime/otel"}},
 	{pkg: "runtime/otel", own: []string{"runtime"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
 	{pkg: "runtime/startool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
+	{pkg: "runtime/wasmtool", own: []string{"runtime", "runtime/internal/..."}, other: []string{"github.com/tetratelabs/wazero"}},
 	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},

@@ -54,21 +54,28 @@ func (g *generator) planSources() {
 		case *ir.JSTool:
 			g.modules[t] = g.asset("."+g.assetKey(t)+".mjs", []byte(bundleHeader(b)+b.Bundle))
 		case *ir.StarlarkTool:
-			if t.Def == nil || len(t.Def.Files) == 0 {
-				continue
-			}
-			f := t.Def.Files[0]
-			if at, ok := g.beside(f.Disk); ok {
-				g.modules[t] = at
-			} else {
-				g.modules[t] = g.asset("."+g.assetKey(t)+".star", []byte(f.Text))
-			}
+			g.oneFile(t, ".star")
+		case *ir.WasmTool:
+			g.oneFile(t, ".wasm")
 		}
 	}
 	for _, s := range order {
 		g.place(s)
 	}
 	g.pythons = order
+}
+
+// oneFile embeds the file of a tool that is one: where it stands, or copied.
+func (g *generator) oneFile(t *ir.Tool, end string) {
+	if t.Def == nil || len(t.Def.Files) == 0 {
+		return
+	}
+	f := t.Def.Files[0]
+	if at, ok := g.beside(f.Disk); ok {
+		g.modules[t] = at
+	} else {
+		g.modules[t] = g.asset("."+g.assetKey(t)+end, []byte(f.Text))
+	}
 }
 
 // usedTools are the tools that the program binds, in the order in which it does.

@@ -21,7 +21,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // `user` before it.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, jsPath, experiencePath, sqlitePath, webPath, pyPath, graphPath, sirenPath, jinjaPath}, speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, jsPath, experiencePath, sqlitePath, webPath, pyPath, graphPath, sirenPath, jinjaPath}, speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))

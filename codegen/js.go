@@ -13,6 +13,7 @@ const (
 	nodePath     = runtimePath + "/jstool"
 	enginePath   = runtimePath + "/jstool/embedded"
 	starlarkPath = runtimePath + "/startool"
+	wasmPath     = runtimePath + "/wasmtool"
 )
 
 // jsTool writes the binding of a JavaScript module.
@@ -41,4 +42,16 @@ func bundleHeader(b *ir.JSTool) string {
 // starlarkTool writes the binding of a Starlark function.
 func (g *generator) starlarkTool(t *ir.Tool, b *ir.StarlarkTool) jen.Code {
 	return g.foreign(starlarkPath, t, quote(path.Base(b.Path.Name)), jen.Id(ident(g.moduleName(t))), quote(b.Function))
+}
+
+// wasmTool writes the binding of a WebAssembly module.
+func (g *generator) wasmTool(t *ir.Tool, b *ir.WasmTool) jen.Code {
+	fields := []jen.Code{field("Name", quote(path.Base(b.Path.Name))), field("Code", jen.Id(ident(g.moduleName(t))))}
+	if b.Export.Name != "" {
+		fields = append(fields, field("Export", quote(b.Export.Name)))
+	}
+	if t.MaxOutput > 0 {
+		fields = append(fields, field("MaxOutput", jen.Lit(int(t.MaxOutput))))
+	}
+	return g.foreign(wasmPath, t, jen.Qual(wasmPath, "Module").Values(fields...))
 }

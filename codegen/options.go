@@ -56,8 +56,11 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	if _, ok := t.Binding.(*ir.StarlarkTool); ok && t.MaxOutput > 0 { // the others bound what they read
 		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
 	}
-	if g.p.Sandbox[t] == check.Process {
+	switch g.p.Sandbox[t] {
+	case check.Process:
 		out = append(out, jen.Qual(sandboxPath, "Process").Call(sandboxReads(t)...))
+	case check.GVisor:
+		out = append(out, jen.Qual(sandboxPath, "GVisor").Call(sandboxReads(t)...))
 	}
 	return out
 }

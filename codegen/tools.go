@@ -56,6 +56,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.shellTool(t, b)
 	case *ir.StarlarkTool:
 		return g.starlarkTool(t, b)
+	case *ir.WasmTool:
+		return g.wasmTool(t, b)
 	}
 	return jen.Nil()
 }

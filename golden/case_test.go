@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"go/format"
 	"io/fs"
 	"os"
@@ -190,13 +191,31 @@ func (c *testcase) goFiles() map[string][]byte {
 	return files
 }
 
+// binary is a file that is no text, which a case has as x.hex: hexadecimal, with comments that begin with ;.
+func binary(f txtar.File) (name string, data []byte) {
+	name, hexadecimal := strings.CutSuffix(f.Name, ".hex")
+	if !hexadecimal {
+		return f.Name, f.Data
+	}
+	for line := range strings.Lines(string(f.Data)) {
+		digits, _, _ := strings.Cut(line, ";")
+		b, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
+		if err != nil {
+			panic(f.Name + ": " + err.Error())
+		}
+		data = append(data, b...)
+	}
+	return name, data
+}
+
 // sources are all files of the case that are not workflows, by absolute name. Other languages than Go count as used when
 // the compiler has read them.
 func (c *testcase) sources() map[string][]byte {
 	files := c.goFiles()
 	for _, f := range c.archive.Files {
 		if !isYAML(f.Name) && !strings.HasPrefix(f.Name, "want/") {
-			files[c.virtual(f.Name)] = f.Data
+			name, data := binary(f)
+			files[c.virtual(name)] = data
 		}
 	}
 	return files

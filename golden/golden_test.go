@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 			for _, f := range c.archive.Files {
 				if dir, _, _ := strings.Cut(f.Name, "/"); dir == "want" && !slices.Contains(known, f.Name) {
 					t.Errorf("no test reads %s", f.Name)
-				} else if dir != "want" && !c.used[f.Name] {
+				} else if name, _ := binary(f); dir != "want" && !c.used[name] {
 					t.Errorf("nothing uses %s", f.Name)
 				}
 			}

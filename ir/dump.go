@@ -349,6 +349,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("slot", b.Name.Name)
 	case *StarlarkTool:
 		d.line("starlark", b.Path.Name)
+	case *WasmTool:
+		d.line("wasm", b.Path.Name, dumpOpt("export", b.Export.Name))
 	}
 }
 

@@ -183,6 +183,31 @@ type StarlarkTool struct {
 	Function string // filled by bind
 }
 
+// WasmTool is a WebAssembly module that was compiled for WASI.
+type WasmTool struct {
+	Path   Ident // of the file
+	Export Ident // the function that is called; an empty name: the module is a command, and its _start is
+}
+
+// Function is the name of the export that a call runs.
+func (b *WasmTool) Function() string {
+	if b.Export.Name == "" {
+		return WasmCommand
+	}
+	return b.Export.Name
+}
+
+// Ref is the module and its export as the workflow names them.
+func (b *WasmTool) Ref() string {
+	if b.Export.Name == "" {
+		return b.Path.Name
+	}
+	return b.Path.Name + "#" + b.Export.Name
+}
+
+// WasmCommand is the export that runs a module of WASI from its start to its end.
+const WasmCommand = "_start"
+
 // DatasetTool reads records: from a file, a database, a server or a resource.
 type DatasetTool struct {
 	Kind    string   // file, sqlite, http, mcp-resource
@@ -205,6 +230,7 @@ func (*PythonTool) binding()   {}
 func (*JSTool) binding()       {}
 func (*MCPTool) binding()      {}
 func (*StarlarkTool) binding() {}
+func (*WasmTool) binding()     {}
 func (*SlotTool) binding()     {}
 
 // GoBinding is a Go function as go/packages found it.

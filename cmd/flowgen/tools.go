@@ -234,6 +234,8 @@ func runsAs(b ir.Binding) (kind, target string) {
 		return "slot", b.Name.Name
 	case *ir.StarlarkTool:
 		return "starlark", b.Path.Name
+	case *ir.WasmTool:
+		return "wasm", b.Ref()
 	}
 	return "", ""
 }

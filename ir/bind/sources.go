@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
 	"github.com/flowgen-dev/flowgen/ir/bind/starsource"
+	"github.com/flowgen-dev/flowgen/ir/bind/wasmsource"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -32,6 +33,7 @@ func (r *resolver) foreign() {
 	mcplock.Resolve(r.wf, r.sink)
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
+	wasmsource.Resolve(tools, wasmsource.Options{Files: files, Folder: folder}, r.sink)
 }
 
 // allTools are the tools of a workflow and its sub-workflows, each once.

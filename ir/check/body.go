@@ -64,7 +64,7 @@ type Step struct {
 	Flow     *Program  // flow nodes
 	Agent    *Agent    // agent nodes
 
-	Sandbox string // how the tools run: native (in the program), process, or none for a process that is not isolated
+	Sandbox string // how the tools run: native (in the program), wasm, process, gvisor, or none for a process that is not isolated
 
 	Vars    []*Var      // map: as, index
 	InOrder []*ir.State // map: state that its items, one after the other, write where they run

@@ -107,7 +107,7 @@ func moduleCode(t *ir.Tool) (code string, known bool) {
 	switch b := t.Binding.(type) {
 	case *ir.JSTool:
 		return b.Bundle, b.Bundle != ""
-	case *ir.GoTool, *ir.PythonTool, *ir.StarlarkTool, *ir.MCPTool:
+	case *ir.GoTool, *ir.PythonTool, *ir.StarlarkTool, *ir.WasmTool, *ir.MCPTool:
 		return "", false
 	}
 	return "", true

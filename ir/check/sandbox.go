@@ -9,8 +9,30 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// Process is the sandbox tier of processes without rights, the only one besides none that this version has.
-const Process = "process"
+// The sandbox tiers that this version has: a WebAssembly module in the program, a process without rights, and a process with a kernel
+// of its own.
+const (
+	Wasm    = "wasm"
+	Process = "process"
+	GVisor  = "gvisor"
+)
+
+// tiers are the words of the language, from the least isolation to the most.
+var tiers = []string{"native", Wasm, Process, "container", GVisor}
+
+// rank is the place of a tier in the order; 0 for no tier.
+func rank(tier string) int { return max(slices.Index(tiers, tier), 0) }
+
+// ProcessTier is the least tier that isolates a process at least as well as the one a policy or a tool asks for; "" for none.
+func ProcessTier(least string) string {
+	switch {
+	case rank(least) == 0:
+		return ""
+	case rank(least) <= rank(Process):
+		return Process
+	}
+	return GVisor
+}
 
 // asksForTier reports whether a word of the workflow names a tier that isolates.
 func asksForTier(word string) bool { return word != "" && word != "native" }
@@ -37,18 +59,33 @@ func (c *checker) tier(t *ir.Tool) {
 	if !asksForTier(t.Sandbox.Name) || t.File != c.wf.File && !c.used[t] {
 		return
 	}
-	if t.Sandbox.Name != Process {
+	if t.Sandbox.Name == "container" {
 		c.noTier(t.Sandbox.Name, t.Sandbox.Span)
 		return
 	}
-	if why, help := notIsolated(t); why != "" {
+	if why, help := unfit(t, t.Sandbox.Name); why != "" {
 		c.report(diag.Diagnostic{Code: diag.NotIsolated, Span: t.Sandbox.Span, Message: "tool \"" + t.Key.Name + "\" cannot run in a sandbox: " + why, Help: help})
 	}
 }
 
 func (c *checker) noTier(tier string, at source.Span) {
 	c.report(diag.Diagnostic{Code: diag.Unavailable, Span: at, Message: "this version of flowgen has no sandbox tier `" + tier + "`",
-		Help: "write `process`, which isolates processes on Linux, or `native` if nothing need be isolated"})
+		Help: "write `gvisor`, which isolates better, or `process`, which needs nothing installed on Linux"})
+}
+
+// unfit says why a tool cannot run in a tier; "" when it can.
+func unfit(t *ir.Tool, tier string) (why, help string) {
+	_, module := t.Binding.(*ir.WasmTool)
+	switch {
+	case module && rank(tier) > rank(Wasm):
+		return "a WebAssembly module runs in the program, in the tier `wasm`", "write `wasm`, or run the module as a `command` of its own"
+	case module:
+		return "", ""
+	}
+	if why, help := notIsolated(t); why != "" || tier != Wasm {
+		return why, help
+	}
+	return "only a WebAssembly module runs in the tier `wasm`", "write `process`, or compile the tool to WebAssembly and write `wasm: tool.wasm`"
 }
 
 // notIsolated says why a tool cannot be a process without rights; "" when it can.
@@ -94,8 +131,7 @@ func (p *Program) isolate(sink *diag.Sink) {
 	p.Sandbox = w.tools
 	for _, s := range p.Table {
 		for _, t := range s.Tools() { // of several the least
-			switch word := w.tools[t]; {
-			case s.Sandbox == "", word == "none", word == "native" && s.Sandbox != "none":
+			if word := w.tools[t]; s.Sandbox == "" || slices.Index(tiers, word) < slices.Index(tiers, s.Sandbox) { // none comes first
 				s.Sandbox = word
 			}
 		}
@@ -117,7 +153,7 @@ type visited struct {
 }
 
 func (w *isolation) walk(p *Program, policy *ir.Policy) {
-	if own := p.WF.Policy; own != nil && own.SandboxMin == Process {
+	if own := p.WF.Policy; own != nil && rank(own.SandboxMin) > 0 && (policy == nil || rank(own.SandboxMin) >= rank(policy.SandboxMin)) {
 		policy = own
 	}
 	if w.seen[visited{p, policy}] || p.Body == nil {
@@ -129,25 +165,41 @@ func (w *isolation) walk(p *Program, policy *ir.Policy) {
 			w.walk(s.Flow, policy)
 		}
 		for _, t := range s.Tools() {
-			process := isProcess(p.WF, t)
-			switch {
-			case t.Sandbox.Name == Process:
-				w.tools[t] = Process // whether it can was said where it stands
-			case policy != nil && (process || isEmbedded(t)):
-				w.tools[t] = Process
-				w.require(policy, s, t)
-			case w.tools[t] == "" && process:
-				w.tools[t] = "none"
-			case w.tools[t] == "":
-				w.tools[t] = "native"
-			}
+			w.tool(p, policy, s, t)
 		}
+	}
+}
+
+// tool decides about one tool of a step.
+func (w *isolation) tool(p *Program, policy *ir.Policy, s *Step, t *ir.Tool) {
+	if _, module := t.Binding.(*ir.WasmTool); module {
+		w.tools[t] = Wasm
+		if policy != nil && rank(policy.SandboxMin) > rank(Wasm) && t.Sandbox.Name == "" {
+			w.require(policy, s, t)
+		}
+		return
+	}
+	process := isProcess(p.WF, t)
+	asked := ProcessTier(t.Sandbox.Name) // whether it can was said where it stands
+	if policy != nil && (process || isEmbedded(t) || asked != "") {
+		if least := ProcessTier(policy.SandboxMin); rank(least) > rank(asked) {
+			asked = least
+			w.require(policy, s, t)
+		}
+	}
+	switch {
+	case rank(asked) > rank(w.tools[t]):
+		w.tools[t] = asked
+	case w.tools[t] == "" && process:
+		w.tools[t] = "none"
+	case w.tools[t] == "":
+		w.tools[t] = "native"
 	}
 }
 
 // require reports a tool that cannot give what a policy requires.
 func (w *isolation) require(policy *ir.Policy, s *Step, t *ir.Tool) {
-	why, help := notIsolated(t)
+	why, help := unfit(t, ProcessTier(policy.SandboxMin))
 	if why == "" || w.told[t] {
 		return
 	}

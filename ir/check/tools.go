@@ -120,6 +120,9 @@ func effectsOf(t *ir.Tool) ir.Effects {
 	if h, ok := t.Binding.(*ir.HTTPTool); ok && (h.Method == "GET" || h.Method == "HEAD") {
 		return ir.EffectsReads
 	}
+	if _, ok := t.Binding.(*ir.WasmTool); ok {
+		return ir.EffectsNone // a module can reach nothing
+	}
 	return ir.EffectsExternal
 }
 
@@ -177,9 +180,6 @@ func (c *checker) policyNotApplied() {
 	if p == nil {
 		return
 	}
-	if asksForTier(p.SandboxMin) && p.SandboxMin != Process {
-		c.noTier(p.SandboxMin, p.SandboxSpan)
-	}
 	var keys []string
 	for _, k := range []struct {
 		name string
@@ -232,7 +232,7 @@ func (c *checker) checkTools() {
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
-		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.SlotTool:
+		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.WasmTool, *ir.SlotTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)
 			}

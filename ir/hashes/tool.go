@@ -119,6 +119,9 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 	case *ir.StarlarkTool:
 		x.line("starlark", b.Function)
 		sources(x, t, false)
+	case *ir.WasmTool:
+		x.line("wasm", b.Function())
+		sources(x, t, false)
 	case *ir.MCPTool:
 		x.line("mcp", b.Tool.Name, b.Hash, strconv.Itoa(int(b.Result)))
 		x.line("server", m.server(t, b))

@@ -28,7 +28,7 @@ type Manifest struct {
 	Env        []string `json:"env"`         // variables that commands are given or inherit
 	Secrets    []string `json:"secrets"`     // names
 	GoPackages []string `json:"go_packages"` // whose functions are called
-	Code       []string `json:"code"`        // other code: "python:module:function", "js:tools/x.mjs", "mcp:server/tool", "starlark:tidy.star"
+	Code       []string `json:"code"`        // other code: "python:module:function", "js:tools/x.mjs", "mcp:server/tool", "starlark:tidy.star", "wasm:score.wasm#score"
 	Models     []string `json:"models"`      // that are asked: provider:name
 	Effects    []string `json:"effects"`     // of the tools that are called
 	Grants     []string `json:"grants"`      // permissions that the policy gives

@@ -246,6 +246,8 @@ func (c *collector) tool(t *ir.Tool) {
 		}
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
+	case *ir.WasmTool:
+		c.code.add("wasm:" + b.Ref())
 	}
 }
 

@@ -60,7 +60,7 @@ type Part struct {
 	Model         string   `json:"model,omitempty"` // provider:name
 	Flow          string   `json:"flow,omitempty"`
 	Effects       string   `json:"effects,omitempty"`
-	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native (in the program), process, or none for processes without isolation
+	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native (in the program), wasm, process, gvisor, or none for processes without isolation
 	Timeout       string   `json:"timeout,omitempty"` // of one attempt
 	Attempts      int      `json:"attempts,omitempty"`
 	Parallel      int      `json:"parallel,omitempty"`

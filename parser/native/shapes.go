@@ -248,7 +248,7 @@ var typeInstead = map[string]string{
 }
 
 var shapeTool = &Shape{
-	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, python, js, mcp, starlark says what it runs as.",
+	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, python, js, mcp, starlark, wasm says what it runs as.",
 	Keys: []Key{
 		{Name: "go", Value: goName, Doc: "a Go function: `example.com/module/package.Func`"},
 		{Name: "command", Value: listOf(template), Doc: "a program and its arguments"},
@@ -258,6 +258,7 @@ var shapeTool = &Shape{
 		{Name: "js", Value: file, Doc: "a JavaScript or TypeScript module"},
 		{Name: "mcp", Value: text, Doc: "a tool of an MCP server: `server/tool`"},
 		{Name: "starlark", Value: file, Doc: "a Starlark file"},
+		{Name: "wasm", Value: text, Doc: "a WebAssembly module compiled for WASI: `tool.wasm`, or `tool.wasm#export` for a function of it"},
 		{Name: "description", Value: text, Doc: "what it does, for people and models"},
 		{Name: "effects", Value: word(effectWords...), Doc: "what a call does to the world: none, reads, writes or external"},
 		{Name: "in", Value: fields, Doc: "the fields of its input"},

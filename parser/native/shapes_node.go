@@ -27,7 +27,7 @@ var nodeInstead = map[string]string{
 	"uses": "write `tool:`", "use": "write `tool:`", "call": "write `tool:`", "action": "write `tool:`",
 	"foreach": "write `map:`", "for_each": "write `map:`", "for": "write `map:`", "each": "write `map:`", "over": "write `map:`",
 	"while": loopHelp, "repeat": loopHelp, "until": loopHelp, "max": loopHelp, "max_iterations": loopHelp,
-	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "cmd": declare,
+	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "wasm": declare, "cmd": declare,
 	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
 	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
 	"retries": "write `retry: {attempts: 3}`", "workflow": "write `flow:`", "concurrency": "write `parallel:`",

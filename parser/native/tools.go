@@ -72,7 +72,7 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 var plainNumber = lazyregexp.New(`^[0-9]+$`)
 
 // bindings are the keys that say what a tool runs as.
-var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}
+var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark", "wasm"}
 
 func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 	m, ok := p.mapping(n, shapeTool)
@@ -115,6 +115,7 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 var owners = map[string][]string{
 	"stdin": {"command", "shell"}, "env": {"command", "shell"}, "dir": {"command", "shell"},
 	"engine": {"js"}, "venv": {"python"},
+	"auth": {"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}, // a WebAssembly module reaches nothing that wants a secret
 }
 
 // belongs reports keys of another binding.
@@ -230,7 +231,27 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		}
 	case "starlark":
 		t.Binding = &ir.StarlarkTool{Path: p.ref(v, "a file")}
+	case "wasm":
+		if text, ok := p.text(v, "a WebAssembly module"); ok {
+			t.Binding = p.wasm(text)
+		}
 	}
+}
+
+// wasm reads `./tool.wasm` or `./tool.wasm#export`.
+func (p *parser) wasm(text source.Text) *ir.WasmTool {
+	b := &ir.WasmTool{Path: ir.Ident{Name: text.Value, Span: textSpan(text)}}
+	file, export, named := strings.Cut(text.Value, "#")
+	if !strings.HasSuffix(file, ".wasm") || named && export == "" {
+		p.report(diag.BadLiteral, b.Path.Span, "write it as in `./score.wasm`, or `./text.wasm#score` for one function of it", "a WebAssembly module is `file.wasm` or `file.wasm#export`, not `%s`", shorten(text.Value))
+		b.Path.Name = "" // a reference to nothing: that is the one mistake
+		return b
+	}
+	if named {
+		b.Path = ir.Ident{Name: file, Span: text.At(0, len(file))}
+		b.Export = ir.Ident{Name: export, Span: text.At(len(file)+1, len(text.Value))}
+	}
+	return b
 }
 
 // pythonName reports whether s can be the name of something in Python, with dots between its parts when it is a module's.

@@ -89,7 +89,7 @@ func (f *Files) Read(dir Folder, rel string) (*File, error) {
 	if f.Seen != nil {
 		f.Seen(name)
 	}
-	text, err := f.bytes(root, name)
+	text, err := f.bytes(root, name, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,21 @@ func (f *Files) Read(dir Folder, rel string) (*File, error) {
 	return out, nil
 }
 
-func (f *Files) bytes(dir, name string) ([]byte, error) {
+// ReadBinary is like Read for a file that is no text, such as a WebAssembly module, of at most limit bytes.
+func (f *Files) ReadBinary(dir Folder, rel string, limit int) (ir.SourceFile, error) {
+	root, ok := dir.root(rel)
+	if !ok {
+		return ir.SourceFile{}, ErrOutside
+	}
+	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
+	if f.Seen != nil {
+		f.Seen(name)
+	}
+	data, err := f.bytes(root, name, limit)
+	return ir.SourceFile{Name: rel, Disk: name, Text: string(data)}, err
+}
+
+func (f *Files) bytes(dir, name string, limit int) ([]byte, error) {
 	if text, ok := f.Overlay[name]; ok {
 		return text, nil
 	}
@@ -123,9 +137,9 @@ func (f *Files) bytes(dir, name string) ([]byte, error) {
 	case !st.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err == nil && len(text) > limit {
+		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
 	}
 	return text, err
 }

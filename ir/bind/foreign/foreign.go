@@ -235,6 +235,8 @@ func Place(t *ir.Tool) source.Span {
 		return b.Ref.Span
 	case *ir.StarlarkTool:
 		return b.Path.Span
+	case *ir.WasmTool:
+		return b.Path.Span
 	}
 	return source.Span{}
 }
