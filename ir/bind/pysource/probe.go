@@ -30,6 +30,10 @@ type probe struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	hello  hello
+
+	key    string      // what it was started with
+	limit  *time.Timer // kills it
+	broken bool        // it has ended, or has to
 }
 
 // hello says which Python it is.
@@ -55,12 +59,18 @@ func startProbe(interpreter, dir string) (*probe, error) {
 	if err != nil {
 		return nil, errNoPython
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		dir = ""
+	}
+	key := strings.Join(append(os.Environ(), exe, dir), "\x00")
+	if p := takeIdle(key); p != nil {
+		return p, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
 	p := &probe{cmd: exec.CommandContext(ctx, exe, "-I", "-S", "-W", "ignore", "-c", probeScript), cancel: cancel}
 	p.cmd.WaitDelay = time.Second
-	if st, err := os.Stat(dir); err == nil && st.IsDir() {
-		p.cmd.Dir = dir
-	}
+	p.cmd.Dir = dir
+	p.limited(key, cancel)
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		cancel()
 		return nil, err
@@ -89,9 +99,12 @@ func (p *probe) ask(text string, facts *facts) error {
 		return err
 	}
 	if _, err := p.in.Write(append(request, '\n')); err != nil {
+		p.broken = true
 		return errEnded
 	}
-	return p.answer(facts)
+	err = p.answer(facts)
+	p.broken = p.broken || err != nil
+	return err
 }
 
 func (p *probe) answer(v any) error {
@@ -114,6 +127,7 @@ func (p *probe) answer(v any) error {
 }
 
 func (p *probe) close() {
+	p.limit.Stop()
 	_ = p.in.Close()
 	p.cancel()
 	_ = p.cmd.Wait()

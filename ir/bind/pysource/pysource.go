@@ -25,7 +25,8 @@ type Options struct {
 }
 
 // Resolve fills the Python tools among tools. It runs Python at most once for each interpreter that the tools name, in
-// the folder of the first of them, to parse; nothing of the modules themselves is run.
+// the folder of the first of them, to parse; nothing of the modules themselves is run. An interpreter that was started before
+// in the same way is asked again.
 func Resolve(tools []*ir.Tool, opts Options, sink *diag.Sink) {
 	r := &resolver{opts: opts, sink: sink, probes: map[string]*probe{}, failed: map[string]error{}, worlds: map[string]*world{}, names: map[string]bool{}}
 	defer r.close()
@@ -50,7 +51,7 @@ type resolver struct {
 
 func (r *resolver) close() {
 	for _, p := range r.probes {
-		p.close()
+		p.release()
 	}
 }
 

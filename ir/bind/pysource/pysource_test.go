@@ -19,7 +19,15 @@ import (
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(all{m}) }
+
+// all ends the interpreters that wait for the next source.
+type all struct{ m *testing.M }
+
+func (a all) Run() int {
+	defer pysource.CloseIdle()
+	return a.m.Run()
+}
 
 func needPython(t *testing.T) {
 	t.Helper()
