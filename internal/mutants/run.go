@@ -80,12 +80,12 @@ const (
 // the load of the machine does not change; the limit on time is for what waits for ever.
 func (t *tree) run(units []*unit, mutant string, env ...string) (result outcome, cpu, wall time.Duration) {
 	var tests, kases []string
-	limitCPU, limitWall := 10*time.Second, 60*time.Second
+	limitCPU, limitWall := 3*time.Second, 60*time.Second
 	for _, u := range units {
 		if tests = append(tests, u.test); u.kase != "" {
 			tests, kases = tests[:1], append(kases, u.kase)
 		}
-		limitCPU += 10 * u.cpu
+		limitCPU += 5 * u.cpu
 		limitWall += 20 * u.wall
 	}
 	exe, err := filepath.Abs(filepath.Join(t.dir, "..", "bin", strings.ReplaceAll(units[0].pkg, "/", "_")+".test"))
@@ -155,7 +155,7 @@ func (t *tree) kill(units []*unit, mutant string) (by string) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].wall < list[j].wall })
 	for len(list) > 0 {
 		n, wall := 1, list[0].wall
-		for n < len(list) && list[n].pkg == list[0].pkg && wall+list[n].wall < 2*time.Second {
+		for n < len(list) && list[n].pkg == list[0].pkg && wall+list[n].wall < time.Second {
 			wall += list[n].wall
 			n++
 		}

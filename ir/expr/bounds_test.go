@@ -35,6 +35,12 @@ func TestBounds(t *testing.T) {
 		{"firsts", strings.Repeat("first(input.tag,", 150) + "\"\"" + strings.Repeat(")", 150), ""},
 		{"tests", strings.Repeat("(input.tag != null || post == null) && !(", 90) + "input.ok" + strings.Repeat(")", 90), ""},
 		{"nested tests", strings.Repeat("(input.ok ? post != null : ", 90) + "true" + strings.Repeat(")", 90), ""},
+		{"longest", "input.ok" + strings.Repeat(" ", 64<<10-8), ""},
+		{"a byte more", "input.ok" + strings.Repeat(" ", 64<<10-7), diag.ExprSize},
+		{"parentheses one too deep", strings.Repeat("(", 200) + "input.ok" + strings.Repeat(")", 200), diag.ExprSize},
+		{"not not", strings.Repeat("!input.ok && ", 150) + "input.ok", ""},
+		{"pattern that fits", "input.repo.matches(\"" + strings.Repeat("a", 1000) + "\")", ""},
+		{"pattern", "input.repo.matches(\"" + strings.Repeat("a", 1001) + "\")", diag.BadPattern},
 		{"open strings", strings.Repeat("\"\n", 30_000), "*"},
 		{"escapes", "\"" + strings.Repeat("\\d", 30_000), diag.ExprString},
 		{"smart quotes", strings.Repeat("“", 20_000), "*"},
@@ -55,6 +61,9 @@ func TestBounds(t *testing.T) {
 		if tt.code != "*" && (got != tt.code || got != "" && len(probs) != 1) {
 			t.Errorf("%s: got %q (%d problems), want %q", tt.name, got, len(probs), tt.code)
 		}
+	}
+	if _, probs := Parse(strings.Repeat("!", 250) + "input.ok"); len(probs) != 1 || probs[0].Lo != 199 {
+		t.Errorf("the mistake is the 200th sign, at 199: %v", probs)
 	}
 	for name, src := range map[string]string{"open": strings.Repeat("{{ ", 30_000), "empty": strings.Repeat("{{}}", 30_000), "strings": strings.Repeat("{{ \" }}", 20_000)} {
 		if d := cputime.Of(func() {

@@ -31,7 +31,7 @@ type Env interface {
 	Lookup(name string) *Symbol // nil: not defined
 	Names() []string            // what could have been meant, in a stable order
 
-	// Covers reports whether at least one of these Absent symbols certainly has a value here.
+	// Covers reports whether at least one of these Absent symbols certainly has a value here; of none it is false.
 	Covers(syms []*Symbol) bool
 }
 

@@ -354,7 +354,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		}
 		t = joined
 	}
-	if t.Kind == schema.Invalid || sure || len(nodes) > 0 && c.env.Covers(nodes) {
+	if t.Kind == schema.Invalid || sure || c.env.Covers(nodes) {
 		return t
 	}
 	return schema.OptOf(t, "all of them may be absent: "+strings.Join(slices.Compact(why), "; "))

@@ -67,6 +67,14 @@ func newEnv() *testEnv {
 		"alt":   {Name: "alt", Type: schema.OptOf(post, "alt may not have run here"), Absent: true},
 		"later": {Name: "later", Type: schema.InvalidType, Problem: &Problem{Code: "FG0999", Message: "later runs after this"}},
 	}
+	syms["later"].Members = map[string]*Symbol{"error": {Name: "error", Type: schema.ErrorType}}
+	syms["runs"] = &Symbol{Name: "runs", Type: schema.ListOf(schema.StringType), Members: map[string]*Symbol{"failures": {Name: "failures", Type: schema.IntType}}}
+	syms["quint"] = sym("quint", structOf(field("a1", schema.IntType), field("a2", schema.IntType), field("a3", schema.IntType), field("a4", schema.IntType), field("a5", schema.IntType)))
+	unsigned := &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "uint64"}}
+	syms["wide"] = sym("wide", structOf(field("none", structOf()), field("u", unsigned), field("i", &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "int32"}}),
+		field("level", &schema.Type{Kind: schema.Int, Go: &schema.Go{Path: "example.org/x", Name: "int"}}), field("us", schema.ListOf(unsigned)),
+		field("color", schema.EnumOf("red", "blue")), field("route", schema.EnumOf("skip", "other")), field("of", schema.OptOf(schema.FloatType, "")),
+		field("ints", schema.ListOf(schema.IntType)), field("floats", schema.ListOf(schema.FloatType)), field("maybe", schema.MapOf(schema.OptOf(schema.IntType, "")))))
 	syms["post"].Members = map[string]*Symbol{"error": {Name: "error", Type: schema.OptOf(schema.ErrorType, "post may have succeeded")}}
 	return &testEnv{syms: syms, covers: [][]string{{"alt", "post"}}}
 }

@@ -48,6 +48,15 @@ func TestString(t *testing.T) {
 		{"c?.5:1", "?"},
 		{"a . b", "a.b"},
 		{"f (x)", "f(x)"},
+		{"5.contains(a)", "5.contains(a)"},
+		{"0.contains(a)", "0.contains(a)"},
+		{"-5.contains(a)", "(-5).contains(a)"},
+		{"-a", "-a"},
+		{"-(!a)", "-(!a)"},
+		{"contains()", "contains()"},
+		{`"\uffff\U0010ffff"`, `"\uffff\U0010ffff"`},
+		{"A.Z9.a0._z", "A.Z9.a0._z"},
+		{"1.9+1.0e0+1e9", "1.9 + 1.0 + 1e+09"},
 	} {
 		n, _ := Parse(tt.src)
 		if got := n.String(); got != tt.want {
@@ -156,6 +165,14 @@ func TestTypes(t *testing.T) {
 		{"input.f > 1 && 1 <= input.f && input.pr < input.f", "bool"},
 		{"[1, 2.5]", "?"},
 		{"[1, 2]", "list<int>"},
+		{"tasks.exists(t, input.names.exists(s, s == t.q))", "bool"},
+		{"tasks.exists(t, post.error != null)", "bool"},
+		{"input.counts.filter(k, k.startsWith(\"a\"))", "list<string>"},
+		{"default(wide.of, 1)", "float"},
+		{"first(wide.of, 1)", "float"},
+		{"[[1], []]", "list<list<int>>"},
+		{"input.repo < input.repo", "bool"},
+		{"input.pr>=1 && input.pr==0 && input.pr!=9", "bool"},
 		{"size(input.raw) + size(input.repo) + size(tasks) + input.counts.size()", "int"},
 	} {
 		n, probs := Parse(tt.src)

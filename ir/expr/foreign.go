@@ -46,7 +46,7 @@ func (p *parser) binaryOp(left *Node, t token) (string, bool) {
 	default:
 		return "", false
 	}
-	return t.text, binaryPrec[t.text] > 0
+	return t.text, true // what is no operator binds less than all of them
 }
 
 // foreignOp reports the operator at the parser's place; what stands there consists of two words for `is not`, `not in`.
@@ -208,7 +208,7 @@ func (p *parser) leftover(t token) {
 		p.failSpelling(t.lo, t.hi, "there are no functions written with `=>`", "an expression over a list is written `xs.map(x, ...)`")
 	case t.op("++"), t.op("+="), t.op("-="), t.op("->"):
 		p.failSpelling(t.lo, t.hi, "there is no operator `"+t.text+"`", "")
-	case t.kind == tokName && p.i > 0 && p.toks[p.i-1].name("r"), t.kind == tokString && p.i > 0 && p.toks[p.i-1].name("r"):
+	case t.kind == tokString && p.toks[p.i-1].name("r"):
 		p.failSpelling(p.toks[p.i-1].lo, t.hi, "there are no raw strings", "write every backslash twice")
 	case t.kind == tokName, t.kind == tokString, t.kind == tokInt, t.kind == tokFloat, t.op("("), t.op("["), t.op("{"), t.op("{{"):
 		p.fail(t.lo, t.hi, "expected an operator before "+t.describe(), "")

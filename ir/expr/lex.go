@@ -117,11 +117,9 @@ func (l *lexer) name() {
 	for hi < len(l.src) && isWord(l.src[hi]) {
 		hi++
 	}
-	if hi < len(l.src) && l.src[hi] >= utf8.RuneSelf {
-		if r, _ := utf8.DecodeRuneInString(l.src[hi:]); unicode.IsLetter(r) || unicode.IsMark(r) {
-			l.foreignName()
-			return
-		}
+	if r, _ := utf8.DecodeRuneInString(l.src[hi:]); unicode.IsLetter(r) || unicode.IsMark(r) {
+		l.foreignName()
+		return
 	}
 	l.emit(tokName, l.src[l.pos:hi], hi)
 }
@@ -158,8 +156,8 @@ var lookalikes = map[rune]string{'≤': "<=", '≥': ">=", '≠': "!=", '−': "
 
 func (l *lexer) foreignName() {
 	hi := l.pos
-	for hi < len(l.src) {
-		r, n := utf8.DecodeRuneInString(l.src[hi:])
+	for {
+		r, n := utf8.DecodeRuneInString(l.src[hi:]) // RuneError at the end
 		if !(unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_') || r == utf8.RuneError {
 			break
 		}

@@ -92,8 +92,8 @@ func (l *lexer) str(quote byte) {
 // so that the text behind it stays text.
 func (l *lexer) unclosed(quote byte, end int) {
 	if l.template {
-		if n := strings.Index(l.src[l.pos:end], "}}"); n >= 0 {
-			end = l.pos + n
+		if text, _, ok := strings.Cut(l.src[l.pos:end], "}}"); ok {
+			end = l.pos + len(text)
 		}
 	}
 	trimmed := len(strings.TrimRight(l.src[l.pos:end], " \t"))
@@ -104,8 +104,8 @@ func (l *lexer) unclosed(quote byte, end int) {
 	if end < len(l.src) && (l.src[end] == '\n' || l.src[end] == '\r') {
 		help += "; a line break inside a string is written `\\n`"
 	}
-	l.problem(l.pos, l.pos+max(trimmed, 1), diag.ExprString, "this string is not closed", help)
-	l.emit(tokBad, "", max(end, l.pos+1))
+	l.problem(l.pos, l.pos+trimmed, diag.ExprString, "this string is not closed", help)
+	l.emit(tokBad, "", end)
 }
 
 var simpleEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', '\\': '\\', '"': '"', '\'': '\'', 'b': '\b', 'f': '\f'}

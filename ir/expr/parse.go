@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -375,11 +374,7 @@ func (p *parser) number(t token, lo int, negative bool) *Node {
 	}
 	n := &Node{Op: Lit, Lo: lo, Hi: t.hi, NameLo: lo, NameHi: t.hi}
 	if t.kind == tokFloat {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil && math.IsInf(f, 0) {
-			f = 0 // the lexer has told
-		}
-		n.Value = f
+		n.Value, _ = strconv.ParseFloat(text, 64) // the lexer has refused what is too large
 		return n
 	}
 	v, err := strconv.ParseInt(text, 10, 64)

@@ -35,14 +35,9 @@ func ParseTemplate(src string) (*Template, []Problem) {
 	var probs []Problem
 	exprs := 0
 	for pos := 0; pos < len(src); {
-		open := strings.Index(src[pos:], "{{")
-		if open != 0 {
-			end := len(src)
-			if open > 0 {
-				end = pos + open
-			}
-			t.Segments = append(t.Segments, Segment{Lit: src[pos:end], Lo: pos, Hi: end})
-			pos = end
+		if text, _, _ := strings.Cut(src[pos:], "{{"); text != "" {
+			t.Segments = append(t.Segments, Segment{Lit: text, Lo: pos, Hi: pos + len(text)})
+			pos += len(text)
 			continue
 		}
 		if exprs++; exprs > maxExprs {
@@ -91,7 +86,7 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 		return seg, []Problem{{Code: diag.ExprSize, Lo: lo, Hi: last.hi, Message: "this expression is longer than 64 KiB", Help: "close it earlier, or compute parts of it in let nodes"}}
 	case len(l.toks) == 1:
 		return one(lo, last.hi, "there is no expression between the braces", "two braces as text are written `{{ \"{{\" }}`")
-	case l.toks[0].op("-") && l.toks[0].lo == lo+2 && len(l.toks) > 1 && l.toks[1].lo > l.toks[0].hi,
+	case l.toks[0].op("-") && l.toks[0].lo == lo+2 && l.toks[1].lo > l.toks[0].hi,
 		len(l.toks) > 2 && l.toks[len(l.toks)-2].op("-") && l.toks[len(l.toks)-2].hi == last.lo:
 		return one(lo, last.hi, "there are no trim markers", "remove the `-`")
 	}

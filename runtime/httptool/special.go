@@ -1,6 +1,9 @@
 package httptool
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // kind is what a special address is for.
 type kind uint8
@@ -29,7 +32,7 @@ var specials = func() []special {
 	at := func(prefix string, k kind, what string) special {
 		return special{netip.MustParsePrefix(prefix), k, what}
 	}
-	return []special{
+	list := []special{
 		at("0.0.0.0/8", other, "\"this network\""),
 		at("10.0.0.0/8", private, "private"),
 		at("100.64.0.0/10", other, "shared address space of a provider"),
@@ -87,6 +90,8 @@ var specials = func() []special {
 		at("fd00:42::42/128", metadata, "a cloud metadata service"),
 		at("fd00:c1::a9fe:a9fe/128", metadata, "a cloud metadata service"),
 	}
+	slices.SortStableFunc(list, func(a, b special) int { return b.prefix.Bits() - a.prefix.Bits() }) // the longest first
+	return list
 }()
 
 var (
@@ -105,15 +110,12 @@ func classify(a netip.Addr) (kind, string) {
 		}
 		return public, ""
 	}
-	found := -1
-	for i := range specials {
-		if p := specials[i].prefix; p.Contains(a) && (found < 0 || p.Bits() > specials[found].prefix.Bits()) {
-			found = i
+	for _, s := range specials {
+		if s.prefix.Contains(a) {
+			return s.kind, s.what
 		}
 	}
 	switch {
-	case found >= 0:
-		return specials[found].kind, specials[found].what
 	case a.Is6() && !unicast6.Contains(a):
 		return other, "not assigned"
 	case !a.IsValid():
