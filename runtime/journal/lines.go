@@ -205,8 +205,8 @@ func (j *Journal) addResume(line []byte) error {
 	if l.Graph != "" && l.Graph != j.header.Graph {
 		j.edited = true
 		for _, r := range j.records {
-			path := pathOf(j.header.Nodes, r.Key)
-			if before := j.header.Nodes[path]; r.Node == "" && before != l.Nodes[path] {
+			before, now := j.header.Nodes[pathOf(j.header.Nodes, r.Key)], l.Nodes[pathOf(l.Nodes, r.Key)]
+			if r.Node == "" && before != now {
 				r.Node = cmp.Or(before, "none")
 			}
 		}
