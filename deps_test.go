@@ -73,7 +73,7 @@ var table = []row{
 
 	{pkg: "runtime", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
-	{pkg: "runtime/internal/leaks", other: []string{"go.uber.org/goleak"}}, // for tests
+	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},

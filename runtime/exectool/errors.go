@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const (
@@ -98,8 +99,8 @@ func ended(c *Command, err error, stderr string) error {
 }
 
 // exitError returns nil for exit code 0.
-func exitError(c *Command, state *os.ProcessState, stderr *tail) error {
-	if state == nil {
+func exitError(c *Command, state proc.State, stderr *tail) error {
+	if state.Lost {
 		return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " was lost: its end could not be observed"}
 	}
 	if state.Success() {
@@ -107,12 +108,12 @@ func exitError(c *Command, state *os.ProcessState, stderr *tail) error {
 	}
 	e := &runtime.ToolError{Code: runtime.ProviderError}
 	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.text())}
-	if signal := signalName(state); signal != "" {
+	if signal := state.Signal; signal != "" {
 		e.Message = c.name() + " was killed by " + signal
 		e.Details = runtime.MapValue(runtime.Entry{Key: "signal", Value: runtime.StringValue(signal)}, text)
 	} else {
-		e.Message = c.name() + " exited with status " + itoa(state.ExitCode())
-		code := runtime.IntValue(int64(state.ExitCode()))
+		e.Message = c.name() + " exited with status " + itoa(state.Code)
+		code := runtime.IntValue(int64(state.Code))
 		e.Details = runtime.MapValue(runtime.Entry{Key: "exit_code", Value: code}, text)
 	}
 	if first := plain.Line(stderr.first(), messageRunes); first != "" {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -547,6 +548,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if after := count(); after != before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
+	proc.Close()
 	var status syscall.WaitStatus
 	if pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil); err != syscall.ECHILD {
 		t.Errorf("Wait4 = %d, %v: a child was not reaped", pid, err)

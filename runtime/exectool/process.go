@@ -5,10 +5,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // run executes c and returns its standard output, which has at most so many bytes; with 0 it is not kept.
@@ -25,26 +27,21 @@ func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, exited: make(chan struct{})}
 	s, err := openStreams(cmd, c, most)
 	if err != nil {
 		return nil, notStarted(c, err)
 	}
-	ownGroup(cmd)
-	release, err := start(ctx, cmd)
+	atExit()
+	child, err := start(ctx, cmd)
 	s.closeChildEnds()
 	if err != nil {
 		s.close()
 		return nil, notStarted(c, err)
 	}
-	go func() {
-		defer close(p.exited)
-		p.await()
-	}()
 	s.copy()
 
-	stopped := p.end(ctx, s)
-	if err := release(); err != nil {
+	stopped, state, err := end(ctx, child, s)
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -53,21 +50,24 @@ func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 	case stopped:
 		return nil, ended(c, ctx.Err(), s.stderr.text())
 	}
-	if err := exitError(c, cmd.ProcessState, &s.stderr); err != nil {
+	if err := exitError(c, state, &s.stderr); err != nil {
 		return nil, err
 	}
 	return s.stdout.buf, nil
 }
 
-// start starts cmd in the isolation of the call. release is called when it is reaped.
-func start(ctx context.Context, cmd *exec.Cmd) (release func() error, err error) {
+// atExit makes compiled binaries wait for the end of what commands have left behind.
+var atExit = sync.OnceFunc(func() { runtime.AtExit(proc.Close) })
+
+// start starts cmd in the isolation of the call.
+func start(ctx context.Context, cmd *exec.Cmd) (*proc.Child, error) {
 	switch i := runtime.Isolated(ctx).(type) {
 	case nil:
-		if err := cmd.Start(); err != nil {
-			return nil, err
+		child, err := proc.Start(cmd)
+		if err == nil {
+			limit(child.Pid)
 		}
-		limit(cmd.Process)
-		return func() error { return nil }, nil
+		return child, err
 	case isolate.Starter:
 		return i.Start(cmd, isolate.Need{})
 	default:
@@ -78,40 +78,32 @@ func start(ctx context.Context, cmd *exec.Cmd) (release func() error, err error)
 // grace is Grace; a test that must not depend on time has another.
 var grace = Grace
 
-// process is a started command.
-type process struct {
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when the first process has ended
-}
-
 // end waits for the command and its streams, stopping the group when the
-// context ends or the output is too large, and reports whether it was stopped.
-func (p *process) end(ctx context.Context, s *streams) (stopped bool) {
+// context ends or the output is too large, and reports whether it was stopped. The
+// error is the isolation's.
+func end(ctx context.Context, child *proc.Child, s *streams) (stopped bool, state proc.State, err error) {
 	select {
-	case <-p.exited:
+	case <-child.Exited():
 	case <-ctx.Done():
 		stopped = true
 	case <-s.stdout.over:
 		stopped = true
 	}
 	if stopped {
-		terminateGroup(p.cmd.Process)
-		within(grace, p.exited)
+		child.Terminate()
+		within(grace, child.Exited())
 	} else {
 		// Background children may still be writing into the pipes.
 		stopped = s.drain(ctx)
 	}
-	// Even after a normal end something may be left in the group. The first
-	// process is not reaped yet, so the group's number cannot be another's.
-	killGroup(p.cmd.Process)
-	<-p.exited
-	p.reap()
+	child.Kill()
+	state, err = child.Reap() // even after a normal end something may be left in the group
 	// Only a process that left the group can keep the pipes open now.
 	within(grace, s.done)
 	s.close()
 	<-s.done
 	<-s.fed
-	return stopped
+	return stopped, state, err
 }
 
 func within(d time.Duration, done <-chan struct{}) {

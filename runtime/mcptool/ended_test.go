@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // A server that has ended is noticed by who writes to it, too, and the client then closes the connection: what the server wrote
@@ -30,12 +31,13 @@ func TestWordsBeforeTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = w.Close()
-		cmd := exec.Command("sh", "-c", "exit 7")
-		if err := cmd.Run(); err == nil {
-			t.Fatal("it did not fail")
+		child, err := proc.Start(exec.Command("sh", "-c", "exit 7"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		end, _ := child.Reap()
 		x := &session{server: Local("test", nil), frame: 1 << 20}
-		p := &process{session: x, cmd: cmd, said: make(chan struct{}), exited: make(chan struct{}), gone: true}
+		p := &process{session: x, child: child, end: end, said: make(chan struct{}), exited: make(chan struct{})}
 		close(p.said)
 		close(p.exited)
 		p.out = &frames{File: r, process: p, ended: make(chan struct{})}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // maxSessions bounds the sessions of one server: more than so many sets of secrets at a time are not served.
@@ -48,6 +49,7 @@ func Close() {
 		wg.Go(s.Close)
 	}
 	wg.Wait()
+	proc.Close()
 }
 
 // Close ends the sessions of the server.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const (
@@ -46,16 +47,16 @@ type envSecret struct{ variable, secret string }
 // A process is a local server.
 type process struct {
 	session *session
-	cmd     *exec.Cmd
+	child   *proc.Child
 	in      *os.File // what we write into
 	out     *frames
 	err     *os.File
 	stderr  tail
 	said    chan struct{} // closed when nothing more comes from err
 	exited  chan struct{} // closed when the first process has ended, and is reaped
+	end     proc.State    // once it is
 
 	mu    sync.Mutex
-	gone  bool  // reaped: its number may be another's
 	fatal error // why it cannot be used any more
 }
 
@@ -88,7 +89,7 @@ func (x *session) run() (*process, error) {
 		}
 		cmd.Env = append(cmd.Env, e.variable+"="+x.secrets[i])
 	}
-	p := &process{session: x, cmd: cmd, said: make(chan struct{}), exited: make(chan struct{})}
+	p := &process{session: x, said: make(chan struct{}), exited: make(chan struct{})}
 	var ends []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		if r, w, err = os.Pipe(); err == nil {
@@ -102,8 +103,7 @@ func (x *session) run() (*process, error) {
 	err := errors.Join(err1, err2, err3)
 	if err == nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
-		ownGroup(cmd)
-		err = cmd.Start()
+		p.child, err = proc.Start(cmd)
 	}
 	if err != nil {
 		closeAll(ends...)
@@ -118,8 +118,7 @@ func (x *session) run() (*process, error) {
 	}()
 	go func() {
 		defer close(p.exited)
-		p.await()
-		p.reap()
+		p.end, _ = p.child.Reap() // with what is left of the group
 	}()
 	return p, nil
 }
@@ -176,21 +175,12 @@ func (p *process) giveUp(err error) {
 		p.fatal = err
 	}
 	p.mu.Unlock()
-	p.signal(killGroup)
+	p.child.Kill()
 }
 
 // hungUp tells the errors of a connection whose other end is gone from those of what came over it.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
-}
-
-// signal sends a signal to the group, as long as it is there.
-func (p *process) signal(send func(*os.Process)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.gone {
-		send(p.cmd.Process)
-	}
 }
 
 // kill ends a server that does not do what it must.
@@ -244,13 +234,13 @@ func (p *process) lost(err error) error {
 	}
 	message := "server " + s.name + " ended"
 	entries := []runtime.Entry{p.tailEntry()}
-	if state := p.cmd.ProcessState; state != nil {
-		if signal := signalName(state); signal != "" {
-			message = "server " + s.name + " was killed by " + signal
-		} else {
-			message += " with status " + strconv.Itoa(state.ExitCode())
-			entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(state.ExitCode()))})
-		}
+	switch {
+	case p.end.Lost:
+	case p.end.Signal != "":
+		message = "server " + s.name + " was killed by " + p.end.Signal
+	default:
+		message += " with status " + strconv.Itoa(p.end.Code)
+		entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(p.end.Code))})
 	}
 	if last := plain.Line(p.stderr.lastLine(), messageRunes); last != "" {
 		message += ": " + last
@@ -258,22 +248,13 @@ func (p *process) lost(err error) error {
 	return s.fault(runtime.SandboxError, message, entries...)
 }
 
-// reap ends what is left of the group, and collects the process, which has ended.
-func (p *process) reap() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	killGroup(p.cmd.Process) // not reaped yet, so the group's number cannot be another's
-	p.gone = true
-	p.collect()
-}
-
 // stop ends the server as the protocol wants it: its input ends, then SIGTERM, then SIGKILL.
 func (p *process) stop() {
 	_ = p.in.Close()
 	if !p.endsWithin(grace) {
-		p.signal(terminateGroup)
+		p.child.Terminate()
 		if !p.endsWithin(grace) {
-			p.signal(killGroup)
+			p.child.Kill()
 			<-p.exited
 		}
 	}

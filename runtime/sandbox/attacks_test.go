@@ -68,6 +68,18 @@ func attack(name string) {
 	fmt.Println("OK")
 }
 
+func anyOf(paths ...string) error {
+	var err error
+	for _, path := range paths {
+		if err = open(path, unix.O_RDONLY); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func task(file string) string { return fmt.Sprintf("/proc/self/task/%d/%s", os.Getpid(), file) }
+
 var payloads = map[string]func(target) error{
 	"inherited variable": func(target) error { return found(os.Getenv("A_SECRET_TOKEN")) },
 	"inherited file":     inheritedFile,
@@ -85,11 +97,20 @@ var payloads = map[string]func(target) error{
 	"rename into scratch": func(v target) error {
 		return os.Rename(filepath.Join(v.base, worldFile), filepath.Join(v.work, "mine"))
 	},
-	"dot dot":            func(v target) error { return reads(relative(v.work, filepath.Join(v.base, canaryFile))) },
-	"/proc/1/root":       func(v target) error { return reads(fmt.Sprintf("/proc/%d/root%s/%s", v.parent, v.base, canaryFile)) },
-	"parent environ":     func(v target) error { return open(fmt.Sprintf("/proc/%d/environ", v.parent), unix.O_RDONLY) },
-	"parent memory":      func(v target) error { return open(fmt.Sprintf("/proc/%d/mem", v.parent), unix.O_RDONLY) },
-	"own memory":         func(target) error { return open("/proc/self/mem", unix.O_RDWR) },
+	"dot dot":        func(v target) error { return reads(relative(v.work, filepath.Join(v.base, canaryFile))) },
+	"/proc/1/root":   func(v target) error { return reads(fmt.Sprintf("/proc/%d/root%s/%s", v.parent, v.base, canaryFile)) },
+	"parent environ": func(v target) error { return open(fmt.Sprintf("/proc/%d/environ", v.parent), unix.O_RDONLY) },
+	"parent memory":  func(v target) error { return open(fmt.Sprintf("/proc/%d/mem", v.parent), unix.O_RDONLY) },
+	"own memory":     func(target) error { return open("/proc/self/mem", unix.O_RDWR) },
+	"host's network": func(target) error {
+		return anyOf("/proc/net/tcp", "/proc/net/unix", "/proc/self/net/tcp", "/proc/thread-self/net/tcp", task("net/tcp"))
+	},
+	"host's mounts": func(target) error {
+		return anyOf("/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/self/mountstats", task("mounts"))
+	},
+	"host's groups":      func(target) error { return anyOf("/proc/self/cgroup", task("cgroup")) },
+	"keeper environ":     func(target) error { return open(fmt.Sprintf("/proc/%d/environ", os.Getppid()), unix.O_RDONLY) },
+	"signal keeper":      func(target) error { return unix.Kill(os.Getppid(), 0) },
 	"signal parent":      func(v target) error { return unix.Kill(v.parent, 0) },
 	"ptrace parent":      tracesParent,
 	"vm_read parent":     vmRead,

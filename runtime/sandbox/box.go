@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const (
@@ -39,50 +39,49 @@ type box struct {
 	network bool
 	warm    bool
 	trial   *trial
-	dir     string // private
-	uid     int    // 0: stays
+	folder  *folder // private
+	dir     string  // its path
+	uid     int     // 0: stays
 	program string
 	args    []string
 	env     []string
 	grants  []grant
 
-	mu       sync.Mutex // guards what follows
-	released bool
-	over     error // the limit that the process went beyond
+	mu       sync.Mutex
+	over     error // the limit that the process went beyond, guarded by mu
 	watching sync.WaitGroup
 	stop     chan struct{}
 }
 
-func (p *Profile) start(cmd *exec.Cmd, need isolate.Need) (func() error, error) {
+func (p *Profile) start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 	b := &box{abi: landlockABI(), limits: p.Limits.fill(), network: p.Network, warm: need.Warm}
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
 	err := b.describe(cmd, append(append([]string(nil), p.Read...), need.Read...))
+	var child *proc.Child
 	if err == nil {
-		err = b.launch(cmd)
+		child, err = b.launch(cmd)
 	}
 	if err != nil {
 		b.remove()
 		return nil, err
 	}
+	child.After(b.release)
 	b.stop = make(chan struct{})
 	b.watching.Add(1)
-	go b.watch(cmd.Process)
-	return b.release, nil
+	go b.watch(child)
+	return child, nil
 }
 
 // prepare makes the private directory.
 func (b *box) prepare() error {
 	b.abi = min(b.abi, knownABI)
-	dir, err := os.MkdirTemp("", "flowgen-sandbox-")
-	if err != nil {
+	var err error
+	if b.folder, err = newFolder(); err != nil {
 		return failed("no private directory: %v", syscallText(err))
 	}
-	if b.dir, err = filepath.EvalSymlinks(dir); err != nil {
-		b.dir = dir
-		return failed("no private directory: %v", syscallText(err))
-	}
+	b.dir = b.folder.path
 	if os.Geteuid() == 0 {
 		b.uid = nextUser()
 		if err := os.Chown(b.dir, b.uid, b.uid); err != nil {
@@ -102,7 +101,7 @@ func nextUser() int {
 	return firstUser + int((uint32(os.Getpid())*97+turn.Add(1))%users)
 }
 
-func (b *box) remove() { _ = os.RemoveAll(b.dir) }
+func (b *box) remove() { b.folder.remove() }
 
 // describe takes from cmd what the process becomes.
 func (b *box) describe(cmd *exec.Cmd, read []string) error {
@@ -133,36 +132,36 @@ func (b *box) describe(cmd *exec.Cmd, read []string) error {
 }
 
 // launch starts the process and waits until it has become the tool.
-func (b *box) launch(cmd *exec.Cmd) error {
-	d := &description{Parent: os.Getpid(), Keep: len(cmd.ExtraFiles), Program: []byte(b.program), Args: raws(b.args), Env: raws(b.env),
+func (b *box) launch(cmd *exec.Cmd) (*proc.Child, error) {
+	d := &description{Parent: proc.Parent(), Keep: len(cmd.ExtraFiles), Program: []byte(b.program), Args: raws(b.args), Env: raws(b.env),
 		Grants: append(machine(), b.grants...), ABI: b.abi, Network: b.network, UID: b.uid, GID: b.uid, Trial: b.trial}
 	d.Grants = append(d.Grants, grant{Path: []byte(b.dir), Rights: private})
 	var err error
 	if d.Limits, err = b.resourceLimits(); err != nil {
-		return err
+		return nil, err
 	}
 	file, err := d.file()
 	if err != nil {
-		return failed("%v", err)
+		return nil, failed("%v", err)
 	}
 	defer file.Close()
 	status, child, err := os.Pipe()
 	if err != nil {
-		return failed("%v", err)
+		return nil, failed("%v", err)
 	}
 	defer status.Close()
 	defer b.disguise(cmd, file, child)()
-	err = cmd.Start()
+	started, err := proc.Start(cmd)
 	child.Close()
 	if err != nil {
-		return failed("%v", err)
+		return nil, failed("%v", err)
 	}
 	if err := verdict(status); err != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-		return err
+		started.Kill()
+		_, _ = started.Reap()
+		return nil, err
 	}
-	return nil
+	return started, nil
 }
 
 // disguise makes cmd start the shim, and returns what makes it the tool's command again, for those who read it later.
@@ -175,14 +174,6 @@ func (b *box) disguise(cmd *exec.Cmd, file, child *os.File) (restore func()) {
 		cmd.Dir = b.dir
 	}
 	cmd.ExtraFiles = append(append([]*os.File(nil), cmd.ExtraFiles...), file, child)
-	attr := syscall.SysProcAttr{}
-	if cmd.SysProcAttr != nil {
-		attr = *cmd.SysProcAttr
-	}
-	if !attr.Setsid && !attr.Setpgid {
-		attr.Setsid = true // the group is what is killed
-	}
-	cmd.SysProcAttr = &attr
 	return func() {
 		cmd.Path, cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = was.Path, was.Args, was.Env, was.Dir, was.ExtraFiles
 	}
@@ -207,17 +198,18 @@ func verdict(status *os.File) error {
 func (b *box) tryOut() error {
 	cmd := exec.Command("/proc/self/exe")
 	b.program = "/proc/self/exe"
-	if err := b.launch(cmd); err != nil {
+	child, err := b.launch(cmd)
+	if err != nil {
 		return err
 	}
-	if err := cmd.Wait(); err != nil {
-		return err
+	if state, _ := child.Reap(); !state.Success() {
+		return fmt.Errorf("the trial ended with %+v", state)
 	}
 	return nil
 }
 
 // watch ends the process when it writes more than it may.
-func (b *box) watch(p *os.Process) {
+func (b *box) watch(child *proc.Child) {
 	defer b.watching.Done()
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
@@ -227,7 +219,7 @@ func (b *box) watch(p *os.Process) {
 			return
 		case <-tick.C:
 		}
-		size, files := usage(b.dir)
+		size, files := b.folder.size()
 		var over error
 		switch {
 		case size > b.limits.Disk:
@@ -239,43 +231,14 @@ func (b *box) watch(p *os.Process) {
 		}
 		b.mu.Lock()
 		b.over = over
-		// A process that is reaped has no group any more.
-		if !b.released && p.Signal(syscall.Signal(0)) == nil {
-			_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
-		}
 		b.mu.Unlock()
+		child.Kill()
 		return
 	}
 }
 
-// usage adds up what is in a directory, as far as it can be read while it changes.
-func usage(dir string) (size int64, files int) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if files++; files > entries {
-			return filepath.SkipAll
-		}
-		if info, err := e.Info(); err == nil && !info.IsDir() {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok {
-				size += st.Blocks * 512
-			}
-		}
-		return nil
-	})
-	return size, files
-}
-
 // release removes what belonged to the process.
 func (b *box) release() error {
-	b.mu.Lock()
-	first := !b.released
-	b.released = true
-	b.mu.Unlock()
-	if !first {
-		return nil
-	}
 	close(b.stop)
 	b.watching.Wait()
 	b.remove()

@@ -213,7 +213,8 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 	check(t, err)
 	defer said.Close()
 	cmd.Stdout, cmd.Stderr = said, said
-	release := func() error { return nil }
+	wait, kill := cmd.Wait, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var over error
 	if p == nil {
 		v.work = t.TempDir()
 		cmd.Env = append(append(os.Environ(), v.env()...), "FLOWGEN_ATTACK="+name)
@@ -222,11 +223,13 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 	} else {
 		v.work = "" // the private directory
 		cmd.Env = append(v.env(), "FLOWGEN_ATTACK="+name)
-		release, err = p.Start(cmd, isolate.Need{})
+		child, err := p.Start(cmd, isolate.Need{})
 		check(t, err)
+		kill = child.Kill
+		wait = func() (err error) { err, over = reap(child); return err }
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() { ended <- wait() }()
 
 	timeout := time.Minute // of a machine that does much else
 	if name == "endless loop" && p == nil {
@@ -241,13 +244,10 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 	case <-ctx.Done():
 		late = true
 	}
-	if p != nil || late { // what a caller does; without isolation the orphans are to be seen
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
 	if late {
+		kill()
 		end = <-ended
 	}
-	over := release()
 	out, err := os.ReadFile(said.Name())
 	check(t, err)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")

@@ -7,10 +7,11 @@ import (
 	goruntime "runtime"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 func available() error {
 	return failed("processes cannot be isolated on %s/%s, only on Linux (amd64, arm64)", goruntime.GOOS, goruntime.GOARCH)
 }
 
-func (p *Profile) start(*exec.Cmd, isolate.Need) (func() error, error) { return nil, available() }
+func (p *Profile) start(*exec.Cmd, isolate.Need) (*proc.Child, error) { return nil, available() }

@@ -35,6 +35,10 @@ var settings = []string{
 	"/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible",
 }
 
+// ownProcess are the files of /proc/self that interpreters and libraries read. The others tell of the machine: its connections
+// (net, and task, which has it too), its mounts, its control groups.
+var ownProcess = []string{"auxv", "cmdline", "comm", "environ", "fd", "io", "limits", "maps", "oom_score_adj", "smaps", "smaps_rollup", "stat", "statm", "status"}
+
 // machine is what every tool may reach.
 func machine() []grant {
 	var out []grant
@@ -48,8 +52,10 @@ func machine() []grant {
 	for _, dir := range pythons {
 		out = append(out, grant{Path: []byte(dir), Rights: readAll, Optional: true})
 	}
+	for _, file := range ownProcess {
+		out = append(out, grant{Path: []byte("/proc/self/" + file), Rights: readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR, Optional: true})
+	}
 	return append(out,
-		grant{Path: []byte("/proc/self"), Rights: readAll, Optional: true}, // the directory of the process as it is now
 		grant{Path: []byte("/dev/null"), Rights: readFile | write})
 }
 

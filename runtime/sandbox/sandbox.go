@@ -34,6 +34,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // Limits bound one process. Zero fields take the value of DefaultLimits.
@@ -101,9 +102,8 @@ func (p *Profile) Obtain(_ context.Context, required runtime.Tier) (runtime.Tier
 }
 
 // Start starts cmd isolated; see isolate.Starter. cmd must not be started by anything else. Its arguments, environment, directory,
-// standard streams, and extra files are the tool's; a SysProcAttr may be set for the process group. The directory and the
-// variables TMPDIR and HOME are the private directory when cmd names none.
-func (p *Profile) Start(cmd *exec.Cmd, need isolate.Need) (release func() error, err error) {
+// standard streams, and extra files are the tool's. The directory and the variables TMPDIR and HOME are the private directory when cmd names none.
+func (p *Profile) Start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 	if err := available(); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // output runs a command in the sandbox.
@@ -30,15 +31,23 @@ func output(t *testing.T, p *Profile, need isolate.Need, cmd *exec.Cmd) (string,
 	check(t, err)
 	defer r.Close()
 	cmd.Stdout, cmd.Stderr = w, w
-	release, err := p.Start(cmd, need)
+	child, err := p.Start(cmd, need)
 	w.Close()
 	if err != nil {
 		return "", err
 	}
 	text, readErr := io.ReadAll(r)
-	err = cmd.Wait()
-	err = errors.Join(err, readErr, release())
-	return string(text), err
+	end, over := reap(child)
+	return string(text), errors.Join(end, readErr, over)
+}
+
+// reap waits for the end of a process: end is its own fault, over the isolation's.
+func reap(child *proc.Child) (end, over error) {
+	state, over := child.Reap()
+	if !state.Success() {
+		end = fmt.Errorf("%+v", state)
+	}
+	return end, over
 }
 
 func TestWhatAToolSees(t *testing.T) {
@@ -77,7 +86,13 @@ func TestExtraFilesAndInput(t *testing.T) {
 	check(t, err)
 	w.Close()
 	cmd.ExtraFiles = []*os.File{r}
-	cmd.Stdin = strings.NewReader("input\n")
+	in, w, err := os.Pipe()
+	check(t, err)
+	_, err = io.WriteString(w, "input\n")
+	check(t, err)
+	w.Close()
+	defer in.Close()
+	cmd.Stdin = in
 	got, _ := output(t, new(Profile), isolate.Need{}, cmd)
 	if !strings.HasPrefix(got, "extra input\n") || !strings.Contains(got, "Bad file descriptor") && !strings.Contains(got, "4: ") {
 		t.Errorf("got %q", got)
@@ -258,22 +273,21 @@ func startAndWait() {
 	select {}
 }
 
-func TestGroupOfTheCaller(t *testing.T) {
+func TestWarm(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	release, err := new(Profile).Start(cmd, isolate.Need{Warm: true})
+	child, err := new(Profile).Start(cmd, isolate.Need{Warm: true})
 	check(t, err)
-	if pgid, err := unix.Getpgid(cmd.Process.Pid); err != nil || pgid != cmd.Process.Pid {
+	if pgid, err := unix.Getpgid(child.Pid); err != nil || pgid != child.Pid {
 		t.Errorf("group %d, %v", pgid, err)
 	}
-	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", child.Pid))
 	if err != nil || !regexp.MustCompile(`Max cpu time +unlimited +unlimited`).Match(limits) {
 		t.Errorf("limits of a warm process: %v\n%s", err, limits)
 	}
-	check(t, cmd.Process.Kill())
-	_ = cmd.Wait()
-	check(t, release())
-	check(t, release()) // twice is once
+	child.Kill()
+	if end, over := reap(child); end == nil || over != nil {
+		t.Errorf("%v, %v", end, over)
+	}
 }
 
 func TestLimitsOfAProfile(t *testing.T) {
@@ -349,9 +363,9 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(filepath.Base(program[0])+"/process", func(b *testing.B) {
 			for b.Loop() {
 				cmd := exec.Command(program[0], program[1:]...)
-				release, err := standard.Start(cmd, isolate.Need{})
+				child, err := standard.Start(cmd, isolate.Need{})
 				if err == nil {
-					err = errors.Join(cmd.Wait(), release())
+					err = errors.Join(reap(child))
 				}
 				if err != nil {
 					b.Fatal(err)

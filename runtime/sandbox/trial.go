@@ -161,11 +161,12 @@ func prove(abi int) error {
 	if abi < leastABI {
 		return failed("processes cannot be isolated here: the kernel needs Landlock version %d (Linux 6.2), it has %d", leastABI, abi)
 	}
-	outside, err := os.MkdirTemp("", "flowgen-trial-")
+	f, err := newFolder()
 	if err != nil {
 		return failed("no directory for a trial: %v", syscallText(err))
 	}
-	defer os.RemoveAll(outside)
+	defer f.remove()
+	outside := f.path
 	// Only Landlock must stand between the trial and this file.
 	file := filepath.Join(outside, trialFile)
 	err = os.WriteFile(file, []byte("x"), 0o600)

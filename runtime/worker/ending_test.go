@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // What the isolation says about the end of a worker stands, also when its connection is found to be closed after that: by a
@@ -18,10 +19,14 @@ import (
 func TestTheIsolationSaysWhy(t *testing.T) {
 	last := filepath.Join(t.TempDir(), "end")
 	p := newPool(t, "ok", func(c *Config) {
-		c.Start = func(cmd *exec.Cmd) (func() error, error) {
-			return func() error {
-				return errors.Join(os.WriteFile(last, nil, 0o600), errors.New("it wrote more than it may"))
-			}, cmd.Start()
+		c.Start = func(cmd *exec.Cmd) (*proc.Child, error) {
+			child, err := proc.Start(cmd)
+			if err == nil {
+				child.After(func() error {
+					return errors.Join(os.WriteFile(last, nil, 0o600), errors.New("it wrote more than it may"))
+				})
+			}
+			return child, err
 		}
 	})
 	_, err := p.Call(t.Context(), request("escape "+last, runtime.Writes))

@@ -52,17 +52,17 @@ func (w *process) lostBy(f *flight) error {
 // ending says how the worker ended.
 func (w *process) ending() string {
 	text := ""
-	switch s := w.cmd.ProcessState; {
+	switch s := w.end; {
 	case w.cause != nil && w.cause != mute && w.cause != deaf:
 		return w.cause.text
-	case s == nil:
+	case s.Lost:
 		text = "was lost"
-	case signalName(s) == "SIGKILL" && w.cause != nil: // else it had ended before it could be killed for that
+	case s.Signal == "SIGKILL" && w.cause != nil: // else it had ended before it could be killed for that
 		text = w.cause.text
-	case signalName(s) != "":
-		text = "was killed by " + signalName(s)
+	case s.Signal != "":
+		text = "was killed by " + s.Signal
 	default:
-		text = "exited with status " + strconv.Itoa(s.ExitCode())
+		text = "exited with status " + strconv.Itoa(s.Code)
 	}
 	if last := plain.Line(w.tail.lastLine(), messageRunes); last != "" {
 		text += ": " + last

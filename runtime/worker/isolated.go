@@ -5,15 +5,16 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // In returns the Start of a Config whose workers run in an isolation; nil, which starts them without, when it is nil.
 // reads, which may be nil, names what they read besides their program.
-func In(isolation runtime.Isolation, reads func() ([]string, error)) func(*exec.Cmd) (func() error, error) {
+func In(isolation runtime.Isolation, reads func() ([]string, error)) func(*exec.Cmd) (*proc.Child, error) {
 	if isolation == nil {
 		return nil
 	}
-	return func(cmd *exec.Cmd) (func() error, error) {
+	return func(cmd *exec.Cmd) (*proc.Child, error) {
 		starter, ok := isolation.(isolate.Starter)
 		if !ok {
 			return nil, runtime.Errorf(runtime.SandboxError, "the isolation of the tool cannot start workers")

@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	goruntime "runtime"
 	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 type state uint8
@@ -26,14 +26,14 @@ type process struct {
 	pool   *Pool
 	holder string
 	cmd    *exec.Cmd
+	child  *proc.Child
+	end    proc.State // once exited is closed
 	lanes  []*lane
 	out    *os.File // frames from the worker
 	prints *os.File // its standard output and standard error
 	tail   tail
-	// release gives back what the isolation made for the process, and says why it ended it.
-	release func() error
-	exited  chan struct{} // closed when the process has ended, and nobody but bury says why
-	gone    chan struct{} // closed when nothing is left of it
+	exited chan struct{} // closed when the process has ended, and nobody but bury says why
+	gone   chan struct{} // closed when nothing is left of it
 
 	// Whoever has put something into turn reads frames.
 	turn   chan struct{}
@@ -44,8 +44,7 @@ type process struct {
 
 	state   state
 	cause   *cause // why it was killed
-	reaped  bool
-	closing bool // retired for good
+	closing bool   // retired for good
 	used    uint64
 	last    uint32 // id given last
 	flights map[uint32]*flight
@@ -143,7 +142,6 @@ func (w *process) prepare() (child []*os.File, err error) {
 	w.cmd = exec.Command(argv[0], argv[1:]...)
 	w.cmd.Dir = c.Dir
 	w.cmd.Env = Environment(c.Env...)
-	ownGroup(w.cmd)
 	pipe := func() (r, wr *os.File) {
 		if err == nil {
 			r, wr, err = os.Pipe()
@@ -180,11 +178,8 @@ func (w *process) prepare() (child []*os.File, err error) {
 	return child, nil
 }
 
-// supervise starts the process, waits for its end and clears up. It stays in one thread: on Linux a worker dies with
-// the thread that started it.
+// supervise starts the process, waits for its end and clears up.
 func (w *process) supervise(begun chan<- error) {
-	goruntime.LockOSThread()
-	defer goruntime.UnlockOSThread()
 	if err := w.start(); err != nil {
 		begun <- err
 		return
@@ -195,23 +190,22 @@ func (w *process) supervise(begun chan<- error) {
 		defer close(printed)
 		_, _ = io.Copy(&w.tail, w.prints) // ends with the pipe
 	}()
-	w.await()
+	<-w.child.Exited()
 	w.bury(printed)
 }
 
 // start starts the process with its limits, or in its isolation.
 func (w *process) start() (err error) {
 	if isolated := w.pool.config.Start; isolated != nil {
-		w.release, err = isolated(w.cmd)
+		w.child, err = isolated(w.cmd)
 		return err
 	}
-	w.release = func() error { return nil }
-	if err := w.cmd.Start(); err != nil {
+	if w.child, err = proc.Start(w.cmd); err != nil {
 		return err
 	}
-	if err := w.pool.config.Limits.set(w.cmd.Process.Pid); err != nil {
-		_ = w.cmd.Process.Kill()
-		_ = w.cmd.Wait()
+	if err := w.pool.config.Limits.set(w.child.Pid); err != nil {
+		w.child.Kill()
+		_, _ = w.child.Reap()
 		return err
 	}
 	return nil
@@ -221,14 +215,12 @@ func (w *process) start() (err error) {
 func (w *process) bury(printed <-chan struct{}) {
 	p := w.pool
 	p.mu.Lock()
-	// Not reaped yet, so the group's number cannot be another's.
-	killGroup(w.cmd.Process)
-	w.reaped = true
 	w.state = dying // from here on nobody else says why
 	p.mu.Unlock()
+	var err error
+	w.end, err = w.child.Reap()
 	close(w.exited)
-	w.reap()
-	if err := w.release(); err != nil {
+	if err != nil {
 		p.mu.Lock()
 		w.cause = &cause{text: "was stopped: " + reason(err)}
 		p.mu.Unlock()
@@ -318,9 +310,7 @@ func (w *process) killLocked(c *cause) {
 	}
 	w.state = dying
 	w.cause = c
-	if !w.reaped {
-		killGroup(w.cmd.Process)
-	}
+	w.child.Kill()
 }
 
 // hungUp ends a process that has closed one of its pipes. One that ends by itself closes them, too: then bury says how.

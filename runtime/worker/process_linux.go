@@ -3,28 +3,9 @@ package worker
 import (
 	"fmt"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// dieWithParent has the kernel kill the worker when this process is gone, also when it was killed itself and the worker
-// is too busy to notice the end of its pipes.
-func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
-
-// await blocks until the process has ended, and leaves it a zombie: as long as it is one, its number and its group's
-// cannot be given to others, and killGroup cannot hit a stranger.
-func (w *process) await() {
-	for {
-		err := unix.Waitid(unix.P_PID, w.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return
-		}
-	}
-}
-
-// reap collects the ended process. The state in cmd says how it ended.
-func (w *process) reap() { _ = w.cmd.Wait() }
 
 // set sets the limits of a process that has not read its first frame yet, and so has run nothing of a tool.
 func (l Limits) set(pid int) error {

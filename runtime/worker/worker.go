@@ -34,8 +34,7 @@
 // cannot have seen all of it. Otherwise it fails, and what it has done is not known.
 //
 // No worker outlives the program: it ends when its pipes do and, on Linux, is killed
-// with the process that started it. Only processes that a tool has started itself
-// can outlive a program that was killed.
+// with all that it has started, whatever way the program ends.
 //
 // # Errors
 //
@@ -58,6 +57,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const (
@@ -113,9 +113,8 @@ type Config struct {
 
 	// Start, when set, starts a command in an isolation instead of cmd.Start, and then
 	// has set limits of its own: Limits do not count. Descriptors 3 to 5 must reach the
-	// worker unchanged, and the process must be the leader of its group. release is
-	// called when the process is reaped; its error says why the isolation ended it.
-	Start func(cmd *exec.Cmd) (release func() error, err error)
+	// worker unchanged. The error of the child's Reap says why the isolation ended it.
+	Start func(cmd *exec.Cmd) (*proc.Child, error)
 }
 
 // Limits are resource limits of one worker process and, each for itself, of the
@@ -186,6 +185,7 @@ func New(c Config) *Pool {
 	}
 	p := &Pool{config: c, newborn: map[*process]struct{}{}, grace: Grace, drain: Drain}
 	register(p)
+	atExit()
 	return p
 }
 
@@ -228,9 +228,12 @@ func register(p *Pool) {
 	pools.all[p] = struct{}{}
 }
 
+// atExit makes compiled binaries end their workers, and remove what belongs to those that are isolated.
+var atExit = sync.OnceFunc(func() { runtime.AtExit(Shutdown) })
+
 // Shutdown ends the workers of all pools and returns when every process is gone.
-// The pools stay usable: the next call starts a worker again. Programs need not
-// call it: workers end with the process that started them.
+// The pools stay usable: the next call starts a worker again. Compiled binaries call it
+// at their end, see runtime.Exit.
 func Shutdown() {
 	pools.Lock()
 	all := make([]*Pool, 0, len(pools.all))
@@ -243,6 +246,7 @@ func Shutdown() {
 		wg.Go(p.Shutdown)
 	}
 	wg.Wait()
+	proc.Close()
 }
 
 // Shutdown ends the pool's workers and returns when every process is gone. Calls in

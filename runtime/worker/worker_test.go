@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 type testContext struct{}
@@ -187,7 +188,7 @@ func TestStart(t *testing.T) {
 		{"ok", func(c *Config) { c.Command = func() ([]string, error) { return []string{"/no/such/program"}, nil } }, "no such program"},
 		{"ok", func(c *Config) { c.Setup = func() ([]byte, error) { return nil, errors.New("no sources") } }, "no sources"},
 		{"ok", func(c *Config) {
-			c.Start = func(*exec.Cmd) (func() error, error) { return nil, errors.New("no sandbox here") }
+			c.Start = func(*exec.Cmd) (*proc.Child, error) { return nil, errors.New("no sandbox here") }
 		}, "no sandbox here"},
 		{"ok", func(c *Config) { c.Dir = "/no/such/dir" }, "no such program or directory"},
 	} {

@@ -1,7 +1,11 @@
 // Package isolate starts the processes of tools, in the isolation that the call has or in none.
 package isolate
 
-import "os/exec"
+import (
+	"os/exec"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+)
 
 // Need is what a process needs beyond its program.
 type Need struct {
@@ -14,8 +18,8 @@ type Need struct {
 
 // A Starter starts processes apart from the machine.
 type Starter interface {
-	// Start starts cmd and returns when its program runs isolated. Nothing runs when there is an error, which is a
-	// *runtime.ToolError with SANDBOX_ERROR. release is called once the process is reaped; it removes what belonged to it
-	// and says, as such an error too, when the process was stopped for going beyond a limit.
-	Start(cmd *exec.Cmd, need Need) (release func() error, err error)
+	// Start starts cmd with proc.Start and returns when its program runs isolated. Nothing runs when there is an error, which
+	// is a *runtime.ToolError with SANDBOX_ERROR. Reap of the child removes what belonged to it and says, as such an error
+	// too, when the process was stopped for going beyond a limit.
+	Start(cmd *exec.Cmd, need Need) (*proc.Child, error)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // patience is how long goroutines that are about to end may take on a machine that is busy.
@@ -16,6 +18,7 @@ const patience = time.Minute
 // What goleak.VerifyTestMain waits for is gone within half a second, which is not enough where others use the processors.
 func Main(m interface{ Run() int }, options ...goleak.Option) {
 	code := m.Run()
+	proc.Close()
 	if code == 0 {
 		if err := find(patience, options...); err != nil {
 			fmt.Fprintln(os.Stderr, "goroutines are left:", err)
