@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -31,10 +32,14 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestLines: the same for cases without one of their lines, each fourth of them.
+// TestLines: the same for cases without one of their lines, each sixteenth of them; with LONG=1, as in .ci/run, each fourth.
 func TestLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles hundreds of files")
+	}
+	step, enough := 16, 5
+	if os.Getenv("LONG") != "" {
+		step, enough = 4, 20
 	}
 	converted := 0
 	for _, c := range cases(t) {
@@ -43,14 +48,14 @@ func TestLines(t *testing.T) {
 		}
 		t.Run(c.dir, func(t *testing.T) {
 			lines := strings.SplitAfter(c.find(roots[c.dialect]), "\n")
-			for i := len(lines) % 4; i < len(lines); i += 4 {
+			for i := len(lines) % step; i < len(lines); i += step {
 				if holds(t, c, strings.Join(slices.Concat(lines[:i], lines[i+1:]), "")) {
 					converted++
 				}
 			}
 		})
 	}
-	if converted < 20 {
+	if converted < enough {
 		t.Error("only", converted, "of the files with a line less are converted")
 	}
 }

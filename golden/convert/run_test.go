@@ -68,6 +68,7 @@ func TestSame(t *testing.T) {
 	exe := link(t, t.TempDir(), all)
 	for _, c := range all {
 		t.Run(c.dir, func(t *testing.T) {
+			t.Parallel()
 			made, want := outcomes(c.dialect, c.run(t, exe)), outcomes(c.dialect, c.find("want/run"))
 			if len(made) != len(want) {
 				t.Fatalf("%d runs, not %d", len(made), len(want))

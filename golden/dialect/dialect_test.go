@@ -309,7 +309,10 @@ func TestRun(t *testing.T) {
 		t.Skip("links a program")
 	}
 	program := t.TempDir() // outlives the case that it is linked for
-	var exe string
+	if err := load(); err != nil {
+		t.Fatal(err)
+	}
+	exe := link(t, program, all())
 	each(t, func(t *testing.T, c *testcase) {
 		if c.program == nil || c.elsewhere() {
 			t.Skip("nothing runs")
@@ -320,9 +323,7 @@ func TestRun(t *testing.T) {
 			}
 			t.Skip(err)
 		}
-		if exe == "" {
-			exe = link(t, program, all())
-		}
+		t.Parallel()
 		dir := t.TempDir()
 		for _, f := range c.archive.Files {
 			if !strings.HasPrefix(f.Name, "want/") {
