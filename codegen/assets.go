@@ -118,6 +118,9 @@ func (g *generator) stem() string {
 
 func (g *generator) asset(end string, data []byte) string {
 	name := g.stem() + end
+	if GoReads(name) {
+		panic(refused{"the name of an asset", name})
+	}
 	g.assets = append(g.assets, Asset{Name: name, Data: data})
 	return name
 }

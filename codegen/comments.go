@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // plainComment makes text of a workflow safe inside a line comment: one line, no control characters.
@@ -15,7 +17,19 @@ func plainComment(text string) string {
 }
 
 // lineComment is a comment at the end of a line.
-func lineComment(text string) jen.Code { return jen.Comment("// " + plainComment(text)) }
+func lineComment(text string) jen.Code { return jen.Comment("// " + undirected(plainComment(text))) }
+
+// commentDirective is how a comment begins that tools take for more than a comment, blanks in front of it or not:
+// +build, #nosec, nolint, lint:ignore, revive:disable.
+var commentDirective = lazyregexp.New(`^(\+|#\S|(nolint|nosec|noinspection)\b|[A-Za-z0-9_-]+:[A-Za-z0-9])`)
+
+// undirected is the text of a comment; one that begins as a directive begins with an apostrophe instead.
+func undirected(text string) string {
+	if commentDirective.MatchString(text) {
+		return "'" + text
+	}
+	return text
+}
 
 // lowerStart makes a description continue a sentence: "Renders notes" -> "renders notes", "HTTP calls" as it is.
 func lowerStart(s string) string {

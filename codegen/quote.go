@@ -119,8 +119,8 @@ func commentLines(text string) []string {
 				out = append(out, cur)
 				cur = ""
 			}
-			if cur == "" && strings.HasPrefix(word, "+") {
-				word = "'" + word // `// +build` is a directive
+			if cur == "" {
+				word = undirected(word)
 			}
 			if cur != "" {
 				cur += " "

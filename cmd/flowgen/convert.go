@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -95,6 +96,9 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 				continue
 			default:
 				return fmt.Errorf("%s lies outside of the folder of the workflow and is not copied: convert without -o", filepath.ToSlash(name))
+			}
+			if hidden(rel) || codegen.GoReads(filepath.ToSlash(rel)) { // git, editors and the go command act on such files
+				return fmt.Errorf("%s is not copied: hidden files, and files that the go command reads, cannot be part of a workflow: rename it, or convert without -o", filepath.ToSlash(name))
 			}
 			data, err := readRegular(name)
 			if err != nil {

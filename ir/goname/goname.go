@@ -112,7 +112,8 @@ func Escape(name string) string {
 // Package is the name of the package generated for a workflow: lower case, no underscores.
 func Package(id string) string {
 	name := valid(strings.ToLower(strings.Join(words(id), "")), "flow")
-	if token.IsKeyword(name) || predeclared[name] || name == "init" || name == "main" || name == "runtime" {
+	if token.IsKeyword(name) || predeclared[name] || name == "init" || name == "main" || name == "runtime" ||
+		name == "documentation" { // the go command ignores files of such a package
 		return name + "flow"
 	}
 	return name

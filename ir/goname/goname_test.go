@@ -22,6 +22,7 @@ func TestNames(t *testing.T) {
 		{"GITHUB_TOKEN", "GITHUBTOKEN", "githubTOKEN", "githubtoken"},
 		{"naïve", "NaVe", "naVe", "nave"},
 		{"main", "Main", "main_", "mainflow"},
+		{"documentation", "Documentation", "documentation", "documentationflow"},
 		{"len", "Len", "len_", "lenflow"},
 	} {
 		if got := goname.Exported(c.id); got != c.exported {

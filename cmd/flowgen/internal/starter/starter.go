@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"golang.org/x/mod/modfile"
 
@@ -126,6 +127,9 @@ func (p *Project) files() ([]file, error) {
 	data := struct{ Name, Command string }{p.Name, filepath.Base(abs)}
 	if !p.NewModule() && p.root == abs || p.NewModule() {
 		data.Command = path.Base(p.modulePath())
+	}
+	if strings.ContainsFunc(data.Command, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil, refuse("%q cannot be the name of a program: it has characters that are not printable", data.Command)
 	}
 	var out []file
 	err = fs.WalkDir(templates.Starter, "starter", func(name string, d fs.DirEntry, err error) error {
