@@ -19,9 +19,9 @@ func plainComment(text string) string {
 // lineComment is a comment at the end of a line.
 func lineComment(text string) jen.Code { return jen.Comment("// " + undirected(plainComment(text))) }
 
-// commentDirective is how a comment begins that tools take for more than a comment, blanks in front of it or not:
-// +build, #nosec, nolint, lint:ignore, revive:disable.
-var commentDirective = lazyregexp.New(`^(\+|#\S|(nolint|nosec|noinspection)\b|[A-Za-z0-9_-]+:[A-Za-z0-9])`)
+// commentDirective is how a comment begins that some tool takes for more than a comment, blanks and slashes in front of it or
+// not: +build, #nosec, nolint, lint:ignore, revive:disable.
+var commentDirective = lazyregexp.New(`^[/ ]*(\+|#\S|(nolint|nosec|noinspection)\b|[A-Za-z0-9_-]+:[A-Za-z0-9])`)
 
 // undirected is the text of a comment; one that begins as a directive begins with an apostrophe instead.
 func undirected(text string) string {

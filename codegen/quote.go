@@ -116,11 +116,8 @@ func commentLines(text string) []string {
 		var cur string
 		for _, word := range strings.Fields(strings.Map(commentVisible, line)) {
 			if cur != "" && utf8.RuneCountInString(cur)+1+utf8.RuneCountInString(word) > commentWidth {
-				out = append(out, cur)
+				out = append(out, undirected(cur))
 				cur = ""
-			}
-			if cur == "" {
-				word = undirected(word)
 			}
 			if cur != "" {
 				cur += " "
@@ -128,7 +125,7 @@ func commentLines(text string) []string {
 			cur += word
 		}
 		if cur != "" {
-			out = append(out, cur)
+			out = append(out, undirected(cur))
 		}
 	}
 	if out == nil {

@@ -110,6 +110,7 @@ func TestComment(t *testing.T) {
 		{"go:build ignore", "// 'go:build ignore"},
 		{"+build ignore", "// '+build ignore"},
 		{"a\nnolint:all\n#nosec\nlint:ignore SA1 x", "// a\n// 'nolint:all\n// '#nosec\n// 'lint:ignore SA1 x"},
+		{"//go:embed x\n// nolint", "// '//go:embed x\n// '// nolint"},
 		{"https://x: a\n# Heading", "// https://x: a\n// # Heading"},
 		{"a\x00b\u202ec", "// a b c"},
 		{long, "// " + strings.TrimSpace(strings.Repeat("word ", 22)) + "\n// " + strings.TrimSpace(strings.Repeat("word ", 22)) + "\n// word word word word word word"},

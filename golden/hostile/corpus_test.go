@@ -46,6 +46,10 @@ type project struct {
 	overlay map[string][]byte
 	cache   bind.Cache
 
+	language string // the dialect, native when empty
+	compat   string
+	path     string // import path of the generated package
+
 	wrong bool // it is meant to have errors
 	slow  bool // every compilation starts an interpreter
 }
@@ -93,13 +97,26 @@ func (m memory) ReadFile(name string) ([]byte, error) { return (&project{files: 
 
 func (p *project) compileFiles(files memory) *result {
 	sink := &diag.Sink{}
-	r := &result{workflow: parser.Parse(files, p.main, sink)}
+	reading := parser.Options{Compat: p.compat}
+	opts := bind.Options{Dir: p.dir, Overlay: p.overlay, Cache: &p.cache}
+	if p.language != "" {
+		python := bind.Python(bind.Options{Overlay: p.overlay})
+		defer python.Close()
+		reading.Python = python
+	}
+	r := &result{workflow: parser.ParseAs(files, p.main, reading, sink)}
 	if r.workflow != nil {
 		bound := r.workflow
-		if p.inside {
+		switch {
+		case p.language != "":
+			bound = &ir.Workflow{File: r.workflow.File, Flows: []*ir.Workflow{r.workflow}}
+			if dir, err := filepath.Abs(p.dir); err == nil {
+				opts.Above = []string{dir}
+			}
+		case p.inside:
 			bound = &ir.Workflow{File: source.NewFile(filepath.Base(p.dir)+suffix, ""), Flows: []*ir.Workflow{r.workflow}}
 		}
-		bind.Resolve(bound, bind.Options{Dir: p.dir, Overlay: p.overlay, Cache: &p.cache}, sink)
+		bind.Resolve(bound, opts, sink)
 		r.program = check.Check(r.workflow, sink)
 	}
 	if sink.HasErrors() {
@@ -110,6 +127,7 @@ func (p *project) compileFiles(files memory) *result {
 }
 
 const (
+	module  = "github.com/flowgen-dev/flowgen"
 	suffix  = ".flowgen.yaml"
 	goldens = "../native"
 )
@@ -145,7 +163,7 @@ func goldenProject(t *testing.T, file string) *project {
 		t.Fatal(err)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-	p := &project{name: name, files: map[string]string{}, overlay: map[string][]byte{}, dir: goldens, inside: true}
+	p := &project{name: name, files: map[string]string{}, overlay: map[string][]byte{}, dir: goldens, inside: true, path: module + "/golden/native/" + name}
 	for _, f := range archive.Files {
 		switch {
 		case f.Name == "want/diag" && bytes.Contains(f.Data, []byte("error[")):
@@ -176,6 +194,7 @@ func exampleProject(t *testing.T, main string) *project {
 	t.Helper()
 	dir := filepath.Dir(main)
 	p := &project{name: strings.TrimSuffix(filepath.Base(main), suffix), main: main, files: map[string]string{}, dir: dir}
+	p.path = module + strings.TrimPrefix(dir, "../..")
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(name, ".go") {
 			return err

@@ -8,6 +8,8 @@ import (
 	goparser "go/parser"
 	"go/token"
 	"go/types"
+	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,18 +21,27 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A position is where text stands in a file: a key or a value.
+// A position is where text stands in a file: a key or a value of YAML, or all of a file that is no YAML.
 type position struct {
 	file  string
 	span  source.Span
 	value string
+	raw   bool
 }
 
-// positions are all scalars of a project's files.
+// positions are all scalars of a project's files, and its prompts.
 func positions(p *project, r *result) []position {
 	var out []position
 	seen := map[source.Span]bool{}
 	used := map[string]bool{}
+	for name := range p.files {
+		switch path.Ext(name) {
+		case ".md", ".txt", ".prompt":
+			used[name] = true
+		case ".yaml", ".yml":
+			used[name] = p.language != ""
+		}
+	}
 	for _, f := range append([]*source.File{r.workflow.File}, r.workflow.Includes...) {
 		used[f.Name] = true
 	}
@@ -41,6 +52,11 @@ func positions(p *project, r *result) []position {
 		if !used[name] {
 			continue
 		}
+		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
+			f := source.NewFile(name, p.files[name])
+			out = append(out, position{name, source.Span{File: f, Lo: 0, Hi: len(f.Text)}, f.Text, true})
+			continue
+		}
 		root, _ := yamlnode.Parse(source.NewFile(name, p.files[name]))
 		var walk func(n *yamlnode.Node)
 		walk = func(n *yamlnode.Node) {
@@ -49,7 +65,7 @@ func positions(p *project, r *result) []position {
 			}
 			if n.Kind == yamlnode.Scalar && !seen[n.Span] {
 				seen[n.Span] = true
-				out = append(out, position{name, n.Span, n.Text.Value})
+				out = append(out, position{name, n.Span, n.Text.Value, false})
 			}
 			for _, e := range n.Entries {
 				walk(e.Key)
@@ -93,6 +109,9 @@ func escaped(s string) string {
 // mode chooses one. What is added to an expression is an expression, and may mean something: it is left as it is.
 func (at position) mode(choice uint64) int {
 	m := int(choice % uint64(len(modes)))
+	if at.raw {
+		return m % 3
+	}
 	if strings.HasPrefix(at.value, "$") && (m == 1 || m == 2 || m == 5) {
 		return m % 3 * 3 % 6 // 1 -> 3, 2 -> 0, 5 -> 0
 	}
@@ -103,15 +122,20 @@ func (at position) mode(choice uint64) int {
 }
 
 func (at position) put(p *project, mode int, payload string) string {
+	if at.raw {
+		return modes[mode](at.value, payload)
+	}
 	text := p.files[at.file]
 	return text[:at.span.Lo] + yamlQuoted(modes[mode](at.value, payload)) + text[at.span.Hi:]
 }
 
 // outcome is what became of a file: a diagnostic, or a program.
 type outcome struct {
-	code []byte
-	tree *shape
-	err  string // of the compiler itself
+	code   []byte
+	assets []codegen.Asset
+	tree   *shape
+	seen   string // by those that read Go files
+	err    string // of the compiler itself
 }
 
 // generated compiles a project with another text of a file.
@@ -123,7 +147,8 @@ func generated(p *project, file, text string) outcome {
 		}
 		return outcome{}
 	}
-	code, err := codegen.Generate(r.program, codegen.Options{Package: goname.Package(r.workflow.Name.Name), Path: "example.com/p"})
+	opts := codegen.Options{Package: goname.Package(r.workflow.Name.Name), Path: "example.com/p"}
+	code, err := codegen.Generate(r.program, opts)
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
@@ -131,18 +156,25 @@ func generated(p *project, file, text string) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	return outcome{code: code, tree: tree}
+	o := outcome{code: code, assets: codegen.Assets(r.program, opts), tree: tree}
+	o.seen, o.err = readers(code, o.assets)
+	return o
 }
 
-// A shape is a syntax tree without what text may change: the values of string literals, comments, and the choice of
-// names.
+// A shape is a syntax tree without what text may change: the values of string literals, into how many of them a text is
+// divided, comments, and the choice of names.
 type shape struct {
 	nodes      []string // kinds, operators, numbers, import paths
 	names      []string // in order; "" in nodes stands for one
 	directives int
 }
 
-var directive = regexp.MustCompile(`^(//(go:|line |export |extern |\s*\+build)|/\*line |#cgo|//\S*sys|//nolint)`)
+// directives are comments without a blank; commentDirective is how the text of one begins that some tools act on though there is
+// a blank in front of it.
+var (
+	directives       = regexp.MustCompile(`^(//[^ \t]|/\*)`)
+	commentDirective = regexp.MustCompile(`^[/ \t]*(\+|#\S|(nolint|nosec|noinspection)\b|[A-Za-z0-9_-]+:[A-Za-z0-9])`)
+)
 
 func shapeOf(code []byte) (*shape, error) {
 	fset := token.NewFileSet()
@@ -153,7 +185,7 @@ func shapeOf(code []byte) (*shape, error) {
 	s := &shape{}
 	for _, g := range f.Comments {
 		for _, c := range g.List {
-			if directive.MatchString(c.Text) {
+			if directives.MatchString(c.Text) {
 				s.directives++
 			}
 			if !strings.HasPrefix(c.Text, "//") {
@@ -161,7 +193,8 @@ func shapeOf(code []byte) (*shape, error) {
 			}
 		}
 	}
-	ast.Inspect(f, func(n ast.Node) bool {
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case nil:
 			s.nodes = append(s.nodes, ")")
@@ -178,6 +211,10 @@ func shapeOf(code []byte) (*shape, error) {
 			}
 			s.nodes = append(s.nodes, what)
 		case *ast.BinaryExpr:
+			if n.Op == token.ADD {
+				s.sum(n, visit)
+				return false
+			}
 			s.nodes = append(s.nodes, n.Op.String())
 		case *ast.UnaryExpr:
 			s.nodes = append(s.nodes, n.Op.String())
@@ -198,8 +235,41 @@ func shapeOf(code []byte) (*shape, error) {
 			s.nodes = append(s.nodes, fmt.Sprintf("%T", n))
 		}
 		return true
-	})
+	}
+	ast.Inspect(f, visit)
 	return s, err
+}
+
+// sum adds operands that are joined by +. String literals that follow each other are one text.
+func (s *shape) sum(e *ast.BinaryExpr, visit func(ast.Node) bool) {
+	var operands []ast.Expr
+	for x := ast.Expr(e); ; {
+		b, ok := x.(*ast.BinaryExpr)
+		if !ok || b.Op != token.ADD {
+			operands = append(operands, x)
+			break
+		}
+		operands, x = append(operands, b.Y), b.X
+	}
+	slices.Reverse(operands)
+	literal := func(x ast.Expr) bool {
+		l, ok := x.(*ast.BasicLit)
+		return ok && l.Kind == token.STRING
+	}
+	for i := len(operands) - 1; i > 0; i-- {
+		if literal(operands[i]) && literal(operands[i-1]) {
+			operands = slices.Delete(operands, i, i+1)
+		}
+	}
+	if len(operands) > 1 {
+		s.nodes = append(s.nodes, "+")
+	}
+	for _, x := range operands {
+		ast.Inspect(x, visit)
+	}
+	if len(operands) > 1 {
+		s.nodes = append(s.nodes, ")")
+	}
 }
 
 // differs says how two shapes differ; "" when they do not. A name may be another one where the harmless program has a
@@ -242,7 +312,7 @@ func bare(text string) string {
 
 // benign are harmless texts; each has a form that some position asks for.
 var benign = []string{"benign", "Benign", "harmless text", "some/path?a=b", "3", "several\nlines\nof text", "{{ \"text\" }}", "$true", "$1", "true", "",
-	"enum<a|b>", "list<int>", "list<list<int>>", "map<string>", "opt<int>", "int", "string"}
+	"harmless\nmodule:class name", "enum<a|b>", "list<int>", "list<list<int>>", "map<string>", "opt<int>", "int", "string"}
 
 // A campaign of injections into one position of one project.
 type target struct {
@@ -274,12 +344,12 @@ func (g *target) harmlessOne(mode, i int) outcome {
 	return o
 }
 
-// judge says why an outcome is like none of the harmless ones.
-func (g *target) judge(got outcome, mode int) string {
+// judge says why an outcome is like none of the harmless ones; like is the one that it is like.
+func (g *target) judge(got outcome, mode int) (like outcome, why string) {
 	if got.err != "" {
-		return got.err
+		return like, got.err
 	}
-	var why []string
+	var all []string
 	for i := range len(benign) + 1 { // the last is the file as it is
 		h := g.harmlessOne(mode, i)
 		if h.tree == nil {
@@ -289,77 +359,138 @@ func (g *target) judge(got outcome, mode int) string {
 		if i < len(benign) {
 			mark = modes[mode](g.at.value, benign[i])
 		}
+		mark = mark[strings.LastIndexAny(mark, ".:")+1:] // working.name, module:name
 		diff := got.tree.differs(h.tree, mark)
+		if diff == "" && h.seen != got.seen {
+			diff = "go/build sees " + got.seen + ", not " + h.seen
+		}
 		if diff == "" {
-			return ""
+			return h, ""
 		}
-		if !slices.Contains(why, diff) {
-			why = append(why, diff)
+		if !slices.Contains(all, diff) {
+			all = append(all, diff)
 		}
 	}
-	if why == nil {
-		return "every harmless text is refused here"
+	if all == nil {
+		return like, "every harmless text is refused here"
 	}
-	return strings.Join(why, "; ")
+	return like, strings.Join(all, "; ")
+}
+
+// An injection is one run of the campaign: what it has found, and what the real tools have still to see.
+type injection struct {
+	combinations, refused, same, places, open, refs int
+
+	waiting []sighting
+	seen    map[uint64]bool // programs that wait or were looked at
+	looked  int
+	vetted  int
 }
 
 // TestInjection puts every kind of text into every position of every file. It is refused, or the program is the one
-// that a harmless text gives, but for the values of its string literals.
+// that a harmless text gives, but for the values of its string literals, to the compiler and to all others that read Go
+// files.
 func TestInjection(t *testing.T) {
-	texts := payloads()
-	if len(texts) < 200 {
-		t.Fatalf("%d payloads", len(texts))
+	c := &injection{seen: map[uint64]bool{}}
+	lined, all := linePayloads(), append(payloads(), linePayloads()...)
+	if len(all) < 1000 {
+		t.Fatalf("%d payloads", len(all))
 	}
-	combinations, refused, same, places, open, goRefs := 0, 0, 0, 0, 0, 0
-	for _, p := range valid(t) {
-		clean := p.compile("", "")
-		for n, at := range positions(p, clean) {
-			if !full() && (n%8 != int(number(p.name)%8) || p.leaves(fmt.Sprint(p.name, n))) {
-				continue
-			}
-			places++
-			g := &target{p: p, at: at, harmless: map[[2]int]outcome{}}
-			each := pick(1, 6)
-			isRef := strings.Contains(at.value, "go:") || strings.Contains(at.value, "tools.")
-			if !isRef && g.open() {
-				open++
-				each = pick(11, 60)
-				if p.slow {
-					each = 6
-				}
-			}
-			for i := range each {
-				choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
-				text, mode := texts[choice%uint64(len(texts))], at.mode(choice>>32)
-				if isRef {
-					if goRefs++; goRefs > pick(4, 300) { // each may start the go command
-						continue
-					}
-				}
-				combinations++
-				got := generated(p, at.file, at.put(p, mode, text))
-				if got.err == "" && got.code == nil {
-					refused++
-					continue
-				}
-				if again, err := format.Source(got.code); got.err == "" && (err != nil || !bytes.Equal(again, got.code)) {
-					got.err = "the code is not what gofmt writes"
-				}
-				if why := g.judge(got, mode); why != "" {
-					pos := at.span.Start()
-					t.Errorf("%s:%d:%d %q with %q (%d): %s", at.file, pos.Line, pos.Col, at.value, text, mode, why)
-					continue
-				}
-				same++
-			}
+	slice, of := 0, 1 // the full form takes hours: INJECTION_SLICE=3/16 is a part of it
+	if s := os.Getenv("INJECTION_SLICE"); s != "" {
+		if _, err := fmt.Sscanf(s, "%d/%d", &slice, &of); err != nil {
+			t.Fatal(err)
 		}
 	}
-	t.Logf("%d payloads, %d positions, %d of them free, %d combinations: %d refused, %d with the program of a harmless text",
-		len(texts), places, open, combinations, refused, same)
-	if want := pick(2_000, 20_000); combinations < want {
+	for i, p := range append(valid(t), dialectProjects(t)...) {
+		switch {
+		case p.wrong || i%of != slice:
+		case p.language == "":
+			c.project(t, p, all)
+		case full() || number(p.name)%6 == 0:
+			c.project(t, p, lined)
+		}
+	}
+	c.look(t)
+	t.Logf("%d payloads, %d positions, %d of them free, %d combinations: %d refused, %d with the program of a harmless text; the go command saw %d programs, vet %d",
+		len(all), c.places, c.open, c.combinations, c.refused, c.same, c.looked, c.vetted)
+	if want := pick(800, 60_000/of); c.combinations < want {
 		t.Errorf("fewer than %d combinations", want)
 	}
-	if same*4 < combinations {
+	if c.same*4 < c.combinations || c.looked < pick(60, 10_000/of) || c.vetted < pick(4, 20) {
 		t.Error("most texts are refused: the test shows little")
 	}
+}
+
+// project puts payloads into the positions of one project.
+func (c *injection) project(t *testing.T, p *project, texts []string) {
+	for n, at := range positions(p, p.compile("", "")) {
+		if !full() && (n%12 != int(number(p.name)%12) || p.leaves(fmt.Sprint(p.name, n))) {
+			continue
+		}
+		c.places++
+		g := &target{p: p, at: at, harmless: map[[2]int]outcome{}}
+		each := pick(1, 6)
+		if p.language != "" {
+			each = pick(1, 2)
+		}
+		isRef := !at.raw && (strings.Contains(at.value, "go:") || strings.Contains(at.value, "tools."))
+		if !isRef && g.open() {
+			c.open++
+			each = pick(5, 60)
+			if p.language != "" {
+				each = pick(5, 12)
+			}
+			if p.slow {
+				each = pick(2, 6)
+			}
+		}
+		for i := range each {
+			choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
+			if isRef {
+				if c.refs++; c.refs > pick(4, 300) { // each may start the go command
+					continue
+				}
+			}
+			c.put(t, g, texts[choice%uint64(len(texts))], at.mode(choice>>32))
+		}
+	}
+	if len(c.waiting) >= 2000 {
+		c.look(t)
+	}
+}
+
+// put puts one payload into a position.
+func (c *injection) put(t *testing.T, g *target, text string, mode int) {
+	c.combinations++
+	got := generated(g.p, g.at.file, g.at.put(g.p, mode, text))
+	if got.err == "" && got.code == nil {
+		c.refused++
+		return
+	}
+	if again, err := format.Source(got.code); got.err == "" && (err != nil || !bytes.Equal(again, got.code)) {
+		got.err = "the code is not what gofmt writes"
+	}
+	pos := g.at.span.Start()
+	what := fmt.Sprintf("%s:%d:%d %.100q with %q (%d)", g.at.file, pos.Line, pos.Col, g.at.value, text, mode)
+	like, why := g.judge(got, mode)
+	if why != "" {
+		t.Errorf("%s: %s", what, why)
+		return
+	}
+	c.same++
+	key := number(string(got.code))
+	if c.seen[key] || !full() && len(c.waiting) >= 60 && c.same%16 != 0 {
+		return
+	}
+	c.seen[key] = true
+	c.waiting = append(c.waiting, sighting{what, got.code, like.code, got.assets, like.assets})
+}
+
+// look shows the programs that wait to the real tools.
+func (c *injection) look(t *testing.T) {
+	t.Helper()
+	c.looked += len(c.waiting)
+	c.vetted += look(t, c.waiting, pick(5, 60))
+	c.waiting = nil
 }

@@ -50,7 +50,7 @@ var places = []struct{ name, file, text, other string }{
 // TestGenerateRunsNothing: the real go generate finds nothing to run in what workflows with directives in their texts
 // become. It runs nothing but the program of a file that is there to show that it would.
 func TestGenerateRunsNothing(t *testing.T) {
-	m := newModule(t)
+	w := newWorkbench(t)
 	for i, place := range places {
 		for j, text := range []string{
 			"first\n//go:generate sentinel " + place.name + "\nthird\nlast\n",
@@ -76,16 +76,16 @@ func TestGenerateRunsNothing(t *testing.T) {
 			if !strings.Contains(string(code), "go:generate") {
 				t.Errorf("%s: the text is not in the code", place.name)
 			}
-			m.add(t, dirName(i*10+j), "x_flow.go", code)
+			w.add(t, dirName(i*10+j), "x_flow.go", code)
 		}
 	}
-	m.add(t, "control", "x.go", []byte("package x\n\n//go:generate sentinel control\n"))
-	out := m.run(t, "generate", "-n", "./...")
+	w.add(t, "control", "x.go", []byte("package x\n\n//go:generate sentinel control\n"))
+	out := w.run(t, "generate", "-n", "./...")
 	if got := strings.TrimSpace(out); got != "sentinel control" {
 		t.Errorf("go generate would run:\n%s", got)
 	}
-	m.run(t, "generate", "./...")
-	if got := m.started(t); got != "control" {
+	w.run(t, "generate", "./...")
+	if got := w.started(t); got != "control" {
 		t.Errorf("go generate started the sentinel for: %s", got)
 	}
 }
@@ -116,20 +116,20 @@ func compiled(t *testing.T, what string, files memory, main string) []byte {
 	return code
 }
 
-// A module is a folder in which the go command looks at generated code. Every program that a directive could start is a
+// A workbench is a module in which the go command looks at generated code. Every program that a directive could start is a
 // sentinel, which writes its arguments down and does nothing else.
-type module struct {
+type workbench struct {
 	dir, bin, log string
 	env           []string
 }
 
-func newModule(t *testing.T) *module {
+func newWorkbench(t *testing.T) *workbench {
 	t.Helper()
-	m := &module{dir: t.TempDir(), bin: t.TempDir()}
-	m.log = filepath.Join(m.bin, "started.log")
-	script := "#!/bin/sh\necho \"$@\" >>'" + m.log + "'\n"
+	w := &workbench{dir: t.TempDir(), bin: t.TempDir()}
+	w.log = filepath.Join(w.bin, "started.log")
+	script := "#!/bin/sh\necho \"$@\" >>'" + w.log + "'\n"
 	for _, name := range []string{"sentinel", "sh", "bash", "touch", "rm", "curl", "stringer", "gcc", "cc", "clang", "protoc", "python3", "node"} {
-		if err := os.WriteFile(filepath.Join(m.bin, name), []byte(script), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(w.bin, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,21 +146,21 @@ func newModule(t *testing.T) *module {
 			text = []byte(strings.Replace(string(text), "module github.com/flowgen-dev/flowgen\n", "module example.com/hostile\n", 1) +
 				"\nrequire github.com/flowgen-dev/flowgen v0.0.0\n\nreplace github.com/flowgen-dev/flowgen => " + strconv.Quote(filepath.ToSlash(root)) + "\n")
 		}
-		if err := os.WriteFile(filepath.Join(m.dir, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.env = append(os.Environ(), "GOWORK=off")
+	w.env = append(os.Environ(), "GOWORK=off")
 	for name, value := range offline.Env(t) {
-		m.env = append(m.env, name+"="+value)
+		w.env = append(w.env, name+"="+value)
 	}
-	m.env = append(m.env, "GOFLAGS=-mod=mod")
-	return m
+	w.env = append(w.env, "GOFLAGS=-mod=mod")
+	return w
 }
 
-func (m *module) add(t *testing.T, dir, name string, text []byte) {
+func (w *workbench) add(t *testing.T, dir, name string, text []byte) {
 	t.Helper()
-	file := filepath.Join(m.dir, filepath.FromSlash(dir), filepath.FromSlash(name))
+	file := filepath.Join(w.dir, filepath.FromSlash(dir), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -170,24 +170,52 @@ func (m *module) add(t *testing.T, dir, name string, text []byte) {
 }
 
 // run runs the go command with nothing but sentinels in PATH, and returns all that it says.
-func (m *module) run(t *testing.T, args ...string) string {
+func (w *workbench) run(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = m.dir, append(m.env, "PATH="+m.bin)
+	cmd.Dir, cmd.Env = w.dir, append(w.env, "PATH="+w.bin)
 	out, _ := cmd.CombinedOutput()
-	return string(out)
+	var said strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "go: finding module for package ") { // of the tools that a case has
+			said.WriteString(line)
+		}
+	}
+	return said.String()
 }
 
 // started is what the sentinels were started with.
-func (m *module) started(t *testing.T) string {
+func (w *workbench) started(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(m.log)
+	text, err := os.ReadFile(w.log)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(text))
+}
+
+// gofmt lists the files that it would change.
+func (w *workbench) gofmt(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("gofmt", "-l", w.dir).CombinedOutput()
+	if err != nil {
+		t.Errorf("gofmt: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// vet vets packages, with the programs that compiling what they import may need.
+func (w *workbench) vet(t *testing.T, patterns []string) string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"vet"}, patterns...)...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) == 0 {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(out))
 }
