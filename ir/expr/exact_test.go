@@ -61,6 +61,8 @@ func TestInline(t *testing.T) {
 		`input.repo in ["a", "b", "c", "d", input.repo]`:      true,
 		`(input.ok ? "a" : "b") in ["a"]`:                     false,
 		`(input.repo + "x") in ["a"]`:                         false, // it would be computed for every item
+		`(input.repo + "x") in ["a", "b", "c", "d"]`:          false,
+		`(input.repo + "x") in ["a", "b", "c", "d", "e"]`:     true, // the list is a variable then
 		`post?.url in ["a"]`:                                  false,
 		`input.f in [1, 2]`:                                   true,
 		`input.repo in input.names`:                           true,

@@ -48,6 +48,8 @@ func TestString(t *testing.T) {
 		{"c?.5:1", "?"},
 		{"a . b", "a.b"},
 		{"f (x)", "f(x)"},
+		{`"\x414\x6a\x4A"`, `"A4jJ"`},
+		{`"\x4`, "?"},
 		{"5.contains(a)", "5.contains(a)"},
 		{"0.contains(a)", "0.contains(a)"},
 		{"-5.contains(a)", "(-5).contains(a)"},

@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
 // TestFits: an input is what was recorded if the secrets that were taken out can stand where it is marked.
@@ -471,5 +475,44 @@ func TestUnwritable(t *testing.T) {
 		if text, err := j.MarshalText(); err == nil {
 			t.Errorf("%s: %s", name, text)
 		}
+	}
+}
+
+// TestLargeRecords: a long input or output is written whole.
+func TestLargeRecords(t *testing.T) {
+	long := json.RawMessage(`"` + strings.Repeat("x", 1000) + `"`)
+	for name, r := range map[string]Record{"input": {Key: "a", Attempt: 1, Input: long}, "output": {Key: "a", Attempt: 1, Output: long}} {
+		line := EncodeRecord(r, true)
+		if !json.Valid(line) || !strings.Contains(string(line), `"`+name+`":`+string(long)) {
+			t.Errorf("%s: %s", name, line)
+		}
+	}
+}
+
+// TestLog: a journal can be a log with sums, and one that is damaged is not read.
+func TestLog(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "journal.jsonl")
+	log, _, err := wal.Open(wal.OS, name, wal.Buffered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]byte{EncodeHeader(Header{Workflow: "w"}), EncodeRecord(Record{Key: "a", Attempt: 1, Tool: "t@1"}, true)} {
+		if err := log.Append(line, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, err := Parse(text); err != nil || len(j.Records()) != 1 {
+		t.Errorf("the log: %v", err)
+	}
+	var damage *wal.DamagedError
+	if _, err := Parse(bytes.Replace(text, []byte("t@1"), []byte("t@2"), 1)); !errors.As(err, &damage) || damage.Line != 2 {
+		t.Errorf("the damaged log: %v", err)
 	}
 }
