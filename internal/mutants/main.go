@@ -47,7 +47,7 @@ var targets = []target{
 	{"runtime/sandbox", all, nil},
 }
 
-// A verdict is what is known of a mutant. It holds for the code and the tests it was found with.
+// A verdict is what is known of a mutant. It holds for the file it was found with, and a survivor's for the tests.
 type verdict struct {
 	By    string `json:"by,omitempty"` // the unit that noticed it, "" for none
 	Code  string `json:"code"`
@@ -121,7 +121,7 @@ func (b *bench) try(t target) error {
 	}
 	left := slices.DeleteFunc(slices.Clone(b.tree.mutants[t.pkg]), func(m mutant) bool {
 		v, ok := b.verdicts[m.key()]
-		return ok && v.Code == b.tree.code[t.pkg] && (v.By != "" || v.Tests == tests)
+		return ok && v.Code == b.tree.code[m.file] && (v.By != "" || v.Tests == tests)
 	})
 	for _, pkg := range append([]string{t.pkg}, t.also...) {
 		if len(left) == 0 || time.Now().After(b.until) {
@@ -155,7 +155,7 @@ func (b *bench) with(t target, pkg string, left []mutant, tests string, last boo
 		if time.Now().After(b.until) {
 			return append(survivors, left[i:]...), nil
 		}
-		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[t.pkg]}
+		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[m.file]}
 		if v.By == "" {
 			survivors = append(survivors, m)
 			if last {
@@ -189,7 +189,7 @@ func (b *bench) report(t target, least float64) bool {
 		v, ok := b.verdicts[m.key()]
 		reason := why[m.key()]
 		switch {
-		case !ok || v.Code != b.tree.code[t.pkg]:
+		case !ok || v.Code != b.tree.code[m.file]:
 			open++
 		case v.By != "":
 			killed++

@@ -152,11 +152,11 @@ func (t *tree) kill(units []*unit, mutant string) (by string) {
 			list = append(list, u)
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].wall < list[j].wall })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].cpu < list[j].cpu })
 	for len(list) > 0 {
-		n, wall := 1, list[0].wall
-		for n < len(list) && list[n].pkg == list[0].pkg && wall+list[n].wall < time.Second {
-			wall += list[n].wall
+		n, cpu := 1, list[0].cpu
+		for n < len(list) && list[n].pkg == list[0].pkg && cpu+list[n].cpu < 2*time.Second {
+			cpu += list[n].cpu
 			n++
 		}
 		result, _, _ := t.run(list[:n], mutant)

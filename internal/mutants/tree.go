@@ -27,7 +27,7 @@ var helpers string
 type tree struct {
 	dir     string
 	mutants map[string][]mutant // by package
-	code    map[string]string   // by package: the sum of the instrumented files
+	code    map[string]string   // by file: its sum
 }
 
 // grow copies the files that git knows or could know and writes the instrumented ones over them. What has not changed
@@ -81,7 +81,6 @@ func grow(dir string, targets []target) (*tree, error) {
 
 // plant instruments the files of a package.
 func (t *tree) plant(p *packages.Package, of target, files map[string][]byte) {
-	sum := sha256.New()
 	next := 1
 	for i, f := range p.Syntax {
 		base := filepath.Base(p.GoFiles[i])
@@ -89,7 +88,7 @@ func (t *tree) plant(p *packages.Package, of target, files map[string][]byte) {
 			continue
 		}
 		name := of.pkg + "/" + base
-		fmt.Fprintf(sum, "%s\n%s\n", name, files[name])
+		t.code[name] = fmt.Sprintf("%x", sha256.Sum256(files[name]))[:16]
 		file := p.Fset.File(f.FileStart)
 		s := &source{file: name, text: files[name], info: p.TypesInfo, base: file.Base(), next: next, lines: func(at token.Pos) int { return file.Line(at) }}
 		files[name] = s.instrument(f)
@@ -98,7 +97,6 @@ func (t *tree) plant(p *packages.Package, of target, files map[string][]byte) {
 	}
 	text := strings.NewReplacer("PACKAGE", p.Name, "PATH", of.pkg, "COUNT", fmt.Sprint(next)).Replace(helpers)
 	files[of.pkg+"/mutants_helpers.go"] = []byte(text)
-	t.code[of.pkg] = fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
 // prune removes what the module has no longer.
