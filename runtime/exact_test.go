@@ -1,0 +1,264 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWait: the pause after a failed attempt.
+func TestWait(t *testing.T) {
+	after := func(s float64) *float64 { return &s }
+	for _, tt := range []struct {
+		name    string
+		retry   Retry
+		attempt int
+		after   *float64
+		random  float64
+		want    time.Duration
+	}{
+		{"the first", Retry{Base: time.Second}, 1, nil, 0, time.Second},
+		{"the third doubles twice", Retry{Base: time.Second}, 3, nil, 0, 4 * time.Second},
+		{"constant", Retry{Base: time.Second, Constant: true}, 3, nil, 0, time.Second},
+		{"bounded", Retry{Base: time.Second, Cap: 3 * time.Second}, 3, nil, 0, 3 * time.Second},
+		{"below the bound", Retry{Base: time.Second, Cap: 5 * time.Second}, 3, nil, 0, 4 * time.Second},
+		{"half of it at random", Retry{Base: time.Second, Jitter: 0.5}, 1, nil, 0.5, 750 * time.Millisecond},
+		{"all of it at random", Retry{Base: time.Second, Jitter: 2}, 1, nil, 0.25, 750 * time.Millisecond},
+		{"no jitter", Retry{Base: time.Second}, 1, nil, 0.5, time.Second},
+		{"asked for more", Retry{Base: time.Second}, 1, after(10), 0, 10 * time.Second},
+		{"asked for more than the bound", Retry{Base: time.Second, Cap: 2 * time.Second}, 1, after(10), 0, 10 * time.Second},
+		{"asked for less", Retry{Base: time.Second}, 1, after(0.5), 0, time.Second},
+		{"asked for nothing", Retry{Base: time.Second}, 1, after(0), 0, time.Second},
+		{"asked for the past", Retry{Base: time.Second}, 1, after(-5), 0, time.Second},
+		{"asked for no number", Retry{Base: time.Second}, 1, after(math.NaN()), 0, time.Second},
+		{"asked for ever", Retry{Base: time.Second}, 1, after(math.Inf(1)), 0, 24 * time.Hour},
+		{"grown for ever", Retry{Base: time.Second}, 2000, nil, 0, 24 * time.Hour},
+	} {
+		if got := tt.retry.wait(tt.attempt, tt.after, func() float64 { return tt.random }); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	for code, want := range map[Code]bool{RateLimit: true, Timeout: true, NetworkError: true, ProviderError: true, Unknown: false, ValidationError: false} {
+		if got := (&Retry{}).covers(code); got != want {
+			t.Errorf("%s is tried again: %v", code, got)
+		}
+		if got := (&Retry{Codes: []Code{Unknown}}).covers(code); got != (code == Unknown) {
+			t.Errorf("%s is tried again where only UNKNOWN is: %v", code, got)
+		}
+	}
+}
+
+// TestNewRate: what would remember more than 4,096 calls is kept in shorter periods, which is stricter.
+func TestNewRate(t *testing.T) {
+	for _, tt := range []struct {
+		n      int
+		period time.Duration
+		wantN  int
+		want   time.Duration
+	}{
+		{1, time.Second, 1, time.Second},
+		{4096, time.Second, 4096, time.Second},
+		{4097, time.Second, 2048, time.Second / 2},
+		{8192, time.Second, 4096, time.Second / 2},
+		{3 * 4096, 10, 4096, 4}, // rounded up
+		{3 * 4096, 3, 4096, 1},
+		{3 * 4096, 2, 3 * 4096, 2}, // there is no shorter period
+	} {
+		if got := newRate(tt.n, tt.period); got.n != tt.wantN || got.period != tt.want {
+			t.Errorf("%d in %v: %d in %v, want %d in %v", tt.n, tt.period, got.n, got.period, tt.wantN, tt.want)
+		}
+	}
+}
+
+// TestReserve: the turns of a rate of two in ten seconds.
+func TestReserve(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	l := newRate(2, 10*time.Second)
+	for i, tt := range []struct {
+		now, deadline int // deadline 0: none
+		wait          int
+		ok            bool
+	}{
+		{100, 0, 0, true},
+		{101, 0, 0, true},
+		{102, 109, 8, false}, // its turn is at 110
+		{102, 110, 8, true},
+		{103, 0, 8, true},     // at 111
+		{104, 119, 16, false}, // at 120
+		{130, 129, 0, true},   // what need not wait is not late
+		{125, 0, 5, true},     // turns are in order: at 130
+		{126, 0, 14, true},    // at 140
+		{131, 0, 9, true},     // at 140, behind that of 130
+		{131, 0, 19, true},
+	} {
+		var deadline time.Time
+		if tt.deadline != 0 {
+			deadline = at(tt.deadline)
+		}
+		wait, ok := l.reserve(at(tt.now), deadline)
+		if wait != time.Duration(tt.wait)*time.Second || ok != tt.ok {
+			t.Fatalf("call %d: waits %v, %v; want %ds, %v", i, wait, ok, tt.wait, tt.ok)
+		}
+	}
+	if f := l.fresh(); f.n != 2 || f.period != 10*time.Second || len(f.ring) != 0 {
+		t.Errorf("the fresh one: %+v", f)
+	}
+}
+
+func TestGranted(t *testing.T) {
+	for _, tt := range []struct {
+		grants, claim string
+		want          bool
+	}{
+		{"tools:search", "tools:search", true},
+		{"tools:search", "tools:searc", false},
+		{"tools:search", "tools:search2", false},
+		{"tools:*", "tools:search", true},
+		{"tools:*", "tools:", true},
+		{"tools:*", "tool", false},
+		{"*", "", true},
+		{"a b* c", "c", true},
+		{"a b* c", "bx", true},
+		{"a b* c", "d", false},
+		{"", "a", false},
+		{"a*b", "axb", false},
+	} {
+		if got := Granted(strings.Fields(tt.grants), tt.claim); got != tt.want {
+			t.Errorf("%q grants %q: %v", tt.grants, tt.claim, got)
+		}
+	}
+}
+
+// TestPolicyDenies: what a policy refuses whatever has happened before.
+func TestPolicyDenies(t *testing.T) {
+	tool := &toolOptions{claims: []string{"a", "b"}}
+	model := &toolOptions{meter: 1}
+	for _, tt := range []struct {
+		name   string
+		policy Policy
+		o      *toolOptions
+		want   string
+	}{
+		{"nothing is granted", Policy{}, tool, `tool t@1 needs the capability "a", which the policy does not grant`},
+		{"one is granted", Policy{Grants: []string{"a"}}, tool, `tool t@1 needs the capability "b", which the policy does not grant`},
+		{"both are", Policy{Grants: []string{"b", "a"}}, tool, ""},
+		{"no claims", Policy{}, &toolOptions{}, ""},
+		{"other effects", Policy{Effects: []Effects{Reads}, Grants: []string{"*"}}, tool, "tool t@1 has effects writes, which the policy does not allow"},
+		{"no effects", Policy{Effects: []Effects{}, Grants: []string{"*"}}, tool, "tool t@1 has effects writes, which the policy does not allow"},
+		{"its effects", Policy{Effects: []Effects{Reads, Writes}, Grants: []string{"*"}}, tool, ""},
+		{"other tools", Policy{Tools: []string{"u", "t@2"}, Grants: []string{"*"}}, tool, "tool t@1 is not among those that the policy allows"},
+		{"no tools", Policy{Tools: []string{}, Grants: []string{"*"}}, tool, "tool t@1 is not among those that the policy allows"},
+		{"all versions", Policy{Tools: []string{"t"}, Grants: []string{"*"}}, tool, ""},
+		{"its version", Policy{Tools: []string{"t@1"}, Grants: []string{"*"}}, tool, ""},
+		{"a model is no tool", Policy{Tools: []string{}}, model, ""},
+	} {
+		got := ""
+		if te := tt.policy.denies(&Head{Tool: "t@1", Effects: Writes}, tt.o); te != nil {
+			got = te.Message
+			if te.Code != PolicyDenied {
+				t.Errorf("%s: %s", tt.name, te.Code)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for _, p := range []Policy{{MaxTokens: -1}, {MaxToolCalls: -1}, {MaxPerTool: map[string]int64{"t": -1}}, {MaxCostUSD: "x"}} {
+		if p.check() == nil {
+			t.Errorf("%+v is accepted", p)
+		}
+	}
+	if err := (&Policy{MaxPerTool: map[string]int64{"t": 0}, MaxCostUSD: "0"}).check(); err != nil {
+		t.Errorf("nothing is allowed at all: %v", err)
+	}
+}
+
+// TestGuardBounds: of every bound exactly as much is given out as there is, by all guards of a chain or by none.
+func TestGuardBounds(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		policy Policy
+		most   Spend
+		calls  int64
+		fit    int // how many times it fits
+		want   string
+	}{
+		{"calls", Policy{MaxToolCalls: 3}, Spend{}, 1, 3, "the run has made 3 tool calls, which is the most that the policy allows"},
+		{"calls of models are none", Policy{MaxToolCalls: 1}, Spend{}, 0, 5, ""},
+		{"calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 2, "u@1": 0}}, Spend{}, 1, 2, "tool t@1 was called 2 times, which is the most that the policy allows"},
+		{"no calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, Spend{}, 1, 0, "tool t@1 was called 0 times, which is the most that the policy allows"},
+		{"calls of another", Policy{MaxPerTool: map[string]int64{"u@1": 0}}, Spend{}, 1, 5, ""},
+		{"models do not count for the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, Spend{}, 0, 5, ""},
+		{"dollars", Policy{MaxCostUSD: "0.03"}, Spend{Cost: 10_000_000}, 1, 3, "a call of t@1 can cost 0.01 dollars, and of the 0.03 that the policy allows 0 are left"},
+		{"no dollars", Policy{MaxCostUSD: "0"}, Spend{Cost: 1}, 1, 0, "a call of t@1 can cost 0.000000001 dollars, and of the 0 that the policy allows 0 are left"},
+		{"what is free", Policy{MaxCostUSD: "0"}, Spend{}, 1, 5, ""},
+		{"dollars without a bound", Policy{}, Spend{Cost: math.MaxInt64}, 1, 5, ""},
+		{"tokens", Policy{MaxTokens: 25}, Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 25 that the policy allows 5 are left"},
+		{"the last token", Policy{MaxTokens: 20}, Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 20 that the policy allows 0 are left"},
+		{"tokens without a bound", Policy{}, Spend{Tokens: 10}, 0, 5, ""},
+	} {
+		for _, where := range []string{"alone", "outside", "inside"} {
+			g := newGuard(&tt.policy, nil)
+			other := &Policy{MaxToolCalls: 100, MaxPerTool: map[string]int64{"t@1": 100}, MaxCostUSD: "9", MaxTokens: 1000}
+			free := tt.most.Cost < dollar
+			switch {
+			case where == "outside" && free:
+				g = newGuard(other, g)
+			case where == "inside" && free:
+				g = newGuard(&tt.policy, newGuard(other, nil))
+			}
+			try := func() (n int, te *ToolError) {
+				for ; n < 5; n++ {
+					if te = g.reserve("t@1", tt.most, tt.calls); te != nil {
+						return n, te
+					}
+				}
+				return n, nil
+			}
+			n, te := try()
+			if got := fmt.Sprint(te); n != tt.fit || te == nil != (tt.want == "") || te != nil && !strings.HasSuffix(got, tt.want) {
+				t.Errorf("%s, %s: %d fit, %s; want %d, %s", tt.name, where, n, got, tt.fit, tt.want)
+			}
+			if n == 0 || tt.want == "" {
+				continue
+			}
+			g.refund("t@1", tt.most, tt.calls)
+			if n, _ := try(); n != 1 {
+				t.Errorf("%s, %s: of one that is given back there are %d", tt.name, where, n)
+			}
+			for x := g.outer; x != nil; x = x.outer { // what was refused is counted by none
+				if x.calls != g.calls {
+					t.Errorf("%s, %s: %d and %d calls", tt.name, where, g.calls, x.calls)
+				}
+			}
+		}
+	}
+}
+
+// TestCharge: what a journal holds counts, and takes no more than there is.
+func TestCharge(t *testing.T) {
+	g := newGuard(&Policy{MaxToolCalls: 5, MaxPerTool: map[string]int64{"t@1": 4}, MaxCostUSD: "0.03", MaxTokens: 25}, nil)
+	g.charge("t@1", 2, Spend{Cost: 10_000_000, Tokens: 10})
+	if g.calls != 2 || g.tools["t@1"] != 2 || g.budget != 20_000_000 || g.tokens != 15 {
+		t.Errorf("charged once: %+v", g)
+	}
+	g.charge("t@1", 1, Spend{Cost: 50_000_000, Tokens: 50})
+	if g.calls != 3 || g.tools["t@1"] != 3 || g.budget != 0 || g.tokens != 0 {
+		t.Errorf("charged with more than there is: %+v", g)
+	}
+	free := newGuard(&Policy{}, nil)
+	free.charge("t@1", 1, Spend{Cost: 5, Tokens: 5})
+	if free.budget != unbounded || free.calls != 1 {
+		t.Errorf("charged without a bound: %+v", free)
+	}
+	chain := newGuard(&Policy{MinSandbox: GVisor}, newGuard(&Policy{MinSandbox: Native}, newGuard(&Policy{MinSandbox: Process}, nil)))
+	if got := chain.minSandbox(); got != GVisor {
+		t.Errorf("the least tier is %s", got)
+	}
+	if got := chain.outer.minSandbox(); got != Process {
+		t.Errorf("the least tier outside is %s", got)
+	}
+}
