@@ -24,9 +24,14 @@ build: ## Build flowgen into .flowgen/bin
 test: ## Run all tests
 	go test ./...
 
+.PHONY: long
+long: ## Run the tests that are too long for the ordinary run
+	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool -run '^(TestScripts|TestLines|TestEverything)$$'
+
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
-	go test -race -timeout 30m ./runtime/... ./golden
+	go test -race -timeout 30m ./runtime/...
+	go test -race -timeout 30m ./golden -run '^TestRuns$$'
 
 .PHONY: caps
 caps: ## Hold caps and budgets, agents and models too, against 100,000 rounds of 50 and 64 calls at once
