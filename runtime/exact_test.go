@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -260,5 +261,34 @@ func TestCharge(t *testing.T) {
 	}
 	if got := chain.outer.minSandbox(); got != Process {
 		t.Errorf("the least tier outside is %s", got)
+	}
+}
+
+// TestMostOutput: an output of exactly as many bytes as there may be is one.
+func TestMostOutput(t *testing.T) {
+	for most, want := range map[int]bool{4: false, 5: true, 6: true, 0: true} {
+		rt, err := New(&Info{Name: "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool := Bind("t.text@1", None, func(context.Context, int) (string, error) { return "abc", nil }, MaxOutput(most))
+		out, err := Call(rt.Start(t.Context()), &Node{ID: "n"}, tool, 1)
+		if (err == nil) != want || want && out != "abc" {
+			t.Errorf("at most %d bytes: %q, %v", most, out, err)
+		}
+	}
+}
+
+// TestEncodeOut: outputs are appended.
+func TestEncodeOut(t *testing.T) {
+	o := &op[int, int]{out: 12}
+	for before, want := range map[string]string{"": "12", "x": "x12"} {
+		var room []byte
+		if before != "" {
+			room = []byte(before)
+		}
+		if got, err := o.EncodeOut(room); string(got) != want || err != nil {
+			t.Errorf("behind %q: %q, %v", before, got, err)
+		}
 	}
 }
