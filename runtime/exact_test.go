@@ -1,11 +1,13 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -291,4 +293,136 @@ func TestEncodeOut(t *testing.T) {
 			t.Errorf("behind %q: %q, %v", before, got, err)
 		}
 	}
+}
+
+// memoryBlobs counts what is kept.
+type memoryBlobs struct{ kept int }
+
+func (m *memoryBlobs) Create(context.Context, string, string) (Blob, error) {
+	return &memoryBlob{m: m}, nil
+}
+
+type memoryBlob struct {
+	bytes.Buffer
+	m *memoryBlobs
+}
+
+func (b *memoryBlob) Commit() (string, error) { b.m.kept++; return "blob:1", nil }
+func (b *memoryBlob) Abort()                  {}
+
+// TestFit: an output is cut only when its reader has no room for it. Of a text what counts is the text, or its JSON.
+func TestFit(t *testing.T) {
+	for _, tt := range []struct {
+		room int
+		want string
+		kept int
+	}{
+		{100, "abcdefghijklmnopqrstuvwxyz", 0},
+		{28, "abcdefghijklmnopqrstuvwxyz", 0},
+		{26, "abcdefghijklmnopqrstuvwxyz", 0}, // without its quotes it fits
+		{25, "", 1},
+		{0, "abcdefghijklmnopqrstuvwxyz", 0}, // there is no bound
+		{-1, "abcdefghijklmnopqrstuvwxyz", 0},
+	} {
+		kept := &memoryBlobs{}
+		rt, err := New(&Info{Name: "w"}, WithBlobs(kept))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &Node{ID: "n"}
+		o := &op[int, string]{head: Head{Node: n}, run: rt.Start(t.Context()), out: tt.want, tool: &Tool[int, string]{}}
+		o.out = "abcdefghijklmnopqrstuvwxyz"
+		if err := o.fit(t.Context(), tt.room); err != nil || kept.kept != tt.kept {
+			t.Errorf("room for %d: %v, %d kept", tt.room, err, kept.kept)
+		}
+		if tt.want == "" != (o.out != "abcdefghijklmnopqrstuvwxyz") || len(o.out) > 26 {
+			t.Errorf("room for %d: %q", tt.room, o.out)
+		}
+		v := &op[int, Value]{head: Head{Node: n}, run: rt.Start(t.Context()), out: StringValue("abc"), tool: &Tool[int, Value]{}}
+		before := kept.kept
+		if err := v.fit(t.Context(), 5); err != nil || kept.kept != before {
+			t.Errorf("a value that fits exactly: %v, %d kept", err, kept.kept-before)
+		}
+		if err := v.fit(t.Context(), 4); err != nil || kept.kept != before+1 {
+			t.Errorf("a value that does not fit: %v, %d kept", err, kept.kept-before)
+		}
+	}
+}
+
+// TestCheckOut: what a journal or a person gives is held to the rules of its type.
+func TestCheckOut(t *testing.T) {
+	type out struct {
+		N int64 `json:"n" flow:"max=1"`
+	}
+	tool := Bind("t.out@1", None, func(context.Context, int) (out, error) { return out{}, nil })
+	for n, want := range map[int64]bool{1: true, 2: false} {
+		if err := (&op[int, out]{tool: tool, out: out{n}}).CheckOut(); (err == nil) != want {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	free := Bind("t.free@1", None, func(context.Context, int) (int, error) { return 0, nil })
+	if err := (&op[int, int]{tool: free, out: 2}).CheckOut(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestModelsAreNoTools: a policy of an agent's turns says nothing of the model that is asked.
+func TestModelsAreNoTools(t *testing.T) {
+	inner := newGuard(&Policy{Effects: []Effects{Reads}}, newGuard(&Policy{Effects: []Effects{Reads, External}}, nil))
+	inner.turns = true
+	h := &Head{Tool: "m@1", Effects: External}
+	if te := inner.denies(h, &toolOptions{meter: 1}); te != nil {
+		t.Errorf("a model: %v", te)
+	}
+	if te := inner.denies(h, &toolOptions{}); te == nil {
+		t.Error("a tool is not denied")
+	}
+	inner.outer.policy.Effects = []Effects{Reads}
+	if te := inner.denies(h, &toolOptions{meter: 1}); te == nil {
+		t.Error("a model that the policy of the run denies is not denied")
+	}
+}
+
+// TestRetryingEvent: observers hear how long the attempt took, and what is waited.
+func TestRetryingEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []Event
+		rt, err := New(&Info{Name: "w"}, WithObserver(ObserverFunc(func(e Event) {
+			if e.Kind == Retrying {
+				seen = append(seen, e)
+			}
+		})), WithEngine(&timed{begin: time.Now().Add(-time.Hour)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &Node{ID: "n", Retry: &Retry{Attempts: 2, Base: 8 * time.Second, Jitter: 1}}
+		calls := 0
+		tool := Bind("t.flaky@1", None, func(context.Context, int) (int, error) {
+			time.Sleep(3 * time.Second)
+			if calls++; calls == 1 {
+				return 0, Errorf(Timeout, "late")
+			}
+			return 7, nil
+		})
+		if out, err := Call(rt.Start(t.Context()), n, tool, 1); out != 7 || err != nil {
+			t.Fatal(out, err)
+		}
+		if len(seen) != 1 || seen[0].Duration != 3*time.Second || seen[0].Attempt != 1 || seen[0].Wait <= 0 || seen[0].Wait > 8*time.Second {
+			t.Errorf("%+v", seen)
+		}
+	})
+}
+
+// timed is an engine that fills in when attempts begin and end.
+type timed struct {
+	Goroutines
+	begin time.Time
+}
+
+func (e *timed) Do(r *Run, op Op) error {
+	h := op.Head()
+	h.Start = time.Since(e.begin)
+	err := e.Goroutines.Do(r, op)
+	h.End, h.Err = time.Since(e.begin), err
+	return err
 }
