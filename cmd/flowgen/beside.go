@@ -1,9 +1,10 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // stem is the name of a generated file without its end: how the names of what it embeds begin.
@@ -22,13 +23,13 @@ func beside(dir string) func(file string) (string, bool) {
 		at := abs
 		for i, part := range parts {
 			at = filepath.Join(at, part)
-			st, err := os.Lstat(at)
+			st, err := files.Lstat(at)
 			last := i == len(parts)-1
 			if err != nil || last && !st.Mode().IsRegular() || !last && !st.IsDir() {
 				return "", false
 			}
 			if !last {
-				if _, err := os.Lstat(filepath.Join(at, "go.mod")); err == nil {
+				if files.Exists(filepath.Join(at, "go.mod")) {
 					return "", false
 				}
 			}

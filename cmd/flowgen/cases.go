@@ -17,12 +17,12 @@ import (
 
 // cases reads the test cases of a workflow: of all files in its folder that are about it. What is wrong in them is reported
 // with the workflow.
-func (a *app) cases(files *disk, c *compiled) {
+func (a *app) cases(d *disk, c *compiled) {
 	if c.workflow == nil {
 		return
 	}
 	dir := path.Dir(c.name)
-	entries, err := os.ReadDir(filepath.FromSlash(dir))
+	entries, err := d.within(c.name).ReadDir(dir)
 	if err != nil {
 		return // the workflow itself was read from elsewhere
 	}
@@ -32,7 +32,7 @@ func (a *app) cases(files *disk, c *compiled) {
 		}
 		name := path.Join(dir, e.Name())
 		sink := &diag.Sink{}
-		f := parser.ParseCases(files.within(name), name, sink)
+		f := parser.ParseCases(d.within(name), name, sink)
 		if f == nil && strings.TrimSuffix(name, casesSuffix) == stemOf(c.name) {
 			c.list = append(c.list, sink.List()...)
 		}
@@ -68,7 +68,7 @@ func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, erro
 	}
 	home := filepath.Dir(to.file)
 	file := testFile(to.file)
-	existing, err := readRegular(file)
+	existing, err := readOwn(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func testFile(flow string) string { return strings.TrimSuffix(flow, ".go") + "_t
 // removeTest removes the Go test of a workflow that has no cases any more.
 func (a *app) removeTest(o output) error {
 	file := testFile(o.file)
-	text, err := readRegular(file)
+	text, err := readOwn(file)
 	if err != nil || len(o.from.cases) > 0 || !isGenerated(text) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -45,14 +46,14 @@ func (a *app) convertCommand() *cobra.Command {
 
 // convert converts a file and writes what became of it.
 func (a *app) convert(name, dir string, force bool) error {
-	switch st, err := os.Stat(filepath.FromSlash(name)); {
-	case err == nil && st.IsDir():
+	switch {
+	case files.IsDir(filepath.FromSlash(name)):
 		return usage("%s is a folder: name a file", name)
 	case strings.HasSuffix(name, suffix):
 		return usage("%s is in flowgen's own language already", name)
 	}
-	files := newDisk()
-	from := a.compile(files, name)
+	disk := newDisk()
+	from := a.compile(disk, name)
 	if from.program == nil {
 		return a.report(from.list, false)
 	}
@@ -63,8 +64,8 @@ func (a *app) convert(name, dir string, force bool) error {
 	sink := &diag.Sink{}
 	a.file = name
 	out, ok, err := convert.Workflow(from.program, beside, func(f *source.File) []diag.Diagnostic {
-		files.texts[f.Name] = []byte(f.Text)
-		native = reader.compile(files, f.Name)
+		disk.texts[f.Name] = []byte(f.Text)
+		native = reader.compile(disk, f.Name)
 		return native.list
 	}, sink)
 	a.file = ""
@@ -86,11 +87,11 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 	}
 	var list []file
 	if dir != "" {
-		home := filepath.Dir(target)
+		home, roots := filepath.Dir(target), files.Project(target)
 		target = filepath.Join(dir, filepath.Base(target))
 		for _, name := range named(native) {
 			rel, err := filepath.Rel(abs(home), name)
-			switch inside, _ := filepath.Rel(projectRoot(beside), name); {
+			switch inside, _ := filepath.Rel(readable(beside)[0], name); {
 			case err == nil && filepath.IsLocal(rel):
 			case !filepath.IsLocal(inside): // of an interpreter
 				continue
@@ -100,7 +101,7 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 			if hidden(rel) || codegen.GoReads(filepath.ToSlash(rel)) { // git, editors and the go command act on such files
 				return fmt.Errorf("%s is not copied: hidden files, and files that the go command reads, cannot be part of a workflow: rename it, or convert without -o", filepath.ToSlash(name))
 			}
-			data, err := readRegular(name)
+			data, err := roots.ReadFile(name, files.Max)
 			if err != nil {
 				return err
 			}
@@ -109,9 +110,9 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 	}
 	list = append(list, file{target, text})
 	for _, f := range list {
-		old, err := readRegular(f.name)
+		old, err := readOwn(f.name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && bytes.Equal(old, f.data), force:
+		case errors.Is(err, fs.ErrNotExist), err == nil && (force || bytes.Equal(old, f.data)):
 		case err != nil:
 			return err
 		default:
@@ -134,7 +135,7 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 func named(c *compiled) []string {
 	var out []string
 	add := func(name string) {
-		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() && !slices.Contains(out, abs(name)) {
+		if files.IsFile(name) && !slices.Contains(out, abs(name)) {
 			out = append(out, abs(name))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -58,12 +59,12 @@ func (a *app) formatted(name string, text []byte, sink *diag.Sink) (out string, 
 }
 
 func (a *app) fmtStdin(check bool) error {
-	text, err := io.ReadAll(io.LimitReader(a.stdin, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(a.stdin, files.Max+1))
 	if err != nil {
 		return err
 	}
-	if len(text) > maxFile {
-		return fmt.Errorf("standard input is larger than %d MiB", maxFile>>20)
+	if len(text) > files.Max {
+		return fmt.Errorf("standard input is larger than %d MiB", files.Max>>20)
 	}
 	sink := &diag.Sink{}
 	out, ok, err := a.formatted("standard input", text, sink)
@@ -87,7 +88,7 @@ func (a *app) fmtFiles(names []string, check bool) error {
 	sink := &diag.Sink{}
 	bad := false
 	for _, name := range names {
-		text, err := readRegular(filepath.FromSlash(name))
+		text, err := readOwn(filepath.FromSlash(name))
 		if err != nil {
 			sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: err.Error()})
 			continue

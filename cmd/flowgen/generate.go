@@ -185,7 +185,7 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 		o := output{to, c, text, nil}
 		for _, asset := range codegen.Assets(c.program, opts) {
 			file := filepath.Join(home, filepath.FromSlash(asset.Name))
-			existing, err := readRegular(file)
+			existing, err := readOwn(file)
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				return nil, err
 			}

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // removeLeftovers removes the bundles that an earlier generate has written for the same workflow and that its Go no longer
 // embeds: those that have the name of one and begin as one. Copies of sources look like anybody's and stay.
 func (a *app) removeLeftovers(o output) error {
 	home, start := filepath.Dir(o.file), stem(o.file)+"."
-	entries, err := os.ReadDir(home)
+	entries, err := files.List(home)
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func (a *app) removeLeftovers(o output) error {
 			slices.ContainsFunc(o.assets, func(a output) bool { return a.file == file }) {
 			continue
 		}
-		text, err := readRegular(file)
+		text, err := readOwn(file)
 		if err != nil || !strings.HasPrefix(string(text), codegen.BundleMark) {
 			continue // not ours, or nobody's any more
 		}

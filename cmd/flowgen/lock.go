@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -99,7 +100,7 @@ func (a *app) lock(ctx context.Context, names []string, found, check, strict boo
 
 // lockFolders collects what is to be locked, sub-workflows included.
 func (a *app) lockFolders(names []string, sink *diag.Sink) []*lockFolder {
-	files := newDisk()
+	disk := newDisk()
 	var folders []*lockFolder
 	seen := map[string]bool{}
 	var visit func(wf *ir.Workflow)
@@ -121,17 +122,12 @@ func (a *app) lockFolders(names []string, sink *diag.Sink) []*lockFolder {
 	}
 	for _, name := range names {
 		a.file = name
-		visit(parser.Parse(files, name, sink))
+		visit(parser.Parse(disk.within(name), name, sink))
 		a.file = ""
 	}
 	return slices.DeleteFunc(folders, func(f *lockFolder) bool {
-		return len(f.servers) == 0 && !exists(filepath.Join(filepath.FromSlash(f.dir), mcplock.Name))
+		return len(f.servers) == 0 && !files.Exists(filepath.Join(filepath.FromSlash(f.dir), mcplock.Name))
 	})
-}
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }
 
 // add takes the servers of a workflow whose tools are declared.
@@ -250,7 +246,7 @@ func summary(changes []mcplock.Change) string {
 
 // oldLock reads the lock file that is there. Before a new one is written a broken one does not matter.
 func (a *app) oldLock(file string, check bool) (*mcplock.Lock, string, error) {
-	data, err := readRegular(file)
+	data, err := readOwn(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return &mcplock.Lock{}, "", nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
@@ -45,7 +46,7 @@ func (a *app) manifestCommand() *cobra.Command {
 }
 
 func (a *app) checkManifest(file, permitted string) error {
-	data, err := readRegular(permitted)
+	data, err := files.Read(permitted, files.Max)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 )
 
@@ -70,8 +71,7 @@ func executable(out, name string) string {
 	if out == "" {
 		return name
 	}
-	st, err := os.Stat(out)
-	if err == nil && st.IsDir() || strings.HasSuffix(filepath.ToSlash(out), "/") {
+	if files.IsDir(out) || strings.HasSuffix(filepath.ToSlash(out), "/") {
 		return filepath.Join(out, name)
 	}
 	return out
@@ -167,11 +167,11 @@ func (a *app) source(arg string) (*program.Source, string, error) {
 // compiledSource is source with all that is known of the workflow.
 func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	name := path.Clean(filepath.ToSlash(arg))
-	if st, err := os.Stat(arg); err == nil && st.IsDir() {
+	if files.IsDir(arg) {
 		return nil, nil, usage("%s is a folder; name a workflow file", arg)
 	}
-	files := newDisk()
-	c := a.compile(files, name)
+	disk := newDisk()
+	c := a.compile(disk, name)
 	if err := a.report(c.alone(), false); err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +183,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 		pkg = goname.Package(c.workflow.Name.Name)
 	}
 	return &program.Source{
-		File: arg, Output: own, Package: pkg, Inputs: append(files.names, c.sources...), Log: a.stderr,
+		File: arg, Output: own, Package: pkg, Inputs: append(disk.names, c.sources...), Log: a.stderr,
 		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
 			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own)}
 			text, err := a.emit(c, opts)

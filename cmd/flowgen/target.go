@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -51,7 +52,7 @@ func place(c *compiled, dir, pkg string, sink *diag.Sink) (t target, ok bool, er
 		dir = filepath.FromSlash(path.Dir(c.name))
 	}
 	t = target{file: filepath.Join(dir, outputName(c.name)), pkg: pkg}
-	t.existing, err = readRegular(t.file)
+	t.existing, err = readOwn(t.file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return t, false, err
 	}
@@ -99,7 +100,7 @@ type generated struct{ file, source, pkg string }
 // scan reads the package clauses of a folder, its tests, files left out of builds, and the file own excepted. It
 // returns the package there, "" if none, and what flowgen generated there from other workflows.
 func scan(dir, own string) (pkg string, others []generated, d *diag.Diagnostic) {
-	entries, err := os.ReadDir(dir)
+	entries, err := files.List(dir)
 	if err != nil {
 		return "", nil, nil // a folder that does not exist yet has no package
 	}
@@ -110,7 +111,7 @@ func scan(dir, own string) (pkg string, others []generated, d *diag.Diagnostic) 
 			continue
 		}
 		full := filepath.Join(dir, name)
-		text, err := readRegular(full)
+		text, err := readOwn(full)
 		if err != nil || ignored(text) {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -234,10 +234,7 @@ func (a *app) testProgram(ctx context.Context, s *suite) (string, error) {
 	return filepath.Abs(exe)
 }
 
-func isFile(name string) bool {
-	st, err := os.Stat(filepath.FromSlash(name))
-	return err == nil && st.Mode().IsRegular()
-}
+func isFile(name string) bool { return files.IsFile(filepath.FromSlash(name)) }
 
 // caseFiles turns arguments into names of files with cases.
 func caseFiles(args []string) ([]string, error) {
@@ -264,7 +261,7 @@ func caseFiles(args []string) ([]string, error) {
 		deep = deep && path.Base(name) == "..."
 		if !deep {
 			dir = name
-			if st, err := os.Stat(filepath.FromSlash(name)); err != nil || !st.IsDir() {
+			if !files.IsDir(filepath.FromSlash(name)) {
 				add(name) // what is wrong with a file is the parser's to say
 				continue
 			}
@@ -289,7 +286,7 @@ func caseFiles(args []string) ([]string, error) {
 // casesIn lists the files with cases in a folder, and with deep in those below it.
 func casesIn(dir string, deep bool) ([]string, error) {
 	var names []string
-	err := filepath.WalkDir(filepath.FromSlash(dir), func(name string, e fs.DirEntry, err error) error {
+	err := files.Walk(filepath.FromSlash(dir), func(name string, e fs.DirEntry, err error) error {
 		slash := path.Clean(filepath.ToSlash(name))
 		switch {
 		case err != nil:

@@ -314,7 +314,7 @@ func (a *app) readTools(files *disk, name string) *compiled {
 	sink := &diag.Sink{}
 	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
 	if c.workflow != nil {
-		bind.Resolve(c.workflow, bind.Options{Dir: filepath.FromSlash(path.Dir(name))}, sink)
+		bind.Resolve(c.workflow, bind.Options{Dir: filepath.FromSlash(path.Dir(name)), Above: readable(name)}, sink)
 	}
 	c.list = slices.DeleteFunc(sink.List(), func(d diag.Diagnostic) bool {
 		return d.Severity != diag.Error || c.workflow != nil && d.Code == diag.MissingKey && d.Span.File == c.workflow.File && d.Span.Lo == c.workflow.Body.Span.Lo

@@ -1,26 +1,21 @@
 package main
 
 import (
-	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 )
 
 // suffix of workflow files.
 const suffix = ".flowgen.yaml"
 
-// maxFile bounds what is read as one workflow, include or prompt file, in bytes.
-const maxFile = 16 << 20
-
-// disk reads the files of a compilation and remembers them. Names are slash-separated and relative to the folder the
-// command runs in, or absolute.
+// disk remembers the files of a compilation, which are read through a within. Names are slash-separated and relative to the
+// folder the command runs in, or absolute.
 type disk struct {
 	texts map[string][]byte // by name as asked for
 	names []string          // in order of first reading
@@ -28,12 +23,7 @@ type disk struct {
 
 func newDisk() *disk { return &disk{texts: map[string][]byte{}} }
 
-// ReadFile implements parser.Files. A file is read once, so that all that include it see the same text.
-func (d *disk) ReadFile(name string) ([]byte, error) {
-	return d.remember(name, func() ([]byte, error) { return readRegular(filepath.FromSlash(name)) })
-}
-
-// remember reads what was not read before.
+// remember reads what was not read before. A file is read once, so that all that include it see the same text.
 func (d *disk) remember(name string, read func() ([]byte, error)) ([]byte, error) {
 	if text, ok := d.texts[name]; ok {
 		return text, nil
@@ -45,19 +35,6 @@ func (d *disk) remember(name string, read func() ([]byte, error)) ([]byte, error
 	d.texts[name] = text
 	d.names = append(d.names, name)
 	return text, nil
-}
-
-var errTooLarge = fmt.Errorf("larger than %d MiB", maxFile>>20)
-
-// readRegular reads a regular file of bounded size: a pipe or a device would make a compiler wait or swell. A pipe that
-// nobody writes to keeps even opening it from returning, unless that is not to block.
-func readRegular(name string) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readOpen(f, name)
 }
 
 // foldersHelp says how files are named.
@@ -85,8 +62,7 @@ func workflows(args []string) (names []string, found bool, err error) {
 				name = path.Clean(dir)
 			}
 		}
-		st, err := os.Stat(filepath.FromSlash(name))
-		if err != nil || !st.IsDir() {
+		if !files.IsDir(filepath.FromSlash(name)) {
 			names = append(names, name) // what is wrong with a file is the parser's to say
 			found = false
 			continue
@@ -110,7 +86,7 @@ func workflows(args []string) (names []string, found bool, err error) {
 }
 
 func inFolder(dir string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.FromSlash(dir))
+	entries, err := files.List(filepath.FromSlash(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +102,7 @@ func inFolder(dir string) ([]string, error) {
 // below lists the workflows in a folder and the folders below it. Symbolic links to folders are not followed.
 func below(dir string) ([]string, error) {
 	var names []string
-	err := filepath.WalkDir(filepath.FromSlash(dir), func(name string, e fs.DirEntry, err error) error {
+	err := files.Walk(filepath.FromSlash(dir), func(name string, e fs.DirEntry, err error) error {
 		slash := path.Clean(filepath.ToSlash(name))
 		switch {
 		case err != nil:

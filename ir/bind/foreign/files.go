@@ -1,18 +1,16 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -30,30 +28,31 @@ type Folder struct {
 
 	// Above are folders, absolute, whose files may be named as well, by names that begin with "../". None: names stay inside.
 	Above []string
+
+	// Root is the folder, absolute, that no link may lead out of: Disk unless written.
+	Root string
 }
 
 // Join is a folder below f.
 func (f Folder) Join(rel string) Folder {
-	return Folder{Disk: filepath.Join(f.Disk, filepath.FromSlash(rel)), Typed: path.Join(f.Typed, rel), Above: f.Above}
+	return Folder{Disk: filepath.Join(f.Disk, filepath.FromSlash(rel)), Typed: path.Join(f.Typed, rel), Above: f.Above, Root: f.Root}
 }
 
-// root is the folder that the file rel has to be in: f itself, or one of those above it. Hidden folders above hold what
+// roots are the folders that the file rel has to be in: f itself, or one of those above it. Hidden folders above hold what
 // nobody means.
-func (f Folder) root(rel string) (string, bool) {
+func (f Folder) roots(rel string) files.Roots {
 	rel = filepath.Clean(filepath.FromSlash(rel))
-	if filepath.IsLocal(rel) {
-		return f.Disk, true
+	switch {
+	case filepath.IsLocal(rel):
+		return files.Roots{{Dir: cmp.Or(f.Root, f.Disk), Hidden: true}}
+	case filepath.IsAbs(rel):
+		return nil
 	}
-	if filepath.IsAbs(rel) {
-		return "", false
-	}
-	name := filepath.Join(f.Disk, rel)
+	var out files.Roots
 	for _, above := range f.Above {
-		if at, err := filepath.Rel(above, name); err == nil && filepath.IsLocal(at) && !strings.HasPrefix(at, ".") && !strings.Contains(at, string(filepath.Separator)+".") {
-			return above, true
-		}
+		out = append(out, files.Root{Dir: above})
 	}
-	return "", false
+	return out
 }
 
 // Files reads the sources of tools: regular files of bounded size and valid text. It is not safe for concurrent use.
@@ -78,18 +77,17 @@ func (f *File) For(name string) ir.SourceFile {
 // Read reads the file rel, slash-separated, of a folder. The error is ErrOutside, one of io/fs, or says what is wrong
 // with the file.
 func (f *Files) Read(dir Folder, rel string) (*File, error) {
-	root, ok := dir.root(rel)
-	if !ok {
+	name, roots := filepath.Join(dir.Disk, filepath.FromSlash(rel)), dir.roots(rel)
+	if !roots.Hold(name) {
 		return nil, ErrOutside
 	}
-	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
 	if done := f.read[name]; done != nil {
 		return done, nil
 	}
 	if f.Seen != nil {
 		f.Seen(name)
 	}
-	text, err := f.bytes(root, name, maxFile)
+	text, err := f.bytes(roots, name, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -106,62 +104,32 @@ func (f *Files) Read(dir Folder, rel string) (*File, error) {
 
 // ReadBinary is like Read for a file that is no text, such as a WebAssembly module, of at most limit bytes.
 func (f *Files) ReadBinary(dir Folder, rel string, limit int) (ir.SourceFile, error) {
-	root, ok := dir.root(rel)
-	if !ok {
+	name, roots := filepath.Join(dir.Disk, filepath.FromSlash(rel)), dir.roots(rel)
+	if !roots.Hold(name) {
 		return ir.SourceFile{}, ErrOutside
 	}
-	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
 	if f.Seen != nil {
 		f.Seen(name)
 	}
-	data, err := f.bytes(root, name, limit)
+	data, err := f.bytes(roots, name, limit)
 	return ir.SourceFile{Name: rel, Disk: name, Text: string(data)}, err
 }
 
-func (f *Files) bytes(dir, name string, limit int) ([]byte, error) {
+func (f *Files) bytes(roots files.Roots, name string, limit int) ([]byte, error) {
 	if text, ok := f.Overlay[name]; ok {
 		return text, nil
 	}
-	if err := contained(dir, name); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	st, err := file.Stat()
+	text, err := roots.ReadFile(name, limit)
 	switch {
-	case err != nil:
-		return nil, err
-	case !st.Mode().IsRegular():
+	case errors.Is(err, files.ErrOutside):
+		return nil, ErrOutside
+	case errors.Is(err, files.ErrIrregular):
 		return nil, errors.New("it is not a regular file")
-	}
-	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
-	if err == nil && len(text) > limit {
-		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
 	}
 	return text, err
 }
 
-// contained refuses a name that symbolic links lead out of its folder.
-func contained(dir, name string) error {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	root, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(root, real)
-	if err != nil || !filepath.IsLocal(rel) {
-		return ErrOutside
-	}
-	return nil
-}
-
-// IsFile and IsDir tell what there is. They follow links: Read refuses those that lead outside.
+// IsFile and IsDir tell what there is, through links that stay inside.
 func (f *Files) IsFile(dir Folder, rel string) bool {
 	name := filepath.Join(dir.Disk, filepath.FromSlash(rel))
 	if _, ok := f.Overlay[name]; ok {
@@ -170,7 +138,7 @@ func (f *Files) IsFile(dir Folder, rel string) bool {
 	if f.Seen != nil {
 		f.Seen(name)
 	}
-	st, err := os.Stat(name)
+	st, err := dir.roots(rel).Stat(name)
 	return err == nil && st.Mode().IsRegular()
 }
 
@@ -182,7 +150,7 @@ func (f *Files) IsDir(dir Folder, rel string) bool {
 			return true
 		}
 	}
-	st, err := os.Stat(name)
+	st, err := dir.roots(rel).Stat(name)
 	return err == nil && st.IsDir()
 }
 
@@ -198,7 +166,7 @@ func (f *Files) Names(dir Folder) []string {
 			names = append(names, first)
 		}
 	}
-	if entries, err := os.ReadDir(dir.Disk); err == nil && len(entries) <= maxNames {
+	if entries, err := dir.roots(".").ReadDir(dir.Disk); err == nil && len(entries) <= maxNames {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}

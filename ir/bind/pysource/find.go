@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 )
 
@@ -153,7 +154,7 @@ func (w *world) sitePackages(venv foreign.Folder) []place {
 const maxPaths = 100
 
 // withPaths is a folder of installed packages and the folders that its .pth files name. Lines that are code are left
-// out: nothing is run.
+// out: nothing is run. Those of the repository name no folder outside of it.
 func (w *world) withPaths(site foreign.Folder) []place {
 	out := []place{{folder: site}}
 	for _, n := range w.files.Names(site) {
@@ -172,7 +173,10 @@ func (w *world) withPaths(site foreign.Folder) []place {
 			if !filepath.IsAbs(line) {
 				line = filepath.Join(site.Disk, line)
 			}
-			out = append(out, place{folder: foreign.Folder{Disk: line, Typed: filepath.Base(line)}})
+			in := holding(w.strange, site.Disk)
+			if in == "" || files.Within(in, line) {
+				out = append(out, place{folder: foreign.Folder{Disk: line, Typed: filepath.Base(line), Root: in}})
+			}
 		}
 	}
 	return out

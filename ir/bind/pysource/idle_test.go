@@ -1,9 +1,6 @@
 package pysource
 
-import (
-	"os/exec"
-	"testing"
-)
+import "testing"
 
 // CloseIdle ends the interpreters that are kept.
 func CloseIdle() {
@@ -19,12 +16,13 @@ func CloseIdle() {
 
 // TestIdle: an interpreter is kept for the next compilation, one that was killed is not.
 func TestIdle(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3")
+	exe, err := interpreter(nil)
+	if err != nil {
+		t.Skip(err)
 	}
 	start := func() *probe {
 		t.Helper()
-		p, err := startProbe("python3", t.TempDir()+"/none")
+		p, err := startProbe(exe, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -44,33 +44,30 @@ type hello struct {
 	Builtin []string `json:"builtin"` // modules without a file
 }
 
-// errNoPython is the error when there is no interpreter.
-var errNoPython = errors.New("there is no `python3` in PATH")
+// The errors when there is no interpreter, or none that is run.
+var (
+	errNoPython    = errors.New("there is no `python3` in PATH")
+	errNoOwnPython = errors.New("the only `python3` in PATH belongs to the project, and compiling runs nothing of that")
+)
 
 // errEnded is the error of a Python that crashed over a source, or took too long.
 var errEnded = errors.New("the interpreter ended while it read the source")
 
-// startProbe runs the interpreter in a folder, which decides for version managers which Python it is.
-func startProbe(interpreter, dir string) (*probe, error) {
-	exe, err := exec.LookPath(interpreter)
-	if errors.Is(err, exec.ErrNotFound) && interpreter == "python3" {
-		exe, err = exec.LookPath("python")
-	}
-	if err != nil {
-		return nil, errNoPython
-	}
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		dir = ""
-	}
-	key := strings.Join(append(os.Environ(), exe, dir), "\x00")
+// startProbe runs an interpreter. The root of the disk is where it finds nothing of the user's, and no file that tells a
+// version manager what to run.
+func startProbe(exe string, strange []string) (*probe, error) {
+	env := environment(strange)
+	key := strings.Join(append(env, exe), "\x00")
 	if p := takeIdle(key); p != nil {
 		return p, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &probe{cmd: exec.CommandContext(ctx, exe, "-I", "-S", "-W", "ignore", "-c", probeScript), cancel: cancel}
 	p.cmd.WaitDelay = time.Second
-	p.cmd.Dir = dir
+	p.cmd.Env = env
+	p.cmd.Dir = filepath.VolumeName(exe) + string(filepath.Separator)
 	p.limited(key, cancel)
+	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		cancel()
 		return nil, err
@@ -87,7 +84,7 @@ func startProbe(interpreter, dir string) (*probe, error) {
 	}
 	if err := p.answer(&p.hello); err != nil {
 		p.close()
-		return nil, fmt.Errorf("`%s` does not run: %w", interpreter, err)
+		return nil, fmt.Errorf("`%s` does not run: %w", filepath.Base(exe), err)
 	}
 	return p, nil
 }

@@ -3,9 +3,7 @@
 package pysource
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -24,9 +22,9 @@ type Options struct {
 	Folder func(*source.File) foreign.Folder // of a workflow file
 }
 
-// Resolve fills the Python tools among tools. It runs Python at most once for each interpreter that the tools name, in
-// the folder of the first of them, to parse; nothing of the modules themselves is run. An interpreter that was started before
-// in the same way is asked again.
+// Resolve fills the Python tools among tools. It runs the user's own Python, at most once, to parse; nothing of the modules
+// themselves is run, and nothing of the environments that tools name. An interpreter that was started before in the same way
+// is asked again.
 func Resolve(tools []*ir.Tool, opts Options, sink *diag.Sink) {
 	r := &resolver{opts: opts, sink: sink, probes: map[string]*probe{}, failed: map[string]error{}, worlds: map[string]*world{}, names: map[string]bool{}}
 	defer r.close()
@@ -43,7 +41,7 @@ func Resolve(tools []*ir.Tool, opts Options, sink *diag.Sink) {
 type resolver struct {
 	opts   Options
 	sink   *diag.Sink
-	probes map[string]*probe // by interpreter
+	probes map[string]*probe // by the name of the interpreter
 	failed map[string]error
 	worlds map[string]*world // by folder and virtual environment
 	names  map[string]bool   // name@version of all tools
@@ -142,26 +140,31 @@ func (r *resolver) worldAt(home foreign.Folder, f ref, b *ir.PythonTool) *world 
 	if !ok {
 		return nil
 	}
-	interpreter := cmp.Or(os.Getenv("FLOWGEN_PYTHON"), "python3") // as at run time
-	if venv != nil && (b.Venv.Name != "" || os.Getenv("FLOWGEN_PYTHON") == "") {
-		interpreter = venvPython(*venv)
-	}
-	p := r.probes[interpreter]
-	if p == nil && r.failed[interpreter] == nil {
-		started, err := startProbe(interpreter, home.Disk)
-		if err != nil {
-			r.failed[interpreter] = err
-		} else {
-			p, r.probes[interpreter] = started, started
-		}
-	}
-	if p == nil {
-		r.noPython(f, r.failed[interpreter])
+	p, err := r.python(home.Disk)
+	if err != nil {
+		r.noPython(f, err)
 		return nil
 	}
 	w := newWorld(r.opts.Files, p, home, venv)
 	r.worlds[key] = w
 	return w
+}
+
+// python is the interpreter that parses what belongs to a folder. It is the user's own whatever environment a tool runs in:
+// that of the tool may have come with the tool.
+func (r *resolver) python(dir string) (*probe, error) {
+	exe, err := interpreter(strangers(dir))
+	if err != nil {
+		r.failed[""] = err
+		return nil, err
+	}
+	if r.probes[exe] == nil && r.failed[exe] == nil {
+		if r.probes[exe], err = startProbe(exe, strangers(dir)); err != nil {
+			r.failed[exe] = err
+			delete(r.probes, exe)
+		}
+	}
+	return r.probes[exe], r.failed[exe]
 }
 
 // noPython reports that the source cannot be read: a warning when the declaration says all there is to know.
@@ -372,13 +375,14 @@ func (w *world) foreign(first string) bool {
 // names is not there, which was reported.
 func (r *resolver) venv(home foreign.Folder, b *ir.PythonTool) (venv *foreign.Folder, ok bool) {
 	if b.Venv.Name == "" {
-		return activeVenv(), true
+		return activeVenv(home.Disk), true
 	}
 	if !filepath.IsLocal(filepath.FromSlash(b.Venv.Name)) {
 		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "`" + b.Venv.Name + "` is outside of the folder of this file"})
 		return nil, false
 	}
 	dir := home.Join(path.Clean(b.Venv.Name))
+	dir.Root = home.Disk // links of the environment stay there
 	if !r.opts.Files.IsFile(dir, "pyvenv.cfg") {
 		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "there is no virtual environment in `" + b.Venv.Name + "`",
 			Help: "make it with `python3 -m venv " + dir.Typed + "`"})

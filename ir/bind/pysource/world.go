@@ -15,6 +15,7 @@ type world struct {
 	files   *foreign.Files
 	probe   *probe
 	home    foreign.Folder // of the workflow file
+	strange []string       // folders whose .pth files name no folder outside of them
 	places  []place
 	names   map[string][]string // of folders, by name on disk
 	modules map[string]*module
@@ -25,7 +26,7 @@ type world struct {
 // newWorld is the search path of a tool: the folder of the file that declares it, the virtual environment, PYTHONPATH,
 // and what Python has itself.
 func newWorld(files *foreign.Files, p *probe, home foreign.Folder, venv *foreign.Folder) *world {
-	w := &world{files: files, probe: p, home: home, names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}}
+	w := &world{files: files, probe: p, home: home, strange: strangers(home.Disk), names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}}
 	w.places = []place{{folder: home, local: true}}
 	for _, name := range filepath.SplitList(os.Getenv("PYTHONPATH")) {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {
