@@ -8,7 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // A bundle is a module with all that it imports, as one ES module.
@@ -26,28 +26,26 @@ const requireBanner = `import { createRequire as flowgenRequire } from "node:mod
 //
 // Modules may ask places where they stand (import.meta.url): that is below the folder of the workflow that flowgen runs, and
 // else below the working directory.
-func makeBundle(files *foreign.Files, home foreign.Folder, rel string, embedded bool, places *places) bundle {
-	b := build(files, home, rel, embedded, places, "")
+func makeBundle(in *sources, rel string, embedded bool) bundle {
+	b := build(in, rel, embedded, "")
 	banner := ""
 	if len(b.errors) == 0 && len(b.builtins) > 0 && strings.Contains(b.code, "__require(") {
 		banner = requireBanner
 	}
-	banner += places.banner()
+	banner += in.places.banner()
 	if banner != "" {
-		return build(files, home, rel, embedded, places, banner)
+		return build(in, rel, embedded, banner)
 	}
 	return b
 }
 
-func build(files *foreign.Files, home foreign.Folder, rel string, embedded bool, places *places, banner string) bundle {
+func build(in *sources, rel string, embedded bool, banner string) bundle {
+	in.config(filepath.Dir(filepath.Join(in.real, filepath.FromSlash(rel))))
 	opts := api.BuildOptions{
-		EntryPoints: []string{filepath.Join(home.Disk, filepath.FromSlash(rel))}, AbsWorkingDir: existing(home.Disk), Outfile: filepath.Join(home.Disk, "flowgen-bundle.mjs"),
-		Bundle: true, Write: false, Metafile: true, Platform: api.PlatformNode, Format: api.FormatESModule,
+		EntryPoints: []string{entry}, AbsWorkingDir: existing(in.real), Outfile: filepath.Join(in.real, "flowgen-bundle.mjs"),
+		Outbase: filepath.Dir(filepath.Join(in.real, filepath.FromSlash(rel))), Bundle: true, Write: false, Metafile: true, Platform: api.PlatformNode, Format: api.FormatESModule,
 		Engines: []api.Engine{{Name: api.EngineNode, Version: "18"}}, LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
-		Charset: api.CharsetUTF8, Plugins: []api.Plugin{overlay(files)},
-	}
-	if places != nil {
-		opts.Plugins = append([]api.Plugin{places.plugin(files)}, opts.Plugins...)
+		Charset: api.CharsetUTF8, TsconfigRaw: in.tscfg.raw(), Plugins: []api.Plugin{in.plugin(rel)},
 	}
 	if banner != "" {
 		opts.Banner = map[string]string{"js": banner}
@@ -60,8 +58,8 @@ func build(files *foreign.Files, home foreign.Folder, rel string, embedded bool,
 	if len(r.Errors) > 0 || len(r.OutputFiles) != 1 {
 		return b
 	}
-	b.code = withoutHashbang(string(r.OutputFiles[0].Contents))
-	b.read(r.Metafile, files, home)
+	b.code = withoutHashbang(strings.ReplaceAll(string(r.OutputFiles[0].Contents), space+":", ""))
+	b.read(r.Metafile)
 	return b
 }
 
@@ -76,7 +74,7 @@ func withoutHashbang(code string) string {
 // existing is a folder that is there: esbuild wants to work in one.
 func existing(dir string) string {
 	for {
-		if st, err := filepath.EvalSymlinks(dir); err == nil && st != "" {
+		if files.Exists(dir) {
 			return dir
 		}
 		up := filepath.Dir(dir)
@@ -89,7 +87,6 @@ func existing(dir string) string {
 
 // metafile is what is read of esbuild's description of a bundle.
 type metafile struct {
-	Inputs  map[string]struct{} `json:"inputs"`
 	Outputs map[string]struct {
 		Imports []struct {
 			Path     string `json:"path"`
@@ -99,7 +96,7 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-func (b *bundle) read(text string, files *foreign.Files, home foreign.Folder) {
+func (b *bundle) read(text string) {
 	var meta metafile
 	if json.Unmarshal([]byte(text), &meta) != nil {
 		return
@@ -113,51 +110,4 @@ func (b *bundle) read(text string, files *foreign.Files, home foreign.Folder) {
 		}
 	}
 	slices.Sort(b.builtins)
-	for name := range meta.Inputs {
-		if _, virtual, ok := strings.Cut(name, ":"); ok {
-			name = virtual
-		}
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(existing(home.Disk), filepath.FromSlash(name))
-		}
-		if files.Seen != nil {
-			files.Seen(name)
-		}
-	}
-}
-
-// overlay has esbuild read files that are not on disk. Paths of them are resolved here; all others are left to esbuild.
-func overlay(files *foreign.Files) api.Plugin {
-	return api.Plugin{Name: "overlay", Setup: func(b api.PluginBuild) {
-		if len(files.Overlay) == 0 {
-			return
-		}
-		b.OnResolve(api.OnResolveOptions{Filter: `.*`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			name := a.Path
-			if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-				name = filepath.Join(a.ResolveDir, filepath.FromSlash(name))
-			}
-			for _, try := range variants(name) {
-				if _, ok := files.Overlay[filepath.FromSlash(try)]; ok {
-					return api.OnResolveResult{Path: filepath.FromSlash(try)}, nil
-				}
-			}
-			return api.OnResolveResult{}, nil
-		})
-		b.OnLoad(api.OnLoadOptions{Filter: `.*`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			data, ok := files.Overlay[a.Path]
-			if !ok {
-				return api.OnLoadResult{}, nil
-			}
-			text := string(data)
-			loader := api.LoaderJS
-			switch filepath.Ext(a.Path) {
-			case ".ts", ".mts":
-				loader = api.LoaderTS
-			case ".json":
-				loader = api.LoaderJSON
-			}
-			return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: filepath.Dir(a.Path)}, nil
-		})
-	}}
 }

@@ -47,6 +47,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		return // reported by the parser
 	}
 	home := r.opts.Folder(t.File)
+	project := home.Above
 	if !dynamic(t) {
 		home.Above = nil // of the native language: modules stay inside of the folder
 	}
@@ -62,9 +63,15 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		r.unreadable(b, w, rel, err)
 		return
 	}
-	made := makeBundle(w.files, home, rel, b.Engine == "embedded", r.places(t))
+	in := newSources(w.files, home, project, r.places(t))
+	made := makeBundle(in, rel, b.Engine == "embedded")
+	if w.files.Seen != nil {
+		for _, name := range in.seen {
+			w.files.Seen(name)
+		}
+	}
 	if len(made.errors) > 0 {
-		r.broken(b, w, made.errors)
+		r.broken(b, w, in, made.errors)
 		return
 	}
 	m := w.module(rel)
@@ -101,7 +108,7 @@ func (r *resolver) places(t *ir.Tool) *places {
 	if !dynamic(t) {
 		return nil
 	}
-	return newPlaces(r.opts.Home)
+	return newPlaces(realName(r.opts.Home))
 }
 
 // exports checks that there is a default export.
@@ -157,15 +164,12 @@ func (r *resolver) unreadable(b *ir.JSTool, w *world, rel string, err error) {
 }
 
 // broken reports the first error of esbuild with its place.
-func (r *resolver) broken(b *ir.JSTool, w *world, errs []api.Message) {
+func (r *resolver) broken(b *ir.JSTool, w *world, in *sources, errs []api.Message) {
 	e := errs[0]
-	d := diag.Diagnostic{Code: diag.SourceSyntax, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + lower(e.Text)}
+	d := diag.Diagnostic{Code: diag.SourceSyntax, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + lower(strings.ReplaceAll(e.Text, space+":", ""))}
 	if at := e.Location; at != nil {
-		name := at.File
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(existing(w.home.Disk), filepath.FromSlash(name))
-		}
-		if rel, err := filepath.Rel(w.home.Disk, name); err == nil {
+		name := in.given[strings.TrimPrefix(at.File, space+":")]
+		if rel, err := filepath.Rel(in.real, name); err == nil && name != "" {
 			if f, err := w.files.Read(w.home, filepath.ToSlash(rel)); err == nil {
 				lo := min(f.Source.Offset(at.Line, 1)+at.Column, len(f.Source.Text))
 				d.Related = []diag.Related{{Span: source.Span{File: f.Source, Lo: lo, Hi: min(lo+max(at.Length, 1), len(f.Source.Text))}, Message: "here"}}

@@ -4,15 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
-
-	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 )
 
 // places gives modules that are bundled their own import.meta.url, dirname and filename, and those of CommonJS their
@@ -34,29 +31,6 @@ var metas = []string{"url", "dirname", "filename"}
 
 // commons are what modules of CommonJS know of their place. None of them is the main module of a program.
 var commons = map[string]string{"__dirname": "dirname", "__filename": "filename", "require.resolve": "resolve", "require.main": ""}
-
-// plugin has esbuild read modules that ask for their place.
-func (p *places) plugin(files *foreign.Files) api.Plugin {
-	return api.Plugin{Name: "places", Setup: func(b api.PluginBuild) {
-		b.OnLoad(api.OnLoadOptions{Filter: `\.[cm]?[jt]sx?$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			data, ok := files.Overlay[a.Path]
-			if !ok {
-				var err error
-				if data, err = os.ReadFile(a.Path); err != nil {
-					return api.OnLoadResult{}, nil // esbuild says what is wrong
-				}
-			}
-			if !asksPlace(string(data)) {
-				return api.OnLoadResult{}, nil
-			}
-			text, ok := p.placed(a.Path, string(data))
-			if !ok {
-				return api.OnLoadResult{}, nil
-			}
-			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(a.Path)}, nil
-		})
-	}}
-}
 
 func asksPlace(text string) bool {
 	for name := range commons {
