@@ -710,6 +710,25 @@ def serve():
             idle += 1
 
 
+def more_threads():
+    """Starts a thread of the pool. When there can be no more, those that there are do the work."""
+    global idle, threads
+    try:
+        threading.Thread(target=serve, daemon=True).start()
+    except (RuntimeError, MemoryError):
+        with counting:
+            idle -= 1
+            threads -= 1
+            none = threads == 0
+        while none:
+            try:
+                call, _ = waiting.get_nowait()
+            except queue.Empty:
+                return
+            if running.pop(call.ident, None) is not None:
+                send(call, {"code": "SANDBOX_ERROR", "message": "the worker cannot start a thread"})
+
+
 def second():
     """Reads the second lane. Nothing here may take long."""
     global idle, threads
@@ -727,7 +746,7 @@ def second():
                     idle += 1
                     threads += 1
             if more:
-                threading.Thread(target=serve, daemon=True).start()
+                more_threads()
 
 
 def first():

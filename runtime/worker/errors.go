@@ -23,6 +23,11 @@ var (
 	garbage = &cause{"broke the protocol"}
 	slow    = &cause{"was not ready after " + StartTimeout.String()}
 	closed  = &cause{"was closed"}
+
+	leaksFiles    = &cause{"was replaced, because it keeps too many descriptors open"}
+	leaksThreads  = &cause{"was replaced, because it keeps too many threads"}
+	leaksMemory   = &cause{"was replaced, because it keeps too much memory"}
+	leaksChildren = &cause{"was replaced, because it leaves too many processes behind"}
 )
 
 // lost is the error of a call whose worker is gone.

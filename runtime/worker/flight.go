@@ -20,6 +20,7 @@ type flight struct {
 	asked bool // the worker was asked to stop it
 	late  bool // its context ended, it did not
 
+	peak   int           // of the worker's flights at a time, so far
 	unsent bool          // it could not be written whole; only who makes the call looks at it
 	beside []byte        // what it has attached; written by who reads, before done
 	done   chan reply    // one
@@ -43,6 +44,8 @@ func (w *process) book(c *Call, alone bool) *flight {
 	}
 	w.alone = w.alone || alone
 	w.flights[f.id] = f
+	w.peak = max(w.peak, len(w.flights))
+	f.peak = w.peak
 	w.pool.clock++
 	w.used = w.pool.clock
 	return f
@@ -71,10 +74,14 @@ func (f *flight) giveBack() {
 
 // finish ends f and lets others have its place.
 func (f *flight) finish() {
-	p := f.proc.pool
+	w, p := f.proc, f.proc.pool
+	leak := w.gauge.look(f.peak) // whoever finishes reads, one at a time
 	p.mu.Lock()
 	f.land()
-	f.proc.settle()
+	if leak != nil && w.state == live {
+		w.state, w.closing, w.leak = retired, true, leak
+	}
+	w.settle()
 	if len(p.waiting) > 0 {
 		p.kick()
 	}

@@ -51,6 +51,10 @@ type process struct {
 	first   *flight // the one in lane 0
 	alone   bool
 	late    int // flights whose context has ended
+	peak    int // flights at a time, at most
+
+	gauge *gauge // of whoever has the turn
+	leak  *cause // what it has too much of
 }
 
 func (w *process) takes(holder string) bool {
@@ -102,6 +106,7 @@ func (p *Pool) launch(holder string) (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w.state == live {
+		w.gauge = newGauge(w.child.Pid)
 		p.procs = append(p.procs, w)
 	}
 	return w, nil
@@ -260,6 +265,8 @@ func (w *process) lose() map[*flight]error {
 func (w *process) settle() {
 	switch {
 	case w.state != retired:
+	case w.leak != nil && len(w.flights) == 0:
+		w.killLocked(w.leak)
 	case w.late == 0 && !w.closing:
 		w.state = live // the call that did not stop did, after all
 	case w.late > 0 && len(w.flights) == w.late:
@@ -340,6 +347,8 @@ func (w *process) closeFiles() {
 		closeAll(l.file)
 	}
 	closeAll(w.out, w.prints)
+	w.gauge.close()
+	w.gauge = nil
 }
 
 func closeAll(files ...*os.File) {

@@ -33,6 +33,14 @@
 // and on a worker of its own, when its effects are none or reads, or when the worker
 // cannot have seen all of it. Otherwise it fails, and what it has done is not known.
 //
+// # Leaks
+//
+// After each call the pool looks from outside at what the worker holds. It is replaced, once it
+// has no call, when it comes near the limits of its process: on descriptors and memory halfway
+// from what it had after its first call, or 64 threads more than calls at a time; in any case at
+// seven eighths. Without limits, 4096 descriptors and 1 GiB of memory count. Every 16 calls its
+// processes are counted, and more than 16 are too many. On Linux only.
+//
 // No worker outlives the program: it ends when its pipes do and, on Linux, is killed
 // with all that it has started, whatever way the program ends.
 //

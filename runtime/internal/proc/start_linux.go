@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -355,4 +356,23 @@ func await(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// Adopted counts the processes of the session of a child that the child's own children have left to the keeper.
+func Adopted(pid int) int {
+	kept.Lock()
+	k := kept.k
+	kept.Unlock()
+	if k == nil {
+		return 0
+	}
+	self := strconv.Itoa(k.pid)
+	text, _ := os.ReadFile("/proc/" + self + "/task/" + self + "/children")
+	n := 0
+	for _, child := range numbers(strings.Fields(string(text))) {
+		if sid, err := unix.Getsid(child); err == nil && sid == pid && child != pid {
+			n++
+		}
+	}
+	return n
 }
