@@ -22,7 +22,8 @@ type Tool struct {
 	State       string // "", active, deprecated, blocked
 	Replay      string
 	Permissions []string
-	Sandbox     Ident  // the tier asked for; empty: none
+	Sandbox     Ident // the tier asked for; empty: none; "native" when it says that there is none
+	SandboxAt   Insertion
 	Cache       string // none, ttl, forever
 	CacheTTL    *Duration
 	Rate        string
@@ -41,6 +42,12 @@ type Tool struct {
 	Def  *Definition  // where a foreign function is defined; nil for other tools and until it is bound
 	File *source.File // where it is declared: relative paths and commands start there
 	Span source.Span
+}
+
+// An Insertion is where a key can be added to a declaration. The zero value is for languages without such a key.
+type Insertion struct {
+	At            source.Span // empty, before the first key
+	Before, After string      // around the value
 }
 
 // FullName is name@version, by which envelopes and journals know the tool.

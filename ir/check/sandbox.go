@@ -129,6 +129,7 @@ func (p *Program) isolate(sink *diag.Sink) {
 	w := &isolation{sink: sink, tools: map[*ir.Tool]string{}, seen: map[visited]bool{}, told: map[*ir.Tool]bool{}}
 	w.walk(p, nil)
 	p.Sandbox = w.tools
+	w.unguarded()
 	for _, s := range p.Table {
 		for _, t := range s.Tools() { // of several the least
 			if word := w.tools[t]; s.Sandbox == "" || slices.Index(tiers, word) < slices.Index(tiers, s.Sandbox) { // none comes first
@@ -144,6 +145,13 @@ type isolation struct {
 	tools map[*ir.Tool]string
 	seen  map[visited]bool
 	told  map[*ir.Tool]bool
+	given []choice // tools that agents can call
+}
+
+// choice is a tool that the agent of a step can call.
+type choice struct {
+	tool *ir.Tool
+	step *Step
 }
 
 // visited is a workflow under the policy that requires isolation of it, if any.
@@ -166,6 +174,9 @@ func (w *isolation) walk(p *Program, policy *ir.Policy) {
 		}
 		for _, t := range s.Tools() {
 			w.tool(p, policy, s, t)
+			if s.Agent != nil {
+				w.given = append(w.given, choice{t, s})
+			}
 		}
 	}
 }
@@ -194,6 +205,31 @@ func (w *isolation) tool(p *Program, policy *ir.Policy, s *Step, t *ir.Tool) {
 		w.tools[t] = "none"
 	case w.tools[t] == "":
 		w.tools[t] = "native"
+	}
+}
+
+// unguarded warns of tools that agents can call, that have all rights of the user, and that do not say that this is meant.
+func (w *isolation) unguarded() {
+	for _, g := range w.given {
+		t, at := g.tool, g.tool.SandboxAt
+		if at.At.IsZero() || t.Sandbox.Name != "" || w.tools[t] != "none" || w.told[t] {
+			continue
+		}
+		if _, server := t.Binding.(*ir.MCPTool); server {
+			continue // it has a process for all of its tools, and no sandbox
+		}
+		w.told[t] = true
+		insert := func(tier string) diag.Fix {
+			return diag.Fix{Title: "add `sandbox: " + tier + "`", Edits: []diag.Edit{{Span: at.At, New: at.Before + tier + at.After}}}
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Unguarded, Span: t.Key.Span,
+			Message: "an agent can call tool \"" + t.Key.Name + "\", which has all rights of the user",
+			Help:    "write `sandbox: process`, or `sandbox: none` when it needs these rights",
+			Fixes:   []diag.Fix{insert(Process), insert("none")}, Related: related(g.step.Node.ID.Span, "the agent is here")}
+		if why, _ := notIsolated(t); why != "" {
+			d.Help, d.Fixes = "write `sandbox: none` when it needs these rights; it cannot be isolated: "+why, d.Fixes[1:]
+		}
+		w.sink.Report(d)
 	}
 }
 

@@ -10,6 +10,7 @@ const (
 	NotApplied    Code = "FG0645"
 	NotAllowed    Code = "FG0646"
 	NotIsolated   Code = "FG0647"
+	Unguarded     Code = "FG0648"
 )
 
 var useCodes = []Entry{
@@ -188,6 +189,33 @@ tools:
 nodes:
   page: {tool: front}
 output: {page: $page}
+`,
+	},
+	{
+		Code:  Unguarded,
+		Title: "an agent's tool with all rights of the user",
+		Cause: "An agent can call a `command`, `shell`, `python` or `js` tool that has no sandbox and does not say so. What the model reads can make it call the tool with any arguments, and the tool has all rights of the user who runs the workflow. Write `sandbox: process`, or `sandbox: none` when the tool needs these rights; a policy with `sandbox: {min: process}` isolates all tools. The warning is about tools of the native language: other formats cannot say it for one tool.",
+		Wrong: `flowgen: 1
+name: words
+input: {question: string}
+models:
+  fast: "ollama:qwen3"
+tools:
+  count: {description: counts words, command: [wc, -w], in: {text: string}, stdin: "{{ text }}", effects: none}
+nodes:
+  answer: {agent: fast, tools: [count], prompt: "{{ input.question }}"}
+output: {answer: $answer.response}
+`,
+		Right: `flowgen: 1
+name: words
+input: {question: string}
+models:
+  fast: "ollama:qwen3"
+tools:
+  count: {description: counts words, command: [wc, -w], in: {text: string}, stdin: "{{ text }}", effects: none, sandbox: process}
+nodes:
+  answer: {agent: fast, tools: [count], prompt: "{{ input.question }}"}
+output: {answer: $answer.response}
 `,
 	},
 }

@@ -3,6 +3,7 @@ package hashes
 import (
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -30,7 +31,7 @@ func (m *maker) tool(t *ir.Tool, told bool) string {
 	for _, p := range t.Permissions {
 		x.line("permission", p)
 	}
-	x.line("sandbox", t.Sandbox.Name, m.root.Sandbox[t])
+	x.line("sandbox", strings.TrimPrefix(t.Sandbox.Name, "native"), m.root.Sandbox[t]) // native is what holds unless written
 	x.line("cache", t.Cache)
 	x.duration("ttl", t.CacheTTL)
 	x.mark("idempotent", t.Idempotency)

@@ -237,9 +237,11 @@ func (p *parser) agents(n *yamlnode.Node) {
 }
 
 var (
-	effectWords = []string{"none", "reads", "writes", "external", "read", "write"}
-	effectKinds = ir.EffectWords
-	tierWords   = []string{"native", "wasm", "process", "container", "gvisor"}
+	effectWords  = []string{"none", "reads", "writes", "external", "read", "write"}
+	effectKinds  = ir.EffectWords
+	sandboxWords = append([]string{"none"}, tierWords...) // of a tool
+
+	tierWords = []string{"native", "wasm", "process", "container", "gvisor"}
 )
 
 // policy reads the policy of a workflow, or that of an agent, whose own bounds can be `unbounded`.

@@ -270,7 +270,7 @@ var shapeTool = &Shape{
 		{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
 		{Name: "engine", Value: word(engineWords...), Doc: "what runs JavaScript"},
 		{Name: "venv", Value: file, Doc: "the folder of a Python function's virtual environment"},
-		{Name: "sandbox", Value: word(tierWords...), Doc: "how it is isolated"},
+		{Name: "sandbox", Value: word(sandboxWords...), Doc: "how it is isolated"},
 		{Name: "replay", Value: word(replayWords...), Doc: "what a replay does without a record"},
 		{Name: "permissions", Value: texts, Doc: "the permissions a call needs"},
 		{Name: "cache", Value: oneOf(word(cacheWords...), shape(shapeCache)), Doc: "how long results are reused"},

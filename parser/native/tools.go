@@ -89,6 +89,7 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 	}
 	p.belongs(m, kind)
 	p.toolMeta(t, m)
+	t.SandboxAt = insertion(n, "sandbox")
 	if in := m.get("in"); in != nil {
 		if in.Kind != yamlnode.Mapping {
 			p.wrongShape(in, "`in` is a mapping of fields", "write `in: {q: string}`")
@@ -162,8 +163,33 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	t.Tags = p.strs(m.get("tags"), "a tag")
 	t.Auth = p.auth(m.get("auth"))
 	if v := m.get("sandbox"); v != nil {
-		t.Sandbox = ir.Ident{Name: p.word(v, "a sandbox tier", tierWords...), Span: v.Place()}
+		t.Sandbox = ir.Ident{Name: p.word(v, "a sandbox tier", sandboxWords...), Span: v.Place()}
+		if t.Sandbox.Name == "none" {
+			t.Sandbox.Name = "native"
+		}
 	}
+}
+
+// insertion says how a key is added to a mapping, before its first.
+func insertion(n *yamlnode.Node, key string) ir.Insertion {
+	if len(n.Entries) == 0 {
+		return ir.Insertion{}
+	}
+	first := n.Entries[0].Key
+	at := first.Span
+	at.Hi = at.Lo
+	if n.Style == yamlnode.Flow {
+		if strings.HasPrefix(first.Span.Text(), `"`) { // JSON
+			return ir.Insertion{At: at, Before: `"` + key + `": "`, After: `", `}
+		}
+		return ir.Insertion{At: at, Before: key + ": ", After: ", "}
+	}
+	line := at.File.Text[:at.Lo]
+	indent := line[strings.LastIndexByte(line, '\n')+1:]
+	if strings.TrimLeft(indent, " ") != "" { // after a dash, a tag or an anchor
+		return ir.Insertion{}
+	}
+	return ir.Insertion{At: at, Before: key + ": ", After: "\n" + indent}
 }
 
 var (
