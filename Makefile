@@ -55,7 +55,7 @@ sim: ## Run every example and golden under 10,000 seeds, with faults, crashes an
 CAMPAIGN := CAMPAIGN=full go test -count=1 -timeout 6h -v
 
 .PHONY: campaigns
-campaigns: mutation injection paths kills bytes heavy values random ## Run every campaign of docs/security.md in full (hours)
+campaigns: mutation injection paths kills bytes heavy values random redaction ## Run every campaign of docs/security.md in full (hours)
 
 .PHONY: mutation
 mutation: ## Misspell every name of every example and golden, in every way
@@ -81,6 +81,10 @@ bytes: ## Generate and build in every environment: the same bytes
 .PHONY: heavy
 heavy: ## Compile bombs, and large files that are all of one thing
 	$(CAMPAIGN) ./golden/hostile -run '^(TestBombs|TestWideMap|TestHeavy)$$'
+
+.PHONY: redaction
+redaction: ## Pass random secrets through random encoders of Go, Python and JavaScript
+	$(CAMPAIGN) ./runtime -run '^(TestRandomSecretsInRandomEncoders|TestRedactorLooksEverywhere|TestRedactingWriterInPieces)$$' -rapid.checks=200000
 
 .PHONY: values
 values: ## Send a million hostile values through templates

@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/flowgen-dev/flowgen/internal/cputime"
+)
+
+// everywhere is Text without anything that passes places over: it looks for every form at every place.
+func (r *Redactor) everywhere(s string) string {
+	var b strings.Builder
+	from, begin, end := 0, -1, 0
+	for i := 0; i <= len(s); i++ {
+		if begin >= 0 && i >= end {
+			b.WriteString(s[from:begin] + Redacted)
+			from, begin = end, -1
+		}
+		if i == len(s) {
+			break
+		}
+		text := reader{r: r, s: s}
+		to, _ := text.longest(i)
+		for _, l := range []*lane{base64Lane, hexLane} {
+			in := text.with(l)
+			_, at, _, ok := in.digit(i)
+			for offset := 0; offset <= int(l.spare) && ok && at == i; offset += 2 {
+				e, _ := in.all(i<<3 | offset)
+				to = max(to, e)
+			}
+		}
+		if to > 0 && begin < 0 {
+			begin = i
+		}
+		if to > 0 {
+			end = max(end, to)
+		}
+	}
+	return b.String() + s[from:]
+}
+
+// drawText draws text in which there is much that looks like one of the secrets, whole or in part, and like escapes.
+func drawText(t *rapid.T, secrets []string) string {
+	enc := []func(string) string{
+		func(s string) string { return s }, url.QueryEscape, url.PathEscape, html.EscapeString,
+		func(s string) string { b, _ := json.Marshal(s); return string(b) },
+		func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		func(s string) string { return base64.URLEncoding.EncodeToString([]byte("k" + s))[1:] },
+		func(s string) string { return hex.EncodeToString([]byte(s)) },
+	}
+	piece := rapid.Custom(func(t *rapid.T) string {
+		s := rapid.SampledFrom(secrets).Draw(t, "secret")
+		if rapid.IntRange(0, 2).Draw(t, "cut") == 0 {
+			s = s[rapid.IntRange(0, len(s)-1).Draw(t, "from"):]
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "deep") {
+			s = rapid.SampledFrom(enc).Draw(t, "encoder")(s)
+		}
+		return s[:rapid.IntRange(len(s)/2, len(s)).Draw(t, "to")]
+	})
+	parts := rapid.SliceOfN(rapid.OneOf(piece, rapid.SampledFrom([]string{"", " ", "\n", "%", `\`, `\\`, "&", "&#", "+", "'", `""`, "a", "ab", "41", "secret", "-----"})), 1, 8)
+	return strings.Join(parts.Draw(t, "text"), "")
+}
+
+var drawn = []string{"abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer"}
+
+// What is passed over holds nothing.
+func TestRedactorLooksEverywhere(t *testing.T) {
+	r := NewRedactor(drawn...)
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawText(t, drawn)
+		if got, want := r.Text(s), r.everywhere(s); got != want {
+			t.Fatalf("%q is\n%q, want\n%q", s, got, want)
+		}
+	})
+}
+
+// A writer gives the same as Text, whatever is encoded, and however the text is cut into pieces.
+func TestRedactingWriterInPieces(t *testing.T) {
+	r := NewRedactor(drawn...)
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawText(t, drawn)
+		var b bytes.Buffer
+		w := r.Writer(&b)
+		for rest := s; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
+			if _, err := w.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := b.String(), r.Text(s); got != want {
+			t.Fatalf("%q in pieces is\n%q, want\n%q", s, got, want)
+		}
+	})
+}
+
+// Sixteen times the text takes about sixteen times as long, not its square: whatever it is made of.
+func TestRedactorIsLinear(t *testing.T) {
+	r := NewRedactor(append([]string{strings.Repeat("a", 64) + "b", `\\host\share`}, drawn...)...)
+	for name, unit := range map[string]string{
+		"words": "the quick brown fox ", "backslashes": `\`, "percent": "%25", "ampersands": "&amp;", "quotes": "'", "base64": "YWFh", "of secrets": "aHVudGVyMmh1bnRlcjI=",
+		"lines": "a\n", "digits": "6", "hex of hex": "3631", "beginnings": "aaaa", "secrets": "hunter2hunter2", "escaped": `a`, "gaps": "a \n   ", "newlines": "\n",
+	} {
+		took := func(n int) time.Duration {
+			s := strings.Repeat(unit, n/len(unit))
+			best := time.Hour
+			for range 3 {
+				best = min(best, cputime.Of(func() { r.Text(s) }))
+			}
+			return best
+		}
+		short, long := took(1<<10), took(1<<14)
+		t.Logf("%s: %v, %v", name, short, long)
+		if long > 64*max(short, 100*time.Microsecond) {
+			t.Errorf("%s: 1 KiB take %v, 16 KiB %v", name, short, long)
+		}
+	}
+}
+
+func TestRedactorDoesNotAllocate(t *testing.T) {
+	r := NewRedactor(drawn...)
+	s := strings.Repeat(`{"id":12345678901234567890,"url":"https://example.com/a%20b?q=c2VjcmV0c2VjcmV0","t":"a\tb &amp; hunter3"}`, 20)
+	if got := testing.AllocsPerRun(20, func() { r.Found(s) }); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}
