@@ -106,3 +106,21 @@ func TestUsageRecords(t *testing.T) {
 		t.Errorf("in a replay: %v", got)
 	}
 }
+
+// policed counts attempts under a policy and others.
+type policed map[bool]int
+
+func (p policed) Used(a *runtime.Attempt) { p[a.Policed]++ }
+
+func TestAttemptsKnowOfAPolicy(t *testing.T) {
+	tool := runtime.Bind("t.count@1", runtime.Reads, func(context.Context, pair) (pair, error) { return pair{}, nil })
+	for under, o := range map[bool][]runtime.Option{false: nil, true: {runtime.WithPolicy(&runtime.Policy{})}} {
+		seen := policed{}
+		if _, err := runtime.Call(start(t, t.Context(), append(o, runtime.WithUsage(seen))...), node("a"), tool, pair{}); err != nil {
+			t.Error(err)
+		}
+		if seen[under] != 1 || seen[!under] != 0 {
+			t.Errorf("under a policy: %v; attempts: %v", under, seen)
+		}
+	}
+}

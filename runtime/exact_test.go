@@ -426,3 +426,68 @@ func (e *timed) Do(r *Run, op Op) error {
 	h.End, h.Err = time.Since(e.begin), err
 	return err
 }
+
+// TestGoFunctionsAreNotIsolated: a policy's least tier is about tools that run the code of others.
+func TestGoFunctionsAreNotIsolated(t *testing.T) {
+	rt, err := New(&Info{Name: "w"}, WithPolicy(&Policy{MinSandbox: Process}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := Bind("t.go@1", None, func(context.Context, int) (int, error) { return 7, nil })
+	if out, err := Call(rt.Start(t.Context()), &Node{ID: "n"}, tool, 1); out != 7 || err != nil {
+		t.Error(out, err)
+	}
+}
+
+// TestJitterOfAnAttempt: in a scope it depends on the attempt alone, so that a run that goes on waits as long.
+func TestJitterOfAnAttempt(t *testing.T) {
+	rt, err := New(&Info{Name: "w"}, WithEngine(&timed{begin: time.Now()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Start(t.Context()).At(&Node{ID: "m"}, 1)
+	h := &Head{Node: &Node{ID: "n"}, Scope: r.scope, Attempt: 1}
+	if a, b := r.jitter(h), r.jitter(h); a != b {
+		t.Errorf("%d and %d", a, b)
+	}
+}
+
+// TestMetered: a model's call gives back what it did not take, and is no call of a tool.
+func TestMetered(t *testing.T) {
+	rt, err := New(&Info{Name: "w"}, WithPolicy(&Policy{MaxTokens: 20, MaxToolCalls: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Start(t.Context())
+	model := Bind("m@1", External, func(context.Context, int) (int, error) { return 5, nil },
+		Metered(func(*int) Spend { return Spend{Tokens: 15} }, func(_, out *int) Spend { return Spend{Tokens: int64(*out)} }))
+	tool := Bind("t@1", None, func(context.Context, int) (int, error) { return 0, nil })
+	for i, tt := range []struct {
+		tool *Tool[int, int]
+		want string
+	}{
+		{model, ""}, {tool, ""}, {tool, "which is the most"}, {model, ""}, {model, "of the 20 that the policy allows 10 are left"},
+	} {
+		_, err := Call(r, &Node{ID: "n"}, tt.tool, 1)
+		if err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("call %d: %v, want %q", i, err, tt.want)
+		}
+	}
+}
+
+// TestRoom: who wants the receipt of a call has room for so much of its output.
+func TestRoom(t *testing.T) {
+	for room, want := range map[int]int{30: 0, 20: 1} {
+		kept := &memoryBlobs{}
+		rt, err := New(&Info{Name: "w"}, WithBlobs(kept))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &Node{ID: "n"}
+		tool := Bind("t@1", None, func(context.Context, int) (string, error) { return "abcdefghijklmnopqrstuvwxyz", nil })
+		out, err := Call(rt.Start(t.Context()).Visit(n, 1, room, func(Receipt) {}), n, tool, 1)
+		if err != nil || kept.kept != want || len(out) < 26 != (want == 1) {
+			t.Errorf("room for %d: %q, %v, %d kept", room, out, err, kept.kept)
+		}
+	}
+}
