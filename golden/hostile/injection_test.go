@@ -139,7 +139,12 @@ type outcome struct {
 }
 
 // generated compiles a project with another text of a file.
-func generated(p *project, file, text string) outcome {
+func generated(p *project, file, text string) (o outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = outcome{err: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
 	r := p.compile(file, text)
 	if r.program == nil {
 		if r.errors() == 0 {
@@ -156,7 +161,7 @@ func generated(p *project, file, text string) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	o := outcome{code: code, assets: codegen.Assets(r.program, opts), tree: tree}
+	o = outcome{code: code, assets: codegen.Assets(r.program, opts), tree: tree}
 	o.seen, o.err = readers(code, o.assets)
 	return o
 }
