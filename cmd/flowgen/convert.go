@@ -126,7 +126,7 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 		if err := atomicfile.Write(f.name, f.data); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", filepath.ToSlash(f.name))
+		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", oneLine(filepath.ToSlash(f.name)))
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (a *app) fmtFiles(names []string, check bool) error {
 			if err := atomicfile.Write(filepath.FromSlash(name), []byte(out)); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stderr, "flowgen: formatted %s\n", name)
+			fmt.Fprintf(a.stderr, "flowgen: formatted %s\n", oneLine(name))
 		}
 	}
 	if err := a.report(sink.List(), false); err != nil || !bad {

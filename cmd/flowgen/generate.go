@@ -214,7 +214,7 @@ func (a *app) write(o output) error {
 	if err := atomicfile.Write(o.file, o.text); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", filepath.ToSlash(o.file))
+	fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", oneLine(filepath.ToSlash(o.file)))
 	return nil
 }
 

@@ -11,11 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/module"
 )
 
 // campaign is the figure of a test in its small form, or of the full one, which `make campaigns` asks for.
@@ -95,6 +98,12 @@ func TestNamesOfFiles(t *testing.T) {
 				}
 				n++
 			}
+		}
+	}
+	for _, stem := range []string{"=======", "-- x --", "+build ignore", "-x", "@x", "go:generate touch x", "a\n::error::b", "a\r\tb", "a`b", `a"b'`, "a*?[b]", `a\b`, "a|b<c>", "$(x);&", "\u2028a\u202eb", "\xff", "é ü", "#x", "!x", "~x"} {
+		name := outputName("flows/" + stem + suffix)
+		if err := module.CheckFilePath(name); err != nil || !regexp.MustCompile(`^[\pL\pN][^\pC]*$`).MatchString(name) {
+			t.Errorf("%q gives %q: %v", stem, name, err)
 		}
 	}
 	t.Logf("%d names", n)

@@ -69,7 +69,7 @@ func workflowName(folder string) string {
 func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	written, err := p.Write(cmd.Context())
 	for _, name := range written {
-		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", display(name))
+		fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", oneLine(display(name)))
 	}
 	var refusal *starter.Refusal
 	if errors.As(err, &refusal) {

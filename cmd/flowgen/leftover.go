@@ -36,7 +36,7 @@ func (a *app) removeLeftovers(o output) error {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		fmt.Fprintf(a.stderr, "flowgen: removed %s\n", filepath.ToSlash(file))
+		fmt.Fprintf(a.stderr, "flowgen: removed %s\n", oneLine(filepath.ToSlash(file)))
 	}
 	return nil
 }

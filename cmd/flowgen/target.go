@@ -9,7 +9,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -31,7 +33,8 @@ type target struct {
 }
 
 // outputName is the name of the Go file for a workflow file: triage.flowgen.yaml gives triage_flow.go. The go command
-// ignores files that begin with a dot or an underscore; a system's name before _flow is harmless.
+// ignores files that begin with a dot or an underscore, and refuses those with characters that a shell or a module cannot
+// have: they become underscores. A system's name before _flow is harmless.
 func outputName(workflow string) string {
 	base := path.Base(workflow)
 	for _, end := range []string{suffix, ".flowgen.yml", ".yaml", ".yml"} {
@@ -40,10 +43,26 @@ func outputName(workflow string) string {
 			break
 		}
 	}
-	if base = strings.TrimLeft(base, "._"); base == "" {
+	base = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ._-+=@,~", r) {
+			return r
+		}
+		return '_'
+	}, base)
+	base = strings.TrimLeftFunc(base, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if base == "" {
 		base = "workflow"
 	}
 	return base + "_flow.go"
+}
+
+// oneLine is the name of a file for messages. One that is not printable is quoted: a line of its own could be a command to
+// the program that reads the log.
+func oneLine(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // place decides file and package for a workflow, in dir or beside it. Mistakes are reported to sink, and ok is false.

@@ -23,7 +23,7 @@ func (a *app) printResults(s *suite, results []flowtest.Result) {
 			fmt.Fprintf(a.stdout, "     %s:%s: %s\n", s.name, f.Pos, printable(f.Message))
 		}
 		if r.Wrote != "" {
-			fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", r.Wrote)
+			fmt.Fprintf(a.stderr, "flowgen: wrote %s\n", oneLine(r.Wrote))
 		}
 	}
 }

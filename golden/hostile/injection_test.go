@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir/goname"
@@ -349,20 +350,32 @@ func (g *target) harmlessOne(mode, i int) outcome {
 	return o
 }
 
-// judge says why an outcome is like none of the harmless ones; like is the one that it is like.
-func (g *target) judge(got outcome, mode int) (like outcome, why string) {
+// judge says why an outcome is like none of the harmless ones; like is the one that it is like. The last of them is text
+// with letters in place of its characters: some texts are taken apart at blanks.
+func (g *target) judge(got outcome, mode int, text string) (like outcome, why string) {
 	if got.err != "" {
 		return like, got.err
 	}
 	var all []string
-	for i := range len(benign) + 1 { // the last is the file as it is
-		h := g.harmlessOne(mode, i)
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return r
+		}
+		return 'b'
+	}, text)
+	for i := range len(benign) + 2 { // the last but one is the file as it is
+		var h outcome
+		mark := g.at.value
+		switch {
+		case i <= len(benign):
+			if h = g.harmlessOne(mode, i); i < len(benign) {
+				mark = modes[mode](g.at.value, benign[i])
+			}
+		default:
+			h, mark = generated(g.p, g.at.file, g.at.put(g.p, mode, letters)), modes[mode](g.at.value, letters)
+		}
 		if h.tree == nil {
 			continue
-		}
-		mark := g.at.value
-		if i < len(benign) {
-			mark = modes[mode](g.at.value, benign[i])
 		}
 		mark = mark[strings.LastIndexAny(mark, ".:")+1:] // working.name, module:name
 		diff := got.tree.differs(h.tree, mark)
@@ -478,7 +491,7 @@ func (c *injection) put(t *testing.T, g *target, text string, mode int) {
 	}
 	pos := g.at.span.Start()
 	what := fmt.Sprintf("%s:%d:%d %.100q with %q (%d)", g.at.file, pos.Line, pos.Col, g.at.value, text, mode)
-	like, why := g.judge(got, mode)
+	like, why := g.judge(got, mode, text)
 	if why != "" {
 		t.Errorf("%s: %s", what, why)
 		return
