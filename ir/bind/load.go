@@ -78,34 +78,46 @@ func (l *loader) query(patterns []string) error {
 	if len(patterns) == 0 {
 		return nil
 	}
-	pkgs, known := l.opts.Cache.get(l.opts, patterns)
-	if !known {
-		l.calls++
-		var err error
-		pkgs, err = packages.Load(&packages.Config{
-			Mode:       mode,
-			Dir:        l.opts.Dir,
-			Env:        l.opts.Env,
-			Overlay:    l.opts.Overlay,
-			Tests:      l.opts.Tests,
-			BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
-		}, patterns...)
-		if err != nil {
-			return err
+	var unknown []string
+	for _, p := range patterns {
+		if pkgs, known := l.opts.Cache.get(l.opts, p); known {
+			l.find(p, pkgs)
+		} else {
+			unknown = append(unknown, p)
 		}
-		l.opts.Cache.put(l.opts, patterns, pkgs)
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	l.calls++
+	pkgs, err := packages.Load(&packages.Config{
+		Mode:       mode,
+		Dir:        l.opts.Dir,
+		Env:        l.opts.Env,
+		Overlay:    l.opts.Overlay,
+		Tests:      l.opts.Tests,
+		BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
+	}, unknown...)
+	if err != nil {
+		return err
 	}
 	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, stands last and wins.
 	slices.SortStableFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(len(a.ID), len(b.ID)) })
-	for _, p := range patterns {
-		l.byPattern[p] = nil
-		for _, pkg := range pkgs {
-			if l.matches(p, pkg) {
-				l.byPattern[p] = pkg
-			}
-		}
+	for _, p := range unknown {
+		l.find(p, pkgs)
+		l.opts.Cache.put(l.opts, p, pkgs)
 	}
 	return nil
+}
+
+// find remembers which of the packages a pattern asked for.
+func (l *loader) find(pattern string, pkgs []*packages.Package) {
+	l.byPattern[pattern] = nil
+	for _, pkg := range pkgs {
+		if l.matches(pattern, pkg) {
+			l.byPattern[pattern] = pkg
+		}
+	}
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.
