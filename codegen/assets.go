@@ -166,19 +166,13 @@ func (g *generator) pythonSource(t *ir.Tool, b *ir.PythonTool, byKey map[string]
 
 // variable is an unused name for a package-level variable; the second one of a kind is called after its folder.
 func (g *generator) variable(kind, folder string) string {
-	name := kind
-	for g.own[name] || g.packageLevel(name) {
+	return g.declare(kind, func(name string) string {
 		named := goname.Local(kind + "_" + folder)
 		if name != kind || named == kind { // a folder like . has no name
-			named = name + "_"
+			return name + "_"
 		}
-		name = named
-	}
-	if g.own == nil {
-		g.own = map[string]bool{}
-	}
-	g.own[name] = true
-	return name
+		return named
+	})
 }
 
 // place decides whether the files of a source are embedded where they stand, which needs all of them to stand below the

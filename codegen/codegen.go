@@ -8,9 +8,7 @@ package codegen
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,6 +104,7 @@ type generator struct {
 	modules     map[*ir.Tool]string // file that is embedded as a tool's source, by its name beside the Go
 	moduleNames map[*ir.Tool]string // its variable
 	own         map[string]bool     // names of package-level variables that only codegen knows
+	locals      map[string]bool     // names of variables in functions
 	servers     map[string]bool     // variables of servers that are declared
 }
 
@@ -114,10 +113,8 @@ func (g *generator) pattern(re string) jen.Code {
 	if name := g.patternNames[re]; name != "" {
 		return jen.Id(ident(name))
 	}
-	name := "pattern"
-	for n := 2; g.packageLevel(name) || slices.Contains(slices.Collect(maps.Values(g.patternNames)), name); n++ {
-		name = "pattern" + strconv.Itoa(n)
-	}
+	n := 1
+	name := g.declare("pattern", func(string) string { n++; return "pattern" + strconv.Itoa(n) })
 	if g.patternNames == nil {
 		g.patternNames = map[string]string{}
 	}

@@ -224,17 +224,19 @@ func (fn *function) ranName(s *check.Step) string {
 
 func (fn *function) failuresName(s *check.Step) string { return fn.local(s) + "Failures" }
 
-// fresh makes a local that nothing else uses. Where the hint is taken, the node whose values are being written tells the
+// fresh makes a local that nothing else uses, and that hides nothing the file declares. Where the hint is taken, the node whose values are being written tells the
 // two apart.
 func (fn *function) fresh(hint string) string {
+	taken := func(name string) bool { return fn.names[name] || fn.g.packageLevel(name) }
 	name := fn.escape(goname.Local(hint))
-	if fn.names[name] && fn.writing != nil {
+	if taken(name) && fn.writing != nil {
 		name = fn.escape(goname.Local(fn.writing.Node.ID.Name + "_" + hint))
 	}
-	for fn.names[name] {
+	for taken(name) {
 		name += "_"
 	}
 	fn.names[name] = true
+	fn.g.localNames()[name] = true
 	return name
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	goparser "go/parser"
 	"go/token"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,7 +133,33 @@ func (g *generator) userPackages() []goPackage {
 }
 
 // packageLevel reports whether the generated file declares the name.
-func (g *generator) packageLevel(name string) bool { return g.p.Names.Taken(name) }
+func (g *generator) packageLevel(name string) bool { return g.own[name] || g.p.Names.Taken(name) }
+
+// declare is a name for a variable at package level that only codegen knows: the first of the names that next makes that
+// neither the file nor a function in it has.
+func (g *generator) declare(name string, next func(name string) string) string {
+	for locals := g.localNames(); g.packageLevel(name) || locals[name]; {
+		name = next(name)
+	}
+	if g.own == nil {
+		g.own = map[string]bool{}
+	}
+	g.own[name] = true
+	return name
+}
+
+// localNames are those of the variables in functions that are known so far, those of all steps among them.
+func (g *generator) localNames() map[string]bool {
+	if g.locals == nil {
+		g.locals = map[string]bool{}
+		for _, name := range slices.Concat(slices.Collect(maps.Values(g.p.Names.Locals)), slices.Collect(maps.Values(g.p.Names.Vars))) {
+			for _, end := range []string{"", "Err", "Ran", "Failures"} {
+				g.locals[name+end] = true
+			}
+		}
+	}
+	return g.locals
+}
 
 // importNames lists the names by which a generated file knows its imports.
 func (g *generator) importNames(src []byte) map[string]bool {

@@ -53,9 +53,7 @@ func (g *generator) outputNode(p *check.Program) jen.Code {
 		if p != g.p {
 			name = g.p.Names.Bodies[p] + "OutputNode"
 		}
-		for g.packageLevel(name) {
-			name += "_"
-		}
+		name = g.declare(name, func(name string) string { return name + "_" })
 		if g.outputs == nil {
 			g.outputs = map[*check.Program]string{}
 		}

@@ -16,24 +16,27 @@ func (b *tokenBody) child(s *check.Step, flow string) jen.Code {
 			given = append(given, field(fieldName(f), v))
 		}
 	}
+	result := jen.List(jen.Id("_"), jen.Err())
+	read := func(name string) *jen.Statement {
+		if s.Flow.Output.Field(name) != nil {
+			result = jen.List(jen.Id("out"), jen.Err())
+		}
+		return b.result(s, name)
+	}
 	for _, pair := range sub.Out {
-		taken = append(taken, put(pair.Parent.Name, jen.Qual(dynamicPath, "Of").Call(b.result(s, pair.Child.Name).Dot("Value").Call())))
+		taken = append(taken, put(pair.Parent.Name, jen.Qual(dynamicPath, "Of").Call(read(pair.Child.Name).Dot("Value").Call())))
 	}
 	if sub.AllOut {
 		for i, st := range b.p.WF.State {
 			if st.Name.Name == "current_step" || s.Flow.Output.Field(st.Name.Name) == nil {
 				continue
 			}
-			v := b.result(s, st.Name.Name)
+			v := read(st.Name.Name)
 			if tokenMerge(st) == "Append" && sub.AllIn {
 				v = jen.Qual(graphPath, "Grown").Call(jen.Id("state").Dot(ident(fieldName(b.p.State.Fields[i]))), v)
 			}
 			taken = append(taken, put(st.Name.Name, v))
 		}
-	}
-	result := jen.List(jen.Id("out"), jen.Err())
-	if len(taken) == 0 {
-		result = jen.List(jen.Id("_"), jen.Err())
 	}
 	return jen.Id(ident(flow)).Dot("Child").Call(b.node(s), jen.Func().Params().Params(jen.Qual(dynamicPath, "Field"), jen.Error()).Block(
 		result.Op(":=").Id(ident(b.g.p.Names.Bodies[s.Flow])).Call(jen.Id("run").Dot("In").Call(b.node(s)), jen.Add(b.g.goType(s.Flow.Input)).Custom(braces(len(given) > 3), given...)),

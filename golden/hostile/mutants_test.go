@@ -262,7 +262,7 @@ var frame = regexp.MustCompile(`(?m)^\t\S*/((?:codegen|ir|parser)/\S+\.go:\d+)`)
 
 // panicked is the innermost place of the compiler in a stack.
 func panicked(stack []byte) string {
-	_, after, _ := bytes.Cut(stack, []byte("panic("))
+	_, after, _ := bytes.Cut(stack[max(0, bytes.LastIndex(stack, []byte("\npanic("))):], []byte("panic("))
 	if m := frame.FindSubmatch(after); m != nil {
 		return strings.ReplaceAll(string(m[1]), ":", " line ")
 	}

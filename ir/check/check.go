@@ -46,6 +46,9 @@ type Program struct {
 // Check proves wf, whose tools bind has resolved. It reports to sink everything it finds, and returns nil when any of
 // that, or anything reported before, is an error.
 func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
+	if !bounded(wf, sink) {
+		return nil
+	}
 	flows := map[*ir.Workflow]*Program{}
 	early := slices.DeleteFunc(sink.List(), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	var order []*Program

@@ -108,7 +108,7 @@ func (c *checker) prompt(p *ir.Prompt, with *ir.With, e *env) *Prompt {
 		entries = with.Entries
 	}
 	switch {
-	case p == nil: // reported
+	case p == nil, p.Text == nil: // reported: there is none, or its file cannot be read
 		c.poisonEntries(entries, e)
 		return out
 	case p.File.Name == "":
@@ -118,9 +118,6 @@ func (c *checker) prompt(p *ir.Prompt, with *ir.With, e *env) *Prompt {
 			c.poisonEntries(entries, e)
 		}
 		c.value(p.Text, schema.StringType, e)
-		return out
-	case p.Text == nil: // the file could not be read
-		c.poisonEntries(entries, e)
 		return out
 	}
 	out.In = p.With

@@ -171,13 +171,13 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 // unknownKey reports a key that the shape does not have, and returns the one that may be meant.
 func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	d := diag.Diagnostic{Code: diag.UnknownKey, Span: key.Span, Message: "unknown key `" + name + "` in " + m.Shape.What}
-	if m.Shape.Open {
-		d.Severity, d.Code = diag.Warning, diag.IgnoredKey
-		d.Message = "nothing reads the key `" + name + "` of " + m.Shape.What
-	}
 	near := ""
 	if len(name) <= suggestFor {
 		near = diag.Nearest(name, m.Shape.names())
+	}
+	if m.Shape.Open && !m.lacks(name, near) {
+		d.Severity, d.Code = diag.Warning, diag.IgnoredKey
+		d.Message = "nothing reads the key `" + name + "` of " + m.Shape.What
 	}
 	switch {
 	case near != "" && m.Node.Get(near) == nil && (!m.Shape.Open || diag.Close(name, near)):
@@ -190,6 +190,11 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	}
 	r.Report(d)
 	return near
+}
+
+// lacks reports whether a key stands in place of one that the mapping must have: then it is no key that is merely ignored.
+func (m Mapping) lacks(name, near string) bool {
+	return diag.Close(name, near) && m.Get(near) == nil && slices.ContainsFunc(m.Shape.Keys, func(k Key) bool { return k.Required && k.Name == near })
 }
 
 // shared reports whether a value is there for the anchors in it, as parts that other values are made of are.

@@ -198,8 +198,12 @@ func (p *parser) then(m dialect.Mapping) (next *ir.Ident, live bool) {
 			halts = true
 		case kind == "goto":
 			id, ok := p.Text(a.Get("target"), "`target`")
+			if !ok { // which was said
+				live = false
+				break
+			}
 			to := p.from(id)
-			if live = ok && to != nil && live; live && next == nil {
+			if live = to != nil && live; live && next == nil {
 				target := to.target(id.Span)
 				next = &target
 			}
