@@ -122,7 +122,7 @@ func (c *testcase) compile() {
 	if sink.HasErrors() {
 		c.program = nil
 	}
-	c.list = sink.List()
+	c.list = parser.SoundFixes(sink.List())
 	c.plainNames()
 	c.diag = render(c.list)
 	if c.program == nil {

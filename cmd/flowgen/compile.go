@@ -40,7 +40,7 @@ func (a *app) compile(files *disk, name string) *compiled {
 	if sink.HasErrors() {
 		c.program = nil
 	}
-	c.list = sink.List()
+	c.list = parser.SoundFixes(sink.List())
 	a.file = ""
 	return c
 }

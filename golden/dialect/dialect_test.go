@@ -176,7 +176,7 @@ func (c *testcase) compile() {
 		bind.Resolve(above, bind.Options{Dir: c.dir, Above: []string{project}, Overlay: overlay}, sink)
 		c.program = check.Check(wf, sink)
 	}
-	c.list = sink.List()
+	c.list = parser.SoundFixes(sink.List())
 	if sink.HasErrors() || c.program == nil {
 		c.program = nil
 		return

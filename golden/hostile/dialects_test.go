@@ -96,6 +96,7 @@ func docsProjects(t *testing.T) []*project {
 	if len(out) < 5 {
 		t.Fatalf("%d workflows in the pages", len(out))
 	}
+	warm(out)
 	return out
 }
 

@@ -13,31 +13,31 @@ import (
 // It may be shared by goroutines.
 type Cache struct {
 	mu     sync.Mutex
-	loaded map[string][]*packages.Package // by folder and pattern
+	loaded map[string]*packages.Package // by folder and pattern; nil: there is no such package
 }
 
 func cacheKey(opts Options, pattern string) string {
 	return opts.Dir + "\x00" + strconv.FormatBool(opts.Tests) + "\x00" + pattern
 }
 
-func (c *Cache) get(opts Options, pattern string) ([]*packages.Package, bool) {
+func (c *Cache) get(opts Options, pattern string) (*packages.Package, bool) {
 	if c == nil {
 		return nil, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pkgs, ok := c.loaded[cacheKey(opts, pattern)]
-	return pkgs, ok
+	pkg, ok := c.loaded[cacheKey(opts, pattern)]
+	return pkg, ok
 }
 
-func (c *Cache) put(opts Options, pattern string, pkgs []*packages.Package) {
+func (c *Cache) put(opts Options, pattern string, pkg *packages.Package) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.loaded == nil {
-		c.loaded = map[string][]*packages.Package{}
+		c.loaded = map[string]*packages.Package{}
 	}
-	c.loaded[cacheKey(opts, pattern)] = pkgs
+	c.loaded[cacheKey(opts, pattern)] = pkg
 }

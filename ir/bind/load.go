@@ -80,8 +80,8 @@ func (l *loader) query(patterns []string) error {
 	}
 	var unknown []string
 	for _, p := range patterns {
-		if pkgs, known := l.opts.Cache.get(l.opts, p); known {
-			l.find(p, pkgs)
+		if pkg, known := l.opts.Cache.get(l.opts, p); known {
+			l.byPattern[p] = pkg
 		} else {
 			unknown = append(unknown, p)
 		}
@@ -104,20 +104,15 @@ func (l *loader) query(patterns []string) error {
 	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, stands last and wins.
 	slices.SortStableFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(len(a.ID), len(b.ID)) })
 	for _, p := range unknown {
-		l.find(p, pkgs)
-		l.opts.Cache.put(l.opts, p, pkgs)
+		l.byPattern[p] = nil
+		for _, pkg := range pkgs {
+			if l.matches(p, pkg) {
+				l.byPattern[p] = pkg
+			}
+		}
+		l.opts.Cache.put(l.opts, p, l.byPattern[p])
 	}
 	return nil
-}
-
-// find remembers which of the packages a pattern asked for.
-func (l *loader) find(pattern string, pkgs []*packages.Package) {
-	l.byPattern[pattern] = nil
-	for _, pkg := range pkgs {
-		if l.matches(pattern, pkg) {
-			l.byPattern[pattern] = pkg
-		}
-	}
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.

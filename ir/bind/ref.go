@@ -93,7 +93,7 @@ func (c *collector) workflow(wf *ir.Workflow) {
 }
 
 func (c *collector) function(fn *ir.GoFunc, u use, t *ir.Tool) {
-	if fn != nil && fn.Bind == nil && c.first(fn) { // a tool of the runtime is bound by the parser
+	if fn != nil && fn.Bind == nil && fn.Ref != (ir.Ident{}) && c.first(fn) { // a tool of the runtime is bound by the parser, and what is no text was reported there
 		c.add(&ref{id: fn.Ref, use: u, fn: fn, tool: t})
 	}
 }

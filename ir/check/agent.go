@@ -81,7 +81,7 @@ func (c *checker) agent(v *ir.Agent) *Agent {
 			continue
 		}
 		seen[id.Name] = id.Span
-		if t := c.resolveTool(id); t != nil {
+		if t := c.resolveTool(id, v.Tools...); t != nil {
 			a.Tools = append(a.Tools, Choice{id.Name, t, id.Span})
 		}
 	}

@@ -105,7 +105,7 @@ func (c *checker) pick(v *ir.ToolChoice) *Pick {
 			continue
 		}
 		seen[id.Name] = id.Span
-		if t := c.resolveTool(id); t != nil {
+		if t := c.resolveTool(id, v.Allow...); t != nil {
 			p.Choices = append(p.Choices, Choice{id.Name, t, id.Span})
 		}
 	}

@@ -22,8 +22,8 @@ func (c *checker) declareTools() {
 }
 
 // resolveTool finds the tool that a node names: `key`, `ns.name`, or `ns.name@version`, which must be written when there is
-// more than one version.
-func (c *checker) resolveTool(id ir.Ident) *ir.Tool {
+// more than one version. Where it stands in a list, beside has the names there: none of them is meant by a misspelt one.
+func (c *checker) resolveTool(id ir.Ident, beside ...ir.Ident) *ir.Tool {
 	if id.Name == "" {
 		return nil
 	}
@@ -41,7 +41,9 @@ func (c *checker) resolveTool(id ir.Ident) *ir.Tool {
 			c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q has no version %s", name, version), id.Span, id.Name, have)
 			return nil
 		}
-		c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q is not declared", id.Name), id.Span, id.Name, c.toolNames())
+		c.reportUnknown(diag.UnknownTool, fmt.Sprintf("tool %q is not declared", id.Name), id.Span, id.Name, slices.DeleteFunc(c.toolNames(), func(name string) bool {
+			return slices.ContainsFunc(beside, func(o ir.Ident) bool { return o.Name == name })
+		}))
 		return nil
 	}
 	d := diag.Diagnostic{Code: diag.AmbiguousTool, Span: id.Span, Message: fmt.Sprintf("tool %q has %d versions", name, len(found)),

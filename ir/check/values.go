@@ -116,7 +116,7 @@ func (c *checker) problems(text source.Text, list []expr.Problem) {
 	for _, p := range list {
 		d := diag.Diagnostic{Code: p.Code, Message: p.Message, Span: text.At(p.Lo, p.Hi), Help: p.Help, Related: p.Related}
 		if p.Replace != nil {
-			d.Fixes = []diag.Fix{diag.Replace(d.Span, *p.Replace)}
+			d.Fixes = []diag.Fix{diag.ReplaceIn(text, d.Span, *p.Replace)}
 			if d.Help == "" {
 				d.Help = d.Fixes[0].Title
 			}

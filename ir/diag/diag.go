@@ -5,6 +5,7 @@ package diag
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -50,9 +51,40 @@ type Edit struct {
 	New  string
 }
 
-// Replace is the fix that puts text where span is.
+// Replace is the fix that puts text where span is. Where a quoted word stands, text is quoted in the same way: in JSON every
+// word is.
 func Replace(span source.Span, text string) Fix {
-	return Fix{Title: "replace with `" + text + "`", Edits: []Edit{{span, text}}}
+	return Fix{Title: "replace with `" + text + "`", Edits: []Edit{{span, asQuoted(span.Text(), text)}}}
+}
+
+// ReplaceIn is Replace for a part of a text of a file: what the quotes around the text need escaped is escaped.
+func ReplaceIn(t source.Text, span source.Span, text string) Fix {
+	fix := Replace(span, text)
+	edit := &fix.Edits[0]
+	switch whole := t.Span.Text(); {
+	case span == t.Span:
+	case quotedBy(whole, '"'):
+		edit.New = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+	case quotedBy(whole, '\''):
+		edit.New = strings.ReplaceAll(text, "'", "''")
+	}
+	return fix
+}
+
+// asQuoted gives text the quotes that old has, unless it has some.
+func asQuoted(old, text string) string {
+	switch {
+	case quotedBy(text, '"') || quotedBy(text, '\''):
+	case quotedBy(old, '\''):
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case quotedBy(old, '"'):
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	}
+	return text
+}
+
+func quotedBy(s string, quote byte) bool {
+	return len(s) > 1 && s[0] == quote && s[len(s)-1] == quote
 }
 
 // A Sink collects diagnostics. It is not safe for concurrent use; passes run one after the other.

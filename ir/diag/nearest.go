@@ -10,75 +10,54 @@ var separators = strings.NewReplacer("_", "", "-", "")
 
 func folded(s string) []rune { return []rune(strings.ToLower(separators.Replace(s))) }
 
-// Nearest returns the candidate most like name, or "". Case and underscores are free, and decide only between candidates
-// that are equally near without them. Then a swap of letters is likelier than another letter, and a slip in the middle
-// than one at an end; after that the first candidate wins. One that is further away than half of the name, or has not a
-// letter in common with it, is no help and is not offered.
+// Nearest returns the candidate that somebody meant who wrote name, or "": one that differs by no more than two slips of the
+// finger and by no more than a third of the name. Case, underscores and dashes are free, and decide only between candidates
+// that are equally near without them. Of two that are equally near with them nobody knows which was meant: none is offered.
 func Nearest(name string, candidates []string) string {
 	const longest = 200 // of names that somebody mistypes
 	want := folded(name)
 	if len(want) == 0 || len(name) > longest {
 		return ""
 	}
-	best, least := "", unlike{folded: (len(want)+1)/2 + 1}
+	best, least, tie := "", unlike{folded: maxSlips}, false
 	for _, c := range candidates {
-		if c == name || len(c) > 2*longest {
+		if c == name || c == best || len(c) > 2*longest || !nameable(c) {
 			continue
 		}
 		other := folded(c)
-		u := unlike{folded: distance(want, other, least.folded+1)}
-		if u.folded > least.folded || u.folded == least.folded && best == "" || u.folded >= max(len(want), len(other)) {
+		u := unlike{folded: distance(want, other, maxSlips+1)}
+		if u.folded > least.folded || 3*u.folded > max(len(want), len(other)) {
 			continue
 		}
-		written := []rune(c)
-		u.written = distance([]rune(name), written, 1<<30)
-		u.letters = letters(want, other)
-		u.ends = -ends(want, other)
-		if best == "" || u.less(least) {
-			best, least = c, u
+		u.written = distance([]rune(name), []rune(c), 1<<30)
+		switch {
+		case best == "" || u.less(least):
+			best, least, tie = c, u, false
+		case u == least:
+			tie = true
 		}
+	}
+	if tie {
+		return ""
 	}
 	return best
 }
 
-// unlike is how far a candidate is from a name: the first number that differs decides.
-type unlike struct {
-	folded, written int // edits
-	letters         int // letters that only one of them has
-	ends            int // less when more of both ends is the same
+// nameable reports whether a name can be written where another one stands: without quotes, spaces, and the like.
+func nameable(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune("!\"#$%&'()*,;<=>?[\\]^`{|}~", r)
+	})
 }
+
+// maxSlips is how many edits make of a name another one.
+const maxSlips = 2
+
+// unlike is how far a candidate is from a name, in edits: the first number that differs decides.
+type unlike struct{ folded, written int }
 
 func (u unlike) less(v unlike) bool {
-	return cmp.Or(cmp.Compare(u.folded, v.folded), cmp.Compare(u.written, v.written), cmp.Compare(u.letters, v.letters), cmp.Compare(u.ends, v.ends)) < 0
-}
-
-// letters counts the letters that one of two names has and the other has not.
-func letters(a, b []rune) int {
-	count := map[rune]int{}
-	for _, r := range a {
-		count[r]++
-	}
-	for _, r := range b {
-		count[r]--
-	}
-	n := 0
-	for _, c := range count {
-		n += max(c, -c)
-	}
-	return n
-}
-
-// ends is how many letters two names share at their start and at their end.
-func ends(a, b []rune) int {
-	n, least := 0, min(len(a), len(b))
-	for n < least && a[n] == b[n] {
-		n++
-	}
-	tail := 0
-	for tail < least-n && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	return n + tail
+	return cmp.Or(cmp.Compare(u.folded, v.folded), cmp.Compare(u.written, v.written)) < 0
 }
 
 // Close reports whether two names differ by no more than two slips of the finger, and by less than a third of the name.

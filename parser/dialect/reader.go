@@ -171,6 +171,11 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 // unknownKey reports a key that the shape does not have, and returns the one that may be meant.
 func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	d := diag.Diagnostic{Code: diag.UnknownKey, Span: key.Span, Message: "unknown key `" + name + "` in " + m.Shape.What}
+	if word, value, ok := strings.Cut(name, ":"); ok && m.Shape.has(word) && key.Style == yamlnode.Plain && m.Node.Get(name).Kind == yamlnode.Null && m.Node.Get(word) == nil {
+		d.Help = "write `" + word + ": " + value + "`, with a space"
+		r.Report(d)
+		return word
+	}
 	near := ""
 	if len(name) <= suggestFor {
 		near = diag.Nearest(name, m.Shape.names())

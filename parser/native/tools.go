@@ -344,8 +344,12 @@ func (p *parser) notArgv(v *yamlnode.Node) {
 	d := diag.Diagnostic{Code: diag.WrongShape, Span: headSpan(v), Message: "`command` is a list of arguments", Help: "write `[git, log]`, or use `shell:` for a script"}
 	if v.Kind == yamlnode.Scalar && !strings.ContainsAny(v.Text.Value, "{}[],:#&*!|>'\"%@`$;<()\\~?\n\r\t") {
 		if words := strings.Fields(v.Text.Value); len(words) > 0 {
-			d.Fixes = []diag.Fix{diag.Replace(v.Span, "["+strings.Join(words, ", ")+"]")}
-			d.Help = d.Fixes[0].Title + ", or use `shell:` for a script"
+			d.Help = "replace with `[" + strings.Join(words, ", ") + "]`, or use `shell:` for a script"
+			if v.Style != yamlnode.Plain {
+				words = strings.Fields(`"` + strings.Join(words, `" "`) + `"`)
+			}
+			list := "[" + strings.Join(words, ", ") + "]"
+			d.Fixes = []diag.Fix{{Title: "replace with `" + list + "`", Edits: []diag.Edit{{Span: v.Span, New: list}}}}
 		}
 	}
 	p.say(d)

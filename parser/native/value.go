@@ -119,7 +119,7 @@ func (p *parser) exprProblems(t source.Text, problems []expr.Problem) {
 		at := t.At(x.Lo, x.Hi)
 		d := diag.Diagnostic{Code: x.Code, Span: at, Message: x.Message, Help: x.Help, Related: x.Related}
 		if x.Replace != nil && !t.Opaque {
-			d.Fixes = []diag.Fix{diag.Replace(at, *x.Replace)}
+			d.Fixes = []diag.Fix{diag.ReplaceIn(t, at, *x.Replace)}
 		}
 		p.say(d)
 	}

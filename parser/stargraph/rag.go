@@ -74,7 +74,7 @@ func (p *parser) ragNode(x *node, m dialect.Mapping) {
 			f.Bind.Err = false
 			return &ir.Node{ID: p.part(x, what), Span: x.at.Span, Verb: &ir.GoCall{Func: f, With: &ir.With{Span: at, Entries: []*ir.Entry{arg("hits", result(at, x.id.Name))}}}}
 		}
-		cited := of("citations", "Citations", "are the ids of documents.", citations.typ)
+		cited := of("citations", "Citations", "are the ids of documents.", schema.ListOf(schema.StringType))
 		cited.Set = []*ir.Set{p.set(citations, at, result(at, cited.ID.Name), schema.ListOf(schema.StringType))}
 		told := of("context", "Context", "is what a model is told of documents.", schema.StringType)
 		w := newWriter(at)
