@@ -36,6 +36,34 @@ func SoundFixes(list []diag.Diagnostic) []diag.Diagnostic {
 	return out
 }
 
+// ApplyFixes is diag.ApplyFixes, in which every file stays readable although fixes meet: of those that together would make one
+// unreadable, as two misspelt keys that become the same one, the later are left out.
+func ApplyFixes(list []diag.Diagnostic) (files []diag.Fixed, applied int) {
+	all := func(files []diag.Fixed) bool {
+		return !slices.ContainsFunc(files, func(f diag.Fixed) bool { return !sound(f) })
+	}
+	if files, applied = diag.ApplyFixes(list); all(files) {
+		return files, applied
+	}
+	files, applied = nil, 0
+	var taken []diag.Diagnostic
+	read := 0
+	for _, d := range list {
+		made, n := diag.ApplyFixes(append(taken[:len(taken):len(taken)], d))
+		for _, f := range made {
+			read += len(f.Text)
+		}
+		if n <= applied || !all(made) {
+			continue
+		}
+		taken, files, applied = append(taken, d), made, n
+		if read > maxFixed {
+			break
+		}
+	}
+	return files, applied
+}
+
 func sound(made diag.Fixed) bool {
 	switch path.Ext(made.File.Name) {
 	case ".yaml", ".yml", ".json":

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 )
 
@@ -130,7 +131,7 @@ const fixRounds = 10
 // fix applies fixes until there are none left and returns what remains to be said.
 func (a *app) fix(names []string, found bool, list []diag.Diagnostic) ([]diag.Diagnostic, error) {
 	for range fixRounds {
-		files, applied := diag.ApplyFixes(list)
+		files, applied := parser.ApplyFixes(list)
 		if applied == 0 {
 			break
 		}

@@ -97,10 +97,10 @@ var hidden = map[string][]string{
 	"position_block":          {`has no text form`},
 	"switch_cases":            {`there is no case`},
 	"words":                   {`may be done up to 2 times`},
-	"sirenspec/shapes_wrong":  {`no address of http`, "needs the key `config`"},
+	"sirenspec/shapes_wrong":  {`no address of http`, "needs the key `config`", "needs the key `tool`"},
 	"stargraph/wrong_page":    {"needs the key `tool`"},
 	"yamlgraph/wrong_prompts": {"`temperature` is a number"},
-	"yamlgraph/wrong_tools":   {"needs the variable `more`"},
+	"yamlgraph/wrong_tools":   {"needs the variable `"},
 }
 
 func hides(p *project, message string) bool {

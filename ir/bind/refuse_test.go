@@ -221,7 +221,7 @@ func TestReducersAndTypes(t *testing.T) {
 	want := []string{
 		"FG0608 <./tools.Pure> tools.Pure is not a merge rule: that is func(old, new T) T, with T the type of the field @ tools/tools.go:68:6 <Pure> tools.Pure is declared here",
 		"FG0606 <./tools.Page> tools.Page is the generic type tools.Page[T any], so it cannot be journalled | declare a type that names its arguments @ tools/tools.go:55:6 <Page> declared here",
-		"FG0604 <Hit2> package tools has no type `Hit2` | replace with `Hit` ! Hit2 -> Hit",
+		"FG0604 <Hit2> package tools has no type `Hit2`",
 		"FG0604 <Search> tools.Search is a function, not a type | replace with `SearchIn` ! Search -> SearchIn",
 		"FG0605 <./bad.Variadic> bad.Variadic is variadic; declare a function that takes a slice @ bad/shapes.go:12:6 <Variadic> bad.Variadic is declared here",
 	}

@@ -61,11 +61,11 @@ func Replace(span source.Span, text string) Fix {
 func ReplaceIn(t source.Text, span source.Span, text string) Fix {
 	fix := Replace(span, text)
 	edit := &fix.Edits[0]
-	switch whole := t.Span.Text(); {
-	case span == t.Span:
-	case quotedBy(whole, '"'):
+	switch whole := span.Text(); {
+	case t.Quote == 0 || quotedBy(whole, t.Quote) && span.Lo <= t.Span.Lo && span.Hi >= t.Span.Hi: // with its quotes
+	case t.Quote == '"':
 		edit.New = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
-	case quotedBy(whole, '\''):
+	default:
 		edit.New = strings.ReplaceAll(text, "'", "''")
 	}
 	return fix

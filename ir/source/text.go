@@ -10,6 +10,8 @@ type Text struct {
 	// stands verbatim at Span.Lo, or, when Opaque is set, that no byte-exact map exists.
 	Offsets func() []int
 	Opaque  bool
+
+	Quote byte // what the scalar is quoted by, " or '; 0: nothing
 }
 
 // At maps the bytes [lo, hi) of the value to the file. Where no exact map exists it is the whole scalar.

@@ -200,7 +200,7 @@ func (p *parser) retry(n *yamlnode.Node) *ir.Retry {
 		return nil
 	}
 	if isScalar(n) && n.Tag == "!!int" {
-		p.replace(diag.WrongShape, n.Span, "{attempts: "+n.Text.Value+"}", "`retry` is a mapping")
+		p.rewrite(diag.WrongShape, n.Span, "{attempts: "+n.Text.Value+"}", "`retry` is a mapping")
 		return nil
 	}
 	m, ok := p.mapping(n, shapeRetry)
@@ -234,7 +234,7 @@ func (p *parser) retry(n *yamlnode.Node) *ir.Retry {
 // catch reads a mapping from error codes to nodes.
 func (p *parser) catch(n *yamlnode.Node) []*ir.Catch {
 	if isScalar(n) && idForm.MatchString(n.Text.Value) {
-		p.replace(diag.WrongShape, n.Span, "{any: "+n.Text.Value+"}", "`catch` is a mapping from error codes to nodes")
+		p.rewrite(diag.WrongShape, n.Span, "{any: "+n.Text.Value+"}", "`catch` is a mapping from error codes to nodes")
 		return nil
 	}
 	var out []*ir.Catch

@@ -33,6 +33,15 @@ func (p *parser) replace(code diag.Code, at source.Span, text, format string, ar
 	})
 }
 
+// rewrite is replace with text of YAML that is no word: it gets no quotes, whatever stands there.
+func (p *parser) rewrite(code diag.Code, at source.Span, text, format string, args ...any) {
+	title := "replace with `" + text + "`"
+	p.say(diag.Diagnostic{
+		Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: title,
+		Fixes: []diag.Fix{{Title: title, Edits: []diag.Edit{{Span: at, New: text}}}},
+	})
+}
+
 // duplicate reports a name that was taken before.
 func (p *parser) duplicate(what string, id ir.Ident, first source.Span, help string) {
 	p.say(diag.Diagnostic{
@@ -79,10 +88,10 @@ func isScalar(n *yamlnode.Node) bool { return n != nil && n.Kind == yamlnode.Sca
 // cut is the part [lo, hi) of a text, mapped to the file as the whole is.
 func cut(t source.Text, lo, hi int) source.Text {
 	if t.Opaque || t.Span.File == nil {
-		return source.Text{Value: t.Value[lo:hi], Span: t.Span, Opaque: true}
+		return source.Text{Value: t.Value[lo:hi], Span: t.Span, Opaque: true, Quote: t.Quote}
 	}
 	whole := t
-	return source.Text{Value: t.Value[lo:hi], Span: t.At(lo, hi), Offsets: func() []int {
+	return source.Text{Value: t.Value[lo:hi], Span: t.At(lo, hi), Quote: t.Quote, Offsets: func() []int {
 		if whole.Offsets == nil {
 			out := make([]int, hi-lo+1)
 			for i := range out {

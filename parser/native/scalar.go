@@ -106,7 +106,7 @@ func (p *parser) count(n *yamlnode.Node, what string, least int64) (int64, bool)
 	}
 	switch {
 	case !isInt && n.Tag != "!!int" && strings.TrimLeft(t.Value, "0123456789") == "" && t.Value != "":
-		p.replace(diag.BadLiteral, n.Span, t.Value, "%s is a number, this is text", what)
+		p.rewrite(diag.BadLiteral, n.Span, t.Value, "%s is a number, this is text", what)
 	case !isInt:
 		p.report(diag.BadLiteral, textSpan(t), "", "%s is a whole number, not `%s`", what, shorten(t.Value))
 	case v < least || v > maxCount:

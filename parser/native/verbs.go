@@ -139,7 +139,7 @@ func (p *parser) loop(m mapping, v *yamlnode.Node) ir.Verb {
 		shape = shapeLoopOpen // it stands beside the loop, and was reported there
 	}
 	if isScalar(v) && v.Tag == "!!int" {
-		p.replace(diag.WrongShape, v.Span, "{max: "+v.Text.Value+"}", "`loop` is a mapping")
+		p.rewrite(diag.WrongShape, v.Span, "{max: "+v.Text.Value+"}", "`loop` is a mapping")
 	} else if l, ok := p.mapping(v, shape); ok {
 		if n := l.get("until"); n != nil {
 			x.Until = p.expr(n)

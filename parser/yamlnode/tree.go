@@ -262,6 +262,9 @@ func (p *parser) text(m *Node, val string, lo int) {
 	}
 	m.Span = p.span(lo, hi)
 	m.Text.Value, m.Text.Span, m.Text.Opaque = val, m.Span, opaque
+	if style == SingleQuoted || style == DoubleQuoted {
+		m.Text.Quote = src[lo]
+	}
 	if !verbatim && !opaque {
 		m.Text.Offsets = sync.OnceValue(func() []int {
 			offsets, _, ok := mapScalar(src, lo, style, val, true)
