@@ -280,7 +280,7 @@ func describe(list []diag.Diagnostic) string {
 // kept in that folder: those that are there are not run again.
 func TestMutants(t *testing.T) {
 	slowUnderRace(t)
-	want, first, dir := setting("MUTANTS", 200), setting("MUTANTS_SEED", 1), os.Getenv("MUTANTS_DIR")
+	want, first, dir := setting("MUTANTS", 400), setting("MUTANTS_SEED", 1), os.Getenv("MUTANTS_DIR")
 	s := breeding(t)
 	withoutGo(t)
 	total := &figures{}
