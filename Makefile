@@ -97,6 +97,16 @@ random: ## Compile, vet and run RANDOM_RUNS (2000) random workflows
 	@for first in $$(seq 1 100 $(RANDOM_RUNS)); do echo "seeds from $$first"; \
 	  RANDOM_SEED=$$first RANDOM_RUNS=100 go test -count=1 -timeout 2h ./codegen -run '^TestRandomWorkflows$$'; done
 
+BRED := 200000
+
+.PHONY: bred
+bred: ## Breed workflows until BRED (200,000) are accepted and type-check their Go; the next run goes on with the next slice
+	BRED=$(BRED) BRED_DIR="$(CURDIR)/.flowgen/bred" nice go test -count=1 -timeout 24h -v ./golden/hostile -run '^TestMutants$$'
+
+.PHONY: fixes
+fixes: ## Apply 20,000 fixes that are offered for bred workflows, each by itself
+	FIXES=20000 go test -count=1 -timeout 6h -v ./golden/hostile -run '^TestFixes$$'
+
 MUTANTS_FOR := 30m
 
 .PHONY: mutants

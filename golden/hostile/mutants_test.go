@@ -275,12 +275,12 @@ func describe(list []diag.Diagnostic) string {
 	return b.String()
 }
 
-// TestMutants breeds workflows until enough of them are accepted, and type-checks the Go of each. MUTANTS is how many are
-// wanted, MUTANTS_SEED the first seed. With MUTANTS_DIR the campaign goes on in slices of 20,000 seeds, whose figures are
+// TestMutants breeds workflows until enough of them are accepted, and type-checks the Go of each. BRED is how many are
+// wanted, BRED_SEED the first seed. With BRED_DIR the campaign goes on in slices of 20,000 seeds, whose figures are
 // kept in that folder: those that are there are not run again.
 func TestMutants(t *testing.T) {
 	slowUnderRace(t)
-	want, first, dir := setting("MUTANTS", 400), setting("MUTANTS_SEED", 1), os.Getenv("MUTANTS_DIR")
+	want, first, dir := setting("BRED", 400), setting("BRED_SEED", 1), os.Getenv("BRED_DIR")
 	s := breeding(t)
 	withoutGo(t)
 	total := &figures{}
