@@ -321,12 +321,18 @@ func (n *Names) giveWay(b *Body, local map[string]source.Span) {
 
 // inlines names the single nodes of `do:`s, which give way to all others.
 func (n *Names) inlines(b *Body, local map[string]source.Span) {
+	vars := map[string]bool{} // of maps
+	for _, s := range stepsOf(b) {
+		for _, v := range s.Vars {
+			vars[goname.Local(v.Name)] = true
+		}
+	}
 	for _, s := range stepsOf(b) {
 		if !s.Node.Inline {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)
-		if _, dup := local[name]; dup || n.Taken(name) {
+		if _, dup := local[name]; dup || n.Taken(name) || vars[name] {
 			name = goname.Local(s.body.parent.Node.ID.Name + "_item")
 		}
 		n.Locals[s] = name

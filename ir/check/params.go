@@ -33,7 +33,7 @@ func (c *checker) modelParams(m *ir.Model, p *ir.ModelProvider) {
 // mediaTypes checks the kinds of images and files that are written out against what the provider of a model takes.
 func (c *checker) mediaTypes(m *ir.Model, v ir.Value) {
 	list, ok := v.(*ir.List)
-	if !ok || m == nil || m.Provider().Speaks != "anthropic" {
+	if !ok || m == nil || m.Provider() == nil || m.Provider().Speaks != "anthropic" {
 		return
 	}
 	for _, item := range list.Items {

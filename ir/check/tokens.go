@@ -187,7 +187,10 @@ func (c *checker) tokenPlan(b *Body) *TokenPlan {
 		}
 	}
 	if len(first) == 0 {
-		return nil // reported
+		if len(b.Steps) > 0 && !c.sink.HasErrors() { // else it was reported
+			c.report(diag.Diagnostic{Code: diag.Unreachable, Span: b.Steps[0].Node.ID.Span, Message: "no edge leads from START to a node, so that nothing runs", Help: "add an edge from START to the first node"})
+		}
+		return nil
 	}
 	reached := reach(first)
 	conditions := false

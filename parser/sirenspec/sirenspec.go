@@ -219,10 +219,20 @@ func (p *parser) agentSection(n *yamlnode.Node) {
 		}
 		a.system = m.Get("system")
 		p.Text(a.system, "`system`")
-		if id, ok := p.Text(m.Get("model"), "`model`"); ok {
+		if id, ok := p.modelName(m); ok {
 			a.model = &ir.Model{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Model: id, Params: answers(id.Name), Span: e.Value.Span}
 		}
 	}
+}
+
+// modelName reads the name of a model.
+func (p *parser) modelName(m dialect.Mapping) (ir.Ident, bool) {
+	id, ok := p.Text(m.Get("model"), "`model`")
+	if ok && strings.TrimSpace(id.Name) == "" {
+		p.Error(diag.BadModel, id.Span, "write it as in `openai:gpt-4o-mini`", "the name of the model is empty")
+		return id, false
+	}
+	return id, ok
 }
 
 // edges gives nodes the routes that lead to them.

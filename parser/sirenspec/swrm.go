@@ -156,7 +156,7 @@ func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *ir.Nod
 // swarmAsks is the model that a provider and a model name. Agents that ask the same one share it.
 func (p *parser) swarmAsks(m dialect.Mapping) *ir.Model {
 	full := ir.Ident{Name: swarmModel, Span: dialect.Head(m.Node)}
-	if id, ok := p.Text(m.Get("model"), "`model`"); ok {
+	if id, ok := p.modelName(m); ok {
 		full = id
 	}
 	provider, ok := p.Text(m.Get("provider"), "`provider`")
