@@ -8,9 +8,17 @@ import (
 )
 
 // Write puts data into the file name: into a new file beside it first, which then takes its place. The mode of an
-// existing file is kept; a symbolic link stays one, and what it points to is replaced. The folder must exist.
+// existing file is kept. A link to a file of the same folder stays one, and the file is replaced; any other link is an
+// error, so that no repository decides which files of its user are written. The folder must exist.
 func Write(name string, data []byte) (err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		if filepath.Dir(target) != dir {
+			return fmt.Errorf("%s is a link to a file in another folder and is not written: remove the link", name)
+		}
 		name = target
 	}
 	mode := os.FileMode(0o666)

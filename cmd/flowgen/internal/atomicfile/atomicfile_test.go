@@ -72,3 +72,25 @@ func TestWriteConcurrently(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 }
+
+// A link in a repository must not make flowgen write a file somewhere else.
+func TestLinkOut(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "kept")
+	if err := os.WriteFile(outside, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link := filepath.Join(dir, "flowgen.lock")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Skip(err)
+	}
+	if err := Write(link, []byte("new")); err == nil || !strings.Contains(err.Error(), "link to a file in another folder") {
+		t.Errorf("error %v", err)
+	}
+	if b, err := os.ReadFile(outside); err != nil || string(b) != "kept" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
