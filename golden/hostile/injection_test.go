@@ -358,7 +358,7 @@ func (g *target) judge(got outcome, mode int, text string) (like outcome, why st
 	}
 	var all []string
 	letters := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) || r == '.' {
 			return r
 		}
 		return 'b'
