@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		fmt.Println("euid", os.Geteuid())
 	case "start and wait":
 		startAndWait()
+	case "every":
+		attackAll()
 	default:
 		attack(name)
 	}
