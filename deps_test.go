@@ -68,7 +68,7 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 

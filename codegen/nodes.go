@@ -245,6 +245,9 @@ func (g *generator) info() {
 	if pol := g.policy(p); pol != nil {
 		fields = append(fields, field("Policy", pol))
 	}
+	if needs := g.needs(); needs != nil {
+		fields = append(fields, field("Needs", jen.Index().Qual(runtimePath, "Need").Custom(braces(true), needs...)))
+	}
 	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")), field("Hashes", jen.Id("hashesJSON")))
 	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
 		fields = append(fields, field("Partial", jen.True()))

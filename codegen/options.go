@@ -193,3 +193,19 @@ func (g *generator) secretOwners() jen.Code {
 	}
 	return jen.Map(jen.String()).Index().Qual(runtimePath, "Owner").Values(entries...)
 }
+
+// needs are the sandbox tiers that must be there before a run begins, each with the first node whose tool runs in it. A WebAssembly
+// module runs everywhere.
+func (g *generator) needs() []jen.Code {
+	var out []jen.Code
+	for _, tier := range []string{check.Process, check.GVisor} {
+		for _, s := range g.p.Table {
+			if slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return g.p.Sandbox[t] == tier }) {
+				name := func() *jen.Statement { return jen.Qual(runtimePath, ident(tierNames[tier])) }
+				out = append(out, jen.Values(field("Node", jen.Op("&").Id(ident(g.p.Names.Nodes[s]))), field("Isolation", jen.Qual(sandboxPath, "In").Call(name())), field("Tier", name())))
+				break
+			}
+		}
+	}
+	return out
+}

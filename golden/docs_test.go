@@ -122,7 +122,8 @@ func openPage(t *testing.T, name string, support *txtar.Archive) *docPage {
 		if frame, ok := strings.CutPrefix(f.Name, "frame/"); ok {
 			p.frames[frame] = string(f.Data)
 		} else {
-			files[f.Name] = f.Data
+			name, data := binary(f)
+			files[name] = data
 		}
 	}
 	own := map[string]int{}

@@ -21,6 +21,10 @@ type Info struct {
 
 	Policy *Policy // what a run may do; nil: anything
 
+	// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
+	// tools, such as a replay, need none.
+	Needs []Need
+
 	// How the workflow runs, and what it can touch, as one line of JSON each. Empty in code of older generators.
 	Plan, Manifest string
 
@@ -33,6 +37,13 @@ type Info struct {
 	Status  bool // the field status of the output says how the run went, and anything but "success" is a failure of the program
 
 	Journal *Journaling // how runs are recorded; nil: as whoever runs them says
+}
+
+// A Need is a sandbox tier and the first node whose tool runs in it.
+type Need struct {
+	Node      *Node
+	Isolation Isolation
+	Tier      Tier
 }
 
 // Journaling is what a workflow says about the journals of its runs. Whoever runs it can say something else.

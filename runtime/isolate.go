@@ -31,3 +31,20 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 	}
 	return nil
 }
+
+// findTiers reports the first sandbox tier that this machine does not have.
+func (rt *Runtime) findTiers() error {
+	if x, ok := rt.engine.(Executor); ok && !x.Executes() || rt.standIn != nil {
+		return nil
+	}
+	for _, n := range rt.info.Needs {
+		got, err := n.Isolation.Obtain(context.Background(), n.Tier)
+		if err == nil && got < n.Tier {
+			err = Errorf(SandboxError, "the sandbox tier %s is needed, and %s is what there is", n.Tier, got)
+		}
+		if err != nil {
+			return &NodeError{Node: n.Node, Key: n.Node.ID, Err: err}
+		}
+	}
+	return nil
+}

@@ -13,11 +13,12 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/runtime/sandbox"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	var fix, strict, secrets bool
+	var fix, strict, secrets, tiers bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
@@ -49,6 +50,9 @@ func (a *app) checkCommand() *cobra.Command {
 			if secrets {
 				list = append(list, checkSecrets(programs, secret.Default().Lookup)...)
 			}
+			if tiers {
+				list = append(list, checkTiers(programs, sandbox.Available)...)
+			}
 			if write != nil {
 				if err := write(a.stdout, list); err != nil {
 					return err
@@ -60,6 +64,7 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the whole organisation")
+	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report the sandbox tiers that tools need and this machine does not have; tries each once")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd

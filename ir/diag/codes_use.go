@@ -11,6 +11,7 @@ const (
 	NotAllowed    Code = "FG0646"
 	NotIsolated   Code = "FG0647"
 	Unguarded     Code = "FG0648"
+	TierMissing   Code = "FG0649"
 )
 
 var useCodes = []Entry{
@@ -217,5 +218,10 @@ nodes:
   answer: {agent: fast, tools: [count], prompt: "{{ input.question }}"}
 output: {answer: $answer.response}
 `,
+	},
+	{
+		Code:  TierMissing,
+		Title: "a sandbox tier that this machine does not have",
+		Cause: "`check --sandbox` tries the tiers that tools run in. `process` needs Linux with Landlock, `gvisor` the program `runsc` on PATH or in FLOWGEN_RUNSC; the message says what is missing and how to get it. A program without it refuses to run before the first call. No workflow file can show this mistake: it is the machine's.",
 	},
 }

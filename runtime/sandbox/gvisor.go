@@ -56,6 +56,14 @@ func (k *Kernel) Start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 
 var _ isolate.Starter = (*Kernel)(nil)
 
+// In is how processes run in a tier, with the default limits: runtime.Process or runtime.GVisor.
+func In(t runtime.Tier) runtime.Isolation {
+	if t == runtime.GVisor {
+		return standardKernel
+	}
+	return standard
+}
+
 // Available says why tools cannot run in a tier on this machine: a *runtime.ToolError with SANDBOX_ERROR. The tiers native and wasm are
 // there everywhere.
 func Available(t runtime.Tier) error {
