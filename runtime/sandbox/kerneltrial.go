@@ -86,7 +86,7 @@ func tryKernel() error {
 
 // breakOut returns the first attempt that did not end as it must.
 func breakOut(outside, address, kernel string) error {
-	for _, path := range []string{outside, "/etc/passwd", "/root", "/home", "/proc/1/root" + outside} {
+	for _, path := range []string{outside, "/etc/passwd", "/etc/shadow", "/proc/1/root" + outside} {
 		if _, err := os.Stat(path); err == nil {
 			return fmt.Errorf("%s is there", filepath.Base(path))
 		}
