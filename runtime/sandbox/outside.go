@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ var cgroups = sync.OnceValue(func() bool {
 		if unix.Statfs(dir, &st) != nil || st.Type != unix.CGROUP_SUPER_MAGIC && st.Type != unix.CGROUP2_SUPER_MAGIC {
 			continue
 		}
+		sweepGroups(dir)
 		probe, err := os.MkdirTemp(dir, "flowgen-probe-")
 		if err != nil {
 			return false
@@ -34,6 +36,23 @@ var cgroups = sync.OnceValue(func() bool {
 	}
 	return false
 })
+
+// sweepGroups removes the control groups that programs left which were killed. Those that are in use cannot be removed; the age keeps
+// away from those that are about to be.
+func sweepGroups(dir string) {
+	dirs := []string{dir}
+	if filepath.Base(dir) == "memory" { // version 1 has one hierarchy for each controller
+		dirs, _ = filepath.Glob(filepath.Join(filepath.Dir(dir), "*"))
+	}
+	for _, dir := range dirs {
+		groups, _ := filepath.Glob(filepath.Join(dir, folderPrefix+"*"))
+		for _, group := range groups {
+			if info, err := os.Lstat(group); err == nil && time.Since(info.ModTime()) > time.Minute {
+				_ = unix.Rmdir(group)
+			}
+		}
+	}
+}
 
 // watch ends the process when it goes beyond a limit that is looked at from outside: files, memory, processor, processes.
 func (b *kernelBox) watch(child *proc.Child) {

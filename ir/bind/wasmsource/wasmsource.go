@@ -5,7 +5,7 @@
 package wasmsource
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -13,18 +13,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
-
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
-
-// maxModule is the size of the largest module, which the program embeds.
-const maxModule = 16 << 20
 
 // Options say where the modules of the tools are.
 type Options struct {
@@ -53,11 +47,10 @@ type resolver struct {
 
 // A module is a file that was read, or why it cannot be.
 type module struct {
-	file    ir.SourceFile
-	exports map[string]api.FunctionDefinition
-	memory  bool
-	code    diag.Code
-	why     string
+	*content
+	file ir.SourceFile
+	code diag.Code
+	why  string
 }
 
 func (r *resolver) tool(t *ir.Tool, b *ir.WasmTool) {
@@ -101,33 +94,39 @@ func (r *resolver) module(home foreign.Folder, rel string) *module {
 			m.why = "it is a WebAssembly component, and a module is needed"
 		}
 	default:
-		m.compile()
+		m.read()
 	}
 	return m
 }
 
-// compile validates the module as the runtime will, without making machine code of it.
-func (m *module) compile() {
-	ctx := context.Background()
-	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithMemoryLimitPages(maxPages))
-	defer rt.Close(ctx)
-	made, err := rt.CompileModule(ctx, []byte(m.file.Text))
-	if err != nil {
-		m.why = firstLine(err.Error())
+// read reads what the module needs and offers.
+func (m *module) read() {
+	var err error
+	if m.content, err = parseModule(m.file.Text); err != nil {
+		m.why = err.Error()
 		return
 	}
-	for _, f := range made.ImportedFunctions() {
-		from, name, _ := f.Import()
-		if from != wasi || !slices.Contains(calls, name) {
-			m.code, m.why = diag.EngineUnfit, "it imports `"+diag.Printable(from+"."+name)+"`, which is no call of WASI preview 1"
+	for _, c := range m.imports {
+		if c.module != wasi || !slices.Contains(calls, c.name) {
+			m.code, m.why = diag.EngineUnfit, "it imports `"+shorten(c.module+"."+c.name)+"`, which is no call of WASI preview 1"
 			return
 		}
 	}
-	if n := len(made.ImportedMemories()); n > 0 {
+	if m.importsMemory {
 		m.code, m.why = diag.EngineUnfit, "it imports its memory, and nothing brings one"
-		return
 	}
-	m.exports, m.memory = made.ExportedFunctions(), made.ExportedMemories()["memory"] != nil
+	if slices.ContainsFunc(m.memories, func(pages uint64) bool { return pages > maxPages }) {
+		m.code, m.why = diag.EngineUnfit, "it needs more than 256 MiB of memory"
+	}
+}
+
+// shorten makes a name from a module fit for a message.
+func shorten(name string) string {
+	const most = 60
+	if r := []rune(name); len(r) > most {
+		name = string(r[:most]) + "…"
+	}
+	return diag.Printable(name)
 }
 
 // maxPages is 256 MiB, the memory of package wasmtool: a module that needs more at once cannot run.
@@ -146,27 +145,24 @@ func helpFor(m *module) string {
 // function reports an export that is not there, or cannot be called.
 func (r *resolver) function(b *ir.WasmTool, m *module) bool {
 	name := b.Function()
-	f := m.exports[name]
+	f, has := m.exports[name]
 	command := b.Export.Name == ""
-	if f != nil && command && len(f.ParamTypes())+len(f.ResultTypes()) > 0 {
-		f = nil
-	}
-	if f == nil {
-		r.missing(b, m, callable(m))
+	if !has || command && f != (signature{}) {
+		r.missing(b, callable(m))
 		return false
 	}
 	if command {
 		return true
 	}
 	why, help := "", "export `func(pointer, length i32) i64`, whose result is the pointer and the length of the JSON it returns: pointer<<32 | length"
-	switch alloc := m.exports[allocator]; {
+	switch alloc, has := m.exports[allocator]; {
 	case name == ir.WasmCommand || name == "_initialize" || name == allocator:
 		why, help = "it belongs to the module's own start", "write `"+b.Path.Name+"` for a module that is a command, or name another export"
-	case !isFunction(f):
-		why = "it takes (" + types(f.ParamTypes()) + ") and returns (" + types(f.ResultTypes()) + ")"
-	case alloc == nil || !slices.Equal(alloc.ParamTypes(), []api.ValueType{i32}) || !slices.Equal(alloc.ResultTypes(), []api.ValueType{i32}):
+	case f != function:
+		why = "it takes (" + types(f.params) + ") and returns (" + types(f.results) + ")"
+	case !has || alloc != signature{i32, i32}:
 		why, help = "the module has no `"+allocator+"`", "export `func "+allocator+"(size i32) i32`, which returns a pointer to memory for the input"
-	case !m.memory:
+	case m.memory != "memory":
 		why, help = "the module does not export its memory", "export the memory as `memory`"
 	default:
 		return true
@@ -175,18 +171,18 @@ func (r *resolver) function(b *ir.WasmTool, m *module) bool {
 	return false
 }
 
-func (r *resolver) missing(b *ir.WasmTool, m *module, has []string) {
+func (r *resolver) missing(b *ir.WasmTool, has []string) {
 	if b.Export.Name == "" {
 		d := diag.Diagnostic{Code: diag.SourceName, Span: b.Path.Span, Message: b.Path.Name + " is no command: it has no `_start`", Help: "compile it as a command of WASI"}
 		if len(has) > 0 {
-			d.Help = "name the function that is the tool, as in `" + b.Path.Name + "#" + diag.Printable(has[0]) + "`"
+			d.Help = "name the function that is the tool, as in `" + b.Path.Name + "#" + shorten(has[0]) + "`"
 		}
 		r.sink.Report(d)
 		return
 	}
 	d := diag.Diagnostic{Code: diag.SourceName, Span: b.Export.Span, Message: b.Path.Name + " exports no function `" + diag.Printable(b.Export.Name) + "`", Help: "it exports none that can be a tool"}
 	if len(has) > 0 {
-		d.Help = "it exports " + diag.Printable(strings.Join(has[:min(len(has), 5)], ", "))
+		d.Help = "it exports " + shorten(strings.Join(has[:min(len(has), 5)], ", "))
 	}
 	if near := diag.Nearest(b.Export.Name, has); near != "" {
 		d.Help = "replace with `" + diag.Printable(near) + "`"
@@ -201,7 +197,7 @@ func (r *resolver) missing(b *ir.WasmTool, m *module, has []string) {
 func callable(m *module) []string {
 	var out []string
 	for name, f := range m.exports {
-		if isFunction(f) {
+		if f == function {
 			out = append(out, name)
 		}
 	}
@@ -209,14 +205,13 @@ func callable(m *module) []string {
 	return out
 }
 
-func isFunction(f api.FunctionDefinition) bool {
-	return slices.Equal(f.ParamTypes(), []api.ValueType{i32, i32}) && slices.Equal(f.ResultTypes(), []api.ValueType{i64})
-}
+// function is the type of an exported function that can be a tool.
+var function = signature{i32 + i32, i64}
 
-func types(list []api.ValueType) string {
+func types(list string) string {
 	var out []string
-	for _, t := range list {
-		out = append(out, api.ValueTypeName(t))
+	for _, t := range []byte(list[:min(len(list), 8)]) {
+		out = append(out, cmp.Or(valueTypes[t], "?"))
 	}
 	return strings.Join(out, ", ")
 }
@@ -254,15 +249,9 @@ func (r *resolver) described(home foreign.Folder, rel string, t *ir.Tool, b *ir.
 	return true
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return diag.Printable(line)
-}
-
 const (
 	wasi      = "wasi_snapshot_preview1"
 	allocator = "alloc"
-	i32, i64  = api.ValueTypeI32, api.ValueTypeI64
 )
 
 // calls are those of WASI preview 1.
