@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
@@ -149,6 +151,11 @@ func (b *kernelBox) release() error {
 		remove := exec.Command(b.runsc, append(b.flags(), "delete", "--force", b.id)...)
 		remove.Env, remove.Dir, remove.WaitDelay = []string{"PATH=" + systemPath}, b.base, time.Second
 		_ = remove.Run()
+	}
+	if cgroups() { // of a runsc that was killed before it knew that it had them
+		for _, group := range groups(b.id) {
+			_ = unix.Rmdir(group)
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

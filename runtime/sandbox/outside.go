@@ -27,7 +27,7 @@ var cgroups = sync.OnceValue(func() bool {
 		if unix.Statfs(dir, &st) != nil || st.Type != unix.CGROUP_SUPER_MAGIC && st.Type != unix.CGROUP2_SUPER_MAGIC {
 			continue
 		}
-		sweepGroups(dir)
+		sweepGroups()
 		probe, err := os.MkdirTemp(dir, "flowgen-probe-")
 		if err != nil {
 			return false
@@ -37,21 +37,21 @@ var cgroups = sync.OnceValue(func() bool {
 	return false
 })
 
-// sweepGroups removes the control groups that programs left which were killed. Those that are in use cannot be removed; the age keeps
-// away from those that are about to be.
-func sweepGroups(dir string) {
-	dirs := []string{dir}
-	if filepath.Base(dir) == "memory" { // version 1 has one hierarchy for each controller
-		dirs, _ = filepath.Glob(filepath.Join(filepath.Dir(dir), "*"))
-	}
-	for _, dir := range dirs {
-		groups, _ := filepath.Glob(filepath.Join(dir, folderPrefix+"*"))
-		for _, group := range groups {
-			if info, err := os.Lstat(group); err == nil && time.Since(info.ModTime()) > time.Minute {
-				_ = unix.Rmdir(group)
-			}
+// sweepGroups removes the control groups of programs that were killed. Those that are in use cannot be removed; the age keeps away from
+// those that are about to be.
+func sweepGroups() {
+	for _, group := range groups(folderPrefix + "*") {
+		if info, err := os.Lstat(group); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = unix.Rmdir(group)
 		}
 	}
+}
+
+// groups are the control groups of a name: one in version 2, one for each controller in version 1.
+func groups(name string) []string {
+	two, _ := filepath.Glob("/sys/fs/cgroup/" + name)
+	one, _ := filepath.Glob("/sys/fs/cgroup/*/" + name)
+	return append(two, one...)
 }
 
 // watch ends the process when it goes beyond a limit that is looked at from outside: files, memory, processor, processes.
