@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
@@ -34,7 +35,7 @@ func (l *loader) findModule() {
 			l.root, l.module = dir, modulePath(b)
 			return
 		}
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+		if files.Exists(filepath.Join(dir, "go.work")) {
 			l.root = dir
 			return
 		}
@@ -55,19 +56,25 @@ func modulePath(mod []byte) string {
 	return ""
 }
 
-// read reads a file of at most 8 MiB, which is more than any Go file a person wrote.
+// read reads a go.mod or a Go file of at most 8 MiB, which is more than any a person wrote. A //line comment can name any
+// file as the place of a declaration, and a Go file can be a link: nothing else is read for either.
 func (l *loader) read(name string) ([]byte, error) {
 	if b, ok := l.opts.Overlay[name]; ok {
 		return b, nil
 	}
-	info, err := os.Stat(name)
+	if project := files.Project(filepath.Join(l.opts.Dir, "x")); project.Hold(name) {
+		return project.ReadFile(name, 8<<20)
+	}
+	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > 8<<20 {
-		return nil, errors.New("not a source file")
+	for _, n := range []string{name, real} {
+		if filepath.Ext(n) != ".go" && filepath.Base(n) != "go.mod" {
+			return nil, errors.New("not a source file")
+		}
 	}
-	return os.ReadFile(name)
+	return files.Read(real, 8<<20)
 }
 
 // query runs the go command for patterns that were not asked for before.
@@ -93,10 +100,10 @@ func (l *loader) query(patterns []string) error {
 	pkgs, err := packages.Load(&packages.Config{
 		Mode:       mode,
 		Dir:        l.opts.Dir,
-		Env:        l.opts.Env,
+		Env:        l.environment(),
 		Overlay:    l.opts.Overlay,
 		Tests:      l.opts.Tests,
-		BuildFlags: []string{"-trimpath=false"}, // positions must lead to the files
+		BuildFlags: []string{"-trimpath=false", "-toolexec=", "-buildvcs=false"}, // positions must lead to the files
 	}, unknown...)
 	if err != nil {
 		return err
@@ -113,6 +120,24 @@ func (l *loader) query(patterns []string) error {
 		l.opts.Cache.put(l.opts, p, l.byPattern[p])
 	}
 	return nil
+}
+
+// environment is that of the go command. It takes no other program's word for packages, and no compiler for C: the text of
+// a package decides what that reads. What the user has set for the go command stays.
+func (l *loader) environment() []string {
+	env := l.opts.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "GOPACKAGESDRIVER=") })
+	out = append(out, "GOPACKAGESDRIVER=off")
+	for _, own := range []string{"CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
+		name, _, _ := strings.Cut(own, "=")
+		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
+			out = append(out, own)
+		}
+	}
+	return out
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.

@@ -2,6 +2,8 @@ package sirenspec
 
 import (
 	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -15,6 +17,9 @@ func (p *parser) envFile(n *yamlnode.Node) {
 		return
 	case id.Name == "":
 		p.Error(diag.BadLiteral, id.Span, "", "this is not the name of a file")
+		return
+	case !filepath.IsLocal(filepath.FromSlash(id.Name)) || strings.Contains(id.Name, `\`):
+		p.Error(diag.BadLiteral, id.Span, "put it into the folder of the workflow", "`%s` is outside of the folder of the workflow", id.Name)
 		return
 	}
 	p.wf.Dynamic.EnvFile = path.Clean(id.Name)

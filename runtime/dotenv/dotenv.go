@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 const maxFile = 1 << 20 // bytes
@@ -22,6 +23,21 @@ func Load(name string) error { return LoadWith(name, assignment) }
 // for a line that assigns nothing.
 func LoadWith(name string, assignment func(line string) (key, value string, ok bool)) error {
 	f, err := os.Open(name)
+	return load(f, err, assignment)
+}
+
+// LoadIn is LoadWith for the name of a file below a folder, which neither the name nor a link leads out of.
+func LoadIn(dir, name string, assignment func(line string) (key, value string, ok bool)) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
+	return load(f, err, assignment)
+}
+
+func load(f *os.File, err error, assignment func(line string) (key, value string, ok bool)) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -29,6 +45,9 @@ func LoadWith(name string, assignment func(line string) (key, value string, ok b
 		return err
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
 	lines := bufio.NewScanner(io.LimitReader(f, maxFile))
 	lines.Buffer(nil, maxFile)
 	for lines.Scan() {

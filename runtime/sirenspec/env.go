@@ -13,17 +13,24 @@ import (
 )
 
 // LoadEnv sets the variables of a file that are not set yet. The file is beside the workflow when flowgen runs it, and else
-// in the working directory. Without one flowgen refuses to run it, as the engine does; a program that was built goes on.
+// in the working directory, or below; neither its name nor a link may lead out of there. Without one flowgen refuses to run
+// it, as the engine does; a program that was built goes on.
 func LoadEnv(name string) error {
-	if file := os.Getenv("FLOWGEN_FILE"); file != "" {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(file), name)
-		}
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf(".env file not found: %s", name)
+	dir := "."
+	file := os.Getenv("FLOWGEN_FILE")
+	if file != "" {
+		dir = filepath.Dir(file)
+	}
+	name = filepath.FromSlash(name)
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("env_file: %s is outside of the folder of the workflow", name)
+	}
+	if full := filepath.Join(dir, name); file != "" {
+		if _, err := os.Lstat(full); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf(".env file not found: %s", full)
 		}
 	}
-	if err := dotenv.LoadWith(name, assignment); err != nil {
+	if err := dotenv.LoadIn(dir, name, assignment); err != nil {
 		return fmt.Errorf("env_file: %w", err)
 	}
 	return nil

@@ -45,3 +45,35 @@ func TestLoadEnv(t *testing.T) {
 		t.Error("a folder is no error")
 	}
 }
+
+// TestLoadEnvOutside: no name of a file leads out of the workflow's folder.
+func TestLoadEnvOutside(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "flows")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(top, "x.env")
+	if err := os.WriteFile(outside, []byte("FLOWGEN_TEST_OUTSIDE=read\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link.env": outside, "near.env": "../x.env", "dir": top} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Setenv("FLOWGEN_TEST_OUTSIDE", "")
+	os.Unsetenv("FLOWGEN_TEST_OUTSIDE")
+	for _, file := range []string{filepath.Join(dir, "workflow.yaml"), ""} {
+		t.Setenv("FLOWGEN_FILE", file)
+		t.Chdir(dir)
+		for _, name := range []string{"../x.env", outside, "link.env", "near.env", "dir/x.env", "./a/../../x.env", "/dev/zero", "/proc/self/environ"} {
+			if err := LoadEnv(name); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+			if v, set := os.LookupEnv("FLOWGEN_TEST_OUTSIDE"); set {
+				t.Fatalf("%s was read: %s", name, v)
+			}
+		}
+	}
+}
