@@ -170,3 +170,25 @@ func TestWorkersAreKept(t *testing.T) {
 		}
 	}
 }
+
+// A program whose tools have warm workers leaves no folder of them behind at its end.
+func TestExitRemovesFolders(t *testing.T) {
+	temp := t.TempDir()
+	if err := os.Chmod(temp, 0o711); err != nil { // root's tools are other users
+		t.Fatal(err)
+	}
+	for _, language := range []string{"python3", "node"} {
+		_, fine := leaky(t, language, sandbox.Process())
+		t.Setenv("TMPDIR", temp)
+		if _, err := fine(start(t)); err != nil {
+			t.Fatal(err)
+		}
+		if list, _ := filepath.Glob(filepath.Join(temp, "flowgen-sandbox-*")); len(list) != 1 {
+			t.Errorf("%s: folders %q while the worker is warm", language, list)
+		}
+		runtime.Exit()
+		if list, _ := filepath.Glob(filepath.Join(temp, "flowgen-sandbox-*")); len(list) != 0 {
+			t.Errorf("%s: %q are left", language, list)
+		}
+	}
+}
