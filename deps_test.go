@@ -215,7 +215,7 @@ func refusesInTest(rel, imp string) string {
 	r, _ := find(rel)
 	own, isOwn := strings.CutPrefix(imp, module+"/")
 	switch {
-	case isOwn && covered([]string{"runtime/...", "examples/..."}, rel) && !covered([]string{"runtime/...", "examples/..."}, own):
+	case isOwn && covered([]string{"runtime/...", "examples/..."}, rel) && !covered([]string{"runtime/...", "examples/...", "internal/cputime"}, own):
 		return "the runtime and the examples do not need the compiler"
 	case isOwn, standard(imp), within(r.other, imp), within(inTests, imp):
 		return ""
