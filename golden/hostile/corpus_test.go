@@ -5,6 +5,7 @@ package hostile
 
 import (
 	"bytes"
+	hexadecimal "encoding/hex"
 	"io/fs"
 	"maps"
 	"os"
@@ -189,6 +190,9 @@ func goldenProject(t *testing.T, file string) *project {
 	name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 	p := &project{name: name, files: map[string]string{}, overlay: map[string][]byte{}, dir: goldens, inside: true, path: module + "/golden/native/" + name}
 	for _, f := range archive.Files {
+		if plain, ok := strings.CutSuffix(f.Name, ".hex"); ok {
+			f.Name, f.Data = plain, binary(t, f.Data)
+		}
 		switch {
 		case f.Name == "want/diag" && bytes.Contains(f.Data, []byte("error[")):
 			p.wrong = true
@@ -212,6 +216,20 @@ func goldenProject(t *testing.T, file string) *project {
 	}
 	p.slow = strings.Contains(p.files[p.main], "python:")
 	return p
+}
+
+// binary is a file that is no text, which a case has as hexadecimal digits with comments that begin with ;.
+func binary(t *testing.T, text []byte) (out []byte) {
+	t.Helper()
+	for line := range strings.Lines(string(text)) {
+		digits, _, _ := strings.Cut(line, ";")
+		part, err := hexadecimal.DecodeString(strings.Join(strings.Fields(digits), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, part...)
+	}
+	return out
 }
 
 func exampleProject(t *testing.T, main string) *project {

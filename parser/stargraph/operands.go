@@ -74,10 +74,6 @@ func (p *parser) operand(x *node, n *yamlnode.Node, what, def string, typ *schem
 		a.segments = p.segments(text, typ)
 		return a
 	}
-	if !fieldForm.MatchString(id.Name) {
-		p.Error(diag.BadName, id.Span, "", "%s is the name of a state field: letters, digits and _", what)
-		return nil
-	}
 	f := p.read(id, typ)
 	if f == nil {
 		return nil

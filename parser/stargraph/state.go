@@ -203,6 +203,10 @@ func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
 			p.Report(d)
 			return nil
 		}
+		if !fieldForm.MatchString(id.Name) {
+			p.Error(diag.BadName, id.Span, "", "the name of a state field is made of letters, digits and _")
+			return nil
+		}
 		f = &field{id: id, typ: typ, input: true}
 		p.fields[id.Name] = f
 		p.order = append(p.order, f)
