@@ -441,7 +441,7 @@ func TestSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums[sha256.Sum256(want)] = variation{}
-		for i := 0; i < len(all); i += campaign(287, 1) {
+		for i := 0; i < len(all); i += campaign(61, 1) {
 			v := all[(i+runs)%len(all)]
 			runs++
 			out := t.TempDir()
