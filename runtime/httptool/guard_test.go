@@ -95,8 +95,20 @@ func TestPolicy(t *testing.T) {
 // canary counts what reaches a server that nothing should reach.
 func canary(t *testing.T) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return canaryAt(t, l)
+}
+
+func canaryAt(t *testing.T, l net.Listener) (*httptest.Server, *atomic.Int32) {
+	t.Helper()
 	var hits atomic.Int32
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	_ = s.Listener.Close()
+	s.Listener = l
+	s.Start()
 	t.Cleanup(s.Close)
 	t.Cleanup(func() {
 		if n := hits.Load(); n > 0 {
