@@ -21,7 +21,7 @@ func Nearest(name string, candidates []string) string {
 	}
 	best, least, tie := "", unlike{folded: maxSlips}, false
 	for _, c := range candidates {
-		if c == name || c == best || len(c) > 2*longest || !nameable(c) {
+		if c == name || c == best || len(c) > 2*longest || !nameable(c, name) {
 			continue
 		}
 		other := folded(c)
@@ -43,10 +43,12 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// nameable reports whether a name can be written where another one stands: without quotes, spaces, and the like.
-func nameable(name string) bool {
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return r <= ' ' || r == 0x7f || strings.ContainsRune("!\"#$%&'()*,;<=>?[\\]^`{|}~", r)
+// nameable reports whether a candidate can be written in place of a name: without quotes, spaces and the like that the name
+// does not have itself.
+func nameable(candidate, name string) bool {
+	return !strings.ContainsFunc(candidate, func(r rune) bool {
+		special := r <= ' ' || r == 0x7f || strings.ContainsRune("!\"#$%&'()*,;<=>?[\\]^`{|}~", r)
+		return special && !strings.ContainsRune(name, r)
 	})
 }
 
