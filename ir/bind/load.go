@@ -123,7 +123,7 @@ func (l *loader) query(patterns []string) error {
 }
 
 // environment is that of the go command. It takes no other program's word for packages, and no compiler for C: the text of
-// a package decides what that reads. What the user has set for the go command stays.
+// a package decides what that reads. What the user has set for the go command stays, but for sanitizers, which need cgo.
 func (l *loader) environment() []string {
 	env := l.opts.Env
 	if env == nil {
@@ -131,6 +131,11 @@ func (l *loader) environment() []string {
 	}
 	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "GOPACKAGESDRIVER=") })
 	out = append(out, "GOPACKAGESDRIVER=off")
+	for i, v := range out {
+		if flags, ok := strings.CutPrefix(v, "GOFLAGS="); ok {
+			out[i] = "GOFLAGS=" + strings.Join(slices.DeleteFunc(strings.Fields(flags), sanitizer), " ")
+		}
+	}
 	for _, own := range []string{"CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
 		name, _, _ := strings.Cut(own, "=")
 		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
@@ -138,6 +143,11 @@ func (l *loader) environment() []string {
 		}
 	}
 	return out
+}
+
+func sanitizer(flag string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	return name == "race" || name == "msan" || name == "asan"
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.
