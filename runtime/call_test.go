@@ -126,20 +126,22 @@ func TestCaughtAndSkipped(t *testing.T) {
 
 func TestWritesAreCancelledOnlyByTheRun(t *testing.T) {
 	both(t, func(t *testing.T, r *runtime.Run) {
-		failed := make(chan struct{})
+		begun := make(chan struct{})
+		var scope context.Context
 		write := runtime.Bind("t.write@1", runtime.Writes, func(ctx context.Context, in pair) (pair, error) {
-			<-failed
-			time.Sleep(2 * time.Millisecond)
+			close(begun)
+			<-scope.Done()
 			return in, ctx.Err()
 		})
 		var wrote pair
 		err := runtime.Parallel(r,
 			func(r *runtime.Run) (err error) {
+				scope = r.Context()
 				wrote, err = runtime.Call(r, node("write"), write, pair{Text: "kept"})
 				return err
 			},
 			func(r *runtime.Run) error {
-				defer close(failed)
+				<-begun // a cancelled scope begins no call
 				return r.Fail(node("bad"), runtime.Invalid("no"))
 			})
 		wantCode(t, err, runtime.ValidationError)

@@ -410,15 +410,21 @@ func unavailable(err error) *runtime.RunError {
 
 // idle finds out when a run does nothing but wait for people.
 type idle struct {
-	busy    atomic.Int64 // calls and waits that are not questions
-	moved   atomic.Int64 // counts their beginnings and ends
-	gave    atomic.Bool
-	waiting atomic.Int64
+	busy  atomic.Int64 // calls and waits that are not questions
+	moved atomic.Int64 // counts their beginnings and ends; an end before busy falls, so that no calm is seen without it
+	gave  atomic.Bool
 }
 
 func (i *idle) begin()        { i.busy.Add(1); i.moved.Add(1) }
-func (i *idle) end()          { i.busy.Add(-1); i.moved.Add(1) }
+func (i *idle) end()          { i.moved.Add(1); i.busy.Add(-1) }
 func (i *idle) stopped() bool { return i.gave.Load() }
+
+// calm returns how often something has moved, and whether nothing goes on and nothing has since the time before.
+func (i *idle) calm(before int64) (moved int64, calm bool) {
+	busy := i.busy.Load() // first: what ends after this has not been over
+	moved = i.moved.Load()
+	return moved, busy == 0 && moved == before
+}
 
 // quiet is how long nothing else must have happened before a run that waits for people is stopped.
 const quiet = 150 * time.Millisecond
@@ -426,8 +432,6 @@ const quiet = 150 * time.Millisecond
 // Wait is what a question does that nobody is there to answer: it waits until nothing else in the run goes on, and then
 // stops the run with stop, so that it can be resumed when there is an answer. It returns the error of ctx.
 func (e *Engine) Wait(ctx context.Context, stop func()) error {
-	e.idle.waiting.Add(1)
-	defer e.idle.waiting.Add(-1)
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()
 	before := int64(-1)
@@ -437,8 +441,8 @@ func (e *Engine) Wait(ctx context.Context, stop func()) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		now := e.idle.moved.Load()
-		if e.idle.busy.Load() == 0 && now == before {
+		now, calm := e.idle.calm(before)
+		if calm {
 			e.idle.gave.Store(true)
 			stop()
 			<-ctx.Done()
