@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -15,12 +16,13 @@ const MinSecret = 4
 // JavaScript, base64 (also as a part of something larger, and in lines) and hexadecimal, one in another up to three deep.
 // Its time is linear in the text. It is read-only and safe for concurrent use; a nil Redactor knows no secrets.
 type Redactor struct {
-	first   filter              // the first four bytes of forms
-	short   filter              // those of forms with fewer than eight
-	second  filter              // the first eight bytes of the others
-	leads   [MinSecret]byteSet  // which bytes forms begin with
-	escapes byteSet             // bytes that may begin something else than themselves
-	forms   map[uint32][]string // by the first four bytes
+	first   filter             // the first four bytes of forms
+	short   filter             // those of forms with fewer than eight
+	second  filter             // the first eight bytes of the others
+	leads   [MinSecret]byteSet // which bytes forms begin with
+	escapes byteSet            // bytes that may begin something else than themselves
+	forms   []string           // sorted
+	begin   map[uint32]span    // by the first four bytes
 	values  map[string]bool
 	numeric bool // one of them reads as a number
 	least   int  // the length of the shortest form
@@ -28,7 +30,7 @@ type Redactor struct {
 
 // NewRedactor makes a Redactor for the given secrets. Those with fewer than MinSecret bytes are ignored.
 func NewRedactor(secrets ...string) *Redactor {
-	r := &Redactor{forms: map[uint32][]string{}, values: map[string]bool{}}
+	r := &Redactor{begin: map[uint32]span{}, values: map[string]bool{}}
 	for _, s := range secrets {
 		if len(s) < MinSecret || r.values[s] {
 			continue
@@ -36,8 +38,15 @@ func NewRedactor(secrets ...string) *Redactor {
 		r.values[s] = true
 		r.numeric = r.numeric || strings.Trim(s, "0123456789.eE+-") == ""
 		for _, f := range formsOf(s) {
-			r.add(f)
+			if len(f) >= MinSecret {
+				r.forms = append(r.forms, f)
+			}
 		}
+	}
+	slices.Sort(r.forms)
+	r.forms = slices.Compact(r.forms)
+	for i, f := range r.forms {
+		r.add(f, int32(i))
 	}
 	for _, c := range []byte(`\\%&`) {
 		r.escapes.set(c)
@@ -51,6 +60,7 @@ func (r *Redactor) Found(s string) bool {
 		return false
 	}
 	x := newSearch(r, s)
+	defer x.close()
 	begin, _ := x.next()
 	return begin >= 0
 }
@@ -61,6 +71,7 @@ func (r *Redactor) Text(s string) string {
 		return s
 	}
 	x := newSearch(r, s)
+	defer x.close()
 	begin, end := x.next()
 	if begin < 0 {
 		return s

@@ -2,206 +2,6 @@ package runtime
 
 import "strings"
 
-// begins says how much of a form begins at a place whose text has ended before the form has.
-type begins uint8
-
-const (
-	nothing begins = iota
-	little         // perhaps: fewer than four bytes of it
-	part
-)
-
-// match is the end of form f from p, where each of its bytes may be escaped; -1 when it does not stand there.
-func (x *reader) match(f string, p int) (end int, b begins) {
-	k := 0
-	if x.depth == 0 {
-		for k < len(f) && p < len(x.s) && x.s[p] == f[k] && !x.r.escapes.has(f[k]) {
-			k, p = k+1, p+1
-		}
-	}
-	for ; k < len(f); k++ { // as far as nothing is escaped
-		x.ended = false
-		c, next, ok := x.at(p)
-		if !ok {
-			if x.ended {
-				b = part
-			}
-			return -1, b
-		}
-		if x.escapes(p, c) {
-			break
-		}
-		if c != f[k] {
-			return -1, nothing
-		}
-		p = next
-	}
-	if k == len(f) {
-		return x.index(p), nothing
-	}
-	return x.matchEscaped(f, k, p)
-}
-
-// escapes reports whether c at p may begin an escape.
-func (x *reader) escapes(p int, c byte) bool {
-	if x.depth == 0 {
-		return x.r.escapesAt(x.s, p)
-	}
-	return x.r.escapes.has(c)
-}
-
-// matchEscaped is match from byte k of f on.
-func (x *reader) matchEscaped(f string, k, p int) (end int, b begins) {
-	var at [5]places // those reached at as many bytes of f, modulo 5
-	at[k%5].add(p)
-	last := k // how many bytes have places
-	for ; k <= last && k < len(f); k++ {
-		here := at[k%5]
-		at[k%5].n = 0
-		for _, p := range here.p[:here.n] {
-			x.ended = false
-			c, next, ok := x.at(p)
-			if ok && !x.escapes(p, c) {
-				if c == f[k] {
-					at[(k+1)%5].add(next)
-					last = max(last, k+1)
-				}
-				continue
-			}
-			l := x.symbols(p, maxEscapes)
-			if x.ended {
-				b = part
-			}
-			for _, s := range l.a[:l.n] {
-				if n := int(s.n); strings.HasPrefix(f[k:], string(s.b[:n])) {
-					at[(k+n)%5].add(s.next)
-					last = max(last, k+n)
-				}
-			}
-		}
-	}
-	end = -1
-	if last == len(f) {
-		here := at[last%5]
-		for _, p := range here.p[:here.n] {
-			end = max(end, x.index(p))
-		}
-	}
-	return end, b
-}
-
-// places is a small set of places.
-type places struct {
-	n int
-	p [8]int
-}
-
-func (s *places) add(p int) {
-	for _, q := range s.p[:s.n] {
-		if p == q {
-			return
-		}
-	}
-	if s.n < len(s.p) {
-		s.p[s.n] = p
-		s.n++
-	}
-}
-
-// lead is what may be the first bytes of a form.
-type lead struct {
-	w uint32
-	n int
-	p int // the place after them
-}
-
-// leads are those still to be looked at and those that were.
-type leads struct {
-	n int
-	a [20]lead
-}
-
-func (l *leads) add(e lead) {
-	for i := range l.n {
-		if l.a[i] == e {
-			return
-		}
-	}
-	if l.n < len(l.a) {
-		l.a[l.n] = e
-		l.n++
-	}
-}
-
-// longest is the end of the longest form from p, -1 when there is none.
-func (x *reader) longest(p int) (end int, b begins) {
-	r := x.r
-	if x.depth == 0 && p+MinSecret <= len(x.s) && r.plain(x.s[p:p+MinSecret]) {
-		return x.among(window(x.s, p), p)
-	}
-	end = -1
-	var l leads
-	l.add(lead{p: p})
-	tried := 0
-	var done [8]uint32
-	for k := 0; k < l.n; k++ {
-		e := l.a[k]
-		if e.n == MinSecret {
-			if !r.first.has(e.w) || tried <= len(done) && contains(done[:min(tried, len(done))], e.w) {
-				continue
-			}
-			if tried < len(done) {
-				done[tried] = e.w
-			}
-			tried++
-			n, open := x.among(e.w, p)
-			end, b = max(end, n), max(b, open)
-			continue
-		}
-		x.ended = false
-		s := x.symbols(e.p, maxEscapes)
-		if x.ended {
-			b = max(b, little)
-		}
-	symbols:
-		for _, s := range s.a[:s.n] {
-			to := lead{w: e.w, n: e.n, p: s.next}
-			for _, c := range s.b[:s.n] {
-				if to.n == MinSecret {
-					break
-				}
-				if !r.leads[to.n].has(c) {
-					continue symbols
-				}
-				to.w |= uint32(c) << (8 * to.n)
-				to.n++
-			}
-			l.add(to)
-		}
-	}
-	return end, b
-}
-
-// plain reports whether no escape begins in s.
-func (r *Redactor) plain(s string) bool {
-	for i := range len(s) {
-		if r.escapes.has(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// among is longest of the forms that begin with w.
-func (x *reader) among(w uint32, p int) (end int, b begins) {
-	end = -1
-	for _, f := range x.r.forms[w] {
-		n, open := x.match(f, p)
-		end, b = max(end, n), max(b, open)
-	}
-	return end, b
-}
-
 // all is longest in the bytes of a lane, and in those that digits among them stand for.
 func (x *reader) all(p int) (end int, b begins) {
 	end, b = x.longest(p)
@@ -218,19 +18,21 @@ func (x *reader) all(p int) (end int, b begins) {
 	return end, b
 }
 
-func contains(list []uint32, w uint32) bool {
-	for _, v := range list {
-		if v == w {
-			return true
+// plain reports whether no escape begins in s.
+func (r *Redactor) plain(s string) bool {
+	for i := range len(s) {
+		if r.escapes.has(s[i]) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // search goes through a text once, from secret to secret.
 type search struct {
 	r      *Redactor
 	s      string
+	work   *work
 	text   int // the next place where a form may begin as text
 	escape int // the next byte from text that may begin an escape
 	lanes  [4]scan
@@ -238,8 +40,11 @@ type search struct {
 	piece  int // the same, where it is more than perhaps
 }
 
+// newSearch returns a search of s, which must be closed.
 func newSearch(r *Redactor, s string) search {
-	x := search{r: r, s: s, text: -1, escape: -1, open: len(s), piece: len(s)}
+	x := search{r: r, s: s, work: works.Get().(*work), text: -1, escape: -1, open: len(s), piece: len(s)}
+	x.work.begin()
+	x.work.steps = 0
 	for i := range x.lanes { // what looks like an escape may be digits
 		x.lanes[i].lane, x.lanes[i].raw = base64Lane, i >= 2
 		if i&1 == 1 {
@@ -256,6 +61,8 @@ func newSearch(r *Redactor, s string) search {
 	return x
 }
 
+func (x *search) close() { works.Put(x.work) }
+
 // next is where the next secret stands, begin is -1 when there is none. Secrets that overlap are one.
 func (x *search) next() (begin, end int) {
 	begin, end = -1, len(x.s)
@@ -265,7 +72,7 @@ func (x *search) next() (begin, end int) {
 			break
 		}
 		to, b := -1, nothing
-		in := reader{r: x.r, s: x.s}
+		in := reader{r: x.r, s: x.s, work: x.work}
 		if i == x.text {
 			to, b = in.longest(i)
 			x.text = x.nextText(i + 1)
@@ -364,7 +171,9 @@ const minPiece = 6
 
 // head is how long the end of a secret is that s begins with.
 func (r *Redactor) head(s string) int {
-	text := reader{r: r, s: s}
+	text := reader{r: r, s: s, work: works.Get().(*work)}
+	text.work.begin()
+	defer works.Put(text.work)
 	head := 0
 	for from := 0; from < min(len(s), minPiece); from++ {
 		if from > 0 && hexLane.value[s[from-1]] == noDigit && strings.IndexByte("xuU;", s[from-1]) < 0 {
@@ -386,18 +195,16 @@ func (r *Redactor) head(s string) int {
 // headAt is how long the end of a secret is that stands at place p, index from; 0 when it is too short to be one.
 func (x *reader) headAt(p, from int) int {
 	head := 0
-	l := x.symbols(p, maxEscapes)
+	l := *x.symbols(p, maxEscapes)
 	for _, s := range l.a[:l.n] {
-		for _, list := range x.r.forms {
-			for _, f := range list {
-				for j := range len(f) {
-					if j == 0 || f[j] != s.b[0] {
-						continue
-					}
-					if end, _ := x.match(f[j:], p); end-from >= minPiece {
-						head = max(head, end)
-						break
-					}
+		for _, f := range x.r.forms {
+			for j := 1; j < len(f); j++ {
+				if f[j] != s.b[0] {
+					continue
+				}
+				if end, _ := x.match([]string{f[j:]}, 0, reading{span{0, 1}, p}); end-from >= minPiece {
+					head = max(head, end)
+					break
 				}
 			}
 		}
@@ -408,6 +215,7 @@ func (x *reader) headAt(p, from int) int {
 // tail is how long the beginning of a secret is that s ends with.
 func (r *Redactor) tail(s string) int {
 	x := newSearch(r, s)
+	defer x.close()
 	for begin := 0; begin >= 0; {
 		begin, _ = x.next()
 	}

@@ -20,6 +20,7 @@ import (
 func (r *Redactor) everywhere(s string) string {
 	var b strings.Builder
 	from, begin, end := 0, -1, 0
+	w := new(work)
 	for i := 0; i <= len(s); i++ {
 		if begin >= 0 && i >= end {
 			b.WriteString(s[from:begin] + Redacted)
@@ -28,7 +29,8 @@ func (r *Redactor) everywhere(s string) string {
 		if i == len(s) {
 			break
 		}
-		text := reader{r: r, s: s}
+		text := reader{r: r, s: s, work: w}
+		w.begin()
 		to, _ := text.longest(i)
 		for _, l := range []*lane{base64Lane, hexLane} {
 			in := text.with(l)
@@ -128,6 +130,50 @@ func TestRedactorIsLinear(t *testing.T) {
 			t.Errorf("%s: 512 bytes take %v, 8 KiB %v", name, short, long)
 		}
 	}
+}
+
+// stepsPerByte is how much is read in s for each byte of it.
+func (r *Redactor) stepsPerByte(s string) float64 {
+	x := newSearch(r, s)
+	defer x.close()
+	for begin := 0; begin >= 0; {
+		begin, _ = x.next()
+	}
+	return float64(x.work.steps) / float64(len(s))
+}
+
+// maxStepsPerByte is about 3 µs. Ordinary text takes less than one step.
+const maxStepsPerByte = 300
+
+// Text that can be read in very many ways costs no more than a constant factor, whatever introduces escapes in it.
+func TestRedactorReadsEachByteAFewTimes(t *testing.T) {
+	secrets := append([]string{strings.Repeat("a", 64) + "b", `\\host\share`, `%41%`, "&amp;&", `''"'"`, "++++ ++"}, drawn...)
+	r := NewRedactor(secrets...)
+	most, of := 0.0, ""
+	check := func(unit string) float64 {
+		n := r.stepsPerByte(strings.Repeat(unit, 1+2048/len(unit)))
+		if n > most {
+			most, of = n, unit
+		}
+		return n
+	}
+	for c := range 256 {
+		row := string([]byte{byte(c)})
+		for _, unit := range []string{row, row + row + "x", strings.Repeat(row, 15) + "x", strings.Repeat(row, 16) + "\n", row + "25", row + "u005c", row + "amp;", row + "#38;", row + "\\", row + "\""} {
+			if n := check(unit); n > maxStepsPerByte {
+				t.Errorf("%q: %.0f steps per byte", unit, n)
+			}
+		}
+	}
+	t.Logf("at most %.0f steps per byte, of %q", most, of)
+	units := rapid.SliceOfN(rapid.SampledFrom([]string{`\`, `\\`, "%", "%25", "%5C", "&", "&amp;", "&#38;", "&#x5c;", ";", "'", `"`, `'"'"'`, `'\''`, "u005c", `\u005c`, "x5c", "{", "}", "134", "+", " ", "\n", "a", "A", "41", "YWFh", "XA==", "5c", "3563"}), 1, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		unit := strings.Join(units.Draw(t, "unit"), "")
+		if n := check(unit); n > maxStepsPerByte {
+			t.Fatalf("%q: %.0f steps per byte", unit, n)
+		}
+	})
+	t.Logf("at most %.0f steps per byte, of %q", most, of)
 }
 
 func TestRedactorDoesNotAllocate(t *testing.T) {

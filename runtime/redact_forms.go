@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,6 +25,7 @@ func formsOf(secret string) []string {
 		for _, t := range []string{p, string([]rune(p)), replaced(p)} { // each bad byte for itself, or a row of them
 			lossy = append(lossy, t, strings.ReplaceAll(t, "\x00", "\ufffd"), strings.Map(printed, t))
 		}
+		lossy = append(lossy, printedBytes(p))
 	}
 	return append(parts, lossy...)
 }
@@ -36,6 +36,19 @@ func printed(r rune) rune {
 		return utf8.RuneError
 	}
 	return r
+}
+
+// printedBytes is s as XML writes it when its bad bytes are character references already.
+func printedBytes(s string) string {
+	var b []byte
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			b = utf8.AppendRune(b, printed(rune(s[i])))
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
 }
 
 // replaced is s with U+FFFD for each beginning of a character that does not go on, as Python and JavaScript write it.
@@ -54,15 +67,14 @@ func replaced(s string) string {
 	return b.String()
 }
 
-func (r *Redactor) add(form string) {
-	if len(form) < MinSecret {
-		return
-	}
+// add is for the form with index i.
+func (r *Redactor) add(form string, i int32) {
 	w := window(form, 0)
-	if slices.Contains(r.forms[w], form) {
-		return
+	if s, ok := r.begin[w]; ok {
+		r.begin[w] = span{s.lo, i + 1}
+	} else {
+		r.begin[w] = span{i, i + 1}
 	}
-	r.forms[w] = append(r.forms[w], form)
 	r.first.set(w)
 	if len(form) < 8 {
 		r.short.set(w)

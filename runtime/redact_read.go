@@ -16,20 +16,17 @@ type reader struct {
 	depth int      // how many there are
 	raw   bool     // digits are not escaped
 	ended bool     // the text has ended while something was read
-	steps int      // how many places were looked at for one symbol
+	work  *work
 }
 
 func (x *reader) with(l *lane) reader {
-	in := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth + 1}
+	in := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth + 1, work: x.work}
 	in.lanes[x.depth] = l
 	return in
 }
 
 // maxEscapes is how many escapes in another are read.
 const maxEscapes = 3
-
-// maxSteps bounds the ways of reading one symbol: rows of backslashes can be read in very many.
-const maxSteps = 128
 
 // symbol is a character that one or more bytes may stand for.
 type symbol struct {
@@ -66,7 +63,7 @@ func (l *symbols) addByte(v rune, next int) {
 
 func (l *symbols) put(s symbol) {
 	for i := range l.n {
-		if l.a[i] == s {
+		if l.a[i].next == s.next && l.a[i] == s {
 			return
 		}
 	}
@@ -88,25 +85,42 @@ func (x *reader) at(p int) (c byte, next int, ok bool) {
 	return x.s[p], p + 1, true
 }
 
-// symbols is what may stand at p, with escapes of the given depth.
-func (x *reader) symbols(p, depth int) (l symbols) {
+// symbols returns what may stand at p, with escapes of the given depth. The result is valid until the next call.
+func (x *reader) symbols(p, depth int) *symbols {
 	c, next, ok := x.at(p)
-	if !ok {
+	if !ok || depth == 0 || !x.r.escapes.has(c) {
+		l := &x.work.one
+		if l.n = 0; ok {
+			l.add(c, next)
+		}
 		return l
 	}
-	l.add(c, next)
-	if depth == maxEscapes {
-		x.steps = 0
+	key := x.key(p, depth)
+	if m := x.work.find(key); m != nil {
+		x.ended = x.ended || m.ended
+		return &m.symbols
 	}
-	if x.steps++; x.steps > maxSteps {
-		return l
-	}
-	for k := 0; k < min(l.n, 4*depth) && depth > 0; k++ { // what an escape stands for may begin another
+	before := x.ended
+	x.ended = false
+	l := *x.symbols(p, depth-1) // an escape of this depth is written with those
+	for k := range l.n {
 		if s := &l.a[k]; s.n == 1 && x.r.escapes.has(s.b[0]) {
 			x.escaped(&l, s.b[0], s.next, depth)
 		}
 	}
-	return l
+	m := x.work.keep(key)
+	m.ended, m.symbols = x.ended, l
+	x.ended = x.ended || before
+	return &m.symbols
+}
+
+// key is a number for p in these lanes, with escapes of the given depth.
+func (x *reader) key(p, depth int) uint64 {
+	n := uint64(p)
+	for _, l := range x.lanes[:x.depth] {
+		n = n<<2 | uint64(l.bits)/3 // 2 for base64, 1 for hexadecimal
+	}
+	return n<<4 | uint64(x.depth)<<2 | uint64(depth)
 }
 
 // escaped adds what c and what follows at p may stand for.
@@ -125,7 +139,7 @@ func (x *reader) escaped(l *symbols, c byte, p, depth int) {
 	case '&':
 		x.entity(l, p, depth)
 	case '\\':
-		inner := x.symbols(p, depth-1)
+		inner := *x.symbols(p, depth-1)
 		for _, s := range inner.a[:inner.n] {
 			if s.n == 1 {
 				x.backslash(l, s.b[0], s.next, depth)
@@ -136,7 +150,13 @@ func (x *reader) escaped(l *symbols, c byte, p, depth int) {
 			l.add(c, q)
 		}
 		for _, rest := range []string{`\''`, `"'"'`, `""'""'`} { // out of the quotes of a shell and back
-			if q, ok := x.literal(p, rest, depth); ok && c == '\'' {
+			if c != '\'' {
+				break
+			}
+			if q, ok := x.literal(p, rest, depth); ok {
+				l.add(c, q)
+			}
+			if q, ok := x.escapedLiteral(p, rest, depth); ok { // quoted again, by the same shell
 				l.add(c, q)
 			}
 		}
@@ -192,7 +212,7 @@ func (x *reader) utf16(l *symbols, v rune, p, depth int, escape byte) {
 		l.addRune(v, p)
 		return
 	}
-	seconds := x.symbols(p, depth-1)
+	seconds := *x.symbols(p, depth-1)
 	for _, s := range seconds.a[:seconds.n] {
 		if s.n != 1 || s.b[0] != escape {
 			continue
@@ -266,6 +286,23 @@ func (x *reader) literal(p int, text string, depth int) (next int, ok bool) {
 			return p, false
 		}
 		p = q
+	}
+	return p, true
+}
+
+// escapedLiteral is literal for text of which everything that can be read as escaped is escaped.
+func (x *reader) escapedLiteral(p int, text string, depth int) (next int, ok bool) {
+	for i := range len(text) {
+		l := x.symbols(p, depth-1)
+		ok = false
+		for _, s := range l.a[:l.n] {
+			if s.n == 1 && s.b[0] == text[i] {
+				p, ok = s.next, true
+			}
+		}
+		if !ok {
+			return p, false
+		}
 	}
 	return p, true
 }
@@ -349,9 +386,10 @@ const maxGap = 64
 // digit is the value of the next digit from place i below the lane, where it stands and the place after it.
 func (x *reader) digit(i int) (v uint8, at, next int, ok bool) {
 	l := x.lanes[x.depth-1]
-	below := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth - 1}
+	below := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth - 1, work: x.work}
 	broken := l.spaced
 	for range maxGap {
+		x.work.steps++
 		c, next, ok := below.at(i)
 		if ok && introduces(c) && !x.raw {
 			c, next, ok = below.char(i, maxEscapes)
@@ -419,6 +457,6 @@ func (x *reader) index(p int) int {
 	if p&7 != 0 {
 		_, _, i, _ = x.digit(i)
 	}
-	below := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth - 1}
+	below := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth - 1, work: x.work}
 	return below.index(i)
 }

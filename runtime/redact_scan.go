@@ -21,7 +21,7 @@ type scan struct {
 // next moves at on.
 func (c *scan) next(x *search) {
 	l := c.lane
-	in := reader{r: x.r, s: x.s}
+	in := reader{r: x.r, s: x.s, work: x.work}
 	in = in.with(l)
 	in.raw = c.raw
 	need := l.window
