@@ -50,7 +50,7 @@ func TestResolve(t *testing.T) {
 		{"def main(): pass", "", "main {} -> any"},
 		{"# é\ndef tidy(s): return s.upper()", ", in: {s: string}, out: string", "tidy {s: string} -> string"},
 		{"def tidy(s): return s", ", in: {t: string}", "FG0616 \"t\": tools/t.star:tidy takes no input `t` (replace with `s`) [tools/t.star:1 s]\n"},
-		{"def tydi(s): return s", "", "FG0614 \"tools/t.star\": tools/t.star has no function `tidy` (rename `tydi` there to `tidy` or `main`, or the tool here to `tydi`) [tools/t.star:1 tydi]\n"},
+		{"def tdiy(s): return s", "", "FG0614 \"tools/t.star\": tools/t.star has no function `tidy` (rename `tdiy` there to `tidy` or `main`, or the tool here to `tdiy`) [tools/t.star:1 tdiy]\n"},
 		{"x = 1", "", "FG0614 \"tools/t.star\": tools/t.star has no function `tidy` (define it, or `main`)\n"},
 		{"load('a.star', 'b')\ndef tidy(): pass", "", "FG0613 \"tools/t.star\": tools/t.star loads another file, and a Starlark tool is one file (copy what it needs from there) [tools/t.star:1 load]\n"},
 		{"def tidy(s): return undefined", "", "FG0613 \"tools/t.star\": tools/t.star cannot be read: undefined: undefined () [tools/t.star:1 u]\n"},
