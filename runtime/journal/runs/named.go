@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
-
-// maxFile bounds a journal that is given as a file, in bytes.
-const maxFile = 1 << 30
 
 // Named reads what name stands for: a run that Find knows, or a file with a journal, whose name ends in .jsonl. id is
 // the run's name, or the file's.
@@ -28,8 +26,8 @@ func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, er
 		return "", nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
+	text, err := io.ReadAll(io.LimitReader(file, wal.MaxFile+1))
+	if err == nil && len(text) > wal.MaxFile {
 		err = errors.New("it is too large")
 	}
 	if err == nil {

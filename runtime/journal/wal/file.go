@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -92,10 +93,56 @@ var OS Disk = osDisk{}
 
 type osDisk struct{}
 
-func (osDisk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+// MaxFile is how many bytes of a file are read.
+const MaxFile = 1 << 30
+
+func (osDisk) ReadFile(name string) ([]byte, error) {
+	f, err := openFile(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > MaxFile { // before any memory is taken: a file with a hole has any size
+		return nil, fmt.Errorf("%s is too large: at most %d bytes are read", name, MaxFile)
+	}
+	data := make([]byte, 0, info.Size()+bytes.MinRead)
+	b := bytes.NewBuffer(data)
+	_, err = b.ReadFrom(io.LimitReader(f, MaxFile))
+	return b.Bytes(), err
+}
 
 func (osDisk) Append(name string) (File, error) {
-	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := openFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// openFile opens a regular file. A folder of runs may come from elsewhere: links would lead reads and writes out of it,
+// and pipes and devices never end.
+func openFile(name string, flag int) (*os.File, error) {
+	regular := func(info fs.FileInfo, err error) error {
+		if err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+		return err
+	}
+	if err := regular(os.Lstat(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, flag|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(f.Stat()); err != nil { // it was replaced in between
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }

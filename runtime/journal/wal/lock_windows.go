@@ -7,9 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// noFollow are the flags that open no link: openFile has looked already.
+const noFollow = 0
+
 // Lock locks a file beside the log, which stays: a lock on a file that is removed would keep nobody away.
 func (osDisk) Lock(name string) (func() error, error) {
-	f, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := openFile(name+".lock", os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
