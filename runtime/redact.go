@@ -24,6 +24,7 @@ type Redactor struct {
 	forms   []string           // sorted
 	begin   map[uint32]span    // by the first four bytes
 	values  map[string]bool
+	plus    bool // a form has a space, which "+" may stand for, among its first bytes
 	numeric bool // one of them reads as a number
 	least   int  // the length of the shortest form
 }

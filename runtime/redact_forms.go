@@ -83,6 +83,10 @@ func (r *Redactor) add(form string, i int32) {
 	}
 	for i := range r.leads {
 		r.leads[i].set(form[i])
+		if form[i] == ' ' {
+			r.leads[i].set('+')
+			r.plus = true
+		}
 	}
 	if strings.Contains(form, " ") {
 		r.escapes.set('+')

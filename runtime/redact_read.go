@@ -95,6 +95,19 @@ func (x *reader) symbols(p, depth int) *symbols {
 		}
 		return l
 	}
+	if x.depth == 0 && next < len(x.s) {
+		if d := x.s[next]; !x.r.escapes.has(d) {
+			if !opens(c, d) {
+				l := &x.work.one
+				l.n = 0
+				l.add(c, next)
+				return l
+			}
+			if c == '\\' && strings.IndexByte("xuU01234567", d) < 0 {
+				depth = 1 // no escape in it
+			}
+		}
+	}
 	key := x.key(p, depth)
 	if m := x.work.find(key); m != nil {
 		x.ended = x.ended || m.ended
@@ -181,8 +194,10 @@ func (x *reader) backslash(l *symbols, c byte, p, depth int) {
 	case c == 'u':
 		if v, q, ok := x.hex(p, 4, depth); ok {
 			x.utf16(l, v, q, depth, '\\')
-			if v, q, ok := x.hex(p, 5, depth); ok && v > 0xFFFF { // text/template has no pairs
-				l.addRune(v, q)
+			for n := 5; n <= 6; n++ { // text/template has no pairs
+				if v, q, ok := x.hex(p, n, depth); ok && v > 0xFFFF {
+					l.addRune(v, q)
+				}
 			}
 		} else if q, ok := x.literal(p, "{", depth); ok {
 			if v, q, ok := x.number(q, '}', 16, depth); ok {
@@ -253,6 +268,17 @@ func (x *reader) entity(l *symbols, p, depth int) {
 		}
 		name[n], p = c, q
 	}
+}
+
+// opens reports whether d, which is not escaped, may follow on c in an escape.
+func opens(c, d byte) bool {
+	switch c {
+	case '%':
+		return d == 'u' || hexLane.value[d] != noDigit
+	case '&':
+		return strings.IndexByte("#algqn", d) >= 0
+	}
+	return true
 }
 
 func introduces(c byte) bool { return c == '\\' || c == '%' || c == '&' }

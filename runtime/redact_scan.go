@@ -107,12 +107,18 @@ func (r *Redactor) mayBytes(w uint32) bool {
 	}
 	for n := range r.leads {
 		c := byte(w >> (8 * n))
-		if r.escapes.has(c) {
-			return true
+		if introduces(c) {
+			d := byte(w >> (8 * (n + 1)))
+			if n == len(r.leads)-1 || r.escapes.has(d) || opens(c, d) {
+				return true
+			}
 		}
 		if !r.leads[n].has(c) {
 			return false
 		}
+		if c == '"' || c == '\'' { // a doubled one, perhaps
+			return true
+		}
 	}
-	return false
+	return r.plus
 }
