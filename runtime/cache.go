@@ -110,13 +110,18 @@ func cacheKey(tool string, input []byte, tenant string, names, values []string) 
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// cached returns the cache's answer to a key, unless it is too old.
-func (r *Run) cached(ctx context.Context, key string) (c cachedResult, ok bool) {
+// cached returns the cache's answer to a key, unless it is too old. One that was kept by a clock that was more than ttl
+// ahead of this one, which would live as much longer, is too old as well.
+func (r *Run) cached(ctx context.Context, key string, ttl time.Duration) (c cachedResult, ok bool) {
 	b, ok := r.state.rt.store().Get(ctx, key)
 	if !ok || json.Unmarshal(b, &c) != nil || c.Output == nil {
 		return c, false
 	}
-	return c, c.Expires == 0 || r.Now().UnixNano() < c.Expires
+	if c.Expires == 0 {
+		return c, true
+	}
+	left := time.Unix(0, c.Expires).Sub(r.Now())
+	return c, left > 0 && (ttl <= 0 || left-ttl <= ttl)
 }
 
 // keep puts a result into the cache.

@@ -182,6 +182,34 @@ func TestCacheExpiresInTheTimeOfTheRun(t *testing.T) {
 	}
 }
 
+// setClock is an engine whose clock shows what the test sets.
+type setClock struct {
+	runtime.Goroutines
+	now time.Time
+}
+
+func (c *setClock) Now(*runtime.Run) time.Time { return c.now }
+
+// A value that was kept when the clock was ahead must not live until the clock is there again.
+func TestCacheOfAClockThatGoesBack(t *testing.T) {
+	var ran atomic.Int64
+	tool := counting(&ran, runtime.Reads, runtime.CacheFor(time.Minute))
+	c := runtime.NewMemoryCache(1 << 20)
+	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, step := range []struct {
+		at   time.Duration
+		runs int64
+	}{{0, 1}, {-30 * time.Second, 1}, {-time.Hour, 2}, {-time.Hour - 30*time.Second, 2}, {-1 << 62, 3}, {0, 4}, {59 * time.Second, 4}, {time.Minute, 5}} {
+		clock := &setClock{now: begin.Add(step.at)}
+		if _, err := runtime.Call(start(t, t.Context(), runtime.WithCache(c), runtime.WithEngine(clock)), node("a"), tool, pair{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := ran.Load(); n != step.runs {
+			t.Fatalf("at %v the tool has run %d times, want %d", step.at, n, step.runs)
+		}
+	}
+}
+
 func TestMemoryCacheIsBounded(t *testing.T) {
 	c := runtime.NewMemoryCache(10_000)
 	ctx := t.Context()

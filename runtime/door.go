@@ -186,7 +186,7 @@ func (o *op[In, Out]) fromCache(ctx context.Context) (key string, err error) {
 		return "", err
 	}
 	key = o.tool.cacheKey(o.tool.name, in, o.run.state.tenant, s.names, s.values)
-	c, ok := o.run.cached(ctx, key)
+	c, ok := o.run.cached(ctx, key, o.tool.ttl)
 	if !ok || !o.restore(ctx, c.Output) {
 		o.out = *new(Out)
 		return key, nil

@@ -86,7 +86,7 @@ func (m memory) all() (runtime.Value, error) {
 		if err != nil {
 			return runtime.Value{}, err
 		}
-		if k != nil && (m.ttl == 0 || time.Since(k.Written) < m.ttl) {
+		if k != nil && (m.ttl == 0 || time.Since(k.Written).Abs() < m.ttl) { // what a clock far ahead has written is too old
 			out = append(out, runtime.Entry{Key: k.Key, Value: k.Value})
 		}
 	}

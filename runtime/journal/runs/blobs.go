@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 )
@@ -48,6 +49,9 @@ func (e *Engine) keep(value []byte) ([]byte, error) {
 	}
 	if e.blobs.lost == nil && len(e.blobs.kept) == 0 {
 		e.blobs.lost = e.folder.mkdir(dir, true)
+		if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // of a run from elsewhere: a link would lead out of it
+			e.blobs.lost = fmt.Errorf("%s is not a folder", dir)
+		}
 	}
 	if e.blobs.lost == nil {
 		e.blobs.lost = e.folder.write(name, value)

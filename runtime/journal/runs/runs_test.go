@@ -435,6 +435,26 @@ func TestLargeValues(t *testing.T) {
 	}
 }
 
+// A run from elsewhere may bring a link in place of the folder of its values.
+func TestValuesStayInTheRun(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	f := runs.Open(dir, runs.Options{})
+	e := f.New(info)
+	if err := os.Mkdir(filepath.Join(dir, e.ID()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, f.Blobs(e.ID())); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	w := &world{text: strings.Repeat("x", 100_000)}
+	if _, err := w.run(t.Context(), "in", runtime.WithEngine(e)); err == nil || !strings.Contains(err.Error(), "is not a folder") {
+		t.Errorf("got %v", err)
+	}
+	if found, err := os.ReadDir(outside); err != nil || len(found) > 0 {
+		t.Errorf("written outside: %v, %v", found, err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{})
 	for _, name := range []string{"", ".", "..", "../x", "/etc", "w-20260102T150405000-9f3c/..", "latest", "w-20260102T150405000-9f3c"} {
