@@ -105,4 +105,13 @@ func TestWeakBody(t *testing.T) {
 			t.Errorf("%s: caught: %v", tt.what, got)
 		}
 	}
+	for _, tt := range []struct {
+		setter, reader *Step
+		want           bool
+	}{{step(4), step(5), true}, {step(2), step(4), false}, {step(0), nil, true}, {step(2), nil, false}} {
+		b.setters = map[string][]*Step{"f": {tt.setter}}
+		if got := b.wrote("f", &env{body: b, step: tt.reader, at: always}); got != tt.want {
+			t.Errorf("a field that %s sets: %v, want %v", tt.setter.Node.ID.Name, got, tt.want)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -255,13 +254,4 @@ func (c *checker) appendsOne(v ir.Value, list *schema.Type, e *env) bool {
 	}
 	t := x.Node.Type
 	return !schema.Assignable(t, list) && (t.Kind != schema.List || schema.Assignable(t, list.Elem))
-}
-
-// Constant is the JSON of an init or a default, compacted.
-func Constant(d *schema.Default) string {
-	var v json.RawMessage
-	if json.Unmarshal([]byte(d.JSON), &v) != nil {
-		return "null"
-	}
-	return string(v)
 }
