@@ -8,3 +8,10 @@ func SmallFiles(t *testing.T, size int) {
 	large = size
 	t.Cleanup(func() { large = before })
 }
+
+// SmallJournals bounds journals that are given as files, for the time of a test.
+func SmallJournals(t *testing.T, size int) {
+	before := maxFile
+	maxFile = size
+	t.Cleanup(func() { maxFile = before })
+}

@@ -11,6 +11,9 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
+// maxFile bounds a journal that is given as a file, in bytes.
+var maxFile = wal.MaxFile // a variable for tests
+
 // Named reads what name stands for: a run that Find knows, or a file with a journal, whose name ends in .jsonl. id is
 // the run's name, or the file's.
 func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, err error) {
@@ -26,8 +29,8 @@ func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, er
 		return "", nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, wal.MaxFile+1))
-	if err == nil && len(text) > wal.MaxFile {
+	text, err := io.ReadAll(io.LimitReader(file, int64(maxFile)+1))
+	if err == nil && len(text) > maxFile {
 		err = errors.New("it is too large")
 	}
 	if err == nil {
