@@ -103,7 +103,7 @@ func (x *reader) symbols(p, depth int) *symbols {
 				l.add(c, next)
 				return l
 			}
-			if c == '\\' && strings.IndexByte("xuU01234567", d) < 0 {
+			if c == '\\' && !spells(d) {
 				depth = 1 // no escape in it
 			}
 		}
@@ -281,6 +281,9 @@ func opens(c, d byte) bool {
 	return true
 }
 
+// spells reports whether a backslash and c begin the code of a character.
+func spells(c byte) bool { return c == 'x' || c == 'u' || c == 'U' || '0' <= c && c <= '7' }
+
 func introduces(c byte) bool { return c == '\\' || c == '%' || c == '&' }
 
 // char is the character at p where an escape is spelt: what an escape there stands for, if there is one.
@@ -412,6 +415,16 @@ const maxGap = 64
 // digit is the value of the next digit from place i below the lane, where it stands and the place after it.
 func (x *reader) digit(i int) (v uint8, at, next int, ok bool) {
 	l := x.lanes[x.depth-1]
+	if x.depth == 1 && i < len(x.s) { // nearly always
+		c := x.s[i]
+		if v := l.value[c]; v != noDigit {
+			x.work.steps++
+			return v, i, i + 1, true
+		}
+		if !introduces(c) && strings.IndexByte("\n\r \t:+", c) < 0 {
+			return 0, i, i, false
+		}
+	}
 	below := reader{r: x.r, s: x.s, lanes: x.lanes, depth: x.depth - 1, work: x.work}
 	broken := l.spaced
 	for range maxGap {

@@ -67,7 +67,7 @@ func (c *scan) next(x *search) {
 func (c *scan) run(x *search, in *reader) bool {
 	s, l := x.s, c.lane
 	i := c.i
-	for i < len(s) && l.value[s[i]] == noDigit && !introduces(s[i]) {
+	for i < len(s) && l.value[s[i]] == noDigit && !(introduces(s[i]) && x.r.digitAt(s, i)) {
 		i++
 	}
 	c.i = i
@@ -87,6 +87,17 @@ func (c *scan) run(x *search, in *reader) bool {
 		}
 	}
 	return true
+}
+
+// digitAt reports whether an escape that begins at i may stand for a digit of a lane.
+func (r *Redactor) digitAt(s string, i int) bool {
+	if i+1 == len(s) || r.escapes.has(s[i+1]) {
+		return true
+	}
+	if s[i] == '\\' {
+		return spells(s[i+1]) || strings.IndexByte("+/-_", s[i+1]) >= 0
+	}
+	return opens(s[i], s[i+1])
 }
 
 // inLane is which bytes digits are written with, and what may stand between them.
