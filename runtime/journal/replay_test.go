@@ -1,0 +1,92 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+)
+
+// The output of a run stands in its journal, unless it is none that JSON can hold.
+func TestFinishHasTheOutput(t *testing.T) {
+	for in, want := range map[float64]string{1.5: "1.5", math.Inf(1): ""} {
+		rec := journal.NewRecorder()
+		rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(rec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := runtime.Start(t.Context(), rt, "in")
+		runtime.End(r, &in, &err)
+		if f := rec.Journal().Finish(); f.Outcome != journal.Succeeded || string(f.Output) != want {
+			t.Errorf("%v: %+v, %v", in, f, err)
+		}
+	}
+}
+
+// Only a call whose tool says so runs in a replay that has no record of it.
+func TestRunMissing(t *testing.T) {
+	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
+	for policy, runs := range map[runtime.ReplayPolicy]bool{runtime.RecordedResult: true, runtime.FailLoud: false} {
+		ran := false
+		tool := runtime.Bind("w.new@1", runtime.Reads, func(context.Context, int) (int, error) { ran = true; return 1, nil }, runtime.Replay(policy))
+		body := func(r *runtime.Run) (string, error) {
+			_, err := runtime.Call(r, &searchNode, tool, 1)
+			return "", err
+		}
+		if _, err := run(t, journal.Replay(j, journal.RunMissing()), body); ran != runs || (err == nil) != runs {
+			t.Errorf("%v: ran %v, %v", policy, ran, err)
+		}
+		ran = false
+		if _, err := run(t, journal.Replay(j), body); ran || err == nil {
+			t.Errorf("%v, without leave: ran %v, %v", policy, ran, err)
+		}
+	}
+}
+
+// Of several calls without a record one alone has diverged: the others are cancelled by it.
+func TestOneMissDiverges(t *testing.T) {
+	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
+	var errs [2]error
+	_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
+		call := func(i int, id string) func(r *runtime.Run) error {
+			return func(r *runtime.Run) error {
+				_, errs[i] = runtime.Call(r, &runtime.Node{ID: id, Pos: "w.yaml:1:1"}, search, query{})
+				return errs[i]
+			}
+		}
+		return "", runtime.Parallel(r, call(0, "z"), call(1, "b"))
+	})
+	if err == nil || !strings.Contains(err.Error(), "the journal has no call b") {
+		t.Errorf("%v", err)
+	}
+	if !runtime.IsCancelled(errs[0]) || runtime.IsCancelled(errs[1]) {
+		t.Errorf("z: %v\nb: %v", errs[0], errs[1])
+	}
+}
+
+// A fork that has ended leaves the branch that it is in at work: a miss elsewhere still waits for that branch.
+func TestAMissWaitsForABranchBehindItsFork(t *testing.T) {
+	boom := errors.New("boom")
+	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
+	nothing := func(*runtime.Run) error { return nil }
+	_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
+		return "", runtime.Parallel(r,
+			func(r *runtime.Run) error { _, err := runtime.Call(r, &searchNode, search, query{}); return err },
+			func(r *runtime.Run) error {
+				time.Sleep(3 * time.Millisecond) // for a mistake to show: what is right does not depend on it
+				if err := runtime.Parallel(r, nothing, nothing); err != nil {
+					return err
+				}
+				time.Sleep(3 * time.Millisecond)
+				return boom
+			})
+	})
+	if !errors.Is(err, boom) {
+		t.Errorf("%v", err)
+	}
+}
