@@ -107,3 +107,32 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 }
+
+// A recorded call of a model says so, and what it took: all that was reserved when its failure does not tell.
+func TestMeteredIsRecorded(t *testing.T) {
+	model := runtime.Metered(func(*pair) runtime.Spend { return runtime.Spend{Cost: 7, Tokens: 15} },
+		func(_, out *pair) runtime.Spend { return runtime.Spend{Cost: 2, Tokens: out.Count} })
+	for name, tt := range map[string]struct {
+		fails   error
+		o       []runtime.ToolOption
+		metered bool
+		want    runtime.Spend
+	}{
+		"answered":   {nil, []runtime.ToolOption{model}, true, runtime.Spend{Cost: 2, Tokens: 4}},
+		"lost":       {runtime.Errorf(runtime.NetworkError, "cut"), []runtime.ToolOption{model}, true, runtime.Spend{Cost: 7, Tokens: 15}},
+		"refused":    {runtime.Errorf(runtime.RateLimit, "later"), []runtime.ToolOption{model}, true, runtime.Spend{}},
+		"a tool":     {nil, nil, false, runtime.Spend{}},
+		"tool fails": {runtime.Errorf(runtime.NetworkError, "cut"), nil, false, runtime.Spend{}},
+	} {
+		rec := journal.NewRecorder()
+		r := start(t, t.Context(), runtime.WithEngine(rec))
+		tool := runtime.Bind("t.model@1", runtime.Reads, func(_ context.Context, in pair) (pair, error) { return pair{Count: 4}, tt.fails }, tt.o...)
+		if _, err := runtime.Call(r, node("n"), tool, pair{}); (err == nil) != (tt.fails == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, ok := rec.Journal().Lookup("n", 1)
+		if took := (runtime.Spend{Cost: got.CostUSD, Tokens: got.Tokens}); !ok || got.Metered != tt.metered || took != tt.want {
+			t.Errorf("%s: metered %v, %+v, want %v, %+v", name, got.Metered, took, tt.metered, tt.want)
+		}
+	}
+}
