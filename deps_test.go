@@ -32,18 +32,19 @@ var table = []row{
 	{pkg: "ir/schema", own: []string{"ir/source"}},
 	{pkg: "ir/expr", own: []string{"ir/source", "ir/schema", "ir/diag"}},
 	{pkg: "ir", own: []string{"ir/source", "ir/schema", "ir/expr"}},
-	{pkg: "ir/bind", own: append([]string{"ir/bind/...", "internal/files"}, irLeaves...), other: []string{"golang.org/x/tools/go"}},
+	{pkg: "ir/bind", own: append([]string{"ir/bind/...", "internal/files", "internal/programs"}, irLeaves...), other: []string{"golang.org/x/tools/go"}},
 	{pkg: "ir/bind/foreign", own: append([]string{"internal/files"}, irLeaves...)},
 	{pkg: "ir/bind/mcplock", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign", "internal/files"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
-	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files"}, irLeaves...)},
+	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
 	{pkg: "internal/catalog"}, // what is known of models of others: data that compiler and runtime have to agree on
 	{pkg: "internal/cputime"}, // for tests
 	{pkg: "internal/files"},   // how the compiler reads
 	{pkg: "internal/lazyregexp"},
-	{pkg: "internal/offline"}, // for tests
+	{pkg: "internal/programs", own: []string{"internal/files"}},         // what the compiler starts
+	{pkg: "internal/offline"},                                           // for tests
 	{pkg: "internal/mutants", other: []string{"golang.org/x/tools/go"}}, // a program for `make mutants`
 	{pkg: "ir/check", own: append([]string{"internal/catalog"}, irLeaves...)},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check", "internal/catalog"}},
@@ -68,7 +69,7 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 

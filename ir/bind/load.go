@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
@@ -96,14 +97,21 @@ func (l *loader) query(patterns []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
+	if err := programs.CheckGo(l.opts.Dir); err != nil {
+		return err
+	}
+	env := l.opts.Env
+	if env == nil {
+		env = os.Environ()
+	}
 	l.calls++
 	pkgs, err := packages.Load(&packages.Config{
 		Mode:       mode,
 		Dir:        l.opts.Dir,
-		Env:        l.environment(),
+		Env:        programs.GoEnvironment(env, l.opts.Dir),
 		Overlay:    l.opts.Overlay,
 		Tests:      l.opts.Tests,
-		BuildFlags: []string{"-trimpath=false", "-toolexec=", "-buildvcs=false"}, // positions must lead to the files
+		BuildFlags: programs.GoFlags,
 	}, unknown...)
 	if err != nil {
 		return err
@@ -120,34 +128,6 @@ func (l *loader) query(patterns []string) error {
 		l.opts.Cache.put(l.opts, p, l.byPattern[p])
 	}
 	return nil
-}
-
-// environment is that of the go command. It takes no other program's word for packages, and no compiler for C: the text of
-// a package decides what that reads. What the user has set for the go command stays, but for sanitizers, which need cgo.
-func (l *loader) environment() []string {
-	env := l.opts.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "GOPACKAGESDRIVER=") })
-	out = append(out, "GOPACKAGESDRIVER=off")
-	for i, v := range out {
-		if flags, ok := strings.CutPrefix(v, "GOFLAGS="); ok {
-			out[i] = "GOFLAGS=" + strings.Join(slices.DeleteFunc(strings.Fields(flags), sanitizer), " ")
-		}
-	}
-	for _, own := range []string{"CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
-		name, _, _ := strings.Cut(own, "=")
-		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
-			out = append(out, own)
-		}
-	}
-	return out
-}
-
-func sanitizer(flag string) bool {
-	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-	return name == "race" || name == "msan" || name == "asan"
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.
@@ -192,6 +172,10 @@ func (r *resolver) load(refs []*ref) bool {
 	d := diag.Diagnostic{
 		Code: diag.GoPackage, Span: refs[0].span(),
 		Message: "the go command cannot load Go packages: " + r.firstLine(err.Error()),
+	}
+	var strange *programs.GoError
+	if errors.As(err, &strange) {
+		d.Message, d.Help = strange.Error(), "put the folder of your own Go first in PATH"
 	}
 	if strings.Contains(err.Error(), "go command required, not found") {
 		d.Message, d.Help = "Go functions need the go command, which is not on the PATH", "install Go from https://go.dev/dl"

@@ -2,14 +2,16 @@ package bind
 
 import (
 	"fmt"
-	"os"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -86,7 +88,7 @@ var proposal = regexp.MustCompile(`; to add(?: it)?:\n\s*(go [^\n]+)`)
 
 // hasFolder reports whether the folder of f, rel, is there.
 func (r *resolver) hasFolder(f *ref, rel string) bool {
-	info, err := os.Stat(filepath.Join(r.folderOf(f.file), filepath.FromSlash(rel)))
+	info, err := r.folders().Stat(filepath.Join(r.folderOf(f.file), filepath.FromSlash(rel)))
 	return err == nil && info.IsDir()
 }
 
@@ -110,18 +112,18 @@ func (r *resolver) nearestPackage(f *ref, isFolder bool) string {
 		parent := path.Dir(f.path)
 		dir = filepath.Join(r.root, filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(parent, r.module), "/")))
 		prefix = parent + "/"
-	case r.root != "" && !strings.Contains(f.path, ".") && hasGo(filepath.Join(r.folderOf(f.file), filepath.FromSlash(f.path))):
+	case r.root != "" && !strings.Contains(f.path, ".") && r.hasGo(filepath.Join(r.folderOf(f.file), filepath.FromSlash(f.path))):
 		return "./" + f.path
 	default:
 		return ""
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := r.folders().ReadDir(dir)
 	if err != nil || len(entries) > 10_000 {
 		return ""
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && hasGo(filepath.Join(dir, e.Name())) {
+		if e.IsDir() && r.hasGo(filepath.Join(dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -131,9 +133,18 @@ func (r *resolver) nearestPackage(f *ref, isFolder bool) string {
 	return ""
 }
 
-func hasGo(dir string) bool {
-	m, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	return err == nil && len(m) > 0
+func (r *resolver) hasGo(dir string) bool {
+	entries, err := r.folders().ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".go") })
+}
+
+// folders are those that are searched for packages: the project, and its repository, where other modules may be.
+func (r *resolver) folders() files.Roots {
+	roots := files.Project(filepath.Join(r.opts.Dir, "x"))
+	if repository := files.Repository(r.opts.Dir); repository != "" {
+		roots = append(roots, files.Root{Dir: repository})
+	}
+	return roots
 }
 
 // compileError is how the compiler spells a place and what is wrong there.

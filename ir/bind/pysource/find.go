@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 )
 
@@ -173,7 +174,7 @@ func (w *world) withPaths(site foreign.Folder) []place {
 			if !filepath.IsAbs(line) {
 				line = filepath.Join(site.Disk, line)
 			}
-			in := holding(w.strange, site.Disk)
+			in := programs.Holding(w.strange, site.Disk)
 			if in == "" || files.Within(in, line) {
 				out = append(out, place{folder: foreign.Folder{Disk: line, Typed: filepath.Base(line), Root: in}})
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -153,13 +154,13 @@ func (r *resolver) worldAt(home foreign.Folder, f ref, b *ir.PythonTool) *world 
 // python is the interpreter that parses what belongs to a folder. It is the user's own whatever environment a tool runs in:
 // that of the tool may have come with the tool.
 func (r *resolver) python(dir string) (*probe, error) {
-	exe, err := interpreter(strangers(dir))
+	exe, err := interpreter(programs.Strangers(dir))
 	if err != nil {
 		r.failed[""] = err
 		return nil, err
 	}
 	if r.probes[exe] == nil && r.failed[exe] == nil {
-		if r.probes[exe], err = startProbe(exe, strangers(dir)); err != nil {
+		if r.probes[exe], err = startProbe(exe, programs.Strangers(dir)); err != nil {
 			r.failed[exe] = err
 			delete(r.probes, exe)
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 )
 
@@ -19,5 +20,5 @@ func activeVenv(dir string) *foreign.Folder {
 	if err != nil || !files.IsFile(filepath.Join(abs, "pyvenv.cfg")) {
 		return nil
 	}
-	return &foreign.Folder{Disk: abs, Typed: filepath.Base(abs), Root: holding(strangers(dir), abs)}
+	return &foreign.Folder{Disk: abs, Typed: filepath.Base(abs), Root: programs.Holding(programs.Strangers(dir), abs)}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -26,7 +27,7 @@ type world struct {
 // newWorld is the search path of a tool: the folder of the file that declares it, the virtual environment, PYTHONPATH,
 // and what Python has itself.
 func newWorld(files *foreign.Files, p *probe, home foreign.Folder, venv *foreign.Folder) *world {
-	w := &world{files: files, probe: p, home: home, strange: strangers(home.Disk), names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}}
+	w := &world{files: files, probe: p, home: home, strange: programs.Strangers(home.Disk), names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}}
 	w.places = []place{{folder: home, local: true}}
 	for _, name := range filepath.SplitList(os.Getenv("PYTHONPATH")) {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 )
 
 // A Stamp remembers that generating wrote what is there from what is there, so that the next time, when nothing has
@@ -119,7 +120,10 @@ func (s *inputSet) folder(ctx context.Context, dir string, imports bool) error {
 	if !imports {
 		return nil
 	}
-	w := &workspace{dir: dir, pattern: "."}
+	if err := programs.CheckGo(dir); err != nil {
+		return err
+	}
+	w := &workspace{dir: dir, pattern: ".", flags: programs.GoFlags, env: programs.GoEnvironment(os.Environ(), dir)}
 	packages, err := w.list(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,173 @@
+// Package programs decides which programs the compiler starts and what they see of its environment. Looking at a repository
+// runs nothing of it: a program inside of what may come from a stranger is never one of them, even where PATH leads there.
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/files"
+)
+
+// Strangers are the folders that may hold what a stranger has written, for a workflow in dir: its project, and the
+// repositories of the project and of the working directory. The largest is the first.
+func Strangers(dir string) []string {
+	var out []string
+	add := func(name string) {
+		if name != "" && name != filepath.Dir(name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	add(files.Repository(dir))
+	if project := files.Project(filepath.Join(dir, "x")); len(project) > 0 {
+		add(project[0].Dir)
+	}
+	if here, err := os.Getwd(); err == nil {
+		add(files.Repository(here))
+	}
+	return out
+}
+
+// Holding is the folder among dirs that a name is in, by its text or by where links lead; "" for none.
+func Holding(dirs []string, name string) string {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		real = name
+	}
+	for _, dir := range dirs {
+		home, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			home = dir
+		}
+		if files.Within(dir, name) || files.Within(home, name) || files.Within(home, real) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// Find looks for a program in the folders of PATH. own is one that lies in none of the strange folders and that no link there
+// leads to; refused is one that does.
+func Find(name string, strange []string) (own, refused string) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		for _, end := range ends() {
+			exe := filepath.Join(dir, name+end)
+			if !filepath.IsAbs(dir) || !Runnable(exe) {
+				continue
+			}
+			if Own(exe, strange) {
+				return exe, refused
+			}
+			refused = exe
+		}
+	}
+	return "", refused
+}
+
+func ends() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".exe", ".bat", ".cmd"}
+	}
+	return []string{""}
+}
+
+// Runnable reports whether a name leads to a program.
+func Runnable(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular() && (runtime.GOOS == "windows" || st.Mode()&0o111 != 0)
+}
+
+// Own reports whether neither a program nor a link on the way to it lies in one of the folders.
+func Own(name string, strange []string) bool {
+	for range 40 {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil || Holding(strange, filepath.Dir(name)) != "" || Holding(strange, filepath.Join(dir, filepath.Base(name))) != "" {
+			return false
+		}
+		to, err := os.Readlink(filepath.Join(dir, filepath.Base(name)))
+		if err != nil {
+			return true // no link
+		}
+		if name = to; !filepath.IsAbs(to) {
+			name = filepath.Join(dir, to)
+		}
+	}
+	return false
+}
+
+// OwnPath is a PATH without folders that depend on where a command runs, and without those of strangers.
+func OwnPath(path string, strange []string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+		return !filepath.IsAbs(dir) || Holding(strange, dir) != ""
+	})
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// GoFlags keep the go command from starting other programs: that of -toolexec, and those that version control needs. Places
+// in what it reports lead to the files.
+var GoFlags = []string{"-trimpath=false", "-toolexec=", "-buildvcs=false"}
+
+// forGo are the folders whose programs the go command must not start. What holds the user's home is the user's.
+func forGo(dir string) []string {
+	home, err := os.UserHomeDir()
+	return slices.DeleteFunc(Strangers(dir), func(strange string) bool { return err == nil && files.Within(strange, home) })
+}
+
+// CheckGo returns an error when the go command that would be started for a workflow in dir, the first in PATH, is one of the
+// repository. No other is looked for: go/packages takes the first. A PATH without a go command is no error here.
+func CheckGo(dir string) error {
+	exe, err := exec.LookPath("go")
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return nil
+	}
+	if err == nil && Own(exe, forGo(dir)) {
+		return nil
+	}
+	return &GoError{Exe: exe}
+}
+
+// A GoError is the refusal to start a go command of the repository.
+type GoError struct{ Exe string }
+
+func (e *GoError) Error() string {
+	return fmt.Sprintf("the go command in PATH, %s, belongs to the project, and compiling runs nothing of that", e.Exe)
+}
+
+// GoEnvironment is the environment of a go command that looks at packages for a workflow in dir. It takes no other program's
+// word for packages and starts no compiler for C and no program of the repository: the text of a package would decide what
+// those read. What env already says about cgo and toolchains stays, but for sanitizers, which need cgo.
+func GoEnvironment(env []string, dir string) []string {
+	strange := forGo(dir)
+	var out []string
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		switch name {
+		case "GOPACKAGESDRIVER":
+			continue
+		case "PATH":
+			v = "PATH=" + OwnPath(value, strange)
+		case "GOFLAGS":
+			v = "GOFLAGS=" + strings.Join(slices.DeleteFunc(strings.Fields(value), sanitizer), " ")
+		}
+		out = append(out, v)
+	}
+	out = append(out, "GOPACKAGESDRIVER=off")
+	for _, v := range []string{"CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
+		name, _, _ := strings.Cut(v, "=")
+		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func sanitizer(flag string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	return name == "race" || name == "msan" || name == "asan"
+}
