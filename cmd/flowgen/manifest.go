@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
@@ -46,7 +45,7 @@ func (a *app) manifestCommand() *cobra.Command {
 }
 
 func (a *app) checkManifest(file, permitted string) error {
-	data, err := files.Read(permitted, files.Max)
+	data, err := readOwn(permitted)
 	if err != nil {
 		return err
 	}
