@@ -28,7 +28,6 @@ type typeChecker struct {
 	fset    *token.FileSet
 	exports map[string]string // file of export data by import path
 	from    types.Importer
-	sealed  bool // imports that are not known yet are an error
 }
 
 func newTypeChecker() *typeChecker {
@@ -56,7 +55,6 @@ func (c *typeChecker) learn(overlay map[string][]byte, patterns []string) error 
 type generatedPackage struct {
 	code   []byte
 	assets []codegen.Asset
-	files  []*ast.File // those of the project
 }
 
 // own are the Go files of the folder that a project's code goes to, without tests and generated ones, and the name of their
