@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -24,11 +25,14 @@ func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, er
 		j, err = f.Read(id)
 		return id, j, err
 	}
-	file, err := os.Open(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
 	if err != nil {
 		return "", nil, err
 	}
 	defer file.Close()
+	if st, err := file.Stat(); err != nil || !st.Mode().IsRegular() {
+		return "", nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name))
+	}
 	text, err := io.ReadAll(io.LimitReader(file, int64(maxFile)+1))
 	if err == nil && len(text) > maxFile {
 		err = errors.New("it is too large")
