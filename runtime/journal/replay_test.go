@@ -51,21 +51,27 @@ func TestRunMissing(t *testing.T) {
 // Of several calls without a record one alone has diverged: the others are cancelled by it.
 func TestOneMissDiverges(t *testing.T) {
 	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
-	var errs [2]error
-	_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
-		call := func(i int, id string) func(r *runtime.Run) error {
-			return func(r *runtime.Run) error {
-				_, errs[i] = runtime.Call(r, &runtime.Node{ID: id, Pos: "w.yaml:1:1"}, search, query{})
-				return errs[i]
+	for range 20 { // all of them are woken in no certain order, should they be woken at once
+		const ids = "hgfedcba"
+		errs := make([]error, len(ids))
+		branches := make([]func(r *runtime.Run) error, len(ids))
+		_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
+			for i := range branches {
+				branches[i] = func(r *runtime.Run) error {
+					_, errs[i] = runtime.Call(r, &runtime.Node{ID: ids[i : i+1], Pos: "w.yaml:1:1"}, search, query{})
+					return errs[i]
+				}
+			}
+			return "", runtime.Parallel(r, branches...)
+		})
+		if err == nil || !strings.Contains(err.Error(), "the journal has no call a") {
+			t.Errorf("%v", err)
+		}
+		for i, err := range errs[:len(ids)-1] {
+			if !runtime.IsCancelled(err) {
+				t.Errorf("%c: %v", ids[i], err)
 			}
 		}
-		return "", runtime.Parallel(r, call(0, "z"), call(1, "b"))
-	})
-	if err == nil || !strings.Contains(err.Error(), "the journal has no call b") {
-		t.Errorf("%v", err)
-	}
-	if !runtime.IsCancelled(errs[0]) || runtime.IsCancelled(errs[1]) {
-		t.Errorf("z: %v\nb: %v", errs[0], errs[1])
 	}
 }
 
@@ -88,5 +94,32 @@ func TestAMissWaitsForABranchBehindItsFork(t *testing.T) {
 	})
 	if !errors.Is(err, boom) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a run that goes on has taken as done stands in its journal; what stays in doubt has no result there.
+func TestResumedJournal(t *testing.T) {
+	assumed := writeNode
+	assumed.InDoubt = &runtime.Doubt{Policy: runtime.AssumeDone, Output: `"given"`}
+	for name, tt := range map[string]struct {
+		node *runtime.Node
+		want string
+	}{"taken as done": {&assumed, `"given"`}, "in doubt": {&writeNode, ""}} {
+		body := func(r *runtime.Run) (string, error) { return runtime.Call(r, tt.node, write, query{Q: "a"}) }
+		j := recorded(t, body)
+		rec, _ := j.Lookup("write", 1)
+		rec.Done, rec.Output = false, nil
+		j.Put(rec)
+		e := journal.Resume(j)
+		if h := e.Journal().Header(); h.Workflow != "w" {
+			t.Errorf("%s: before it begins the header is %+v", name, h)
+		}
+		out, err := run(t, e, body)
+		if (err == nil) != (tt.want != "") || err == nil && out != "given" {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+		if r, ok := e.Journal().Lookup("write", 1); !ok || r.Result() != (tt.want != "") || string(r.Output) != tt.want {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }
