@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -270,10 +272,17 @@ func (a *app) tools(args []string, format string, wanted func(toolInfo) bool, te
 	all, diags := a.declared(names)
 	list := slices.DeleteFunc(all, func(t toolInfo) bool { return !wanted(t) })
 	if format == "json" {
-		enc := json.NewEncoder(a.stdout)
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
 		if err := enc.Encode(list); err != nil {
+			return err
+		}
+		out, err := cli.Indented(strings.TrimSpace(b.String()))
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(a.stdout, out); err != nil {
 			return err
 		}
 	} else if _, err := fmt.Fprint(a.stdout, text(list)); err != nil {

@@ -1,8 +1,12 @@
 package diag
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -71,10 +75,31 @@ func JSON(w io.Writer, list []Diagnostic) error {
 		}
 		out[i] = j
 	}
-	enc := json.NewEncoder(w)
+	return writeJSON(w, out)
+}
+
+// writeJSON writes v for programs and terminals: characters that could move a cursor or hide text, which JSON allows as
+// they are, are escaped. The value is the same.
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	var out []byte
+	for _, r := range b.String() { // valid UTF-8, and its ASCII controls are escaped but for DEL
+		if r < 0x7f || !hidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, u := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, u)
+		}
+	}
+	_, err := w.Write(out)
+	return err
 }
 
 func jsonPlace(s source.Span) (file string, rng *jsonRange) {

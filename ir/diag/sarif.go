@@ -1,7 +1,6 @@
 package diag
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 	"path"
@@ -126,10 +125,7 @@ func SARIF(w io.Writer, list []Diagnostic, opts SARIFOptions) error {
 			run.Results[i].RuleIndex = &at
 		}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
+	return writeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 func sarifRuleOf(e Entry) sarifRule {

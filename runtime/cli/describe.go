@@ -44,12 +44,13 @@ func describe(s *system, info *runtime.Info, name, data string, text func(string
 	return s.print(out)
 }
 
-// Indented is one line of JSON as it is printed and checked in.
+// Indented is one line of JSON as it is printed and checked in. Characters that could move a terminal's cursor or hide text
+// are escaped: the same value, harmless wherever it is printed.
 func Indented(data string) (string, error) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(data), "", "  "); err != nil {
 		return "", err
 	}
 	b.WriteByte('\n')
-	return b.String(), nil
+	return string(harmless(b.Bytes())), nil
 }

@@ -72,6 +72,10 @@ func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 	case err == nil:
 		if top := filepath.Dir(f.Dir()); filepath.Base(top) == ".flowgen" {
 			ignore := filepath.Join(top, ".gitignore")
+			info, err := os.Lstat(top)
+			if err != nil || !info.IsDir() { // where a link leads there may be other files, which are not to be ignored
+				return true, nil
+			}
 			if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
 				_ = os.WriteFile(ignore, []byte("*\n"), 0o600) // a convenience
 			}
