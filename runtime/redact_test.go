@@ -71,7 +71,7 @@ func canaries(n int) []string {
 }
 
 func TestRedactorFindsEveryForm(t *testing.T) {
-	secrets := canaries(200)
+	secrets := canaries(40)
 	r := runtime.NewRedactor(secrets...)
 	n := 0
 	for _, s := range secrets {
@@ -194,7 +194,7 @@ type leakyItem struct {
 // P30: a tool gives its secret away in every way there is: output, error, details, panic, attachment, retry, input of
 // another tool. Nothing of it is in anything that is written about the run.
 func TestSecretsNeverLeave(t *testing.T) {
-	secrets := canaries(200)
+	secrets := canaries(40)
 	named := map[string]string{}
 	var names []string
 	for i, s := range secrets {

@@ -43,14 +43,15 @@ func TestRestOfAWait(t *testing.T) {
 				_, err := runtime.Call(start(t, t.Context(), runtime.WithEngine(rec)), n, tool, pair{})
 				done <- err
 			}()
-			var j *journal.Journal
+			taken := make(chan *journal.Journal, 1)
 			go func() {
 				time.Sleep(tt.stopped)
-				j = rec.Journal()
+				taken <- rec.Journal()
 			}()
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
+			j := <-taken
 			time.Sleep(time.Until(begin.Add(30 * time.Second)))
 			h := j.Header()
 			h.Begin = time.Now().Add(-tt.at)

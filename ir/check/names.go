@@ -77,7 +77,11 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	}
 	n.program(p, "")
 	for _, f := range p.Flows {
-		n.Bodies[f] = n.take(goname.Local(f.WF.Name.Name+"_flow"), f.WF.Name.Span)
+		body := goname.Local(f.WF.Name.Name + "_flow")
+		if body == "flow" { // the name has no letter, and functions have a variable flow
+			body = "childFlow"
+		}
+		n.Bodies[f] = n.take(body, f.WF.Name.Span)
 		n.program(f, goname.Exported(f.WF.Name.Name))
 	}
 	for _, f := range append([]*Program{p}, p.Flows...) {

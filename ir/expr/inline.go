@@ -17,12 +17,12 @@ func (n *Node) Inline() bool {
 	case Call:
 		return n.callInline()
 	case Unary:
-		return n.Kids[0].Inline() && (n.Text == "!" || n.Type.Kind == schema.Float)
+		return n.Kids[0].Inline() && (n.Text == "!" || n.Type != nil && n.Type.Kind == schema.Float)
 	case Binary:
 		return n.binaryInline()
 	case ListLit:
 		for _, k := range n.Kids {
-			if !k.Inline() || !plain(k.Type) || !schema.Equal(k.Type, n.Type.Elem) {
+			if n.Type == nil || k.Type == nil || !k.Inline() || !plain(k.Type) || !schema.Equal(k.Type, n.Type.Elem) {
 				return false
 			}
 		}
