@@ -291,6 +291,9 @@ func (b *block) goCall(s *check.Step, v *ir.GoCall) {
 		b.call(s, c, s.Node.Result.Kind == schema.Opt)
 		b.fail = saved
 	}
+	if !hasOut && b.fn.reads(s) { // who reads it asks whether it ran, or wants a struct without fields
+		b.assign(s, b.fn.g.goType(f.Out).Values(), false)
+	}
 }
 
 func (b *block) failNode(s *check.Step) []jen.Code {
