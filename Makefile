@@ -27,6 +27,7 @@ test: ## Run all tests
 .PHONY: long
 long: ## Run the tests that are too long for the ordinary run
 	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool -run '^(TestScripts|TestLines|TestEverything)$$'
+	LONG=1 RANDOM_RUNS=80 go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
 
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector

@@ -88,7 +88,7 @@ func TestRandomWorkflows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of many packages")
 	}
-	first, count := setting("RANDOM_SEED", 1), setting("RANDOM_RUNS", 80)
+	first, count := setting("RANDOM_SEED", 1), setting("RANDOM_RUNS", 30)
 	if os.Getenv("RANDOM_SEED") != "" && os.Getenv("RANDOM_RUNS") == "" {
 		count = 1
 	}
