@@ -126,7 +126,7 @@ func startedEnv(t *testing.T, top, repo string) []string {
 	}
 	write(t, top, map[string]string{"tmp/keep": ""})
 	return append(env, "HOME="+filepath.Join(top, "home"), "XDG_CONFIG_HOME=", "XDG_CACHE_HOME="+filepath.Join(top, "cache"), "TMPDIR="+filepath.Join(top, "tmp"), "GOWORK=off",
-		"GOPACKAGESDRIVER="+filepath.Join(repo, "bin", "gopackagesdriver"), "GOFLAGS=-toolexec="+filepath.Join(repo, "bin", "toolexec"), "CC="+filepath.Join(repo, "bin", "gcc"))
+		"GOPACKAGESDRIVER="+filepath.Join(repo, "bin", "gopackagesdriver"), "GOFLAGS='-toolexec="+filepath.Join(repo, "bin", "toolexec")+"'", "CC="+filepath.Join(repo, "bin", "gcc"))
 }
 
 // watched looks through what strace has seen.
