@@ -9,8 +9,8 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// mended applies what is offered for a file.
-func mended(text string, fixes ...diag.Fix) (string, int) {
+// fixed applies the fixes offered for a file.
+func fixed(text string, fixes ...diag.Fix) (string, int) {
 	var list []diag.Diagnostic
 	for _, f := range fixes {
 		list = append(list, diag.Diagnostic{Code: diag.UnknownKey, Fixes: []diag.Fix{f}})
@@ -44,7 +44,7 @@ func TestFixesKeepTheFormat(t *testing.T) {
 		{"a quote that is never closed", yaml.Text, yaml, []diag.Fix{replaced(yaml, "it's", `"it's`)}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made, applied := mended(c.file.Text, c.fixes...)
+			made, applied := fixed(c.file.Text, c.fixes...)
 			if made != c.want || applied != c.applied {
 				t.Errorf("%d applied: %s", applied, made)
 			}

@@ -139,7 +139,7 @@ func TestWaysOut(t *testing.T) {
 // silent are the commands that do not say what a file has in it that they cannot read.
 var silent = map[string]string{
 	"inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
-	"check --tool s=NAME slot.yaml": "has to lie in the project, whoever names it",
+	"check --tool s=NAME slot.yaml": "must be in the project, also when the command line names it",
 }
 
 // What names no file that is there: commands, and flags whose help speaks of files. All commands with --tool read it as check.

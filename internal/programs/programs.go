@@ -1,5 +1,5 @@
 // Package programs decides which programs the compiler starts and what they see of its environment. Looking at a repository
-// runs nothing of it: a program inside of what may come from a stranger is never one of them, even where PATH leads there.
+// runs none of its programs: a program inside of what may come from a stranger is never one of them, even where PATH leads there.
 package programs
 
 import (

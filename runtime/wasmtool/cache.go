@@ -9,7 +9,7 @@ import (
 )
 
 // compiled is where machine code is kept between runs of programs, and shared by the modules of one; nil keeps it in memory. Compiling
-// a module of some megabytes takes seconds, reading its code back a tenth of one. Whoever can write there runs code in the program, so
+// a module of some megabytes takes seconds, reading its code back a tenth of one. Anyone who can write there runs code in the program, so
 // the folder must be the user's alone.
 var compiled = sync.OnceValue(func() cache {
 	dir, err := os.UserCacheDir()

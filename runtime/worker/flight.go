@@ -75,7 +75,7 @@ func (f *flight) giveBack() {
 // finish ends f and lets others have its place.
 func (f *flight) finish() {
 	w, p := f.proc, f.proc.pool
-	leak := w.gauge.look(f.peak) // whoever finishes reads, one at a time
+	leak := w.gauge.look(f.peak) // the call that finishes reads, one at a time
 	p.mu.Lock()
 	f.land()
 	if leak != nil && w.state == live {

@@ -53,7 +53,7 @@ type process struct {
 	late    int // flights whose context has ended
 	peak    int // flights at a time, at most
 
-	gauge *gauge // of whoever has the turn
+	gauge *gauge // used by the call that has the turn
 	leak  *cause // what it has too much of
 }
 
