@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -503,9 +504,13 @@ func TestBlobs(t *testing.T) {
 			if got := c.out.String(); !strings.HasPrefix(got, `"large large `) || len(got) > 110 {
 				t.Errorf("result %s", got)
 			}
-			_, url, _ := strings.Cut(c.err.String(), "file://")
-			url, _, _ = strings.Cut(url, "\n")
-			if b, err := os.ReadFile(strings.TrimSpace(url)); err != nil || len(b) != 6000 {
+			_, says, _ := strings.Cut(c.err.String(), "all of it is ")
+			at, _, _ := strings.Cut(says, "\n")
+			place, err := url.Parse(strings.TrimSpace(at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(place.Path); err != nil || len(b) != 6000 {
 				t.Errorf("%d bytes, %v", len(b), err)
 			}
 		})

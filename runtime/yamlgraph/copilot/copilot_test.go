@@ -47,7 +47,7 @@ func ask(t *testing.T, p Program, prompt, resume string) (string, error) {
 
 // TestCommandLines: what the programs are called with, and what becomes of their answers.
 func TestCommandLines(t *testing.T) {
-	script(t, "copilot", args+`share=$(echo "$*" | tr '\n' ' ' | sed 's/.*--share \([^ ]*\) .*/\1/')
+	script(t, "copilot", args+`share=$(printf '%s\n' "$@" | sed -n '/^--share$/{n;p;}')
 echo '**Session ID:** `+"`ab-12`"+`' > "$share"
 all "$@" | sed "s|$share|SHARE|"
 exit ${CODE:-0}`)
