@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"go/format"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +36,7 @@ type testcase struct {
 	file    string // the txtar
 	archive *txtar.Archive
 	changed bool            // by -update
+	edited  bool            // its Go is not that of the corpus
 	used    map[string]bool // files that the compiler or the go command has read
 
 	workflow *ir.Workflow
@@ -70,8 +73,6 @@ func corpus(t *testing.T) []*testcase {
 			return
 		}
 		only := strings.Split(os.Getenv("GOLDEN_CASE"), ",") // for the runs of internal/mutants: these cases alone
-		var wg sync.WaitGroup
-		slots := make(chan struct{}, 4)
 		for _, file := range files {
 			if only[0] != "" && !slices.Contains(only, strings.TrimSuffix(filepath.Base(file), ".txtar")) {
 				continue
@@ -87,13 +88,9 @@ func corpus(t *testing.T) []*testcase {
 				continue
 			}
 			cases.list = append(cases.list, c)
-			wg.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				c.compile()
-			})
 		}
-		wg.Wait()
+		warm(cases.list)
+		compileAll(cases.list)
 	})
 	if cases.err != nil {
 		t.Fatal(cases.err)
@@ -102,6 +99,39 @@ func corpus(t *testing.T) []*testcase {
 		t.Fatal("no cases")
 	}
 	return cases.list
+}
+
+// known is what the go command has said about the Go of the cases.
+var known bind.Cache
+
+// warm asks the go command about the Go of all cases at once: one by one takes most of the time of this package.
+func warm(list []*testcase) {
+	above := &ir.Workflow{File: source.NewFile(casesIndex+suffix, "")}
+	overlay := map[string][]byte{}
+	for _, c := range list {
+		maps.Copy(overlay, c.sources())
+		if root := c.root(); root != "" {
+			if w := parser.Parse(c, c.name+"/"+root, &diag.Sink{}); w != nil {
+				above.Flows = append(above.Flows, w)
+			}
+		}
+		clear(c.used) // by what compiles the case
+	}
+	bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: overlay, Cache: &known}, &diag.Sink{})
+}
+
+// compileAll compiles cases, as many at once as there are processors.
+func compileAll(list []*testcase) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, c := range list {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			c.compile()
+		})
+	}
+	wg.Wait()
 }
 
 // compile is what cmd/flowgen does with a file.
@@ -116,7 +146,7 @@ func (c *testcase) compile() {
 	if c.workflow != nil {
 		// The go command needs a folder that exists, so the case is bound as a sub-workflow of one there.
 		above := &ir.Workflow{File: source.NewFile(casesIndex+suffix, ""), Flows: []*ir.Workflow{c.workflow}}
-		bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: c.sources(), Seen: c.seen}, sink)
+		bind.Resolve(above, bind.Options{Dir: casesIndex, Overlay: c.sources(), Seen: c.seen, Cache: c.cache()}, sink)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {
@@ -133,6 +163,14 @@ func (c *testcase) compile() {
 	}
 	c.ir = ir.Dump(c.workflow)
 	c.generate()
+}
+
+// cache is what is known of the case's Go, nil when an edit has made it another.
+func (c *testcase) cache() *bind.Cache {
+	if c.edited {
+		return nil
+	}
+	return &known
 }
 
 func (c *testcase) generate() {

@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"fmt"
+	"path"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -23,6 +24,7 @@ func TestFixes(t *testing.T) {
 				for _, e := range edited {
 					if e.File.Name == f.Name {
 						f.Data = []byte(e.Text)
+						mended.edited = mended.edited || path.Ext(f.Name) == ".go"
 					}
 				}
 				mended.archive.Files = append(mended.archive.Files, f)
