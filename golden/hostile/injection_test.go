@@ -377,8 +377,13 @@ func (g *target) judge(got outcome, mode int, text string) (like outcome, why st
 		if h.tree == nil {
 			continue
 		}
-		mark = mark[strings.LastIndexAny(mark, ".:")+1:] // working.name, module:name
 		diff := got.tree.differs(h.tree, mark)
+		for _, name := range slices.Backward(strings.FieldsFunc(mark, func(r rune) bool { return r == '.' || r == ':' })) { // working.name, module:name
+			if diff == "" {
+				break
+			}
+			diff = got.tree.differs(h.tree, name)
+		}
 		if diff == "" && h.seen != got.seen {
 			diff = "go/build sees " + got.seen + ", not " + h.seen
 		}
