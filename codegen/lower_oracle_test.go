@@ -250,7 +250,7 @@ func lowerRun(t *testing.T, cases []*lowerCase, inputs []map[string]any) [][]str
 		t.Fatal(err)
 	}
 	bin := filepath.Join(dir, "oracle")
-	build := exec.Command("go", "build", "-overlay", overlayFile, "-o", bin, "./codegen/internal/loweroracle")
+	build := exec.Command("go", "build", "-ldflags=-s", "-overlay", overlayFile, "-o", bin, "./codegen/internal/loweroracle")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		keep := filepath.Join(os.TempDir(), "lower_oracle_failed.go")

@@ -396,7 +396,7 @@ func readAll(t *testing.T, root string) {
 func build(t *testing.T, dir string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "run.exe")
-	args := []string{"build", "-mod=mod", "-trimpath", "-o", exe} // else the name of the folder is part of the keys of Go's build cache
+	args := []string{"build", "-ldflags=-s", "-mod=mod", "-trimpath", "-o", exe} // else the name of the folder is part of the keys of Go's build cache
 	if os.Getenv("RANDOM_RACE") != "" {
 		args = append(args, "-race")
 	}

@@ -169,7 +169,7 @@ func link(t *testing.T, cases map[string]*testcase) string {
 	if err := os.WriteFile(config, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"build", "-ldflags=-s -w", "-overlay", config, "-o", exe}
+	args := []string{"build", "-ldflags=-s", "-overlay", config, "-o", exe}
 	if raceDetector {
 		args = append(args, "-race")
 	}

@@ -214,12 +214,19 @@ func (h *history) start(args []string, input []byte, kill bool) (stdout, stderr 
 	cmd.Stdin = bytes.NewReader(input)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
+	started := make(chan struct{}) // the program can ask the world for something before Start returns
 	if kill {
 		h.twice = h.rand.IntN(4) == 0
-		h.world.arm(h.rand.IntN(12), func() { h.stop(cmd.Process) })
+		h.world.arm(h.rand.IntN(12), func() {
+			if <-started; cmd.Process != nil {
+				h.stop(cmd.Process)
+			}
+		})
 	}
 	h.told.Store(0)
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	close(started)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	var timer *time.Timer

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -101,12 +102,29 @@ const forbidden = `
 	}
 `
 
-// instrumented builds programs of this module in which the clock and random numbers can be forbidden, into a folder.
-func instrumented(t *testing.T, pkgs ...string) string {
+// offlineExamples are the examples that are replayed.
+var offlineExamples = []string{"hello", "release-notes", "api-report", "incident", "triage"}
+
+var instrumentedOnce sync.Once
+
+// instrumented builds the examples, once, as programs in which the clock and random numbers can be forbidden, into a folder.
+func instrumented(t *testing.T) string {
 	t.Helper()
+	dir := filepath.Join(binaries, "instrumented")
+	instrumentedOnce.Do(func() { buildInstrumented(t, dir) })
+	if _, err := os.Stat(filepath.Join(dir, offlineExamples[0])); err != nil {
+		t.Fatal("the examples were not built")
+	}
+	return dir
+}
+
+func buildInstrumented(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	root := goEnv("GOROOT")
 	replace := map[string]string{}
-	dir := t.TempDir()
 	for _, f := range []struct{ file, function, what string }{
 		{"src/time/time.go", "func Now() Time {\n", "the clock is read"},
 		{"src/math/rand/v2/rand.go", "func Uint64() uint64 {", "a random number"},
@@ -141,11 +159,13 @@ func instrumented(t *testing.T, pkgs ...string) string {
 	if err := os.WriteFile(config, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"build", "-overlay", config, "-o", dir + string(filepath.Separator)}, pkgs...)
+	args := []string{"build", "-ldflags=-s", "-overlay", config, "-o", dir + string(filepath.Separator)}
+	for _, name := range offlineExamples {
+		args = append(args, "../../examples/"+name)
+	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return dir
 }
 
 // P35: a replay opens no socket, starts no process, and reads neither the clock nor random numbers: a workflow with
@@ -154,7 +174,7 @@ func TestReplayReachesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and much of the standard library")
 	}
-	exe := filepath.Join(instrumented(t, "../../examples/triage"), "triage")
+	exe := filepath.Join(instrumented(t), "triage")
 	h, err := host.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -213,13 +233,11 @@ func TestReplaysReachNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"hello", "release-notes", "api-report", "incident"}
-	pkgs := make([]string, len(names))
-	for i, name := range names {
-		pkgs[i] = "../../examples/" + name
-	}
-	dir := instrumented(t, pkgs...)
-	for _, name := range names {
+	dir := instrumented(t)
+	for _, name := range offlineExamples {
+		if name == "triage" {
+			continue // TestReplayReachesNothing has it
+		}
 		t.Run(name, func(t *testing.T) {
 			if name == "incident" && os.Getenv("CI") == "" {
 				for _, program := range []string{"python3", "node"} {

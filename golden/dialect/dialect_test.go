@@ -422,7 +422,7 @@ func link(t *testing.T, dir string, cases []*testcase) string {
 	if err := os.WriteFile(config, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-overlay", config, "-o", exe, "./program").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s", "-overlay", config, "-o", exe, "./program").CombinedOutput(); err != nil {
 		t.Fatalf("the cases do not link: %v\n%s", err, out)
 	}
 	return exe

@@ -166,7 +166,7 @@ func buildMain(t *testing.T, files map[string]string) string {
 		t.Fatal(err)
 	}
 	exe := filepath.Join(dir, "program")
-	if out, err := exec.Command("go", "build", "-overlay", list, "-o", exe, "./program").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s", "-overlay", list, "-o", exe, "./program").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, strings.TrimSpace(string(out)))
 	}
 	return exe
