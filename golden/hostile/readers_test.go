@@ -128,7 +128,7 @@ func readAssets(assets []codegen.Asset) string {
 			return "the asset " + a.Name
 		}
 		switch path.Ext(a.Name) {
-		case ".mjs", ".star", ".py", ".pyi", ".json", ".txt", ".toml":
+		case ".mjs", ".wasm", ".star", ".py", ".pyi", ".json", ".txt", ".toml":
 		default:
 			return "the asset " + a.Name
 		}
