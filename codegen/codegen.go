@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // Options say where the code goes.
@@ -106,6 +107,8 @@ type generator struct {
 	own         map[string]bool     // names of package-level variables that only codegen knows
 	locals      map[string]bool     // names of variables in functions
 	servers     map[string]bool     // variables of servers that are declared
+
+	snapshots map[*schema.Type]bool // open states that have the method snapshot
 }
 
 // pattern is the package-level variable of a regular expression, compiled once.

@@ -8,13 +8,9 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
-	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-const (
-	dynamicPath = check.DynamicPath
-	jsPath      = dynamicPath + "/js"
-)
+const jsPath = dynamicPath + "/js"
 
 // dynamicBody is the state of emitting the function of a workflow with dynamic data.
 type dynamicBody struct {
@@ -80,45 +76,13 @@ func (b *dynamicBody) add(c ...jen.Code) { b.code = append(b.code, c...) }
 // gap is an empty line.
 func (b *dynamicBody) gap() { b.add(jen.Line()) }
 
-// parens are the parentheses of a call, over several lines or on one.
-func parens(multi bool) jen.Options {
-	return jen.Options{Open: "(", Close: ")", Separator: ",", Multi: multi}
-}
-
-var (
-	slotTypes  = map[schema.Kind]string{schema.String: "String", schema.Float: "Num", schema.Bool: "Bool", schema.Map: "Map", schema.List: "Array"}
-	slotMerges = map[ir.MergeKind]string{ir.MergeSetOnce: "Once", ir.MergeAppend: "Append"}
-)
-
 // slots are the fields of the state as writes see them.
-func (b *dynamicBody) slots() []jen.Code {
-	var out []jen.Code
-	for i, s := range b.p.WF.State {
-		fields := []jen.Code{field("Name", quote(s.Name.Name))}
-		if t := slotTypes[s.Type.Kind]; t != "" {
-			fields = append(fields, field("Type", jen.Qual(dynamicPath, ident(t))))
-		}
-		if m := slotMerges[s.Merge.Kind]; m != "" {
-			fields = append(fields, field("Merge", jen.Qual(dynamicPath, ident(m))))
-		}
-		fields = append(fields, field("Field", jen.Op("&").Id("state").Dot(ident(fieldName(b.p.State.Fields[i])))))
-		out = append(out, jen.Qual(dynamicPath, "Slot").Values(fields...))
-	}
-	return out
-}
+func (b *dynamicBody) slots() []jen.Code { return b.g.slotValues(b.p) }
 
 // dynamicSnapshot declares the method that makes one value of the state.
 func (g *generator) dynamicSnapshot(p *check.Program) {
-	var entries []jen.Code
-	for i, s := range p.WF.State {
-		entries = append(entries, put(s.Name.Name, jen.Id("s").Dot(ident(fieldName(p.State.Fields[i])))))
-	}
-	g.patterns.Line().Comment("snapshot is the state as one value.").Line().
-		Func().Params(jen.Id("s").Op("*").Add(g.goType(p.State))).Id("snapshot").Params().Qual(dynamicPath, "Field").
-		Block(jen.Return(jen.Qual(dynamicPath, "Object").Custom(parens(len(entries) > 2), entries...))).Line()
+	g.snapshot(p.State)
 }
-
-func put(key string, v jen.Code) jen.Code { return jen.Qual(dynamicPath, "Put").Call(quote(key), v) }
 
 // local is the variable that holds how a step ended. Those that the body itself has are no names of nodes.
 func (b *dynamicBody) local(s *check.Step) string {
@@ -262,14 +226,6 @@ func (b *dynamicBody) operand(c *ir.Predicate) jen.Code {
 		return jen.Qual(jsPath, "Length").Call(b.operand(c.Kids[0]))
 	}
 	return jen.Qual(dynamicPath, "Flag").Call(b.truth(c, 0))
-}
-
-func quoteAll(words []string) []jen.Code {
-	var out []jen.Code
-	for _, w := range words {
-		out = append(out, quote(w))
-	}
-	return out
 }
 
 // root is where a reference begins, and the path that is left below it.

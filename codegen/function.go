@@ -93,8 +93,10 @@ func (g *generator) body(p *check.Program) []jen.Code {
 		ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
 	}
 	b.run(p.Body, refs)
-	b.gap()
-	b.result(g.goType(p.Output), p.Outputs)
+	if !p.Body.Plan.Ends() {
+		b.gap()
+		b.result(g.goType(p.Output), p.Outputs)
+	}
 	if p.State == nil || mentions(b.code[declared:], "state") {
 		return b.code
 	}
@@ -116,6 +118,8 @@ func (b *block) state() {
 	for i, s := range p.WF.State {
 		var v jen.Code
 		switch {
+		case s.Open:
+			continue
 		case s.Init != nil:
 			v = b.constant(s.Init, s.Type)
 		case s.Type.Kind == schema.List, s.Type.Kind == schema.Map: // empty, and not null in JSON
@@ -125,7 +129,11 @@ func (b *block) state() {
 		}
 		fields = append(fields, field(fieldName(p.State.Fields[i]), v))
 	}
-	b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
+	if p.State.Open && len(fields) == 0 {
+		b.add(jen.Var().Id("state").Add(b.fn.g.goType(p.State)))
+	} else {
+		b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
+	}
 	if p == b.fn.g.p {
 		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	}
@@ -179,6 +187,8 @@ type function struct {
 
 	params string // the variable with what a prompt file takes, while its text is written; empty: in
 
+	outers int // how often an error went to an err that was declared before
+
 	own map[*check.Step]string // loops whose own result has another name while their body is written
 }
 
@@ -194,6 +204,14 @@ func (fn *function) reserve(b *check.Body) {
 		}
 		for _, v := range s.Vars {
 			fn.names[fn.varName(v)] = true
+		}
+	}
+	for _, l := range b.Locals {
+		fn.names[fn.localName(l)] = true
+	}
+	for f := range b.Lambdas {
+		for _, p := range f.Params {
+			fn.names[p.Name] = true
 		}
 	}
 }

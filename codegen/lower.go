@@ -35,6 +35,7 @@ type lowerer struct {
 	deflt   func(f *schema.Field) jen.Code // the default of a field; nil: its zero value
 	locals  map[*expr.Symbol]storage       // macro variables
 	hint    string                         // what exprAs converts: a name for variables
+	core    *coreLowerer                   // what bodies that translators make have besides; nil: nothing
 	stmts   []jen.Code                     // to be written before the statement that uses the result
 }
 
@@ -199,12 +200,20 @@ func (l *lowerer) value(n *expr.Node) lowered {
 		return l.choice(n)
 	case expr.ListLit:
 		return l.list(n)
+	case expr.Intrinsic, expr.Make, expr.Lambda, expr.Handle, expr.Concat:
+		return l.coreValue(n)
 	}
 	return lowerPrimary(jen.Nil(), n.Type)
 }
 
 // read lowers a name or a field.
 func (l *lowerer) read(n *expr.Node) lowered {
+	if v := l.at(n); v != nil {
+		return *v
+	}
+	if v := l.missing(n); v != nil {
+		return *v
+	}
 	if n.Type.Kind != schema.Opt {
 		return l.deref(l.place(n), n.Type)
 	}

@@ -67,6 +67,10 @@ func lowerSameName(a, b *schema.Go, same func(a, b *schema.Type) bool) bool {
 func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 	from := v.typ
 	switch {
+	case t.Kind == schema.Dynamic:
+		return l.toDynamic(v)
+	case t.Kind == schema.Opaque:
+		return v
 	case from.Kind == schema.Null:
 		if t.Kind == schema.Any {
 			return lowerPrimary(jen.Qual(runtimePath, "Null").Call(), t)

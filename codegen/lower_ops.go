@@ -421,6 +421,13 @@ func (l *lowerer) constant(n *expr.Node, t *schema.Type) (jen.Code, bool) {
 }
 
 func (l *lowerer) list(n *expr.Node) lowered {
+	if n.Type.Kind == schema.Dynamic {
+		var items []jen.Code
+		for _, k := range n.Kids {
+			items = append(items, l.exprAs(k, n.Type))
+		}
+		return lowerPrimary(jen.Qual(dynamicPath, "List").Custom(parens(len(items) > 4), items...), n.Type)
+	}
 	var items []jen.Code
 	for _, k := range n.Kids {
 		items = append(items, l.to(l.value(k), n.Type.Elem).code)

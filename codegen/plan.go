@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -20,6 +21,8 @@ type block struct {
 	node   *check.Step                   // whose values are being written: run.Fail names it
 	last   jen.Code                      // a statement that leaves the function with err and else goes on,
 	end    []jen.Code                    // and what it is as the last one of a function that returns err
+	outer  bool                          // it asks for an err that is declared outside of the block
+	sig    *schema.Signature             // of the Lambda that is being written; nil: of a workflow
 }
 
 // block opens the outermost block of a function whose results are (out, err).
@@ -46,7 +49,7 @@ func (b *block) gap() {
 
 // inner opens a block inside b that leaves the same function.
 func (b *block) inner(s *scope) *block {
-	return &block{fn: b.fn, scope: s, layout: b.layout, fail: b.fail, node: b.node}
+	return &block{fn: b.fn, scope: s, layout: b.layout, fail: b.fail, node: b.node, sig: b.sig}
 }
 
 // run writes a body's plan; end are the expressions evaluated after it in the same block.
@@ -61,7 +64,7 @@ func (b *block) run(body *check.Body, end []*expr.Node) {
 func (b *block) plan(p *check.Plan) {
 	if p.Kind == check.Seq {
 		for i, k := range p.Kids {
-			if i > 0 {
+			if i > 0 && !(short(p.Kids[i-1]) && short(k)) {
 				b.gap()
 			}
 			b.plan(k)
@@ -77,6 +80,10 @@ func (b *block) plan(p *check.Plan) {
 	}
 	switch p.Kind {
 	case check.Leaf:
+		if _, performs := p.Step.Node.Verb.(*ir.Perform); performs {
+			b.perform(p)
+			return
+		}
 		b.step(p.Step)
 	case check.If:
 		b.ifPlan(p)
@@ -88,7 +95,14 @@ func (b *block) plan(p *check.Plan) {
 		b.scheduled(p)
 	case check.Repeat:
 		b.repeat(p)
+	default:
+		b.stmt(p)
 	}
+}
+
+// short reports whether a plan is a statement of one line, which stands close to others.
+func short(p *check.Plan) bool {
+	return p.Kind == check.Assign || p.Kind == check.Effect || p.Kind == check.Next || p.Kind == check.Return
 }
 
 // ifPlan writes `if cond { ... }`.

@@ -17,6 +17,7 @@ type variable struct {
 	kind     variableKind
 	step     *check.Step
 	decision *check.Decision
+	local    *check.Local
 }
 
 type variableKind uint8
@@ -27,6 +28,7 @@ const (
 	ranVar
 	failuresVar
 	decisionVar
+	localVar // of a Block
 )
 
 // A scope is a Go block of the function being written. Where a variable is declared follows from the blocks in which it
@@ -40,6 +42,7 @@ type scope struct {
 
 type place struct {
 	def, home *scope
+	declared  bool // of a local of a Block, which may be set in several places: it was written
 }
 
 func (s *scope) child() *scope { return &scope{parent: s, depth: s.depth + 1} }
@@ -84,15 +87,26 @@ func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
 	return l
 }
 
+// layPlan computes the layout of the statements of a Lambda.
+func (fn *function) layPlan(p *check.Plan, root *scope) *layout {
+	l := &layout{fn: fn, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
+	l.define(p, root)
+	l.uses(p, root)
+	return l
+}
+
 func (l *layout) define(p *check.Plan, at *scope) {
+	if p.Local != nil && p.Kind != check.Range {
+		l.defineLocal(p.Local, at)
+	}
 	switch p.Kind {
 	case check.Leaf:
 		l.leaf[p.Step] = at
 		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar} {
-			l.fn.vars[variable{kind: k, step: p.Step}] = &place{at, at}
+			l.fn.vars[variable{kind: k, step: p.Step}] = &place{def: at, home: at}
 		}
 		for _, d := range p.Step.Decisions() {
-			l.fn.vars[variable{kind: decisionVar, decision: d}] = &place{at, at}
+			l.fn.vars[variable{kind: decisionVar, decision: d}] = &place{def: at, home: at}
 		}
 	case check.Seq:
 		for _, k := range p.Kids {
@@ -103,12 +117,41 @@ func (l *layout) define(p *check.Plan, at *scope) {
 			in := at.child()
 			in.loop = p.Kind == check.Repeat
 			l.scopes[k] = in
+			if p.Index != nil {
+				l.defineLocal(p.Index, in)
+			}
+			if p.Local != nil {
+				l.defineLocal(p.Local, in)
+			}
 			l.define(k, in)
 		}
 	}
 }
 
+// defineLocal notes that a local of a Block gets a value in a block.
+func (l *layout) defineLocal(x *check.Local, at *scope) {
+	v := variable{kind: localVar, local: x}
+	if p := l.fn.vars[v]; p != nil {
+		p.home = common(p.home, at)
+		return
+	}
+	l.fn.vars[v] = &place{def: at, home: at}
+}
+
+// stored reports whether the variable of a local stands already when a value for it is written in a block.
+func (l *layout) stored(x *check.Local, at *scope) bool {
+	p := l.fn.vars[variable{kind: localVar, local: x}]
+	was := p.declared
+	p.declared = true
+	return was
+}
+
 func (l *layout) uses(p *check.Plan, at *scope) {
+	for _, e := range []*ir.Expr{p.Expr, p.Target} {
+		if e != nil {
+			l.use(e.Node, at)
+		}
+	}
 	switch p.Kind {
 	case check.Leaf:
 		ir.Expressions(p.Step.Node, func(n *expr.Node) {
@@ -233,6 +276,8 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 			return true
 		}
 		switch ref := n.Sym.Ref.(type) {
+		case *check.Local:
+			l.at(variable{kind: localVar, local: ref}, at)
 		case *check.Step:
 			if ref != own {
 				l.at(variable{kind: resultVar, step: ref}, at)
@@ -249,7 +294,10 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 }
 
 func (l *layout) at(v variable, at *scope) {
-	if l.leaf[v.owner()] == nil { // of another body, whose layout sees this use as well
+	if v.kind == localVar && l.fn.vars[v] == nil { // of a Lambda, whose layout sees this use as well
+		return
+	}
+	if v.kind != localVar && l.leaf[v.owner()] == nil { // of another body, whose layout sees this use as well
 		return
 	}
 	l.fn.used[v] = true
@@ -298,6 +346,12 @@ func (l *layout) declarations(p *check.Plan, at *scope) []jen.Code {
 	var out []jen.Code
 	var walk func(p *check.Plan)
 	walk = func(p *check.Plan) {
+		if v := (variable{kind: localVar, local: p.Local}); p.Local != nil && l.fn.used[v] {
+			if pl := l.fn.vars[v]; pl.home == at && pl.def != at && !pl.declared {
+				pl.declared = true
+				out = append(out, jen.Id(ident(l.fn.localName(p.Local))).Add(l.fn.g.goType(p.Local.Type)))
+			}
+		}
 		if p.Kind == check.Leaf {
 			for _, v := range l.fn.variablesOf(p.Step) {
 				if pl := l.fn.vars[v]; pl.home == at && pl.def != at {

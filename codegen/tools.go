@@ -46,6 +46,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return jen.Qual(graphPath+"/websearch", "Bind").Call(append([]jen.Code{quote(t.FullName()), jen.Lit(b.Results)}, g.options(t)...)...)
 	case *ir.MemoryTool:
 		return jen.Qual(sirenPath, "Memory").Call(quote(t.FullName()), quote(b.Path), wholeNumber(b.Seconds))
+	case *ir.Made:
+		return g.made(b)
 	case *ir.DatasetTool:
 		return g.datasetTool(t, b)
 	case *ir.CopilotTool:

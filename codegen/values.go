@@ -34,6 +34,7 @@ func (b *block) lower() *lowerer {
 		fresh:   b.fn.fresh,
 		release: func(name string) { delete(b.fn.names, name) },
 		pattern: b.fn.g.pattern,
+		core:    b.core(),
 		deflt:   func(f *schema.Field) jen.Code { return b.constant(f.Default, f.Type) },
 	}
 }
@@ -51,6 +52,10 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 			return storage{code: jen.Id("in")}
 		}
 		return storage{code: jen.Id("state")}
+	case *check.Local:
+		return storage{code: jen.Id(ident(b.fn.localName(ref)))}
+	case *expr.Param:
+		return storage{code: jen.Id(ident(ref.Name))}
 	case *check.Step:
 		if name := b.fn.own[ref]; name != "" {
 			return storage{code: jen.Id(ident(name))}

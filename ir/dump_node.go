@@ -9,6 +9,9 @@ func (d *dumper) body(b *Body) {
 	for _, n := range b.Nodes {
 		d.node(n)
 	}
+	for line := range strings.Lines(b.Block.String()) {
+		d.line(strings.TrimSuffix(line, "\n"))
+	}
 	if b.EdgesWritten {
 		d.line("edges")
 		d.in(func() {
@@ -83,6 +86,8 @@ func (d *dumper) verb(v Verb) {
 	case *Swarm:
 		d.line("swarm parallel", strconv.Itoa(v.Parallel), dumpFlag(v.Synthesis, "synthesis"), dumpFlag(v.Keep, "keep"))
 		d.in(func() { d.body(&v.Do) })
+	case *Perform:
+		d.line("perform", v.Kind) // its call stands in the block
 	case *Flow:
 		name := ""
 		if v.Flow != nil {

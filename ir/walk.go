@@ -77,6 +77,8 @@ func Values(verb Verb, f func(Value)) {
 		if v.OnTimeout != nil {
 			value(v.OnTimeout.Default)
 		}
+	case *Perform:
+		value(v.Call)
 	case *ToolChoice:
 		value(v.Tool)
 		value(v.Args)
@@ -89,6 +91,7 @@ func BodyExpressions(b *Body, f func(*expr.Node)) {
 	for _, n := range b.Nodes {
 		Expressions(n, f)
 	}
+	b.Block.Walk(func(n *expr.Node) bool { f(n); return false })
 	for _, e := range b.Edges {
 		if e.When != nil {
 			ValueExpressions(e.When, f)

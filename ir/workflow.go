@@ -37,6 +37,7 @@ type Workflow struct {
 	Defaults    Defaults
 	Body        Body
 	Dynamic     *Dynamic       // nil: native
+	Origin      string         // the dialect that it was translated from, for people to read; empty: native
 	Casts       bool           // values are held to the types of arguments when the workflow runs: any stands for all, text for an enum, an int for a float
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
@@ -49,6 +50,7 @@ type Workflow struct {
 type Body struct {
 	Nodes        []*Node
 	Edges        []*Edge
+	Block        Block       // the order, where a translator knows it: Edges then only describe it
 	EdgesWritten bool        // false: data references give the order
 	EdgesSpan    source.Span // where they are written
 	Result       Value       // what a loop or map body yields; nil when the body is a single inline node, whose result it is
@@ -67,6 +69,7 @@ type State struct {
 	Type  *schema.Type
 	Init  *schema.Default // nil: the zero state of its type, see check
 	Merge Merge
+	Open  bool // Type is what functions of a dialect hold writes to: the value itself is dynamic, and absent until it is written
 	Span  source.Span
 
 	GoName string // set by check where it cannot be made from Name

@@ -14,6 +14,12 @@ type Body struct {
 	Plan   *Plan   // how to emit it
 	Result *schema.Type
 
+	Locals  []*Local                 // of a Block, in order
+	Lambdas map[*expr.Function]*Plan // of a Block: what the statements of its Lambdas are
+
+	scope *blockScope   // of a Block: what can be named at its end
+	ends  []*blockScope // of a Block: where it returns
+
 	parent  *Step // the map or loop this is the inside of; nil for a workflow
 	outer   *Body
 	arcs    []*arc
@@ -63,6 +69,7 @@ type Step struct {
 	Body     *Body     // map, loop
 	Flow     *Program  // flow nodes
 	Agent    *Agent    // agent nodes
+	Uses     []Use     // nodes that perform
 
 	Sandbox string // how the tools run: native (in the program), wasm, process, gvisor, or none for a process that is not isolated
 

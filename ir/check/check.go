@@ -146,7 +146,7 @@ func (c *checker) workflow() *Program {
 	}
 
 	p.Input = c.inputType
-	if len(c.wf.State) > 0 {
+	if len(c.wf.State) > 0 || c.wf.Body.Block != nil {
 		p.State = c.stateType
 	}
 	return p
@@ -157,6 +157,9 @@ const maxSteps = 20_000
 
 // body runs the passes over one body. enclosing is the step whose inside it is.
 func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *Body {
+	if b.Block != nil {
+		return c.blockBody(b)
+	}
 	out := &Body{IR: b, parent: enclosing, outer: outer, vars: vars, byID: map[string]*Step{}, limit: c.limit}
 	nodes := b.Nodes
 	if len(nodes) > maxSteps {
@@ -271,7 +274,7 @@ func (c *checker) bodyResult(b *Body) {
 // outputs types the workflow's result.
 func (c *checker) outputs(p *Program) {
 	p.Output = &schema.Type{Kind: schema.Struct}
-	e := &env{c: c, body: p.Body, at: always}
+	e := &env{c: c, body: p.Body, at: always, scope: p.Body.scope}
 	for _, o := range c.wf.Output {
 		f := &schema.Field{Name: o.Name.Name, Description: o.Description, Span: o.Name.Span}
 		if o.Type != nil {

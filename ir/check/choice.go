@@ -35,6 +35,14 @@ func (s *Step) Tools() []*ir.Tool {
 	switch {
 	case s.Tool != nil:
 		return []*ir.Tool{s.Tool}
+	case len(s.Uses) > 0:
+		var out []*ir.Tool
+		for _, u := range s.Uses {
+			if t, ok := u.Of.(*ir.Tool); ok {
+				out = append(out, t)
+			}
+		}
+		return out
 	case s.Pick == nil && s.Agent == nil:
 		return nil
 	}

@@ -37,9 +37,14 @@ type env struct {
 	called string       // what params are called in messages; empty: input
 	done   bool         // after success: an own result that on_error: skip makes optional is there
 	wrote  bool         // after the step's own `set:`
+
+	scope *blockScope // the end of a Block, instead of everything else
 }
 
 func (e *env) Lookup(name string) *expr.Symbol {
+	if e.scope != nil {
+		return e.scope.Lookup(name)
+	}
 	if e.params != nil {
 		if f := e.params.Field(name); f != nil {
 			return &expr.Symbol{Name: name, Type: f.Type, Ref: &Param{f}}
@@ -128,8 +133,11 @@ func (e *env) Names() []string {
 	if e.c.sink.Errors() > maxSuggested {
 		return nil
 	}
-	if e.params != nil {
+	switch {
+	case e.params != nil:
 		return e.params.FieldNames()
+	case e.scope != nil:
+		return e.scope.Names()
 	}
 	names := []string{}
 	for b := e.body; b != nil; b = b.outer {

@@ -35,6 +35,8 @@ type Names struct {
 	Slots   map[*ir.Tool]string      // the method of the interface Slots that fills a slot; tools of one class share it
 	Bodies  map[*Program]string      // the function of a sub-workflow
 	Vars    map[*Var]string
+	Blocks  map[*Local]string        // the locals of Blocks
+	Scopes  map[*ir.Scope]string     // the node that the rounds of a loop of a Block are scopes of
 	Phases  map[*DynamicPhase]string // the node that the rounds of a pipeline or a loop are scopes of
 
 	yields bool // of a public dialect
@@ -61,7 +63,7 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
 		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
-		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
+		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
@@ -86,6 +88,7 @@ func nameEverything(p *Program, sink *diag.Sink) *Names {
 	}
 	for _, f := range append([]*Program{p}, p.Flows...) {
 		n.giveWay(f.Body, local[f])
+		n.blockLocals(f.Body)
 		for _, name := range sortedKeys(local[f]) {
 			if first, dup := n.taken[name]; dup {
 				n.clash(name, local[f][name], first)
@@ -104,7 +107,7 @@ func (n *Names) sections(p *Program, prefix string) {
 	if prefix != "" {
 		at, whose = p.WF.Name.Span, p.WF.Name.Name+"'s"
 	}
-	if p.WF.Dynamic != nil { // the state is what the run gives
+	if p.WF.Dynamic != nil || p.State != nil && p.State.Open { // the state is what the run gives
 		n.named(p.State, prefix+"State", "is "+whose+" state: a field that nothing has written is absent.", at)
 	}
 	n.named(p.Input, prefix+"Input", "is "+whose+" input section.", at)
@@ -141,6 +144,7 @@ func (n *Names) program(p *Program, prefix string) {
 	}
 	n.wf = p.WF
 	n.body(p.Body, prefix, id)
+	n.scopes(p.Body, id)
 	for _, ph := range p.Phases {
 		if ph.IR.Kind != ir.PhaseGraph {
 			n.Phases[ph] = n.take(goname.Local(id+ph.IR.ID.Name+"_phase_node"), ph.IR.ID.Span)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -24,6 +25,16 @@ type Plan struct {
 
 	After [][]int // Scheduled: for every kid the kids it comes after
 
+	// Of the statements of a Block:
+	Expr   *ir.Expr  // Branch, Select, While: what is asked; Range: the list; Assign, Effect, Return: the value
+	Local  *Local    // Leaf, Assign: what gets the value; Range: the item
+	Index  *Local    // While, Range
+	Target *ir.Expr  // Assign: the field of state that gets the value
+	New    bool      // Assign: Local is declared here
+	Values []any     // Select: those of Kids; one more kid is for all others
+	Max    int       // While: how many rounds at most; 0: a function says
+	Scope  *ir.Scope // While, Range: what the keys of nodes inside begin with
+
 	Joins []*SetState // Par, Scheduled: the deferred writes that are applied when it has ended, in file order
 }
 
@@ -39,6 +50,16 @@ const (
 	Par                       // Kids side by side, then joined
 	Scheduled                 // each kid as soon as those it comes after have ended
 	Repeat                    // Kids[0] until its back edge is not taken
+
+	// The statements of a Block, besides Seq, Leaf and Par.
+	Branch // Kids[0] when Expr holds, else Kids[1] if there is one
+	Select // the one of Kids whose value Expr has
+	While  // Kids[0] as long as Expr holds
+	Range  // Kids[0] for every item of Expr
+	Assign // Local, or Target, gets the value of Expr
+	Effect // Expr is called for what it does
+	Next   // the round ends
+	Return // the function ends
 )
 
 // A Loop is a loop written with a back edge.

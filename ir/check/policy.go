@@ -128,6 +128,9 @@ func (c *checker) unused(p *Program) {
 		}
 	}
 	for _, s := range c.wf.State {
+		if s.Open {
+			continue // the translator knows what its nodes read and write
+		}
 		name := s.Name.Name
 		switch read := c.stateRead[name] || c.stateRead["*"]; {
 		case !read:
@@ -154,6 +157,9 @@ func (c *checker) unusedTools() {
 
 func (c *checker) unusedResults(b *Body) {
 	for _, s := range b.Steps {
+		if _, performs := s.Node.Verb.(*ir.Perform); performs {
+			continue
+		}
 		if s.Body != nil {
 			c.unusedResults(s.Body)
 		}

@@ -52,6 +52,10 @@ func (c *checker) declareState() {
 	c.stateType = &schema.Type{Kind: schema.Struct}
 	for _, s := range c.wf.State {
 		c.state[s.Name.Name] = s
+		if s.Open {
+			c.openField(s)
+			continue
+		}
 		c.stateType.Fields = append(c.stateType.Fields, &schema.Field{Name: s.Name.Name, Type: s.Type, Span: s.Name.Span})
 		c.defaultFits(s.Init, s.Type)
 		if s.Merge.Kind == ir.MergeAppend && s.Type.Kind != schema.List && s.Type.Kind != schema.Invalid {
@@ -62,6 +66,15 @@ func (c *checker) declareState() {
 			c.reducer(s) // what is no reducer at all was reported when it was bound
 		}
 	}
+}
+
+// openField declares a field whose values only a run knows: what is written to it, a function of a dialect holds to its
+// type.
+func (c *checker) openField(s *ir.State) {
+	t := *schema.DynamicType
+	t.Elem = s.Type
+	c.stateType.Open = true
+	c.stateType.Fields = append(c.stateType.Fields, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Name.Span, Omit: true})
 }
 
 // reducer checks that func(old, new T) T is about the field's type.
@@ -86,7 +99,7 @@ func related(at source.Span, message string) []diag.Related {
 // Zero reports whether a state field has a value from the start without `init`: lists and maps are empty, optionals
 // absent.
 func Zero(s *ir.State) bool {
-	return s.Init != nil || s.Type.Kind == schema.Opt || s.Type.Kind == schema.List || s.Type.Kind == schema.Map || s.Type.Kind == schema.Invalid
+	return s.Init != nil || s.Open || s.Type.Kind == schema.Opt || s.Type.Kind == schema.List || s.Type.Kind == schema.Map || s.Type.Kind == schema.Invalid
 }
 
 // stateRoot is the symbol `state` as seen from e. Fields that may not have been written yet cannot be read.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -156,14 +157,35 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		worst = c.bodyEffects(&v.Do)
 	case *ir.Swarm:
 		worst = c.bodyEffects(&v.Do)
-	case *ir.Flow:
-		if f := c.flows[v.Flow]; f != nil {
-			for _, s := range f.Body.Steps {
-				worst = max(worst, s.effects)
-			}
+	case *ir.Perform:
+		for _, u := range ir.Uses(v.Call.Node) {
+			worst = max(worst, c.useEffects(u))
 		}
+	case *ir.Flow:
+		worst = c.flowEffects(v.Flow)
 	}
 	c.effects[n] = worst
+	return worst
+}
+
+// useEffects is the worst that can come of a Handle.
+func (c *checker) useEffects(u *expr.Use) ir.Effects {
+	switch of := u.Ref.(type) {
+	case *ir.Tool:
+		return effectsOf(of)
+	case *ir.Workflow:
+		return c.flowEffects(of)
+	}
+	return ir.EffectsExternal
+}
+
+func (c *checker) flowEffects(wf *ir.Workflow) ir.Effects {
+	worst := ir.EffectsNone
+	if f := c.flows[wf]; f != nil {
+		for _, s := range f.Body.Steps {
+			worst = max(worst, s.effects)
+		}
+	}
 	return worst
 }
 
@@ -244,6 +266,8 @@ func (c *checker) checkTools() {
 			c.httpTool(t, b)
 		case *ir.MCPTool:
 			c.mcpTool(t, b)
+		case *ir.Made:
+			c.made(t, b)
 		}
 		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() && !unbound(t) {
 			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",

@@ -114,12 +114,18 @@ func (c *checker) template(v *ir.Template, e *env) {
 // problems reports what the expression checker found, at its exact place in the file.
 func (c *checker) problems(text source.Text, list []expr.Problem) {
 	for _, p := range list {
+		if p.Fault {
+			panic(&Fault{At: text.At(p.Lo, p.Hi), Message: p.Message})
+		}
 		d := diag.Diagnostic{Code: p.Code, Message: p.Message, Span: text.At(p.Lo, p.Hi), Help: p.Help, Related: p.Related}
 		if p.Replace != nil {
 			d.Fixes = []diag.Fix{diag.ReplaceIn(text, d.Span, *p.Replace)}
 			if d.Help == "" {
 				d.Help = d.Fixes[0].Title
 			}
+		}
+		if p.Warning {
+			d.Severity = diag.Warning
 		}
 		c.report(d)
 	}

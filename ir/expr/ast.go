@@ -28,6 +28,13 @@ const (
 	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - *
 	Cond        // Kids[0] ? Kids[1] : Kids[2]
 	ListLit     // [Kids...]
+
+	// Those that translators make; see core.go.
+	Intrinsic // Func(Kids...); of a method Kids[0] is the receiver
+	Make      // a Struct with fields Keys of the values Kids; a nil Struct: an object of dynamic data
+	Lambda    // Function, whose value is Kids[0]
+	Handle    // Use
+	Concat    // the texts Kids, one after the other
 )
 
 // A Node is an expression. Check writes its last fields; the rest never changes after parsing.
@@ -37,6 +44,12 @@ type Node struct {
 	Value  any    // Lit: nil, bool, int64, float64 or string
 	Kids   []*Node
 	Method bool // Call: the receiver is Kids[0]
+
+	Func     *Func        // Intrinsic
+	Struct   *schema.Type // Make
+	Keys     []string     // Make
+	Function *Function    // Lambda
+	Use      *Use         // Handle
 
 	Var          string // Macro: the variable
 	VarLo, VarHi int
@@ -66,6 +79,8 @@ type Problem struct {
 	Help    string
 	Replace *string
 	Related []diag.Related
+	Warning bool // the expression has a value all the same
+	Fault   bool // no text of a workflow can lead to it: the mistake is that of a translator, and Code is not set
 }
 
 // Walk calls f for n and, when f returns true, for everything below it, in source order of evaluation.
@@ -75,6 +90,9 @@ func (n *Node) Walk(f func(*Node) bool) {
 	}
 	for _, k := range n.Kids {
 		k.Walk(f)
+	}
+	if n.Op == Lambda && n.Function.Do != nil {
+		n.Function.Do.Walk(f)
 	}
 }
 
@@ -93,6 +111,13 @@ func refs(n *Node, bound []string, out []*Node) []*Node {
 	case Macro:
 		out = refs(n.Kids[0], bound, out)
 		return refs(n.Kids[1], append(bound[:len(bound):len(bound)], n.Var), out)
+	case Lambda:
+		for _, p := range n.Function.Params {
+			bound = append(bound[:len(bound):len(bound)], p.Name)
+		}
+		if n.Function.Do != nil { // its locals are among the names: whoever looks names up does not find them
+			n.Function.Do.Walk(func(n *Node) bool { out = refs(n, bound, out); return false })
+		}
 	}
 	for _, k := range n.Kids {
 		out = refs(k, bound, out)

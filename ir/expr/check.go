@@ -86,6 +86,8 @@ type checker struct {
 	vars  []*Symbol // macro variables in scope
 	probs []Problem
 
+	at Place
+
 	told *Node // the chain of fields in which an absent receiver was reported last: one report is enough
 }
 
@@ -128,13 +130,31 @@ func (c *checker) narrow(n *Node, t *schema.Type, facts Facts) *schema.Type {
 }
 
 func (c *checker) infer(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	before := len(c.probs)
 	switch n.Op {
+	case Intrinsic, Make, Lambda, Handle, Concat:
+		return c.core(n, facts, want)
+	case Call, Macro, Unary, Binary, Cond:
+		t := c.compute(n, facts, want)
+		if c.refused(n, before) {
+			return schema.InvalidType
+		}
+		return t
 	case Lit:
 		return c.lit(n, want)
 	case Name:
 		return c.name(n)
 	case Field, OptField:
 		return c.field(n, facts, false, n)
+	case ListLit:
+		return c.list(n, facts, want)
+	}
+	return schema.InvalidType
+}
+
+// compute types what has operands.
+func (c *checker) compute(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	switch n.Op {
 	case Call:
 		return c.call(n, facts, want)
 	case Macro:
@@ -143,12 +163,8 @@ func (c *checker) infer(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		return c.unary(n, facts)
 	case Binary:
 		return c.binary(n, facts)
-	case Cond:
-		return c.cond(n, facts, want)
-	case ListLit:
-		return c.list(n, facts, want)
 	}
-	return schema.InvalidType
+	return c.cond(n, facts, want)
 }
 
 func (c *checker) lit(n *Node, want *schema.Type) *schema.Type {

@@ -104,6 +104,16 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		if f := t.Field(n.Text); f != nil {
 			return f.Type
 		}
+		if t.Open {
+			return c.undeclared(n, t)
+		}
+	case schema.Dynamic:
+		return schema.DynamicType
+	case schema.Opaque:
+		if f := t.Field(n.Text); f != nil {
+			return f.Type
+		}
+		return c.fault(n, "%s has no field %q", t, n.Text)
 	case schema.Map:
 		return schema.OptOf(t.Elem, fmt.Sprintf("the map may have no key %q", n.Text))
 	case schema.Any:
@@ -437,6 +447,10 @@ func textual(t *schema.Type) bool { return isComparable(t) }
 func (c *checker) segment(s *Segment) {
 	n := s.Expr
 	t := n.Type
+	if t.Unknown() {
+		c.fault(n, "a template shows no %s: a function of a runtime package is to make text of it", t)
+		return
+	}
 	if t.Kind == schema.Invalid || (s.Filter == "json" || s.Filter == "python") && t.Kind != schema.Null {
 		return
 	}

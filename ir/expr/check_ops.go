@@ -419,6 +419,12 @@ func wish(t *schema.Type) *schema.Type {
 }
 
 func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
+	if want != nil && want.Kind == schema.Dynamic {
+		for _, k := range n.Kids {
+			c.argument(k, facts, want)
+		}
+		return want
+	}
 	if want != nil {
 		want = want.Present()
 		if schema.Poisoned(want) && len(n.Kids) == 0 {

@@ -48,8 +48,10 @@ func (n *Node) prec() int {
 				return precUnary
 			}
 		}
-	case Field, OptField, Call, Macro:
+	case Field, OptField, Call, Macro, Intrinsic:
 		return precPostfix
+	case Lambda:
+		return precCond
 	}
 	return precPrimary
 }
@@ -114,6 +116,18 @@ func (n *Node) print(b *strings.Builder, min int) {
 		b.WriteByte('[')
 		printList(b, n.Kids)
 		b.WriteByte(']')
+	case Intrinsic:
+		n.printIntrinsic(b)
+	case Make:
+		n.printMake(b)
+	case Lambda:
+		n.printLambda(b)
+	case Handle:
+		n.printHandle(b)
+	case Concat:
+		b.WriteString("text(")
+		printList(b, n.Kids)
+		b.WriteByte(')')
 	}
 }
 

@@ -96,6 +96,20 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[*ir.PythonNode]():      &ir.PythonNode{State: "another:Class"},
 	reflect.TypeFor[[]*ir.Budget]():        []*ir.Budget{{Tokens: 77}},
 	reflect.TypeFor[[]*ir.TokenRule]():     []*ir.TokenRule{{Tries: 77}},
+	reflect.TypeFor[ir.Block]():            ir.Block{&ir.NextStmt{}},
+	reflect.TypeFor[*ir.Expr]():            expression("another"),
+	reflect.TypeFor[*ir.Node]():            &ir.Node{ID: ir.Ident{Name: "another"}},
+	reflect.TypeFor[*ir.Scope]():           &ir.Scope{ID: ir.Ident{Name: "another"}},
+	reflect.TypeFor[[]ir.SwitchArm]():      []ir.SwitchArm{{Value: "another"}},
+	reflect.TypeFor[[]ir.Block]():          []ir.Block{{&ir.NextStmt{}}},
+	reflect.TypeFor[[]ir.UseBound]():       []ir.UseBound{{Of: &ir.Tool{}, N: 77}},
+	reflect.TypeFor[*ir.Reach]():           &ir.Reach{Hosts: []string{"another"}},
+	reflect.TypeFor[*expr.Function]():      &expr.Function{Params: []*expr.Param{{Name: "another"}}},
+	reflect.TypeFor[expr.Statements]():     ir.Block{&ir.NextStmt{}},
+	reflect.TypeFor[[]*expr.Param]():       []*expr.Param{{Name: "another"}},
+	reflect.TypeFor[*expr.Func]():          &expr.Func{Path: "a/b", Name: "Another"},
+	reflect.TypeFor[*expr.Use]():           &expr.Use{Kind: expr.UseRun, Name: "another"},
+	reflect.TypeFor[any]():                 "another",
 }
 
 func scalar(s string) ir.Value { v := &ir.Scalar{Tag: "!!str"}; v.Text.Value = s; return v }
@@ -268,6 +282,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.MemoryTool{}, func(b *ir.MemoryTool) string { return withFiles(b)() })
 	covers(t, ir.SearchTool{}, func(b *ir.SearchTool) string { return withFiles(b)() })
 	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
+	coversCore(t, func(v ir.Verb) string { return verb(v) }, func(b ir.Binding) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")
 	covers(t, ir.Edge{From: ir.Ident{Name: "a"}}, func(e *ir.Edge) string {
@@ -292,7 +307,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, schema.Field{Type: schema.IntType}, func(f *schema.Field) string {
 		return sumOf(func(x *text) { newM().field(x, "f", f, true) })
 	}, "GoName", "Span")
-	covers(t, schema.Type{}, func(typ *schema.Type) string { return newM().typ(typ, true) }, "Why")
+	covers(t, schema.Type{}, func(typ *schema.Type) string { return newM().typ(typ, true) }, "Why", "Func", "Open")
 }
 
 // TestWords: different data is different text.

@@ -129,6 +129,10 @@ func prefixes(b *check.Body, prefix string) map[*check.Step]string {
 			out[p.Step] = prefix
 		case check.Repeat:
 			prefix += p.Loop.Header.Node.ID.Name + "/"
+		case check.While, check.Range:
+			if p.Scope != nil {
+				prefix += p.Scope.ID.Name + "/"
+			}
 		}
 		for _, k := range p.Kids {
 			visit(k, prefix)

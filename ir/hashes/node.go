@@ -67,6 +67,7 @@ func (m *maker) program(p *check.Program) string {
 // state writes the declaration of a field of the state.
 func (m *maker) state(x *text, s *ir.State) {
 	x.line("state", s.Name.Name, m.typ(s.Type, false), strconv.Itoa(int(s.Merge.Kind)))
+	x.mark("open", s.Open)
 	if s.Init != nil {
 		x.line("init", s.Init.JSON)
 	}
@@ -77,6 +78,9 @@ func (m *maker) state(x *text, s *ir.State) {
 func (m *maker) body(x *text, b *check.Body) {
 	for _, s := range b.Steps {
 		x.line("node", s.Node.ID.Name, m.node(s))
+	}
+	if b.IR.Block != nil {
+		block(x, b.IR.Block)
 	}
 	x.mark("edges", b.IR.EdgesWritten)
 	for _, e := range b.IR.Edges {
@@ -203,6 +207,8 @@ func (m *maker) verb(x *text, s *check.Step) {
 		x.line("loop", strconv.Itoa(v.Max), value(v.Until))
 	case *ir.Swarm:
 		x.line("swarm", strconv.FormatBool(v.Synthesis), strconv.Itoa(v.Parallel), strconv.FormatBool(v.Keep))
+	case *ir.Perform:
+		m.perform(x, s, v)
 	case *ir.Flow:
 		x.mark("flow", true)
 		x.with("with", v.With)

@@ -113,6 +113,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		for _, code := range b.Codes {
 			x.line("code", strconv.Itoa(code))
 		}
+	case *ir.Made:
+		m.made(x, b)
 	case *ir.DatasetTool:
 		x.line("dataset", append([]string{b.Kind, b.URI.Name, b.Format, b.Query, b.Method, b.Body, b.Server}, b.Command...)...)
 		x.mark("json", b.JSON)

@@ -233,6 +233,8 @@ func (c *collector) tool(t *ir.Tool) {
 	case *ir.ShellTool:
 		c.commands.add("sh")
 		c.env.add("*")
+	case *ir.Made:
+		c.reach(b.Reach)
 	case *ir.DatasetTool:
 		switch {
 		case b.Kind == "http":
@@ -248,6 +250,18 @@ func (c *collector) tool(t *ir.Tool) {
 		c.code.add("starlark:" + b.Path.Name)
 	case *ir.WasmTool:
 		c.code.add("wasm:" + b.Ref())
+	}
+}
+
+// reach takes what a translator says of a tool that a function makes.
+func (c *collector) reach(r *ir.Reach) {
+	for _, s := range []struct {
+		to   set
+		list []string
+	}{{c.hosts, r.Hosts}, {c.commands, r.Commands}, {c.env, r.Env}, {c.code, r.Files}, {c.code, r.Code}} {
+		for _, x := range s.list {
+			s.to.add(x)
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -159,9 +161,22 @@ func parts(p *check.Plan) []*Part {
 	}
 	out := []*Part{}
 	for _, k := range p.Kids {
-		out = append(out, parts(k)...)
+		if !silent(k) {
+			out = append(out, parts(k)...)
+		}
 	}
 	return out
+}
+
+// silent reports a statement of a Block that runs no node.
+func silent(p *check.Plan) bool {
+	switch p.Kind {
+	case check.Assign, check.Effect, check.Next, check.Return:
+		return true
+	case check.Seq, check.Branch, check.Select, check.While, check.Range:
+		return !slices.ContainsFunc(p.Kids, func(k *check.Plan) bool { return !silent(k) })
+	}
+	return false
 }
 
 func part(p *check.Plan) *Part {
@@ -196,7 +211,43 @@ func part(p *check.Plan) *Part {
 		}
 		return out
 	}
-	return &Part{Kind: "sequence", Parts: parts(p)}
+	if p.Kind == check.Seq {
+		return &Part{Kind: "sequence", Parts: parts(p)}
+	}
+	return statement(p)
+}
+
+// statement is a statement of a Block.
+func statement(p *check.Plan) *Part {
+	switch p.Kind {
+	case check.Branch:
+		if len(p.Kids) == 1 {
+			return &Part{Kind: "if", When: p.Expr.Node.String(), Parts: parts(p.Kids[0])}
+		}
+		return cases(p, []any{true, false})
+	case check.Select:
+		return cases(p, p.Values)
+	case check.While:
+		out := &Part{Kind: "repeat", MaxIterations: limit(p.Max), Parts: parts(p.Kids[0])}
+		if p.Expr != nil {
+			out.When = p.Expr.Node.String()
+		}
+		return out
+	}
+	return &Part{Kind: "repeat", MaxIterations: limit(0), Parts: parts(p.Kids[0])} // Range: as many as the list has
+}
+
+// cases is a choice between the kids of a statement.
+func cases(p *check.Plan, values []any) *Part {
+	out := &Part{Kind: "choose", When: p.Expr.Node.String()}
+	for i, k := range p.Kids {
+		arm := &Part{Kind: "sequence", Case: "default", Parts: parts(k)}
+		if i < len(values) {
+			arm.Case = fmt.Sprint(values[i])
+		}
+		out.Parts = append(out.Parts, arm)
+	}
+	return out
 }
 
 func each(kids []*check.Plan) []*Part {
@@ -244,7 +295,10 @@ func step(s *check.Step) *Part {
 	for _, m := range s.Models() {
 		out.Model = m.Model.Name
 	}
-	if s.Pick != nil || s.Agent != nil {
+	if tools := s.Tools(); len(s.Uses) > 0 && len(tools) == 1 {
+		out.Tool, out.Sandbox = tools[0].FullName(), s.Sandbox
+	}
+	if s.Pick != nil || s.Agent != nil || len(s.Uses) > 1 {
 		for _, t := range s.Tools() {
 			out.Tools = append(out.Tools, t.FullName())
 		}
@@ -291,9 +345,11 @@ func attempts(s *check.Step) int {
 }
 
 func verb(v ir.Verb) string {
-	switch v.(type) {
+	switch v := v.(type) {
 	case *ir.ToolCall:
 		return "tool"
+	case *ir.Perform:
+		return cmp.Or(v.Kind, "tool")
 	case *ir.Let:
 		return "let"
 	case *ir.Map:

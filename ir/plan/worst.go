@@ -172,11 +172,14 @@ func (m *meter) plan(p *check.Plan) cost {
 		}
 		return c.times(n, n, m.where+why)
 	}
+	if p.Kind == check.While || p.Kind == check.Range {
+		return m.rounds(p)
+	}
 	var out cost
 	kids := make([]cost, len(p.Kids))
 	for i, k := range p.Kids {
 		kids[i] = m.plan(k)
-		if p.Kind == check.Choose {
+		if p.Kind == check.Choose || p.Kind == check.Branch || p.Kind == check.Select {
 			out.worse(kids[i])
 			continue
 		}
@@ -192,6 +195,43 @@ func (m *meter) plan(p *check.Plan) cost {
 		out.time = longest(kids, p.After)
 	}
 	return out
+}
+
+// rounds is a loop of a Block.
+func (m *meter) rounds(p *check.Plan) cost {
+	c := m.plan(p.Kids[0])
+	n := Bound{N: int64(p.Max), Open: p.Max == 0}
+	why := "a loop has as many rounds as its function allows"
+	if p.Kind == check.Range {
+		why = "a list has any number of items"
+	}
+	if n.Open && !c.empty() {
+		m.because(why)
+	}
+	return c.times(n, n, m.where+why)
+}
+
+// perform is a node whose work is a function: what it uses, as often as is said.
+func (m *meter) perform(s *check.Step) cost {
+	id := s.Node.ID.Name
+	c := cost{time: span{open: len(s.Uses) > 0}}
+	for _, u := range s.Uses {
+		n := Bound{N: u.AtMost, Open: u.AtMost == 0}
+		why := id + " has no bound on its calls"
+		if n.Open {
+			m.because(why)
+		}
+		one := cost{}
+		if of, ok := u.Of.(*ir.Tool); ok {
+			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{open: true}}
+			one.fees = fee([]*ir.Tool{of})
+		}
+		c.add(one.times(n, n, m.where+why))
+	}
+	if c.time.open {
+		m.because(id + " has no timeout")
+	}
+	return c
 }
 
 // longest is the time of a schedule: the longest way through it. A part comes after parts that stand before it.
@@ -259,6 +299,8 @@ func (m *meter) once(s *check.Step) cost {
 			m.because(id + " is unbounded")
 		}
 		return c.times(n, n, m.where+id+" is unbounded")
+	case *ir.Perform:
+		return m.perform(s)
 	case *ir.Swarm:
 		return m.body(s.Body)
 	case *ir.Flow:

@@ -11,6 +11,8 @@ func Equal(a, b *Type) bool {
 		return false
 	}
 	switch a.Kind {
+	case Opaque:
+		return sameOpaque(a, b) && sameOpaque(b, a)
 	case List, Map, Opt:
 		return Equal(a.Elem, b.Elem)
 	case Enum:
@@ -44,7 +46,13 @@ func Poisoned(t *Type) bool {
 // coerced, dropped or defaulted. Any fits only Any; an int is not a float; a list of enums is a list of strings.
 func Assignable(from, to *Type) bool {
 	switch {
-	case from.Kind == Invalid || to.Kind == Invalid || to.Kind == Any:
+	case from.Kind == Invalid || to.Kind == Invalid:
+		return true
+	case from.Kind == Opaque || to.Kind == Opaque:
+		return from.Kind == to.Kind && sameOpaque(from, to)
+	case from.Kind == Dynamic || to.Kind == Dynamic:
+		return to.Kind == Dynamic
+	case to.Kind == Any:
 		return true
 	case to.Kind == Opt:
 		return from.Kind == Null || Assignable(from.Present(), to.Elem)

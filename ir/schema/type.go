@@ -29,6 +29,9 @@ const (
 	Opt    // Elem or absent
 	Enum   // one of Values
 	Struct // Fields, in order
+
+	Dynamic // a value whose type only a run knows; no text of a workflow can spell it
+	Opaque  // a Go type of a runtime package, with the Fields that may be read; the same
 )
 
 // A Type is immutable once a declaration has been resolved; compare with Equal, not with ==.
@@ -44,6 +47,9 @@ type Type struct {
 	// Go is how the type is spelt in Go when it is not the default for its kind: a type of the user's packages or of
 	// the runtime, or a basic type such as int or float32.
 	Go *Go
+
+	Func *Signature // of an Opaque that is a function
+	Open bool       // of a Struct: a field that it does not declare is absent, and no mistake
 
 	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
 	Why string
@@ -252,6 +258,7 @@ func (t *Type) Present() *Type {
 var kindNames = [...]string{
 	Invalid: "unknown", Any: "any", Null: "null", Bool: "bool", Int: "int", Float: "float", String: "string",
 	Bytes: "bytes", Time: "time", Duration: "duration", List: "list", Map: "map", Opt: "opt", Enum: "enum", Struct: "struct",
+	Dynamic: "a value whose type only a run knows", Opaque: "a value of a runtime package",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -264,6 +271,10 @@ func (t *Type) String() string {
 	switch {
 	case t.Decl != nil:
 		return t.Decl.Name
+	case t.Kind == Opaque:
+		return opaqueName(t)
+	case t.Kind == Dynamic && t.Elem != nil: // what is written is held to
+		return t.Elem.String()
 	case t.Go != nil && t.Go.Path == RuntimePath && t.Go.Name == "ToolError":
 		return "Error"
 	case t.Go != nil && t.Go.Path == ModelPath:

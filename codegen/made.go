@@ -1,0 +1,20 @@
+package codegen
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// made writes what makes a tool: an expression of constants, which stands at package level.
+func (g *generator) made(b *ir.Made) jen.Code {
+	low := &lowerer{
+		resolve: func(s *expr.Symbol) storage { panic(refused{"a name at package level", s.Name}) },
+		goType:  func(t *schema.Type) jen.Code { return g.goType(t) },
+		fail:    func(jen.Code) []jen.Code { panic(refused{"an error at package level", b.New.Node.String()}) },
+		fresh:   func(hint string) string { panic(refused{"a variable at package level", hint}) },
+	}
+	return low.expr(b.New.Node)
+}

@@ -1,0 +1,159 @@
+package core
+
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
+
+// The functions of the test language, as a dialect's table declares them.
+const enginePath = "github.com/flowgen-dev/flowgen/golden/core/testdata/engine"
+
+var (
+	runType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
+	nodeType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	toolType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
+	slot     = schema.OpaqueOf(schema.DynamicPath, "Slot")
+	flowType = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
+	policy   = schema.OpaqueOf(enginePath, "Policy")
+	ended    = schema.OpaqueOf(enginePath, "Ended", &schema.Field{Name: "value", Type: schema.DynamicType})
+	options  = schema.OpaqueOf(enginePath, "Options", &schema.Field{Name: "name", Type: schema.StringType}, &schema.Field{Name: "deep", Type: schema.DynamicType})
+	body     = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, flowType, schema.DynamicType, schema.IntType}, Result: ended, Fails: true})
+	onText   = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.StringType}, Result: schema.StringType, Fails: true})
+	dyn      = schema.DynamicType
+)
+
+func engine(name string, f expr.Func, params ...*schema.Type) *expr.Func {
+	f.Path, f.Name, f.Params = enginePath, name, params
+	return &f
+}
+
+var (
+	fnNew      = engine("New", expr.Func{Variadic: true, Result: flowType, Pure: true}, slot)
+	fnTool     = engine("Tool", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, toolType, policy, dyn)
+	fnEach     = engine("Each", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, dyn, body)
+	fnItems    = engine("Items", expr.Func{Method: true, Result: schema.ListOf(schema.AnyType), Fails: true, Pure: true}, flowType, dyn)
+	fnJoin     = engine("Join", expr.Func{Method: true, Variadic: true, Fails: true}, flowType, schema.PointerTo(ended))
+	fnStep     = engine("Step", expr.Func{Method: true, Fails: true, Bounds: true}, flowType)
+	fnRoute    = engine("Route", expr.Func{Method: true, Variadic: true, Result: schema.StringType, Pure: true}, flowType, dyn, schema.StringType)
+	fnOK       = engine("OK", expr.Func{Method: true, Result: schema.BoolType, Pure: true}, ended)
+	fnAnd      = engine("And", expr.Func{Method: true, Result: ended, Pure: true}, ended, ended)
+	fnPut      = engine("Put", expr.Func{}, schema.PointerTo(dyn), dyn)
+	fnStatus   = engine("Status", expr.Func{Variadic: true, Result: schema.StringType, Pure: true}, ended)
+	fnLess     = engine("Less", expr.Func{Result: schema.BoolType, Pure: true}, dyn, dyn)
+	fnShow     = engine("Show", expr.Func{Result: schema.StringType, Pure: true}, dyn)
+	fnApply    = engine("Apply", expr.Func{Result: schema.StringType, Fails: true, Pure: true}, onText, schema.StringType)
+	fnShout    = engine("Shout", expr.Func{Result: schema.StringType, Fails: true, Pure: true}, schema.StringType)
+	fnDescribe = engine("Describe", expr.Func{Result: schema.StringType, Pure: true}, options)
+	fnBind     = engine("Bind", expr.Func{Result: echoType(), Pure: true}, schema.StringType)
+	cFail      = engine("Fail", expr.Func{Const: true, Result: policy, Pure: true})
+	cKeep      = engine("Keep", expr.Func{Const: true, Result: policy, Pure: true})
+)
+
+// echoType is the type of the one tool.
+func echoType() *schema.Type {
+	t := *toolType
+	g := *t.Go
+	g.Args = []*schema.Type{schema.AnyType, schema.AnyType}
+	t.Go = &g
+	return &t
+}
+
+// A language builds a program: a workflow whose body is a Block.
+type language struct {
+	wf  *ir.Workflow
+	at  *ir.Block // where statements are added
+	off int       // of the last line that a node has
+}
+
+func newLanguage(name string) *language {
+	f := source.NewFile(name+".core", strings.Repeat("-\n", 100)) // a line for each node
+	l := &language{wf: &ir.Workflow{File: f, Name: ident(name), Origin: "core"}}
+	l.wf.Body.Block = ir.Block{}
+	l.at = &l.wf.Body.Block
+	return l
+}
+
+func ident(name string) ir.Ident { return ir.Ident{Name: name} }
+
+func of(n *expr.Node) *ir.Expr {
+	if n == nil {
+		return nil
+	}
+	return &ir.Expr{Node: n}
+}
+
+func (l *language) done() *ir.Workflow { return l.wf }
+
+// state declares an open field.
+func (l *language) state(name string, t *schema.Type) {
+	l.wf.State = append(l.wf.State, &ir.State{Name: ident(name), Type: t, Open: true})
+}
+
+// tool declares the one tool of the language under a name.
+func (l *language) tool(name string) *ir.Tool {
+	t := &ir.Tool{Name: ident(name), Key: ident(name), Version: "1", Effects: ir.EffectsReads, In: schema.AnyType, Out: schema.AnyType, File: l.wf.File,
+		Binding: &ir.Made{New: of(expr.Invoke(fnBind, expr.Const(name+"@1"))), Reach: &ir.Reach{}}}
+	l.wf.Tools = append(l.wf.Tools, t)
+	return t
+}
+
+func (l *language) output(name string, v *expr.Node) {
+	l.wf.Output = append(l.wf.Output, &ir.Output{Name: ident(name), Value: of(v)})
+}
+
+func (l *language) input(name string, t *schema.Type) {
+	l.wf.Input = append(l.wf.Input, &schema.Field{Name: name, Type: t})
+}
+
+// in adds statements to another block.
+func (l *language) in(f func()) ir.Block {
+	var b ir.Block
+	saved := l.at
+	l.at = &b
+	f()
+	l.at = saved
+	return b
+}
+
+func (l *language) add(s ir.Stmt) { *l.at = append(*l.at, s) }
+func (l *language) let(name string, v *expr.Node) {
+	l.add(&ir.LetStmt{Name: ident(name), Value: of(v)})
+}
+func (l *language) set(target, v *expr.Node) { l.add(&ir.SetStmt{Target: of(target), Value: of(v)}) }
+func (l *language) do(call *expr.Node)       { l.add(&ir.DoStmt{Call: of(call)}) }
+func (l *language) when(cond *expr.Node, then func()) {
+	l.add(&ir.IfStmt{Cond: of(cond), Then: l.in(then)})
+}
+func (l *language) zero(name string, t *schema.Type)            { l.add(&ir.LetStmt{Name: ident(name), Type: t}) }
+func (l *language) ret()                                        { l.add(&ir.ReturnStmt{}) }
+func (l *language) begin()                                      { l.let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }
+func (l *language) perform(id string, call *expr.Node) *ir.Node { return l.into("", id, call) }
+
+// into runs a new node whose result goes to a local.
+func (l *language) into(local, id string, call *expr.Node) *ir.Node {
+	l.off += 2
+	n := &ir.Node{ID: ir.Ident{Name: id, Span: source.Span{File: l.wf.File, Lo: l.off, Hi: l.off + 1}}, Verb: &ir.Perform{Call: of(call)}}
+	l.wf.Body.Nodes = append(l.wf.Body.Nodes, n)
+	l.add(&ir.RunStmt{Node: n, Into: ident(local)})
+	return n
+}
+
+// call is a call of the language's tool.
+func (l *language) call(t *ir.Tool, p *expr.Func, args ...expr.Entry) *expr.Node {
+	return expr.Invoke(fnTool, expr.Read("flow"), run(), node(), use(t), expr.Invoke(p), expr.Object(args...))
+}
+
+func run() *expr.Node                { return expr.Of(expr.UseRun, "", nil) }
+func node() *expr.Node               { return expr.Of(expr.UseNode, "", nil) }
+func use(t *ir.Tool) *expr.Node      { return expr.Of(expr.UseTool, t.Key.Name, t) }
+func read(path ...string) *expr.Node { return expr.Read(path[0], path[1:]...) }
+func ok(name string) *expr.Node      { return expr.Invoke(fnOK, read(name)) }
+func text(s string) *expr.Node       { return expr.Const(s) }
+func whole(n int64) *expr.Node       { return expr.Const(n) }
+
+// give is an object that the tool gives back.
+func give(args ...expr.Entry) expr.Entry { return expr.Put("give", expr.Object(args...)) }

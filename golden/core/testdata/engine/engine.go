@@ -1,0 +1,172 @@
+// Package engine is the runtime of the test language: what a dialect's runtime package is, in small.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+)
+
+// A Flow is a run of a workflow.
+type Flow struct {
+	slots []dynamic.Slot
+	steps int
+}
+
+// New begins a run whose nodes write to these fields.
+func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
+
+// Ended is how a node ended; the zero value is one that has not run.
+type Ended struct {
+	ok    bool
+	Value dynamic.Field
+}
+
+// OK reports whether the node has run and has not failed.
+func (e Ended) OK() bool { return e.ok }
+
+// And is how a node ended that ran again.
+func (e Ended) And(next Ended) Ended { return Ended{e.ok || next.ok, next.Value} }
+
+// Tool calls a tool and writes the fields of its answer to the state. A failure is kept when it may be.
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, args dynamic.Field) (Ended, error) {
+	out, err := runtime.Call(r, n, t, args.Value())
+	var failed *runtime.NodeError
+	if p.keep && errors.As(err, &failed) {
+		return Ended{}, nil
+	}
+	if err != nil {
+		return Ended{}, err
+	}
+	if err := dynamic.Write(f.slots, out, false); err != nil {
+		return Ended{}, r.Fail(n, err)
+	}
+	return Ended{true, dynamic.Of(out)}, nil
+}
+
+// A Policy says what becomes of a failure.
+type Policy struct{ keep bool }
+
+// The policies: a failure ends the run, or is kept.
+var (
+	Fail = Policy{}
+	Keep = Policy{keep: true}
+)
+
+// Each runs a function for every item of a list, in parallel.
+func (f *Flow) Each(r *runtime.Run, n *runtime.Node, list dynamic.Field, body func(run *runtime.Run, flow *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
+	items, _ := list.Items()
+	inner := &Flow{}
+	all, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (Ended, error) {
+		return body(r, inner, dynamic.Of(item.Value), item.Index)
+	})
+	out := Ended{ok: err == nil}
+	var values []dynamic.Field
+	for _, e := range all {
+		values = append(values, e.Value)
+	}
+	out.Value = dynamic.List(values...)
+	return out, err
+}
+
+// Items are those of a list.
+func (f *Flow) Items(list dynamic.Field) ([]runtime.Value, error) {
+	items, ok := list.Items()
+	if !ok {
+		return nil, errors.New("there is no list")
+	}
+	return items, nil
+}
+
+// Join ends what ran in parallel.
+func (f *Flow) Join(nodes ...*Ended) error { return nil }
+
+// Step counts, and refuses the eleventh.
+func (f *Flow) Step() error {
+	if f.steps++; f.steps > 10 {
+		return errors.New("there are more than 10 steps")
+	}
+	return nil
+}
+
+// Route is where to go next.
+func (f *Flow) Route(v dynamic.Field, to ...string) string {
+	if n, ok := number(v); ok && int(n) < len(to) {
+		return to[int(n)]
+	}
+	return ""
+}
+
+// Put writes a field.
+func Put(to *dynamic.Field, v dynamic.Field) { *to = v }
+
+// Status is how a run ended.
+func Status(nodes ...Ended) string {
+	for _, e := range nodes {
+		if !e.ok {
+			return "partial"
+		}
+	}
+	return "done"
+}
+
+// Less compares numbers; what is no number is less than nothing.
+func Less(a, b dynamic.Field) bool {
+	x, ok := number(a)
+	y, also := number(b)
+	return ok && also && x < y
+}
+
+func number(f dynamic.Field) (float64, bool) {
+	switch v := f.Value(); v.Kind() {
+	case runtime.IntKind:
+		return float64(v.Int()), true
+	case runtime.FloatKind:
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+// Show is a value as text.
+func Show(f dynamic.Field) string {
+	if !f.Present() {
+		return "nothing"
+	}
+	return runtime.JSON(f.Value())
+}
+
+// Apply calls a function.
+func Apply(f func(text string) (string, error), text string) (string, error) { return f(text) }
+
+// Shout is text in capitals.
+func Shout(text string) (string, error) { return strings.ToUpper(text), nil }
+
+// Options are what a function takes besides.
+type Options struct {
+	Name string
+	Deep dynamic.Field
+}
+
+// Describe says what options are.
+func Describe(o Options) string { return o.Name + " " + Show(o.Deep) }
+
+// Bind makes the tool of a name.
+func Bind(name string) *runtime.Tool[runtime.Value, runtime.Value] {
+	return runtime.Bind(name, runtime.Reads, Echo)
+}
+
+// Echo is a tool that gives the fields under "give", or fails.
+func Echo(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+	args := dynamic.Of(in)
+	if f := args.At("fail"); f.Present() {
+		return runtime.Null(), fmt.Errorf("told to fail: %s", Show(f))
+	}
+	if give := args.At("give"); give.Present() {
+		return give.Value(), nil
+	}
+	return runtime.MapValue(), nil
+}

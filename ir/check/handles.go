@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// A Use is a tool that a Perform calls, a model that it asks, or a workflow that it runs.
+type Use struct {
+	Of     any   // *ir.Tool, *ir.Model or *ir.Workflow
+	AtMost int64 // 0: nothing bounds it
+}
+
+// The types of Handles.
+var (
+	runType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
+	nodeType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	slotType = schema.OpaqueOf(schema.DynamicPath, "Slot")
+)
+
+// TypeOf implements expr.CoreEnv.
+func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
+	switch u.Kind {
+	case expr.UseRun:
+		return runType, ""
+	case expr.UseNode:
+		return nodeType, s.wrongNode(u)
+	case expr.UseSlots:
+		return slotType, s.wrongSlots()
+	case expr.UseTool:
+		t, _ := u.Ref.(*ir.Tool)
+		if !slices.Contains(s.c.wf.Tools, t) {
+			return nil, fmt.Sprintf("%q is no tool of the workflow", u.Name)
+		}
+		return toolType(t), s.wrongUse()
+	}
+	return nil, fmt.Sprintf("%q is no handle", u.Name)
+}
+
+// toolType is the type of a tool's variable.
+func toolType(t *ir.Tool) *schema.Type {
+	typ := schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
+	typ.Go.Args = []*schema.Type{toolIn(t), toolOut(t)}
+	return typ
+}
+
+// wrongNode says what is wrong with the Handle of a node: one that nothing names is that of the Perform.
+func (s *blockScope) wrongNode(u *expr.Use) string {
+	switch ref := u.Ref.(type) {
+	case nil:
+		if s.step == nil {
+			return "there is no node here"
+		}
+	case *ir.Node:
+		if !slices.Contains(s.body.IR.Nodes, ref) {
+			return fmt.Sprintf("%q is no node of the body", u.Name)
+		}
+	case *ir.Scope:
+		if !s.body.scoped(ref) {
+			return fmt.Sprintf("no loop has the scope %q", u.Name)
+		}
+	default:
+		return fmt.Sprintf("%q is no node", u.Name)
+	}
+	return ""
+}
+
+// wrongUse says that what stands outside of a Perform calls, asks and runs nothing: plans would not know of it.
+func (s *blockScope) wrongUse() string {
+	if s.step == nil {
+		return "only a perform uses tools, models and workflows"
+	}
+	return ""
+}
+
+func (s *blockScope) wrongSlots() string {
+	for _, f := range s.c.wf.State {
+		if !f.Open {
+			return fmt.Sprintf("the state field %q is not open", f.Name.Name)
+		}
+	}
+	return ""
+}
+
+// Scopes are the scopes of the loops in the body's Block, in order.
+func (b *Body) Scopes() []*ir.Scope {
+	var out []*ir.Scope
+	b.IR.Block.All(func(s ir.Stmt) {
+		var at *ir.Scope
+		switch s := s.(type) {
+		case *ir.WhileStmt:
+			at = s.Scope
+		case *ir.RangeStmt:
+			at = s.Scope
+		}
+		if at != nil {
+			out = append(out, at)
+		}
+	})
+	return out
+}
+
+func (b *Body) scoped(at *ir.Scope) bool { return slices.Contains(b.Scopes(), at) }

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/goname"
+)
+
+// blockLocals names the locals of a Block. What the translator declares has the name that it says; results of nodes, whose
+// names are those of the file, give way.
+func (n *Names) blockLocals(b *Body) {
+	own := map[string]bool{}
+	for _, l := range b.Locals {
+		if l.Step == nil {
+			name := goname.Local(l.Name)
+			for n.Taken(name) {
+				name += "_"
+			}
+			n.Blocks[l] = name
+			own[name] = true
+		}
+	}
+	for _, name := range paramsOf(b.IR.Block) {
+		own[name] = true
+	}
+	for _, l := range b.Locals {
+		if l.Step == nil {
+			continue
+		}
+		name := n.Locals[l.Step]
+		for own[name] || n.Taken(name) {
+			name += "_"
+		}
+		n.Blocks[l] = name
+		own[name] = true
+	}
+}
+
+// paramsOf are the parameters of the Lambdas in a block.
+func paramsOf(b ir.Block) []string {
+	var out []string
+	b.Walk(func(n *expr.Node) bool {
+		if n.Op == expr.Lambda {
+			for _, p := range n.Function.Params {
+				out = append(out, p.Name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// scopes names the nodes that the rounds of loops are scopes of.
+func (n *Names) scopes(b *Body, idPrefix string) {
+	for _, at := range b.Scopes() {
+		if n.Scopes[at] != "" {
+			continue
+		}
+		name := at.Name
+		if name == "" {
+			name = at.ID.Name
+		}
+		n.Scopes[at] = n.take(goname.Local(idPrefix+name+"_node"), at.ID.Span)
+	}
+}

@@ -1,0 +1,83 @@
+package hashes
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+)
+
+// block writes the order of a body.
+func block(x *text, b ir.Block) {
+	x.line("block", b.String())
+	b.All(func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.LetStmt:
+			functions(x, s.Value)
+		case *ir.SetStmt:
+			functions(x, s.Value)
+		case *ir.DoStmt:
+			functions(x, s.Call)
+		case *ir.IfStmt:
+			functions(x, s.Cond)
+		case *ir.WhileStmt:
+			functions(x, s.Cond)
+		case *ir.SwitchStmt:
+			functions(x, s.On)
+		case *ir.RangeStmt:
+			functions(x, s.Over)
+		case *ir.ReturnStmt:
+			functions(x, s.Value)
+		}
+	})
+}
+
+// functions writes where the functions of an expression are: its text names only the last part of their packages.
+func functions(x *text, e *ir.Expr) {
+	if e == nil || e.Node == nil {
+		return
+	}
+	e.Node.Walk(func(n *expr.Node) bool {
+		if n.Op == expr.Intrinsic {
+			x.line("func", n.Func.Path, n.Func.Name)
+		}
+		return true
+	})
+}
+
+// perform writes what a node calls, with all that it uses.
+func (m *maker) perform(x *text, s *check.Step, v *ir.Perform) {
+	x.line("perform", v.String())
+	functions(x, v.Call)
+	for _, u := range s.Uses {
+		switch of := u.Of.(type) {
+		case *ir.Tool:
+			x.line("uses", m.tool(of, false))
+		case *ir.Workflow:
+			for _, p := range m.root.Flows {
+				if p.WF == of {
+					x.line("uses", m.program(p))
+				}
+			}
+		}
+	}
+	if v.Gives != nil {
+		x.line("gives", m.typ(v.Gives, false))
+	}
+}
+
+// made writes what makes a tool, and what it reaches.
+func (m *maker) made(x *text, b *ir.Made) {
+	if b.New != nil {
+		x.line("made", value(b.New))
+		functions(x, b.New)
+	}
+	if r := b.Reach; r != nil {
+		x.mark("reach", true)
+		for _, list := range [][]string{r.Hosts, r.Commands, r.Env, r.Files, r.Code} {
+			x.line("reaches", append([]string{strconv.Itoa(len(list))}, slices.Sorted(slices.Values(list))...)...)
+		}
+	}
+}
