@@ -84,7 +84,7 @@ func TestDocs(t *testing.T) {
 	}
 	bin := t.TempDir()
 	build := sync.OnceValues(func() ([]byte, error) {
-		return exec.Command("go", "build", "-o", bin, "../cmd/flowgen").CombinedOutput()
+		return exec.Command("go", "build", "-ldflags=-s", "-o", bin, "../cmd/flowgen").CombinedOutput()
 	})
 	for _, name := range pages {
 		if filepath.Base(name) == "diagnostics.md" {

@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 func mcpServer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpserver.exe"), "../../runtime/mcptool/testdata/server").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s", "-o", filepath.Join(dir, "mcpserver.exe"), "../../runtime/mcptool/testdata/server").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

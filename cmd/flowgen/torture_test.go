@@ -35,7 +35,8 @@ func TestExamplesUnderTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(cache))) // it would be another one beside another XDG_CACHE_HOME
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))                       // it would be another one beside another XDG_CACHE_HOME
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-s")) // nobody debugs the programs
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("LocalAppData", t.TempDir())
 	for i, name := range generated {

@@ -82,7 +82,7 @@ func build(workflow string) (string, error) {
 	}
 	flowgen := filepath.Join(binaries, "flowgen")
 	if _, err := os.Stat(flowgen); err != nil {
-		if out, err := exec.Command("go", "build", "-o", flowgen, "../../cmd/flowgen").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", flowgen, "../../cmd/flowgen").CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w\n%s", err, out)
 		}
 	}

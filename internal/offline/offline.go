@@ -25,7 +25,7 @@ func Env(t testing.TB) map[string]string {
 	if err != nil {
 		t.Fatalf("go env: %v", err)
 	}
-	env := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw"}
+	env := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw -ldflags=-s"} // nobody debugs what a test links
 	for i, line := range strings.Split(strings.TrimRight(string(out), "\r\n"), "\n") {
 		env[names[i]] = strings.TrimRight(line, "\r")
 	}

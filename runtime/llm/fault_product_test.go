@@ -88,7 +88,7 @@ func TestFaultProduct(t *testing.T) {
 			var wait sync.WaitGroup
 			var mu sync.Mutex
 			var late []func() error
-			places := make(chan struct{}, 16) // some of them wait
+			places := make(chan struct{}, 64) // most of them wait
 			for n := range cells {
 				for _, streamed := range []bool{false, true} {
 					codes := cells[n].whole

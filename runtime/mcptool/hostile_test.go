@@ -18,7 +18,7 @@ import (
 func hostileProgram(t *testing.T) string {
 	t.Helper()
 	exe := filepath.Join(filepath.Dir(program), "hostile.exe")
-	if out, err := exec.Command("go", "build", "-o", exe, "./testdata/hostile").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", exe, "./testdata/hostile").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe

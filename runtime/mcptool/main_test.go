@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		program = filepath.Join(dir, "server.exe")
-		if out, err := exec.Command("go", "build", "-o", program, "./testdata/server").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", program, "./testdata/server").CombinedOutput(); err != nil {
 			panic(fmt.Sprintf("%v\n%s", err, out))
 		}
 		code := m.Run()
