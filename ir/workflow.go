@@ -75,6 +75,16 @@ type State struct {
 	GoName string // set by check where it cannot be made from Name
 }
 
+// StateField is the state field of a name; nil when there is none.
+func (w *Workflow) StateField(name string) *State {
+	for _, s := range w.State {
+		if s.Name.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
 // Merge says what `set:` does to a state field that has a value.
 type Merge struct {
 	Kind    MergeKind

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
+	"sync"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -17,35 +19,51 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
+// public are the public dialects, in the order in which they are tried. A dialect is a folder and a line here.
+var public = []dialect.Language{
+	openexpertise.Language,
+	sirenspec.Language,
+	yamlgraph.Language,
+	stargraph.Language,
+}
+
+// Languages are the public dialects, in the order in which they are tried.
+func Languages() []dialect.Language { return slices.Clone(public) }
+
+// LanguageOf is the public dialect of a name; ok is false when there is none.
+func LanguageOf(name string) (d dialect.Language, ok bool) {
+	i := slices.IndexFunc(public, func(d dialect.Language) bool { return d.Name == name })
+	if i < 0 {
+		return d, false
+	}
+	return public[i], true
+}
+
 // A language is one that workflows are written in.
 type language struct {
-	name  string
-	is    func(root *yamlnode.Node) bool // whether a tree has the shape of the dialect
-	parse func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow
-
-	schema func() []byte // nil: there is none
-	merges bool          // `<<` merges mappings, as in YAML 1.1
+	name   string
+	merges bool
+	is     func(root *yamlnode.Node) bool
+	parse  func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow
+	schema func() []byte
 }
 
-// dialects in the order in which they are tried. A dialect is a folder and a line here.
-var dialects = []language{
-	{"native", func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-		return native.Parse(root, f, load, sink)
-	}, native.JSONSchema, false},
-	{openexpertise.Name, openexpertise.Is, public(openexpertise.Parse), openexpertise.Schema, false},
-	{sirenspec.Name, sirenspec.Is, public(sirenspec.Parse), sirenspec.Schema, true},
-	{yamlgraph.Name, yamlgraph.Is, public(yamlgraph.Parse), yamlgraph.Schema, true},
-	{stargraph.Name, stargraph.Is, public(stargraph.Parse), stargraph.Schema, true},
-}
-
-// public adapts the reader of a public dialect.
-func public(parse func(*yamlnode.Node, *source.File, dialect.Loader, dialect.Options, *diag.Sink) *ir.Workflow) func(*yamlnode.Node, *source.File, *loader, *diag.Sink) *ir.Workflow {
-	return func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-		wf := parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
-		wf.Public = true
-		return wf
+// languages are the native one and the public dialects, in the order in which they are tried.
+var languages = sync.OnceValue(func() []language {
+	all := []language{{name: "native", is: func(root *yamlnode.Node) bool { return root.Entry("flowgen") != nil }, schema: native.JSONSchema,
+		parse: func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
+			return native.Parse(root, f, load, sink)
+		}}}
+	for _, d := range public {
+		all = append(all, language{name: d.Name, merges: d.Merges, is: d.Is, schema: d.Schema,
+			parse: func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
+				wf := d.Parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
+				wf.Public = true
+				return wf
+			}})
 	}
-}
+	return all
+})
 
 // Options say how a file is read whose own words leave it open.
 type Options struct {
@@ -64,7 +82,7 @@ const (
 // Dialects are the names of all dialects.
 func Dialects() []string {
 	var names []string
-	for _, d := range dialects {
+	for _, d := range languages() {
 		names = append(names, d.name)
 	}
 	return names
@@ -73,9 +91,9 @@ func Dialects() []string {
 // detect finds the dialects whose shape a file has.
 func detect(root *yamlnode.Node) []*language {
 	var fit []*language
-	for i := range dialects {
-		if dialects[i].is(root) {
-			fit = append(fit, &dialects[i])
+	for _, d := range languages() {
+		if d.is(root) {
+			fit = append(fit, &d)
 		}
 	}
 	return fit
@@ -85,9 +103,9 @@ func detect(root *yamlnode.Node) []*language {
 // the file that the user names.
 func (l *loader) language(t *tree) *language {
 	if l.opts.Dialect != "" && len(l.open) == 0 {
-		for i := range dialects {
-			if dialects[i].name == l.opts.Dialect {
-				return &dialects[i]
+		for _, d := range languages() {
+			if d.name == l.opts.Dialect {
+				return &d
 			}
 		}
 	}

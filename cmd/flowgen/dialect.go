@@ -17,7 +17,7 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 	f.StringVar(&a.reading.Dialect, "dialect", "", "read files as this: "+strings.Join(parser.Dialects(), ", ")+"; otherwise their keys tell")
 	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "where the page of a public dialect and its engine differ: documented or upstream")
 	if f.Lookup("tool") == nil {
-		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of YAMLGraph, as NAME=FILE; can be repeated")
+		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of a workflow, as NAME=FILE; can be repeated")
 	}
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions([]string{parser.Documented, parser.Upstream}, cobra.ShellCompDirectiveNoFileComp))

@@ -25,13 +25,13 @@ func (a *app) schemaCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			text := parser.JSONSchemaOf(dialect)
 			if text == nil {
-				return usage("--dialect is one of %s, not %q", strings.Join(parser.SchemaDialects(), ", "), dialect)
+				return usage("--dialect is one of %s, not %q", strings.Join(parser.Dialects(), ", "), dialect)
 			}
 			_, err := a.stdout.Write(text)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dialect, "dialect", dialect, "one of "+strings.Join(parser.SchemaDialects(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.SchemaDialects(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&dialect, "dialect", dialect, "one of "+strings.Join(parser.Dialects(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

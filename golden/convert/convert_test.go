@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,13 @@ func TestMain(m *testing.M) {
 var update = flag.Bool("update", false, "rewrite what the tests compare with, and fail")
 
 // roots are the files of a dialect's cases that are compiled.
-var roots = map[string]string{"openexpertise": "experience.yaml", "sirenspec": "workflow.yaml", "stargraph": "graph.yaml", "yamlgraph": "graph.yaml"}
+var roots = func() map[string]string {
+	names := map[string]string{}
+	for _, d := range parser.Languages() {
+		names[d.Name] = d.Root
+	}
+	return names
+}()
 
 // A testcase is a case of golden/<dialect> that compiles.
 type testcase struct {
@@ -120,7 +127,7 @@ func (c *testcase) compile(files parser.Files, name string, opts parser.Options)
 
 var load = sync.OnceValues(func() ([]*testcase, error) {
 	var all []*testcase
-	for _, name := range []string{"openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
+	for _, name := range slices.Sorted(maps.Keys(roots)) {
 		files, err := filepath.Glob(name + "/*.txtar")
 		if err != nil {
 			return nil, err
@@ -223,7 +230,7 @@ func TestText(t *testing.T) {
 			}
 		})
 	}
-	for _, d := range []string{"openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
+	for _, d := range slices.Sorted(maps.Keys(roots)) {
 		t.Logf("%s: %d of %d cases that compile become native files", d, counts[d][0], counts[d][0]+counts[d][1])
 	}
 }

@@ -29,12 +29,9 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
-	"github.com/flowgen-dev/flowgen/parser/openexpertise"
-	"github.com/flowgen-dev/flowgen/parser/sirenspec"
-	"github.com/flowgen-dev/flowgen/parser/stargraph"
-	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
 
 // Cases seem to be in folders beside their files: golden/<dialect>/<case>.
@@ -49,23 +46,17 @@ var update = flag.Bool("update", false, "rewrite what the tests compare with, an
 
 // A suite is the cases of one dialect: the files of golden/<name>.
 type suite struct {
-	name, root  string // the dialect, and the file of a case that is compiled
-	needs       string // the program that runs its tools
-	codes       []diag.Code
-	differences []dialect.Difference
-
+	dialect.Language
 	cases []*testcase
 }
 
-var suites = []*suite{
-	{name: openexpertise.Name, root: "experience.yaml", needs: "node", differences: openexpertise.Differences,
-		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
-	{name: sirenspec.Name, root: "workflow.yaml", needs: "python3", differences: sirenspec.Differences, codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey}},
-	{name: stargraph.Name, root: "graph.yaml", needs: "python3", differences: stargraph.Differences,
-		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName, diag.OpenSlot}},
-	{name: yamlgraph.Name, root: "graph.yaml", needs: "python3", differences: yamlgraph.Differences,
-		codes: []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey}},
-}
+var suites = func() []*suite {
+	var all []*suite
+	for _, d := range parser.Languages() {
+		all = append(all, &suite{Language: d})
+	}
+	return all
+}()
 
 // A testcase is one txtar file: a workflow with its tools, the inputs of its runs (inputs.jsonl), what the compiler says of
 // it (want/diag), the Go that it makes (want/flow.go, in some cases) and what the runs give (want/run). A first line
@@ -87,7 +78,7 @@ type testcase struct {
 
 var load = sync.OnceValue(func() error {
 	for _, s := range suites {
-		files, err := filepath.Glob(s.name + "/*.txtar")
+		files, err := filepath.Glob(s.Name + "/*.txtar")
 		if err != nil {
 			return err
 		}
@@ -97,7 +88,7 @@ var load = sync.OnceValue(func() error {
 				return err
 			}
 			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-			c := &testcase{suite: s, name: name, dir: s.name + "/" + name, file: file, archive: archive}
+			c := &testcase{suite: s, name: name, dir: s.Name + "/" + name, file: file, archive: archive}
 			c.compile()
 			s.cases = append(s.cases, c)
 		}
@@ -112,7 +103,7 @@ func each(t *testing.T, f func(t *testing.T, c *testcase)) {
 		t.Fatal(err)
 	}
 	for _, s := range suites {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			if len(s.cases) < 10 {
 				t.Fatal("only", len(s.cases), "cases")
 			}
@@ -169,7 +160,7 @@ func (c *testcase) compile() {
 	python := bind.Python(bind.Options{Overlay: overlay})
 	defer python.Close()
 	opts.Python = python
-	wf := parser.ParseAs(c, c.dir+"/"+c.suite.root, opts, sink)
+	wf := parser.ParseAs(c, c.dir+"/"+c.suite.Root, opts, sink)
 	if wf != nil {
 		above := &ir.Workflow{File: wf.File, Flows: []*ir.Workflow{wf}}
 		project, _ := filepath.Abs(filepath.FromSlash(c.dir))
@@ -184,20 +175,23 @@ func (c *testcase) compile() {
 	c.opts = codegen.Options{Package: goname.Package(wf.Name.Name), Path: "github.com/flowgen-dev/flowgen/golden/" + c.dir, Name: c.stem()}
 }
 
-func (c *testcase) stem() string { return strings.TrimSuffix(c.suite.root, ".yaml") + "_flow" }
+func (c *testcase) stem() string { return strings.TrimSuffix(c.suite.Root, ".yaml") + "_flow" }
 
 // elsewhere reports whether the case needs a server that is not here: then it is compiled and linked, and not run.
 func (c *testcase) elsewhere() bool { return strings.HasPrefix(string(c.archive.Comment), "not run:") }
 
 // input is what a case without inputs of its own is given: a text is what its default says, or "hello".
 func (c *testcase) input() string {
-	if c.suite.name != sirenspec.Name {
-		return "{}"
+	for _, f := range c.program.Input.Fields {
+		if f.Name != "message" || f.Type.Kind != schema.String {
+			continue
+		}
+		if f.Default != nil {
+			return `{"message":` + f.Default.JSON + "}"
+		}
+		return `{"message":"hello"}`
 	}
-	if d := c.program.Input.Fields[0].Default; d != nil {
-		return `{"message":` + d.JSON + "}"
-	}
-	return `{"message":"hello"}`
+	return "{}"
 }
 
 // generate makes the Go, twice the same.
@@ -261,9 +255,7 @@ func TestCompile(t *testing.T) {
 		if len(bytes.Fields(c.archive.Comment)) < 4 {
 			t.Error("the comment does not say what the case proves")
 		}
-		var b bytes.Buffer
-		_ = diag.Text(&b, c.list, diag.TextOptions{})
-		c.compare(t, "want/diag", strings.ReplaceAll(b.String(), c.dir+"/", ""))
+		c.diagnose(t)
 		c.generate(t)
 		if c.find("want/flow.go") != nil {
 			c.compare(t, "want/flow.go", c.code)
@@ -275,32 +267,75 @@ func TestCompile(t *testing.T) {
 	})
 }
 
+// diagnose holds what the compiler says to what the case wants.
+func (c *testcase) diagnose(t *testing.T) {
+	t.Helper()
+	var b bytes.Buffer
+	_ = diag.Text(&b, c.list, diag.TextOptions{})
+	c.compare(t, "want/diag", strings.ReplaceAll(b.String(), c.dir+"/", ""))
+}
+
+// TestSeveral compiles files in which dialects meet: golden/dialect/*.txtar. The first line of the comment names the dialects,
+// and the first file is the one that is compiled.
+func TestSeveral(t *testing.T) {
+	files, err := filepath.Glob("dialect/*.txtar")
+	if err != nil || len(files) < 2 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(archive.Comment), "\n")
+			names, ok := strings.CutPrefix(first, "dialects: ")
+			if !ok {
+				t.Fatal("the first line does not say which dialects meet")
+			}
+			for name := range strings.FieldsSeq(names) {
+				if !slices.Contains(parser.Dialects(), name) {
+					t.Skip("there is no dialect " + name)
+				}
+			}
+			c := &testcase{suite: &suite{Language: dialect.Language{Root: archive.Files[0].Name}}, dir: strings.TrimSuffix(file, ".txtar"), file: file, archive: archive}
+			c.compile()
+			c.diagnose(t)
+			c.marks(t)
+			c.save(t)
+		})
+	}
+}
+
 // mark is how a case says, on the line itself, which diagnostics are to point at it: `# FG0302`.
 var mark = regexp.MustCompile(`#((?: FG\d{4})+)\s*$`)
 
 // TestMarks: every diagnostic hits a line that is marked for it, and every mark is hit.
 func TestMarks(t *testing.T) {
-	each(t, func(t *testing.T, c *testcase) {
-		want, made := map[string]int{}, map[string]int{}
-		for _, f := range c.archive.Files {
-			if path.Ext(f.Name) != ".yaml" && path.Ext(f.Name) != ".md" {
-				continue
-			}
-			for i, line := range strings.Split(string(f.Data), "\n") {
-				if m := mark.FindStringSubmatch(line); m != nil {
-					for _, code := range strings.Fields(m[1]) {
-						want[f.Name+":"+strconv.Itoa(i+1)+": "+code]++
-					}
+	each(t, func(t *testing.T, c *testcase) { c.marks(t) })
+}
+
+func (c *testcase) marks(t *testing.T) {
+	t.Helper()
+	want, made := map[string]int{}, map[string]int{}
+	for _, f := range c.archive.Files {
+		if path.Ext(f.Name) != ".yaml" && path.Ext(f.Name) != ".md" {
+			continue
+		}
+		for i, line := range strings.Split(string(f.Data), "\n") {
+			if m := mark.FindStringSubmatch(line); m != nil {
+				for _, code := range strings.Fields(m[1]) {
+					want[f.Name+":"+strconv.Itoa(i+1)+": "+code]++
 				}
 			}
 		}
-		for _, d := range c.list {
-			made[strings.TrimPrefix(d.Span.File.Name, c.dir+"/")+":"+strconv.Itoa(d.Span.Start().Line)+": "+string(d.Code)]++
-		}
-		if diff := cmp.Diff(want, made); diff != "" {
-			t.Errorf("marked lines and diagnostics (-marked +made):\n%s", diff)
-		}
-	})
+	}
+	for _, d := range c.list {
+		made[strings.TrimPrefix(d.Span.File.Name, c.dir+"/")+":"+strconv.Itoa(d.Span.Start().Line)+": "+string(d.Code)]++
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("marked lines and diagnostics (-marked +made):\n%s", diff)
+	}
 }
 
 // TestRun links all cases into one program, and holds what each gives, run directly, recorded and replayed, to want/run.
@@ -317,7 +352,7 @@ func TestRun(t *testing.T) {
 		if c.program == nil || c.elsewhere() {
 			t.Skip("nothing runs")
 		}
-		if _, err := exec.LookPath(c.suite.needs); err != nil {
+		if _, err := exec.LookPath(c.suite.Needs); err != nil {
 			if os.Getenv("CI") != "" {
 				t.Fatal(err)
 			}
@@ -440,9 +475,9 @@ func TestCodes(t *testing.T) {
 				seen[d.Code] = true
 			}
 		}
-		for _, code := range s.codes {
+		for _, code := range s.Codes {
 			if !seen[code] {
-				t.Errorf("%s: no case reports %s", s.name, code)
+				t.Errorf("%s: no case reports %s", s.Name, code)
 			}
 		}
 	}
@@ -457,14 +492,14 @@ func TestDocs(t *testing.T) {
 	}
 	page := string(text)
 	for _, s := range suites {
-		mark := "<!-- " + s.name + ": made from parser/" + s.name + "/differences.go -->\n"
+		mark := "<!-- " + s.Name + ": made from parser/" + s.Name + "/differences.go -->\n"
 		before, after, ok := strings.Cut(page, mark)
 		if !ok {
-			t.Fatal("no mark for the table of", s.name)
+			t.Fatal("no mark for the table of", s.Name)
 		}
 		var table strings.Builder
 		table.WriteString("\n| point | documented | upstream | told |\n|---|---|---|---|\n")
-		for _, d := range s.differences {
+		for _, d := range s.Differences {
 			told := d.Told
 			if told == "" {
 				told = "-"

@@ -14,10 +14,18 @@ import (
 	"testing/fstest"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // roots are the files that cases of the public dialects are compiled from.
-var roots = map[string]string{"openexpertise": "experience.yaml", "sirenspec": "workflow.yaml", "stargraph": "graph.yaml", "yamlgraph": "graph.yaml"}
+var roots = func() map[string]string {
+	names := map[string]string{}
+	for _, d := range parser.Languages() {
+		names[d.Name] = d.Root
+	}
+	return names
+}()
 
 // ReadDir implements parser.Lister.
 func (m memory) ReadDir(name string) ([]fs.DirEntry, error) {

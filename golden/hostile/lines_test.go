@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,6 +53,9 @@ var places = []struct{ name, file, text, other string }{
 func TestGenerateRunsNothing(t *testing.T) {
 	w := newWorkbench(t)
 	for i, place := range places {
+		if d, _, _ := strings.Cut(strings.ToLower(place.name), " "); !strings.HasSuffix(place.file, suffix) && !slices.Contains(parser.Dialects(), d) {
+			continue
+		}
 		for j, text := range []string{
 			"first\n//go:generate sentinel " + place.name + "\nthird\nlast\n",
 			"//go:generate sentinel " + place.name,

@@ -1,0 +1,27 @@
+package dialect
+
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A Language is a public dialect: all that the compiler, its command and their tests know of it. Each reader exports one.
+type Language struct {
+	Name   string // as `--dialect` takes it, and of the dialect's folders
+	Root   string // how a workflow file is named where it stands for its folder
+	Needs  string // the program that runs the tools of its workflows
+	Merges bool   // `<<` merges mappings, as in YAML 1.1
+
+	Is     func(root *yamlnode.Node) bool // whether a tree has the shape of the dialect
+	Parse  func(root *yamlnode.Node, f *source.File, load Loader, opts Options, sink *diag.Sink) *ir.Workflow
+	Schema func() []byte // of its files, as a JSON Schema
+
+	// Gives is a JSON Schema of what a node needs of its tool, where the tool itself says nothing of it; empty: anything
+	// will do. Stand-ins for tools answer with values of it. nil: no node needs anything.
+	Gives func(w *ir.Workflow, n *ir.Node) string
+
+	Codes       []diag.Code  // what its reader says of files, at least; there is a case of each
+	Differences []Difference // between its page and its engine
+}

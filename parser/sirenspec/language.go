@@ -1,0 +1,14 @@
+package sirenspec
+
+import (
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// Language is SirenSpec.
+var Language = dialect.Language{
+	Name: Name, Root: "workflow.yaml", Needs: "python3", Merges: true,
+	Is: Is, Parse: Parse, Schema: Schema,
+	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
+	Differences: Differences,
+}

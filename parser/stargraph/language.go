@@ -1,0 +1,14 @@
+package stargraph
+
+import (
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// Language is Stargraph.
+var Language = dialect.Language{
+	Name: Name, Root: "graph.yaml", Needs: "python3", Merges: true,
+	Is: Is, Parse: Parse, Schema: Schema,
+	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName, diag.OpenSlot},
+	Differences: Differences,
+}
