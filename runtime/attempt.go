@@ -12,8 +12,8 @@ type Attempt struct {
 	Number   int    // from 1
 	Effects  Effects
 	Tenant   string
-	Start    time.Time // when gate 1 began to look at it
-	Admitted time.Time // when gate 1 had decided
+	Start    time.Time // when the gates began to look at it
+	Admitted time.Time // when the policy had decided
 	End      time.Time
 	Policed  bool // there was a policy that could have refused it
 	Denied   bool // and that did
@@ -60,7 +60,7 @@ type Tracer interface {
 // services can be part of the trace.
 type Propagator interface {
 	Tracer
-	// Attempting is called when gate 1 has let an attempt through, and returns the traceparent of its span (W3C Trace
+	// Attempting is called when the policy has let an attempt through, and returns the traceparent of its span (W3C Trace
 	// Context), "" when there is none. Attempted follows with the same Attempt, complete; until then it says nothing about
 	// input, output and what came of it.
 	Attempting(*Attempt) (traceparent string)
@@ -102,7 +102,7 @@ func (r *Run) attempt(h *Head, policed bool) *Attempt {
 		Tenant: r.state.tenant, Start: r.Now(), Policed: policed}
 }
 
-// admitted notes that gate 1 has decided.
+// admitted notes that the policy has decided.
 func (a *Attempt) admitted(r *Run, h *Head) {
 	if a == nil {
 		return

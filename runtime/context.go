@@ -220,7 +220,7 @@ func Attach(ctx context.Context, a Attachment) error {
 // recorded call must stay small.
 var attaching sync.Mutex
 
-// authorize is gate 6: it gives the tool the secrets it asked for, and no others.
+// authorize is the gate "secrets": it gives the tool the secrets it asked for, and no others.
 func (r *Run) authorize(ctx context.Context, names []string) (context.Context, error) {
 	if len(names) == 0 {
 		return ctx, nil

@@ -72,7 +72,7 @@ type Head struct {
 	Replay     ReplayPolicy
 	Replayed   bool          // answered from a record
 	Cached     bool          // answered from a cache
-	refused    bool          // by gate 1 or 2; what is small stands together because every recorded call is one Head
+	refused    bool          // by the policy, or because of its input; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Err        error
 	InDoubt    *Doubt  // what a call that crashed comes to; nil: FailInDoubt
@@ -89,8 +89,8 @@ type Beside struct {
 	Attachments []Attachment
 	Sandbox     Tier // obtained
 
-	refused *ToolError // by gate 1
-	paid    bool       // gate 1 has counted it
+	refused *ToolError // by the policy
+	paid    bool       // the policy has counted it
 	most    Spend      // what was reserved
 	calls   int64      // and as how many calls it counts
 	began   bool       // Exec was called

@@ -330,20 +330,20 @@ func TestFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := &Node{ID: "n"}
-		o := &op[int, string]{head: Head{Node: n}, run: rt.Start(t.Context()), out: tt.want, tool: &Tool[int, string]{}}
+		o := &op[int, string]{call: call{head: Head{Node: n}, run: rt.Start(t.Context())}, out: tt.want, tool: &Tool[int, string]{}}
 		o.out = "abcdefghijklmnopqrstuvwxyz"
-		if err := o.fit(t.Context(), tt.room); err != nil || kept.kept != tt.kept {
+		if err := o.fit(t.Context(), o, tt.room); err != nil || kept.kept != tt.kept {
 			t.Errorf("room for %d: %v, %d kept", tt.room, err, kept.kept)
 		}
 		if tt.want == "" != (o.out != "abcdefghijklmnopqrstuvwxyz") || len(o.out) > 26 {
 			t.Errorf("room for %d: %q", tt.room, o.out)
 		}
-		v := &op[int, Value]{head: Head{Node: n}, run: rt.Start(t.Context()), out: StringValue("abc"), tool: &Tool[int, Value]{}}
+		v := &op[int, Value]{call: call{head: Head{Node: n}, run: rt.Start(t.Context())}, out: StringValue("abc"), tool: &Tool[int, Value]{}}
 		before := kept.kept
-		if err := v.fit(t.Context(), 5); err != nil || kept.kept != before {
+		if err := v.fit(t.Context(), v, 5); err != nil || kept.kept != before {
 			t.Errorf("a value that fits exactly: %v, %d kept", err, kept.kept-before)
 		}
-		if err := v.fit(t.Context(), 4); err != nil || kept.kept != before+1 {
+		if err := v.fit(t.Context(), v, 4); err != nil || kept.kept != before+1 {
 			t.Errorf("a value that does not fit: %v, %d kept", err, kept.kept-before)
 		}
 	}

@@ -34,7 +34,7 @@ func newGuard(p *Policy, outer *guard) *guard {
 	return g
 }
 
-// denies is the part of gate 1 that does not depend on what has happened before.
+// denies is the part of the policy that does not depend on what has happened before.
 func (g *guard) denies(h *Head, o *toolOptions) *ToolError {
 	for ; g != nil; g = g.outer {
 		if g.turns && o.meter != nil {
@@ -125,31 +125,35 @@ func (g *guard) minSandbox() Tier {
 	return t
 }
 
-// guarded is gate 1 for one attempt that takes at most most: what it refuses is noted in h.
+// guarded is the gate "policy" for one attempt that takes at most most: what it refuses is noted in h.
 //
 // Calls that the journal answers are not reserved: they are charged when the scope is entered, and which of several
 // calls come too late is a matter of timing, so that only the journal knows it.
-func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) *Beside {
+func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) {
 	b := h.beside()
-	refuse := func(te *ToolError) *Beside { h.refused, b.refused, b.Denied = true, te, true; return b }
+	te := r.denied(h, o)
+	if te == nil {
+		if a, ok := eng.(Answerer); ok && a.Answers(h) {
+			return
+		}
+		calls := int64(1)
+		if o.meter != nil {
+			calls = 0
+		}
+		if te = r.guard.reserve(h.Tool, most, calls); te == nil {
+			b.paid, b.most, b.calls = true, most, calls
+			return
+		}
+	}
+	h.refused, b.refused, b.Denied = true, te, true
+}
+
+// denied is what the policy says of a call, whatever has happened before.
+func (r *Run) denied(h *Head, o *toolOptions) *ToolError {
 	if o.state == blocked {
-		return refuse(Errorf(PolicyDenied, "tool %s is blocked", h.Tool))
+		return Errorf(PolicyDenied, "tool %s is blocked", h.Tool)
 	}
-	if te := r.guard.denies(h, o); te != nil {
-		return refuse(te)
-	}
-	if a, ok := eng.(Answerer); ok && a.Answers(h) {
-		return b
-	}
-	calls := int64(1)
-	if o.meter != nil {
-		calls = 0
-	}
-	if te := r.guard.reserve(h.Tool, most, calls); te != nil {
-		return refuse(te)
-	}
-	b.paid, b.most, b.calls = true, most, calls
-	return b
+	return r.guard.denies(h, o)
 }
 
 // settled gives back what was reserved and not used, as the doc comment of Policy says. A call that is denied stays so

@@ -61,7 +61,7 @@ func (l *rate) reserve(now, deadline time.Time) (wait time.Duration, ok bool) {
 // OwnTime is an Engine whose time is not that of the machine: limits of rates are then kept for each run.
 type OwnTime interface{ OwnTime() bool }
 
-// paced is gate 5: it waits until the tool may be called again. The turn of a call that is cancelled while it waits is
+// paced is the gate "rate": it waits until the tool may be called again. The turn of a call that is cancelled while it waits is
 // lost: that is stricter than the rate, and cannot be got around by cancelling.
 func (r *Run) paced(ctx context.Context, tool string, l *rate) error {
 	if l == nil {

@@ -60,6 +60,7 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	}
 	t.replay = t.replayPolicy(e)
 	t.checkIn, t.checkOut = checkFor[In](), checkFor[Out]()
+	t.passage = passageOf(&t.toolOptions)
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {
 		panic(fmt.Sprintf("runtime.Bind: the idempotency key of %s takes another input than the tool", name))

@@ -26,6 +26,7 @@ type toolOptions struct {
 	isolation   Isolation
 	inDoubt     *Doubt // nil: FailInDoubt
 	filled      any    // nil or func(In) (In, error)
+	passage     []gate // set by Bind
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.

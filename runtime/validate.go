@@ -27,7 +27,7 @@ func Validate(v any) error {
 	return nil
 }
 
-// check is validation of one type, nil when there is nothing to check (gates 2 and 8).
+// check is validation of one type, nil when there is nothing to check (the gates "input" and "output").
 type check struct{}
 
 func checkFor[T any]() *check {

@@ -3,7 +3,7 @@
 //
 //	invoke_workflow triage
 //	  call plan                     the executor: all attempts of one call and what is between them
-//	    policy                      gate 1: what the policy decided
+//	    policy                      what the policy decided
 //	    chat gpt-4o-mini            one attempt of a model
 //	  invoke_agent review
 //	    call model
