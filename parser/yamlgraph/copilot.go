@@ -23,12 +23,10 @@ var (
 	opencodeModel = lazyregexp.New(`^[^/\s]+/[^/\s]+$`)
 )
 
-func init() {
-	kinds["copilot"] = nodeShape("a copilot node", dialect.Key{Name: "prompt", Required: true, Doc: "the prompt file, without `.yaml`"}, dialect.Key{Name: "variables", Doc: "what the prompt's variables stand for"},
-		dialect.Key{Name: "state_key", Required: true, Doc: "the field of the answer"}, dialect.Key{Name: "backend", Doc: "cli, claude, opencode or api"}, dialect.Key{Name: "cli_flags", Doc: "how the program is called"},
-		dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "provider", Doc: "who is asked, with `backend: api`"}, dialect.Key{Name: "output_model", Doc: "a class of Python, with `backend: api`"},
-		dialect.Key{Name: "requires", Doc: "not read by the engine"})
-}
+var copilotShape = nodeShape("a copilot node", dialect.Key{Name: "prompt", Required: true, Doc: "the prompt file, without `.yaml`"}, dialect.Key{Name: "variables", Doc: "what the prompt's variables stand for"},
+	dialect.Key{Name: "state_key", Required: true, Doc: "the field of the answer"}, dialect.Key{Name: "backend", Doc: "cli, claude, opencode or api"}, dialect.Key{Name: "cli_flags", Doc: "how the program is called"},
+	dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "provider", Doc: "who is asked, with `backend: api`"}, dialect.Key{Name: "output_model", Doc: "a class of Python, with `backend: api`"},
+	dialect.Key{Name: "requires", Doc: "not read by the engine"})
 
 // copilot reads a node that asks a program which works by itself.
 func (p *parser) copilot(m dialect.Mapping, out *ir.Node, inside bool) {

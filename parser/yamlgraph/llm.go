@@ -35,14 +35,14 @@ var askKeys = []dialect.Key{
 	{Name: "max_retries", Doc: "how often a question is asked again"}, {Name: "fallback", Doc: "who is asked instead"}, {Name: "loop_limit", Doc: "how often the node runs"},
 }
 
-func init() {
-	kinds["llm"] = nodeShape("an llm node", askKeys...)
-	kinds["router"] = nodeShape("a router node", append(slices.Clone(askKeys), dialect.Key{Name: "routes", Doc: "labels with the nodes that they lead to"},
+var (
+	llmShape    = nodeShape("an llm node", askKeys...)
+	routerShape = nodeShape("a router node", append(slices.Clone(askKeys), dialect.Key{Name: "routes", Doc: "labels with the nodes that they lead to"},
 		dialect.Key{Name: "candidates", Doc: "who is asked until one answers"}, dialect.Key{Name: "default_route", Doc: "where other labels lead"}, dialect.Key{Name: "route_field", Doc: "the field of the answer with the label"})...)
-	kinds["race"] = nodeShape("a race node", append(slices.Clone(askKeys), dialect.Key{Name: "candidates", Required: true, Doc: "who is asked until one answers: a list of `{provider: ..., model: ...}`"})...)
-	kinds["agent"] = nodeShape("an agent node", append(slices.Clone(askKeys), dialect.Key{Name: "tools", Doc: "names of tools"},
+	raceShape  = nodeShape("a race node", append(slices.Clone(askKeys), dialect.Key{Name: "candidates", Required: true, Doc: "who is asked until one answers: a list of `{provider: ..., model: ...}`"})...)
+	agentShape = nodeShape("an agent node", append(slices.Clone(askKeys), dialect.Key{Name: "tools", Doc: "names of tools"},
 		dialect.Key{Name: "max_iterations", Doc: "how often the model is asked at most"}, dialect.Key{Name: "tool_results_key", Doc: "the field of what tools gave"})...)
-}
+)
 
 // llm reads a node that asks a model.
 func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) {

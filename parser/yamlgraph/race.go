@@ -5,7 +5,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
-	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -68,8 +67,4 @@ func (p *parser) race(x *asking, a *ir.TokenAsk) {
 	if x.kind == "race" {
 		x.node.Timeout = limit
 	}
-}
-
-func init() {
-	always["_race_winner"] = schema.AnyType
 }

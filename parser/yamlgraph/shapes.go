@@ -52,6 +52,11 @@ var words = []string{"llm", "router", "agent", "tool", "python", "map", "tool_ca
 // kinds are the keys that each type of node has besides; those without a shape are not compiled.
 var kinds = map[string]*dialect.Shape{
 	"python":      nodeShape("a python node", dialect.Key{Name: "tool", Doc: "the tool"}, dialect.Key{Name: "function", Doc: "the tool"}, dialect.Key{Name: "variables", Doc: "fields that the function sees besides"}, loopLimitKey),
+	"llm":         llmShape,
+	"router":      routerShape,
+	"race":        raceShape,
+	"agent":       agentShape,
+	"copilot":     copilotShape,
 	"map":         mapShape,
 	"interrupt":   interruptShape,
 	"tool":        toolNodeShape,

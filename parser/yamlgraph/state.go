@@ -98,7 +98,7 @@ var always = map[string]*schema.Type{
 	"started_at": schema.AnyType, "completed_at": schema.AnyType, "input": schema.StringType, "topic": schema.StringType, "style": schema.StringType,
 	"word_count": schema.IntType, "message": schema.StringType,
 	"_loop_counts": schema.AnyType, "_loop_limit_reached": schema.BoolType, "_agent_iterations": schema.IntType, "_agent_limit_reached": schema.BoolType,
-	"_route": schema.StringType, "_tool_results": schema.ListOf(schema.AnyType),
+	"_route": schema.StringType, "_race_winner": schema.AnyType, "_tool_results": schema.ListOf(schema.AnyType),
 }
 
 // alwaysOrder is always in the order of the engine.
