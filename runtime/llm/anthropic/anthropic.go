@@ -8,8 +8,6 @@ package anthropic
 import (
 	"context"
 	"net/http"
-	"os"
-	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -20,33 +18,19 @@ import (
 const DefaultBaseURL = "https://api.anthropic.com"
 
 // Provider is Anthropic, or what the environment variable ANTHROPIC_BASE_URL names instead.
-var Provider llm.Provider = &provider{env: "ANTHROPIC_BASE_URL", base: DefaultBaseURL}
+var Provider llm.Provider = &provider{wire.Host{Env: "ANTHROPIC_BASE_URL", Base: DefaultBaseURL}}
 
 // At returns the provider at another address, to which /v1/messages is added.
-func At(base string) llm.Provider { return &provider{base: base} }
+func At(base string) llm.Provider { return &provider{wire.Host{Base: base}} }
 
 // version of the interface, which is dated and does not change.
 const version = "2023-06-01"
 
-type provider struct {
-	env  string
-	base string
-
-	once    sync.Once
-	service *wire.Service
-}
-
-func (p *provider) open() {
-	base := p.base
-	if v := os.Getenv(p.env); p.env != "" && v != "" {
-		base = v
-	}
-	p.service = wire.Open(base)
-}
+type provider struct{ wire.Host }
 
 // Complete implements llm.Provider.
 func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
-	p.once.Do(p.open)
+	s := p.Service()
 	m, ok := req.Conv.Memo.(*memo)
 	if !ok || m.stream != (req.Delta != nil) || m.model != req.Model {
 		var err error
@@ -66,21 +50,9 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 		header["X-Api-Key"] = []string{key}
 	}
 	begin, end := m.body.Parts()
-	resp, err := p.service.Post(ctx, "/v1/messages", header, begin, end)
+	resp, err := s.Post(ctx, "/v1/messages", header, begin, end)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if wire.IsEvents(resp) {
-		return m.streamed(p.service, resp, req.Delta)
-	}
-	body, err := p.service.Body(resp)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := m.whole(resp.Request.URL.Host, body)
-	if err == nil && req.Delta != nil && reply.Message.Text != "" {
-		req.Delta(reply.Message.Text)
-	}
-	return reply, err
+	return s.Reply(resp, req, m)
 }

@@ -66,8 +66,8 @@ func counts(fields ...respjson.Field) bool {
 
 const wrongTypes = "a field has another type than it should"
 
-// whole reads an answer that came in one piece.
-func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
+// Whole reads an answer that came in one piece.
+func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 	var msg sdk.Message
 	if err := read(host, body, &msg); err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func soundUsage(u *sdk.Usage) bool {
 	return counts(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens)
 }
 
-// streamed puts an answer together that comes in pieces.
-func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
+// Streamed puts an answer together that comes in pieces.
+func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
 	host := resp.Request.URL.Host
 	a, begun, done := &answer{}, false, false
 	err := s.Events(resp, func(_, data string) (bool, error) {

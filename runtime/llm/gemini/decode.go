@@ -59,8 +59,8 @@ type answer struct {
 	some    bool // there was a candidate
 }
 
-// whole reads an answer that came in one piece.
-func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
+// Whole reads an answer that came in one piece.
+func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 	a := &answer{}
 	if err := m.take(host, a, body, nil); err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
 	return m.reply(host, a)
 }
 
-// streamed puts an answer together that comes in pieces. There is no event that ends one: the piece with the reason does,
+// Streamed puts an answer together that comes in pieces. There is no event that ends one: the piece with the reason does,
 // and what follows it can only add to the counts.
-func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
+func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
 	host := resp.Request.URL.Host
 	a := &answer{}
 	err := s.Events(resp, func(_, data string) (bool, error) {

@@ -11,9 +11,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -25,30 +23,16 @@ import (
 const DefaultBaseURL = "https://generativelanguage.googleapis.com"
 
 // Provider is Google's service, or what the environment variable GOOGLE_GEMINI_BASE_URL names instead.
-var Provider llm.Provider = &provider{env: "GOOGLE_GEMINI_BASE_URL", base: DefaultBaseURL}
+var Provider llm.Provider = &provider{wire.Host{Env: "GOOGLE_GEMINI_BASE_URL", Base: DefaultBaseURL}}
 
 // At returns the provider at another address, to which /v1beta/models/... is added.
-func At(base string) llm.Provider { return &provider{base: base} }
+func At(base string) llm.Provider { return &provider{wire.Host{Base: base}} }
 
-type provider struct {
-	env  string
-	base string
-
-	once    sync.Once
-	service *wire.Service
-}
-
-func (p *provider) open() {
-	base := p.base
-	if v := os.Getenv(p.env); p.env != "" && v != "" {
-		base = v
-	}
-	p.service = wire.Open(base)
-}
+type provider struct{ wire.Host }
 
 // Complete implements llm.Provider.
 func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
-	p.once.Do(p.open)
+	s := p.Service()
 	m, ok := req.Conv.Memo.(*memo)
 	if !ok || m.model != req.Model {
 		var err error
@@ -71,23 +55,11 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 		path += ":generateContent"
 	}
 	begin, end := m.body.Parts()
-	resp, err := p.service.Post(ctx, path, header, begin, end)
+	resp, err := s.Post(ctx, path, header, begin, end)
 	if err != nil {
 		return nil, explained(err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if wire.IsEvents(resp) {
-		return m.streamed(p.service, resp, req.Delta)
-	}
-	body, err := p.service.Body(resp)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := m.whole(resp.Request.URL.Host, body)
-	if err == nil && req.Delta != nil && reply.Message.Text != "" {
-		req.Delta(reply.Message.Text)
-	}
-	return reply, err
+	return s.Reply(resp, req, m)
 }
 
 // longestWait is the longest that anybody is asked to wait, in seconds.

@@ -42,8 +42,8 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// whole reads an answer that came in one piece.
-func (m *memo) whole(host string, body []byte) (*llm.Reply, error) {
+// Whole reads an answer that came in one piece.
+func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 	var a answer
 	if err := wire.Unmarshal(host, body, &a); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (a *answer) failure(host string) error {
 	return runtime.Errorf(code, "%s reports: %s", host, plain.Line(a.Error.Message, 300))
 }
 
-// streamed puts an answer together that comes in pieces.
-func (m *memo) streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
+// Streamed puts an answer together that comes in pieces.
+func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)) (*llm.Reply, error) {
 	host := resp.Request.URL.Host
 	var all answer
 	var text, refusal []byte

@@ -5,8 +5,6 @@ package openai
 import (
 	"context"
 	"net/http"
-	"os"
-	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -17,36 +15,22 @@ import (
 const DefaultBaseURL = "https://api.openai.com/v1"
 
 // Provider is OpenAI, or what the environment variable OPENAI_BASE_URL names instead.
-var Provider llm.Provider = &provider{env: "OPENAI_BASE_URL", base: DefaultBaseURL}
+var Provider llm.Provider = &provider{wire.Host{Env: "OPENAI_BASE_URL", Base: DefaultBaseURL}}
 
 // At returns the provider at another address, such as http://localhost:11434/v1.
-func At(base string) llm.Provider { return &provider{base: base} }
+func At(base string) llm.Provider { return &provider{wire.Host{Base: base}} }
 
 // Named is At for an address that the environment variable env may name instead.
-func Named(env, base string) llm.Provider { return &provider{env: env, base: base} }
+func Named(env, base string) llm.Provider { return &provider{wire.Host{Env: env, Base: base}} }
 
-type provider struct {
-	env  string
-	base string
-
-	once    sync.Once
-	service *wire.Service
-}
-
-func (p *provider) open() {
-	base := p.base
-	if v := os.Getenv(p.env); p.env != "" && v != "" {
-		base = v
-	}
-	p.service = wire.Open(base)
-}
+type provider struct{ wire.Host }
 
 // official reports whether it is OpenAI itself, which knows parameters that others do not.
-func (p *provider) official() bool { return p.service != nil && p.service.Base == DefaultBaseURL }
+func (p *provider) official() bool { return p.Service().Base == DefaultBaseURL }
 
 // Complete implements llm.Provider.
 func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, error) {
-	p.once.Do(p.open)
+	s := p.Service()
 	m, ok := req.Conv.Memo.(*memo)
 	if !ok || m.stream != (req.Delta != nil) || m.model != req.Model {
 		m = newMemo(p, req)
@@ -60,21 +44,9 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 		header["Authorization"] = []string{"Bearer " + key}
 	}
 	begin, end := m.body.Parts()
-	resp, err := p.service.Post(ctx, "/chat/completions", header, begin, end)
+	resp, err := s.Post(ctx, "/chat/completions", header, begin, end)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if wire.IsEvents(resp) {
-		return m.streamed(p.service, resp, req.Delta)
-	}
-	body, err := p.service.Body(resp)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := m.whole(resp.Request.URL.Host, body)
-	if err == nil && req.Delta != nil && reply.Message.Text != "" {
-		req.Delta(reply.Message.Text)
-	}
-	return reply, err
+	return s.Reply(resp, req, m)
 }

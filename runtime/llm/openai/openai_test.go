@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
 
 const key = "sk-test-0123456789"
@@ -205,7 +206,7 @@ data: [DONE]
 // Each message is encoded once: what a later request says begins with what the earlier one said.
 func TestEncodedOnce(t *testing.T) {
 	c := &llm.Conversation{System: "s", Messages: []llm.Message{{Role: llm.User, Text: strings.Repeat("x", 1000)}}}
-	m := newMemo(&provider{base: "http://h", service: nil}, &llm.Request{Model: "m", Conv: c})
+	m := newMemo(&provider{wire.Host{Base: "http://h"}}, &llm.Request{Model: "m", Conv: c})
 	m.add(c.Messages)
 	first, _ := m.body.Parts()
 	for range 50 {
@@ -248,8 +249,7 @@ func TestParametersAndMedia(t *testing.T) {
 
 // OpenAI itself wants max_completion_tokens, and a stream's usage is asked for.
 func TestOfficial(t *testing.T) {
-	p := &provider{base: DefaultBaseURL}
-	p.open()
+	p := &provider{wire.Host{Base: DefaultBaseURL}}
 	m := newMemo(p, &llm.Request{Model: "m", Params: llm.Params{MaxTokens: new(int64(9))}, Conv: &llm.Conversation{}, Delta: func(string) {}})
 	begin, end := m.body.Parts()
 	if got, want := string(begin)+string(end), `{"model":"m","max_completion_tokens":9,"stream":true,"stream_options":{"include_usage":true},"messages":[]}`; got != want {
