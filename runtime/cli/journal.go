@@ -78,6 +78,25 @@ func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 	return 0, true
 }
 
+// recorded reads the run that the one argument names, and what the program is now.
+func (x *execution) recorded(args []string) (id string, j *journal.Journal, now *journal.Hashes, code int, ok bool) {
+	if id, code, ok = x.find(args, 1); !ok {
+		return
+	}
+	j, err := x.folder.Read(id)
+	if err != nil {
+		return id, nil, nil, x.unreadable(err), false
+	}
+	if code, ok = x.mine(id, j); !ok {
+		return
+	}
+	if now, err = hashes(x.w.info); err != nil {
+		x.s.complain(mistake{err.Error(), "generate its code again"})
+		return id, nil, nil, exitFault, false
+	}
+	return id, j, now, 0, true
+}
+
 // another says that a run is one of another workflow.
 func (x *execution) another(id string, h journal.Header) int {
 	x.s.complain(mistake{id + " is a run of " + h.Workflow + ", this is " + x.w.info.Name, ""})
@@ -109,21 +128,9 @@ func replayCommand(s *system, w *workflow, args []string) int {
 	if !ok {
 		return code
 	}
-	id, code, ok := x.find(rest, 1)
+	_, j, now, code, ok := x.recorded(rest)
 	if !ok {
 		return code
-	}
-	j, err := x.folder.Read(id)
-	if err != nil {
-		return x.unreadable(err)
-	}
-	if code, ok := x.mine(id, j); !ok {
-		return code
-	}
-	now, err := hashes(w.info)
-	if err != nil {
-		x.s.complain(mistake{err.Error(), "generate its code again"})
-		return exitFault
 	}
 	options := []journal.ReplayOption{journal.Program(now.Nodes)}
 	if missing {

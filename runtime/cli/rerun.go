@@ -31,25 +31,13 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 	if !ok {
 		return code
 	}
-	id, code, ok := x.find(rest, 1)
+	id, j, now, code, ok := x.recorded(rest)
 	if !ok {
 		return code
 	}
 	if from == "" && len(sets) == 0 {
 		s.complain(mistake{"what is to be different?", "--from NODE does a node and all that follows from it again; --set PATH=VALUE changes an input or a result"})
 		return exitUsage
-	}
-	j, err := x.folder.Read(id)
-	if err != nil {
-		return x.unreadable(err)
-	}
-	if code, ok := x.mine(id, j); !ok {
-		return code
-	}
-	now, err := hashes(w.info)
-	if err != nil {
-		s.complain(mistake{err.Error(), "generate its code again"})
-		return exitFault
 	}
 	again, wrong := following(w.info, now, from)
 	if wrong != nil {
@@ -62,6 +50,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 	input := j.Header().Input
 	for _, set := range sets {
 		path, text, _ := strings.Cut(set, "=")
+		var err error
 		if input, err = change(w.info, base, input, path, text); err != nil {
 			s.complain(mistake{"--set " + path + ": " + err.Error(), ""})
 			return exitUsage
