@@ -28,7 +28,7 @@ type row struct {
 var table = []row{
 	{pkg: "ir/source"},
 	{pkg: "ir/goname"},
-	{pkg: "ir/diag", own: []string{"ir/source"}},
+	{pkg: "ir/diag", own: []string{"ir/source", "internal/editdistance"}},
 	{pkg: "ir/schema", own: []string{"ir/source"}},
 	{pkg: "ir/expr", own: []string{"ir/source", "ir/schema", "ir/diag"}},
 	{pkg: "ir", own: []string{"ir/source", "ir/schema", "ir/expr"}},
@@ -39,9 +39,10 @@ var table = []row{
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
-	{pkg: "internal/catalog"}, // what is known of models of others: data that compiler and runtime have to agree on
-	{pkg: "internal/cputime"}, // for tests
-	{pkg: "internal/files"},   // how the compiler reads
+	{pkg: "internal/catalog"},      // what is known of models of others: data that compiler and runtime have to agree on
+	{pkg: "internal/cputime"},      // for tests
+	{pkg: "internal/files"},        // how the compiler reads
+	{pkg: "internal/editdistance"}, // compiler and programs suggest names
 	{pkg: "internal/lazyregexp"},
 	{pkg: "internal/programs", own: []string{"internal/files"}},         // what the compiler starts
 	{pkg: "internal/offline"},                                           // for tests
@@ -77,6 +78,7 @@ var table = []row{
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
+	{pkg: "runtime/cli", own: []string{"runtime", "runtime/...", "internal/editdistance"}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/cache/redis", own: []string{"runtime"}, other: []string{"github.com/redis/go-redis"}},
 	{pkg: "runtime/dynamic/jsonschema", own: []string{"runtime"}, other: []string{"github.com/google/jsonschema-go"}}, // its tests compare with it

@@ -3,6 +3,8 @@ package diag
 import (
 	"cmp"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/editdistance"
 )
 
 // separators are free in names: fetch_diff, fetch-diff and fetchDiff are the same word.
@@ -25,11 +27,11 @@ func Nearest(name string, candidates []string) string {
 			continue
 		}
 		other := folded(c)
-		u := unlike{folded: distance(want, other, maxSlips+1)}
+		u := unlike{folded: editdistance.Of(want, other, maxSlips+1)}
 		if u.folded > least.folded || 3*u.folded > max(len(want), len(other)) {
 			continue
 		}
-		u.written = distance([]rune(name), []rune(c), 1<<30)
+		u.written = editdistance.Of([]rune(name), []rune(c), 1<<30)
 		switch {
 		case best == "" || u.less(least):
 			best, least, tie = c, u, false
@@ -65,35 +67,8 @@ func (u unlike) less(v unlike) bool {
 // Close reports whether two names differ by no more than two slips of the finger, and by less than a third of the name.
 func Close(a, b string) bool {
 	x, y := []rune(a), []rune(b)
-	d := distance(x, y, 3)
+	d := editdistance.Of(x, y, 3)
 	return d <= 2 && 3*d < max(len(x), len(y))
-}
-
-// distance is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost
-// one each. Lengths that differ by limit or more are not compared.
-func distance(a, b []rune, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, cur = prev, cur, prev2
-	}
-	return prev[len(b)]
 }
 
 // Suggest completes a diagnostic about an unknown name: the nearest candidate becomes help and a fix; without one the
