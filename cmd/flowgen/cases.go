@@ -22,7 +22,7 @@ func (a *app) cases(d *disk, c *compiled) {
 		return
 	}
 	dir := path.Dir(c.name)
-	entries, err := d.within(c.name).ReadDir(dir)
+	entries, err := d.project(c.name).ReadDir(dir)
 	if err != nil {
 		return // the workflow itself was read from elsewhere
 	}
@@ -32,7 +32,7 @@ func (a *app) cases(d *disk, c *compiled) {
 		}
 		name := path.Join(dir, e.Name())
 		sink := &diag.Sink{}
-		f := parser.ParseCases(d.within(name), name, sink)
+		f := parser.ParseCases(d.project(name), name, sink)
 		if f == nil && strings.TrimSuffix(name, casesSuffix) == stemOf(c.name) {
 			c.list = append(c.list, sink.List()...)
 		}

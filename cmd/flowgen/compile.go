@@ -31,7 +31,7 @@ func (a *app) compile(files *disk, name string) *compiled {
 	python := bind.Python(bind.Options{Seen: seen})
 	defer python.Close()
 	reading.Python = python
-	c.workflow = parser.ParseAs(files.within(name), name, reading, sink)
+	c.workflow = parser.ParseAs(files.project(name), name, reading, sink)
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
 		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: seen}, sink)

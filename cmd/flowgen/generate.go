@@ -97,7 +97,7 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 				return err
 			}
 		}
-		if err := errors.Join(a.removeLeftovers(o), a.removeTest(o)); err != nil {
+		if err := errors.Join(a.removeStaleBundles(o), a.removeTest(o)); err != nil {
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 		if err != nil {
 			return nil, err
 		}
-		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Beside: beside(home)}
+		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Beside: embeddable(home)}
 		text, err := a.emit(c, opts)
 		if err != nil {
 			return nil, err

@@ -122,7 +122,7 @@ func (a *app) lockFolders(names []string, sink *diag.Sink) []*lockFolder {
 	}
 	for _, name := range names {
 		a.file = name
-		visit(parser.Parse(disk.within(name), name, sink))
+		visit(parser.Parse(disk.project(name), name, sink))
 		a.file = ""
 	}
 	return slices.DeleteFunc(folders, func(f *lockFolder) bool {

@@ -123,7 +123,7 @@ func workflowFile(file, workflow string) (string, error) {
 	var found []string
 	unread := false
 	for _, name := range names {
-		wf := parser.Parse(newDisk().within(name), name, &diag.Sink{})
+		wf := parser.Parse(newDisk().project(name), name, &diag.Sink{})
 		switch {
 		case wf == nil:
 			unread = true

@@ -117,7 +117,7 @@ func (a *app) suites(files *disk, names []string) ([]*suite, []diag.Diagnostic) 
 	sink := &diag.Sink{}
 	for _, name := range names {
 		own := &diag.Sink{}
-		s := &suite{name: name, cases: parser.ParseCases(files.within(name), name, own)}
+		s := &suite{name: name, cases: parser.ParseCases(files.project(name), name, own)}
 		if s.cases != nil {
 			wf := s.cases.Workflow.Name
 			if s.from = workflows[wf]; s.from == nil {

@@ -321,7 +321,7 @@ func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
 func (a *app) readTools(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
-	c := &compiled{name: name, workflow: parser.Parse(files.within(name), name, sink)}
+	c := &compiled{name: name, workflow: parser.Parse(files.project(name), name, sink)}
 	if c.workflow != nil {
 		bind.Resolve(c.workflow, bind.Options{Dir: filepath.FromSlash(path.Dir(name)), Above: readable(name)}, sink)
 	}

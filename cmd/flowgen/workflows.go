@@ -14,7 +14,7 @@ import (
 // suffix of workflow files.
 const suffix = ".flowgen.yaml"
 
-// disk remembers the files of a compilation, which are read through a within. Names are slash-separated and relative to the
+// disk remembers the files of a compilation, which are read through a project. Names are slash-separated and relative to the
 // folder the command runs in, or absolute.
 type disk struct {
 	texts map[string][]byte // by name as asked for

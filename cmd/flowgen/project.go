@@ -9,16 +9,16 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
-// within are the files that a compilation of a workflow may read: those of its project, see files.Project. The workflow
+// project is the files that a compilation of a workflow may read: those of its project, see files.Project. The workflow
 // itself is one of them: a link out of the project is refused by whatever name it is compiled.
-type within struct {
+type project struct {
 	*disk
 	roots files.Roots
 }
 
-// within confines d to the project of a workflow.
-func (d *disk) within(main string) *within {
-	return &within{disk: d, roots: files.Project(filepath.FromSlash(main))}
+// project confines d to the project of a workflow.
+func (d *disk) project(main string) *project {
+	return &project{disk: d, roots: files.Project(filepath.FromSlash(main))}
 }
 
 // readable are the folders whose files a workflow may name.
@@ -38,7 +38,7 @@ func hidden(rel string) bool {
 var errOutside = errors.New("it lies outside of the project, which is the folder with the go.mod or .git above the workflow, or else the workflow's own, and outside of the folder you are in")
 
 // ReadFile implements parser.Files.
-func (w *within) ReadFile(name string) ([]byte, error) {
+func (w *project) ReadFile(name string) ([]byte, error) {
 	full := filepath.FromSlash(name)
 	if !w.roots.Hold(full) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errOutside}
@@ -50,7 +50,7 @@ func (w *within) ReadFile(name string) ([]byte, error) {
 }
 
 // ReadDir implements parser.Lister: what is in a folder, in the order of names.
-func (w *within) ReadDir(name string) ([]fs.DirEntry, error) {
+func (w *project) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, err := w.roots.ReadDir(filepath.FromSlash(name))
 	return list, explained(name, err)
 }

@@ -10,9 +10,9 @@ import (
 // stem is the name of a generated file without its end: how the names of what it embeds begin.
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".go") }
 
-// beside tells which source files Go can embed from where they are, when the generated file is in dir: regular files
+// embeddable tells which source files Go can embed from where they are, when the generated file is in dir: regular files
 // below dir that no link leads to and that are in no other module. The names are relative to dir.
-func beside(dir string) func(file string) (string, bool) {
+func embeddable(dir string) func(file string) (string, bool) {
 	abs, err := filepath.Abs(dir)
 	return func(file string) (string, bool) {
 		rel, relErr := filepath.Rel(abs, file)

@@ -13,9 +13,9 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
-// removeLeftovers removes the bundles that an earlier generate has written for the same workflow and that its Go no longer
+// removeStaleBundles removes the bundles that an earlier generate has written for the same workflow and that its Go no longer
 // embeds: those that have the name of one and begin as one. Copies of sources look like anybody's and stay.
-func (a *app) removeLeftovers(o output) error {
+func (a *app) removeStaleBundles(o output) error {
 	home, start := filepath.Dir(o.file), stem(o.file)+"."
 	entries, err := files.List(home)
 	if err != nil {
