@@ -16,6 +16,9 @@ func (r *Reader) Broken(name string) {
 	r.broken[name] = true
 }
 
+// IsBroken reports whether Broken was called for a name.
+func (r *Reader) IsBroken(name string) bool { return r.broken[name] }
+
 // UnknownNode reports a node that is not there; names are those that are.
 func (r *Reader) UnknownNode(id ir.Ident, names []string) {
 	if !r.broken[id.Name] {

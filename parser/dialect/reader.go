@@ -312,25 +312,31 @@ func (r *Reader) Idents(n *yamlnode.Node, what string) []ir.Ident {
 
 // Value reads constants, with what text makes of the strings in them.
 func (r *Reader) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) ir.Value {
+	return r.ValueOf(n, func(n *yamlnode.Node) ir.Value {
+		if text != nil && r.Schema.Tag(n) == "!!str" {
+			return text(n)
+		}
+		return r.Scalar(n)
+	})
+}
+
+// ValueOf reads a value of any kind, whose scalars are what scalar says.
+func (r *Reader) ValueOf(n *yamlnode.Node, scalar func(n *yamlnode.Node) ir.Value) ir.Value {
 	switch n.Kind {
 	case yamlnode.Mapping:
 		o := &ir.Object{Span: n.Span}
 		for _, e := range n.Entries {
-			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: r.Value(e.Value, text)})
+			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: r.ValueOf(e.Value, scalar)})
 		}
 		return o
 	case yamlnode.Sequence:
 		l := &ir.List{Span: n.Span}
 		for _, it := range n.Items {
-			l.Items = append(l.Items, r.Value(it, text))
+			l.Items = append(l.Items, r.ValueOf(it, scalar))
 		}
 		return l
 	}
-	tag := r.Schema.Tag(n)
-	if tag == "!!str" && text != nil {
-		return text(n)
-	}
-	return r.Scalar(n)
+	return scalar(n)
 }
 
 // Scalar reads one constant. Numbers and booleans get the spelling of JSON, whatever the file's is.

@@ -331,7 +331,7 @@ func (p *parser) members(ph *ir.Phase, n *yamlnode.Node, what string, times int,
 		node := p.nodes[id.Name]
 		switch {
 		case node == nil:
-			p.UnknownNode(id, p.names())
+			p.UnknownNode(id, dialect.NodeNames(p.wf))
 		default:
 			if _, twice := inside[node]; twice && times > 0 && node.Dynamic.Times > 0 {
 				times += node.Dynamic.Times

@@ -166,7 +166,7 @@ func (p *parser) graph(m dialect.Mapping) {
 			p.node(it)
 		}
 	}
-	p.edges(m.Get("edges"))
+	p.Edges(m.Get("edges"), edgeShape, p.wf, p.nodes, p.when)
 	main := &ir.Phase{Kind: ir.PhaseGraph, Span: m.Node.Span}
 	p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, main)
 	inside := map[*ir.Node]source.Span{}
@@ -215,47 +215,4 @@ func (p *parser) outside(n *ir.Node, r *ir.Route, inside map[*ir.Node]source.Spa
 	}
 	p.Report(d)
 	return true
-}
-
-// edges gives nodes the routes that lead to them.
-func (p *parser) edges(n *yamlnode.Node) {
-	if n == nil {
-		return
-	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`edges` is a list")
-		return
-	}
-	for _, it := range n.Items {
-		m, ok := p.Mapping(it, edgeShape)
-		if !ok {
-			continue
-		}
-		from, ok1 := p.Text(m.Get("from"), "`from`")
-		to, ok2 := p.Text(m.Get("to"), "`to`")
-		if !ok1 || !ok2 {
-			continue
-		}
-		known := true
-		for _, id := range []ir.Ident{from, to} {
-			if p.nodes[id.Name] == nil {
-				known = false
-				p.UnknownNode(id, p.names())
-			}
-		}
-		r := &ir.Route{From: from, To: to, Span: it.Span, When: p.when(m.Get("when"))}
-		if known {
-			d := p.nodes[to.Name].Dynamic
-			d.Routes = append(d.Routes, r)
-		}
-	}
-}
-
-// names are those of the nodes.
-func (p *parser) names() []string {
-	var names []string
-	for _, n := range p.wf.Body.Nodes {
-		names = append(names, n.ID.Name)
-	}
-	return names
 }

@@ -220,7 +220,7 @@ func (p *parser) fallbacks() {
 	told := map[*ir.AgentFailure]bool{}
 	for _, n := range p.wf.Body.Nodes {
 		f := n.Dynamic.Context.Failure
-		if f == nil || f.Action != "fallback" || f.Node.Name == "" || p.nodes[f.Node.Name] != nil || p.broken[f.Node.Name] || told[f] {
+		if f == nil || f.Action != "fallback" || f.Node.Name == "" || p.nodes[f.Node.Name] != nil || p.IsBroken(f.Node.Name) || told[f] {
 			continue
 		}
 		told[f] = true

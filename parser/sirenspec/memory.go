@@ -59,7 +59,7 @@ func (p *parser) memorized() {
 		p.wf.Tools = slices.DeleteFunc(p.wf.Tools, func(t *ir.Tool) bool { return t.Key == p.kept.ID })
 		return
 	}
-	if p.broken[p.kept.ID.Name] {
+	if p.IsBroken(p.kept.ID.Name) {
 		p.kept.ID.Name = "workflow_memory"
 	}
 	for i := range p.wf.Tools {

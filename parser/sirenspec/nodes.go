@@ -31,7 +31,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 		return
 	}
 	for _, e := range n.Entries {
-		p.broken[e.Key.Text.Value] = true
+		p.Broken(e.Key.Text.Value)
 		p.node(ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, e.Value)
 	}
 	if len(n.Entries) == 0 {

@@ -55,7 +55,7 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the workflow f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, broken: map[string]bool{}, voices: map[string]*ir.Model{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, voices: map[string]*ir.Model{}}
 	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
@@ -74,7 +74,6 @@ type parser struct {
 	failure *ir.AgentFailure // likewise
 	nodes   map[string]*ir.Node
 	voices  map[string]*ir.Model // that swarms ask, by provider:name
-	broken  map[string]bool      // nodes that stand in the file and were refused
 	roots   roots
 	kept    *ir.Node       // that reads the memory; nil: there is none
 	load    dialect.Loader // nil: other files are not read
@@ -120,7 +119,7 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.budget(m.Get("budget"))
 	p.agentSection(m.Get("agents"))
 	p.nodeSection(m)
-	p.edges(m.Get("edges"))
+	p.Edges(m.Get("edges"), edgeShape, p.wf, p.nodes, p.when)
 	p.fallbacks()
 	p.memorized()
 	p.idleAgents(m.Get("agents"))
@@ -233,48 +232,4 @@ func (p *parser) modelName(m dialect.Mapping) (ir.Ident, bool) {
 		return id, false
 	}
 	return id, ok
-}
-
-// edges gives nodes the routes that lead to them.
-func (p *parser) edges(n *yamlnode.Node) {
-	if n == nil {
-		return
-	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`edges` is a list")
-		return
-	}
-	for _, it := range n.Items {
-		m, ok := p.Mapping(it, edgeShape)
-		if !ok {
-			continue
-		}
-		from, ok1 := p.Text(m.Get("from"), "`from`")
-		to, ok2 := p.Text(m.Get("to"), "`to`")
-		if !ok1 || !ok2 {
-			continue
-		}
-		r := &ir.Route{From: from, To: to, Span: it.Span, When: p.when(m.Get("when"))}
-		known := true
-		for _, id := range []ir.Ident{from, to} {
-			if p.nodes[id.Name] == nil {
-				known = false
-				if !p.broken[id.Name] {
-					p.unknownNode(id)
-				}
-			}
-		}
-		if known {
-			d := p.nodes[to.Name].Dynamic
-			d.Routes = append(d.Routes, r)
-		}
-	}
-}
-
-func (p *parser) unknownNode(id ir.Ident) {
-	var names []string
-	for _, n := range p.wf.Body.Nodes {
-		names = append(names, n.ID.Name)
-	}
-	p.UnknownNode(id, names)
 }

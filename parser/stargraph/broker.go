@@ -74,7 +74,7 @@ func (p *parser) artifactNode(x *node, m dialect.Mapping) {
 	}
 	metadata := ir.Value(&ir.Object{Span: x.kind.Span})
 	if n := m.Get("metadata"); n != nil {
-		metadata = p.Value(n, nil)
+		metadata = p.value(n)
 	}
 	args = append(args, &argument{key: ir.Ident{Name: "metadata", Span: x.kind.Span}, constant: metadata})
 	version, replay := "1", "must-stub"

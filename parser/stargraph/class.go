@@ -86,14 +86,14 @@ func (p *parser) classNode(x *node, kind *yamlnode.Node) {
 			}
 		}
 		if len(o.Entries) > 0 {
-			config = p.json(p.Value(o, nil))
+			config = dialect.JSON(p.value(o))
 		}
 	} else {
 		outer, _ := p.Mapping(x.at, documentNodeShape)
 		if c := outer.Get("config"); c != nil && c.Kind != yamlnode.Mapping {
 			p.WrongShape(c, "`config` is a mapping")
 		} else if c != nil && len(c.Entries) > 0 {
-			config = p.json(p.Value(c, nil))
+			config = dialect.JSON(p.value(c))
 		}
 	}
 	name := boundName(x.kind.Name)

@@ -131,7 +131,7 @@ func (p *parser) seconds(n *yamlnode.Node, at source.Span) *ir.Scalar {
 	if n == nil {
 		return s
 	}
-	v, ok := p.Value(n, nil).(*ir.Scalar)
+	v, ok := p.value(n).(*ir.Scalar)
 	if ok && (v.Tag == "!!int" || v.Tag == "!!float") {
 		if f, err := strconv.ParseFloat(v.Text.Value, 64); err == nil && f > 0 && f <= 600 {
 			return v

@@ -32,7 +32,7 @@ func (p *parser) interruptNode(x *node, m dialect.Mapping) {
 		if n.Kind != yamlnode.Mapping {
 			p.WrongShape(n, "`interrupt_payload` is a mapping")
 		} else if len(n.Entries) > 0 {
-			question.Value += "\n" + p.json(p.Value(n, nil))
+			question.Value += "\n" + dialect.JSON(p.value(n))
 		}
 	}
 	if m.Get("requested_capability") != nil {

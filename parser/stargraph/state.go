@@ -1,9 +1,7 @@
 package stargraph
 
 import (
-	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -88,7 +86,7 @@ func (p *parser) state(m dialect.Mapping) {
 		f.typ = stateTypes[w].typ
 		f.zero = &schema.Default{JSON: stateTypes[w].zero, Span: typ.Span}
 		if value != nil {
-			f.zero = &schema.Default{JSON: p.json(p.Value(value, nil)), Span: value.Span}
+			f.zero = &schema.Default{JSON: dialect.JSON(p.value(value)), Span: value.Span}
 		}
 	}
 }
@@ -105,88 +103,27 @@ func (p *parser) flag(n *yamlnode.Node, what string) bool {
 	return v
 }
 
-// Value is dialect.Reader.Value with the constants of PyYAML.
-func (p *parser) Value(n *yamlnode.Node, text func(n *yamlnode.Node) ir.Value) ir.Value {
-	switch n.Kind {
-	case yamlnode.Mapping:
-		o := &ir.Object{Span: n.Span}
-		for _, e := range n.Entries {
-			o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.Value(e.Value, text)})
-		}
-		return o
-	case yamlnode.Sequence:
-		l := &ir.List{Span: n.Span}
-		for _, it := range n.Items {
-			l.Items = append(l.Items, p.Value(it, text))
-		}
-		return l
-	}
-	s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
-	switch s.Tag {
-	case "!!int", "!!float":
-		number, whole, ok := yamlnode.Number11(n.Text.Value)
-		if !ok {
-			p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
-			number, whole = "0", true
-		}
-		s.Text.Value, s.Text.Opaque = number, true
-		if s.Tag = "!!float"; whole {
-			s.Tag = "!!int"
-		}
-	case "!!bool":
-		v, _ := yamlnode.Bool11(n.Text.Value)
-		s.Text.Value, s.Text.Opaque = strconv.FormatBool(v), true
-	case "!!str":
-		if text != nil {
-			return text(n)
-		}
-	}
-	return s
-}
-
-// json is a constant as JSON.
-func (p *parser) json(v ir.Value) string {
-	var b strings.Builder
-	writeJSON(&b, v)
-	return b.String()
-}
-
-func writeJSON(b *strings.Builder, v ir.Value) {
-	text := func(s string) {
-		j, _ := json.Marshal(s) // text is always JSON
-		b.Write(j)
-	}
-	switch v := v.(type) {
-	case *ir.Object:
-		b.WriteByte('{')
-		for i, e := range v.Entries {
-			if i > 0 {
-				b.WriteByte(',')
+// value reads a value with the constants of PyYAML.
+func (p *parser) value(n *yamlnode.Node) ir.Value {
+	return p.ValueOf(n, func(n *yamlnode.Node) ir.Value {
+		s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
+		switch s.Tag {
+		case "!!int", "!!float":
+			number, whole, ok := yamlnode.Number11(n.Text.Value)
+			if !ok {
+				p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
+				number, whole = "0", true
 			}
-			text(e.Key.Name)
-			b.WriteByte(':')
-			writeJSON(b, e.Value)
-		}
-		b.WriteByte('}')
-	case *ir.List:
-		b.WriteByte('[')
-		for i, it := range v.Items {
-			if i > 0 {
-				b.WriteByte(',')
+			s.Text.Value, s.Text.Opaque = number, true
+			if s.Tag = "!!float"; whole {
+				s.Tag = "!!int"
 			}
-			writeJSON(b, it)
+		case "!!bool":
+			v, _ := yamlnode.Bool11(n.Text.Value)
+			s.Text.Value, s.Text.Opaque = strconv.FormatBool(v), true
 		}
-		b.WriteByte(']')
-	case *ir.Scalar:
-		switch v.Tag {
-		case "!!null":
-			b.WriteString("null")
-		case "!!int", "!!float", "!!bool":
-			b.WriteString(v.Text.Value)
-		default:
-			text(v.Text.Value)
-		}
-	}
+		return s
+	})
 }
 
 // read is a field that a node reads. before tells what a field that nothing has declared or written can be.

@@ -143,7 +143,7 @@ func (p *parser) nested(a *argument, n *yamlnode.Node, typ *schema.Type) ir.Valu
 		}
 		return l
 	case p.Schema.Tag(n) != "!!str" || !strings.Contains(n.Text.Value, "{{"):
-		return p.Value(n, nil)
+		return p.value(n)
 	}
 	segments := p.segments(n.Text, typ)
 	if len(segments) == 1 && segments[0].field != nil {
@@ -212,7 +212,7 @@ func (p *parser) mapped(tool *ir.Tool, inputs, static *yamlnode.Node) []*argumen
 		p.WrongShape(static, "`static` is a mapping from arguments to constants")
 	} else if static != nil {
 		for _, e := range static.Entries {
-			a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, constant: p.Value(e.Value, nil)}
+			a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, constant: p.value(e.Value)}
 			if first, dup := seen[a.key.Name]; dup {
 				p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: a.key.Span, Message: "the argument `" + a.key.Name + "` stands in `inputs` and in `static`",
 					Related: []diag.Related{{Span: first, Message: "here it is a state field"}}})
