@@ -29,6 +29,10 @@ long: ## Run the tests that are too long for the ordinary run
 	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool -run '^(TestScripts|TestLines|TestEverything)$$'
 	LONG=1 RANDOM_RUNS=80 go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
 
+.PHONY: leaves
+leaves: ## Delete each public dialect in a copy, and build and test the rest
+	LEAVES=1 go test -count=1 -timeout 30m -run '^TestLeaves$$' .
+
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
 	go test -race -timeout 30m ./runtime/...

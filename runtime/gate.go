@@ -7,7 +7,7 @@ import (
 )
 
 // admission is what an attempt passes before the engine sees it. A gate that refuses it sets Head.refused: the attempt is
-// recorded all the same, and ends at the gate "refusal".
+// recorded all the same, and goes no further.
 var admission = []struct {
 	name string
 	pass func(c *call, eng Engine, o typed)
@@ -17,11 +17,9 @@ var admission = []struct {
 }
 
 // passage is what an attempt passes behind the engine, which has written down the intent: an attempt enters the gates in this
-// order, and its result comes back through them. A tool has the gates that `of` says; nil is every tool.
+// order, the tool is behind the last, and its result comes back through them. A tool has the gates that `of` says; nil is
+// every tool.
 var passage = []gate{
-	{"redaction", nil, (*call).redacted},
-	{"room", nil, (*call).fitted}, // that a reader has for the output
-	{"refusal", nil, (*call).refused},
 	{"cache", func(t *toolOptions) bool { return t.caching }, (*call).cached},
 	{"rate", func(t *toolOptions) bool { return t.rate != nil }, (*call).paced},
 	{"timeout", nil, (*call).timed},
@@ -30,7 +28,6 @@ var passage = []gate{
 	{"sandbox", func(t *toolOptions) bool { return t.tier > Native || t.obtain != nil }, (*call).isolated},
 	{"output", nil, (*call).admitted}, // secrets, schema and size
 	{"usage", func(t *toolOptions) bool { return t.cost > 0 || t.meter != nil }, (*call).accounted},
-	{"tool", nil, (*call).invoked},
 }
 
 // A gate is what may keep an attempt from its tool, and a result from its caller. pass goes on with next, unless it refuses
@@ -41,8 +38,15 @@ type gate struct {
 	pass func(c *call, ctx context.Context, o typed, rest []gate) error
 }
 
+// next passes the rest of the gates, and runs the tool behind the last.
 func (c *call) next(ctx context.Context, o typed, rest []gate) error {
-	return rest[0].pass(c, ctx, o, rest[1:])
+	if len(rest) > 0 {
+		return rest[0].pass(c, ctx, o, rest[1:])
+	}
+	if b := c.head.Beside; b != nil {
+		b.ran = true
+	}
+	return o.invoke(ctx)
 }
 
 // passageOf are the gates of a tool.
@@ -94,12 +98,19 @@ func (c *call) settle(o typed, decided *Beside, err error) error {
 	return c.run.settled(decided, &c.head, t, err)
 }
 
-// enter passes the gates behind the engine.
+// enter passes the gates behind the engine. An output for which its reader has no room is cut, and errors lose their secrets.
 func (c *call) enter(ctx context.Context, o typed, gates []gate) error {
 	if b := c.head.Beside; b != nil {
 		b.began = true
 	}
-	return c.next(ctx, o, gates)
+	if c.head.refused {
+		return c.run.redacted(c.refusal(o))
+	}
+	err := c.next(ctx, o, gates)
+	if err == nil && c.run.receiver != nil {
+		err = c.fit(ctx, o, c.run.receiver.room)
+	}
+	return c.run.redacted(err)
 }
 
 func (c *call) policed(eng Engine, o typed) {
@@ -114,28 +125,12 @@ func (c *call) checked(_ Engine, o typed) {
 	}
 }
 
-// refused ends an attempt that admission has refused.
-func (c *call) refused(ctx context.Context, o typed, rest []gate) error {
-	switch b := c.head.Beside; {
-	case !c.head.refused:
-		return c.next(ctx, o, rest)
-	case b != nil && b.refused != nil:
+// refusal is why admission has refused the attempt.
+func (c *call) refusal(o typed) error {
+	if b := c.head.Beside; b != nil && b.refused != nil {
 		return b.refused
 	}
 	return o.checkIn() // rare: checked once more rather than kept
-}
-
-func (c *call) redacted(ctx context.Context, o typed, rest []gate) error {
-	return c.run.redacted(c.next(ctx, o, rest))
-}
-
-// fitted cuts an output for which its reader has no room.
-func (c *call) fitted(ctx context.Context, o typed, rest []gate) error {
-	err := c.next(ctx, o, rest)
-	if err == nil && c.run.receiver != nil {
-		return c.fit(ctx, o, c.run.receiver.room)
-	}
-	return err
 }
 
 // fit cuts an output that has more than room bytes, if it can be cut. A typed output stays as it is.
@@ -315,11 +310,4 @@ func (c *call) accounted(ctx context.Context, o typed, rest []gate) error {
 	err := c.next(ctx, o, rest)
 	o.metered(err)
 	return err
-}
-
-func (c *call) invoked(ctx context.Context, o typed, _ []gate) error {
-	if b := c.head.Beside; b != nil {
-		b.ran = true
-	}
-	return o.invoke(ctx)
 }

@@ -32,7 +32,7 @@ func TestGatesOfTools(t *testing.T) {
 	if len(all) != len(own) {
 		t.Errorf("%d gates are of some tools", len(all))
 	}
-	want := []string{"redaction", "room", "refusal", "cache", "rate", "timeout", "panic", "secrets", "sandbox", "output", "usage", "tool"}
+	want := []string{"cache", "rate", "timeout", "panic", "secrets", "sandbox", "output", "usage"}
 	if got := names(all...); !slices.Equal(got, want) {
 		t.Errorf("a tool with everything has %q", got)
 	}
