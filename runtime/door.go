@@ -11,7 +11,8 @@ import (
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
-	o := &op[In, Out]{call: call{head: t.head(r, n, r.scope.enter(n), 1), run: r}, tool: t, in: in}
+	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1}},
+		tool: t, in: in}
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
 	var began time.Time
@@ -42,13 +43,9 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			return zero, err
 		}
 		// Engines keep the op that they have seen.
-		o = &op[In, Out]{call: call{head: t.head(r, n, o.head.Visit, o.head.Attempt+1), run: r}, tool: t, in: in}
+		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},
+			tool: t, in: in}
 	}
-}
-
-// head describes one attempt of a call of t.
-func (t *Tool[In, Out]) head(r *Run, n *Node, visit, attempt int32) Head {
-	return Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: visit, Attempt: attempt}
 }
 
 // op is the Op of one attempt, and what the gates know of its types: the only allocation of a recorded call.

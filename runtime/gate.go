@@ -26,7 +26,8 @@ var passage = []gate{
 	{"panic", nil, (*call).recovered},
 	{"secrets", func(t *toolOptions) bool { return len(t.secrets) > 0 }, (*call).authorized},
 	{"sandbox", func(t *toolOptions) bool { return t.tier > Native || t.obtain != nil }, (*call).isolated},
-	{"output", nil, (*call).admitted}, // secrets, schema and size
+	{"size", func(t *toolOptions) bool { return t.maxOutput > 0 }, (*call).sized},
+	{"output", nil, (*call).admitted}, // without secrets, and what its schema says
 	{"usage", func(t *toolOptions) bool { return t.cost > 0 || t.meter != nil }, (*call).accounted},
 }
 
@@ -185,7 +186,7 @@ func (c *call) cached(ctx context.Context, o typed, rest []gate) error {
 
 // restore takes a cached output as what it is, outside data: it must be an output of this tool, and nothing else.
 func (c *call) restore(ctx context.Context, o typed, b []byte) bool {
-	if o.DecodeOut(b) != nil || c.accept(ctx, o) != nil {
+	if o.DecodeOut(b) != nil || c.accept(o) != nil || c.bound(ctx, o) != nil {
 		return false
 	}
 	again, err := o.EncodeOut(nil)
@@ -257,11 +258,11 @@ func (c *call) admitted(ctx context.Context, o typed, rest []gate) error {
 	if err := c.next(ctx, o, rest); err != nil {
 		return err
 	}
-	return c.accept(ctx, o)
+	return c.accept(o)
 }
 
 // accept takes what a tool returned for outside data until it fits the schema.
-func (c *call) accept(ctx context.Context, o typed) error {
+func (c *call) accept(o typed) error {
 	if r := c.run.state.rt.redactor.Load(); r != nil {
 		if err := r.cleanse(o.output(), func() error { return copyOut(o) }); err != nil {
 			return err
@@ -271,6 +272,18 @@ func (c *call) accept(ctx context.Context, o typed) error {
 		te.Message = "output: " + te.Message
 		return te
 	}
+	return nil
+}
+
+func (c *call) sized(ctx context.Context, o typed, rest []gate) error {
+	if err := c.next(ctx, o, rest); err != nil {
+		return err
+	}
+	return c.bound(ctx, o)
+}
+
+// bound cuts or refuses an output that is larger than its tool says, if it says so.
+func (c *call) bound(ctx context.Context, o typed) error {
 	_, t := o.place()
 	if t.maxOutput <= 0 {
 		return nil

@@ -16,7 +16,7 @@ func TestGatesOfTools(t *testing.T) {
 		}
 		return out
 	}
-	own := map[string]ToolOption{"cache": CacheForever(), "rate": Rate(1, time.Second), "secrets": Secrets("KEY"), "sandbox": Require(Container), "usage": CostUSD("0.01")}
+	own := map[string]ToolOption{"cache": CacheForever(), "rate": Rate(1, time.Second), "secrets": Secrets("KEY"), "sandbox": Require(Container), "usage": CostUSD("0.01"), "size": MaxOutput(9)}
 	var all []ToolOption
 	plain := names()
 	for _, g := range passage {
@@ -32,7 +32,7 @@ func TestGatesOfTools(t *testing.T) {
 	if len(all) != len(own) {
 		t.Errorf("%d gates are of some tools", len(all))
 	}
-	want := []string{"cache", "rate", "timeout", "panic", "secrets", "sandbox", "output", "usage"}
+	want := []string{"cache", "rate", "timeout", "panic", "secrets", "sandbox", "size", "output", "usage"}
 	if got := names(all...); !slices.Equal(got, want) {
 		t.Errorf("a tool with everything has %q", got)
 	}
