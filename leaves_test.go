@@ -24,7 +24,7 @@ import (
 var stillFails = map[string][]string{
 	"openexpertise": {"build bench/cmd", "build bench/measure", "build bench/workload"},
 	"sirenspec":     {"build bench/cmd", "build bench/measure", "build bench/workload"},
-	"yamlgraph":     {"build bench/cmd", "build bench/measure", "build bench/workload"},
+	"yamlgraph":     {"build bench/cmd", "build bench/measure", "build bench/workload", "test parser TestCodes"},
 	"stargraph":     {"build bench/cmd", "build bench/measure", "build bench/workload"},
 }
 

@@ -120,7 +120,7 @@ func TestScalarProperty(t *testing.T) {
 			}
 		}
 	})
-	if accepted < 20 {
+	if accepted < 20 && !testing.Short() { // rapid tries fewer then
 		t.Errorf("only %d of the files were YAML", accepted)
 	}
 }
