@@ -39,6 +39,12 @@ func (g *generator) nodes() {
 			}
 		}
 	}
+	for _, p := range g.programs() {
+		for _, at := range p.Body.Scopes() {
+			defs = append(defs, jen.Id(ident(g.p.Names.Scopes[at])).Op("=").Qual(runtimePath, "Node").Values(
+				field("ID", quote(at.ID.Name)), field("Pos", g.pos(at.ID.Span)), field("Index", jen.Lit(-1))))
+		}
+	}
 	g.file.Line()
 	g.file.Comment("Nodes, at their place in the source.")
 	g.file.Var().Defs(defs...)

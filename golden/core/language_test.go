@@ -37,7 +37,8 @@ var (
 	fnEach     = engine("Each", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, dyn, body)
 	fnItems    = engine("Items", expr.Func{Method: true, Result: schema.ListOf(schema.AnyType), Fails: true, Pure: true}, flowType, dyn)
 	fnJoin     = engine("Join", expr.Func{Method: true, Variadic: true, Fails: true}, flowType, schema.PointerTo(ended))
-	fnStep     = engine("Step", expr.Func{Method: true, Fails: true, Bounds: true}, flowType)
+	fnAside    = engine("Aside", expr.Func{Method: true, Result: flowType, Pure: true}, flowType)
+	fnStep     = engine("Step", expr.Func{Method: true, Fails: true, Bounds: true}, flowType, runType, nodeType)
 	fnRoute    = engine("Route", expr.Func{Method: true, Variadic: true, Result: schema.StringType, Pure: true}, flowType, dyn, schema.StringType)
 	fnOK       = engine("OK", expr.Func{Method: true, Result: schema.BoolType, Pure: true}, ended)
 	fnAnd      = engine("And", expr.Func{Method: true, Result: ended, Pure: true}, ended, ended)
@@ -71,7 +72,7 @@ type language struct {
 
 func newLanguage(name string) *language {
 	f := source.NewFile(name+".core", strings.Repeat("-\n", 100)) // a line for each node
-	l := &language{wf: &ir.Workflow{File: f, Name: ident(name), Origin: "core"}}
+	l := &language{wf: &ir.Workflow{File: f, Name: ir.Ident{Name: name, Span: source.Span{File: f, Hi: 1}}, Origin: "core"}}
 	l.wf.Body.Block = ir.Block{}
 	l.at = &l.wf.Body.Block
 	return l
@@ -102,7 +103,7 @@ func (l *language) tool(name string) *ir.Tool {
 }
 
 func (l *language) output(name string, v *expr.Node) {
-	l.wf.Output = append(l.wf.Output, &ir.Output{Name: ident(name), Value: of(v)})
+	l.wf.Output = append(l.wf.Output, &ir.Output{Name: ir.Ident{Name: name, Span: l.wf.Name.Span}, Value: of(v)})
 }
 
 func (l *language) input(name string, t *schema.Type) {
@@ -135,16 +136,47 @@ func (l *language) perform(id string, call *expr.Node) *ir.Node { return l.into(
 
 // into runs a new node whose result goes to a local.
 func (l *language) into(local, id string, call *expr.Node) *ir.Node {
-	l.off += 2
-	n := &ir.Node{ID: ir.Ident{Name: id, Span: source.Span{File: l.wf.File, Lo: l.off, Hi: l.off + 1}}, Verb: &ir.Perform{Call: of(call)}}
-	l.wf.Body.Nodes = append(l.wf.Body.Nodes, n)
+	n := l.node(id, call)
 	l.add(&ir.RunStmt{Node: n, Into: ident(local)})
 	return n
 }
 
+// node makes a node that no statement runs yet.
+func (l *language) node(id string, call *expr.Node) *ir.Node {
+	l.off += 2
+	n := &ir.Node{ID: ir.Ident{Name: id, Span: source.Span{File: l.wf.File, Lo: l.off, Hi: l.off + 1}}, Verb: &ir.Perform{Call: of(call)}}
+	l.wf.Body.Nodes = append(l.wf.Body.Nodes, n)
+	return n
+}
+
+func (l *language) scope(id, name string) *ir.Scope {
+	return &ir.Scope{ID: ir.Ident{Name: id, Span: l.wf.Name.Span}, Name: name}
+}
+
+// run runs a node.
+func (l *language) run(local string, n *ir.Node) { l.add(&ir.RunStmt{Node: n, Into: ident(local)}) }
+
+// atMost bounds how often a node uses something.
+func (l *language) atMost(n *ir.Node, of any, times int64) {
+	p := n.Verb.(*ir.Perform)
+	p.AtMost = append(p.AtMost, ir.UseBound{Of: of, N: times})
+}
+
+func (l *language) side(arms ...func()) {
+	s := &ir.SideStmt{}
+	for _, arm := range arms {
+		s.Arms = append(s.Arms, l.in(arm))
+	}
+	l.add(s)
+}
+
 // call is a call of the language's tool.
 func (l *language) call(t *ir.Tool, p *expr.Func, args ...expr.Entry) *expr.Node {
-	return expr.Invoke(fnTool, expr.Read("flow"), run(), node(), use(t), expr.Invoke(p), expr.Object(args...))
+	return callOf("flow", t, p, args...)
+}
+
+func callOf(flow string, t *ir.Tool, p *expr.Func, args ...expr.Entry) *expr.Node {
+	return expr.Invoke(fnTool, expr.Read(flow), run(), node(), use(t), expr.Invoke(p), expr.Object(args...))
 }
 
 func run() *expr.Node                { return expr.Of(expr.UseRun, "", nil) }

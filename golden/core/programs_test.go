@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -8,6 +9,16 @@ import (
 var programs = []*program{
 	{"steps", "One node after the other: what a node gives is read as dynamic data, and a condition decides about the next.", steps,
 		[]string{`{"n": 3}`, `{"n": 30}`}},
+	{"sides", "Nodes in parallel, one of them under a condition and for every item of a list; the results are read below, and their addresses handed on.", sides,
+		[]string{`{"n": 3}`, `{"n": 30}`}},
+	{"rounds", "A loop over a list and one with a bound: scopes of keys, a local that nodes share, a round that ends early.", rounds,
+		[]string{`{}`}},
+	{"machine", "A node chooses the next one: a while that only a function bounds, a switch, and what runs again is a visit.", machine,
+		[]string{`{"n": 0}`, `{"n": 1}`, `{"n": 2}`}},
+	{"values", "What can be handed to functions: lambdas, structs, lists, optional values, fields that no state has.", values,
+		[]string{`{"word": "a", "more": ["x"]}`, `{"word": "", "note": "n", "more": []}`}},
+	{"early", "A body that returns from the middle, and one of several ways at its end.", early,
+		[]string{`{"n": 0}`, `{"n": 9}`}},
 }
 
 func steps(l *language) {
@@ -25,4 +36,113 @@ func steps(l *language) {
 	l.output("status", expr.Invoke(fnStatus, read("load"), read("small")))
 	l.output("seen", read("seen"))
 	l.output("state", read("state"))
+}
+
+func sides(l *language) {
+	l.input("n", schema.IntType)
+	l.state("total", schema.FloatType)
+	l.state("words", schema.ListOf(schema.StringType))
+	echo := l.tool("echo")
+	l.begin()
+	words := &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b"), text("c")}}
+	l.perform("load", l.call(echo, cFail, give(expr.Put("total", read("input", "n")), expr.Put("words", words))))
+	l.let("aside", expr.Invoke(fnAside, read("flow")))
+	l.side(func() {
+		l.when(expr.Invoke(fnLess, read("state", "total"), whole(10)), func() {
+			item := l.call(echo, cFail, give(expr.Put("item", read("item")), expr.Put("index", read("index"))))
+			n := l.perform("each", expr.Invoke(fnEach, read("aside"), run(), node(), read("state", "words"), expr.Fn(item, "run", "flow", "item", "index")))
+			l.atMost(n, echo, 1000)
+		})
+	}, func() {
+		l.perform("other", callOf("aside", echo, cFail, give(expr.Put("total", read("load", "value", "words")))))
+	})
+	l.do(expr.Invoke(fnJoin, read("flow"), expr.Address(read("each")), expr.Address(read("other"))))
+	l.output("each", expr.Invoke(fnShow, read("each", "value")))
+	l.output("status", expr.Invoke(fnStatus, read("load"), read("each"), read("other")))
+}
+
+func rounds(l *language) {
+	l.state("list", schema.ListOf(schema.IntType))
+	l.state("n", schema.IntType)
+	echo := l.tool("echo")
+	l.begin()
+	l.perform("load", l.call(echo, cFail, give(expr.Put("n", whole(0)), expr.Put("list", &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{whole(1), whole(5), whole(2)}}))))
+	l.zero("first", ended)
+	l.zero("second", ended)
+	l.let("items", expr.Invoke(fnItems, read("flow"), read("state", "list")))
+	docs, count := l.scope("docs", ""), l.scope("count", "counting")
+	again := l.node("first", l.call(echo, cFail, give(expr.Put("n", read("item")))))
+	l.add(&ir.RangeStmt{Over: of(read("items")), Item: ident("item"), Index: ident("i"), Scope: docs, Do: l.in(func() {
+		l.run("stage", again)
+		l.set(read("first"), expr.Invoke(fnAnd, read("first"), read("stage")))
+		l.when(expr.Invoke(fnLess, whole(3), read("state", "n")), func() { l.add(&ir.NextStmt{}) })
+		l.into("stage", "last", l.call(echo, cKeep, expr.Put("index", read("i")), expr.Put("before", read("stage", "value", "n"))))
+		l.set(read("second"), expr.Invoke(fnAnd, read("second"), read("stage")))
+	})})
+	l.add(&ir.WhileStmt{Cond: of(expr.Invoke(fnLess, read("state", "n"), whole(5))), Max: 4, Index: ident("i"), Scope: count, Do: l.in(func() {
+		l.perform("bump", l.call(echo, cFail, give(expr.Put("n", read("i")))))
+	})})
+	l.output("status", expr.Invoke(fnStatus, read("first"), read("second"), read("bump")))
+	l.output("n", expr.Invoke(fnShow, read("state", "n")))
+}
+
+func machine(l *language) {
+	l.input("n", schema.IntType)
+	l.state("ways", schema.ListOf(schema.StringType))
+	echo := l.tool("echo")
+	l.begin()
+	l.let("at", text("start"))
+	notEnd := &expr.Node{Op: expr.Binary, Text: "!=", Kids: []*expr.Node{read("at"), text("")}}
+	step := func(n *ir.Node) {
+		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
+		l.run("", n)
+	}
+	start, once, more := l.node("start", l.call(echo, cKeep)), l.node("once", l.call(echo, cKeep)), l.node("more", l.call(echo, cKeep))
+	l.add(&ir.WhileStmt{Cond: of(notEnd), Do: l.in(func() {
+		l.add(&ir.SwitchStmt{On: of(read("at")), Arms: []ir.SwitchArm{
+			{Value: "start", Do: l.in(func() {
+				step(start)
+				l.set(read("at"), expr.Invoke(fnRoute, read("flow"), read("input", "n"), text("once"), text("again")))
+			})},
+			{Value: "once", Do: l.in(func() {
+				step(once)
+				l.set(read("at"), text(""))
+			})},
+		}, Default: l.in(func() {
+			step(more)
+		})})
+	})})
+	l.output("status", expr.Invoke(fnStatus, read("start"), read("once"), read("more")))
+}
+
+func values(l *language) {
+	l.input("word", schema.StringType)
+	l.input("note", schema.OptOf(schema.StringType, ""))
+	l.input("more", schema.ListOf(schema.StringType))
+	l.state("kept", schema.AnyType)
+	l.begin()
+	l.do(expr.Invoke(fnPut, expr.Address(read("state", "kept")), expr.Object(expr.Put("note", read("input", "note")), expr.Put("more", read("input", "more")),
+		expr.Put("half", expr.Const(0.5)), expr.Put("yes", expr.Const(true)), expr.Put("none", expr.Const(nil)), expr.Put("nothing", read("state", "kep")))))
+	l.let("loud", expr.Invoke(fnApply, expr.Fn(expr.Invoke(fnShout, read("text")), "text"), read("input", "word")))
+	l.let("twice", expr.Invoke(fnApply, expr.Fn(expr.Join(read("text"), read("text")), "text"), read("loud")))
+	l.let("slow", expr.Invoke(fnApply, expr.FnDo(l.in(func() {
+		l.let("first", expr.Invoke(fnShout, read("text")))
+		l.when(expr.Invoke(fnLess, whole(1), whole(2)), func() { l.add(&ir.ReturnStmt{Value: of(expr.Invoke(fnShout, read("first")))}) })
+		l.add(&ir.ReturnStmt{Value: of(read("first"))})
+	}), "text"), read("twice")))
+	l.let("about", expr.Invoke(fnDescribe, expr.Struct(options, expr.Put("name", read("slow")), expr.Put("deep", expr.Object(expr.Put("kept", read("state", "kept")))))))
+	l.output("about", read("about"))
+	l.output("state", expr.Invoke(fnShow, read("state")))
+}
+
+func early(l *language) {
+	l.input("n", schema.IntType)
+	l.state("total", schema.IntType)
+	echo := l.tool("echo")
+	l.begin()
+	l.perform("load", l.call(echo, cFail, give(expr.Put("total", read("input", "n")))))
+	l.when(expr.Invoke(fnLess, read("state", "total"), whole(5)), l.ret)
+	l.perform("big", l.call(echo, cKeep, give(expr.Put("total", whole(100)))))
+	l.add(&ir.IfStmt{Cond: of(ok("big")), Then: l.in(func() { l.set(read("state", "total"), text("big")) }), Else: l.in(l.ret)})
+	l.output("total", expr.Invoke(fnShow, read("state", "total")))
 }

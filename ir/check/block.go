@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -434,13 +435,42 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 	case s.sig == nil && x.Value != nil:
 		s.fault(x.Span, "a body returns what the workflow gives, and no other value")
 	case s.sig == nil:
-		s.body.ends = append(s.body.ends, s)
+		s.body.ends = append(s.body.ends, s.visible())
 	case s.sig.Result != nil:
 		s.value(x.Value, s.sig.Result, s.place())
 	case x.Value != nil:
 		s.fault(x.Span, "the lambda gives no value")
 	}
 	return plan
+}
+
+// returns holds what the workflow gives to what can be named wherever its body ends.
+func (c *checker) returns(p *Program) {
+	s := p.Body.scope
+	for _, visible := range p.Body.ends {
+		for _, o := range p.Outputs {
+			ir.ValueExpressions(o.Value.Value, func(n *expr.Node) {
+				n.Walk(func(n *expr.Node) bool {
+					if n.Sym == nil {
+						return true
+					}
+					if l, ok := n.Sym.Ref.(*Local); ok && !slices.Contains(visible, l) {
+						s.fault(o.Value.Value.Source(), "the output reads %s, which has no value at a return before it", l.Name)
+					}
+					return true
+				})
+			})
+		}
+	}
+}
+
+// visible are the locals that can be named.
+func (s *blockScope) visible() []*Local {
+	var out []*Local
+	for b := s; b != nil; b = b.up {
+		out = append(out, b.locals...)
+	}
+	return out
 }
 
 // declare adds a name. One that stands already is not hidden: two of one name in sight would be read for each other.
@@ -519,6 +549,9 @@ func (s *blockScope) Names() []string {
 	}
 	return append(out, "input", "state")
 }
+
+// NameKind says what names are in messages.
+func (s *blockScope) NameKind() string { return "name" }
 
 // Covers implements expr.Env. No result of a block is optional.
 func (s *blockScope) Covers([]*expr.Symbol) bool { return false }

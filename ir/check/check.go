@@ -138,6 +138,7 @@ func (c *checker) workflow() *Program {
 	c.checkDefaults()
 	p.Body = c.body(&c.wf.Body, nil, nil, nil)
 	c.outputs(p)
+	c.returns(p)
 	c.checkTools()
 	c.policy(p.Body)
 	if !c.sink.HasErrors() {

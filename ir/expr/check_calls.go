@@ -448,7 +448,7 @@ func (c *checker) segment(s *Segment) {
 	n := s.Expr
 	t := n.Type
 	if t.Unknown() {
-		c.fault(n, "a template shows no %s: a function of a runtime package is to make text of it", t)
+		c.fault(n, "a template does not show %s: a function of a runtime package is to make text of it", called(t))
 		return
 	}
 	if t.Kind == schema.Invalid || (s.Filter == "json" || s.Filter == "python") && t.Kind != schema.Null {

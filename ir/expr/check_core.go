@@ -47,7 +47,7 @@ func (c *checker) core(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	}
 	for _, k := range n.Kids { // Concat
 		if t := c.check(k, facts, schema.StringType); !schema.Assignable(t, schema.StringType) {
-			return c.fault(k, "a part of a text is %s", t)
+			return c.fault(k, "a part of a text is %s", called(t))
 		}
 	}
 	return schema.StringType
@@ -60,7 +60,7 @@ func (c *checker) argument(n *Node, facts Facts, want *schema.Type) bool {
 		return true
 	}
 	if t.Kind != schema.Invalid {
-		c.fault(n, "cannot use %s as %s", t, want)
+		c.fault(n, "cannot use %s as %s", called(t), called(want))
 	}
 	return false
 }
@@ -127,7 +127,7 @@ func (c *checker) lambda(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	}
 	c.vars = append(vars[:len(vars):len(vars)], params...)
 	if t := c.check(n.Kids[0], facts, sig.Result); sig.Result != nil && !schema.Assignable(t, sig.Result) {
-		return c.fault(n, "the lambda gives %s, and %s is asked for", t, sig.Result)
+		return c.fault(n, "the lambda gives %s, and %s is asked for", called(t), called(sig.Result))
 	}
 	return want
 }
@@ -167,7 +167,7 @@ func (c *checker) refused(n *Node, before int) bool {
 			if n.Op == Cond {
 				what = "?:"
 			}
-			c.fault(n, "`%s` takes no %s: a function of a runtime package is to say what it means", what, k.Type)
+			c.fault(n, "`%s` does not take %s: a function of a runtime package is to say what it means", what, called(k.Type))
 			return true
 		}
 	}
@@ -181,4 +181,12 @@ func (c *checker) undeclared(n *Node, t *schema.Type) *schema.Type {
 	p.suggest(n.Text, t.FieldNames())
 	p.Replace, p.Warning = nil, true // what is to be replaced may be more than the name
 	return schema.DynamicType
+}
+
+// called is a type in the message of a Fault: what an open field is held to is not what is read of it.
+func called(t *schema.Type) string {
+	if t.Kind == schema.Dynamic {
+		return t.Kind.String()
+	}
+	return t.String()
 }

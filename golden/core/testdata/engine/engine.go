@@ -20,6 +20,9 @@ type Flow struct {
 // New begins a run whose nodes write to these fields.
 func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
 
+// Aside is the same run for nodes in parallel, which write nothing.
+func (f *Flow) Aside() *Flow { return &Flow{} }
+
 // Ended is how a node ended; the zero value is one that has not run.
 type Ended struct {
 	ok    bool
@@ -42,6 +45,9 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 	if err != nil {
 		return Ended{}, err
 	}
+	if f.slots == nil {
+		return Ended{true, dynamic.Of(out)}, nil
+	}
 	if err := dynamic.Write(f.slots, out, false); err != nil {
 		return Ended{}, r.Fail(n, err)
 	}
@@ -60,7 +66,7 @@ var (
 // Each runs a function for every item of a list, in parallel.
 func (f *Flow) Each(r *runtime.Run, n *runtime.Node, list dynamic.Field, body func(run *runtime.Run, flow *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
 	items, _ := list.Items()
-	inner := &Flow{}
+	inner := f.Aside()
 	all, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (Ended, error) {
 		return body(r, inner, dynamic.Of(item.Value), item.Index)
 	})
@@ -86,9 +92,9 @@ func (f *Flow) Items(list dynamic.Field) ([]runtime.Value, error) {
 func (f *Flow) Join(nodes ...*Ended) error { return nil }
 
 // Step counts, and refuses the eleventh.
-func (f *Flow) Step() error {
+func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
 	if f.steps++; f.steps > 10 {
-		return errors.New("there are more than 10 steps")
+		return r.Fail(n, errors.New("there are more than 10 steps"))
 	}
 	return nil
 }

@@ -1,0 +1,183 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// wrong are programs that no translator may make. Each is a Fault, with its message; what begins with "error:" is
+// reported as a mistake of the file.
+var wrong = []struct {
+	message string
+	build   func(l *language)
+}{
+	// expressions
+	{"`==` does not take a value whose type only a run knows", func(l *language) { l.let("x", binary("==", read("state", "a"), whole(1))) }},
+	{"`&&` does not take", func(l *language) { l.let("x", binary("&&", read("state", "a"), expr.Const(true))) }},
+	{"`+` does not take", func(l *language) { l.let("x", binary("+", read("state", "a"), whole(1))) }},
+	{"`!` does not take", func(l *language) { l.when(expr.Not(read("state", "a")), nothing) }},
+	{"`?:` does not take", func(l *language) {
+		l.let("x", &expr.Node{Op: expr.Cond, Kids: []*expr.Node{expr.Const(true), read("state", "a"), whole(1)}})
+	}},
+	{"`size` does not take", func(l *language) {
+		l.let("x", &expr.Node{Op: expr.Call, Text: "size", Kids: []*expr.Node{read("state", "a")}})
+	}},
+	{"`==` does not take engine.Ended", func(l *language) { l.zero("e", ended); l.let("x", binary("==", read("e"), read("e"))) }},
+	{"a template does not show", func(l *language) {
+		tmpl, _ := expr.ParseTemplate("{{ state.a }}")
+		l.wf.Output = append(l.wf.Output, &ir.Output{Name: ident("x"), Value: &ir.Template{Tmpl: tmpl}})
+	}},
+	{"a part of a text is int", func(l *language) { l.let("x", expr.Join(text("a"), whole(1))) }},
+	{"cannot use a value whose type only a run knows as bool", func(l *language) { l.when(read("state", "a"), nothing) }},
+	{"cannot use engine.Ended as a value whose type only a run knows", func(l *language) { l.zero("e", ended); l.let("x", expr.Object(expr.Put("e", read("e")))) }},
+	{"engine.Ended has no field \"missing\"", func(l *language) { l.zero("e", ended); l.let("x", read("e", "missing")) }},
+	{"Show takes 1 arguments and has 2", func(l *language) { l.let("x", expr.Invoke(fnShow, whole(1), whole(2))) }},
+	{"Less takes 2 arguments and has 1", func(l *language) { l.let("x", expr.Invoke(fnLess, whole(1))) }},
+	{"cannot use int as string", func(l *language) { l.let("x", expr.Invoke(fnShout, whole(1))) }},
+	{"Put changes something", func(l *language) { l.output("x", expr.Invoke(fnPut, expr.Address(read("state", "a")), whole(1))) }},
+	{"Shout can fail, and there is no way out here", func(l *language) { l.output("x", expr.Invoke(fnShout, text("a"))) }},
+	{"engine.Options has no field \"nome\"", func(l *language) { l.let("x", expr.Struct(options, expr.Put("nome", text("a")))) }},
+	{"error: name \"nobody\"", func(l *language) { l.let("x", expr.Invoke(fnShow, read("nobody"))) }},
+	{"error: node \"late\" has not run here", func(l *language) {
+		l.let("x", expr.Invoke(fnShow, read("late", "value")))
+		l.perform("late", l.call(l.tool("echo"), cFail))
+	}},
+	// lambdas
+	{"a lambda stands where no function is asked for", func(l *language) { l.let("x", expr.Fn(whole(1))) }},
+	{"the lambda takes 2 values, and is handed 1", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.Fn(read("a"), "a", "b"), text("t"))) }},
+	{"the lambda gives int, and string is asked for", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.Fn(whole(1), "a"), text("t"))) }},
+	{"the lambda ends without a value", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.FnDo(ir.Block{}, "a"), text("t"))) }},
+	// handles
+	{"only a perform uses tools", func(l *language) {
+		l.let("x", expr.Invoke(fnTool, read("flow"), run(), expr.Of(expr.UseNode, "n", l.node("n", whole(1))), use(l.tool("echo")), expr.Invoke(cFail), expr.Object()))
+	}},
+	{"there is no node here", func(l *language) { l.do(expr.Invoke(fnStep, read("flow"), run(), node())) }},
+	{"\"other\" is no node of the body", func(l *language) {
+		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, "other", &ir.Node{})))
+	}},
+	{"no loop has the scope", func(l *language) {
+		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, "round", l.scope("round", ""))))
+	}},
+	{"\"foreign\" is no tool of the workflow", func(l *language) { l.perform("n", l.call(&ir.Tool{Key: ident("foreign")}, cFail)) }},
+	{"is no place of which there is an address", func(l *language) { l.do(expr.Invoke(fnPut, expr.Address(whole(1)), whole(1))) }},
+	{"the state field \"closed\" is not open", func(l *language) {
+		l.wf.State = append(l.wf.State, &ir.State{Name: ident("closed"), Type: schema.ListOf(schema.IntType)})
+		l.begin2()
+	}},
+	{"nobody says what tool \"dark\" reaches", func(l *language) {
+		l.tool("dark").Binding.(*ir.Made).Reach = nil
+		l.perform("n", l.call(l.wf.Tools[0], cFail))
+	}},
+	{"nothing makes tool \"dark\"", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = nil }},
+	{"cannot use string as runtime.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
+	// nodes
+	{"no statement runs node \"idle\"", func(l *language) { l.node("idle", l.call(l.tool("echo"), cFail)) }},
+	{"node \"x\" is none of this body", func(l *language) { l.run("", &ir.Node{ID: ident("x")}) }},
+	{"a block runs nodes that perform, and \"n\" does not", func(l *language) { l.perform("n", whole(1)).Verb = &ir.Let{} }},
+	{"1 is no call", func(l *language) { l.perform("n", whole(1)) }},
+	{"node \"n\" bounds what it does not use", func(l *language) { l.atMost(l.perform("n", l.call(l.tool("echo"), cFail)), &ir.Tool{}, 3) }},
+	{"node \"n\" gives engine.Ended, and text is string", func(l *language) {
+		l.let("text", text("a"))
+		l.into("text", "n", l.call(l.tool("echo"), cFail))
+	}},
+	// statements
+	{"\"x\" is declared twice", func(l *language) { l.let("x", whole(1)); l.let("x", whole(2)) }},
+	{"\"state\" is no name for a local", func(l *language) { l.let("state", whole(1)) }},
+	{"\"x\" has no value, and none that its type has from the start", func(l *language) { l.zero("x", schema.IntType) }},
+	{"\"x\" gets no value", func(l *language) { l.let("x", expr.Invoke(fnPut, expr.Address(read("state", "a")), whole(1))) }},
+	{"engine.Show(1) cannot be set", func(l *language) { l.set(expr.Invoke(fnShow, whole(1)), text("a")) }},
+	{"state.a.b cannot be set", func(l *language) { l.set(read("state", "a", "b"), whole(1)) }},
+	{"input cannot be set", func(l *language) { l.set(read("input"), whole(1)) }},
+	{"cannot use int as string", func(l *language) { l.let("x", text("a")); l.set(read("x"), whole(1)) }},
+	{"two arms of a side set x", func(l *language) {
+		l.let("x", text("a"))
+		l.side(func() { l.set(read("x"), text("b")) }, func() { l.set(read("x"), text("c")) })
+	}},
+	{"two arms of a side set state.a", func(l *language) {
+		l.side(func() { l.set(read("state", "a"), text("b")) }, func() { l.when(expr.Const(true), func() { l.set(read("state", "a"), text("c")) }) })
+	}},
+	{"error: node \"one\" has not run here", func(l *language) {
+		echo := l.tool("echo")
+		l.side(func() { l.perform("one", l.call(echo, cFail)) }, func() { l.perform("two", l.call(echo, cFail, expr.Put("one", read("one", "value")))) })
+	}},
+	{"error: name \"inside\"", func(l *language) {
+		l.when(expr.Const(true), func() { l.let("inside", whole(1)) })
+		l.let("x", read("inside"))
+	}},
+	{"a return stands in an arm of a side", func(l *language) { l.side(l.ret, nothing) }},
+	{"a next stands in no loop", func(l *language) { l.add(&ir.NextStmt{}) }},
+	{"a next stands in no loop", func(l *language) {
+		l.add(&ir.WhileStmt{Max: 2, Do: l.in(func() { l.side(func() { l.add(&ir.NextStmt{}) }) })})
+	}},
+	{"nothing runs what stands after a next or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
+	{"a body returns what the workflow gives", func(l *language) { l.add(&ir.ReturnStmt{Value: of(whole(1))}) }},
+	{"the output reads x, which has no value at a return before it", func(l *language) {
+		l.when(expr.Const(true), l.ret)
+		l.let("x", whole(1))
+		l.output("x", read("x"))
+	}},
+	{"nothing bounds a while", func(l *language) { l.add(&ir.WhileStmt{Do: l.in(nothing)}) }},
+	{"a while without a number has no index", func(l *language) {
+		l.add(&ir.WhileStmt{Index: ident("i"), Do: l.in(func() { l.stepOf() })})
+	}},
+	{"scope \"s\" has no index", func(l *language) { l.add(&ir.WhileStmt{Max: 3, Scope: l.scope("s", "")}) }},
+	{"scope \"s\" has no index", func(l *language) {
+		l.add(&ir.RangeStmt{Over: of(&expr.Node{Op: expr.ListLit, Kids: []*expr.Node{whole(1)}}), Scope: l.scope("s", "")})
+	}},
+	{"a range needs a list", func(l *language) { l.add(&ir.RangeStmt{Over: of(text("a"))}) }},
+	{"the case 1 is no value of \"a\", which is string", func(l *language) {
+		l.add(&ir.SwitchStmt{On: of(text("a")), Arms: []ir.SwitchArm{{Value: int64(1)}}})
+	}},
+	{"an expression is missing", func(l *language) { l.add(&ir.DoStmt{}) }},
+}
+
+func nothing() {}
+
+func binary(op string, a, b *expr.Node) *expr.Node {
+	return &expr.Node{Op: expr.Binary, Text: op, Kids: []*expr.Node{a, b}}
+}
+
+// begin2 makes another run of the engine.
+func (l *language) begin2() { l.let("flow2", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }
+
+// stepOf calls what bounds a loop.
+func (l *language) stepOf() {
+	n := l.node("counted", l.call(l.tool("echo"), cFail))
+	l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
+	l.run("", n)
+}
+
+// TestWrong: each wrong use has its message, and none gets as far as Go.
+func TestWrong(t *testing.T) {
+	for _, w := range wrong {
+		p := &program{name: "wrong", build: func(l *language) {
+			l.state("a", schema.AnyType)
+			if !strings.Contains(w.message, "is not open") {
+				l.begin()
+			}
+			w.build(l)
+		}}
+		c, err := p.compile()
+		var got string
+		switch f := err.(type) {
+		case *check.Fault:
+			got = f.Message
+		case nil:
+			got = c.diag
+		default:
+			t.Errorf("%s: %v", w.message, err)
+			continue
+		}
+		if !strings.Contains(got, w.message) {
+			t.Errorf("want %q, got %q", w.message, got)
+		}
+		if c != nil && c.code != "" {
+			t.Errorf("%s: there is code", w.message)
+		}
+	}
+}
