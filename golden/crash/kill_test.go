@@ -535,7 +535,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and kills it")
 	}
-	kills := figure(t, "CRASH_KILLS", 500)
+	kills := figure(t, "CRASH_KILLS", 150)
 	begin := time.Now()
 	all, _, wrong := campaign(t, "effect", kills, false)
 	for _, err := range wrong {
@@ -553,7 +553,7 @@ func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and stops it")
 	}
-	stops := figure(t, "CRASH_STOPS", 150)
+	stops := figure(t, "CRASH_STOPS", 80)
 	all, took, wrong := campaign(t, "effect", stops, true)
 	for _, err := range wrong {
 		t.Error(err)

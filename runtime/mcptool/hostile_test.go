@@ -139,6 +139,7 @@ func TestHostileStart(t *testing.T) {
 
 // TestStubborn: a server that ends neither with its input nor by SIGTERM is killed.
 func TestStubborn(t *testing.T) {
+	t.Parallel() // it waits
 	s := Local("test", []string{hostileProgram(t), "stubborn"})
 	x, err := s.open(t.Context())
 	if err != nil {

@@ -248,6 +248,7 @@ func gone(t *testing.T, pid string) {
 
 // TestDeaf: a server that stops reading is replaced.
 func TestDeaf(t *testing.T) {
+	t.Parallel() // it waits
 	s := localServer(t)
 	type in struct {
 		Text string `json:"text"`
