@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -243,6 +244,9 @@ func FuzzDecode(f *testing.F) {
 			t.Error(err)
 		}
 		v, err := runtime.ParseValue(b)
+		if checked := runtime.CheckValue(b); fmt.Sprint(checked) != fmt.Sprint(err) {
+			t.Errorf("%v, and without the value %v", err, checked)
+		}
 		if err != nil {
 			return
 		}

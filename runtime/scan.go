@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -283,6 +284,56 @@ func (s *scanner) hex() (rune, *ToolError) {
 	}
 	s.i += 5
 	return rune(n), nil
+}
+
+// CheckValue returns the error that ParseValue would return, and keeps nothing: a list of a mebibyte can hold half a million
+// values, each of which takes a hundred times its text.
+func CheckValue(b []byte) error {
+	s := &scanner{b: b}
+	err := s.check()
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// check is value without the value.
+func (s *scanner) check() *ToolError {
+	switch c := s.peek(); {
+	case c == '{':
+		var keys []string
+		var place map[string]struct{} // of many keys
+		return s.object(func(text []byte) *ToolError {
+			key := string(text)
+			if _, ok := place[key]; ok || place == nil && slices.Contains(keys, key) {
+				return s.duplicate(key)
+			}
+			switch {
+			case place != nil:
+				place[key] = struct{}{}
+			case len(keys) < smallMap:
+				keys = append(keys, key)
+			default:
+				place = map[string]struct{}{key: {}}
+				for _, k := range keys {
+					place[k] = struct{}{}
+				}
+			}
+			return s.check()
+		})
+	case c == '[':
+		return s.array(func(int) *ToolError { return s.check() })
+	case c == '-' || c >= '0' && c <= '9':
+		text, _, err := s.number()
+		if err != nil {
+			return err
+		}
+		return s.inRange(text)
+	}
+	return s.pass()
 }
 
 // skip reads over one value and returns its text. Duplicate keys are not its matter.

@@ -388,9 +388,20 @@ func (s *scanner) numberValue() (Value, *ToolError) {
 			return IntValue(n), nil
 		}
 	}
-	f, ferr := strconv.ParseFloat(string(text), 64)
-	if ferr != nil {
-		return Value{}, s.fail("the number %s is too large", clip(string(text), 40))
+	if err := s.inRange(text); err != nil {
+		return Value{}, err
 	}
+	f, _ := strconv.ParseFloat(string(text), 64)
 	return FloatValue(f), nil
+}
+
+// inRange refuses a number beyond those of float64.
+func (s *scanner) inRange(text []byte) *ToolError {
+	if len(text) < 300 && !slices.ContainsFunc(text, func(c byte) bool { return c == 'e' || c == 'E' }) {
+		return nil
+	}
+	if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+		return s.fail("the number %s is too large", clip(string(text), 40))
+	}
+	return nil
 }

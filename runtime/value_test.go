@@ -121,6 +121,9 @@ func TestValueRefuses(t *testing.T) {
 		if codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", in, err, want)
 		}
+		if checked := runtime.CheckValue([]byte(in)); checked == nil || checked.Error() != err.Error() {
+			t.Errorf("%.20q: %v, and without the value %v", in, err, checked)
+		}
 	}
 	v := runtime.ListValue()
 	for range 1001 {
@@ -212,7 +215,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 			twice := strings.TrimSuffix(text, "}") + `,"` + k + `":0}`
 			_, canon := runtime.Canonicalize(nil, []byte(twice))
 			_, parsed := runtime.ParseValue([]byte(twice))
-			for _, err := range []error{canon, parsed} {
+			for _, err := range []error{canon, parsed, runtime.CheckValue([]byte(twice))} {
 				if err == nil || !strings.Contains(err.Error(), `the key "`+k+`" stands twice`) {
 					t.Errorf("%s: %v", twice, err)
 				}

@@ -203,6 +203,21 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}
 	dir = t.TempDir()
+	if c, code := ask(time.Hour, "run"); code != exitWaits {
+		t.Fatalf("%d: %s", code, c.err.String())
+	}
+	for _, tt := range []struct {
+		ahead time.Duration // of the clock of the run, when it is resumed
+		want  int
+	}{{50 * time.Minute, exitWaits}, {24 * 365 * time.Hour, exitOK}} {
+		timed.Timeout = time.Hour
+		c := kept(dir, "resume", "latest")
+		c.now = func() time.Time { return time.Now().Add(-tt.ahead) }
+		if code := c.runAsking(body); code != tt.want {
+			t.Errorf("a clock that was %v ahead: %d: %s", tt.ahead, code, c.err.String())
+		}
+	}
+	dir = t.TempDir()
 	if c, code := ask(time.Hour, "run", "--unattended"); code != exitOK || c.out.String() != "\"nobody said anything\"\n" {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}

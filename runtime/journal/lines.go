@@ -135,7 +135,7 @@ func encode(v any) []byte {
 // Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
 // fields, another format, values that are not JSON.
 func (j *Journal) Add(line []byte) error {
-	if _, err := runtime.ParseValue(line); err != nil {
+	if err := runtime.CheckValue(line); err != nil {
 		return err
 	}
 	var head struct {

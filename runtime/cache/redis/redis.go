@@ -37,7 +37,7 @@ const (
 type Cache struct {
 	client redis.UniversalClient
 	failed func(error)
-	until  atomic.Int64 // nanoseconds since 1970: the server is left alone
+	until  atomic.Pointer[time.Time] // the server is left alone; a time of this process, so that a clock that is set changes nothing
 }
 
 // Option configures Open and New.
@@ -98,7 +98,7 @@ func (c *Cache) Put(ctx context.Context, key string, value []byte, ttl time.Dura
 var errPaused = errors.New("the server has failed a moment ago")
 
 func (c *Cache) ask(ctx context.Context, f func(context.Context) error) error {
-	if time.Now().UnixNano() < c.until.Load() {
+	if until := c.until.Load(); until != nil && time.Now().Before(*until) {
 		return errPaused
 	}
 	inner, cancel := context.WithTimeout(ctx, Timeout)
@@ -108,7 +108,8 @@ func (c *Cache) ask(ctx context.Context, f func(context.Context) error) error {
 		return err
 	}
 	if !strings.HasPrefix(err.Error(), "WRONGTYPE") { // an answer, if not to our question
-		c.until.Store(time.Now().Add(Pause).UnixNano())
+		until := time.Now().Add(Pause)
+		c.until.Store(&until)
 	}
 	c.failed(err)
 	return err

@@ -87,7 +87,7 @@ func lenient(t *testing.T, url string) *Cache {
 func eventually(t *testing.T, c *Cache, what string, f func() bool) {
 	t.Helper()
 	for range 20 {
-		c.until.Store(0)
+		c.until.Store(nil)
 		if f() {
 			return
 		}
@@ -130,7 +130,7 @@ func TestRedis(t *testing.T) {
 	if _, ok := c.Get(ctx, "list"); ok {
 		t.Error("a list is a value")
 	}
-	if c.until.Load() > time.Now().UnixNano() {
+	if c.until.Load() != nil {
 		t.Error("a value of another type counts as a failure of the server")
 	}
 	if err := c.client.Set(ctx, Prefix+"huge", strings.Repeat("x", MaxValue+5), 0).Err(); err != nil {
@@ -186,9 +186,9 @@ func TestServerIsAway(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c.until.Store(0)
+	c.until.Store(nil)
 	c.Get(ctx, "k")
-	if c.until.Load() != 0 {
+	if c.until.Load() != nil {
 		t.Error("a caller that has given up is held against the server")
 	}
 }

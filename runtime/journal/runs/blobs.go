@@ -115,8 +115,12 @@ func (f *Folder) mkdir(dir string, durable bool) error {
 
 var blobMark = []byte(`{"$blob":"`)
 
-// inline puts the values back into a line that refers to them.
-func (f *Folder) inline(id string, line []byte) ([]byte, error) {
+// maxInline bounds the values that a journal refers to, in bytes: a line of a hundred bytes can name a gibibyte, and so can
+// the next one.
+var maxInline = 1 << 30 // a variable for tests
+
+// inline puts the values back into a line that refers to them. held counts their bytes.
+func (f *Folder) inline(id string, line []byte, held *int) ([]byte, error) {
 	if !bytes.Contains(line, blobMark) || !isCall(line) {
 		return line, nil
 	}
@@ -132,6 +136,9 @@ func (f *Folder) inline(id string, line []byte) ([]byte, error) {
 		value, err := f.blob(id, ref)
 		if err != nil {
 			return nil, err
+		}
+		if *held += len(value); *held > maxInline {
+			return nil, fmt.Errorf("the values that the journal refers to are too large: at most %d bytes in all are read", maxInline)
 		}
 		at := bytes.Index(line, fields[name])
 		line = bytes.Join([][]byte{line[:at], value, line[at+len(fields[name]):]}, nil)

@@ -15,3 +15,10 @@ func SmallJournals(t *testing.T, size int) {
 	maxFile = size
 	t.Cleanup(func() { maxFile = before })
 }
+
+// SmallValues bounds the values that a journal can refer to, for the time of a test.
+func SmallValues(t *testing.T, size int) {
+	before := maxInline
+	maxInline = size
+	t.Cleanup(func() { maxInline = before })
+}

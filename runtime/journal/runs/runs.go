@@ -328,8 +328,9 @@ func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
 		return nil, errEmpty
 	}
 	j := new(journal.Journal)
+	held := 0
 	for i, line := range lines {
-		line, err := f.inline(id, line)
+		line, err := f.inline(id, line, &held)
 		if err == nil {
 			err = j.Add(line)
 		}
