@@ -90,7 +90,7 @@ func (a *app) fmtFiles(names []string, check bool) error {
 	for _, name := range names {
 		text, err := readOwn(filepath.FromSlash(name))
 		if err != nil {
-			sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: err.Error()})
+			sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: files.Message(err)})
 			continue
 		}
 		out, ok, err := a.formatted(name, text, sink)

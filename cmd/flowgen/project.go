@@ -60,6 +60,9 @@ func explained(name string, err error) error {
 	if errors.Is(err, files.ErrOutside) {
 		return &fs.PathError{Op: "read", Path: name, Err: errOutside}
 	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return &fs.PathError{Op: "read", Path: name, Err: errors.New(files.Reason(err))}
+	}
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser"
 )
@@ -102,7 +103,7 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 		a.reportFault(broken)
 		return exitFault
 	default:
-		fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+		fmt.Fprintf(a.stderr, "flowgen: %s\n", files.Message(err))
 		return exitDiagnostics
 	}
 }

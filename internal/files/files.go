@@ -74,7 +74,7 @@ func (r Roots) in(name string, use func(root *os.Root, rel string) error) error 
 		}
 		defer root.Close()
 		err = use(root, rel)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && escapes(in.Dir, abs) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && (escapes(in.Dir, abs) || strings.HasSuffix(err.Error(), "path escapes from parent")) {
 			break
 		}
 		return err

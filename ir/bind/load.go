@@ -177,6 +177,9 @@ func (r *resolver) load(refs []*ref) bool {
 	if errors.As(err, &strange) {
 		d.Message, d.Help = strange.Error(), "put the folder of your own Go first in PATH"
 	}
+	if strings.Contains(err.Error(), " requires go >= ") {
+		d.Help = "install a newer Go; the compiler does not switch to another one by itself"
+	}
 	if strings.Contains(err.Error(), "go command required, not found") {
 		d.Message, d.Help = "Go functions need the go command, which is not on the PATH", "install Go from https://go.dev/dl"
 	}

@@ -21,8 +21,12 @@ func (r *resolver) firstLine(msg string) string {
 	for line := range strings.Lines(msg) {
 		line = strings.TrimSpace(line)
 		line = strings.TrimPrefix(line, "err: ")
+		if _, said, ok := strings.Cut(line, ": stderr: "); ok && strings.HasPrefix(line, "exit status") {
+			line = said // as go/packages puts it
+		}
 		line = strings.TrimPrefix(line, "go: ")
-		if line == "" || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "exit status") || strings.HasPrefix(line, "downloading ") {
+		line, _, _ = strings.Cut(line, ". To specify the module path:") // a command follows, which is no reason
+		if line == "" || strings.HasPrefix(line, "errors parsing ") || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "exit status") || strings.HasPrefix(line, "downloading ") {
 			continue
 		}
 		line = strings.ReplaceAll(line, r.opts.Dir+string(filepath.Separator), "")

@@ -176,7 +176,7 @@ type Run struct {
 func (f *Folder) List() ([]Run, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, f.unlisted(err)
 	}
 	list := []Run{}
 	for _, e := range entries {
@@ -200,6 +200,14 @@ func (f *Folder) List() ([]Run, error) {
 	return list, nil
 }
 
+// unlisted is the error of a folder of runs that cannot be listed, without the name of a system call.
+func (f *Folder) unlisted(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return fmt.Errorf("the folder of runs %s cannot be read: %w", f.dir, err)
+}
+
 // when is the part of an id that says when the run began.
 func when(id string) string { return id[max(0, len(id)-len("20060102T150405000-ffff")):] }
 
@@ -208,7 +216,7 @@ func when(id string) string { return id[max(0, len(id)-len("20060102T150405000-f
 func (f *Folder) Find(workflow, name string) (string, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return "", f.unlisted(err)
 	}
 	back, latest := before(name)
 	var found []string

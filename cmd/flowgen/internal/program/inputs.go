@@ -16,9 +16,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // An input is something an executable was made from. As long as all inputs of an executable are as they were, building
@@ -42,7 +44,7 @@ func (in input) state() (string, error) {
 	if in.Kind != content {
 		return namesIn(in.Path, in.Kind)
 	}
-	f, err := os.Open(in.Path)
+	f, err := os.OpenFile(in.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
@@ -50,6 +52,9 @@ func (in input) state() (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return "", cmp.Or(err, error(&os.PathError{Op: "read", Path: in.Path, Err: files.ErrIrregular}))
+	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // A Source is a workflow that compiled without errors.
@@ -90,7 +91,7 @@ func ImportPath(dir string) (string, error) {
 	if root == "" || err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	text, err := files.Read(filepath.Join(root, "go.mod"), files.Max)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +155,7 @@ func (w *workspace) throwAway(src *Source, from origin.Origin) error {
 
 // inModule overlays the user's module with the generated package and a main.
 func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origin, root, dir string) error {
-	modText, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	modText, err := files.Read(filepath.Join(root, "go.mod"), files.Max)
 	if err != nil {
 		return err
 	}
@@ -201,17 +202,17 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 		return err
 	}
 	overlay[filepath.Join(dir, src.Output)] = src.Output
-	files := map[string][]byte{src.Output: flow}
+	texts := map[string][]byte{src.Output: flow}
 	if src.Package != "main" {
 		w.pattern = "./" + filepath.Base(virtual)
 		overlay[filepath.Join(virtual, "main.go")] = "main.go"
-		files["main.go"] = src.mainText(home)
-		return w.write(files)
+		texts["main.go"] = src.mainText(home)
+		return w.write(texts)
 	}
 	// The folder is a program already. Its main steps aside for the one that runs this workflow.
 	w.pattern = "."
 	overlay[filepath.Join(dir, filepath.Base(virtual)+".go")] = "main.go"
-	files["main.go"] = src.mainText("")
+	texts["main.go"] = src.mainText("")
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return err
@@ -220,17 +221,17 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == src.Output {
 			continue
 		}
-		text, err := os.ReadFile(name)
+		text, err := files.Read(name, files.Max)
 		if err != nil {
 			return err
 		}
 		if renamed, ok := withoutMain(text); ok {
 			as := "user_" + filepath.Base(name)
-			files[as] = renamed
+			texts[as] = renamed
 			overlay[name] = as
 		}
 	}
-	return w.write(files)
+	return w.write(texts)
 }
 
 // unusedName is a name for a folder, or a .go file, that is not in dir.
@@ -306,7 +307,7 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 	if err != nil {
 		return err
 	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	sums, err := files.Read(filepath.Join(root, "go.sum"), files.Max)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // requireFlowgen makes or completes go.mod and go.sum: the runtime, and flowgen as a tool for go generate.
@@ -26,7 +27,7 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	}
 	before := map[string][]byte{}
 	for _, name := range []string{filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")} {
-		text, err := os.ReadFile(name)
+		text, err := files.Read(name, files.Max)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -49,7 +50,7 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	}
 	err = complete(ctx, p.Dir)
 	for name, text := range before {
-		if now, readErr := os.ReadFile(name); readErr == nil && !bytes.Equal(now, text) {
+		if now, readErr := files.Read(name, files.Max); readErr == nil && !bytes.Equal(now, text) {
 			changed = append(changed, name)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/templates"
 )
 
@@ -164,7 +165,7 @@ func (p *Project) files() ([]file, error) {
 // modulePath is that of the module the project is in or gets.
 func (p *Project) modulePath() string {
 	if !p.NewModule() {
-		if text, err := os.ReadFile(filepath.Join(p.root, "go.mod")); err == nil {
+		if text, err := files.Read(filepath.Join(p.root, "go.mod"), files.Max); err == nil {
 			return modfile.ModulePath(text)
 		}
 	}
