@@ -48,6 +48,7 @@ const (
 var exceptions = []struct{ file, uses, why string }{
 	{"internal/files/files.go", "filepath.EvalSymlinks os.OpenRoot os.Root syscall.O_NONBLOCK", "is the door"},
 	{"internal/files/named.go", "filepath.WalkDir os.Lstat os.OpenFile os.Stat syscall.O_NONBLOCK", "is the door for names that the user typed"},
+	{"internal/files/message.go", "syscall.ELOOP syscall.ENAMETOOLONG syscall.ENOTDIR syscall.ENXIO", "says what errors mean"},
 	{"internal/programs/programs.go", "exec.LookPath filepath.EvalSymlinks os.Readlink os.Stat", "looks for programs in PATH, reads no content"},
 	{"ir/bind/load.go", "filepath.EvalSymlinks os.Stat packages.Load", starts + "; what that names is read through internal/files"},
 	{"ir/bind/jssource/sources.go", "filepath.EvalSymlinks", metadata},
