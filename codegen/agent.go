@@ -15,6 +15,7 @@ const agentPath = schema.AgentPath
 func (g *generator) agents() {
 	var schemas, defs []jen.Code
 	said := map[*ir.Tool]bool{}
+	first := map[string]string{} // by text: the constant that has it
 	for _, s := range g.p.Table {
 		if s.Agent == nil {
 			continue
@@ -32,7 +33,14 @@ func (g *generator) agents() {
 				if in == nil {
 					in = schema.EmptyType
 				}
-				schemas = append(schemas, jen.Id(ident(g.p.Names.Inputs[t])).Op("=").Add(quoteOne(schema.JSONSchema(in))))
+				name, text := g.p.Names.Inputs[t], schema.JSONSchema(in)
+				value := quoteOne(text)
+				if of := first[text]; of != "" {
+					value = jen.Id(ident(of))
+				} else {
+					first[text] = name
+				}
+				schemas = append(schemas, jen.Id(ident(name)).Op("=").Add(value))
 			}
 		}
 		spec := g.agent

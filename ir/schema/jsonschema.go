@@ -3,17 +3,26 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
 // JSONSchema is the type as a JSON Schema (draft 2020-12) of its values in JSON: one line, the same bytes for the same
-// type. Fields without default that are not optional are required; named types are written out where they are used.
-// An unknown type, after a mistake, accepts everything.
+// type. Fields without default that are not optional are required. A named type is written once: in place, or below $defs
+// when it is used again. An unknown type, after a mistake, accepts everything.
 func JSONSchema(t *Type) string {
-	w := &schemaWriter{}
+	w := &schemaWriter{uses: map[*Type]int{}, names: map[*Type]string{}, taken: map[string]bool{}}
+	w.count(t)
 	w.open()
 	w.member("$schema", "https://json-schema.org/draft/2020-12/schema")
 	w.typ(t)
+	if len(w.defs) > 0 {
+		w.inner("$defs", func() {
+			for i := 0; i < len(w.defs); i++ { // each may bring others
+				w.inner(w.names[w.defs[i]], func() { w.typ(w.defs[i]) })
+			}
+		})
+	}
 	w.close()
 	return w.b.String()
 }
@@ -21,6 +30,66 @@ func JSONSchema(t *Type) string {
 type schemaWriter struct {
 	b     bytes.Buffer
 	first bool
+
+	uses  map[*Type]int    // of named types
+	defs  []*Type          // those below $defs, in the order of their first use
+	names map[*Type]string // of defs
+	taken map[string]bool  // names of defs
+}
+
+// count counts the uses of named types.
+func (w *schemaWriter) count(t *Type) {
+	if t == nil {
+		return
+	}
+	if typeName(t) != "" {
+		if w.uses[t]++; w.uses[t] > 1 {
+			return
+		}
+	}
+	w.count(t.Elem)
+	for _, f := range t.Fields {
+		w.count(f.Type)
+	}
+}
+
+// typeName is the name of a type whose schema is worth sharing, "" for others.
+func typeName(t *Type) string {
+	switch {
+	case t.Kind != Struct && t.Kind != Enum && t.Kind != List && t.Kind != Map:
+		return ""
+	case t.Decl != nil:
+		return t.Decl.Name
+	case t.Go != nil:
+		return t.Go.Name
+	}
+	return ""
+}
+
+// ref is where the schema of a type is that is used more than once, "" for others.
+func (w *schemaWriter) ref(t *Type) string {
+	if t == nil || w.uses[t] < 2 {
+		return ""
+	}
+	name := w.names[t]
+	if name == "" {
+		name = typeName(t)
+		for i := 2; w.taken[name]; i++ { // types of two Go packages
+			name = typeName(t) + strconv.Itoa(i)
+		}
+		w.names[t], w.taken[name] = name, true
+		w.defs = append(w.defs, t)
+	}
+	return "#/$defs/" + name
+}
+
+// part writes the members of the schema of a type within another one.
+func (w *schemaWriter) part(t *Type) {
+	if ref := w.ref(t); ref != "" {
+		w.member("$ref", ref)
+		return
+	}
+	w.typ(t)
 }
 
 func (w *schemaWriter) open() {
@@ -101,15 +170,15 @@ func (w *schemaWriter) typ(t *Type) {
 		w.member("enum", append([]string{}, t.Values...))
 	case List:
 		w.member("type", "array")
-		w.inner("items", func() { w.typ(t.Elem) })
+		w.inner("items", func() { w.part(t.Elem) })
 	case Map:
 		w.member("type", "object")
-		w.inner("additionalProperties", func() { w.typ(t.Elem) })
+		w.inner("additionalProperties", func() { w.part(t.Elem) })
 	case Opt:
 		w.key("anyOf")
 		w.b.WriteByte('[')
 		w.open()
-		w.typ(t.Elem)
+		w.part(t.Elem)
 		w.close()
 		w.b.WriteString(`,{"type":"null"}]`)
 	case Struct:
@@ -133,17 +202,27 @@ func (w *schemaWriter) fields(t *Type) {
 }
 
 // field writes the type of a field, then what the field adds. A bound that the type has no keyword for is left to the
-// tool; of an optional field they stand beside the alternatives and say nothing about null.
+// tool; of an optional field they stand beside the alternatives and say nothing about null. Providers take nothing beside
+// $ref, so that it is the one alternative then.
 func (w *schemaWriter) field(f *Field) {
 	t := f.Type
-	named := t != nil && t.Decl != nil && t.Decl.Description != ""
-	if f.Description != "" && named { // that of the field says more
+	ref := w.ref(t)
+	switch {
+	case ref != "" && f.adds():
+		w.key("anyOf")
+		w.b.WriteByte('[')
+		w.open()
+		w.member("$ref", ref)
+		w.close()
+		w.b.WriteByte(']')
+	case ref == "" && f.Description != "" && t != nil && t.Decl != nil && t.Decl.Description != "": // that of the field says more
 		c, d := *t, *t.Decl
 		d.Description = ""
 		c.Decl = &d
-		t = &c
+		w.typ(&c)
+	default:
+		w.part(t)
 	}
-	w.typ(t)
 	if f.Description != "" {
 		w.member("description", f.Description)
 	}
@@ -166,4 +245,9 @@ func (w *schemaWriter) field(f *Field) {
 	if f.Pattern != "" && t.Present().Kind == String {
 		w.member("pattern", f.Pattern)
 	}
+}
+
+// adds reports whether the field says more than its type.
+func (f *Field) adds() bool {
+	return f.Description != "" || f.Default != nil || f.Min != nil || f.Max != nil || f.Pattern != ""
 }

@@ -2,7 +2,9 @@ package torture
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,6 +28,8 @@ type schema struct {
 	MaxItems   *float64           `json:"maxItems"`
 	MinProps   *float64           `json:"minProperties"`
 	MaxProps   *float64           `json:"maxProperties"`
+	Ref        string             `json:"$ref"`
+	Defs       map[string]*schema `json:"$defs"`
 }
 
 // fitting is JSON that fits a schema.
@@ -34,21 +38,36 @@ func (r *random) fitting(text json.RawMessage) string {
 	if json.Unmarshal(text, &s) != nil {
 		return "null"
 	}
-	b, err := json.Marshal(r.fit(&s, 0))
+	b, err := json.Marshal(r.fit(&s, &refs{defs: s.Defs}, 0))
 	if err != nil {
 		return "null"
 	}
 	return string(b)
 }
 
-func (r *random) fit(s *schema, depth int) any {
+// refs are the schemas below $defs.
+type refs struct {
+	defs   map[string]*schema
+	within []string // those that are being followed
+}
+
+// fit is a value that fits s. What refers to itself is any value.
+func (r *random) fit(s *schema, d *refs, depth int) any {
 	switch {
 	case s == nil:
 		return r.text()
+	case s.Ref != "":
+		to := d.defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		if to == nil || slices.Contains(d.within, s.Ref) {
+			return r.value(depth)
+		}
+		d.within = append(d.within, s.Ref)
+		defer func() { d.within = d.within[:len(d.within)-1] }()
+		return r.fit(to, d, depth)
 	case len(s.Enum) > 0:
 		return s.Enum[r.n(len(s.Enum))]
 	case len(s.AnyOf) > 0:
-		return r.fit(&s.AnyOf[r.n(len(s.AnyOf))], depth+1)
+		return r.fit(&s.AnyOf[r.n(len(s.AnyOf))], d, depth+1)
 	}
 	switch s.Type {
 	case "null":
@@ -66,11 +85,11 @@ func (r *random) fit(s *schema, depth int) any {
 		}
 		list := make([]any, n)
 		for i := range list {
-			list[i] = r.fit(s.Items, depth+1)
+			list[i] = r.fit(s.Items, d, depth+1)
 		}
 		return list
 	case "object":
-		return r.object(s, depth)
+		return r.object(s, d, depth)
 	case "":
 		return r.value(depth)
 	}
@@ -85,7 +104,7 @@ func (r *random) fit(s *schema, depth int) any {
 	return r.sized(r.text(), bounds{s.MinLength, s.MaxLength})
 }
 
-func (r *random) object(s *schema, depth int) any {
+func (r *random) object(s *schema, d *refs, depth int) any {
 	m := map[string]any{}
 	required := map[string]bool{}
 	for _, name := range s.Required {
@@ -93,13 +112,13 @@ func (r *random) object(s *schema, depth int) any {
 	}
 	for _, name := range sorted(s.Properties) {
 		if required[name] || depth < deepest && r.one(2) {
-			m[name] = r.fit(s.Properties[name], depth+1)
+			m[name] = r.fit(s.Properties[name], d, depth+1)
 		}
 	}
 	var more *schema
 	if s.Properties == nil && json.Unmarshal(s.More, &more) == nil && depth < deepest {
 		for i := range r.length(r.n(4), bounds{s.MinProps, s.MaxProps}) {
-			m["key"+strconv.Itoa(i)] = r.fit(more, depth+1)
+			m["key"+strconv.Itoa(i)] = r.fit(more, d, depth+1)
 		}
 	}
 	return m

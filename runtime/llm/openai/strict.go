@@ -102,10 +102,10 @@ func hasDefault(v any) bool {
 	case *wire.Object:
 		for _, k := range v.Keys() {
 			child := v.Get(k)
-			if k == "properties" {
-				if properties, ok := child.(*wire.Object); ok {
-					for _, name := range properties.Keys() {
-						if hasDefault(properties.Get(name)) {
+			if k == "properties" || k == "$defs" { // their keys are names
+				if named, ok := child.(*wire.Object); ok {
+					for _, name := range named.Keys() {
+						if hasDefault(named.Get(name)) {
 							return true
 						}
 					}

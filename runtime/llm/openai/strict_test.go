@@ -55,6 +55,20 @@ func schemas(t *rapid.T, depth int) map[string]any {
 	return s
 }
 
+// Types that a schema has more than once stay below $defs; names there are no keywords.
+func TestStrictSharedSchemas(t *testing.T) {
+	schema := `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
+		`"a":{"$ref":"#/$defs/default"},"b":{"anyOf":[{"$ref":"#/$defs/default"}],"description":"other"}},"required":["a"],"additionalProperties":false,` +
+		`"$defs":{"default":{"type":"object","properties":{"x":{"type":"string","minLength":1},"y":{"type":"integer"}},"required":["x"],"additionalProperties":false}}}`
+	want := `{"type":"object","properties":{` +
+		`"a":{"$ref":"#/$defs/default"},"b":{"anyOf":[{"anyOf":[{"$ref":"#/$defs/default"}],"description":"other"},{"type":"null"}]}},"required":["a","b"],"additionalProperties":false,` +
+		`"$defs":{"default":{"type":"object","properties":{"x":{"type":"string","description":"(minLength: 1)"},"y":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["x","y"],"additionalProperties":false}}}`
+	got, ok := strict(json.RawMessage(schema))
+	if diff := cmp.Diff(want, string(got)); diff != "" || !ok {
+		t.Errorf("strict %v (-want +got):\n%s", ok, diff)
+	}
+}
+
 // A schema is strict when it follows all rules of the mode, and otherwise comes back byte for byte; no property is lost.
 func TestStrictSchemas(t *testing.T) {
 	tried, made := 0, 0
