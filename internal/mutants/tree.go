@@ -91,7 +91,8 @@ func (t *tree) plant(p *packages.Package, of target, files map[string][]byte) {
 		t.code[name] = fmt.Sprintf("%x", sha256.Sum256(files[name]))[:16]
 		file := p.Fset.File(f.FileStart)
 		s := &source{file: name, text: files[name], info: p.TypesInfo, base: file.Base(), next: next, lines: func(at token.Pos) int { return file.Line(at) }}
-		files[name] = s.instrument(f)
+		// Processes that start with an environment of their own are to know the mutant too.
+		files[name] = bytes.ReplaceAll(s.instrument(f), []byte(`[]string{"GOMAXPROCS=1"`), []byte(`[]string{"MUTANT=" + os.Getenv("MUTANT"), "MUTANTS_SEEN=" + os.Getenv("MUTANTS_SEEN"), "GOMAXPROCS=1"`))
 		next = s.next
 		t.mutants[of.pkg] = append(t.mutants[of.pkg], s.mutants...)
 	}
