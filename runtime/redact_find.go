@@ -46,7 +46,7 @@ func newSearch(r *Redactor, s string) search {
 	x.work.begin()
 	x.work.steps = 0
 	for i := range x.lanes { // what looks like an escape may be digits
-		x.lanes[i].lane, x.lanes[i].raw = base64Lane, i >= 2
+		x.lanes[i].lane, x.lanes[i].raw, x.lanes[i].short = base64Lane, i >= 2, len(s)
 		if i&1 == 1 {
 			x.lanes[i].lane = hexLane
 		}
@@ -195,6 +195,7 @@ func (r *Redactor) head(s string) int {
 // headAt is how long the end of a secret is that stands at place p, index from; 0 when it is too short to be one.
 func (x *reader) headAt(p, from int) int {
 	head := 0
+	x.inner = true
 	l := *x.symbols(p, maxEscapes)
 	for _, s := range l.a[:l.n] {
 		for _, f := range x.r.forms {
@@ -218,6 +219,19 @@ func (r *Redactor) tail(s string) int {
 	defer x.close()
 	for begin := 0; begin >= 0; {
 		begin, _ = x.next()
+	}
+	for i := range x.lanes {
+		c := &x.lanes[i]
+		in := reader{r: r, s: s, work: x.work}
+		in = in.with(c.lane)
+		in.raw = c.raw
+		for at := c.short; at < x.piece; at++ {
+			for offset := 0; offset <= int(c.lane.spare); offset += 2 {
+				if _, b := in.all(at<<3 | offset); b == part {
+					x.piece = min(x.piece, at)
+				}
+			}
+		}
 	}
 	if n := len(s) - x.piece; n >= minPiece {
 		return n

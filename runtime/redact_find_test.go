@@ -75,6 +75,22 @@ func drawText(t *rapid.T, secrets []string) string {
 
 var drawn = []string{"abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer"}
 
+func TestRedactorFindsInValues(t *testing.T) {
+	r, x, secret := NewRedactor("s3cr3t-t0ken", "12345678"), StringValue("x"), StringValue("s3cr3t-t0ken")
+	for _, tt := range []struct {
+		v     Value
+		found bool
+	}{
+		{secret, true}, {x, false}, {ListValue(x, x), false}, {ListValue(x, secret), true}, {MapValue(Entry{"x", x}), false},
+		{MapValue(Entry{"x", x}, Entry{"s3cr3t-t0ken", x}), true}, {MapValue(Entry{"x", ListValue(secret)}), true},
+		{IntValue(12345678), true}, {IntValue(1234567), false}, {ListValue(MapValue(Entry{"x", x})), false},
+	} {
+		if got := r.foundIn(tt.v); got != tt.found {
+			t.Errorf("%s: %v", JSON(tt.v), got)
+		}
+	}
+}
+
 // What is passed over holds nothing.
 func TestRedactorLooksEverywhere(t *testing.T) {
 	r := NewRedactor(drawn...)

@@ -142,7 +142,7 @@ func (x *reader) step(forms []string, k int, s reading) (most int, ended bool) {
 	x.ended = false
 	c, next, ok := x.at(s.p)
 	if ok && !x.escapes(s.p, c) {
-		if k >= MinSecret || x.r.leads[k].has(c) {
+		if x.inner || k >= MinSecret || x.r.leads[k].has(c) {
 			if t := narrow(forms, s.span, k, c); t.lo < t.hi {
 				levels[(k+1)%len(levels)].add(reading{t, next})
 				return 1, false

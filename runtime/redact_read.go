@@ -15,6 +15,7 @@ type reader struct {
 	lanes [2]*lane // the inner one last
 	depth int      // how many there are
 	raw   bool     // digits are not escaped
+	inner bool     // it compares with ends of forms, which do not begin as forms do
 	ended bool     // the text has ended while something was read
 	work  *work
 }

@@ -11,6 +11,7 @@ type scan struct {
 	raw     bool // escapes are none
 	at      int  // the next place where a form may begin, len(s) when there is none
 	offsets uint // bits of the digit there that are before it, as a set
+	short   int  // where the run begins that ends with the text and is too short for a form, len(s) when there is none
 
 	i    int     // the next digit
 	n    int     // how many there were in this run
@@ -80,7 +81,7 @@ func (c *scan) run(x *search, in *reader) bool {
 		var ok bool
 		if _, _, i, ok = in.digit(i); !ok {
 			if in.ended {
-				x.open = min(x.open, c.i)
+				x.open, c.short = min(x.open, c.i), c.i
 			}
 			c.i = max(i, c.i+1)
 			return false
