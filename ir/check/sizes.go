@@ -11,10 +11,12 @@ import (
 )
 
 // maxFields is how many fields a type has at most, those of the types of its fields included. A type that names another one
-// several times doubles with every step: a few lines come to more than any program can hold.
+// several times doubles with every step: a few lines come to more than any program can hold. So do fields of a large enum:
+// each has its values in its tag.
 const (
 	maxFields    = 10_000
 	maxAllFields = 200_000 // of all types of a workflow together
+	enumField    = 64      // bytes of the values of an enum that count as a field
 )
 
 // sizes counts the fields that types come to.
@@ -30,6 +32,12 @@ func (s sizes) of(t *schema.Type) int {
 	}
 	s[t] = 0
 	n := s.of(t.Elem)
+	for _, v := range t.Values {
+		n += len(v) + 1
+	}
+	if len(t.Values) > 0 {
+		n /= enumField
+	}
 	for _, f := range t.Fields {
 		n = min(n+1+s.of(f.Type), maxFields+1)
 	}
@@ -113,7 +121,7 @@ func bounded(wf *ir.Workflow, sink *diag.Sink) bool {
 			} else {
 				what += " has"
 			}
-			sink.Report(diag.Diagnostic{Code: diag.YAMLLimit, Span: w.at, Message: fmt.Sprintf("%s more than %d fields, those of their fields included", what, most),
+			sink.Report(diag.Diagnostic{Code: diag.YAMLLimit, Span: w.at, Message: fmt.Sprintf("%s more than %d fields, their fields and enums included", what, most),
 				Help: "use `any` for the parts that the workflow does not look into"})
 			return false
 		}
