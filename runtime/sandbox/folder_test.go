@@ -127,3 +127,18 @@ func TestOwnProcess(t *testing.T) {
 		t.Errorf("only %q can be read", got)
 	}
 }
+
+// Where the directory for temporary files is a link, the folder is not below it.
+func TestFolderBehindLink(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	link := filepath.Join(t.TempDir(), "link")
+	check(t, os.Symlink(real, link))
+	t.Setenv("TMPDIR", link)
+	f, err := newFolder()
+	check(t, err)
+	defer f.remove()
+	if filepath.Dir(f.path) != real {
+		t.Errorf("%s is not in %s", f.path, real)
+	}
+}

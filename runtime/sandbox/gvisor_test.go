@@ -72,6 +72,18 @@ func TestGVisorRuns(t *testing.T) {
 	}
 }
 
+// A tool starts in its directory though it cannot read it.
+func TestGVisorDirectory(t *testing.T) {
+	needGVisor(t)
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "hidden"), nil, 0o600))
+	cmd := exec.Command("sh", "-c", "pwd; ls; echo end")
+	cmd.Env, cmd.Dir = []string{}, dir
+	if out, err := gvisorSaid(t, cmd, new(Kernel)); out != dir+"\nend\n" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func TestGVisorIsMissing(t *testing.T) {
 	t.Setenv(RunscVariable, filepath.Join(t.TempDir(), "runsc"))
 	_, err := new(Kernel).Obtain(context.Background(), runtime.GVisor)

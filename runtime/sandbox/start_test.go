@@ -300,6 +300,14 @@ func TestLimitsOfAProfile(t *testing.T) {
 	if want := "102400\n40\n2048\n3\n0\n"; got != want || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
+	got, err = output(t, &Profile{Limits: Limits{Processes: 33}}, isolate.Need{}, exec.Command("grep", "Max processes", "/proc/self/limits"))
+	var n int
+	if _, err := fmt.Sscanf(got, "Max processes %d", &n); err != nil || os.Getuid() == 0 && n != 33 || n < 33 || n > 1<<20 { // root's tools have a user each
+		t.Errorf("processes: %q, %v", got, err)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 	if l := (Limits{Memory: 1}).fill(); l.Memory != leastMemory || l.Files != DefaultLimits().Files {
 		t.Errorf("got %+v", l)
 	}
