@@ -87,6 +87,7 @@ func TestJavaScriptSharesNothing(t *testing.T) {
 			if tt.name != "embedded" {
 				interpreter(t, "node")
 			}
+			t.Chdir(t.TempDir()) // Node without a sandbox makes files where it is
 			t.Setenv("TMPDIR", t.TempDir())
 			t.Setenv("HOME", t.TempDir())
 			mark := strings.ReplaceAll(t.Name(), "/", "_")
