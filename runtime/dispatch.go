@@ -6,9 +6,8 @@ import "fmt"
 // switch over the names that the workflow allows, in which every case is one Dispatch of a tool bound at compile time.
 // There is no registry: a name that is not a case reaches nothing.
 
-// ToolResult is the result of a tool_call node: always there, whatever became of the call (YAMLGraph, Tool Call Nodes,
-// Result Structure). In JSON all five fields are always present. R is Value, or a pointer to the type that the node
-// declares; it is null unless Success.
+// ToolResult is the result of a tool_call node: always there, whatever became of the call. In JSON all five fields
+// are always present. R is Value, or a pointer to the type that the node declares; it is null unless Success.
 type ToolResult[ID, R any] struct {
 	TaskID  ID      `json:"task_id"`
 	Tool    string  `json:"tool"`

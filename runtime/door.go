@@ -19,11 +19,15 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if t.state == deprecated {
 		r.warnDeprecated(&o.head)
 	}
+	policed := r.guard != nil || t.state == blocked
 	for {
 		err := r.state.broken
-		at := r.attempt(&o.head, r.guard != nil || t.state == blocked)
+		at := r.attempt(&o.head, policed)
 		if err == nil {
-			decided := o.admit(eng, o)
+			var decided *Beside
+			if policed || t.checkIn != nil { // otherwise no gate of admission has anything to look at
+				decided = o.admit(eng, o)
+			}
 			began = r.began()
 			at.admitted(r, &o.head)
 			err = o.settle(o, decided, eng.Do(r, o))

@@ -31,7 +31,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	f.keep.flags(set)
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.BoolVar(&f.keep.none, "no-journal", false, "")
-	for _, name := range []string{"input", "inputs", "i"} { // the others are those of the command `stargraph run`
+	for _, name := range []string{"input", "inputs", "i"} { // the others are what users of other engines type
 		set.Func(name, "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
 	}
 	set.Func("input-json", "", func(s string) error {
