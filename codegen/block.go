@@ -38,6 +38,8 @@ func (b *block) store(to *check.Local, n *expr.Node, s *check.Step) {
 	var code *jen.Statement
 	if n.Op == expr.Intrinsic {
 		code = low.invoke(n)
+	} else if fails {
+		code = jen.Add(b.handle(n)[0])
 	} else {
 		want := n.Type
 		if to != nil {
@@ -269,6 +271,15 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		if t, ok := u.Ref.(*ir.Tool); ok {
 			return one(jen.Id(ident(names.Tools[t])))
 		}
+	case expr.UseModel:
+		if m, ok := u.Ref.(*ir.Model); ok {
+			return one(jen.Id(ident(names.Models[m])))
+		}
+	case expr.UseFlow:
+		low := b.lower()
+		in := low.expr(n.Kids[0])
+		b.flush(low)
+		return one(jen.Id(ident(names.Bodies[b.fn.writing.Flow])).Call(jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing)), in))
 	case expr.UseSlots:
 		return b.fn.g.slotValues(b.fn.p)
 	case expr.UseAddress:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -116,6 +117,24 @@ func (g *generator) userPackages() []goPackage {
 			if b, ok := t.Binding.(*ir.GoTool); ok {
 				function(b.Func)
 			}
+		}
+		called := func(n *expr.Node) bool {
+			if n.Op == expr.Intrinsic {
+				add(n.Func.Path, "")
+			}
+			return true
+		}
+		p.WF.Body.Block.Walk(called)
+		for _, t := range p.WF.Tools {
+			if b, ok := t.Binding.(*ir.Made); ok {
+				b.New.Node.Walk(called)
+			}
+		}
+		for _, o := range p.WF.Output {
+			ir.ValueExpressions(o.Value, func(n *expr.Node) { n.Walk(called) })
+		}
+		for _, l := range p.Body.Locals {
+			types(l.Type)
 		}
 		for _, s := range p.Body.All() {
 			types(s.Node.Result)

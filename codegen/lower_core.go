@@ -32,6 +32,9 @@ func (l *lowerer) coreValue(n *expr.Node) lowered {
 	case expr.Lambda:
 		return lowerPrimary(l.inside().lambda(n, n.Type.Func), n.Type)
 	case expr.Handle:
+		if n.Use.Kind == expr.UseFlow {
+			return l.hoist(l.inside().handle(n)[0], n.Use.Name, n.Type)
+		}
 		return lowerPrimary(l.inside().handle(n)[0], n.Type)
 	}
 	out := l.literal("")

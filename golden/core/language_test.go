@@ -13,17 +13,19 @@ import (
 const enginePath = "github.com/flowgen-dev/flowgen/golden/core/testdata/engine"
 
 var (
-	runType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
-	nodeType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
-	toolType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
-	slot     = schema.OpaqueOf(schema.DynamicPath, "Slot")
-	flowType = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
-	policy   = schema.OpaqueOf(enginePath, "Policy")
-	ended    = schema.OpaqueOf(enginePath, "Ended", &schema.Field{Name: "value", Type: schema.DynamicType})
-	options  = schema.OpaqueOf(enginePath, "Options", &schema.Field{Name: "name", Type: schema.StringType}, &schema.Field{Name: "deep", Type: schema.DynamicType})
-	body     = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, flowType, schema.DynamicType, schema.IntType}, Result: ended, Fails: true})
-	onText   = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.StringType}, Result: schema.StringType, Fails: true})
-	dyn      = schema.DynamicType
+	runType   = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
+	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
+	toolType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
+	slot      = schema.OpaqueOf(schema.DynamicPath, "Slot")
+	flowType  = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
+	policy    = schema.OpaqueOf(enginePath, "Policy")
+	ended     = schema.OpaqueOf(enginePath, "Ended", &schema.Field{Name: "value", Type: schema.DynamicType})
+	options   = schema.OpaqueOf(enginePath, "Options", &schema.Field{Name: "name", Type: schema.StringType}, &schema.Field{Name: "deep", Type: schema.DynamicType})
+	body      = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, flowType, schema.DynamicType, schema.IntType}, Result: ended, Fails: true})
+	onText    = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.StringType}, Result: schema.StringType, Fails: true})
+	onChild   = schema.FuncOf(&schema.Signature{Result: schema.DynamicType, Fails: true})
+	dyn       = schema.DynamicType
 )
 
 func engine(name string, f expr.Func, params ...*schema.Type) *expr.Func {
@@ -38,6 +40,8 @@ var (
 	fnItems    = engine("Items", expr.Func{Method: true, Result: schema.ListOf(schema.AnyType), Fails: true, Pure: true}, flowType, dyn)
 	fnJoin     = engine("Join", expr.Func{Method: true, Variadic: true, Fails: true}, flowType, schema.PointerTo(ended))
 	fnAside    = engine("Aside", expr.Func{Method: true, Result: flowType, Pure: true}, flowType)
+	fnAsk      = engine("Ask", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, modelType, schema.StringType)
+	fnChild    = engine("Child", expr.Func{Method: true, Result: ended, Fails: true}, flowType, onChild)
 	fnStep     = engine("Step", expr.Func{Method: true, Fails: true, Bounds: true}, flowType, runType, nodeType)
 	fnRoute    = engine("Route", expr.Func{Method: true, Variadic: true, Result: schema.StringType, Pure: true}, flowType, dyn, schema.StringType)
 	fnOK       = engine("OK", expr.Func{Method: true, Result: schema.BoolType, Pure: true}, ended)
@@ -100,6 +104,24 @@ func (l *language) tool(name string) *ir.Tool {
 		Binding: &ir.Made{New: of(expr.Invoke(fnBind, expr.Const(name+"@1"))), Reach: &ir.Reach{}}}
 	l.wf.Tools = append(l.wf.Tools, t)
 	return t
+}
+
+// model declares a model that the tests answer for.
+func (l *language) model(name string) *ir.Model {
+	m := &ir.Model{Name: ident(name), Model: ident("openai:" + name)}
+	l.wf.Models = append(l.wf.Models, m)
+	l.wf.Secrets = append(l.wf.Secrets, &ir.Secret{Name: ident("OPENAI_API_KEY")})
+	return m
+}
+
+// child declares a workflow that this one runs.
+func (l *language) child(name string, build func(l *language)) *ir.Workflow {
+	in := newLanguage(name)
+	in.wf.File = l.wf.File
+	in.wf.Name.Span = l.wf.Name.Span
+	build(in)
+	l.wf.Flows = append(l.wf.Flows, in.wf)
+	return in.wf
 }
 
 func (l *language) output(name string, v *expr.Node) {

@@ -19,6 +19,10 @@ var programs = []*program{
 		[]string{`{"word": "a", "more": ["x"]}`, `{"word": "", "note": "n", "more": []}`}},
 	{"early", "A body that returns from the middle, and one of several ways at its end.", early,
 		[]string{`{"n": 0}`, `{"n": 9}`}},
+	{"uses", "Nodes that ask a model and run another workflow; the plan counts both, as often as is said.", uses,
+		[]string{`{"word": "a"}`}},
+	{"names", "Nodes with the names of locals, of packages and of what every function has: the results give way.", meeting,
+		[]string{`{}`}},
 }
 
 func steps(l *language) {
@@ -145,4 +149,43 @@ func early(l *language) {
 	l.perform("big", l.call(echo, cKeep, give(expr.Put("total", whole(100)))))
 	l.add(&ir.IfStmt{Cond: of(ok("big")), Then: l.in(func() { l.set(read("state", "total"), text("big")) }), Else: l.in(l.ret)})
 	l.output("total", expr.Invoke(fnShow, read("state", "total")))
+}
+
+func uses(l *language) {
+	l.input("word", schema.StringType)
+	echo, model := l.tool("echo"), l.model("gpt-4o")
+	child := l.child("inner", func(in *language) {
+		in.input("word", schema.StringType)
+		tool := in.tool("nested")
+		in.begin()
+		in.perform("first", in.call(tool, cKeep, give(expr.Put("again", read("input", "word")))))
+		in.output("found", expr.Invoke(fnShow, read("first", "value")))
+	})
+	l.begin()
+	l.perform("ask", expr.Invoke(fnAsk, read("flow"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), expr.Join(text("Say "), read("input", "word"))))
+	n := l.perform("nest", expr.Invoke(fnChild, read("flow"), expr.FnDo(l.in(func() {
+		l.let("out", expr.Of(expr.UseFlow, "inner", child, expr.Object(expr.Put("word", read("input", "word")))))
+		l.add(&ir.ReturnStmt{Value: of(expr.Object(expr.Put("found", read("out", "found")), expr.Put("asked", read("ask", "value"))))})
+	}))))
+	l.atMost(n, child, 3)
+	l.perform("last", l.call(echo, cFail, expr.Put("before", read("nest", "value"))))
+	l.output("nest", expr.Invoke(fnShow, read("nest", "value")))
+}
+
+func meeting(l *language) {
+	l.wf.Public = true // names give way
+	echo := l.tool("echo")
+	l.begin()
+	all := []*expr.Node{}
+	for _, id := range []string{"flow", "engine", "run", "err", "out", "in", "dynamic", "echo_tool", "item"} {
+		name := id
+		if id == "flow" { // the translator has a local of that name
+			name = "ended"
+			l.into(name, id, l.call(echo, cKeep))
+		} else {
+			l.perform(id, l.call(echo, cKeep))
+		}
+		all = append(all, read(name))
+	}
+	l.output("status", expr.Invoke(fnStatus, all...))
 }

@@ -75,6 +75,15 @@ var wrong = []struct {
 	}},
 	{"nothing makes tool \"dark\"", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = nil }},
 	{"cannot use string as runtime.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
+	{"\"dark\" is no model of the workflow", func(l *language) {
+		l.perform("n", expr.Invoke(fnAsk, read("flow"), run(), node(), expr.Of(expr.UseModel, "dark", &ir.Model{}), text("a")))
+	}},
+	{"\"other\" is no workflow that this one runs", func(l *language) { l.nest(&ir.Workflow{}, expr.Object()) }},
+	{"inner is not given its input \"word\"", func(l *language) { l.nest(l.inner(), expr.Object()) }},
+	{"{word: string} has no field \"wort\"", func(l *language) {
+		l.nest(l.inner(), expr.Object(expr.Put("word", text("a")), expr.Put("wort", text("a"))))
+	}},
+	{"the input of inner is no object", func(l *language) { l.nest(l.inner(), text("a")) }},
 	// nodes
 	{"no statement runs node \"idle\"", func(l *language) { l.node("idle", l.call(l.tool("echo"), cFail)) }},
 	{"node \"x\" is none of this body", func(l *language) { l.run("", &ir.Node{ID: ident("x")}) }},
@@ -144,6 +153,22 @@ func binary(op string, a, b *expr.Node) *expr.Node {
 
 // begin2 makes another run of the engine.
 func (l *language) begin2() { l.let("flow2", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }
+
+func (l *language) inner() *ir.Workflow {
+	return l.child("inner", func(in *language) { in.input("word", schema.StringType) })
+}
+
+// nest runs a workflow.
+func (l *language) nest(wf *ir.Workflow, input *expr.Node) {
+	name := "other"
+	if wf.Name.Name != "" {
+		name = wf.Name.Name
+	}
+	l.perform("n", expr.Invoke(fnChild, read("flow"), expr.FnDo(l.in(func() {
+		l.let("out", expr.Of(expr.UseFlow, name, wf, input))
+		l.add(&ir.ReturnStmt{Value: of(expr.Object())})
+	}))))
+}
 
 // stepOf calls what bounds a loop.
 func (l *language) stepOf() {

@@ -213,7 +213,7 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 
 // uses notes what a node calls, asks and runs.
 func (s *blockScope) uses(step *Step, v *ir.Perform) {
-	step.Uses = nil
+	step.Uses, step.Flow = nil, nil
 	for _, u := range ir.Uses(v.Call.Node) {
 		use := Use{Of: u.Ref, AtMost: 1}
 		for _, b := range v.AtMost {
@@ -222,8 +222,16 @@ func (s *blockScope) uses(step *Step, v *ir.Perform) {
 			}
 		}
 		step.Uses = append(step.Uses, use)
-		if t, ok := u.Ref.(*ir.Tool); ok {
-			s.c.used[t] = true
+		switch of := u.Ref.(type) {
+		case *ir.Tool:
+			s.c.used[of] = true
+		case *ir.Model:
+			s.c.usedModel(of, step.Node.Span)
+		case *ir.Workflow:
+			if step.Flow != nil {
+				s.fault(step.Node.Span, "node %q runs two workflows", step.Node.ID.Name)
+			}
+			step.Flow = s.c.flows[of]
 		}
 	}
 	for _, b := range v.AtMost {

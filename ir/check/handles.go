@@ -17,9 +17,10 @@ type Use struct {
 
 // The types of Handles.
 var (
-	runType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
-	nodeType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
-	slotType = schema.OpaqueOf(schema.DynamicPath, "Slot")
+	runType   = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
+	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
+	slotType  = schema.OpaqueOf(schema.DynamicPath, "Slot")
 )
 
 // TypeOf implements expr.CoreEnv.
@@ -37,8 +38,27 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 			return nil, fmt.Sprintf("%q is no tool of the workflow", u.Name)
 		}
 		return toolType(t), s.wrongUse()
+	case expr.UseModel:
+		if m, ok := u.Ref.(*ir.Model); ok && slices.Contains(s.c.wf.Models, m) {
+			return modelType, s.wrongUse()
+		}
+		return nil, fmt.Sprintf("%q is no model of the workflow", u.Name)
+	case expr.UseFlow:
+		wf, _ := u.Ref.(*ir.Workflow)
+		if p := s.c.flows[wf]; p != nil {
+			return p.Output, s.wrongUse()
+		}
+		return nil, fmt.Sprintf("%q is no workflow that this one runs", u.Name)
 	}
 	return nil, fmt.Sprintf("%q is no handle", u.Name)
+}
+
+// Input implements expr.CoreEnv.
+func (s *blockScope) Input(u *expr.Use) *schema.Type {
+	if wf, ok := u.Ref.(*ir.Workflow); ok && s.c.flows[wf] != nil {
+		return s.c.flows[wf].Input
+	}
+	return schema.EmptyType
 }
 
 // toolType is the type of a tool's variable.

@@ -365,6 +365,15 @@ func (c *checker) checkModels() {
 
 // Models are the models that the step itself asks.
 func (s *Step) Models() []*ir.Model {
+	if len(s.Uses) > 0 {
+		var out []*ir.Model
+		for _, u := range s.Uses {
+			if m, ok := u.Of.(*ir.Model); ok {
+				out = append(out, m)
+			}
+		}
+		return out
+	}
 	if s.Ask != nil && s.Ask.Model != nil {
 		if s.Ask.Race != nil {
 			return s.Ask.Race

@@ -221,6 +221,11 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		if s.Pick != nil {
 			n.pick(s, prefix)
 		}
+		if len(s.Uses) > 0 {
+			for _, m := range s.Models() {
+				n.model(m, n.wf, prefix)
+			}
+		}
 		if s.Ask != nil {
 			n.ask(s, n.wf, prefix)
 		}

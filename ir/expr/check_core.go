@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -12,6 +13,8 @@ type CoreEnv interface {
 	Env
 	// TypeOf is the type of a Handle; a text says what is wrong with it.
 	TypeOf(u *Use) (*schema.Type, string)
+	// Input is what a run of the workflow that a Handle names takes.
+	Input(u *Use) *schema.Type
 	// Do checks the statements of a Lambda whose parameters have these symbols.
 	Do(f *Function, params []*Symbol, sig *schema.Signature) []Problem
 }
@@ -151,10 +154,25 @@ func (c *checker) handle(n *Node, facts Facts) *schema.Type {
 	if wrong != "" {
 		return c.fault(n, "%s", wrong)
 	}
-	for _, k := range n.Kids {
-		c.check(k, facts, nil)
+	if n.Use.Kind == UseFlow {
+		return c.runs(n, facts, env.Input(n.Use), t)
 	}
 	return t
+}
+
+// runs types the run of a sub-workflow, whose input is an object of its fields.
+func (c *checker) runs(n *Node, facts Facts, input, output *schema.Type) *schema.Type {
+	if len(n.Kids) != 1 || n.Kids[0].Op != Make {
+		return c.fault(n, "the input of %s is no object", n.Use.Name)
+	}
+	n.Kids[0].Struct = input
+	for _, f := range input.Fields {
+		if f.Required() && !slices.Contains(n.Kids[0].Keys, f.Name) {
+			return c.fault(n, "%s is not given its input %q", n.Use.Name, f.Name)
+		}
+	}
+	c.check(n.Kids[0], facts, nil)
+	return output
 }
 
 // refused reports an operator of the core whose operand has a type that only a run knows: what it means is a question for

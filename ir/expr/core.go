@@ -53,7 +53,7 @@ type Statements interface {
 type Use struct {
 	Kind UseKind
 	Name string // as it is printed; of the run and of addresses: empty
-	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Schema, *ir.Workflow
+	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow
 }
 
 // UseKind is what kind of thing it is.
@@ -65,7 +65,6 @@ const (
 	UseNode                   // a node, or a scope
 	UseTool                   // a tool
 	UseModel                  // a model
-	UseSchema                 // a JSON Schema
 	UseFlow                   // a run of a sub-workflow at the node Ref; Kids[0] is its input. It fails when the run does
 	UseSlots                  // the fields of an open state, each with its declared type and its rule for writes
 	UseAddress                // the address of the local or the field of state that is Kids[0]

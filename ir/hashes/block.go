@@ -52,16 +52,12 @@ func (m *maker) perform(x *text, s *check.Step, v *ir.Perform) {
 	x.line("perform", v.String())
 	functions(x, v.Call)
 	for _, u := range s.Uses {
-		switch of := u.Of.(type) {
-		case *ir.Tool:
+		if of, ok := u.Of.(*ir.Tool); ok { // a workflow is part of the node's hash as that of a flow node
 			x.line("uses", m.tool(of, false))
-		case *ir.Workflow:
-			for _, p := range m.root.Flows {
-				if p.WF == of {
-					x.line("uses", m.program(p))
-				}
-			}
 		}
+	}
+	if len(s.Models()) > 0 {
+		x.line("models", m.models(s))
 	}
 	if v.Gives != nil {
 		x.line("gives", m.typ(v.Gives, false))

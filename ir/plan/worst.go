@@ -214,7 +214,7 @@ func (m *meter) rounds(p *check.Plan) cost {
 // perform is a node whose work is a function: what it uses, as often as is said.
 func (m *meter) perform(s *check.Step) cost {
 	id := s.Node.ID.Name
-	c := cost{time: span{open: len(s.Uses) > 0}}
+	c := cost{}
 	for _, u := range s.Uses {
 		n := Bound{N: u.AtMost, Open: u.AtMost == 0}
 		why := id + " has no bound on its calls"
@@ -222,13 +222,18 @@ func (m *meter) perform(s *check.Step) cost {
 			m.because(why)
 		}
 		one := cost{}
-		if of, ok := u.Of.(*ir.Tool); ok {
+		switch of := u.Of.(type) {
+		case *ir.Tool:
 			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{open: true}}
 			one.fees = fee([]*ir.Tool{of})
+		case *ir.Model:
+			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: span{open: true}, bill: m.question(s, of)}
+		case *ir.Workflow:
+			one = m.program(s.Flow)
 		}
 		c.add(one.times(n, n, m.where+why))
 	}
-	if c.time.open {
+	if c.time.open && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
 		m.because(id + " has no timeout")
 	}
 	return c

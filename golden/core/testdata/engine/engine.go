@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
 // A Flow is a run of a workflow.
@@ -86,6 +87,18 @@ func (f *Flow) Items(list dynamic.Field) ([]runtime.Value, error) {
 		return nil, errors.New("there is no list")
 	}
 	return items, nil
+}
+
+// Ask asks a model.
+func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, prompt string) (Ended, error) {
+	answer, err := llm.Ask[string](r, n, m, llm.Prompt{Text: prompt}, llm.Format{})
+	return Ended{err == nil, dynamic.Text(answer)}, err
+}
+
+// Child runs another workflow.
+func (f *Flow) Child(child func() (dynamic.Field, error)) (Ended, error) {
+	out, err := child()
+	return Ended{err == nil, out}, err
 }
 
 // Join ends what ran in parallel.
