@@ -180,7 +180,7 @@ func (g *generator) lambdaHead(f *expr.Function, sig *schema.Signature, named bo
 	var results []jen.Code
 	add := func(name string, t jen.Code) {
 		if named {
-			t = jen.Id(name).Add(t)
+			t = jen.Id(ident(name)).Add(t)
 		}
 		results = append(results, t)
 	}
