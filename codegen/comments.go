@@ -9,11 +9,11 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
-// plainComment makes text of a workflow safe inside a line comment: one line, no control characters.
+// plainComment makes text of a workflow safe inside a line comment: one line, no control characters, nothing that an editor obeys.
 func plainComment(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+	return unmoded(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf)
-	}), " ")
+	}), " "))
 }
 
 // lineComment is a comment at the end of a line.
@@ -25,6 +25,7 @@ var commentDirective = lazyregexp.New(`^[/ ]*(\+|#\S|(nolint|nosec|noinspection)
 
 // undirected is the text of a comment; one that begins as a directive begins with an apostrophe instead.
 func undirected(text string) string {
+	text = unmoded(text)
 	if commentDirective.MatchString(text) {
 		return "'" + text
 	}

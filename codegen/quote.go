@@ -15,15 +15,15 @@ import (
 func quote(s string) jen.Code {
 	switch {
 	case !quoteBlock(s):
-		return jen.Op(strconv.Quote(s))
+		return jen.Op(literal(s))
 	case quoteRaw(s):
 		return jen.Op("`" + s + "`")
 	case strings.Count(s, "\n") > quoteMaxLines:
-		return jen.Op(strconv.Quote(s))
+		return jen.Op(literal(s))
 	}
 	var lines []string
 	for line := range strings.Lines(s) {
-		lines = append(lines, strconv.Quote(line))
+		lines = append(lines, literal(line))
 	}
 	return jen.Op(strings.Join(lines, " +\n"))
 }
@@ -37,11 +37,14 @@ func quoteOne(s string) jen.Code {
 	if quoteRaw(s) {
 		return jen.Op("`" + s + "`")
 	}
-	return jen.Op(strconv.Quote(s))
+	return jen.Op(literal(s))
 }
 
 // quoteBytes writes arbitrary bytes as a string literal.
-func quoteBytes(data []byte) jen.Code { return jen.Op(strconv.QuoteToASCII(string(data))) }
+func quoteBytes(data []byte) jen.Code { return jen.Op(escapeModes(strconv.QuoteToASCII(string(data)))) }
+
+// literal writes s between double quotes.
+func literal(s string) string { return escapeModes(strconv.Quote(s)) }
 
 // quoteBlock reports whether s is worth several lines: a text of three lines or more that hold something.
 func quoteBlock(s string) bool {
@@ -87,7 +90,7 @@ func quoteMeans(line string) bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
+	if strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") || hasMode(line) {
 		return true // a file of a txtar archive, as tests keep generated code
 	}
 	rest, hash := strings.CutPrefix(line, "#")

@@ -45,6 +45,7 @@ func TestQuoteMeans(t *testing.T) {
 	for _, line := range []string{
 		"//go:generate touch x", "//go:generate\ttouch x", "//go:build ignore", "// +build ignore", "//line x.go:1", "/*line x.go:1*/", "//export F", "//nolint", "// x", "/* x",
 		"#cgo LDFLAGS: -x", "#include <x.h>", "#!/bin/sh", "-- x.go --", "<<<<<<< HEAD", "|||||||", "=======", ">>>>>>> main",
+		"vim: set x:", "see vi:x", "a\tvim700: x", "Vim>800:x", "# ex: x", "x -*- mode: x -*-", "-*-*-", "// kate: x y;", "Local Variables:",
 	} {
 		for _, text := range []string{line + "\na\nb", "a\n" + line + "\nb", "a\nb\n" + line, "a\nb\n \t" + line + " \nc\n"} {
 			if got := jen.Add(quote(text)).GoString(); strings.Contains(got, "`") {
@@ -55,7 +56,7 @@ func TestQuoteMeans(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"# Heading", "## Heading", "#", "a // b", "https://x", "/path", "- x --", "--", "---", "<<<", "====", "> quote", "| a | b |", "* x"} {
+	for _, line := range []string{"# Heading", "## Heading", "#", "a // b", "https://x", "/path", "- x --", "--", "---", "<<<", "====", "> quote", "| a | b |", "* x", "index: x", "movi:", "e.g. ex :", "- *-", "local variables", "Kate: hello"} {
 		if got := jen.Add(quote("a\n" + line + "\nb\n")).GoString(); got != "`a\n"+line+"\nb\n`" {
 			t.Errorf("%q: got %s", line, got)
 		}
@@ -67,7 +68,7 @@ func TestQuoteProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 			rapid.StringMatching("[a`\"\\\\\n\r\t{} \uFFFD\u2028*/]*"),
-			rapid.StringMatching("(//go:generate x|//|/\\*|#|#cgo|--| x --|=======|\n|\n|\r|\t| |a|`|\uFEFF|\u2028)*")).Draw(t, "s")
+			rapid.StringMatching("(//go:generate x|//|/\\*|#|#cgo|--| x --|=======|vim: x|vi:|ex: x|-[*]-|[*]-|kate: x|Local Variables:|\n|\n|\r|\t| |a|`|\uFEFF|\u2028)*")).Draw(t, "s")
 		file := jen.NewFile("p")
 		file.Const().Id("s").Op("=").Add(quote(s))
 		file.Const().Id("one").Op("=").Add(quoteOne(s))
@@ -113,6 +114,7 @@ func TestComment(t *testing.T) {
 		{"//go:embed x\n// nolint", "// '//go:embed x\n// '// nolint"},
 		{"https://x: a\n# Heading", "// https://x: a\n// # Heading"},
 		{"a\x00b\u202ec", "// a b c"},
+		{"vim: set x:\na ex: x -*-*-\nskate: x kate: y\n/* Local Variables: */", "// vim : set x:\n// a ex : x - *- *-\n// skate: x kate : y\n// /* Local Variables : */"},
 		{long, "// " + strings.TrimSpace(strings.Repeat("word ", 22)) + "\n// " + strings.TrimSpace(strings.Repeat("word ", 22)) + "\n// word word word word word word"},
 	} {
 		if got := jen.Add(comment(tt.in)).GoString(); got != tt.want {
@@ -124,7 +126,7 @@ func TestComment(t *testing.T) {
 // TestCommentProperty: nothing but comments is added, none of them a directive, and gofmt changes nothing.
 func TestCommentProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringMatching("(go:build |line |[+]build |export |\n|\r|\\*/|/\\*|//|[#] |-|[a-z ]|\u2028|\t)*")).Draw(t, "s")
+		s := rapid.OneOf(rapid.String(), rapid.StringMatching("(go:build |line |[+]build |export |\n|\r|\\*/|/\\*|//|[#] |-|[a-z ]|vim: |vi:|ex:|-[*]|Local Variables:|\u2028|\t)*")).Draw(t, "s")
 		file := jen.NewFile("p")
 		file.Add(comment(s))
 		file.Var().Id("s").Op("=").Lit(1)
@@ -144,7 +146,7 @@ func TestCommentProperty(t *testing.T) {
 				if c.Text != "//" && !strings.HasPrefix(c.Text, "// ") && !strings.HasPrefix(c.Text, "//\t") {
 					t.Fatalf("%q: comment %q", s, c.Text)
 				}
-				if strings.HasPrefix(c.Text, "// +build") {
+				if strings.HasPrefix(c.Text, "// +build") || hasMode(c.Text) {
 					t.Fatalf("%q: directive %q", s, c.Text)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,9 @@ func readBytes(code []byte) string {
 // lineMarks are what lines begin with that readers act on.
 var lineMarks = []string{"//", "/*", "<<<<<<<", "|||||||", "=======", ">>>>>>>", "#!", "#cgo", "#include", "#define", "#line", "#pragma"}
 
+// editorModes are what editors obey in a line of any file: Vim, Emacs and Kate.
+var editorModes = regexp.MustCompile(`(^|[ \t])(vi|[vV]im[<=>]?[0-9]*|ex):|-\*-|\bkate(-mimetype|-wildcard)?(\(.*\))?:|Local Variables:`)
+
 // readLines looks at a file as programs do that know lines and no syntax: what looks like a comment is one, and a comment
 // is no directive but those that embed the program's files.
 func readLines(code []byte, fset *token.FileSet, f *ast.File, assets []codegen.Asset) string {
@@ -83,6 +87,9 @@ func readLines(code []byte, fset *token.FileSet, f *ast.File, assets []codegen.A
 		}
 		if strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
 			return fmt.Sprintf("line %d is a file of an archive: %q", n, line)
+		}
+		if mode := editorModes.FindString(line); mode != "" {
+			return fmt.Sprintf("line %d has the mode line %q: %q", n, mode, line)
 		}
 		if constraint.IsGoBuild(line) || constraint.IsPlusBuild(line) {
 			return fmt.Sprintf("line %d is a constraint: %q", n, line)
@@ -128,7 +135,7 @@ func readAssets(assets []codegen.Asset) string {
 			return "the asset " + a.Name
 		}
 		switch path.Ext(a.Name) {
-		case ".mjs", ".wasm", ".star", ".py", ".pyi", ".json", ".txt", ".toml":
+		case ".mjs", ".star", ".py", ".pyi", ".json", ".txt", ".toml", ".wasm":
 		default:
 			return "the asset " + a.Name
 		}
@@ -179,6 +186,11 @@ func TestReaders(t *testing.T) {
 		{"package p\n\n//go:embed x\nvar x string\n", "embeds"},
 		{"//go:build ignore\n\npackage p\n", "constraint"},
 		{"package p\n\ntype x struct {\n\tx int // +build ignore\n}\n", "comment"},
+		{"package p\n\nconst x = `a\nsee vim: set x:\n`\n", "mode line"},
+		{"package p\n\n// a ex:x\n", "mode line"},
+		{"package p\n\nconst x = \"x -*- mode: y -*-\"\n", "mode line"},
+		{"package p\n\n// Local Variables: x\n", "mode line"},
+		{"package p\n\n// index: x, movi: y, kate:\n", "mode line"},
 		{"package documentation\n", "go/build"},
 		{"package p\n\n// x\nconst x = \"//go:generate x\\n\" +\n\t\"//go:build y\\n\"\n", ""},
 	} {
