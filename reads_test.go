@@ -38,7 +38,7 @@ var doors = map[string][]string{
 const (
 	ownCache  = "files of flowgen's own: its cache, the user's module, the program that is built"
 	ownWrites = "looks at what it is about to write"
-	newFolder = "`flowgen init` looks at the folder where it makes a project, and runs the user's go command there"
+	newFolder = "`flowgen init` looks at the folder where it makes a project, and runs the user's own go command there"
 	metadata  = "compares names, reads no content"
 	starts    = "starts the user's own program, see internal/programs"
 	runs      = "runs the program that was built: that is what the command is for"

@@ -122,14 +122,36 @@ func forGo(dir string) []string {
 // CheckGo returns an error when the go command that would be started for a workflow in dir, the first in PATH, is one of the
 // repository. No other is looked for: go/packages takes the first. A PATH without a go command is no error here.
 func CheckGo(dir string) error {
+	_, err := Go(dir)
+	if strange := (*GoError)(nil); errors.As(err, &strange) {
+		return err
+	}
+	return nil
+}
+
+// Go is the absolute name of the go command to start for a workflow in dir, the first in PATH. The error is a *GoError where
+// that is one of the repository, or depends on the working directory, and exec.ErrNotFound where there is none.
+func Go(dir string) (string, error) {
 	exe, err := exec.LookPath("go")
-	if err != nil && !errors.Is(err, exec.ErrDot) {
-		return nil
+	switch {
+	case err != nil && !errors.Is(err, exec.ErrDot):
+		return "", exec.ErrNotFound
+	case err == nil && Own(exe, forGo(dir)):
+		return exe, nil
 	}
-	if err == nil && Own(exe, forGo(dir)) {
-		return nil
+	return "", &GoError{Exe: exe}
+}
+
+// BuildEnvironment is env for a go command that builds what is to run: the programs that it starts, such as git and a compiler
+// for C, are none of the repository.
+func BuildEnvironment(env []string, dir string) []string {
+	strange, out := forGo(dir), slices.Clone(env)
+	for i, v := range out {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			out[i] = "PATH=" + OwnPath(path, strange)
+		}
 	}
-	return &GoError{Exe: exe}
+	return out
 }
 
 // A GoError is the refusal to start a go command of the repository.
@@ -138,6 +160,9 @@ type GoError struct{ Exe string }
 func (e *GoError) Error() string {
 	return fmt.Sprintf("the go command in PATH, %s, belongs to the project, and compiling runs nothing of that", e.Exe)
 }
+
+// Help says what to do about it.
+func (e *GoError) Help() string { return "put the folder of your own Go first in PATH" }
 
 // GoEnvironment is the environment of a go command that looks at packages for a workflow in dir. It takes no other program's
 // word for packages and starts no compiler for C and no program of the repository: the text of a package would decide what

@@ -175,7 +175,7 @@ func (r *resolver) load(refs []*ref) bool {
 	}
 	var strange *programs.GoError
 	if errors.As(err, &strange) {
-		d.Message, d.Help = strange.Error(), "put the folder of your own Go first in PATH"
+		d.Message, d.Help = strange.Error(), strange.Help()
 	}
 	if strings.Contains(err.Error(), " requires go >= ") {
 		d.Help = "install a newer Go; the compiler does not switch to another one by itself"

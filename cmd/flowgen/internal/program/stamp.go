@@ -120,9 +120,6 @@ func (s *inputSet) folder(ctx context.Context, dir string, imports bool) error {
 	if !imports {
 		return nil
 	}
-	if err := programs.CheckGo(dir); err != nil {
-		return err
-	}
 	w := &workspace{dir: dir, pattern: ".", flags: programs.GoFlags, env: programs.GoEnvironment(os.Environ(), dir)}
 	packages, err := w.list(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 )
 
 // A Source is a workflow that compiled without errors.
@@ -50,6 +52,7 @@ func (e *CompileError) Error() string {
 // A workspace is where one program is built.
 type workspace struct {
 	scratch string   // holds what the overlay points to; removed afterwards
+	home    string   // folder of the workflow, whose programs are not started; "" for dir
 	dir     string   // where the go command runs
 	pattern string   // the package to build
 	flags   []string // for go build and go list
@@ -71,7 +74,7 @@ func prepare(ctx context.Context, src *Source, scratch string) (*workspace, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{scratch: scratch, env: os.Environ(), build: newProgress(src.Log, src.File)}
+	w := &workspace{scratch: scratch, home: dir, env: programs.BuildEnvironment(os.Environ(), dir), build: newProgress(src.Log, src.File)}
 	if root == "" {
 		return w, w.throwAway(src, from)
 	}
@@ -326,33 +329,44 @@ func (w *workspace) goBuild(ctx context.Context, out string, more ...string) err
 	// Without -trimpath the name of the scratch folder would be part of the program, and of the keys of Go's build cache.
 	args := append([]string{"build", "-v", "-trimpath", "-o", out}, w.flags...)
 	args = append(append(args, more...), w.pattern)
-	cmd := w.command(ctx, args)
-	cmd.Stderr = w.build
-	err := cmd.Run()
+	cmd, err := w.command(ctx, args)
+	if err == nil {
+		cmd.Stderr = w.build
+		err = cmd.Run()
+	}
 	return w.failed(ctx, args, err, w.build.done())
 }
 
 // output runs the go command. An error holds what it said.
 func (w *workspace) output(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := w.command(ctx, args)
+	cmd, err := w.command(ctx, args)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	if err == nil {
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err = cmd.Run()
+	}
 	return stdout.Bytes(), w.failed(ctx, args, err, stderr.String())
 }
 
-func (w *workspace) command(ctx context.Context, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
+func (w *workspace) command(ctx context.Context, args []string) (*exec.Cmd, error) {
+	exe, err := programs.Go(cmp.Or(w.home, w.dir))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Dir = w.dir
 	cmd.Env = append(w.env, "PWD="+w.dir)
-	return cmd
+	return cmd, nil
 }
 
 // failed makes an error of how the go command ended, and of what it said.
 func (w *workspace) failed(ctx context.Context, args []string, err error, text string) error {
+	var strange *programs.GoError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &strange):
+		return fmt.Errorf("%w; %s", strange, strange.Help())
 	case errors.Is(err, exec.ErrNotFound):
 		return errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
 	case ctx.Err() != nil:

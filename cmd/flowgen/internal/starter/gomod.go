@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 )
 
 // requireFlowgen makes or completes go.mod and go.sum: the runtime, and flowgen as a tool for go generate.
@@ -97,9 +98,10 @@ func (p *Project) edited(before []byte, from origin.Origin) ([]byte, error) {
 // complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
 // not promise for the rest of a user's module.
 func complete(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd, err := goCommand(ctx, dir, "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
+	if err != nil {
+		return fmt.Errorf("the files are written, but go.mod could not be completed: %w", err)
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -112,11 +114,27 @@ func complete(ctx context.Context, dir string) error {
 // Tidy removes from a new project's go.mod and go.sum what it does not need. It goes on without modules that only tests of
 // the compiler's dependencies import, which a machine without a network may not have.
 func Tidy(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "mod", "tidy", "-e")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd, err := goCommand(ctx, dir, "mod", "tidy", "-e")
+	if err != nil {
+		return fmt.Errorf("go mod tidy: %w", err)
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go mod tidy: %w\n%s", err, bytes.TrimSpace(out))
 	}
 	return nil
+}
+
+// goCommand is a call of the user's own go command.
+func goCommand(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
+	exe, err := programs.Go(dir)
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("the go command is not installed or not in PATH")
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Dir = dir
+	cmd.Env = append(programs.BuildEnvironment(os.Environ(), dir), "GOWORK=off")
+	return cmd, nil
 }

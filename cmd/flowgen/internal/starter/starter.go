@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/templates"
 )
 
@@ -57,6 +58,9 @@ func (p *Project) Write(ctx context.Context) ([]string, error) {
 	}
 	if err := p.locate(); err != nil {
 		return nil, err
+	}
+	if strange := (*programs.GoError)(nil); errors.As(programs.CheckGo(p.Dir), &strange) {
+		return nil, refuse("%v; %s", strange, strange.Help())
 	}
 	files, err := p.files()
 	if err != nil {
