@@ -60,7 +60,7 @@ var exceptions = []struct{ file, uses, why string }{
 	{"cmd/flowgen/internal/program/inputs.go", "exec.LookPath filepath.EvalSymlinks os.OpenFile os.ReadDir os.ReadFile os.Stat syscall.O_NONBLOCK", ownCache},
 	{"cmd/flowgen/internal/program/stamp.go", "os.ReadDir", ownCache},
 	{"cmd/flowgen/internal/program/workspace.go", "exec.Cmd exec.CommandContext filepath.Glob os.Lstat os.Stat", ownCache},
-	{"cmd/flowgen/internal/starter/gomod.go", "exec.CommandContext", newFolder},
+	{"cmd/flowgen/internal/starter/gomod.go", "exec.Cmd exec.CommandContext", newFolder},
 	{"cmd/flowgen/internal/starter/starter.go", "filepath.Glob os.Lstat os.OpenFile os.Stat", newFolder},
 	{"cmd/flowgen/exec_other.go", "exec.Command", runs},
 	{"cmd/flowgen/exec_unix.go", "syscall.Exec", runs},

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -29,6 +30,19 @@ func (rt *Runtime) learn(secret string) {
 // Redactor returns what takes the secrets that runs have been given so far out of what is written about them. What the
 // runtime itself gives out (events, errors, journals, envelopes, outputs of tools) is without them already.
 func (rt *Runtime) Redactor() *Redactor { return rt.redactor.Load() }
+
+// RedactorOf returns what takes the secrets of the running tool, and all others that its runtime knows, out of text: for texts
+// that the tool cuts or takes apart before the runtime sees them. It is nil where there are none.
+func RedactorOf(ctx context.Context) *Redactor {
+	if c := callOf(ctx); c != nil {
+		run, _ := c.place()
+		return run.state.rt.redactor.Load()
+	}
+	if s := secretsOf(ctx); s != nil {
+		return NewRedactor(s.values...)
+	}
+	return nil
+}
 
 // cleanse takes secrets out of the output of a tool, which ptr points to, before it becomes data of the workflow. again
 // makes *ptr a copy of itself that shares nothing with what the tool may still hold.

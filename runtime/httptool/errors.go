@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,12 +173,8 @@ func (x *exchange) refused() error {
 
 // preview is the beginning of the body as printable text without secrets, empty when it is no text.
 func (x *exchange) preview() string {
-	longest := 0
-	for _, s := range x.forms() {
-		longest = max(longest, len(s))
-	}
 	defer x.hurry()()
-	data, cut, err := x.body(int64(bodyBytes + longest))
+	data, cut, err := x.body(2 * bodyBytes) // so that what is kept ends with a secret as a whole
 	if err != nil && len(data) == 0 {
 		return ""
 	}
@@ -193,7 +188,7 @@ func (x *exchange) preview() string {
 		return ""
 	}
 	if cut || err != nil {
-		text = x.redactCut(text)
+		text = x.redactor().Cut(text)
 	}
 	text = x.redact(text)
 	if isHTML(kind) {
@@ -274,58 +269,12 @@ func retryAfter(h http.Header, now time.Time) *float64 {
 	return new(max(0, min(when.Sub(now).Seconds(), longestWait)))
 }
 
-const redacted = "[redacted]"
+// redact takes the secrets of the call out of text, in whatever form a server gives them back.
+func (x *exchange) redact(text string) string { return x.redactor().Text(text) }
 
-// redact takes the secrets of the call out of text, in the forms in which a server may give them back.
-func (x *exchange) redact(text string) string {
-	for _, f := range x.forms() {
-		text = strings.ReplaceAll(text, f, redacted)
+func (x *exchange) redactor() *runtime.Redactor {
+	if x.secrets == nil {
+		x.secrets = runtime.RedactorOf(x.ctx)
 	}
-	return text
-}
-
-// redactCut is redact for text that was cut: there may be a part of a secret at its end.
-func (x *exchange) redactCut(text string) string {
-	text = x.redact(text)
-	for _, f := range x.forms() {
-		for n := min(len(f)-1, len(text)); n > 0; n-- {
-			if strings.HasSuffix(text, f[:n]) {
-				text = text[:len(text)-n]
-				break
-			}
-		}
-	}
-	return text
-}
-
-// forms are the secrets as they may be written, the longest first.
-func (x *exchange) forms() []string {
-	var forms []string
-	add := func(s string) {
-		quoted, _ := json.Marshal(s) // text always marshals
-		inner := string(quoted[1 : len(quoted)-1])
-		own := strconv.Quote(s)
-		forms = append(forms, s, inner, own[1:len(own)-1], url.QueryEscape(s), url.PathEscape(s), htmlEscape(s), string(escape(nil, s, false)))
-	}
-	for _, cred := range x.auth {
-		s, _ := runtime.Secret(x.ctx, cred.secret)
-		if s == "" {
-			continue
-		}
-		add(s)
-		if cred.format != nil {
-			value, _ := cred.format(s)
-			add(value[strings.IndexByte(value, ' ')+1:]) // of Basic, the encoded form
-		}
-		if _, password, ok := strings.Cut(s, ":"); ok && len(password) >= 4 {
-			add(password)
-		}
-	}
-	slices.SortFunc(forms, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	return slices.Compact(slices.DeleteFunc(forms, func(f string) bool { return f == "" }))
+	return x.secrets
 }

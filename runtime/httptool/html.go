@@ -5,8 +5,6 @@ import (
 	"strings"
 )
 
-func htmlEscape(s string) string { return html.EscapeString(s) }
-
 // hidden are the elements whose content no reader sees.
 var hidden = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "svg": true, "math": true, "iframe": true, "object": true}
 

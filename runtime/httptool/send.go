@@ -24,6 +24,8 @@ type exchange struct {
 	buf    *[]byte // the body, lent by the pool
 	spills bool    // a body that is too large is kept
 	via    *http.Transport
+
+	secrets *runtime.Redactor // see redactor
 }
 
 // send sends the request, follows redirects, and leaves a 2xx response in x.resp.

@@ -132,7 +132,7 @@ func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte, limit 
 	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset, Holder: holder}
 	out, err := m.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
-		return nil, worker.Redact(ctx, err)
+		return nil, runtime.RedactorOf(ctx).Error(err)
 	}
 	return out, nil
 }

@@ -2,12 +2,7 @@ package mcptool
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +17,9 @@ const (
 	messageRunes = 300     // of the server's own words in a message
 	detailBytes  = 4 << 10 // of them in the details
 )
+
+// line is text of the server on one line: secrets are taken out while its own lines are whole.
+func (x *session) line(text string) string { return plain.Line(x.redactor.Cut(text), messageRunes) }
 
 func shown(s string) string { return plain.Line(s, nameRunes) }
 
@@ -39,7 +37,7 @@ func (x *session) failed(ctx context.Context, a *answer, err error) error {
 	te := x.cause(ctx, a, err)
 	var tool *runtime.ToolError
 	if errors.As(te, &tool) {
-		return x.redacted(tool)
+		return x.redactor.Error(tool)
 	}
 	return te
 }
@@ -78,16 +76,16 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	case failure != nil && (e == nil || failure.Code == runtime.AuthRequired || failure.Code == runtime.RateLimit):
 		return failure // the status says more
 	case e != nil:
-		return s.refused(e)
+		return x.refused(e)
 	}
 	if a.result() != nil {
-		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+plain.Line(innermost(err).Error(), messageRunes))
+		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+x.line(innermost(err).Error()))
 	}
 	x.lost.Store(true)
 	if x.process != nil {
 		return x.process.lost(err)
 	}
-	return s.fault(runtime.NetworkError, "the connection with server "+s.name+" failed: "+plain.Line(err.Error(), messageRunes))
+	return s.fault(runtime.NetworkError, "the connection with server "+s.name+" failed: "+x.line(err.Error()))
 }
 
 // rpcError is the error that a server answered with, nil when it did not. The client marks requests that did not get
@@ -103,12 +101,13 @@ func rpcError(err error) *jsonrpc.Error {
 const codeRejected = -32005
 
 // refused translates an error that the server answered with.
-func (s *Server) refused(e *jsonrpc.Error) error {
+func (x *session) refused(e *jsonrpc.Error) error {
+	s := x.server
 	code := runtime.ProviderError
 	if e.Code == jsonrpc.CodeInvalidParams {
 		code = runtime.ValidationError
 	}
-	return s.fault(code, "server "+s.name+" refused the call: "+plain.Line(e.Message, messageRunes),
+	return s.fault(code, "server "+s.name+" refused the call: "+x.line(e.Message),
 		runtime.Entry{Key: "rpc_code", Value: runtime.IntValue(e.Code)})
 }
 
@@ -119,7 +118,7 @@ func (x *session) tooLarge() error {
 
 // toolFailed is the error of a result that says that the tool failed.
 func (c *call) toolFailed() error {
-	text := c.session.redact(strings.Join(c.texts(), "\n"))
+	text := c.session.redactor.Text(strings.Join(c.texts(), "\n"))
 	message := c.name() + " failed"
 	if first := plain.Line(text, messageRunes); first != "" {
 		message += ": " + first
@@ -134,66 +133,4 @@ func clip(text string, limit int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:limit], "")
-}
-
-const redaction = "[redacted]"
-
-// redacted takes the session's secrets out of an error.
-func (x *session) redacted(e *runtime.ToolError) *runtime.ToolError {
-	if len(x.secrets) == 0 {
-		return e
-	}
-	out := *e
-	out.Message = x.redact(e.Message)
-	out.Details = x.redactValue(e.Details)
-	return &out
-}
-
-func (x *session) redactValue(v runtime.Value) runtime.Value {
-	switch v.Kind() {
-	case runtime.StringKind:
-		return runtime.StringValue(x.redact(v.String()))
-	case runtime.ListKind:
-		items := make([]runtime.Value, v.Len())
-		for i := range items {
-			items[i] = x.redactValue(v.Index(i))
-		}
-		return runtime.ListValue(items...)
-	case runtime.MapKind:
-		var entries []runtime.Entry
-		for i, key := range v.Keys() {
-			entries = append(entries, runtime.Entry{Key: x.redact(key), Value: x.redactValue(v.Index(i))})
-		}
-		return runtime.MapValue(entries...)
-	}
-	return v
-}
-
-// redact takes the session's secrets out of text, in the forms in which a server may give them back.
-func (x *session) redact(text string) string {
-	for _, f := range forms(x.secrets) {
-		text = strings.ReplaceAll(text, f, redaction)
-	}
-	return text
-}
-
-// forms are secrets as they may be written, the longest first.
-func forms(secrets []string) []string {
-	var out []string
-	for _, s := range secrets {
-		quoted, _ := json.Marshal(s) // text always marshals
-		raw := []byte(s)
-		out = append(out, s, string(quoted[1:len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString(raw),
-			base64.StdEncoding.EncodeToString(raw), base64.RawStdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw))
-		if _, password, ok := strings.Cut(s, ":"); ok && len(password) >= 4 {
-			out = append(out, password)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	return slices.Compact(slices.DeleteFunc(out, func(f string) bool { return f == "" }))
 }

@@ -213,7 +213,7 @@ func (p *process) lost(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if !hungUp(err) {
-		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+plain.Line(innermost(err).Error(), messageRunes), p.tailEntry())
+		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(innermost(err).Error()), p.tailEntry())
 	}
 	select {
 	case <-p.exited:
@@ -242,7 +242,7 @@ func (p *process) lost(err error) error {
 		message += " with status " + strconv.Itoa(p.end.Code)
 		entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(p.end.Code))})
 	}
-	if last := plain.Line(p.stderr.lastLine(), messageRunes); last != "" {
+	if last := plain.Line(p.stderr.lastLine(p.session.redactor), messageRunes); last != "" {
 		message += ": " + last
 	}
 	return s.fault(runtime.SandboxError, message, entries...)
@@ -315,7 +315,7 @@ func (f *frames) Read(b []byte) (n int, err error) {
 	f.unasked += n
 	for rest := b[:n]; len(rest) > 0; {
 		if f.line == 0 && !starts(rest[0]) {
-			f.process.kill("it wrote something that is no message: " + plain.Line(string(rest[:min(len(rest), 80)]), 80))
+			f.process.kill("it wrote something that is no message: " + plain.Line(f.process.session.redactor.Cut(string(rest[:min(len(rest), 80)])), 80))
 			return 0, io.EOF
 		}
 		i := bytes.IndexByte(rest, '\n')
@@ -366,7 +366,7 @@ func (w *tail) text() string {
 }
 
 // lastLine is the last line with anything on it.
-func (w *tail) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(w.text()), "\n")
+func (w *tail) lastLine(secrets *runtime.Redactor) string {
+	lines := strings.Split(strings.TrimSpace(secrets.Cut(w.text())), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }

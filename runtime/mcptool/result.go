@@ -185,7 +185,7 @@ func (c *call) unreadable(err error) error {
 		return c.invalid(shown(err.Error()))
 	}
 	e := *te
-	e.Message = "result of " + c.name() + ": " + c.session.redact(e.Message)
+	e.Message = "result of " + c.name() + ": " + c.session.redactor.Text(e.Message)
 	e.Details = c.server.details()
 	return &e
 }

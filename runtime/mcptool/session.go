@@ -23,15 +23,16 @@ const relistTimeout = 5 * time.Second
 
 // A session is one connection with a server. It is safe for concurrent use.
 type session struct {
-	server  *Server
-	secrets []string // values, to be taken out of texts
-	frame   int      // bytes of one message
-	client  *mcp.ClientSession
-	conn    mcp.Connection // what the client uses
-	process *process       // of a local server
-	over    chan struct{}  // closed when the connection has ended
-	lost    atomic.Bool    // a call found that it has
-	calls   atomic.Int64   // under way
+	server   *Server
+	secrets  []string // values
+	redactor *runtime.Redactor
+	frame    int // bytes of one message
+	client   *mcp.ClientSession
+	conn     mcp.Connection // what the client uses
+	process  *process       // of a local server
+	over     chan struct{}  // closed when the connection has ended
+	lost     atomic.Bool    // a call found that it has
+	calls    atomic.Int64   // under way
 
 	requests atomic.Int64 // sent so far
 
@@ -46,8 +47,12 @@ type session struct {
 // start opens a session. values are those of the server's secrets.
 func (s *Server) start(ctx context.Context, values []string) (*session, error) {
 	var first error
+	var redactor *runtime.Redactor
+	if len(values) > 0 {
+		redactor = runtime.NewRedactor(values...)
+	}
 	for _, version := range handshakes {
-		x := &session{server: s, secrets: values, frame: s.frame(), over: make(chan struct{}), listing: make(chan struct{}, 1)}
+		x := &session{server: s, secrets: values, redactor: redactor, frame: s.frame(), over: make(chan struct{}), listing: make(chan struct{}, 1)}
 		err := x.connect(ctx, version)
 		if err == nil {
 			return x, nil

@@ -163,7 +163,7 @@ func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte, limit i
 	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: limit, Holder: holder}
 	out, err := f.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
-		return nil, worker.Redact(ctx, err)
+		return nil, runtime.RedactorOf(ctx).Error(err)
 	}
 	return out, nil
 }

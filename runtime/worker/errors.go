@@ -47,15 +47,15 @@ func (l *lost) tool() error {
 // lostBy is the error of f when its worker has ended. Whether f is to blame cannot be told. The pool is locked.
 func (w *process) lostBy(f *flight) error {
 	return &lost{
-		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(),
+		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(runtime.RedactorOf(f.call.ctx)),
 		closed:  w.cause == closed,
 		again:   f.call.Effects <= runtime.Reads,
 		details: w.printed(),
 	}
 }
 
-// ending says how the worker ended.
-func (w *process) ending() string {
+// ending says how the worker ended, without secrets.
+func (w *process) ending(secrets *runtime.Redactor) string {
 	text := ""
 	switch s := w.end; {
 	case w.cause != nil && w.cause != mute && w.cause != deaf:
@@ -69,7 +69,7 @@ func (w *process) ending() string {
 	default:
 		text = "exited with status " + strconv.Itoa(s.Code)
 	}
-	if last := plain.Line(w.tail.lastLine(), messageRunes); last != "" {
+	if last := plain.Line(w.tail.lastLine(secrets), messageRunes); last != "" {
 		text += ": " + last
 	}
 	return text
@@ -104,13 +104,13 @@ var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.Rat
 	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
 
 // Answered reads the error object that an interpreter gave for a call of what: {code, message, details, retry_after_s}.
-// It is not trusted more than tools are.
-func Answered(what string, body []byte) error {
+// It is not trusted more than tools are. The secrets of ctx's call are taken out of the message while its lines are whole.
+func Answered(ctx context.Context, what string, body []byte) error {
 	var a answer
 	if err := runtime.Decode(body, &a); err != nil {
 		return runtime.Errorf(runtime.SandboxError, "%s failed, and its worker could not say how", what)
 	}
-	e := &runtime.ToolError{Code: runtime.Unknown, Message: plain.Line(a.Message, messageRunes), Details: a.Details}
+	e := &runtime.ToolError{Code: runtime.Unknown, Message: plain.Line(runtime.RedactorOf(ctx).Cut(a.Message), messageRunes), Details: a.Details}
 	for _, code := range codes {
 		if string(code) == a.Code {
 			e.Code = code

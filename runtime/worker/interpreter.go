@@ -91,7 +91,7 @@ func (i *Interpreter) behind(path string) (string, error) {
 		err = errors.New("it did not say where it is")
 	}
 	if err != nil {
-		text := stderr.lastLine()
+		text := stderr.lastLine(nil)
 		if text == "" {
 			text = err.Error()
 		}

@@ -370,7 +370,7 @@ func within(d time.Duration, done <-chan struct{}) {
 
 // stillborn is the error of a worker that ended before it was ready.
 func (w *process) stillborn() error {
-	e := runtime.Errorf(runtime.SandboxError, "the %s could not be started: %s", w.pool.config.Name, w.ending())
+	e := runtime.Errorf(runtime.SandboxError, "the %s could not be started: %s", w.pool.config.Name, w.ending(nil))
 	e.Details = w.printed()
 	return e
 }

@@ -94,7 +94,7 @@ func (w *process) next(f *flight) (r reply, mine bool, err error) {
 	}
 	p.flight.finish()
 	if p.kind == kindError {
-		r = reply{err: Answered(p.flight.call.What, p.body)}
+		r = reply{err: Answered(p.flight.call.ctx, p.flight.call.What, p.body)}
 	} else {
 		r = reply{body: p.body}
 	}

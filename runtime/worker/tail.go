@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime"
 )
 
 const tailBytes = 8 << 10
@@ -47,8 +49,8 @@ func (t *tail) text() string {
 }
 
 // lastLine returns the line in which an interpreter says why it stops: the last one that names an error, or else the last.
-func (t *tail) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(t.text()), "\n")
+func (t *tail) lastLine(secrets *runtime.Redactor) string {
+	lines := strings.Split(strings.TrimSpace(secrets.Cut(t.text())), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if first, _, ok := strings.Cut(lines[i], ":"); ok && strings.Contains(first, "Error") && !strings.Contains(first, " ") {
 			return strings.TrimSpace(lines[i])

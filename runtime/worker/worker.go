@@ -155,6 +155,8 @@ type Call struct {
 
 	// Asset, when set, reaches the worker before the first call that names it.
 	Asset *Asset
+
+	ctx context.Context // the call's, whose secrets are taken out of what the worker says
 }
 
 // Asset is something a worker needs once, such as the code of a module.
@@ -203,6 +205,7 @@ func (p *Pool) Call(ctx context.Context, c *Call) ([]byte, error) {
 	if n := size(c.Body); n > MaxFrame {
 		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", c.What, n, MaxFrame)
 	}
+	c.ctx = ctx
 	for again := false; ; again = true {
 		if err := ctx.Err(); err != nil {
 			return nil, ended(c, err)

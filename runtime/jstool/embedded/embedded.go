@@ -42,7 +42,7 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 		limit := worker.MaxOutput(m.MaxOutput)
 		result, err := s.call(ctx, args, runtime.Room[Out](ctx, limit))
 		if err != nil {
-			return out, worker.Redact(ctx, err)
+			return out, runtime.RedactorOf(ctx).Error(err)
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil

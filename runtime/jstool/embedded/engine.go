@@ -83,7 +83,7 @@ func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 	go func() {
 		var r reply
 		if r.err = s.load(m); r.err == nil {
-			r.out, r.err = s.run(m, args, string(given), limit)
+			r.out, r.err = s.run(ctx, m, args, string(given), limit)
 		}
 		done <- r
 	}()
@@ -203,11 +203,11 @@ func (s *engine) unloadable(why string) error {
 }
 
 // run makes one call. Afterwards the interpreter is used again unless it was interrupted.
-func (s *engine) run(m *machine, args []byte, given string, limit int) (_ []byte, err error) {
+func (s *engine) run(ctx context.Context, m *machine, args []byte, given string, limit int) (_ []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			m.broken = true
-			err = runtime.Errorf(runtime.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(fmt.Sprint(p), 1000))
+			err = runtime.Errorf(runtime.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(runtime.RedactorOf(ctx).Cut(fmt.Sprint(p)), 1000))
 		}
 	}()
 	m.end = outcome{}
@@ -218,13 +218,13 @@ func (s *engine) run(m *machine, args []byte, given string, limit int) (_ []byte
 	// Promises that can be settled are settled when this returns.
 	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c, m.vm.ToValue(limit)); err != nil {
 		m.broken = true
-		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(err.Error(), 1000))
+		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(runtime.RedactorOf(ctx).Cut(err.Error()), 1000))
 	}
 	switch end := m.end; {
 	case !end.ended:
 		return nil, runtime.Errorf(runtime.Unknown, "%s waits for something that never comes", s.Name)
 	case end.failed != "":
-		return nil, worker.Answered(s.Name, []byte(end.failed))
+		return nil, worker.Answered(ctx, s.Name, []byte(end.failed))
 	default:
 		return []byte(end.result), nil
 	}
