@@ -43,6 +43,7 @@ var table = []row{
 	{pkg: "internal/cputime"},      // for tests
 	{pkg: "internal/files"},        // how the compiler reads
 	{pkg: "internal/editdistance"}, // compiler and programs suggest names
+	{pkg: "internal/straced"},      // what tests watch
 	{pkg: "internal/lazyregexp"},
 	{pkg: "internal/programs", own: []string{"internal/files"}},         // what the compiler starts
 	{pkg: "internal/offline"},                                           // for tests

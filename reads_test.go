@@ -16,7 +16,7 @@ import (
 // compilerTrees are the folders of packages that compile workflows. What tests and make targets use is not among them.
 var (
 	compilerTrees = []string{"ir", "parser", "convert", "codegen", "templates", "internal", "cmd/flowgen"}
-	notCompiler   = []string{"internal/mutants", "internal/offline", "internal/cputime"}
+	notCompiler   = []string{"internal/mutants", "internal/offline", "internal/cputime", "internal/straced"}
 )
 
 // doors are the functions that look at a disk or start a program, by import path; "*" stands for all of a package.
@@ -49,8 +49,8 @@ var exceptions = []struct{ file, uses, why string }{
 	{"internal/files/files.go", "filepath.EvalSymlinks os.OpenRoot os.Root syscall.O_NONBLOCK", "is the door"},
 	{"internal/files/named.go", "filepath.WalkDir os.Lstat os.OpenFile os.Stat syscall.O_NONBLOCK", "is the door for names that the user typed"},
 	{"internal/files/message.go", "syscall.ELOOP syscall.ENAMETOOLONG syscall.ENOTDIR syscall.ENXIO", "says what errors mean"},
-	{"internal/programs/programs.go", "exec.LookPath filepath.EvalSymlinks os.Readlink os.Stat", "looks for programs in PATH, reads no content"},
-	{"ir/bind/load.go", "filepath.EvalSymlinks os.Stat packages.Load", starts + "; what that names is read through internal/files"},
+	{"internal/programs/programs.go", "exec.Command exec.LookPath filepath.EvalSymlinks os.Readlink os.Stat", "looks for programs in PATH, and asks the go command for its folders"},
+	{"ir/bind/load.go", "os.Stat packages.Load", starts + "; what that names is read through internal/files"},
 	{"ir/bind/jssource/sources.go", "filepath.EvalSymlinks", metadata},
 	{"ir/bind/jssource/bundle.go", "api.Build", "esbuild reads through a plugin of this package"},
 	{"ir/bind/pysource/probe.go", "exec.Cmd exec.CommandContext", starts},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/internal/straced"
 )
 
 // lookers are the commands that look at a repository.
@@ -18,16 +20,10 @@ var lookers = [][]string{
 }
 
 // TestStarted watches the commands that look at a hostile repository: what they start is the user's own Python and the go
-// command, and of the folders around it, the user's home among them, they open nothing. What the system, Go and Python open of
-// their own differs from machine to machine: of those folders only some files are looked for.
+// command, and of the folders around it, the user's home among them, they open nothing. The files that the system, Go and Python open of
+// their own are in a list.
 func TestStarted(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("strace is not installed")
-	}
+	straced.Need(t)
 	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
 		t.Skip("no python3")
@@ -76,25 +72,24 @@ func TestStarted(t *testing.T) {
 	path := strings.Join([]string{filepath.Join(repo, ".venv", "bin"), filepath.Join(repo, "bin"), filepath.Join(top, "linked"), ".", "bin", "", filepath.Dir(real), filepath.Dir(goTool), "/usr/bin", "/bin"}, ":")
 	exe := selfAsFlowgen(t)
 	env := startedEnv(t, top, repo)
+	machine := &machine{top: top, flowgen: exe, python: real, own: ownFolders(t, env, real)}
+	if own, err := filepath.EvalSymlinks(exe); err == nil {
+		machine.own = append(machine.own, own)
+	}
 	for i, args := range lookers {
-		log := filepath.Join(top, "log")
-		cmd := exec.Command(strace, append([]string{"-f", "-qq", "-s", "4096", "-e", "trace=execve,execveat,open,openat,openat2", "-e", "signal=none", "-o", log, exe}, args...)...)
+		cmd := exec.Command(exe, args...)
 		cmd.Dir = repo
 		cmd.Env = append(slices.Clone(env), "PATH="+path, "VIRTUAL_ENV="+filepath.Join(repo, ".venv"), "PYTHONPATH=", "NODE_OPTIONS=--require "+filepath.Join(repo, "tool.js"))
-		out, _ := cmd.CombinedOutput()
-		text, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		seen, out := straced.Run(t, cmd)
 		if strings.Contains(string(out), "7f3ad1c9") {
 			t.Errorf("%v: prints the file:\n%s", args, out)
 		}
-		starts, opens := watched(t, string(text), args, exe, real, top)
-		if args[len(args)-1] == "withgo" && !strings.Contains(string(text), filepath.Join(repo, "tool", "t.go")) {
+		machine.judge(t, seen, args)
+		if args[len(args)-1] == "withgo" && !slices.ContainsFunc(seen.Opens, func(o straced.Open) bool { return o.Path == filepath.Join(repo, "tool", "t.go") }) {
 			t.Errorf("%v: the go command did not look at the package:\n%s", args, out)
 		}
-		if i == 0 && (starts < 2 || opens < 10) {
-			t.Errorf("strace saw %d programs and %d files:\n%s", starts, opens, out)
+		if i == 0 && (len(seen.Started) < 2 || len(seen.Opens) < 10) {
+			t.Errorf("strace saw %d programs and %d files:\n%s", len(seen.Started), len(seen.Opens), out)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(top, "PWNED")); err == nil {
@@ -102,13 +97,78 @@ func TestStarted(t *testing.T) {
 	}
 }
 
+// A machine is what commands may start and open there.
+type machine struct {
+	top, flowgen, python string // the folder of everything; the programs
+	own                  []string
+}
+
+// ofAnyone are the files that Go, the linker and the system open for a program; ofTools are those of the go command and Python.
 var (
-	started = regexp.MustCompile(`execve(?:at)?\((?:[^",]*, )?"([^"]*)".*\) += 0`)
-	opened  = regexp.MustCompile(`open(?:at2?)?\((?:AT_FDCWD, |\d+, )?"([^"]*)".*\) += \d`)
+	ofAnyone = regexp.MustCompile(`^/(sys/kernel/mm/|sys/fs/cgroup/|sys/devices/system/cpu/|proc/(self|\d+)/(cgroup|mountinfo|maps|auxv|stat|status)$|proc/sys/|dev/(null|u?random)$|etc/(localtime|ld\.so\.(cache|preload))$|(usr/)?lib(64|32)?/[^/]+(/[^/]+)?\.so|usr/share/zoneinfo/)`)
+	ofTools  = regexp.MustCompile(`^/((usr/)?(local/)?lib(64|32)?(/|$)|usr/share/(locale|zoneinfo)|etc/(locale\.alias$|nsswitch\.conf|passwd|group|gitconfig|ssl/|pki/|ca-certificates|resolv\.conf|hosts|host\.conf|python3)|proc/(self|\d+)/|proc/(meminfo|cpuinfo|stat)$)`)
 )
 
-// allowed are the names that may be opened in the folder around the repository.
-var allowed = regexp.MustCompile(`^(repo|cache|tmp|home/\.config/go)(/|$)`)
+// around are the folders below top that may be opened.
+var around = regexp.MustCompile(`^(repo|cache|tmp|home/\.config/go)(/|$)`)
+
+// judge holds what was seen against what may be: programs are the user's own, and nothing is opened but the repository,
+// flowgen's cache, and what belongs to the programs themselves. The compiler opens less than the programs that it starts.
+func (m *machine) judge(t *testing.T, seen straced.Seen, args []string) {
+	t.Helper()
+	isGo := func(program string) bool {
+		return filepath.Base(program) == "go" || strings.Contains(filepath.ToSlash(program), "/pkg/tool/")
+	}
+	for _, program := range seen.Started {
+		real, err := filepath.EvalSymlinks(program)
+		if err != nil {
+			real = program
+		}
+		if strings.HasPrefix(real, filepath.Join(m.top, "repo")) || program != m.flowgen && real != m.python && !isGo(real) {
+			t.Errorf("%v: starts %s", args, program)
+		}
+	}
+	for _, o := range seen.Opens {
+		if below, ok := strings.CutPrefix(o.Path, m.top+"/"); ok {
+			if !around.MatchString(below) {
+				t.Errorf("%v: %s opens %s", args, o.Program, o.Path)
+			}
+			continue
+		}
+		ok := o.Path == m.top || ofAnyone.MatchString(o.Path) || slices.ContainsFunc(m.own, func(dir string) bool { return o.Path == dir || strings.HasPrefix(o.Path, dir+"/") })
+		if !ok && o.Program != m.flowgen {
+			ok = ofTools.MatchString(o.Path)
+		}
+		if !ok {
+			t.Errorf("%v: %s opens %s", args, o.Program, o.Path)
+		}
+	}
+}
+
+// ownFolders are those of the user's own programs: Go's, its caches, and Python's library.
+func ownFolders(t *testing.T, env []string, python string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "env", "GOROOT", "GOMODCACHE", "GOCACHE")
+	cmd.Env = append(slices.Clone(env), "GOFLAGS=")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	library, err := exec.Command(python, "-I", "-S", "-c", "import sys; print(sys.prefix); print('\\n'.join(sys.path))").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for dir := range strings.Lines(string(out) + string(library)) {
+		dirs = append(dirs, strings.TrimSpace(dir))
+	}
+	for i, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dirs[i] = real
+		}
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" || dir == "/" || dir == "/usr" })
+}
 
 // startedEnv is an environment that tries to make the go command start programs of the repository, and has a home that holds
 // secrets.
@@ -127,30 +187,4 @@ func startedEnv(t *testing.T, top, repo string) []string {
 	write(t, top, map[string]string{"tmp/keep": ""})
 	return append(env, "HOME="+filepath.Join(top, "home"), "XDG_CONFIG_HOME=", "XDG_CACHE_HOME="+filepath.Join(top, "cache"), "TMPDIR="+filepath.Join(top, "tmp"), "GOWORK=off",
 		"GOPACKAGESDRIVER="+filepath.Join(repo, "bin", "gopackagesdriver"), "GOFLAGS='-toolexec="+filepath.Join(repo, "bin", "toolexec")+"'", "CC="+filepath.Join(repo, "bin", "gcc"))
-}
-
-// watched looks through what strace has seen.
-func watched(t *testing.T, text string, args []string, exe, python, top string) (starts, opens int) {
-	t.Helper()
-	for _, m := range started.FindAllStringSubmatch(text, -1) {
-		starts++
-		real, err := filepath.EvalSymlinks(m[1])
-		if err != nil {
-			real = m[1]
-		}
-		if strings.HasPrefix(real, filepath.Join(top, "repo")) || m[1] != exe && real != python && filepath.Base(real) != "go" && !strings.Contains(filepath.ToSlash(real), "/pkg/tool/") {
-			t.Errorf("%v: starts %s", args, m[1])
-		}
-	}
-	for _, m := range opened.FindAllStringSubmatch(text, -1) {
-		opens++
-		name, bad := m[1], strings.Contains(m[1], "../private") || strings.HasSuffix(m[1], "secret.py")
-		if around, ok := strings.CutPrefix(name, top+"/"); ok {
-			bad = bad || !allowed.MatchString(around)
-		}
-		if bad || strings.HasPrefix(name, "/etc/shadow") || strings.HasPrefix(name, "/proc/self/environ") {
-			t.Errorf("%v: opens %s", args, m[1])
-		}
-	}
-	return starts, opens
 }

@@ -142,6 +142,21 @@ func Go(dir string) (string, error) {
 	return "", &GoError{Exe: exe}
 }
 
+// GoFolders are the folders in which the user's go command keeps its own packages and those of other modules.
+func GoFolders(dir string) ([]string, error) {
+	exe, err := Go(dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(exe, "env", "GOROOT", "GOMODCACHE")
+	cmd.Dir, cmd.Env = dir, GoEnvironment(os.Environ(), dir)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(dir string) bool { return !filepath.IsAbs(dir) }), nil
+}
+
 // BuildEnvironment is env for a go command that builds what is to run: the programs that it starts, such as git and a compiler
 // for C, are none of the repository.
 func BuildEnvironment(env []string, dir string) []string {

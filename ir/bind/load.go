@@ -26,7 +26,8 @@ type loader struct {
 	module string // path of that go.mod's module; "" for a go.work
 
 	byPattern map[string]*packages.Package
-	calls     int // of packages.Load
+	own       []string // folders of the go command, once they are needed
+	calls     int      // of packages.Load
 }
 
 // findModule looks for the module Dir belongs to.
@@ -58,24 +59,43 @@ func modulePath(mod []byte) string {
 }
 
 // read reads a go.mod or a Go file of at most 8 MiB, which is more than any a person wrote. A //line comment can name any
-// file as the place of a declaration, and a Go file can be a link: nothing else is read for either.
+// file as the place of a declaration, and a Go file can be a link: what is read is in the project, in a package that the go
+// command has found, or in one of the go command's own folders.
 func (l *loader) read(name string) ([]byte, error) {
 	if b, ok := l.opts.Overlay[name]; ok {
 		return b, nil
 	}
-	if project := files.Project(filepath.Join(l.opts.Dir, "x")); project.Hold(name) {
-		return project.ReadFile(name, 8<<20)
+	roots := files.Project(filepath.Join(l.opts.Dir, "x"))
+	switch {
+	case roots.Hold(name):
+	case filepath.Base(name) == "go.mod": // of the module that the project is in
+		roots = files.Roots{{Dir: filepath.Dir(name), Hidden: true}}
+	case filepath.Ext(name) != ".go":
+		return nil, files.ErrOutside
+	default:
+		roots = l.packages()
 	}
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return nil, err
+	return roots.ReadFile(name, 8<<20)
+}
+
+// packages are the folders outside of the project that have Go files of packages: of those that were loaded and of their
+// modules, and those of the go command.
+func (l *loader) packages() (roots files.Roots) {
+	if l.own == nil {
+		l.own, _ = programs.GoFolders(l.opts.Dir) // without them there are no descriptions
 	}
-	for _, n := range []string{name, real} {
-		if filepath.Ext(n) != ".go" && filepath.Base(n) != "go.mod" {
-			return nil, errors.New("not a source file")
+	for _, dir := range l.own {
+		roots = append(roots, files.Root{Dir: dir, Hidden: true})
+	}
+	for _, p := range l.byPattern {
+		if p != nil && p.Dir != "" {
+			roots = append(roots, files.Root{Dir: p.Dir, Hidden: true})
+		}
+		if p != nil && p.Module != nil && p.Module.Dir != "" {
+			roots = append(roots, files.Root{Dir: p.Module.Dir, Hidden: true})
 		}
 	}
-	return files.Read(real, 8<<20)
+	return roots
 }
 
 // query runs the go command for patterns that were not asked for before.

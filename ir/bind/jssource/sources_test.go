@@ -208,31 +208,9 @@ var ways = map[string]map[string]string{
 
 // TestNothingOutside: no import reads what lies outside of the project, or something that is no file.
 func TestNothingOutside(t *testing.T) {
-	const canary = "canary 7f3ad1c9"
 	bundled := 0
 	for name, files := range ways {
-		top := tree(t, map[string]string{
-			"outside/x.txt": canary, "outside/x.json": `{"a": "` + canary + `"}`, "outside/x.js": "export default '" + canary + "'", "outside/index.js": "module.exports = '" + canary + "'",
-			"outside/deep/x.json": `"` + canary + `"`, "outside/tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./*"]}, "jsxFactory": "` + canary + `"}}`, "project/keep": "",
-		})
-		home, rel := filepath.Join(top, "project"), "tool.js"
-		for f, text := range files {
-			if strings.Contains(f, "tool.") {
-				rel = f
-			}
-			name := filepath.Join(home, filepath.FromSlash(f))
-			text = strings.ReplaceAll(text, "OUT", filepath.ToSlash(filepath.Join(top, "outside")))
-			err := os.MkdirAll(filepath.Dir(name), 0o777)
-			if to, link := strings.CutPrefix(text, "-> "); err == nil && link {
-				err = os.Symlink(to, name)
-			} else if err == nil {
-				err = os.WriteFile(name, []byte(text), 0o666)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		awkward(t, home, name)
+		home, rel := wayOut(t, name, files)
 		b := confined(home, rel)
 		if strings.Contains(b.code, "7f3ad1c9") || strings.Contains(b.code, "N2YzYWQxYzk") || strings.Contains(b.code, "PATH=") {
 			t.Errorf("%s: the bundle has the file:\n%s", name, b.code)
@@ -253,6 +231,35 @@ func TestNothingOutside(t *testing.T) {
 		}
 	}
 	t.Logf("%d ways, %d of which are left to run time", len(ways), bundled)
+}
+
+// wayOut makes the project of one of the ways, beside the folder outside.
+func wayOut(t *testing.T, name string, files map[string]string) (home, rel string) {
+	t.Helper()
+	const canary = "canary 7f3ad1c9"
+	top := tree(t, map[string]string{
+		"outside/x.txt": canary, "outside/x.json": `{"a": "` + canary + `"}`, "outside/x.js": "export default '" + canary + "'", "outside/index.js": "module.exports = '" + canary + "'",
+		"outside/deep/x.json": `"` + canary + `"`, "outside/tsconfig.json": `{"compilerOptions": {"paths": {"@/*": ["./*"]}, "jsxFactory": "` + canary + `"}}`, "project/keep": "",
+	})
+	home, rel = filepath.Join(top, "project"), "tool.js"
+	for f, text := range files {
+		if strings.Contains(f, "tool.") {
+			rel = f
+		}
+		at := filepath.Join(home, filepath.FromSlash(f))
+		text = strings.ReplaceAll(text, "OUT", filepath.ToSlash(filepath.Join(top, "outside")))
+		err := os.MkdirAll(filepath.Dir(at), 0o777)
+		if to, link := strings.CutPrefix(text, "-> "); err == nil && link {
+			err = os.Symlink(to, at)
+		} else if err == nil {
+			err = os.WriteFile(at, []byte(text), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	awkward(t, home, name)
+	return home, rel
 }
 
 // awkward makes what is no text.
