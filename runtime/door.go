@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 )
 
 // door makes a call that something records, checks or bounds: each attempt passes the gates (gate.go) and the engine, whoever
@@ -112,7 +114,7 @@ func (o *op[In, Out]) EncodeOut(b []byte) ([]byte, error) {
 func (o *op[In, Out]) DecodeOut(b []byte) error {
 	var out Out
 	if err := json.Unmarshal(b, &out); err != nil {
-		return misfit(err)
+		return plain.Misfit(err)
 	}
 	o.out = out
 	return nil

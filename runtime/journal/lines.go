@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
@@ -143,7 +144,7 @@ func (j *Journal) Add(line []byte) error {
 		Format int    `json:"format"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		return err
+		return plain.Misfit(err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -322,7 +323,10 @@ func split(text []byte) ([][]byte, error) {
 func strict(line []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	if err := dec.Decode(v); err != nil {
+		return plain.Misfit(err)
+	}
+	return nil
 }
 
 // Parse reads a journal from JSON Lines.
