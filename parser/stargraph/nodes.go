@@ -3,6 +3,7 @@ package stargraph
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -86,7 +87,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 	word := kind.Text.Value
 	k, known := kinds[word]
 	switch {
-	case strings.Contains(word, ":"):
+	case strings.Contains(word, ":") && !strings.ContainsFunc(word, unicode.IsSpace): // module:class
 		p.classNode(x, kind)
 	case !known:
 		p.Word(kind, "the kind of a node", kindWords()...)
