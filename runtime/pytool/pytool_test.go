@@ -275,6 +275,28 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestNamesOfTheLibrary: modules of the working directory are not taken for those that the worker needs.
+func TestNamesOfTheLibrary(t *testing.T) {
+	needPython(t)
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"json", "base64", "contextvars", "io", "queue", "struct", "threading", "types", "importlib", "re", "codecs", "traceback", "asyncio"} {
+		if err := os.WriteFile(name+".py", []byte("raise RuntimeError('taken')\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll("tools", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("tools/mine.py", []byte("def f(n): return n + 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := Func{Source: &Source{Path: []string{"tools"}}, Module: "mine", Name: "f"}
+	got, err := f.call(t.Context(), runtime.Reads, []byte(`{"n": 1}`), worker.DefaultMaxOutput)
+	if err != nil || string(got) != "2" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 func TestOutputDoesNotHarm(t *testing.T) {
 	needPython(t)
 	if got, err := do(t.Context(), runtime.Writes, "noise", `{"n": 1000000}`); got != `""` || err != nil {

@@ -18,9 +18,11 @@ import (
 var script string
 
 // bootstrap reads the worker's own code from the first frame, which keeps it out of the process list, and says what is
-// wrong with an interpreter that is too old to read it.
+// wrong with an interpreter that is too old to read it. Modules of the working directory with the names of the library's are not
+// the worker's.
 const bootstrap = `import sys
 if sys.version_info < (3, 9): sys.exit("Python 3.9 or newer is needed, this is " + sys.version.split()[0])
+sys.path[:] = [p for p in sys.path if p]
 import json
 r = open(3, "rb", 65536)
 q = json.loads(r.read(int.from_bytes(r.read(9)[:4], "big") - 5))
