@@ -336,7 +336,7 @@ func TestAdd(t *testing.T) {
 		{"a call with one", []string{`{"kind":"end","key":"a","attempt":1,"x":1}`}, "unknown field"},
 		{"an outcome nobody knows", []string{`{"kind":"finish","outcome":"lost"}`}, "there is no outcome"},
 		{"a kind nobody knows", []string{`{"kind":"x"}`}, "of another version"},
-		{"a kind that is no text", []string{`{"kind":1}`}, "cannot unmarshal"},
+		{"a kind that is no text", []string{`{"kind":1}`}, "kind cannot be a number"},
 		{"no JSON", []string{`{`}, "journal line 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
