@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
-// A gauge looks from outside at what a worker holds, after every call: a tool cannot lie about it. The files of /proc stay open, so
+// A gauge looks from outside at what a worker holds, after calls: a tool cannot lie about it. The files of /proc stay open, so
 // that a look takes about a microsecond.
 type gauge struct {
 	pid                int
@@ -20,7 +20,7 @@ type gauge struct {
 	descriptors, data  uint64   // limits of the process; 0 is none
 	stack              uint64   // of a thread
 	first              held     // after the first call, which imports the module
-	looks              int
+	calls, looks       int
 	beyond, beyondData uint64 // what is too much, from the second look on
 }
 
@@ -32,7 +32,8 @@ const (
 	moreThreads     = 64      // than calls at a time
 	moreData        = 1 << 30 // where there is no limit
 	mostChildren    = 16      // left behind, ended or not
-	everyCalls      = 16      // are the children counted
+	everyLooks      = 16      // are the children counted
+	fewCalls        = 4       // at a time; where there were more, every fourth is looked after
 )
 
 // newGauge returns the gauge of a worker that is ready; nil, which finds nothing, where /proc does not tell.
@@ -82,6 +83,9 @@ func (g *gauge) look(peak int) *cause {
 	if g == nil {
 		return nil
 	}
+	if g.calls++; peak > fewCalls && g.looks > 0 && g.calls%fewCalls != 0 {
+		return nil // the other calls wait for this one
+	}
 	h, ok := g.held()
 	if !ok {
 		return nil // it has ended
@@ -110,7 +114,7 @@ func (g *gauge) look(peak int) *cause {
 		return leaksFiles
 	case h.data > g.beyondData:
 		return leaksMemory
-	case g.looks%everyCalls == 1 && g.children() > mostChildren:
+	case g.looks%everyLooks == 1 && g.children() > mostChildren:
 		return leaksChildren
 	}
 	return nil

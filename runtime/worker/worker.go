@@ -35,11 +35,12 @@
 //
 // # Leaks
 //
-// After each call the pool looks from outside at what the worker holds. It is replaced, once it
-// has no call, when it comes near the limits of its process: on descriptors and memory halfway
-// from what it had after its first call, or 64 threads more than calls at a time; in any case at
-// seven eighths. Without limits, 4096 descriptors and 1 GiB of memory count. Every 16 calls its
-// processes are counted, and more than 16 are too many. On Linux only.
+// After each call the pool looks from outside at what the worker holds, after each fourth where more
+// than four ran at a time. The worker is replaced, once it has no call, when it comes near the limits
+// of its process: on descriptors and memory halfway from what it had after its first call, or 64
+// threads more than calls at a time; in any case at seven eighths. Without limits, 4096 descriptors
+// and 1 GiB of memory count. At every 16th look its processes are counted, and more than 16 are too
+// many. On Linux only.
 //
 // No worker outlives the program: it ends when its pipes do and, on Linux, is killed
 // with all that it has started, whatever way the program ends.
