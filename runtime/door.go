@@ -8,8 +8,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 )
 
-// door makes a call that something records, checks or bounds: each attempt passes the gates (gate.go) and the engine, whoever
-// makes the call. The repetition is here, so that every engine has it.
+// door makes a call that something records, checks or bounds: each attempt passes the gates (gate.go) and the engine,
+// regardless of the caller. The repetition is here, so that every engine has it.
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
-// standIns are JSON Schemas of what the nodes of a public dialect need of tools that say nothing of it themselves, by the
+// standIns are JSON Schemas of what the nodes of a public dialect need of tools that do not declare it themselves, by the
 // places of the nodes in the program (runtime.Node.Pos): a stand-in that answers otherwise fails its node.
 func standIns(w *ir.Workflow) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}

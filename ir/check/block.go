@@ -19,7 +19,7 @@ type Local struct {
 	sum bool // of a result: it can be read below the block in which it is made
 }
 
-// A Fault is a mistake of a translator, which no text of a workflow can mend: Check panics with it.
+// A Fault is a mistake of a translator, which no change of a workflow can fix: Check panics with it.
 type Fault struct {
 	At      source.Span
 	Message string

@@ -115,7 +115,7 @@ func refs(n *Node, bound []string, out []*Node) []*Node {
 		for _, p := range n.Function.Params {
 			bound = append(bound[:len(bound):len(bound)], p.Name)
 		}
-		if n.Function.Do != nil { // its locals are among the names: whoever looks names up does not find them
+		if n.Function.Do != nil { // its locals are among the names: a lookup of names does not find them
 			n.Function.Do.Walk(func(n *Node) bool { out = refs(n, bound, out); return false })
 		}
 	}

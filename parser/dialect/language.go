@@ -18,7 +18,7 @@ type Language struct {
 	Parse  func(root *yamlnode.Node, f *source.File, load Loader, opts Options, sink *diag.Sink) *ir.Workflow
 	Schema func() []byte // of its files, as a JSON Schema
 
-	// Gives is a JSON Schema of what a node needs of its tool, where the tool itself says nothing of it; empty: anything
+	// Gives is a JSON Schema of what a node needs of its tool, where the tool does not declare it; empty: anything
 	// will do. Stand-ins for tools answer with values of it. nil: no node needs anything.
 	Gives func(w *ir.Workflow, n *ir.Node) string
 
