@@ -169,8 +169,8 @@ func blocksOf(s Stmt) []Block {
 	return nil
 }
 
-// expressionsOf are the expressions that a statement itself has.
-func expressionsOf(s Stmt) []*Expr {
+// StmtExpressions are the expressions that a statement itself has, nil among them; those of blocks inside it are not included.
+func StmtExpressions(s Stmt) []*Expr {
 	switch s := s.(type) {
 	case *IfStmt:
 		return []*Expr{s.Cond}
@@ -195,7 +195,7 @@ func expressionsOf(s Stmt) []*Expr {
 // Walk implements expr.Statements.
 func (b Block) Walk(f func(*expr.Node) bool) {
 	b.All(func(s Stmt) {
-		for _, e := range expressionsOf(s) {
+		for _, e := range StmtExpressions(s) {
 			ValueExpressions(e, func(n *expr.Node) { n.Walk(f) })
 		}
 		if run, ok := s.(*RunStmt); ok {

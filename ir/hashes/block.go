@@ -13,23 +13,8 @@ import (
 func block(x *text, b ir.Block) {
 	x.line("block", b.String())
 	b.All(func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.LetStmt:
-			functions(x, s.Value)
-		case *ir.SetStmt:
-			functions(x, s.Value)
-		case *ir.DoStmt:
-			functions(x, s.Call)
-		case *ir.IfStmt:
-			functions(x, s.Cond)
-		case *ir.WhileStmt:
-			functions(x, s.Cond)
-		case *ir.SwitchStmt:
-			functions(x, s.On)
-		case *ir.RangeStmt:
-			functions(x, s.Over)
-		case *ir.ReturnStmt:
-			functions(x, s.Value)
+		for _, e := range ir.StmtExpressions(s) {
+			functions(x, e)
 		}
 	})
 }
