@@ -63,13 +63,14 @@ func main() {
 	dir := flag.String("dir", ".flowgen/mutants", "where the copy of the module and the results are")
 	list := flag.Bool("list", false, "print what is known and run nothing")
 	own := flag.Bool("own", false, "run the own tests of a package only")
+	files := flag.String("files", "*", "try mutants of files only whose name matches this pattern")
 	flag.Parse()
 	for i := range targets {
 		if *own {
 			targets[i].also = nil
 		}
 	}
-	b := &bench{dir: *dir, until: time.Now().Add(*limit), verdicts: map[string]verdict{}}
+	b := &bench{dir: *dir, until: time.Now().Add(*limit), files: *files, verdicts: map[string]verdict{}}
 	ok, err := b.all(flag.Args(), *least, *list)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -83,6 +84,7 @@ func main() {
 type bench struct {
 	dir      string
 	until    time.Time
+	files    string // pattern
 	tree     *tree
 	verdicts map[string]verdict
 }
@@ -120,6 +122,9 @@ func (b *bench) try(t target) error {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(b.tree.mutants[t.pkg]), func(m mutant) bool {
+		if ok, _ := filepath.Match(b.files, filepath.Base(m.file)); !ok {
+			return true
+		}
 		v, ok := b.verdicts[m.key()]
 		return ok && v.Code == b.tree.code[m.file] && (v.By != "" || v.Tests == tests)
 	})
@@ -137,34 +142,33 @@ func (b *bench) try(t target) error {
 
 // with runs mutants against the tests of one package and returns those that none of them has noticed.
 func (b *bench) with(t target, pkg string, left []mutant, tests string, last bool) (survivors []mutant, err error) {
-	if _, err := b.tree.binary(pkg); err != nil {
-		return nil, err
-	}
-	units, err := b.tree.units(pkg)
+	units, err := b.tree.measured(pkg)
 	if err != nil {
 		return nil, err
 	}
-	units = slices.DeleteFunc(units, func(u *unit) bool {
-		ok := b.tree.measure(u, filepath.Join(b.dir, "seen"))
-		if !ok {
-			fmt.Printf("%s fails without a mutant and is left out\n", u)
-		}
-		return !ok
-	})
-	for i, m := range left {
-		if i > 0 && time.Now().After(b.until) { // one at least: measuring may take longer than a slice
-			return append(survivors, left[i:]...), nil
-		}
+	return slice(left, b.until, func(m mutant) (by string, err error) {
 		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[m.file]}
-		if v.By == "" {
-			survivors = append(survivors, m)
-			if last {
-				v.Tests = tests // else the tests of other packages are still to come
-			}
+		if v.By == "" && last {
+			v.Tests = tests // else the tests of other packages are still to come
 		}
 		b.verdicts[m.key()] = v
-		if err := b.save(); err != nil {
+		return v.By, b.save()
+	})
+}
+
+// slice tries mutants until a time, but at least one, because measuring may take longer than a slice. It returns those that
+// were not noticed and those that were not tried.
+func slice(left []mutant, until time.Time, try func(mutant) (by string, err error)) (survivors []mutant, err error) {
+	for i, m := range left {
+		if i > 0 && time.Now().After(until) {
+			return append(survivors, left[i:]...), nil
+		}
+		by, err := try(m)
+		if err != nil {
 			return nil, err
+		}
+		if by == "" {
+			survivors = append(survivors, m)
 		}
 	}
 	return survivors, nil
@@ -188,6 +192,9 @@ func (b *bench) report(t target, least float64) bool {
 	for _, m := range b.tree.mutants[t.pkg] {
 		v, ok := b.verdicts[m.key()]
 		reason := why[m.key()]
+		if ok, _ := filepath.Match(b.files, filepath.Base(m.file)); !ok {
+			continue
+		}
 		switch {
 		case !ok || v.Code != b.tree.code[m.file]:
 			open++

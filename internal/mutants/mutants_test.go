@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -135,5 +136,34 @@ func TestExplanations(t *testing.T) {
 		if len(strings.Fields(why)) < 3 {
 			t.Errorf("%s: %q explains nothing", key, why)
 		}
+	}
+}
+
+// A slice that is over before it begins tries one mutant, and the next goes on behind it.
+func TestSlicesGoOn(t *testing.T) {
+	left := []mutant{{id: 1}, {id: 2}, {id: 3}, {id: 4}}
+	var tried []int
+	try := func(m mutant) (string, error) {
+		tried = append(tried, m.id)
+		return []string{"", "TestX"}[m.id%2], nil
+	}
+	var ids [][]int
+	for _, until := range []time.Time{{}, {}, time.Now().Add(time.Hour)} {
+		rest, err := slice(left, until, try)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var known []int
+		for _, m := range rest {
+			known = append(known, m.id)
+		}
+		ids = append(ids, known)
+		left = slices.DeleteFunc(rest, func(m mutant) bool { return slices.Contains(tried, m.id) })
+	}
+	if diff := cmp.Diff([][]int{{2, 3, 4}, {2, 3, 4}, {4}}, ids); diff != "" {
+		t.Errorf("survivors and the rest (-want +found):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 2, 3, 4}, tried); diff != "" {
+		t.Errorf("tried (-want +found):\n%s", diff)
 	}
 }

@@ -5,12 +5,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -25,6 +28,7 @@ type unit struct {
 
 	cpu, wall time.Duration // without a mutant
 	reached   map[string]bool
+	kills     int // of this run
 }
 
 func (u unit) String() string { return strings.TrimSuffix(u.pkg+"."+u.test+"/"+u.kase, "/") }
@@ -67,30 +71,41 @@ func (t *tree) units(pkg string) ([]*unit, error) {
 	return list, err
 }
 
-// An outcome of a run of units with a mutant.
-type outcome int
+// A result of a run of units with a mutant.
+type result int
 
 const (
-	passed outcome = iota
+	passed result = iota
 	failed
 	late // stopped: it is noticed if it is late again
 )
 
+// An outcome is a result, its cost and the unit that failed.
+type outcome struct {
+	result
+	cpu, wall time.Duration
+	by        *unit
+}
+
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
 // run runs units of one package in one process with a mutant. What takes too much is stopped by its processor time, which
 // the load of the machine does not change; the limit on time is for what waits for ever.
-func (t *tree) run(units []*unit, mutant string, env ...string) (result outcome, cpu, wall time.Duration) {
+func (t *tree) run(units []*unit, mutant string, env ...string) (o outcome) {
+	o.by = units[0]
 	var tests, kases []string
-	limitCPU, limitWall := 3*time.Second, 60*time.Second
+	limitCPU, limitWall := 3*time.Second, 30*time.Second
 	for _, u := range units {
 		if tests = append(tests, u.test); u.kase != "" {
 			tests, kases = tests[:1], append(kases, u.kase)
 		}
 		limitCPU += 5 * u.cpu
-		limitWall += 20 * u.wall
+		limitWall += 10 * u.wall
 	}
 	exe, err := filepath.Abs(filepath.Join(t.dir, "..", "bin", strings.ReplaceAll(units[0].pkg, "/", "_")+".test"))
 	if err != nil {
-		return failed, 0, 0
+		o.result = failed
+		return o
 	}
 	ctx, stop := context.WithTimeout(context.Background(), limitWall)
 	defer stop()
@@ -109,42 +124,106 @@ func (t *tree) run(units []*unit, mutant string, env ...string) (result outcome,
 	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()
 	err = cmd.Run()
-	wall = time.Since(start)
+	o.wall = time.Since(start)
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left running
-	cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if err == nil {
-		return passed, cpu, wall
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || cpu >= limitCPU-time.Second {
-		return late, cpu, wall
+	o.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	switch {
+	case err == nil:
+		return o
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || o.cpu >= limitCPU-time.Second:
+		o.result = late
+		return o
 	}
 	if os.Getenv("MUTANTS_VERBOSE") != "" {
 		fmt.Printf("%s\n", out.Bytes())
 	}
-	return failed, cpu, wall
+	o.result = failed
+	if test := failure.FindSubmatch(out.Bytes()); test != nil {
+		if i := slices.IndexFunc(units, func(u *unit) bool { return u.test == string(test[1]) && u.kase == "" }); i >= 0 {
+			o.by = units[i]
+		}
+	}
+	return o
 }
 
 var reached = regexp.MustCompile(`(?m)^(\S+):(\d+)$`)
 
-// measure runs a unit without a mutant and sees which mutants it reaches. It reports whether the unit passes.
-func (t *tree) measure(u *unit, log string) bool {
-	if err := os.WriteFile(log, nil, 0o644); err != nil {
-		return false
-	}
-	abs, err := filepath.Abs(log)
-	if err != nil {
-		return false
-	}
-	result, cpu, wall := t.run([]*unit{{pkg: u.pkg, test: u.test, kase: u.kase, cpu: 30 * time.Second, wall: 30 * time.Second}}, "", "MUTANTS_SEEN="+abs)
-	text, err := os.ReadFile(log)
-	u.cpu, u.wall, u.reached = cpu, wall, map[string]bool{}
-	for _, m := range reached.FindAllString(string(text), -1) {
-		u.reached[m] = true
-	}
-	return result == passed && err == nil
+// A record is what was measured of a unit.
+type record struct {
+	Fails     bool          `json:"fails,omitempty"` // without a mutant
+	CPU, Wall time.Duration // in nanoseconds
+	Reached   []string
 }
 
-// kill runs the units that reach a mutant, the cheap ones together, until one of them fails. It returns which.
+// measured returns the units of a package that pass without a mutant, with their times and the mutants they reach. What is
+// known of the same test binary is read from a file, which grows by each unit: a slice that ends here loses nothing.
+func (t *tree) measured(pkg string) ([]*unit, error) {
+	exe, err := t.binary(pkg)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(exe)
+	if err != nil {
+		return nil, err
+	}
+	units, err := t.units(pkg)
+	if err != nil {
+		return nil, err
+	}
+	type file struct {
+		Binary string
+		Units  map[string]record
+	}
+	of, name := fmt.Sprintf("%x", sha256.Sum256(text)), strings.TrimSuffix(exe, ".test")+".json"
+	var known file
+	if text, err := os.ReadFile(name); err != nil || json.Unmarshal(text, &known) != nil || known.Binary != of || known.Units == nil {
+		known = file{of, map[string]record{}}
+	}
+	var list []*unit
+	for _, u := range units {
+		r, ok := known.Units[u.String()]
+		if !ok {
+			if r, err = t.measure(u); err != nil {
+				return nil, err
+			}
+			known.Units[u.String()] = r
+			text, err := json.Marshal(known)
+			if err == nil {
+				err = os.WriteFile(name, text, 0o644)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if r.Fails {
+			fmt.Printf("%s fails without a mutant and is left out\n", u)
+			continue
+		}
+		u.cpu, u.wall, u.reached = r.CPU, r.Wall, map[string]bool{}
+		for _, m := range r.Reached {
+			u.reached[m] = true
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// measure runs a unit without a mutant and sees which mutants it reaches.
+func (t *tree) measure(u *unit) (record, error) {
+	log, err := filepath.Abs(filepath.Join(t.dir, "..", "seen"))
+	if err == nil {
+		err = os.WriteFile(log, nil, 0o644)
+	}
+	if err != nil {
+		return record{}, err
+	}
+	o := t.run([]*unit{{pkg: u.pkg, test: u.test, kase: u.kase, cpu: 30 * time.Second, wall: 60 * time.Second}}, "", "MUTANTS_SEEN="+log)
+	text, err := os.ReadFile(log)
+	return record{Fails: o.result != passed, CPU: o.cpu, Wall: o.wall, Reached: reached.FindAllString(string(text), -1)}, err
+}
+
+// kill runs the units that reach a mutant, the cheap ones together, until one of them fails. It returns which. What killed
+// others before is tried first: mutants that are close to each other often fall to the same test.
 func (t *tree) kill(units []*unit, mutant string) (by string) {
 	var list []*unit
 	for _, u := range units {
@@ -152,21 +231,23 @@ func (t *tree) kill(units []*unit, mutant string) (by string) {
 			list = append(list, u)
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].cpu < list[j].cpu })
+	price := func(u *unit) time.Duration { return u.cpu / time.Duration(1+u.kills) }
+	sort.SliceStable(list, func(i, j int) bool { return price(list[i]) < price(list[j]) })
 	for len(list) > 0 {
 		n, cpu := 1, list[0].cpu
 		for n < len(list) && list[n].pkg == list[0].pkg && cpu+list[n].cpu < 2*time.Second {
 			cpu += list[n].cpu
 			n++
 		}
-		result, _, _ := t.run(list[:n], mutant)
-		if result == late {
-			if result, _, _ = t.run(list[:n], mutant); result == late {
-				return list[0].String() + " (late twice)"
+		o := t.run(list[:n], mutant)
+		if o.result == late {
+			if o = t.run(list[:n], mutant); o.result == late {
+				return o.by.String() + " (late twice)"
 			}
 		}
-		if result == failed {
-			return list[0].String()
+		if o.result == failed {
+			o.by.kills++
+			return o.by.String()
 		}
 		list = list[n:]
 	}
