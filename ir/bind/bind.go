@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -32,6 +33,7 @@ type Options struct {
 	Tests   bool              // also see what _test.go files of the named packages declare
 	Cache   *Cache            // what earlier calls loaded; nil = ask the go command
 	Above   []string          // folders, absolute, whose modules the JavaScript tools of dialects may be, besides those beside the workflow
+	Within  time.Duration     // how long a call of the go command may take, for tests; 0 = goTime
 	Seen    func(name string) // called with the absolute name of each source of a tool in another language that was read or looked for
 }
 
@@ -57,6 +59,8 @@ func newResolver(wf *ir.Workflow, opts Options, sink *diag.Sink) *resolver {
 		files:    newGoFiles(l, path.Dir(wf.File.Name)),
 		types:    map[string]*schema.Type{},
 		reported: map[string]bool{},
+
+		expanding: map[string]map[string]*expanding{},
 	}
 }
 
@@ -71,7 +75,7 @@ func (r *resolver) golang() {
 		return
 	}
 	r.findModule()
-	good := slices.DeleteFunc(slices.Clone(refs), func(f *ref) bool { return !r.split(f) })
+	good := slices.DeleteFunc(slices.Clone(refs), func(f *ref) bool { return !r.split(f) || r.expands(f) })
 	if r.load(good) {
 		for _, f := range good {
 			r.resolve(f)
@@ -90,6 +94,8 @@ type resolver struct {
 	files    *goFiles
 	types    map[string]*schema.Type // converted named types
 	reported map[string]bool         // packages whose failure was reported
+
+	expanding map[string]map[string]*expanding // see expander
 }
 
 func (r *resolver) resolve(f *ref) {

@@ -2,11 +2,14 @@ package bind
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -19,6 +22,10 @@ import (
 // imports net/http takes ten times as long. A package that does not compile has no export data; go/packages then checks
 // its source and tolerates the errors, which is what lets a function be found beside generated code that is stale.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedModule
+
+// goTime is how long the go command may take to load packages. A computer that compiles hundreds of packages of other modules for
+// the first time takes minutes; a package that never ends is one of a stranger.
+const goTime = 20 * time.Minute
 
 type loader struct {
 	opts   Options
@@ -125,14 +132,19 @@ func (l *loader) query(patterns []string) error {
 		env = os.Environ()
 	}
 	l.calls++
-	pkgs, err := packages.Load(&packages.Config{
-		Mode:       mode,
-		Dir:        l.opts.Dir,
-		Env:        programs.GoEnvironment(env, l.opts.Dir),
-		Overlay:    l.opts.Overlay,
-		Tests:      l.opts.Tests,
-		BuildFlags: programs.GoFlags,
-	}, unknown...)
+	var pkgs []*packages.Package
+	err := programs.Within(cmp.Or(l.opts.Within, goTime), func(ctx context.Context) (err error) {
+		pkgs, err = packages.Load(&packages.Config{
+			Context:    ctx,
+			Mode:       mode,
+			Dir:        l.opts.Dir,
+			Env:        programs.GoEnvironment(env, l.opts.Dir),
+			Overlay:    l.opts.Overlay,
+			Tests:      l.opts.Tests,
+			BuildFlags: programs.GoFlags,
+		}, unknown...)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -194,6 +206,10 @@ func (r *resolver) load(refs []*ref) bool {
 		Message: "the go command cannot load Go packages: " + r.firstLine(err.Error()),
 	}
 	var strange *programs.GoError
+	if errors.Is(err, context.DeadlineExceeded) {
+		d.Message = fmt.Sprintf("the go command loads Go packages for more than %v", cmp.Or(r.opts.Within, goTime))
+		d.Help = "run `go build` on the packages to find the one that takes so long"
+	}
 	if errors.As(err, &strange) {
 		d.Message, d.Help = strange.Error(), strange.Help()
 	}
