@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
+	"sync"
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -33,6 +35,8 @@ def leak(kind, n):
                 kept.append(subprocess.Popen(["sleep", "1000"]))
             elif kind == "zombies":
                 kept.append(subprocess.Popen(["true"]))
+            elif kind == "nothing":
+                subprocess.run(["sleep", "0.2"])
             elif kind == "orphans":
                 subprocess.run(["sh", "-c", "sleep 1000 &"])
     except (OSError, RuntimeError, MemoryError):
@@ -168,6 +172,32 @@ func TestWorkersAreKept(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// So are those whose calls have processes of their own all the time: what a running call has is not left behind.
+func TestBusyWorkersAreKept(t *testing.T) {
+	leak, _ := leaky(t, "python3")
+	r := start(t)
+	const atOnce, rounds = 80, 4
+	seen := map[int64]bool{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range atOnce {
+		wg.Go(func() {
+			for range rounds {
+				pid, err := leak(r, "nothing", 1)
+				mu.Lock()
+				if seen[pid] = true; err != nil {
+					t.Error(err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if most := 2 * goruntime.GOMAXPROCS(0); len(seen) > most {
+		t.Errorf("%d workers instead of %d", len(seen), most)
 	}
 }
 

@@ -20,7 +20,6 @@ type flight struct {
 	asked bool // the worker was asked to stop it
 	late  bool // its context ended, it did not
 
-	peak   int           // of the worker's flights at a time, so far
 	unsent bool          // it could not be written whole; only who makes the call looks at it
 	beside []byte        // what it has attached; written by who reads, before done
 	done   chan reply    // one
@@ -44,8 +43,7 @@ func (w *process) book(c *Call, alone bool) *flight {
 	}
 	w.alone = w.alone || alone
 	w.flights[f.id] = f
-	w.peak = max(w.peak, len(w.flights))
-	f.peak = w.peak
+	w.peak.Store(max(w.peak.Load(), int64(len(w.flights))))
 	w.pool.clock++
 	w.used = w.pool.clock
 	return f
@@ -75,7 +73,7 @@ func (f *flight) giveBack() {
 // finish ends f and lets others have its place.
 func (f *flight) finish() {
 	w, p := f.proc, f.proc.pool
-	leak := w.gauge.look(f.peak) // the call that finishes reads, one at a time
+	leak := w.gauge.look(w.peak.Load()) // the call that finishes reads, one at a time
 	p.mu.Lock()
 	f.land()
 	if leak != nil && w.state == live {

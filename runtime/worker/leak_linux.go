@@ -5,23 +5,25 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
-// A gauge looks from outside at what a worker holds, after calls: a tool cannot lie about it. The files of /proc stay open, so
-// that a look takes about a microsecond.
+// A gauge looks from outside at what a worker holds, after calls: a tool cannot lie about it. The files of /proc stay open. A look
+// costs 2 µs all the same, so a pause follows one that has found no more than was there before.
 type gauge struct {
-	pid                int
-	fds, tasks         int      // directories, opened as paths
-	statm              *os.File // sizes of the memory
-	descriptors, data  uint64   // limits of the process; 0 is none
-	stack              uint64   // of a thread
-	first              held     // after the first call, which imports the module
-	calls, looks       int
-	beyond, beyondData uint64 // what is too much, from the second look on
+	pid               int
+	fds, tasks, statm int           // two directories, opened as paths, and a file
+	descriptors, data uint64        // limits of the process; 0 is none
+	stack             uint64        // of a thread
+	most, beyond      held          // that it had so far, and what is too much
+	pause, usual      time.Duration // after the last look, and after one that has found no more
+	looked, counted   time.Time
+	children          atomic.Int64 // when they were counted last
 }
 
 // held is what a process holds.
@@ -30,21 +32,23 @@ type held struct{ descriptors, threads, data uint64 }
 const (
 	mostDescriptors = 4096    // that make a difference where the limit is higher
 	moreThreads     = 64      // than calls at a time
+	moreChildren    = 16      // than calls at a time, ended or not
 	moreData        = 1 << 30 // where there is no limit
-	mostChildren    = 16      // left behind, ended or not
-	everyLooks      = 16      // are the children counted
-	fewCalls        = 4       // at a time; where there were more, every fourth is looked after
+	longestPause    = time.Millisecond
+	perDescriptor   = time.Microsecond     // an interpreter cannot open one faster: a pause does not fill what is left
+	countEvery      = 5 * time.Millisecond // for each thread, which costs 6 µs when the children are counted
 )
 
 // newGauge returns the gauge of a worker that is ready; nil, which finds nothing, where /proc does not tell.
 func newGauge(pid int) *gauge {
 	dir := "/proc/" + strconv.Itoa(pid)
 	limits, _ := os.ReadFile(dir + "/limits")
-	g := &gauge{pid: pid, descriptors: limitOf(limits, "Max open files"), data: limitOf(limits, "Max data size"), stack: limitOf(limits, "Max stack size")}
+	g := &gauge{pid: pid, descriptors: limitOf(limits, "Max open files"), data: limitOf(limits, "Max data size"),
+		stack: limitOf(limits, "Max stack size"), beyond: held{threads: moreThreads}}
 	var err1, err2, err3 error
 	g.fds, err1 = unix.Open(dir+"/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	g.tasks, err2 = unix.Open(dir+"/task", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	g.statm, err3 = os.Open(dir + "/statm")
+	g.statm, err3 = unix.Open(dir+"/statm", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if g.descriptors == 0 || g.descriptors > mostDescriptors {
 		g.descriptors = mostDescriptors
 	}
@@ -73,52 +77,62 @@ func (g *gauge) close() {
 	if g == nil {
 		return
 	}
-	_ = unix.Close(g.fds)
-	_ = unix.Close(g.tasks)
-	closeAll(g.statm)
+	for _, fd := range []int{g.fds, g.tasks, g.statm} {
+		_ = unix.Close(fd) // -1 is none
+	}
 }
 
 // look says what the worker has too much of after a call, nil when it is fine. peak is how many calls it had at a time at most.
-func (g *gauge) look(peak int) *cause {
+func (g *gauge) look(peak int64) *cause {
 	if g == nil {
 		return nil
 	}
-	if g.calls++; peak > fewCalls && g.looks > 0 && g.calls%fewCalls != 0 {
-		return nil // the other calls wait for this one
+	now := time.Now()
+	if now.Sub(g.looked) < g.pause {
+		return nil
 	}
 	h, ok := g.held()
 	if !ok {
 		return nil // it has ended
 	}
-	g.looks++
-	stacks := g.stack * h.threads
+	if now.Sub(g.counted) >= countEvery*time.Duration(h.threads) {
+		g.counted = now
+		go func() { g.children.Store(int64(children(g.pid))) }() // for a later look: no call waits for it
+	}
 	switch {
 	case h.descriptors > g.descriptors/8*7:
 		return leaksFiles
-	case h.threads > g.first.threads+uint64(min(peak, moreThreads))+moreThreads:
+	case h.threads > g.beyond.threads+uint64(min(peak, moreThreads)):
 		return leaksThreads
 	case g.data > 0 && h.data > g.data/8*7:
 		return leaksMemory
 	}
-	h.data -= min(h.data, stacks)
-	if g.looks == 1 {
-		g.first = h
-		g.beyond = h.descriptors + (g.descriptors-min(h.descriptors, g.descriptors))/2
-		g.beyondData = h.data + moreData
+	h.data -= min(h.data, g.stack*h.threads)
+	if g.looked.IsZero() {
+		g.beyond = held{halfway(h.descriptors, g.descriptors), h.threads + moreThreads, h.data + moreData}
 		if g.data > 0 {
-			g.beyondData = h.data + (g.data-min(h.data, g.data))/2
+			g.beyond.data = halfway(h.data, g.data)
 		}
+		g.usual = min(longestPause, perDescriptor*time.Duration(g.descriptors-g.beyond.descriptors))
+	}
+	g.looked, g.pause = now, g.usual
+	if h.descriptors > g.most.descriptors || h.data > g.most.data {
+		g.most = held{descriptors: max(h.descriptors, g.most.descriptors), data: max(h.data, g.most.data)}
+		g.pause = 0
 	}
 	switch {
-	case h.descriptors > g.beyond:
+	case h.descriptors > g.beyond.descriptors:
 		return leaksFiles
-	case h.data > g.beyondData:
+	case h.data > g.beyond.data:
 		return leaksMemory
-	case g.looks%everyLooks == 1 && g.children() > mostChildren:
+	case g.children.Load() > moreChildren+peak:
 		return leaksChildren
 	}
 	return nil
 }
+
+// halfway is in the middle between what is there and its limit.
+func halfway(h, limit uint64) uint64 { return h + (limit-min(h, limit))/2 }
 
 func (g *gauge) held() (h held, ok bool) {
 	var st unix.Stat_t
@@ -134,7 +148,7 @@ func (g *gauge) held() (h held, ok bool) {
 	}
 	h.threads = uint64(st.Nlink) - 2
 	var room [128]byte
-	n, _ := unix.Pread(int(g.statm.Fd()), room[:], 0)
+	n, _ := unix.Pread(g.statm, room[:], 0)
 	b := room[:max(n, 0)]
 	const before = 5 // numbers
 	for range before {
@@ -150,14 +164,14 @@ func (g *gauge) held() (h held, ok bool) {
 	return h, ok
 }
 
-// children counts the processes that the worker has started and that are still there, and what they have left to the keeper.
-func (g *gauge) children() int {
+// children counts the processes that a worker has started and that are still there, and what they have left to the keeper.
+func children(pid int) int {
 	n := 0
-	dir := "/proc/" + strconv.Itoa(g.pid) + "/task/"
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	list, _ := os.ReadDir(dir)
 	for _, task := range list {
 		text, _ := os.ReadFile(dir + task.Name() + "/children")
 		n += len(bytes.Fields(text))
 	}
-	return n + proc.Adopted(g.pid)
+	return n + proc.Adopted(pid)
 }

@@ -7,6 +7,6 @@ type gauge struct{}
 
 func newGauge(int) *gauge { return nil }
 
-func (*gauge) look(int) *cause { return nil }
+func (*gauge) look(int64) *cause { return nil }
 
 func (*gauge) close() {}

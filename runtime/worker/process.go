@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -50,8 +51,8 @@ type process struct {
 	flights map[uint32]*flight
 	first   *flight // the one in lane 0
 	alone   bool
-	late    int // flights whose context has ended
-	peak    int // flights at a time, at most
+	late    int          // flights whose context has ended
+	peak    atomic.Int64 // flights at a time, at most
 
 	gauge *gauge // used by the call that has the turn
 	leak  *cause // what it has too much of
