@@ -26,11 +26,7 @@ func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, 
 	}
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}
-	c, err := worker.Given(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c != nil {
+	if c := worker.Given(ctx); c != nil {
 		end = append(append([]byte(`,"c":`), c...), '}')
 	}
 	return [][]byte{b, args, end}, nil

@@ -2,7 +2,6 @@ package pytool
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -14,20 +13,12 @@ func (f *Func) request(ctx context.Context, args []byte, limit int) ([][]byte, e
 	if len(args) == 0 || args[0] != '{' {
 		return nil, runtime.Invalid("input of %s: the arguments are no object", f.what())
 	}
-	what, err := json.Marshal(f.Module + ":" + f.Name)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, 0, len(what)+64)
-	b = append(append(b, `{"f":`...), what...)
+	b := make([]byte, 0, len(f.Module)+len(f.Name)+64)
+	b = runtime.AppendQuoted(append(b, `{"f":`...), f.Module+":"+f.Name)
 	b = strconv.AppendInt(append(b, `,"m":`...), int64(limit), 10)
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}
-	c, err := worker.Given(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c != nil {
+	if c := worker.Given(ctx); c != nil {
 		end = append(append([]byte(`,"c":`), c...), '}')
 	}
 	return [][]byte{b, args, end}, nil

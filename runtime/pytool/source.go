@@ -30,7 +30,10 @@ exec(compile(q["worker"], "<flowgen>", "exec"), {"__name__": "flowgen_worker", "
 
 const maxSources = 32 << 20 // of all Files
 
-var pools sync.Map // poolKey -> *worker.Pool
+var (
+	poolsMu sync.Mutex
+	pools   = map[poolKey]*worker.Pool{}
+)
 
 // poolKey is what functions must have in common to share interpreters. Code in an interpreter can change everything in
 // it, and see what other calls in it are given.
@@ -51,24 +54,15 @@ func (f *Func) pool(isolation runtime.Isolation, secrets string) *worker.Pool {
 	if source.Inherit && isolation == nil {
 		key.unit = "" // as in the engine that they were written for
 	}
-	if p, ok := pools.Load(key); ok {
-		return p.(*worker.Pool)
+	poolsMu.Lock()
+	defer poolsMu.Unlock()
+	p := pools[key]
+	if p == nil {
+		c := source.config()
+		c.Start = worker.In(isolation, source.path)
+		p = worker.New(c)
+		pools[key] = p
 	}
-	c := source.config()
-	c.Start = worker.In(isolation, source.path)
-	return load(key, c)
-}
-
-var loading sync.Mutex
-
-func load(key poolKey, c worker.Config) *worker.Pool {
-	loading.Lock()
-	defer loading.Unlock()
-	if p, ok := pools.Load(key); ok {
-		return p.(*worker.Pool)
-	}
-	p := worker.New(c)
-	pools.Store(key, p)
 	return p
 }
 

@@ -11,23 +11,26 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 )
 
-// given is what a tool sees of its call beside the arguments (Agent Tools 3.3, ToolContext).
-type given struct {
-	Auth           map[string]string `json:"auth,omitempty"`
-	CallID         string            `json:"call_id,omitempty"`
-	TenantID       string            `json:"tenant_id,omitempty"`
-	IdempotencyKey string            `json:"idempotency_key,omitempty"`
-}
-
-// Given returns the context of the call that runs under ctx as a JSON object for the tool: auth, call_id, tenant_id,
-// idempotency_key, each as far as there is one. It is nil when there is none, as in calls that nothing records or gates.
-func Given(ctx context.Context) ([]byte, error) {
+// Given returns what the tool of the call that runs under ctx sees besides its arguments (Agent Tools 3.3, ToolContext), as a
+// JSON object: auth, call_id, tenant_id, idempotency_key, each as far as there is one. It is nil when there is none, as in
+// calls that nothing records or gates.
+func Given(ctx context.Context) []byte {
 	i := runtime.ToolContext(ctx)
-	g := given{Auth: runtime.Auth(ctx), CallID: i.CallID(), TenantID: i.TenantID(), IdempotencyKey: i.IdempotencyKey()}
-	if g.Auth == nil && g.CallID == "" && g.TenantID == "" && g.IdempotencyKey == "" {
-		return nil, nil
+	b := make([]byte, 0, 96)
+	if auth := runtime.Auth(ctx); len(auth) > 0 {
+		text, _ := json.Marshal(auth) // a map of texts always has JSON
+		b = append(append(b, `,"auth":`...), text...)
 	}
-	return json.Marshal(g)
+	for _, f := range [...]struct{ name, text string }{{`,"call_id":`, i.CallID()}, {`,"tenant_id":`, i.TenantID()}, {`,"idempotency_key":`, i.IdempotencyKey()}} {
+		if f.text != "" {
+			b = runtime.AppendQuoted(append(b, f.name...), f.text)
+		}
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	b[0] = '{'
+	return append(b, '}')
 }
 
 // Holder returns what the call that runs under ctx must have in common with others to share a worker with them, besides
