@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -64,13 +65,15 @@ func main() {
 	list := flag.Bool("list", false, "print what is known and run nothing")
 	own := flag.Bool("own", false, "run the own tests of a package only")
 	files := flag.String("files", "*", "try mutants of files only whose name matches this pattern")
+	most := flag.Duration("most", 0, "leave out tests that take more processor time, and try what survives again without this flag")
+	skip := flag.String("skip", "", "leave out tests whose name matches this pattern")
 	flag.Parse()
 	for i := range targets {
 		if *own {
 			targets[i].also = nil
 		}
 	}
-	b := &bench{dir: *dir, until: time.Now().Add(*limit), files: *files, verdicts: map[string]verdict{}}
+	b := &bench{dir: *dir, until: time.Now().Add(*limit), files: *files, most: *most, skip: *skip, verdicts: map[string]verdict{}}
 	ok, err := b.all(flag.Args(), *least, *list)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -85,6 +88,8 @@ type bench struct {
 	dir      string
 	until    time.Time
 	files    string // pattern
+	most     time.Duration
+	skip     string
 	tree     *tree
 	verdicts map[string]verdict
 }
@@ -97,6 +102,12 @@ func (b *bench) all(only []string, least float64, list bool) (ok bool, err error
 	}
 	if b.tree, err = grow(filepath.Join(b.dir, "tree"), targets); err != nil {
 		return false, err
+	}
+	b.tree.most = b.most
+	if b.skip != "" {
+		if b.tree.skip, err = regexp.Compile(b.skip); err != nil {
+			return false, err
+		}
 	}
 	ok = true
 	for _, t := range targets {
@@ -148,7 +159,7 @@ func (b *bench) with(t target, pkg string, left []mutant, tests string, last boo
 	}
 	return slice(left, b.until, func(m mutant) (by string, err error) {
 		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[m.file]}
-		if v.By == "" && last {
+		if v.By == "" && last && b.most == 0 && b.skip == "" {
 			v.Tests = tests // else the tests of other packages are still to come
 		}
 		b.verdicts[m.key()] = v

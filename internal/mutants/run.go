@@ -77,7 +77,8 @@ type result int
 const (
 	passed result = iota
 	failed
-	late // stopped: it is noticed if it is late again
+	late // stopped after too much processor time
+	slow // stopped after too long: it is noticed if it is so again
 )
 
 // An outcome is a result, its cost and the unit that failed.
@@ -94,7 +95,7 @@ var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 func (t *tree) run(units []*unit, mutant string, env ...string) (o outcome) {
 	o.by = units[0]
 	var tests, kases []string
-	limitCPU, limitWall := 3*time.Second, 30*time.Second
+	limitCPU, limitWall := 2*time.Second, 30*time.Second
 	for _, u := range units {
 		if tests = append(tests, u.test); u.kase != "" {
 			tests, kases = tests[:1], append(kases, u.kase)
@@ -130,8 +131,11 @@ func (t *tree) run(units []*unit, mutant string, env ...string) (o outcome) {
 	switch {
 	case err == nil:
 		return o
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || o.cpu >= limitCPU-time.Second:
+	case o.cpu >= limitCPU-time.Second:
 		o.result = late
+		return o
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		o.result = slow
 		return o
 	}
 	if os.Getenv("MUTANTS_VERBOSE") != "" {
@@ -181,6 +185,9 @@ func (t *tree) measured(pkg string) ([]*unit, error) {
 	}
 	var list []*unit
 	for _, u := range units {
+		if t.skip != nil && t.skip.MatchString(u.test) {
+			continue
+		}
 		r, ok := known.Units[u.String()]
 		if !ok {
 			if r, err = t.measure(u); err != nil {
@@ -197,6 +204,9 @@ func (t *tree) measured(pkg string) ([]*unit, error) {
 		}
 		if r.Fails {
 			fmt.Printf("%s fails without a mutant and is left out\n", u)
+			continue
+		}
+		if t.most > 0 && r.CPU > t.most {
 			continue
 		}
 		u.cpu, u.wall, u.reached = r.CPU, r.Wall, map[string]bool{}
@@ -233,21 +243,24 @@ func (t *tree) kill(units []*unit, mutant string) (by string) {
 	}
 	price := func(u *unit) time.Duration { return u.cpu / time.Duration(1+u.kills) }
 	sort.SliceStable(list, func(i, j int) bool { return price(list[i]) < price(list[j]) })
-	for len(list) > 0 {
+	for budget := 250 * time.Millisecond; len(list) > 0; budget = min(2*budget, 2*time.Second) {
 		n, cpu := 1, list[0].cpu
-		for n < len(list) && list[n].pkg == list[0].pkg && cpu+list[n].cpu < 2*time.Second {
+		for n < len(list) && list[n].pkg == list[0].pkg && cpu+list[n].cpu < budget {
 			cpu += list[n].cpu
 			n++
 		}
 		o := t.run(list[:n], mutant)
-		if o.result == late {
-			if o = t.run(list[:n], mutant); o.result == late {
-				return o.by.String() + " (late twice)"
+		if o.result == slow {
+			if o = t.run(list[:n], mutant); o.result == slow {
+				return o.by.String() + " (slow twice)"
 			}
 		}
-		if o.result == failed {
+		switch o.result {
+		case failed:
 			o.by.kills++
 			return o.by.String()
+		case late:
+			return o.by.String() + " (late)"
 		}
 		list = list[n:]
 	}

@@ -12,8 +12,10 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -28,6 +30,9 @@ type tree struct {
 	dir     string
 	mutants map[string][]mutant // by package
 	code    map[string]string   // by file: its sum
+
+	most time.Duration  // units that cost more are left out; 0 for none
+	skip *regexp.Regexp // units that are left out, nil for none
 }
 
 // grow copies the files that git knows or could know and writes the instrumented ones over them. What has not changed

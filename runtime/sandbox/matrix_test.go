@@ -84,7 +84,7 @@ func TestMatrixAsOrdinaryUser(t *testing.T) {
 	cmd := exec.Command(self, "-test.run=^TestMatrix$", "-test.v", "-test.timeout=20m")
 	cmd.Env = []string{"TMPDIR=" + temp, "PATH=" + systemPath, "HOME=" + temp, "A_SETUID=" + copySelf(t, dir, 0o4755), "A_SECRET_TOKEN=" + canary}
 	cmd.Dir = temp
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary, Groups: []uint32{ordinary, ordinary + 1}}, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -51,10 +51,7 @@ func init() {
 // complain ends the process. The parent reads the text from the status pipe.
 func complain(fd int, err error) {
 	text := err.Error()
-	if len(text) > maxComplaint {
-		text = text[:maxComplaint]
-	}
-	_, _ = unix.Write(fd, []byte(text))
+	_, _ = unix.Write(fd, []byte(text[:min(len(text), maxComplaint)]))
 	os.Exit(shimExit)
 }
 

@@ -41,7 +41,7 @@ func tasks(uid int) (int, error) {
 	}
 	n := 0
 	for _, name := range names {
-		if name[0] < '0' || name[0] > '9' {
+		if _, err := strconv.Atoi(name); err != nil {
 			continue
 		}
 		var st syscall.Stat_t
