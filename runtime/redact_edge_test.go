@@ -169,3 +169,19 @@ func TestRedactingWriterHoldsFirstBytes(t *testing.T) {
 		}
 	}
 }
+
+// What looks like an escape may be a character before digits that happen to read as the rest of one.
+func TestRedactorEscapeOrDigits(t *testing.T) {
+	for _, secret := range []string{"\xe3token-value-123", "Atoken-value-123"} { // %43Rva2Vu..., %41746f6b65...
+		r := runtime.NewRedactor(secret)
+		for name, digits := range map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "hexadecimal": hex.EncodeToString([]byte(secret))} {
+			if got := r.Text("<%" + digits + ">"); strings.Contains(got, digits[4:]) {
+				t.Errorf("%q in %s: %q", secret, name, got)
+			}
+			spelled := "%" + hex.EncodeToString([]byte(digits[:1])) + digits[1:]
+			if got := r.Text("<" + spelled + ">"); strings.TrimRight(got, "=>") != "<[redacted]" {
+				t.Errorf("%q in %s: %q", secret, name, got)
+			}
+		}
+	}
+}
