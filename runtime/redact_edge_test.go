@@ -109,10 +109,45 @@ func TestRedactorReadings(t *testing.T) {
 		{[]string{`a""bcdefgh`}, `a""""bcdefgh`},
 		{[]string{"\x01\xffabcdefgh"}, "\ufffd%FFabcdefgh"},
 		{[]string{"\x01\x80abcdefgh"}, "\ufffd%80abcdefgh"},
+		{[]string{"\x01\x80abcdefgh"}, "\ufffd&#56448;abcdefgh"},
+		{[]string{"a ~bcdefgh12"}, base64ed("a+~bcdefgh12")},
+		{[]string{"abcdefg\xc3", "abcdefg\xc3\xa9zz"}, `abcdefg\u00e9zz`},
+		{[]string{"abcdefgh", "abcdefgh-and-more1"}, base64ed("abcdefgh-and-more1")},
+		{[]string{"abcdefgh", "abcdefgh-and-more1"}, "%61bcdefgh-and-more1"},
 	} {
 		r := runtime.NewRedactor(tt.secrets...)
 		if got := r.Text("<" + tt.text + ">"); got != "<[redacted]>" {
 			t.Errorf("%q: %q is %q", tt.secrets, tt.text, got)
+		}
+	}
+}
+
+// A character of which a secret has only the first bytes is not that secret.
+func TestRedactorLeavesOtherCharacters(t *testing.T) {
+	for _, tt := range []struct{ secret, text string }{{"abcdefg\xc3", `abcdefg\u00e9`}, {"hunt\u00e9r-token", `hunt\u00e8r-token`}, {"hunt\u00e9r-token", `hunt\u20acr-token`}} {
+		if got := runtime.NewRedactor(tt.secret).Text(tt.text); got != tt.text {
+			t.Errorf("%q in %q: %q", tt.secret, tt.text, got)
+		}
+	}
+}
+
+// Four bytes of a secret at the end of a text are a part of it where they are spelt at length, three are not.
+func TestRedactorCutInEscapes(t *testing.T) {
+	r := runtime.NewRedactor("k!-uZ;y~=wq#vo^r")
+	for in, want := range map[string]string{"said %6b%21%2d%75": "said [redacted]", "said %6b%21%2d": "said %6b%21%2d", "said k!%2d%75": "said [redacted]", "said k!-u": "said k!-u"} {
+		if got := r.Cut(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A secret that has ended is passed on at once: nothing can follow on it.
+func TestRedactingWriterDoesNotWait(t *testing.T) {
+	for _, text := range []string{"k!-uZ;y~", "k!-uZ;y&#126;"} {
+		var b bytes.Buffer
+		w := runtime.NewRedactor("k!-uZ;y~").Writer(&b)
+		if _, err := w.Write([]byte("said " + text)); err != nil || b.String() != "said [redacted]" {
+			t.Errorf("%q is %q, %v", text, b.String(), err)
 		}
 	}
 }
