@@ -3,9 +3,12 @@ package runtime
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -197,5 +200,65 @@ func TestRedactorDoesNotAllocate(t *testing.T) {
 	s := strings.Repeat(`{"id":12345678901234567890,"url":"https://example.com/a%20b?q=c2VjcmV0c2VjcmV0","t":"a\tb &amp; hunter3"}`, 20)
 	if got := testing.AllocsPerRun(20, func() { r.Found(s) }); got != 0 {
 		t.Errorf("%v allocations", got)
+	}
+}
+
+// Reading text in which escapes can begin everywhere costs what it is counted to cost, not more and not less.
+func TestRedactorRemembersWhatItRead(t *testing.T) {
+	r := NewRedactor(append([]string{strings.Repeat("a", 64) + "b", `\\host\share`}, drawn...)...)
+	for unit, want := range map[string]float64{`\`: 37.22, "%25": 6, "&amp;": 2.83, `\u005c`: 6.66, "''": 4.02, "3563": 142.7, "%5c%": 8.27, `\x5c`: 10} {
+		if got := r.stepsPerByte(strings.Repeat(unit, 1+2048/len(unit))); got < 0.98*want || got > 1.02*want {
+			t.Errorf("%q: %.3f steps per byte, want %.3f", unit, got, want)
+		}
+	}
+}
+
+// Two escapes in base64 that begin in the same digit, at other bits of it, are read each for itself.
+func TestRedactorEscapesThatShareADigit(t *testing.T) {
+	text := base64.StdEncoding.EncodeToString([]byte("xb" + `\x41token-v`))
+	other, err := base64.RawStdEncoding.DecodeString(text[2:14]) // begins with %
+	if err != nil || other[0] != '%' {
+		t.Fatalf("%q, %v", other, err)
+	}
+	for _, secrets := range [][]string{{"Atoken-v"}, {"Atoken-v", string(other) + "more"}} {
+		if r := NewRedactor(secrets...); !r.Found(text) {
+			t.Errorf("%q is not found in %s", secrets, text)
+		}
+	}
+}
+
+// What looks like the beginning of a secret to the filter, and is none, is nothing.
+func TestRedactorFilterIsNotExact(t *testing.T) {
+	r := NewRedactor("hunter2-hunter2")
+	x := reader{r: r, work: new(work)}
+	alike := 0
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1 << 19 {
+		s := string(binary.LittleEndian.AppendUint32(nil, random.Uint32()))
+		if s == "hunt" || !r.first.has(window(s, 0)) || !r.plain(s) {
+			continue
+		}
+		alike++
+		x.s = s + "    "
+		if end, b := x.longest(0); end != -1 || b != nothing {
+			t.Errorf("%q: %d, %d", s, end, b)
+		}
+	}
+	if alike == 0 {
+		t.Error("nothing looks alike")
+	}
+}
+
+// A runtime remembers the secrets that it has learnt last.
+func TestKnownSecretsAreBounded(t *testing.T) {
+	rt := &Runtime{}
+	for i := range maxKnown - 1 {
+		rt.known = append(rt.known, fmt.Sprintf("secret-%04d", i))
+	}
+	for i, want := range []string{"secret-0000", "secret-0001", "secret-0002"} {
+		rt.learn(fmt.Sprint("another-", i))
+		if len(rt.known) != maxKnown || rt.known[0] != []string{"secret-0000", "secret-0001", "secret-0002"}[i] || !rt.redactor.Load().Found(want) {
+			t.Errorf("%d secrets are known, the first is %s", len(rt.known), rt.known[0])
+		}
 	}
 }
