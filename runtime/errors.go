@@ -165,15 +165,19 @@ func (r *Run) classify(ctx context.Context, err error) error {
 	return Errorf(Unknown, "%v", err)
 }
 
-// cancelled describes the cancellation of ctx, which must be done.
+// cancelled describes the cancellation of ctx, which must be done. What came first counts: a call that a sibling's failure
+// has stopped has that result also when the run is stopped before the call has ended.
 func (r *Run) cancelled(ctx context.Context) *RunError {
+	if context.Cause(ctx) == errSibling && r.state.fatal.Load() == nil {
+		return &RunError{Kind: Cancelled, By: ByScope, Message: errSibling.Error(), Err: ctx.Err()}
+	}
 	if cause := r.state.ctx.Err(); cause != nil {
 		return &RunError{Kind: Cancelled, By: ByRun, Message: "the run was stopped: " + context.Cause(r.state.ctx).Error(), Err: cause}
 	}
 	if r.state.fatal.Load() != nil { // a run error is no result, and what follows from it is none
 		return &RunError{Kind: Cancelled, By: ByRun, Message: "the run cannot go on", Err: ctx.Err()}
 	}
-	return &RunError{Kind: Cancelled, By: ByScope, Message: "a sibling failed", Err: ctx.Err()}
+	return &RunError{Kind: Cancelled, By: ByScope, Message: errSibling.Error(), Err: ctx.Err()}
 }
 
 // NoCase is the error of a switch that has no case for v and no default. expr is the switch's source text.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"runtime/debug"
@@ -38,10 +39,10 @@ func spread(r *Run, n, workers, block int, body func(r *Run, lo, hi int) (int, e
 	if n == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancelCause(r.ctx)
 	s := &spreading{run: r.Branch(ctx), n: n, block: block, stops: workers < n, body: body, cancel: cancel}
 	defer s.wg.Wait() // also when the caller's own share ends in runtime.Goexit
-	defer cancel()
+	defer cancel(nil)
 	s.wg.Add(workers - 1)
 	work := func() { // one closure for all
 		defer s.wg.Done()
@@ -60,7 +61,7 @@ type spreading struct {
 	n, block int
 	stops    bool // nothing begins after a failure
 	body     func(r *Run, lo, hi int) (int, error)
-	cancel   context.CancelFunc
+	cancel   context.CancelCauseFunc
 	next     atomic.Int64
 	wg       sync.WaitGroup
 	first    FirstFailure
@@ -77,7 +78,7 @@ func (s *spreading) work() {
 		}
 		if i, err := s.body(s.run, hi-s.block, min(hi, s.n)); err != nil {
 			s.first.Set(i, err)
-			s.cancel()
+			s.cancel(errSibling)
 		}
 	}
 }
@@ -94,20 +95,24 @@ type FirstFailure struct {
 	exit   bool
 }
 
-// Guard runs body i. Its error is noted, its panic or runtime.Goexit kept for Err; each of them calls cancel.
-func (f *FirstFailure) Guard(i int, cancel func(), body func() error) {
+// errSibling is why the scope of bodies is cancelled one of which has failed.
+var errSibling = errors.New("a sibling failed")
+
+// Guard runs body i. Its error is noted, its panic or runtime.Goexit kept for Err; each of them calls cancel, which must be
+// that of the context of the bodies.
+func (f *FirstFailure) Guard(i int, cancel context.CancelCauseFunc, body func() error) {
 	returned := false
 	defer f.rescue(&returned, cancel)
 	err := body()
 	returned = true
 	if err != nil {
 		f.Set(i, err)
-		cancel()
+		cancel(errSibling)
 	}
 }
 
 // rescue is deferred by what runs bodies: unless it returned, it keeps its panic or runtime.Goexit and calls cancel.
-func (f *FirstFailure) rescue(returned *bool, cancel func()) {
+func (f *FirstFailure) rescue(returned *bool, cancel context.CancelCauseFunc) {
 	if *returned {
 		return
 	}
@@ -119,7 +124,7 @@ func (f *FirstFailure) rescue(returned *bool, cancel func()) {
 	}
 	f.mu.Unlock()
 	f.failed.Store(true)
-	cancel()
+	cancel(errSibling)
 }
 
 // Set notes the error of body i.

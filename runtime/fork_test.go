@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
 func TestParallelReportsTheFirstThatFailedByItself(t *testing.T) {
@@ -68,6 +69,42 @@ func TestScopeCancellationIsNamed(t *testing.T) {
 			t.Fatal(seen)
 		}
 	})
+}
+
+// What stopped a call first is why it was stopped, also when the run is stopped before the call has ended.
+func TestFirstCancellationIsNamed(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		for _, runFirst := range []bool{false, true} {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var o []runtime.Option
+			if recorded {
+				o = append(o, runtime.WithEngine(journal.NewRecorder()))
+			}
+			r := start(t, ctx, o...)
+			begun, seen := make(chan struct{}), error(nil)
+			hang := runtime.Bind("t.hang@1", runtime.Reads, func(ctx context.Context, in pair) (pair, error) {
+				close(begun)
+				<-ctx.Done()
+				stop()
+				return in, ctx.Err()
+			})
+			_ = runtime.Parallel(r,
+				func(r *runtime.Run) error { _, seen = runtime.Call(r, node("hang"), hang, pair{}); return seen },
+				func(*runtime.Run) error {
+					<-begun
+					if runFirst {
+						stop()
+					}
+					return errors.New("boom")
+				})
+			want := map[bool]string{true: runtime.ByRun, false: runtime.ByScope}[runFirst]
+			var re *runtime.RunError
+			if !errors.As(seen, &re) || re.Kind != runtime.Cancelled || re.By != want {
+				t.Errorf("recorded %v, the run first %v: %v", recorded, runFirst, seen)
+			}
+		}
+	}
 }
 
 // branchKinds are the three ways to run branches.

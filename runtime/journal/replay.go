@@ -174,11 +174,11 @@ func (e *Replayer) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, 
 	if n == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancelCause(r.Context())
 	branch := r.Branch(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer cancel()
+	defer cancel(nil)
 	var first runtime.FirstFailure
 	next, left := 0, min(n, max(limit, 1))
 	e.mu.Lock()

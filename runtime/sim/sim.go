@@ -214,8 +214,8 @@ func (s *Simulator) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run,
 	if n == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	var first runtime.FirstFailure
 	me, next, left := s.current, 0, min(n, max(limit, 1))
 	for range left {
