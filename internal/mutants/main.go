@@ -158,7 +158,7 @@ func (b *bench) with(t target, pkg string, left []mutant, tests string, last boo
 		return nil, err
 	}
 	return slice(left, b.until, func(m mutant) (by string, err error) {
-		v := verdict{By: b.tree.kill(units, fmt.Sprintf("%s:%d", t.pkg, m.id)), Code: b.tree.code[m.file]}
+		v := verdict{By: b.tree.kill(units, t.pkg, m), Code: b.tree.code[m.file]}
 		if v.By == "" && last && b.most == 0 && b.skip == "" {
 			v.Tests = tests // else the tests of other packages are still to come
 		}

@@ -30,6 +30,9 @@ func (m mutant) key() string {
 	return key
 }
 
+// name is how the environment of a test chooses the mutant.
+func (m mutant) name(pkg string) string { return fmt.Sprintf("%s:%d", pkg, m.id) }
+
 // An edit replaces length bytes at an offset. Edits at one offset keep their order; those that close come before those
 // that open, and inner ones close first.
 type edit struct {

@@ -233,13 +233,20 @@ func (t *tree) measure(u *unit) (record, error) {
 }
 
 // kill runs the units that reach a mutant, the cheap ones together, until one of them fails. It returns which. What killed
-// others before is tried first: mutants that are close to each other often fall to the same test.
-func (t *tree) kill(units []*unit, mutant string) (by string) {
-	var list []*unit
-	for _, u := range units {
-		if u.reached[mutant] {
-			list = append(list, u)
+// others before is tried first: mutants that are close to each other often fall to the same test. A mutant that no unit is
+// seen to reach may be in a process that can write no log: then those are run that reach its file.
+func (t *tree) kill(units []*unit, pkg string, m mutant) (by string) {
+	reach := func(is func(mutant) bool) (list []*unit) {
+		for _, u := range units {
+			if slices.ContainsFunc(t.mutants[pkg], func(o mutant) bool { return is(o) && u.reached[o.name(pkg)] }) {
+				list = append(list, u)
+			}
 		}
+		return list
+	}
+	list := reach(func(o mutant) bool { return o.id == m.id })
+	if len(list) == 0 {
+		list = reach(func(o mutant) bool { return o.file == m.file })
 	}
 	price := func(u *unit) time.Duration { return u.cpu / time.Duration(1+u.kills) }
 	sort.SliceStable(list, func(i, j int) bool { return price(list[i]) < price(list[j]) })
@@ -249,9 +256,9 @@ func (t *tree) kill(units []*unit, mutant string) (by string) {
 			cpu += list[n].cpu
 			n++
 		}
-		o := t.run(list[:n], mutant)
+		o := t.run(list[:n], m.name(pkg))
 		if o.result == slow {
-			if o = t.run(list[:n], mutant); o.result == slow {
+			if o = t.run(list[:n], m.name(pkg)); o.result == slow {
 				return o.by.String() + " (slow twice)"
 			}
 		}

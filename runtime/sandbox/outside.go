@@ -24,7 +24,7 @@ var cgroups = sync.OnceValue(func() bool {
 	}
 	for _, dir := range []string{"/sys/fs/cgroup/memory", "/sys/fs/cgroup"} {
 		var st unix.Statfs_t
-		if unix.Statfs(dir, &st) != nil || st.Type != unix.CGROUP_SUPER_MAGIC && st.Type != unix.CGROUP2_SUPER_MAGIC {
+		if unix.Statfs(dir, &st) != nil || !controls(st.Type) {
 			continue
 		}
 		sweepGroups()
@@ -36,6 +36,11 @@ var cgroups = sync.OnceValue(func() bool {
 	}
 	return false
 })
+
+// controls reports whether a file system is one of control groups, of version 1 or 2.
+func controls(kind int64) bool {
+	return kind == unix.CGROUP_SUPER_MAGIC || kind == unix.CGROUP2_SUPER_MAGIC
+}
 
 // sweepGroups removes the control groups of programs that were killed. Those that are in use cannot be removed; the age keeps away from
 // those that are about to be.

@@ -3,6 +3,9 @@
 package sandbox
 
 import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -173,5 +176,59 @@ func TestGrantsOfMissingFiles(t *testing.T) {
 	}
 	if err := (grant{Path: []byte(file), Rights: readAll}).allow(-1); !errors.Is(err, unix.EBADF) {
 		t.Error(err)
+	}
+}
+
+// dynamic writes what the loader reads of a program: the libraries it needs and where they are looked for.
+func dynamic(t *testing.T, name string, mode os.FileMode, runpath string, needed ...string) {
+	t.Helper()
+	strs := "\x00" + runpath + "\x00"
+	entries := []elf.Dyn64{{Tag: int64(elf.DT_RUNPATH), Val: 1}}
+	for _, n := range needed {
+		entries = append(entries, elf.Dyn64{Tag: int64(elf.DT_NEEDED), Val: uint64(len(strs))})
+		strs += n + "\x00"
+	}
+	entries = append(entries, elf.Dyn64{})
+	const head, section, entry = 64, 64, 16
+	at := uint64(head + 3*section)
+	var b bytes.Buffer
+	for _, part := range []any{
+		elf.Header64{Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)}, Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64),
+			Version: uint32(elf.EV_CURRENT), Shoff: head, Ehsize: head, Shentsize: section, Shnum: 3, Shstrndx: 1},
+		elf.Section64{},
+		elf.Section64{Type: uint32(elf.SHT_STRTAB), Off: at, Size: uint64(len(strs)), Addralign: 1},
+		elf.Section64{Type: uint32(elf.SHT_DYNAMIC), Off: at + uint64(len(strs)), Size: uint64(len(entries) * entry), Link: 1, Entsize: entry},
+		[]byte(strs), entries,
+	} {
+		check(t, binary.Write(&b, binary.LittleEndian, part))
+	}
+	check(t, os.WriteFile(name, b.Bytes(), mode))
+}
+
+// A program's libraries are granted where it looks for them, and theirs, whether it is started or interprets a script.
+func TestGrantsOfLibraries(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, d := range []string{"bin", "lib", "more"} {
+		check(t, os.Mkdir(at(d), 0o700))
+	}
+	dynamic(t, at("bin/prog"), 0o700, "$ORIGIN/../none:relative:${ORIGIN}/../lib:"+at("more"), "liba.so", "libnone.so", "libc.so")
+	dynamic(t, at("lib/liba.so"), 0o600, "$ORIGIN", "libb.so", "libc.so")
+	dynamic(t, at("lib/libb.so"), 0o600, "", "libc.so")
+	dynamic(t, at("more/liba.so"), 0o600, "") // behind the first
+	dynamic(t, at("more/libc.so"), 0o600, "")
+	check(t, os.WriteFile(at("script"), []byte("#!"+at("bin/prog")+"\n"), 0o700))
+	libraries := []string{at("bin/prog"), at("lib/liba.so"), at("lib/libb.so"), at("more/libc.so")}
+	for start, want := range map[string][]string{"bin/prog": libraries, "script": append([]string{at("script")}, libraries...)} {
+		var p program
+		check(t, p.need(at(start), 0))
+		var got []string
+		for _, g := range p.grants {
+			got = append(got, string(g.Path))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", start, got, want)
+		}
 	}
 }
