@@ -15,7 +15,7 @@ import (
 func trialOf(t *testing.T, seed uint64) (*trial, *life) {
 	t.Helper()
 	c := &campaign{workflow: workflowOf(good()), real: map[string]bool{"w.mark@1": true, "w.sort@1": true}}
-	x := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[call]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
+	x := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
 	x.input = []byte(`{"name":"x","level":"low","many":1}`)
 	x.world = newWorld(seed, c.real, false, x.problem)
 	l := x.run("a run", x.world.fresh(), plan{})

@@ -82,8 +82,8 @@ func (t *trial) resume(whole *life, left remains, what string, decided bool) *li
 			w.finished[c] = true
 		} else if writes(r) {
 			doubt++
-			settled = settled || t.settled[c]
-			w.doubtful[c] = !decided && !t.settled[c]
+			settled = settled || t.settled[c.key]
+			w.doubtful[c] = !decided && !t.settled[c.key]
 		}
 	}
 	p := plan{left: left.journal, options: whole.plan.options}

@@ -136,6 +136,23 @@ func TestGoodWorkflow(t *testing.T) {
 	}
 }
 
+// A call in doubt runs again where the workflow says so, also when all that is known of it is in a journal whose disk failed.
+func TestSettledDoubt(t *testing.T) {
+	for policy, want := range map[runtime.DoubtPolicy]int{runtime.FailInDoubt: 1, runtime.RetryWithKey: 0} {
+		found := 0
+		w := newWorld(1, nil, false, func(check, _, _ string, _ ...any) {
+			if found++; check != "doubt" {
+				t.Error(check)
+			}
+		})
+		h := &runtime.Head{Node: nodes[4], Tool: "w.send@1", Effects: runtime.External, Attempt: 2, InDoubt: &runtime.Doubt{Policy: policy}}
+		w.doubtful = map[call]bool{callOf(h): true}
+		if w.enter(callOf(h), h, false); found != want {
+			t.Errorf("%v: %d findings", policy, found)
+		}
+	}
+}
+
 func TestEveryCrash(t *testing.T) {
 	r := torture(good(), Options{Trials: 50, EveryCrash: true})
 	t.Log(r.Text())

@@ -32,7 +32,7 @@ type trial struct {
 	input    []byte
 	world    *world
 
-	settled   map[call]bool     // calls for which the workflow says what becomes of them in doubt
+	settled   map[string]bool   // keys of calls for which the workflow says what becomes of them in doubt
 	byOutcome map[string]string // results of runs by the outcomes of their calls
 	counts    Counts
 	errors    map[string]int64
@@ -50,7 +50,7 @@ func (t *trial) problem(check, at, format string, args ...any) {
 
 // trial runs the trial of a seed.
 func (c *campaign) trial(seed uint64) *trial {
-	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[call]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
+	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
 	t.counts.Trials = 1
 	faulty, real := t.rng.one(2), c.real
 	if t.rng.one(4) {
@@ -171,8 +171,8 @@ func (t *trial) run(what string, w *world, p plan) *life {
 			giveUp()
 		}
 		seen[c] = true
-		if d := m.Op.Head().InDoubt; d != nil && d.Policy != runtime.FailInDoubt {
-			t.settled[c] = true
+		if settles(m.Op.Head()) {
+			t.settled[c.key] = true
 		}
 	}
 	if p.through != nil {

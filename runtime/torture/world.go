@@ -113,9 +113,14 @@ func (w *world) enter(c call, h *runtime.Head, model bool) {
 		w.problem("offline", h.Node.Pos, "call %s of tool %s was executed %s", c, h.Tool, w.closed)
 	case w.finished[c]:
 		w.problem("repeated", h.Node.Pos, "call %s of tool %s was executed again, although its result was in the journal", c, h.Tool)
-	case w.doubtful[c] && h.Effects >= runtime.Writes:
+	case w.doubtful[c] && h.Effects >= runtime.Writes && !settles(h): // a disk may have failed behind the record that it began
 		w.problem("doubt", h.Node.Pos, "call %s of tool %s (%s) was executed again, although it had begun before the crash and nobody has decided about it", c, h.Tool, h.Effects)
 	}
+}
+
+// settles reports whether the workflow says what becomes of a call in doubt.
+func settles(h *runtime.Head) bool {
+	return h.InDoubt != nil && h.InDoubt.Policy != runtime.FailInDoubt
 }
 
 // fault is what goes wrong with an attempt; after says that the tool has done its work by then.
