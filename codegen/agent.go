@@ -13,35 +13,10 @@ const agentPath = schema.AgentPath
 
 // agents declares the agents of all nodes, and the functions that pick out their pins.
 func (g *generator) agents() {
-	var schemas, defs []jen.Code
-	said := map[*ir.Tool]bool{}
-	first := map[string]string{} // by text: the constant that has it
+	var defs []jen.Code
 	for _, s := range g.p.Table {
 		if s.Agent == nil {
 			continue
-		}
-		for _, t := range s.Tools() {
-			if !said[t] {
-				said[t] = true
-				in := t.In
-				if in != nil && in.Kind == schema.Any { // of a dialect with dynamic data: what its source says
-					in = nil
-					if t.Def != nil {
-						in = t.Def.In
-					}
-				}
-				if in == nil {
-					in = schema.EmptyType
-				}
-				name, text := g.p.Names.Inputs[t], schema.JSONSchema(in)
-				value := quoteOne(text)
-				if of := first[text]; of != "" {
-					value = jen.Id(ident(of))
-				} else {
-					first[text] = name
-				}
-				schemas = append(schemas, jen.Id(ident(name)).Op("=").Add(value))
-			}
 		}
 		spec := g.agent
 		if s.Node.Dynamic != nil {
@@ -51,11 +26,6 @@ func (g *generator) agents() {
 	}
 	if len(defs) == 0 {
 		return
-	}
-	if len(schemas) > 0 {
-		g.file.Line()
-		g.file.Comment("What models are told about the input of tools.")
-		g.file.Const().Defs(schemas...)
 	}
 	g.file.Line()
 	g.file.Comment("Agents with the tools that their models can call. There are no others.")
@@ -76,7 +46,7 @@ func (g *generator) agent(s *check.Step) jen.Code {
 		if name := g.p.Names.Args[x.Tool]; name != "" {
 			args = jen.Id(ident(name))
 		}
-		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, jen.Id(ident(g.p.Names.Inputs[x.Tool]))))
+		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool))))
 	}
 	if len(tools) > 0 {
 		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))

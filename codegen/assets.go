@@ -16,8 +16,9 @@ import (
 
 // An Asset is a file that stands beside the generated Go and is embedded in the program.
 type Asset struct {
-	Name string // slash-separated, below the folder of the Go file
-	Data []byte
+	Name   string // slash-separated, below the folder of the Go file
+	Begins string // how each file begins that flowgen writes for such an asset; "" when it looks like anybody's
+	Data   []byte
 }
 
 // Assets are the files that the Go of p, generated with the same options, embeds besides sources that are embedded where
@@ -25,6 +26,7 @@ type Asset struct {
 func Assets(p *check.Program, opts Options) []Asset {
 	g := &generator{p: p, opts: opts}
 	g.planSources()
+	g.assets = append(g.assets, g.factsAsset())
 	slices.SortFunc(g.assets, func(a, b Asset) int { return strings.Compare(a.Name, b.Name) })
 	return g.assets
 }
@@ -238,9 +240,6 @@ func (g *generator) sources() {
 			g.file.Add(embedDirective(file))
 			g.file.Var().Id(ident(g.moduleName(t))).String()
 		}
-	}
-	if len(g.modules) > 0 && !slices.ContainsFunc(g.pythons, func(s *pySource) bool { return s.files != "" }) {
-		g.file.Anon("embed")
 	}
 }
 

@@ -75,7 +75,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.schemas()
 	g.agents()
 	g.prompts()
-	g.descriptions()
+	g.facts()
 
 	var buf bytes.Buffer
 	if err := g.file.Render(&buf); err != nil {
@@ -98,6 +98,8 @@ type generator struct {
 	patterns     *jen.Statement            // stands before the functions; pattern adds to it
 	patternNames map[string]string         // by regular expression
 	outputs      map[*check.Program]string // variables for errors in outputs
+	factsVar     string                    // the variable of the facts
+	schemaKeys   map[string]string         // by text: the name of a schema among the facts
 
 	assets      []Asset
 	python      map[*ir.Tool]*pySource

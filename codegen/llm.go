@@ -112,24 +112,12 @@ func (g *generator) modelParams(p *ir.ModelParams) []jen.Code {
 // schemas declares what the answers of models have to fit.
 func (g *generator) schemas() {
 	var defs []jen.Code
-	first := map[string]string{} // by text: the variable that has it
-	text := func(name, text string) jen.Code {
-		if of := first[text]; of != "" {
-			return field("JSON", jen.Id(ident(of)).Dot("JSON"))
-		}
-		first[text] = name
-		return field("JSON", jen.Index().Byte().Call(quoteOne(text)))
-	}
 	for _, s := range g.p.Table {
 		if name := g.p.Names.Schemas[s]; name != "" {
 			fields := []jen.Code{field("Name", quote(s.Node.ID.Name))}
-			if d := s.Node.Dynamic; d != nil {
-				fields = append(fields, text(name, d.Schema))
-				if d.AnswerAs != "" {
-					fields = append(fields, field("Tool", quote(d.AnswerAs)))
-				}
-			} else {
-				fields = append(fields, text(name, schema.JSONSchema(s.Ask.Answer)))
+			fields = append(fields, field("JSON", jen.Index().Byte().Call(g.schema(answerSchema(s)))))
+			if d := s.Node.Dynamic; d != nil && d.AnswerAs != "" {
+				fields = append(fields, field("Tool", quote(d.AnswerAs)))
 			}
 			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
 		}

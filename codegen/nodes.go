@@ -9,9 +9,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
-	"github.com/flowgen-dev/flowgen/ir/hashes"
-	"github.com/flowgen-dev/flowgen/ir/manifest"
-	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -254,7 +251,7 @@ func (g *generator) info() {
 	if needs := g.needs(); needs != nil {
 		fields = append(fields, field("Needs", jen.Index().Qual(runtimePath, "Need").Custom(braces(true), needs...)))
 	}
-	fields = append(fields, field("Plan", jen.Id("planJSON")), field("Manifest", jen.Id("manifestJSON")), field("Hashes", jen.Id("hashesJSON")))
+	fields = append(fields, field("Facts", jen.Id(ident(g.factsName()))))
 	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
 		fields = append(fields, field("Partial", jen.True()))
 	}
@@ -267,17 +264,6 @@ func (g *generator) info() {
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)
-}
-
-// descriptions closes the file with the documents that Info carries: long lines that nobody needs to read here.
-func (g *generator) descriptions() {
-	g.file.Line()
-	g.file.Comment("What the program answers to `plan` and `manifest`, and which version of each node it is.")
-	g.file.Const().Defs(
-		jen.Id("planJSON").Op("=").Add(quoteOne(plan.Of(g.p).JSON())),
-		jen.Id("manifestJSON").Op("=").Add(quoteOne(manifest.Of(g.p).JSON())),
-		jen.Id("hashesJSON").Op("=").Add(quoteOne(hashes.Of(g.p).JSON())),
-	)
 }
 
 func (g *generator) infoFields(fs []*schema.Field) jen.Code {

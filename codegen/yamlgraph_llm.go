@@ -176,7 +176,7 @@ func (g *generator) graphAgent(s *check.Step) jen.Code {
 		} else if x.Tool.In != nil && x.Tool.In.Kind == schema.Any {
 			args = jen.Qual(runtimePath, "AnyArgs")
 		}
-		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, jen.Id(ident(g.p.Names.Inputs[x.Tool]))))
+		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool))))
 	}
 	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[s.Agent.Model])))}
 	if len(tools) > 0 {

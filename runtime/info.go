@@ -25,13 +25,7 @@ type Info struct {
 	// tools, such as a replay, need none.
 	Needs []Need
 
-	// How the workflow runs, and what it can touch, as one line of JSON each. Empty in code of older generators.
-	Plan, Manifest string
-
-	// Hashes says which version of each node this is, so that a journal of another version of the workflow is not taken
-	// for one of this: {"graph":"<hex16>","nodes":{"probe/search":"<hex16>"},"from":{"post":["review"]}}, which package
-	// journal reads and compares. Empty in code of older generators.
-	Hashes string
+	Facts *Facts // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
 
 	Partial bool // a run that fails gives an output, too: what it has reached
 	Status  bool // the field status of the output says how the run went, and anything but "success" is a failure of the program

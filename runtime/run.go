@@ -83,6 +83,9 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 			return nil, fmt.Errorf("workflow %s: entry %d of the node table is wrong, generate the code again", info.Name, i)
 		}
 	}
+	if err := info.Facts.check(info.Source); err != nil {
+		return nil, fmt.Errorf("workflow %s: %w", info.Name, err)
+	}
 	rt := &Runtime{info: info, lookup: environment}
 	if info.Policy != nil {
 		rt.policies = []*Policy{info.Policy}

@@ -6,6 +6,7 @@ package fanout
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -71,9 +72,7 @@ var Info = &runtime.Info{
 		{From: "start", To: "light", Label: "!start.busy"},
 		{From: "start", To: "heavy", Label: "!(!start.busy)"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs fanout. It is safe for concurrent use.
@@ -130,9 +129,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Results: first}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"fanout","source":"fanout.flowgen.yaml","parts":[{"kind":"step","node":"start","verb":"let","effects":"none"},{"kind":"choose","parts":[{"kind":"step","case":"!start.busy","node":"light","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"double","verb":"tool","tool":"fanout.double@1","effects":"none","sandbox":"native"}]},{"kind":"step","case":"!(!start.busy)","node":"heavy","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"work","verb":"tool","tool":"fanout.work@1","effects":"none","sandbox":"native"}]}]}],"flows":[],"at_most":{"calls":[{"tool":"fanout.double@1","effects":"none","at_most":null},{"tool":"fanout.work@1","effects":"none","at_most":null}],"total":null,"time":null,"unbounded":["double has no timeout","light has no bound on its items","work has no timeout","heavy has no bound on its items"]}}`
-	manifestJSON = `{"manifest":1,"workflow":"fanout","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"1f08fe950a9e7c1c","nodes":{"heavy":"f739f1f48d5b6ebf","heavy/":"6f78ef24860cdf8d","heavy/work":"2450d0edcee306a4","light":"61760d4baf0633aa","light/":"6f78ef24860cdf8d","light/double":"c05bd5e02b70af37","start":"0cbe62c37fa7e193"},"from":{"heavy":["start"],"heavy/":["start"],"heavy/work":["heavy/"],"light":["start"],"light/":["start"],"light/double":["light/"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed fanout_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -6,6 +6,7 @@ package fetch
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 	"time"
 
@@ -68,10 +69,8 @@ var Info = &runtime.Info{
 	Output: []runtime.Field{
 		{Name: "pull", Type: "Pull"},
 	},
-	Secrets:  []string{"TOKEN"},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Secrets: []string{"TOKEN"},
+	Facts:   facts,
 }
 
 // Workflow runs fetch. It is safe for concurrent use.
@@ -105,9 +104,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Pull: pull}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"fetch","source":"fetch.flowgen.yaml","parts":[{"kind":"step","node":"pull","verb":"tool","tool":"fetch.pull@1","effects":"reads","sandbox":"native","timeout":"15s"}],"flows":[],"at_most":{"calls":[{"tool":"fetch.pull@1","effects":"reads","at_most":1}],"total":1,"time":"15s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"fetch","hosts":["127.0.0.1:*"],"networks":["loopback"],"commands":[],"env":[],"secrets":["TOKEN"],"go_packages":[],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"818ad342f3299a78","nodes":{"pull":"e88fd94612d407cf"},"from":{}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed fetch_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

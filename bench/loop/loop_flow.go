@@ -6,6 +6,7 @@ package loop
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
@@ -55,10 +56,8 @@ var Info = &runtime.Info{
 		{Name: "text", Type: "string"},
 		{Name: "calls", Type: "int"},
 	},
-	Secrets:  []string{"OPENAI_API_KEY"},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Secrets: []string{"OPENAI_API_KEY"},
+	Facts:   facts,
 }
 
 // Workflow runs loop. It is safe for concurrent use.
@@ -100,26 +99,21 @@ func addArgs(a *runtime.Args) tool.Numbers {
 	}
 }
 
-// What models are told about the input of tools.
-const (
-	addSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"],"additionalProperties":false}`
-)
-
 // Agents with the tools that their models can call. There are no others.
 var (
 	workAgent = agent.Spec{
 		Model: fakeModel,
 		Tools: []agent.Tool{
-			agent.Use("add", addTool, addArgs, addSchema),
+			agent.Use("add", addTool, addArgs, facts.Schema("add")),
 		},
 		MaxIterations: 1000,
 		MaxToolCalls:  3000,
 	}
 )
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"loop","source":"loop.flowgen.yaml","parts":[{"kind":"step","node":"work","verb":"agent","tools":["loop.add@1"],"model":"openai:fake","effects":"external","max_iterations":1000,"max_tool_calls":3000}],"flows":[],"at_most":{"calls":[{"tool":"loop.add@1","effects":"none","at_most":3000},{"tool":"openai:fake@1","effects":"external","at_most":1000}],"total":4000,"time":null,"unbounded":["the tools of work have no timeout"],"cost":{"usd":null,"unknown":["the price of openai:fake is not known"]}}}`
-	manifestJSON = `{"manifest":1,"workflow":"loop","hosts":["api.openai.com"],"networks":[],"commands":[],"env":[],"secrets":["OPENAI_API_KEY"],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":["openai:fake"],"effects":["external"],"grants":[],"caps":{},"asked":["openai:fake at api.openai.com"],"agents":[{"node":"work","model":"openai:fake","tools":["loop.add@1"],"max_iterations":1000,"max_tool_calls":3000}],"at_most":{"model_calls":1000,"tool_calls":3000,"cost_usd":null}}`
-	hashesJSON   = `{"graph":"2f554095b533696a","nodes":{"work":"4ee8ce407ac7613a"},"from":{}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed loop_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -6,6 +6,7 @@ package prompt
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -52,9 +53,7 @@ var Info = &runtime.Info{
 	Output: []runtime.Field{
 		{Name: "text", Type: "string"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs prompt. It is safe for concurrent use.
@@ -87,9 +86,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Text: prompt.Text}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"prompt","source":"prompt.flowgen.yaml","parts":[{"kind":"step","node":"prompt","verb":"let","effects":"none"}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"prompt","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"a2ce0cb26bad54ff","nodes":{"prompt":"3b1cde14a5188ead"},"from":{}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed prompt_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

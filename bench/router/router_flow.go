@@ -6,6 +6,7 @@ package router
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -47,9 +48,7 @@ var Info = &runtime.Info{
 	Output: []runtime.Field{
 		{Name: "attempts", Type: "int"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs router. It is safe for concurrent use.
@@ -95,9 +94,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Attempts: state.Attempts}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"router","source":"router.flowgen.yaml","parts":[{"kind":"step","node":"route","verb":"loop","effects":"none","max_iterations":1000000,"until":"!(input.score < 0.8 && route < 1000 && input.label == \"draft\")","parts":[{"kind":"step","node":"step","verb":"go","effects":"none"}]}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"router","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"20a479303e50d44b","nodes":{"route":"227325d0d1d83322","route/":"41873b2239d87758","route/step":"f251023b8ee72af2"},"from":{}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed router_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

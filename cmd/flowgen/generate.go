@@ -189,6 +189,10 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				return nil, err
 			}
+			if existing != nil && !strings.HasPrefix(normalEnds(existing), asset.Begins) {
+				sink.Report(foreign(file))
+				continue
+			}
 			o.assets = append(o.assets, output{target: target{file: file, existing: existing}, from: c, text: asset.Data})
 		}
 		test, err := a.testOutput(c, to, sink)

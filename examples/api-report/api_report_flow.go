@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 	"strings"
 	"time"
@@ -149,9 +150,7 @@ var Info = &runtime.Info{
 		{From: "lines", To: "total"},
 		{From: "total", To: "report"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs api_report. It is safe for concurrent use.
@@ -257,9 +256,9 @@ func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
 	return LineOutput{Text: row.Text}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"api_report","source":"api_report.flowgen.yaml","parts":[{"kind":"step","node":"pages","verb":"loop","effects":"reads","max_iterations":100,"until":"!pages.more","parts":[{"kind":"step","node":"batch","verb":"tool","tool":"shop.orders@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":4}]},{"kind":"step","node":"lines","verb":"map","effects":"reads","parallel":4,"max_items":10000,"parts":[{"kind":"step","node":"flow","verb":"flow","flow":"line","effects":"reads"}]},{"kind":"step","node":"total","verb":"go","effects":"none"},{"kind":"step","node":"report","verb":"let","effects":"none"}],"flows":[{"workflow":"line","source":"line.flowgen.yaml","parts":[{"kind":"parallel","parts":[{"kind":"step","node":"customer","verb":"tool","tool":"shop.customer@1","effects":"reads","sandbox":"native","timeout":"10s","attempts":3,"on_error":"skip"},{"kind":"step","node":"amount","verb":"go","effects":"none"}]},{"kind":"step","node":"row","verb":"let","effects":"none"}]}],"at_most":{"calls":[{"tool":"shop.orders@1","effects":"reads","at_most":400},{"tool":"shop.customer@1","effects":"reads","at_most":30000}],"total":30400,"time":"22h11m30s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"api_report","hosts":["127.0.0.1:*"],"networks":["loopback"],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/examples/api-report/shop"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"2ab7628bf8a22f95","nodes":{"lines":"f218c772dcaac71f","lines/":"1dcbb55083b81115","lines/flow":"d1415de3e9847d1d","lines/flow/":"2a3797596a1b4368","lines/flow/amount":"1a49dcdf82faa4e2","lines/flow/customer":"a4e0301ea6a5a43b","lines/flow/row":"24c85c6eb34abb54","pages":"f54442f92908a1a6","pages/":"53b24c1405484e93","pages/batch":"e8ebc6f4611efd4b","report":"a4f65bb5a17468a7","total":"a9f461e721cd0700"},"from":{"lines":["pages","pages/batch"],"lines/":["pages","pages/batch"],"lines/flow":["lines/"],"lines/flow/":["lines/"],"lines/flow/amount":["lines/flow/"],"lines/flow/customer":["lines/flow/"],"lines/flow/row":["lines/flow/","lines/flow/amount","lines/flow/customer"],"report":["lines","pages/batch","total"],"total":["lines","pages/batch"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed api_report_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

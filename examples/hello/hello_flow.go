@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -72,9 +73,7 @@ var Info = &runtime.Info{
 		{From: "start", To: "german", Label: "german"},
 		{From: "start", To: "french", Label: "french"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs hello. It is safe for concurrent use.
@@ -130,9 +129,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Greeting: text, Letters: start.Letters}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"hello","source":"hello.flowgen.yaml","parts":[{"kind":"step","node":"start","verb":"let","effects":"none"},{"kind":"choose","when":"input.language","parts":[{"kind":"step","case":"english","node":"english","verb":"let","effects":"none"},{"kind":"step","case":"german","node":"german","verb":"let","effects":"none"},{"kind":"step","case":"french","node":"french","verb":"let","effects":"none"}]}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"hello","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"857dec7250815883","nodes":{"english":"d64228ca6ab8c5dd","french":"4bbdf2d26a300267","german":"1b1d46e58a7154bc","start":"c8bceda57ee552fb"},"from":{"english":["start"],"french":["start"],"german":["start"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed hello_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

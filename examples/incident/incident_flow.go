@@ -224,9 +224,7 @@ var Info = &runtime.Info{
 		{From: "judged", To: "ranked"},
 		{From: "ranked", To: "report"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs incident. It is safe for concurrent use.
@@ -392,9 +390,9 @@ func diskArgs(a *runtime.Args) DiskIn {
 	return DiskIn{Target: runtime.Arg(a, "target", runtime.AsString[string])}
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"incident","source":"incident.flowgen.yaml","parts":[{"kind":"step","node":"sorted","verb":"tool","tool":"incident.lines@1","effects":"none","sandbox":"none"},{"kind":"step","node":"groups","verb":"tool","tool":"incident.group@1","effects":"none","sandbox":"none"},{"kind":"parallel","parts":[{"kind":"step","node":"checks","verb":"map","effects":"reads","parallel":8,"max_items":100,"parts":[{"kind":"step","node":"tool_call","verb":"tool_call","tools":["incident.ping@1","incident.disk@1"],"effects":"reads"}]},{"kind":"sequence","parts":[{"kind":"step","node":"judged","verb":"map","effects":"reads","parallel":8,"max_items":100,"parts":[{"kind":"parallel","parts":[{"kind":"step","node":"who","verb":"tool","tool":"incident.owner@1","effects":"reads","sandbox":"native","attempts":2,"on_error":"skip"},{"kind":"step","node":"known","verb":"tool","tool":"incident.tickets@1","effects":"reads","sandbox":"none"},{"kind":"step","node":"points","verb":"tool","tool":"incident.score@1","effects":"none","sandbox":"native"}]},{"kind":"step","node":"result","verb":"let","effects":"none"}]},{"kind":"step","node":"ranked","verb":"tool","tool":"incident.rank@1","effects":"none","sandbox":"native"}]}]},{"kind":"step","node":"report","verb":"tool","tool":"incident.render@1","effects":"none","sandbox":"none"}],"flows":[],"at_most":{"calls":[{"tool":"incident.lines@1","effects":"none","at_most":1},{"tool":"incident.group@1","effects":"none","at_most":1},{"tool":"incident.ping@1","effects":"reads","at_most":100},{"tool":"incident.disk@1","effects":"reads","at_most":100},{"tool":"incident.owner@1","effects":"reads","at_most":200},{"tool":"incident.tickets@1","effects":"reads","at_most":100},{"tool":"incident.score@1","effects":"none","at_most":100},{"tool":"incident.rank@1","effects":"none","at_most":1},{"tool":"incident.render@1","effects":"none","at_most":1}],"total":504,"time":null,"unbounded":["sorted has no timeout","groups has no timeout","tool_call has no timeout","who has no timeout","known has no timeout","points has no timeout","ranked has no timeout","report has no timeout"]},"servers":[{"name":"tracker","command":["python3","tracker/server.py"],"tools":["search"]}]}`
-	manifestJSON = `{"manifest":1,"workflow":"incident","hosts":["127.0.0.1:*"],"networks":["loopback"],"commands":["node","python3","sort"],"env":["HOME","LANG","PATH","TMPDIR","TZ"],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/examples/incident/rank"],"code":["js:./render.ts","mcp:tracker/search","python:logs:group","starlark:./score.star"],"models":[],"effects":["reads"],"grants":[],"caps":{},"unisolated":["incident.group@1","incident.lines@1","incident.render@1","incident.tickets@1"],"servers":["tracker: python3 tracker/server.py"]}`
-	hashesJSON   = `{"graph":"931b5a41f5d65d39","lock":"8338d30148046e3d","nodes":{"checks":"b754fe66402d949d","checks/":"1d600e288c8267b5","checks/tool_call":"d77addfb35afe7ee","groups":"daf81e1fa5314a0c","judged":"a5e009117cffb662","judged/":"1d600e288c8267b5","judged/known":"1fcffe7deda3b0cc","judged/points":"1df42ff191bd7400","judged/result":"1eb9740c5f060755","judged/who":"5cd71736f95447c1","ranked":"77f1d143d294e764","report":"825860d0b48a2368","sorted":"81f64543d79c1ace"},"from":{"checks":["groups"],"checks/":["groups"],"checks/tool_call":["checks/"],"groups":["sorted"],"judged":["groups"],"judged/":["groups"],"judged/known":["judged/"],"judged/points":["judged/"],"judged/result":["judged/","judged/known","judged/points","judged/who"],"judged/who":["judged/"],"ranked":["judged"],"report":["checks","ranked"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed incident_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

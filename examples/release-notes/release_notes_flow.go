@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 	"strings"
 	"time"
@@ -145,9 +146,7 @@ var Info = &runtime.Info{
 		{From: "sections", To: "notes"},
 		{From: "notes", To: "written", Label: "input.file != null"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs release_notes. It is safe for concurrent use.
@@ -270,9 +269,9 @@ func sectionFlow(run *runtime.Run, in SectionInput) (out SectionOutput, err erro
 	return SectionOutput{Text: "## " + in.Title + "\n\n" + strings.Join(texts, "\n") + "\n"}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"release_notes","source":"release_notes.flowgen.yaml","parts":[{"kind":"step","node":"history","verb":"tool","tool":"release_notes.log@1","effects":"reads","sandbox":"none","timeout":"30s"},{"kind":"step","node":"commits","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"parse","verb":"tool","tool":"release_notes.parse@1","effects":"none","sandbox":"native"}]},{"kind":"step","node":"changes","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"classify","verb":"tool","tool":"release_notes.classify@1","effects":"none","sandbox":"native"}]},{"kind":"choose","when":"input.audience","parts":[{"kind":"step","case":"users","node":"visible","verb":"go","effects":"none"},{"kind":"step","case":"developers","node":"everything","verb":"let","effects":"none"}]},{"kind":"step","node":"groups","verb":"go","effects":"none"},{"kind":"step","node":"sections","verb":"map","effects":"none","parallel":8,"max_items":1000,"parts":[{"kind":"step","node":"flow","verb":"flow","flow":"section","effects":"none"}]},{"kind":"step","node":"notes","verb":"let","effects":"none"},{"kind":"if","when":"input.file != null","parts":[{"kind":"step","node":"written","verb":"tool","tool":"release_notes.save@1","effects":"writes","sandbox":"native"}]}],"flows":[{"workflow":"section","source":"section.flowgen.yaml","parts":[{"kind":"step","node":"lines","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"let","verb":"let","effects":"none"}]}]}],"at_most":{"calls":[{"tool":"release_notes.log@1","effects":"reads","at_most":1},{"tool":"release_notes.parse@1","effects":"none","at_most":null},{"tool":"release_notes.classify@1","effects":"none","at_most":null},{"tool":"release_notes.save@1","effects":"writes","at_most":1}],"total":null,"time":null,"unbounded":["parse has no timeout","commits has no bound on its items","classify has no timeout","changes has no bound on its items","written has no timeout"]}}`
-	manifestJSON = `{"manifest":1,"workflow":"release_notes","hosts":[],"networks":[],"commands":["git"],"env":["GIT_TERMINAL_PROMPT","HOME","LANG","LC_ALL","PATH","TMPDIR","TZ"],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/examples/release-notes/tools"],"code":[],"models":[],"effects":["reads","writes"],"grants":[],"caps":{},"unisolated":["release_notes.log@1"]}`
-	hashesJSON   = `{"graph":"905accd09e3cd226","nodes":{"changes":"1d7d33bf63891f19","changes/":"7c4caf03601d5bd5","changes/classify":"1d999d9e7c6ac4c3","commits":"3a3fd6071418004a","commits/":"04dc1e3fd8eece2e","commits/parse":"4846567f86aedd1a","everything":"2882c5749c4a4ebc","groups":"489181b0978c0bc1","history":"1d5749a4df8e4510","notes":"b65670143842bf1b","sections":"42e8dd56b7f1b6e8","sections/":"e6e8990c76ca24ee","sections/flow":"2ce64a7bdbf9de26","sections/flow/":"e774fc1fd80f2232","sections/flow/lines":"12826f7d61eff897","sections/flow/lines/":"8ff0cb9b04ea0231","sections/flow/lines/let":"5eaf54b36cdcd9cb","visible":"8e93a4bc10ea90b2","written":"49115c2a9ef22f73"},"from":{"changes":["commits"],"changes/":["commits"],"changes/classify":["changes/"],"commits":["history"],"commits/":["history"],"commits/parse":["commits/"],"everything":["changes"],"groups":["everything","visible"],"notes":["commits","sections"],"sections":["groups"],"sections/":["groups"],"sections/flow":["sections/"],"sections/flow/":["sections/"],"sections/flow/lines":["sections/flow/"],"sections/flow/lines/":["sections/flow/"],"sections/flow/lines/let":["sections/flow/lines/"],"visible":["changes"],"written":["notes"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed release_notes_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"strconv"
 	"time"
 
@@ -185,11 +186,9 @@ var Info = &runtime.Info{
 		{From: "review", To: "post"},
 		{From: "post", To: "end"},
 	},
-	Secrets:  []string{"OPENAI_API_KEY"},
-	Policy:   &runtime.Policy{MaxCostUSD: "1.00"},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Secrets: []string{"OPENAI_API_KEY"},
+	Policy:  &runtime.Policy{MaxCostUSD: "1.00"},
+	Facts:   facts,
 }
 
 // Workflow runs triage. It is safe for concurrent use.
@@ -305,13 +304,7 @@ func historyArgs(a *runtime.Args) HistoryIn {
 
 // What the answers of models have to fit.
 var (
-	planSchema = &llm.Schema{Name: "plan", JSON: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"route":{"enum":["review","skip"]},"why":{"type":"string"}},"required":["route","why"],"additionalProperties":false}`)}
-)
-
-// What models are told about the input of tools.
-const (
-	searchSchema  = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`
-	historySchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`
+	planSchema = &llm.Schema{Name: "plan", JSON: []byte(facts.Schema("plan"))}
 )
 
 // Agents with the tools that their models can call. There are no others.
@@ -319,8 +312,8 @@ var (
 	reviewAgent = agent.Spec{
 		Model: fastModel,
 		Tools: []agent.Tool{
-			agent.Use("search", searchTool, searchArgs, searchSchema),
-			agent.Use("history", historyTool, historyArgs, historySchema),
+			agent.Use("search", searchTool, searchArgs, facts.Schema("search")),
+			agent.Use("history", historyTool, historyArgs, facts.Schema("history")),
 		},
 		MaxIterations: 4,
 		MaxToolCalls:  6,
@@ -350,9 +343,9 @@ func reviewRun(run *runtime.Run, prompt llm.Prompt) (out ReviewResult, err error
 	return out, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"triage","source":"triage.flowgen.yaml","parts":[{"kind":"step","node":"fetch","verb":"tool","tool":"triage.diff@1","effects":"reads","sandbox":"native","attempts":3},{"kind":"step","node":"scan","verb":"tool","tool":"triage.parse@1","effects":"none","sandbox":"native"},{"kind":"step","node":"plan","verb":"llm","model":"openai:gpt-4o-mini","effects":"external"},{"kind":"if","when":"plan.route is review","parts":[{"kind":"step","node":"review","verb":"agent","tools":["triage.search@1","triage.history@1"],"model":"openai:gpt-4o-mini","effects":"external","max_iterations":4,"max_tool_calls":6,"max_cost_usd":"0.50"},{"kind":"step","node":"post","verb":"tool","tool":"triage.comment@1","effects":"external","sandbox":"native"}]}],"flows":[],"at_most":{"calls":[{"tool":"triage.diff@1","effects":"reads","at_most":3},{"tool":"triage.parse@1","effects":"none","at_most":1},{"tool":"openai:gpt-4o-mini@1","effects":"external","at_most":6},{"tool":"triage.search@1","effects":"reads","at_most":6},{"tool":"triage.history@1","effects":"reads","at_most":6},{"tool":"triage.comment@1","effects":"external","at_most":1}],"total":17,"time":null,"unbounded":["fetch has no timeout","scan has no timeout","plan has no timeout","the tools of review have no timeout","post has no timeout"],"cost":{"usd":"0.117"}}}`
-	manifestJSON = `{"manifest":1,"workflow":"triage","hosts":["127.0.0.1:*","api.openai.com"],"networks":["loopback"],"commands":[],"env":[],"secrets":["OPENAI_API_KEY"],"go_packages":["github.com/flowgen-dev/flowgen/examples/triage/source"],"code":[],"models":["openai:gpt-4o-mini"],"effects":["external","reads"],"grants":[],"caps":{"max_cost_usd":"1.00"},"asked":["openai:gpt-4o-mini at api.openai.com"],"agents":[{"node":"review","model":"openai:gpt-4o-mini","tools":["triage.history@1","triage.search@1"],"max_iterations":4,"max_tool_calls":6,"max_cost_usd":"0.50"}],"at_most":{"model_calls":6,"tool_calls":11,"cost_usd":"0.117"}}`
-	hashesJSON   = `{"graph":"33e31c0c4c8b842e","nodes":{"fetch":"ddf443485349d070","plan":"b01520ff1d24d4c4","post":"77c202de52a0fe93","review":"28cd1fd4729a8869","scan":"f84a6c3dd75f7455"},"from":{"plan":["fetch","scan"],"post":["review"],"review":["fetch","plan","scan"],"scan":["fetch"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed triage_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -238,9 +238,6 @@ func (n *Names) agent(s *Step, wf *ir.Workflow, prefix string) {
 	n.prompt(a.System, base+"SystemWith", s.Node.ID)
 	for _, t := range s.Tools() {
 		n.args(t)
-		if n.Inputs[t] == "" {
-			n.Inputs[t] = n.take(strings.TrimSuffix(n.Tools[t], "Tool")+"Schema", t.Key.Span)
-		}
 	}
 	for _, p := range a.Pins {
 		if p.Tool != nil && p.Tool.Out != nil {

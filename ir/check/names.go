@@ -31,7 +31,6 @@ type Names struct {
 	Picks   map[*Step]string         // the function that calls the tool that a tool_call node chose
 	Agents  map[*Step]string         // the variable of what an agent node runs
 	Runs    map[*Step]string         // the function that runs it and picks out its pins
-	Inputs  map[*ir.Tool]string      // the constant of the schema of a tool's input, of tools that models call
 	Slots   map[*ir.Tool]string      // the method of the interface Slots that fills a slot; tools of one class share it
 	Bodies  map[*Program]string      // the function of a sub-workflow
 	Vars    map[*Var]string
@@ -62,7 +61,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
-		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Inputs: map[*ir.Tool]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
+		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {

@@ -27,7 +27,7 @@ func answered(t *testing.T, plan, answers string, body func(*runtime.Run) (strin
 	t.Helper()
 	c := newConsole(append(args, "--answers", "-")...)
 	c.stdin = strings.NewReader(answers)
-	info := &runtime.Info{Name: "sides", Plan: plan, Nodes: []*runtime.Node{leftNode, rightNode, eachNode}}
+	info := &runtime.Info{Name: "sides", Facts: runtime.NewFacts(`{"plan":` + plan + `}`), Nodes: []*runtime.Node{leftNode, rightNode, eachNode}}
 	run(&c.system, &workflow{info: info, run: bind(func(o ...runtime.Option) (*asking, error) {
 		rt, err := runtime.New(info, o...)
 		return &asking{rt, body}, err

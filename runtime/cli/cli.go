@@ -164,9 +164,9 @@ func run(s *system, w *workflow) int {
 	case "graph":
 		return graphCommand(s, w.info, args)
 	case "plan":
-		return describe(s, w.info, verb, w.info.Plan, PlanText, args)
+		return describe(s, w.info, verb, w.info.Facts.Plan(), PlanText, args)
 	case "manifest":
-		return describe(s, w.info, verb, w.info.Manifest, ManifestText, args)
+		return describe(s, w.info, verb, w.info.Facts.Manifest(), ManifestText, args)
 	case "inspect":
 		return inspectCommand(s, w.info, args)
 	case "version":

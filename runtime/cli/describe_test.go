@@ -136,7 +136,7 @@ func TestManifestOfAgents(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	info := &runtime.Info{Name: "w", Plan: samplePlan, Manifest: `{"manifest":1,"workflow":"w"}`}
+	info := &runtime.Info{Name: "w", Facts: runtime.NewFacts(`{"plan":` + samplePlan + `,"manifest":{"manifest":1,"workflow":"w"}}`)}
 	tests := []struct {
 		args        []string
 		info        *runtime.Info
@@ -151,9 +151,9 @@ func TestDescribe(t *testing.T) {
 		{[]string{"plan", "it"}, info, exitUsage, "", "unexpected argument it"},
 		{[]string{"plan", "--fromat"}, info, exitUsage, "", "did you mean --format?"},
 		{[]string{"plan"}, &runtime.Info{Name: "old"}, exitFault, "", "does not carry its plan\nhelp: generate its code again"},
-		{[]string{"manifest"}, &runtime.Info{Manifest: "{"}, exitFault, "", "not a manifest"},
-		{[]string{"plan", "--format", "json"}, &runtime.Info{Plan: "{"}, exitFault, "", "unexpected end"},
-		{[]string{"plan"}, &runtime.Info{Plan: `{"parts":5}`}, exitFault, "", "not a plan"},
+		{[]string{"manifest"}, &runtime.Info{Facts: runtime.NewFacts(`{"manifest":5}`)}, exitFault, "", "not a manifest"},
+		{[]string{"plan", "--format", "json"}, &runtime.Info{Facts: runtime.NewFacts("{")}, exitFault, "", "does not carry its plan"},
+		{[]string{"plan"}, &runtime.Info{Facts: runtime.NewFacts(`{"plan":{"parts":5}}`)}, exitFault, "", "not a plan"},
 	}
 	for _, tt := range tests {
 		c := newConsole(tt.args...)

@@ -144,10 +144,11 @@ func replayCommand(s *system, w *workflow, args []string) int {
 }
 
 func hashes(info *runtime.Info) (*journal.Hashes, error) {
-	if info.Hashes == "" {
+	text := info.Facts.Hashes()
+	if text == "" {
 		return &journal.Hashes{}, nil
 	}
-	return journal.ParseHashes(info.Hashes)
+	return journal.ParseHashes(text)
 }
 
 // edited says what the program's changes mean for a run that was recorded before them.

@@ -133,7 +133,7 @@ func (x *execution) run(input []byte) int {
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
 	}
-	people, wrong := newPerson(s, f, shown, x.w.info.Plan)
+	people, wrong := newPerson(s, f, shown, x.w.info.Facts.Plan())
 	if wrong != nil {
 		if shown != nil {
 			shown.close()

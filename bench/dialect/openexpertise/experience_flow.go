@@ -6,6 +6,7 @@ package counting
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -111,10 +112,8 @@ var Info = &runtime.Info{
 		{From: "n17", To: "n18"},
 		{From: "n18", To: "n19"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
-	Status:   true,
+	Facts:  facts,
+	Status: true,
 }
 
 // snapshot is the state as one value.
@@ -392,9 +391,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Status: openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15, n16, n17, n18, n19), FinalState: state}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"counting","source":"experience.yaml","parts":[{"kind":"step","node":"n00","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"},{"kind":"if","when":"n00 ran","parts":[{"kind":"step","node":"n01","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n01 ran","parts":[{"kind":"step","node":"n02","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n02 ran","parts":[{"kind":"step","node":"n03","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n03 ran","parts":[{"kind":"step","node":"n04","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n04 ran","parts":[{"kind":"step","node":"n05","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n05 ran","parts":[{"kind":"step","node":"n06","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n06 ran","parts":[{"kind":"step","node":"n07","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n07 ran","parts":[{"kind":"step","node":"n08","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n08 ran","parts":[{"kind":"step","node":"n09","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n09 ran","parts":[{"kind":"step","node":"n10","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n10 ran","parts":[{"kind":"step","node":"n11","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n11 ran","parts":[{"kind":"step","node":"n12","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n12 ran","parts":[{"kind":"step","node":"n13","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n13 ran","parts":[{"kind":"step","node":"n14","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n14 ran","parts":[{"kind":"step","node":"n15","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n15 ran","parts":[{"kind":"step","node":"n16","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n16 ran","parts":[{"kind":"step","node":"n17","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n17 ran","parts":[{"kind":"step","node":"n18","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]},{"kind":"if","when":"n18 ran","parts":[{"kind":"step","node":"n19","verb":"tool","tool":"counting.count@1","effects":"none","sandbox":"native"}]}],"flows":[],"at_most":{"calls":[{"tool":"counting.count@1","effects":"none","at_most":20}],"total":20,"time":null,"unbounded":["n00 has no timeout","n01 has no timeout","n02 has no timeout","n03 has no timeout","n04 has no timeout","n05 has no timeout","n06 has no timeout","n07 has no timeout","n08 has no timeout","n09 has no timeout","n10 has no timeout","n11 has no timeout","n12 has no timeout","n13 has no timeout","n14 has no timeout","n15 has no timeout","n16 has no timeout","n17 has no timeout","n18 has no timeout","n19 has no timeout"]}}`
-	manifestJSON = `{"manifest":1,"workflow":"counting","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"32da830364866adb","nodes":{"n00":"fe7c19cb6ebc5d23","n01":"687fab3d5fb66ef6","n02":"84d5700c4f3fb46f","n03":"649ccab14e0b570b","n04":"e60a92732c3739a1","n05":"b00cf4776275a8a0","n06":"325232e72c0aa56d","n07":"54090ba2cb649088","n08":"c95708c2f27b60d2","n09":"afe9688053037685","n10":"089c3a77b7650c40","n11":"7b6d76bb235efe95","n12":"baa1f5e92c15cbb2","n13":"7035ee9fe42fa147","n14":"a945dddb472de803","n15":"29d1253a72353d1a","n16":"5f2890314e5d022b","n17":"fee067d60e0bcb6a","n18":"f4345e8d44e2fd40","n19":"0ca3d60511cf3dc3"},"from":{"n01":["n00"],"n02":["n01"],"n03":["n02"],"n04":["n03"],"n05":["n04"],"n06":["n05"],"n07":["n06"],"n08":["n07"],"n09":["n08"],"n10":["n09"],"n11":["n10"],"n12":["n11"],"n13":["n12"],"n14":["n13"],"n15":["n14"],"n16":["n15"],"n17":["n16"],"n18":["n17"],"n19":["n18"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed experience_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

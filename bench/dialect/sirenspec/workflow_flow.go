@@ -6,6 +6,7 @@ package workflow
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -122,10 +123,8 @@ var Info = &runtime.Info{
 		{Name: "output", Type: "{}"},
 		{Name: "working", Type: "{n00: any, n01: any, n02: any, n03: any, n04: any, n05: any, n06: any, n07: any, n08: any, n09: any, n10: any, n11: any, n12: any, n13: any, n14: any, n15: any, n16: any, n17: any, n18: any, n19: any}"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
-	Partial:  true,
+	Facts:   facts,
+	Partial: true,
 }
 
 // ended is what a run that ends with err, or without, has reached.
@@ -328,9 +327,9 @@ func countCountArgs(a *runtime.Args) tool.Text {
 	return tool.Text{Text: runtime.Arg(a, "text", runtime.AsString[string])}
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"workflow","source":"workflow.yaml","parts":[{"kind":"step","node":"n00","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n01","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n02","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n03","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n04","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n05","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n06","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n07","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n08","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n09","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n10","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n11","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n12","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n13","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n14","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n15","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n16","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n17","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n18","verb":"tool_call","tools":["count.count@1"],"effects":"none"},{"kind":"step","node":"n19","verb":"tool_call","tools":["count.count@1"],"effects":"none"}],"flows":[],"at_most":{"calls":[{"tool":"count.count@1","effects":"none","at_most":20}],"total":20,"time":null,"unbounded":["n00 has no timeout","n01 has no timeout","n02 has no timeout","n03 has no timeout","n04 has no timeout","n05 has no timeout","n06 has no timeout","n07 has no timeout","n08 has no timeout","n09 has no timeout","n10 has no timeout","n11 has no timeout","n12 has no timeout","n13 has no timeout","n14 has no timeout","n15 has no timeout","n16 has no timeout","n17 has no timeout","n18 has no timeout","n19 has no timeout"]}}`
-	manifestJSON = `{"manifest":1,"workflow":"workflow","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"78fd9ded0903402f","nodes":{"n00":"9328604a0c683494","n01":"90dc9c70581ff4a2","n02":"4711be7b4f03317c","n03":"6f4f2e619e4c597c","n04":"6070054da478a94a","n05":"f7130a155a7a8c23","n06":"320de270d5df905a","n07":"c481bbc6e39c643a","n08":"45670efc4f220622","n09":"e0baf8452a5e7fb6","n10":"f8cc262a9a881365","n11":"a16d5c031c47ad46","n12":"c44b33282f43825b","n13":"a59d0d6f10b22394","n14":"96944a13c442844a","n15":"f1938021b984decb","n16":"4eb21f12ea6094b0","n17":"42f0eb2658681ebd","n18":"72e1b1fdf7b5aa80","n19":"e856dad46aca5184"},"from":{}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed workflow_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -6,6 +6,7 @@ package counting
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -116,9 +117,7 @@ var Info = &runtime.Info{
 		{From: "n17", To: "n18"},
 		{From: "n18", To: "n19"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs counting. It is safe for concurrent use.
@@ -352,9 +351,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output{Text: state.Text, Other: state.Other}, nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"counting","source":"graph.yaml","parts":[{"kind":"step","node":"begin","verb":"let","effects":"none"},{"kind":"step","node":"n00","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n01","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n02","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n03","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n04","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n05","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n06","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n07","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n08","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n09","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n10","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n11","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n12","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n13","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n14","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n15","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n16","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n17","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n18","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"},{"kind":"step","node":"n19","verb":"tool","tool":"bench.echo@1","effects":"none","sandbox":"native"}],"flows":[],"at_most":{"calls":[{"tool":"bench.echo@1","effects":"none","at_most":20}],"total":20,"time":null,"unbounded":["n00 has no timeout","n01 has no timeout","n02 has no timeout","n03 has no timeout","n04 has no timeout","n05 has no timeout","n06 has no timeout","n07 has no timeout","n08 has no timeout","n09 has no timeout","n10 has no timeout","n11 has no timeout","n12 has no timeout","n13 has no timeout","n14 has no timeout","n15 has no timeout","n16 has no timeout","n17 has no timeout","n18 has no timeout","n19 has no timeout"]}}`
-	manifestJSON = `{"manifest":1,"workflow":"counting","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":["github.com/flowgen-dev/flowgen/bench/tool"],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"9593a62eb72ce5cd","nodes":{"begin":"46c328d58b45b3fc","n00":"39ea0247d6f68b46","n01":"bec74ffe5350ec49","n02":"1387b140b049cfab","n03":"3cb518593d31151b","n04":"8f103fda5c54ab15","n05":"60ed1b98740d0a37","n06":"5fe3d6727b9e8830","n07":"1a0260ad7ad88d25","n08":"cb046c471a94b37f","n09":"c1423cf91189e43d","n10":"b0d28b0afce761a9","n11":"7f57944e7fa2f8dd","n12":"3d2fca151fedfc8b","n13":"2c963ceb5245ecf9","n14":"0c03f04c4b1dcc67","n15":"28fb19bd5576f19a","n16":"82951ebfc6cdc26c","n17":"f42eb9df9e00ef8e","n18":"02cda427cb330332","n19":"75efc4f49f6e613e"},"from":{"n00":["begin"],"n01":["n00"],"n02":["begin","n01"],"n03":["n00","n02"],"n04":["begin","n01","n03"],"n05":["n00","n02","n04"],"n06":["begin","n01","n03","n05"],"n07":["n00","n02","n04","n06"],"n08":["begin","n01","n03","n05","n07"],"n09":["n00","n02","n04","n06","n08"],"n10":["begin","n01","n03","n05","n07","n09"],"n11":["n00","n02","n04","n06","n08","n10"],"n12":["begin","n01","n03","n05","n07","n09","n11"],"n13":["n00","n02","n04","n06","n08","n10","n12"],"n14":["begin","n01","n03","n05","n07","n09","n11","n13"],"n15":["n00","n02","n04","n06","n08","n10","n12","n14"],"n16":["begin","n01","n03","n05","n07","n09","n11","n13","n15"],"n17":["n00","n02","n04","n06","n08","n10","n12","n14","n16"],"n18":["begin","n01","n03","n05","n07","n09","n11","n13","n15","n17"],"n19":["n00","n02","n04","n06","n08","n10","n12","n14","n16","n18"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed graph_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

@@ -6,6 +6,7 @@ package counting
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
@@ -115,9 +116,7 @@ var Info = &runtime.Info{
 		{From: "n17", To: "n18"},
 		{From: "n18", To: "n19"},
 	},
-	Plan:     planJSON,
-	Manifest: manifestJSON,
-	Hashes:   hashesJSON,
+	Facts: facts,
 }
 
 // Workflow runs counting. It is safe for concurrent use.
@@ -194,9 +193,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	return Output(state), nil
 }
 
-// What the program answers to `plan` and `manifest`, and which version of each node it is.
-const (
-	planJSON     = `{"plan":1,"workflow":"counting","source":"graph.yaml","parts":[{"kind":"step","node":"n00","verb":"let","effects":"none"},{"kind":"step","node":"n01","verb":"let","effects":"none"},{"kind":"step","node":"n02","verb":"let","effects":"none"},{"kind":"step","node":"n03","verb":"let","effects":"none"},{"kind":"step","node":"n04","verb":"let","effects":"none"},{"kind":"step","node":"n05","verb":"let","effects":"none"},{"kind":"step","node":"n06","verb":"let","effects":"none"},{"kind":"step","node":"n07","verb":"let","effects":"none"},{"kind":"step","node":"n08","verb":"let","effects":"none"},{"kind":"step","node":"n09","verb":"let","effects":"none"},{"kind":"step","node":"n10","verb":"let","effects":"none"},{"kind":"step","node":"n11","verb":"let","effects":"none"},{"kind":"step","node":"n12","verb":"let","effects":"none"},{"kind":"step","node":"n13","verb":"let","effects":"none"},{"kind":"step","node":"n14","verb":"let","effects":"none"},{"kind":"step","node":"n15","verb":"let","effects":"none"},{"kind":"step","node":"n16","verb":"let","effects":"none"},{"kind":"step","node":"n17","verb":"let","effects":"none"},{"kind":"step","node":"n18","verb":"let","effects":"none"},{"kind":"step","node":"n19","verb":"let","effects":"none"}],"flows":[],"at_most":{"calls":[],"total":0,"time":"0s","unbounded":[]}}`
-	manifestJSON = `{"manifest":1,"workflow":"counting","hosts":[],"networks":[],"commands":[],"env":[],"secrets":[],"go_packages":[],"code":[],"models":[],"effects":[],"grants":[],"caps":{}}`
-	hashesJSON   = `{"graph":"a9d7c28633f3cbb9","nodes":{"n00":"4569cbbd0d652a77","n01":"38b9448d3101698e","n02":"178696515d8ef37e","n03":"67d5c449eb01eefa","n04":"28e0a45822d9c96f","n05":"9191396e87e9a1a5","n06":"a018c26490c6e370","n07":"da8dc4e2c376b821","n08":"a82f3c646283d8f8","n09":"08c23c5426fdb92f","n10":"e2c12a88108021d9","n11":"f156005724de30af","n12":"1bce8e4cc72f018e","n13":"5a50974323645dd3","n14":"cd4b627bf48718ff","n15":"6b4ae2853831cf57","n16":"20297641b1e9a914","n17":"7abdedc4c8c0d911","n18":"d370f99616e0eac9","n19":"3c1886f121ee6871"},"from":{"n01":["n00"],"n02":["n01"],"n03":["n02"],"n04":["n03"],"n05":["n04"],"n06":["n05"],"n07":["n06"],"n08":["n07"],"n09":["n08"],"n10":["n09"],"n11":["n10"],"n12":["n11"],"n13":["n12"],"n14":["n13"],"n15":["n14"],"n16":["n15"],"n17":["n16"],"n18":["n17"],"n19":["n18"]}}`
-)
+// What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
+//
+//go:embed graph_flow.json
+var factsJSON string
+
+var facts = runtime.NewFacts(factsJSON)

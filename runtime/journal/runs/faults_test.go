@@ -58,7 +58,7 @@ type flow struct {
 
 func randomFlow(seed uint64) *flow {
 	r := rand.New(rand.NewPCG(seed, 8))
-	f := &flow{info: &runtime.Info{Name: "f", Hashes: `{"graph":"g"}`}}
+	f := &flow{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 3 + r.IntN(4) {
 		s := step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Pos: fmt.Sprintf("f.yaml:%d:1", i+1), Index: i},
 			writes: r.IntN(2) == 0, large: r.IntN(3) == 0, same: r.IntN(2) == 0, flaky: r.IntN(4) == 0}
@@ -423,7 +423,7 @@ type damaged struct {
 
 func newDamaged(t *testing.T, large bool) *damaged {
 	t.Helper()
-	f := &flow{info: &runtime.Info{Name: "f", Hashes: `{"graph":"g"}`}}
+	f := &flow{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 4 {
 		f.steps = append(f.steps, step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Index: i}, writes: i%2 == 1, large: large && i == 1, flaky: i == 2})
 		f.info.Nodes = append(f.info.Nodes, f.steps[i].node)

@@ -56,7 +56,7 @@ func TestLastOf(t *testing.T) {
 func recorded(t *testing.T, f *Folder, workflow, tenant, answer string, outcome journal.Outcome) (id string) {
 	t.Helper()
 	agent, call := &runtime.Node{ID: "agent", Pos: "w.yaml:3:1"}, &runtime.Node{ID: "call", Pos: "w.yaml:4:1", Index: 1}
-	e := f.New(&runtime.Info{Name: workflow, Nodes: []*runtime.Node{agent, call}, Hashes: `{"graph":"g"}`})
+	e := f.New(&runtime.Info{Name: workflow, Nodes: []*runtime.Node{agent, call}, Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	rt, err := runtime.New(&runtime.Info{Name: workflow}, runtime.WithEngine(e), runtime.WithTenant(tenant))

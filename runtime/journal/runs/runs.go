@@ -351,7 +351,7 @@ func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
 
 // hashesOf reads what a program says about itself; nothing when its generator was too old to say it.
 func hashesOf(info *runtime.Info) *journal.Hashes {
-	h, err := journal.ParseHashes(info.Hashes)
+	h, err := journal.ParseHashes(info.Facts.Hashes())
 	if err != nil {
 		return &journal.Hashes{}
 	}

@@ -29,7 +29,7 @@ var (
 	writeNode = runtime.Node{ID: "write", Pos: "w.yaml:4:1", Index: 1}
 	lastNode  = runtime.Node{ID: "last", Pos: "w.yaml:5:1", Index: 2}
 	info      = &runtime.Info{Name: "w", Nodes: []*runtime.Node{&readNode, &writeNode, &lastNode},
-		Hashes: `{"graph":"g1","nodes":{"read":"r1","write":"w1","last":"l1"}}`}
+		Facts: runtime.NewFacts(`{"hashes":{"graph":"g1","nodes":{"read":"r1","write":"w1","last":"l1"}}}`)}
 )
 
 // world counts what its tools do.
@@ -321,7 +321,7 @@ func TestEdited(t *testing.T) {
 	}
 	edited := func(hashes string) *runtime.Info {
 		i := *info
-		i.Hashes = hashes
+		i.Facts = runtime.NewFacts(`{"hashes":` + hashes + `}`)
 		return &i
 	}
 	var ee *runs.EditedError
