@@ -39,6 +39,7 @@ type unit struct {
 	sink    *diag.Sink
 	program *check.Program
 	code    []byte
+	assets  []codegen.Asset
 }
 
 // ReadFile implements parser.Files.
@@ -100,7 +101,9 @@ func TestRandomWorkflows(t *testing.T) {
 	units = compileAll(t, units)
 	for _, u := range units {
 		var err error
-		u.code, err = codegen.Generate(u.program, codegen.Options{Package: u.flow.name, Path: randomModule + "/" + u.flow.name})
+		opts := codegen.Options{Package: u.flow.name, Path: randomModule + "/" + u.flow.name}
+		u.code, err = codegen.Generate(u.program, opts)
+		u.assets = codegen.Assets(u.program, opts)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, u.text())
 		}
@@ -371,6 +374,9 @@ func layOut(t *testing.T, units []*unit) string {
 	for _, u := range units {
 		name := u.flow.name
 		add(name+"/flow.go", u.code)
+		for _, a := range u.assets {
+			add(name+"/"+a.Name, a.Data)
+		}
 		fmt.Fprintf(&imports, "\t%q\n", randomModule+"/"+name)
 		fmt.Fprintf(&lines, "\trandom.Add[%s.Input, %s.Output](%q, %s.New)\n", name, name, name, name)
 	}

@@ -147,11 +147,13 @@ func Check(text string) (*check.Program, error) {
 	return p, nil
 }
 
-// Generate is Check and writing the Go.
+// Generate is Check and writing the Go and what stands beside it.
 func Generate(text string) ([]byte, error) {
 	p, err := Check(text)
 	if err != nil {
 		return nil, err
 	}
-	return codegen.Generate(p, codegen.Options{Package: "big"})
+	opts := codegen.Options{Package: "big"}
+	codegen.Assets(p, opts)
+	return codegen.Generate(p, opts)
 }

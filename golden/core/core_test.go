@@ -35,10 +35,11 @@ type program struct {
 // compiled is a program with what was made of it.
 type compiled struct {
 	*program
-	wf   *ir.Workflow
-	diag string
-	p    *check.Program
-	code string
+	wf     *ir.Workflow
+	diag   string
+	p      *check.Program
+	code   string
+	assets []codegen.Asset
 }
 
 // compile checks a program and writes its Go. A Fault is returned as an error.
@@ -63,8 +64,9 @@ func (p *program) compile() (c *compiled, err error) {
 	if c.p == nil {
 		return c, nil
 	}
-	code, err := codegen.Generate(c.p, codegen.Options{Package: p.name, Path: casePath + p.name})
-	c.code = string(code)
+	opts := codegen.Options{Package: p.name, Path: casePath + p.name}
+	code, err := codegen.Generate(c.p, opts)
+	c.code, c.assets = string(code), codegen.Assets(c.p, opts)
 	return c, err
 }
 
@@ -202,6 +204,9 @@ func TestRuns(t *testing.T) {
 		}
 		requests = append(requests, r)
 		made[filepath.Join("cases", p.name, "flow.go")] = []byte(c.code)
+		for _, a := range c.assets {
+			made[filepath.Join("cases", p.name, a.Name)] = a.Data
+		}
 		fmt.Fprintf(&imports, "\tc%d %q\n", i, casePath+p.name)
 		fmt.Fprintf(&adds, "\tadd(%q, c%d.Info, c%d.New)\n", p.name, i, i)
 	}

@@ -115,11 +115,16 @@ func TestValues(t *testing.T) {
 	if r.program == nil {
 		t.Fatalf("%s: %s", firstOf(r), r.list[0].Help)
 	}
-	code, err := codegen.Generate(r.program, codegen.Options{Package: "main"})
+	opts := codegen.Options{Package: "main", Name: "expand_flow"}
+	code, err := codegen.Generate(r.program, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe := buildMain(t, map[string]string{"expand_flow.go": string(code), "main.go": expandMain})
+	files := map[string]string{"expand_flow.go": string(code), "main.go": expandMain}
+	for _, a := range codegen.Assets(r.program, opts) {
+		files[a.Name] = string(a.Data)
+	}
+	exe := buildMain(t, files)
 	count := pick(50_000, 1_000_000)
 	cmd := exec.Command(exe, strconv.Itoa(count), strconv.Itoa(pick(400, 2000)))
 	cmd.Env = append(os.Environ(), "CANARY=5ecre7")
