@@ -119,7 +119,7 @@ func TestGVisorTrialFindsHoles(t *testing.T) {
 		{`exec "$@" more`, []string{none, nowhere, release()}, "euid"},
 	} {
 		cmd := exec.Command("sh", append([]string{"-c", tt.script, "sh", exe, kernelMarker}, tt.args...)...)
-		cmd.Env = []string{"GOMAXPROCS=1", "FLOWGEN_ATTACK=whoami"}
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "FLOWGEN_ATTACK=whoami")
 		if out, _ := gvisorSaid(t, cmd, &Kernel{Read: []string{exe}}); !strings.HasPrefix(out, tt.want) {
 			t.Errorf("%s %q: %q, want %q", tt.script, tt.args, out, tt.want)
 		}
