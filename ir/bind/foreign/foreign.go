@@ -32,11 +32,13 @@ type Signature struct {
 // diagnostics about their use show; a field of s.In that is optional and may not be sent as null has Omit set. What the
 // declaration and the source disagree on is reported where it is declared.
 func Fill(t *ir.Tool, s Signature, sink *diag.Sink) {
+	f := &filler{tool: t, sig: s, sink: sink, clean: map[*schema.Type]*schema.Type{}}
+	s.In, s.Out = f.large(s.In, "takes"), f.large(s.Out, "returns")
+	f.sig = s
 	t.Def = &ir.Definition{Name: s.Name, Span: s.Span, In: s.In, Out: s.Out, Open: s.Open, Async: s.Async, Files: s.Files}
 	if t.Description == "" {
 		t.Description = s.Description
 	}
-	f := &filler{tool: t, sig: s, sink: sink, clean: map[*schema.Type]*schema.Type{}}
 	f.in()
 	f.out()
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// maxEnum is how many values an enum may have, and maxWord how long one may be, before it is any string.
+// MaxEnum is how many values an enum may have, and maxWord how long one may be, before it is any string.
 const (
-	maxEnum = 200
+	MaxEnum = 200
 	maxWord = 200
 )
 
@@ -29,7 +29,7 @@ func (f *filler) usable(t *schema.Type) *schema.Type {
 	case schema.List, schema.Map, schema.Opt:
 		out = f.around(t)
 	case schema.Enum:
-		if len(t.Values) > maxEnum || slices.ContainsFunc(t.Values, func(v string) bool { return !enumWord(v) }) {
+		if len(t.Values) > MaxEnum || slices.ContainsFunc(t.Values, func(v string) bool { return !enumWord(v) }) {
 			out = schema.StringType
 		}
 	case schema.Struct:

@@ -3,6 +3,7 @@ package jssource
 import (
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -268,7 +269,7 @@ func (m *module) destructured(f *function, i int) *schema.Type {
 		case rest:
 			f.open = true
 		case name.kind == word || name.kind == str:
-			put(t, field)
+			foreign.Put(t, field)
 		default:
 			f.open = true
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -109,7 +110,7 @@ func either(a, b shape) shape {
 	case y == nil:
 		out.typ = x
 	default:
-		out.typ = join(x, y)
+		out.typ = foreign.Either(x, y)
 	}
 	if null {
 		out.typ = optional(out.typ)
@@ -124,51 +125,31 @@ func optional(t *schema.Type) *schema.Type {
 	return schema.OptOf(t, "it may be null")
 }
 
-func join(a, b *schema.Type) *schema.Type {
-	switch {
-	case schema.Equal(a, b):
-		return a
-	case a.Kind == schema.Enum && b.Kind == schema.Enum:
-		values := slices.Clone(a.Values)
-		for _, v := range b.Values {
-			if !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		return schema.EnumOf(values...)
-	case a.Kind == schema.Enum && b.Kind == schema.String, a.Kind == schema.String && b.Kind == schema.Enum:
-		return schema.StringType
-	}
-	return schema.AnyType
-}
-
 func (r *typeReader) intersection() shape {
 	r.take("&")
 	out := r.postfix()
+	var merged *schema.Type // is of no declaration
 	for r.take("&") {
 		b := r.postfix()
 		if out.typ.Kind != schema.Struct || b.typ.Kind != schema.Struct {
 			out = anything
 			continue
 		}
-		merged := &schema.Type{Kind: schema.Struct, Fields: slices.Clone(out.typ.Fields)}
-		for _, f := range b.typ.Fields {
-			put(merged, f)
+		if merged == nil {
+			merged = &schema.Type{Kind: schema.Struct, Fields: slices.Clone(out.typ.Fields)}
 		}
-		out = shape{typ: merged}
+		if len(b.typ.Fields) < 10 {
+			for _, f := range b.typ.Fields {
+				foreign.Put(merged, f)
+			}
+		} else {
+			foreign.PutAll(merged, b.typ.Fields)
+		}
+		if out = (shape{typ: merged}); len(merged.Fields) > foreign.MaxFields {
+			out = anything
+		}
 	}
 	return out
-}
-
-// put adds a field, in the place of one of the same name.
-func put(t *schema.Type, f *schema.Field) {
-	for i, old := range t.Fields {
-		if old.Name == f.Name {
-			t.Fields[i] = f
-			return
-		}
-	}
-	t.Fields = append(t.Fields, f)
 }
 
 func (r *typeReader) postfix() shape {
@@ -273,7 +254,7 @@ func (r *typeReader) tuple() shape {
 		if elem == nil {
 			elem = t
 		} else {
-			elem = join(elem, t)
+			elem = foreign.Either(elem, t)
 		}
 		if !r.take(",") {
 			break
@@ -364,7 +345,7 @@ func (r *typeReader) member(t *schema.Type, index **schema.Type, close int) (ope
 		}
 		f.Type, f.Omit = schema.OptOf(f.Type, "it may be missing"), true
 	}
-	put(t, f)
+	foreign.Put(t, f)
 	return false
 }
 
@@ -401,7 +382,7 @@ func (r *typeReader) word(t token) shape {
 		name += "." + r.tok(r.i+1).text
 		r.i += 2
 	}
-	var args []int // where type arguments begin
+	var args []shape
 	if r.peek().is("<") {
 		args = r.arguments()
 	}
@@ -417,16 +398,15 @@ func (r *typeReader) word(t token) shape {
 	return r.library(name, args)
 }
 
-// arguments is where the types in <...> begin; the reader stands after it.
-func (r *typeReader) arguments() []int {
+// arguments are the types in <...>, each read once; the reader stands after it.
+func (r *typeReader) arguments() []shape {
 	start := r.i
 	r.angle()
 	after := r.i
 	r.i = start + 1
-	var out []int
+	var out []shape
 	for r.i < after-1 {
-		out = append(out, r.i)
-		r.union()
+		out = append(out, r.union())
 		if !r.take(",") {
 			break
 		}
@@ -436,13 +416,12 @@ func (r *typeReader) arguments() []int {
 }
 
 // library is a type of the language's library.
-func (r *typeReader) library(name string, args []int) shape {
+func (r *typeReader) library(name string, args []shape) shape {
 	arg := func(i int) shape {
 		if i >= len(args) {
 			return anything
 		}
-		inner := &typeReader{module: r.module, i: args[i], depth: r.depth, vars: r.vars}
-		return inner.union()
+		return args[i]
 	}
 	switch name {
 	case "Array", "ReadonlyArray", "Set", "ReadonlySet", "Iterable":
@@ -469,7 +448,7 @@ func (r *typeReader) library(name string, args []int) shape {
 
 // changed is Partial<T>, Required<T>, Pick<T, K> or Omit<T, K>.
 func changed(name string, of, keys shape) shape {
-	if of.typ.Kind != schema.Struct || strings.HasSuffix("Pick Omit", name) && keys.typ.Kind != schema.Enum {
+	if of.typ.Kind != schema.Struct || strings.HasSuffix("Pick Omit", name) && (keys.typ.Kind != schema.Enum || len(keys.typ.Values) > foreign.MaxEnum) {
 		return anything
 	}
 	t := &schema.Type{Kind: schema.Struct}
@@ -541,6 +520,9 @@ func (r *typeReader) parameters() {
 
 // interfaces is an interface with what it extends.
 func (r *typeReader) interfaces() shape {
+	if r.depth++; r.depth > maxDepth { // a chain of what extends what
+		return anything
+	}
 	t := &schema.Type{Kind: schema.Struct}
 	if r.take("extends") {
 		for {
@@ -548,7 +530,7 @@ func (r *typeReader) interfaces() shape {
 			if s.typ.Kind != schema.Struct {
 				return anything
 			}
-			t.Fields = append(t.Fields, s.typ.Fields...)
+			foreign.PutAll(t, s.typ.Fields)
 			if !r.take(",") {
 				break
 			}
@@ -564,9 +546,7 @@ func (r *typeReader) interfaces() shape {
 		}
 		return anything
 	}
-	for _, f := range own.typ.Fields {
-		put(t, f)
-	}
+	foreign.PutAll(t, own.typ.Fields)
 	return shape{typ: t}
 }
 
@@ -576,9 +556,7 @@ func (r *typeReader) enum() shape {
 	t := &schema.Type{Kind: schema.Enum}
 	for i := r.i + 1; i < close-1; i++ {
 		if r.tok(i).is("=") && r.tok(i+1).kind == str {
-			if v := r.tok(i + 1).text; !slices.Contains(t.Values, v) {
-				t.Values = append(t.Values, v)
-			}
+			foreign.AddValue(t, r.tok(i+1).text)
 		} else if next := r.tok(i + 1); r.tok(i).kind == word && (next.is(",") || next.is("}")) || r.tok(i).is("=") {
 			return shape{typ: schema.FloatType}
 		}

@@ -23,7 +23,8 @@ type node struct {
 	kind  byte   // '{', '[', '"', '0' for numbers, 'b' for bools, 'n' for null
 	text  string // of a string its value, of a number or bool as written
 	items []*node
-	keys  []key // of an object, one for each item
+	keys  []key          // of an object, one for each item
+	index map[string]int // of the keys, for objects with many
 	lo    int
 	hi    int
 }
@@ -36,6 +37,18 @@ type key struct {
 // get returns the value of a key of an object, nil when there is none.
 func (n *node) get(name string) *node {
 	if n == nil {
+		return nil
+	}
+	if len(n.keys) > 16 {
+		if n.index == nil {
+			n.index = make(map[string]int, len(n.keys))
+			for i, k := range n.keys {
+				n.index[k.name] = i
+			}
+		}
+		if i, ok := n.index[name]; ok {
+			return n.items[i]
+		}
 		return nil
 	}
 	for i, k := range n.keys {

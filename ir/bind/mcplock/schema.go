@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -132,7 +133,7 @@ func (r *reading) constants(n *node) *schema.Type {
 	default:
 		return nil
 	}
-	var words []string
+	words, seen := schema.EnumOf(), map[string]bool{}
 	kinds, null := "", false
 	for _, it := range items {
 		switch it.kind {
@@ -140,8 +141,9 @@ func (r *reading) constants(n *node) *schema.Type {
 			null = true
 			continue
 		case '"':
-			if !slices.Contains(words, it.text) {
-				words = append(words, it.text)
+			if !seen[it.text] {
+				seen[it.text] = true
+				words.Values = append(words.Values, it.text)
 			}
 		}
 		if kind := kindOf(it); !strings.Contains(kinds, kind) {
@@ -151,7 +153,7 @@ func (r *reading) constants(n *node) *schema.Type {
 	t := schema.AnyType
 	switch kinds {
 	case "s":
-		t = schema.EnumOf(words...)
+		t = words
 	case "i":
 		t = schema.IntType
 	case "f", "if", "fi":
@@ -249,11 +251,8 @@ func (r *reading) either(list *node, word string, in bool) *schema.Type {
 		switch {
 		case t.Kind == schema.Any || word == "allOf":
 			t = schema.AnyType
-		case t.Kind == schema.Enum && other.Kind == schema.Enum:
-			t = schema.EnumOf(slices.Compact(append(slices.Clone(t.Values), other.Values...))...)
-		case schema.Equal(t, other):
 		default:
-			t = schema.AnyType
+			t = foreign.Either(t, other)
 		}
 	}
 	if null && t.Kind != schema.Any {
@@ -283,11 +282,14 @@ func (r *reading) object(n *node, in bool) *schema.Type {
 	if !isFalse(more) {
 		r.open = true
 	}
-	required := n.get("required").strs()
+	required := map[string]bool{}
+	for _, name := range n.get("required").strs() {
+		required[name] = true
+	}
 	t := &schema.Type{Kind: schema.Struct}
 	var optional []*schema.Field
 	for i, k := range props.keys {
-		f := r.field(k, props.items[i], in, slices.Contains(required, k.name))
+		f := r.field(k, props.items[i], in, required[k.name])
 		if f.Required() {
 			t.Fields = append(t.Fields, f)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -192,21 +193,10 @@ func (r *reader) typedDict(sym symbol, bases []symbol, depth int) *schema.Type {
 			}
 			f := r.item(b.in, p.Name, p.Type, total(b.stmt.Words), depth)
 			f.Span = p.At.in(b.in.file.Source, p.Name)
-			put(t, f)
+			foreign.Put(t, f)
 		}
 	}
 	return t
-}
-
-// put adds a field, in the place of one of the same name.
-func put(t *schema.Type, f *schema.Field) {
-	for i, old := range t.Fields {
-		if old.Name == f.Name {
-			t.Fields[i] = f
-			return
-		}
-	}
-	t.Fields = append(t.Fields, f)
 }
 
 // enum is the values of an Enum whose members are texts. auto() of a StrEnum is the member's name in lower case.
@@ -217,11 +207,9 @@ func (r *reader) enum(sym symbol, text bool) *schema.Type {
 		case p.Type != nil || strings.HasPrefix(p.Name, "_") || v == nil:
 			continue
 		case v.T == "str":
-			if !slices.Contains(t.Values, v.S) {
-				t.Values = append(t.Values, v.S)
-			}
+			foreign.AddValue(t, v.S)
 		case v.T == "call" && text && r.auto(sym.in, v):
-			t.Values = append(t.Values, strings.ToLower(p.Name))
+			foreign.AddValue(t, strings.ToLower(p.Name))
 		default:
 			return schema.AnyType
 		}
@@ -271,14 +259,14 @@ func (r *reader) dataclass(sym symbol, bases []symbol, depth int) *schema.Type {
 			}
 			f := &schema.Field{Name: p.Name, Type: r.annotation(b.in, p.Type, depth+1), Span: p.At.in(b.in.file.Source, p.Name)}
 			if r.result || !withDefault(p.Default) {
-				put(t, f)
+				foreign.Put(t, f)
 				continue
 			}
 			if init := initOnly(p.Default); init != nil && init.T == "bool" && init.S == "false" {
 				return schema.AnyType // a field that comes out and does not go in
 			}
 			give(f, p.Default)
-			put(t, f)
+			foreign.Put(t, f)
 		}
 	}
 	return t
@@ -323,7 +311,7 @@ func (r *reader) model(sym symbol, bases []symbol, depth int) *schema.Type {
 			f := &schema.Field{Name: p.Name, Type: r.annotation(b.in, p.Type, depth+1), Span: p.At.in(b.in.file.Source, p.Name)}
 			if r.answer {
 				r.said(b.in, f, p)
-				put(t, f)
+				foreign.Put(t, f)
 				continue
 			}
 			given := p.Default
@@ -348,7 +336,7 @@ func (r *reader) model(sym symbol, bases []symbol, depth int) *schema.Type {
 			if given != nil && !r.result {
 				give(f, given)
 			}
-			put(t, f)
+			foreign.Put(t, f)
 		}
 	}
 	return t

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -100,7 +101,7 @@ func (r *reader) describeClass(sym symbol, c *ir.PythonClass) {
 			if text != "" {
 				f.Default = &schema.Default{JSON: text, Span: f.Span}
 			}
-			put(c.Fields, f)
+			foreign.Put(c.Fields, f)
 			c.Facts = slices.DeleteFunc(c.Facts, func(o ir.PythonFact) bool { return o.Field == p.Name })
 			if template, marked := r.mirror(b.in, p.Type, 0); marked {
 				c.Facts = append(c.Facts, ir.PythonFact{Field: p.Name, Template: cmp.Or(template, p.Name)})

@@ -1,9 +1,9 @@
 package pysource
 
 import (
-	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -148,7 +148,7 @@ func (r *reader) tuple(m *module, args []*node, depth int) *schema.Type {
 			continue
 		}
 		t := r.annotation(m, a, depth+1)
-		if elem != nil && !schema.Equal(elem, t) {
+		if elem != nil && !foreign.Same(elem, t) {
 			return schema.ListOf(schema.AnyType)
 		}
 		elem = t
@@ -184,7 +184,7 @@ func (r *reader) union(m *module, args []*node, depth int) *schema.Type {
 		case all == nil:
 			all = t
 		default:
-			all = either(all, t)
+			all = foreign.Either(all, t)
 		}
 	}
 	switch {
@@ -194,28 +194,6 @@ func (r *reader) union(m *module, args []*node, depth int) *schema.Type {
 		return optional(all)
 	}
 	return all
-}
-
-// either is the smallest type of two.
-func either(a, b *schema.Type) *schema.Type {
-	number := func(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }
-	switch {
-	case schema.Equal(a, b):
-		return a
-	case number(a) && number(b):
-		return schema.FloatType
-	case a.Kind == schema.Enum && b.Kind == schema.Enum:
-		values := slices.Clone(a.Values)
-		for _, v := range b.Values {
-			if !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		return schema.EnumOf(values...)
-	case a.Kind == schema.Enum && b.Kind == schema.String, a.Kind == schema.String && b.Kind == schema.Enum:
-		return schema.StringType
-	}
-	return schema.AnyType
 }
 
 // literal is the type of Literal[...].
@@ -242,7 +220,7 @@ func literal(args []*node) *schema.Type {
 		if all == nil {
 			all = t
 		} else {
-			all = either(all, t)
+			all = foreign.Either(all, t)
 		}
 	}
 	switch {
