@@ -102,6 +102,24 @@ func nodeTypes(nodes []*ir.Node, add func(t *schema.Type, at source.Span, what s
 	}
 }
 
+// tooMany reports the first input, state field or output that is one too many: programs have a field for each.
+func tooMany(wf *ir.Workflow, sink *diag.Sink) bool {
+	at, what := source.Span{}, ""
+	switch {
+	case len(wf.Input) > maxFields:
+		at, what = wf.Input[maxFields].Span, "inputs"
+	case len(wf.State) > maxFields:
+		at, what = wf.State[maxFields].Name.Span, "state fields"
+	case len(wf.Output) > maxFields:
+		at, what = wf.Output[maxFields].Name.Span, "outputs"
+	default:
+		return false
+	}
+	sink.Report(diag.Diagnostic{Code: diag.YAMLLimit, Span: at, Message: fmt.Sprintf("there are more than %d %s", maxFields, what),
+		Help: "combine them in lists, maps or values of a declared type"})
+	return true
+}
+
 // bounded reports the first type of a workflow, or of one that it runs, that is too large, or from which on they are too
 // large together: all that comes after it walks through types.
 func bounded(wf *ir.Workflow, sink *diag.Sink) bool {
@@ -112,6 +130,9 @@ func bounded(wf *ir.Workflow, sink *diag.Sink) bool {
 			return true
 		}
 		seen[wf] = true
+		if tooMany(wf, sink) {
+			return false
+		}
 		for _, w := range writtenTypes(wf) {
 			what, most := w.what, maxFields
 			if total += s.of(w.typ); total > maxAllFields {

@@ -94,6 +94,9 @@ type Sink struct {
 	errors int
 }
 
+// maxNotes is how many warnings and notes of a workflow are kept: a file of many small mistakes would fill a terminal, and memory.
+const maxNotes = 500
+
 // mistake is what makes two diagnostics one.
 type mistake struct {
 	code    Code
@@ -101,10 +104,11 @@ type mistake struct {
 	message string
 }
 
-// Report adds d. A second diagnostic of the same code at the same place is the same mistake and is dropped.
+// Report adds d. A second diagnostic of the same code at the same place is the same mistake and is dropped,
+// as are warnings and notes after the first 500.
 func (s *Sink) Report(d Diagnostic) {
 	m := mistake{d.Code, d.Span, d.Message}
-	if s.seen[m] {
+	if s.seen[m] || d.Severity != Error && len(s.list)-s.errors >= maxNotes {
 		return
 	}
 	if s.seen == nil {

@@ -81,7 +81,9 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 	}
 	at := m.Key("schema")
 	slices.Sort(s.Required)
-	for _, name := range slices.Compact(s.Required) {
+	s.Required = slices.Compact(s.Required)
+	required := func(name string) bool { _, found := slices.BinarySearch(s.Required, name); return found }
+	for _, name := range s.Required {
 		f := p.field(name)
 		if f == nil {
 			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "the schema requires \"" + name + "\", which is no field of the state: every answer of \"" + n.ID.Name + "\" fails"}
@@ -102,7 +104,7 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if p.field(name) == nil && !slices.Contains(s.Required, name) {
+		if p.field(name) == nil && !required(name) {
 			p.Warn(diag.UnknownName, at, "declare it in `state.schema`, or remove it from the schema", "the schema has the property %q, which is no field of the state: answers of %q with it fail", name, n.ID.Name)
 		}
 	}
@@ -110,7 +112,7 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 		return
 	}
 	for _, id := range n.Dynamic.Writes {
-		if _, has := s.Properties[id.Name]; !has && !slices.Contains(s.Required, id.Name) && !mentions(n.Dynamic.Prompt, id.Name) {
+		if _, has := s.Properties[id.Name]; !has && !required(id.Name) && !mentions(n.Dynamic.Prompt, id.Name) {
 			p.Warn(diag.Unused, id.Span, "add it to the properties of the schema, or remove it", "nothing writes %q here: the schema has no such property, and the prompt does not name it", id.Name)
 		}
 	}

@@ -153,11 +153,11 @@ func (p *parser) schemaGuard(n *yamlnode.Node, g *ir.Guard) bool {
 		return false
 	}
 	g.Schema = dialect.JSON(p.Value(s, nil))
-	return p.schemaParts(s, s, false)
+	return (&schemaRefs{parser: p, root: s, members: map[*yamlnode.Node]map[string]*yamlnode.Node{}}).parts(s, false)
 }
 
 // schemaParts looks at what a schema cannot be used without: its patterns and what it refers to.
-func (p *parser) schemaParts(root, n *yamlnode.Node, names bool) bool {
+func (p *schemaRefs) parts(n *yamlnode.Node, names bool) bool {
 	ok := true
 	for _, e := range n.Entries {
 		key, v := e.Key.Text.Value, e.Value
@@ -171,14 +171,14 @@ func (p *parser) schemaParts(root, n *yamlnode.Node, names bool) bool {
 			for _, pe := range v.Entries {
 				ok = p.patternOf(pe.Key, pe.Key.Text.Value) && ok
 			}
-		case key == "$ref" && v.Kind == yamlnode.Scalar && !hasPart(root, v.Text.Value):
+		case key == "$ref" && v.Kind == yamlnode.Scalar && !p.has(v.Text.Value):
 			p.Error(diag.UnknownName, v.Span, "a reference begins with `#/`, as in `#/definitions/item`", "the schema has nothing at `%s`", clip(v.Text.Value))
 			ok = false
 		}
-		ok = p.schemaParts(root, v, key == "properties" || key == "definitions" || key == "patternProperties" || key == "dependencies") && ok
+		ok = p.parts(v, key == "properties" || key == "definitions" || key == "patternProperties" || key == "dependencies") && ok
 	}
 	for _, it := range n.Items {
-		ok = p.schemaParts(root, it, false) && ok
+		ok = p.parts(it, false) && ok
 	}
 	return ok
 }
@@ -191,8 +191,29 @@ func (p *parser) patternOf(n *yamlnode.Node, pattern string) bool {
 	return true
 }
 
-// hasPart reports whether a reference names a part of a schema.
-func hasPart(n *yamlnode.Node, ref string) bool {
+// schemaRefs looks for what the references of a schema name.
+type schemaRefs struct {
+	*parser
+	root    *yamlnode.Node
+	members map[*yamlnode.Node]map[string]*yamlnode.Node // of mappings that references lead into
+}
+
+// member is the value of a key of a mapping; nil when there is none.
+func (p *schemaRefs) member(n *yamlnode.Node, name string) *yamlnode.Node {
+	all, done := p.members[n]
+	if !done {
+		all = make(map[string]*yamlnode.Node, len(n.Entries))
+		for _, e := range n.Entries {
+			all[e.Key.Text.Value] = e.Value
+		}
+		p.members[n] = all
+	}
+	return all[name]
+}
+
+// has reports whether a reference names a part of the schema.
+func (p *schemaRefs) has(ref string) bool {
+	n := p.root
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
 		return false
@@ -207,7 +228,7 @@ func hasPart(n *yamlnode.Node, ref string) bool {
 			n = n.Items[i]
 			continue
 		}
-		if n = n.Get(name); n == nil {
+		if n = p.member(n, name); n == nil {
 			return false
 		}
 	}

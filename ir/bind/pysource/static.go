@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -210,8 +210,11 @@ func (r *reader) literalJSON(m *module, n *node, depth int) string {
 	return constant(n)
 }
 
+// maxDefault is the size of the largest object that a member begins with: classes can double with every line.
+const maxDefault = 64 << 10
+
 // empty is an object of a class, each of whose members begins with something; "" for others.
-func (r *reader) empty(m *module, annotation *node, depth int) string {
+func (r *reader) empty(m *module, annotation *node, depth int) (text string) {
 	if annotation != nil && annotation.T == "str" && annotation.X != nil {
 		annotation = annotation.X
 	}
@@ -219,7 +222,16 @@ func (r *reader) empty(m *module, annotation *node, depth int) string {
 	if sym.stmt == nil || sym.stmt.Kind != "class" {
 		return ""
 	}
+	if done, known := r.empties[sym.stmt]; known { // also of a class that is part of itself
+		return done
+	}
+	if r.empties == nil {
+		r.empties = map[*statement]string{}
+	}
+	r.empties[sym.stmt] = ""
+	defer func() { r.empties[sym.stmt] = text }()
 	var parts []string
+	size := 0
 	for _, b := range slices.Backward(append([]symbol{sym}, r.ancestors(sym, 0)...)) {
 		if b.stmt == nil {
 			continue
@@ -229,7 +241,7 @@ func (r *reader) empty(m *module, annotation *node, depth int) string {
 				continue
 			}
 			text := r.initial(b.in, p, r.annotation(b.in, p.Type, 0), depth+1)
-			if text == "" {
+			if size += len(p.Name) + len(text); text == "" || size > maxDefault {
 				return ""
 			}
 			parts = append(parts, strconv.Quote(p.Name)+":"+text)

@@ -13,6 +13,8 @@ type reader struct {
 	result  bool   // it is the result that is read
 	answer  bool   // what a model answers is read: with descriptions, bounds and all defaults
 	refused string // what was met that no JSON text stands for
+
+	empties map[*statement]string // see empty
 }
 
 // maxDepth is how deep types may be nested before they are any.
