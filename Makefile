@@ -86,7 +86,7 @@ bytes: ## Generate and build in every environment: the same bytes
 
 .PHONY: heavy
 heavy: ## Compile bombs, and large files that are all of one thing
-	$(CAMPAIGN) ./golden/hostile -run '^(TestBombs|TestWideMap|TestHeavy)$$'
+	$(CAMPAIGN) ./golden/hostile -run '^(TestBombs|TestWideMap|TestHeavy|TestHeavySources)$$'
 
 .PHONY: redaction
 redaction: ## Pass random secrets through random encoders of Go, Python and JavaScript

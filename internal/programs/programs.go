@@ -166,7 +166,7 @@ func BuildEnvironment(env []string, dir string) []string {
 			out[i] = "PATH=" + OwnPath(path, strange)
 		}
 	}
-	return out
+	return ownSettings(out, dir, strange)
 }
 
 // A GoError is the refusal to start a go command of the repository.
@@ -197,12 +197,43 @@ func GoEnvironment(env []string, dir string) []string {
 		}
 		out = append(out, v)
 	}
-	out = append(out, "GOPACKAGESDRIVER=off")
+	out = append(ownSettings(out, dir, strange), "GOPACKAGESDRIVER=off")
 	for _, v := range []string{"CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
 		name, _, _ := strings.Cut(v, "=")
 		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
 			out = append(out, v)
 		}
+	}
+	return out
+}
+
+// ownSettings leaves out what would make the go command start a program of the repository as its cache, and its settings where
+// they are a file of the repository: they could name such a program, or other files in place of those that are looked at.
+func ownSettings(env []string, dir string, strange []string) []string {
+	inside := func(name string) bool {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return Holding(strange, name) != "" || Holding(strange, filepath.Dir(name)) != "" // through links, also of what is not there
+	}
+	value := func(name string) string { // the last one counts
+		for _, v := range slices.Backward(env) {
+			if text, ok := strings.CutPrefix(v, name+"="); ok {
+				return text
+			}
+		}
+		return ""
+	}
+	out := slices.Clone(env)
+	settings := value("GOENV")
+	if config, err := os.UserConfigDir(); settings == "" && err == nil {
+		settings = filepath.Join(config, "go", "env")
+	}
+	if settings != "" && settings != "off" && inside(settings) {
+		out = append(out, "GOENV=off")
+	}
+	if program := strings.Trim(strings.TrimSpace(value("GOCACHEPROG")), `"'`); strings.ContainsAny(program, `/\`) && inside(strings.Fields(program)[0]) {
+		out = append(out, "GOCACHEPROG=")
 	}
 	return out
 }
