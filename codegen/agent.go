@@ -145,9 +145,9 @@ func (b *block) agentCall(s *check.Step) {
 	g, a := b.fn.g, s.Agent
 	var system []jen.Code
 	if a.System != nil {
-		system = b.promptText(s, a.System, "System", a.System.IR.Text)
+		system = b.promptText(a.System, "System", a.System.IR.Text)
 	}
-	prompt := b.promptText(s, a.Prompt, "Text", a.Prompt.IR.Text)
+	prompt := b.promptText(a.Prompt, "Text", a.Prompt.IR.Text)
 	fields := append(system, prompt...)
 	literal := jen.Qual(llmPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
 	if len(a.Pins) == 0 {
@@ -161,27 +161,4 @@ func (b *block) agentCall(s *check.Step) {
 		}
 	}
 	b.handled(s, jen.Id(ident(g.p.Names.Runs[s])).Call(args...), nil, nil)
-}
-
-// promptText writes the fields of a prompt. What a file takes becomes a struct before it.
-func (b *block) promptText(s *check.Step, p *check.Prompt, name string, text *ir.Template) []jen.Code {
-	in := ""
-	if p.In != nil && len(p.In.Fields) > 0 {
-		literal := b.structLiteral(b.fn.g.goType(p.In), p.With)
-		if p.Read {
-			in = b.fn.fresh(s.Node.ID.Name + "_with")
-			b.add(jen.Id(ident(in)).Op(":=").Add(literal))
-		} else {
-			b.add(jen.Id("_").Op("=").Add(literal))
-		}
-	}
-	saved := b.fn.params
-	b.fn.params = in
-	var fields []jen.Code
-	if p.IR.System != nil && name == "Text" {
-		fields = append(fields, field("System", b.valueAs(p.IR.System, schema.StringType)))
-	}
-	fields = append(fields, field(name, b.valueAs(text, schema.StringType)))
-	b.fn.params = saved
-	return fields
 }

@@ -185,7 +185,7 @@ type function struct {
 	armWrites  map[*check.SetState]string // lists of what parallel arms write
 	itemWrites map[*ir.State]string       // lists of what the map item being written writes
 
-	params string // the variable with what a prompt file takes, while its text is written; empty: in
+	params map[*schema.Field]jen.Code // what a prompt file takes, while its text is written
 
 	outers int // how often an error went to an err that was declared before
 

@@ -1,9 +1,13 @@
 package codegen
 
 import (
+	"slices"
+
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -156,33 +160,61 @@ func (b *block) ask(s *check.Step, v *ir.LLM) {
 	b.handled(s, call, nil, nil)
 }
 
-// prompt writes what a model is told. What a prompt file takes becomes a struct before it.
+// prompt writes what a model is told.
 func (b *block) prompt(s *check.Step, v *ir.LLM) jen.Code {
 	p := s.Ask.Prompt
-	in := ""
-	if p.In != nil && len(p.In.Fields) > 0 {
-		literal := b.structLiteral(b.fn.g.goType(p.In), p.With)
-		if p.Read {
-			in = b.fn.fresh(s.Node.ID.Name + "_with")
-			b.add(jen.Id(ident(in)).Op(":=").Add(literal))
-		} else {
-			b.add(jen.Id("_").Op("=").Add(literal))
-		}
+	fields := b.promptText(p, "Text", p.IR.Text)
+	if v.System != nil && p.IR.System == nil {
+		fields = append([]jen.Code{field("System", b.valueAs(v.System, schema.StringType))}, fields...)
 	}
-	saved := b.fn.params
-	b.fn.params = in
-	var fields []jen.Code
-	system := v.System
-	if p.IR.System != nil {
-		system = p.IR.System
-	}
-	if system != nil {
-		fields = append(fields, field("System", b.valueAs(system, schema.StringType)))
-	}
-	fields = append(fields, field("Text", b.valueAs(p.IR.Text, schema.StringType)))
-	b.fn.params = saved
 	if m := s.Ask.Media; m != nil {
 		fields = append(fields, field("Media", b.value(m)))
 	}
 	return jen.Qual(llmPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
+}
+
+// promptText writes the fields of a prompt. What a file takes is a variable before it, where it is not one already.
+func (b *block) promptText(p *check.Prompt, name string, text *ir.Template) []jen.Code {
+	b.fn.params = map[*schema.Field]jen.Code{}
+	for _, a := range p.With {
+		b.promptParam(a, p.Reads[a.Field.Name])
+	}
+	var fields []jen.Code
+	if p.IR.System != nil && name == "Text" {
+		fields = append(fields, field("System", b.valueAs(p.IR.System, schema.StringType)))
+	}
+	fields = append(fields, field(name, b.valueAs(text, schema.StringType)))
+	b.fn.params = nil
+	return fields
+}
+
+// variableText is Go that stands for one in every place: a variable, or a field of one.
+var variableText = lazyregexp.New(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
+
+// typed are the kinds whose constants have the type that is wanted without being told.
+var typed = []schema.Kind{schema.String, schema.Enum, schema.Bool, schema.Struct, schema.List, schema.Map}
+
+// promptParam writes a value that a prompt file takes.
+func (b *block) promptParam(a *check.Argument, read bool) {
+	_, constant := a.Value.Value.(*ir.Scalar)
+	constant = constant || a.Value.Value == nil
+	value, t := b.argument(a), a.Field.Type
+	text := lowerRender(value)
+	switch {
+	case read && !constant && variableText.MatchString(text) && !slices.Contains([]string{"nil", "true", "false"}, text):
+		b.fn.params[a.Field] = value
+	case read:
+		name := jen.Id(ident(b.fn.fresh(a.Field.Name)))
+		b.fn.params[a.Field] = name
+		switch {
+		case text == "nil":
+			b.add(jen.Var().Add(name).Add(b.fn.g.goType(t)))
+		case slices.Contains(typed, t.Kind):
+			b.add(jen.Add(name).Op(":=").Add(value))
+		default:
+			b.add(jen.Var().Add(name).Add(b.fn.g.goType(t)).Op("=").Add(value))
+		}
+	case !constant && text != "nil": // what it reads has to be read for Go to compile
+		b.add(jen.Id("_").Op("=").Add(value))
+	}
 }

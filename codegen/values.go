@@ -68,11 +68,11 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 	case *check.FailuresOf:
 		return storage{code: jen.Id(ident(b.fn.failuresName(ref.Step)))}
 	case *check.Param:
-		in := "in"
-		if b.fn.params != "" {
-			in = b.fn.params
+		code := b.fn.params[ref.Field]
+		if code == nil {
+			code = jen.Id("in").Dot(ident(fieldName(ref.Field)))
 		}
-		return storage{code: jen.Id(ident(in)).Dot(ident(fieldName(ref.Field))), ptr: ref.Field.Type.Kind == schema.Opt}
+		return storage{code: code, ptr: ref.Field.Type.Kind == schema.Opt}
 	}
 	return storage{code: jen.Nil()}
 }

@@ -87,21 +87,10 @@ type CommentOut struct {
 	ID int64 `json:"id"`
 }
 
-// PlanWith is what prompts/plan.md takes.
-type PlanWith struct {
-	Diff string `json:"diff"`
-}
-
 // PlanResult is the result of plan.
 type PlanResult struct {
 	Route string `json:"route" flow:"enum=review|skip"`
 	Why   string `json:"why"`
-}
-
-// ReviewWith is what prompts/review.md takes.
-type ReviewWith struct {
-	Diff     string    `json:"diff"`
-	Findings []Finding `json:"findings"`
 }
 
 // ReviewResult is the result of review.
@@ -238,10 +227,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		}
 	})...)
 
-	planWith := PlanWith{Diff: fetch}
 	plan, err := llm.Ask[PlanResult](run, &planNode, fastModel, llm.Prompt{
 		System: "You decide whether a pull request needs a review.",
-		Text:   "This is the diff of a pull request:\n\n" + planWith.Diff + "\n\nAnswer with the route \"review\" when it changes what the program does, and \"skip\" otherwise. Say why in one sentence.",
+		Text:   "This is the diff of a pull request:\n\n" + fetch + "\n\nAnswer with the route \"review\" when it changes what the program does, and \"skip\" otherwise. Say why in one sentence.",
 	}, llm.Format{Schema: planSchema, Reask: 1})
 	if err != nil {
 		return out, err
@@ -252,10 +240,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		post   *CommentOut
 	)
 	if plan.Route == "review" {
-		reviewWith := ReviewWith{Diff: fetch, Findings: state.Findings}
 		review, err = runtime.Some(reviewRun(run, llm.Prompt{
 			System: "You review pull requests. Look with your tools at how the changed code is used before you judge. Answer with a short comment for\nthe author.",
-			Text:   "Review this diff:\n\n" + reviewWith.Diff + "\n\nA scan has found: " + runtime.JSON(reviewWith.Findings),
+			Text:   "Review this diff:\n\n" + fetch + "\n\nA scan has found: " + runtime.JSON(state.Findings),
 		}))
 		if err != nil {
 			return out, err

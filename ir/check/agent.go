@@ -234,8 +234,8 @@ func (n *Names) agent(s *Step, wf *ir.Workflow, prefix string) {
 	n.Agents[s] = n.take(stem+"Agent", at)
 	n.model(a.Model, wf, prefix)
 	base := prefix + goname.Exported(stem)
-	n.prompt(a.Prompt, base+"With", s.Node.ID)
-	n.prompt(a.System, base+"SystemWith", s.Node.ID)
+	n.prompt(a.Prompt, base+"With")
+	n.prompt(a.System, base+"SystemWith")
 	for _, t := range s.Tools() {
 		n.args(t)
 	}

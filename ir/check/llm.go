@@ -30,10 +30,10 @@ type Ask struct {
 
 // A Prompt is a prompt with what is put into it.
 type Prompt struct {
-	IR   *ir.Prompt
-	In   *schema.Type // what the prompt's file takes; nil: the prompt is no file, or takes nothing
-	With []*Argument  // of In
-	Read bool         // the file reads something of In
+	IR    *ir.Prompt
+	In    *schema.Type    // what the prompt's file takes; nil: the prompt is no file, or takes nothing
+	With  []*Argument     // of In
+	Reads map[string]bool // which of them the file reads, by name
 }
 
 // ask types an llm node.
@@ -162,20 +162,19 @@ func (c *checker) promptFile(p *ir.Prompt, out *Prompt) {
 	if c.sink.HasErrors() {
 		return
 	}
-	read := map[string]bool{}
+	out.Reads = map[string]bool{}
 	for _, t := range templates {
 		for _, s := range t.Tmpl.Segments {
 			if s.Expr == nil {
 				continue
 			}
 			for _, ref := range s.Expr.Refs() {
-				read[ref.Text] = true
+				out.Reads[ref.Text] = true
 			}
 		}
 	}
-	out.Read = len(read) > 0
 	for _, x := range out.In.Fields {
-		if !read[x.Name] {
+		if !out.Reads[x.Name] {
 			c.warn(diag.Diagnostic{Code: diag.Unused, Span: x.Span, Message: fmt.Sprintf("the prompt %s does not use %q", p.File.Name, x.Name),
 				Help: "remove it, or write `{{ " + x.Name + " }}` in the file"})
 			c.wrongPrompts[f] = p.With != nil
@@ -424,7 +423,7 @@ func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 		n.model(m, wf, prefix)
 	}
 	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
-	n.prompt(s.Ask.Prompt, base+"With", s.Node.ID)
+	n.prompt(s.Ask.Prompt, base+"With")
 	if s.Ask.Boxed {
 		n.named(s.Ask.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
 	}
@@ -433,9 +432,11 @@ func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 	}
 }
 
-// prompt names the type of what a prompt file takes.
-func (n *Names) prompt(p *Prompt, name string, id ir.Ident) {
-	if p != nil && p.In != nil && len(p.In.Fields) > 0 {
-		n.named(p.In, name, "is what "+p.IR.File.Name+" takes.", id.Span)
+// prompt names the types of what a prompt file takes.
+func (n *Names) prompt(p *Prompt, name string) {
+	if p != nil && p.In != nil {
+		for _, f := range p.In.Fields {
+			n.anonymous(f.Type, name+goname.Exported(f.Name), "is "+f.Name+" of "+p.IR.File.Name+".", f.Span)
+		}
 	}
 }
