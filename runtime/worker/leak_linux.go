@@ -30,13 +30,12 @@ type gauge struct {
 type held struct{ descriptors, threads, data uint64 }
 
 const (
-	mostDescriptors = 4096    // that make a difference where the limit is higher
-	moreThreads     = 64      // than calls at a time
-	moreChildren    = 16      // than calls at a time, ended or not
-	moreData        = 1 << 30 // where there is no limit
-	longestPause    = time.Millisecond
-	perDescriptor   = time.Microsecond     // an interpreter cannot open one faster: a pause does not fill what is left
-	countEvery      = 5 * time.Millisecond // for each thread, which costs 6 µs when the children are counted
+	mostDescriptors = 4096                  // that make a difference where the limit is higher
+	moreThreads     = 64                    // than calls at a time
+	moreChildren    = 16                    // than calls at a time, ended or not
+	moreData        = 1 << 30               // where there is no limit
+	perDescriptor   = time.Microsecond      // an interpreter cannot open one faster: a pause does not fill what is left
+	countEvery      = 10 * time.Millisecond // for each thread, which costs 6 µs when the children are counted
 )
 
 // newGauge returns the gauge of a worker that is ready; nil, which finds nothing, where /proc does not tell.
@@ -113,7 +112,7 @@ func (g *gauge) look(peak int64) *cause {
 		if g.data > 0 {
 			g.beyond.data = halfway(h.data, g.data)
 		}
-		g.usual = min(longestPause, perDescriptor*time.Duration(g.descriptors-g.beyond.descriptors))
+		g.usual = perDescriptor * time.Duration(g.descriptors-g.beyond.descriptors)
 	}
 	g.looked, g.pause = now, g.usual
 	if h.descriptors > g.most.descriptors || h.data > g.most.data {

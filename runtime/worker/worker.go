@@ -36,11 +36,11 @@
 // # Leaks
 //
 // After a call the pool looks from outside at what the worker holds: after each one while it holds more
-// than ever before, else after a pause of 1 ms, or of 1 µs for each descriptor that may still be opened
-// when that is shorter. The worker is replaced, once it has no call, when it comes near the limits of its
+// than ever before, else after a pause of 1 µs for each descriptor between too many and the limit: 2 ms at
+// most. The worker is replaced, once it has no call, when it comes near the limits of its
 // process: on descriptors and memory halfway from what it had after its first call, or 64 threads more
 // than calls at a time; in any case at seven eighths. Without limits, 4096 descriptors and 1 GiB of memory
-// count. Its processes are counted in the background, every 5 ms for each of its threads while it has
+// count. Its processes are counted in the background, every 10 ms for each of its threads while it has
 // calls, and 16 more than calls at a time are too many. On Linux only.
 //
 // No worker outlives the program: it ends when its pipes do and, on Linux, is killed
