@@ -157,22 +157,46 @@ func (f *Files) IsDir(dir Folder, rel string) bool {
 // maxNames is how many names of a folder are looked at for a suggestion.
 const maxNames = 10_000
 
-// Names are the names in a folder, sorted.
-func (f *Files) Names(dir Folder) []string {
-	var names []string
+// An Entry is a name in a folder.
+type Entry struct {
+	Name   string
+	Folder bool
+	Link   bool // to anything: IsFile and IsDir tell
+}
+
+// Entries are the names in a folder, sorted. Nothing is looked at but the folder.
+func (f *Files) Entries(dir Folder) []Entry {
+	var list []Entry
 	for overlaid := range f.Overlay {
 		if rest, ok := strings.CutPrefix(overlaid, dir.Disk+string(filepath.Separator)); ok {
-			first, _, _ := strings.Cut(filepath.ToSlash(rest), "/")
-			names = append(names, first)
+			first, _, below := strings.Cut(filepath.ToSlash(rest), "/")
+			list = append(list, Entry{Name: first, Folder: below})
 		}
 	}
 	if entries, err := dir.roots(".").ReadDir(dir.Disk); err == nil && len(entries) <= maxNames {
 		for _, e := range entries {
-			names = append(names, e.Name())
+			list = append(list, Entry{Name: e.Name(), Folder: e.IsDir(), Link: e.Type()&fs.ModeSymlink != 0})
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	out := list[:0]
+	for _, e := range list {
+		if n := len(out); n > 0 && out[n-1].Name == e.Name {
+			out[n-1].Folder, out[n-1].Link = out[n-1].Folder || e.Folder, out[n-1].Link || e.Link
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Names are those of Entries.
+func (f *Files) Names(dir Folder) []string {
+	var names []string
+	for _, e := range f.Entries(dir) {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // Reason says why a file cannot be read, without the names of this machine.

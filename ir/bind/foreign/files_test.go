@@ -71,6 +71,10 @@ func TestFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.py", "new.py"}, files.Names(dir.Join("tools"))); diff != "" {
 		t.Error(diff)
 	}
+	want := []foreign.Entry{{Name: "in.py", Link: true}, {Name: "large.py"}, {Name: "latin.py"}, {Name: "out.py", Link: true}, {Name: "tools", Folder: true}, {Name: "up", Link: true}}
+	if diff := cmp.Diff(want, files.Entries(dir)); diff != "" {
+		t.Error(diff)
+	}
 	if !files.IsDir(dir, "tools") || files.IsDir(dir, "none") || !files.IsFile(dir, "tools/new.py") || files.IsFile(dir, "tools") {
 		t.Error("what is there is not what is told")
 	}

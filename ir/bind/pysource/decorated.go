@@ -134,15 +134,15 @@ func (x *Reader) modules(at foreign.Folder) (names []string, tops []foreign.Fold
 		if folders++; folders > maxFolders || strings.Count(rel, "/") > maxBelow {
 			return
 		}
-		for _, n := range files.Names(at.Join(rel)) {
-			name := path.Join(rel, n)
+		for _, e := range files.Entries(at.Join(rel)) {
+			n, name := e.Name, path.Join(rel, e.Name)
 			base, python := strings.CutSuffix(n, ".py")
 			switch {
 			case len(names) >= maxModules:
 				return
 			case python && identifier(base) && !strings.HasPrefix(base, "test_") && files.IsFile(at, name):
 				names = append(names, name)
-			case strings.HasPrefix(n, ".") || slices.Contains(skipped, n) || !files.IsDir(at, name):
+			case strings.HasPrefix(n, ".") || slices.Contains(skipped, n) || !e.Folder && !(e.Link && files.IsDir(at, name)):
 			case !identifier(n) || rel == "" && n == "src" && !files.IsFile(at, "src/__init__.py"):
 				tops = append(tops, at.Join(name))
 			default:

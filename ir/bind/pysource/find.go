@@ -115,11 +115,11 @@ func (w *world) modulesIn(in []dir) []string {
 			continue // a suggestion out of the library would be a guess
 		}
 		folder := d.place.folder.Join(d.rel)
-		for _, n := range w.files.Names(folder) {
-			if base, ok := strings.CutSuffix(n, ".py"); ok && identifier(base) && base != "__init__" {
+		for _, e := range w.files.Entries(folder) {
+			if base, ok := strings.CutSuffix(e.Name, ".py"); ok && identifier(base) && base != "__init__" {
 				names = append(names, base)
-			} else if identifier(n) && n != "__pycache__" && w.files.IsDir(folder, n) {
-				names = append(names, n)
+			} else if identifier(e.Name) && e.Name != "__pycache__" && (e.Folder || e.Link && w.files.IsDir(folder, e.Name)) {
+				names = append(names, e.Name)
 			}
 		}
 	}
