@@ -52,7 +52,7 @@ func TestLineEnds(t *testing.T) {
 		}
 	}
 	t.Logf("%d files", n)
-	if n < pick(60, 250) {
+	if n < pick(60, 60, 250) {
 		t.Error("too few")
 	}
 }

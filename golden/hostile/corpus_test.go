@@ -1,5 +1,6 @@
 // Package hostile holds the campaigns against the compiler as a whole: misspelt names, text that wants to become code,
-// files that want too much. Each has a small form in the ordinary test run, and a full one that `make campaigns` runs.
+// files that want too much. Each has a small form in the ordinary test run, a longer one in `make long`, which .ci/run runs, and
+// a full one that `make campaigns` runs.
 // docs/security.md lists them.
 package hostile
 
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -28,13 +30,24 @@ import (
 // full reports whether the whole campaign is asked for, as `make campaigns` does.
 func full() bool { return os.Getenv("CAMPAIGN") == "full" }
 
-// pick is the figure of the small form, or of the full one.
-func pick(small, whole int) int {
-	if full() {
+// pick is the figure of the small form, of the longer one, or of the full one.
+func pick(small, longer, whole int) int {
+	switch {
+	case full():
 		return whole
+	case os.Getenv("LONG") != "":
+		return longer
 	}
 	return small
 }
+
+// TestMain lets the heap grow, which takes a quarter of the processor time away.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(gcPercent)
+	m.Run()
+}
+
+const gcPercent = 400
 
 // A project is a workflow with the files it needs. The cases of golden/native lie in folders that do not exist: their
 // Go files come through an overlay.

@@ -437,41 +437,42 @@ func TestInjection(t *testing.T) {
 	c.look(t)
 	t.Logf("%d payloads, %d positions, %d of them free, %d combinations: %d refused, %d with the program of a harmless text; the go command saw %d programs, vet %d",
 		len(all), c.places, c.open, c.combinations, c.refused, c.same, c.looked, c.vetted)
-	if want := pick(800, 60_000/of); c.combinations < want {
+	if want := pick(400, 800, 60_000/of); c.combinations < want {
 		t.Errorf("fewer than %d combinations", want)
 	}
-	if c.same*4 < c.combinations || c.looked < pick(60, 10_000/of) || c.vetted < pick(4, 20) {
+	if c.same*4 < c.combinations || c.looked < pick(60, 60, 10_000/of) || c.vetted < pick(3, 4, 20) {
 		t.Error("most texts are refused: the test shows little")
 	}
 }
 
 // project puts payloads into the positions of one project.
 func (c *injection) project(t *testing.T, p *project, texts []string) {
+	every := pick(24, 12, 1)
 	for n, at := range positions(p, p.compile("", "")) {
-		if !full() && (n%12 != int(number(p.name)%12) || p.leaves(fmt.Sprint(p.name, n))) {
+		if !full() && (n%every != int(number(p.name)%uint64(every)) || p.leaves(fmt.Sprint(p.name, n))) {
 			continue
 		}
 		c.places++
 		g := &target{p: p, at: at, harmless: map[[2]int]outcome{}}
-		each := pick(1, 6)
+		each := pick(1, 1, 6)
 		if p.language != "" {
-			each = pick(1, 2)
+			each = pick(1, 1, 2)
 		}
 		isRef := !at.raw && (strings.Contains(at.value, "go:") || strings.Contains(at.value, "tools."))
 		if !isRef && g.open() {
 			c.open++
-			each = pick(5, 60)
+			each = pick(5, 5, 60)
 			if p.language != "" {
-				each = pick(5, 12)
+				each = pick(5, 5, 12)
 			}
 			if p.slow {
-				each = pick(2, 6)
+				each = pick(2, 2, 6)
 			}
 		}
 		for i := range each {
 			choice := number(fmt.Sprintf("%s:%s:%d:%d", p.name, at.file, at.span.Lo, i))
 			if isRef {
-				if c.refs++; c.refs > pick(4, 300) { // each may start the go command
+				if c.refs++; c.refs > pick(4, 4, 300) { // each may start the go command
 					continue
 				}
 			}
@@ -514,6 +515,6 @@ func (c *injection) put(t *testing.T, g *target, text string, mode int) {
 func (c *injection) look(t *testing.T) {
 	t.Helper()
 	c.looked += len(c.waiting)
-	c.vetted += look(t, c.waiting, pick(5, 60))
+	c.vetted += look(t, c.waiting, pick(3, 5, 60))
 	c.waiting = nil
 }

@@ -292,7 +292,7 @@ func describe(list []diag.Diagnostic) string {
 // kept in that folder: those that are there are not run again.
 func TestMutants(t *testing.T) {
 	slowUnderRace(t)
-	want, first, dir := setting("BRED", 400), setting("BRED_SEED", 1), os.Getenv("BRED_DIR")
+	want, first, dir := setting("BRED", pick(200, 400, 400)), setting("BRED_SEED", 1), os.Getenv("BRED_DIR")
 	s := breeding(t)
 	withoutGo(t)
 	total := &figures{}

@@ -125,8 +125,8 @@ func TestValues(t *testing.T) {
 		files[a.Name] = string(a.Data)
 	}
 	exe := buildMain(t, files)
-	count := pick(50_000, 1_000_000)
-	cmd := exec.Command(exe, strconv.Itoa(count), strconv.Itoa(pick(400, 2000)))
+	count := pick(50_000, 50_000, 1_000_000)
+	cmd := exec.Command(exe, strconv.Itoa(count), strconv.Itoa(pick(400, 400, 2000)))
 	cmd.Env = append(os.Environ(), "CANARY=5ecre7")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
