@@ -42,12 +42,11 @@ type report struct {
 	Torture *torture.Report `json:"torture,omitempty"`
 }
 
-// seeds is how many schedules, each with and without faults, the simulator tries for every run. Command tools are real
-// processes, so they get fewer.
-const (
-	seeds        = 50
-	commandSeeds = 6
-)
+// seeds is how many schedules, each with and without faults, the simulator tries for every run; it is 50 with TORTURE_TRIALS, as
+// in .ci/run. Command tools are real processes, so they get fewer.
+var seeds = map[bool]int{true: 50, false: 20}[os.Getenv("TORTURE_TRIALS") != ""]
+
+const commandSeeds = 6
 
 // TestRuns links the cases into one program, which runs every input of want/run.json directly, recorded, replayed, and in
 // the simulator. Then all cases are tortured.

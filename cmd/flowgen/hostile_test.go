@@ -21,10 +21,14 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// campaign is the figure of a test in its small form, or of the full one, which `make campaigns` asks for.
-func campaign(small, whole int) int {
-	if os.Getenv("CAMPAIGN") == "full" {
+// campaign is the figure of a test in its small form, of the longer one of .ci/run, or of the full one, which `make campaigns`
+// asks for.
+func campaign(small, longer, whole int) int {
+	switch {
+	case os.Getenv("CAMPAIGN") == "full":
 		return whole
+	case os.Getenv("LONG") != "":
+		return longer
 	}
 	return small
 }
@@ -202,7 +206,7 @@ func TestOutside(t *testing.T) {
 				name += ":run"
 			}
 			for _, phase := range []string{"check", "generate", "manifest"} {
-				if phase != "check" && (i+len(f.field))%campaign(10, 1) != 0 {
+				if phase != "check" && (i+len(f.field))%campaign(10, 10, 1) != 0 {
 					continue
 				}
 				n++
@@ -211,7 +215,7 @@ func TestOutside(t *testing.T) {
 		}
 	}
 	t.Logf("%d names, %d fields, %d compilations, no way out", len(names), len(fileFields), n)
-	if len(names) < 60 || n < campaign(200, 1000) {
+	if len(names) < 60 || n < campaign(200, 200, 1000) {
 		t.Error("too few")
 	}
 }
@@ -322,7 +326,7 @@ func TestKilled(t *testing.T) {
 	// How long it takes changes with what else the machine does, so that the kills follow it: a little later after each
 	// that came before the end, a little earlier after each that came too late.
 	kills, olds, news := 0, 0, 0
-	least := campaign(60, 1000)
+	least := campaign(20, 60, 1000)
 	for i := 0; i < least || i < 20*least && (kills == 0 || olds == 0 || news == 0); i++ {
 		before := sum()
 		next := i % 2
@@ -441,7 +445,7 @@ func TestSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums[sha256.Sum256(want)] = variation{}
-		for i := 0; i < len(all); i += campaign(61, 1) {
+		for i := 0; i < len(all); i += campaign(107, 61, 1) {
 			v := all[(i+runs)%len(all)]
 			runs++
 			out := t.TempDir()
@@ -478,7 +482,7 @@ func TestSameBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs, one result for each example", runs)
-	if runs < campaign(10, 400) {
+	if runs < campaign(6, 10, 400) {
 		t.Error("too few runs")
 	}
 }
