@@ -86,8 +86,7 @@ func (b *block) perform(p *check.Plan) {
 	b.node = p.Step
 	outer := b.fn.writing
 	b.fn.writing = p.Step
-	v, _ := p.Step.Node.Verb.(*ir.Perform)
-	b.store(p.Local, v.Call.Node, p.Step)
+	b.store(p.Local, p.Expr.Node, p.Step)
 	b.fn.writing, b.node = outer, nil
 }
 
@@ -151,6 +150,9 @@ func (b *block) while(p *check.Plan) {
 	if p.Expr != nil {
 		low := in.lower()
 		stop := low.not(p.Expr.Node)
+		if n := p.Expr.Node; n.Op == expr.Unary {
+			stop = low.cond(n.Kids[0])
+		}
 		in.flush(low)
 		in.add(jen.If(stop).Block(jen.Break()))
 	}
@@ -206,10 +208,24 @@ func (b *block) assignTo(p *check.Plan) {
 		b.add(jen.Add(to).Op("=").Add(v))
 	case p.Expr != nil:
 		b.store(p.Local, p.Expr.Node, nil)
-	case b.fn.used[variable{kind: localVar, local: p.Local}]:
-		b.layout.stored(p.Local, b.scope)
-		b.add(jen.Var().Id(ident(b.fn.localName(p.Local))).Add(b.fn.g.goType(p.Local.Type)))
 	}
+}
+
+// zeros writes the declarations of locals without values that plans begin with, and returns how many they are.
+func (b *block) zeros(plans []*check.Plan) int {
+	n := 0
+	var locals []*check.Local
+	for n < len(plans) && plans[n].Kind == check.Assign && plans[n].Target == nil && plans[n].Expr == nil {
+		if l := plans[n].Local; b.fn.used[variable{kind: localVar, local: l}] {
+			b.layout.stored(l, b.scope)
+			locals = append(locals, l)
+		}
+		n++
+	}
+	for _, v := range b.fn.localVars(locals) {
+		b.add(jen.Var().Add(v))
+	}
+	return n
 }
 
 // ret ends the function: of a workflow with its output, of a Lambda with a value.
@@ -282,6 +298,10 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		return one(jen.Id(ident(names.Bodies[b.fn.writing.Flow])).Call(jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing)), in))
 	case expr.UseSlots:
 		return b.fn.g.slotValues(b.fn.p)
+	case expr.UseAnswer:
+		if a, ok := u.Ref.(*ir.Answer); ok {
+			return one(jen.Id(ident(names.Answers[a])))
+		}
 	case expr.UseAddress:
 		low := b.lower()
 		return one(jen.Op("&").Add(low.expr(n.Kids[0])))

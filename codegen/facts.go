@@ -100,6 +100,9 @@ func (g *generator) factSchemas() map[string]json.RawMessage {
 		if g.p.Names.Schemas[s] != "" {
 			add(s.Node.ID.Name, answerSchema(s))
 		}
+		for _, a := range s.Answers() {
+			add(a.Name, a.JSON)
+		}
 	}
 	for _, s := range g.p.Table {
 		if s.Agent != nil {

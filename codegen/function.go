@@ -52,7 +52,7 @@ func (g *generator) statements(p *check.Program) []jen.Code {
 	case p.Tokens != nil:
 		return g.tokenBody(p)
 	case p.WF.Dynamic != nil:
-		return g.dynamicBody(p)
+		return g.contextBody(p)
 	}
 	return g.body(p)
 }

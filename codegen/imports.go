@@ -23,7 +23,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // `user` before it.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, jsPath, experiencePath, sqlitePath, webPath, pyPath, graphPath, sirenPath, jinjaPath}, speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, sirenPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))
@@ -56,6 +56,29 @@ func (g *generator) matchPatterns() {
 }
 
 type goPackage struct{ path, name string }
+
+// called are the packages of functions that translators of dialects know, and that Blocks and tools call.
+func (g *generator) called() []string {
+	var out []string
+	called := func(n *expr.Node) bool {
+		if n.Op == expr.Intrinsic && !slices.Contains(out, n.Func.Path) {
+			out = append(out, n.Func.Path)
+		}
+		return true
+	}
+	for _, p := range g.programs() {
+		p.WF.Body.Block.Walk(called)
+		for _, t := range p.WF.Tools {
+			if b, ok := t.Binding.(*ir.Made); ok {
+				b.New.Node.Walk(called)
+			}
+		}
+		for _, o := range p.WF.Output {
+			ir.ValueExpressions(o.Value, func(n *expr.Node) { n.Walk(called) })
+		}
+	}
+	return out
+}
 
 // userPackages lists the Go packages that the workflow's tools, functions and types come from, by path.
 func (g *generator) userPackages() []goPackage {
@@ -117,21 +140,6 @@ func (g *generator) userPackages() []goPackage {
 			if b, ok := t.Binding.(*ir.GoTool); ok {
 				function(b.Func)
 			}
-		}
-		called := func(n *expr.Node) bool {
-			if n.Op == expr.Intrinsic {
-				add(n.Func.Path, "")
-			}
-			return true
-		}
-		p.WF.Body.Block.Walk(called)
-		for _, t := range p.WF.Tools {
-			if b, ok := t.Binding.(*ir.Made); ok {
-				b.New.Node.Walk(called)
-			}
-		}
-		for _, o := range p.WF.Output {
-			ir.ValueExpressions(o.Value, func(n *expr.Node) { n.Walk(called) })
 		}
 		for _, l := range p.Body.Locals {
 			types(l.Type)

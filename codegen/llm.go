@@ -125,6 +125,13 @@ func (g *generator) schemas() {
 			}
 			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
 		}
+		for _, a := range s.Answers() {
+			fields := []jen.Code{field("Name", quote(a.Name)), field("JSON", jen.Index().Byte().Call(g.schema(a.JSON)))}
+			if a.Tool != "" {
+				fields = append(fields, field("Tool", quote(a.Tool)))
+			}
+			defs = append(defs, jen.Id(ident(g.p.Names.Answers[a])).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
+		}
 	}
 	if len(defs) == 0 {
 		return

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dave/jennifer/jen"
 
@@ -122,6 +123,13 @@ func (l *lowerer) literal(x any) lowered {
 		v.typ, v.code = schema.StringType, quote(x)
 	case float64:
 		return l.floatLiteral(x)
+	case []byte:
+		if x == nil {
+			return lowerPrimary(jen.Nil(), schema.BytesType)
+		}
+		return lowerPrimary(jen.Index().Byte().Call(quoteOne(string(x))), schema.BytesType)
+	case time.Duration:
+		return lowered{code: durationCode(x), prec: lowerMul, typ: schema.DurationType}
 	}
 	return v
 }

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -56,7 +58,7 @@ func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
 	f, args := n.Func, n.Kids
 	var name *jen.Statement
 	if f.Method {
-		name = jen.Add(l.value(args[0]).in(lowerAtom)).Dot(ident(f.Name))
+		name = jen.Add(l.to(l.value(args[0]), f.Params[0]).in(lowerAtom)).Dot(ident(f.Name))
 		args = args[1:]
 	} else {
 		name = jen.Qual(importPath(f.Path), ident(f.Name))
@@ -95,6 +97,7 @@ func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
 			parts = append(parts, put(key, l.exprAs(n.Kids[i], schema.DynamicType)))
 			continue
 		}
+		nested = nested || lengthy(n.Kids[i])
 		f := n.Struct.Field(key)
 		parts = append(parts, field(fieldName(f), l.exprAs(n.Kids[i], f.Type)))
 	}
@@ -103,6 +106,19 @@ func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
 		return jen.Qual(dynamicPath, "Object").Custom(parens(lines), parts...)
 	}
 	return jen.Add(l.goType(n.Struct)).Custom(braces(lines), parts...)
+}
+
+// lengthy reports whether a field of a struct stands on a line of its own: text with values in it, and calls that make
+// something.
+func lengthy(n *expr.Node) bool {
+	switch n.Op {
+	case expr.Lit:
+		text, _ := n.Value.(string)
+		return len(text) > 40
+	case expr.Intrinsic:
+		return slices.ContainsFunc(n.Kids, func(k *expr.Node) bool { return k.Op == expr.Make })
+	}
+	return n.Op == expr.Concat
 }
 
 // toDynamic makes a value whose type only a run knows of one whose type is known.

@@ -29,14 +29,6 @@ func (g *generator) nodes() {
 		}
 	}
 	for _, p := range g.programs() {
-		for _, ph := range p.Phases {
-			if name := g.p.Names.Phases[ph]; name != "" {
-				defs = append(defs, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
-					field("ID", quote(ph.IR.ID.Name)), field("Pos", g.pos(ph.IR.ID.Span)), field("Index", jen.Lit(-1))))
-			}
-		}
-	}
-	for _, p := range g.programs() {
 		for _, at := range p.Body.Scopes() {
 			defs = append(defs, jen.Id(ident(g.p.Names.Scopes[at])).Op("=").Qual(runtimePath, "Node").Values(
 				field("ID", quote(at.ID.Name)), field("Pos", g.pos(at.ID.Span)), field("Index", jen.Lit(-1))))
@@ -104,9 +96,13 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 		if v.Max > 0 {
 			add("Max", jen.Lit(v.Max))
 		}
-	}
-	if n.Dynamic != nil && n.Dynamic.Each != nil {
-		add("Limit", jen.Lit(n.Dynamic.Each.Concurrency))
+	case *ir.Perform:
+		if v.Items != nil && v.Items.Limit > 0 {
+			add("Limit", jen.Lit(v.Items.Limit))
+		}
+		if v.Items != nil && v.Items.Most > 0 {
+			add("Max", jen.Lit(int(v.Items.Most)))
+		}
 	}
 	if s.Flow != nil {
 		if pol := g.policy(s.Flow); pol != nil {
@@ -255,7 +251,7 @@ func (g *generator) info() {
 	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
 		fields = append(fields, field("Partial", jen.True()))
 	}
-	if d := p.WF.Dynamic; d != nil && d.Dialect == "openexpertise" {
+	if p.WF.Outcome.Status {
 		fields = append(fields, field("Status", jen.True()))
 	}
 	if j := g.journaling(); j != nil {

@@ -63,11 +63,16 @@ func (b *block) run(body *check.Body, end []*expr.Node) {
 // plan writes one plan with the variables that must be declared before it.
 func (b *block) plan(p *check.Plan) {
 	if p.Kind == check.Seq {
-		for i, k := range p.Kids {
-			if i > 0 && !(short(p.Kids[i-1]) && short(k)) {
+		kids := p.Kids
+		for i := 0; i < len(kids); i++ {
+			if i > 0 && !(short(kids[i-1]) && short(kids[i])) {
 				b.gap()
 			}
-			b.plan(k)
+			if n := b.zeros(kids[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
+			b.plan(kids[i])
 		}
 		return
 	}

@@ -154,6 +154,9 @@ func (l *layout) uses(p *check.Plan, at *scope) {
 	}
 	switch p.Kind {
 	case check.Leaf:
+		if p.Expr != nil { // of a Block
+			break
+		}
 		ir.Expressions(p.Step.Node, func(n *expr.Node) {
 			if n != p.Step.Until || !ownFunction(p.Step) {
 				l.use(n, at)
@@ -344,12 +347,13 @@ func (fn *function) outside(v variable) bool {
 // declarations are the `var` statements needed in scope at before the statement of plan p.
 func (l *layout) declarations(p *check.Plan, at *scope) []jen.Code {
 	var out []jen.Code
+	var locals []*check.Local
 	var walk func(p *check.Plan)
 	walk = func(p *check.Plan) {
 		if v := (variable{kind: localVar, local: p.Local}); p.Local != nil && l.fn.used[v] {
 			if pl := l.fn.vars[v]; pl.home == at && pl.def != at && !pl.declared {
 				pl.declared = true
-				out = append(out, jen.Id(ident(l.fn.localName(p.Local))).Add(l.fn.g.goType(p.Local.Type)))
+				locals = append(locals, p.Local)
 			}
 		}
 		if p.Kind == check.Leaf {
@@ -364,6 +368,21 @@ func (l *layout) declarations(p *check.Plan, at *scope) []jen.Code {
 		}
 	}
 	walk(p)
+	return append(l.fn.localVars(locals), out...)
+}
+
+// localVars are the declarations of locals of Blocks: those of one type, which follow each other, are one.
+func (fn *function) localVars(locals []*check.Local) []jen.Code {
+	var out []jen.Code
+	for len(locals) > 0 {
+		t := locals[0].Type
+		var names []jen.Code
+		for len(locals) > 0 && schema.Equal(locals[0].Type, t) {
+			names = append(names, jen.Id(ident(fn.localName(locals[0]))))
+			locals = locals[1:]
+		}
+		out = append(out, jen.List(names...).Add(fn.g.goType(t)))
+	}
 	return out
 }
 

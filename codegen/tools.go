@@ -48,8 +48,6 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return jen.Qual(sirenPath, "Memory").Call(quote(t.FullName()), quote(b.Path), wholeNumber(b.Seconds))
 	case *ir.Made:
 		return g.made(b)
-	case *ir.DatasetTool:
-		return g.datasetTool(t, b)
 	case *ir.CopilotTool:
 		return g.copilotTool(t, b)
 	case *ir.GraphTool:

@@ -36,6 +36,9 @@ type Result struct {
 // this package and never the user's mistake.
 func Workflow(p *check.Program, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
 	c := &converter{p: p, wf: p.WF, sink: sink, ids: map[string]string{}, doc: &mapping{}, opt: map[string]bool{}}
+	if p.WF.Tree != nil {
+		c.wf = p.WF.Tree
+	}
 	root, problems := yamlnode.Parse(p.WF.File)
 	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
 	if root == nil || len(problems) > 0 {

@@ -62,7 +62,7 @@ func (c *converter) openexpertise() {
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
 	rest := *x.wf
-	rest.Public = false
+	rest.Public, rest.Origin = false, ""
 	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
 	x.rest(x.wf.Name.Span, "the experience", &rest)
 	d := *x.wf.Dynamic
@@ -135,12 +135,8 @@ func (x *experience) chain() {
 		return
 	}
 	var order []*ir.Node
-	for _, ph := range x.p.Phases {
-		for _, wave := range ph.Waves {
-			for _, s := range wave {
-				order = append(order, s.Node)
-			}
-		}
+	for _, ph := range x.wf.Dynamic.Phases {
+		order = append(order, ph.Nodes...)
 	}
 	for i := 1; i < len(order); i++ {
 		for j := i - 1; j >= 0; j-- {
@@ -191,11 +187,9 @@ func (x *experience) written(field string) bool {
 // what runs side by side here writes in the order of the file.
 func (x *experience) appends() {
 	at := map[*ir.Node]int{}
-	for _, ph := range x.p.Phases {
-		for _, wave := range ph.Waves {
-			for _, s := range wave {
-				at[s.Node] = len(at)
-			}
+	for _, ph := range x.wf.Dynamic.Phases {
+		for _, n := range ph.Nodes {
+			at[n] = len(at)
 		}
 	}
 	for _, s := range x.wf.State {
@@ -358,7 +352,7 @@ func (x *experience) call(u *unit, m *mapping, vars variables, result string) {
 		m.add("tool", scalar(x.jsTool(u, tool, b, in)), below(u.tree, "impl"))
 		x.withUnlessEmpty(m, with, at)
 		x.sets(u, m, "$"+result+".state_delta.")
-	case *ir.DatasetTool:
+	case *ir.Made:
 		x.dataset(u, m, b, result)
 	default:
 		x.refuse(u.node.ID.Span, "", "the node %s is of a kind that is not converted", u.node.ID.Name)

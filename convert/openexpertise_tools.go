@@ -13,19 +13,25 @@ import (
 const datasetFunc = schema.RuntimePath + "/openexpertise.Records"
 
 // dataset writes a node that reads a file of records.
-func (x *experience) dataset(u *unit, m *mapping, b *ir.DatasetTool, result string) {
+func (x *experience) dataset(u *unit, m *mapping, b *ir.Made, result string) {
 	const name = "records"
-	rest := *b
-	rest.Kind, rest.URI, rest.Format = "", ir.Ident{}, ""
-	if x.rest(u.node.ID.Span, "the dataset", &rest); b.Kind != "file" {
-		x.refuse(b.URI.Span, "read it in a tool", "datasets of the kind %s are not converted", b.Kind)
+	f, args := b.New.Node.Func, b.New.Node.Kids
+	if f.Name != "File" || len(args) != 3 {
+		kind := below(u.tree, "source", "kind").Text()
+		if _, of, ok := strings.Cut(kind, ":"); ok {
+			kind = strings.TrimSpace(of)
+		}
+		x.refuse(b.New.Text.Span, "read it in a tool", "datasets of the kind %s are not converted", kind)
+		return
 	}
+	uri, _ := args[1].Value.(string)
+	format, _ := args[2].Value.(string)
 	if _, is := x.shapes[datasetFunc]; !is {
 		x.shapes[datasetFunc] = x.toolName(name)
 		x.tools.add(x.shapes[datasetFunc], flow(pair("go", scalar(quoted(datasetFunc))), pair("effects", scalar("reads"))), source.Span{})
 	}
 	m.add("tool", scalar(x.shapes[datasetFunc]), source.Span{})
-	m.add("with", flow(pair("uri", constant(&ir.Scalar{Text: source.Text{Value: b.URI.Name}, Tag: "!!str"})), pair("format", scalar(b.Format))), below(u.tree, "source"))
+	m.add("with", flow(pair("uri", constant(&ir.Scalar{Text: source.Text{Value: uri}, Tag: "!!str"})), pair("format", scalar(format))), below(u.tree, "source"))
 	m.add("set", flow(pair(u.writes[0], scalar("$"+result))), below(u.tree, "writes"))
 }
 

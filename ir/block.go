@@ -17,12 +17,14 @@ type Stmt interface{ stmt() }
 // RunStmt runs a node, whose verb is a Perform.
 type RunStmt struct {
 	Node *Node
+	Call *Expr // instead of that of its Perform, for a node that runs in several places; nil: the same
 	Into Ident // the local that gets the result, for nodes that run again; empty: a new one, with the id of the node
 }
 
 // IfStmt runs Then when a condition holds, and Else when not.
 type IfStmt struct {
 	Cond       *Expr
+	Label      string // what plans say of the condition; empty: its text
 	Then, Else Block
 }
 
@@ -44,9 +46,10 @@ type SideStmt struct{ Arms []Block }
 
 // WhileStmt repeats a block as long as a condition holds. Max bounds it; when it is 0, a function that Do calls does.
 type WhileStmt struct {
-	Cond  *Expr // nil: always
-	Max   int   // rounds; reaching it is no error
-	Index Ident // the round, from 0, for Do; empty: none
+	Cond  *Expr  // nil: always
+	Label string // what plans say of the condition; empty: its text
+	Max   int    // rounds; reaching it is no error
+	Index Ident  // the round, from 0, for Do; empty: none
 	Scope *Scope
 	Do    Block
 }
@@ -104,10 +107,12 @@ func (*ReturnStmt) stmt() {}
 // does nothing else to the world. It has no soft failure: the function decides what becomes of one, and its result, whose
 // zero value says that it did not run, is tested by an IfStmt.
 type Perform struct {
-	Call   *Expr // an Intrinsic
-	AtMost []UseBound
-	Kind   string       // what plans and graphs call it: "llm", "map"; empty: "tool"
-	Gives  *schema.Type // what a stand-in of its tool gives; nil: what the tool says
+	Call     *Expr // an Intrinsic
+	AtMost   []UseBound
+	Attempts int     // how often it tries all of it, at most; 0: once
+	Items    *Inside // the Lambda of Call that runs for the items of a list; nil: none
+	Kind     string  // what plans and graphs call it: "llm", "map"; empty: "tool"
+	Gives    string  // what a stand-in of its tool gives, as a JSON Schema; empty: what the tool says
 
 	Reads, Writes []Ident // fields of the open state, of which nodes depend on each other
 	ReadsAll      bool    // it reads every field
@@ -120,6 +125,13 @@ type UseBound struct {
 }
 
 func (*Perform) verb() {}
+
+// Inside is the Lambda of a Perform that runs for each item of a list. Calls in it have keys below `node[index]/`.
+type Inside struct {
+	Do    *expr.Node
+	Most  int64 // items; 0: nothing bounds them
+	Limit int   // how many run at a time; 0: all
+}
 
 // Uses are what the Handles of an expression name, each once, in order.
 func Uses(n *expr.Node) []*expr.Use {
@@ -172,6 +184,8 @@ func blocksOf(s Stmt) []Block {
 // StmtExpressions are the expressions that a statement itself has, nil among them; those of blocks inside it are not included.
 func StmtExpressions(s Stmt) []*Expr {
 	switch s := s.(type) {
+	case *RunStmt:
+		return []*Expr{s.Call}
 	case *IfStmt:
 		return []*Expr{s.Cond}
 	case *SwitchStmt:

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -29,7 +30,11 @@ func printStmt(out *strings.Builder, s Stmt) {
 	case *RunStmt:
 		printRun(out, s)
 	case *IfStmt:
-		out.WriteString("if " + printExpr(s.Cond) + "\n")
+		out.WriteString("if " + printExpr(s.Cond))
+		if s.Label != "" {
+			out.WriteString(" label " + strconv.Quote(s.Label))
+		}
+		out.WriteString("\n")
 		printBlock(out, s.Then)
 		if len(s.Else) > 0 {
 			line("else")
@@ -56,7 +61,7 @@ func printStmt(out *strings.Builder, s Stmt) {
 			}
 		}
 	case *WhileStmt:
-		line("while", printExpr(s.Cond), dumpOpt("index", s.Index.Name), printMax(s.Max), printScope(s.Scope))
+		line("while", printExpr(s.Cond), dumpOpt("label", dumpQuoteIf(s.Label)), dumpOpt("index", s.Index.Name), printMax(s.Max), printScope(s.Scope))
 		printBlock(out, s.Do)
 	case *RangeStmt:
 		out.WriteString("for " + s.Index.Name + ", " + s.Item.Name + " in " + printExpr(s.Over) + printScope(s.Scope) + "\n")
@@ -86,7 +91,9 @@ func printRun(out *strings.Builder, s *RunStmt) {
 	if s.Into.Name != "" {
 		out.WriteString(" into " + s.Into.Name)
 	}
-	if p, ok := s.Node.Verb.(*Perform); ok {
+	if s.Call != nil {
+		out.WriteString(" = again " + printExpr(s.Call))
+	} else if p, ok := s.Node.Verb.(*Perform); ok {
 		out.WriteString(" = perform " + p.String())
 	}
 	out.WriteString("\n")
@@ -111,8 +118,20 @@ func (p *Perform) String() string {
 		}
 		b.WriteString("; " + name + " at most " + dumpBound(int(u.N)))
 	}
-	if p.Gives != nil {
-		b.WriteString("; gives " + p.Gives.String())
+	if p.Attempts > 0 {
+		b.WriteString("; attempts " + strconv.Itoa(p.Attempts))
+	}
+	if in := p.Items; in != nil {
+		b.WriteString("; items")
+		if in.Most > 0 {
+			b.WriteString(" at most " + strconv.FormatInt(in.Most, 10))
+		}
+		if in.Limit > 0 {
+			b.WriteString(" side " + strconv.Itoa(in.Limit))
+		}
+	}
+	if p.Gives != "" {
+		b.WriteString("; gives " + p.Gives)
 	}
 	words := func(word string, ids []Ident) {
 		for i, id := range ids {

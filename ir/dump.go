@@ -343,8 +343,6 @@ func (d *dumper) binding(b Binding) {
 		d.line("graph", b.Path.Name, b.Out)
 	case *ShellTool:
 		d.line("shell", strconv.Quote(b.Script.Name), b.Parse, dumpOpt("dir", b.Dir), strings.Join(b.Env, " "))
-	case *DatasetTool:
-		d.line("dataset", b.Kind, b.URI.Name, b.Format, dumpOpt("query", b.Query), dumpOpt("method", b.Method), dumpOpt("body", b.Body), dumpOpt("server", b.Server+strings.Join(b.Command, " ")))
 	case *SlotTool:
 		d.line("slot", b.Name.Name)
 	case *StarlarkTool:

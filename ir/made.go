@@ -17,3 +17,10 @@ type Reach struct {
 }
 
 func (*Made) binding() {}
+
+// An Answer is what the answer of a model has to fit.
+type Answer struct {
+	Name string // as the model reads it
+	JSON string // a JSON Schema
+	Tool string // the tool whose arguments the answer is; empty: the provider's own way
+}

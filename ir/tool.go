@@ -215,21 +215,6 @@ func (b *WasmTool) Ref() string {
 // WasmCommand is the export that runs a module of WASI from its start to its end.
 const WasmCommand = "_start"
 
-// DatasetTool reads records: from a file, a database, a server or a resource.
-type DatasetTool struct {
-	Kind    string   // file, sqlite, http, mcp-resource
-	URI     Ident    // of the file, the database or the resource, or an address
-	Format  string   // of a file: json, jsonl, csv; parquet cannot be read
-	Query   string   // of sqlite
-	Method  string   // of http
-	Body    string   // of http: what is sent
-	JSON    bool     // of http: the body is JSON
-	Wrap    bool     // of http and mcp-resource: what is no array becomes the one item of an array
-	Server  string   // of mcp-resource: an address; empty: Command
-	Command []string // of mcp-resource: what starts the server
-}
-
-func (*DatasetTool) binding()  {}
 func (*GoTool) binding()       {}
 func (*CommandTool) binding()  {}
 func (*HTTPTool) binding()     {}

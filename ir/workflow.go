@@ -8,6 +8,7 @@ package ir
 import (
 	"time"
 
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -38,12 +39,23 @@ type Workflow struct {
 	Body        Body
 	Dynamic     *Dynamic       // nil: native
 	Origin      string         // the dialect that it was translated from, for people to read; empty: native
+	Outcome     Outcome        // what becomes of the output besides
+	Tree        *Workflow      // what the file said before it was translated, for convert; nil: the same
 	Casts       bool           // values are held to the types of arguments when the workflow runs: any stands for all, text for an enum, an int for a float
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	Claims      []Ident        // permissions that the file claims besides those of the tools that it calls
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
+
+	// Settle is what the reader of a dialect does once the tools are bound: it reports, and translates its tree to Body. Check
+	// calls it, those of sub-workflows first. nil: nothing is left to do.
+	Settle func(sink *diag.Sink)
+}
+
+// Outcome is what becomes of the output of a workflow besides being returned.
+type Outcome struct {
+	Status bool // its field "status" decides about the exit code of the program
 }
 
 // A Body is a set of nodes with their order: a workflow, the inside of a loop, or of one map item.

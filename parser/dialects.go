@@ -57,7 +57,7 @@ var languages = sync.OnceValue(func() []language {
 	for _, d := range public {
 		all = append(all, language{name: d.Name, merges: d.Merges, is: d.Is, schema: d.Schema,
 			parse: func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-				wf := d.Parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Python: load.opts.Python, Tools: load.opts.Tools}, sink)
+				wf := d.Parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Root: load.open[0], Python: load.opts.Python, Tools: load.opts.Tools}, sink)
 				wf.Public = true
 				return wf
 			}})

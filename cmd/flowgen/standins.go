@@ -21,17 +21,26 @@ func gather(w *ir.Workflow, out map[string]json.RawMessage) {
 	if w.Dynamic != nil {
 		if d, ok := parser.LanguageOf(w.Dynamic.Dialect); ok && d.Gives != nil {
 			for _, n := range w.Body.Nodes {
-				if n.Dynamic == nil {
-					continue
-				}
-				if text := d.Gives(w, n); text != "" {
-					at := n.ID.Span.Start()
-					out[fmt.Sprintf("%s:%d:%d", path.Base(n.ID.Span.File.Name), at.Line, at.Col)] = json.RawMessage(text)
+				if n.Dynamic != nil {
+					give(n, d.Gives(w, n), out)
 				}
 			}
 		}
 	}
+	for _, n := range w.Body.Nodes {
+		if v, ok := n.Verb.(*ir.Perform); ok {
+			give(n, v.Gives, out)
+		}
+	}
 	for _, f := range w.Flows {
 		gather(f, out)
+	}
+}
+
+// give enters the JSON Schema of a node, if there is one.
+func give(n *ir.Node, text string, out map[string]json.RawMessage) {
+	if text != "" {
+		at := n.ID.Span.Start()
+		out[fmt.Sprintf("%s:%d:%d", path.Base(n.ID.Span.File.Name), at.Line, at.Col)] = json.RawMessage(text)
 	}
 }

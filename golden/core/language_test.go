@@ -26,6 +26,8 @@ var (
 	onText    = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.StringType}, Result: schema.StringType, Fails: true})
 	onChild   = schema.FuncOf(&schema.Signature{Result: schema.DynamicType, Fails: true})
 	dyn       = schema.DynamicType
+
+	answerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema"))
 )
 
 func engine(name string, f expr.Func, params ...*schema.Type) *expr.Func {
@@ -53,6 +55,9 @@ var (
 	fnApply    = engine("Apply", expr.Func{Result: schema.StringType, Fails: true, Pure: true}, onText, schema.StringType)
 	fnShout    = engine("Shout", expr.Func{Result: schema.StringType, Fails: true, Pure: true}, schema.StringType)
 	fnDescribe = engine("Describe", expr.Func{Result: schema.StringType, Pure: true}, options)
+	fnJudge    = engine("Judge", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, modelType, answerType, schema.StringType)
+	fnBounded  = engine("Bounded", expr.Func{Result: schema.StringType, Pure: true}, schema.BytesType, schema.DurationType)
+	fnAt       = &expr.Func{Path: schema.DynamicPath, Name: "At", Method: true, Variadic: true, Result: dyn, Pure: true, Params: []*schema.Type{dyn, schema.StringType}}
 	fnBind     = engine("Bind", expr.Func{Result: echoType(), Pure: true}, schema.StringType)
 	cFail      = engine("Fail", expr.Func{Const: true, Result: policy, Pure: true})
 	cKeep      = engine("Keep", expr.Func{Const: true, Result: policy, Pure: true})
@@ -177,6 +182,12 @@ func (l *language) scope(id, name string) *ir.Scope {
 
 // run runs a node.
 func (l *language) run(local string, n *ir.Node) { l.add(&ir.RunStmt{Node: n, Into: ident(local)}) }
+
+// verb is what a node performs.
+func (l *language) verb(n *ir.Node) *ir.Perform {
+	v, _ := n.Verb.(*ir.Perform)
+	return v
+}
 
 // atMost bounds how often a node uses something.
 func (l *language) atMost(n *ir.Node, of any, times int64) {

@@ -1,9 +1,13 @@
 package core
 
 import (
+	"time"
+
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 var programs = []*program{
@@ -21,6 +25,8 @@ var programs = []*program{
 		[]string{`{"n": 0}`, `{"n": 9}`}},
 	{"uses", "Nodes that ask a model and run another workflow; the plan counts both, as often as is said.", uses,
 		[]string{`{"word": "a"}`}},
+	{"answers", "A model answers what a schema asks for; waits and bytes are constants; the workflow is translated when it is checked, and its status decides about the exit code.", answers,
+		[]string{`{}`}},
 	{"names", "Nodes with the names of locals, of packages and of what every function has: the results give way.", meeting,
 		[]string{`{}`}},
 }
@@ -49,13 +55,16 @@ func sides(l *language) {
 	echo := l.tool("echo")
 	l.begin()
 	words := &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b"), text("c")}}
-	l.perform("load", l.call(echo, cFail, give(expr.Put("total", read("input", "n")), expr.Put("words", words))))
+	load := l.perform("load", l.call(echo, cFail, give(expr.Put("total", read("input", "n")), expr.Put("words", words))))
+	l.verb(load).Writes = []ir.Ident{ident("words")}
 	l.let("aside", expr.Invoke(fnAside, read("flow")))
 	l.side(func() {
 		l.when(expr.Invoke(fnLess, read("state", "total"), whole(10)), func() {
 			item := l.call(echo, cFail, give(expr.Put("item", read("item")), expr.Put("index", read("index"))))
-			n := l.perform("each", expr.Invoke(fnEach, read("aside"), run(), node(), read("state", "words"), expr.Fn(item, "run", "flow", "item", "index")))
-			l.atMost(n, echo, 1000)
+			body := expr.Fn(item, "run", "flow", "item", "index")
+			n := l.perform("each", expr.Invoke(fnEach, read("aside"), run(), node(), read("state", "words"), body))
+			v := l.verb(n)
+			v.Items, v.Attempts, v.Reads = &ir.Inside{Do: body, Most: 1000, Limit: 2}, 2, []ir.Ident{ident("total"), ident("words")}
 		})
 	}, func() {
 		l.perform("other", callOf("aside", echo, cFail, give(expr.Put("total", read("load", "value", "words")))))
@@ -83,8 +92,10 @@ func rounds(l *language) {
 		l.into("stage", "last", l.call(echo, cKeep, expr.Put("index", read("i")), expr.Put("before", read("stage", "value", "n"))))
 		l.set(read("second"), expr.Invoke(fnAnd, read("second"), read("stage")))
 	})})
-	l.add(&ir.WhileStmt{Cond: of(expr.Invoke(fnLess, read("state", "n"), whole(5))), Max: 4, Index: ident("i"), Scope: count, Do: l.in(func() {
+	l.add(&ir.WhileStmt{Cond: of(expr.Not(expr.Invoke(fnLess, whole(4), read("state", "n")))), Label: "until n > 4", Max: 4, Index: ident("i"), Scope: count, Do: l.in(func() {
 		l.perform("bump", l.call(echo, cFail, give(expr.Put("n", read("i")))))
+		again := &ir.RunStmt{Node: again, Call: of(l.call(echo, cFail, give(expr.Put("n", whole(3))))), Into: ident("stage")}
+		l.add(&ir.IfStmt{Cond: of(expr.Invoke(fnLess, whole(2), read("i"))), Label: "the last round", Then: ir.Block{again}})
 	})})
 	l.output("status", expr.Invoke(fnStatus, read("first"), read("second"), read("bump")))
 	l.output("n", expr.Invoke(fnShow, read("state", "n")))
@@ -188,4 +199,24 @@ func meeting(l *language) {
 		all = append(all, read(name))
 	}
 	l.output("status", expr.Invoke(fnStatus, all...))
+}
+
+func answers(l *language) {
+	l.wf.Settle = func(*diag.Sink) { // as a dialect does whose tools are bound
+		l.wf.Outcome.Status = true
+		model := l.model("gpt-4o")
+		l.begin()
+		judge := expr.Of(expr.UseAnswer, "judge", &ir.Answer{Name: "judge", JSON: `{"type":"object","properties":{"n":{"type":"integer"}}}`, Tool: "answer"})
+		l.perform("judge", expr.Invoke(fnJudge, read("flow"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), judge,
+			expr.Join(text("answer: {\"n\": 3, \"told\": \""), expr.Invoke(fnBounded, &expr.Node{Op: expr.Field, Text: "json", Kids: []*expr.Node{judge}}, expr.Const(1500*time.Millisecond)), text("\"}"))))
+		l.perform("load", l.call(l.tool("echo"), cFail))
+		l.verb(l.wf.Body.Nodes[1]).Gives = `{"type":"object"}`
+		l.let("plain", expr.Invoke(fnBounded, expr.Const([]byte("{}")), expr.Const(time.Duration(0))))
+		l.let("none", expr.Invoke(fnBounded, expr.Const([]byte(nil)), expr.Const(time.Hour)))
+		l.output("status", expr.Invoke(fnStatus, read("judge"), read("load")))
+		l.output("about", expr.Join(read("plain"), text(", "), read("none")))
+		l.output("found", expr.Invoke(fnShow, expr.Invoke(fnAt, expr.Object(expr.Put("a", read("judge", "value"))), text("a"), text("n"))))
+		l.output("one", expr.Invoke(fnShow, expr.Invoke(fnAt, whole(1), text("n"))))
+		l.wf.Body.Edges = []*ir.Edge{{From: ident("judge"), To: []ir.Ident{ident("load")}, When: &ir.Expr{Text: source.Text{Value: "n > 2"}}}}
+	}
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -94,6 +95,21 @@ var wrong = []struct {
 		l.let("text", text("a"))
 		l.into("text", "n", l.call(l.tool("echo"), cFail))
 	}},
+	{"node \"n\" has no lambda for the items of a list", func(l *language) {
+		l.verb(l.perform("n", l.call(l.tool("echo"), cFail))).Items = &ir.Inside{Do: expr.Fn(whole(1))}
+	}},
+	{"node \"n\" uses \"other\" in one place and not in the other", func(l *language) {
+		n := l.perform("n", l.call(l.tool("echo"), cFail))
+		l.add(&ir.RunStmt{Node: n, Call: of(l.call(l.tool("other"), cFail)), Into: ident("again")})
+	}},
+	{"\"n\" is no answer that a node asks for", func(l *language) {
+		l.let("x", expr.Invoke(fnBounded, &expr.Node{Op: expr.Field, Text: "json", Kids: []*expr.Node{expr.Of(expr.UseAnswer, "n", &ir.Answer{JSON: "{}"})}}, expr.Const(time.Second)))
+	}},
+	{"\"n\" is no answer that a node asks for", func(l *language) {
+		l.perform("n", expr.Invoke(fnJudge, read("flow"), run(), node(), expr.Of(expr.UseModel, "m", l.model("m")), expr.Of(expr.UseAnswer, "n", &ir.Answer{}), text("a")))
+	}},
+	{"the output has no text \"status\"", func(l *language) { l.wf.Outcome.Status = true }},
+	{"cannot use int as bytes", func(l *language) { l.let("x", expr.Invoke(fnBounded, whole(1), expr.Const(time.Second))) }},
 	// statements
 	{"\"x\" is declared twice", func(l *language) { l.let("x", whole(1)); l.let("x", whole(2)) }},
 	{"\"state\" is no name for a local", func(l *language) { l.let("state", whole(1)) }},

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -63,10 +64,7 @@ func (c *checker) blockBody(b *ir.Body) *Body {
 			out.byID[n.ID.Name] = s
 		}
 	}
-	if b.EdgesWritten {
-		c.connect(out)
-		out.loose = true
-	}
+	out.describe()
 	scope := &blockScope{c: c, body: out}
 	out.scope = scope
 	out.Plan = scope.block(b.Block)
@@ -76,6 +74,22 @@ func (c *checker) blockBody(b *ir.Body) *Body {
 		}
 	}
 	return out
+}
+
+// describe makes arcs of the edges. They decide nothing: the text of a condition is what graphs say of it.
+func (b *Body) describe() {
+	for _, e := range b.IR.Edges {
+		var d *Decision
+		from := b.byID[e.From.Name]
+		if e.When != nil {
+			d = &Decision{Step: from, Kind: When, Cases: []Case{{Label: e.When.Text.Value}}}
+		}
+		for _, t := range e.To {
+			if to := b.byID[t.Name]; from != nil && to != nil {
+				b.link(&arc{from: from, to: to, decision: d, edge: e, at: t.Span})
+			}
+		}
+	}
 }
 
 func (s *blockScope) fault(at source.Span, format string, args ...any) {
@@ -123,7 +137,7 @@ func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
 		return s.run(x)
 	case *ir.IfStmt:
 		s.value(x.Cond, schema.BoolType, s.place())
-		plan := &Plan{Kind: Branch, Expr: x.Cond, Kids: []*Plan{s.inside(x.Then, s.inner())}}
+		plan := &Plan{Kind: Branch, Expr: x.Cond, Label: cmp.Or(x.Label, x.Cond.Node.String()), Kids: []*Plan{s.inside(x.Then, s.inner())}}
 		if len(x.Else) > 0 {
 			plan.Kids = append(plan.Kids, s.inside(x.Else, s.inner()))
 		}
@@ -187,11 +201,12 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 	}
 	outer := s.step
 	s.step = step
-	t := s.call(v.Call, expr.Place{Calls: true, Fails: s.place().Fails})
+	call := cmp.Or(x.Call, v.Call)
+	t := s.call(call, expr.Place{Calls: true, Fails: s.place().Fails})
 	s.step = outer
-	s.uses(step, v)
+	s.uses(step, v, call)
 	n.Result = t
-	plan := &Plan{Kind: Leaf, Step: step}
+	plan := &Plan{Kind: Leaf, Step: step, Expr: call}
 	if t == schema.EmptyType || t.Kind == schema.Invalid {
 		return plan
 	}
@@ -211,10 +226,27 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 }
 
 // uses notes what a node calls, asks and runs.
-func (s *blockScope) uses(step *Step, v *ir.Perform) {
+func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
+	if call != v.Call {
+		for _, u := range ir.Uses(call.Node) {
+			if !slices.ContainsFunc(ir.Uses(v.Call.Node), func(own *expr.Use) bool { return own.Ref == u.Ref }) {
+				s.fault(step.Node.Span, "node %q uses %q in one place and not in the other", step.Node.ID.Name, u.Name)
+			}
+		}
+		return
+	}
 	step.Uses, step.Flow = nil, nil
+	items := map[any]bool{}
+	if v.Items != nil {
+		if v.Items.Do == nil || v.Items.Do.Op != expr.Lambda || !holds(v.Call.Node, v.Items.Do) {
+			s.fault(step.Node.Span, "node %q has no lambda for the items of a list", step.Node.ID.Name)
+		}
+		for _, u := range ir.Uses(v.Items.Do) {
+			items[u.Ref] = true
+		}
+	}
 	for _, u := range ir.Uses(v.Call.Node) {
-		use := Use{Of: u.Ref, AtMost: 1}
+		use := Use{Of: u.Ref, AtMost: 1, Item: items[u.Ref]}
 		for _, b := range v.AtMost {
 			if b.Of == u.Ref {
 				use.AtMost = b.N
@@ -242,6 +274,13 @@ func (s *blockScope) uses(step *Step, v *ir.Perform) {
 			s.fault(step.Node.Span, "node %q bounds what it does not use", step.Node.ID.Name)
 		}
 	}
+}
+
+// holds reports whether an expression has a part.
+func holds(n, part *expr.Node) bool {
+	found := false
+	n.Walk(func(n *expr.Node) bool { found = found || n == part; return !found })
+	return found
 }
 
 func (s *blockScope) choose(x *ir.SwitchStmt) *Plan {
@@ -288,7 +327,7 @@ func (s *blockScope) side(x *ir.SideStmt) *Plan {
 func (s *blockScope) while(x *ir.WhileStmt) *Plan {
 	in := s.inner()
 	in.loop = true
-	plan := &Plan{Kind: While, Expr: x.Cond, Max: x.Max, Scope: x.Scope}
+	plan := &Plan{Kind: While, Expr: x.Cond, Label: x.Label, Max: x.Max, Scope: x.Scope}
 	switch {
 	case x.Max < 0:
 		s.fault(source.Span{}, "a while has a negative bound")
@@ -454,6 +493,9 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 // returns holds what the workflow gives to what can be named wherever its body ends.
 func (c *checker) returns(p *Program) {
 	s := p.Body.scope
+	if f := p.Output.Field("status"); c.wf.Outcome.Status && (f == nil || f.Type.Kind != schema.Enum && f.Type.Kind != schema.String) {
+		panic(&Fault{At: c.wf.Name.Span, Message: "the output has no text \"status\" that could decide about the exit code"})
+	}
 	for _, visible := range p.Body.ends {
 		for _, o := range p.Outputs {
 			ir.ValueExpressions(o.Value.Value, func(n *expr.Node) {

@@ -27,7 +27,7 @@ type called struct {
 // resolve finds what a key calls: `fetch`, `probe[3]/search`, `pub/notify`, `review[0]/model`. It reports what is wrong and
 // then returns nil.
 func (c *caseChecker) resolve(id ir.Ident) *called {
-	p, body := c.p, c.p.Body
+	body := c.p.Body
 	parts := strings.Split(id.Name, "/")
 	out := &called{}
 	var rounds []string // headers of the back edges that the key is inside of, in body
@@ -39,7 +39,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		}
 		out.wild = out.wild || strings.Contains(part, "*")
 		last, numbered := i == len(parts)-1, m[3] != ""
-		if numbered && !last && in.enter(p, body, m[1], parts[i+1]) {
+		if numbered && !last && in.enter(body, m[1], parts[i+1]) {
 			continue
 		}
 		s := body.byID[m[1]]
@@ -47,7 +47,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is no node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
 			return nil
 		}
-		if help := in.missing(p, s); help != "" {
+		if help := in.missing(body, s); help != "" {
 			return c.noKey(id, help)
 		}
 		around := body.headers()[s]
@@ -72,7 +72,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		case s.Body != nil && !last:
 			body, rounds = s.Body, nil
 		case s.Flow != nil && !last:
-			p, body, rounds, in = s.Flow, s.Flow.Body, nil, scope{}
+			body, rounds, in = s.Flow.Body, nil, scope{}
 		case s.Body != nil || s.Flow != nil:
 			return c.noKey(id, "say which node inside of `"+part+"` is meant: `"+id.Name+"/...`")
 		case !last:
@@ -188,7 +188,9 @@ func (c *caseChecker) ofStep(id ir.Ident, s *Step, out *called) *called {
 		out.in, out.out = toolIn(s.Tool), toolOut(s.Tool)
 	case s.Question != nil:
 		out.out, out.question = s.Question.Out, s.Question.Out
-	case s.Ask != nil, s.Pick != nil:
+	case s.Ask != nil, s.Pick != nil, len(s.Models()) > 0, len(s.Tools()) > 1:
+	case len(s.Tools()) == 1:
+		out.in, out.out = toolIn(s.Tools()[0]), toolOut(s.Tools()[0])
 	default:
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: id.Span, Message: fmt.Sprintf("node %q calls nothing, so that nothing of it is recorded", s.Node.ID.Name),
 			Help: "look at the output or the state that it leads to"})

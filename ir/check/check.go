@@ -61,6 +61,10 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 		for _, child := range wf.Flows {
 			visit(child)
 		}
+		if settle := wf.Settle; settle != nil {
+			wf.Settle = nil
+			settle(sink)
+		}
 		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram, used: map[*ir.Tool]bool{}, effects: map[*ir.Node]ir.Effects{}}
 		check := c.workflow
 		if wf.Dynamic != nil {

@@ -24,20 +24,7 @@ func (c *checker) dynamic() *Program {
 	if c.wf.Dynamic.Tokens != nil {
 		return c.tokens()
 	}
-	if c.wf.Dynamic.Dialect == "sirenspec" {
-		return c.sirenspec()
-	}
-	p := &Program{WF: c.wf, Input: &schema.Type{Kind: schema.Struct}}
-	c.declareTools()
-	p.State = c.dynamicState()
-	p.Output = &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{
-		{Name: "status", Type: &schema.Type{Kind: schema.Enum, Values: []string{"success", "partial", "failed"}}},
-		{Name: "finalState", Type: p.State},
-	}}
-	p.Body = c.dynamicBody(p)
-	c.checkTools()
-	c.neverSet()
-	return p
+	return c.sirenspec()
 }
 
 // dynamicState is the state as a struct of fields that may be absent, each in the type of the package dynamic.
@@ -51,95 +38,6 @@ func (c *checker) dynamicState() *schema.Type {
 		t.Fields = append(t.Fields, &schema.Field{Name: s.Name.Name, Type: &typ, Span: s.Name.Span, Omit: true})
 	}
 	return t
-}
-
-// dynamicBody makes steps of the nodes and arcs of their routes, and puts them in order.
-func (c *checker) dynamicBody(p *Program) *Body {
-	b := &Body{IR: &c.wf.Body, byID: map[string]*Step{}, limit: c.limit}
-	for i, n := range c.wf.Body.Nodes {
-		s := &Step{Node: n, body: b, index: i, defaults: &ir.Defaults{}, effects: c.nodeEffects(n)}
-		n.Result = schema.InvalidType
-		b.Steps = append(b.Steps, s)
-		if _, dup := b.byID[n.ID.Name]; !dup {
-			b.byID[n.ID.Name] = s
-		}
-		switch v := n.Verb.(type) {
-		case *ir.ToolCall:
-			s.Tool = c.resolveTool(v.Name)
-			v.Tool = s.Tool
-			c.used[s.Tool] = true
-		case *ir.Flow:
-			s.Flow = c.flows[v.Flow]
-		case *ir.LLM:
-			s.Ask = &Ask{Model: c.model(v.Model), Prompt: &Prompt{}}
-		}
-	}
-	for _, s := range b.Steps {
-		c.dynamicRoutes(b, s)
-		c.dynamicNames(s.Node)
-	}
-	if !c.sortSteps(b) {
-		return b
-	}
-	b.Plan = &Plan{Kind: Seq}
-	for _, ph := range c.wf.Dynamic.Phases {
-		phase := &DynamicPhase{IR: ph, Waves: b.waves(ph, c.wf.Dynamic.Concurrency)}
-		p.Phases = append(p.Phases, phase)
-		for _, w := range phase.Waves {
-			b.Plan.Kids = append(b.Plan.Kids, wavePlan(w))
-		}
-		if c.dynamicReference(ph.Over); ph.Over != nil {
-			c.listField(ph.Over)
-		}
-		ph.Until.Refs(c.dynamicReference)
-	}
-	return b
-}
-
-// dynamicRoutes makes arcs of the routes that lead to a step.
-func (c *checker) dynamicRoutes(b *Body, s *Step) {
-	for _, r := range s.Node.Dynamic.Routes {
-		from := b.byID[r.From.Name]
-		if from == nil {
-			continue // reported by the parser, which knows what the dialect calls it
-		}
-		a := &arc{from: from, to: s, at: r.To.Span}
-		if r.When != nil {
-			a.decision = &Decision{Step: from, Kind: When, Cases: []Case{{Label: r.When.String()}, {Label: "else"}}}
-			r.When.Refs(c.dynamicReference)
-		}
-		from.out, s.in, b.arcs = append(from.out, a), append(s.in, a), append(b.arcs, a)
-	}
-}
-
-// dynamicNames holds the names that a node reads and writes to those that the state declares.
-func (c *checker) dynamicNames(n *ir.Node) {
-	d := n.Dynamic
-	for _, id := range d.Reads {
-		c.stateName(id, fmt.Sprintf("node %q reads undeclared state field %q", n.ID.Name, id.Name))
-	}
-	for _, id := range d.Writes {
-		c.stateName(id, fmt.Sprintf("node %q writes undeclared state field %q", n.ID.Name, id.Name))
-	}
-	for _, p := range d.Whens {
-		p.Refs(c.dynamicReference)
-	}
-	if d.Args != nil {
-		ir.ValueReferences(d.Args, c.dynamicReference)
-	}
-	if d.Prompt != nil {
-		ir.ValueReferences(d.Prompt, c.dynamicReference)
-	}
-	if d.Each != nil {
-		c.dynamicReference(d.Each.Over)
-		c.listField(d.Each.Over)
-	}
-}
-
-func (c *checker) stateName(id ir.Ident, message string) {
-	if c.state[id.Name] == nil {
-		c.reportUnknown(diag.UnknownName, message, id.Span, id.Name, c.stateNames())
-	}
 }
 
 func (c *checker) stateNames() []string {
@@ -174,50 +72,6 @@ func (c *checker) listField(r *ir.Reference) {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: r.Text.Span, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", r.Path[0]),
 			Related: related(c.state[r.Path[0]].Name.Span, "it is declared here")})
 	}
-}
-
-// waves are the steps of a phase in order: with a concurrency of one each alone, in the order of Kahn's algorithm over the
-// order of the file, else as soon as all steps that lead to them have ended, so many at a time.
-func (b *Body) waves(ph *ir.Phase, concurrency int) [][]*Step {
-	in := map[*Step]bool{}
-	var steps []*Step
-	for _, n := range ph.Nodes {
-		if s := b.byID[n.ID.Name]; s != nil && (ph.Kind != ir.PhaseGraph || !in[s]) { // a round may run a node twice
-			in[s] = true
-			steps = append(steps, s)
-		}
-	}
-	var out [][]*Step
-	if ph.Kind != ir.PhaseGraph {
-		for _, s := range steps {
-			out = append(out, []*Step{s})
-		}
-		return out
-	}
-	level := map[*Step]int{}
-	var levels [][]*Step
-	for _, s := range b.kahn(in) {
-		for _, a := range s.in {
-			if in[a.from] {
-				level[s] = max(level[s], level[a.from]+1)
-			}
-		}
-		if concurrency <= 1 {
-			out = append(out, []*Step{s})
-			continue
-		}
-		for len(levels) <= level[s] {
-			levels = append(levels, nil)
-		}
-		levels[level[s]] = append(levels[level[s]], s)
-	}
-	for _, wave := range levels {
-		for len(wave) > 0 {
-			n := min(concurrency, len(wave))
-			out, wave = append(out, wave[:n]), wave[n:]
-		}
-	}
-	return out
 }
 
 // kahn is the order of a queue that begins with the steps that nothing leads to and takes others when the last step

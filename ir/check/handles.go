@@ -12,7 +12,8 @@ import (
 // A Use is a tool that a Perform calls, a model that it asks, or a workflow that it runs.
 type Use struct {
 	Of     any   // *ir.Tool, *ir.Model or *ir.Workflow
-	AtMost int64 // 0: nothing bounds it
+	AtMost int64 // in one attempt, or for one item; 0: nothing bounds it
+	Item   bool  // it is used for the items of a list
 }
 
 // The types of Handles.
@@ -21,6 +22,8 @@ var (
 	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
 	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
 	slotType  = schema.OpaqueOf(schema.DynamicPath, "Slot")
+
+	answerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema", &schema.Field{Name: "json", GoName: "JSON", Type: schema.BytesType}))
 )
 
 // TypeOf implements expr.CoreEnv.
@@ -32,6 +35,11 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 		return nodeType, s.wrongNode(u)
 	case expr.UseSlots:
 		return slotType, s.wrongSlots()
+	case expr.UseAnswer:
+		if a, ok := u.Ref.(*ir.Answer); !ok || s.step == nil || a.JSON == "" {
+			return nil, fmt.Sprintf("%q is no answer that a node asks for", u.Name)
+		}
+		return answerType, ""
 	case expr.UseTool:
 		t, _ := u.Ref.(*ir.Tool)
 		if !slices.Contains(s.c.wf.Tools, t) {
@@ -51,6 +59,24 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 		return nil, fmt.Sprintf("%q is no workflow that this one runs", u.Name)
 	}
 	return nil, fmt.Sprintf("%q is no handle", u.Name)
+}
+
+// Answers are what the answers that a Perform asks for have to fit.
+func (s *Step) Answers() []*ir.Answer {
+	var out []*ir.Answer
+	v, ok := s.Node.Verb.(*ir.Perform)
+	if !ok || v.Call == nil {
+		return nil
+	}
+	v.Call.Node.Walk(func(n *expr.Node) bool {
+		if n.Op == expr.Handle && n.Use.Kind == expr.UseAnswer {
+			if a, ok := n.Use.Ref.(*ir.Answer); ok && !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // Input implements expr.CoreEnv.

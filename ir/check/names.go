@@ -27,6 +27,7 @@ type Names struct {
 	Models  map[*ir.Model]string     // a model's variable; models that are the same one share it
 	Keys    map[*ir.Model]string     // the secret that a model of Models authenticates with
 	Schemas map[*Step]string         // the variable of the schema of what a model answers
+	Answers map[*ir.Answer]string    // the same of what a Perform asks for
 	Prompts map[*ir.Rendering]string // the function that makes a prompt
 	Picks   map[*Step]string         // the function that calls the tool that a tool_call node chose
 	Agents  map[*Step]string         // the variable of what an agent node runs
@@ -34,9 +35,8 @@ type Names struct {
 	Slots   map[*ir.Tool]string      // the method of the interface Slots that fills a slot; tools of one class share it
 	Bodies  map[*Program]string      // the function of a sub-workflow
 	Vars    map[*Var]string
-	Blocks  map[*Local]string        // the locals of Blocks
-	Scopes  map[*ir.Scope]string     // the node that the rounds of a loop of a Block are scopes of
-	Phases  map[*DynamicPhase]string // the node that the rounds of a pipeline or a loop are scopes of
+	Blocks  map[*Local]string    // the locals of Blocks
+	Scopes  map[*ir.Scope]string // the node that the rounds of a loop of a Block are scopes of
 
 	yields bool // of a public dialect
 
@@ -61,8 +61,8 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
-		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{},
-		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, Phases: map[*DynamicPhase]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
+		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{}, Answers: map[*ir.Answer]string{},
+		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {
 		n.taken[name] = source.Span{}
@@ -144,11 +144,6 @@ func (n *Names) program(p *Program, prefix string) {
 	n.wf = p.WF
 	n.body(p.Body, prefix, id)
 	n.scopes(p.Body, id)
-	for _, ph := range p.Phases {
-		if ph.IR.Kind != ir.PhaseGraph {
-			n.Phases[ph] = n.take(goname.Local(id+ph.IR.ID.Name+"_phase_node"), ph.IR.ID.Span)
-		}
-	}
 }
 
 func stepsOf(b *Body) []*Step {
@@ -225,6 +220,7 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 				n.model(m, n.wf, prefix)
 			}
 		}
+		n.answers(s)
 		if s.Ask != nil {
 			n.ask(s, n.wf, prefix)
 		}

@@ -9,30 +9,30 @@ import (
 // blockLocals names the locals of a Block. What the translator declares has the name that it says; results of nodes, whose
 // names are those of the file, give way.
 func (n *Names) blockLocals(b *Body) {
-	own := map[string]bool{}
+	own := map[string]string{} // by name, what it stands for: blocks beside each other may have locals of one name
 	for _, l := range b.Locals {
 		if l.Step == nil {
 			name := goname.Local(l.Name)
-			for n.Taken(name) {
+			for n.Taken(name) || own[name] != "" && own[name] != l.Name {
 				name += "_"
 			}
 			n.Blocks[l] = name
-			own[name] = true
+			own[name] = l.Name
 		}
 	}
 	for _, name := range paramsOf(b.IR.Block) {
-		own[name] = true
+		own[name] = name
 	}
 	for _, l := range b.Locals {
 		if l.Step == nil {
 			continue
 		}
 		name := n.Locals[l.Step]
-		for own[name] || n.Taken(name) {
+		for own[name] != "" || n.Taken(name) {
 			name += "_"
 		}
 		n.Blocks[l] = name
-		own[name] = true
+		own[name] = name
 	}
 }
 
@@ -48,6 +48,15 @@ func paramsOf(b ir.Block) []string {
 		return true
 	})
 	return out
+}
+
+// answers names what the answers that a step asks for have to fit.
+func (n *Names) answers(s *Step) {
+	for _, a := range s.Answers() {
+		if n.Answers[a] == "" {
+			n.Answers[a] = n.take(n.beside(s, "Schema", "AnswerSchema"), s.Node.ID.Span)
+		}
+	}
 }
 
 // scopes names the nodes that the rounds of loops are scopes of.

@@ -31,6 +31,7 @@ type Plan struct {
 	Index  *Local    // While, Range
 	Target *ir.Expr  // Assign: the field of state that gets the value
 	New    bool      // Assign: Local is declared here
+	Label  string    // Branch: what plans say of Expr
 	Values []any     // Select: those of Kids; one more kid is for all others
 	Max    int       // While: how many rounds at most; 0: a function says
 	Scope  *ir.Scope // While, Range: what the keys of nodes inside begin with

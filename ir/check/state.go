@@ -49,7 +49,7 @@ func (c *checker) defaultFits(d *schema.Default, t *schema.Type) {
 // declareState makes the type of `state` and checks its declarations.
 func (c *checker) declareState() {
 	c.state = map[string]*ir.State{}
-	c.stateType = &schema.Type{Kind: schema.Struct}
+	c.stateType = &schema.Type{Kind: schema.Struct, Open: len(c.wf.State) == 0 && c.wf.Body.Block != nil}
 	for _, s := range c.wf.State {
 		c.state[s.Name.Name] = s
 		if s.Open {

@@ -41,7 +41,7 @@ const (
 type Node struct {
 	Op     Op
 	Text   string // identifier, field, function or operator
-	Value  any    // Lit: nil, bool, int64, float64 or string
+	Value  any    // Lit: nil, bool, int64, float64 or string; of translators also []byte and time.Duration
 	Kids   []*Node
 	Method bool // Call: the receiver is Kids[0]
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -188,6 +189,10 @@ func (c *checker) lit(n *Node, want *schema.Type) *schema.Type {
 			return want
 		}
 		return schema.StringType
+	case []byte:
+		return schema.BytesType
+	case time.Duration:
+		return schema.DurationType
 	}
 	return schema.InvalidType
 }

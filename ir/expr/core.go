@@ -53,7 +53,7 @@ type Statements interface {
 type Use struct {
 	Kind UseKind
 	Name string // as it is printed; of the run and of addresses: empty
-	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow
+	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.Answer
 }
 
 // UseKind is what kind of thing it is.
@@ -68,6 +68,7 @@ const (
 	UseFlow                   // a run of a sub-workflow at the node Ref; Kids[0] is its input. It fails when the run does
 	UseSlots                  // the fields of an open state, each with its declared type and its rule for writes
 	UseAddress                // the address of the local or the field of state that is Kids[0]
+	UseAnswer                 // what the answer of a model has to fit; its field JSON is the JSON Schema
 )
 
 // A Place says what an expression may do where it stands.
@@ -126,7 +127,7 @@ func Of(kind UseKind, name string, ref any, kids ...*Node) *Node {
 // Address makes the Handle of a place.
 func Address(place *Node) *Node { return Of(UseAddress, "", nil, place) }
 
-// Const makes a literal: nil, bool, int64, float64 or string.
+// Const makes a literal: nil, bool, int64, float64, string, []byte (nil: none) or time.Duration.
 func Const(v any) *Node { return &Node{Op: Lit, Value: v} }
 
 // Read makes a name and, below it, fields.

@@ -182,6 +182,8 @@ func literal(v any) string {
 		return s
 	case string:
 		return quoted(v)
+	case []byte:
+		return "b" + quoted(string(v))
 	}
 	return fmt.Sprint(v)
 }

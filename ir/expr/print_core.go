@@ -76,7 +76,7 @@ func indent(lines string) string {
 }
 
 var useWords = [...]string{
-	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&",
+	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&", UseAnswer: "answer @",
 }
 
 func (n *Node) printHandle(b *strings.Builder) {

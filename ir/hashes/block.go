@@ -44,8 +44,64 @@ func (m *maker) perform(x *text, s *check.Step, v *ir.Perform) {
 	if len(s.Models()) > 0 {
 		x.line("models", m.models(s))
 	}
-	if v.Gives != nil {
-		x.line("gives", m.typ(v.Gives, false))
+	for _, a := range s.Answers() {
+		x.line("answer", a.Name, a.JSON, a.Tool)
+	}
+}
+
+// stateFrom enters what the nodes of a Block depend on through the state: those before them that may write what they read.
+// In a loop all nodes of it are before each.
+func (w *walk) stateFrom(p *check.Program, in scope) {
+	before := map[string][]string{} // by field
+	enter := func(s *check.Step) {
+		if v, ok := s.Node.Verb.(*ir.Perform); ok {
+			for _, id := range v.Writes {
+				before[id.Name] = append(before[id.Name], in.paths[s])
+			}
+		}
+	}
+	var all func(p *check.Plan)
+	all = func(p *check.Plan) {
+		if p.Step != nil {
+			enter(p.Step)
+		}
+		for _, k := range p.Kids {
+			all(k)
+		}
+	}
+	var visit func(p *check.Plan)
+	visit = func(p *check.Plan) {
+		if p.Kind == check.While || p.Kind == check.Range {
+			all(p)
+		}
+		if p.Step != nil {
+			w.readsState(p.Step, in.paths[p.Step], before)
+			enter(p.Step)
+		}
+		for _, k := range p.Kids {
+			visit(k)
+		}
+	}
+	if p.Body.IR.Block != nil && p.Body.Plan != nil {
+		visit(p.Body.Plan)
+	}
+}
+
+// readsState enters what one node depends on.
+func (w *walk) readsState(s *check.Step, path string, before map[string][]string) {
+	v, ok := s.Node.Verb.(*ir.Perform)
+	if !ok {
+		return
+	}
+	from := slices.Clone(w.out.From[path])
+	for field, writers := range before {
+		if v.ReadsAll || slices.ContainsFunc(v.Reads, func(id ir.Ident) bool { return id.Name == field }) {
+			from = append(from, writers...)
+		}
+	}
+	from = slices.DeleteFunc(from, func(p string) bool { return p == path || w.out.Nodes[p] == "" })
+	if slices.Sort(from); len(from) > 0 {
+		w.out.From[path] = slices.Compact(from)
 	}
 }
 

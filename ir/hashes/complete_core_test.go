@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -25,7 +26,15 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	covers(t, ir.NextStmt{}, func(s *ir.NextStmt) string { return stmt(s) }, "Span")
 	covers(t, ir.ReturnStmt{}, func(s *ir.ReturnStmt) string { return stmt(s) }, "Span")
 
-	covers(t, ir.Perform{}, func(v *ir.Perform) string { return verb(v) })
+	covers(t, ir.Perform{}, func(v *ir.Perform) string { return verb(v) }, "Items")
+	covers(t, ir.Inside{}, func(in *ir.Inside) string { return verb(&ir.Perform{Items: in}) }, "Do") // a part of the call
+	covers(t, ir.Answer{JSON: "{}"}, func(a *ir.Answer) string {
+		return verb(&ir.Perform{Call: &ir.Expr{Node: expr.Of(expr.UseAnswer, "a", a)}})
+	})
+	covers(t, ir.Outcome{}, func(o *ir.Outcome) string {
+		p := &check.Program{WF: &ir.Workflow{Outcome: *o}, Input: &schema.Type{}, Names: &check.Names{}, Body: &check.Body{IR: &ir.Body{}}}
+		return newMaker(p).program(p)
+	})
 	covers(t, ir.UseBound{Of: &ir.Tool{}}, func(u *ir.UseBound) string { return verb(&ir.Perform{AtMost: []ir.UseBound{*u}}) }, "Of") // its name and its hash count
 	covers(t, ir.Made{}, func(b *ir.Made) string { return binding(b) })
 	covers(t, ir.Reach{}, func(r *ir.Reach) string { return binding(&ir.Made{Reach: r}) })

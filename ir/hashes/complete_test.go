@@ -281,7 +281,6 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.RequestTool{}, func(b *ir.RequestTool) string { return withFiles(b)() })
 	covers(t, ir.MemoryTool{}, func(b *ir.MemoryTool) string { return withFiles(b)() })
 	covers(t, ir.SearchTool{}, func(b *ir.SearchTool) string { return withFiles(b)() })
-	covers(t, ir.DatasetTool{}, func(b *ir.DatasetTool) string { return withFiles(b)() })
 	coversCore(t, func(v ir.Verb) string { return verb(v) }, func(b ir.Binding) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")

@@ -9,25 +9,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
-// roundsOf is what the paths of the nodes in pipelines and loops begin with: the id of each that they are in.
-func roundsOf(p *check.Program, prefix string) map[*check.Step][]string {
-	out := map[*check.Step][]string{}
-	for _, ph := range p.Phases {
-		if ph.IR == nil || ph.IR.Kind == ir.PhaseGraph {
-			continue
-		}
-		at := prefix + ph.IR.ID.Name + "/"
-		for _, wave := range ph.Waves {
-			for _, s := range wave {
-				if !slices.Contains(out[s], at) {
-					out[s] = append(out[s], at)
-				}
-			}
-		}
-	}
-	return out
-}
-
 // dynamicFrom enters what the nodes of a dialect depend on through the state: those before them that say they write what
 // they read. In a loop, all nodes of it are before each.
 func (w *walk) dynamicFrom(p *check.Program, in scope) {

@@ -72,19 +72,24 @@ type scope struct {
 	paths map[*check.Step]string
 	flow  string // the path of the node that runs the workflow; empty for the outermost one
 
-	rounds map[*check.Step][]string // what the paths of nodes in pipelines and loops of a dialect begin with
+	rounds map[*check.Step][]string // what the paths of nodes in loops of a Block begin with
 }
 
 // program enters the nodes of a workflow below prefix.
 func (w *walk) program(p *check.Program, prefix string, in scope) {
-	in.rounds = roundsOf(p, prefix)
+	in.rounds = map[*check.Step][]string{}
+	for s, ids := range p.Body.Rounds() {
+		for _, id := range ids {
+			in.rounds[s] = append(in.rounds[s], prefix+id+"/")
+		}
+	}
 	w.body(p.Body, nil, prefix, in, nil)
 	for s, more := range in.rounds {
 		for _, at := range more {
 			w.out.Nodes[at+s.Node.ID.Name] = w.out.Nodes[in.paths[s]]
 		}
 	}
-	w.later = append(w.later, func() { w.dynamicFrom(p, in) })
+	w.later = append(w.later, func() { w.dynamicFrom(p, in); w.stateFrom(p, in) })
 }
 
 // body enters the nodes of a body, that of step of, below prefix.
@@ -129,10 +134,6 @@ func prefixes(b *check.Body, prefix string) map[*check.Step]string {
 			out[p.Step] = prefix
 		case check.Repeat:
 			prefix += p.Loop.Header.Node.ID.Name + "/"
-		case check.While, check.Range:
-			if p.Scope != nil {
-				prefix += p.Scope.ID.Name + "/"
-			}
 		}
 		for _, k := range p.Kids {
 			visit(k, prefix)

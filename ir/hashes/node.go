@@ -56,6 +56,7 @@ func (m *maker) program(p *check.Program) string {
 	m.policy(&x, p.WF.Policy)
 	dynamic(&x, p.WF.Dynamic)
 	m.body(&x, p.Body)
+	x.mark("status", p.WF.Outcome.Status)
 	for _, o := range p.Outputs {
 		m.field(&x, "output", o.Field, false)
 		x.line("is", value(o.Value.Value))

@@ -27,6 +27,9 @@ func readsOf(n *ir.Node) *reads {
 	default:
 		ir.Values(v, value)
 	}
+	if v, ok := n.Verb.(*ir.Perform); ok {
+		r.performs(v)
+	}
 	for _, s := range n.Set {
 		value(s.Value)
 	}
@@ -34,6 +37,31 @@ func readsOf(n *ir.Node) *reads {
 		value(n.OnError.Default)
 	}
 	return r
+}
+
+// performs takes what a Perform reads: names are those of locals, of which the results of nodes count, and it may be handed all
+// of the state, and look at less.
+func (r *reads) performs(v *ir.Perform) {
+	r.names = map[string]bool{}
+	ir.Values(v, func(call ir.Value) {
+		ir.ValueExpressions(call, func(n *expr.Node) { n.Walk(r.result) })
+	})
+	if !v.ReadsAll {
+		r.state = map[string]bool{}
+		for _, id := range v.Reads {
+			r.state[id.Name] = true
+		}
+	}
+}
+
+// result takes the result of a node in an expression of a Block.
+func (r *reads) result(n *expr.Node) bool {
+	if n.Sym != nil {
+		if l, ok := n.Sym.Ref.(*check.Local); ok && l.Step != nil {
+			r.names[l.Step.Node.ID.Name] = true
+		}
+	}
+	return true
 }
 
 func (r *reads) expression(n *expr.Node) {

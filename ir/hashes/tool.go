@@ -115,10 +115,6 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		}
 	case *ir.Made:
 		m.made(x, b)
-	case *ir.DatasetTool:
-		x.line("dataset", append([]string{b.Kind, b.URI.Name, b.Format, b.Query, b.Method, b.Body, b.Server}, b.Command...)...)
-		x.mark("json", b.JSON)
-		x.mark("wrap", b.Wrap)
 	case *ir.StarlarkTool:
 		x.line("starlark", b.Function)
 		sources(x, t, false)

@@ -235,17 +235,6 @@ func (c *collector) tool(t *ir.Tool) {
 		c.env.add("*")
 	case *ir.Made:
 		c.reach(b.Reach)
-	case *ir.DatasetTool:
-		switch {
-		case b.Kind == "http":
-			c.hosts.add(host(b.URI.Name))
-		case b.Server != "":
-			c.hosts.add(host(b.Server))
-		case len(b.Command) > 0:
-			c.commands.add(b.Command[0])
-		default:
-			c.code.add("data:" + b.URI.Name)
-		}
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
 	case *ir.WasmTool:

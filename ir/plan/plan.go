@@ -212,7 +212,11 @@ func part(p *check.Plan) *Part {
 		return out
 	}
 	if p.Kind == check.Seq {
-		return &Part{Kind: "sequence", Parts: parts(p)}
+		if all := parts(p); len(all) != 1 {
+			return &Part{Kind: "sequence", Parts: all}
+		} else {
+			return all[0]
+		}
 	}
 	return statement(p)
 }
@@ -222,7 +226,7 @@ func statement(p *check.Plan) *Part {
 	switch p.Kind {
 	case check.Branch:
 		if len(p.Kids) == 1 {
-			return &Part{Kind: "if", When: p.Expr.Node.String(), Parts: parts(p.Kids[0])}
+			return &Part{Kind: "if", When: p.Label, Parts: parts(p.Kids[0])}
 		}
 		return cases(p, []any{true, false})
 	case check.Select:
@@ -230,7 +234,7 @@ func statement(p *check.Plan) *Part {
 	case check.While:
 		out := &Part{Kind: "repeat", MaxIterations: limit(p.Max), Parts: parts(p.Kids[0])}
 		if p.Expr != nil {
-			out.When = p.Expr.Node.String()
+			out.When = cmp.Or(p.Label, p.Expr.Node.String())
 		}
 		return out
 	}
@@ -239,7 +243,7 @@ func statement(p *check.Plan) *Part {
 
 // cases is a choice between the kids of a statement.
 func cases(p *check.Plan, values []any) *Part {
-	out := &Part{Kind: "choose", When: p.Expr.Node.String()}
+	out := &Part{Kind: "choose", When: cmp.Or(p.Label, p.Expr.Node.String())}
 	for i, k := range p.Kids {
 		arm := &Part{Kind: "sequence", Case: "default", Parts: parts(k)}
 		if i < len(values) {
@@ -340,6 +344,9 @@ func attempts(s *check.Step) int {
 	}
 	if d := s.Node.Dynamic; d != nil && d.Attempts > 1 {
 		return d.Attempts
+	}
+	if v, ok := s.Node.Verb.(*ir.Perform); ok && v.Attempts > 1 {
+		return v.Attempts
 	}
 	return 0
 }

@@ -202,7 +202,10 @@ func (m *meter) rounds(p *check.Plan) cost {
 	c := m.plan(p.Kids[0])
 	n := Bound{N: int64(p.Max), Open: p.Max == 0}
 	why := "a loop has as many rounds as its function allows"
-	if p.Kind == check.Range {
+	switch {
+	case p.Kind == check.Range && p.Scope != nil:
+		why = p.Scope.ID.Name + " has no bound on its items"
+	case p.Kind == check.Range:
 		why = "a list has any number of items"
 	}
 	if n.Open && !c.empty() {
@@ -214,27 +217,35 @@ func (m *meter) rounds(p *check.Plan) cost {
 // perform is a node whose work is a function: what it uses, as often as is said.
 func (m *meter) perform(s *check.Step) cost {
 	id := s.Node.ID.Name
+	v, _ := s.Node.Verb.(*ir.Perform)
+	if s.Timeout() == 0 && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
+		m.because(id + " has no timeout")
+	}
 	c := cost{}
 	for _, u := range s.Uses {
 		n := Bound{N: u.AtMost, Open: u.AtMost == 0}
 		why := id + " has no bound on its calls"
+		if u.Item && v.Items.Most == 0 {
+			n.Open, why = true, id+" has no bound on its items"
+		} else if u.Item {
+			n = n.times(Bound{N: v.Items.Most})
+		}
+		n = n.times(Bound{N: int64(max(1, v.Attempts))})
 		if n.Open {
 			m.because(why)
 		}
+		time := span{d: s.Timeout(), open: s.Timeout() == 0}
 		one := cost{}
 		switch of := u.Of.(type) {
 		case *ir.Tool:
-			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{open: true}}
+			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: time}
 			one.fees = fee([]*ir.Tool{of})
 		case *ir.Model:
-			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: span{open: true}, bill: m.question(s, of)}
+			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: time, bill: m.question(s, of)}
 		case *ir.Workflow:
 			one = m.program(s.Flow)
 		}
 		c.add(one.times(n, n, m.where+why))
-	}
-	if c.time.open && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
-		m.because(id + " has no timeout")
 	}
 	return c
 }

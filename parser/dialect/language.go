@@ -3,6 +3,7 @@ package dialect
 import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -21,6 +22,8 @@ type Language struct {
 	// Gives is a JSON Schema of what a node needs of its tool, where the tool does not declare it; empty: anything
 	// will do. Stand-ins for tools answer with values of it. nil: no node needs anything.
 	Gives func(w *ir.Workflow, n *ir.Node) string
+
+	Functions []*expr.Func // what its translated workflows call besides those of Functions
 
 	Codes       []diag.Code  // what its reader says of files, at least; there is a case of each
 	Differences []Difference // between its page and its engine

@@ -19,6 +19,7 @@ type Options struct {
 	Upstream bool              // --compat upstream: where the page and the engine differ, the engine
 	Tools    map[string]string // files of tools by the names of the slots that they are bound to
 	Child    bool              // another file runs this one
+	Root     string            // the file that the command names: programs look for what it and its children name from its folder
 	Python   ir.PythonReader   // reads sources of Python; nil: there is none to read them with
 }
 

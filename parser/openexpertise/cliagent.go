@@ -69,7 +69,7 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 		Effects: ir.EffectsExternal, EffectsSpan: out.ID.Span, Out: schema.StringType, OutSpan: out.ID.Span, Binding: c, File: p.File, Span: out.Span,
 		In: &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: promptField, Type: schema.StringType, Span: prompt.Span}}}}
 	p.wf.Tools = append(p.wf.Tools, t)
-	out.Verb = &ir.ToolCall{Name: t.Key}
+	out.Verb = &ir.ToolCall{Name: t.Key, Tool: t}
 }
 
 // promptField is the input of the commands.

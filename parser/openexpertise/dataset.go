@@ -1,12 +1,16 @@
 package openexpertise
 
 import (
+	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -25,6 +29,20 @@ var (
 			dialect.Key{Name: "uri", Required: true, Doc: "the resource", Form: dialect.Scalar}),
 	}
 )
+
+// A dataset reads records: from a file, a database, a server or a resource.
+type dataset struct {
+	Kind    string   // of sourceKinds
+	URI     ir.Ident // of the file, the database or the resource, or an address
+	Format  string   // of a file: json, jsonl, csv; parquet cannot be read
+	Query   string   // of sqlite
+	Method  string   // of http
+	Body    string   // of http: what is sent
+	JSON    bool     // of http: the body is JSON
+	Wrap    bool     // of http and mcp-resource: what is no array becomes the one item of an array
+	Server  string   // of mcp-resource: an address; empty: Command
+	Command []string // of mcp-resource: what starts the server
+}
 
 func sourceShape(kind string, own ...dialect.Key) *dialect.Shape {
 	return &dialect.Shape{What: "a source of the kind " + kind, Open: true, Keys: append([]dialect.Key{{Name: "kind", Required: true, Doc: "file, sqlite, http or mcp-resource", Form: dialect.OneWord(kind)}}, own...)}
@@ -59,7 +77,7 @@ func (p *parser) dataset(m dialect.Mapping, out *ir.Node) {
 	if !ok {
 		return
 	}
-	b := &ir.DatasetTool{Kind: kind, Wrap: (kind == "http" || kind == "mcp-resource") && !p.opts.Upstream}
+	b := &dataset{Kind: kind, Wrap: (kind == "http" || kind == "mcp-resource") && !p.opts.Upstream}
 	effects := ir.EffectsReads
 	switch kind {
 	case "file":
@@ -79,16 +97,18 @@ func (p *parser) dataset(m dialect.Mapping, out *ir.Node) {
 		return
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: b.URI.Span}, Version: "1", Key: ir.Ident{Name: p.toolName("", out.ID.Name), Span: b.URI.Span}, Effects: effects, EffectsSpan: b.URI.Span,
-		In: schema.EmptyType, Out: schema.AnyType, OutSpan: b.URI.Span, Binding: b, File: p.File, Span: b.URI.Span}
+		In: schema.EmptyType, Out: schema.AnyType, OutSpan: b.URI.Span, File: p.File, Span: b.URI.Span}
 	if kind == "http" || kind == "mcp-resource" {
 		t.Out = schema.StringType // the answer, which becomes records when it is there
 	}
+	t.Binding = &ir.Made{New: &ir.Expr{Node: b.made(t, p.place(b)), Text: source.Text{Span: b.URI.Span}}, Reach: b.reach()}
 	p.wf.Tools = append(p.wf.Tools, t)
-	out.Verb = &ir.ToolCall{Name: t.Key}
+	out.Verb = &ir.ToolCall{Name: t.Key, Tool: t}
+	p.datasets[out] = b
 }
 
 // fileSource reads a file of records. Its format follows from its name when it is not written.
-func (p *parser) fileSource(s dialect.Mapping, b *ir.DatasetTool) (ok bool) {
+func (p *parser) fileSource(s dialect.Mapping, b *dataset) (ok bool) {
 	if b.URI, ok = p.Text(s.Get("uri"), "`uri`"); !ok {
 		return false
 	}
@@ -113,7 +133,7 @@ func (p *parser) fileSource(s dialect.Mapping, b *ir.DatasetTool) (ok bool) {
 }
 
 // httpSource reads a request for records. A body that is no text is sent as JSON.
-func (p *parser) httpSource(s dialect.Mapping, b *ir.DatasetTool) (ok bool) {
+func (p *parser) httpSource(s dialect.Mapping, b *dataset) (ok bool) {
 	if b.URI, ok = p.Text(s.Get("url"), "`url`"); !ok {
 		return false
 	}
@@ -146,7 +166,7 @@ var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": tr
 
 // resourceSource reads a resource of an MCP server: the address of the server or the words of the command that starts it,
 // as one text or as a list.
-func (p *parser) resourceSource(s dialect.Mapping, b *ir.DatasetTool) (ok bool) {
+func (p *parser) resourceSource(s dialect.Mapping, b *dataset) (ok bool) {
 	if b.URI, ok = p.Text(s.Get("uri"), "`uri`"); !ok {
 		return false
 	}
@@ -173,4 +193,92 @@ func (p *parser) resourceSource(s dialect.Mapping, b *ir.DatasetTool) (ok bool) 
 		p.Error(diag.BadLiteral, dialect.Head(n), "", "`server` is the address of an MCP server, or the command that starts it")
 	}
 	return len(b.Command) > 0
+}
+
+// served reports whether a server answers with the records, as text.
+func (b *dataset) served() bool { return b.Kind == "http" || b.Kind == "mcp-resource" }
+
+// made makes the tool. file is the name of its file.
+func (b *dataset) made(t *ir.Tool, file string) *expr.Node {
+	name := expr.Const(t.FullName())
+	switch b.Kind {
+	case "sqlite":
+		return expr.Invoke(fnRows, name, expr.Const(file), expr.Const(b.Query))
+	case "http":
+		fields := []expr.Entry{expr.Put("method", expr.Const(b.Method)), expr.Put("url", expr.Const(b.URI.Name))}
+		if b.Body != "" || b.JSON {
+			fields = append(fields, expr.Put("body", expr.Const(b.Body)))
+		}
+		if b.JSON {
+			fields = append(fields, expr.Put("json", expr.Const(true)))
+		}
+		effects := dialect.Reads
+		if t.Effects != ir.EffectsReads {
+			effects = dialect.External
+		}
+		return expr.Invoke(fnFetch, name, expr.Invoke(effects), expr.Struct(requestType, fields...))
+	case "mcp-resource":
+		server := expr.Invoke(dialect.MCPLocal, expr.Const(t.Key.Name), texts(b.Command))
+		if b.Server != "" {
+			server = expr.Invoke(dialect.MCPRemote, append([]*expr.Node{expr.Const(t.Key.Name), expr.Const(b.Server)}, reached(b.Server)...)...)
+		}
+		return expr.Invoke(dialect.MCPResource, name, server, expr.Const(b.URI.Name))
+	}
+	return expr.Invoke(fnFile, name, expr.Const(file), expr.Const(b.Format))
+}
+
+func texts(words []string) *expr.Node {
+	l := &expr.Node{Op: expr.ListLit}
+	for _, w := range words {
+		l.Kids = append(l.Kids, expr.Const(w))
+	}
+	return l
+}
+
+// reached is the option that lets a program reach the host of an address that the file names, wherever it is.
+func reached(address string) []*expr.Node {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	allowed := []*expr.Node{expr.Const(u.Hostname())}
+	if u.Hostname() == "localhost" {
+		allowed = append(allowed, expr.Const("loopback"))
+	}
+	return []*expr.Node{expr.Invoke(dialect.AllowHosts, allowed...)}
+}
+
+// reach is what the tool can touch.
+func (b *dataset) reach() *ir.Reach {
+	switch {
+	case b.Kind == "http":
+		return &ir.Reach{Hosts: []string{host(b.URI.Name)}}
+	case b.Server != "":
+		return &ir.Reach{Hosts: []string{host(b.Server)}}
+	case len(b.Command) > 0:
+		return &ir.Reach{Commands: b.Command[:1]}
+	}
+	return &ir.Reach{Code: []string{"data:" + b.URI.Name}}
+}
+
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "*"
+	}
+	return strings.ToLower(u.Host)
+}
+
+// place is the name of a dataset's file as the program looks for it: from the folder of the experience that is compiled, while
+// the file says it from its own.
+func (p *parser) place(b *dataset) string {
+	name := b.URI.Name
+	if p.opts.Root == "" || p.File.Name == p.opts.Root || path.IsAbs(name) {
+		return name
+	}
+	rel, err := filepath.Rel(filepath.FromSlash(path.Dir(p.opts.Root)), filepath.FromSlash(path.Dir(p.File.Name)))
+	if err != nil {
+		return name
+	}
+	return path.Join(filepath.ToSlash(rel), name)
 }

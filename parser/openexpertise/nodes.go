@@ -197,7 +197,7 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 		return
 	}
 	if t := p.replaced(impl.Name, out.ID.Name); t != nil {
-		out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}}
+		out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}, Tool: t}
 		return
 	}
 	if strings.HasSuffix(impl.Name, ".ts") {
@@ -211,7 +211,7 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 		p.tools[impl.Name] = t
 		p.wf.Tools = append(p.wf.Tools, t)
 	}
-	out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}}
+	out.Verb = &ir.ToolCall{Name: ir.Ident{Name: t.Key.Name, Span: impl.Span}, Tool: t}
 }
 
 // child reads a node that runs another experience, with a state of its own. What becomes of it is handed on, and no more.
@@ -234,7 +234,7 @@ func (p *parser) child(m dialect.Mapping, out *ir.Node) {
 	switch {
 	case wf == nil:
 		return
-	case wf.Dynamic == nil:
+	case wf.Origin != Name:
 		p.Error(diag.NotSupported, impl.Span, "", "%s is no experience", impl.Name)
 		return
 	}

@@ -29,8 +29,8 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the experience f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, written: map[*ir.Node]bool{}, bound: map[string]*ir.Tool{}}
-	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, written: map[*ir.Node]bool{}, bound: map[string]*ir.Tool{}, datasets: map[*ir.Node]*dataset{}}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
 		p.experience(m)
@@ -47,7 +47,8 @@ type parser struct {
 	tools   map[string]*ir.Tool // by path
 	written map[*ir.Node]bool   // nodes with an on_error of their own
 
-	bound map[string]*ir.Tool // of flowgen.bindings.yaml
+	bound    map[string]*ir.Tool // of flowgen.bindings.yaml
+	datasets map[*ir.Node]*dataset
 }
 
 func stem(name string) string {

@@ -146,6 +146,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	var state State
 	defer runtime.EndState(run, &state)
+
 	flow := openexpertise.New(
 		dynamic.Slot{Name: "count", Type: dynamic.Num, Field: &state.Count},
 		dynamic.Slot{Name: "text", Type: dynamic.String, Field: &state.Text},
@@ -388,7 +389,10 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		}
 	}
 
-	return Output{Status: openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15, n16, n17, n18, n19), FinalState: state}, nil
+	return Output{
+		Status:     openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15, n16, n17, n18, n19),
+		FinalState: state,
+	}, nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
@@ -93,6 +94,17 @@ func (f *Flow) Items(list dynamic.Field) ([]runtime.Value, error) {
 func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, prompt string) (Ended, error) {
 	answer, err := llm.Ask[string](r, n, m, llm.Prompt{Text: prompt}, llm.Format{})
 	return Ended{err == nil, dynamic.Text(answer)}, err
+}
+
+// Judge asks a model for an answer that fits a schema.
+func (f *Flow) Judge(r *runtime.Run, n *runtime.Node, m *llm.Model, s *llm.Schema, prompt string) (Ended, error) {
+	answer, err := llm.Ask[runtime.Value](r, n, m, llm.Prompt{Text: prompt}, llm.Format{Schema: s})
+	return Ended{err == nil, dynamic.Of(answer)}, err
+}
+
+// Bounded says what a schema and a wait are.
+func Bounded(schema []byte, wait time.Duration) string {
+	return fmt.Sprintf("%d bytes in %s", len(schema), wait)
 }
 
 // Child runs another workflow.

@@ -1,4 +1,4 @@
-package check
+package openexpertise
 
 import (
 	"encoding/json"
@@ -14,13 +14,13 @@ import (
 // neverSet warns about state fields that no node of an experience can write, and which something looks for or nothing names:
 // the engine takes them for missing. What modules write is not known, so that a field whose name stands anywhere in one of
 // them counts as written. A field in `reads` alone is one that a module may do without.
-func (c *checker) neverSet() {
-	if c.sink.HasErrors() {
+func (p *parser) neverSet() {
+	if p.Sink.HasErrors() {
 		return
 	}
-	set, named := map[string]bool{}, c.stateReferences()
+	set, named := map[string]bool{}, p.stateReferences()
 	var texts strings.Builder
-	for _, n := range c.wf.Body.Nodes {
+	for _, n := range p.wf.Body.Nodes {
 		d := n.Dynamic
 		for _, id := range d.Writes {
 			set[id.Name] = true
@@ -48,25 +48,25 @@ func (c *checker) neverSet() {
 		}
 	}
 	words := map[string]bool{}
-	for _, w := range word.FindAllString(texts.String(), -1) {
+	for _, w := range wordForm.FindAllString(texts.String(), -1) {
 		words[w] = true
 	}
-	for _, s := range c.wf.State {
+	for _, s := range p.wf.State {
 		if name := s.Name.Name; !set[name] && !words[name] {
-			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Name.Span, Message: "state \"" + name + "\" is never set", Help: "add it to `writes` of the node that sets it, or remove it"})
+			p.Warn(diag.Unused, s.Name.Span, "add it to `writes` of the node that sets it, or remove it", "state %q is never set", name)
 		}
 	}
 }
 
 // stateReferences are the state fields that conditions, args, lists and prompts look for.
-func (c *checker) stateReferences() map[string]bool {
+func (p *parser) stateReferences() map[string]bool {
 	named := map[string]bool{}
 	see := func(r *ir.Reference) {
 		if r.Root == "state" && len(r.Path) > 0 {
 			named[r.Path[0]] = true
 		}
 	}
-	for _, n := range c.wf.Body.Nodes {
+	for _, n := range p.wf.Body.Nodes {
 		d := n.Dynamic
 		if d.Args != nil {
 			ir.ValueReferences(d.Args, see)
@@ -77,14 +77,14 @@ func (c *checker) stateReferences() map[string]bool {
 		if d.Each != nil {
 			see(d.Each.Over)
 		}
-		for _, p := range d.Whens {
-			p.Refs(see)
+		for _, w := range d.Whens {
+			w.Refs(see)
 		}
 		for _, r := range d.Routes {
 			r.When.Refs(see)
 		}
 	}
-	for _, ph := range c.wf.Dynamic.Phases {
+	for _, ph := range p.wf.Dynamic.Phases {
 		if ph.Over != nil {
 			see(ph.Over)
 		}
@@ -94,6 +94,7 @@ func (c *checker) stateReferences() map[string]bool {
 }
 
 var (
+	wordForm  = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
 	delta     = lazyregexp.New(`\bstate_delta\b`)
 	deltaNone = lazyregexp.New(`\bstate_delta"?\s*:\s*\{\s*\}`)
 )

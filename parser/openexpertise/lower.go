@@ -1,0 +1,324 @@
+package openexpertise
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// A lowering translates an experience to a Block: what its engine makes of values, failures and writes are functions of
+// package runtime/openexpertise.
+type lowering struct {
+	*parser
+	tree  *ir.Workflow          // the experience as it was read
+	nodes map[*ir.Node]*ir.Node // by those of the tree
+	local map[*ir.Node]string   // what is said of how they ended
+	sides bool                  // the flow for nodes in parallel is declared
+
+	// What loop variables stand for here, and `stage`: what the node before in the round handed on.
+	roots map[string]*expr.Node
+	phase *ir.Phase
+}
+
+// lower translates the experience; its tree is kept for convert. After a mistake in the edges the nodes are in the order of the
+// file.
+func (p *parser) lower(o *dialect.Order, sorted bool) {
+	tree := *p.wf
+	l := &lowering{parser: p, tree: &tree, nodes: map[*ir.Node]*ir.Node{}, local: map[*ir.Node]string{}, roots: map[string]*expr.Node{}}
+	p.wf.Tree = &tree
+	p.wf.Body = ir.Body{Span: tree.Body.Span}
+	for _, s := range p.wf.State {
+		s.Open = true
+	}
+	for _, n := range tree.Body.Nodes {
+		copied := *n
+		copied.Dynamic = nil
+		l.nodes[n], l.local[n] = &copied, l.name(n.ID.Name)
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, &copied)
+	}
+	p.wf.Body.Block = ir.Block{}
+	if !sorted {
+		o = &dialect.Order{Nodes: o.Nodes}
+		for _, n := range tree.Body.Nodes {
+			n.Dynamic.Routes = nil
+		}
+	}
+	l.block(o)
+	p.wf.Dynamic = nil
+	for _, n := range tree.Body.Nodes {
+		for _, r := range n.Dynamic.Routes {
+			e := &ir.Edge{From: r.From, To: []ir.Ident{r.To}, Span: r.Span}
+			if r.When != nil {
+				e.When = &ir.Expr{Text: source.Text{Value: r.When.String(), Span: r.When.Span}}
+			}
+			p.wf.Body.Edges = append(p.wf.Body.Edges, e)
+		}
+	}
+	status := fnStatus
+	if d := tree.Dynamic; d.Upstream && d.Concurrency > 1 {
+		status = fnStatusOfWaves
+	}
+	var ends []*expr.Node
+	for _, n := range tree.Body.Nodes {
+		ends = append(ends, l.ended(n))
+	}
+	p.wf.Outcome.Status = true
+	for name, v := range map[string]*expr.Node{"status": expr.Invoke(status, ends...), "finalState": expr.Read("state")} {
+		p.wf.Output = append(p.wf.Output, &ir.Output{Name: ir.Ident{Name: name, Span: p.wf.Name.Span}, Value: of(v)})
+	}
+	slices.SortFunc(p.wf.Output, func(a, b *ir.Output) int { return strings.Compare(b.Name.Name, a.Name.Name) })
+}
+
+func of(n *expr.Node) *ir.Expr { return &ir.Expr{Node: n} }
+
+func ident(name string) ir.Ident { return ir.Ident{Name: name} }
+
+// name is the local of a node: its id, which gives way to the locals of the Block and to the names of its expressions.
+func (l *lowering) name(id string) string {
+	switch id {
+	case "flow", "aside", "run", "item", "index", "stage", "text", "i", "input", "state":
+		id += "_ended"
+		for l.parser.nodes[id] != nil {
+			id += "_"
+		}
+	}
+	return id
+}
+
+// ended is how a node ended.
+func (l *lowering) ended(n *ir.Node) *expr.Node { return expr.Read(l.local[n]) }
+
+// edge is what a node handed on.
+func (l *lowering) edge(n *ir.Node) *expr.Node { return expr.Read(l.local[n], "edge") }
+
+// block translates the phases, one after the other. After a cycle the nodes of its phase are in the order of the file.
+func (l *lowering) block(o *dialect.Order) {
+	b := &l.wf.Body.Block
+	flow := expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))
+	if l.tree.Dynamic.Upstream {
+		flow = expr.Invoke(fnLoose, flow)
+	}
+	*b = append(*b, let("flow", flow))
+	declared := map[*ir.Node]bool{}
+	for _, ph := range l.tree.Dynamic.Phases {
+		l.phase = ph
+		waves := l.waves(ph, o)
+		if ph.Kind == ir.PhaseGraph {
+			for _, w := range waves {
+				l.wave(b, w)
+			}
+			ph.Nodes = slices.Concat(waves...) // as they run
+			continue
+		}
+		for _, w := range waves {
+			if n := w[0]; !declared[n] {
+				declared[n] = true
+				*b = append(*b, &ir.LetStmt{Name: ident(l.local[n]), Type: endedType})
+			}
+		}
+		l.rounds(b, waves)
+	}
+}
+
+func let(name string, v *expr.Node) ir.Stmt { return &ir.LetStmt{Name: ident(name), Value: of(v)} }
+
+// wave translates nodes that run in parallel, or one alone.
+func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
+	for _, n := range wave {
+		if l.local[n] != n.ID.Name {
+			*b = append(*b, &ir.LetStmt{Name: ident(l.local[n]), Type: endedType})
+		}
+	}
+	if len(wave) == 1 {
+		*b = append(*b, l.alone(wave[0], "flow"))
+		return
+	}
+	if !l.sides {
+		l.sides = true
+		*b = append(*b, let("aside", expr.Invoke(fnAside, expr.Read("flow"))))
+	}
+	side := &ir.SideStmt{}
+	joined := []*expr.Node{expr.Read("flow"), expr.Of(expr.UseRun, "", nil)}
+	for _, n := range wave {
+		side.Arms = append(side.Arms, ir.Block{l.alone(n, "aside")})
+		joined = append(joined, expr.Address(l.ended(n)))
+	}
+	*b = append(*b, side, &ir.DoStmt{Call: of(expr.Invoke(fnJoin, joined...))})
+}
+
+// alone runs a node when every node before it has done well, and every condition is true.
+func (l *lowering) alone(n *ir.Node, flow string) ir.Stmt {
+	into := l.local[n]
+	if into == n.ID.Name {
+		into = "" // it is called so anyway
+	}
+	run := l.run(n, flow, into)
+	var conds []*expr.Node
+	var label []string
+	for _, r := range n.Dynamic.Routes {
+		from := expr.Invoke(fnOK, l.ended(l.parser.nodes[r.From.Name]))
+		if !slices.ContainsFunc(conds, func(c *expr.Node) bool { return c.String() == from.String() }) {
+			conds = append(conds, from)
+		}
+		label = append(label, r.From.Name+" ran")
+		if r.When != nil {
+			label = append(label, r.When.String())
+		}
+	}
+	for _, r := range n.Dynamic.Routes {
+		if r.When != nil {
+			conds = append(conds, l.both(r.When)...)
+		}
+	}
+	for _, w := range n.Dynamic.Whens {
+		conds, label = append(conds, l.both(w)...), append(label, w.String())
+	}
+	if len(conds) == 0 {
+		return run
+	}
+	return &ir.IfStmt{Cond: of(expr.All(conds...)), Label: strings.Join(label, " and "), Then: ir.Block{run}}
+}
+
+// rounds translates a pipeline or a loop: its nodes, one after the other, in every round.
+func (l *lowering) rounds(b *ir.Block, waves [][]*ir.Node) {
+	ph := l.phase
+	scope := &ir.Scope{ID: ph.ID, Name: ph.ID.Name + "_phase"}
+	id := expr.Const(ph.ID.Name)
+	var do ir.Block
+	if ph.Kind == ir.PhasePipeline {
+		l.roots = map[string]*expr.Node{"item": expr.Read("item"), "index": expr.Read("i"), "pipeline": id}
+	} else {
+		l.roots = map[string]*expr.Node{"iter": expr.Read("i"), "loop": id}
+	}
+	for i, w := range waves {
+		n := w[0]
+		l.roots["stage"] = expr.Object()
+		if ph.Kind == ir.PhasePipeline && i > 0 {
+			l.roots["stage"] = expr.Object(expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge")))
+		}
+		do = append(do, l.run(n, "flow", "stage"), &ir.SetStmt{Target: of(l.ended(n)), Value: of(expr.Invoke(fnAnd, l.ended(n), expr.Read("stage")))})
+		if ph.Kind == ir.PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
+			do = append(do, &ir.IfStmt{Cond: of(expr.Not(expr.Invoke(dialect.Present, expr.Read("stage", "edge")))), Then: ir.Block{&ir.NextStmt{}}})
+		}
+	}
+	l.roots = map[string]*expr.Node{}
+	if ph.Kind == ir.PhaseLoop {
+		loop := &ir.WhileStmt{Max: ph.Max, Index: ident("i"), Scope: scope, Do: do}
+		if ph.Until != nil {
+			loop.Cond, loop.Label = of(expr.Not(l.truth(ph.Until))), "!("+ph.Until.String()+")"
+		}
+		*b = append(*b, loop)
+		return
+	}
+	items := ph.ID.Name + "_phase_items"
+	*b = append(*b, let(items, expr.Invoke(fnItems, expr.Read("flow"), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, ph.ID.Name, scope), l.reference(ph.Over, nil))),
+		&ir.RangeStmt{Over: of(expr.Read(items)), Item: ident("item"), Index: ident("i"), Scope: scope, Do: do})
+}
+
+// run runs a node, which a round may do that runs it elsewhere already.
+func (l *lowering) run(n *ir.Node, flow, into string) ir.Stmt {
+	v := l.perform(n, flow)
+	out := l.nodes[n]
+	s := &ir.RunStmt{Node: out, Into: ident(into)}
+	if before, done := out.Verb.(*ir.Perform); done {
+		s.Call = v.Call
+		before.Reads = append(before.Reads, v.Reads...)
+		return s
+	}
+	out.Verb = v
+	return s
+}
+
+// perform is the call that runs a node, once or for each item of its list.
+func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
+	d := n.Dynamic
+	v := &ir.Perform{Attempts: d.Attempts, Gives: l.gives(n), Reads: l.reads(n), Writes: d.Writes}
+	switch n.Verb.(type) {
+	case *ir.LLM:
+		v.Kind = "llm"
+	case *ir.Flow:
+		v.Kind = "flow"
+	}
+	if d.Each == nil {
+		v.Call = of(l.dispatch(n, flow))
+		return v
+	}
+	outer := l.roots
+	over := l.reference(d.Each.Over, n)
+	l.roots = map[string]*expr.Node{}
+	for k, x := range outer {
+		l.roots[k] = x
+	}
+	l.roots["item"], l.roots["index"] = expr.Read("item"), expr.Read("index")
+	body := expr.Fn(l.dispatch(n, "flow"), "run", "flow", "item", "index")
+	l.roots = outer
+	v.Items = &ir.Inside{Do: body, Limit: d.Each.Concurrency}
+	v.Call = of(l.node(fnEach, n, flow, l.policy(n), over, body))
+	return v
+}
+
+// node is a method of the flow that runs a node.
+func (l *lowering) node(f *expr.Func, n *ir.Node, flow string, args ...*expr.Node) *expr.Node {
+	return expr.Invoke(f, append([]*expr.Node{expr.Read(flow), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil)}, args...)...)
+}
+
+// policy is what becomes of a node that fails.
+func (l *lowering) policy(n *ir.Node) *expr.Node {
+	d := n.Dynamic
+	switch {
+	case d.Attempts > 1:
+		return expr.Invoke(fnRetry, expr.Const(int64(d.Attempts)), expr.Const(d.Base), expr.Const(d.Double))
+	case d.OnSpent == ir.SpentFail:
+		return expr.Invoke(fnFail)
+	}
+	return expr.Invoke(fnSkip)
+}
+
+// reads are the fields of the state that decide about a node, and that it says it reads.
+func (l *lowering) reads(n *ir.Node) []ir.Ident {
+	d := n.Dynamic
+	out := slices.Clone(d.Reads)
+	see := func(r *ir.Reference) {
+		if r.Root == "state" && len(r.Path) > 0 && !slices.ContainsFunc(out, func(id ir.Ident) bool { return id.Name == r.Path[0] }) {
+			out = append(out, ident(r.Path[0]))
+		}
+	}
+	for _, r := range d.Routes {
+		r.When.Refs(see)
+	}
+	for _, w := range d.Whens {
+		w.Refs(see)
+	}
+	if d.Args != nil {
+		ir.ValueReferences(d.Args, see)
+	}
+	if d.Each != nil {
+		see(d.Each.Over)
+	}
+	if l.phase.Over != nil {
+		see(l.phase.Over)
+	}
+	l.phase.Until.Refs(see)
+	return out
+}
+
+// number is the value of a number as the reader wrote it.
+func number(text string) *expr.Node {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return expr.Const(n)
+	}
+	return float(text)
+}
+
+func float(text string) *expr.Node {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return expr.Const(nil) // the reader has written it
+	}
+	return expr.Const(f)
+}

@@ -1,0 +1,157 @@
+package openexpertise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// settle checks the experience and translates it, when the sources of its tools are known: that nodes have an order, and that
+// what they read and write is declared. What its values are is known when it runs.
+func (p *parser) settle(sink *diag.Sink) {
+	p.Sink = sink
+	for _, n := range p.wf.Body.Nodes {
+		for _, r := range n.Dynamic.Routes {
+			r.When.Refs(p.stateReference)
+		}
+		p.names(n)
+	}
+	o := p.order()
+	sorted := !p.Cyclic(o)
+	if sorted {
+		for _, ph := range p.wf.Dynamic.Phases {
+			if ph.Over != nil {
+				p.stateReference(ph.Over)
+				p.listField(ph.Over)
+			}
+			ph.Until.Refs(p.stateReference)
+		}
+		p.neverSet()
+	}
+	p.lower(o, sorted)
+}
+
+// order is the graph of the nodes.
+func (p *parser) order() *dialect.Order {
+	o := &dialect.Order{Nodes: p.wf.Body.Nodes}
+	at := map[string]int{}
+	for i, n := range o.Nodes {
+		at[n.ID.Name] = i
+	}
+	for i, n := range o.Nodes {
+		n.Dynamic.Routes = slices.DeleteFunc(n.Dynamic.Routes, func(r *ir.Route) bool {
+			_, known := at[r.From.Name]
+			return !known // it was refused
+		})
+		for _, r := range n.Dynamic.Routes {
+			o.Link(at[r.From.Name], i, r.To.Span)
+		}
+	}
+	return o
+}
+
+// waves are the nodes of a phase in order: with a concurrency of one each alone, in the order of Kahn's algorithm over the
+// order of the file, else as soon as all nodes that lead to them have ended, so many at a time.
+func (p *parser) waves(ph *ir.Phase, o *dialect.Order) [][]*ir.Node {
+	var out [][]*ir.Node
+	if ph.Kind != ir.PhaseGraph {
+		for _, n := range ph.Nodes {
+			if slices.Contains(o.Nodes, n) {
+				out = append(out, []*ir.Node{n})
+			}
+		}
+		return out
+	}
+	in := map[int]bool{}
+	for i, n := range o.Nodes {
+		in[i] = slices.Contains(ph.Nodes, n)
+	}
+	sorted := o.Kahn(in)
+	level := o.Levels(sorted)
+	var levels [][]*ir.Node
+	for _, i := range sorted {
+		if p.wf.Dynamic.Concurrency <= 1 {
+			out = append(out, []*ir.Node{o.Nodes[i]})
+			continue
+		}
+		for len(levels) <= level[i] {
+			levels = append(levels, nil)
+		}
+		levels[level[i]] = append(levels[level[i]], o.Nodes[i])
+	}
+	for _, wave := range levels {
+		out = slices.AppendSeq(out, slices.Chunk(wave, p.wf.Dynamic.Concurrency))
+	}
+	return out
+}
+
+// names holds the names that a node reads and writes to those that the state declares.
+func (p *parser) names(n *ir.Node) {
+	d := n.Dynamic
+	for _, id := range d.Reads {
+		p.stateName(id, fmt.Sprintf("node %q reads undeclared state field %q", n.ID.Name, id.Name))
+	}
+	for _, id := range d.Writes {
+		p.stateName(id, fmt.Sprintf("node %q writes undeclared state field %q", n.ID.Name, id.Name))
+	}
+	for _, w := range d.Whens {
+		w.Refs(p.stateReference)
+	}
+	if d.Args != nil {
+		ir.ValueReferences(d.Args, p.stateReference)
+	}
+	if d.Prompt != nil {
+		ir.ValueReferences(d.Prompt, p.stateReference)
+	}
+	if d.Each != nil {
+		p.stateReference(d.Each.Over)
+		p.listField(d.Each.Over)
+	}
+}
+
+func (p *parser) stateName(id ir.Ident, message string) {
+	if p.field(id.Name) == nil {
+		d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: message}
+		p.suggest(&d, id.Name)
+		p.Report(d)
+	}
+}
+
+// suggest says which field of the state is meant, as long as somebody reads it.
+func (p *parser) suggest(d *diag.Diagnostic, name string) {
+	if p.Sink.Errors() > 100 {
+		return
+	}
+	var names []string
+	for _, s := range p.wf.State {
+		names = append(names, s.Name.Name)
+	}
+	diag.Suggest(d, name, names)
+}
+
+// stateReference warns about a reference to a field that the state does not have: the engine takes it for a value that is
+// missing, so that nobody hears of the mistake.
+func (p *parser) stateReference(r *ir.Reference) {
+	if r.Root != "state" || len(r.Path) == 0 || p.field(r.Path[0]) != nil {
+		return
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("the state has no field %q: the value is always missing", r.Path[0])}
+	p.suggest(&d, r.Path[0])
+	d.Fixes = nil // the reference is more than the name
+	p.Report(d)
+}
+
+// listField reports a list that cannot be one.
+func (p *parser) listField(r *ir.Reference) {
+	s := p.field(strings.Join(r.Path, "."))
+	if r.Root != "state" || s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
+		return
+	}
+	p.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: r.Text.Span, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
+		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+}
