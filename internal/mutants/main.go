@@ -87,6 +87,7 @@ func main() {
 type bench struct {
 	dir      string
 	until    time.Time
+	tried    int
 	files    string // pattern
 	most     time.Duration
 	skip     string
@@ -140,7 +141,7 @@ func (b *bench) try(t target) error {
 		return ok && v.Code == b.tree.code[m.file] && (v.By != "" || v.Tests == tests)
 	})
 	for _, pkg := range append([]string{t.pkg}, t.also...) {
-		if len(left) == 0 || time.Now().After(b.until) {
+		if len(left) == 0 || b.over() {
 			return nil
 		}
 		last := len(t.also) == 0 || pkg == t.also[len(t.also)-1]
@@ -157,7 +158,7 @@ func (b *bench) with(t target, pkg string, left []mutant, tests string, last boo
 	if err != nil {
 		return nil, err
 	}
-	return slice(left, b.until, func(m mutant) (by string, err error) {
+	return b.slice(left, func(m mutant) (by string, err error) {
 		v := verdict{By: b.tree.kill(units, t.pkg, m), Code: b.tree.code[m.file]}
 		if v.By == "" && last && b.most == 0 && b.skip == "" {
 			v.Tests = tests // else the tests of other packages are still to come
@@ -167,13 +168,16 @@ func (b *bench) with(t target, pkg string, left []mutant, tests string, last boo
 	})
 }
 
-// slice tries mutants until a time, but at least one, because measuring may take longer than a slice. It returns those that
-// were not noticed and those that were not tried.
-func slice(left []mutant, until time.Time, try func(mutant) (by string, err error)) (survivors []mutant, err error) {
+// over reports whether the slice has ended. It tries one mutant at least, because measuring may take longer than a slice.
+func (b *bench) over() bool { return b.tried > 0 && time.Now().After(b.until) }
+
+// slice tries mutants until the slice is over. It returns those that were not noticed and those that were not tried.
+func (b *bench) slice(left []mutant, try func(mutant) (by string, err error)) (survivors []mutant, err error) {
 	for i, m := range left {
-		if i > 0 && time.Now().After(until) {
+		if b.over() {
 			return append(survivors, left[i:]...), nil
 		}
+		b.tried++
 		by, err := try(m)
 		if err != nil {
 			return nil, err

@@ -149,7 +149,7 @@ func TestSlicesGoOn(t *testing.T) {
 	}
 	var ids [][]int
 	for _, until := range []time.Time{{}, {}, time.Now().Add(time.Hour)} {
-		rest, err := slice(left, until, try)
+		rest, err := (&bench{until: until}).slice(left, try)
 		if err != nil {
 			t.Fatal(err)
 		}
