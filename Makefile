@@ -115,7 +115,7 @@ bred: ## Breed workflows until BRED (200,000) are accepted and type-check their 
 fixes: ## Apply 20,000 fixes that are offered for bred workflows, each by itself
 	FIXES=20000 go test -count=1 -timeout 6h -v ./golden/hostile -run '^TestFixes$$'
 
-MUTANTS_FOR := 30m
+MUTANTS_FOR ?= 30m
 
 .PHONY: mutants
 mutants: ## Change operators of what promises rest on; tests notice (MUTANTS_FOR=30m, the next run goes on)

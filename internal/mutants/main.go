@@ -39,7 +39,7 @@ var all = []string{"*.go"}
 
 var targets = []target{
 	{"runtime/journal/wal", all, nil},
-	{"ir/expr", all, []string{golden, "codegen"}},
+	{"ir/expr", all, []string{"golden/core", golden, "codegen"}},
 	{"runtime/journal", all, []string{"runtime/journal/runs", "runtime/sim"}},
 	{"runtime/httptool", []string{"guard.go", "special.go"}, nil},
 	{"ir/check", []string{"activation.go", "formula.go", "state.go", "tokens_state.go"}, []string{golden}},
