@@ -11,7 +11,7 @@ import (
 // data whose shape is known only when it runs. Its nodes are those of the workflow's Body, each with a Node.Dynamic; its
 // state is Workflow.State; its tools are Workflow.Tools. A native workflow has none.
 type Dynamic struct {
-	Dialect     string // openexpertise, yamlgraph
+	Dialect     string // its name
 	Upstream    bool   // --compat upstream: what the engine does wins over what the page says
 	Concurrency int    // nodes at a time; 1: one after the other
 	Phases      []*Phase
