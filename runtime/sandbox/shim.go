@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -32,6 +33,7 @@ func init() {
 		complain(2, err)
 	}
 	status := fd + 1
+	args, env := texts(d.Args), texts(d.Env)
 	if err := d.become(fd); err != nil {
 		complain(status, err)
 	}
@@ -41,7 +43,7 @@ func init() {
 		}
 		os.Exit(0)
 	}
-	err = syscall.Exec(string(d.Program), texts(d.Args), texts(d.Env)) // returns only when it failed
+	err = syscall.Exec(string(d.Program), args, env) // returns only when it failed
 	if err == unix.EACCES && d.UID != 0 {
 		err = fmt.Errorf("%w (root's tools run as user %d, who must be allowed to execute it)", err, d.UID)
 	}
@@ -94,6 +96,9 @@ func (d *description) become(fd int) error {
 	if os.Getppid() != d.Parent {
 		return fmt.Errorf("the program that started the tool is gone")
 	}
+	// Under the tool's limits Go may not get memory any more: the filter is made before, and nothing is collected.
+	program := filter(os.Getpid(), d.ABI >= scopeABI, d.Network)
+	debug.SetGCPercent(-1)
 	for _, l := range d.Limits {
 		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
 			return fmt.Errorf("resource limit %d: %w", l.Resource, err)
@@ -105,7 +110,7 @@ func (d *description) become(fd int) error {
 	if err := restrict(domain); err != nil {
 		return err
 	}
-	return install(filter(os.Getpid(), d.ABI >= scopeABI, d.Network))
+	return install(program)
 }
 
 // changeUser makes an ordinary user of root. Of all of root's rights reading stays, where root has it: Landlock bounds what is
