@@ -40,7 +40,8 @@ type blockScope struct {
 	body   *Body
 	up     *blockScope
 	locals []*Local
-	params []*expr.Symbol    // of the Lambda whose statements these are
+	lambda bool              // these are the statements of a Lambda
+	params []*expr.Symbol    // its parameters
 	sig    *schema.Signature // of that Lambda; nil: these are the statements of the body
 	step   *Step             // in whose call the Lambda stands
 	loop   bool              // the block of a while or a range
@@ -462,7 +463,7 @@ func (s *blockScope) next(x *ir.NextStmt) *Plan {
 		if b.loop {
 			return &Plan{Kind: Next}
 		}
-		if b.arm != nil || b.params != nil {
+		if b.arm != nil || b.lambda {
 			break
 		}
 	}
@@ -471,7 +472,7 @@ func (s *blockScope) next(x *ir.NextStmt) *Plan {
 }
 
 func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
-	for b := s; b != nil && b.params == nil; b = b.up {
+	for b := s; b != nil && !b.lambda; b = b.up {
 		if b.arm != nil {
 			s.fault(x.Span, "a return stands in an arm of a side, which cannot end the body")
 		}
@@ -515,7 +516,7 @@ func (c *checker) returns(p *Program) {
 
 // Do implements expr.CoreEnv.
 func (s *blockScope) Do(f *expr.Function, params []*expr.Symbol, sig *schema.Signature) []expr.Problem {
-	in := &blockScope{c: s.c, body: s.body, up: s, params: params, sig: sig, step: s.step}
+	in := &blockScope{c: s.c, body: s.body, up: s, lambda: true, params: params, sig: sig, step: s.step}
 	b, ok := f.Do.(ir.Block)
 	if !ok {
 		s.fault(source.Span{}, "%T are no statements", f.Do)

@@ -29,7 +29,7 @@ func (s *blockScope) declare(l *Local, at source.Span) *Local {
 				s.fault(at, "%q is declared twice", l.Name)
 			}
 		}
-		if b.params != nil {
+		if b.lambda {
 			break // those outside of a lambda may be hidden, as in Go
 		}
 	}
