@@ -145,7 +145,7 @@ func (g *generator) header() {
 			text += "."
 		}
 		for _, line := range commentLines(text) {
-			g.file.PackageComment("// " + line)
+			g.file.PackageComment("// " + plainComment(line))
 		}
 	}
 	g.file.Const().Id("_").Op("=").Qual(runtimePath, "Compat1").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
