@@ -232,10 +232,23 @@ func ownSettings(env []string, dir string, strange []string) []string {
 	if settings != "" && settings != "off" && inside(settings) {
 		out = append(out, "GOENV=off")
 	}
-	if program := strings.Trim(strings.TrimSpace(value("GOCACHEPROG")), `"'`); strings.ContainsAny(program, `/\`) && inside(strings.Fields(program)[0]) {
+	if program := firstWord(value("GOCACHEPROG")); strings.ContainsAny(program, `/\`) && inside(program) {
 		out = append(out, "GOCACHEPROG=")
 	}
 	return out
+}
+
+// firstWord is the program of a command line as the go command reads it: its words may be in quotes.
+func firstWord(line string) string {
+	line = strings.TrimLeft(line, " \t\r\n")
+	if line != "" && (line[0] == '\'' || line[0] == '"') {
+		word, _, _ := strings.Cut(line[1:], line[:1])
+		return word
+	}
+	if end := strings.IndexAny(line, " \t\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	return line
 }
 
 func sanitizer(flag string) bool {

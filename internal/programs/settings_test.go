@@ -34,10 +34,11 @@ func TestOwnSettings(t *testing.T) {
 		{"GOENV=off", repo, "GOENV", "off"},
 		{"A=b", repo, "GOENV", "off"},
 		{"A=b", own, "GOENV", ""},
-		{"GOCACHEPROG=" + repo + "/prog", own, "GOCACHEPROG", ""},
+		{"GOCACHEPROG='" + repo + "/prog'", own, "GOCACHEPROG", ""},
+		{"GOCACHEPROG= \"" + repo + "/a b\" c", own, "GOCACHEPROG", ""},
 		{"GOCACHEPROG=./prog --flag", own, "GOCACHEPROG", ""},
 		{"GOCACHEPROG='" + link + "/prog' x", own, "GOCACHEPROG", ""},
-		{"GOCACHEPROG=" + own + "/prog --dir " + repo, own, "GOCACHEPROG", own + "/prog --dir " + repo},
+		{"GOCACHEPROG='" + own + "/prog' --dir " + repo, own, "GOCACHEPROG", "'" + own + "/prog' --dir " + repo},
 		{"GOCACHEPROG=prog", own, "GOCACHEPROG", "prog"}, // looked for in PATH, which has no folder of the repository
 	} {
 		t.Setenv("XDG_CONFIG_HOME", c.config)

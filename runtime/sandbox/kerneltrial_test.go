@@ -41,7 +41,7 @@ func TestGVisorTrialIsRead(t *testing.T) {
 func TestGVisorIsCleanedUp(t *testing.T) {
 	dir := t.TempDir()
 	told := filepath.Join(dir, "told")
-	fakeRunsc(t, `echo "$@" >> `+told)
+	fakeRunsc(t, `echo "$@" >> '`+told+`'`)
 	b := &kernelBox{box: &box{folder: &folder{path: filepath.Join(dir, "base")}}, base: filepath.Join(dir, "base"), id: "flowgen-none", runsc: os.Getenv(RunscVariable)}
 	release := func(state bool, over error) error {
 		t.Helper()

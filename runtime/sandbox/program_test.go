@@ -71,8 +71,7 @@ func TestShebang(t *testing.T) {
 
 // Scripts that scripts interpret are granted, up to a depth, each once. A program must be executable, a library need not be.
 func TestGrantsOfPrograms(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	dir := wordDir(t)
 	name := func(i int) string { return filepath.Join(dir, strings.Repeat("x", i+1)) }
 	for i := range deepest + 3 {
 		check(t, os.WriteFile(name(i), []byte("#!"+name(i+1)+"\n"), 0o700))
@@ -112,8 +111,7 @@ func TestGrantsOfPrograms(t *testing.T) {
 
 // A name is looked up in the system's directories first; a path is taken as it is.
 func TestLocate(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	dir := wordDir(t)
 	own := filepath.Join(dir, "sh")
 	check(t, os.WriteFile(own, []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", dir)
@@ -207,8 +205,7 @@ func dynamic(t *testing.T, name string, mode os.FileMode, runpath string, needed
 
 // A program's libraries are granted where it looks for them, and theirs, whether it is started or interprets a script.
 func TestGrantsOfLibraries(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	dir := wordDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, d := range []string{"bin", "lib", "more"} {
 		check(t, os.Mkdir(at(d), 0o700))
@@ -231,4 +228,19 @@ func TestGrantsOfLibraries(t *testing.T) {
 			t.Errorf("%s: %q, want %q", start, got, want)
 		}
 	}
+}
+
+// wordDir is a temporary folder whose name has no blank: the first line of a script could not name a program in another.
+func wordDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if strings.Contains(dir, " ") {
+		made, err := os.MkdirTemp("/tmp", "sandbox")
+		check(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(made) })
+		dir = made
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	check(t, err)
+	return dir
 }
