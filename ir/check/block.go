@@ -494,6 +494,9 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 // returns holds what the workflow gives to what can be named wherever its body ends.
 func (c *checker) returns(p *Program) {
 	s := p.Body.scope
+	if c.sink.HasErrors() {
+		return // what cannot be read has no type
+	}
 	if f := p.Output.Field("status"); c.wf.Outcome.Status && (f == nil || f.Type.Kind != schema.Enum && f.Type.Kind != schema.String) {
 		panic(&Fault{At: c.wf.Name.Span, Message: "the output has no text \"status\" that could decide about the exit code"})
 	}

@@ -19,6 +19,7 @@ type lowering struct {
 	nodes map[*ir.Node]*ir.Node // by those of the tree
 	local map[*ir.Node]string   // what is said of how they ended
 	sides bool                  // the flow for nodes in parallel is declared
+	items map[string]bool       // locals that hold the items of pipelines
 
 	// What loop variables stand for here, and `stage`: what the node before in the round handed on.
 	roots map[string]*expr.Node
@@ -29,7 +30,7 @@ type lowering struct {
 // file.
 func (p *parser) lower(o *dialect.Order, sorted bool) {
 	tree := *p.wf
-	l := &lowering{parser: p, tree: &tree, nodes: map[*ir.Node]*ir.Node{}, local: map[*ir.Node]string{}, roots: map[string]*expr.Node{}}
+	l := &lowering{parser: p, tree: &tree, nodes: map[*ir.Node]*ir.Node{}, local: map[*ir.Node]string{}, roots: map[string]*expr.Node{}, items: map[string]bool{}}
 	p.wf.Tree = &tree
 	p.wf.Body = ir.Body{Span: tree.Body.Span}
 	for _, s := range p.wf.State {
@@ -215,8 +216,16 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*ir.Node) {
 		*b = append(*b, loop)
 		return
 	}
+	over := expr.Const(nil) // of a list that cannot be read, which was reported
+	if ph.Over != nil {
+		over = l.reference(ph.Over, nil)
+	}
 	items := ph.ID.Name + "_phase_items"
-	*b = append(*b, let(items, expr.Invoke(fnItems, expr.Read("flow"), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, ph.ID.Name, scope), l.reference(ph.Over, nil))),
+	for l.items[items] { // pipelines may share an id
+		items += "_"
+	}
+	l.items[items] = true
+	*b = append(*b, let(items, expr.Invoke(fnItems, expr.Read("flow"), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, ph.ID.Name, scope), over)),
 		&ir.RangeStmt{Over: of(expr.Read(items)), Item: ident("item"), Index: ident("i"), Scope: scope, Do: do})
 }
 

@@ -273,7 +273,7 @@ func (p *parser) pipelines(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
 		ph.Kind = ir.PhasePipeline
 		ph.Over = p.path(m.Get("items"), "`items`")
 		p.members(ph, m.Get("stages"), "`stages`", -1, inside)
-		return ph.Over != nil
+		return true
 	})
 }
 
