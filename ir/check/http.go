@@ -134,6 +134,7 @@ func (c *checker) form(v *ir.Object, e *env) {
 		case *ir.Template:
 			c.template(x, e)
 		case *ir.Scalar:
+			c.inferred(x, e) // any but null has a text
 		default:
 			c.mismatch(x.Source(), schema.StringType, "a list or mapping")
 		}
