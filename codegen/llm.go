@@ -186,6 +186,13 @@ func (b *block) promptText(p *check.Prompt, name string, text *ir.Template) []je
 	for _, a := range p.With {
 		b.promptParam(a, p.Reads[a.Field.Name])
 	}
+	if p.In != nil {
+		for _, f := range p.In.Fields { // an optional one that is not given
+			if p.Reads[f.Name] && b.fn.params[f] == nil {
+				b.promptVariable(f, nil)
+			}
+		}
+	}
 	var fields []jen.Code
 	if p.IR.System != nil && name == "Text" {
 		fields = append(fields, field("System", b.valueAs(p.IR.System, schema.StringType)))
@@ -205,23 +212,31 @@ var typed = []schema.Kind{schema.String, schema.Enum, schema.Bool, schema.Struct
 func (b *block) promptParam(a *check.Argument, read bool) {
 	_, constant := a.Value.Value.(*ir.Scalar)
 	constant = constant || a.Value.Value == nil
-	value, t := b.argument(a), a.Field.Type
+	value := b.argument(a)
 	text := lowerRender(value)
 	switch {
 	case read && !constant && variableText.MatchString(text) && !slices.Contains([]string{"nil", "true", "false"}, text):
 		b.fn.params[a.Field] = value
 	case read:
-		name := jen.Id(ident(b.fn.fresh(a.Field.Name)))
-		b.fn.params[a.Field] = name
-		switch {
-		case text == "nil":
-			b.add(jen.Var().Add(name).Add(b.fn.g.goType(t)))
-		case slices.Contains(typed, t.Kind):
-			b.add(jen.Add(name).Op(":=").Add(value))
-		default:
-			b.add(jen.Var().Add(name).Add(b.fn.g.goType(t)).Op("=").Add(value))
+		if text == "nil" {
+			value = nil
 		}
+		b.promptVariable(a.Field, value)
 	case !constant && text != "nil": // what it reads has to be read for Go to compile
 		b.add(jen.Id("_").Op("=").Add(value))
+	}
+}
+
+// promptVariable declares a variable for what a prompt file takes; no value is nil.
+func (b *block) promptVariable(f *schema.Field, value jen.Code) {
+	name := jen.Id(ident(b.fn.fresh(f.Name)))
+	b.fn.params[f] = name
+	switch {
+	case value == nil:
+		b.add(jen.Var().Add(name).Add(b.fn.g.goType(f.Type)))
+	case slices.Contains(typed, f.Type.Kind):
+		b.add(jen.Add(name).Op(":=").Add(value))
+	default:
+		b.add(jen.Var().Add(name).Add(b.fn.g.goType(f.Type)).Op("=").Add(value))
 	}
 }
