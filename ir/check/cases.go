@@ -101,6 +101,8 @@ func (c *caseChecker) fields(list []*ir.Entry, t *schema.Type, what string) {
 			f, names = t.Field(e.Key.Name), t.FieldNames()
 		}
 		switch {
+		case f != nil && f.Type.Kind == schema.Dynamic && f.Type.Elem != nil:
+			c.expect(e.Value, f.Type.Elem) // as the field is declared
 		case f != nil:
 			c.expect(e.Value, f.Type)
 		case len(names) == 0:
