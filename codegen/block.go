@@ -34,12 +34,10 @@ func (b *block) stmt(p *check.Plan) {
 // store writes a call, or another value, whose result goes to a local; nil: nobody asks for it.
 func (b *block) store(to *check.Local, n *expr.Node, s *check.Step) {
 	low := b.lower()
-	fails := n.Op == expr.Intrinsic && n.Func.Fails || n.Op == expr.Handle && n.Use.Kind == expr.UseFlow
+	fails := fails(n)
 	var code *jen.Statement
-	if n.Op == expr.Intrinsic {
+	if n.Op == expr.Intrinsic || fails {
 		code = low.invoke(n)
-	} else if fails {
-		code = jen.Add(b.handle(n)[0])
 	} else {
 		want := n.Type
 		if to != nil {
@@ -112,6 +110,10 @@ func (b *block) branchOn(p *check.Plan) {
 	}
 	other := b.inner(b.layout.scopes[p.Kids[1]])
 	other.plan(p.Kids[1])
+	if k := p.Kids[1]; len(other.code) == 1 && k.Kind == check.Seq && len(k.Kids) == 1 && k.Kids[0].Kind == check.Branch {
+		b.add(jen.If(cond).Block(in.code...).Else().Add(other.code[0])) // else if
+		return
+	}
 	b.add(jen.If(cond).Block(in.code...).Else().Block(other.code...))
 }
 
@@ -244,7 +246,7 @@ func (b *block) ret(p *check.Plan) {
 	}
 	low := b.lower()
 	n := p.Expr.Node
-	if n.Op == expr.Intrinsic && n.Func.Fails && schema.Equal(n.Type, b.sig.Result) {
+	if fails(n) && (n.Op == expr.Intrinsic || calls(n) != nil) && schema.Equal(n.Type, b.sig.Result) {
 		c := low.invoke(n)
 		b.flush(low)
 		b.add(jen.Return(c))
@@ -302,6 +304,10 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		if a, ok := u.Ref.(*ir.Answer); ok {
 			return one(jen.Id(ident(names.Answers[a])))
 		}
+	case expr.UseText:
+		if t, ok := u.Ref.(*ir.TextFunc); ok {
+			return one(jen.Id(ident(names.Texts[t])))
+		}
 	case expr.UseAddress:
 		low := b.lower()
 		return one(jen.Op("&").Add(low.expr(n.Kids[0])))
@@ -311,18 +317,10 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 
 // lambda writes a function literal.
 func (b *block) lambda(n *expr.Node, sig *schema.Signature) jen.Code {
-	f, g := n.Function, b.fn.g
+	f := n.Function
 	in := b.fn.block(b.scope)
-	in.layout, in.sig, in.node = b.layout, sig, b.node
-	in.fail = func(err jen.Code) []jen.Code {
-		switch {
-		case !sig.Fails:
-			panic(refused{"a way out of a lambda", n.String()})
-		case sig.Result != nil:
-			return []jen.Code{jen.Return(g.zero(sig.Result), err)}
-		}
-		return []jen.Code{jen.Return(err)}
-	}
+	in.layout, in.node = b.layout, b.node
+	in.gives(sig)
 	if f.Do != nil {
 		plan := b.fn.body.Lambdas[f]
 		in.layout = b.fn.layPlan(plan, in.scope)
@@ -331,18 +329,35 @@ func (b *block) lambda(n *expr.Node, sig *schema.Signature) jen.Code {
 		if sig.Result == nil && sig.Fails && !plan.Ends() {
 			in.returns()
 		}
-		return g.lambdaHead(f, sig, b.fn.outers > before).Block(in.code...)
+		return b.fn.lambdaHead(f, sig, b.fn.outers > before).Block(in.code...)
 	}
 	value := n.Kids[0]
-	if call := b.bare(f, value); call != nil {
+	if call := in.bare(f, value); call != nil {
 		return call
 	}
 	in.ret(&check.Plan{Kind: check.Return, Expr: &ir.Expr{Node: value}})
-	return g.lambdaHead(f, sig, false).Block(in.code...)
+	return b.fn.lambdaHead(f, sig, false).Block(in.code...)
+}
+
+// gives makes the block that of a function with a signature.
+func (b *block) gives(sig *schema.Signature) {
+	b.sig = sig
+	b.fail = func(err jen.Code) []jen.Code {
+		switch {
+		case !sig.Fails:
+			panic(refused{"a way out of a function", "an error"})
+		case sig.Result != nil:
+			return []jen.Code{jen.Return(b.fn.g.zero(sig.Result), err)}
+		}
+		return []jen.Code{jen.Return(err)}
+	}
 }
 
 // bare is the function itself where a Lambda does nothing but call it with its own parameters.
 func (b *block) bare(f *expr.Function, n *expr.Node) jen.Code {
+	if t := calls(n); t != nil && len(n.Kids) == 0 && len(f.Params) == 0 && t.Fails == b.sig.Fails {
+		return b.handle(n)[0]
+	}
 	if n.Op != expr.Intrinsic || n.Func.Method || n.Func.Const || len(n.Kids) != len(f.Params) || len(n.Func.TypeArgs) > 0 {
 		return nil
 	}
@@ -355,7 +370,20 @@ func (b *block) bare(f *expr.Function, n *expr.Node) jen.Code {
 }
 
 // localName is the variable of a local.
-func (fn *function) localName(l *check.Local) string { return fn.escape(fn.g.p.Names.Blocks[l]) }
+func (fn *function) localName(l *check.Local) string {
+	if fn.called != nil {
+		return fn.called[l.Name]
+	}
+	return fn.escape(fn.g.p.Names.Blocks[l])
+}
+
+// paramName is the variable of a parameter.
+func (fn *function) paramName(p *expr.Param) string {
+	if fn.called != nil {
+		return fn.called[p.Name]
+	}
+	return p.Name
+}
 
 func (fn *function) scopeNode(s *ir.Scope) jen.Code {
 	return jen.Op("&").Id(ident(fn.g.p.Names.Scopes[s]))

@@ -77,6 +77,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.schemas()
 	g.agents()
 	g.prompts()
+	g.texts()
 	g.facts()
 
 	var buf bytes.Buffer

@@ -189,6 +189,8 @@ type function struct {
 
 	outers int // how often an error went to an err that was declared before
 
+	called map[string]string // of a text function: its variables, by the names that its statements have for them
+
 	own map[*check.Step]string // loops whose own result has another name while their body is written
 }
 

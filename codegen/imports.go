@@ -68,6 +68,9 @@ func (g *generator) called() []string {
 	}
 	for _, p := range g.programs() {
 		p.WF.Body.Block.Walk(called)
+		for _, t := range p.Texts {
+			t.IR.Do.Walk(called)
+		}
 		for _, t := range p.WF.Tools {
 			if b, ok := t.Binding.(*ir.Made); ok {
 				b.New.Node.Walk(called)

@@ -23,21 +23,20 @@ type coreLowerer struct {
 // coreValue lowers what no language has text for.
 func (l *lowerer) coreValue(n *expr.Node) lowered {
 	switch n.Op {
-	case expr.Intrinsic:
+	case expr.Intrinsic, expr.Handle:
 		c := l.invoke(n)
-		if n.Func.Fails {
-			return l.hoist(c, lowerLastName(n, "value"), n.Type)
+		if fails(n) {
+			name := lowerLastName(n, "value")
+			if n.Op == expr.Handle {
+				name = n.Use.Name
+			}
+			return l.hoist(c, name, n.Type)
 		}
 		return lowerPrimary(c, n.Type)
 	case expr.Make:
 		return lowerPrimary(l.makeValue(n), n.Type)
 	case expr.Lambda:
 		return lowerPrimary(l.inside().lambda(n, n.Type.Func), n.Type)
-	case expr.Handle:
-		if n.Use.Kind == expr.UseFlow {
-			return l.hoist(l.inside().handle(n)[0], n.Use.Name, n.Type)
-		}
-		return lowerPrimary(l.inside().handle(n)[0], n.Type)
 	}
 	out := l.literal("")
 	for _, k := range n.Kids { // Concat
@@ -53,11 +52,31 @@ func (l *lowerer) inside() *coreLowerer {
 	return l.core
 }
 
-// invoke is the call of an Intrinsic, as it stands: one that fails gives an error besides.
+// fails reports whether an expression is a call that gives an error besides.
+func fails(n *expr.Node) bool {
+	switch n.Op {
+	case expr.Intrinsic:
+		return n.Func.Fails
+	case expr.Handle:
+		if t, ok := n.Use.Ref.(*ir.TextFunc); ok {
+			return t.Fails
+		}
+		return n.Use.Kind == expr.UseFlow
+	}
+	return false
+}
+
+// invoke is the call of an Intrinsic or of what a Handle names, as it stands: one that fails gives an error besides.
 func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
+	if n.Op == expr.Handle {
+		return l.invokeHandle(n)
+	}
 	f, args := n.Func, n.Kids
 	var name *jen.Statement
-	if f.Method {
+	if f.Method && args[0].Op == expr.Handle && args[0].Use.Kind == expr.UseAddress { // Go takes the address by itself
+		name = jen.Add(l.value(args[0].Kids[0]).in(lowerAtom)).Dot(ident(f.Name))
+		args = args[1:]
+	} else if f.Method {
 		name = jen.Add(l.to(l.value(args[0]), f.Params[0]).in(lowerAtom)).Dot(ident(f.Name))
 		args = args[1:]
 	} else {
@@ -85,6 +104,20 @@ func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
 		codes = append(codes, l.exprAs(k, f.Param(first+i)))
 	}
 	return name.Custom(parens(lines), codes...)
+}
+
+// invokeHandle is what a Handle names; text functions are called.
+func (l *lowerer) invokeHandle(n *expr.Node) *jen.Statement {
+	name := jen.Add(l.inside().handle(n)[0])
+	t, ok := n.Use.Ref.(*ir.TextFunc)
+	if !ok {
+		return name
+	}
+	var args []jen.Code
+	for i, k := range n.Kids {
+		args = append(args, l.exprAs(k, t.Params[i].Type))
+	}
+	return name.Call(args...)
 }
 
 // makeValue writes an object of dynamic data or a struct.
@@ -187,12 +220,16 @@ func (l *lowerer) missing(n *expr.Node) *lowered {
 }
 
 // lambdaHead writes the head of a function literal.
-func (g *generator) lambdaHead(f *expr.Function, sig *schema.Signature, named bool) *jen.Statement {
+func (fn *function) lambdaHead(f *expr.Function, sig *schema.Signature, named bool) *jen.Statement {
 	var params []jen.Code
 	for _, p := range f.Params {
-		params = append(params, jen.Id(ident(p.Name)).Add(g.goType(p.Type)))
+		params = append(params, jen.Id(ident(fn.paramName(p))).Add(fn.g.goType(p.Type)))
 	}
-	head := jen.Func().Params(params...)
+	return fn.g.results(jen.Func().Params(params...), sig, named)
+}
+
+// results writes what a function returns. Those with names can be set and returned by statements below them.
+func (g *generator) results(head *jen.Statement, sig *schema.Signature, named bool) *jen.Statement {
 	var results []jen.Code
 	add := func(name string, t jen.Code) {
 		if named {

@@ -55,7 +55,7 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 	case *check.Local:
 		return storage{code: jen.Id(ident(b.fn.localName(ref)))}
 	case *expr.Param:
-		return storage{code: jen.Id(ident(ref.Name))}
+		return storage{code: jen.Id(ident(b.fn.paramName(ref)))}
 	case *check.Step:
 		if name := b.fn.own[ref]; name != "" {
 			return storage{code: jen.Id(ident(name))}

@@ -210,6 +210,9 @@ func StmtExpressions(s Stmt) []*Expr {
 func (b Block) Walk(f func(*expr.Node) bool) {
 	b.All(func(s Stmt) {
 		for _, e := range StmtExpressions(s) {
+			if set, ok := s.(*SetStmt); ok && e == set.Target && e != nil && e.Node != nil && e.Node.Op == expr.Name {
+				continue // which is written, and not read
+			}
 			ValueExpressions(e, func(n *expr.Node) { n.Walk(f) })
 		}
 		if run, ok := s.(*RunStmt); ok {

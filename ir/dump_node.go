@@ -9,6 +9,11 @@ func (d *dumper) body(b *Body) {
 	for _, n := range b.Nodes {
 		d.node(n)
 	}
+	for _, t := range TextFuncs(b.Block.Walk) {
+		for line := range strings.Lines(t.String()) {
+			d.line(strings.TrimSuffix(line, "\n"))
+		}
+	}
 	for line := range strings.Lines(b.Block.String()) {
 		d.line(strings.TrimSuffix(line, "\n"))
 	}

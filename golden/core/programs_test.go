@@ -27,6 +27,8 @@ var programs = []*program{
 		[]string{`{"word": "a"}`}},
 	{"answers", "A model answers what a schema asks for; waits and bytes are constants; the workflow is translated when it is checked, and its status decides about the exit code.", answers,
 		[]string{`{}`}},
+	{"texts", "Named functions that make texts: their variables have names of the file and give way, choices and loops stand in them, and one calls another.", texts,
+		[]string{`{"words": ["a", "b", "c"]}`, `{"words": ["a"]}`}},
 	{"names", "Nodes with the names of locals, of packages and of what every function has: the results give way.", meeting,
 		[]string{`{}`}},
 }

@@ -85,6 +85,47 @@ var wrong = []struct {
 		l.nest(l.inner(), expr.Object(expr.Put("word", text("a")), expr.Put("wort", text("a"))))
 	}},
 	{"the input of inner is no object", func(l *language) { l.nest(l.inner(), text("a")) }},
+	// text functions
+	{"\"t\" is no text function", func(l *language) { l.let("x", expr.Of(expr.UseText, "t", nil)) }},
+	{"the text function \"t\" takes 1 values, and is handed 2", func(l *language) { l.let("x", ir.CallText(l.made(false, nothing), whole(1), whole(2))) }},
+	{"cannot use engine.Ended as a value whose type only a run knows", func(l *language) { l.zero("e", ended); l.let("x", ir.CallText(l.made(false, nothing), read("e"))) }},
+	{"the text function \"t\" can fail, and there is no way out here", func(l *language) {
+		l.add(&ir.WhileStmt{Max: 3, Cond: of(binary("==", ir.CallText(l.made(true, nothing), whole(1)), text("a")))})
+	}},
+	{"the text function \"t\" gives no value", func(l *language) {
+		t := l.made(false, nothing)
+		t.Result = nil
+		l.let("x", ir.CallText(t, whole(1)))
+	}},
+	{"a parameter \"a\" without a type, or twice", func(l *language) {
+		l.let("x", ir.CallText(l.textFunc("t", false, nothing, "a", "a"), whole(1), whole(2)))
+	}},
+	{"the text function \"t\" ends without a value", func(l *language) { l.let("x", ir.CallText(l.textFunc("t", false, nothing))) }},
+	{"the text function \"t\" calls itself", func(l *language) {
+		t := l.made(false, nothing)
+		t.Do = append(ir.Block{&ir.DoStmt{Call: of(ir.CallText(t, whole(1)))}}, t.Do...)
+		l.let("x", ir.CallText(t, whole(1)))
+	}},
+	{"the text function \"t\" runs nodes", func(l *language) { l.let("x", ir.CallText(l.made(false, func() { l.side(nothing) }), whole(1))) }},
+	{"the text function \"t\" runs nodes", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.run("", l.node("n", whole(1))) }), whole(1)))
+	}},
+	{"the text function \"t\" runs nodes", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.add(&ir.WhileStmt{Max: 3, Scope: l.scope("s", ""), Index: ident("i")}) }), whole(1)))
+	}},
+	{"the text function \"t\" uses what only a body has", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.let("n", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }), whole(1)))
+	}},
+	{"Shout can fail, and there is no way out here", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.let("n", expr.Invoke(fnShout, text("a"))) }), whole(1)))
+	}},
+	{"\"a\" is declared twice", func(l *language) { l.let("x", ir.CallText(l.made(false, func() { l.let("a", whole(1)) }), whole(1))) }},
+	{"error: name \"state\"", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.let("n", read("state", "a")) }), whole(1)))
+	}},
+	{"error: name \"flow\"", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.let("n", read("flow")) }), whole(1)))
+	}},
 	// nodes
 	{"no statement runs node \"idle\"", func(l *language) { l.node("idle", l.call(l.tool("echo"), cFail)) }},
 	{"node \"x\" is none of this body", func(l *language) { l.run("", &ir.Node{ID: ident("x")}) }},
@@ -172,6 +213,14 @@ func (l *language) begin2() { l.let("flow2", expr.Invoke(fnNew, expr.Of(expr.Use
 
 func (l *language) inner() *ir.Workflow {
 	return l.child("inner", func(in *language) { in.input("word", schema.StringType) })
+}
+
+// made is a text function that does something besides.
+func (l *language) made(fails bool, do func()) *ir.TextFunc {
+	return l.textFunc("t", fails, func() {
+		do()
+		l.add(&ir.ReturnStmt{Value: of(text("a"))})
+	}, "a")
 }
 
 // nest runs a workflow.

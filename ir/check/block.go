@@ -133,6 +133,7 @@ func (s *blockScope) block(b ir.Block) *Plan {
 }
 
 func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
+	s.textOnly(stmt)
 	switch x := stmt.(type) {
 	case *ir.RunStmt:
 		return s.run(x)

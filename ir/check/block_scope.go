@@ -29,6 +29,11 @@ func (s *blockScope) declare(l *Local, at source.Span) *Local {
 				s.fault(at, "%q is declared twice", l.Name)
 			}
 		}
+		for _, p := range b.params {
+			if p.Name == l.Name {
+				s.fault(at, "%q is declared twice", l.Name)
+			}
+		}
 		if b.lambda {
 			break // those outside of a lambda may be hidden, as in Go
 		}
@@ -65,10 +70,11 @@ func (s *blockScope) find(name string) *expr.Symbol {
 // Lookup implements expr.Env.
 func (s *blockScope) Lookup(name string) *expr.Symbol {
 	e := env{c: s.c, body: s.body}
-	switch name {
-	case "input":
+	switch {
+	case s.body.text != nil: // it has values that it is handed, and no others
+	case name == "input":
 		return &expr.Symbol{Name: name, Type: s.c.inputType, Ref: &Root{name}}
-	case "state":
+	case name == "state":
 		return e.stateRoot()
 	}
 	if sym := s.find(name); sym != nil {
@@ -91,6 +97,9 @@ func (s *blockScope) Names() []string {
 		for _, p := range b.params {
 			out = append(out, p.Name)
 		}
+	}
+	if s.body.text != nil {
+		return out
 	}
 	return append(out, "input", "state")
 }

@@ -17,8 +17,9 @@ type Body struct {
 	Locals  []*Local                 // of a Block, in order
 	Lambdas map[*expr.Function]*Plan // of a Block: what the statements of its Lambdas are
 
-	scope *blockScope // of a Block: what can be named at its end
-	ends  [][]*Local  // of a Block: what can be named where it returns
+	text  *ir.TextFunc // whose statements these are; nil: those of a workflow
+	scope *blockScope  // of a Block: what can be named at its end
+	ends  [][]*Local   // of a Block: what can be named where it returns
 
 	parent  *Step // the map or loop this is the inside of; nil for a workflow
 	outer   *Body

@@ -37,6 +37,7 @@ type Program struct {
 	Body    *Body
 	Phases  []*DynamicPhase // of a workflow with dynamic data
 	Tokens  *TokenPlan      // of a graph of tokens
+	Texts   []*TextFunc     // that the Block calls, those that are called first
 	Flows   []*Program      // sub-workflows, each once, those that are called first
 	Table   []*Step         // the node table: every step of this workflow and, after them, of its sub-workflows
 	Names   *Names
@@ -128,6 +129,8 @@ type checker struct {
 	direct                         []*ir.Model        // that nodes name as provider:name
 	wrongPrompts                   map[*source.File]bool
 	effects                        map[*ir.Node]ir.Effects
+	texts                          []*TextFunc
+	textOf                         map[*ir.TextFunc]*TextFunc // nil: it is being checked
 }
 
 // workflow is the ordered list of passes.
@@ -150,7 +153,7 @@ func (c *checker) workflow() *Program {
 		c.unused(p)
 	}
 
-	p.Input = c.inputType
+	p.Input, p.Texts = c.inputType, c.texts
 	if len(c.wf.State) > 0 || c.wf.Body.Block != nil {
 		p.State = c.stateType
 	}

@@ -28,6 +28,12 @@ var (
 
 // TypeOf implements expr.CoreEnv.
 func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
+	if u.Kind == expr.UseText {
+		return s.textType(u)
+	}
+	if s.body.text != nil {
+		return nil, fmt.Sprintf("the text function %q uses what only a body has", s.body.text.Name.Name)
+	}
 	switch u.Kind {
 	case expr.UseRun:
 		return runType, ""

@@ -27,6 +27,7 @@ type Names struct {
 	Models  map[*ir.Model]string     // a model's variable; models that are the same one share it
 	Keys    map[*ir.Model]string     // the secret that a model of Models authenticates with
 	Schemas map[*Step]string         // the variable of the schema of what a model answers
+	Texts   map[*ir.TextFunc]string  // text functions
 	Answers map[*ir.Answer]string    // the same of what a Perform asks for
 	Prompts map[*ir.Rendering]string // the function that makes a prompt
 	Picks   map[*Step]string         // the function that calls the tool that a tool_call node chose
@@ -61,7 +62,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
 		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
-		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{}, Answers: map[*ir.Answer]string{},
+		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{}, Answers: map[*ir.Answer]string{}, Texts: map[*ir.TextFunc]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}
 	for _, name := range reserved {
@@ -144,6 +145,7 @@ func (n *Names) program(p *Program, prefix string) {
 	n.wf = p.WF
 	n.body(p.Body, prefix, id)
 	n.scopes(p.Body, id)
+	n.texts(p, id)
 }
 
 func stepsOf(b *Body) []*Step {

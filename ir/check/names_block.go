@@ -59,6 +59,24 @@ func (n *Names) answers(s *Step) {
 	}
 }
 
+// texts names the text functions. The name of none of them is that of a result.
+func (n *Names) texts(p *Program, idPrefix string) {
+	locals := map[string]bool{}
+	for _, name := range n.Locals {
+		locals[name] = true
+	}
+	for _, t := range p.Texts {
+		if n.Texts[t.IR] != "" {
+			continue
+		}
+		name := goname.Local(idPrefix + t.IR.Name.Name)
+		if locals[name] || n.Taken(name) {
+			name += "Text"
+		}
+		n.Texts[t.IR] = n.take(name, t.IR.Name.Span)
+	}
+}
+
 // scopes names the nodes that the rounds of loops are scopes of.
 func (n *Names) scopes(b *Body, idPrefix string) {
 	for _, at := range b.Scopes() {

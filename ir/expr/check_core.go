@@ -11,7 +11,7 @@ import (
 // A CoreEnv is an Env of a body that a translator made.
 type CoreEnv interface {
 	Env
-	// TypeOf is the type of a Handle; a text says what is wrong with it.
+	// TypeOf is the type of a Handle, of a text function that of the function; a text says what is wrong with it.
 	TypeOf(u *Use) (*schema.Type, string)
 	// Input is what a run of the workflow that a Handle names takes.
 	Input(u *Use) *schema.Type
@@ -154,10 +154,27 @@ func (c *checker) handle(n *Node, facts Facts) *schema.Type {
 	if wrong != "" {
 		return c.fault(n, "%s", wrong)
 	}
-	if n.Use.Kind == UseFlow {
+	switch n.Use.Kind {
+	case UseText:
+		return c.calls(n, facts, t.Func)
+	case UseFlow:
 		return c.runs(n, facts, env.Input(n.Use), t)
 	}
 	return t
+}
+
+// calls types the call of a text function.
+func (c *checker) calls(n *Node, facts Facts, sig *schema.Signature) *schema.Type {
+	switch {
+	case len(n.Kids) != len(sig.Params):
+		return c.fault(n, "the text function %q takes %d values, and is handed %d", n.Use.Name, len(sig.Params), len(n.Kids))
+	case sig.Fails && !c.at.Fails:
+		return c.fault(n, "the text function %q can fail, and there is no way out here", n.Use.Name)
+	}
+	for i, k := range n.Kids {
+		c.argument(k, facts, sig.Params[i])
+	}
+	return sig.Result
 }
 
 // runs types the run of a sub-workflow, whose input is an object of its fields.

@@ -37,10 +37,10 @@ type Function struct {
 	Do     Statements // nil: the value of Kids[0]
 }
 
-// A Param is a parameter of a Lambda.
+// A Param is a parameter of a Lambda, or of a text function.
 type Param struct {
 	Name string
-	Type *schema.Type // of the signature that is asked for; set by Check
+	Type *schema.Type // of a Lambda: that of the signature that is asked for, set by Check
 }
 
 // Statements are those of ir.Block.
@@ -53,7 +53,7 @@ type Statements interface {
 type Use struct {
 	Kind UseKind
 	Name string // as it is printed; of the run and of addresses: empty
-	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.Answer
+	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.Answer, *ir.TextFunc
 }
 
 // UseKind is what kind of thing it is.
@@ -69,6 +69,7 @@ const (
 	UseSlots                  // the fields of an open state, each with its declared type and its rule for writes
 	UseAddress                // the address of the local or the field of state that is Kids[0]
 	UseAnswer                 // what the answer of a model has to fit; its field JSON is the JSON Schema
+	UseText                   // a call of a text function; Kids are its arguments
 )
 
 // A Place says what an expression may do where it stands.

@@ -19,17 +19,23 @@ func block(x *text, b ir.Block) {
 	})
 }
 
-// functions writes where the functions of an expression are: its text names only the last part of their packages.
+// functions writes what the text of an expression does not say: where its functions are, of whose packages it names only
+// the last part, and what the text functions that it calls do.
 func functions(x *text, e *ir.Expr) {
 	if e == nil || e.Node == nil {
 		return
 	}
-	e.Node.Walk(func(n *expr.Node) bool {
+	paths := func(n *expr.Node) bool {
 		if n.Op == expr.Intrinsic {
 			x.line("func", n.Func.Path, n.Func.Name)
 		}
 		return true
-	})
+	}
+	e.Node.Walk(paths)
+	for _, t := range ir.TextFuncs(e.Node.Walk) {
+		x.line("text", t.String())
+		t.Do.Walk(paths)
+	}
 }
 
 // perform writes what a node calls, with all that it uses.

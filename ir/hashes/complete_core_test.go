@@ -50,6 +50,7 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	covers(t, expr.Param{}, func(p *expr.Param) string {
 		return value(&expr.Node{Op: expr.Lambda, Function: &expr.Function{Params: []*expr.Param{p}, Do: ir.Block{}}})
 	}, "Type")
+	covers(t, ir.TextFunc{}, func(f *ir.TextFunc) string { return value(ir.CallText(f)) }, "Doc")
 	covers(t, expr.Use{}, func(u *expr.Use) string { return value(&expr.Node{Op: expr.Handle, Use: u}) }, "Ref")
 	if value(&expr.Node{Op: expr.Make, Keys: []string{"a"}, Kids: []*expr.Node{expr.Const("x")}}) == value(&expr.Node{Op: expr.Make, Keys: []string{"b"}, Kids: []*expr.Node{expr.Const("x")}}) {
 		t.Error("keys of objects do not count")
