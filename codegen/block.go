@@ -44,7 +44,7 @@ func (b *block) store(to *check.Local, n *expr.Node, s *check.Step) {
 			want = to.Type
 		}
 		code = jen.Add(low.exprAs(n, want))
-		if n.Op == expr.Lit && to != nil {
+		if n.Op == expr.Lit && to != nil && to.Type.Kind != schema.Dynamic {
 			code = jen.Add(low.expr(n))
 		}
 	}

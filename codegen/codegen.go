@@ -76,7 +76,6 @@ func (g *generator) generate() ([]byte, error) {
 	g.picks()
 	g.schemas()
 	g.agents()
-	g.prompts()
 	g.texts()
 	g.facts()
 

@@ -2,7 +2,6 @@ package codegen
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
@@ -114,7 +113,7 @@ func (b *tokenBody) asker(s *check.Step) jen.Code {
 // promptOf is the function that makes the prompt of a node.
 func (b *tokenBody) promptOf(s *check.Step) jen.Code {
 	a := s.Node.Dynamic.Token.Ask
-	name := jen.Id(ident(b.g.p.Names.Prompts[a.Prompt]))
+	name := jen.Id(ident(b.g.p.Names.Texts[a.Prompt.Text]))
 	if len(a.Values) == 0 {
 		return name
 	}
@@ -131,6 +130,10 @@ func (b *tokenBody) promptOf(s *check.Step) jen.Code {
 	}
 	return jen.Qual(graphPath, "Needs").Call(append([]jen.Code{quote(a.Prompt.File.Name), f}, needs...)...)
 }
+
+const jinjaPath = dynamicPath + "/jinja"
+
+func absent() jen.Code { return jen.Qual(jinjaPath, "Undefined") }
 
 // variable is what a variable of a prompt stands for: absent is undefined.
 func (b *tokenBody) variable(v *ir.Entry) jen.Code {
@@ -190,44 +193,4 @@ func (g *generator) graphAgent(s *check.Step) jen.Code {
 		fields = append(fields, field("Fail", jen.Qual(graphPath, ident(name))))
 	}
 	return jen.Qual(graphPath, "Agent").Custom(braces(true), fields...)
-}
-
-// prompts writes the functions that make prompts, each once.
-func (g *generator) prompts() {
-	done := map[*ir.Rendering]bool{}
-	for _, s := range g.p.Table {
-		d := s.Node.Dynamic
-		if d == nil || d.Token == nil || d.Token.Ask == nil || done[d.Token.Ask.Prompt] {
-			continue
-		}
-		a := d.Token.Ask
-		done[a.Prompt] = true
-		g.prompt(g.p.Names.Prompts[a.Prompt], a)
-	}
-}
-
-func (g *generator) prompt(name string, a *ir.TokenAsk) {
-	t := &template{g: g, names: map[string]string{}, taken: map[string]bool{"system": true, "user": true, "loop": true}}
-	var params []jen.Code
-	for _, v := range a.Values {
-		params = append(params, jen.Id(ident(t.declare(v.Key.Name))))
-	}
-	code := []jen.Code{jen.Var().List(jen.Id("system"), jen.Id("user")).Qual(jinjaPath, "Text")}
-	for _, part := range []struct {
-		recv string
-		of   *ir.PromptTemplate
-	}{{"system", a.Prompt.System}, {"user", a.Prompt.User}} {
-		if part.of != nil {
-			t.recv = part.recv
-			code = append(code, t.whole(part.of)...)
-		}
-	}
-	code = append(code, jen.Return(jen.Qual(graphPath, "NewPrompt").Call(jen.Op("&").Id("system"), jen.Op("&").Id("user"))))
-	f := jen.Func().Id(ident(name)).Params()
-	if len(params) > 0 {
-		f = jen.Func().Id(ident(name)).Params(jen.List(params...).Qual(dynamicPath, "Field"))
-	}
-	g.file.Line()
-	g.file.Add(comment(name + " is the prompt " + strconv.Quote(a.Prompt.File.Name) + "."))
-	g.file.Add(f.Params(jen.Qual(llmPath, "Prompt"), jen.Error()).Block(code...))
 }

@@ -8,6 +8,7 @@ type Rendering struct {
 	File   Ident // as the node names it
 	System *PromptTemplate
 	User   *PromptTemplate
+	Text   *TextFunc // that makes it
 }
 
 // A PromptTemplate is one text of a Rendering.

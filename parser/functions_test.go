@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
 )
 
 // TestFunctions compares the tables of functions with the packages of the runtime: names, parameters, results, errors, and the
@@ -21,7 +22,7 @@ func TestFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads packages of the runtime")
 	}
-	tables := map[string][]*expr.Func{"dialect": dialect.Functions()}
+	tables := map[string][]*expr.Func{"dialect": dialect.Functions(), "jinja": jinja.Table}
 	var paths []string
 	for _, d := range parser.Languages() {
 		if d.Functions != nil {

@@ -17,24 +17,23 @@ import (
 // mistake in the YAML: generated code never has numbered names. Only in public dialects, whose ids are what they are, the
 // later one gets a number.
 type Names struct {
-	Types   map[*schema.Type]string  // anonymous and declared struct types, and declared enums
-	Ordered []*NamedType             // in the order in which they are declared in Go
-	Locals  map[*Step]string         // the variable of a step's result
-	Nodes   map[*Step]string         // its entry in the node table
-	Tools   map[*ir.Tool]string      // a tool's variable
-	Servers map[*ir.Server]string    // that of a server of a tool in use; servers that are the same one share it
-	Args    map[*ir.Tool]string      // the function that reads its input from data, of tools that are chosen at run time
-	Models  map[*ir.Model]string     // a model's variable; models that are the same one share it
-	Keys    map[*ir.Model]string     // the secret that a model of Models authenticates with
-	Schemas map[*Step]string         // the variable of the schema of what a model answers
-	Texts   map[*ir.TextFunc]string  // text functions
-	Answers map[*ir.Answer]string    // the same of what a Perform asks for
-	Prompts map[*ir.Rendering]string // the function that makes a prompt
-	Picks   map[*Step]string         // the function that calls the tool that a tool_call node chose
-	Agents  map[*Step]string         // the variable of what an agent node runs
-	Runs    map[*Step]string         // the function that runs it and picks out its pins
-	Slots   map[*ir.Tool]string      // the method of the interface Slots that fills a slot; tools of one class share it
-	Bodies  map[*Program]string      // the function of a sub-workflow
+	Types   map[*schema.Type]string // anonymous and declared struct types, and declared enums
+	Ordered []*NamedType            // in the order in which they are declared in Go
+	Locals  map[*Step]string        // the variable of a step's result
+	Nodes   map[*Step]string        // its entry in the node table
+	Tools   map[*ir.Tool]string     // a tool's variable
+	Servers map[*ir.Server]string   // that of a server of a tool in use; servers that are the same one share it
+	Args    map[*ir.Tool]string     // the function that reads its input from data, of tools that are chosen at run time
+	Models  map[*ir.Model]string    // a model's variable; models that are the same one share it
+	Keys    map[*ir.Model]string    // the secret that a model of Models authenticates with
+	Schemas map[*Step]string        // the variable of the schema of what a model answers
+	Texts   map[*ir.TextFunc]string // text functions
+	Answers map[*ir.Answer]string   // the same of what a Perform asks for
+	Picks   map[*Step]string        // the function that calls the tool that a tool_call node chose
+	Agents  map[*Step]string        // the variable of what an agent node runs
+	Runs    map[*Step]string        // the function that runs it and picks out its pins
+	Slots   map[*ir.Tool]string     // the method of the interface Slots that fills a slot; tools of one class share it
+	Bodies  map[*Program]string     // the function of a sub-workflow
 	Vars    map[*Var]string
 	Blocks  map[*Local]string    // the locals of Blocks
 	Scopes  map[*ir.Scope]string // the node that the rounds of a loop of a Block are scopes of
@@ -61,7 +60,7 @@ var reserved = []string{"Workflow", "New", "Info"}
 // nameEverything names what p and its sub-workflows declare.
 func nameEverything(p *Program, sink *diag.Sink) *Names {
 	n := &Names{
-		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{}, Prompts: map[*ir.Rendering]string{},
+		Types: map[*schema.Type]string{}, Locals: map[*Step]string{}, Nodes: map[*Step]string{}, Tools: map[*ir.Tool]string{}, Servers: map[*ir.Server]string{}, Slots: map[*ir.Tool]string{}, Args: map[*ir.Tool]string{}, Picks: map[*Step]string{},
 		Agents: map[*Step]string{}, Runs: map[*Step]string{}, Models: map[*ir.Model]string{}, Keys: map[*ir.Model]string{}, Schemas: map[*Step]string{}, Answers: map[*ir.Answer]string{}, Texts: map[*ir.TextFunc]string{},
 		Bodies: map[*Program]string{}, Vars: map[*Var]string{}, Blocks: map[*Local]string{}, Scopes: map[*ir.Scope]string{}, taken: map[string]source.Span{}, told: map[source.Span]bool{}, decls: map[string]*schema.Type{}, sink: sink, yields: p.WF.Public,
 	}

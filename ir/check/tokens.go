@@ -44,6 +44,7 @@ func (c *checker) tokens() *Program {
 	if p.Tokens = c.tokenPlan(p.Body); p.Tokens != nil {
 		p.Body.Plan = p.Tokens.plan(p.Body)
 	}
+	p.Texts = c.texts
 	c.checkTools()
 	if !c.sink.HasErrors() {
 		c.unusedTools()

@@ -11,6 +11,9 @@ import (
 // tokenAsk checks a node of a graph of tokens that asks a model, and makes its questions.
 func (c *checker) tokenAsk(s *Step) {
 	a := s.Node.Dynamic.Token.Ask
+	if a.Prompt != nil && a.Prompt.Text != nil && c.textOf[a.Prompt.Text] == nil {
+		c.textFunc(a.Prompt.Text)
+	}
 	for _, v := range a.Values {
 		if v.Value != nil {
 			ir.ValueReferences(v.Value, c.dynamicReference)
@@ -58,8 +61,8 @@ func (n *Names) rendering(s *Step) {
 	if d == nil || d.Token == nil || d.Token.Ask == nil {
 		return
 	}
-	if r := d.Token.Ask.Prompt; r != nil && n.Prompts[r] == "" {
-		n.Prompts[r] = n.take(n.beside(s, "Prompt", "PromptText"), s.Node.ID.Span)
+	if r := d.Token.Ask.Prompt; r != nil && n.Texts[r.Text] == "" {
+		n.Texts[r.Text] = n.take(n.beside(s, "Prompt", "PromptText"), s.Node.ID.Span)
 	}
 }
 

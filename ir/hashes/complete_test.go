@@ -240,7 +240,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.TokenCandidate{}, func(k *ir.TokenCandidate) string { return ask(&ir.TokenAsk{Candidates: []ir.TokenCandidate{*k}}) })
 	covers(t, ir.TokenRoute{}, func(r *ir.TokenRoute) string { return ask(&ir.TokenAsk{Routes: []ir.TokenRoute{*r}}) })
 	covers(t, ir.TokenAgent{}, func(a *ir.TokenAgent) string { return ask(&ir.TokenAsk{Agent: a}) })
-	covers(t, ir.Rendering{}, func(r *ir.Rendering) string { return ask(&ir.TokenAsk{Prompt: r}) }, "File") // what is in it counts
+	covers(t, ir.Rendering{}, func(r *ir.Rendering) string { return ask(&ir.TokenAsk{Prompt: r}) }, "File", "Text") // what is in it counts
 	template := func(n ir.PromptNode) string {
 		return ask(&ir.TokenAsk{Prompt: &ir.Rendering{User: &ir.PromptTemplate{Body: []ir.PromptNode{n}}}})
 	}

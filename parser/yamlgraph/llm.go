@@ -205,6 +205,7 @@ func (p *parser) readPrompts() {
 	for _, x := range p.asked {
 		if x.kind == "message" {
 			p.template(x)
+			text(x.node)
 			continue
 		}
 		q := p.prompt(x.file, x.agent)
@@ -216,6 +217,7 @@ func (p *parser) readPrompts() {
 			if p.render(q) {
 				p.fill(t.Ask, q, x.node.ID, x.vars, p.variables(x), x.item)
 			}
+			text(x.node)
 			continue
 		}
 		p.models(x, q)
@@ -231,6 +233,7 @@ func (p *parser) readPrompts() {
 		} else if p.render(q) {
 			p.fill(t.Ask, q, x.node.ID, x.vars, p.variables(x), x.item)
 		}
+		text(x.node)
 		p.routable(x)
 		switch v := x.node.Verb.(type) {
 		case *ir.LLM:

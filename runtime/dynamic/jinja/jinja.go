@@ -238,14 +238,17 @@ func (t *Text) Where(items []dynamic.Field, holds func(dynamic.Field) bool) []dy
 	return out
 }
 
-// Pair are the two parts of an item.
-func (t *Text) Pair(f dynamic.Field) (a, b dynamic.Field) {
+// A Pair is an item with two parts.
+type Pair struct{ Key, Value dynamic.Field }
+
+// Pair takes an item apart; one that has not two parts is an error.
+func (t *Text) Pair(f dynamic.Field) Pair {
 	items, ok := sequence(f.Value())
 	if !ok || len(items) != 2 {
 		t.fail("%s is no pair", kind(f))
-		return a, b
+		return Pair{}
 	}
-	return dynamic.Of(items[0]), dynamic.Of(items[1])
+	return Pair{dynamic.Of(items[0]), dynamic.Of(items[1])}
 }
 
 // A Loop is the place of an item in the loop over it.
