@@ -61,6 +61,7 @@ func (c *checker) tokenBody(in *ir.Body, parent *Step) *Body {
 		b.Steps = append(b.Steps, s)
 		b.byID[n.ID.Name] = s
 		c.tokenVerb(s)
+		c.promptFunc(n)
 		c.tokenRules(n)
 		if parent == nil {
 			c.tokenNames(n)

@@ -11,9 +11,6 @@ import (
 // tokenAsk checks a node of a graph of tokens that asks a model, and makes its questions.
 func (c *checker) tokenAsk(s *Step) {
 	a := s.Node.Dynamic.Token.Ask
-	if a.Prompt != nil && a.Prompt.Text != nil && c.textOf[a.Prompt.Text] == nil {
-		c.textFunc(a.Prompt.Text)
-	}
 	for _, v := range a.Values {
 		if v.Value != nil {
 			ir.ValueReferences(v.Value, c.dynamicReference)
@@ -42,6 +39,14 @@ func (c *checker) tokenAsk(s *Step) {
 			c.used[t] = true
 			s.Agent.Tools = append(s.Agent.Tools, Choice{id.Name, t, id.Span})
 		}
+	}
+}
+
+// promptFunc checks the function that makes a node's prompt.
+func (c *checker) promptFunc(n *ir.Node) {
+	a := n.Dynamic.Token.Ask
+	if a != nil && a.Prompt != nil && a.Prompt.Text != nil && c.textOf[a.Prompt.Text] == nil {
+		c.textFunc(a.Prompt.Text)
 	}
 }
 
