@@ -298,7 +298,7 @@ func (r *reader) choice(open int) ir.PromptNode {
 	for {
 		c := ir.PromptCase{Test: r.expression()}
 		r.close()
-		body, end := r.body(open+1, "elif", "else", "endif")
+		body, end := r.body(open+1+len(out.Cases), "elif", "else", "endif") // an elif is an if in the else before it
 		c.Body = body
 		out.Cases = append(out.Cases, c)
 		if end.Val == "elif" {
@@ -306,7 +306,7 @@ func (r *reader) choice(open int) ir.PromptNode {
 		}
 		r.close()
 		if end.Val == "else" {
-			out.Else, _ = r.body(open+1, "endif")
+			out.Else, _ = r.body(open+1+len(out.Cases), "endif")
 			r.close()
 		}
 		return out
