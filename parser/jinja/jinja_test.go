@@ -64,7 +64,8 @@ func TestWrong(t *testing.T) {
 
 // TestDeep: nesting is bounded.
 func TestDeep(t *testing.T) {
-	for _, s := range []string{"{{ " + strings.Repeat("(", 100_000) + " }}", strings.Repeat("{% if x %}", 10_000), "{{ " + strings.Repeat("[", 50_000), "{{ " + strings.Repeat("not ", 50_000) + "x }}", "{{ x" + strings.Repeat(".y", 100_000) + " }}"} {
+	for _, s := range []string{"{{ " + strings.Repeat("(", 100_000) + " }}", strings.Repeat("{% if x %}", 10_000), "{% if x %}" + strings.Repeat("{% elif x %}", 10_000) + "{% endif %}",
+		"{{ " + strings.Repeat("[", 50_000), "{{ " + strings.Repeat("not ", 50_000) + "x }}", "{{ x" + strings.Repeat(".y", 100_000) + " }}"} {
 		if _, problems := jinja.Parse(text(s)); len(problems) == 0 {
 			t.Errorf("%.20s is read", s)
 		}
