@@ -3,6 +3,7 @@ package jinja
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -17,7 +18,7 @@ type Part struct {
 // Lower makes the statements of a text function, whose parameters are the variables of its templates, and ends it with a
 // function of the parts' addresses.
 func Lower(f *ir.TextFunc, variables []string, parts []Part, end *expr.Func) {
-	l := &lowering{names: map[string][]string{}, taken: map[string]bool{"loop": true, "inner": true}}
+	l := &lowering{names: map[string][]string{}, taken: map[string]bool{"loop": true, "inner": true}, last: map[string]int{}}
 	for _, p := range parts {
 		l.taken[p.Local] = true
 	}
@@ -47,23 +48,30 @@ type lowering struct {
 	names map[string][]string // where the values of the template's names are here: a local, or a field of one
 	taken map[string]bool     // names of locals
 	read  map[string]bool     // names that the template reads anywhere
+	last  map[string]int      // of names of the translation itself: the last number behind them
 	loop  string              // the local of the innermost loop that says where it is
 }
 
 func of(n *expr.Node) *ir.Expr { return &ir.Expr{Node: n} }
 
-// fresh is a name that no local in sight has.
+// fresh is a name of the translation itself that no local in sight has.
 func (l *lowering) fresh(name string) string {
-	for l.taken[name] {
-		name += "_"
+	out := name
+	for l.taken[out] {
+		l.last[name]++
+		out = name + strconv.Itoa(l.last[name]+1)
 	}
-	l.taken[name] = true
-	return name
+	l.taken[out] = true
+	return out
 }
 
-// declare makes a local of a name of the template.
+// declare makes a local of a name of the template, with marks at its end where another one in sight has it.
 func (l *lowering) declare(name string) string {
-	local := l.fresh(name)
+	local := name
+	for l.taken[local] {
+		local += "_"
+	}
+	l.taken[local] = true
 	l.names[name] = []string{local}
 	return local
 }
