@@ -17,7 +17,9 @@ import (
 )
 
 // firstLine is the part of a message of the go command that says what is wrong, without folders of this machine.
+// What ends with a colon goes on in the next line.
 func (r *resolver) firstLine(msg string) string {
+	begun := ""
 	for line := range strings.Lines(msg) {
 		line = strings.TrimSpace(line)
 		line = strings.TrimPrefix(line, "err: ")
@@ -30,11 +32,17 @@ func (r *resolver) firstLine(msg string) string {
 			continue
 		}
 		line = strings.ReplaceAll(line, r.opts.Dir+string(filepath.Separator), "")
-		line = strings.TrimSuffix(line, ": stderr:")
+		line = begun + strings.TrimSuffix(line, ": stderr:")
 		if len(line) > 300 {
-			line = line[:300] + "..."
+			return strings.ToValidUTF8(line[:300], "") + "..."
 		}
-		return line
+		if !strings.HasSuffix(line, ":") {
+			return line
+		}
+		begun = line + " "
+	}
+	if begun != "" {
+		return strings.TrimRight(begun, ": ")
 	}
 	return "it failed without a message"
 }

@@ -102,6 +102,20 @@ func TestGoCommandFails(t *testing.T) {
 		if len(got) != 1 || !strings.Contains(got[0], "unknown directive: modul") || strings.Contains(got[0], dir) {
 			t.Error(got)
 		}
+		for text, want := range map[string]string{ // the reason stands in the second line
+			"godebug nonsense=1\n":                       `error loading go.mod: go.mod:4: unknown godebug "nonsense"`,
+			"toolchain default\n":                        "updates to go.mod needed; to update it: go mod tidy",
+			"require example.com/x v0.1.0\n//vendored\n": "example.com/x@v0.1.0: is explicitly required in go.mod",
+		} {
+			files := map[string]string{"go.mod": "module example.com/app\ngo 1.24\n\n" + text}
+			if strings.Contains(text, "vendored") {
+				files["vendor/modules.txt"] = ""
+			}
+			got := show(tools("strings.ToUpper").resolveWith(t, Options{Dir: inFolder(t, files)}))
+			if len(got) != 1 || !strings.Contains(got[0], want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 
@@ -52,6 +53,9 @@ func (e *CompileError) Error() string {
 // A workspace is where one program is built.
 type workspace struct {
 	scratch string   // holds what the overlay points to; removed afterwards
+	file    string   // the workflow
+	root    string   // folder of the go.mod that the build begins with; "" for scratch
+	outside string   // what the build does not use for want of a requirement of flowgen, for errors
 	home    string   // folder of the workflow, whose programs are not started; "" for dir
 	dir     string   // where the go command runs
 	pattern string   // the package to build
@@ -74,7 +78,7 @@ func prepare(ctx context.Context, src *Source, scratch string) (*workspace, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{scratch: scratch, home: dir, env: programs.BuildEnvironment(os.Environ(), dir), build: newProgress(src.Log, src.File)}
+	w := &workspace{scratch: scratch, file: src.File, root: root, home: dir, env: programs.BuildEnvironment(os.Environ(), dir), build: newProgress(src.Log, src.File)}
 	if root == "" {
 		return w, w.throwAway(src, from)
 	}
@@ -294,10 +298,15 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 	if _, err := w.output(ctx, "list", "-f={{.Dir}}", origin.Runtime+"/"+src.mainPackage()); err == nil {
 		return nil
 	}
-	mod, err := modfile.Parse(filepath.Join(root, "go.mod"), modText, nil)
+	goMod := filepath.Join(root, "go.mod")
+	mod, err := modfile.Parse(shown(goMod), modText, nil)
 	if err != nil {
 		return err
 	}
+	if err := own(mod, goMod); err != nil {
+		return err
+	}
+	w.outside = unrequired(root)
 	if _, err := from.Require(mod); err != nil {
 		return err
 	}
@@ -324,28 +333,35 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 	return w.write(map[string][]byte{"go.mod": newMod, "go.sum": origin.MergeSums(sums, own)})
 }
 
+// goTime is how long the go command may take: the first build on a busy computer takes minutes.
+const goTime = time.Hour
+
 // goBuild builds the program into out.
 func (w *workspace) goBuild(ctx context.Context, out string, more ...string) error {
 	// Without -trimpath the name of the scratch folder would be part of the program, and of the keys of Go's build cache.
 	args := append([]string{"build", "-v", "-trimpath", "-o", out}, w.flags...)
 	args = append(append(args, more...), w.pattern)
+	ctx, cancel := context.WithTimeout(ctx, goTime)
+	defer cancel()
 	cmd, err := w.command(ctx, args)
 	if err == nil {
 		cmd.Stderr = w.build
 		err = cmd.Run()
 	}
-	return w.failed(ctx, args, err, w.build.done())
+	return w.failed(ctx, err, w.build.done())
 }
 
 // output runs the go command. An error holds what it said.
 func (w *workspace) output(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, goTime)
+	defer cancel()
 	cmd, err := w.command(ctx, args)
 	var stdout, stderr bytes.Buffer
 	if err == nil {
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err = cmd.Run()
 	}
-	return stdout.Bytes(), w.failed(ctx, args, err, stderr.String())
+	return stdout.Bytes(), w.failed(ctx, err, stderr.String())
 }
 
 func (w *workspace) command(ctx context.Context, args []string) (*exec.Cmd, error) {
@@ -360,7 +376,7 @@ func (w *workspace) command(ctx context.Context, args []string) (*exec.Cmd, erro
 }
 
 // failed makes an error of how the go command ended, and of what it said.
-func (w *workspace) failed(ctx context.Context, args []string, err error, text string) error {
+func (w *workspace) failed(ctx context.Context, err error, text string) error {
 	var strange *programs.GoError
 	switch {
 	case err == nil:
@@ -369,12 +385,14 @@ func (w *workspace) failed(ctx context.Context, args []string, err error, text s
 		return fmt.Errorf("%w; %s", strange, strange.Help())
 	case errors.Is(err, exec.ErrNotFound):
 		return errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: the go command has not built the program within %v", shown(w.file), goTime)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case w.blamesGenerated(text):
 		return &CompileError{Output: text}
 	}
-	return fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimRight(text, "\n"))
+	return w.refused(text)
 }
 
 // blamesGenerated tells whether the go command found mistakes in generated files; the ones in user files among them
