@@ -98,7 +98,7 @@ func agentPolicy(p *ir.Policy) jen.Code {
 // agentRun writes the function that runs the agent of a node and picks out its pins.
 func (g *generator) agentRun(s *check.Step) {
 	a := s.Agent
-	result := jen.Id(ident(g.p.Names.Types[s.Node.Result.Present()]))
+	result := g.typeName(s.Node.Result.Present())
 	params := []jen.Code{jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("prompt").Qual(llmPath, "Prompt")}
 	run := []jen.Code{jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s]))}
 	check := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err()))

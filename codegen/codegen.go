@@ -56,12 +56,13 @@ func Generate(p *check.Program, opts Options) (src []byte, err error) {
 func (g *generator) generate() ([]byte, error) {
 	g.file = jen.NewFilePathName(importPath(g.opts.Path), ident(g.opts.Package))
 	g.imports = map[string]string{}
+	g.named = map[string]bool{"Input": true, "Output": true}
 	g.planImports()
 	g.planSources()
 
 	g.matchPatterns()
 	g.header()
-	g.types()
+	g.structs = g.file.Null()
 	g.sources()
 	g.slots()
 	g.tools()
@@ -78,6 +79,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.agents()
 	g.texts()
 	g.facts()
+	g.types()
 
 	var buf bytes.Buffer
 	if err := g.file.Render(&buf); err != nil {
@@ -97,6 +99,8 @@ type generator struct {
 	used    map[string]bool // names of the imports the file is known to have; nil: any of imports
 	escaped bool            // a local was renamed because of an import
 
+	structs      *jen.Statement            // stands where the types are declared
+	named        map[string]bool           // types that something names
 	patterns     *jen.Statement            // stands before the functions; pattern adds to it
 	patternNames map[string]string         // by regular expression
 	outputs      map[*check.Program]string // variables for errors in outputs

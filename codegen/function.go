@@ -81,7 +81,7 @@ func (g *generator) function(p *check.Program) {
 
 // body emits the statements of a workflow's function.
 func (g *generator) body(p *check.Program) []jen.Code {
-	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}}
+	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}, guards: map[jen.Code]*guard{}, whole: map[*check.Step]bool{}}
 	fn.reserve(p.Body)
 	b := fn.block(nil)
 	if p.State != nil {
@@ -181,11 +181,14 @@ type function struct {
 	once    map[*ir.State]string
 	done    map[*check.Step]string // whether the step succeeded
 	unread  *check.Step            // the only node of a loop whose result nobody reads
+	whole   map[*check.Step]bool   // something reads the step's result otherwise than field by field
 
 	armWrites  map[*check.SetState]string // lists of what parallel arms write
 	itemWrites map[*ir.State]string       // lists of what the map item being written writes
 
 	params map[*schema.Field]jen.Code // what a prompt file takes, while its text is written
+
+	guards map[jen.Code]*guard // in the function, by their ifs
 
 	outers int // how often an error went to an err that was declared before
 

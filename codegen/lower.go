@@ -28,6 +28,7 @@ type storage struct {
 // A lowerer writes the expressions of one place.
 type lowerer struct {
 	resolve func(sym *expr.Symbol) storage
+	alone   func(n *expr.Node) *storage    // where a field is held without the struct around it; nil: nowhere
 	goType  func(t *schema.Type) jen.Code  // spells a type
 	fail    func(err jen.Code) []jen.Code  // statements that leave the function with err
 	fresh   func(hint string) string       // a new local name
@@ -37,6 +38,7 @@ type lowerer struct {
 	locals  map[*expr.Symbol]storage       // macro variables
 	hint    string                         // what exprAs converts: a name for variables
 	core    *coreLowerer                   // what bodies that translators make have besides; nil: nothing
+	guards  map[jen.Code]*guard            // those that were added, by their ifs; nil: nobody asks
 	stmts   []jen.Code                     // to be written before the statement that uses the result
 }
 
@@ -50,7 +52,18 @@ func (l *lowerer) expr(n *expr.Node) jen.Code {
 }
 
 // exprAs is the value of n in the Go form of want. A literal stays an untyped constant.
-func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code {
+func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code { return l.exprOf(n, want).code }
+
+// exprTyped is the same, in a form that Go infers the type from.
+func (l *lowerer) exprTyped(n *expr.Node, want *schema.Type) jen.Code {
+	w := l.exprOf(n, want)
+	if w.lit != nil {
+		return l.typedLiteral(w, want)
+	}
+	return w.code
+}
+
+func (l *lowerer) exprOf(n *expr.Node, want *schema.Type) lowered {
 	v := l.value(n)
 	l.hint = lowerLastName(n, "")
 	if n.Must && v.typ.Kind == schema.Opt {
@@ -58,7 +71,7 @@ func (l *lowerer) exprAs(n *expr.Node, want *schema.Type) jen.Code {
 	}
 	w := l.to(v, want)
 	l.hint = ""
-	return w.code
+	return w
 }
 
 // cond is n as a condition.
@@ -230,8 +243,7 @@ func (l *lowerer) read(n *expr.Node) lowered {
 		return lowerPrimary(o.place.code, n.Type)
 	}
 	name := l.fresh(lowerLastName(n, "value"))
-	l.add(jen.Var().Id(ident(name)).Add(l.goType(n.Type)))
-	l.add(jen.If(lowerAll(o.guards)).Block(jen.Id(ident(name)).Op("=").Add(o.pointer())))
+	l.guard(name, l.goType(n.Type), nil, lowerAll(o.guards), []jen.Code{jen.Id(ident(name)).Op("=").Add(o.pointer())})
 	return lowerPrimary(jen.Id(ident(name)), n.Type)
 }
 
@@ -268,6 +280,11 @@ func (l *lowerer) place(n *expr.Node) storage {
 	if n.Op != expr.Field && n.Op != expr.OptField {
 		v := l.value(n)
 		return storage{code: l.simple(v, n).code, ptr: v.typ.Kind == schema.Opt}
+	}
+	if l.alone != nil {
+		if st := l.alone(n); st != nil {
+			return *st
+		}
 	}
 	recv := n.Kids[0]
 	return l.fieldOf(l.place(recv), recv.Type.Present(), n.Text)
@@ -371,6 +388,11 @@ func (l *lowerer) optional(n *expr.Node, needed bool) lowerPresent {
 			return lowerPresent{place: l.place(n), typ: typ}
 		}
 		return lowerPresent{place: storage{code: l.simple(l.value(n), n).code, ptr: true}, typ: typ}
+	}
+	if l.alone != nil {
+		if st := l.alone(n); st != nil {
+			return lowerPresent{place: *st, typ: typ}
+		}
 	}
 	recv := n.Kids[0]
 	t := recv.Type.Present()

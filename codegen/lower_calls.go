@@ -87,8 +87,7 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	take := l.capture(func() { found = l.to(l.held(o), t) })
 	take = append(take, jen.Id(ident(name)).Op("=").Add(found.code))
 	if len(stmts) == 0 {
-		l.declare(name, v, t)
-		l.add(jen.If(lowerAll(o.conditions())).Block(take...))
+		l.guard(name, nil, l.declared(name, v, t), lowerAll(o.conditions()), take)
 	} else {
 		l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))
 		l.add(jen.If(lowerAll(o.conditions())).Block(take...).Else().Block(append(stmts, jen.Id(ident(name)).Op("=").Add(v.code))...))
@@ -99,13 +98,13 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 // held is the value of an optional where it is known to be there.
 func (l *lowerer) held(o lowerPresent) lowered { return l.deref(o.place, o.typ) }
 
-// declare writes a variable of type t that starts as v.
-func (l *lowerer) declare(name string, v lowered, t *schema.Type) {
+// declared is a variable of type t that starts as v.
+func (l *lowerer) declared(name string, v lowered, t *schema.Type) jen.Code {
 	code := v.code
 	if v.lit != nil {
 		code = l.typedLiteral(v, t)
 	}
-	l.add(jen.Id(ident(name)).Op(":=").Add(code))
+	return jen.Id(ident(name)).Op(":=").Add(code)
 }
 
 // first lowers first(a, b, ...) to a chain of ifs: each argument is evaluated only when those before it are absent.

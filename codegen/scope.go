@@ -265,7 +265,11 @@ func (l *layout) ran(s *check.Step, at *scope) {
 func (l *layout) use(n *expr.Node, at *scope) { l.useExcept(n, at, nil) }
 
 func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
+	fields := map[*expr.Node]bool{} // names whose fields are read
 	n.Walk(func(n *expr.Node) bool {
+		if n.Op == expr.Field && n.Sym == nil {
+			fields[n.Kids[0]] = true
+		}
 		if n.Op == expr.Call && n.Text == "first" && !n.Method { // what stands behind a value that is always there is not written
 			for _, k := range n.Kids {
 				l.useExcept(k, at, own)
@@ -282,6 +286,9 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 		case *check.Local:
 			l.at(variable{kind: localVar, local: ref}, at)
 		case *check.Step:
+			if !fields[n] {
+				l.fn.whole[ref] = true
+			}
 			if ref != own {
 				l.at(variable{kind: resultVar, step: ref}, at)
 			}
@@ -458,6 +465,9 @@ func (fn *function) typeOf(v variable) jen.Code {
 		return jen.Index().Qual(runtimePath, "Failure")
 	case decisionVar:
 		return fn.g.goType(v.decision.Expr.Type)
+	}
+	if f := fn.sole(v.step); f != nil {
+		return fn.g.goType(f.Type)
 	}
 	t := v.step.Node.Result
 	if fn.pointer(v.step) && t.Kind != schema.Opt {

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -254,15 +256,21 @@ func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
 	}
 }
 
-// readsAny reports whether a node reads results: their variables must be used.
+// readsAny reports whether a let reads results: their variables must be used.
 func readsAny(s *check.Step) bool {
-	found := false
-	ir.Expressions(s.Node, func(n *expr.Node) { found = found || len(n.Refs()) > 0 })
-	return found
+	return slices.ContainsFunc(s.Fields, func(f *check.Argument) bool {
+		found := false
+		ir.ValueExpressions(f.Value.Value, func(n *expr.Node) { found = found || len(n.Refs()) > 0 })
+		return found
+	})
 }
 
 func (b *block) let(s *check.Step) {
 	before := len(b.code)
+	if f := b.fn.sole(s); f != nil && b.fn.reads(s) {
+		b.letAlone(s, f)
+		return
+	}
 	value := b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields)
 	if !b.fn.reads(s) && len(b.code) == before {
 		if !readsAny(s) || len(s.Fields) == 0 {

@@ -30,8 +30,8 @@ func (g *generator) goType(t *schema.Type) *jen.Statement {
 		}
 		return s
 	}
-	if name := g.p.Names.Types[t]; name != "" {
-		return jen.Id(ident(name))
+	if g.p.Names.Types[t] != "" {
+		return g.typeName(t)
 	}
 	switch t.Kind {
 	case schema.Bool:
@@ -62,22 +62,53 @@ func (g *generator) goType(t *schema.Type) *jen.Statement {
 	return jen.Qual(runtimePath, "Value")
 }
 
-// types declares the structs and enums of the workflow: input, output, state, declared types, then those of tools and
-// results.
+// typeName is the name of a type that the file declares, if anything names it.
+func (g *generator) typeName(t *schema.Type) *jen.Statement {
+	name := g.p.Names.Types[t]
+	g.named[name] = true
+	return jen.Id(ident(name))
+}
+
+// types declares the structs and enums of the workflow at their place: input, output, state, declared types, then those of
+// tools and results. Of the latter, those that something names.
 func (g *generator) types() {
-	for _, t := range g.p.Names.Ordered {
-		g.file.Line()
-		g.file.Add(comment(t.Name + " " + t.Doc))
-		if t.Type.Kind == schema.Enum {
-			g.enum(t.Name, t.Type)
-			continue
-		}
-		g.file.Type().Id(ident(t.Name)).StructFunc(func(s *jen.Group) {
-			for _, f := range t.Type.Fields {
-				g.field(s, f, !g.isInput(t.Type))
+	declared := map[*check.NamedType][]jen.Code{}
+	for found := true; found; { // fields name types
+		found = false
+		for _, t := range g.p.Names.Ordered {
+			if declared[t] == nil && (g.named[t.Name] || t.Type.Decl != nil) {
+				declared[t], found = g.declaration(t), true
 			}
-		})
+		}
 	}
+	for _, t := range g.p.Names.Ordered {
+		if declared[t] != nil {
+			g.structs.Add(jen.Line(), comment(t.Name+" "+about(t, declared)), jen.Line())
+		}
+		for _, c := range declared[t] {
+			g.structs.Add(c, jen.Line())
+		}
+	}
+}
+
+// declaration is that of a type.
+func (g *generator) declaration(t *check.NamedType) []jen.Code {
+	if t.Type.Kind == schema.Enum {
+		return enum(t.Name, t.Type)
+	}
+	return []jen.Code{jen.Type().Id(ident(t.Name)).StructFunc(func(s *jen.Group) {
+		for _, f := range t.Type.Fields {
+			g.field(s, f, !g.isInput(t.Type))
+		}
+	})}
+}
+
+// about says what a type is. The field of a struct that is not declared is one of what the struct is.
+func about(t *check.NamedType, declared map[*check.NamedType][]jen.Code) string {
+	if t.In == nil || declared[t.In] != nil {
+		return t.Doc
+	}
+	return strings.TrimSuffix(t.Doc, t.In.Name+".") + strings.TrimPrefix(t.In.Doc, "is ")
 }
 
 // isInput reports whether t is a workflow's input section, whose defaults stand in Info.
@@ -153,13 +184,11 @@ func constraints(f *schema.Field) string {
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // enum declares a named enum and its values.
-func (g *generator) enum(name string, t *schema.Type) {
-	g.file.Type().Id(ident(name)).String()
-	g.file.Line()
-	g.file.Comment("The values of " + ident(name) + ".")
-	g.file.Const().DefsFunc(func(c *jen.Group) {
-		for _, v := range t.Values {
-			c.Id(ident(name + goname.Exported(v))).Id(ident(name)).Op("=").Add(quote(v))
-		}
-	})
+func enum(name string, t *schema.Type) []jen.Code {
+	return []jen.Code{jen.Type().Id(ident(name)).String(), jen.Line(), jen.Comment("The values of " + ident(name) + "."),
+		jen.Const().DefsFunc(func(c *jen.Group) {
+			for _, v := range t.Values {
+				c.Id(ident(name + goname.Exported(v))).Id(ident(name)).Op("=").Add(quote(v))
+			}
+		})}
 }

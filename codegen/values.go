@@ -21,6 +21,7 @@ import (
 func (b *block) lower() *lowerer {
 	return &lowerer{
 		resolve: b.resolve,
+		alone:   b.fn.alone,
 		goType:  func(t *schema.Type) jen.Code { return b.fn.g.goType(t) },
 		fail: func(err jen.Code) []jen.Code {
 			var node jen.Code
@@ -35,12 +36,13 @@ func (b *block) lower() *lowerer {
 		release: func(name string) { delete(b.fn.names, name) },
 		pattern: b.fn.g.pattern,
 		core:    b.core(),
+		guards:  b.fn.guards,
 		deflt:   func(f *schema.Field) jen.Code { return b.constant(f.Default, f.Type) },
 	}
 }
 
 func (b *block) flush(low *lowerer) {
-	b.add(low.stmts...)
+	b.merge(low.stmts)
 	low.stmts = nil
 }
 

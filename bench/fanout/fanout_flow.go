@@ -30,11 +30,6 @@ type Item struct {
 	ID int64 `json:"id"`
 }
 
-// StartResult is the result of start.
-type StartResult struct {
-	Busy bool `json:"busy"`
-}
-
 // Tools, bound at compile time.
 var (
 	doubleTool = runtime.Bind("fanout.double@1", runtime.None, tool.Double)
@@ -98,13 +93,13 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	start := StartResult{Busy: in.Busy}
+	start := in.Busy
 
 	var (
 		light *[]tool.Result
 		heavy *[]tool.Result
 	)
-	if !start.Busy {
+	if !start {
 		light, err = runtime.Some(runtime.Map(run, &lightNode, in.Items, func(run *runtime.Run, item Item) (tool.Result, error) {
 			return runtime.Call(run, &lightDoNode, doubleTool, tool.Item{ID: item.ID})
 		}))

@@ -28,11 +28,6 @@ type Output struct {
 	Text string `json:"text"`
 }
 
-// PromptResult is the result of prompt.
-type PromptResult struct {
-	Text string `json:"text"`
-}
-
 // Nodes, at their place in the source.
 var (
 	promptNode = runtime.Node{ID: "prompt", Pos: "prompt.flowgen.yaml:6:3", Index: 0}
@@ -79,11 +74,9 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	prompt := PromptResult{
-		Text: "You are reviewing " + in.Repo + " pull request #" + strconv.FormatInt(in.PR, 10) + ".\nTitle: " + in.Title + "\nAuthor: " + in.Author + "\nDiff:\n" + in.Diff + "\nAnswer in markdown.",
-	}
+	prompt := "You are reviewing " + in.Repo + " pull request #" + strconv.FormatInt(in.PR, 10) + ".\nTitle: " + in.Title + "\nAuthor: " + in.Author + "\nDiff:\n" + in.Diff + "\nAnswer in markdown."
 
-	return Output{Text: prompt.Text}, nil
+	return Output{Text: prompt}, nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

@@ -73,11 +73,6 @@ type PagesResult struct {
 	More bool `json:"more"`
 }
 
-// ReportResult is the result of report.
-type ReportResult struct {
-	Text string `json:"text"`
-}
-
 // LineCustomerIn is the input of tool customer.
 type LineCustomerIn struct {
 	Port int64  `json:"port"`
@@ -87,11 +82,6 @@ type LineCustomerIn struct {
 // LineCustomerOut is the output of tool customer.
 type LineCustomerOut struct {
 	Name string `json:"name"`
-}
-
-// LineRowResult is the result of row.
-type LineRowResult struct {
-	Text string `json:"text"`
 }
 
 // Tools, bound at compile time.
@@ -220,11 +210,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	for _, l := range lines {
 		texts = append(texts, l.Text)
 	}
-	report := ReportResult{
-		Text: "# " + in.Title + "\n\n| order | customer | amount |\n|---|---|---|\n" + strings.Join(texts, "\n") + "\n\n" + strconv.Itoa(len(state.Orders)) + " orders, " + total + " in all.\n",
-	}
+	report := "# " + in.Title + "\n\n| order | customer | amount |\n|---|---|---|\n" + strings.Join(texts, "\n") + "\n\n" + strconv.Itoa(len(state.Orders)) + " orders, " + total + " in all.\n"
 
-	return Output{Report: report.Text, Orders: int64(len(state.Orders))}, nil
+	return Output{Report: report, Orders: int64(len(state.Orders))}, nil
 }
 
 // lineFlow is the workflow line.
@@ -251,11 +239,9 @@ func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
 	if customer != nil {
 		name = customer.Name
 	}
-	row := LineRowResult{
-		Text: "| " + strconv.FormatInt(in.Order.ID, 10) + " | " + name + " | " + amount + " |",
-	}
+	row := "| " + strconv.FormatInt(in.Order.ID, 10) + " | " + name + " | " + amount + " |"
 
-	return LineOutput{Text: row.Text}, nil
+	return LineOutput{Text: row}, nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

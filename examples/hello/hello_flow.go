@@ -43,11 +43,6 @@ type FrenchResult struct {
 	Text string `json:"text"`
 }
 
-// StartResult is the result of start.
-type StartResult struct {
-	Letters int64 `json:"letters"`
-}
-
 // Nodes, at their place in the source.
 var (
 	englishNode = runtime.Node{ID: "english", Pos: "hello.flowgen.yaml:8:3", Index: 0}
@@ -104,7 +99,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	start := StartResult{Letters: int64(utf8.RuneCountInString(in.Name))}
+	start := int64(utf8.RuneCountInString(in.Name))
 
 	var (
 		english *EnglishResult
@@ -128,7 +123,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	} else {
 		text = french.Text
 	}
-	return Output{Greeting: text, Letters: start.Letters}, nil
+	return Output{Greeting: text, Letters: start}, nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

@@ -114,12 +114,7 @@ type DiskIn struct {
 	Target string `json:"target"`
 }
 
-// ResultResult is the result of result.
-type ResultResult struct {
-	All ResultAll `json:"all"`
-}
-
-// ResultAll is field all of ResultResult.
+// ResultAll is field all of the result of result.
 type ResultAll struct {
 	Service string  `json:"service"`
 	Message string  `json:"message"`
@@ -303,18 +298,16 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 				if who != nil {
 					owner = &who.Owner
 				}
-				result := ResultResult{
-					All: ResultAll{
-						Service: g.Service,
-						Message: g.Message,
-						Count:   g.Count,
-						Score:   points,
-						Owner:   owner,
-						Ticket:  known.Ticket,
-					},
+				result := ResultAll{
+					Service: g.Service,
+					Message: g.Message,
+					Count:   g.Count,
+					Score:   points,
+					Owner:   owner,
+					Ticket:  known.Ticket,
 				}
 
-				return result.All, nil
+				return result, nil
 			})
 			if err != nil {
 				return err

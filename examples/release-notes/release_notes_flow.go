@@ -62,11 +62,6 @@ type EverythingResult struct {
 	Changes []tools.Change `json:"changes"`
 }
 
-// NotesResult is the result of notes.
-type NotesResult struct {
-	Text string `json:"text"`
-}
-
 // SectionLinesItem is the result of one item of lines.
 type SectionLinesItem struct {
 	Text string `json:"text"`
@@ -230,13 +225,11 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if len(commitsFailures) > 0 {
 		choice = ", some of them unreadable"
 	}
-	notes := NotesResult{
-		Text: "# " + in.Title + "\n\n" + strings.Join(texts, "\n") + "\n" + strconv.Itoa(len(commits)) + " commits" + choice + ".\n",
-	}
+	notes := "# " + in.Title + "\n\n" + strings.Join(texts, "\n") + "\n" + strconv.Itoa(len(commits)) + " commits" + choice + ".\n"
 
 	var written *tools.Saved
 	if in.File != nil {
-		written, err = runtime.Some(runtime.Call(run, &writtenNode, saveTool, tools.SaveInput{Path: *in.File, Text: notes.Text}))
+		written, err = runtime.Some(runtime.Call(run, &writtenNode, saveTool, tools.SaveInput{Path: *in.File, Text: notes}))
 		if err != nil {
 			return out, err
 		}
@@ -246,7 +239,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if written != nil {
 		bytes = &written.Bytes
 	}
-	return Output{Notes: notes.Text, Bytes: bytes}, nil
+	return Output{Notes: notes, Bytes: bytes}, nil
 }
 
 // sectionFlow is the workflow section.

@@ -266,11 +266,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		id = &post.ID
 	}
 	var response *string
-	if review != nil {
-		response = &review.Response
-	}
 	toolOrder := []string{}
 	if review != nil {
+		response = &review.Response
 		toolOrder = review.ToolOrder
 	}
 	return Output{

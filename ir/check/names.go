@@ -52,6 +52,8 @@ type NamedType struct {
 	Name string
 	Type *schema.Type
 	Doc  string
+
+	In *NamedType // the type that has a field of this one, where Doc says so
 }
 
 // reserved are the package-level names every generated file has.
@@ -504,6 +506,7 @@ func (n *Names) anonymous(t *schema.Type, name, doc string, at source.Span) {
 
 func (n *Names) fields(t *schema.Type, name string) {
 	seen := map[string]*schema.Field{}
+	whose := n.Ordered[len(n.Ordered)-1]
 	for _, f := range t.Fields {
 		g := goname.Exported(f.Name)
 		if first := seen[g]; first != nil && n.yields {
@@ -513,6 +516,10 @@ func (n *Names) fields(t *schema.Type, name string) {
 			n.clash(g, f.Span, first.Span)
 		}
 		seen[g] = f
+		next := len(n.Ordered)
 		n.anonymous(f.Type, strings.TrimSuffix(name, "Result")+g, "is field "+f.Name+" of "+name+".", f.Span)
+		if next < len(n.Ordered) {
+			n.Ordered[next].In = whose
+		}
 	}
 }
