@@ -252,6 +252,10 @@ func (b *block) ret(p *check.Plan) {
 		b.add(jen.Return(c))
 		return
 	}
+	if flow := partial(n); flow != nil && b.sig.Fails {
+		b.retPartial(n, flow)
+		return
+	}
 	v := low.exprAs(n, b.sig.Result)
 	b.flush(low)
 	if b.sig.Fails {
@@ -259,6 +263,37 @@ func (b *block) ret(p *check.Plan) {
 	} else {
 		b.add(jen.Return(v))
 	}
+}
+
+// partial is the run of a workflow that a value is a part of and that gives one also when it fails; nil: there is none.
+func partial(n *expr.Node) *expr.Node {
+	for n.Op == expr.Field {
+		n = n.Kids[0]
+	}
+	if n.Op == expr.Handle && n.Use.Kind == expr.UseFlow {
+		if wf, ok := n.Use.Ref.(*ir.Workflow); ok && wf.Outcome.Always {
+			return n
+		}
+	}
+	return nil
+}
+
+// retPartial returns what a run has given, and its error.
+func (b *block) retPartial(n, flow *expr.Node) {
+	call := b.handle(flow)[0]
+	low := b.lower()
+	out := &expr.Symbol{Name: "out", Type: flow.Type}
+	low.locals = map[*expr.Symbol]storage{out: {code: jen.Id("out")}}
+	was := *flow
+	*flow = expr.Node{Op: expr.Name, Text: "out", Sym: out, Type: was.Type, Stored: was.Type}
+	v := low.exprAs(n, b.sig.Result)
+	*flow = was
+	b.flush(low)
+	name := jen.Id("out")
+	if !mentions([]jen.Code{jen.Return(v)}, "out") {
+		name = jen.Id("_")
+	}
+	b.add(jen.List(name, jen.Err()).Op(":=").Add(call), jen.Return(v, jen.Err()))
 }
 
 // core is what the lowerer of a block can write besides expressions.
@@ -278,7 +313,7 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		case *ir.Scope:
 			return one(b.fn.scopeNode(ref))
 		case *ir.Node:
-			for _, s := range b.fn.body.Steps {
+			for _, s := range b.fn.body.All() {
 				if s.Node == ref {
 					return one(b.fn.node(s))
 				}
@@ -295,9 +330,14 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		}
 	case expr.UseFlow:
 		low := b.lower()
-		in := low.expr(n.Kids[0])
+		in, run := low.expr(n.Kids[0]), jen.Code(jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing)))
+		if len(n.Kids) == 2 {
+			run = low.expr(n.Kids[1])
+		}
 		b.flush(low)
-		return one(jen.Id(ident(names.Bodies[b.fn.writing.Flow])).Call(jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing)), in))
+		return one(jen.Id(ident(names.Bodies[b.fn.writing.Flow])).Call(run, in))
+	case expr.UseChoice:
+		return one(jen.Id(ident(names.Picks[b.fn.writing])))
 	case expr.UseSlots:
 		return b.fn.g.slotValues(b.fn.p)
 	case expr.UseAnswer:
@@ -400,7 +440,15 @@ func (g *generator) snapshot(t *schema.Type) {
 	g.snapshots[t] = true
 	var entries []jen.Code
 	for _, f := range t.Fields {
-		entries = append(entries, put(f.Name, jen.Id("s").Dot(ident(fieldName(f)))))
+		v := jen.Id("s").Dot(ident(fieldName(f)))
+		if f.Type.Kind == schema.Struct { // a group
+			if v = v.Dot("snapshot").Call(); len(f.Type.Fields) == 0 {
+				v = jen.Qual(dynamicPath, "Object").Call()
+			} else {
+				g.snapshot(f.Type)
+			}
+		}
+		entries = append(entries, put(f.Name, v))
 	}
 	g.patterns.Line().Comment("snapshot is the state as one value.").Line().
 		Func().Params(jen.Id("s").Op("*").Add(g.goType(t))).Id("snapshot").Params().Qual(dynamicPath, "Field").

@@ -21,7 +21,7 @@ func (g *generator) workflow() {
 	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
 	params, options := g.newParams()
 	f.Func().Id("New").Params(params...).
-		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(g.envFiles(),
+		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(append(g.envFiles(), g.loads()...),
 		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), options),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
@@ -84,6 +84,10 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}, guards: map[jen.Code]*guard{}, whole: map[*check.Step]bool{}}
 	fn.reserve(p.Body)
 	b := fn.block(nil)
+	if p.WF.Outcome.Always {
+		b.fail = func(err jen.Code) []jen.Code { return []jen.Code{jen.Return(fn.ended(err), err)} }
+		defer func() { fn.declareEnded() }()
+	}
 	if p.State != nil {
 		b.state()
 	}
@@ -92,6 +96,7 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	for _, o := range p.Outputs {
 		ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
 	}
+	fn.outputs = refs
 	b.run(p.Body, refs)
 	if !p.Body.Plan.Ends() {
 		b.gap()
@@ -115,7 +120,7 @@ func (g *generator) body(p *check.Program) []jen.Code {
 func (b *block) state() {
 	p := b.fn.p
 	var fields []jen.Code
-	for i, s := range p.WF.State {
+	for _, s := range p.WF.State {
 		var v jen.Code
 		switch {
 		case s.Open:
@@ -127,7 +132,7 @@ func (b *block) state() {
 		default:
 			continue
 		}
-		fields = append(fields, field(fieldName(p.State.Fields[i]), v))
+		fields = append(fields, field(fieldName(p.State.Field(s.Name.Name)), v))
 	}
 	if p.State.Open && len(fields) == 0 {
 		b.add(jen.Var().Id("state").Add(b.fn.g.goType(p.State)))
@@ -158,7 +163,11 @@ func (fn *function) setsField(s *ir.State) bool {
 
 // result returns the workflow's output.
 func (b *block) result(typ jen.Code, outputs []*check.Argument) {
-	if len(outputs) == 0 {
+	switch {
+	case b.fn.p.WF.Outcome.Always:
+		b.add(jen.Return(b.fn.ended(jen.Nil()), jen.Nil()))
+		return
+	case len(outputs) == 0:
 		b.add(jen.Return(jen.Id("out"), jen.Nil()))
 		return
 	}
@@ -185,6 +194,8 @@ type function struct {
 
 	armWrites  map[*check.SetState]string // lists of what parallel arms write
 	itemWrites map[*ir.State]string       // lists of what the map item being written writes
+
+	outputs []*expr.Node // what the workflow gives
 
 	params map[*schema.Field]jen.Code // what a prompt file takes, while its text is written
 

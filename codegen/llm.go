@@ -49,16 +49,6 @@ func (g *generator) models() {
 	g.file.Var().Defs(defs...)
 }
 
-// baseVariable is the variable of the environment that may name a model's address, as engines of dialects read it; empty:
-// none.
-func (g *generator) baseVariable(m *ir.Model) string {
-	d := g.p.WF.Dynamic
-	if d != nil && d.Dialect == "sirenspec" && m.Provider().Name == "ollama" && m.BaseURL.Name == "" {
-		return "OLLAMA_BASE_URL"
-	}
-	return ""
-}
-
 func (g *generator) newModel(m *ir.Model) jen.Code {
 	_, id := m.Split()
 	p := m.Provider()
@@ -67,8 +57,8 @@ func (g *generator) newModel(m *ir.Model) jen.Code {
 	if m.BaseURL.Name != "" || p.Preset {
 		provider = jen.Qual(importPath(leaf), "At").Call(quote(m.Address()))
 	}
-	if env := g.baseVariable(m); env != "" {
-		provider = jen.Qual(importPath(leaf), "Named").Call(quote(env), quote(m.Address()))
+	if m.BaseEnv != "" {
+		provider = jen.Qual(importPath(leaf), "Named").Call(quote(m.BaseEnv), quote(m.Address()))
 	}
 	args := []jen.Code{quote(m.Model.Name), quote(id), provider}
 	option := func(name string, arg jen.Code) { args = append(args, jen.Qual(llmPath, ident(name)).Call(arg)) }

@@ -122,7 +122,15 @@ func (l *lowerer) invokeHandle(n *expr.Node) *jen.Statement {
 
 // makeValue writes an object of dynamic data or a struct.
 func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
-	var parts []jen.Code
+	parts, lines := l.makeFields(n)
+	if n.Struct == nil {
+		return jen.Qual(dynamicPath, "Object").Custom(parens(lines), parts...)
+	}
+	return jen.Add(l.goType(n.Struct)).Custom(braces(lines), parts...)
+}
+
+// makeFields are the fields of an object or a struct, and whether each stands on a line of its own.
+func (l *lowerer) makeFields(n *expr.Node) (parts []jen.Code, lines bool) {
 	nested := false
 	for i, key := range n.Keys {
 		nested = nested || n.Kids[i].Op == expr.Make
@@ -134,11 +142,7 @@ func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
 		f := n.Struct.Field(key)
 		parts = append(parts, field(fieldName(f), l.exprAs(n.Kids[i], f.Type)))
 	}
-	lines := len(parts) > 2 || nested
-	if n.Struct == nil {
-		return jen.Qual(dynamicPath, "Object").Custom(parens(lines), parts...)
-	}
-	return jen.Add(l.goType(n.Struct)).Custom(braces(lines), parts...)
+	return parts, len(parts) > 2 || nested
 }
 
 // lengthy reports whether a field of a struct stands on a line of its own: text with values in it, and calls that make
@@ -175,6 +179,9 @@ func (l *lowerer) toDynamic(v lowered) lowered {
 	case schema.Opt:
 		return l.optDynamic(v)
 	case schema.Struct:
+		if v.typ.Open && len(v.typ.Fields) == 0 {
+			return lowerPrimary(jen.Qual(dynamicPath, "Object").Call(), schema.DynamicType)
+		}
 		if v.typ.Open {
 			l.inside().whole(v.typ)
 			return lowerPrimary(jen.Add(v.in(lowerAtom)).Dot("snapshot").Call(), schema.DynamicType)

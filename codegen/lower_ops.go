@@ -429,8 +429,17 @@ func (l *lowerer) list(n *expr.Node) lowered {
 		return lowerPrimary(jen.Qual(dynamicPath, "List").Custom(parens(len(items) > 4), items...), n.Type)
 	}
 	var items []jen.Code
+	lines := n.Type.Elem.Kind == schema.Opaque && len(n.Kids) > 2
 	for _, k := range n.Kids {
+		if k.Op == expr.Make && k.Struct != nil && n.Type.Elem.Kind == schema.Opaque { // Go knows its type
+			fields, long := l.makeFields(k)
+			items, lines = append(items, jen.Custom(braces(long), fields...)), true
+			continue
+		}
 		items = append(items, l.to(l.value(k), n.Type.Elem).code)
+	}
+	if n.Type.Elem.Kind == schema.Opaque {
+		return lowerPrimary(jen.Add(l.goType(n.Type)).Custom(braces(lines), items...), n.Type)
 	}
 	return lowerPrimary(jen.Add(l.goType(n.Type)).Values(items...), n.Type)
 }

@@ -251,6 +251,9 @@ func (g *generator) info() {
 	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
 		fields = append(fields, field("Partial", jen.True()))
 	}
+	if p.WF.Outcome.Always {
+		fields = append(fields, field("Partial", jen.True()))
+	}
 	if p.WF.Outcome.Status {
 		fields = append(fields, field("Status", jen.True()))
 	}

@@ -50,8 +50,11 @@ func (b *block) flush(low *lowerer) {
 func (b *block) resolve(sym *expr.Symbol) storage {
 	switch ref := sym.Ref.(type) {
 	case *check.Root:
-		if ref.Name == "input" {
+		switch ref.Name {
+		case "input":
 			return storage{code: jen.Id("in")}
+		case "error":
+			return storage{code: jen.Err()}
 		}
 		return storage{code: jen.Id("state")}
 	case *check.Local:

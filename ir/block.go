@@ -107,8 +107,10 @@ func (*ReturnStmt) stmt() {}
 // does nothing else to the world. It has no soft failure: the function decides what becomes of one, and its result, whose
 // zero value says that it did not run, is tested by an IfStmt.
 type Perform struct {
-	Call     *Expr // an Intrinsic
+	Call     *Expr // an Intrinsic; nil: of a node that another one runs, which uses what AtMost lists
 	AtMost   []UseBound
+	Inside   *Body   // the nodes that Call runs, by their Handles, in the scope of this one. Its Block says how they follow each other
+	Person   bool    // it asks a person
 	Attempts int     // how often it tries all of it, at most; 0: once
 	Items    *Inside // the Lambda of Call that runs for the items of a list; nil: none
 	Kind     string  // what plans and graphs call it: "llm", "map"; empty: "tool"
@@ -120,13 +122,14 @@ type Perform struct {
 
 // UseBound is how often a Perform uses a tool, a model or a workflow at most. What is not listed is used once.
 type UseBound struct {
-	Of any   // *Tool, *Model or *Workflow
+	Of any   // *Tool, *Model, *Workflow or *ToolChoice
 	N  int64 // 0: nothing bounds it
 }
 
 func (*Perform) verb() {}
 
-// Inside is the Lambda of a Perform that runs for each item of a list. Calls in it have keys below `node[index]/`.
+// Inside is the Lambda of a Perform that runs for each item of a list. Calls in it have keys below `node[index]/`, and those of
+// Perform.Inside, which are below `node/` where there are no items.
 type Inside struct {
 	Do    *expr.Node
 	Most  int64 // items; 0: nothing bounds them
@@ -140,7 +143,7 @@ func Uses(n *expr.Node) []*expr.Use {
 	n.Walk(func(n *expr.Node) bool {
 		if n.Op == expr.Handle && !seen[n.Use.Ref] {
 			switch n.Use.Kind {
-			case expr.UseTool, expr.UseModel, expr.UseFlow:
+			case expr.UseTool, expr.UseModel, expr.UseFlow, expr.UseChoice:
 				seen[n.Use.Ref] = true
 				out = append(out, n.Use)
 			}

@@ -130,6 +130,15 @@ func (p *Perform) String() string {
 			b.WriteString(" side " + strconv.Itoa(in.Limit))
 		}
 	}
+	if p.Person {
+		b.WriteString("; person")
+	}
+	if p.Inside != nil {
+		b.WriteString("; inside\n")
+		var inside strings.Builder
+		printBlock(&inside, p.Inside.Block)
+		b.WriteString(strings.TrimSuffix(inside.String(), "\n"))
+	}
 	if p.Gives != "" {
 		b.WriteString("; gives " + p.Gives)
 	}

@@ -204,7 +204,7 @@ func (d *dumper) state(s *State) {
 	if s.Merge.Reducer != nil {
 		merge += s.Merge.Reducer.Ref.Name
 	}
-	d.line("state", s.Name.Name, dumpTypeText(s.Type), dumpOpt("init", init), dumpOpt("merge", merge))
+	d.line("state", s.Path(), dumpTypeText(s.Type), dumpOpt("init", init), dumpOpt("merge", merge))
 }
 
 func (d *dumper) output(o *Output) {

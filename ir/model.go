@@ -10,9 +10,10 @@ import (
 // Model is a named model configuration.
 type Model struct {
 	Name    Ident
-	Model   Ident // provider:id, as written
-	BaseURL Ident // empty: the provider's own address
-	Key     Ident // the name of a secret; empty: see check.ModelKey
+	Model   Ident  // provider:id, as written
+	BaseURL Ident  // empty: the provider's own address
+	BaseEnv string // a variable of the environment that may name another address when the program runs; empty: none
+	Key     Ident  // the name of a secret; empty: see check.ModelKey
 	Params  ModelParams
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
 	Unbounded bool

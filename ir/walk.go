@@ -78,7 +78,9 @@ func Values(verb Verb, f func(Value)) {
 			value(v.OnTimeout.Default)
 		}
 	case *Perform:
-		value(v.Call)
+		if v.Call != nil {
+			value(v.Call)
+		}
 	case *ToolChoice:
 		value(v.Tool)
 		value(v.Args)

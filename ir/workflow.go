@@ -28,6 +28,7 @@ type Workflow struct {
 	Types       []*schema.Decl // declared here and included, in order
 	Input       []*schema.Field
 	State       []*State
+	Groups      []string // of the fields of an open state, in order; each is there, also without fields
 	Output      []*Output
 	Secrets     []*Secret
 	Tools       []*Tool // declared here and included, in order; `name@version` is unique
@@ -45,6 +46,7 @@ type Workflow struct {
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
+	Load        []*Expr        // calls that the program makes before it looks for secrets and tools
 	Claims      []Ident        // permissions that the file claims besides those of the tools that it calls
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
 
@@ -55,6 +57,7 @@ type Workflow struct {
 
 // Outcome is what becomes of the output of a workflow besides being returned.
 type Outcome struct {
+	Always bool // it is made also of a run that fails, and can read `error`
 	Status bool // its field "status" decides about the exit code of the program
 }
 
@@ -81,16 +84,25 @@ type State struct {
 	Type  *schema.Type
 	Init  *schema.Default // nil: the zero state of its type, see check
 	Merge Merge
-	Open  bool // Type is what functions of a dialect hold writes to: the value itself is dynamic, and absent until it is written
+	Group string // of an open field: one of Workflow.Groups, as state.Group.Name; empty: state.Name
+	Open  bool   // Type is what functions of a dialect hold writes to: the value itself is dynamic, and absent until it is written
 	Span  source.Span
 
 	GoName string // set by check where it cannot be made from Name
 }
 
-// StateField is the state field of a name; nil when there is none.
+// Path is the field as expressions read it, without `state.`.
+func (s *State) Path() string {
+	if s.Group != "" {
+		return s.Group + "." + s.Name.Name
+	}
+	return s.Name.Name
+}
+
+// StateField is the state field of a path; nil when there is none.
 func (w *Workflow) StateField(name string) *State {
 	for _, s := range w.State {
-		if s.Name.Name == name {
+		if s.Path() == name {
 			return s
 		}
 	}

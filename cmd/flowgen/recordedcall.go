@@ -167,6 +167,8 @@ func inside(n *ir.Node) *ir.Body {
 		return &v.Do
 	case *ir.Swarm:
 		return &v.Do
+	case *ir.Perform:
+		return v.Inside
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -26,6 +27,10 @@ var (
 	onText    = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.StringType}, Result: schema.StringType, Fails: true})
 	onChild   = schema.FuncOf(&schema.Signature{Result: schema.DynamicType, Fails: true})
 	dyn       = schema.DynamicType
+	onRun     = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType}, Result: dyn, Fails: true})
+	onChoice  = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))}, Result: schema.AnyType, Fails: true})
+	errorType = &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Name: "error"}}
+	voice     = schema.OpaqueOf(enginePath, "Voice", &schema.Field{Name: "node", Type: nodeType}, &schema.Field{Name: "model", Type: modelType}, &schema.Field{Name: "text", Type: schema.StringType})
 
 	answerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema"))
 )
@@ -59,6 +64,15 @@ var (
 	fnBounded  = engine("Bounded", expr.Func{Result: schema.StringType, Pure: true}, schema.BytesType, schema.DurationType)
 	fnAt       = &expr.Func{Path: schema.DynamicPath, Name: "At", Method: true, Variadic: true, Result: dyn, Pure: true, Params: []*schema.Type{dyn, schema.StringType}}
 	fnBind     = engine("Bind", expr.Func{Result: echoType(), Pure: true}, schema.StringType)
+	fnBegin    = engine("Begin", expr.Func{Result: flowType, Pure: true})
+	fnLoad     = engine("Load", expr.Func{Fails: true}, schema.StringType)
+	fnNeed     = engine("Need", expr.Func{Result: schema.StringType, Fails: true}, schema.StringType)
+	fnKept     = engine("Kept", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, onRun)
+	fnFailure  = engine("Failure", expr.Func{Result: schema.StringType, Pure: true}, errorType)
+	fnSteps    = engine("Steps", expr.Func{Method: true, Result: schema.IntType, Pure: true}, flowType)
+	fnPanel    = engine("Panel", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, schema.ListOf(voice), schema.FuncOf(&schema.Signature{Result: voice}))
+	fnSay      = engine("Say", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, voice)
+	fnPick     = engine("Pick", expr.Func{Method: true, Result: ended, Fails: true}, flowType, runType, nodeType, onChoice, schema.StringType, dyn)
 	cFail      = engine("Fail", expr.Func{Const: true, Result: policy, Pure: true})
 	cKeep      = engine("Keep", expr.Func{Const: true, Result: policy, Pure: true})
 )
@@ -101,6 +115,23 @@ func (l *language) done() *ir.Workflow { return l.wf }
 // state declares an open field.
 func (l *language) state(name string, t *schema.Type) {
 	l.wf.State = append(l.wf.State, &ir.State{Name: ident(name), Type: t, Open: true})
+}
+
+// grouped declares an open field of a group.
+func (l *language) grouped(group, name string) {
+	if !slices.Contains(l.wf.Groups, group) {
+		l.wf.Groups = append(l.wf.Groups, group)
+	}
+	l.wf.State = append(l.wf.State, &ir.State{Name: ident(name), Type: schema.AnyType, Open: true, Group: group})
+}
+
+// begin0 begins a run whose nodes write to nothing.
+func (l *language) begin0() { l.let("flow", expr.Invoke(fnBegin)) }
+
+// within makes a node that the function of another one runs, and that asks a model.
+func (l *language) within(id string, m *ir.Model) *ir.Node {
+	l.off += 2
+	return &ir.Node{ID: ir.Ident{Name: id, Span: source.Span{File: l.wf.File, Lo: l.off, Hi: l.off + 1}}, Verb: &ir.Perform{Kind: "llm", AtMost: []ir.UseBound{{Of: m, N: 1}}}}
 }
 
 // tool declares the one tool of the language under a name.
@@ -222,3 +253,8 @@ func whole(n int64) *expr.Node       { return expr.Const(n) }
 
 // give is an object that the tool gives back.
 func give(args ...expr.Entry) expr.Entry { return expr.Put("give", expr.Object(args...)) }
+
+// below is a field of a value.
+func below(n *expr.Node, field string) *expr.Node {
+	return &expr.Node{Op: expr.Field, Text: field, Kids: []*expr.Node{n}}
+}

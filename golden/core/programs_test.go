@@ -29,6 +29,10 @@ var programs = []*program{
 		[]string{`{}`}},
 	{"texts", "Named functions that make texts: their variables have names of the file and give way, choices and loops stand in them, and one calls another.", texts,
 		[]string{`{"words": ["a", "b", "c"]}`, `{"words": ["a"]}`}},
+	{"always", "A state with groups; an output that is made also of a run that fails, of what the run has reached until then; a workflow that gives what it has although it fails.", always,
+		[]string{`{"word": "a"}`, `{"word": ""}`}},
+	{"inside", "Functions that run nodes by themselves: two in parallel and one after them, one for each item of a list, and one that calls a tool by its name.", inside,
+		[]string{`{"word": "a"}`}},
 	{"names", "Nodes with the names of locals, of packages and of what every function has: the results give way.", meeting,
 		[]string{`{}`}},
 }
@@ -221,4 +225,64 @@ func answers(l *language) {
 		l.output("one", expr.Invoke(fnShow, expr.Invoke(fnAt, whole(1), text("n"))))
 		l.wf.Body.Edges = []*ir.Edge{{From: ident("judge"), To: []ir.Ident{ident("load")}, When: &ir.Expr{Text: source.Text{Value: "n > 2"}}}}
 	}
+}
+
+func always(l *language) {
+	l.input("word", schema.StringType)
+	l.grouped("work", "first")
+	l.grouped("work", "second")
+	l.wf.Groups = append(l.wf.Groups, "empty")
+	l.wf.Load = []*ir.Expr{of(expr.Invoke(fnLoad, text("settings")))}
+	l.wf.Outcome.Always = true
+	child := l.child("inner", func(in *language) {
+		in.input("word", schema.StringType)
+		in.grouped("made", "loud")
+		in.wf.Load, in.wf.Outcome.Always = l.wf.Load, true
+		in.begin0()
+		in.set(read("state", "made", "loud"), read("input", "word"))
+		in.let("long", expr.Invoke(fnNeed, expr.Join(read("input", "word"), read("input", "word"))))
+		in.do(expr.Invoke(fnPut, expr.Address(read("state", "made", "loud")), read("long")))
+		in.output("made", read("state", "made"))
+	})
+	l.set(read("state", "work", "first"), read("input", "word"))
+	l.begin0()
+	l.add(&ir.LetStmt{Name: ident("active"), Type: schema.BoolType})
+	given := expr.FnDo(ir.Block{&ir.ReturnStmt{Value: of(below(expr.Of(expr.UseFlow, "inner", child, expr.Object(expr.Put("word", read("input", "word"))), read("run")), "made"))}}, "run")
+	l.perform("nest", expr.Invoke(fnKept, read("flow"), run(), node(), given))
+	l.do(expr.Invoke(fnPut, expr.Address(read("state", "work", "second")), read("nest", "value")))
+	l.set(read("active"), binary("||", read("active"), expr.Invoke(fnLess, whole(0), expr.Invoke(fnSteps, read("flow")))))
+	l.when(read("active"), func() { l.let("needed", expr.Invoke(fnNeed, read("input", "word"))) })
+	l.output("failure", expr.Invoke(fnFailure, read("error")))
+	l.output("steps", expr.Invoke(fnSteps, read("flow")))
+	l.output("word", read("input", "word"))
+	l.output("work", read("state", "work"))
+	l.output("state", read("state"))
+}
+
+func inside(l *language) {
+	l.input("word", schema.StringType)
+	echo, other := l.tool("echo"), l.tool("other")
+	model := l.model("gpt-4o")
+	l.begin()
+	ask := func(id string) (*ir.Node, *expr.Node) {
+		n := l.within(id, model)
+		return n, expr.Struct(voice, expr.Put("node", expr.Of(expr.UseNode, id, n)), expr.Put("model", expr.Of(expr.UseModel, "gpt-4o", model)), expr.Put("text", expr.Join(text(id+" "), read("input", "word"))))
+	}
+	voices := func(a, b *expr.Node) *expr.Node { return &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{a, b}} }
+	pro, first := ask("pro")
+	con, second := ask("con")
+	last, third := ask("last")
+	panel := l.perform("panel", expr.Invoke(fnPanel, read("flow"), run(), node(), voices(first, second), expr.Fn(third)))
+	l.verb(panel).Inside = &ir.Body{Nodes: []*ir.Node{pro, con, last}, Block: ir.Block{
+		&ir.SideStmt{Arms: []ir.Block{{&ir.RunStmt{Node: pro}}, {&ir.RunStmt{Node: con}}}}, &ir.RunStmt{Node: last}}}
+	one, single := ask("one")
+	body := expr.Fn(expr.Invoke(fnSay, read("flow"), read("run"), single), "run", "flow", "item", "index")
+	each := l.perform("each", expr.Invoke(fnEach, read("flow"), run(), node(), &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b")}}, body))
+	l.verb(each).Items = &ir.Inside{Do: body, Most: 2, Limit: 1}
+	l.verb(each).Inside = &ir.Body{Nodes: []*ir.Node{one}, Block: ir.Block{&ir.RunStmt{Node: one}}}
+	choice := &ir.ToolChoice{Allow: []ir.Ident{echo.Key, other.Key}}
+	l.perform("pick", expr.Invoke(fnPick, read("flow"), run(), node(), expr.Of(expr.UseChoice, "pick", choice), text("other"), expr.Object(give(expr.Put("n", whole(1))))))
+	l.output("panel", expr.Invoke(fnShow, read("panel", "value")))
+	l.output("each", expr.Invoke(fnShow, read("each", "value")))
+	l.output("pick", expr.Invoke(fnShow, read("pick", "value")))
 }

@@ -151,6 +151,44 @@ var wrong = []struct {
 	}},
 	{"the output has no text \"status\"", func(l *language) { l.wf.Outcome.Status = true }},
 	{"cannot use int as bytes", func(l *language) { l.let("x", expr.Invoke(fnBounded, whole(1), expr.Const(time.Second))) }},
+	{"\"none\" is no choice of tools", func(l *language) {
+		l.perform("n", expr.Invoke(fnPick, read("flow"), run(), node(), expr.Of(expr.UseChoice, "none", &ir.ToolChoice{}), text("a"), expr.Object()))
+	}},
+	// what runs inside
+	{"node \"n\" performs nothing", func(l *language) { l.verb(l.perform("n", l.call(l.tool("echo"), cFail))).Call = nil }},
+	{"a function runs nodes that perform, and \"in\" does not", func(l *language) {
+		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { n.Verb = &ir.Let{}; return nil })
+	}},
+	{"node \"in\" has a call of its own", func(l *language) {
+		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { l.verb(n).Call = of(text("a")); return nil })
+	}},
+	{"node \"in\" is not handed to the function that runs it", func(l *language) {
+		n := l.perform("n", l.call(l.tool("echo"), cFail))
+		l.verb(n).Inside = &ir.Body{Nodes: []*ir.Node{l.within("in", l.model("m"))}}
+	}},
+	{"node \"in\" uses what the function that runs it is not handed", func(l *language) {
+		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { l.verb(n).AtMost[0].Of = &ir.Model{}; return nil })
+	}},
+	{"no statement runs node \"in\"", func(l *language) { l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { return ir.Block{} }) }},
+	{"node \"x\" is none that the function runs", func(l *language) {
+		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { return ir.Block{&ir.RunStmt{Node: &ir.Node{ID: ident("x")}}} })
+	}},
+	{"is described by runs and sides", func(l *language) {
+		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { return ir.Block{&ir.NextStmt{}} })
+	}},
+	// outcome and groups
+	{"the state has no group \"nowhere\"", func(l *language) {
+		l.wf.State = append(l.wf.State, &ir.State{Name: ident("x"), Type: schema.AnyType, Open: true, Group: "nowhere"})
+	}},
+	{"in groups, of which there are no slots", func(l *language) { l.grouped("g", "x") }},
+	{"the output reads x, which has no value in a run that fails before it", func(l *language) {
+		l.wf.Outcome.Always = true
+		l.perform("n", l.call(l.tool("echo"), cFail))
+		l.let("x", text("a"))
+		l.output("x", read("x"))
+	}},
+	{"error: node \"error\"", func(l *language) { l.output("x", expr.Invoke(fnFailure, read("error"))) }},
+	{"what a program loads is a call without a result", func(l *language) { l.wf.Load = []*ir.Expr{of(expr.Invoke(fnShout, text("a")))} }},
 	// statements
 	{"\"x\" is declared twice", func(l *language) { l.let("x", whole(1)); l.let("x", whole(2)) }},
 	{"\"state\" is no name for a local", func(l *language) { l.let("state", whole(1)) }},
@@ -233,6 +271,16 @@ func (l *language) nest(wf *ir.Workflow, input *expr.Node) {
 		l.let("out", expr.Of(expr.UseFlow, name, wf, input))
 		l.add(&ir.ReturnStmt{Value: of(expr.Object())})
 	}))))
+}
+
+// encloses makes a node whose function runs another one, which change may spoil; it gives the order.
+func (l *language) encloses(change func(n *ir.Node, m *ir.Model) ir.Block) {
+	m := l.model("m")
+	in := l.within("in", m)
+	v := expr.Struct(voice, expr.Put("node", expr.Of(expr.UseNode, "in", in)), expr.Put("model", expr.Of(expr.UseModel, "m", m)), expr.Put("text", text("a")))
+	n := l.perform("n", expr.Invoke(fnSay, read("flow"), run(), v))
+	l.verb(n).Inside = &ir.Body{Nodes: []*ir.Node{in}}
+	l.verb(n).Inside.Block = change(in, m)
 }
 
 // stepOf calls what bounds a loop.

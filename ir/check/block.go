@@ -198,6 +198,8 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 	switch {
 	case step == nil || step.Node != n:
 		s.fault(n.Span, "node %q is none of this body", n.ID.Name)
+	case ok && v.Call == nil:
+		s.fault(n.Span, "node %q performs nothing", n.ID.Name)
 	case !ok:
 		s.fault(n.Span, "a block runs nodes that perform, and %q does not", n.ID.Name)
 	}
@@ -237,7 +239,7 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 		}
 		return
 	}
-	step.Uses, step.Flow = nil, nil
+	step.Uses, step.Flow, step.Pick = nil, nil, nil
 	items := map[any]bool{}
 	if v.Items != nil {
 		if v.Items.Do == nil || v.Items.Do.Op != expr.Lambda || !holds(v.Call.Node, v.Items.Do) {
@@ -247,7 +249,14 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 			items[u.Ref] = true
 		}
 	}
+	if v.Person {
+		step.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}
+	}
+	inner := s.performs(step, v)
 	for _, u := range ir.Uses(v.Call.Node) {
+		if inner[u.Ref] {
+			continue
+		}
 		use := Use{Of: u.Ref, AtMost: 1, Item: items[u.Ref]}
 		for _, b := range v.AtMost {
 			if b.Of == u.Ref {
@@ -258,6 +267,14 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 		switch of := u.Ref.(type) {
 		case *ir.Tool:
 			s.c.used[of] = true
+		case *ir.ToolChoice:
+			if step.Pick != nil {
+				s.fault(step.Node.Span, "node %q has two choices of tools", step.Node.ID.Name)
+			}
+			step.Pick = s.c.pick(of)
+			for _, x := range step.Pick.Choices {
+				s.c.used[x.Tool] = true
+			}
 		case *ir.Model:
 			s.c.usedModel(of, step.Node.Span)
 		case *ir.Workflow:
@@ -402,7 +419,7 @@ func (s *blockScope) let(x *ir.LetStmt) *Plan {
 	plan := &Plan{Kind: Assign, Expr: x.Value, New: true}
 	t := x.Type
 	switch {
-	case x.Value == nil && !t.Unknown():
+	case x.Value == nil && !t.Unknown() && (t == nil || t.Kind != schema.Bool):
 		s.fault(x.Name.Span, "%q has no value, and none that its type has from the start", x.Name.Name)
 	case x.Value != nil:
 		at := s.place()
@@ -429,14 +446,26 @@ func (s *blockScope) set(x *ir.SetStmt) *Plan {
 			s.fault(x.Target.Text.Span, "%s cannot be set", n)
 		}
 		s.touch(plan.Local, n.Text, x.Target.Text.Span)
-	case n.Op == expr.Field && n.Kids[0].Op == expr.Name && n.Kids[0].Text == "state" && t.Kind == schema.Dynamic:
+	case t.Kind == schema.Dynamic && s.inState(n):
 		plan.Target = x.Target
-		s.touch(n.Text, n.String(), x.Target.Text.Span)
+		s.touch(n.String(), n.String(), x.Target.Text.Span)
 	default:
 		s.fault(x.Target.Text.Span, "%s cannot be set", n)
 	}
 	s.value(x.Value, t, s.place())
 	return plan
+}
+
+// inState reports whether an expression is a field of the state, or of one of its groups.
+func (s *blockScope) inState(n *expr.Node) bool {
+	if n.Op != expr.Field {
+		return false
+	}
+	in := n.Kids[0]
+	if in.Op == expr.Field && slices.Contains(s.c.wf.Groups, in.Text) {
+		in = in.Kids[0]
+	}
+	return in.Op == expr.Name && in.Text == "state"
 }
 
 // touch notes that a local or a field of state is set. Two arms of a side that set the same race.
@@ -490,32 +519,6 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 		s.fault(x.Span, "the lambda gives no value")
 	}
 	return plan
-}
-
-// returns holds what the workflow gives to what can be named wherever its body ends.
-func (c *checker) returns(p *Program) {
-	s := p.Body.scope
-	if c.sink.HasErrors() {
-		return // what cannot be read has no type
-	}
-	if f := p.Output.Field("status"); c.wf.Outcome.Status && (f == nil || f.Type.Kind != schema.Enum && f.Type.Kind != schema.String) {
-		panic(&Fault{At: c.wf.Name.Span, Message: "the output has no text \"status\" that could decide about the exit code"})
-	}
-	for _, visible := range p.Body.ends {
-		for _, o := range p.Outputs {
-			ir.ValueExpressions(o.Value.Value, func(n *expr.Node) {
-				n.Walk(func(n *expr.Node) bool {
-					if n.Sym == nil {
-						return true
-					}
-					if l, ok := n.Sym.Ref.(*Local); ok && !slices.Contains(visible, l) {
-						s.fault(o.Value.Value.Source(), "the output reads %s, which has no value at a return before it", l.Name)
-					}
-					return true
-				})
-			})
-		}
-	}
 }
 
 // Do implements expr.CoreEnv.

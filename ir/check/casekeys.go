@@ -62,8 +62,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 			out.in, out.out = schema.AnyType, schema.AnyType
 			return out
 		}
-		_, swarm := s.Node.Verb.(*ir.Swarm)
-		if need := s.Body != nil && !swarm || s.Agent != nil; numbered != need {
+		if need := s.Body != nil && !s.once() || s.Agent != nil; numbered != need {
 			return c.unfit(id, s, need, parts[:i])
 		}
 		switch {
@@ -287,4 +286,15 @@ func quoteText(s string) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // text cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// once reports whether what is inside of a step runs once, so that keys of it have no number.
+func (s *Step) once() bool {
+	switch v := s.Node.Verb.(type) {
+	case *ir.Swarm:
+		return true
+	case *ir.Perform:
+		return v.Items == nil
+	}
+	return false
 }

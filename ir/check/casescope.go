@@ -48,7 +48,7 @@ func each(s *Step) bool {
 		return false
 	}
 	v, ok := s.Node.Verb.(*ir.Perform)
-	return ok && v.Items != nil
+	return ok && v.Items != nil && v.Inside == nil
 }
 
 // Rounds are, for the steps of a Block that run in loops with a scope, the ids of those scopes, in order. A loop inside of a

@@ -146,6 +146,7 @@ func (c *checker) workflow() *Program {
 	p.Body = c.body(&c.wf.Body, nil, nil, nil)
 	c.outputs(p)
 	c.returns(p)
+	c.loads()
 	c.checkTools()
 	c.policy(p.Body)
 	if !c.sink.HasErrors() {

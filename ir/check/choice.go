@@ -38,8 +38,13 @@ func (s *Step) Tools() []*ir.Tool {
 	case len(s.Uses) > 0:
 		var out []*ir.Tool
 		for _, u := range s.Uses {
-			if t, ok := u.Of.(*ir.Tool); ok {
-				out = append(out, t)
+			switch of := u.Of.(type) {
+			case *ir.Tool:
+				out = append(out, of)
+			case *ir.ToolChoice:
+				for _, x := range s.Pick.Choices {
+					out = append(out, x.Tool)
+				}
 			}
 		}
 		return out

@@ -43,6 +43,9 @@ type env struct {
 
 func (e *env) Lookup(name string) *expr.Symbol {
 	if e.scope != nil {
+		if name == "error" && e.c.wf.Outcome.Always {
+			return &expr.Symbol{Name: name, Type: errorType, Ref: &Root{name}}
+		}
 		return e.scope.Lookup(name)
 	}
 	if e.params != nil {

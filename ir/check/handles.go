@@ -11,7 +11,7 @@ import (
 
 // A Use is a tool that a Perform calls, a model that it asks, or a workflow that it runs.
 type Use struct {
-	Of     any   // *ir.Tool, *ir.Model or *ir.Workflow
+	Of     any   // *ir.Tool, *ir.Model, *ir.Workflow or *ir.ToolChoice
 	AtMost int64 // in one attempt, or for one item; 0: nothing bounds it
 	Item   bool  // it is used for the items of a list
 }
@@ -22,6 +22,8 @@ var (
 	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
 	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
 	slotType  = schema.OpaqueOf(schema.DynamicPath, "Slot")
+
+	choiceType = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))}, Result: schema.AnyType, Fails: true})
 
 	answerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema", &schema.Field{Name: "json", GoName: "JSON", Type: schema.BytesType}))
 )
@@ -52,6 +54,11 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 			return nil, fmt.Sprintf("%q is no tool of the workflow", u.Name)
 		}
 		return toolType(t), s.wrongUse()
+	case expr.UseChoice:
+		if x, ok := u.Ref.(*ir.ToolChoice); ok && len(x.Allow) > 0 {
+			return choiceType, s.wrongUse()
+		}
+		return nil, fmt.Sprintf("%q is no choice of tools", u.Name)
 	case expr.UseModel:
 		if m, ok := u.Ref.(*ir.Model); ok && slices.Contains(s.c.wf.Models, m) {
 			return modelType, s.wrongUse()
@@ -108,7 +115,7 @@ func (s *blockScope) wrongNode(u *expr.Use) string {
 			return "there is no node here"
 		}
 	case *ir.Node:
-		if !slices.Contains(s.body.IR.Nodes, ref) {
+		if !slices.Contains(s.body.IR.Nodes, ref) && !s.step.within(ref) {
 			return fmt.Sprintf("%q is no node of the body", u.Name)
 		}
 	case *ir.Scope:
@@ -130,6 +137,9 @@ func (s *blockScope) wrongUse() string {
 }
 
 func (s *blockScope) wrongSlots() string {
+	if len(s.c.wf.Groups) > 0 {
+		return "the fields of the state are in groups, of which there are no slots"
+	}
 	for _, f := range s.c.wf.State {
 		if !f.Open {
 			return fmt.Sprintf("the state field %q is not open", f.Name.Name)

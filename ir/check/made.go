@@ -18,6 +18,17 @@ func (c *checker) made(t *ir.Tool, b *ir.Made) {
 	c.problems(b.New.Text, expr.CheckAt(b.New.Node, apart{}, toolType(t), expr.Place{}))
 }
 
+// loads checks the calls that the program makes before everything else.
+func (c *checker) loads() {
+	for _, call := range c.wf.Load {
+		s := &blockScope{c: c}
+		if call == nil || call.Node == nil || call.Node.Op != expr.Intrinsic || call.Node.Func.Const || call.Node.Func.Result != nil {
+			s.fault(c.wf.Name.Span, "what a program loads is a call without a result")
+		}
+		c.problems(call.Text, expr.CheckAt(call.Node, apart{}, nil, expr.Place{Calls: true, Fails: true}))
+	}
+}
+
 // apart is what an expression at package level can name: nothing.
 type apart struct{}
 

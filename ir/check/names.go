@@ -115,9 +115,13 @@ func (n *Names) sections(p *Program, prefix string) {
 	n.named(p.Output, prefix+"Output", "is "+whose+" output section.", at)
 	if p.State != nil {
 		n.named(p.State, lowerFirst(prefix+"FlowState"), "is "+whose+" state section.", at)
-		for i, s := range p.WF.State {
-			if i < len(p.State.Fields) {
-				s.GoName = p.State.Fields[i].GoName
+		for _, s := range p.WF.State {
+			in := p.State
+			if group := in.Field(s.Group); s.Group != "" && group != nil {
+				in = group.Type
+			}
+			if f := in.Field(s.Name.Name); f != nil {
+				s.GoName = f.GoName
 			}
 		}
 	}
@@ -205,7 +209,7 @@ func (n *Names) pick(s *Step, prefix string) {
 func (n *Names) body(b *Body, prefix, idPrefix string) {
 	for _, s := range b.Steps {
 		id := s.Node.ID
-		if s.voice() { // two swarms may have agents of the same name
+		if s.voice() || s.performed() { // two swarms may have agents of the same name
 			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+goname.Exported(id.Name)+"Node", id.Span)
 		} else if s.Node.Inline { // named after the node it is in
 			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+"DoNode", id.Span)
@@ -268,7 +272,7 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		local[name] = at
 	}
 	for _, s := range stepsOf(b) {
-		if s.Node.Inline || s.voice() {
+		if s.Node.Inline || s.voice() || s.performed() {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)

@@ -50,10 +50,11 @@ func (c *checker) defaultFits(d *schema.Default, t *schema.Type) {
 func (c *checker) declareState() {
 	c.state = map[string]*ir.State{}
 	c.stateType = &schema.Type{Kind: schema.Struct, Open: len(c.wf.State) == 0 && c.wf.Body.Block != nil}
+	groups := c.groups()
 	for _, s := range c.wf.State {
-		c.state[s.Name.Name] = s
+		c.state[s.Path()] = s
 		if s.Open {
-			c.openField(s)
+			c.openField(s, groups)
 			continue
 		}
 		c.stateType.Fields = append(c.stateType.Fields, &schema.Field{Name: s.Name.Name, Type: s.Type, Span: s.Name.Span})
@@ -68,13 +69,29 @@ func (c *checker) declareState() {
 	}
 }
 
+// groups declares the groups of an open state.
+func (c *checker) groups() map[string]*schema.Type {
+	out := map[string]*schema.Type{"": c.stateType}
+	for _, name := range c.wf.Groups {
+		t := &schema.Type{Kind: schema.Struct, Open: true}
+		out[name] = t
+		c.stateType.Open = true
+		c.stateType.Fields = append(c.stateType.Fields, &schema.Field{Name: name, Type: t, Span: c.wf.Name.Span})
+	}
+	return out
+}
+
 // openField declares a field whose values only a run knows: what is written to it, a function of a dialect holds to its
 // type.
-func (c *checker) openField(s *ir.State) {
+func (c *checker) openField(s *ir.State, groups map[string]*schema.Type) {
 	t := *schema.DynamicType
 	t.Elem = s.Type
-	c.stateType.Open = true
-	c.stateType.Fields = append(c.stateType.Fields, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Name.Span, Omit: true})
+	in := groups[s.Group]
+	if in == nil {
+		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("the state has no group %q", s.Group)})
+	}
+	in.Open = true
+	in.Fields = append(in.Fields, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Name.Span, Omit: true})
 }
 
 // reducer checks that func(old, new T) T is about the field's type.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
-	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -158,8 +157,20 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 	case *ir.Swarm:
 		worst = c.bodyEffects(&v.Do)
 	case *ir.Perform:
+		if v.Person {
+			worst = ir.EffectsReads
+		}
+		if v.Inside != nil {
+			worst = max(worst, c.bodyEffects(v.Inside))
+		}
+		for _, u := range v.AtMost {
+			worst = max(worst, c.useEffects(u.Of))
+		}
+		if v.Call == nil {
+			break
+		}
 		for _, u := range ir.Uses(v.Call.Node) {
-			worst = max(worst, c.useEffects(u))
+			worst = max(worst, c.useEffects(u.Ref))
 		}
 	case *ir.Flow:
 		worst = c.flowEffects(v.Flow)
@@ -169,12 +180,18 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 }
 
 // useEffects is the worst that can come of a Handle.
-func (c *checker) useEffects(u *expr.Use) ir.Effects {
-	switch of := u.Ref.(type) {
+func (c *checker) useEffects(of any) ir.Effects {
+	switch of := of.(type) {
 	case *ir.Tool:
 		return effectsOf(of)
 	case *ir.Workflow:
 		return c.flowEffects(of)
+	case *ir.ToolChoice:
+		worst := ir.EffectsNone
+		for _, x := range c.choices(of) {
+			worst = max(worst, effectsOf(x.Tool))
+		}
+		return worst
 	}
 	return ir.EffectsExternal
 }

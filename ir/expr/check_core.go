@@ -158,6 +158,10 @@ func (c *checker) handle(n *Node, facts Facts) *schema.Type {
 	case UseText:
 		return c.calls(n, facts, t.Func)
 	case UseFlow:
+		if len(n.Kids) == 2 {
+			run, _ := env.TypeOf(&Use{Kind: UseRun})
+			c.argument(n.Kids[1], facts, run)
+		}
 		return c.runs(n, facts, env.Input(n.Use), t)
 	}
 	return t
@@ -179,7 +183,7 @@ func (c *checker) calls(n *Node, facts Facts, sig *schema.Signature) *schema.Typ
 
 // runs types the run of a sub-workflow, whose input is an object of its fields.
 func (c *checker) runs(n *Node, facts Facts, input, output *schema.Type) *schema.Type {
-	if len(n.Kids) != 1 || n.Kids[0].Op != Make {
+	if len(n.Kids) == 0 || len(n.Kids) > 2 || n.Kids[0].Op != Make {
 		return c.fault(n, "the input of %s is no object", n.Use.Name)
 	}
 	n.Kids[0].Struct = input

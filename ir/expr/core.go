@@ -53,7 +53,7 @@ type Statements interface {
 type Use struct {
 	Kind UseKind
 	Name string // as it is printed; of the run and of addresses: empty
-	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.Answer, *ir.TextFunc
+	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.ToolChoice, *ir.Answer, *ir.TextFunc
 }
 
 // UseKind is what kind of thing it is.
@@ -65,9 +65,10 @@ const (
 	UseNode                   // a node, or a scope
 	UseTool                   // a tool
 	UseModel                  // a model
-	UseFlow                   // a run of a sub-workflow at the node Ref; Kids[0] is its input. It fails when the run does
+	UseFlow                   // a run of the sub-workflow Ref; Kids[0] is its input, Kids[1] the run that it is part of, where it is not that of the node. It fails when the run does
 	UseSlots                  // the fields of an open state, each with its declared type and its rule for writes
 	UseAddress                // the address of the local or the field of state that is Kids[0]
+	UseChoice                 // a function that calls the one of the tools which Ref allows that it is handed the name of
 	UseAnswer                 // what the answer of a model has to fit; its field JSON is the JSON Schema
 	UseText                   // a call of a text function; Kids are its arguments
 )

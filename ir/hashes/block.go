@@ -43,8 +43,11 @@ func (m *maker) perform(x *text, s *check.Step, v *ir.Perform) {
 	x.line("perform", v.String())
 	functions(x, v.Call)
 	for _, u := range s.Uses {
-		if of, ok := u.Of.(*ir.Tool); ok { // a workflow is part of the node's hash as that of a flow node
+		switch of := u.Of.(type) { // a workflow is part of the node's hash as that of a flow node
+		case *ir.Tool:
 			x.line("uses", m.tool(of, false))
+		case *ir.ToolChoice:
+			m.choices(x, s.Pick.Choices, false)
 		}
 	}
 	if len(s.Models()) > 0 {

@@ -26,7 +26,10 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	covers(t, ir.NextStmt{}, func(s *ir.NextStmt) string { return stmt(s) }, "Span")
 	covers(t, ir.ReturnStmt{}, func(s *ir.ReturnStmt) string { return stmt(s) }, "Span")
 
-	covers(t, ir.Perform{}, func(v *ir.Perform) string { return verb(v) }, "Items")
+	covers(t, ir.Perform{}, func(v *ir.Perform) string { return verb(v) }, "Items", "Inside")
+	if verb(&ir.Perform{Inside: &ir.Body{Block: ir.Block{&ir.NextStmt{}}}}) == verb(&ir.Perform{}) {
+		t.Error("what runs inside does not count")
+	}
 	covers(t, ir.Inside{}, func(in *ir.Inside) string { return verb(&ir.Perform{Items: in}) }, "Do") // a part of the call
 	covers(t, ir.Answer{JSON: "{}"}, func(a *ir.Answer) string {
 		return verb(&ir.Perform{Call: &ir.Expr{Node: expr.Of(expr.UseAnswer, "a", a)}})
@@ -35,6 +38,13 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 		p := &check.Program{WF: &ir.Workflow{Outcome: *o}, Input: &schema.Type{}, Names: &check.Names{}, Body: &check.Body{IR: &ir.Body{}}}
 		return newMaker(p).program(p)
 	})
+	one := []*ir.Expr{{Node: expr.Invoke(&expr.Func{Path: "a/b", Name: "Load"})}}
+	if loads := func(calls []*ir.Expr) string {
+		p := &check.Program{WF: &ir.Workflow{Load: calls}, Input: &schema.Type{}, Names: &check.Names{}, Body: &check.Body{IR: &ir.Body{}}}
+		return newMaker(p).program(p)
+	}; loads(nil) == loads(one) {
+		t.Error("what a program loads does not count")
+	}
 	covers(t, ir.UseBound{Of: &ir.Tool{}}, func(u *ir.UseBound) string { return verb(&ir.Perform{AtMost: []ir.UseBound{*u}}) }, "Of") // its name and its hash count
 	covers(t, ir.Made{}, func(b *ir.Made) string { return binding(b) })
 	covers(t, ir.Reach{}, func(r *ir.Reach) string { return binding(&ir.Made{Reach: r}) })

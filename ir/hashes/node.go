@@ -56,7 +56,12 @@ func (m *maker) program(p *check.Program) string {
 	m.policy(&x, p.WF.Policy)
 	dynamic(&x, p.WF.Dynamic)
 	m.body(&x, p.Body)
+	x.mark("always", p.WF.Outcome.Always)
 	x.mark("status", p.WF.Outcome.Status)
+	for _, call := range p.WF.Load {
+		x.line("loads", value(call))
+		functions(&x, call)
+	}
 	for _, o := range p.Outputs {
 		m.field(&x, "output", o.Field, false)
 		x.line("is", value(o.Value.Value))
@@ -69,6 +74,9 @@ func (m *maker) program(p *check.Program) string {
 func (m *maker) state(x *text, s *ir.State) {
 	x.line("state", s.Name.Name, m.typ(s.Type, false), strconv.Itoa(int(s.Merge.Kind)))
 	x.mark("open", s.Open)
+	if s.Group != "" {
+		x.line("group", s.Group)
+	}
 	if s.Init != nil {
 		x.line("init", s.Init.JSON)
 	}
@@ -268,6 +276,9 @@ func (m *maker) models(s *check.Step) string {
 			x.line("choice", c.Provider, c.Model)
 		}
 		x.line("model", q.Model.Name, q.Address(), m.root.Names.Keys[q])
+		if q.BaseEnv != "" {
+			x.line("base_env", q.BaseEnv)
+		}
 		p := q.Params
 		params, err := json.Marshal([]any{p.Temperature, p.TopP, p.MaxTokens, p.Seed, p.Stop})
 		if err != nil {

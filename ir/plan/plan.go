@@ -316,6 +316,10 @@ func step(s *check.Step) *Part {
 	switch v := n.Verb.(type) {
 	case *ir.Map:
 		out.Parallel, out.MaxItems = v.Parallel, limit(v.MaxItems)
+	case *ir.Perform:
+		if v.Items != nil && v.Inside != nil {
+			out.Parallel, out.MaxItems = v.Items.Limit, limit(int(v.Items.Most))
+		}
 	case *ir.Loop:
 		out.MaxIterations = limit(v.Max)
 		if s.Until != nil {

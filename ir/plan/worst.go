@@ -240,6 +240,13 @@ func (m *meter) perform(s *check.Step) cost {
 		case *ir.Tool:
 			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: time}
 			one.fees = fee([]*ir.Tool{of})
+		case *ir.ToolChoice: // each may be the one
+			one = cost{calls: map[string]Bound{}, total: Bound{N: 1}, uses: Bound{N: 1}, time: time}
+			var tools []*ir.Tool
+			for _, x := range s.Pick.Choices {
+				one.calls[x.Tool.FullName()], tools = Bound{N: 1}, append(tools, x.Tool)
+			}
+			one.fees = fee(tools)
 		case *ir.Model:
 			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: time, bill: m.question(s, of)}
 		case *ir.Workflow:
@@ -247,7 +254,40 @@ func (m *meter) perform(s *check.Step) cost {
 		}
 		c.add(one.times(n, n, m.where+why))
 	}
+	if v.Person {
+		c.add(m.asked(s))
+	}
+	if s.Body != nil {
+		c.add(m.inside(s, v))
+	}
 	return c
+}
+
+// asked is the question of a node to a person.
+func (m *meter) asked(s *check.Step) cost {
+	c := cost{calls: map[string]Bound{check.HumanTool: {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{d: s.Timeout(), open: s.Timeout() == 0}}
+	if c.time.open {
+		m.because(s.Node.ID.Name + " has no timeout")
+	}
+	return c
+}
+
+// inside are the nodes that the function of a node runs, for each item of its list if there is one.
+func (m *meter) inside(s *check.Step, v *ir.Perform) cost {
+	c := m.body(s.Body)
+	if v.Items == nil {
+		return c
+	}
+	items := Bound{N: v.Items.Most, Open: v.Items.Most == 0}
+	why := s.Node.ID.Name + " has no bound on its items"
+	if items.Open && !c.empty() {
+		m.because(why)
+	}
+	rounds := items
+	if limit := int64(v.Items.Limit); !items.Open && limit > 0 {
+		rounds.N = (items.N + limit - 1) / limit
+	}
+	return c.times(items, rounds, m.where+why)
 }
 
 // longest is the time of a schedule: the longest way through it. A part comes after parts that stand before it.

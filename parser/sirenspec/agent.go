@@ -242,6 +242,9 @@ func (p *parser) asks(m *ir.Model) {
 		p.wf.Models = append(p.wf.Models, m)
 	}
 	pr := m.Provider()
+	if pr != nil && pr.Name == "ollama" {
+		m.BaseEnv = "OLLAMA_BASE_URL" // which the engine reads when it runs
+	}
 	if pr == nil || pr.Key == "" || slices.ContainsFunc(p.wf.Secrets, func(s *ir.Secret) bool { return s.Name.Name == pr.Key }) {
 		return
 	}
