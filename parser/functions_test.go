@@ -171,7 +171,7 @@ func same(loaded map[string]*types.Package, t *schema.Type, have types.Type) str
 		return ""
 	}
 	if t.Func != nil {
-		sig, ok := have.(*types.Signature)
+		sig, ok := have.Underlying().(*types.Signature)
 		if !ok {
 			return "it is " + have.String()
 		}

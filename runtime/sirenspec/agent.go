@@ -184,3 +184,15 @@ func exhausted(r *runtime.Run, n *runtime.Node, attempts int, err error) error {
 	}
 	return r.Fail(n, own)
 }
+
+// An Answer is that of an agent which may have failed: then OK is false.
+type Answer struct {
+	Text string
+	OK   bool
+}
+
+// Attempt is Ask for an agent whose failure does not end the run.
+func (f *Flow) Attempt(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (Answer, error) {
+	text, ok, err := f.Try(r, n, m, p)
+	return Answer{text, ok}, err
+}

@@ -243,3 +243,21 @@ func merged(a, b runtime.Value) runtime.Value {
 	}
 	return runtime.MapValue(out...)
 }
+
+// ListOf is the list of what make gives for the values of a list.
+func (c *Condition) ListOf(list Operand, make func(x Operand) []Operand) Operand {
+	return Values(c.Each(list, make)...)
+}
+
+// SetOf is ListOf for a set.
+func (c *Condition) SetOf(list Operand, make func(x Operand) []Operand) Operand {
+	return c.Set(c.Each(list, make)...)
+}
+
+// DictOf is ListOf for a dict: make gives its pairs.
+func (c *Condition) DictOf(list Operand, make func(x Operand) []Operand) Operand {
+	return c.Dict(c.Each(list, make)...)
+}
+
+// Argument is one of those that a function is called with.
+func Argument(args []Operand, i int) Operand { return args[i] }
