@@ -55,7 +55,7 @@ func (g *generator) picks() {
 		if s.Pick == nil && s.Agent == nil {
 			continue
 		}
-		if s.Pick != nil && fixed(s) == nil {
+		if s.Pick != nil {
 			g.pick(s)
 		}
 		for _, t := range s.Tools() {

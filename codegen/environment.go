@@ -1,8 +1,6 @@
 package codegen
 
 import (
-	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/dave/jennifer/jen"
@@ -19,22 +17,8 @@ func (g *generator) dynamics() []*check.Program {
 // envFiles are the statements that load the files with variables, before anything asks for one.
 func (g *generator) envFiles() []jen.Code {
 	var out []jen.Code
-	var done []string
 	if g.inherits() {
 		out = append(out, jen.If(jen.Err().Op(":=").Qual(graphPath, "LoadEnv").Call(), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())))
-	}
-	for _, p := range g.dynamics() {
-		name := p.WF.Dynamic.EnvFile
-		if name == "" {
-			continue
-		}
-		if below, err := filepath.Rel(path.Dir(g.p.WF.File.Name), path.Dir(p.WF.File.Name)); err == nil && !path.IsAbs(name) {
-			name = path.Join(filepath.ToSlash(below), name)
-		}
-		if !slices.Contains(done, name) {
-			done = append(done, name)
-			out = append(out, jen.If(jen.Err().Op(":=").Qual(sirenPath, "LoadEnv").Call(quote(name)), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())))
-		}
 	}
 	return out
 }

@@ -48,11 +48,8 @@ func (g *generator) workflow() {
 
 // statements are those of the function of a workflow.
 func (g *generator) statements(p *check.Program) []jen.Code {
-	switch {
-	case p.Tokens != nil:
+	if p.Tokens != nil {
 		return g.tokenBody(p)
-	case p.WF.Dynamic != nil:
-		return g.contextBody(p)
 	}
 	return g.body(p)
 }

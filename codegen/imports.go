@@ -23,7 +23,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // `user` before it.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, sirenPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))
@@ -72,9 +72,17 @@ func (g *generator) called() []string {
 			t.IR.Do.Walk(called)
 		}
 		for _, t := range p.WF.Tools {
-			if b, ok := t.Binding.(*ir.Made); ok {
+			switch b := t.Binding.(type) {
+			case *ir.Made:
 				b.New.Node.Walk(called)
+			case *ir.PythonTool:
+				if b.Filled != nil {
+					b.Filled.Node.Walk(called)
+				}
 			}
+		}
+		for _, call := range p.WF.Load {
+			call.Node.Walk(called)
 		}
 		for _, o := range p.WF.Output {
 			ir.ValueExpressions(o.Value, func(n *expr.Node) { n.Walk(called) })

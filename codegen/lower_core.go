@@ -94,7 +94,8 @@ func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
 	}
 	var codes []jen.Code
 	first := len(n.Kids) - len(args)
-	lines := false
+	rest := args[min(len(args), max(0, len(f.Params)-1-len(n.Kids)+len(args))):]
+	lines := f.Variadic && len(rest) > 1 && slices.ContainsFunc(rest, func(k *expr.Node) bool { return k.Op == expr.Make && k.Struct != nil })
 	for i, k := range args {
 		if k.Op == expr.Handle && k.Use.Kind == expr.UseSlots {
 			slots := l.inside().handle(k)
@@ -138,12 +139,15 @@ func (l *lowerer) makeFields(n *expr.Node) (parts []jen.Code, lines bool) {
 			parts = append(parts, put(key, l.exprAs(n.Kids[i], schema.DynamicType)))
 			continue
 		}
-		nested = nested || lengthy(n.Kids[i])
+		nested = nested || lengthy(n.Kids[i]) || len(n.Keys) > 1 && tall(n.Kids[i])
 		f := n.Struct.Field(key)
 		parts = append(parts, field(fieldName(f), l.exprAs(n.Kids[i], f.Type)))
 	}
 	return parts, len(parts) > 2 || nested
 }
+
+// tall reports a list, which with other fields beside it makes a struct stand on several lines.
+func tall(n *expr.Node) bool { return n.Op == expr.ListLit && len(n.Kids) > 0 }
 
 // lengthy reports whether a field of a struct stands on a line of its own: text with values in it, and calls that make
 // something.

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"time"
@@ -248,9 +249,6 @@ func (g *generator) info() {
 		fields = append(fields, field("Needs", jen.Index().Qual(runtimePath, "Need").Custom(braces(true), needs...)))
 	}
 	fields = append(fields, field("Facts", jen.Id(ident(g.factsName()))))
-	if d := p.WF.Dynamic; d != nil && d.Dialect == "sirenspec" {
-		fields = append(fields, field("Partial", jen.True()))
-	}
 	if p.WF.Outcome.Always {
 		fields = append(fields, field("Partial", jen.True()))
 	}
@@ -268,7 +266,11 @@ func (g *generator) info() {
 func (g *generator) infoFields(fs []*schema.Field) jen.Code {
 	var list []jen.Code
 	for _, f := range fs {
-		parts := []jen.Code{field("Name", quote(f.Name)), field("Type", quote(f.Type.String()))}
+		typ := f.Type.String()
+		if f.Type.Kind == schema.Dynamic {
+			typ = cmp.Or(f.Type.Elem, schema.AnyType).String()
+		}
+		parts := []jen.Code{field("Name", quote(f.Name)), field("Type", quote(typ))}
 		if f.Default != nil {
 			parts = append(parts, field("Default", quote(f.Default.JSON)))
 		}

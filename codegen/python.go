@@ -29,8 +29,8 @@ func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
 		fields = append(fields, field("MaxOutput", jen.Lit(int(t.MaxOutput))))
 	}
 	call := []jen.Code{jen.Qual(pythonPath, "Func").Values(fields...)}
-	if len(b.Env) > 0 {
-		call = append(call, jen.Qual(runtimePath, "Filled").Call(jen.Qual(sirenPath, "Environment")))
+	if b.Filled != nil {
+		call = append(call, jen.Qual(runtimePath, "Filled").Call(g.apart(b.Filled.Node)))
 	}
 	return g.foreign(pythonPath, t, call...)
 }

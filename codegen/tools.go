@@ -40,12 +40,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.mcp(t, b)
 	case *ir.JSTool:
 		return g.jsTool(t, b)
-	case *ir.RequestTool:
-		return g.requestTool(t, b)
 	case *ir.SearchTool:
 		return jen.Qual(graphPath+"/websearch", "Bind").Call(append([]jen.Code{quote(t.FullName()), jen.Lit(b.Results)}, g.options(t)...)...)
-	case *ir.MemoryTool:
-		return jen.Qual(sirenPath, "Memory").Call(quote(t.FullName()), quote(b.Path), wholeNumber(b.Seconds))
 	case *ir.Made:
 		return g.made(b)
 	case *ir.CopilotTool:

@@ -20,7 +20,7 @@ func (c *converter) secrets() {
 // model writes a model with its parameters.
 func (c *converter) model(m *ir.Model) value {
 	rest := *m
-	rest.Name, rest.Model, rest.BaseURL, rest.Key, rest.Span, rest.Params, rest.Unbounded = ir.Ident{}, ir.Ident{}, ir.Ident{}, ir.Ident{}, source.Span{}, ir.ModelParams{}, false
+	rest.Name, rest.Model, rest.BaseURL, rest.Key, rest.Span, rest.Params, rest.Unbounded, rest.BaseEnv = ir.Ident{}, ir.Ident{}, ir.Ident{}, ir.Ident{}, source.Span{}, ir.ModelParams{}, false, "" // the variable is the engine's
 	c.rest(m.Span, "the model", &rest)
 	v := flow(pair("model", scalar(quoted(m.Model.Name))))
 	text := func(key, s string) {

@@ -31,12 +31,8 @@ func (c *converter) sirenspec() {
 	for _, n := range c.wf.Body.Nodes {
 		s.nodes[n.ID.Name] = n
 	}
-	for _, ph := range c.p.Phases {
-		for _, wave := range ph.Waves {
-			for _, step := range wave {
-				s.order = append(s.order, step.Node)
-			}
-		}
+	for _, ph := range c.wf.Dynamic.Phases {
+		s.order = append(s.order, ph.Nodes...)
 	}
 	if c.refused {
 		return
@@ -88,7 +84,7 @@ func (s *siren) sections() {
 		s.refuse(s.wf.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
 	}
 	rest := *s.wf
-	rest.Public = false
+	rest.Public, rest.Origin = false, ""
 	rest.File, rest.Name, rest.Description, rest.Input, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, nil, ir.Body{}, nil, nil
 	rest.Secrets, rest.Models = nil, nil
 	s.rest(s.wf.Name.Span, "the workflow", &rest)

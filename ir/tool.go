@@ -136,8 +136,9 @@ type PythonTool struct {
 	Env  []string // variables of the environment that its arguments name
 	Home string   // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
 
-	Spare bool        // modules of the dialect's engine stand in for those that are not installed
-	Class *PythonNode // Ref is a class whose execute is called; nil: a function
+	Spare  bool        // modules of the dialect's engine stand in for those that are not installed
+	Class  *PythonNode // Ref is a class whose execute is called; nil: a function
+	Filled *Expr       // a function that fills in the input right before the call; nil: none
 }
 
 // JSTool is a JavaScript or TypeScript module.

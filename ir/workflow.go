@@ -132,6 +132,7 @@ type Output struct {
 	Name        Ident
 	Type        *schema.Type // nil: inferred from Value
 	Description string
+	Omit        bool // it is left out of JSON where it has no value
 	Value       Value
 	Span        source.Span
 }

@@ -165,8 +165,6 @@ func inside(n *ir.Node) *ir.Body {
 		return &v.Do
 	case *ir.Loop:
 		return &v.Do
-	case *ir.Swarm:
-		return &v.Do
 	case *ir.Perform:
 		return v.Inside
 	}

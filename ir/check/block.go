@@ -514,7 +514,9 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 	case s.sig == nil:
 		s.body.ends = append(s.body.ends, s.visible())
 	case s.sig.Result != nil:
-		s.value(x.Value, s.sig.Result, s.place())
+		at := s.place()
+		at.Calls = s.step != nil // what a function of a node calls when it is called itself
+		s.value(x.Value, s.sig.Result, at)
 	case x.Value != nil:
 		s.fault(x.Span, "the lambda gives no value")
 	}

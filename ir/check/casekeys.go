@@ -290,11 +290,6 @@ func quoteText(s string) string {
 
 // once reports whether what is inside of a step runs once, so that keys of it have no number.
 func (s *Step) once() bool {
-	switch v := s.Node.Verb.(type) {
-	case *ir.Swarm:
-		return true
-	case *ir.Perform:
-		return v.Items == nil
-	}
-	return false
+	v, ok := s.Node.Verb.(*ir.Perform)
+	return ok && v.Items == nil
 }

@@ -285,7 +285,7 @@ func (c *checker) outputs(p *Program) {
 	p.Output = &schema.Type{Kind: schema.Struct}
 	e := &env{c: c, body: p.Body, at: always, scope: p.Body.scope}
 	for _, o := range c.wf.Output {
-		f := &schema.Field{Name: o.Name.Name, Description: o.Description, Span: o.Name.Span}
+		f := &schema.Field{Name: o.Name.Name, Description: o.Description, Omit: o.Omit, Span: o.Name.Span}
 		if o.Type != nil {
 			f.Type = o.Type
 			c.value(o.Value, o.Type, e)

@@ -20,12 +20,7 @@ const DynamicPath = schema.RuntimePath + "/dynamic"
 
 // dynamic checks a workflow of a dialect whose data is dynamic: that names are real, that nodes have an order, and that
 // what they read and write is declared. What its values are is known when it runs.
-func (c *checker) dynamic() *Program {
-	if c.wf.Dynamic.Tokens != nil {
-		return c.tokens()
-	}
-	return c.sirenspec()
-}
+func (c *checker) dynamic() *Program { return c.tokens() }
 
 // dynamicState is the state as a struct of fields that may be absent, each in the type of the package dynamic.
 func (c *checker) dynamicState() *schema.Type {

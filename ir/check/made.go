@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // made checks the expression that makes a tool. It stands at package level: it names nothing, changes nothing and cannot
@@ -28,6 +29,9 @@ func (c *checker) loads() {
 		c.problems(call.Text, expr.CheckAt(call.Node, apart{}, nil, expr.Place{Calls: true, Fails: true}))
 	}
 }
+
+// filledType is the type of functions that fill in the input of a tool right before it is called.
+var filledType = schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.AnyType}, Result: schema.AnyType, Fails: true})
 
 // apart is what an expression at package level can name: nothing.
 type apart struct{}

@@ -209,7 +209,7 @@ func (n *Names) pick(s *Step, prefix string) {
 func (n *Names) body(b *Body, prefix, idPrefix string) {
 	for _, s := range b.Steps {
 		id := s.Node.ID
-		if s.voice() || s.performed() { // two swarms may have agents of the same name
+		if s.performed() { // two swarms may have agents of the same name
 			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+goname.Exported(id.Name)+"Node", id.Span)
 		} else if s.Node.Inline { // named after the node it is in
 			n.Nodes[s] = n.take(strings.TrimSuffix(n.Nodes[b.parent], "Node")+"DoNode", id.Span)
@@ -272,7 +272,7 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		local[name] = at
 	}
 	for _, s := range stepsOf(b) {
-		if s.Node.Inline || s.voice() || s.performed() {
+		if s.Node.Inline || s.performed() {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)

@@ -123,7 +123,7 @@ func (c *checker) unused(p *Program) {
 		ir.ValueExpressions(o.Value, c.touch)
 	}
 	for _, f := range c.wf.Input {
-		if !c.inputRead[f.Name] && !c.inputRead["*"] {
+		if c.wf.Body.Block == nil && !c.inputRead[f.Name] && !c.inputRead["*"] { // a translator declares what its engine has
 			warn(f.Span, "input \""+f.Name+"\" is not read", "remove it, or use `input."+f.Name+"`")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -154,8 +155,6 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		worst = c.bodyEffects(&v.Do)
 	case *ir.Loop:
 		worst = c.bodyEffects(&v.Do)
-	case *ir.Swarm:
-		worst = c.bodyEffects(&v.Do)
 	case *ir.Perform:
 		if v.Person {
 			worst = ir.EffectsReads
@@ -285,6 +284,9 @@ func (c *checker) checkTools() {
 			c.mcpTool(t, b)
 		case *ir.Made:
 			c.made(t, b)
+		}
+		if b, ok := t.Binding.(*ir.PythonTool); ok && b.Filled != nil {
+			c.problems(b.Filled.Text, expr.CheckAt(b.Filled.Node, apart{}, filledType, expr.Place{}))
 		}
 		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() && !unbound(t) {
 			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",

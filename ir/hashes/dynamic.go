@@ -99,7 +99,6 @@ func dynamicNode(x *text, d *ir.DynamicNode) {
 		x.line("answer as", d.AnswerAs)
 	}
 	token(x, d.Token)
-	contextNode(x, d.Context)
 }
 
 // dynamic writes what a workflow of a dialect says besides its nodes.
@@ -108,13 +107,8 @@ func dynamic(x *text, d *ir.Dynamic) {
 		return
 	}
 	x.line("dialect", d.Dialect, strconv.FormatBool(d.Upstream), strconv.Itoa(d.Concurrency))
-	x.mark("memory", d.Memory)
-	x.line("env_file", d.EnvFile)
 	if d.Seeds != nil {
 		x.line("seeds", value(d.Seeds))
-	}
-	for _, b := range d.Budgets {
-		budget(x, b)
 	}
 	for _, ph := range d.Phases {
 		words := []string{strconv.Itoa(int(ph.Kind)), ph.ID.Name, reference(ph.Over), predicate(ph.Until), strconv.Itoa(ph.Max)}

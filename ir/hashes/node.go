@@ -214,8 +214,6 @@ func (m *maker) verb(x *text, s *check.Step) {
 		}
 	case *ir.Loop:
 		x.line("loop", strconv.Itoa(v.Max), value(v.Until))
-	case *ir.Swarm:
-		x.line("swarm", strconv.FormatBool(v.Synthesis), strconv.Itoa(v.Parallel), strconv.FormatBool(v.Keep))
 	case *ir.Perform:
 		m.perform(x, s, v)
 	case *ir.Flow:

@@ -78,18 +78,18 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("env", b.Env...)
 		x.line("home", b.Home)
 		x.mark("spare", b.Spare)
+		if b.Filled != nil {
+			x.line("filled", value(b.Filled))
+			functions(x, b.Filled)
+		}
 		if c := b.Class; c != nil {
 			x.line("class", append([]string{c.State, c.Config}, c.Writes...)...)
 		}
 		sources(x, t, true) // the names are those of modules
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)
-	case *ir.RequestTool:
-		x.line("request", append([]string{b.Host}, b.Env...)...)
 	case *ir.SearchTool:
 		x.line("search", strconv.Itoa(b.Results))
-	case *ir.MemoryTool:
-		x.line("memory", b.Path, strconv.FormatInt(b.Seconds, 10))
 	case *ir.CopilotTool:
 		x.line("copilot", b.Backend, b.Model)
 		x.line("before", b.Before...)

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
@@ -212,15 +211,8 @@ func (c *collector) tool(t *ir.Tool) {
 		}
 	case *ir.MCPTool:
 		c.code.add("mcp:" + b.Ref.Name)
-	case *ir.RequestTool:
-		c.hosts.add(cmp.Or(b.Host, "*"))
-		for _, name := range b.Env {
-			c.env.add(name)
-		}
 	case *ir.SearchTool:
 		c.hosts.add("html.duckduckgo.com")
-	case *ir.MemoryTool:
-		c.code.add("memory:" + b.Path)
 	case *ir.CopilotTool:
 		program := b.Backend
 		if program == "cli" {

@@ -367,8 +367,6 @@ func verb(v ir.Verb) string {
 		return "map"
 	case *ir.Loop:
 		return "loop"
-	case *ir.Swarm:
-		return "swarm"
 	case *ir.Flow:
 		return "flow"
 	case *ir.GoCall:

@@ -357,8 +357,6 @@ func (m *meter) once(s *check.Step) cost {
 		return c.times(n, n, m.where+id+" is unbounded")
 	case *ir.Perform:
 		return m.perform(s)
-	case *ir.Swarm:
-		return m.body(s.Body)
 	case *ir.Flow:
 		return m.program(s.Flow)
 	case *ir.Let, *ir.GoCall:

@@ -77,7 +77,9 @@ type Field struct {
 }
 
 // Required reports whether a value of the struct must have the field.
-func (f *Field) Required() bool { return f.Default == nil && f.Type.Kind != Opt }
+func (f *Field) Required() bool {
+	return f.Default == nil && f.Type.Kind != Opt && f.Type.Kind != Dynamic
+}
 
 // A Default is a constant, converted from YAML to JSON by its own tag; check proves that it fits the field's type.
 type Default struct {

@@ -49,6 +49,7 @@ func Declare(path, name string, f expr.Func, params ...*schema.Type) *expr.Func 
 // Dynamic data.
 var (
 	At      = Declare(schema.DynamicPath, "At", expr.Func{Method: true, Variadic: true, Result: schema.DynamicType, Pure: true}, schema.DynamicType, schema.StringType)
+	Value   = Declare(schema.DynamicPath, "Value", expr.Func{Method: true, Result: schema.AnyType, Pure: true}, schema.DynamicType)
 	Present = Declare(schema.DynamicPath, "Present", expr.Func{Method: true, Result: schema.BoolType, Pure: true}, schema.DynamicType)
 )
 
@@ -97,7 +98,7 @@ func Ask(out *schema.Type) *expr.Func {
 
 // Functions are all of these.
 func Functions() []*expr.Func {
-	all := []*expr.Func{At, Present, JSTrue, JSLength, JSIndent, JSAt, MCPLocal, MCPRemote, MCPResource, AllowHosts, Reads, External,
+	all := []*expr.Func{At, Value, Present, JSTrue, JSLength, JSIndent, JSAt, MCPLocal, MCPRemote, MCPResource, AllowHosts, Reads, External,
 		Call(schema.AnyType, schema.StringType), Ask(schema.StringType)}
 	for _, f := range JSCompare {
 		all = append(all, f)

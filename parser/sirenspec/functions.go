@@ -118,6 +118,8 @@ var (
 	fnList   = function("List", expr.Func{Variadic: true, Result: contentType, Pure: true}, contentType)
 	fnMap    = function("Map", expr.Func{Variadic: true, Result: contentType, Pure: true}, argType)
 
+	cEnvironment = constant("Environment", schema.FuncOf(&schema.Signature{Params: []*schema.Type{schema.AnyType}, Result: schema.AnyType, Fails: true}))
+
 	cInjection     = constant("Injection", schema.FuncOf(guardType.Func))
 	fnLength       = function("Length", expr.Func{Result: guardType, Pure: true}, dialect.GoInt)
 	fnLengthOrFail = function("LengthOrFail", expr.Func{Result: guardType, Pure: true}, dialect.GoInt)
@@ -133,7 +135,7 @@ var (
 var functionTable = append([]*expr.Func{fnNew, fnInner, fnMessage, fnStatus, fnFailure, fnLoadEnv, fnText, fnSet, fnWrote, fnGave, fnAsk, fnAttempt, fnPython, fnHTTP, fnChoose, fnChild, fnPerson, fnPersonOr,
 	fnSwarm, fnFactory, fnInstanceAsk, fnInstanceSwarm, fnConstant, fnEach, fnEachUpstream, fnParsed, fnTimes, fnCount, fnLimit, fnWithin, fnOver, fnTotals, fnSpent, cWarn, cSkipRest,
 	fnRecall, fnRemember, fnMemory, fnRequest, fnLit, fnRef, fnGiven, fnOr, fnOrJSON, fnEnv, fnEnvOr, fnConst, fnFilled, fnList, fnMap,
-	cInjection, fnLength, fnLengthOrFail, fnSchema, fnGuard, cBlock, cFlag, cLinear, cExponential}, conditionFunctions()...)
+	cEnvironment, cInjection, fnLength, fnLengthOrFail, fnSchema, fnGuard, cBlock, cFlag, cLinear, cExponential}, conditionFunctions()...)
 
 func function(name string, f expr.Func, params ...*schema.Type) *expr.Func {
 	return dialect.Declare(enginePath, name, f, params...)

@@ -56,7 +56,7 @@ func Is(root *yamlnode.Node) bool {
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
 	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, voices: map[string]*ir.Model{}}
-	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
 		p.workflow(m)

@@ -1,4 +1,4 @@
-package check
+package sirenspec
 
 import (
 	"slices"
@@ -11,31 +11,32 @@ import (
 // circles reports placeholders that lead in a circle: the engine refuses to load such a file. Those of tools and questions
 // to people are not looked at by it, and those with a default have a value in any case; names that something else writes, too, are no node's. The references of a circle are
 // returned: nothing more is said about them.
-func (c *checker) circles(b *Body, written map[string]bool) map[*ir.Reference]bool {
-	reads := map[*Step][]circle{}
-	for _, s := range b.Steps {
-		if s.Tool != nil || s.Question != nil {
+func (p *parser) circles(b *graph, written map[string]bool) map[*ir.Reference]bool {
+	reads := map[*point][]circle{}
+	for _, s := range b.points {
+		switch s.node.Verb.(type) {
+		case *ir.ToolCall, *ir.Human:
 			continue
 		}
 		add := func(r *ir.Reference) {
-			if r.Root != "working" || r.Filter != "" || r.Path[0] == s.Node.ID.Name || written[r.Path[0]] {
+			if r.Root != "working" || r.Filter != "" || r.Path[0] == s.node.ID.Name || written[r.Path[0]] {
 				return
 			}
 			if from := b.byID[r.Path[0]]; from != nil {
 				reads[s] = append(reads[s], circle{from, r})
 			}
 		}
-		nodeReferences(s.Node, add)
-		insideReferences(s.Node, func(r *ir.Reference, _ bool) { add(r) })
+		nodeReferences(s.node, add)
+		insideReferences(s.node, func(r *ir.Reference, _ bool) { add(r) })
 	}
 	told := map[*ir.Reference]bool{}
-	done := map[*Step]bool{}
+	done := map[*point]bool{}
 	var way []circle
-	var visit func(s *Step)
-	visit = func(s *Step) {
+	var visit func(s *point)
+	visit = func(s *point) {
 		for _, next := range reads[s] {
 			if at := slices.IndexFunc(way, func(x circle) bool { return x.step == next.step }); at >= 0 {
-				c.circular(append(way[at+1:len(way):len(way)], next), told)
+				p.circular(append(way[at+1:len(way):len(way)], next), told)
 				continue
 			}
 			if !done[next.step] {
@@ -46,7 +47,7 @@ func (c *checker) circles(b *Body, written map[string]bool) map[*ir.Reference]bo
 		}
 		done[s] = true
 	}
-	for _, s := range b.Steps {
+	for _, s := range b.points {
 		if !done[s] {
 			way = []circle{{s, nil}}
 			visit(s)
@@ -57,21 +58,21 @@ func (c *checker) circles(b *Body, written map[string]bool) map[*ir.Reference]bo
 
 // A circle is a step that another one reads, and where.
 type circle struct {
-	step *Step
+	step *point
 	ref  *ir.Reference
 }
 
 // circular reports one circle, at the first of its references in the file.
-func (c *checker) circular(way []circle, told map[*ir.Reference]bool) {
-	names := []string{way[len(way)-1].step.Node.ID.Name}
+func (p *parser) circular(way []circle, told map[*ir.Reference]bool) {
+	names := []string{way[len(way)-1].step.node.ID.Name}
 	first := way[0].ref
 	for _, x := range way {
-		names = append(names, x.step.Node.ID.Name)
+		names = append(names, x.step.node.ID.Name)
 		told[x.ref] = true
 		if x.ref.Text.Span.Lo < first.Text.Span.Lo {
 			first = x.ref
 		}
 	}
-	c.report(diag.Diagnostic{Code: diag.Cycle, Span: first.Text.Span, Message: "these placeholders lead in a circle, and the engine does not load the file: " + strings.Join(names, " reads "),
+	p.Report(diag.Diagnostic{Code: diag.Cycle, Span: first.Text.Span, Message: "these placeholders lead in a circle, and the engine does not load the file: " + strings.Join(names, " reads "),
 		Help: "let one of them read something else, or give it a `default`"})
 }

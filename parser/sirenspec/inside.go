@@ -1,0 +1,90 @@
+package sirenspec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+// resultKeys are the names below a node's own that its result has.
+func resultKeys(n *ir.Node) []string {
+	switch n.Verb.(type) {
+	case *ir.Swarm:
+		return []string{"output", "agents"}
+	case *ir.Map:
+		return []string{"output", "outputs"}
+	}
+	if k := n.Dynamic.Context.OutputKey; k != "" {
+		return []string{k}
+	}
+	return []string{"output"}
+}
+
+// insideReferences calls f for every reference of what is inside of a node; own says that the result of the node's agents
+// is there by then.
+func insideReferences(n *ir.Node, f func(r *ir.Reference, own bool)) {
+	switch v := n.Verb.(type) {
+	case *ir.Swarm:
+		for _, x := range v.Agents() {
+			nodeReferences(x, func(r *ir.Reference) { f(r, false) })
+		}
+		if last := v.Last(); last != nil {
+			nodeReferences(last, func(r *ir.Reference) { f(r, true) })
+		}
+	case *ir.Map:
+		if v.Over != nil {
+			ir.ValueReferences(v.Over, func(r *ir.Reference) { f(r, false) })
+		}
+		for _, x := range v.Do.Nodes {
+			nodeReferences(x, func(r *ir.Reference) { f(r, false) })
+			insideReferences(x, f)
+		}
+	}
+}
+
+// ownValue checks a reference inside of a node to the node's own result: a synthesis is told what the agents said, and
+// nobody else is.
+func (p *parser) ownValue(r *ir.Reference, s *point, own bool) {
+	switch {
+	case r.Filter != "":
+	case own && len(r.Path) > 2 && r.Path[1] == "agents" && !slices.Contains(agentIDs(s.node), r.Path[2]):
+		p.noAgent(r, s)
+	case own && (len(r.Path) < 2 || r.Path[1] == "agents"):
+	default:
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span,
+			Message: fmt.Sprintf("%q has no result yet: the node fails when it runs", r.Path[0])}
+		if _, ok := s.node.Verb.(*ir.Swarm); ok && !own {
+			d.Message = fmt.Sprintf("the agents of %q are asked side by side, and none is told what another one says: the node fails when it runs", r.Path[0])
+			d.Help = "ask about it in `synthesis`"
+		}
+		p.Report(d)
+	}
+}
+
+// noAgent warns about a reference to an agent that a swarm does not have.
+func (p *parser) noAgent(r *ir.Reference, s *point) {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("%q has no agent %q: the node fails when it runs", r.Path[0], r.Path[2])}
+	if p.Sink.Errors() <= maxSuggested {
+		diag.Suggest(&d, r.Path[2], agentIDs(s.node))
+		d.Fixes = nil // the reference is more than the name
+	}
+	p.Report(d)
+}
+
+// agentIDs are the names of the agents of a swrm, also of a factory's.
+func agentIDs(n *ir.Node) []string {
+	var ids []string
+	switch v := n.Verb.(type) {
+	case *ir.Swarm:
+		for _, x := range v.Agents() {
+			ids = append(ids, x.Dynamic.Context.OutputKey)
+		}
+	case *ir.Map:
+		for _, x := range v.Do.Nodes {
+			ids = append(ids, agentIDs(x)...)
+		}
+	}
+	return ids
+}
