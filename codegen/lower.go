@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -134,6 +135,9 @@ func (l *lowerer) literal(x any) lowered {
 		}
 	case string:
 		v.typ, v.code = schema.StringType, quote(x)
+		if strings.HasPrefix(x, `{"`) && json.Valid([]byte(x)) { // without escapes it can be read
+			v.code = quoteOne(x)
+		}
 	case float64:
 		return l.floatLiteral(x)
 	case []byte:

@@ -105,10 +105,16 @@ func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (str
 	return answer, err
 }
 
-// Try is Ask for a node that says what becomes of its failure: ok is false when all attempts have failed.
-func (f *Flow) Try(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (answer string, ok bool, err error) {
-	answer, spent, err := f.ask(r, n, m, p)
-	return answer, spent == nil, err
+// An Answer is that of an agent which may have failed: then OK is false.
+type Answer struct {
+	Text string
+	OK   bool
+}
+
+// Attempt is Ask for a node that says what becomes of its failure: the answer is not OK when all attempts have failed.
+func (f *Flow) Attempt(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (Answer, error) {
+	text, spent, err := f.ask(r, n, m, p)
+	return Answer{text, spent == nil}, err
 }
 
 // ask is Ask; spent is the error of attempts that all have failed.
@@ -183,16 +189,4 @@ func exhausted(r *runtime.Run, n *runtime.Node, attempts int, err error) error {
 		return &runtime.NodeError{Node: ne.Node, Key: ne.Key, Err: own}
 	}
 	return r.Fail(n, own)
-}
-
-// An Answer is that of an agent which may have failed: then OK is false.
-type Answer struct {
-	Text string
-	OK   bool
-}
-
-// Attempt is Ask for an agent whose failure does not end the run.
-func (f *Flow) Attempt(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (Answer, error) {
-	text, ok, err := f.Try(r, n, m, p)
-	return Answer{text, ok}, err
 }

@@ -48,7 +48,7 @@ func TestEnvironment(t *testing.T) {
 	if strings.Contains(h.message, "hidden value") {
 		t.Errorf("the message names a variable: %q", h.message)
 	}
-	if _, _, err := f.Try(r, n, llm.NewModel("test:test", "test", h), Prompt{System: Template{Env("SIREN_NOT_SET")}, Retry: Retry{Attempts: 3, On: []string{"network_error"}}}); err == nil ||
+	if _, err := f.Attempt(r, n, llm.NewModel("test:test", "test", h), Prompt{System: Template{Env("SIREN_NOT_SET")}, Retry: Retry{Attempts: 3, On: []string{"network_error"}}}); err == nil ||
 		!strings.Contains(err.Error(), "InterpolationError in '{{ env.SIREN_NOT_SET }}' [env]: Environment variable 'SIREN_NOT_SET' is not set") {
 		t.Errorf("a variable that is not set is no failure of the agent: %v", err)
 	}

@@ -15,24 +15,13 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, s
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
-	return chosen(r, n, p, args, func(given *runtime.Args) (runtime.Value, error) { return call(r, text, given) })
-}
-
-// Bound calls the tool that stands for one function of Python. read makes its input of the arguments.
-func Bound[In, Out any](_ *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], read func(*runtime.Args) In, p Policy, args ...Arg) (dynamic.Field, error) {
-	return chosen(r, n, p, args, func(given *runtime.Args) (runtime.Value, error) {
-		return runtime.Dispatch(r, n, t, given, read, runtime.ToValue)
-	})
-}
-
-func chosen(r *runtime.Run, n *runtime.Node, p Policy, args []Arg, call func(*runtime.Args) (runtime.Value, error)) (dynamic.Field, error) {
 	in, err := resolveArgs(args)
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
 	for attempt := 0; ; attempt++ {
 		given := runtime.ValueArgs(in)
-		out, err := call(&given)
+		out, err := call(r, text, &given)
 		switch err = r.Fail(n, err); {
 		case err == nil:
 			return dynamic.Of(out), nil

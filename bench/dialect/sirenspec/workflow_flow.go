@@ -157,174 +157,335 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	var state State
 	defer runtime.EndState(run, &state)
+
 	flow := sirenspec.New(in.Message)
 
-	n00, err := sirenspec.Bound(flow, run, &n00Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("inputs.message", "inputs", dynamic.Text(in.Message)))},
-	)
+	n00, err := flow.Choose(run, &n00Node, n00Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("inputs.message", "inputs", dynamic.Text(in.Message)))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N00, n00, "output")
 
-	n01, err := sirenspec.Bound(flow, run, &n01Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n00.output", "n00", state.Working.N00, "output"))},
-	)
+	n01, err := flow.Choose(run, &n01Node, n01Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n00.output", "n00", state.Working.N00, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N01, n01, "output")
 
-	n02, err := sirenspec.Bound(flow, run, &n02Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n01.output", "n01", state.Working.N01, "output"))},
-	)
+	n02, err := flow.Choose(run, &n02Node, n02Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n01.output", "n01", state.Working.N01, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N02, n02, "output")
 
-	n03, err := sirenspec.Bound(flow, run, &n03Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n02.output", "n02", state.Working.N02, "output"))},
-	)
+	n03, err := flow.Choose(run, &n03Node, n03Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n02.output", "n02", state.Working.N02, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N03, n03, "output")
 
-	n04, err := sirenspec.Bound(flow, run, &n04Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n03.output", "n03", state.Working.N03, "output"))},
-	)
+	n04, err := flow.Choose(run, &n04Node, n04Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n03.output", "n03", state.Working.N03, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N04, n04, "output")
 
-	n05, err := sirenspec.Bound(flow, run, &n05Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n04.output", "n04", state.Working.N04, "output"))},
-	)
+	n05, err := flow.Choose(run, &n05Node, n05Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n04.output", "n04", state.Working.N04, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N05, n05, "output")
 
-	n06, err := sirenspec.Bound(flow, run, &n06Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n05.output", "n05", state.Working.N05, "output"))},
-	)
+	n06, err := flow.Choose(run, &n06Node, n06Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n05.output", "n05", state.Working.N05, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N06, n06, "output")
 
-	n07, err := sirenspec.Bound(flow, run, &n07Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n06.output", "n06", state.Working.N06, "output"))},
-	)
+	n07, err := flow.Choose(run, &n07Node, n07Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n06.output", "n06", state.Working.N06, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N07, n07, "output")
 
-	n08, err := sirenspec.Bound(flow, run, &n08Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n07.output", "n07", state.Working.N07, "output"))},
-	)
+	n08, err := flow.Choose(run, &n08Node, n08Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n07.output", "n07", state.Working.N07, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N08, n08, "output")
 
-	n09, err := sirenspec.Bound(flow, run, &n09Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n08.output", "n08", state.Working.N08, "output"))},
-	)
+	n09, err := flow.Choose(run, &n09Node, n09Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n08.output", "n08", state.Working.N08, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N09, n09, "output")
 
-	n10, err := sirenspec.Bound(flow, run, &n10Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n09.output", "n09", state.Working.N09, "output"))},
-	)
+	n10, err := flow.Choose(run, &n10Node, n10Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n09.output", "n09", state.Working.N09, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N10, n10, "output")
 
-	n11, err := sirenspec.Bound(flow, run, &n11Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n10.output", "n10", state.Working.N10, "output"))},
-	)
+	n11, err := flow.Choose(run, &n11Node, n11Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n10.output", "n10", state.Working.N10, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N11, n11, "output")
 
-	n12, err := sirenspec.Bound(flow, run, &n12Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n11.output", "n11", state.Working.N11, "output"))},
-	)
+	n12, err := flow.Choose(run, &n12Node, n12Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n11.output", "n11", state.Working.N11, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N12, n12, "output")
 
-	n13, err := sirenspec.Bound(flow, run, &n13Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n12.output", "n12", state.Working.N12, "output"))},
-	)
+	n13, err := flow.Choose(run, &n13Node, n13Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n12.output", "n12", state.Working.N12, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N13, n13, "output")
 
-	n14, err := sirenspec.Bound(flow, run, &n14Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n13.output", "n13", state.Working.N13, "output"))},
-	)
+	n14, err := flow.Choose(run, &n14Node, n14Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n13.output", "n13", state.Working.N13, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N14, n14, "output")
 
-	n15, err := sirenspec.Bound(flow, run, &n15Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n14.output", "n14", state.Working.N14, "output"))},
-	)
+	n15, err := flow.Choose(run, &n15Node, n15Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n14.output", "n14", state.Working.N14, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N15, n15, "output")
 
-	n16, err := sirenspec.Bound(flow, run, &n16Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n15.output", "n15", state.Working.N15, "output"))},
-	)
+	n16, err := flow.Choose(run, &n16Node, n16Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n15.output", "n15", state.Working.N15, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N16, n16, "output")
 
-	n17, err := sirenspec.Bound(flow, run, &n17Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n16.output", "n16", state.Working.N16, "output"))},
-	)
+	n17, err := flow.Choose(run, &n17Node, n17Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n16.output", "n16", state.Working.N16, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N17, n17, "output")
 
-	n18, err := sirenspec.Bound(flow, run, &n18Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n17.output", "n17", state.Working.N17, "output"))},
-	)
+	n18, err := flow.Choose(run, &n18Node, n18Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n17.output", "n17", state.Working.N17, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N18, n18, "output")
 
-	n19, err := sirenspec.Bound(flow, run, &n19Node, countCountTool, countCountArgs, sirenspec.Policy{},
-		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n18.output", "n18", state.Working.N18, "output"))},
-	)
+	n19, err := flow.Choose(run, &n19Node, n19Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n18.output", "n18", state.Working.N18, "output"))})
 	if err != nil {
 		return state.ended(err), err
 	}
+
 	sirenspec.Set(&state.Working.N19, n19, "output")
 
 	return state.ended(nil), nil
 }
 
+// n00Choice calls the tool that n00 chose. There are no others.
+func n00Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n00Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
 // countCountArgs reads the input of tool count.count from data.
 func countCountArgs(a *runtime.Args) tool.Text {
 	return tool.Text{Text: runtime.Arg(a, "text", runtime.AsString[string])}
+}
+
+// n01Choice calls the tool that n01 chose. There are no others.
+func n01Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n01Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n02Choice calls the tool that n02 chose. There are no others.
+func n02Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n02Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n03Choice calls the tool that n03 chose. There are no others.
+func n03Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n03Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n04Choice calls the tool that n04 chose. There are no others.
+func n04Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n04Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n05Choice calls the tool that n05 chose. There are no others.
+func n05Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n05Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n06Choice calls the tool that n06 chose. There are no others.
+func n06Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n06Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n07Choice calls the tool that n07 chose. There are no others.
+func n07Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n07Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n08Choice calls the tool that n08 chose. There are no others.
+func n08Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n08Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n09Choice calls the tool that n09 chose. There are no others.
+func n09Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n09Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n10Choice calls the tool that n10 chose. There are no others.
+func n10Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n10Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n11Choice calls the tool that n11 chose. There are no others.
+func n11Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n11Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n12Choice calls the tool that n12 chose. There are no others.
+func n12Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n12Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n13Choice calls the tool that n13 chose. There are no others.
+func n13Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n13Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n14Choice calls the tool that n14 chose. There are no others.
+func n14Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n14Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n15Choice calls the tool that n15 chose. There are no others.
+func n15Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n15Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n16Choice calls the tool that n16 chose. There are no others.
+func n16Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n16Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n17Choice calls the tool that n17 chose. There are no others.
+func n17Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n17Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n18Choice calls the tool that n18 chose. There are no others.
+func n18Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n18Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
+}
+
+// n19Choice calls the tool that n19 chose. There are no others.
+func n19Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	switch name {
+	case "count.count":
+		return runtime.Dispatch(run, &n19Node, countCountTool, args, countCountArgs, runtime.ToValue)
+	}
+	return runtime.Null(), runtime.UnknownTool(name)
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
