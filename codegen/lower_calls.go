@@ -25,6 +25,9 @@ func (l *lowerer) call(n *expr.Node) lowered {
 		return l.first(n)
 	case "matches":
 		return l.matches(n)
+	case "contains", "startsWith", "endsWith":
+	default:
+		return l.builtin(n)
 	}
 	s := l.to(l.value(n.Kids[0]), schema.StringType)
 	part := l.to(l.value(n.Kids[1]), schema.StringType)
@@ -172,11 +175,17 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 		l.locals[sym] = storage{code: jen.Id(ident(item))}
 	}
 	want := schema.BoolType
-	if n.Text == "map" {
+	switch n.Text {
+	case "map":
 		want = n.Type.Elem
+	case "sortBy":
+		want = body.Type
 	}
 	var v lowered
 	stmts := l.capture(func() { v = l.to(l.value(body), want) })
+	if n.Text == "sortBy" {
+		return l.sortBy(xs, item, want, stmts, v)
+	}
 	var name string
 	t := n.Type
 	switch n.Text {

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/ext"
 
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -22,7 +24,8 @@ type celOracle struct {
 
 func newCelOracle(t *testing.T) *celOracle {
 	t.Helper()
-	env, err := cel.NewEnv(cel.Variable("input", cel.DynType), cel.Variable("post", cel.DynType), cel.Variable("alt", cel.DynType))
+	env, err := cel.NewEnv(cel.Variable("input", cel.DynType), cel.Variable("post", cel.DynType), cel.Variable("alt", cel.DynType),
+		ext.Strings(), ext.Lists(), ext.Math())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +78,10 @@ func lowerIsCel(n *expr.Node) bool {
 	n.Walk(func(n *expr.Node) bool {
 		switch {
 		case n.Op == expr.OptField, n.Op == expr.Lit && n.Value == nil, n.Stored.Kind == schema.Opt,
-			n.Op == expr.Call && (n.Text == "default" || n.Text == "first"),
-			n.Op == expr.Macro && n.Kids[0].Type.Kind == schema.Map && (n.Text == "map" || n.Text == "filter"):
+			n.Op == expr.Call && (n.Text == "default" || n.Text == "first" || n.Text == "sum" || n.Text == "chunk"),
+			n.Op == expr.Call && strings.HasPrefix(n.Text, "math.") && !lowerIsNumber(n.Kids[0].Type),
+			n.Op == expr.Call && n.Text == "string" && (n.Kids[0].Type.Kind == schema.Float || n.Kids[0].Type.Kind == schema.Duration), // another text form
+			n.Op == expr.Macro && n.Kids[0].Type.Kind == schema.Map && (n.Text == "map" || n.Text == "filter" || n.Text == "sortBy"):
 			ok = false
 		case n.Op == expr.Name && n.Text != "input" && n.Sym.Type.Kind == schema.Opt:
 			ok = false
@@ -85,6 +90,8 @@ func lowerIsCel(n *expr.Node) bool {
 	})
 	return ok
 }
+
+func lowerIsNumber(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }
 
 func lowerFromCel(v ref.Val) any {
 	switch v := v.(type) {

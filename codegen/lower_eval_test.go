@@ -217,6 +217,9 @@ func lowerArithmetic(op string, a, b any) (any, error) {
 	if s, ok := a.(string); ok {
 		return s + b.(string), nil
 	}
+	if xs, ok := a.([]any); ok {
+		return slices.Concat([]any{}, xs, b.([]any)), nil
+	}
 	if x, y, mixed, err := lowerMixed(a, b); mixed || err != nil {
 		if err != nil {
 			return nil, err
@@ -278,6 +281,9 @@ func (ev *lowerEval) call(n *expr.Node) (any, error) {
 		return strings.HasPrefix(args[0].(string), args[1].(string)), nil
 	case "endsWith":
 		return strings.HasSuffix(args[0].(string), args[1].(string)), nil
+	case "matches":
+	default:
+		return lowerFunction(n, args)
 	}
 	return regexp.MatchString(args[1].(string), args[0].(string))
 }
@@ -297,6 +303,9 @@ func (ev *lowerEval) macro(n *expr.Node) (any, error) {
 		for _, k := range keys {
 			items = append(items, k)
 		}
+	}
+	if n.Text == "sortBy" {
+		return ev.sortBy(n, items)
 	}
 	vars := map[string]any{}
 	for k, v := range ev.vars {

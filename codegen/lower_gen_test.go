@@ -508,7 +508,12 @@ func (g *lowerGen) int(s lowerScope, depth int) string {
 		lit := pick(g, "0", "1", "2", "3", "-1", "10", "9223372036854775807", "-9223372036854775808", "3037000500", "300")
 		return pick(g, g.atom(s, kindIs(schema.Int)), g.atom(s, kindIs(schema.Int)), "input.i1", lit)
 	}
-	switch g.r.IntN(10) {
+	switch g.r.IntN(12) {
+	case 10:
+		return g.list(s, depth-1, schema.Int) + ".sum()"
+	case 11:
+		most := pick(g, "math.greatest(", "math.least(")
+		return pick(g, most+g.int(s, depth-1)+", "+g.int(s, depth-1)+")", "default("+most+g.list(s, depth-1, schema.Int)+"), "+g.int(s, depth-1)+")", most+"input.ig, input.i32, 7)")
 	case 0, 1, 2:
 		return "(" + g.int(s, depth-1) + pick(g, " + ", " - ", " * ") + g.int(s, depth-1) + ")"
 	case 3:
@@ -527,7 +532,12 @@ func (g *lowerGen) float(s lowerScope, depth int) string {
 	if depth <= 0 {
 		return pick(g, g.atom(s, kindIs(schema.Float)), "input.f1", pick(g, "0.1", "1.5", "-2.5", "1e300", "3.0", "-0.0"))
 	}
-	switch g.r.IntN(8) {
+	switch g.r.IntN(10) {
+	case 8:
+		return pick(g, "input.lf.sum()", "[input.f1, "+g.float(s, depth-1)+"].sum()", "input.ts.map(t, t.score).sum()")
+	case 9:
+		most := pick(g, "math.greatest(", "math.least(")
+		return pick(g, most+"input.f1, 2, input.f2)", most+"1, 2.5)", "default("+most+"input.lf), 0.5)")
 	case 0, 1:
 		return "(" + g.float(s, depth-1) + pick(g, " + ", " - ", " * ") + g.float(s, depth-1) + ")"
 	case 2:
@@ -548,7 +558,13 @@ func (g *lowerGen) string(s lowerScope, depth int) string {
 	if depth <= 0 {
 		return pick(g, g.atom(s, kindIs(schema.String)), "input.s1", "input.lab", pick(g, `""`, `"a"`, `"a\nb"`, `"é`+"`"+`\"\\"`, `'low'`, `"\u0000\u2028"`))
 	}
-	switch g.r.IntN(6) {
+	switch g.r.IntN(9) {
+	case 6:
+		return "string(" + pick(g, g.int(s, depth-1), g.bool(s, depth-1), g.float(s, depth-1), "input.lv", "input.t1", "input.d1", "input.ig", "input.u8", g.string(s, depth-1)) + ")"
+	case 7:
+		return g.string(s, depth-1) + pick(g, ".lowerAscii()", ".upperAscii()", ".trim()")
+	case 8:
+		return g.string(s, depth-1) + ".replace(" + g.string(s, 0) + ", " + g.string(s, 0) + ")"
 	case 0, 1:
 		return "(" + g.string(s, depth-1) + " + " + pick(g, g.string(s, depth-1), "input.lv") + ")"
 	case 2:
@@ -573,7 +589,24 @@ func (g *lowerGen) list(s lowerScope, depth int, k schema.Kind) string {
 		return pick(g, text, "["+item(s, 0)+", "+item(s, 0)+"]")
 	}
 	name := g.variable()
-	switch g.r.IntN(6) {
+	switch g.r.IntN(12) {
+	case 6:
+		return "(" + g.list(s, depth-1, k) + " + " + g.list(s, depth-1, k) + ")"
+	case 7:
+		return g.list(s, depth-1, k) + pick(g, ".distinct()", ".sort()", ".reverse()")
+	case 8:
+		return pick(g, g.list(s, depth-1, k)+".slice("+pick(g, "0, 1)", "1, 2)", "0, 0)", "input.i1, 3)"), "["+g.list(s, depth-1, k)+", "+g.list(s, 0, k)+"].flatten()")
+	case 9:
+		elem := schema.IntType
+		if k == schema.String {
+			elem = schema.StringType
+		}
+		return g.list(s, depth-1, k) + ".sortBy(" + name + ", " + pick(g, g.int, g.string, g.float)(s.bind(name, elem), depth-1) + ")"
+	case 10:
+		if k == schema.String {
+			return g.string(s, depth-1) + ".split(" + g.string(s, 0) + ")"
+		}
+		return g.list(s, depth-1, k) + ".chunk(" + pick(g, "1", "2", "1000", "input.i1") + ").map(" + name + ", " + name + ".sum())"
 	case 0:
 		return pick(g, "input.ts", g.tasks(s, depth-1)) + ".map(" + name + ", " + item(s.bind(name, lowerTask), depth-1) + ")"
 	case 1:
@@ -600,6 +633,9 @@ func (g *lowerGen) tasks(s lowerScope, depth int) string {
 		return "input.ts"
 	}
 	name := g.variable()
+	if g.r.IntN(3) == 0 {
+		return g.tasks(s, depth-1) + ".sortBy(" + name + ", " + name + pick(g, ".n", ".q", ".score") + ")"
+	}
 	return g.tasks(s, depth-1) + ".filter(" + name + ", " + g.bool(s.bind(name, lowerTask), depth-1) + ")"
 }
 
@@ -666,6 +702,10 @@ func lowerHandwritten(t *testing.T) []*lowerCase {
 		"size(input.ls) + 1", "size(input.ls) * 1.5", "input.task.url != null && input.task.url.matches(\"^https?://\")", "[true, false].exists(x, x)", "1 == 1.0", "size(\"日本\") == 2",
 		"input.ms.k?.lang != null", "input.ms.k?.note != null", "default(input.ms.k.lang, \"x\")", "input.ms.k?.deep?.k", "first(input.ms.k.n, input.m.k, 3)",
 		"input.os != null ? input.ts.map(x, default(input.os, x.q)) : []", "input.ms.k != null && input.ms.k.note != null && size(input.ms.k.note) > 0",
+		"input.lt.sort()", "input.ts.sortBy(x, x.n * 2)", "input.ts.sortBy(x, input.t1)", "math.greatest(input.lt)", "math.least(input.li)", "math.greatest([1, 2], )",
+		"math.least(input.d1, input.d2)", "input.llv.distinct()", "input.l32.sum()", "input.l32.sort()", "[input.l32, [1]].flatten()", "input.li.chunk(2)",
+		"input.li.map(x, [x]).flatten()", "input.li.slice(0, size(input.li))", "input.li + [1] + [input.i1]", "[] + input.li", "input.li + []", "input.l32 + input.li",
+		"input.ts.map(x, string(x.n))", "string(input.u8)", "string(1) + string(true)", "[3, 1, 2].sort()", "\"a,b\".split(\",\")", "\"\".split(\"\")", "math.least(1, 2)",
 		"input.ms.map(k, k + \"!\")", "input.ts.exists(q, input.task.q == \"a\")", "input.ms.k?.lang == null || input.ms.k.lang == \"a\"",
 	} {
 		n, probs := expr.Parse(src)

@@ -245,6 +245,9 @@ func (l *lowerer) compareTimes(op string, a, b lowered) lowered {
 }
 
 func (l *lowerer) arithmetic(n *expr.Node) lowered {
+	if n.Type.Kind == schema.List {
+		return l.concatLists(n)
+	}
 	a := l.value(n.Kids[0])
 	b := l.value(n.Kids[1])
 	switch n.Type.Kind {

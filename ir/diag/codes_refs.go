@@ -56,7 +56,7 @@ output: {x: $pick.x}
 	{
 		Code:  UnknownFunction,
 		Title: "a function that does not exist",
-		Cause: "The functions are size, contains, startsWith, endsWith, matches, exists, all, map, filter, default and first. Anything else is computed in a go node.",
+		Cause: "The table of functions is in language.md, under Expressions: size, string, default, first, exists, all, map, filter, contains, sort, flatten, sum and others. Anything else is computed in a go node.",
 		Wrong: `flowgen: 1
 name: sample
 input: {names: list<string>}

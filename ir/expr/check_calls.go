@@ -166,13 +166,15 @@ func hasSize(t *schema.Type) bool {
 	return false
 }
 
-// functions in the order help lists them, and the right names for those of other languages.
-var functions = []string{"size", "contains", "startsWith", "endsWith", "matches", "exists", "all", "map", "filter", "default", "first"}
-
+// foreignFuncs are the right names for functions of other languages.
 var foreignFuncs = map[string]string{
 	"len": "size", "length": "size", "count": "size", "starts_with": "startsWith", "startswith": "startsWith", "hasPrefix": "startsWith",
 	"ends_with": "endsWith", "endswith": "endsWith", "hasSuffix": "endsWith", "includes": "contains", "match": "matches", "any": "exists",
 	"some": "exists", "every": "all", "coalesce": "first", "or": "default", "orValue": "default", "getOrElse": "default", "select": "filter",
+	"str": "string", "toString": "string", "to_string": "string", "lower": "lowerAscii", "toLowerCase": "lowerAscii", "toLower": "lowerAscii", "downcase": "lowerAscii",
+	"upper": "upperAscii", "toUpperCase": "upperAscii", "toUpper": "upperAscii", "upcase": "upperAscii", "strip": "trim", "replaceAll": "replace", "flat": "flatten",
+	"unique": "distinct", "uniq": "distinct", "sorted": "sort", "sort_by": "sortBy", "sortOn": "sortBy", "orderBy": "sortBy", "reversed": "reverse", "batch": "chunk", "chunks": "chunk",
+	"max": "math.greatest", "min": "math.least", "math.max": "math.greatest", "math.min": "math.least",
 }
 
 func (c *checker) call(n *Node, facts Facts, want *schema.Type) *schema.Type {
@@ -187,6 +189,9 @@ func (c *checker) call(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	}
 	for _, k := range n.Kids {
 		c.check(k, facts, nil)
+	}
+	if b := builtins[n.Text]; b != nil {
+		return c.builtin(n, b)
 	}
 	switch {
 	case n.Text == "size":
@@ -216,7 +221,7 @@ func (c *checker) foreignCall(n *Node) *schema.Type {
 
 // misspeltMacro reports whether a call of an unknown function looks like a macro with another name: `xs.mpa(x, x.id)`.
 func misspeltMacro(n *Node) bool {
-	return n.Method && len(n.Kids) == 3 && n.Kids[1].Op == Name && macros[diag.Nearest(n.Text, functions)]
+	return n.Method && len(n.Kids) == 3 && n.Kids[1].Op == Name && macros[diag.Nearest(n.Text, functionNames)]
 }
 
 func (c *checker) arguments(n *Node, message, help string) {
@@ -231,6 +236,9 @@ func (c *checker) unknownFunction(n *Node) {
 			p.Replace = nil
 			p.Help = map[bool]string{true: "write `xs." + right + "(x, ...)`", false: "write `" + right + "(x, ...)`"}[macros[right]]
 		}
+		if b := builtins[right]; b != nil && (n.Method != b.method || len(n.Kids) < b.min || len(n.Kids) > b.max) {
+			p.Help, p.Replace = "write `"+b.usage+"`", nil
+		}
 		return
 	}
 	switch n.Text {
@@ -238,10 +246,10 @@ func (c *checker) unknownFunction(n *Node) {
 		p.Help = "a choice is written `c ? a : b`"
 	case "has":
 		p.Help = "write `x != null`"
-	case "int", "float", "double", "string", "str", "timestamp", "duration":
+	case "int", "float", "double", "timestamp", "duration":
 		p.Help = "values are not converted; compute it in a go node"
 	default:
-		p.suggest(n.Text, functions)
+		p.suggest(n.Text, functionNames)
 	}
 }
 
@@ -419,6 +427,9 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		}
 		return schema.ListOf(canonical(body.Type))
 	}
+	if n.Text == "sortBy" {
+		return c.sortBy(n, t)
+	}
 	c.boolean(body, c.need(body), n.Text)
 	switch {
 	case n.Text != "filter":
@@ -427,6 +438,22 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		return t
 	}
 	return schema.ListOf(v.Type)
+}
+
+// sortBy types xs.sortBy(x, key), whose list has the type t.
+func (c *checker) sortBy(n *Node, t *schema.Type) *schema.Type {
+	recv, key := n.Kids[0], n.Kids[1]
+	k := c.need(key)
+	switch {
+	case t.Kind == schema.Invalid || k.Kind == schema.Invalid:
+		return schema.InvalidType
+	case t.Kind != schema.List:
+		return c.wrong(n, recv, "a list", "")
+	case !ordered(k):
+		c.report(diag.Arguments, key.Lo, key.Hi, "", "`sortBy` needs a string, number, time or duration to sort by, this is %s", brief(k))
+		return schema.InvalidType
+	}
+	return t
 }
 
 // shadow refuses a macro variable with a name that means something already. Facts about a name then always mean one thing.

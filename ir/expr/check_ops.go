@@ -70,8 +70,12 @@ func (c *checker) binary(n *Node, facts Facts) *schema.Type {
 	case "in":
 		return c.in(n, facts)
 	}
-	c.check(a, facts, nil)
-	c.check(b, facts, nil)
+	if n.Text == "+" && (a.Op == ListLit || b.Op == ListLit) {
+		c.pair(a, facts, b, facts, nil)
+	} else {
+		c.check(a, facts, nil)
+		c.check(b, facts, nil)
+	}
 	ta, tb := c.need(a), c.need(b)
 	if ta.Kind == schema.Invalid || tb.Kind == schema.Invalid {
 		return c.poisoned(n)
@@ -317,13 +321,17 @@ func (c *checker) arithmetic(n *Node, ta, tb *schema.Type) *schema.Type {
 		return schema.FloatType
 	case n.Text == "+" && isText(ta) && isText(tb):
 		return schema.StringType
+	case n.Text == "+" && ta.Kind == schema.List && tb.Kind == schema.List:
+		if t := join(ta, tb); t != nil {
+			return t
+		}
 	}
 	help := ""
 	switch {
 	case n.Text == "+" && (isText(ta) && textual(tb) || isText(tb) && textual(ta)):
-		help = "write text with values in it as a template: `\"{{ ... }}\"`"
-	case n.Text == "+" && ta.Kind == schema.List:
-		help = "lists are joined by a state field with `merge: append`, or in a go node"
+		help = "make text of it with `string(x)`, or write a template: `\"{{ ... }}\"`"
+	case n.Text == "+" && ta.Kind == schema.List && schema.Assignable(tb, ta.Elem):
+		help = "to add an item, write `" + n.Kids[0].String() + " + [" + n.Kids[1].String() + "]`"
 	}
 	if schema.Equal(ta, tb) {
 		c.report(diag.Operands, n.NameLo, n.NameHi, help, "`%s` does not work on %s", n.Text, plural(ta))

@@ -72,6 +72,13 @@ func (n *Node) callInline() bool {
 		}
 		return n.Type.Kind != schema.Opt && x.Inline() && v.Inline() && plain(x.Type.Elem) && plain(v.Type) && schema.Equal(x.Type.Elem, n.Type) &&
 			schema.Equal(v.Type, n.Type)
+	case "string":
+		if k := n.Kids[0]; k.Type.Kind == schema.Int && !signed(k.Type) {
+			return false
+		}
+	case "size", "contains", "startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim":
+	default:
+		return false
 	}
 	for _, k := range n.Kids {
 		if !k.Inline() {

@@ -260,10 +260,13 @@ func (p *parser) field(recv *Node) *Node {
 		return p.fail(dot.lo, dot.hi, "`?.` reads a field, it does not call", "test the value with `!= null` first, or give it a default")
 	}
 	n.Op, n.Method = Call, true
+	if recv.Op == Name && recv.Text == "math" && recv.Lo == recv.NameLo { // a namespace of CEL: no value has these methods
+		n.Method, n.Text, n.Kids, n.NameLo = false, "math."+n.Text, nil, recv.NameLo
+	}
 	return p.call(n)
 }
 
-var macros = map[string]bool{"exists": true, "all": true, "map": true, "filter": true}
+var macros = map[string]bool{"exists": true, "all": true, "map": true, "filter": true, "sortBy": true}
 
 // call parses the arguments of n, whose name and receiver are set.
 func (p *parser) call(n *Node) *Node {

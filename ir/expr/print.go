@@ -138,6 +138,8 @@ func (n *Node) printCall(b *strings.Builder) {
 		method = true
 	case n.Text == "size":
 		method = false
+	case builtins[n.Text] != nil && len(args) > 0:
+		method = builtins[n.Text].method
 	}
 	if method {
 		args[0].print(b, precPostfix)

@@ -156,5 +156,5 @@ func (p *parser) unknownFilter(t token) {
 
 var foreignFilters = map[string]string{
 	"tojson": "replace with `json`", "string": "write `python` for what Python's str() writes", "length": "write `{{ size(x) }}`", "count": "write `{{ size(x) }}`",
-	"upper": "change text in a go node", "lower": "change text in a go node", "trim": "change text in a go node",
+	"upper": "write `{{ x.upperAscii() }}`", "lower": "write `{{ x.lowerAscii() }}`", "trim": "write `{{ x.trim() }}`",
 }
