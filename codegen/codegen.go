@@ -42,14 +42,7 @@ const (
 func Generate(p *check.Program, opts Options) (src []byte, err error) {
 	defer recovered(&err)
 	g := &generator{p: p, opts: opts}
-	src, err = g.generate()
-	if err != nil || !g.escaped {
-		return src, err
-	}
-	// A local was renamed because it could have hidden an import. Now that the imports are known, only those that are
-	// really there count.
-	again := &generator{p: p, opts: opts, used: g.importNames(src)}
-	return again.generate()
+	return g.generate()
 }
 
 // generate is the order of the file.
@@ -95,9 +88,9 @@ type generator struct {
 	file    *jen.File
 	imports map[string]string // import path -> the name it has in the file
 
-	matched bool            // a type has a pattern
-	used    map[string]bool // names of the imports the file is known to have; nil: any of imports
-	escaped bool            // a local was renamed because of an import
+	reserved map[string]bool // names that the packages have which the file may import
+	matched  bool            // a type has a pattern
+	binary   bool            // one is bytes
 
 	structs      *jen.Statement            // stands where the types are declared
 	named        map[string]bool           // types that something names

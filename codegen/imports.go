@@ -2,11 +2,8 @@ package codegen
 
 import (
 	"bytes"
-	goparser "go/parser"
-	"go/token"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -19,8 +16,9 @@ import (
 var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8", "embed"}
 
 // planImports decides the name of every import before anything is written, so that a clash does not depend on what is
-// used first: the standard library and the runtime keep their names, a user's package that wants the same one gets
-// `user` before it.
+// used first, and locals need not be named again: the standard library and the runtime keep their names, a user's package
+// that wants the same one gets `user` before it, and a local that does has an underscore, whether the file imports the
+// package or not.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
 	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, jinjaPath}, g.called(), speakPaths())
@@ -44,6 +42,12 @@ func (g *generator) planImports() {
 			g.file.ImportName(importPath(p.path), ident(name))
 		} else {
 			g.file.ImportAlias(importPath(p.path), ident(name))
+		}
+	}
+	g.reserved = taken
+	for name, used := range map[string]bool{"agent": len(g.p.Names.Agents) > 0 || g.p.WF.Public, "bytes": g.binary} {
+		if !used { // both are good names for nodes
+			delete(g.reserved, name)
 		}
 	}
 }
@@ -118,6 +122,7 @@ func (g *generator) userPackages() []goPackage {
 				types(a)
 			}
 		}
+		g.binary = g.binary || t.Kind == schema.Bytes
 		types(t.Elem)
 		for _, f := range t.Fields {
 			g.matched = g.matched || f.Pattern != ""
@@ -199,33 +204,8 @@ func (g *generator) localNames() map[string]bool {
 	return g.locals
 }
 
-// importNames lists the names by which a generated file knows its imports.
-func (g *generator) importNames(src []byte) map[string]bool {
-	names := map[string]bool{}
-	f, err := goparser.ParseFile(token.NewFileSet(), "", src, goparser.ImportsOnly)
-	if err != nil {
-		return names // Render has parsed it before
-	}
-	for _, i := range f.Imports {
-		p, _ := strconv.Unquote(i.Path.Value)
-		names[g.imports[p]] = true
-	}
-	return names
-}
-
-// hides reports whether a local of that name would hide an import.
-func (g *generator) hides(name string) bool {
-	if g.used != nil {
-		return g.used[name]
-	}
-	for _, imported := range g.imports {
-		if imported == name {
-			g.escaped = true
-			return true
-		}
-	}
-	return false
-}
+// hides reports whether a local of that name could hide an import.
+func (g *generator) hides(name string) bool { return g.reserved[name] }
 
 // groupImports puts the standard library's imports before the others, a blank line between, as gofmt'd code by hand has
 // it. Jennifer writes them in one block.
