@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +25,7 @@ type gauge struct {
 	most, beyond      held          // that it had so far, and what is too much
 	pause, usual      time.Duration // after the last look, and after one that has found no more
 	looked, counted   time.Time
-	children          atomic.Int64 // when they were counted last
+	children          children
 }
 
 // held is what a process holds.
@@ -96,7 +98,7 @@ func (g *gauge) look(peak int64) *cause {
 	}
 	if now.Sub(g.counted) >= countEvery*time.Duration(h.threads) {
 		g.counted = now
-		go func() { g.children.Store(int64(children(g.pid))) }() // for a later look: no call waits for it
+		go g.children.count(func() []int { return childrenOf(g.pid) }) // for a later look: no call waits for it
 	}
 	switch {
 	case h.descriptors > g.descriptors/8*7:
@@ -124,7 +126,7 @@ func (g *gauge) look(peak int64) *cause {
 		return leaksFiles
 	case h.data > g.beyond.data:
 		return leaksMemory
-	case g.children.Load() > moreChildren+peak:
+	case g.children.kept.Load() > moreChildren+peak:
 		return leaksChildren
 	}
 	return nil
@@ -163,14 +165,45 @@ func (g *gauge) held() (h held, ok bool) {
 	return h, ok
 }
 
-// children counts the processes that a worker has started and that are still there, and what they have left to the keeper.
-func children(pid int) int {
-	n := 0
+// children are the processes that a worker has. A count lasts longer than a call on a busy machine, and finds those of calls that
+// were never there at a time. So only those that the count before has found as well are kept: they were there in between.
+type children struct {
+	mu     sync.Mutex
+	before []int
+	kept   atomic.Int64
+}
+
+// count takes the list of now. While another count goes on it does nothing.
+func (c *children) count(list func() []int) {
+	if !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	now := list()
+	slices.Sort(now)
+	now = slices.Compact(now)
+	kept := 0
+	for _, pid := range now {
+		if _, ok := slices.BinarySearch(c.before, pid); ok {
+			kept++
+		}
+	}
+	c.before = now
+	c.kept.Store(int64(kept))
+}
+
+// childrenOf lists the processes that a worker has started and that are still there, and what they have left to the keeper.
+func childrenOf(pid int) []int {
+	all := proc.Adopted(pid)
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	list, _ := os.ReadDir(dir)
 	for _, task := range list {
 		text, _ := os.ReadFile(dir + task.Name() + "/children")
-		n += len(bytes.Fields(text))
+		for word := range bytes.FieldsSeq(text) {
+			if n, err := strconv.Atoi(string(word)); err == nil {
+				all = append(all, n)
+			}
+		}
 	}
-	return n + proc.Adopted(pid)
+	return all
 }

@@ -7,6 +7,24 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
+// A count that lasts finds processes of calls that came one after the other. They are not left behind; what two counts find is.
+func TestChildrenOfCallsAreNotKept(t *testing.T) {
+	var c children
+	for i, tt := range []struct {
+		found []int
+		kept  int64
+	}{{[]int{1, 2, 3, 4}, 0}, {[]int{9, 8, 7, 6, 5}, 0}, {[]int{5, 10, 6, 5}, 2}, {nil, 0}} {
+		c.count(func() []int { return tt.found })
+		if kept := c.kept.Load(); kept != tt.kept {
+			t.Errorf("count %d: %d are kept, want %d", i, kept, tt.kept)
+		}
+	}
+	c.count(func() []int {
+		c.count(func() []int { t.Error("two counts at a time"); return nil })
+		return nil
+	})
+}
+
 // BenchmarkLook is what every call pays for the look at its worker.
 func BenchmarkLook(b *testing.B) {
 	child, err := proc.Start(exec.Command("sleep", "1000"))

@@ -358,21 +358,21 @@ func await(pid int) bool {
 	}
 }
 
-// Adopted counts the processes of the session of a child that the child's own children have left to the keeper.
-func Adopted(pid int) int {
+// Adopted lists the processes of the session of a child that the child's own children have left to the keeper.
+func Adopted(pid int) []int {
 	kept.Lock()
 	k := kept.k
 	kept.Unlock()
 	if k == nil {
-		return 0
+		return nil
 	}
 	self := strconv.Itoa(k.pid)
 	text, _ := os.ReadFile("/proc/" + self + "/task/" + self + "/children")
-	n := 0
+	var all []int
 	for _, child := range numbers(strings.Fields(string(text))) {
 		if sid, err := unix.Getsid(child); err == nil && sid == pid && child != pid {
-			n++
+			all = append(all, child)
 		}
 	}
-	return n
+	return all
 }
