@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,13 +58,15 @@ func TestParallelReportsTheFirstThatFailedByItself(t *testing.T) {
 func TestScopeCancellationIsNamed(t *testing.T) {
 	both(t, func(t *testing.T, r *runtime.Run) {
 		var seen error
+		begun := make(chan struct{})
 		hang := runtime.Bind("t.hang@1", runtime.Reads, func(ctx context.Context, in pair) (pair, error) {
+			close(begun)
 			<-ctx.Done()
 			return in, ctx.Err()
 		})
 		runtime.Parallel(r,
 			func(r *runtime.Run) error { _, seen = runtime.Call(r, node("hang"), hang, pair{}); return seen },
-			func(*runtime.Run) error { time.Sleep(time.Millisecond); return errors.New("boom") })
+			func(*runtime.Run) error { <-begun; return errors.New("boom") })
 		var re *runtime.RunError
 		if !errors.As(seen, &re) || re.Kind != runtime.Cancelled || re.By != runtime.ByScope {
 			t.Fatal(seen)
@@ -142,8 +145,9 @@ var branchKinds = map[string]func(r *runtime.Run, n int, body func(*runtime.Run,
 func TestPanicsGoOnInTheCaller(t *testing.T) {
 	for name, branches := range branchKinds {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *runtime.Run) {
+			bubbles(t, func(t *testing.T, r *runtime.Run) {
 				var others atomic.Int32
+				waited := make(chan struct{})
 				cause := errors.New("broken")
 				defer func() {
 					pe, ok := recover().(*runtime.PanicError)
@@ -163,7 +167,11 @@ func TestPanicsGoOnInTheCaller(t *testing.T) {
 						panic(cause)
 					}
 					<-r.Context().Done()
-					time.Sleep(time.Millisecond)
+					if i == 0 {
+						synctest.Wait() // the caller waits
+						close(waited)
+					}
+					<-waited
 					others.Add(1)
 					return r.Context().Err()
 				})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
@@ -42,10 +43,21 @@ func start(t testing.TB, ctx context.Context, opts ...runtime.Option) *runtime.R
 // both runs a test without an engine and with one.
 func both(t *testing.T, f func(t *testing.T, r *runtime.Run)) {
 	t.Run("plain", func(t *testing.T) { f(t, start(t, t.Context())) })
-	t.Run("engine", func(t *testing.T) {
-		r := start(t, t.Context(), runtime.WithEngine(runtime.Goroutines{}), runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {})))
-		f(t, r)
+	t.Run("engine", func(t *testing.T) { f(t, observed(t)) })
+}
+
+// bubbles is both with synctest.
+func bubbles(t *testing.T, f func(t *testing.T, r *runtime.Run)) {
+	t.Run("plain", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(t, start(t, t.Context())) })
 	})
+	t.Run("engine", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(t, observed(t)) })
+	})
+}
+
+func observed(t *testing.T) *runtime.Run {
+	return start(t, t.Context(), runtime.WithEngine(runtime.Goroutines{}), runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {})))
 }
 
 func codeOf(err error) runtime.Code {

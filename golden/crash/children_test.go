@@ -35,13 +35,24 @@ func marked(t *testing.T, text string) (pids []string) {
 // began returns when a process runs that has mark in its environment, however long that takes, or when its program has ended.
 func began(t *testing.T, mark string, ended <-chan struct{}) {
 	t.Helper()
-	for len(marked(t, mark)) == 0 {
+	until(func() bool {
 		select {
 		case <-ended:
-			return
-		case <-time.After(time.Millisecond):
+			return true
+		default:
+			return len(marked(t, mark)) > 0
+		}
+	})
+}
+
+// until looks at the table of processes until it is as is wants it, and reports whether it ever was. A look takes milliseconds.
+func until(is func() bool) bool {
+	for end := time.Now().Add(2 * time.Minute); !is(); {
+		if time.Now().After(end) {
+			return false
 		}
 	}
+	return true
 }
 
 // P12: a program that is asked to stop leaves no process behind that it has started, whenever that is; nor do those
@@ -86,13 +97,10 @@ func TestNoChildLeft(t *testing.T) {
 			t.Errorf("exit %d\n%s", code, stderr.String())
 		}
 		var left []string
-		for range 6000 { // until the system has ended what was killed
-			if left = marked(t, mark); len(left) == 0 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if len(left) > 0 {
+		if !until(func() bool { // the system has ended what was killed
+			left = marked(t, mark)
+			return len(left) == 0
+		}) {
 			t.Errorf("processes left: %v", left)
 		}
 		if list, err := folder.List(); err != nil || len(list) > 1 {

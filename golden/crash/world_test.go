@@ -29,11 +29,14 @@ type world struct {
 	in    int // requests until the process is killed; 0: it is not
 	when  int // before the effect, behind it, or behind the answer
 	kill  func()
+
+	closed *sync.Cond // a connection is no longer open
 }
 
 func newWorld(seed uint64) (*world, error) {
 	w := &world{asked: map[string]int{}, done: map[string]int{}, keys: map[string]map[string]bool{}, open: map[net.Conn]bool{}, rand: rand.New(rand.NewPCG(seed, 7))}
 	w.srv = httptest.NewUnstartedServer(w)
+	w.closed = sync.NewCond(&w.mu)
 	w.srv.Config.ConnState = func(c net.Conn, s http.ConnState) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -42,6 +45,7 @@ func newWorld(seed uint64) (*world, error) {
 			w.open[c] = true
 		case http.StateClosed, http.StateHijacked:
 			delete(w.open, c)
+			w.closed.Broadcast()
 		}
 	}
 	w.srv.Start()
@@ -151,18 +155,14 @@ func (w *world) settle() {
 	if resp, err := (&http.Client{Transport: own}).Get(w.srv.URL + "/settle/"); err == nil {
 		_ = resp.Body.Close()
 	}
-	for {
-		w.mu.Lock()
-		delete(w.asked, "")
-		delete(w.done, "")
-		delete(w.keys, "")
-		n := len(w.open)
-		w.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		time.Sleep(200 * time.Microsecond)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.open) > 0 {
+		w.closed.Wait()
 	}
+	delete(w.asked, "")
+	delete(w.done, "")
+	delete(w.keys, "")
 }
 
 func (w *world) requests() map[string]int {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,10 +38,13 @@ func answered(t *testing.T, plan, answers string, body func(*runtime.Run) (strin
 func sides(late int) func(*runtime.Run) (string, error) {
 	return func(r *runtime.Run) (string, error) {
 		var got [2]string
+		early := make(chan struct{})
 		ask := func(i int, n *runtime.Node) func(*runtime.Run) error {
 			return func(r *runtime.Run) (err error) {
 				if i == late {
-					time.Sleep(2 * time.Millisecond)
+					<-early
+				} else {
+					close(early)
 				}
 				got[i], err = runtime.Ask[string](r, n, runtime.Question{Text: n.ID + "?"})
 				return err

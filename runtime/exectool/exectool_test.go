@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
@@ -375,28 +377,15 @@ func running(pid int) bool {
 
 func eventuallyDead(t *testing.T, file string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		left := alive(t, file)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("processes %v are still running", left)
-		}
-	}
+	eventually.True(t, "all processes have ended", func() bool { return len(alive(t, file)) == 0 })
 }
 
 func waitFile(t *testing.T, file string, words int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	eventually.True(t, fmt.Sprintf("%s has %d numbers", file, words), func() bool {
 		b, _ := os.ReadFile(file)
-		if len(strings.Fields(string(b))) >= words {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %q after a minute, want %d numbers", file, b, words)
-		}
-	}
+		return len(strings.Fields(string(b))) >= words
+	})
 }
 
 func TestStop(t *testing.T) {

@@ -126,6 +126,17 @@ func TestHTTP2Floods(t *testing.T) {
 	}
 }
 
+// awaitHeaders reads until the headers of a request have come, or no more does.
+func awaitHeaders(r io.Reader) {
+	const preface, headers = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 1
+	_, err := io.CopyN(io.Discard, r, int64(len(preface)))
+	for head := make([]byte, 9); err == nil && head[3] != headers; { // length, kind, flags, stream
+		if _, err = io.ReadFull(r, head); err == nil {
+			_, err = io.CopyN(io.Discard, r, int64(head[0])<<16|int64(head[1])<<8|int64(head[2]))
+		}
+	}
+}
+
 // http2Server accepts connections of HTTP/2, and sends first once and again for ever.
 func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Transport) {
 	t.Helper()
@@ -151,8 +162,13 @@ func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Tra
 			mu.Unlock()
 			wg.Go(func() {
 				defer c.Close()
-				go func() { _, _ = io.Copy(io.Discard, c) }()
-				time.Sleep(20 * time.Millisecond) // the request comes first
+				asked := make(chan struct{})
+				go func() {
+					awaitHeaders(c)
+					close(asked)
+					_, _ = io.Copy(io.Discard, c)
+				}()
+				<-asked
 				_, err := io.WriteString(c, first)
 				for much := strings.Repeat(again, 1+(1<<12)/len(again)); err == nil; {
 					_, err = io.WriteString(c, much)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -234,6 +235,10 @@ func TestR1ARecordedResultAnswersInACancelledScope(t *testing.T) {
 }
 
 func TestR2AMissWaitsForTheOthers(t *testing.T) {
+	synctest.Test(t, testAMissWaitsForTheOthers)
+}
+
+func testAMissWaitsForTheOthers(t *testing.T) {
 	fails := runtime.Node{ID: "fails", Pos: "w.yaml:6:1"}
 	boom := runtime.Bind("w.boom@1", runtime.None, func(context.Context, int) (int, error) { return 0, errors.New("boom") })
 	j := recorded(t, func(r *runtime.Run) (string, error) {
@@ -245,7 +250,7 @@ func TestR2AMissWaitsForTheOthers(t *testing.T) {
 			return "", runtime.Parallel(r,
 				func(r *runtime.Run) error { _, err := runtime.Call(r, &searchNode, search, query{Q: "a"}); return err },
 				func(r *runtime.Run) error {
-					time.Sleep(3 * time.Millisecond)
+					synctest.Wait() // the miss waits
 					_, err := runtime.Call(r, &fails, boom, 1)
 					if failing {
 						return err

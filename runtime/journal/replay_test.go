@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -77,6 +77,10 @@ func TestOneMissDiverges(t *testing.T) {
 
 // A fork that has ended leaves the branch that it is in at work: a miss elsewhere still waits for that branch.
 func TestAMissWaitsForABranchBehindItsFork(t *testing.T) {
+	synctest.Test(t, testAMissWaitsForABranchBehindItsFork)
+}
+
+func testAMissWaitsForABranchBehindItsFork(t *testing.T) {
 	boom := errors.New("boom")
 	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
 	nothing := func(*runtime.Run) error { return nil }
@@ -84,11 +88,11 @@ func TestAMissWaitsForABranchBehindItsFork(t *testing.T) {
 		return "", runtime.Parallel(r,
 			func(r *runtime.Run) error { _, err := runtime.Call(r, &searchNode, search, query{}); return err },
 			func(r *runtime.Run) error {
-				time.Sleep(3 * time.Millisecond) // for a mistake to show: what is right does not depend on it
+				synctest.Wait() // the miss waits
 				if err := runtime.Parallel(r, nothing, nothing); err != nil {
 					return err
 				}
-				time.Sleep(3 * time.Millisecond)
+				synctest.Wait()
 				return boom
 			})
 	})

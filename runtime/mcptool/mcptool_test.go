@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 )
 
 type echoIn struct {
@@ -156,17 +157,8 @@ func TestTimeout(t *testing.T) {
 			return got
 		}
 		counts := func(name, want string) { // waits until the server has counted that many
-			deadline := time.Now().Add(time.Minute)
-			for {
-				got := count(name)
-				if got == want {
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Errorf("%s calls are %s, want %s", got, name, want)
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
+			if !eventually.Is(func() bool { return count(name) == want || t.Failed() }) {
+				t.Errorf("not %s calls are %s", want, name)
 			}
 		}
 		for d := 300 * time.Millisecond; count("begun") == "0" && !t.Failed(); d *= 2 { // on a busy machine it may not come that far
@@ -232,18 +224,13 @@ func gone(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	eventually.True(t, "process "+pid+" has ended", func() bool {
 		if syscall.Kill(n, 0) == syscall.ESRCH {
-			return
+			return true
 		}
-		if state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n)); strings.Contains(string(state), ") Z ") && os.Getppid() != n {
-			// A grandchild that nobody here can collect.
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %s still runs", pid)
-		}
-	}
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n))
+		return strings.Contains(string(state), ") Z ") && os.Getppid() != n // a grandchild that nobody here can collect
+	})
 }
 
 // TestDeaf: a server that stops reading is replaced.

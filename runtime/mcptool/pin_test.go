@@ -5,9 +5,9 @@ package mcptool
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 )
 
 // mutations are what a server can change about a tool after people have looked at it, and what the refusal says (P36).
@@ -64,7 +64,7 @@ func TestRugPullLater(t *testing.T) {
 			if _, err := invoke(t, mutate, to{m.to}); err != nil {
 				t.Fatal(err)
 			}
-			err := eventually(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, runtime.PolicyDenied)
+			err := retried(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, runtime.PolicyDenied)
 			wantError(t, err, runtime.PolicyDenied, m.says)
 			if err != nil {
 				refused++
@@ -72,7 +72,7 @@ func TestRugPullLater(t *testing.T) {
 			if _, err := invoke(t, mutate, to{""}); err != nil {
 				t.Fatal(err)
 			}
-			if err := eventually(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, ""); err != nil {
+			if err := retried(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, ""); err != nil {
 				t.Fatalf("after %s: %v", m.to, err)
 			}
 		}
@@ -132,12 +132,11 @@ func TestList(t *testing.T) {
 	wantError(t, err, runtime.PolicyDenied, "more tools than are looked at")
 }
 
-// eventually repeats f until its error has that code: the server's word about a change takes its time.
-func eventually(f func() error, c runtime.Code) (err error) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if err = f(); code(err) == c {
-			break
-		}
-	}
+// retried repeats f until its error has that code: the server's word about a change takes its time.
+func retried(f func() error, c runtime.Code) (err error) {
+	eventually.Is(func() bool {
+		err = f()
+		return code(err) == c
+	})
 	return err
 }

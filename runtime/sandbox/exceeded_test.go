@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 )
 
 // resting starts a shell that waits for another, and returns its number once both rest.
@@ -29,14 +31,13 @@ func resting(t *testing.T) int {
 		text, err := os.ReadFile("/proc/" + pid + "/stat")
 		return err == nil && strings.HasPrefix(string(text[bytes.LastIndexByte(text, ')')+1:]), " S ")
 	}
-	for {
+	eventually.True(t, "both processes rest", func() bool {
 		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
 		check(t, err)
-		if list := strings.Fields(string(children)); len(list) == 1 && rests(list[0]) && rests(fmt.Sprint(cmd.Process.Pid)) {
-			return cmd.Process.Pid
-		}
-		time.Sleep(time.Millisecond)
-	}
+		list := strings.Fields(string(children))
+		return len(list) == 1 && rests(list[0]) && rests(fmt.Sprint(cmd.Process.Pid))
+	})
+	return cmd.Process.Pid
 }
 
 // Each limit is what may be reached and not be gone beyond.

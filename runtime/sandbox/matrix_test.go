@@ -284,16 +284,17 @@ func (v *victim) try(t *testing.T, name string, p *Profile) string {
 // survivor says whether a process was left behind, and ends it. A killed one takes its time on a busy machine, and may stay a
 // zombie until init looks at it.
 func (v *victim) survivor(pid int, killed bool) string {
-	looks := 40
-	if killed {
-		looks = 2000 // fewer than the seconds that it would sleep
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return "its process is gone as well"
 	}
-	for range looks {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || bytes.Contains(text, []byte(") Z ")) || bytes.Contains(text, []byte(") X ")) {
-			return "its process is gone as well"
-		}
-		time.Sleep(10 * time.Millisecond)
+	defer unix.Close(fd)
+	patience := 400 * time.Millisecond
+	if killed {
+		patience = 20 * time.Second // fewer than the seconds that it would sleep
+	}
+	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience.Milliseconds())); n == 1 {
+		return "its process is gone as well"
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return "its process is gone as well"

@@ -223,7 +223,7 @@ func TestFindings(t *testing.T) {
 		}},
 		{"hang", "did not end within", func(t *tools) {
 			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
-				time.Sleep(300 * time.Millisecond)
+				<-release
 				return flowOut{}, nil
 			}
 		}},
@@ -260,7 +260,6 @@ func TestFindings(t *testing.T) {
 				t.Errorf("found %v", f)
 			}
 			if c.check == "outcome" || c.check == "hang" {
-				time.Sleep(400 * time.Millisecond)
 				return // the counter goes on
 			}
 			o.Seed, o.Trials = f.Seed, 1

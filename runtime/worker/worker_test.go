@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
@@ -58,25 +59,13 @@ func alive(pid int) bool {
 // gone waits until a process is no more.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("process %d is no more", pid), func() bool { return !alive(pid) })
-}
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for range 6000 {
-		if so() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("after a minute it is not so: %s", what)
+	eventually.True(t, fmt.Sprintf("process %d is no more", pid), func() bool { return !alive(pid) })
 }
 
 // begun waits until a worker has begun a call that lasts.
 func (p *Pool) begun(t *testing.T, name string) {
 	t.Helper()
-	eventually(t, "a worker has begun "+name, func() bool {
+	eventually.True(t, "a worker has begun "+name, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return slices.ContainsFunc(p.procs, func(w *process) bool { return strings.Contains(w.tail.text(), begunWord+" "+name+"\n") })
@@ -265,7 +254,7 @@ func TestWriteToADeafWorker(t *testing.T) {
 	p.mu.Unlock()
 	ctx, expire := deadlineOnDemand(t)
 	go func() {
-		eventually(t, "somebody writes to the worker", func() bool {
+		eventually.True(t, "somebody writes to the worker", func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return len(p.procs[0].lanes[0].busy) == 1
@@ -555,12 +544,17 @@ func TestCallAfterShutdown(t *testing.T) {
 			defer close(done)
 			_, _ = p.Call(ctx, request("echo 1", runtime.Writes)) // starts a worker, and may fail
 		}()
-		time.Sleep(time.Millisecond)
+		eventually.True(t, "the worker has started", func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return len(p.newborn)+len(p.procs) > 0
+		})
 		p.Shutdown()
 		if _, err := p.Call(t.Context(), request("echo 2", runtime.Writes)); err != nil {
 			t.Error(err)
 		}
 		cancel()
 		<-done
+		p.Shutdown() // the next round starts a worker, too
 	}
 }

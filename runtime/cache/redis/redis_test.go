@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 )
 
@@ -51,15 +52,14 @@ func server(t *testing.T, password string) (url string, stop func()) {
 		}
 	}
 	t.Cleanup(stop)
-	for range 2400 {
-		if c, err := net.Dial("unix", socket); err == nil {
+	eventually.True(t, "redis-server answers", func() bool {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
 			c.Close()
-			return url, stop
 		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatal("redis-server does not answer")
-	return "", nil
+		return err == nil
+	})
+	return url, stop
 }
 
 func opened(t *testing.T, url string, o ...Option) *Cache {
@@ -83,17 +83,13 @@ func lenient(t *testing.T, url string) *Cache {
 	return c
 }
 
-// eventually asks again where a busy machine was slower than Timeout.
-func eventually(t *testing.T, c *Cache, what string, f func() bool) {
+// retried asks again where a busy machine was slower than Timeout.
+func retried(t *testing.T, c *Cache, what string, f func() bool) {
 	t.Helper()
-	for range 20 {
+	eventually.True(t, what, func() bool {
 		c.until.Store(nil)
-		if f() {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("not so: %s", what)
+		return f()
+	})
 }
 
 func TestRedis(t *testing.T) {
@@ -105,13 +101,13 @@ func TestRedis(t *testing.T) {
 		t.Fatal("a value that nobody has put")
 	}
 	value := "\x00binary\xff" + strings.Repeat("v", 100_000)
-	eventually(t, c, "a value comes back", func() bool {
+	retried(t, c, "a value comes back", func() bool {
 		c.Put(ctx, key, []byte(value), 0)
 		got, ok := c.Get(ctx, key)
 		return ok && string(got) == value
 	})
 	other := opened(t, url)
-	eventually(t, other, "another program sees it", func() bool {
+	retried(t, other, "another program sees it", func() bool {
 		got, ok := other.Get(ctx, key)
 		return ok && string(got) == value
 	})
@@ -119,7 +115,10 @@ func TestRedis(t *testing.T) {
 		t.Errorf("time to live %v, %v", ttl, err)
 	}
 	c.Put(ctx, key+"t", []byte("v"), 50*time.Millisecond)
-	time.Sleep(80 * time.Millisecond)
+	eventually.True(t, "the value has expired", func() bool {
+		n, err := c.client.Exists(ctx, Prefix+key+"t").Result()
+		return n == 0 && err == nil
+	})
 	if _, ok := c.Get(ctx, key+"t"); ok {
 		t.Error("there too long")
 	}
@@ -206,7 +205,7 @@ func TestRuntimeUsesRedis(t *testing.T) {
 		return result{N: int64(in), Any: runtime.FloatValue(1), List: []string{"<a>"}}, nil
 	}, runtime.CacheFor(time.Hour))
 	c := lenient(t, url)
-	eventually(t, c, "one of two programs runs the tool", func() bool {
+	retried(t, c, "one of two programs runs the tool", func() bool {
 		ran.Store(0)
 		_ = c.client.FlushAll(t.Context()).Err()
 		for range 2 { // two programs

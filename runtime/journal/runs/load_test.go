@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -178,14 +178,12 @@ func TestManyRuns(t *testing.T) {
 		}
 	}
 	var after string
-	for range 1000 { // a goroutine that has ended may still be counted
+	if !eventually.Is(func() bool { // a goroutine that has ended may still be counted
 		g, o, h := goruntime.NumGoroutine(), files(), heap()
 		after = fmt.Sprintf("%d goroutines (%d before), %d open files (%d before), %d bytes (%d before)", g, goroutines, o, open, h, used)
-		if g <= goroutines && o <= open && h <= used+used/20+64<<10 {
-			t.Logf("%d runs recorded and replayed: %s", total, after)
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+		return g <= goroutines && o <= open && h <= used+used/20+64<<10
+	}) {
+		t.Error(after)
 	}
-	t.Error(strings.TrimSpace(after))
+	t.Logf("%d runs recorded and replayed: %s", total, after)
 }

@@ -11,11 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -497,6 +499,13 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// later returns in another millisecond: runs that begin in one have no order.
+func later(t *testing.T) {
+	t.Helper()
+	now := time.Now().UnixMilli()
+	eventually.True(t, "later", func() bool { return time.Now().UnixMilli() > now })
+}
+
 // A workflow whose name begins like another's has its own latest run.
 func TestLatestOfTwo(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{})
@@ -504,7 +513,7 @@ func TestLatestOfTwo(t *testing.T) {
 	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Millisecond)
+	later(t)
 	longer := *info
 	longer.Name = "w-longer"
 	other := f.New(&longer)
@@ -525,7 +534,7 @@ func TestPrune(t *testing.T) {
 		if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Millisecond) // names have milliseconds
+		later(t)
 	}
 	crashed := f.New(info)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -564,7 +573,9 @@ func TestPrune(t *testing.T) {
 }
 
 // A run that waits for a person and for nothing else is stopped, and says so.
-func TestWait(t *testing.T) {
+func TestWait(t *testing.T) { synctest.Test(t, testWait) }
+
+func testWait(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{})
 	e := f.New(info)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -575,16 +586,13 @@ func TestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := make(chan struct{})
 	slow := runtime.Bind("w.slow@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
-		close(begun)
 		time.Sleep(400 * time.Millisecond)
 		return "slept", ctx.Err()
 	})
 	run := runtime.Start(ctx, rt, "")
 	var slept string
 	err = runtime.Parallel(run, func(r *runtime.Run) error {
-		<-begun // on a busy machine the other branch may begin after the time in which nothing must happen
 		_, err := runtime.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
 		return err
 	}, func(r *runtime.Run) (err error) {
