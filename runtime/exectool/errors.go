@@ -3,9 +3,7 @@ package exectool
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -46,22 +44,9 @@ func notStarted(c *Command, err error) error {
 	}
 	// The system says only that something is missing: is it the directory?
 	if err := checkDir(c.Dir); err != nil {
-		return runtime.Invalid("%s cannot run in directory %s: %s", c.name(), plain.Line(c.Dir, messageRunes), reason(err))
+		return runtime.Invalid("%s cannot run in directory %s: %s", c.name(), plain.Line(c.Dir, messageRunes), plain.Line(proc.Innermost(err).Error(), messageRunes))
 	}
-	message := c.name() + " could not be started: "
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		message += "no such program in PATH"
-	case errors.Is(err, exec.ErrDot):
-		message += "found only in the current directory, which PATH must not name"
-	case errors.Is(err, fs.ErrNotExist):
-		message += "no such program"
-	case errors.Is(err, fs.ErrPermission):
-		message += "not executable"
-	default:
-		message += reason(err)
-	}
-	return &runtime.ToolError{Code: runtime.SandboxError, Message: message}
+	return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " could not be started: " + plain.Line(proc.Reason(err), messageRunes)}
 }
 
 func checkDir(dir string) error {
@@ -73,17 +58,6 @@ func checkDir(dir string) error {
 		return syscall.ENOTDIR
 	}
 	return err
-}
-
-// reason returns the innermost error's text: the outer ones repeat the path.
-func reason(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return plain.Line(err.Error(), messageRunes)
-		}
-		err = inner
-	}
 }
 
 // ended translates the end of the context.
@@ -99,7 +73,7 @@ func ended(c *Command, err error, stderr string) error {
 }
 
 // exitError returns nil for exit code 0.
-func exitError(c *Command, state proc.State, stderr *tail) error {
+func exitError(c *Command, state proc.State, stderr *ends) error {
 	if state.Lost {
 		return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " was lost: its end could not be observed"}
 	}
@@ -107,7 +81,7 @@ func exitError(c *Command, state proc.State, stderr *tail) error {
 		return nil
 	}
 	e := &runtime.ToolError{Code: runtime.ProviderError}
-	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.text())}
+	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.Text())}
 	if signal := state.Signal; signal != "" {
 		e.Message = c.name() + " was killed by " + signal
 		e.Details = runtime.MapValue(runtime.Entry{Key: "signal", Value: runtime.StringValue(signal)}, text)

@@ -3,7 +3,6 @@
 package exectool
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,23 +171,8 @@ func TestStderrIsBounded(t *testing.T) {
 	_, err := run(t.Context(), &c, int(c.maxOutput()))
 	te := wantTool(t, err, runtime.ProviderError, "sh exited with status 1: line é 0")
 	d := detail(t, te)
-	if len(d) > 2*tailBytes || !strings.Contains(d, "line é 19999") || strings.Contains(d, "line é 100\\n") {
+	if len(d) > 2*proc.TailBytes || !strings.Contains(d, "line é 19999") || strings.Contains(d, "line é 100\\n") {
 		t.Errorf("details have %d bytes and end with %q", len(d), d[max(0, len(d)-40):])
-	}
-}
-
-func TestTailCutsBetweenCharacters(t *testing.T) {
-	var w tail
-	for range 3 * tailBytes {
-		_, _ = w.Write([]byte("é"))
-		_, _ = w.Write([]byte("日"))
-	}
-	if got := w.text(); strings.ContainsRune(got, '\uFFFD') || len(got) > tailBytes || len(got) < tailBytes-4 {
-		t.Errorf("%d bytes, starts with %q", len(got), got[:10])
-	}
-	_, _ = w.Write(bytes.Repeat([]byte("x"), 10*tailBytes))
-	if got := w.text(); got != strings.Repeat("x", tailBytes) {
-		t.Errorf("one large write: %d bytes", len(got))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // capped keeps what is written to it up to max bytes and closes over when there
@@ -41,47 +42,23 @@ func (w *capped) exceeded() bool {
 	}
 }
 
-const (
-	headBytes = 1 << 10 // enough for the line that goes into the message
-	tailBytes = 8 << 10 // what the details keep
-)
+const headBytes = 1 << 10 // enough for the line that goes into the message
 
-// tail keeps the first and the last bytes of what is written to it.
-type tail struct {
+// ends keeps the first and the last bytes of what is written to it.
+type ends struct {
+	proc.Tail
 	head []byte
-	last []byte
-	cut  bool
 }
 
-func (w *tail) Write(p []byte) (int, error) {
+func (w *ends) Write(p []byte) (int, error) {
 	if room := headBytes - len(w.head); room > 0 {
 		w.head = append(w.head, p[:min(room, len(p))]...)
 	}
-	w.last = append(w.last, p...)
-	// Moved only when twice as long as needed, so each byte moves at most once or so.
-	if len(w.last) > 2*tailBytes {
-		w.last = append(w.last[:0], w.last[len(w.last)-tailBytes:]...)
-		w.cut = true
-	}
-	return len(p), nil
-}
-
-// text returns the end of the stream as valid UTF-8.
-func (w *tail) text() string {
-	last := w.last
-	cut := w.cut
-	if len(last) > tailBytes {
-		last = last[len(last)-tailBytes:]
-		cut = true
-	}
-	for i := 0; cut && i < utf8.UTFMax && len(last) > 0 && !utf8.RuneStart(last[0]); i++ {
-		last = last[1:] // the rest of a character that was cut in two
-	}
-	return strings.ToValidUTF8(string(last), "\uFFFD")
+	return w.Tail.Write(p)
 }
 
 // first returns the first line with anything on it.
-func (w *tail) first() string {
+func (w *ends) first() string {
 	for line := range bytes.Lines(w.head) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return string(line)

@@ -2,18 +2,14 @@ package exectool
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const shell = "/bin/sh"
-
-// inherited are the variables of this process a command sees. The list is part
-// of the language: everything else, secrets above all, must be named.
-var inherited = [...]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // prepare checks what the operating system would refuse with an obscure error
 // or, worse, silently cut, and returns the command to start.
@@ -41,7 +37,7 @@ func prepare(c *Command) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = environment(c.Env)
+	cmd.Env = proc.Environment(c.Env...)
 	return cmd, nil
 }
 
@@ -75,16 +71,6 @@ func withSecrets(ctx context.Context, c *Command) error {
 	}
 	c.Env = env
 	return nil
-}
-
-func environment(extra []string) []string {
-	env := make([]string, 0, len(inherited)+len(extra)) // never nil: that would inherit everything
-	for _, key := range inherited {
-		if v, ok := os.LookupEnv(key); ok {
-			env = append(env, key+"="+v)
-		}
-	}
-	return append(env, extra...) // of two entries with one key the later counts
 }
 
 func (c *Command) maxOutput() int64 {

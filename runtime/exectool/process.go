@@ -48,7 +48,7 @@ func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 	case s.stdout.exceeded():
 		return nil, tooLarge(c, most)
 	case stopped:
-		return nil, ended(c, ctx.Err(), s.stderr.text())
+		return nil, ended(c, ctx.Err(), s.stderr.Text())
 	}
 	if err := exitError(c, state, &s.stderr); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func end(ctx context.Context, child *proc.Child, s *streams) (stopped bool, stat
 	}
 	if stopped {
 		child.Terminate()
-		within(grace, child.Exited())
+		proc.Within(grace, child.Exited())
 	} else {
 		// Background children may still be writing into the pipes.
 		stopped = s.drain(ctx)
@@ -99,20 +99,11 @@ func end(ctx context.Context, child *proc.Child, s *streams) (stopped bool, stat
 	child.Kill()
 	state, err = child.Reap() // even after a normal end something may be left in the group
 	// Only a process that left the group can keep the pipes open now.
-	within(grace, s.done)
+	proc.Within(grace, s.done)
 	s.close()
 	<-s.done
 	<-s.fed
 	return stopped, state, err
-}
-
-func within(d time.Duration, done <-chan struct{}) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-	}
 }
 
 // streams are the parent's ends of a command's standard streams.
@@ -122,7 +113,7 @@ type streams struct {
 	child    []*os.File
 	stdin    string
 	stdout   capped
-	stderr   tail
+	stderr   ends
 	done     chan struct{} // closed when both outputs have ended
 	fed      chan struct{} // closed when the input is written or given up
 }
@@ -199,15 +190,7 @@ func (s *streams) drain(ctx context.Context) (stopped bool) {
 	return false
 }
 
-func (s *streams) closeChildEnds() { closeAll(s.child...) }
+func (s *streams) closeChildEnds() { proc.CloseAll(s.child...) }
 
 // close ends the copying goroutines that are still running.
-func (s *streams) close() { closeAll(s.in, s.out, s.err) }
-
-func closeAll(files ...*os.File) {
-	for _, f := range files {
-		if f != nil {
-			_ = f.Close() // a second Close reports ErrClosed, which is fine
-		}
-	}
-}
+func (s *streams) close() { proc.CloseAll(s.in, s.out, s.err) }

@@ -57,7 +57,7 @@ type Module struct {
 	MaxOutput int
 
 	// Inherit is for dialects whose engine runs modules in its own process. The module sees all variables of this program's
-	// environment, and not those alone that worker.Environment lists; processes that see them serve such modules only. What
+	// environment, and not those alone that proc.Environment lists; processes that see them serve such modules only. What
 	// it gives is what JSON.stringify makes of it, and integers beyond 2^53 are rounded.
 	Inherit bool
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const (
@@ -79,7 +80,7 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 		return x.refused(e)
 	}
 	if a.result() != nil {
-		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+x.line(innermost(err).Error()))
+		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+x.line(proc.Innermost(err).Error()))
 	}
 	x.lost.Store(true)
 	if x.process != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,15 +25,9 @@ const (
 	// grace is how long a server may take to end after its input has ended, and again after SIGTERM.
 	grace = 2 * time.Second
 
-	// tailBytes is how much of the end of a server's standard error is kept.
-	tailBytes = 8 << 10
-
 	// unasked is how much a server may send beyond the answers it owes, between two requests.
 	unasked = 16 << 20
 )
-
-// inherited are the variables of this process that a server sees, as a command does.
-var inherited = [...]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 type local struct {
 	command []string
@@ -51,7 +44,7 @@ type process struct {
 	in      *os.File // what we write into
 	out     *frames
 	err     *os.File
-	stderr  tail
+	stderr  proc.Tail
 	said    chan struct{} // closed when nothing more comes from err
 	exited  chan struct{} // closed when the first process has ended, and is reaped
 	end     proc.State    // once it is
@@ -77,12 +70,7 @@ func (x *session) run() (*process, error) {
 		return nil, runtime.Invalid("server %s has no command", s.name)
 	}
 	cmd := exec.Command(s.command[0], s.command[1:]...)
-	cmd.Env = make([]string, 0, len(inherited)+len(s.env)) // never nil: that would inherit everything
-	for _, key := range inherited {
-		if v, ok := os.LookupEnv(key); ok {
-			cmd.Env = append(cmd.Env, key+"="+v)
-		}
-	}
+	cmd.Env = proc.Environment()
 	for i, e := range s.env {
 		if strings.IndexByte(x.secrets[i], 0) >= 0 {
 			return nil, runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a variable", e.secret)
@@ -106,10 +94,10 @@ func (x *session) run() (*process, error) {
 		p.child, err = proc.Start(cmd)
 	}
 	if err != nil {
-		closeAll(ends...)
+		proc.CloseAll(ends...)
 		return nil, s.notStarted(err)
 	}
-	closeAll(inR, outW, errW)
+	proc.CloseAll(inR, outW, errW)
 	p.in, p.err = inW, errR
 	p.out = &frames{File: outR, process: p, ended: make(chan struct{})}
 	go func() {
@@ -123,36 +111,9 @@ func (x *session) run() (*process, error) {
 	return p, nil
 }
 
-func closeAll(files ...*os.File) {
-	for _, f := range files {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
-}
-
 // notStarted says why no process came to be.
 func (s *Server) notStarted(err error) error {
-	why := plain.Line(innermost(err).Error(), messageRunes)
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		why = "no such program in PATH"
-	case errors.Is(err, fs.ErrNotExist):
-		why = "no such program"
-	case errors.Is(err, fs.ErrPermission):
-		why = "not executable"
-	}
-	return s.fault(runtime.SandboxError, "server "+s.name+" could not be started: "+shown(filepath.Base(s.command[0]))+": "+why)
-}
-
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
+	return s.fault(runtime.SandboxError, "server "+s.name+" could not be started: "+shown(filepath.Base(s.command[0]))+": "+plain.Line(proc.Reason(err), messageRunes))
 }
 
 // broken tells whether the process cannot be used any more.
@@ -194,7 +155,7 @@ func (p *process) broke(why string) error {
 }
 
 func (p *process) tailEntry() runtime.Entry {
-	return runtime.Entry{Key: "stderr", Value: runtime.StringValue(p.stderr.text())}
+	return runtime.Entry{Key: "stderr", Value: runtime.StringValue(p.stderr.Text())}
 }
 
 // fault is why calls of the server fail, nil when that has other reasons.
@@ -213,7 +174,7 @@ func (p *process) lost(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if !hungUp(err) {
-		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(innermost(err).Error()), p.tailEntry())
+		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(proc.Innermost(err).Error()), p.tailEntry())
 	}
 	select {
 	case <-p.exited:
@@ -242,7 +203,7 @@ func (p *process) lost(err error) error {
 		message += " with status " + strconv.Itoa(p.end.Code)
 		entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(p.end.Code))})
 	}
-	if last := plain.Line(p.stderr.lastLine(p.session.redactor), messageRunes); last != "" {
+	if last := plain.Line(lastLine(p.stderr.Text(), p.session.redactor), messageRunes); last != "" {
 		message += ": " + last
 	}
 	return s.fault(runtime.SandboxError, message, entries...)
@@ -251,25 +212,14 @@ func (p *process) lost(err error) error {
 // stop ends the server as the protocol wants it: its input ends, then SIGTERM, then SIGKILL.
 func (p *process) stop() {
 	_ = p.in.Close()
-	if !p.endsWithin(grace) {
+	if !proc.Within(grace, p.exited) {
 		p.child.Terminate()
-		if !p.endsWithin(grace) {
+		if !proc.Within(grace, p.exited) {
 			p.child.Kill()
 			<-p.exited
 		}
 	}
-	closeAll(p.out.File, p.err)
-}
-
-func (p *process) endsWithin(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-p.exited:
-		return true
-	case <-t.C:
-		return false
-	}
+	proc.CloseAll(p.out.File, p.err)
 }
 
 // frames is a server's standard output, one message a line. It bounds lines and what comes without being asked for.
@@ -338,35 +288,8 @@ func starts(c byte) bool {
 	return c == '{' || c == '[' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
 
-// tail keeps the last bytes of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	last []byte
-}
-
-func (w *tail) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.last = append(w.last, p...)
-	if len(w.last) > 2*tailBytes { // moved only when twice as long as needed
-		w.last = append(w.last[:0], w.last[len(w.last)-tailBytes:]...)
-	}
-	return len(p), nil
-}
-
-// text is the end of the stream as valid UTF-8.
-func (w *tail) text() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	last := w.last
-	if len(last) > tailBytes {
-		last = last[len(last)-tailBytes:]
-	}
-	return strings.ToValidUTF8(string(last), "\uFFFD")
-}
-
-// lastLine is the last line with anything on it.
-func (w *tail) lastLine(secrets *runtime.Redactor) string {
-	lines := strings.Split(strings.TrimSpace(secrets.Cut(w.text())), "\n")
+// lastLine is the last line of what a server wrote, without secrets.
+func lastLine(text string, secrets *runtime.Redactor) string {
+	lines := strings.Split(strings.TrimSpace(secrets.Cut(text)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }

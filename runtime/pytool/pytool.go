@@ -73,7 +73,7 @@ type Source struct {
 	Interpreter string
 
 	// Inherit calls functions as the engines of other languages do, from within their own process: they see all variables
-	// of this program's environment, and not those alone that worker.Environment names. Without Spare, whose packages have
+	// of this program's environment, and not those alone that proc.Environment names. Without Spare, whose packages have
 	// the classes of states, arguments are what JSON holds, whatever annotations say, and a result that has no JSON is its
 	// text; with it they are what annotations say, as anywhere else.
 	Inherit bool

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os/exec"
 	"strconv"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 const messageRunes = 1000 // of a worker's words in a message
@@ -69,7 +71,7 @@ func (w *process) ending(secrets *runtime.Redactor) string {
 	default:
 		text = "exited with status " + strconv.Itoa(s.Code)
 	}
-	if last := plain.Line(w.tail.lastLine(secrets), messageRunes); last != "" {
+	if last := plain.Line(lastLine(w.tail.Text(), secrets), messageRunes); last != "" {
 		text += ": " + last
 	}
 	return text
@@ -77,7 +79,7 @@ func (w *process) ending(secrets *runtime.Redactor) string {
 
 // printed are the details of a worker that ended.
 func (w *process) printed() runtime.Value {
-	text := w.tail.text()
+	text := w.tail.Text()
 	if text == "" {
 		return runtime.Null()
 	}
@@ -122,19 +124,21 @@ func Answered(ctx context.Context, what string, body []byte) error {
 	return e
 }
 
-// reason returns the innermost error's text: the outer ones repeat the path.
+// reason says why a worker could not be started. What is missing may be its directory, too.
 func reason(err error) string {
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "no such program in PATH"
-	case errors.Is(err, fs.ErrNotExist):
+	if !errors.Is(err, exec.ErrNotFound) && errors.Is(err, fs.ErrNotExist) {
 		return "no such program or directory"
 	}
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return plain.Line(err.Error(), messageRunes)
+	return plain.Line(proc.Reason(err), messageRunes)
+}
+
+// lastLine returns the line in which an interpreter says why it stops: the last one that names an error, or else the last.
+func lastLine(text string, secrets *runtime.Redactor) string {
+	lines := strings.Split(strings.TrimSpace(secrets.Cut(text)), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if first, _, ok := strings.Cut(lines[i], ":"); ok && strings.Contains(first, "Error") && !strings.Contains(first, " ") {
+			return strings.TrimSpace(lines[i])
 		}
-		err = inner
 	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // Interpreter is where an interpreter is looked for.
@@ -81,9 +82,9 @@ func (i *Interpreter) behind(path string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), StartTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, i.Ask...)
-	cmd.Env = Environment(manager...)
+	cmd.Env = proc.Environment(manager...)
 	cmd.WaitDelay = time.Second
-	var stderr tail
+	var stderr proc.Tail
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	real := string(bytes.TrimSpace(out))
@@ -91,7 +92,7 @@ func (i *Interpreter) behind(path string) (string, error) {
 		err = errors.New("it did not say where it is")
 	}
 	if err != nil {
-		text := stderr.lastLine(nil)
+		text := lastLine(stderr.Text(), nil)
 		if text == "" {
 			text = err.Error()
 		}

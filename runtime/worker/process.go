@@ -32,7 +32,7 @@ type process struct {
 	lanes  []*lane
 	out    *os.File // frames from the worker
 	prints *os.File // its standard output and standard error
-	tail   tail
+	tail   proc.Tail
 	exited chan struct{} // closed when the process has ended, and nobody but bury says why
 	gone   chan struct{} // closed when nothing is left of it
 
@@ -77,7 +77,7 @@ func (p *Pool) launch(holder string) (*process, error) {
 		go w.supervise(begun)
 		err = <-begun
 	}
-	closeAll(child...)
+	proc.CloseAll(child...)
 	if err != nil {
 		w.closeFiles()
 		p.life.Done()
@@ -147,7 +147,7 @@ func (w *process) prepare() (child []*os.File, err error) {
 	}
 	w.cmd = exec.Command(argv[0], argv[1:]...)
 	w.cmd.Dir = c.Dir
-	w.cmd.Env = Environment(c.Env...)
+	w.cmd.Env = proc.Environment(c.Env...)
 	pipe := func() (r, wr *os.File) {
 		if err == nil {
 			r, wr, err = os.Pipe()
@@ -231,8 +231,8 @@ func (w *process) bury(printed <-chan struct{}) {
 		w.cause = &cause{text: "was stopped: " + reason(err)}
 		p.mu.Unlock()
 	}
-	w.drain()                // what it wrote last still counts
-	within(p.grace, printed) // only what left the group can keep it open
+	w.drain()                     // what it wrote last still counts
+	proc.Within(p.grace, printed) // only what left the group can keep it open
 	w.closeFiles()
 	<-printed
 	p.mu.Lock()
@@ -323,7 +323,7 @@ func (w *process) killLocked(c *cause) {
 
 // hungUp ends a process that has closed one of its pipes. One that ends by itself closes them, too: then bury says how.
 func (w *process) hungUp(c *cause) {
-	within(w.pool.grace, w.exited)
+	proc.Within(w.pool.grace, w.exited)
 	w.kill(c)
 }
 
@@ -338,35 +338,18 @@ func (w *process) close() {
 	for _, l := range w.lanes {
 		_ = l.file.Close()
 	}
-	within(p.grace, w.gone)
+	proc.Within(p.grace, w.gone)
 	w.kill(closed)
 	<-w.gone
 }
 
 func (w *process) closeFiles() {
 	for _, l := range w.lanes {
-		closeAll(l.file)
+		proc.CloseAll(l.file)
 	}
-	closeAll(w.out, w.prints)
+	proc.CloseAll(w.out, w.prints)
 	w.gauge.close()
 	w.gauge = nil
-}
-
-func closeAll(files ...*os.File) {
-	for _, f := range files {
-		if f != nil {
-			_ = f.Close() // a second Close reports ErrClosed, which is fine
-		}
-	}
-}
-
-func within(d time.Duration, done <-chan struct{}) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-	}
 }
 
 // stillborn is the error of a worker that ended before it was ready.

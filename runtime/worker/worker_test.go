@@ -68,7 +68,7 @@ func (p *Pool) begun(t *testing.T, name string) {
 	eventually.True(t, "a worker has begun "+name, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return slices.ContainsFunc(p.procs, func(w *process) bool { return strings.Contains(w.tail.text(), begunWord+" "+name+"\n") })
+		return slices.ContainsFunc(p.procs, func(w *process) bool { return strings.Contains(w.tail.Text(), begunWord+" "+name+"\n") })
 	})
 }
 
@@ -472,7 +472,7 @@ func TestPrintsDoNotHarm(t *testing.T) {
 	_, err := p.Call(t.Context(), request("exit 1", runtime.Writes))
 	te := wantTool(t, err, runtime.SandboxError, "last words")
 	out, _ := te.Details.Get("output")
-	if n := len(out.String()); n < 1000 || n > tailBytes || !strings.HasSuffix(out.String(), "last words\n") {
+	if n := len(out.String()); n < 1000 || n > proc.TailBytes || !strings.HasSuffix(out.String(), "last words\n") {
 		t.Errorf("the tail has %d bytes: ...%s", n, out.String()[max(0, n-100):])
 	}
 }
