@@ -159,7 +159,7 @@ func (l *loader) Text(from *source.File, ref ir.Ident) (*source.File, bool) {
 	data, err := l.files.ReadFile(name)
 	l.size += len(data)
 	if err != nil {
-		l.unreadable(name, ref, err)
+		l.unreadable(name, ref.Span, err)
 		return nil, false
 	}
 	l.texts[name] = source.NewFile(name, string(data))
@@ -177,7 +177,7 @@ func (l *loader) Find(at source.Span, names ...string) (*yamlnode.Node, *source.
 		}
 		if _, err := l.files.ReadFile(name); err != nil {
 			if errors.Is(err, fs.ErrPermission) {
-				l.unreadable(name, ir.Ident{Name: name, Span: at}, err)
+				l.unreadable(name, at, err)
 				return nil, nil
 			}
 			continue

@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -27,7 +26,7 @@ func (l *loader) lock(w *ir.Workflow) {
 		case err == nil:
 			f = source.NewFile(name, string(data))
 		case !errors.Is(err, fs.ErrNotExist):
-			l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: "cannot read " + name + ": " + reason(err)})
+			l.unreadable(name, source.Span{File: source.NewFile(name, "")}, err)
 		}
 		if l.locks == nil {
 			l.locks = map[string]*source.File{}

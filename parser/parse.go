@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -160,7 +161,7 @@ func (l *loader) tree(name string, ref ir.Ident) *tree {
 	data, err := l.files.ReadFile(name)
 	l.size += len(data)
 	if err != nil {
-		l.unreadable(name, ref, err)
+		l.unreadable(name, ref.Span, err)
 		return nil
 	}
 	t := &tree{file: source.NewFile(name, string(data))}
@@ -184,9 +185,9 @@ func (l *loader) tree(name string, ref ir.Ident) *tree {
 }
 
 // unreadable reports a file that cannot be read, where it is named.
-func (l *loader) unreadable(name string, ref ir.Ident, err error) {
-	d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
-	if !ref.Span.IsZero() && errors.Is(err, fs.ErrNotExist) {
+func (l *loader) unreadable(name string, at source.Span, err error) {
+	d := diag.Diagnostic{Code: diag.CannotRead, Span: at, Message: "cannot read " + name + ": " + files.Reason(err)}
+	if !at.IsZero() && errors.Is(err, fs.ErrNotExist) {
 		d.Help = "names are relative to the folder of the file they stand in"
 	}
 	l.sink.Report(d)
@@ -211,20 +212,6 @@ func textSize(n *yamlnode.Node) int {
 		size += textSize(m)
 	}
 	return size
-}
-
-// reason says why a file cannot be read, without the path that stands before it in Go's errors.
-func reason(err error) string {
-	var p *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.As(err, &p):
-		return p.Err.Error()
-	}
-	return err.Error()
 }
 
 // resolve makes the name of a file out of how another file calls it.

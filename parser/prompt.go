@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -47,11 +45,7 @@ func (l *loader) readPrompt(name string, ref ir.Ident) *prompt {
 	l.size += len(data)
 	switch {
 	case err != nil:
-		d := diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "cannot read " + name + ": " + reason(err)}
-		if errors.Is(err, fs.ErrNotExist) {
-			d.Help = "names are relative to the folder of the file they stand in"
-		}
-		l.sink.Report(d)
+		l.unreadable(name, ref.Span, err)
 		return &prompt{}
 	case len(data) > maxPrompt:
 		l.sink.Report(diag.Diagnostic{Code: diag.BadPrompt, Span: ref.Span, Message: "this file is larger than the 1 MiB that a prompt may have",

@@ -190,7 +190,7 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 				return nil, err
 			}
 			if existing != nil && !strings.HasPrefix(normalEnds(existing), asset.Begins) {
-				sink.Report(foreign(file))
+				sink.Report(foreign(file, elsewhere))
 				continue
 			}
 			o.assets = append(o.assets, output{target: target{file: file, existing: existing}, from: c, text: asset.Data})

@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
+	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -139,13 +140,7 @@ func (f *lockFolder) add(wf *ir.Workflow, sink *diag.Sink) {
 		}
 		i := slices.IndexFunc(wf.Servers, func(s *ir.Server) bool { return s.Name.Name == b.Server.Name })
 		if i < 0 {
-			var names []string
-			for _, s := range wf.Servers {
-				names = append(names, s.Name.Name)
-			}
-			d := diag.Diagnostic{Code: diag.UnknownName, Span: b.Server.Span, Message: fmt.Sprintf("server %q is not declared", b.Server.Name)}
-			diag.Suggest(&d, b.Server.Name, names)
-			sink.Report(d)
+			sink.Report(check.UnknownServer(wf, b.Server))
 			continue
 		}
 		if s := f.server(wf.Servers[i], sink); s != nil {

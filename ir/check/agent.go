@@ -66,12 +66,12 @@ func (c *checker) agent(v *ir.Agent) *Agent {
 		complete(v, decl)
 	case v.Model.Name != "":
 		if v.Agent.Name != "" {
-			c.reportUnknown(diag.UnknownName, fmt.Sprintf("agent %q is not declared", v.Agent.Name), v.Agent.Span, v.Agent.Name, names)
+			c.undeclared("agent", v.Agent, names)
 		}
 	case strings.Contains(v.Agent.Name, ":") || c.declaresModel(v.Agent.Name):
 		v.Model = v.Agent
 	case v.Agent.Name != "":
-		c.reportUnknown(diag.UnknownName, fmt.Sprintf("agent %q is not declared", v.Agent.Name), v.Agent.Span, v.Agent.Name, names)
+		c.undeclared("agent", v.Agent, names)
 	}
 	seen := map[string]source.Span{}
 	for _, id := range v.Tools {

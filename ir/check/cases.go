@@ -108,7 +108,7 @@ func (c *caseChecker) fields(list []*ir.Entry, t *schema.Type, what string) {
 		case len(names) == 0:
 			c.report(diag.Diagnostic{Code: diag.UnknownField, Span: e.Key.Span, Message: what + " has no fields", Help: "leave this out"})
 		default:
-			c.reportUnknown(diag.UnknownField, fmt.Sprintf("%s has no field %q", what, e.Key.Name), e.Key.Span, e.Key.Name, names)
+			c.noField(what, e.Key, names)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (c *caseChecker) members(v *ir.Object, t *schema.Type, whole bool) {
 		f := to.Field(e.Key.Name)
 		if f == nil {
 			whole = false // it may be one of those that are missing
-			c.reportUnknown(diag.UnknownField, fmt.Sprintf("%s has no field %q", to, e.Key.Name), e.Key.Span, e.Key.Name, to.FieldNames())
+			c.noField(to.String(), e.Key, to.FieldNames())
 			continue
 		}
 		given[f.Name] = true

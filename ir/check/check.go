@@ -330,6 +330,16 @@ func (c *checker) reportUnknown(code diag.Code, message string, at source.Span, 
 	c.report(d)
 }
 
+// undeclared reports the name of what a file has to declare.
+func (c *checker) undeclared(what string, id ir.Ident, declared []string) {
+	c.reportUnknown(diag.UnknownName, fmt.Sprintf("%s %q is not declared", what, id.Name), id.Span, id.Name, declared)
+}
+
+// noField reports a field that what it is written for does not have.
+func (c *checker) noField(what string, id ir.Ident, fields []string) {
+	c.reportUnknown(diag.UnknownField, fmt.Sprintf("%s has no field %q", what, id.Name), id.Span, id.Name, fields)
+}
+
 // references lists the names that a node's expressions read, each once, in order of appearance.
 func (c *checker) references(n *ir.Node) []string {
 	var out []string

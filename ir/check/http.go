@@ -38,7 +38,7 @@ func (c *checker) httpTool(t *ir.Tool, h *ir.HTTPTool) {
 	if t.Auth != nil {
 		c.secret(t.Auth.Secret)
 		if t.Auth.Kind == "header" && connectionHeader(t.Auth.Header) {
-			c.report(diag.Diagnostic{Code: diag.BadRequest, Span: t.Key.Span, Message: "header `" + t.Auth.Header + "` is set by the connection", Help: "name the header in which the service expects the secret"})
+			c.ownHeader(t.Auth.Header, t.Key.Span, "name the header in which the service expects the secret")
 		}
 	}
 	if out := toolOut(t).Kind; h.HTMLText && out != schema.String && out != schema.Invalid {
@@ -73,9 +73,14 @@ func connectionHeader(name string) bool {
 	return slices.Contains(connectionHeaders, textproto.CanonicalMIMEHeaderKey(name))
 }
 
+// ownHeader reports a header that no tool can set.
+func (c *checker) ownHeader(name string, at source.Span, help string) {
+	c.report(diag.Diagnostic{Code: diag.BadRequest, Span: at, Message: "header `" + name + "` is set by the connection", Help: help})
+}
+
 func (c *checker) header(f ir.EnvVar) {
 	if connectionHeader(f.Name.Name) {
-		c.report(diag.Diagnostic{Code: diag.BadRequest, Span: f.Name.Span, Message: "header `" + f.Name.Name + "` is set by the connection", Help: "remove it"})
+		c.ownHeader(f.Name.Name, f.Name.Span, "remove it")
 	}
 	for _, s := range f.Value.Tmpl.Segments {
 		if strings.ContainsFunc(s.Lit, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {

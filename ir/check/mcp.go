@@ -22,12 +22,7 @@ func (c *checker) mcpTool(t *ir.Tool, b *ir.MCPTool) {
 			Help: "write it at the server: `servers: {" + b.Server.Name + ": {url: ..., auth: ...}}`"})
 	}
 	if c.server(b.Server.Name) == nil {
-		var names []string
-		for _, s := range c.wf.Servers {
-			names = append(names, s.Name.Name)
-		}
-		d := diag.Diagnostic{Code: diag.UnknownName, Span: b.Server.Span, Message: fmt.Sprintf("server %q is not declared", b.Server.Name)}
-		diag.Suggest(&d, b.Server.Name, names)
+		d := UnknownServer(c.wf, b.Server)
 		if d.Help == "" {
 			d.Help = "declare it: `servers: {" + b.Server.Name + ": {command: [...]}}`"
 		}
@@ -163,4 +158,15 @@ func wrongAddress(text string) (why, help string) {
 		return "has a fragment, which is not sent", "remove it"
 	}
 	return "", ""
+}
+
+// UnknownServer is the mistake of a tool whose server wf does not declare.
+func UnknownServer(wf *ir.Workflow, id ir.Ident) diag.Diagnostic {
+	var names []string
+	for _, s := range wf.Servers {
+		names = append(names, s.Name.Name)
+	}
+	d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: fmt.Sprintf("server %q is not declared", id.Name)}
+	diag.Suggest(&d, id.Name, names)
+	return d
 }

@@ -141,11 +141,15 @@ func (c *checker) fits(have, want *schema.Type, at source.Span, what string) *sc
 }
 
 func (c *checker) mismatch(at source.Span, want *schema.Type, what string) {
-	d := diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this is %s, but %s is needed here", what, want)}
+	d := misfit(at, want, what)
 	if want.Decl != nil {
 		d.Related = []diag.Related{{Span: want.Decl.Span, Message: want.Decl.Name + " is declared here"}}
 	}
 	c.report(d)
+}
+
+func misfit(at source.Span, want *schema.Type, what string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this is %s, but %s is needed here", what, want)}
 }
 
 // scalar checks a literal.
@@ -169,9 +173,9 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	switch to.Kind {
 	case schema.String:
 		if have != schema.StringType {
-			c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(),
-				Message: fmt.Sprintf("this is %s, but %s is needed here", have, want), Help: "quote it",
-				Fixes: []diag.Fix{diag.Replace(v.Source(), strconv.Quote(v.Source().Text()))}})
+			d := misfit(v.Source(), want, have.String())
+			d.Help, d.Fixes = "quote it", []diag.Fix{diag.Replace(v.Source(), strconv.Quote(v.Source().Text()))}
+			c.report(d)
 			return schema.InvalidType
 		}
 		return want

@@ -78,8 +78,13 @@ func (c *checker) misspeltMember(n, recv *Node, sym *Symbol) (*schema.Type, bool
 	}
 	recv.Sym = sym
 	c.narrow(recv, schema.InvalidType, nil)
-	c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text).suggest(n.Text, []string{near})
+	c.noField(n).suggest(n.Text, []string{near})
 	return schema.InvalidType, true
+}
+
+// noField reports that the receiver of n has no field of its name.
+func (c *checker) noField(n *Node) *Problem {
+	return c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", n.Kids[0], n.Text)
 }
 
 // nearMember is the pseudo-field of a symbol that a name is nearly, or "".
@@ -127,7 +132,7 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		return nil
 	}
 	if near := nearMember(n.Text, recv.Sym); t.Kind != schema.Struct && near != "" {
-		c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text).suggest(n.Text, []string{near})
+		c.noField(n).suggest(n.Text, []string{near})
 		return nil
 	}
 	if t.Kind != schema.Struct {
@@ -147,7 +152,7 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		}
 		slices.Sort(names[len(t.Fields):])
 	}
-	p := c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", recv, n.Text)
+	p := c.noField(n)
 	if len(names) == 0 {
 		p.Message = recv.String() + " has no fields"
 	}

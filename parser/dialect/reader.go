@@ -221,6 +221,11 @@ func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
 	r.Error(diag.WrongShape, Head(n), "", "%s, this is %s", message, n.Describe())
 }
 
+// BadField reports the name of a state field that the public dialects do not allow.
+func (r *Reader) BadField(at source.Span) {
+	r.Error(diag.BadName, at, "", "the name of a state field is made of letters, digits and _")
+}
+
 // Text reads a scalar as text.
 func (r *Reader) Text(n *yamlnode.Node, what string) (ir.Ident, bool) {
 	switch {

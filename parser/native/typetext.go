@@ -155,13 +155,23 @@ func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 	at := r.t.At(lo, hi)
 	known := slices.Concat(sortedKeys(r.p.decls), sortedKeys(builtin), r.p.words)
 	if to := foreign[w]; to != "" && !slices.Contains(generic, to) {
-		r.p.replace(diag.UnknownType, at, to, "type %q is not defined", w)
+		r.undefined(w, at, to)
 	} else if near := r.p.nearest(w, known); near != "" {
-		r.p.replace(diag.UnknownType, at, near, "type %q is not defined", w)
+		r.undefined(w, at, near)
 	} else {
-		r.p.report(diag.UnknownType, at, "declare it under `types:`, or use one of "+list(quoted(sortedKeys(builtin)), "and"), "type %q is not defined", w)
+		r.undefined(w, at, "")
 	}
 	return schema.InvalidType
+}
+
+// undefined reports the name of no type, and the one that is meant; "" is none.
+func (r *typeReader) undefined(w string, at source.Span, meant string) {
+	const message = "type %q is not defined"
+	if meant != "" {
+		r.p.replace(diag.UnknownType, at, meant, message, w)
+		return
+	}
+	r.p.report(diag.UnknownType, at, "declare it under `types:`, or use one of "+list(quoted(sortedKeys(builtin)), "and"), message, w)
 }
 
 // goType reads go:import/path.Name up to the end of the parameter.
@@ -186,10 +196,10 @@ func (r *typeReader) parameters(w string, lo, hi, depth int) *schema.Type {
 	open := r.i
 	if !slices.Contains(generic, w) {
 		if to := foreign[w]; slices.Contains(generic, to) {
-			r.p.replace(diag.UnknownType, r.t.At(lo, hi), to, "type %q is not defined", w)
+			r.undefined(w, r.t.At(lo, hi), to)
 			w = to
 		} else if near := r.p.nearest(w, generic); near != "" && r.p.decls[w] == nil && builtin[w] == nil {
-			r.p.replace(diag.UnknownType, r.t.At(lo, hi), near, "type %q is not defined", w)
+			r.undefined(w, r.t.At(lo, hi), near)
 			w = near
 		} else {
 			return r.fail(open, len(r.t.Value), "", "`"+w+"` has no parameter")

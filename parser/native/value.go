@@ -203,18 +203,18 @@ func (p *parser) writeScalar(b *strings.Builder, n *yamlnode.Node, what string) 
 	case "!!int":
 		v, ok := parseInt(n.Text.Value)
 		if !ok {
-			p.report(diag.BadLiteral, textSpan(n.Text), "quote it if it is text", "`%s` does not fit into 64 bits", shorten(n.Text.Value))
+			p.noNumber(n, "does not fit into 64 bits")
 			return false
 		}
 		b.WriteString(strconv.FormatInt(v, 10))
 	case "!!float":
 		if strings.Trim(n.Text.Value, "+-0123456789") == "" {
-			p.report(diag.BadLiteral, textSpan(n.Text), "quote it if it is text", "`%s` does not fit into 64 bits", shorten(n.Text.Value))
+			p.noNumber(n, "does not fit into 64 bits")
 			return false
 		}
 		v, err := strconv.ParseFloat(n.Text.Value, 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			p.report(diag.BadLiteral, textSpan(n.Text), "quote it if it is text", "`%s` is not a finite number", shorten(n.Text.Value))
+			p.noNumber(n, "is not a finite number")
 			return false
 		}
 		j, err := json.Marshal(v)
@@ -240,4 +240,9 @@ func writeString(b *strings.Builder, s string) {
 	if e.Encode(s) == nil {
 		b.WriteString(strings.TrimSuffix(t.String(), "\n"))
 	}
+}
+
+// noNumber reports a number that no program can hold.
+func (p *parser) noNumber(n *yamlnode.Node, why string) {
+	p.report(diag.BadLiteral, textSpan(n.Text), "quote it if it is text", "`%s` %s", shorten(n.Text.Value), why)
 }

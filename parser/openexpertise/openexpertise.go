@@ -117,7 +117,7 @@ func (p *parser) stateSection(n *yamlnode.Node) {
 		s := &ir.State{Name: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Type: schema.AnyType, Span: e.Key.Span}
 		p.wf.State = append(p.wf.State, s)
 		if !idForm.MatchString(s.Name.Name) {
-			p.Error(diag.BadName, s.Name.Span, "", "the name of a state field is made of letters, digits and _")
+			p.BadField(s.Name.Span)
 		}
 		f, ok := p.Mapping(e.Value, fieldShape)
 		if !ok {

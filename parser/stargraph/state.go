@@ -66,7 +66,7 @@ func (p *parser) state(m dialect.Mapping) {
 	for _, e := range n.Entries {
 		f := &field{id: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, typ: schema.InvalidType, declared: true, input: true, route: p.form == document}
 		if !fieldForm.MatchString(f.id.Name) {
-			p.Error(diag.BadName, f.id.Span, "", "the name of a state field is made of letters, digits and _")
+			p.BadField(f.id.Span)
 		}
 		p.fields[f.id.Name] = f
 		p.order = append(p.order, f)
@@ -141,7 +141,7 @@ func (p *parser) read(id ir.Ident, typ *schema.Type) *field {
 			return nil
 		}
 		if !fieldForm.MatchString(id.Name) {
-			p.Error(diag.BadName, id.Span, "", "the name of a state field is made of letters, digits and _")
+			p.BadField(id.Span)
 			return nil
 		}
 		f = &field{id: id, typ: typ, input: true}

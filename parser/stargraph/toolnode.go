@@ -96,7 +96,7 @@ func plain(t *schema.Type) bool {
 // result files the field that gets a result.
 func (p *parser) result(out ir.Ident, typ *schema.Type) *field {
 	if !fieldForm.MatchString(out.Name) {
-		p.Error(diag.BadName, out.Span, "", "the name of a state field is made of letters, digits and _")
+		p.BadField(out.Span)
 	}
 	return p.write(out, typ)
 }

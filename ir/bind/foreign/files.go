@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -197,6 +198,11 @@ func (f *Files) Names(dir Folder) []string {
 		names = append(names, e.Name)
 	}
 	return names
+}
+
+// Unreadable is the mistake of a binding whose file cannot be read.
+func Unreadable(at source.Span, name string, err error) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.SourceMissing, Span: at, Message: name + " cannot be read: " + Reason(err)}
 }
 
 // Reason says why a file cannot be read, without the names of this machine.

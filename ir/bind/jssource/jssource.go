@@ -139,7 +139,7 @@ func (r *resolver) engine(b *ir.JSTool, made bundle) bool {
 }
 
 func (r *resolver) unreadable(b *ir.JSTool, w *world, rel string, err error) {
-	d := diag.Diagnostic{Code: diag.SourceMissing, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + foreign.Reason(err)}
+	d := foreign.Unreadable(b.Path.Span, b.Path.Name, err)
 	if errors.Is(err, foreign.ErrOutside) && len(w.home.Above) > 0 {
 		d.Help = "run flowgen in a folder that holds both the workflow and the module"
 	}

@@ -170,7 +170,7 @@ func (r *resolver) python(dir string) (*probe, error) {
 
 // noPython reports that the source cannot be read: a warning when the declaration says all there is to know.
 func (r *resolver) noPython(f ref, err error) {
-	d := diag.Diagnostic{Code: diag.Interpreter, Span: f.span, Message: fmt.Sprintf("%s is not checked against its source: %s", f.module+":"+f.function, err)}
+	d := unchecked(f, err.Error())
 	if f.tool.In != nil && f.tool.Out != nil {
 		d.Severity = diag.Warning
 		d.Help = "install Python, so that a mistake shows before the workflow runs"
@@ -181,6 +181,17 @@ func (r *resolver) noPython(f ref, err error) {
 	r.report(d)
 }
 
+// unchecked is a tool of which no source is known.
+func unchecked(f ref, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.Interpreter, Span: f.span, Message: f.module + ":" + f.function + " is not checked against its source: " + why}
+}
+
+// unparsed reports a module that is no Python.
+func (r *resolver) unparsed(f ref, m *module, at source.Span) {
+	r.report(diag.Diagnostic{Code: diag.SourceSyntax, Span: f.at(f.module, false), Message: "module `" + f.module + "` cannot be read: " + m.facts.Error,
+		Related: []diag.Related{{Span: at, Message: "here"}}})
+}
+
 // find is the function that a reference names.
 func (r *resolver) find(w *world, f ref) (symbol, bool) {
 	m, wrong := w.module(f.module)
@@ -189,8 +200,7 @@ func (r *resolver) find(w *world, f ref) (symbol, bool) {
 		return symbol{}, false
 	}
 	if at, bad := m.syntaxError(); bad {
-		r.report(diag.Diagnostic{Code: diag.SourceSyntax, Span: f.at(f.module, false), Message: "module `" + f.module + "` cannot be read: " + m.facts.Error,
-			Related: []diag.Related{{Span: at, Message: "here"}}})
+		r.unparsed(f, m, at)
 		return symbol{}, false
 	}
 	sym, ok := w.resolve(m, f.function, 0)
@@ -231,7 +241,9 @@ func (r *resolver) declared(f ref, why string) bool {
 		return false
 	}
 	name := f.module + ":" + f.function
-	r.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Interpreter, Span: f.span, Message: name + " is not checked against its source: " + why})
+	d := unchecked(f, why)
+	d.Severity = diag.Warning
+	r.report(d)
 	foreign.Fill(t, foreign.Signature{Name: name}, r.sink)
 	return true
 }

@@ -30,8 +30,7 @@ func (r *resolver) untyped(t *ir.Tool, b *ir.PythonTool, f ref) {
 		return
 	}
 	if at, bad := m.syntaxError(); bad {
-		r.report(diag.Diagnostic{Code: diag.SourceSyntax, Span: f.at(f.module, false), Message: "module `" + f.module + "` cannot be read: " + m.facts.Error,
-			Related: []diag.Related{{Span: at, Message: "here"}}})
+		r.unparsed(f, m, at)
 		return
 	}
 	sym, ok := w.resolve(m, f.function, 0)

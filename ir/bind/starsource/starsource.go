@@ -51,7 +51,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.StarlarkTool) {
 	rel := path.Clean(filepath.ToSlash(b.Path.Name))
 	f, err := r.opts.Files.Read(home, rel)
 	if err != nil {
-		r.sink.Report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + foreign.Reason(err)})
+		r.sink.Report(foreign.Unreadable(b.Path.Span, b.Path.Name, err))
 		return
 	}
 	file, err := dialect.Parse(rel, strings.TrimPrefix(f.Source.Text, "\ufeff"), 0)

@@ -224,7 +224,7 @@ func (r *resolver) described(home foreign.Folder, rel string, t *ir.Tool, b *ir.
 		return true
 	}
 	if err != nil {
-		r.sink.Report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Path.Span, Message: file + " cannot be read: " + foreign.Reason(err)})
+		r.sink.Report(foreign.Unreadable(b.Path.Span, file, err))
 		return false
 	}
 	got, names, at, err := mcplock.Describe(f.Source, b.Function())
