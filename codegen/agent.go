@@ -42,11 +42,7 @@ func (g *generator) agent(s *check.Step) jen.Code {
 	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[a.Model])))}
 	var tools []jen.Code
 	for _, x := range a.Tools {
-		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
-		if name := g.p.Names.Args[x.Tool]; name != "" {
-			args = jen.Id(ident(name))
-		}
-		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool))))
+		tools = append(tools, g.use(x))
 	}
 	if len(tools) > 0 {
 		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))
@@ -59,6 +55,17 @@ func (g *generator) agent(s *check.Step) jen.Code {
 		fields = append(fields, field("Policy", p))
 	}
 	return jen.Qual(agentPath, "Spec").Custom(braces(true), fields...)
+}
+
+// use makes a tool callable by a model, which is told its name, what it does and what it takes (Agent Tools 3.3).
+func (g *generator) use(x check.Choice) jen.Code {
+	args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
+	if name := g.p.Names.Args[x.Tool]; name != "" {
+		args = jen.Id(ident(name))
+	} else if x.Tool.In != nil && x.Tool.In.Kind == schema.Any {
+		args = jen.Qual(runtimePath, "AnyArgs")
+	}
+	return jen.Qual(agentPath, "Use").Call(quote(x.Name), quote(x.Tool.Description), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool)))
 }
 
 func agentBound(n int64) jen.Code {

@@ -8,7 +8,6 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
-	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // anyModel is a model, or whom the environment says that a node of YAMLGraph asks.
@@ -173,13 +172,7 @@ func (g *generator) graphAgent(s *check.Step) jen.Code {
 	t := s.Node.Dynamic.Token
 	var tools []jen.Code
 	for _, x := range s.Agent.Tools {
-		args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
-		if name := g.p.Names.Args[x.Tool]; name != "" {
-			args = jen.Id(ident(name))
-		} else if x.Tool.In != nil && x.Tool.In.Kind == schema.Any {
-			args = jen.Qual(runtimePath, "AnyArgs")
-		}
-		tools = append(tools, jen.Qual(agentPath, "Use").Call(quote(x.Name), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool))))
+		tools = append(tools, g.use(x))
 	}
 	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[s.Agent.Model])))}
 	if len(tools) > 0 {

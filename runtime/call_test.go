@@ -293,8 +293,8 @@ func TestNoCase(t *testing.T) {
 }
 
 func TestTool(t *testing.T) {
-	tool := runtime.Bind("a.b@2", runtime.External, step, runtime.Description("does it"))
-	if tool.Name() != "a.b" || tool.Version() != "2" || tool.Effects() != runtime.External || tool.Description() != "does it" {
+	tool := runtime.Bind("a.b@2", runtime.External, step)
+	if tool.Name() != "a.b" || tool.Version() != "2" || tool.Effects() != runtime.External {
 		t.Fatalf("%+v", tool)
 	}
 	for e, want := range map[runtime.Effects]string{runtime.None: "none", runtime.Reads: "reads", runtime.Writes: "writes", 9: "external"} {

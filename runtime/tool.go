@@ -79,6 +79,3 @@ func (t *Tool[In, Out]) Version() string { _, v := SplitTool(t.name); return v }
 
 // Effects returns what calls do to the world.
 func (t *Tool[In, Out]) Effects() Effects { return t.effects }
-
-// Description returns the text given to Bind.
-func (t *Tool[In, Out]) Description() string { return t.description }

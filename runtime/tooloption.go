@@ -7,26 +7,25 @@ import (
 
 // toolOptions is what a tool declares about itself (Agent Tools 3.3; ToolSpec).
 type toolOptions struct {
-	description string
-	secrets     []string
-	maxOutput   int
-	claims      []string
-	state       toolState
-	cost        USD
-	meter       any // nil or *meter[In, Out]
-	replay      ReplayPolicy
-	caching     bool
-	cacheKey    func(tool string, input []byte, tenant string, names, values []string) string // a program without a cache links none
-	ttl         time.Duration                                                                 // of cached results; 0 with caching: for ever
-	rate        *rate
-	idempotent  bool
-	key         any // nil or func(In) string
-	tier        Tier
-	obtain      func(context.Context, Tier) (Tier, error)
-	isolation   Isolation
-	inDoubt     *Doubt // nil: FailInDoubt
-	filled      any    // nil or func(In) (In, error)
-	passage     []gate // set by Bind
+	secrets    []string
+	maxOutput  int
+	claims     []string
+	state      toolState
+	cost       USD
+	meter      any // nil or *meter[In, Out]
+	replay     ReplayPolicy
+	caching    bool
+	cacheKey   func(tool string, input []byte, tenant string, names, values []string) string // a program without a cache links none
+	ttl        time.Duration                                                                 // of cached results; 0 with caching: for ever
+	rate       *rate
+	idempotent bool
+	key        any // nil or func(In) string
+	tier       Tier
+	obtain     func(context.Context, Tier) (Tier, error)
+	isolation  Isolation
+	inDoubt    *Doubt // nil: FailInDoubt
+	filled     any    // nil or func(In) (In, error)
+	passage    []gate // set by Bind
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
@@ -36,9 +35,6 @@ func (o *toolOptions) gates() bool {
 
 // ToolOption configures Bind.
 type ToolOption func(*toolOptions)
-
-// Description sets the text that tells what the tool does.
-func Description(text string) ToolOption { return func(o *toolOptions) { o.description = text } }
 
 // Secrets names the secrets the tool reads with Secret or Auth. A missing one fails the call with AUTH_REQUIRED.
 func Secrets(names ...string) ToolOption {

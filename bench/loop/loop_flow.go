@@ -104,7 +104,7 @@ var (
 	workAgent = agent.Spec{
 		Model: fakeModel,
 		Tools: []agent.Tool{
-			agent.Use("add", addTool, addArgs, facts.Schema("add")),
+			agent.Use("add", "adds two numbers", addTool, addArgs, facts.Schema("add")),
 		},
 		MaxIterations: 1000,
 		MaxToolCalls:  3000,

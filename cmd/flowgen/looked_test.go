@@ -13,7 +13,7 @@ import (
 
 // modelServer starts a server of the OpenAI interface for a script and returns its base URL. Asked for JSON it chooses the
 // route that the prompt demands; as an agent it searches, and then says what it found.
-func modelServer(t *testing.T) string {
+func modelServer(t *testing.T) *fake.Server {
 	s, err := fake.Start("", func(r *fake.Request) *fake.Response {
 		switch {
 		case len(r.Tools) > 0 && r.Turn() == 0:
@@ -29,7 +29,7 @@ func modelServer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return s.Base(fake.OpenAI)
+	return s
 }
 
 // ids sets variables to the names of the runs in a list: ids runs.json NEWEST OLDER...

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/flowgen-dev/flowgen/internal/offline"
+	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +31,16 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	model, server := modelServer(t), mcpServer(t)
+	requests := func(ts *testscript.TestScript, neg bool, args []string) { // requests file: what models were asked so far
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: requests file")
+		}
+		var all []byte
+		for _, r := range model.Requests() {
+			all = append(append(all, string(r.Dialect)+" "...), append(bytes.Join(bytes.Fields(r.Body), []byte(" ")), '\n')...)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o666))
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
@@ -36,7 +48,9 @@ func TestScripts(t *testing.T) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("MODEL", model)
+			e.Setenv("MODEL", model.Base(fake.OpenAI))
+			e.Setenv("ANTHROPIC", model.Base(fake.Anthropic))
+			e.Setenv("GEMINI", model.Base(fake.Gemini))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
@@ -53,7 +67,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids, "requests": requests},
 	})
 }
 

@@ -299,8 +299,8 @@ var (
 	reviewAgent = agent.Spec{
 		Model: fastModel,
 		Tools: []agent.Tool{
-			agent.Use("search", searchTool, searchArgs, facts.Schema("search")),
-			agent.Use("history", historyTool, historyArgs, facts.Schema("history")),
+			agent.Use("search", "finds the lines of the repository that contain a text", searchTool, searchArgs, facts.Schema("search")),
+			agent.Use("history", "says who changed a file last", historyTool, historyArgs, facts.Schema("history")),
 		},
 		MaxIterations: 4,
 		MaxToolCalls:  6,

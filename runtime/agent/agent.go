@@ -59,13 +59,13 @@ type Tool struct {
 	call func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error
 }
 
-// Use makes t callable under a name. schema is the JSON Schema of its input, and in reads that input from what the model
-// wrote.
-func Use[In, Out any](name string, t *runtime.Tool[In, Out], in func(*runtime.Args) In, schema string) Tool {
+// Use makes t callable under a name. description tells the model what it does and schema, a JSON Schema, what it takes; in
+// reads the input from what the model wrote (Agent Tools 3.3).
+func Use[In, Out any](name, description string, t *runtime.Tool[In, Out], in func(*runtime.Args) In, schema string) Tool {
 	return Tool{
 		name: name,
 		tool: t.Name() + "@" + t.Version(),
-		told: llm.Tool{Name: name, Description: t.Description(), Schema: []byte(schema)},
+		told: llm.Tool{Name: name, Description: description, Schema: []byte(schema)},
 		call: func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error {
 			return runtime.Invoke(r, n, t, args, in)
 		},

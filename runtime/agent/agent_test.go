@@ -222,7 +222,7 @@ func TestResultsInRequestOrder(t *testing.T) {
 		}
 		return say("done"), nil
 	}
-	out := mustRun(t, &agent.Spec{Model: model(s), Tools: []agent.Tool{agent.Use("slow", slow, queryArgs, querySchema)}})
+	out := mustRun(t, &agent.Spec{Model: model(s), Tools: []agent.Tool{agent.Use("slow", "", slow, queryArgs, querySchema)}})
 	for i := range 20 {
 		if told[i] != fmt.Sprint(i) || ordered(out)[i].Output.String() != fmt.Sprint(i) {
 			t.Errorf("result %d is %s", i, told[i])
@@ -245,7 +245,7 @@ func TestCallsRunInParallel(t *testing.T) {
 			return "", fmt.Errorf("alone")
 		}
 	})
-	out := mustRun(t, &agent.Spec{Model: model(plays(ask(repeat(8, `meet {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("meet", meet, queryArgs, querySchema)}})
+	out := mustRun(t, &agent.Spec{Model: model(plays(ask(repeat(8, `meet {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("meet", "", meet, queryArgs, querySchema)}})
 	if got := codes(out); slices.ContainsFunc(got, func(s string) bool { return s != "t.meet@1 ok" }) {
 		t.Error(got)
 	}
@@ -300,7 +300,7 @@ func TestLargeResults(t *testing.T) {
 		return say("done"), nil
 	}
 	spec := func() *agent.Spec {
-		return &agent.Spec{Model: model(s), MaxResult: 1000, Tools: append(tools(), agent.Use("big", big, queryArgs, querySchema))}
+		return &agent.Spec{Model: model(s), MaxResult: 1000, Tools: append(tools(), agent.Use("big", "", big, queryArgs, querySchema))}
 	}
 	t.Run("with a store", func(t *testing.T) {
 		out := mustRun(t, spec(), runtime.WithBlobs(blobs{}))

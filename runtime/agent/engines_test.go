@@ -208,9 +208,9 @@ func booked(l *ledger) *agent.Spec {
 	s := busy(new(atomic.Int64))
 	s.Model = llm.NewModel("test:scripted", "scripted", enteredModel{l, busyScript(new(atomic.Int64))}, llm.Priced(llm.Price{Input: "1", Output: "2"}))
 	s.Tools = []agent.Tool{
-		agent.Use("search", runtime.Bind("t.search@3", runtime.Reads, entered(l, find), runtime.Description("Finds things.")), queryArgs, querySchema),
-		agent.Use("echo", runtime.Bind("t.echo@1", runtime.None, entered(l, repeated)), queryArgs, querySchema),
-		agent.Use("count", runtime.Bind("t.count@1", runtime.Writes, entered(l, repeated)), queryArgs, querySchema),
+		agent.Use("search", "Finds things.", runtime.Bind("t.search@3", runtime.Reads, entered(l, find)), queryArgs, querySchema),
+		agent.Use("echo", "", runtime.Bind("t.echo@1", runtime.None, entered(l, repeated)), queryArgs, querySchema),
+		agent.Use("count", "", runtime.Bind("t.count@1", runtime.Writes, entered(l, repeated)), queryArgs, querySchema),
 	}
 	return s
 }

@@ -51,7 +51,7 @@ func TestCapsUnderRace(t *testing.T) {
 func TestBudgetUnderRace(t *testing.T) {
 	var n atomic.Int64
 	dear := runtime.Bind("t.dear@1", runtime.Reads, func(context.Context, query) (string, error) { n.Add(1); return "", nil }, runtime.CostUSD("0.01"))
-	s := &agent.Spec{Model: model(plays(ask(repeat(20, `dear {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("dear", dear, queryArgs, querySchema)},
+	s := &agent.Spec{Model: model(plays(ask(repeat(20, `dear {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("dear", "", dear, queryArgs, querySchema)},
 		Policy: &runtime.Policy{MaxCostUSD: "0.10"}}
 	for range capRounds(500) {
 		n.Store(0)
@@ -75,7 +75,7 @@ func TestManyAgents(t *testing.T) {
 		<-gate
 		return in.Q, nil
 	})
-	s := &agent.Spec{Tools: append(tools(), agent.Use("wait", wait, queryArgs, querySchema))}
+	s := &agent.Spec{Tools: append(tools(), agent.Use("wait", "", wait, queryArgs, querySchema))}
 	s.Model = model(func(turn int, c *llm.Conversation) (llm.Message, error) {
 		switch turn {
 		case 0:
@@ -184,13 +184,13 @@ func TestAdversarialModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var reached, asked atomic.Int64
 			touch := func(context.Context, query) (string, error) { reached.Add(1); return "", nil }
-			guarded := agent.Use("guard", runtime.Bind("t.guard@1", runtime.Reads, touch), queryArgs, querySchema)
-			write := agent.Use("write", runtime.Bind("t.write@1", runtime.Writes, touch), queryArgs, querySchema)
-			claimed := agent.Use("claimed", runtime.Bind("t.claimed@1", runtime.Reads, touch, runtime.Permissions("secrets:all")), queryArgs, querySchema)
+			guarded := agent.Use("guard", "", runtime.Bind("t.guard@1", runtime.Reads, touch), queryArgs, querySchema)
+			write := agent.Use("write", "", runtime.Bind("t.write@1", runtime.Writes, touch), queryArgs, querySchema)
+			claimed := agent.Use("claimed", "", runtime.Bind("t.claimed@1", runtime.Reads, touch, runtime.Permissions("secrets:all")), queryArgs, querySchema)
 			spec := &agent.Spec{
 				Model: model(func(turn int, c *llm.Conversation) (llm.Message, error) { asked.Add(1); return s(turn, c) }),
 				Tools: []agent.Tool{guarded, write, claimed,
-					agent.Use("search", runtime.Bind("t.search@3", runtime.Reads, touch), queryArgs, querySchema)},
+					agent.Use("search", "", runtime.Bind("t.search@3", runtime.Reads, touch), queryArgs, querySchema)},
 				Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads}},
 			}
 			out, err := run(t, spec)

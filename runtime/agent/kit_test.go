@@ -82,7 +82,7 @@ func queryArgs(a *runtime.Args) query { return query{Q: runtime.Arg(a, "q", runt
 const querySchema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 
 var (
-	search = runtime.Bind("t.search@3", runtime.Reads, find, runtime.Description("Finds things."))
+	search = runtime.Bind("t.search@3", runtime.Reads, find)
 	echo   = runtime.Bind("t.echo@1", runtime.None, repeated)
 )
 
@@ -100,15 +100,15 @@ func repeated(_ context.Context, in query) (string, error) { return in.Q, nil }
 
 func tools() []agent.Tool {
 	return []agent.Tool{
-		agent.Use("search", search, queryArgs, querySchema),
-		agent.Use("echo", echo, queryArgs, querySchema),
+		agent.Use("search", "Finds things.", search, queryArgs, querySchema),
+		agent.Use("echo", "", echo, queryArgs, querySchema),
 	}
 }
 
 // counter is a tool that counts its calls.
 func counter(n *atomic.Int64, e runtime.Effects) agent.Tool {
 	t := runtime.Bind("t.count@1", e, func(_ context.Context, in query) (string, error) { n.Add(1); return in.Q, nil })
-	return agent.Use("count", t, queryArgs, querySchema)
+	return agent.Use("count", "", t, queryArgs, querySchema)
 }
 
 var node = &runtime.Node{ID: "review", Pos: "w.flowgen.yaml:3:5", Index: 0}

@@ -100,7 +100,7 @@ func TestSpecEnvelope(t *testing.T) {
 		}
 		return in.Q, nil
 	})
-	spec := &agent.Spec{MaxResult: 1000, Tools: append(tools(), agent.Use("kept", kept, queryArgs, querySchema), agent.Use("drawn", drawn, queryArgs, querySchema)),
+	spec := &agent.Spec{MaxResult: 1000, Tools: append(tools(), agent.Use("kept", "", kept, queryArgs, querySchema), agent.Use("drawn", "", drawn, queryArgs, querySchema)),
 		Model: model(plays(ask(`search {"q":"a"}`, `search {"q":"bad"}`), ask(`kept {"q":"x"}`), ask(`kept {"q":"x"}`), ask(`echo {"q":"`+strings.Repeat("y", 5000)+`"}`, `drawn {"q":"d"}`)))}
 	began := time.Now()
 	out := mustRun(t, spec, runtime.WithBlobs(blobs{}))
@@ -174,7 +174,9 @@ func TestSpecTool(t *testing.T) {
 		o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "the key", true }))
 		return ordered(mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{tool}}, o...))[0]
 	}
-	use := func(x *runtime.Tool[query, found]) agent.Tool { return agent.Use("tool", x, queryArgs, querySchema) }
+	use := func(x *runtime.Tool[query, found]) agent.Tool {
+		return agent.Use("tool", "", x, queryArgs, querySchema)
+	}
 	e := one(use(called), runtime.WithTenant("acme"))
 	t.Run("name", func(t *testing.T) {
 		if e.Name != "t.called" || called.Name() != "t.called" {
@@ -206,7 +208,7 @@ func TestSpecTool(t *testing.T) {
 			Grade string `json:"grade" flow:"enum=good|bad"`
 		}
 		wrong := runtime.Bind("t.grade@1", runtime.None, func(context.Context, query) (graded, error) { return graded{"so-so"}, nil })
-		if e := one(agent.Use("tool", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != runtime.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
+		if e := one(agent.Use("tool", "", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != runtime.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
 			t.Errorf("%+v", e.Error)
 		}
 	})
@@ -297,11 +299,11 @@ func TestSpecErrors(t *testing.T) {
 	}
 	_ = closed.Close()
 	get := func(url string) agent.Tool {
-		return agent.Use("tool", httptool.Text("t.get@1", runtime.Reads, func(query) httptool.Request {
+		return agent.Use("tool", "", httptool.Text("t.get@1", runtime.Reads, func(query) httptool.Request {
 			return httptool.Request{Method: "GET", URL: httptool.URL(url)}
 		}, httptool.Allow("loopback")), queryArgs, querySchema)
 	}
-	fine := agent.Use("tool", echo, queryArgs, querySchema)
+	fine := agent.Use("tool", "", echo, queryArgs, querySchema)
 	isolated := runtime.Bind("t.isolated@1", runtime.None, repeated, runtime.Require(runtime.Process),
 		runtime.Obtain(func(context.Context, runtime.Tier) (runtime.Tier, error) {
 			return runtime.Native, fmt.Errorf("no Landlock here")
@@ -341,14 +343,14 @@ func TestSpecErrors(t *testing.T) {
 		return "", ctx.Err()
 	})
 	t.Run("VALIDATION_ERROR", is(runtime.ValidationError, fine, `tool {"q":7}`))
-	t.Run("TIMEOUT", is(runtime.Timeout, agent.Use("tool", late, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("TIMEOUT", is(runtime.Timeout, agent.Use("tool", "", late, queryArgs, querySchema), `tool {"q":"a"}`))
 	t.Run("RATE_LIMIT", is(runtime.RateLimit, get(server.URL+"/429"), `tool {"q":"a"}`))
 	t.Run("POLICY_DENIED", is(runtime.PolicyDenied, fine, `another {"q":"a"}`))
-	t.Run("AUTH_REQUIRED", is(runtime.AuthRequired, agent.Use("tool", secret, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("AUTH_REQUIRED", is(runtime.AuthRequired, agent.Use("tool", "", secret, queryArgs, querySchema), `tool {"q":"a"}`))
 	t.Run("PROVIDER_ERROR", is(runtime.ProviderError, get(server.URL+"/500"), `tool {"q":"a"}`))
 	t.Run("NETWORK_ERROR", is(runtime.NetworkError, get("http://"+closed.Addr().String()), `tool {"q":"a"}`))
-	t.Run("SANDBOX_ERROR", is(runtime.SandboxError, agent.Use("tool", isolated, queryArgs, querySchema), `tool {"q":"a"}`))
-	t.Run("UNKNOWN", is(runtime.Unknown, agent.Use("tool", panics, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("SANDBOX_ERROR", is(runtime.SandboxError, agent.Use("tool", "", isolated, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("UNKNOWN", is(runtime.Unknown, agent.Use("tool", "", panics, queryArgs, querySchema), `tool {"q":"a"}`))
 	limited, told := call(t, get(server.URL+"/429"), `tool {"q":"a"}`)
 	t.Run("message", func(t *testing.T) {
 		if !strings.HasSuffix(limited.Message, "answered 429 Too Many Requests") {

@@ -95,7 +95,7 @@ func (g *guarded) tools(forbidden bool) []agent.Tool {
 	args := func(a *runtime.Args) question { return question{Q: runtime.Arg(a, "q", runtime.AsString[string])} }
 	const schema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 	use := func(name string, f func(ctx context.Context, in question) (string, error), o ...runtime.ToolOption) agent.Tool {
-		return agent.Use(name, runtime.Bind("t."+name+"@1", runtime.Reads, func(ctx context.Context, in question) (string, error) {
+		return agent.Use(name, "", runtime.Bind("t."+name+"@1", runtime.Reads, func(ctx context.Context, in question) (string, error) {
 			g.allowed.Add(1)
 			return f(ctx, in)
 		}, o...), args, schema)
@@ -115,7 +115,7 @@ func (g *guarded) tools(forbidden bool) []agent.Tool {
 	}
 	if forbidden {
 		t := runtime.Bind("t.forbidden@1", runtime.Writes, func(context.Context, question) (string, error) { g.forbidden.Add(1); return "", nil })
-		list = append(list, agent.Use("forbidden", t, args, schema))
+		list = append(list, agent.Use("forbidden", "", t, args, schema))
 	}
 	return list
 }

@@ -208,7 +208,7 @@ func work(t *testing.T, ctx context.Context, o ...runtime.Option) (url *string) 
 		t.Error(err)
 	}
 	args := func(a *runtime.Args) query { return query{runtime.Arg(a, "q", runtime.AsString[string])} }
-	spec := &agent.Spec{Model: model, Tools: []agent.Tool{agent.Use("search", search, args, `{"type":"object"}`)}}
+	spec := &agent.Spec{Model: model, Tools: []agent.Tool{agent.Use("search", "", search, args, `{"type":"object"}`)}}
 	out, err := agent.Run(r, &reviewNode, spec, llm.Prompt{Text: "review " + canary})
 	if err != nil {
 		t.Error(err)

@@ -346,17 +346,3 @@ func docText(doc string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// firstLine is the first line of a comment that says something and is no tag.
-func firstLine(doc string) string {
-	for line := range strings.Lines(docText(doc)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "@") {
-			return ""
-		}
-		if line != "" {
-			return line
-		}
-	}
-	return ""
-}

@@ -94,7 +94,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.JSTool) {
 		return
 	}
 	foreign.Fill(t, foreign.Signature{
-		Name: b.Path.Name, Span: fn.span, In: fn.in, Out: fn.out, Open: fn.open, Async: fn.async, Description: firstLine(fn.doc),
+		Name: b.Path.Name, Span: fn.span, In: fn.in, Out: fn.out, Open: fn.open, Async: fn.async, Description: foreign.Summary(docText(fn.doc)),
 		Files: []ir.SourceFile{f.For(rel)},
 	}, r.sink)
 }

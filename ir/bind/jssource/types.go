@@ -321,7 +321,7 @@ func (r *typeReader) member(t *schema.Type, index **schema.Type, close int) (ope
 	}
 	r.i++
 	maybe := r.take("?")
-	f := &schema.Field{Name: name.text, Span: r.span(name), Description: firstLine(doc)}
+	f := &schema.Field{Name: name.text, Span: r.span(name), Description: foreign.Summary(docText(doc))}
 	if name.kind == str && f.Span.Hi-f.Span.Lo > 2 {
 		f.Span.Lo, f.Span.Hi = f.Span.Lo+1, f.Span.Hi-1
 	}

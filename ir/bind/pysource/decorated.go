@@ -213,7 +213,7 @@ func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statem
 			t.Effects = ir.EffectsExternal
 		}
 		t.EffectsSpan = span
-		foreign.Fill(t, foreign.Signature{Name: module + ":" + s.Name, Span: span, In: in, Out: out, Open: s.Rest, Async: s.Async, Description: firstLine(s.Doc), Files: w.closure(module)}, &diag.Sink{})
+		foreign.Fill(t, foreign.Signature{Name: module + ":" + s.Name, Span: span, In: in, Out: out, Open: s.Rest, Async: s.Async, Description: foreign.Summary(s.Doc), Files: w.closure(module)}, &diag.Sink{})
 		t.Def.Root = root
 		return t
 	}

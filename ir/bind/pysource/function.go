@@ -79,9 +79,3 @@ func constant(n *node) string {
 	}
 	return ""
 }
-
-// firstLine is the first line of a docstring.
-func firstLine(doc string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(doc), "\n")
-	return strings.TrimSpace(line)
-}

@@ -123,7 +123,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 	}
 	foreign.Fill(t, foreign.Signature{
 		Name: b.Ref.Name, Span: span, In: in, Out: out, Open: sym.stmt.Rest, Async: sym.stmt.Async,
-		Description: firstLine(sym.stmt.Doc), Files: w.closure(f.module),
+		Description: foreign.Summary(sym.stmt.Doc), Files: w.closure(f.module),
 	}, r.sink)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -48,7 +49,7 @@ func (s *spec) read() {
 	t := s.tool
 	s.name()
 	if text, ok := s.text("description"); ok && t.Description == "" {
-		t.Description = firstLine(text)
+		t.Description = foreign.Summary(text)
 	}
 	if v, ok := s.choice("side_effects", func(v string) bool { _, ok := effects[v]; return ok }); ok && t.EffectsSpan.IsZero() {
 		t.Effects = effects[v]

@@ -45,7 +45,7 @@ func (r *resolver) untyped(t *ir.Tool, b *ir.PythonTool, f ref) {
 		}
 	}
 	if first := sym.stmt; ok && first != nil && t.Description == "" {
-		t.Description = firstLine(first.Doc)
+		t.Description = foreign.Summary(first.Doc)
 	}
 }
 

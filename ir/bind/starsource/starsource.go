@@ -168,8 +168,7 @@ func description(def *syntax.DefStmt) string {
 	if e, ok := def.Body[0].(*syntax.ExprStmt); ok {
 		if l, ok := e.X.(*syntax.Literal); ok && l.Token == syntax.STRING {
 			text, _ := l.Value.(string)
-			line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-			return strings.TrimSpace(line)
+			return foreign.Summary(text)
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
@@ -92,6 +93,9 @@ func readOpenAI(r *Request) string {
 	}
 	r.Model, r.Stream = q.Model, q.Stream
 	for _, t := range q.Tools {
+		if utf8.RuneCountInString(t.Function.Description) > 1024 {
+			return "Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024"
+		}
 		if !toolName.MatchString(t.Function.Name) || t.Type != "function" {
 			return "Invalid 'tools[0].function.name': string does not match pattern"
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
@@ -57,6 +59,21 @@ type options struct {
 	} `json:"stream_options,omitempty"`
 }
 
+// longest is how many characters OpenAI takes of what a tool is said to do; with more it refuses the request. Servers of the
+// Model Context Protocol write more.
+const longest = 1024
+
+func shortened(description string) string {
+	if utf8.RuneCountInString(description) <= longest {
+		return description
+	}
+	cut := string([]rune(description)[:longest-1])
+	if i := strings.LastIndexByte(cut, ' '); i > longest/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
+}
+
 func newMemo(p *provider, req *llm.Request) *memo {
 	m := &memo{model: req.Model, stream: req.Delta != nil}
 	o := options{Model: req.Model, Temperature: req.Params.Temperature, TopP: req.Params.TopP, Seed: req.Params.Seed, Stop: req.Params.Stop, Stream: m.stream}
@@ -66,7 +83,7 @@ func newMemo(p *provider, req *llm.Request) *memo {
 		o.MaxTokens = req.Params.MaxTokens
 	}
 	for _, t := range req.Conv.Tools {
-		f := function{Name: m.names.Safe(t.Name), Description: t.Description}
+		f := function{Name: m.names.Safe(t.Name), Description: shortened(t.Description)}
 		f.Parameters, f.Strict = strictly(t.Schema)
 		o.Tools = append(o.Tools, tool{"function", f})
 	}
