@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/internal/offline"
 )
 
 // TestRefusals: what a go.mod, a go.work, a vendor folder or GOFLAGS keeps from being built is told with the file of the user
@@ -14,6 +16,7 @@ import (
 func TestRefusals(t *testing.T) {
 	const mod = "module example.com/m\n\ngo 1.24\n"
 	const other = "package out\n\nfunc Say() string { return `` }\n"
+	goEnv := offline.Env(t)
 	for _, tt := range []struct {
 		name, flags, tool string
 		files             map[string]string
@@ -44,9 +47,10 @@ func TestRefusals(t *testing.T) {
 			dir := filepath.Join(above, "m")
 			write(t, dir, map[string]string{"go.mod": mod, "demo.flowgen.yaml": "x"})
 			write(t, above, tt.files)
+			for name, value := range goEnv {
+				t.Setenv(name, value)
+			}
 			t.Setenv("GOFLAGS", tt.flags)
-			t.Setenv("GOPROXY", "off")
-			t.Setenv("GOTOOLCHAIN", "local")
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			say := `""`
