@@ -63,10 +63,14 @@ var table = []row{
 	{pkg: "parser/stargraph", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/sirenspec", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
-	{pkg: "parser", own: append([]string{"parser/...", "internal/files"}, irLeaves...)}, // says why a file cannot be read as commands do
+	// its list of dialects names their conversions, and it says why a file cannot be read as commands do
+	{pkg: "parser", own: append([]string{"parser/...", "convert", "convert/...", "internal/files"}, irLeaves...)},
 
 	{pkg: "codegen", own: append([]string{"internal/catalog", "ir/check", "ir/plan", "ir/manifest", "ir/hashes"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
-	{pkg: "convert", own: append([]string{"internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
+	{pkg: "convert", own: append([]string{"convert/doc", "internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
+	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
+	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/yamlnode"}, irLeaves...)},
+	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc"}, irLeaves...)},
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.

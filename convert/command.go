@@ -1,40 +1,41 @@
 package convert
 
 import (
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // commandTool is a program that a dialect has by a name.
-func (c *converter) commandTool(t *ir.Tool, b *ir.CommandTool) value {
+func (c *Converter) commandTool(t *ir.Tool, b *ir.CommandTool) doc.Value {
 	rest := *b
 	rest.Args, rest.Stdin, rest.Format, rest.Span = nil, nil, 0, source.Span{}
-	c.rest(t.Span, "the tool "+t.Key.Name, &rest)
-	m := &mapping{}
-	args := &list{}
+	c.Rest(t.Span, "the tool "+t.Key.Name, &rest)
+	m := &doc.Mapping{}
+	args := &doc.List{}
 	for _, a := range b.Args {
-		args.add(c.native(a), source.Span{})
+		args.Add(c.Native(a), source.Span{})
 	}
-	m.add("command", args, source.Span{})
+	m.Add("command", args, source.Span{})
 	if t.Description != "" {
-		m.add("description", spell(t.Description), source.Span{})
+		m.Add("description", doc.Spell(t.Description), source.Span{})
 	}
-	in := &mapping{flow: true}
+	in := &doc.Mapping{Flow: true}
 	for _, f := range t.In.Fields {
-		in.add(f.Name, c.field(f), source.Span{})
+		in.Add(f.Name, c.Field(f), source.Span{})
 	}
-	if len(in.entries) > 0 {
-		m.add("in", in, source.Span{})
+	if len(in.Entries) > 0 {
+		m.Add("in", in, source.Span{})
 	}
 	if b.Stdin != nil {
-		m.add("stdin", c.native(b.Stdin), source.Span{})
+		m.Add("stdin", c.Native(b.Stdin), source.Span{})
 	}
 	if b.Format == ir.FormatJSON {
-		m.add("out", c.typ(t.Out, t.Span), source.Span{})
+		m.Add("out", c.Typ(t.Out, t.Span), source.Span{})
 	}
-	m.add("effects", scalar(t.Effects.String()), source.Span{})
+	m.Add("effects", doc.Scalar(t.Effects.String()), source.Span{})
 	if t.Sandbox.Name != "" {
-		m.add("sandbox", scalar(t.Sandbox.Name), source.Span{})
+		m.Add("sandbox", doc.Scalar(t.Sandbox.Name), source.Span{})
 	}
 	return m
 }

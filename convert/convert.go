@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -31,13 +32,16 @@ type Result struct {
 	Nodes map[string]string // the native ids of nodes by those of the dialect
 }
 
-// Workflow converts a workflow. name is that of the file that is written, beside the one that it is made from. What cannot
-// be converted, and notes about what a reader has to know, go to sink; ok is false after the former. An error is a fault of
-// this package and never the user's mistake.
-func Workflow(p *check.Program, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
-	c := &converter{p: p, wf: p.WF, sink: sink, ids: map[string]string{}, doc: &mapping{}, opt: map[string]bool{}}
+// A Func converts the workflows of one dialect: it writes the sections of the native file but its name and description.
+type Func func(*Converter)
+
+// Workflow converts a workflow by the function of its dialect; nil: it has none. name is that of the file that is written,
+// beside the one that it is made from. What cannot be converted, and notes about what a reader has to know, go to sink; ok
+// is false after the former. An error is a fault of this package and never the user's mistake.
+func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
+	c := &Converter{p: p, by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
 	if p.WF.Tree != nil {
-		c.wf = p.WF.Tree
+		c.Workflow = p.WF.Tree
 	}
 	root, problems := yamlnode.Parse(p.WF.File)
 	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
@@ -45,42 +49,45 @@ func Workflow(p *check.Program, name string, compile Compiler, sink *diag.Sink) 
 		return out, false, fmt.Errorf("%s cannot be read again", p.WF.File.Name)
 	}
 	yamlnode.Merge(root) // the dialect's reader has allowed it
-	c.root = root
+	c.Root = root
 	for {
 		if again, err := c.attempt(name, compile, &out); err != nil || !again {
-			out.Nodes = c.ids
-			return out, err == nil && !c.refused, err
+			out.Nodes = c.IDs
+			return out, err == nil && !c.Refused, err
 		}
 	}
 }
 
-type converter struct {
-	p    *check.Program
-	wf   *ir.Workflow
-	root *yamlnode.Node
-	sink *diag.Sink
+// A Converter is a workflow while it is converted. The function of its dialect writes to Doc, refuses what has no
+// counterpart, and notes what a reader has to know. It is called again when a state field turned out to be absent at times.
+type Converter struct {
+	p        *check.Program
+	by       Func
+	Workflow *ir.Workflow   // as its file says it
+	Root     *yamlnode.Node // of its file
+	sink     *diag.Sink
 
-	ids     map[string]string // the native ids of nodes
-	doc     *mapping
-	opt     map[string]bool // state fields that may be absent where they are read
-	refused bool
-	again   bool // this is not the first attempt: names have been told
-	told    bool // it is told that nodes run at the same time
+	IDs     map[string]string // the native ids of nodes
+	Doc     *doc.Mapping
+	Opt     map[string]bool // state fields that may be absent where they are read
+	Refused bool
+	Again   bool // this is not the first attempt: names have been told
+	Told    bool // it is told that nodes run at the same time
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
 // is another.
-func (c *converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
-	c.doc = &mapping{}
-	if !c.again {
+func (c *Converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
+	c.Doc = &doc.Mapping{}
+	if !c.Again {
 		c.nameNodes()
 	}
 	c.workflow()
-	if c.refused {
+	if c.Refused {
 		return false, nil
 	}
-	header, foot := carry(c.wf.File, c.root, c.doc)
-	f := source.NewFile(name, write(header, c.doc, foot))
+	header, foot := carry(c.Workflow.File, c.Root, c.Doc)
+	f := source.NewFile(name, doc.Write(header, c.Doc, foot))
 	if out.Text, err = canonical(f); err != nil {
 		return false, err
 	}
@@ -89,16 +96,16 @@ func (c *converter) attempt(name string, compile Compiler, out *Result) (again b
 		if d.Severity != diag.Error {
 			continue
 		}
-		if field := c.unset(d); field != "" && !c.opt[field] {
-			c.opt[field], again = true, true
+		if field := c.unset(d); field != "" && !c.Opt[field] {
+			c.Opt[field], again = true, true
 			continue
 		}
 		if !again {
 			c.wrong(f, d)
 		}
 	}
-	c.again = true
-	return again && !c.refused, nil
+	c.Again = true
+	return again && !c.Refused, nil
 }
 
 // canonical is a file as the formatter writes it.
@@ -111,7 +118,7 @@ func canonical(f *source.File) (string, error) {
 }
 
 // unset is the state field that a diagnostic says is read before it is set, or never absent where that is asked.
-func (c *converter) unset(d diag.Diagnostic) string {
+func (c *Converter) unset(d diag.Diagnostic) string {
 	if d.Code != diag.StateUnset && d.Code != diag.NeverAbsent {
 		return ""
 	}
@@ -121,8 +128,8 @@ func (c *converter) unset(d diag.Diagnostic) string {
 }
 
 // wrong reports, at the node that it is about, what the native language does not accept.
-func (c *converter) wrong(f *source.File, d diag.Diagnostic) {
-	at := c.wf.Name.Span
+func (c *Converter) wrong(f *source.File, d diag.Diagnostic) {
+	at := c.Workflow.Name.Span
 	if root, _ := yamlnode.Parse(f); root != nil && d.Span.File != nil && d.Span.File.Name == f.Name {
 		for _, e := range root.Entries {
 			if e.Key.Text.Value != "nodes" && e.Key.Text.Value != "edges" {
@@ -135,85 +142,78 @@ func (c *converter) wrong(f *source.File, d diag.Diagnostic) {
 			}
 		}
 	}
-	c.refuse(at, d.Help, "this cannot be said in the native language: %s", d.Message)
+	c.Refuse(at, d.Help, "this cannot be said in the native language: %s", d.Message)
 }
 
 // source is the place of the node that has become the native node id.
-func (c *converter) source(id string) source.Span {
-	for _, n := range c.wf.Body.Nodes {
-		if c.ids[n.ID.Name] == id {
+func (c *Converter) source(id string) source.Span {
+	for _, n := range c.Workflow.Body.Nodes {
+		if c.IDs[n.ID.Name] == id {
 			return n.ID.Span
 		}
 	}
-	return c.wf.Name.Span
+	return c.Workflow.Name.Span
 }
 
-// refuse reports what cannot be converted, with what to write instead.
-func (c *converter) refuse(at source.Span, help, format string, args ...any) {
-	c.refused = true
+// Refuse reports what cannot be converted, with what to write instead.
+func (c *Converter) Refuse(at source.Span, help, format string, args ...any) {
+	c.Refused = true
 	c.sink.Report(diag.Diagnostic{Code: diag.NotConverted, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
 }
 
-// note tells what a reader of the native file has to know.
-func (c *converter) note(at source.Span, help, format string, args ...any) {
+// Note tells what a reader of the native file has to know.
+func (c *Converter) Note(at source.Span, help, format string, args ...any) {
 	c.sink.Report(diag.Diagnostic{Severity: diag.Note, Code: diag.NotConverted, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
 }
 
-// rest refuses whatever a part of the workflow has that no one has looked at: rest is a copy of it in which everything else
+// Rest refuses whatever a part of the workflow has that no one has looked at: rest is a copy of it in which everything else
 // is zero. So nothing that is added to dialects is lost silently.
-func (c *converter) rest(at source.Span, what string, rest any) {
+func (c *Converter) Rest(at source.Span, what string, rest any) {
 	v := reflect.Indirect(reflect.ValueOf(rest))
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
-			c.refuse(at, "", "%s has something that is not converted: %s", what, v.Type().Field(i).Name)
+			c.Refuse(at, "", "%s has something that is not converted: %s", what, v.Type().Field(i).Name)
 		}
 	}
 }
 
 // workflow converts the workflow as its dialect demands.
-func (c *converter) workflow() {
-	if e := c.root.Entry("flowgen"); e != nil {
-		c.refuse(e.Key.Span, "", "this file is in flowgen's own language already")
+func (c *Converter) workflow() {
+	if e := c.Root.Entry("flowgen"); e != nil {
+		c.Refuse(e.Key.Span, "", "this file is in flowgen's own language already")
 		return
 	}
-	c.doc.add("flowgen", scalar("1"), source.Span{})
-	c.doc.add("name", scalar(c.name()), c.wf.Name.Span)
-	if c.wf.Description != "" {
-		c.doc.add("description", spell(c.wf.Description), c.entry("description"))
+	c.Doc.Add("flowgen", doc.Scalar("1"), source.Span{})
+	c.Doc.Add("name", doc.Scalar(c.name()), c.Workflow.Name.Span)
+	if c.Workflow.Description != "" {
+		c.Doc.Add("description", doc.Spell(c.Workflow.Description), c.Entry("description"))
 	}
-	switch d := c.wf.Dynamic; {
-	case d == nil:
-		c.static()
-	case d.Dialect == "openexpertise":
-		c.openexpertise()
-	case d.Dialect == "yamlgraph":
-		c.yamlgraph()
-	case d.Dialect == "sirenspec":
-		c.sirenspec()
-	default:
-		c.refuse(c.wf.Name.Span, "", "workflows of %s cannot be converted", d.Dialect)
+	if c.by == nil {
+		c.Refuse(c.Workflow.Name.Span, "", "workflows of %s cannot be converted", c.Workflow.Origin)
+		return
 	}
+	c.by(c)
 }
 
-// entry is the place of a top key with its value.
-func (c *converter) entry(keys ...string) source.Span { return below(c.root, keys...) }
+// Entry is the place of a top key with its value.
+func (c *Converter) Entry(keys ...string) source.Span { return Below(c.Root, keys...) }
 
-// below is the place of an entry with its value, found by its keys.
-func below(n *yamlnode.Node, keys ...string) source.Span {
+// Below is the place of an entry with its value, found by its keys.
+func Below(n *yamlnode.Node, keys ...string) source.Span {
 	var at source.Span
 	for _, k := range keys {
 		e := n.Entry(k)
 		if e == nil {
 			return source.Span{}
 		}
-		at = join(e.Key.Span, e.Value.Span)
+		at = Join(e.Key.Span, e.Value.Span)
 		n = e.Value
 	}
 	return at
 }
 
-// join is the smallest span around two.
-func join(a, b source.Span) source.Span {
+// Join is the smallest span around two.
+func Join(a, b source.Span) source.Span {
 	switch {
 	case a.File == nil:
 		return b
@@ -223,8 +223,8 @@ func join(a, b source.Span) source.Span {
 	return source.Span{File: a.File, Lo: min(a.Lo, b.Lo), Hi: max(a.Hi, b.Hi)}
 }
 
-// nodeAt is the tree of the mapping or scalar with a span, nil when there is none.
-func nodeAt(n *yamlnode.Node, at source.Span) *yamlnode.Node {
+// NodeAt is the tree of the mapping or scalar with a span, nil when there is none.
+func NodeAt(n *yamlnode.Node, at source.Span) *yamlnode.Node {
 	if n == nil || at.File == nil || at.Lo < n.Span.Lo || at.Hi > n.Span.Hi {
 		return nil
 	}
@@ -232,12 +232,12 @@ func nodeAt(n *yamlnode.Node, at source.Span) *yamlnode.Node {
 		return n
 	}
 	for _, e := range n.Entries {
-		if found := nodeAt(e.Value, at); found != nil {
+		if found := NodeAt(e.Value, at); found != nil {
 			return found
 		}
 	}
 	for _, it := range n.Items {
-		if found := nodeAt(it, at); found != nil {
+		if found := NodeAt(it, at); found != nil {
 			return found
 		}
 	}
@@ -245,24 +245,24 @@ func nodeAt(n *yamlnode.Node, at source.Span) *yamlnode.Node {
 }
 
 // tools reports which tools stand in the file itself, not in one that it includes.
-func (c *converter) own(t *ir.Tool) bool { return t.File == c.wf.File }
+func (c *Converter) own(t *ir.Tool) bool { return t.File == c.Workflow.File }
 
 // include adds the files whose tools the workflow uses.
-func (c *converter) include() {
-	l := &list{flow: true}
+func (c *Converter) include() {
+	l := &doc.List{Flow: true}
 	var seen []string
-	for _, t := range c.wf.Tools {
+	for _, t := range c.Workflow.Tools {
 		if c.own(t) || t.File == nil || slices.Contains(seen, t.File.Name) {
 			continue
 		}
 		seen = append(seen, t.File.Name)
-		l.add(scalar(quoted(relative(c.wf.File.Name, t.File.Name))), source.Span{})
+		l.Add(doc.Scalar(doc.Quoted(relative(c.Workflow.File.Name, t.File.Name))), source.Span{})
 	}
-	switch len(l.items) {
+	switch len(l.Items) {
 	case 0:
 	case 1:
-		c.doc.add("include", l.items[0].value, source.Span{})
+		c.Doc.Add("include", l.Items[0].Value, source.Span{})
 	default:
-		c.doc.add("include", l, source.Span{})
+		c.Doc.Add("include", l, source.Span{})
 	}
 }

@@ -17,14 +17,14 @@ var taken = []string{"input", "state", "end", "error", "index", "in", "true", "f
 
 const maxName = 64
 
-// isID reports whether a name is one of the native language.
-func isID(name string) bool {
+// IsID reports whether a name is one of the native language.
+func IsID(name string) bool {
 	return idForm.MatchString(name) && len(name) <= maxName && !slices.Contains(taken, name)
 }
 
-// nativeID is a name in the spelling of the native language: lower-case words with _ between them.
-func nativeID(name string) string {
-	if isID(name) {
+// NativeID is a name in the spelling of the native language: lower-case words with _ between them.
+func NativeID(name string) string {
+	if IsID(name) {
 		return name
 	}
 	var b strings.Builder
@@ -59,30 +59,30 @@ func nativeID(name string) string {
 }
 
 // name is that of the workflow.
-func (c *converter) name() string { return nativeID(c.wf.Name.Name) }
+func (c *Converter) name() string { return NativeID(c.Workflow.Name.Name) }
 
 // nameNodes gives every node its native id. One that cannot stay is told; two that become the same are refused.
-func (c *converter) nameNodes() {
+func (c *Converter) nameNodes() {
 	first := map[string]string{}
-	for _, n := range c.wf.Body.Nodes {
-		id := nativeID(n.ID.Name)
-		c.ids[n.ID.Name] = id
+	for _, n := range c.Workflow.Body.Nodes {
+		id := NativeID(n.ID.Name)
+		c.IDs[n.ID.Name] = id
 		if other, twice := first[id]; twice {
-			c.refuse(n.ID.Span, "rename one of them", "the nodes %q and %q would both be called %s", other, n.ID.Name, id)
+			c.Refuse(n.ID.Span, "rename one of them", "the nodes %q and %q would both be called %s", other, n.ID.Name, id)
 			continue
 		}
 		first[id] = n.ID.Name
 		if id != n.ID.Name {
-			c.note(n.ID.Span, "", "the node %q is called %s: native names are lower-case letters, digits and _", n.ID.Name, id)
+			c.Note(n.ID.Span, "", "the node %q is called %s: native names are lower-case letters, digits and _", n.ID.Name, id)
 		}
 	}
 }
 
-// fieldName refuses a field of the input, the state or the output whose name the native language does not have: another one
+// FieldName refuses a field of the input, the state or the output whose name the native language does not have: another one
 // would be another result.
-func (c *converter) fieldName(name string, at source.Span) {
+func (c *Converter) FieldName(name string, at source.Span) {
 	if !idForm.MatchString(name) || len(name) > maxName {
-		c.refuse(at, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", name)
+		c.Refuse(at, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", name)
 	}
 }
 

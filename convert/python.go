@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -30,7 +31,7 @@ type function struct {
 func (f *function) reads(name string) bool { return f.whole || slices.Contains(f.names, name) }
 
 var (
-	pyWorld  = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
+	PyWorld  = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
 	pyReturn = lazyregexp.New(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
 	pyNested = lazyregexp.New(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
 	pyValue  = lazyregexp.New(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
@@ -52,7 +53,7 @@ func readFunction(text, name string) (*function, bool) {
 		rest = rest[:strings.IndexByte(rest+"\n", '\n')+1+end[0]]
 	}
 	head, body, _ := strings.Cut(rest, "\n")
-	if !fieldForm.MatchString(f.param) || pyNested.MatchString(body) || strings.TrimSpace(body) == "" {
+	if !doc.FieldForm.MatchString(f.param) || pyNested.MatchString(body) || strings.TrimSpace(body) == "" {
 		return nil, false
 	}
 	f.looks(body)
@@ -101,7 +102,7 @@ func (f *function) returns(body string, plain bool) bool {
 		text := body[at[2]:]
 		switch {
 		case strings.HasPrefix(text, "{"):
-			keys, ok := objectKeys(strings.ReplaceAll(text, "'", `"`))
+			keys, ok := ObjectKeys(strings.ReplaceAll(text, "'", `"`))
 			if !ok || len(keys) == 0 || i > 0 && (f.value || !slices.Equal(keys, f.keys)) {
 				return false
 			}
@@ -120,7 +121,7 @@ func (g *graph) function(n *ir.Node, v *ir.ToolCall, key string) {
 	t := v.Tool
 	b, ok := t.Binding.(*ir.PythonTool)
 	if !ok || t.Def == nil {
-		g.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		g.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 		return
 	}
 	f := g.python[t]
@@ -132,7 +133,7 @@ func (g *graph) function(n *ir.Node, v *ir.ToolCall, key string) {
 			}
 		}
 		if !ok {
-			g.refuse(n.ID.Span, "return a mapping with constant keys, or annotate the result", "it cannot be read in the function %s what it writes to the state", b.Ref.Name)
+			g.Refuse(n.ID.Span, "return a mapping with constant keys, or annotate the result", "it cannot be read in the function %s what it writes to the state", b.Ref.Name)
 			return
 		}
 		g.python[t] = f
@@ -160,62 +161,62 @@ func (g *graph) called(n *ir.Node) *function {
 
 // pythonTool declares a tool.
 func (g *graph) pythonTool(t *ir.Tool) string {
-	name := nativeID(t.Key.Name)
-	if slices.ContainsFunc(g.tools.entries, func(e *entry) bool { return e.key == name }) {
+	name := NativeID(t.Key.Name)
+	if slices.ContainsFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
 		return name
 	}
 	if name != t.Key.Name {
-		g.refuse(t.Key.Span, "rename it", "the tool %q is named by data and cannot be called otherwise: names are lower-case letters, digits and _", t.Key.Name)
+		g.Refuse(t.Key.Span, "rename it", "the tool %q is named by data and cannot be called otherwise: names are lower-case letters, digits and _", t.Key.Name)
 	}
 	b, ok := t.Binding.(*ir.PythonTool)
 	if !ok || t.Def == nil || t.Def.Root != "" {
-		g.refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
+		g.Refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
 		return name
 	}
 	for _, f := range t.Def.Files {
-		if pyWorld.MatchString(f.Text) {
-			g.refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
+		if PyWorld.MatchString(f.Text) {
+			g.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
 		}
 	}
-	def := &mapping{flow: true}
-	def.add("python", scalar(quoted(b.Ref.Name)), source.Span{})
+	def := &doc.Mapping{Flow: true}
+	def.Add("python", doc.Scalar(doc.Quoted(b.Ref.Name)), source.Span{})
 	if f := g.python[t]; f != nil {
 		g.signature(t, f, def)
 	}
 	if t.Description != "" {
-		def.add("description", spell(t.Description), source.Span{})
+		def.Add("description", doc.Spell(t.Description), source.Span{})
 	}
-	def.add("effects", scalar("external"), source.Span{})
-	g.tools.add(name, def, join(t.Key.Span, below(g.root, "tools", t.Key.Name)))
+	def.Add("effects", doc.Scalar("external"), source.Span{})
+	g.tools.Add(name, def, Join(t.Key.Span, Below(g.Root, "tools", t.Key.Name)))
 	return name
 }
 
 // signature declares what a function that is given the state takes and returns.
-func (g *graph) signature(t *ir.Tool, f *function, def *mapping) {
-	def.add("in", flow(pair(f.param, scalar("map<any>"))), source.Span{})
+func (g *graph) signature(t *ir.Tool, f *function, def *doc.Mapping) {
+	def.Add("in", doc.Flow(doc.Pair(f.param, doc.Scalar("map<any>"))), source.Span{})
 	if f.value {
 		return
 	}
-	out := flow()
+	out := doc.Flow()
 	for _, k := range f.keys {
-		typ := value(scalar("any"))
-		for _, s := range g.wf.State {
+		typ := doc.Value(doc.Scalar("any"))
+		for _, s := range g.Workflow.State {
 			if s.Name.Name == k {
 				typ = g.shapeType(k, s)
 			}
 		}
-		out.add(key(k), typ, source.Span{})
+		out.Add(doc.Key(k), typ, source.Span{})
 	}
-	def.add("out", out, source.Span{})
+	def.Add("out", out, source.Span{})
 }
 
 // pythonNode writes a node that calls a function with the state.
-func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *mapping, at *yamlnode.Node) {
+func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *doc.Mapping, at *yamlnode.Node) {
 	f := g.python[v.Tool]
-	id := g.ids[n.ID.Name]
-	m.add("tool", scalar(g.pythonTool(v.Tool)), below(at, "tool"))
-	state := flow()
-	for _, s := range g.wf.State {
+	id := g.IDs[n.ID.Name]
+	m.Add("tool", doc.Scalar(g.pythonTool(v.Tool)), Below(at, "tool"))
+	state := doc.Flow()
+	for _, s := range g.Workflow.State {
 		name := s.Name.Name
 		if !f.reads(name) || g.isAuto(name) {
 			continue
@@ -223,37 +224,37 @@ func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *mapping, at *yamlnode.
 		path := g.path(&ir.Reference{Root: "state", Path: []string{name}}, "")
 		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
 			if f.whole || f.exact[name] {
-				g.refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
+				g.Refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
 			}
-			g.opt[name] = true
+			g.Opt[name] = true
 			if other := f.other[name]; other != "" {
-				state.add(name, scalar(quoted("$default("+path+", "+g.literal(other, s.Type)+")")), source.Span{})
+				state.Add(name, doc.Scalar(doc.Quoted("$default("+path+", "+g.literal(other, s.Type)+")")), source.Span{})
 				continue
 			}
 		}
-		state.add(name, scalar("$"+path), source.Span{})
+		state.Add(name, doc.Scalar("$"+path), source.Span{})
 	}
 	if f.whole {
 		g.once(n.ID.Span, "the function sees the fields that the file declares, and none of the engine's own")
 	}
-	m.add("with", flow(pair(f.param, state)), source.Span{})
-	set := flow()
+	m.Add("with", doc.Flow(doc.Pair(f.param, state)), source.Span{})
+	set := doc.Flow()
 	for _, field := range g.writes[n] {
 		from := "$" + id
 		if !f.value {
 			from += "." + field
 		}
-		set.add(field, scalar(from), source.Span{})
+		set.Add(field, doc.Scalar(from), source.Span{})
 	}
-	if len(set.entries) > 0 {
-		m.add("set", set, below(at, "state_key"))
+	if len(set.Entries) > 0 {
+		m.Add("set", set, Below(at, "state_key"))
 	}
 	if f.value && len(g.writes[n]) == 1 {
 		typ := g.shapes[g.writes[n][0]].declared
-		e := g.tools.entries[slices.IndexFunc(g.tools.entries, func(e *entry) bool { return e.key == nativeID(v.Tool.Key.Name) })]
-		def := e.value.(*mapping)
-		if !slices.ContainsFunc(def.entries, func(e *entry) bool { return e.key == "out" }) && typ.Kind != schema.Any {
-			def.entries = slices.Insert(def.entries, 2, pair("out", g.typ(typ, n.ID.Span)))
+		e := g.tools.Entries[slices.IndexFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == NativeID(v.Tool.Key.Name) })]
+		def := e.Value.(*doc.Mapping)
+		if !slices.ContainsFunc(def.Entries, func(e *doc.Entry) bool { return e.Key == "out" }) && typ.Kind != schema.Any {
+			def.Entries = slices.Insert(def.Entries, 2, doc.Pair("out", g.Typ(typ, n.ID.Span)))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -20,7 +21,7 @@ type shape struct {
 	item     *shape
 	whole    bool // it is passed on as it is
 
-	typ value // once it is written
+	typ doc.Value // once it is written
 }
 
 type shapePart struct {
@@ -42,12 +43,12 @@ func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
 		s, path = g.shapes[path[0]], path[1:]
 	}
 	if s == nil {
-		g.refuse(r.Text.Span, "declare the field in `state`", "this refers to nothing that is declared")
+		g.Refuse(r.Text.Span, "declare the field in `state`", "this refers to nothing that is declared")
 		return nil
 	}
 	for _, name := range path {
-		if !fieldForm.MatchString(name) {
-			g.refuse(r.Text.Span, "", "a place in a list has no counterpart")
+		if !doc.FieldForm.MatchString(name) {
+			g.Refuse(r.Text.Span, "", "a place in a list has no counterpart")
 			return nil
 		}
 		i := slices.IndexFunc(s.parts, func(p *shapePart) bool { return p.name == name })
@@ -58,7 +59,7 @@ func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
 		s = s.parts[i].shape
 	}
 	if s.wants != nil && wants != nil && !schema.Equal(s.wants, wants) {
-		g.refuse(r.Text.Span, "", "this is used in two ways that one type does not allow")
+		g.Refuse(r.Text.Span, "", "this is used in two ways that one type does not allow")
 	}
 	if wants != nil {
 		s.wants = wants
@@ -71,9 +72,9 @@ func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
 var typeName = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 
 // shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
-func (g *graph) shapeType(name string, s *ir.State) value {
+func (g *graph) shapeType(name string, s *ir.State) doc.Value {
 	sh := g.shapes[name]
-	for _, n := range g.wf.Body.Nodes {
+	for _, n := range g.Workflow.Body.Nodes {
 		if n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], name) {
 			return g.answerType(n)
 		}
@@ -83,10 +84,10 @@ func (g *graph) shapeType(name string, s *ir.State) value {
 		if typ.Kind == schema.Any && sh.wants != nil {
 			typ = sh.wants
 		}
-		return g.typ(typ, s.Span)
+		return g.Typ(typ, s.Span)
 	}
 	word := titled(name)
-	if at := g.root.Get("state").Get(name); at != nil && typeName.MatchString(at.Text.Value) {
+	if at := g.Root.Get("state").Get(name); at != nil && typeName.MatchString(at.Text.Value) {
 		word = at.Text.Value
 	}
 	return g.shaped(sh, word, s.Name.Span)
@@ -107,35 +108,35 @@ func titled(name string) string {
 }
 
 // shaped is the type of a shape, which is written once, with a name when it has fields.
-func (g *graph) shaped(s *shape, name string, at source.Span) value {
+func (g *graph) shaped(s *shape, name string, at source.Span) doc.Value {
 	if s.typ == nil {
 		s.typ = g.makeType(s, name, at)
 	}
 	return s.typ
 }
 
-func (g *graph) makeType(s *shape, name string, at source.Span) value {
+func (g *graph) makeType(s *shape, name string, at source.Span) doc.Value {
 	switch {
 	case s.item != nil && len(s.parts) > 0 || s.wants != nil && len(s.parts)+len(fieldsOf(s.item)) > 0:
-		g.refuse(at, "", "%s is used in two ways that one type does not allow", name)
+		g.Refuse(at, "", "%s is used in two ways that one type does not allow", name)
 	case s.item != nil:
-		inner, _ := g.shaped(s.item, titled(s.item.name), at).(scalar)
+		inner, _ := g.shaped(s.item, titled(s.item.name), at).(doc.Scalar)
 		return "list<" + inner + ">"
 	case len(s.parts) > 0:
-		fields := flow()
+		fields := doc.Flow()
 		for _, p := range s.parts {
-			fields.add(p.name, g.shaped(p.shape, name+titled(p.name), at), source.Span{})
+			fields.Add(p.name, g.shaped(p.shape, name+titled(p.name), at), source.Span{})
 		}
-		for slices.ContainsFunc(g.types.entries, func(e *entry) bool { return e.key == name }) {
+		for slices.ContainsFunc(g.types.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
 			name += "_"
 		}
-		g.types.add(name, fields, source.Span{})
+		g.types.Add(name, fields, source.Span{})
 		g.once(at, "the fields of "+name+" are those that the graph uses: data with others are refused, so add what else there is")
-		return scalar(name)
+		return doc.Scalar(name)
 	case s.wants != nil:
-		return g.typ(s.wants, at)
+		return g.Typ(s.wants, at)
 	}
-	return scalar("any")
+	return doc.Scalar("any")
 }
 
 func fieldsOf(s *shape) []*shapePart {
@@ -147,7 +148,7 @@ func fieldsOf(s *shape) []*shapePart {
 
 // once tells something the first time.
 func (g *graph) once(at source.Span, message string) {
-	if !g.again {
-		g.note(at, "", "%s", message)
+	if !g.Again {
+		g.Note(at, "", "%s", message)
 	}
 }

@@ -4,94 +4,95 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// static converts a workflow whose reader has made a native one of it, as that of Stargraph does: it is written down.
-func (c *converter) static() {
-	rest := *c.wf
-	rest.Public, rest.Casts, rest.Claims = false, false, nil
-	if claims := c.wf.Claims; len(claims) > 0 {
-		c.note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
+// Static converts a workflow whose reader has made a native one of it, as that of Stargraph does: it is written down.
+func Static(c *Converter) {
+	rest := *c.Workflow
+	rest.Public, rest.Origin, rest.Casts, rest.Claims = false, "", false, nil
+	if claims := c.Workflow.Claims; len(claims) > 0 {
+		c.Note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
 	}
 	rest.File, rest.Name, rest.Description, rest.Types, rest.Input, rest.State, rest.Output = nil, ir.Ident{}, "", nil, nil, nil, nil
 	rest.Tools, rest.Body, rest.Includes, rest.Lock, rest.GoTypes = nil, ir.Body{}, nil, nil, nil
 	rest.Secrets, rest.Models = nil, nil
-	c.rest(c.wf.Name.Span, "the workflow", &rest)
+	c.Rest(c.Workflow.Name.Span, "the workflow", &rest)
 	c.include()
 	c.staticTypes()
 	c.staticFields()
 	c.secrets()
-	models := &mapping{}
-	for _, m := range c.wf.Models {
-		models.add(nativeID(m.Name.Name), c.model(m), m.Span)
+	models := &doc.Mapping{}
+	for _, m := range c.Workflow.Models {
+		models.Add(NativeID(m.Name.Name), c.Model(m), m.Span)
 	}
-	c.doc.addUnlessEmpty("models", models, source.Span{})
-	tools := &mapping{}
-	for _, t := range c.wf.Tools {
+	c.Doc.AddUnlessEmpty("models", models, source.Span{})
+	tools := &doc.Mapping{}
+	for _, t := range c.Workflow.Tools {
 		if c.own(t) {
-			tools.add(key(t.Key.Name), c.goTool(t), source.Span{})
+			tools.Add(doc.Key(t.Key.Name), c.goTool(t), source.Span{})
 		}
 	}
-	c.doc.addUnlessEmpty("tools", tools, source.Span{})
-	nodes := &mapping{}
-	for _, n := range c.wf.Body.Nodes {
-		nodes.add(c.ids[n.ID.Name], c.staticNode(n), join(n.ID.Span, n.Span))
+	c.Doc.AddUnlessEmpty("tools", tools, source.Span{})
+	nodes := &doc.Mapping{}
+	for _, n := range c.Workflow.Body.Nodes {
+		nodes.Add(c.IDs[n.ID.Name], c.staticNode(n), Join(n.ID.Span, n.Span))
 	}
-	c.doc.add("nodes", nodes, source.Span{})
-	routes := c.entry("routes")
+	c.Doc.Add("nodes", nodes, source.Span{})
+	routes := c.Entry("routes")
 	if routes.IsZero() {
-		routes = c.entry("rules")
+		routes = c.Entry("rules")
 	}
-	c.doc.addUnlessEmpty("edges", c.staticEdges(), routes)
-	out := &mapping{}
-	for _, o := range c.wf.Output {
-		c.fieldName(o.Name.Name, o.Name.Span)
-		out.add(o.Name.Name, c.native(o.Value), source.Span{})
+	c.Doc.AddUnlessEmpty("edges", c.staticEdges(), routes)
+	out := &doc.Mapping{}
+	for _, o := range c.Workflow.Output {
+		c.FieldName(o.Name.Name, o.Name.Span)
+		out.Add(o.Name.Name, c.Native(o.Value), source.Span{})
 	}
-	c.doc.addUnlessEmpty("output", out, source.Span{})
+	c.Doc.AddUnlessEmpty("output", out, source.Span{})
 }
 
 // staticFields writes the sections input and state. What a dialect declares once stands in the file once: comments about it
 // go to the first place where it stands.
-func (c *converter) staticFields() {
-	in := &mapping{}
-	for _, f := range c.wf.Input {
-		c.fieldName(f.Name, f.Span)
-		in.add(f.Name, c.field(f), c.declared(f.Span))
+func (c *Converter) staticFields() {
+	in := &doc.Mapping{}
+	for _, f := range c.Workflow.Input {
+		c.FieldName(f.Name, f.Span)
+		in.Add(f.Name, c.Field(f), c.declared(f.Span))
 	}
-	c.doc.addUnlessEmpty("input", in, source.Span{})
-	state := &mapping{}
-	for _, s := range c.wf.State {
-		c.fieldName(s.Name.Name, s.Name.Span)
+	c.Doc.AddUnlessEmpty("input", in, source.Span{})
+	state := &doc.Mapping{}
+	for _, s := range c.Workflow.State {
+		c.FieldName(s.Name.Name, s.Name.Span)
 		declared := s.Type
-		if declared.Kind == schema.Opt && s.Init == nil && !c.opt[s.Name.Name] && !slices.ContainsFunc(c.wf.Input, func(f *schema.Field) bool { return f.Name == s.Name.Name }) {
+		if declared.Kind == schema.Opt && s.Init == nil && !c.Opt[s.Name.Name] && !slices.ContainsFunc(c.Workflow.Input, func(f *schema.Field) bool { return f.Name == s.Name.Name }) {
 			declared = declared.Elem // what reads it may prove that it is there
 		}
-		typ := c.typ(declared, s.Span)
+		typ := c.Typ(declared, s.Span)
 		if s.Init != nil {
-			typ = flow(pair("type", typ), pair("init", fromJSON(s.Init.JSON)))
+			typ = doc.Flow(doc.Pair("type", typ), doc.Pair("init", fromJSON(s.Init.JSON)))
 		}
 		if s.Merge.Kind != ir.MergeLast {
-			c.refuse(s.Span, "", "the merge rule of %s is not converted", s.Name.Name)
+			c.Refuse(s.Span, "", "the merge rule of %s is not converted", s.Name.Name)
 		}
-		state.add(s.Name.Name, typ, c.declared(s.Name.Span))
+		state.Add(s.Name.Name, typ, c.declared(s.Name.Span))
 	}
-	c.doc.addUnlessEmpty("state", state, source.Span{})
+	c.Doc.AddUnlessEmpty("state", state, source.Span{})
 }
 
 // declared is the place of a declaration whose name has a span, its value included; nothing when the name stands in a node.
-func (c *converter) declared(name source.Span) source.Span {
+func (c *Converter) declared(name source.Span) source.Span {
 	for _, top := range []string{"state", "state_schema"} {
-		n := c.root.Get(top)
+		n := c.Root.Get(top)
 		if n == nil {
 			continue
 		}
 		for _, e := range n.Entries {
 			if e.Key.Span == name {
-				return join(e.Key.Span, e.Value.Span)
+				return Join(e.Key.Span, e.Value.Span)
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func (c *converter) declared(name source.Span) source.Span {
 var nativeForms = map[string]string{schema.RuntimePath + "/nautilus.BrokerRequest": schema.RuntimePath + "/nautilus.Ask"}
 
 // goTool is a tool of the runtime that a dialect has by a name.
-func (c *converter) goTool(t *ir.Tool) value {
+func (c *Converter) goTool(t *ir.Tool) doc.Value {
 	if b, ok := t.Binding.(*ir.CommandTool); ok {
 		return c.commandTool(t, b)
 	}
@@ -111,133 +112,133 @@ func (c *converter) goTool(t *ir.Tool) value {
 	}
 	g, ok := t.Binding.(*ir.GoTool)
 	if !ok {
-		c.refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
-		return scalar("null")
+		c.Refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
+		return doc.Scalar("null")
 	}
-	m := &mapping{flow: true}
+	m := &doc.Mapping{Flow: true}
 	name := g.Func.Ref.Name
 	if own := nativeForms[name]; own != "" {
 		name = own
 	}
-	m.add("go", scalar(quoted(name)), source.Span{})
-	m.add("effects", scalar(t.Effects.String()), source.Span{})
+	m.Add("go", doc.Scalar(doc.Quoted(name)), source.Span{})
+	m.Add("effects", doc.Scalar(t.Effects.String()), source.Span{})
 	if len(t.Permissions) > 0 {
-		l := &list{flow: true}
+		l := &doc.List{Flow: true}
 		for _, p := range t.Permissions {
-			l.add(scalar(quoted(p)), source.Span{})
+			l.Add(doc.Scalar(doc.Quoted(p)), source.Span{})
 		}
-		m.add("permissions", l, source.Span{})
+		m.Add("permissions", l, source.Span{})
 	}
 	return m
 }
 
 // decorated is a function of the project's Python, which says itself what it takes and what it needs.
-func (c *converter) decorated(t *ir.Tool, b *ir.PythonTool) value {
+func (c *Converter) decorated(t *ir.Tool, b *ir.PythonTool) doc.Value {
 	if t.Def.Root != "" {
-		c.refuse(t.Span, "move it, or bind it in a library", "the module of %s is in another folder than the graph, where the native language does not look for it", b.Ref.Name)
+		c.Refuse(t.Span, "move it, or bind it in a library", "the module of %s is in another folder than the graph, where the native language does not look for it", b.Ref.Name)
 	}
 	for _, f := range t.Def.Files {
-		if pyWorld.MatchString(f.Text) {
-			c.refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
+		if PyWorld.MatchString(f.Text) {
+			c.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
 		}
 	}
-	m := &mapping{flow: true}
-	m.add("python", scalar(quoted(b.Ref.Name)), source.Span{})
-	m.add("effects", scalar(t.Effects.String()), source.Span{})
+	m := &doc.Mapping{Flow: true}
+	m.Add("python", doc.Scalar(doc.Quoted(b.Ref.Name)), source.Span{})
+	m.Add("effects", doc.Scalar(t.Effects.String()), source.Span{})
 	return m
 }
 
 // staticNode writes a node.
-func (c *converter) staticNode(n *ir.Node) value {
+func (c *Converter) staticNode(n *ir.Node) doc.Value {
 	rest := *n
 	rest.ID, rest.Verb, rest.Set, rest.Span, rest.Result, rest.Timeout, rest.Catch = ir.Ident{}, nil, nil, source.Span{}, nil, nil, nil
-	c.rest(n.ID.Span, "the node", &rest)
-	m := &mapping{}
-	at := nodeAt(c.root, n.Span)
+	c.Rest(n.ID.Span, "the node", &rest)
+	m := &doc.Mapping{}
+	at := NodeAt(c.Root, n.Span)
 	switch v := n.Verb.(type) {
 	case *ir.ToolCall:
-		m.add("tool", scalar(quoted(v.Name.Name)), below(at, "tool"))
+		m.Add("tool", doc.Scalar(doc.Quoted(v.Name.Name)), Below(at, "tool"))
 		if v.With != nil {
-			with := &mapping{flow: true}
+			with := &doc.Mapping{Flow: true}
 			for _, e := range v.With.Entries {
-				with.add(key(argument(v.Tool, e.Key.Name)), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
+				with.Add(doc.Key(argument(v.Tool, e.Key.Name)), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
 			}
-			c.withUnlessEmpty(m, with, below(at, "inputs"))
+			c.WithUnlessEmpty(m, with, Below(at, "inputs"))
 		}
 	case *ir.Let:
-		fields := flow()
+		fields := doc.Flow()
 		for _, e := range v.Fields {
-			fields.add(key(e.Key.Name), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
+			fields.Add(doc.Key(e.Key.Name), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
 		}
-		m.add("let", fields, source.Span{})
+		m.Add("let", fields, source.Span{})
 	case *ir.GoCall:
-		m.add("go", scalar(quoted(v.Func.Ref.Name)), source.Span{})
+		m.Add("go", doc.Scalar(doc.Quoted(v.Func.Ref.Name)), source.Span{})
 		if v.With != nil {
-			with := &mapping{flow: true}
+			with := &doc.Mapping{Flow: true}
 			for _, e := range v.With.Entries {
-				with.add(key(e.Key.Name), c.native(e.Value), source.Span{})
+				with.Add(doc.Key(e.Key.Name), c.Native(e.Value), source.Span{})
 			}
-			c.withUnlessEmpty(m, with, source.Span{})
+			c.WithUnlessEmpty(m, with, source.Span{})
 		}
 	case *ir.LLM:
 		c.staticAsk(n, v, m)
 	case *ir.Human:
-		m.add("human", c.native(v.Prompt), below(at, "prompt"))
+		m.Add("human", c.Native(v.Prompt), Below(at, "prompt"))
 		if v.Out != nil && v.Out.Kind != schema.String {
-			m.add("out", c.typ(v.Out, v.Span), source.Span{})
+			m.Add("out", c.Typ(v.Out, v.Span), source.Span{})
 		}
 		if v.Timeout != nil {
-			m.add("timeout", scalar(duration(v.Timeout.Value)), below(at, "timeout"))
+			m.Add("timeout", doc.Scalar(doc.Duration(v.Timeout.Value)), Below(at, "timeout"))
 		}
 		if t := v.OnTimeout; t != nil && t.Kind == ir.OnErrorSkip {
-			m.add("on_timeout", scalar("skip"), below(at, "on_timeout"))
+			m.Add("on_timeout", doc.Scalar("skip"), Below(at, "on_timeout"))
 		} else if t != nil && t.Kind == ir.OnErrorDefault {
-			m.add("on_timeout", flow(pair("default", c.native(t.Default))), below(at, "on_timeout"))
+			m.Add("on_timeout", doc.Flow(doc.Pair("default", c.Native(t.Default))), Below(at, "on_timeout"))
 		}
 	default:
-		c.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		c.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 	}
-	catch := flow()
+	catch := doc.Flow()
 	for _, x := range n.Catch {
-		catch.add(x.Code.Name, scalar(c.target(x.Target)), source.Span{})
+		catch.Add(x.Code.Name, doc.Scalar(c.target(x.Target)), source.Span{})
 	}
-	if len(catch.entries) > 0 {
-		m.add("catch", catch, below(at, "on_timeout"))
+	if len(catch.Entries) > 0 {
+		m.Add("catch", catch, Below(at, "on_timeout"))
 	}
 	if n.Timeout != nil {
-		m.add("timeout", scalar(duration(n.Timeout.Value)), source.Span{})
+		m.Add("timeout", doc.Scalar(doc.Duration(n.Timeout.Value)), source.Span{})
 	}
 	if len(n.Set) > 0 {
-		set := flow()
+		set := doc.Flow()
 		for _, s := range n.Set {
-			set.add(s.Field.Name, c.native(s.Value), source.Span{})
+			set.Add(s.Field.Name, c.Native(s.Value), source.Span{})
 		}
-		m.add("set", set, below(at, "out"))
+		m.Add("set", set, Below(at, "out"))
 	}
-	if plainEntries(m.entries) && len(m.entries) < 2 {
-		m.flow = true
+	if doc.PlainEntries(m.Entries) && len(m.Entries) < 2 {
+		m.Flow = true
 	}
 	return m
 }
 
-// withUnlessEmpty adds arguments, if there are any.
-func (c *converter) withUnlessEmpty(m, with *mapping, at source.Span) {
-	if len(with.entries) > 0 {
-		m.add("with", with, at)
+// WithUnlessEmpty adds arguments, if there are any.
+func (c *Converter) WithUnlessEmpty(m, with *doc.Mapping, at source.Span) {
+	if len(with.Entries) > 0 {
+		m.Add("with", with, at)
 	}
 }
 
 // staticEdges writes the edges. Those that only follow each other are one line.
-func (c *converter) staticEdges() *list {
-	l := &list{}
+func (c *Converter) staticEdges() *doc.List {
+	l := &doc.List{}
 	var chain []string
 	end := func() {
 		if len(chain) > 0 {
-			l.add(scalar(strings.Join(chain, " -> ")), source.Span{})
+			l.Add(doc.Scalar(strings.Join(chain, " -> ")), source.Span{})
 		}
 		chain = nil
 	}
-	for _, e := range c.wf.Body.Edges {
+	for _, e := range c.Workflow.Body.Edges {
 		if e.When == nil && e.Switch == nil && !e.Back && len(e.To) == 1 {
 			from, to := c.target(e.From), c.target(e.To[0])
 			if len(chain) == 0 || chain[len(chain)-1] != from {
@@ -248,7 +249,7 @@ func (c *converter) staticEdges() *list {
 			continue
 		}
 		end()
-		l.add(c.edge(e), c.written(e.From, e.Span))
+		l.Add(c.edge(e), c.written(e.From, e.Span))
 	}
 	end()
 	return l
@@ -256,88 +257,88 @@ func (c *converter) staticEdges() *list {
 
 // written is the place of an edge that the file writes, or of the routes of its node; nothing for one that follows from the
 // order of nodes.
-func (c *converter) written(id ir.Ident, at source.Span) source.Span {
-	if slices.ContainsFunc(c.wf.Body.Nodes, func(n *ir.Node) bool { return n.ID.Span == at || n.Span == at }) {
-		return c.entry("routes", id.Name)
+func (c *Converter) written(id ir.Ident, at source.Span) source.Span {
+	if slices.ContainsFunc(c.Workflow.Body.Nodes, func(n *ir.Node) bool { return n.ID.Span == at || n.Span == at }) {
+		return c.Entry("routes", id.Name)
 	}
 	return at
 }
 
-func (c *converter) target(id ir.Ident) string {
-	if to, ok := c.ids[id.Name]; ok {
+func (c *Converter) target(id ir.Ident) string {
+	if to, ok := c.IDs[id.Name]; ok {
 		return to
 	}
 	return "end"
 }
 
-func (c *converter) targets(ids []ir.Ident) value {
+func (c *Converter) targets(ids []ir.Ident) doc.Value {
 	if len(ids) == 1 {
-		return scalar(c.target(ids[0]))
+		return doc.Scalar(c.target(ids[0]))
 	}
-	l := &list{flow: true}
+	l := &doc.List{Flow: true}
 	for _, id := range ids {
-		l.add(scalar(c.target(id)), source.Span{})
+		l.Add(doc.Scalar(c.target(id)), source.Span{})
 	}
 	return l
 }
 
 // edge is an edge with a condition, a switch, or a way back.
-func (c *converter) edge(e *ir.Edge) value {
-	m := flow(pair("from", scalar(c.target(e.From))))
+func (c *Converter) edge(e *ir.Edge) doc.Value {
+	m := doc.Flow(doc.Pair("from", doc.Scalar(c.target(e.From))))
 	if len(e.To) > 0 {
-		m.add("to", c.targets(e.To), source.Span{})
+		m.Add("to", c.targets(e.To), source.Span{})
 	}
 	if e.When != nil {
-		m.add("when", scalar(condition(c.expr(e.When.Text.Value, e.When.Node))), source.Span{})
+		m.Add("when", doc.Scalar(Condition(c.expr(e.When.Text.Value, e.When.Node))), source.Span{})
 	}
 	if e.Switch != nil {
-		m.add("switch", scalar(condition(c.expr(e.Switch.Text.Value, e.Switch.Node))), source.Span{})
-		cases := flow()
+		m.Add("switch", doc.Scalar(Condition(c.expr(e.Switch.Text.Value, e.Switch.Node))), source.Span{})
+		cases := doc.Flow()
 		for _, k := range e.Cases {
 			s, ok := k.Value.(*ir.Scalar)
 			if !ok {
-				c.refuse(e.Span, "", "a case of this switch is not converted")
+				c.Refuse(e.Span, "", "a case of this switch is not converted")
 				continue
 			}
 			text := s.Text.Value
 			if s.Tag == "!!str" {
 				text = caseKey(text)
 			}
-			cases.add(text, c.targets(k.To), source.Span{})
+			cases.Add(text, c.targets(k.To), source.Span{})
 		}
-		m.add("cases", cases, source.Span{})
+		m.Add("cases", cases, source.Span{})
 		if len(e.Default) > 0 {
-			m.add("default", c.targets(e.Default), source.Span{})
+			m.Add("default", c.targets(e.Default), source.Span{})
 		}
 	}
 	if e.Back {
-		max := scalar("unbounded")
+		max := doc.Scalar("unbounded")
 		if e.Max != 0 {
-			max = number(e.Max)
+			max = doc.Number(e.Max)
 		}
-		m.add("max", max, source.Span{})
+		m.Add("max", max, source.Span{})
 	}
 	if e.Exhausted != nil {
-		m.add("exhausted", scalar(c.target(*e.Exhausted)), source.Span{})
+		m.Add("exhausted", doc.Scalar(c.target(*e.Exhausted)), source.Span{})
 	}
 	return m
 }
 
-// condition is an expression where the language reads one without a `$`.
-func condition(text string) string {
-	q := quoted("$" + text)
-	if q == "$"+text && plainForm.MatchString(text) {
+// Condition is an expression where the language reads one without a `$`.
+func Condition(text string) string {
+	q := doc.Quoted("$" + text)
+	if q == "$"+text && doc.PlainForm.MatchString(text) {
 		return text
 	}
-	return quoted(text)
+	return doc.Quoted(text)
 }
 
 // caseKey is a text of a switch.
 func caseKey(s string) string {
-	if plainForm.MatchString(s) {
-		return quoted(s)
+	if doc.PlainForm.MatchString(s) {
+		return doc.Quoted(s)
 	}
-	return escaped(s)
+	return doc.Escaped(s)
 }
 
 // argument is the name of an argument: functions of the runtime have the parameters of Go.

@@ -2,50 +2,50 @@ package convert
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// native is a value of the IR of the native language as it is written there.
-func (c *converter) native(v ir.Value) value {
+// Native is a value of the IR of the native language as it is written there.
+func (c *Converter) Native(v ir.Value) doc.Value {
 	switch v := v.(type) {
 	case *ir.Expr:
-		return scalar(quoted("$" + c.expr(v.Text.Value, v.Node)))
+		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node)))
 	case *ir.Template:
-		return spell(c.template(v))
+		return doc.Spell(c.template(v))
 	case *ir.Scalar:
-		return constant(v)
+		return Constant(v)
 	case *ir.List:
-		l := &list{flow: true}
+		l := &doc.List{Flow: true}
 		for _, it := range v.Items {
-			l.add(c.native(it), it.Source())
+			l.Add(c.Native(it), it.Source())
 		}
 		return l
 	case *ir.Object:
-		m := flow()
+		m := doc.Flow()
 		for _, e := range v.Entries {
-			m.add(key(e.Key.Name), c.native(e.Value), join(e.Key.Span, e.Value.Source()))
+			m.Add(doc.Key(e.Key.Name), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
 		}
 		return m
 	}
-	c.refuse(v.Source(), "", "this value cannot be written in the native language")
-	return scalar("null")
+	c.Refuse(v.Source(), "", "this value cannot be written in the native language")
+	return doc.Scalar("null")
 }
 
 // expr is an expression with the native ids of nodes.
-func (c *converter) expr(text string, n *expr.Node) string {
+func (c *Converter) expr(text string, n *expr.Node) string {
 	if n == nil {
 		return text
 	}
 	refs := n.Refs()
 	for i := len(refs) - 1; i >= 0; i-- {
 		r := refs[i]
-		if id, ok := c.ids[r.Text]; ok && r.Lo >= 0 && r.Hi <= len(text) && text[r.Lo:r.Hi] == r.Text {
+		if id, ok := c.IDs[r.Text]; ok && r.Lo >= 0 && r.Hi <= len(text) && text[r.Lo:r.Hi] == r.Text {
 			text = text[:r.Lo] + id + text[r.Hi:]
 		}
 	}
@@ -53,11 +53,11 @@ func (c *converter) expr(text string, n *expr.Node) string {
 }
 
 // template is text with expressions.
-func (c *converter) template(t *ir.Template) string {
+func (c *Converter) template(t *ir.Template) string {
 	var b strings.Builder
 	for _, s := range t.Tmpl.Segments {
 		if s.Expr == nil {
-			b.WriteString(braces(s.Lit))
+			b.WriteString(doc.Braces(s.Lit))
 			continue
 		}
 		b.WriteString(c.expr(t.Text.Value[s.Lo:s.Hi], shifted(s.Expr, s.Lo, t.Text.Value[s.Lo:s.Hi])))
@@ -81,29 +81,29 @@ func shifted(n *expr.Node, by int, text string) *expr.Node {
 	return out
 }
 
-// constant is a literal where values are read.
-func constant(s *ir.Scalar) value {
+// Constant is a literal where values are read.
+func Constant(s *ir.Scalar) doc.Value {
 	switch s.Tag {
 	case "!!int", "!!float", "!!bool":
-		return scalar(s.Text.Value)
+		return doc.Scalar(s.Text.Value)
 	case "!!null":
-		return scalar("null")
+		return doc.Scalar("null")
 	}
-	return spell(data(s.Text.Value))
+	return doc.Spell(doc.Data(s.Text.Value))
 }
 
 // fromJSON is a constant of a declaration, such as a default.
-func fromJSON(text string) value {
+func fromJSON(text string) doc.Value {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v := decoded(dec)
 	if v == nil {
-		return scalar("null")
+		return doc.Scalar("null")
 	}
 	return v
 }
 
-func decoded(dec *json.Decoder) value {
+func decoded(dec *json.Decoder) doc.Value {
 	tok, err := dec.Token()
 	if err != nil {
 		return nil
@@ -111,54 +111,54 @@ func decoded(dec *json.Decoder) value {
 	switch tok := tok.(type) {
 	case json.Delim:
 		if tok == '[' {
-			l := &list{flow: true}
+			l := &doc.List{Flow: true}
 			for dec.More() {
-				l.add(decoded(dec), source.Span{})
+				l.Add(decoded(dec), source.Span{})
 			}
 			_, _ = dec.Token() // the bracket that closes
 			return l
 		}
-		m := flow()
+		m := doc.Flow()
 		for dec.More() {
 			k, _ := dec.Token()
 			name, _ := k.(string)
-			m.add(key(name), decoded(dec), source.Span{})
+			m.Add(doc.Key(name), decoded(dec), source.Span{})
 		}
 		_, _ = dec.Token()
 		return m
 	case json.Number:
-		return scalar(tok.String())
+		return doc.Scalar(tok.String())
 	case string:
-		return scalar(quoted(tok))
+		return doc.Scalar(doc.Quoted(tok))
 	case bool:
 		if tok {
-			return scalar("true")
+			return doc.Scalar("true")
 		}
-		return scalar("false")
+		return doc.Scalar("false")
 	}
-	return scalar("null")
+	return doc.Scalar("null")
 }
 
-// typ is a type as it is written.
-func (c *converter) typ(t *schema.Type, at source.Span) value {
+// Typ is a type as it is written.
+func (c *Converter) Typ(t *schema.Type, at source.Span) doc.Value {
 	switch {
 	case t.Decl != nil:
-		return scalar(t.Decl.Name)
+		return doc.Scalar(t.Decl.Name)
 	case t.Go != nil && t.Go.Path != "" && !strings.HasPrefix(t.Go.Path, schema.RuntimePath):
-		return scalar(quoted("go:" + t.Go.Path + "." + t.Go.Name))
+		return doc.Scalar(doc.Quoted("go:" + t.Go.Path + "." + t.Go.Name))
 	case t.Kind == schema.Struct:
-		m := flow()
+		m := doc.Flow()
 		for _, f := range t.Fields {
-			m.add(f.Name, c.field(f), f.Span)
+			m.Add(f.Name, c.Field(f), f.Span)
 		}
 		if t.Field("type") != nil {
-			return flow(pair("type", m))
+			return doc.Flow(doc.Pair("type", m))
 		}
 		return m
 	case (t.Kind == schema.List || t.Kind == schema.Map || t.Kind == schema.Opt) && anonymous(t.Elem):
-		c.refuse(at, "", "the type %s has no spelling in the native language", t)
+		c.Refuse(at, "", "the type %s has no spelling in the native language", t)
 	}
-	return scalar(quoted(t.String()))
+	return doc.Scalar(doc.Quoted(t.String()))
 }
 
 // anonymous reports whether a struct without a name is part of a type.
@@ -174,23 +174,21 @@ func anonymous(t *schema.Type) bool {
 	return false
 }
 
-// field is a declared field: its type, or a mapping with what else is said about it.
-func (c *converter) field(f *schema.Field) value {
-	typ := c.typ(f.Type, f.Span)
+// Field is a declared field: its type, or a mapping with what else is said about it.
+func (c *Converter) Field(f *schema.Field) doc.Value {
+	typ := c.Typ(f.Type, f.Span)
 	if f.Default == nil && f.Description == "" && f.Min == nil && f.Max == nil && f.Pattern == "" {
 		return typ
 	}
-	m := flow(pair("type", typ))
+	m := doc.Flow(doc.Pair("type", typ))
 	if f.Default != nil {
-		m.add("default", fromJSON(f.Default.JSON), f.Default.Span)
+		m.Add("default", fromJSON(f.Default.JSON), f.Default.Span)
 	}
 	if f.Description != "" {
-		m.add("description", spell(f.Description), source.Span{})
+		m.Add("description", doc.Spell(f.Description), source.Span{})
 	}
 	if f.Min != nil || f.Max != nil || f.Pattern != "" {
-		c.refuse(f.Span, "", "the bounds of %s are not converted", f.Name)
+		c.Refuse(f.Span, "", "the bounds of %s are not converted", f.Name)
 	}
 	return m
 }
-
-func number(n int) scalar { return scalar(strconv.Itoa(n)) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -11,98 +12,98 @@ import (
 
 // A graph is a YAMLGraph workflow while it is converted: one in which a single token goes from node to node, and never back.
 type graph struct {
-	*converter
+	*Converter
 	nodes  map[string]*ir.Node
 	writes map[*ir.Node][]string          // state fields
 	sure   map[*ir.Node]map[*ir.Node]bool // nodes that have run whenever one runs
 	ends   map[*ir.Node]bool              // nodes that have run whenever the graph ends
 	shapes map[string]*shape              // of state fields
 	given  map[string]bool                // fields that a run is given
-	types  *mapping                       // named types
-	tools  *mapping
+	types  *doc.Mapping                   // named types
+	tools  *doc.Mapping
 	python map[*ir.Tool]*function
 	item   *ir.Node // the map whose node is looked at
 
-	answers map[*ir.Node]value // the types of what models answer
-	rounds  map[*ir.Exit]int   // edges that lead back, with the most rounds
-	keys    []string           // secrets of models
+	answers map[*ir.Node]doc.Value // the types of what models answer
+	rounds  map[*ir.Exit]int       // edges that lead back, with the most rounds
+	keys    []string               // secrets of models
 }
 
-// yamlgraph converts a graph. The fields of its state that are read before a node writes them are inputs.
-func (c *converter) yamlgraph() {
-	g := &graph{converter: c, nodes: map[string]*ir.Node{}, writes: map[*ir.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		types: &mapping{}, tools: &mapping{}, python: map[*ir.Tool]*function{}, answers: map[*ir.Node]value{}, rounds: map[*ir.Exit]int{}}
+// YAMLGraph converts a graph. The fields of its state that are read before a node writes them are inputs.
+func YAMLGraph(c *Converter) {
+	g := &graph{Converter: c, nodes: map[string]*ir.Node{}, writes: map[*ir.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
+		types: &doc.Mapping{}, tools: &doc.Mapping{}, python: map[*ir.Tool]*function{}, answers: map[*ir.Node]doc.Value{}, rounds: map[*ir.Exit]int{}}
 	g.sections()
-	for _, n := range c.wf.Body.Nodes {
+	for _, n := range c.Workflow.Body.Nodes {
 		g.nodes[n.ID.Name] = n
 	}
-	for _, s := range c.wf.State {
+	for _, s := range c.Workflow.State {
 		g.shapes[s.Name.Name] = &shape{declared: s.Type}
 	}
-	for _, n := range c.wf.Body.Nodes {
+	for _, n := range c.Workflow.Body.Nodes {
 		g.look(n)
 	}
 	g.gathers()
-	if !c.refused {
+	if !c.Refused {
 		g.flow()
 	}
-	if c.refused {
+	if c.Refused {
 		return
 	}
 	g.inputs()
 	in, state, out, begin := g.fields()
-	nodes := &mapping{}
+	nodes := &doc.Mapping{}
 	if begin != nil {
-		nodes.add("begin", begin, source.Span{})
+		nodes.Add("begin", begin, source.Span{})
 	}
-	for _, n := range c.wf.Body.Nodes {
-		nodes.add(c.ids[n.ID.Name], g.node(n), join(n.ID.Span, n.Span))
+	for _, n := range c.Workflow.Body.Nodes {
+		nodes.Add(c.IDs[n.ID.Name], g.node(n), Join(n.ID.Span, n.Span))
 		if g.keeps(n) {
-			nodes.add(g.failed(n), g.failure(n), source.Span{})
+			nodes.Add(g.failed(n), g.failure(n), source.Span{})
 		}
 	}
 	models := g.models()
 	if g.keepsErrors() {
-		g.types.add("Failure", flow(pair("type", flow(pair("type", scalar("string")), pair("message", scalar("string")), pair("node", scalar("string"))))), source.Span{})
-		state.add("errors", flow(pair("type", scalar("list<Failure>")), pair("merge", scalar("append"))), source.Span{})
-		out.add("errors", scalar("$state.errors"), source.Span{})
+		g.types.Add("Failure", doc.Flow(doc.Pair("type", doc.Flow(doc.Pair("type", doc.Scalar("string")), doc.Pair("message", doc.Scalar("string")), doc.Pair("node", doc.Scalar("string"))))), source.Span{})
+		state.Add("errors", doc.Flow(doc.Pair("type", doc.Scalar("list<Failure>")), doc.Pair("merge", doc.Scalar("append"))), source.Span{})
+		out.Add("errors", doc.Scalar("$state.errors"), source.Span{})
 	}
-	secrets := &list{flow: true}
+	secrets := &doc.List{Flow: true}
 	for _, name := range g.keys {
-		secrets.add(scalar(name), source.Span{})
+		secrets.Add(doc.Scalar(name), source.Span{})
 	}
-	c.doc.addUnlessEmpty("types", g.types, source.Span{})
-	c.doc.addUnlessEmpty("input", in, source.Span{})
-	c.doc.addUnlessEmpty("state", state, source.Span{})
-	c.doc.addUnlessEmpty("secrets", secrets, source.Span{})
-	c.doc.addUnlessEmpty("models", models, source.Span{})
-	c.doc.addUnlessEmpty("tools", g.tools, source.Span{})
-	c.doc.add("nodes", nodes, source.Span{})
-	c.doc.addUnlessEmpty("edges", g.edges(begin != nil), source.Span{})
-	c.doc.addUnlessEmpty("output", out, source.Span{})
+	c.Doc.AddUnlessEmpty("types", g.types, source.Span{})
+	c.Doc.AddUnlessEmpty("input", in, source.Span{})
+	c.Doc.AddUnlessEmpty("state", state, source.Span{})
+	c.Doc.AddUnlessEmpty("secrets", secrets, source.Span{})
+	c.Doc.AddUnlessEmpty("models", models, source.Span{})
+	c.Doc.AddUnlessEmpty("tools", g.tools, source.Span{})
+	c.Doc.Add("nodes", nodes, source.Span{})
+	c.Doc.AddUnlessEmpty("edges", g.edges(begin != nil), source.Span{})
+	c.Doc.AddUnlessEmpty("output", out, source.Span{})
 }
 
 // sections refuses what stands beside nodes and edges and has no counterpart.
 func (g *graph) sections() {
-	rest := *g.wf
-	rest.Public = false
+	rest := *g.Workflow
+	rest.Public, rest.Origin = false, ""
 	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
 	rest.Models = nil
-	g.rest(g.wf.Name.Span, "the graph", &rest)
-	d := *g.wf.Dynamic
+	g.Rest(g.Workflow.Name.Span, "the graph", &rest)
+	d := *g.Workflow.Dynamic
 	if len(d.Tokens.Start) != 1 {
-		g.refuse(g.wf.Name.Span, "", "a graph that begins at several nodes is not converted")
+		g.Refuse(g.Workflow.Name.Span, "", "a graph that begins at several nodes is not converted")
 	}
 	d.Dialect, d.Upstream, d.Concurrency, d.Tokens = "", false, 0, nil
-	g.rest(g.wf.Name.Span, "the graph", &d)
-	for _, s := range g.wf.State {
+	g.Rest(g.Workflow.Name.Span, "the graph", &d)
+	for _, s := range g.Workflow.State {
 		own := *s
 		own.Name, own.Type, own.Span = ir.Ident{}, nil, source.Span{}
 		if own.Merge.Kind == ir.MergeAppend { // what one map gathers is the list; see gathers
 			own.Merge = ir.Merge{}
 		}
 		if !g.isAuto(s.Name.Name) {
-			g.rest(s.Name.Span, "the state field "+s.Name.Name, &own)
+			g.Rest(s.Name.Span, "the state field "+s.Name.Name, &own)
 		}
 	}
 }
@@ -117,21 +118,21 @@ func (g *graph) look(n *ir.Node) {
 	if n.Dynamic.Token.Ask != nil {
 		rest.Retry = nil // the engine's own, which is written
 	}
-	g.rest(n.ID.Span, "the node "+n.ID.Name, &rest)
+	g.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
 	d := *n.Dynamic
 	t := *d.Token
 	d.Token, d.Writes, d.Times = nil, nil, 0
 	if t.Ask != nil {
 		d.Schema, d.AnswerAs = "", ""
 	}
-	g.rest(n.ID.Span, "the node "+n.ID.Name, &d)
+	g.Rest(n.ID.Span, "the node "+n.ID.Name, &d)
 	if _, python := n.Verb.(*ir.ToolCall); python || t.OnError == ir.TokenRaise {
 		t.OnError = 0
 	}
 	key := t.Key.Name
 	exits := t.Exits
 	t.Key, t.Exits, t.Again, t.Gather, t.Ask, t.Values, t.Requires = ir.Ident{}, nil, false, nil, nil, nil, nil
-	g.rest(n.ID.Span, "the node "+n.ID.Name, &t)
+	g.Rest(n.ID.Span, "the node "+n.ID.Name, &t)
 	for _, x := range exits {
 		x.When.Refs(func(r *ir.Reference) { g.use(r, nil) })
 	}
@@ -151,7 +152,7 @@ func (g *graph) look(n *ir.Node) {
 	case *ir.LLM:
 		g.asks(n, key)
 	default:
-		g.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		g.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 	}
 }
 
@@ -175,7 +176,7 @@ func (g *graph) choice(v *ir.ToolChoice) {
 		ir.ValueReferences(part.v, func(r *ir.Reference) { g.use(r, part.typ) })
 	}
 	if s, ok := v.Tool.(*ir.Scalar); ok {
-		g.refuse(s.Text.Span, "write a node of the type python", "a tool that is always the same is no choice in the native language")
+		g.Refuse(s.Text.Span, "write a node of the type python", "a tool that is always the same is no choice in the native language")
 	}
 }
 
@@ -183,18 +184,18 @@ func (g *graph) choice(v *ir.ToolChoice) {
 func (g *graph) mapped(n *ir.Node, v *ir.Map, key string) {
 	over, ok := v.Over.(*ir.Reference)
 	if !ok || len(v.Do.Nodes) != 1 {
-		g.refuse(n.ID.Span, "", "the map %s is not converted", n.ID.Name)
+		g.Refuse(n.ID.Span, "", "the map %s is not converted", n.ID.Name)
 		return
 	}
 	one, ok := v.Do.Nodes[0].Verb.(*ir.ToolChoice)
 	if !ok {
-		g.refuse(v.Do.Nodes[0].ID.Span, "", "only maps over a tool_call node are converted")
+		g.Refuse(v.Do.Nodes[0].ID.Span, "", "only maps over a tool_call node are converted")
 		return
 	}
 	if t := n.Dynamic.Token.Gather; t != nil {
 		rest := *t
 		rest.Key = ""
-		g.rest(n.ID.Span, "the map "+n.ID.Name, &rest)
+		g.Rest(n.ID.Span, "the map "+n.ID.Name, &rest)
 	}
 	list := g.use(over, nil)
 	if list == nil {
@@ -213,9 +214,9 @@ func (g *graph) mapped(n *ir.Node, v *ir.Map, key string) {
 
 // gathers refuses lists that are added to, unless one map makes all of them.
 func (g *graph) gathers() {
-	for _, s := range g.wf.State {
+	for _, s := range g.Workflow.State {
 		var writers []*ir.Node
-		for _, n := range g.wf.Body.Nodes {
+		for _, n := range g.Workflow.Body.Nodes {
 			if slices.Contains(g.writes[n], s.Name.Name) {
 				writers = append(writers, n)
 			}
@@ -224,20 +225,20 @@ func (g *graph) gathers() {
 			continue
 		}
 		if _, is := writers[0].Verb.(*ir.Map); !is || len(writers) > 1 {
-			g.refuse(s.Name.Span, "write to a field of its own in each node", "several nodes add to the list %s", s.Name.Name)
+			g.Refuse(s.Name.Span, "write to a field of its own in each node", "several nodes add to the list %s", s.Name.Name)
 		}
 	}
 }
 
 // inputs finds the fields that are read before they are written. All that no node writes are given, too.
 func (g *graph) inputs() {
-	for _, s := range g.wf.State {
+	for _, s := range g.Workflow.State {
 		name := s.Name.Name
 		if g.isAuto(name) {
 			continue
 		}
 		given := !g.written(name)
-		for _, n := range g.wf.Body.Nodes {
+		for _, n := range g.Workflow.Body.Nodes {
 			g.references(n, func(r *ir.Reference) {
 				behind := slices.Contains(g.writes[n], name) && g.exitReads(n, r)
 				if r.Root == "state" && r.Path[0] == name && !g.attempted(name, n) && !behind {
@@ -292,47 +293,47 @@ func (g *graph) references(n *ir.Node, f func(*ir.Reference)) {
 }
 
 // fields writes the sections input, state and output, and the node that copies inputs which nodes overwrite.
-func (g *graph) fields() (in, state, out, begin *mapping) {
-	in, state, out = &mapping{}, &mapping{}, &mapping{}
-	copies := flow()
-	for _, s := range g.wf.State {
+func (g *graph) fields() (in, state, out, begin *doc.Mapping) {
+	in, state, out = &doc.Mapping{}, &doc.Mapping{}, &doc.Mapping{}
+	copies := doc.Flow()
+	for _, s := range g.Workflow.State {
 		name := s.Name.Name
 		if g.isAuto(name) {
 			continue
 		}
-		g.fieldName(name, s.Name.Span)
+		g.FieldName(name, s.Name.Span)
 		at := g.declaration(name)
 		typ := g.shapeType(name, s)
 		sh := g.shapes[name]
 		switch {
 		case !g.written(name) && sh.used():
-			in.add(name, typ, at)
-			out.add(name, scalar("$input."+name), source.Span{})
+			in.Add(name, typ, at)
+			out.Add(name, doc.Scalar("$input."+name), source.Span{})
 			continue
 		case !g.written(name):
-			in.add(name, optional(typ), at)
-			out.add(name, scalar("$input."+name), source.Span{})
+			in.Add(name, optional(typ), at)
+			out.Add(name, doc.Scalar("$input."+name), source.Span{})
 			continue
 		case g.given[name]:
-			in.add(name, optional(typ), at)
+			in.Add(name, optional(typ), at)
 			typ = optional(typ)
-			copies.add(name, scalar("$input."+name), source.Span{})
+			copies.Add(name, doc.Scalar("$input."+name), source.Span{})
 			at = source.Span{}
-		case !g.certain(name, nil) || g.opt[name]:
+		case !g.certain(name, nil) || g.Opt[name]:
 			typ = optional(typ)
 		}
-		state.add(name, typ, at)
-		out.add(name, scalar("$state."+name), source.Span{})
+		state.Add(name, typ, at)
+		out.Add(name, doc.Scalar("$state."+name), source.Span{})
 	}
-	if len(copies.entries) > 0 {
-		begin = &mapping{entries: []*entry{pair("let", flow()), pair("set", copies)}}
+	if len(copies.Entries) > 0 {
+		begin = &doc.Mapping{Entries: []*doc.Entry{doc.Pair("let", doc.Flow()), doc.Pair("set", copies)}}
 	}
 	return in, state, out, begin
 }
 
 // optional is a type whose values may be absent.
-func optional(typ value) value {
-	s, ok := typ.(scalar)
+func optional(typ doc.Value) doc.Value {
+	s, ok := typ.(doc.Scalar)
 	if !ok || strings.HasPrefix(string(s), "opt<") {
 		return typ
 	}
@@ -340,4 +341,4 @@ func optional(typ value) value {
 }
 
 // declaration is the place of a field of the state.
-func (g *graph) declaration(name string) source.Span { return g.entry("state", name) }
+func (g *graph) declaration(name string) source.Span { return g.Entry("state", name) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -17,15 +18,15 @@ func (g *graph) asks(n *ir.Node, key string) {
 	a := *n.Dynamic.Token.Ask
 	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == ir.AskFallback || a.Fail == ir.AskRetry || a.Limit > 0 {
 		what := map[bool]string{true: "works with tools, whose conversation the engine keeps in the state", false: "leads on by a label, has a limit, or asks again after an error"}[a.Agent != nil]
-		g.refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
+		g.Refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
 	}
 	if a.JSON {
-		g.refuse(n.ID.Span, "give the prompt a `schema`", "JSON is looked for in the answer of %s, and a native `out` takes an answer that is JSON as a whole", n.ID.Name)
+		g.Refuse(n.ID.Span, "give the prompt a `schema`", "JSON is looked for in the answer of %s, and a native `out` takes an answer that is JSON as a whole", n.ID.Name)
 	}
 	prompt := a.Prompt
 	a.Agent, a.Routes, a.Route, a.Other, a.Fail, a.Limit, a.Retries, a.JSON = nil, nil, "", ir.Ident{}, 0, 0, 0, false
 	a.Prompt, a.Values, a.Needs, a.Model, a.Skips, a.SkipsSet = nil, nil, nil, ir.Ident{}, false, false
-	g.rest(n.ID.Span, "the node "+n.ID.Name, &a)
+	g.Rest(n.ID.Span, "the node "+n.ID.Name, &a)
 	for _, v := range n.Dynamic.Token.Ask.Values {
 		if r, ok := v.Value.(*ir.Reference); ok {
 			g.use(r, nil)
@@ -33,7 +34,7 @@ func (g *graph) asks(n *ir.Node, key string) {
 	}
 	for _, t := range []*ir.PromptTemplate{prompt.System, prompt.User} {
 		if t != nil && !plainPrompt(t.Body) {
-			g.refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", prompt.File.Name)
+			g.Refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", prompt.File.Name)
 			return
 		}
 	}
@@ -78,30 +79,30 @@ func (g *graph) keeps(n *ir.Node) bool {
 }
 
 // ask writes a node that asks a model.
-func (g *graph) ask(n *ir.Node, m *mapping, at *yamlnode.Node) {
+func (g *graph) ask(n *ir.Node, m *doc.Mapping, at *yamlnode.Node) {
 	a := n.Dynamic.Token.Ask
-	m.add("llm", scalar(g.modelName(a.Model.Name)), below(at, "provider"))
+	m.Add("llm", doc.Scalar(g.modelName(a.Model.Name)), Below(at, "provider"))
 	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
-		m.add("system", spell(g.prompt(n, t)), source.Span{})
+		m.Add("system", doc.Spell(g.prompt(n, t)), source.Span{})
 	}
 	if t := a.Prompt.User; t != nil {
-		m.add("prompt", spell(g.prompt(n, t)), below(at, "prompt"))
+		m.Add("prompt", doc.Spell(g.prompt(n, t)), Below(at, "prompt"))
 	}
 	if n.Dynamic.Schema != "" {
-		m.add("out", g.answerType(n), source.Span{})
+		m.Add("out", g.answerType(n), source.Span{})
 	}
 	if r := n.Retry; r != nil {
-		retry := flow(pair("attempts", number(r.Attempts)))
+		retry := doc.Flow(doc.Pair("attempts", doc.Number(r.Attempts)))
 		if r.Base != nil {
-			retry.add("base", scalar(duration(r.Base.Value)), source.Span{})
+			retry.Add("base", doc.Scalar(doc.Duration(r.Base.Value)), source.Span{})
 		}
 		if r.Cap != nil && r.Cap.Value != 30*time.Second {
-			retry.add("cap", scalar(duration(r.Cap.Value)), source.Span{})
+			retry.Add("cap", doc.Scalar(doc.Duration(r.Cap.Value)), source.Span{})
 		}
-		m.add("retry", retry, source.Span{})
+		m.Add("retry", retry, source.Span{})
 	}
 	if a.Fail == ir.AskSkip {
-		m.add("on_error", scalar("skip"), below(at, "on_error"))
+		m.Add("on_error", doc.Scalar("skip"), Below(at, "on_error"))
 	}
 	g.caught(n, m, at)
 }
@@ -111,7 +112,7 @@ var modelErrors = []string{"TIMEOUT", "RATE_LIMIT", "AUTH_REQUIRED", "PROVIDER_E
 
 // caught leads errors that the state keeps to a node that writes them there. An answer that does not fit its type ends the
 // run: that the native workflow is stricter must not go on as an error that the engine has not had.
-func (g *graph) caught(n *ir.Node, m *mapping, at *yamlnode.Node) {
+func (g *graph) caught(n *ir.Node, m *doc.Mapping, at *yamlnode.Node) {
 	if !g.keeps(n) {
 		return
 	}
@@ -122,40 +123,40 @@ func (g *graph) caught(n *ir.Node, m *mapping, at *yamlnode.Node) {
 	} else if n.Dynamic.Schema == "" {
 		codes = []string{"any"}
 	}
-	catch := flow()
+	catch := doc.Flow()
 	for _, code := range codes {
-		catch.add(code, scalar(to), source.Span{})
+		catch.Add(code, doc.Scalar(to), source.Span{})
 	}
-	m.add("catch", catch, below(at, "on_error"))
+	m.Add("catch", catch, Below(at, "on_error"))
 }
 
 // failed is the name of the node that writes down the error of another.
-func (g *graph) failed(n *ir.Node) string { return g.free(g.ids[n.ID.Name] + "_failed") }
+func (g *graph) failed(n *ir.Node) string { return g.free(g.IDs[n.ID.Name] + "_failed") }
 
 // failure is that node.
-func (g *graph) failure(n *ir.Node) value {
-	id := g.ids[n.ID.Name]
-	set := flow(pair("errors", flow(pair("type", scalar("$"+id+".error.code")), pair("message", scalar("$"+id+".error.message")), pair("node", scalar(quoted(n.ID.Name))))))
-	return &mapping{entries: []*entry{pair("let", flow()), pair("set", set)}}
+func (g *graph) failure(n *ir.Node) doc.Value {
+	id := g.IDs[n.ID.Name]
+	set := doc.Flow(doc.Pair("errors", doc.Flow(doc.Pair("type", doc.Scalar("$"+id+".error.code")), doc.Pair("message", doc.Scalar("$"+id+".error.message")), doc.Pair("node", doc.Scalar(doc.Quoted(n.ID.Name))))))
+	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("let", doc.Flow()), doc.Pair("set", set)}}
 }
 
 // keepsErrors reports whether any node keeps its error.
 func (g *graph) keepsErrors() bool {
-	return slices.ContainsFunc(g.wf.Body.Nodes, func(n *ir.Node) bool { return g.keeps(n) })
+	return slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool { return g.keeps(n) })
 }
 
 // modelName is the key of a model.
-func (g *graph) modelName(name string) string { return nativeID(strings.ReplaceAll(name, "-", "_")) }
+func (g *graph) modelName(name string) string { return NativeID(strings.ReplaceAll(name, "-", "_")) }
 
 // models writes the models that nodes ask. What the file leaves to the environment is written down as the engine has it when
 // the environment says nothing.
-func (g *graph) models() *mapping {
-	out := &mapping{}
-	for _, m := range g.wf.Models {
+func (g *graph) models() *doc.Mapping {
+	out := &doc.Mapping{}
+	for _, m := range g.Workflow.Models {
 		rest := *m
 		rest.Name, rest.Model, rest.Span, rest.Choice, rest.Params = ir.Ident{}, ir.Ident{}, source.Span{}, nil, ir.ModelParams{}
 		rest.BaseURL, rest.Key = ir.Ident{}, ir.Ident{}
-		g.rest(m.Span, "the model", &rest)
+		g.Rest(m.Span, "the model", &rest)
 		own := *m
 		if c := m.Choice; c != nil {
 			own.Choice, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
@@ -166,7 +167,7 @@ func (g *graph) models() *mapping {
 			}
 			g.provide(&own, catalog.GraphProvider(provider), c.Model)
 		}
-		out.add(g.modelName(m.Name.Name), g.model(&own), source.Span{})
+		out.Add(g.modelName(m.Name.Name), g.Model(&own), source.Span{})
 	}
 	return out
 }
@@ -174,7 +175,7 @@ func (g *graph) models() *mapping {
 // provide says whom a model of the engine is in the native language.
 func (g *graph) provide(m *ir.Model, p *catalog.GraphAsk, id string) {
 	if p == nil {
-		g.refuse(m.Span, "name a provider", "the provider of this model is not known")
+		g.Refuse(m.Span, "name a provider", "the provider of this model is not known")
 		return
 	}
 	if id == "" {
@@ -204,7 +205,7 @@ func (g *graph) prompt(n *ir.Node, t *ir.PromptTemplate) string {
 	for _, p := range t.Body {
 		switch p := p.(type) {
 		case *ir.PromptText:
-			b.WriteString(braces(p.Lit))
+			b.WriteString(doc.Braces(p.Lit))
 		case *ir.PromptShow:
 			b.WriteString(g.shownValue(n, p))
 		}
@@ -224,20 +225,20 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 		path, x = append([]string{name}, path...), x.Kids[0]
 	}
 	if x.Op == "const" {
-		return braces(x.Lit.Text.Value)
+		return doc.Braces(x.Lit.Text.Value)
 	}
 	i := slices.IndexFunc(n.Dynamic.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
 	if i < 0 || n.Dynamic.Token.Ask.Values[i].Value == nil {
 		if p.Kept {
-			return braces("{" + x.Name + "}")
+			return doc.Braces("{" + x.Name + "}")
 		}
-		g.refuse(n.ID.Span, "remove it from the prompt", "nothing gives the prompt of %s the variable %s", n.ID.Name, x.Name)
+		g.Refuse(n.ID.Span, "remove it from the prompt", "nothing gives the prompt of %s the variable %s", n.ID.Name, x.Name)
 		return ""
 	}
 	switch v := n.Dynamic.Token.Ask.Values[i].Value.(type) {
 	case *ir.Scalar:
 		if len(path) == 0 && v.Tag == "!!str" {
-			return braces(v.Text.Value)
+			return doc.Braces(v.Text.Value)
 		}
 	case *ir.Reference:
 		if v.Root != "state" {
@@ -254,7 +255,7 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 		}
 		sh := g.shapes[field]
 		if sh == nil || g.given[field] && g.written(field) || g.written(field) && !g.certain(field, n) {
-			g.refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
+			g.Refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
 			return ""
 		}
 		typ := sh.declared
@@ -263,18 +264,18 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 		}
 		place := g.path(v, "")
 		if m := g.writer(field, n); m != nil {
-			place = strings.Join(append([]string{g.ids[m.ID.Name]}, v.Path[1:]...), ".")
+			place = strings.Join(append([]string{g.IDs[m.ID.Name]}, v.Path[1:]...), ".")
 		}
 		switch {
 		case typ.Kind == schema.String:
 			return "{{ " + place + " }}"
 		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
-			g.refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
+			g.Refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
 			return ""
 		}
 		return "{{ " + place + " | python }}"
 	}
-	g.refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
+	g.Refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
 	return ""
 }
 
@@ -282,7 +283,7 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 // when there is none.
 func (g *graph) writer(field string, n *ir.Node) *ir.Node {
 	var found *ir.Node
-	for _, m := range g.wf.Body.Nodes {
+	for _, m := range g.Workflow.Body.Nodes {
 		if !slices.Contains(g.writes[m], field) {
 			continue
 		}
@@ -296,28 +297,28 @@ func (g *graph) writer(field string, n *ir.Node) *ir.Node {
 
 // answered reports whether a field is the answer of a model that has a schema.
 func (g *graph) answered(field string) bool {
-	return slices.ContainsFunc(g.wf.Body.Nodes, func(n *ir.Node) bool {
+	return slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool {
 		return n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], field)
 	})
 }
 
 // answerType is the type of an answer that has a schema: with its name, and where the schema says nothing of a part that the
 // graph looks into, as it is used.
-func (g *graph) answerType(n *ir.Node) value {
+func (g *graph) answerType(n *ir.Node) doc.Value {
 	if t := g.answers[n]; t != nil {
 		return t
 	}
 	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Dynamic.Schema))
 	if root == nil || len(problems) > 0 {
-		g.refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
-		return scalar("any")
+		g.Refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
+		return doc.Scalar("any")
 	}
 	key := n.Dynamic.Token.Key.Name
 	name := titled(key)
 	if title := root.Get("title"); title != nil && typeName.MatchString(title.Text.Value) {
 		name = title.Text.Value
 	}
-	if declared := g.root.Get("state").Get(key); declared != nil && typeName.MatchString(declared.Text.Value) {
+	if declared := g.Root.Get("state").Get(key); declared != nil && typeName.MatchString(declared.Text.Value) {
 		name = declared.Text.Value
 	}
 	g.answers[n] = g.schemaType(root, g.shapes[key], name, n)
@@ -325,20 +326,20 @@ func (g *graph) answerType(n *ir.Node) value {
 }
 
 // schemaType is the type that a JSON Schema describes.
-func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node) value {
+func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node) doc.Value {
 	typ := s.Get("type")
 	if values := s.Get("enum"); values != nil {
 		var words []string
 		for _, v := range values.Items {
 			words = append(words, v.Text.Value)
 		}
-		return scalar("enum<" + strings.Join(words, "|") + ">")
+		return doc.Scalar("enum<" + strings.Join(words, "|") + ">")
 	}
 	if typ == nil {
 		if sh != nil && (len(sh.parts) > 0 || sh.item != nil) {
 			return g.shaped(sh, name, n.ID.Span)
 		}
-		return scalar("any")
+		return doc.Scalar("any")
 	}
 	if typ.Kind == yamlnode.Sequence { // with null
 		one := &yamlnode.Node{Kind: s.Kind, Entries: slices.Clone(s.Entries)}
@@ -351,11 +352,11 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node)
 	}
 	switch typ.Text.Value {
 	case "string", "boolean":
-		return scalar(map[string]string{"string": "string", "boolean": "bool"}[typ.Text.Value])
+		return doc.Scalar(map[string]string{"string": "string", "boolean": "bool"}[typ.Text.Value])
 	case "integer":
-		return scalar("int")
+		return doc.Scalar("int")
 	case "number":
-		return scalar("float")
+		return doc.Scalar("float")
 	case "array":
 		var item *shape
 		if sh != nil {
@@ -369,7 +370,7 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node)
 		if items == nil {
 			items = &yamlnode.Node{Kind: yamlnode.Mapping}
 		}
-		inner, ok := g.schemaType(items, item, word, n).(scalar)
+		inner, ok := g.schemaType(items, item, word, n).(doc.Scalar)
 		if !ok {
 			break
 		}
@@ -377,21 +378,21 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node)
 	case "object":
 		props := s.Get("properties")
 		if props == nil {
-			return scalar("map<any>")
+			return doc.Scalar("map<any>")
 		}
 		return g.structType(s, props, sh, name, n)
 	}
-	g.refuse(n.ID.Span, "", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
-	return scalar("any")
+	g.Refuse(n.ID.Span, "", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
+	return doc.Scalar("any")
 }
 
 // structType is the type of an object with properties, which gets a name.
-func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *ir.Node) value {
-	fields := &mapping{}
+func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *ir.Node) doc.Value {
+	fields := &doc.Mapping{}
 	for _, p := range props.Entries {
 		field := p.Key.Text.Value
-		if !fieldForm.MatchString(field) {
-			g.refuse(n.ID.Span, "rename it", "the field %q of the answer of %s cannot have this name", field, n.ID.Name)
+		if !doc.FieldForm.MatchString(field) {
+			g.Refuse(n.ID.Span, "rename it", "the field %q of the answer of %s cannot have this name", field, n.ID.Name)
 			continue
 		}
 		var part *shape
@@ -401,36 +402,36 @@ func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *i
 			}
 		}
 		typ := g.schemaType(p.Value, part, name+titled(field), n)
-		long := flow(pair("type", typ))
+		long := doc.Flow(doc.Pair("type", typ))
 		for _, k := range []struct{ schema, native string }{{"description", "description"}, {"default", "default"}, {"minimum", "min"}, {"maximum", "max"}, {"minLength", "min"}, {"maxLength", "max"}, {"pattern", "pattern"}} {
 			v := p.Value.Get(k.schema)
 			switch {
 			case v == nil || v.Kind == yamlnode.Scalar && v.Text.Value == "null" && k.native == "default":
 			case v.Kind != yamlnode.Scalar:
-				long.add(k.native, fromJSON(v.Span.Text()), source.Span{})
-			case k.native == "description" || k.native == "pattern" || typ == scalar("string") && k.native == "default":
-				long.add(k.native, scalar(quoted(v.Text.Value)), source.Span{})
+				long.Add(k.native, fromJSON(v.Span.Text()), source.Span{})
+			case k.native == "description" || k.native == "pattern" || typ == doc.Scalar("string") && k.native == "default":
+				long.Add(k.native, doc.Scalar(doc.Quoted(v.Text.Value)), source.Span{})
 			default:
-				long.add(k.native, scalar(v.Text.Value), source.Span{})
+				long.Add(k.native, doc.Scalar(v.Text.Value), source.Span{})
 			}
 		}
-		if len(long.entries) == 1 {
-			fields.add(field, typ, source.Span{})
+		if len(long.Entries) == 1 {
+			fields.Add(field, typ, source.Span{})
 			continue
 		}
-		fields.add(field, long, source.Span{})
+		fields.Add(field, long, source.Span{})
 	}
-	fields.flow = !slices.ContainsFunc(fields.entries, func(e *entry) bool { _, long := e.value.(*mapping); return long })
-	if slices.ContainsFunc(g.types.entries, func(e *entry) bool { return e.key == name }) {
+	fields.Flow = !slices.ContainsFunc(fields.Entries, func(e *doc.Entry) bool { _, long := e.Value.(*doc.Mapping); return long })
+	if slices.ContainsFunc(g.types.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
 		name += "_"
 	}
-	g.types.add(name, fields, source.Span{})
-	return scalar(name)
+	g.types.Add(name, fields, source.Span{})
+	return doc.Scalar(name)
 }
 
 // afterFailure writes where the run goes on when the error of a node was kept: conditions on what it has not written do not
 // hold.
-func (g *graph) afterFailure(n *ir.Node, l *list) {
+func (g *graph) afterFailure(n *ir.Node, l *doc.List) {
 	led := false
 	for _, x := range n.Dynamic.Token.Exits {
 		if x.When == nil {
@@ -439,19 +440,19 @@ func (g *graph) afterFailure(n *ir.Node, l *list) {
 		}
 		x.When.Refs(func(r *ir.Reference) {
 			if r.Root != "state" || !slices.Contains(g.writes[n], r.Path[0]) {
-				g.refuse(r.Text.Span, "write `on_error: fail`", "this condition may hold although %s has failed: where the run goes on then is not converted", n.ID.Name)
+				g.Refuse(r.Text.Span, "write `on_error: fail`", "this condition may hold although %s has failed: where the run goes on then is not converted", n.ID.Name)
 			}
 		})
 	}
 	if !led {
-		l.add(scalar(g.failed(n)+" -> end"), source.Span{})
+		l.Add(doc.Scalar(g.failed(n)+" -> end"), source.Span{})
 	}
 }
 
 // answerPart is a part of an answer that has a schema, where an edge out of n looks at it.
 func (g *graph) answerPart(r *ir.Reference, n *ir.Node) (string, *schema.Type) {
 	field, part := r.Path[0], r.Path[1]
-	for _, m := range g.wf.Body.Nodes {
+	for _, m := range g.Workflow.Body.Nodes {
 		if m.Dynamic.Token.Ask == nil || m.Dynamic.Schema == "" || !slices.Contains(g.writes[m], field) || m != n && !g.certain(field, n) {
 			continue
 		}
@@ -462,7 +463,7 @@ func (g *graph) answerPart(r *ir.Reference, n *ir.Node) (string, *schema.Type) {
 		}
 		typ := map[string]*schema.Type{"number": schema.FloatType, "integer": schema.IntType, "string": schema.StringType}[s.Get("type").Text.Value]
 		if m == n {
-			return g.ids[n.ID.Name] + "." + part, typ
+			return g.IDs[n.ID.Name] + "." + part, typ
 		}
 		return g.path(r, ""), typ
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -57,18 +58,18 @@ func (g *graph) flow() {
 			g.ends = meet(g.ends, after)
 		}
 		if plain > 1 || plain > 0 && tests > 0 {
-			g.refuse(n.ID.Span, "write edges one after the other, or conditions", "several edges are taken from %s at the same time: nodes behind them may run more than once, which native nodes do not", n.ID.Name)
+			g.Refuse(n.ID.Span, "write edges one after the other, or conditions", "several edges are taken from %s at the same time: nodes behind them may run more than once, which native nodes do not", n.ID.Name)
 		}
 		open[n] = false
 	}
-	for _, id := range g.wf.Dynamic.Tokens.Start {
+	for _, id := range g.Workflow.Dynamic.Tokens.Start {
 		if n := g.nodes[id.Name]; n != nil {
 			visit(n, map[*ir.Node]bool{})
 		}
 	}
-	for _, n := range g.wf.Body.Nodes {
-		if g.sure[n] == nil && !g.refused {
-			g.refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
+	for _, n := range g.Workflow.Body.Nodes {
+		if g.sure[n] == nil && !g.Refused {
+			g.Refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
 		}
 	}
 }
@@ -79,7 +80,7 @@ func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
 	if g.rounds[x] > 0 {
 		return
 	}
-	limit := g.wf.Dynamic.Tokens.Limit
+	limit := g.Workflow.Dynamic.Tokens.Limit
 	if limit == 0 {
 		limit = 25
 	}
@@ -104,7 +105,7 @@ func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
 	longest := g.longest(from, map[*ir.Node]bool{to: true})
 	most := (limit - before - longest) / length
 	if len(g.rounds) > 0 || length > limit || most < 1 {
-		g.refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
+		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
 		most = 1
 	}
 	g.rounds[x] = most
@@ -176,15 +177,15 @@ func (g *graph) written(field string) bool {
 }
 
 // edges writes the edges. Of conditions the first that holds decides, so that the others say that it does not.
-func (g *graph) edges(begin bool) *list {
-	l := &list{}
-	for _, id := range g.wf.Dynamic.Tokens.Start {
+func (g *graph) edges(begin bool) *doc.List {
+	l := &doc.List{}
+	for _, id := range g.Workflow.Dynamic.Tokens.Start {
 		if begin {
-			l.add(scalar("begin -> "+g.ids[id.Name]), source.Span{})
+			l.Add(doc.Scalar("begin -> "+g.IDs[id.Name]), source.Span{})
 		}
 	}
-	for _, n := range g.wf.Body.Nodes {
-		from := g.ids[n.ID.Name]
+	for _, n := range g.Workflow.Body.Nodes {
+		from := g.IDs[n.ID.Name]
 		_, isMap := n.Verb.(*ir.Map)
 		var before []string
 		for _, x := range n.Dynamic.Token.Exits {
@@ -199,27 +200,27 @@ func (g *graph) edges(begin bool) *list {
 					}
 				}
 				before = append(before, own)
-				e := flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(text))))
+				e := doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(Condition(text))))
 				if most := g.rounds[x]; most > 0 {
-					e.add("max", number(most), source.Span{})
+					e.Add("max", doc.Number(most), source.Span{})
 				}
-				l.add(e, x.Span)
+				l.Add(e, x.Span)
 			case g.rounds[x] > 0 && !isMap && !g.keeps(n):
-				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar("true")), pair("max", number(g.rounds[x]))), x.Span)
+				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar("true")), doc.Pair("max", doc.Number(g.rounds[x]))), x.Span)
 			case isMap && to != "end":
-				l.add(flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition("size("+from+") > 0")))), x.Span)
+				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(Condition("size("+from+") > 0")))), x.Span)
 			case g.keeps(n):
-				l.add(scalar(from+", "+g.failed(n)+" -> "+to), x.Span)
+				l.Add(doc.Scalar(from+", "+g.failed(n)+" -> "+to), x.Span)
 			default:
-				l.add(scalar(from+" -> "+to), x.Span)
+				l.Add(doc.Scalar(from+" -> "+to), x.Span)
 			}
 		}
 		if g.keeps(n) {
 			g.afterFailure(n, l)
 		}
 	}
-	if len(g.wf.Body.Nodes) == 1 && !begin && !g.keepsErrors() {
-		l.items = nil
+	if len(g.Workflow.Body.Nodes) == 1 && !begin && !g.keepsErrors() {
+		l.Items = nil
 	}
 	return l
 }
@@ -255,7 +256,7 @@ func (g *graph) test(p *ir.Predicate, n *ir.Node) string {
 			return a + " " + p.Op + " " + b
 		}
 	}
-	g.refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
+	g.Refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
 	return "true"
 }
 
@@ -268,7 +269,7 @@ func (g *graph) operand(p *ir.Predicate, n *ir.Node) (string, *schema.Type) {
 		case "!!float":
 			return p.Lit.Text.Value, schema.FloatType
 		case "!!str":
-			return escaped(p.Lit.Text.Value), schema.StringType
+			return doc.Escaped(p.Lit.Text.Value), schema.StringType
 		}
 	case "ref":
 		if len(p.Ref.Path) == 2 {
@@ -285,9 +286,9 @@ func (g *graph) operand(p *ir.Predicate, n *ir.Node) (string, *schema.Type) {
 		}
 		if f := g.called(n); f != nil && slices.Contains(g.writes[n], p.Ref.Path[0]) {
 			if f.value {
-				return g.ids[n.ID.Name], s.declared
+				return g.IDs[n.ID.Name], s.declared
 			}
-			return g.ids[n.ID.Name] + "." + p.Ref.Path[0], s.declared
+			return g.IDs[n.ID.Name] + "." + p.Ref.Path[0], s.declared
 		}
 		return g.path(p.Ref, ""), s.declared
 	}

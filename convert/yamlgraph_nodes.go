@@ -4,29 +4,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // node writes a node.
-func (g *graph) node(n *ir.Node) value {
-	m := &mapping{}
-	at := nodeAt(g.root, n.Span)
-	id := g.ids[n.ID.Name]
+func (g *graph) node(n *ir.Node) doc.Value {
+	m := &doc.Mapping{}
+	at := NodeAt(g.Root, n.Span)
+	id := g.IDs[n.ID.Name]
 	set := func(field, from string, span source.Span) {
-		m.add("set", flow(pair(field, scalar(from))), span)
+		m.Add("set", doc.Flow(doc.Pair(field, doc.Scalar(from))), span)
 	}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		g.choose(v, m, at, "")
 		for _, f := range g.writes[n] {
-			set(f, "$"+id, below(at, "state_key"))
+			set(f, "$"+id, Below(at, "state_key"))
 		}
 	case *ir.Map:
 		g.mapNode(n, v, m, at)
 		for _, f := range g.writes[n] {
-			set(f, "$"+id, below(at, "collect"))
+			set(f, "$"+id, Below(at, "collect"))
 		}
 	case *ir.Let:
 		g.passthrough(n, v, m, at)
@@ -36,63 +37,63 @@ func (g *graph) node(n *ir.Node) value {
 	case *ir.LLM:
 		g.ask(n, m, at)
 		for _, f := range g.writes[n] {
-			set(f, "$"+id, below(at, "state_key"))
+			set(f, "$"+id, Below(at, "state_key"))
 		}
 	}
 	return m
 }
 
 // choose writes the verb tool_call.
-func (g *graph) choose(v *ir.ToolChoice, m *mapping, at *yamlnode.Node, item string) {
-	m.add("tool_call", g.value(v.Tool, item), below(at, "tool"))
+func (g *graph) choose(v *ir.ToolChoice, m *doc.Mapping, at *yamlnode.Node, item string) {
+	m.Add("tool_call", g.value(v.Tool, item), Below(at, "tool"))
 	if v.Args != nil {
-		m.add("args", g.value(v.Args, item), below(at, "args"))
+		m.Add("args", g.value(v.Args, item), Below(at, "args"))
 	}
 	if s, null := v.ID.(*ir.Scalar); v.ID != nil && (!null || s.Tag != "!!null") {
-		m.add("id", g.value(v.ID, item), source.Span{})
+		m.Add("id", g.value(v.ID, item), source.Span{})
 	}
-	for _, t := range g.wf.Tools {
+	for _, t := range g.Workflow.Tools {
 		g.pythonTool(t)
 	}
 	g.once(v.Span, "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")
 }
 
 // mapNode writes a map over a tool_call, whose results stand in the list with their place, as the engine keeps them.
-func (g *graph) mapNode(n *ir.Node, v *ir.Map, m *mapping, at *yamlnode.Node) {
-	item, index := g.free(nativeID(v.As.Name)), g.free("i")
+func (g *graph) mapNode(n *ir.Node, v *ir.Map, m *doc.Mapping, at *yamlnode.Node) {
+	item, index := g.free(NativeID(v.As.Name)), g.free("i")
 	over := g.value(v.Over, "")
 	if r, ok := v.Over.(*ir.Reference); ok && g.written(r.Path[0]) && !g.certain(r.Path[0], n) {
 		text := "state." + r.Path[0]
 		if len(r.Path) > 1 {
 			text += "?." + strings.Join(r.Path[1:], ".")
 		}
-		over = scalar(quoted("$default(" + text + ", [])"))
+		over = doc.Scalar(doc.Quoted("$default(" + text + ", [])"))
 	}
-	m.add("map", over, below(at, "over"))
-	m.add("as", scalar(item), below(at, "as"))
-	m.add("index", scalar(index), source.Span{})
-	m.add("max_items", scalar("unbounded"), source.Span{})
-	inner, inside := g.free("tool_call"), &mapping{}
+	m.Add("map", over, Below(at, "over"))
+	m.Add("as", doc.Scalar(item), Below(at, "as"))
+	m.Add("index", doc.Scalar(index), source.Span{})
+	m.Add("max_items", doc.Scalar("unbounded"), source.Span{})
+	inner, inside := g.free("tool_call"), &doc.Mapping{}
 	g.choose(v.Do.Nodes[0].Verb.(*ir.ToolChoice), inside, at.Get("node"), item)
-	result := flow(pair("_map_index", scalar("$"+index)))
+	result := doc.Flow(doc.Pair("_map_index", doc.Scalar("$"+index)))
 	for _, f := range []string{"task_id", "tool", "success", "result", "error"} {
-		result.add(f, scalar("$"+inner+"."+f), source.Span{})
+		result.Add(f, doc.Scalar("$"+inner+"."+f), source.Span{})
 	}
-	do := &mapping{entries: []*entry{pair("nodes", &mapping{entries: []*entry{pair(inner, inside)}}), pair("result", result)}}
-	m.add("do", do, below(at, "node"))
+	do := &doc.Mapping{Entries: []*doc.Entry{doc.Pair("nodes", &doc.Mapping{Entries: []*doc.Entry{doc.Pair(inner, inside)}}), doc.Pair("result", result)}}
+	m.Add("do", do, Below(at, "node"))
 }
 
 // free is a name that no node has.
 func (g *graph) free(name string) string {
-	for slices.ContainsFunc(g.wf.Body.Nodes, func(n *ir.Node) bool { return g.ids[n.ID.Name] == name }) || name == "begin" {
+	for slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool { return g.IDs[n.ID.Name] == name }) || name == "begin" {
 		name += "_"
 	}
 	return name
 }
 
 // passthrough writes a node that sets fields. A value that may be null would leave a field as it is.
-func (g *graph) passthrough(n *ir.Node, v *ir.Let, m *mapping, at *yamlnode.Node) {
-	set := flow()
+func (g *graph) passthrough(n *ir.Node, v *ir.Let, m *doc.Mapping, at *yamlnode.Node) {
+	set := doc.Flow()
 	for _, e := range v.Fields {
 		if len(g.held(e.Key.Name)) == 0 {
 			continue // dropped, and told so when the file is checked
@@ -100,7 +101,7 @@ func (g *graph) passthrough(n *ir.Node, v *ir.Let, m *mapping, at *yamlnode.Node
 		switch r := e.Value.(type) {
 		case *ir.Reference:
 			if r.Root != "state" || g.given[r.Path[0]] && g.written(r.Path[0]) || g.written(r.Path[0]) && !g.certain(r.Path[0], n) {
-				g.refuse(r.Text.Span, "let a node before it write the field", "this may be missing, and would leave the field as it is")
+				g.Refuse(r.Text.Span, "let a node before it write the field", "this may be missing, and would leave the field as it is")
 				continue
 			}
 		case *ir.Scalar:
@@ -108,21 +109,21 @@ func (g *graph) passthrough(n *ir.Node, v *ir.Let, m *mapping, at *yamlnode.Node
 				continue
 			}
 		}
-		set.add(e.Key.Name, g.value(e.Value, ""), join(e.Key.Span, e.Value.Source()))
+		set.Add(e.Key.Name, g.value(e.Value, ""), Join(e.Key.Span, e.Value.Source()))
 	}
-	m.add("let", flow(), source.Span{})
-	if len(set.entries) > 0 {
-		m.add("set", set, below(at, "output"))
+	m.Add("let", doc.Flow(), source.Span{})
+	if len(set.Entries) > 0 {
+		m.Add("set", set, Below(at, "output"))
 	}
 }
 
 // value is a value of a node: a constant, or a place in the state.
-func (g *graph) value(v ir.Value, item string) value {
+func (g *graph) value(v ir.Value, item string) doc.Value {
 	r, ok := v.(*ir.Reference)
 	if !ok {
-		return g.native(v)
+		return g.Native(v)
 	}
-	return scalar("$" + g.path(r, item))
+	return doc.Scalar("$" + g.path(r, item))
 }
 
 // path is a place in the state, the input or the item of a map.

@@ -121,7 +121,7 @@ func compile(text string, code diag.Code) []diag.Diagnostic {
 
 // convertExample converts a program. What it becomes is checked as a file of its own.
 func convertExample(p *check.Program, sink *diag.Sink) {
-	_, _, err := convert.Workflow(p, "native.flowgen.yaml", func(f *source.File) []diag.Diagnostic {
+	_, _, err := convert.Workflow(p, flowparser.Conversion(p.WF.Origin), "native.flowgen.yaml", func(f *source.File) []diag.Diagnostic {
 		inner := &diag.Sink{}
 		if wf := flowparser.Parse(one{f.Name, f.Text}, f.Name, inner); wf != nil {
 			check.Check(wf, inner)

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"sync"
 
+	"github.com/flowgen-dev/flowgen/convert"
+	fromopenexpertise "github.com/flowgen-dev/flowgen/convert/openexpertise"
+	fromsirenspec "github.com/flowgen-dev/flowgen/convert/sirenspec"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -19,24 +21,44 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// public are the public dialects, in the order in which they are tried. A dialect is a folder and a line here.
-var public = []dialect.Language{
-	openexpertise.Language,
-	sirenspec.Language,
-	yamlgraph.Language,
-	stargraph.Language,
+// public are the public dialects, in the order in which they are tried. A dialect is its folders and its lines here.
+var public = []struct {
+	dialect.Language
+	convert convert.Func
+}{
+	{openexpertise.Language, fromopenexpertise.Convert},
+	{sirenspec.Language, fromsirenspec.Convert},
+	{yamlgraph.Language, convert.YAMLGraph},
+	{stargraph.Language, convert.Static},
 }
 
 // Languages are the public dialects, in the order in which they are tried.
-func Languages() []dialect.Language { return slices.Clone(public) }
+func Languages() []dialect.Language {
+	var list []dialect.Language
+	for _, d := range public {
+		list = append(list, d.Language)
+	}
+	return list
+}
+
+// Conversion is the function that converts the workflows of a dialect; nil when it has none.
+func Conversion(name string) convert.Func {
+	for _, d := range public {
+		if d.Name == name {
+			return d.convert
+		}
+	}
+	return nil
+}
 
 // LanguageOf is the public dialect of a name; ok is false when there is none.
 func LanguageOf(name string) (d dialect.Language, ok bool) {
-	i := slices.IndexFunc(public, func(d dialect.Language) bool { return d.Name == name })
-	if i < 0 {
-		return d, false
+	for _, d := range public {
+		if d.Name == name {
+			return d.Language, true
+		}
 	}
-	return public[i], true
+	return d, false
 }
 
 // A language is one that workflows are written in.
@@ -58,7 +80,7 @@ var languages = sync.OnceValue(func() []language {
 		all = append(all, language{name: d.Name, merges: d.Merges, is: d.Is, schema: d.Schema,
 			parse: func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
 				wf := d.Parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Root: load.open[0], Python: load.opts.Python, Tools: load.opts.Tools}, sink)
-				wf.Public = true
+				wf.Public, wf.Origin = true, d.Name
 				return wf
 			}})
 	}

@@ -63,7 +63,7 @@ func (a *app) convert(name, dir string, force bool) error {
 	var native *compiled
 	sink := &diag.Sink{}
 	a.file = name
-	out, ok, err := convert.Workflow(from.program, beside, func(f *source.File) []diag.Diagnostic {
+	out, ok, err := convert.Workflow(from.program, parser.Conversion(from.program.WF.Origin), beside, func(f *source.File) []diag.Diagnostic {
 		disk.texts[f.Name] = []byte(f.Text)
 		native = reader.compile(disk, f.Name)
 		return native.list

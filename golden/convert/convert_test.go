@@ -162,7 +162,7 @@ func (c *testcase) convert() error {
 	}
 	sink := &diag.Sink{}
 	name := c.dir + "/" + c.native()
-	out, ok, err := convert.Workflow(p, name, func(f *source.File) []diag.Diagnostic {
+	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), name, func(f *source.File) []diag.Diagnostic {
 		native, list := c.compile(with{c, f}, f.Name, parser.Options{})
 		c.program = native
 		return list

@@ -74,7 +74,7 @@ func holds(t *testing.T, of *testcase, text string) bool {
 		return false
 	}
 	sink := &diag.Sink{}
-	out, ok, err := convert.Workflow(p, c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
+	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
 		_, list := c.compile(with{c, f}, f.Name, parser.Options{})
 		return list
 	}, sink)

@@ -1,67 +1,69 @@
-package convert
+package openexpertise
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // edges writes the edges of an experience, one for one. Nodes without any stand on no edge, unless all of them do.
-func (x *experience) edges() *list {
-	l := &list{}
+func (x *experience) edges() *doc.List {
+	l := &doc.List{}
 	on := map[string]bool{}
 	type way struct {
 		edge *ir.Route
-		v    value
+		v    doc.Value
 	}
 	var ways []way
-	for _, n := range x.wf.Body.Nodes {
+	for _, n := range x.Workflow.Body.Nodes {
 		var seen []string
 		for _, r := range n.Dynamic.Routes {
-			from, to := x.ids[r.From.Name], x.ids[r.To.Name]
+			from, to := x.IDs[r.From.Name], x.IDs[r.To.Name]
 			if r.When != nil {
-				ways = append(ways, way{r, flow(pair("from", scalar(from)), pair("to", scalar(to)), pair("when", scalar(condition(x.test(r.When, x.nodes[r.From.Name])))))})
+				ways = append(ways, way{r, doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition(x.test(r.When, x.nodes[r.From.Name])))))})
 				continue
 			}
 			if slices.Contains(seen, from) {
 				continue
 			}
 			seen = append(seen, from)
-			ways = append(ways, way{r, scalar(from + " -> " + to)})
+			ways = append(ways, way{r, doc.Scalar(from + " -> " + to)})
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b way) int { return a.edge.Span.Lo - b.edge.Span.Lo })
-	for _, n := range x.wf.Body.Nodes { // those that follow each other are one line
+	for _, n := range x.Workflow.Body.Nodes { // those that follow each other are one line
 		if x.extra[n] == nil {
 			continue
 		}
 		on[n.ID.Name], on[x.extra[n].ID.Name] = true, true
-		text := x.ids[x.extra[n].ID.Name] + " -> " + x.ids[n.ID.Name]
-		if k := len(l.items); k > 0 {
-			if before, ok := l.items[k-1].value.(scalar); ok && strings.HasSuffix(string(before), "-> "+x.ids[x.extra[n].ID.Name]) {
-				l.items[k-1].value = before + " -> " + scalar(x.ids[n.ID.Name])
+		text := x.IDs[x.extra[n].ID.Name] + " -> " + x.IDs[n.ID.Name]
+		if k := len(l.Items); k > 0 {
+			if before, ok := l.Items[k-1].Value.(doc.Scalar); ok && strings.HasSuffix(string(before), "-> "+x.IDs[x.extra[n].ID.Name]) {
+				l.Items[k-1].Value = before + " -> " + doc.Scalar(x.IDs[n.ID.Name])
 				continue
 			}
 		}
-		l.add(scalar(text), source.Span{})
+		l.Add(doc.Scalar(text), source.Span{})
 	}
 	for _, w := range ways {
-		l.add(w.v, w.edge.Span)
+		l.Add(w.v, w.edge.Span)
 	}
-	if len(l.items) == 0 {
-		if len(x.wf.Body.Nodes) > 1 {
-			for _, n := range x.wf.Body.Nodes {
-				l.add(scalar(x.ids[n.ID.Name]+" -> end"), source.Span{})
+	if len(l.Items) == 0 {
+		if len(x.Workflow.Body.Nodes) > 1 {
+			for _, n := range x.Workflow.Body.Nodes {
+				l.Add(doc.Scalar(x.IDs[n.ID.Name]+" -> end"), source.Span{})
 			}
 		}
 		return l
 	}
-	for _, n := range x.wf.Body.Nodes {
+	for _, n := range x.Workflow.Body.Nodes {
 		if len(n.Dynamic.Routes) == 0 && !x.followed(n) && !on[n.ID.Name] {
-			l.add(scalar(x.ids[n.ID.Name]+" -> end"), source.Span{})
+			l.Add(doc.Scalar(x.IDs[n.ID.Name]+" -> end"), source.Span{})
 		}
 	}
 	return l
@@ -70,17 +72,17 @@ func (x *experience) edges() *list {
 // conditions refuses conditions whose value depends on when they are looked at: the engine does so just before the target
 // runs, the native language right after the source.
 func (x *experience) conditions() {
-	for _, n := range x.wf.Body.Nodes {
+	for _, n := range x.Workflow.Body.Nodes {
 		for _, r := range n.Dynamic.Routes {
 			from := x.nodes[r.From.Name]
 			r.When.Refs(func(ref *ir.Reference) {
 				if ref.Root != "state" || len(ref.Path) == 0 {
 					return
 				}
-				for _, w := range x.wf.Body.Nodes {
+				for _, w := range x.Workflow.Body.Nodes {
 					u := x.units[w]
 					if slices.Contains(u.writes, ref.Path[0]) && w != from && w != n && !x.before(w, from) && !x.before(n, w) {
-						x.refuse(ref.Text.Span, "add an edge from it to "+from.ID.Name, "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
+						x.Refuse(ref.Text.Span, "add an edge from it to "+from.ID.Name, "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
 					}
 				}
 			})
@@ -104,7 +106,7 @@ func (x *experience) test(p *ir.Predicate, from *ir.Node) string {
 			return a
 		}
 	}
-	x.refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
+	x.Refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
 	return "true"
 }
 
@@ -126,7 +128,7 @@ func (x *experience) operand(p *ir.Predicate, from *ir.Node) (string, *schema.Ty
 		case "!!bool":
 			return p.Lit.Text.Value, schema.BoolType
 		case "!!str":
-			return escaped(p.Lit.Text.Value), schema.StringType
+			return doc.Escaped(p.Lit.Text.Value), schema.StringType
 		}
 	case "length":
 		if a, t := x.operand(p.Kids[0], from); t != nil && t.Kind == schema.List {
@@ -148,15 +150,15 @@ func (x *experience) operand(p *ir.Predicate, from *ir.Node) (string, *schema.Ty
 
 // sideBySide tells where nodes that the engine runs one after the other run at the same time.
 func (x *experience) sideBySide() {
-	if x.wf.Dynamic.Concurrency > 1 || x.told {
+	if x.Workflow.Dynamic.Concurrency > 1 || x.Told {
 		return
 	}
-	nodes := x.wf.Body.Nodes
+	nodes := x.Workflow.Body.Nodes
 	for i, a := range nodes {
 		for _, b := range nodes[i+1:] {
 			if !x.before(a, b) && !x.before(b, a) {
-				x.told = true
-				x.note(b.ID.Span, "add an edge between them if their order matters", "the native workflow runs %s and %s at the same time: no edge orders them", x.ids[a.ID.Name], x.ids[b.ID.Name])
+				x.Told = true
+				x.Note(b.ID.Span, "add an edge between them if their order matters", "the native workflow runs %s and %s at the same time: no edge orders them", x.IDs[a.ID.Name], x.IDs[b.ID.Name])
 				return
 			}
 		}

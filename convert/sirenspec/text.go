@@ -1,9 +1,10 @@
-package convert
+package sirenspec
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -43,7 +44,7 @@ func (s *siren) gives(n *ir.Node, root string, path []string) (place string, wha
 		}
 	case *ir.ToolCall:
 		if own && path[1] == n.Dynamic.Context.OutputKey && len(path) == 2 {
-			return s.ids[id], holdsAny, true
+			return s.IDs[id], holdsAny, true
 		}
 	}
 	return "", 0, false
@@ -59,7 +60,7 @@ type producer struct {
 
 func (s *siren) producers(r *ir.Reference) []producer {
 	var out []producer
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		if place, what, ok := s.gives(n, r.Root, r.Path); ok {
 			out = append(out, producer{n, place, what, r.Root == "working" && r.Path[0] == n.ID.Name})
 		}
@@ -72,7 +73,7 @@ func (s *siren) text(m *ir.Mixed, at *ir.Node) string {
 	var b strings.Builder
 	for _, seg := range m.Segments {
 		if seg.Ref == nil {
-			b.WriteString(braces(seg.Lit))
+			b.WriteString(doc.Braces(seg.Lit))
 			continue
 		}
 		b.WriteString(s.shown(seg.Ref, at))
@@ -85,7 +86,7 @@ func (s *siren) shown(r *ir.Reference, at *ir.Node) string {
 	expr, what, missing := s.reference(r, at)
 	switch {
 	case missing:
-		return braces(r.Default)
+		return doc.Braces(r.Default)
 	case what == holdsAny:
 		return "{{ " + expr + " | python }}"
 	}
@@ -95,7 +96,7 @@ func (s *siren) shown(r *ir.Reference, at *ir.Node) string {
 // reference finds what a placeholder stands for. missing: nothing, so that the text of its filter does.
 func (s *siren) reference(r *ir.Reference, at *ir.Node) (expr string, what content, missing bool) {
 	no := func(help, format string, args ...any) (string, content, bool) {
-		s.refuse(r.Text.Span, help, format, args...)
+		s.Refuse(r.Text.Span, help, format, args...)
 		return "input.message", holdsText, false
 	}
 	if r.Filter == "json_or_default" {
@@ -153,7 +154,7 @@ func (s *siren) by(at *ir.Node) *ir.Node {
 	if at == nil || s.nodes[at.ID.Name] == at {
 		return at
 	}
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		if v, ok := n.Verb.(*ir.Swarm); ok && slices.Contains(v.Do.Nodes, at) {
 			return n
 		}
@@ -177,36 +178,36 @@ func (s *siren) orDefault(place string, sure bool, r *ir.Reference) (string, con
 	case r.Default == "":
 		return place, holdsText, false
 	case sure:
-		return place + ` != "" ? ` + place + " : " + escaped(r.Default), holdsText, false
+		return place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), holdsText, false
 	}
-	return place + " != null && " + place + ` != "" ? ` + place + " : " + escaped(r.Default), holdsText, false
+	return place + " != null && " + place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), holdsText, false
 }
 
 // seeded is a place of the context that nothing but its beginning writes.
 func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
-	i := slices.IndexFunc(s.seeds.entries, func(e *entry) bool { return e.key == path[0] })
+	i := slices.IndexFunc(s.seeds.Entries, func(e *doc.Entry) bool { return e.Key == path[0] })
 	if i < 0 {
 		return "", 0, false
 	}
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		w := n.Dynamic.Context.Writes
 		if n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0] {
 			return "", 0, false
 		}
 	}
-	typ := s.seeds.entries[i].value.(*mapping).entries[0].value
+	typ := s.seeds.Entries[i].Value.(*doc.Mapping).Entries[0].Value
 	for _, key := range path[1:] {
-		m, is := typ.(*mapping)
+		m, is := typ.(*doc.Mapping)
 		if !is {
 			return "", 0, false
 		}
-		j := slices.IndexFunc(m.entries, func(e *entry) bool { return e.key == key })
+		j := slices.IndexFunc(m.Entries, func(e *doc.Entry) bool { return e.Key == key })
 		if j < 0 {
 			return "", 0, false
 		}
-		typ = m.entries[j].value
+		typ = m.Entries[j].Value
 	}
-	if typ == scalar("string") {
+	if typ == doc.Scalar("string") {
 		return "state." + strings.Join(path, "."), holdsText, true
 	}
 	return "state." + strings.Join(path, "."), holdsAny, true
@@ -216,20 +217,20 @@ func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
 type guard struct {
 	id, name string
 	function string
-	args     []*entry
+	args     []*doc.Entry
 }
 
 // node is the node, given a text of the native file.
-func (g guard) node(text string) value {
-	with := flow(append([]*entry{pair("text", scalar(quoted("$"+text)))}, g.args...)...)
-	return &mapping{entries: []*entry{pair("go", scalar(quoted(g.function))), pair("with", with)}}
+func (g guard) node(text string) doc.Value {
+	with := doc.Flow(append([]*doc.Entry{doc.Pair("text", doc.Scalar(doc.Quoted("$"+text)))}, g.args...)...)
+	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("go", doc.Scalar(doc.Quoted(g.function))), doc.Pair("with", with)}}
 }
 
 // filled is the node, given text with expressions.
-func (g guard) filled(text string) value {
-	with := &mapping{entries: append([]*entry{pair("text", spell(text))}, g.args...)}
-	with.flow = !strings.Contains(text, "\n")
-	return &mapping{entries: []*entry{pair("go", scalar(quoted(g.function))), pair("with", with)}}
+func (g guard) filled(text string) doc.Value {
+	with := &doc.Mapping{Entries: append([]*doc.Entry{doc.Pair("text", doc.Spell(text))}, g.args...)}
+	with.Flow = !strings.Contains(text, "\n")
+	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("go", doc.Scalar(doc.Quoted(g.function))), doc.Pair("with", with)}}
 }
 
 // guardPath is the package with what guardrails are in the native language.
@@ -242,11 +243,11 @@ func (s *siren) guards(n *ir.Node, answer bool) []guard {
 	if answer {
 		side = "checked"
 	}
-	id := s.ids[n.ID.Name]
+	id := s.IDs[n.ID.Name]
 	if s.nodes[n.ID.Name] != n {
 		by := s.by(n)
 		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
-			id = s.ids[by.ID.Name]
+			id = s.IDs[by.ID.Name]
 		}
 	}
 	for _, r := range n.Dynamic.Context.Guards {
@@ -264,37 +265,37 @@ func (s *siren) guards(n *ir.Node, answer bool) []guard {
 			if r.Raise {
 				g.function = guardPath + "Short"
 			}
-			g.args = append(g.args, pair("most", number(int(r.Most))))
+			g.args = append(g.args, doc.Pair("most", doc.Number(int(r.Most))))
 		case r.Name == "schema":
 			g.function = guardPath + "Fitting"
-			g.args = append(g.args, pair("schema", scalar("'"+strings.ReplaceAll(data(r.Schema), "'", "''")+"'")))
+			g.args = append(g.args, doc.Pair("schema", doc.Scalar("'"+strings.ReplaceAll(doc.Data(r.Schema), "'", "''")+"'")))
 		case r.Name == "pii":
 			g.function = guardPath + "Redacted"
-			l := &list{flow: true}
+			l := &doc.List{Flow: true}
 			for _, w := range r.What {
-				l.add(scalar(w), source.Span{})
+				l.Add(doc.Scalar(w), source.Span{})
 			}
 			if len(r.What) == 0 {
 				for _, w := range []string{"email", "phone", "ssn", "credit_card"} {
-					l.add(scalar(w), source.Span{})
+					l.Add(doc.Scalar(w), source.Span{})
 				}
 			}
-			g.args = append(g.args, pair("entities", l))
+			g.args = append(g.args, doc.Pair("entities", l))
 			if r.Action == "block" {
 				g.function = guardPath + "Impersonal"
 			} else {
-				g.args = append(g.args, pair("instead", scalar(quoted(data(r.Instead)))))
+				g.args = append(g.args, doc.Pair("instead", doc.Scalar(doc.Quoted(doc.Data(r.Instead)))))
 			}
 		default:
-			s.refuse(n.ID.Span, "check the text in a `go` node of the native language", "the guardrail %s of %s is not converted", r.Name, n.ID.Name)
+			s.Refuse(n.ID.Span, "check the text in a `go` node of the native language", "the guardrail %s of %s is not converted", r.Name, n.ID.Name)
 			continue
 		}
 		out = append(out, g)
 	}
 	for _, g := range out {
-		for _, other := range s.wf.Body.Nodes {
-			if s.ids[other.ID.Name] == g.id {
-				s.refuse(other.ID.Span, "rename it", "the guardrails of %s become a node of this name", n.ID.Name)
+		for _, other := range s.Workflow.Body.Nodes {
+			if s.IDs[other.ID.Name] == g.id {
+				s.Refuse(other.ID.Span, "rename it", "the guardrails of %s become a node of this name", n.ID.Name)
 			}
 		}
 	}
@@ -308,16 +309,16 @@ func (s *siren) begins(n *ir.Node) string {
 			return list[0].id
 		}
 	}
-	return s.ids[n.ID.Name]
+	return s.IDs[n.ID.Name]
 }
 
 // said is the text of a node as others read it.
 func (s *siren) said(n *ir.Node) string {
-	id := s.ids[n.ID.Name]
+	id := s.IDs[n.ID.Name]
 	if s.nodes[n.ID.Name] != n {
 		by := s.by(n)
 		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
-			id = s.ids[by.ID.Name]
+			id = s.IDs[by.ID.Name]
 		}
 	}
 	switch v := n.Verb.(type) {

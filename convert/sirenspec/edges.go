@@ -1,38 +1,40 @@
-package convert
+package sirenspec
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // edges writes the edges, one for one, and those between the nodes that one has become.
-func (s *siren) edges() *list {
-	l := &list{}
+func (s *siren) edges() *doc.List {
+	l := &doc.List{}
 	on := map[string]bool{}
 	var routes []*ir.Route
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		routes = append(routes, n.Dynamic.Routes...)
 		for _, ld := range s.leads(n) {
 			on[ld.from.ID.Name], on[n.ID.Name] = true, true
 		}
 	}
 	slices.SortStableFunc(routes, func(a, b *ir.Route) int { return a.Span.Lo - b.Span.Lo })
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		if inner := s.inner(n); inner != nil {
 			for _, e := range inner {
-				l.add(e, source.Span{})
+				l.Add(e, source.Span{})
 			}
-		} else if !on[n.ID.Name] && len(s.wf.Body.Nodes) > 1 {
-			l.add(scalar(s.ids[n.ID.Name]+" -> end"), source.Span{})
+		} else if !on[n.ID.Name] && len(s.Workflow.Body.Nodes) > 1 {
+			l.Add(doc.Scalar(s.IDs[n.ID.Name]+" -> end"), source.Span{})
 		}
 	}
 	for _, n := range s.order {
 		for _, from := range s.extra[n] {
 			for _, e := range s.way(from, n) {
-				l.add(e, source.Span{})
+				l.Add(e, source.Span{})
 			}
 		}
 	}
@@ -44,35 +46,35 @@ func (s *siren) edges() *list {
 				if i > 0 {
 					at = source.Span{}
 				}
-				l.add(e, at)
+				l.Add(e, at)
 			}
 			continue
 		}
 		if s.guardedSkip(from) {
-			s.refuse(r.Span, "take the condition to a node of its own", "the condition of an edge out of %s, which may be skipped, is not converted", from.ID.Name)
+			s.Refuse(r.Span, "take the condition to a node of its own", "the condition of an edge out of %s, which may be skipped, is not converted", from.ID.Name)
 		}
 		for _, target := range s.entrances(to) {
-			l.add(flow(pair("from", scalar(s.ends(from))), pair("to", scalar(target)), pair("when", scalar(condition(s.test(r.When, from))))), r.Span)
+			l.Add(doc.Flow(doc.Pair("from", doc.Scalar(s.ends(from))), doc.Pair("to", doc.Scalar(target)), doc.Pair("when", doc.Scalar(convert.Condition(s.test(r.When, from))))), r.Span)
 		}
 	}
 	return s.joined(l)
 }
 
 // joined writes edges that follow each other as one.
-func (s *siren) joined(l *list) *list {
-	out := &list{}
-	for _, e := range l.items {
-		text, plain := e.value.(scalar)
-		if n := len(out.items); plain && n > 0 && e.from.IsZero() && out.items[n-1].from.IsZero() {
-			if before, ok := out.items[n-1].value.(scalar); ok {
+func (s *siren) joined(l *doc.List) *doc.List {
+	out := &doc.List{}
+	for _, e := range l.Items {
+		text, plain := e.Value.(doc.Scalar)
+		if n := len(out.Items); plain && n > 0 && e.From.IsZero() && out.Items[n-1].From.IsZero() {
+			if before, ok := out.Items[n-1].Value.(doc.Scalar); ok {
 				from, rest, _ := strings.Cut(string(text), " -> ")
 				if strings.HasSuffix(string(before), "-> "+from) && !strings.Contains(string(before)+string(text), ",") {
-					out.items[n-1].value = before + " -> " + scalar(rest)
+					out.Items[n-1].Value = before + " -> " + doc.Scalar(rest)
 					continue
 				}
 			}
 		}
-		out.items = append(out.items, e)
+		out.Items = append(out.Items, e)
 	}
 	return out
 }
@@ -84,13 +86,13 @@ func (s *siren) guardedSkip(n *ir.Node) bool {
 }
 
 // inner are the edges between the nodes that one has become; nil: it is one.
-func (s *siren) inner(n *ir.Node) []value {
+func (s *siren) inner(n *ir.Node) []doc.Value {
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
-		return s.around(n, s.ids[n.ID.Name])
+		return s.around(n, s.IDs[n.ID.Name])
 	case *ir.Swarm:
-		var out []value
-		id := s.ids[n.ID.Name]
+		var out []doc.Value
+		id := s.IDs[n.ID.Name]
 		last := id
 		if v.Last() != nil {
 			out = append(out, s.around(v.Last(), id)...)
@@ -103,13 +105,13 @@ func (s *siren) inner(n *ir.Node) []value {
 			out = append(out, s.around(a, s.voiceID(n, a))...)
 			all = append(all, s.said(a))
 		}
-		return append(out, scalar(strings.Join(all, ", ")+" -> "+last))
+		return append(out, doc.Scalar(strings.Join(all, ", ")+" -> "+last))
 	}
 	return nil
 }
 
 // around are the edges between an agent and its guardrails.
-func (s *siren) around(n *ir.Node, id string) []value {
+func (s *siren) around(n *ir.Node, id string) []doc.Value {
 	var names []string
 	for _, g := range s.guards(n, false) {
 		names = append(names, g.id)
@@ -122,14 +124,14 @@ func (s *siren) around(n *ir.Node, id string) []value {
 	if !s.guardedSkip(n) {
 		names, after = append(names, after...), nil
 	}
-	var out []value
+	var out []doc.Value
 	if len(names) > 1 {
-		out = append(out, scalar(strings.Join(names, " -> ")))
+		out = append(out, doc.Scalar(strings.Join(names, " -> ")))
 	}
 	if len(after) > 0 {
-		out = append(out, flow(pair("from", scalar(id)), pair("to", scalar(after[0])), pair("when", scalar(id+" != null"))))
+		out = append(out, doc.Flow(doc.Pair("from", doc.Scalar(id)), doc.Pair("to", doc.Scalar(after[0])), doc.Pair("when", doc.Scalar(id+" != null"))))
 		if len(after) > 1 {
-			out = append(out, scalar(strings.Join(after, " -> ")))
+			out = append(out, doc.Scalar(strings.Join(after, " -> ")))
 		}
 	}
 	return out
@@ -156,15 +158,15 @@ func (s *siren) entrances(n *ir.Node) []string {
 func (s *siren) ends(n *ir.Node) string { return strings.TrimSuffix(s.said(n), ".said") }
 
 // way are the edges from a node to another that nothing bars.
-func (s *siren) way(from, to *ir.Node) []value {
+func (s *siren) way(from, to *ir.Node) []doc.Value {
 	targets := strings.Join(s.entrances(to), ", ")
 	if !s.guardedSkip(from) {
-		return []value{scalar(s.ends(from) + " -> " + targets)}
+		return []doc.Value{doc.Scalar(s.ends(from) + " -> " + targets)}
 	}
-	var out []value
+	var out []doc.Value
 	for _, t := range s.entrances(to) {
-		id := s.ids[from.ID.Name]
-		out = append(out, scalar(s.ends(from)+" -> "+t), flow(pair("from", scalar(id)), pair("to", scalar(t)), pair("when", scalar(id+" == null"))))
+		id := s.IDs[from.ID.Name]
+		out = append(out, doc.Scalar(s.ends(from)+" -> "+t), doc.Flow(doc.Pair("from", doc.Scalar(id)), doc.Pair("to", doc.Scalar(t)), doc.Pair("when", doc.Scalar(id+" == null"))))
 	}
 	return out
 }
@@ -183,7 +185,7 @@ func (s *siren) test(p *ir.Predicate, at *ir.Node) string {
 	case "==", "!=":
 		if p.Kids[0].Op == "ref" && p.Kids[1].Op == "const" && p.Kids[1].Lit.Tag == "!!str" {
 			if text, ok := s.tested(p.Kids[0].Ref, at); ok {
-				return text + " " + p.Op + " " + escaped(p.Kids[1].Lit.Text.Value)
+				return text + " " + p.Op + " " + doc.Escaped(p.Kids[1].Lit.Text.Value)
 			}
 		}
 	case "const":
@@ -191,7 +193,7 @@ func (s *siren) test(p *ir.Predicate, at *ir.Node) string {
 			return strings.ToLower(p.Lit.Text.Value)
 		}
 	}
-	s.refuse(p.Span, "compare the text of an agent with a constant", "this condition is not converted")
+	s.Refuse(p.Span, "compare the text of an agent with a constant", "this condition is not converted")
 	return "true"
 }
 

@@ -1,9 +1,9 @@
-package convert
+package doc
 
 import "strings"
 
-// write is a document as YAML. What it looks like in detail is decided by the formatter, which comes after it.
-func write(header []string, doc *mapping, foot []string) string {
+// Write is a document as YAML. What it looks like in detail is decided by the formatter, which comes after it.
+func Write(header []string, doc *Mapping, foot []string) string {
 	w := &writer{}
 	for _, c := range header {
 		w.line(c)
@@ -11,7 +11,7 @@ func write(header []string, doc *mapping, foot []string) string {
 	if len(header) > 0 {
 		w.line("")
 	}
-	w.entries(doc.entries, "")
+	w.entries(doc.Entries, "")
 	for _, c := range foot {
 		w.line(c)
 	}
@@ -30,19 +30,19 @@ func comment(s string) string {
 }
 
 // entries writes the entries of a block.
-func (w *writer) entries(list []*entry, indent string) {
+func (w *writer) entries(list []*Entry, indent string) {
 	for _, e := range list {
-		for _, c := range e.lead {
+		for _, c := range e.Lead {
 			w.line(indent + c)
 		}
-		w.value(indent+e.key+":", e, indent+"  ")
+		w.value(indent+e.Key+":", e, indent+"  ")
 	}
 }
 
 // items writes the elements of a block.
-func (w *writer) items(list []*entry, indent string) {
+func (w *writer) items(list []*Entry, indent string) {
 	for _, e := range list {
-		for _, c := range e.lead {
+		for _, c := range e.Lead {
 			w.line(indent + c)
 		}
 		w.value(indent+"-", e, indent+"  ")
@@ -50,20 +50,20 @@ func (w *writer) items(list []*entry, indent string) {
 }
 
 // value writes a value after what stands before it on its line.
-func (w *writer) value(start string, e *entry, indent string) {
-	if text, ok := inline(e.value); ok {
-		w.line(start + " " + text + comment(e.line))
+func (w *writer) value(start string, e *Entry, indent string) {
+	if text, ok := inline(e.Value); ok {
+		w.line(start + " " + text + comment(e.Line))
 		return
 	}
-	switch v := e.value.(type) {
+	switch v := e.Value.(type) {
 	case block:
-		w.block(start, string(v), e.line, indent)
-	case *mapping:
-		w.line(start + comment(e.line))
-		w.entries(v.entries, indent)
-	case *list:
-		w.line(start + comment(e.line))
-		w.items(v.items, indent)
+		w.block(start, string(v), e.Line, indent)
+	case *Mapping:
+		w.line(start + comment(e.Line))
+		w.entries(v.Entries, indent)
+	case *List:
+		w.line(start + comment(e.Line))
+		w.items(v.Items, indent)
 	}
 }
 
@@ -85,29 +85,29 @@ func (w *writer) block(start, text, line, indent string) {
 }
 
 // inline is a value on one line, if it can stand there.
-func inline(v value) (string, bool) {
+func inline(v Value) (string, bool) {
 	if !v.simple() {
 		switch v := v.(type) {
-		case *mapping:
-			return "{}", len(v.entries) == 0
-		case *list:
-			return "[]", len(v.items) == 0
+		case *Mapping:
+			return "{}", len(v.Entries) == 0
+		case *List:
+			return "[]", len(v.Items) == 0
 		}
 		return "", false
 	}
 	var parts []string
 	switch v := v.(type) {
-	case scalar:
+	case Scalar:
 		return string(v), true
-	case *mapping:
-		for _, e := range v.entries {
-			text, _ := inline(e.value)
-			parts = append(parts, e.key+": "+text)
+	case *Mapping:
+		for _, e := range v.Entries {
+			text, _ := inline(e.Value)
+			parts = append(parts, e.Key+": "+text)
 		}
 		return "{" + strings.Join(parts, ", ") + "}", true
-	case *list:
-		for _, e := range v.items {
-			text, _ := inline(e.value)
+	case *List:
+		for _, e := range v.Items {
+			text, _ := inline(e.Value)
 			parts = append(parts, text)
 		}
 		return "[" + strings.Join(parts, ", ") + "]", true

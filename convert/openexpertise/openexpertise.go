@@ -1,8 +1,11 @@
-package convert
+// Package openexpertise converts experiences of OpenExpertise to native workflows.
+package openexpertise
 
 import (
 	"slices"
 
+	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -11,10 +14,10 @@ import (
 
 // An experience is an OpenExpertise workflow while it is converted.
 type experience struct {
-	*converter
+	*convert.Converter
 	nodes  map[string]*ir.Node
 	units  map[*ir.Node]*unit
-	tools  *mapping
+	tools  *doc.Mapping
 	shapes map[string]string // tool keys by module and signature
 	fields map[string]*ir.State
 	extra  map[*ir.Node]*ir.Node // the node that the engine runs before one, where no edge tells
@@ -28,60 +31,60 @@ type unit struct {
 	writes []string // state fields
 }
 
-// openexpertise converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
+// Convert converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
 // node sets, with the types that the state declares.
-func (c *converter) openexpertise() {
-	x := &experience{converter: c, nodes: map[string]*ir.Node{}, units: map[*ir.Node]*unit{}, tools: &mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*ir.Node]*ir.Node{}}
+func Convert(c *convert.Converter) {
+	x := &experience{Converter: c, nodes: map[string]*ir.Node{}, units: map[*ir.Node]*unit{}, tools: &doc.Mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*ir.Node]*ir.Node{}}
 	x.sections()
-	for _, s := range c.wf.State {
+	for _, s := range c.Workflow.State {
 		x.fields[s.Name.Name] = s
 	}
-	for _, n := range c.wf.Body.Nodes {
+	for _, n := range c.Workflow.Body.Nodes {
 		x.nodes[n.ID.Name] = n
 		x.unit(n)
 	}
-	if c.refused {
+	if c.Refused {
 		return
 	}
 	x.chain()
 	x.conditions()
 	x.appends()
-	nodes := &mapping{}
-	for _, n := range c.wf.Body.Nodes {
-		nodes.add(c.ids[n.ID.Name], x.node(x.units[n]), n.Span)
+	nodes := &doc.Mapping{}
+	for _, n := range c.Workflow.Body.Nodes {
+		nodes.Add(c.IDs[n.ID.Name], x.node(x.units[n]), n.Span)
 	}
 	state, out := x.state()
-	c.doc.addUnlessEmpty("state", state, source.Span{})
-	c.doc.addUnlessEmpty("tools", x.tools, source.Span{})
-	c.doc.add("nodes", nodes, source.Span{})
-	c.doc.addUnlessEmpty("edges", x.edges(), source.Span{})
-	c.doc.addUnlessEmpty("output", out, source.Span{})
+	c.Doc.AddUnlessEmpty("state", state, source.Span{})
+	c.Doc.AddUnlessEmpty("tools", x.tools, source.Span{})
+	c.Doc.Add("nodes", nodes, source.Span{})
+	c.Doc.AddUnlessEmpty("edges", x.edges(), source.Span{})
+	c.Doc.AddUnlessEmpty("output", out, source.Span{})
 	x.sideBySide()
 }
 
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
-	rest := *x.wf
+	rest := *x.Workflow
 	rest.Public, rest.Origin = false, ""
 	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
-	x.rest(x.wf.Name.Span, "the experience", &rest)
-	d := *x.wf.Dynamic
+	x.Rest(x.Workflow.Name.Span, "the experience", &rest)
+	d := *x.Workflow.Dynamic
 	for _, ph := range d.Phases {
 		if ph.Kind != ir.PhaseGraph {
-			x.refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
+			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
 		}
 	}
 	d.Dialect, d.Upstream, d.Concurrency, d.Phases = "", false, 0, nil
-	x.rest(x.wf.Name.Span, "the experience", &d)
+	x.Rest(x.Workflow.Name.Span, "the experience", &d)
 }
 
 // unit reads what a node's module says.
 func (x *experience) unit(n *ir.Node) {
-	u := &unit{node: n, tree: nodeAt(x.root, n.Span)}
+	u := &unit{node: n, tree: convert.NodeAt(x.Root, n.Span)}
 	x.units[n] = u
 	rest := *n
 	rest.ID, rest.Verb, rest.Span, rest.Result, rest.Dynamic = ir.Ident{}, nil, source.Span{}, nil, nil
-	x.rest(n.ID.Span, "the node "+n.ID.Name, &rest)
+	x.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
 	d := *n.Dynamic
 	d.Args, d.Reads, d.ReadsSome, d.Writes, d.Routes, d.Each, d.OnSpent, d.Attempts, d.Base, d.Double, d.Times = nil, nil, false, nil, nil, nil, 0, 0, 0, false, 0
 	for _, id := range n.Dynamic.Writes {
@@ -89,21 +92,21 @@ func (x *experience) unit(n *ir.Node) {
 	}
 	call, ok := n.Verb.(*ir.ToolCall)
 	if !ok || call.Tool == nil {
-		x.refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		x.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 		return
 	}
-	x.rest(n.ID.Span, "the node "+n.ID.Name, &d)
+	x.Rest(n.ID.Span, "the node "+n.ID.Name, &d)
 	js, ok := call.Tool.Binding.(*ir.JSTool)
 	if !ok {
 		return
 	}
 	u.module = readModule(js.Bundle)
 	if u.module.world != "" {
-		x.refuse(js.Path.Span, "hand it over as an argument, or as a secret", "the module looks at %s, which a tool of the native language does not see", u.module.world)
+		x.Refuse(js.Path.Span, "hand it over as an argument, or as a secret", "the module looks at %s, which a tool of the native language does not see", u.module.world)
 	}
 	found, known := u.module.writes()
 	if !known && len(u.writes) == 0 {
-		x.refuse(n.ID.Span, "write `writes`", "it cannot be read in the module which fields %s writes", n.ID.Name)
+		x.Refuse(n.ID.Span, "write `writes`", "it cannot be read in the module which fields %s writes", n.ID.Name)
 	}
 	for _, f := range found {
 		if x.fieldKnown(f) && !slices.Contains(u.writes, f) {
@@ -113,7 +116,7 @@ func (x *experience) unit(n *ir.Node) {
 }
 
 func (x *experience) fieldKnown(name string) bool {
-	return slices.ContainsFunc(x.wf.State, func(s *ir.State) bool { return s.Name.Name == name })
+	return slices.ContainsFunc(x.Workflow.State, func(s *ir.State) bool { return s.Name.Name == name })
 }
 
 // before reports whether a node runs before another whenever that one runs: all its predecessors have to do well.
@@ -131,11 +134,11 @@ func (x *experience) before(first, then *ir.Node) bool {
 // chain puts nodes one after the other where the engine does and no edge tells. Only a node that always runs, and whose failure
 // ends the run, can come before another that way.
 func (x *experience) chain() {
-	if x.wf.Dynamic.Concurrency > 1 {
+	if x.Workflow.Dynamic.Concurrency > 1 {
 		return
 	}
 	var order []*ir.Node
-	for _, ph := range x.wf.Dynamic.Phases {
+	for _, ph := range x.Workflow.Dynamic.Phases {
 		order = append(order, ph.Nodes...)
 	}
 	for i := 1; i < len(order); i++ {
@@ -153,7 +156,7 @@ func (x *experience) chain() {
 
 // certain reports whether a state field has a value where a node, or for nil the output, reads it.
 func (x *experience) certain(field string, at *ir.Node) bool {
-	for _, w := range x.wf.Body.Nodes {
+	for _, w := range x.Workflow.Body.Nodes {
 		u := x.units[w]
 		if u == nil || !slices.Contains(u.writes, field) || u.node.Dynamic.Each != nil {
 			continue
@@ -180,25 +183,25 @@ func (x *experience) always(n *ir.Node) bool {
 
 // written reports whether any node writes a field.
 func (x *experience) written(field string) bool {
-	return slices.ContainsFunc(x.wf.Body.Nodes, func(n *ir.Node) bool { return slices.Contains(x.units[n].writes, field) })
+	return slices.ContainsFunc(x.Workflow.Body.Nodes, func(n *ir.Node) bool { return slices.Contains(x.units[n].writes, field) })
 }
 
 // appends refuses lists that several nodes add to in an order that is another one here: the engine runs waves of nodes, and
 // what runs side by side here writes in the order of the file.
 func (x *experience) appends() {
 	at := map[*ir.Node]int{}
-	for _, ph := range x.wf.Dynamic.Phases {
+	for _, ph := range x.Workflow.Dynamic.Phases {
 		for _, n := range ph.Nodes {
 			at[n] = len(at)
 		}
 	}
-	for _, s := range x.wf.State {
+	for _, s := range x.Workflow.State {
 		if s.Merge.Kind != ir.MergeAppend {
 			continue
 		}
 		var writers []*ir.Node
 		ordered, free := true, true
-		for _, n := range x.wf.Body.Nodes {
+		for _, n := range x.Workflow.Body.Nodes {
 			if !slices.Contains(x.units[n].writes, s.Name.Name) {
 				continue
 			}
@@ -209,30 +212,30 @@ func (x *experience) appends() {
 			writers = append(writers, n)
 		}
 		if !ordered && !free {
-			x.refuse(s.Name.Span, "add edges between the nodes that write it", "several nodes add to state.%s in an order that no edges tell", s.Name.Name)
+			x.Refuse(s.Name.Span, "add edges between the nodes that write it", "several nodes add to state.%s in an order that no edges tell", s.Name.Name)
 		}
 	}
 }
 
 // optional reports whether the type of a field has to allow for its absence: somewhere it is read before it is certain.
-func (x *experience) optional(s *ir.State) bool { return x.opt[s.Name.Name] }
+func (x *experience) optional(s *ir.State) bool { return x.Opt[s.Name.Name] }
 
 // mayLack notes that a field is read where it may be absent.
 func (x *experience) mayLack(field string) {
 	if s := x.fields[field]; s != nil && s.Merge.Kind != ir.MergeAppend && s.Type.Kind != schema.Any {
-		x.opt[field] = true
+		x.Opt[field] = true
 	}
 }
 
 // state writes the sections state and output. A field that no node writes is never there, and has no place.
-func (x *experience) state() (state, out *mapping) {
-	state, out = &mapping{}, &mapping{}
-	for _, s := range x.wf.State {
+func (x *experience) state() (state, out *doc.Mapping) {
+	state, out = &doc.Mapping{}, &doc.Mapping{}
+	for _, s := range x.Workflow.State {
 		name := s.Name.Name
 		if !x.written(name) {
 			continue
 		}
-		x.fieldName(name, s.Name.Span)
+		x.FieldName(name, s.Name.Span)
 		if !x.certain(name, nil) {
 			x.mayLack(name)
 		}
@@ -243,21 +246,21 @@ func (x *experience) state() (state, out *mapping) {
 		if x.optional(s) {
 			typ = schema.OptOf(typ, "")
 		}
-		v := x.typ(typ, s.Span)
+		v := x.Typ(typ, s.Span)
 		switch s.Merge.Kind {
 		case ir.MergeAppend:
-			v = flow(pair("type", v), pair("merge", scalar("append")))
+			v = doc.Flow(doc.Pair("type", v), doc.Pair("merge", doc.Scalar("append")))
 		case ir.MergeSetOnce:
-			v = flow(pair("type", v), pair("merge", scalar("set_once")))
+			v = doc.Flow(doc.Pair("type", v), doc.Pair("merge", doc.Scalar("set_once")))
 		}
-		state.add(name, v, x.entryOf(s))
-		out.add(name, scalar("$state."+name), source.Span{})
+		state.Add(name, v, x.entryOf(s))
+		out.Add(name, doc.Scalar("$state."+name), source.Span{})
 	}
 	return state, out
 }
 
 func (x *experience) entryOf(s *ir.State) source.Span {
-	at := x.entry("state", "schema", s.Name.Name)
+	at := x.Entry("state", "schema", s.Name.Name)
 	if at.IsZero() {
 		return s.Name.Span
 	}
@@ -265,36 +268,36 @@ func (x *experience) entryOf(s *ir.State) source.Span {
 }
 
 // node writes a node.
-func (x *experience) node(u *unit) value {
+func (x *experience) node(u *unit) doc.Value {
 	n, d := u.node, u.node.Dynamic
-	m := &mapping{}
+	m := &doc.Mapping{}
 	target := m
-	result := x.ids[n.ID.Name]
+	result := x.IDs[n.ID.Name]
 	vars := variables{}
 	if d.Each != nil {
 		vars = x.variables()
 		result = x.inner(n)
-		m.add("map", scalar("$"+x.listPath(d.Each.Over, n)), below(u.tree, "for_each"))
-		m.add("as", scalar(vars.item), source.Span{})
+		m.Add("map", doc.Scalar("$"+x.listPath(d.Each.Over, n)), convert.Below(u.tree, "for_each"))
+		m.Add("as", doc.Scalar(vars.item), source.Span{})
 		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
-			m.add("index", scalar(vars.index), source.Span{})
+			m.Add("index", doc.Scalar(vars.index), source.Span{})
 		}
-		m.add("parallel", number(d.Each.Concurrency), source.Span{})
-		m.add("max_items", scalar("unbounded"), source.Span{})
+		m.Add("parallel", doc.Number(d.Each.Concurrency), source.Span{})
+		m.Add("max_items", doc.Scalar("unbounded"), source.Span{})
 		if d.OnSpent == ir.SpentSkip {
-			x.refuse(d.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
+			x.Refuse(d.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
 		}
-		target = &mapping{}
+		target = &doc.Mapping{}
 	}
 	x.call(u, target, vars, result)
 	if d.Each != nil {
-		inside := &mapping{}
-		inside.add("nodes", &mapping{entries: []*entry{pair(result, target)}}, source.Span{})
-		inside.add("result", scalar("$"+result), source.Span{})
-		m.add("do", inside, source.Span{})
+		inside := &doc.Mapping{}
+		inside.Add("nodes", &doc.Mapping{Entries: []*doc.Entry{doc.Pair(result, target)}}, source.Span{})
+		inside.Add("result", doc.Scalar("$"+result), source.Span{})
+		m.Add("do", inside, source.Span{})
 	}
 	if len(d.Routes) > 1 || len(d.Routes) == 1 && x.extra[n] != nil {
-		m.add("join", scalar("all"), source.Span{})
+		m.Add("join", doc.Scalar("all"), source.Span{})
 	}
 	x.policy(u, m, target)
 	return m
@@ -302,9 +305,9 @@ func (x *experience) node(u *unit) value {
 
 // inner is the name of the node that runs for each item.
 func (x *experience) inner(n *ir.Node) string {
-	name := "each_" + x.ids[n.ID.Name]
-	if !isID(name) {
-		x.refuse(n.ID.Span, "rename it", "the node's name is too long")
+	name := "each_" + x.IDs[n.ID.Name]
+	if !convert.IsID(name) {
+		x.Refuse(n.ID.Span, "rename it", "the node's name is too long")
 	}
 	return name
 }
@@ -314,7 +317,7 @@ type variables struct{ item, index string }
 
 func (x *experience) variables() variables {
 	free := func(name string) string {
-		for slices.ContainsFunc(x.wf.Body.Nodes, func(n *ir.Node) bool { return x.ids[n.ID.Name] == name }) {
+		for slices.ContainsFunc(x.Workflow.Body.Nodes, func(n *ir.Node) bool { return x.IDs[n.ID.Name] == name }) {
 			name += "_"
 		}
 		return name
@@ -324,7 +327,7 @@ func (x *experience) variables() variables {
 
 // followed reports whether nodes come after a node.
 func (x *experience) followed(n *ir.Node) bool {
-	return slices.ContainsFunc(x.wf.Body.Nodes, func(other *ir.Node) bool {
+	return slices.ContainsFunc(x.Workflow.Body.Nodes, func(other *ir.Node) bool {
 		return slices.ContainsFunc(other.Dynamic.Routes, func(r *ir.Route) bool { return r.From.Name == n.ID.Name })
 	})
 }
@@ -332,40 +335,40 @@ func (x *experience) followed(n *ir.Node) bool {
 // listPath is the list of a for_each.
 func (x *experience) listPath(r *ir.Reference, n *ir.Node) string {
 	if r.Root != "state" || len(r.Path) != 1 || r.Filter != "" {
-		x.refuse(r.Text.Span, "", "only a field of the state can be gone through")
+		x.Refuse(r.Text.Span, "", "only a field of the state can be gone through")
 		return "state"
 	}
 	if !x.certain(r.Path[0], n) {
-		x.refuse(r.Text.Span, "let a node before it write the field", "state.%s may not have been written when %s goes through it", r.Path[0], n.ID.Name)
+		x.Refuse(r.Text.Span, "let a node before it write the field", "state.%s may not have been written when %s goes through it", r.Path[0], n.ID.Name)
 	}
 	return "state." + r.Path[0]
 }
 
 // call writes the verb of a node: the tool, its arguments, and what is set of its result.
-func (x *experience) call(u *unit, m *mapping, vars variables, result string) {
+func (x *experience) call(u *unit, m *doc.Mapping, vars variables, result string) {
 	tool := u.node.Verb.(*ir.ToolCall).Tool
-	at := below(u.tree, "args")
-	with, in := flow(), &mapping{flow: true}
+	at := convert.Below(u.tree, "args")
+	with, in := doc.Flow(), &doc.Mapping{Flow: true}
 	switch b := tool.Binding.(type) {
 	case *ir.JSTool:
 		x.arguments(u, with, in, vars)
-		m.add("tool", scalar(x.jsTool(u, tool, b, in)), below(u.tree, "impl"))
-		x.withUnlessEmpty(m, with, at)
+		m.Add("tool", doc.Scalar(x.jsTool(u, tool, b, in)), convert.Below(u.tree, "impl"))
+		x.WithUnlessEmpty(m, with, at)
 		x.sets(u, m, "$"+result+".state_delta.")
 	case *ir.Made:
 		x.dataset(u, m, b, result)
 	default:
-		x.refuse(u.node.ID.Span, "", "the node %s is of a kind that is not converted", u.node.ID.Name)
+		x.Refuse(u.node.ID.Span, "", "the node %s is of a kind that is not converted", u.node.ID.Name)
 	}
 }
 
 // sets writes what a node sets.
-func (x *experience) sets(u *unit, m *mapping, from string) {
-	set := flow()
+func (x *experience) sets(u *unit, m *doc.Mapping, from string) {
+	set := doc.Flow()
 	for _, f := range u.writes {
-		set.add(f, scalar(from+f), source.Span{})
+		set.Add(f, doc.Scalar(from+f), source.Span{})
 	}
-	if len(set.entries) > 0 {
-		m.add("set", set, below(u.tree, "writes"))
+	if len(set.Entries) > 0 {
+		m.Add("set", set, convert.Below(u.tree, "writes"))
 	}
 }

@@ -1,4 +1,4 @@
-package convert
+package sirenspec
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func (s *siren) leads(n *ir.Node) []lead {
 // fallback is the node that runs instead of one that fails; nil when none does.
 func (s *siren) fallback(n *ir.Node) *ir.Node {
 	f := n.Dynamic.Context.Failure
-	if f == nil || f.Action != "fallback" || s.wf.Dynamic.Upstream {
+	if f == nil || f.Action != "fallback" || s.Workflow.Dynamic.Upstream {
 		return nil
 	}
 	if to := s.nodes[f.Node.Name]; to != nil && s.at(to) > s.at(n) {
@@ -102,14 +102,14 @@ func (s *siren) inevitable(first, then *ir.Node) bool {
 
 // chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
 func (s *siren) chain() {
-	for _, n := range s.wf.Body.Nodes {
+	for _, n := range s.Workflow.Body.Nodes {
 		texts(n, func(r *ir.Reference) {
 			for _, p := range s.producers(r) {
 				s.read[p.node] = true
 			}
 		})
 	}
-	if !slices.ContainsFunc(s.wf.Body.Nodes, func(n *ir.Node) bool { return len(n.Dynamic.Routes) > 0 }) && len(s.order) > 1 {
+	if !slices.ContainsFunc(s.Workflow.Body.Nodes, func(n *ir.Node) bool { return len(n.Dynamic.Routes) > 0 }) && len(s.order) > 1 {
 		for i, n := range s.order[1:] { // without edges one runs after the other
 			if len(s.leads(n)) == 0 {
 				s.extra[n] = append(s.extra[n], s.before(i+1))
@@ -151,7 +151,7 @@ func (s *siren) needs(n *ir.Node) []*ir.Node {
 		}
 	}
 	texts(n, func(r *ir.Reference) {
-		for _, m := range s.wf.Body.Nodes {
+		for _, m := range s.Workflow.Body.Nodes {
 			if _, _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
 				out = append(out, m)
 			}
@@ -209,7 +209,7 @@ func (s *siren) told(n *ir.Node) string {
 			continue
 		}
 		if !s.comesAfter(n, m) {
-			s.refuse(n.ID.Span, "add an edge from "+m.ID.Name+" to "+n.ID.Name, "which agent speaks last before %s depends on the order of the engine: no edge leads there from %s", n.ID.Name, m.ID.Name)
+			s.Refuse(n.ID.Span, "add an edge from "+m.ID.Name+" to "+n.ID.Name, "which agent speaks last before %s depends on the order of the engine: no edge leads there from %s", n.ID.Name, m.ID.Name)
 			return "input.message"
 		}
 		last = append(last, m)
@@ -224,7 +224,7 @@ func (s *siren) told(n *ir.Node) string {
 	var parts []string
 	for _, m := range last {
 		if _, list := m.Verb.(*ir.Swarm); list && m.Verb.(*ir.Swarm).Last() == nil {
-			s.refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
+			s.Refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
 		}
 		parts = append(parts, s.said(m))
 	}

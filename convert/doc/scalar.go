@@ -1,8 +1,11 @@
-package convert
+package doc
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,8 +14,8 @@ import (
 )
 
 var (
-	// plainForm is text that means itself without quotes, in brackets, too.
-	plainForm = lazyregexp.New(`^[A-Za-z_./][A-Za-z0-9_./ @()+%=-]*$`)
+	// PlainForm is text that means itself without quotes, in brackets, too.
+	PlainForm = lazyregexp.New(`^[A-Za-z_./][A-Za-z0-9_./ @()+%=-]*$`)
 	// plainExpr is the same for an expression.
 	plainExpr = lazyregexp.New(`^\$[A-Za-z0-9_.()!<>= +*|&?-]*$`)
 	// plainType is the same for a type.
@@ -21,25 +24,25 @@ var (
 
 var words = []string{"true", "false", "null", "yes", "no", "on", "off"}
 
-// spell is a text as a scalar: without quotes where it means itself, as a block where it has lines.
-func spell(s string) value {
+// Spell is a text as a scalar: without quotes where it means itself, as a block where it has lines.
+func Spell(s string) Value {
 	if strings.Contains(s, "\n") && blockable(s) {
 		return block(s)
 	}
-	return scalar(quoted(s))
+	return Scalar(Quoted(s))
 }
 
-// quoted is a text on one line.
-func quoted(s string) string {
+// Quoted is a text on one line.
+func Quoted(s string) string {
 	switch {
-	case (plainForm.MatchString(s) || plainExpr.MatchString(s) || plainType.MatchString(s)) && !slices.Contains(words, strings.ToLower(s)) && !strings.HasSuffix(s, " ") && s != "." && !strings.HasPrefix(s, "._") && !digits(s):
+	case (PlainForm.MatchString(s) || plainExpr.MatchString(s) || plainType.MatchString(s)) && !slices.Contains(words, strings.ToLower(s)) && !strings.HasSuffix(s, " ") && s != "." && !strings.HasPrefix(s, "._") && !digits(s):
 		return s
 	case printable(s) && !strings.ContainsAny(s, `"\`):
 		return `"` + s + `"`
 	case printable(s) && !strings.Contains(s, "'"):
 		return "'" + s + "'"
 	}
-	return escaped(s)
+	return Escaped(s)
 }
 
 // digits reports whether a reader might take text for a number.
@@ -57,8 +60,8 @@ func printable(s string) bool {
 	return utf8.ValidString(s)
 }
 
-// escaped is a text in double quotes.
-func escaped(s string) string { return yamlnode.Quote(s) }
+// Escaped is a text in double quotes.
+func Escaped(s string) string { return yamlnode.Quote(s) }
 
 // blockable reports whether a text can be a literal block: its lines are plain, and the first of them does not say how
 // deep the block is indented.
@@ -74,20 +77,37 @@ func blockable(s string) bool {
 	return true
 }
 
-// data is a constant text where the native language reads values: what would be an expression there is doubled.
-func data(s string) string {
-	s = braces(s)
+// Data is a constant text where the native language reads values: what would be an expression there is doubled.
+func Data(s string) string {
+	s = Braces(s)
 	if strings.HasPrefix(s, "$") {
 		s = "$" + s
 	}
 	return s
 }
 
-// braces is text in which no expression begins.
-func braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
+// Braces is text in which no expression begins.
+func Braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
 
-// key is the key of a mapping.
-func key(s string) string { return quoted(s) }
+// Key is the key of a mapping.
+func Key(s string) string { return Quoted(s) }
 
-// fieldForm is the name of a field of a type.
-var fieldForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// FieldForm is the name of a field of a type.
+var FieldForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Number is a whole number as a scalar.
+func Number(n int) Scalar { return Scalar(strconv.Itoa(n)) }
+
+// Duration is a time as the language writes it.
+func Duration(d time.Duration) string {
+	switch {
+	case d > 0 && d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d > 0 && d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d%time.Second == 0:
+		return fmt.Sprintf("%ds", d/time.Second)
+	default:
+		return fmt.Sprintf("%dms", d/time.Millisecond)
+	}
+}

@@ -1,0 +1,57 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ObjectKeys are the keys of the object literal at the beginning of a text.
+func ObjectKeys(text string) (keys []string, ok bool) {
+	depth, start, key := 0, true, regexp.MustCompile(`^\s*(?:([A-Za-z_$][\w$]*)|"([^"\\]*)")\s*[:,}]`)
+	ok = true
+	for i := 0; i < len(text); i++ {
+		if depth == 1 && start {
+			start = false
+			rest := text[i:]
+			switch found := key.FindStringSubmatch(rest); {
+			case found != nil:
+				keys = append(keys, found[1]+found[2])
+			case strings.HasPrefix(strings.TrimSpace(rest), "}"):
+			default:
+				ok = false
+			}
+		}
+		switch text[i] {
+		case '{', '[', '(':
+			if depth++; depth == 1 {
+				start = true
+			}
+		case '}', ']', ')':
+			if depth--; depth == 0 {
+				return keys, ok
+			}
+		case ',':
+			start = depth == 1
+		case '"', '\'', '`':
+			end := closing(text, i)
+			if end < 0 {
+				return keys, false
+			}
+			i = end
+		}
+	}
+	return keys, false
+}
+
+// closing is where the text that begins at a quote ends; -1 when it does not.
+func closing(text string, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] == text[at]:
+			return i
+		}
+	}
+	return -1
+}
