@@ -212,6 +212,7 @@ func (c *caseChecker) pattern(v ir.Value) {
 
 // writeJSON is a checked value as JSON of its type: what text means in YAML depends on it.
 func writeJSON(v ir.Value, t *schema.Type) string {
+	t = declared(t)
 	if name, arg := ir.Condition(v); arg != nil {
 		elem := schema.AnyType
 		if (name.Name == "$contains" && t.Present().Kind == schema.List) || name.Name == "$has" {

@@ -101,8 +101,6 @@ func (c *caseChecker) fields(list []*ir.Entry, t *schema.Type, what string) {
 			f, names = t.Field(e.Key.Name), t.FieldNames()
 		}
 		switch {
-		case f != nil && f.Type.Kind == schema.Dynamic && f.Type.Elem != nil:
-			c.expect(e.Value, f.Type.Elem) // as the field is declared
 		case f != nil:
 			c.expect(e.Value, f.Type)
 		case len(names) == 0:
@@ -169,12 +167,16 @@ func (c *caseChecker) exact(id ir.Ident, called *called) {
 func (c *caseChecker) expect(v ir.Value, t *schema.Type) {
 	before := c.sink.Errors()
 	c.expected(v, t)
-	if c.sink.Errors() == before {
+	if t = declared(t); c.sink.Errors() == before {
 		c.out.json[v], c.out.types[v] = writeJSON(v, t), t
 	}
 }
 
 func (c *caseChecker) expected(v ir.Value, t *schema.Type) {
+	if s, ok := v.(*ir.Scalar); ok && s.Tag == "!!null" && t.Kind == schema.Dynamic {
+		return // engines let it be null, whatever is declared
+	}
+	t = declared(t)
 	if name, arg := ir.Condition(v); arg != nil {
 		c.condition(name, arg, t)
 		return
@@ -194,6 +196,17 @@ func (c *caseChecker) expected(v ir.Value, t *schema.Type) {
 	case *ir.Object:
 		c.members(v, t, true)
 	}
+}
+
+// declared is the type that dynamic data is declared with, any where it is not; other types are as they are.
+func declared(t *schema.Type) *schema.Type {
+	switch {
+	case t == nil || t.Kind != schema.Dynamic:
+		return t
+	case t.Elem == nil:
+		return schema.AnyType
+	}
+	return t.Elem
 }
 
 // members checks a mapping; whole says that it must have all fields.
@@ -222,7 +235,7 @@ func (c *caseChecker) members(v *ir.Object, t *schema.Type, whole bool) {
 		c.expected(e.Value, f.Type)
 	}
 	for _, f := range to.Fields {
-		if whole && !given[f.Name] && f.Type.Kind != schema.Opt {
+		if whole && !given[f.Name] && f.Type.Kind != schema.Opt && f.Type.Kind != schema.Dynamic {
 			c.report(diag.Diagnostic{Code: diag.MissingField, Span: v.Span, Message: fmt.Sprintf("field %q of %s is missing", f.Name, to),
 				Help: "add it, or compare only some fields with `{$has: {...}}`"})
 			return
