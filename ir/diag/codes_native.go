@@ -96,7 +96,7 @@ output: {text: $hello.text}
 	{
 		Code:  BadLiteral,
 		Title: "a number, duration, size, amount or reference that cannot be read",
-		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are whole numbers from 1, money is a decimal in quotes, a Go function is its import path, a dot and its name.",
+		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are whole numbers from 1, money is a decimal, a Go function is its import path, a dot and its name.",
 		Wrong: `flowgen: 1
 name: greet
 tools:

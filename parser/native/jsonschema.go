@@ -160,8 +160,9 @@ func nodeSchema() object {
 // typeSchema is a type: text, or a mapping of fields.
 func typeSchema() object {
 	return object{
-		{"description", "A type: string, int, float, bool, bytes, time, duration, any, list<T>, map<T>, opt<T>, enum<a|b>, a named type, go:import/path.Type, or a mapping of fields."},
-		{"type", []string{"string", "object"}}, {"minLength", 1}, {"additionalProperties", fieldSchema()},
+		{"description", "A type: string, int, float, bool, bytes, time, duration, any, list<T>, map<T>, opt<T>, enum<a|b>, a named type, go:import/path.Type, a mapping of fields, or a list with one type: the type of lists of it."},
+		{"type", []string{"string", "object", "array"}}, {"minLength", 1}, {"additionalProperties", fieldSchema()},
+		{"items", refTo("type")}, {"minItems", 1}, {"maxItems", 1},
 	}
 }
 
@@ -205,7 +206,7 @@ func formSchema(f Form) object {
 		units := sortedKeys(ir.SizeUnits)[1:] // the first is none
 		return object{{"type", []string{"string", "integer"}}, {"minimum", 1}, {"pattern", "^[0-9]+ ?(" + strings.Join(units, "|") + ")?$"}}
 	case FormMoney:
-		return pattern(strings.Trim(ir.MoneyForm.String(), "^$"))
+		return object{{"type", []string{"string", "number"}}, {"minimum", 0}, {"pattern", ir.MoneyForm.String()}}
 	case FormWord:
 		return wordSchema(f.Words)
 	case FormShape:

@@ -215,18 +215,15 @@ func (p *parser) size(n *yamlnode.Node, what string) int64 {
 	return 0
 }
 
-// money reads a decimal in quotes: floats cannot hold cents.
+// money reads a decimal from its text, quoted or not: it never is a float, which cannot hold cents.
 func (p *parser) money(n *yamlnode.Node, what string) string {
 	t, ok := p.text(n, what)
 	if !ok {
 		return ""
 	}
-	switch {
-	case !ir.MoneyForm.MatchString(t.Value):
-		p.report(diag.BadLiteral, textSpan(t), "write a decimal like `\"0.50\"`", "%s is an amount of dollars, not `%s`", what, shorten(t.Value))
+	if !ir.MoneyForm.MatchString(t.Value) {
+		p.report(diag.BadLiteral, textSpan(t), "write a decimal like `0.50`", "%s is an amount of dollars, not `%s`", what, shorten(t.Value))
 		return ""
-	case n.Tag != "!!str":
-		p.replace(diag.BadLiteral, textSpan(t), `"`+t.Value+`"`, "%s is money: quote it, so that no cent is lost in a float", what)
 	}
 	return t.Value
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,9 +69,13 @@ func TestSizes(t *testing.T) {
 
 func TestMoneyAndRates(t *testing.T) {
 	money := func(p *parser, n *yamlnode.Node) string { return p.money(n, "it") }
-	for s, bad := range map[string]int{`"0.50"`: 0, `"12"`: 0, `"0.000000001"`: 0, "0.50": 1, "12": 1, `"-1"`: 1, `"1."`: 1, `"1e3"`: 1, `"$1"`: 1, `"0.0000000001"`: 1} {
-		if _, got := read(t, s, money); got != bad {
+	for s, bad := range map[string]int{`"0.50"`: 0, `"12"`: 0, `"0.000000001"`: 0, "0.50": 0, "12": 0, "999999999999.000000001": 0, ".5": 1, "5e-1": 1, "0x1F": 1, "-0.5": 1, "true": 1, `"-1"`: 1, `"1."`: 1, `"1e3"`: 1, `"$1"`: 1, `"0.0000000001"`: 1} {
+		v, got := read(t, s, money)
+		if got != bad {
 			t.Errorf("%s: %d mistakes", s, got)
+		}
+		if want := strings.Trim(s, `"`); bad == 0 && v != want { // a float would have another text
+			t.Errorf("%s is %s", s, v)
 		}
 	}
 	rate := func(p *parser, n *yamlnode.Node) string { return p.rate(n, "it") }

@@ -60,7 +60,7 @@ const (
 	FormNumber                   // a number
 	FormDuration                 // 30s, 1h30m, 2d
 	FormSize                     // 2MiB
-	FormMoney                    // a quoted decimal
+	FormMoney                    // 0.50
 	FormWord                     // one of Words
 	FormShape                    // a mapping of Shape
 	FormList                     // a list of Elem

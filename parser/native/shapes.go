@@ -160,9 +160,9 @@ var (
 	shapePrice = &Shape{
 		Name: "price", What: "`price`", Doc: "What a million tokens cost.",
 		Keys: []Key{
-			{Name: "input", Value: money, Required: true, Doc: "dollars for what a model is told, in quotes"},
+			{Name: "input", Value: money, Required: true, Doc: "dollars for what a model is told"},
 			{Name: "cached", Value: money, Doc: "the same for what the provider had cached"},
-			{Name: "output", Value: money, Required: true, Doc: "dollars for what a model says, in quotes"},
+			{Name: "output", Value: money, Required: true, Doc: "dollars for what a model says"},
 		},
 	}
 
@@ -191,7 +191,7 @@ var (
 		Keys: []Key{
 			{Name: "max_iterations", Value: count, Doc: "turns of an agent"},
 			{Name: "max_tool_calls", Value: count, Doc: "tool calls of a run"},
-			{Name: "max_cost_usd", Value: money, Doc: "dollars of a run, in quotes"},
+			{Name: "max_cost_usd", Value: money, Doc: "dollars of a run"},
 			{Name: "max_tokens", Value: count, Doc: "tokens of a run"},
 			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
@@ -205,7 +205,7 @@ var (
 		Keys: []Key{
 			{Name: "max_iterations", Value: bound, Doc: "the most answers of its model, or `unbounded`; 10 unless written"},
 			{Name: "max_tool_calls", Value: bound, Doc: "the most calls of its tools, or `unbounded`; 25 unless written"},
-			{Name: "max_cost_usd", Value: money, Doc: "dollars of one visit, in quotes"},
+			{Name: "max_cost_usd", Value: money, Doc: "dollars of one visit"},
 			{Name: "max_tokens", Value: count, Doc: "tokens of one visit"},
 			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
@@ -275,7 +275,7 @@ var shapeTool = &Shape{
 		{Name: "permissions", Value: texts, Doc: "the permissions a call needs"},
 		{Name: "cache", Value: oneOf(word(cacheWords...), shape(shapeCache)), Doc: "how long results are reused"},
 		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
-		{Name: "cost_usd", Value: money, Doc: "dollars of one call, in quotes"},
+		{Name: "cost_usd", Value: money, Doc: "dollars of one call"},
 		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
 		doubtKey,
 		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},

@@ -56,8 +56,8 @@ var (
 	shapeWantCost = &Shape{
 		Name: "want.cost", What: "`cost`", Doc: "What the calls of a run take together.",
 		Keys: []Key{
-			{Name: "usd", Value: money, Doc: "dollars, in quotes"},
-			{Name: "max_usd", Value: money, Doc: "the most dollars, in quotes"},
+			{Name: "usd", Value: money, Doc: "dollars"},
+			{Name: "max_usd", Value: money, Doc: "the most dollars"},
 			{Name: "tokens", Value: number, Doc: "tokens of models"},
 			{Name: "max_tokens", Value: number, Doc: "the most tokens"},
 			{Name: "calls", Value: number, Doc: "calls, each attempt counted"},

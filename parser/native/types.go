@@ -119,7 +119,7 @@ func (p *parser) named(d *declaration, at source.Span) *schema.Type {
 	return d.decl.Type
 }
 
-// typeOf reads a type: text, or a mapping that lists the fields of a struct.
+// typeOf reads a type: text, a mapping that lists the fields of a struct, or a list with the one type of its items.
 func (p *parser) typeOf(n *yamlnode.Node) *schema.Type {
 	switch {
 	case n == nil:
@@ -128,8 +128,16 @@ func (p *parser) typeOf(n *yamlnode.Node) *schema.Type {
 		return &schema.Type{Kind: schema.Struct, Fields: p.fields(n, "fields", fieldID)}
 	case n.Kind == yamlnode.Scalar:
 		return p.typeText(n.Text)
+	case n.Kind == yamlnode.Sequence && len(n.Items) == 1:
+		if elem := p.typeOf(n.Items[0]); elem.Kind != schema.Invalid || elem.Go != nil {
+			return schema.ListOf(elem)
+		}
+		return schema.InvalidType
+	case n.Kind == yamlnode.Sequence:
+		p.report(diag.WrongShape, headSpan(n), "write `[string]`, or `[{path: string, line: int}]`", "a list type has one type, that of its items, not %d", len(n.Items))
+		return schema.InvalidType
 	}
-	p.wrongShape(n, "a type is text or a mapping of fields", "")
+	p.wrongShape(n, "a type is text, a mapping of fields, or a list with one type", "")
 	return schema.InvalidType
 }
 

@@ -119,6 +119,9 @@ func (r *typeReader) read(depth int) *schema.Type {
 		if r.i >= len(r.t.Value) {
 			return r.fail(0, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "a type is missing")
 		}
+		if depth > 0 && r.peek() == '{' {
+			return r.fail(r.i, len(r.t.Value), "declare it under `types:`; a list of structs is also written `[{path: string}]`", "a struct cannot stand in `<>`")
+		}
 		return r.fail(r.i, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "`"+shorten(r.t.Value[r.i:])+"` is not a type")
 	}
 	hi := r.i
