@@ -69,7 +69,7 @@ func scan(src string, root *yamlnode.Node) []comment {
 		if b, ok := n.BlockText(); ok && b.Comment != "" && n.Span.Hi > lo+len(b.Header) {
 			at := lo + len(b.Header)
 			scalars = append(scalars, span{lo, at})
-			lo = endOfLine(src, at) // the comment is between the indicators and the text
+			lo = yamlnode.EndOfLine(src, at) // the comment is between the indicators and the text
 		}
 		scalars = append(scalars, span{lo, n.Span.Hi})
 	}
@@ -83,8 +83,8 @@ func scan(src string, root *yamlnode.Node) []comment {
 				at++
 				continue
 			}
-			end := endOfLine(src, at)
-			lo := startOfLine(src, at)
+			end := yamlnode.EndOfLine(src, at)
+			lo := yamlnode.StartOfLine(src, at)
 			out = append(out, comment{strings.TrimRight(src[at:end], " \t"), at, at - lo, blankAbove(src, lo), strings.TrimLeft(src[lo:at], " \t") == ""})
 			at = end
 		}
@@ -102,7 +102,7 @@ func blankAbove(src string, lo int) bool {
 	if src[end] == '\n' && end > 0 && src[end-1] == '\r' {
 		end--
 	}
-	return strings.TrimLeft(src[startOfLine(src, end):end], " \t") == ""
+	return strings.TrimLeft(src[yamlnode.StartOfLine(src, end):end], " \t") == ""
 }
 
 type builder struct {
@@ -116,8 +116,8 @@ func newBuilder(src string, root *yamlnode.Node) *builder {
 	if strings.HasPrefix(src, "\ufeff") {
 		b.lines[0] = len("\ufeff")
 	}
-	for at := endOfLine(src, 0); at < len(src); at = endOfLine(src, at) {
-		at += lineBreak(src, at)
+	for at := yamlnode.EndOfLine(src, 0); at < len(src); at = yamlnode.EndOfLine(src, at) {
+		at += yamlnode.LineBreak(src, at)
 		b.lines = append(b.lines, at)
 	}
 	return b
@@ -160,7 +160,7 @@ func (b *builder) document(root *yamlnode.Node) (*document, error) {
 	doc := &document{}
 	first := root.Span.Lo
 	for at := 0; at < first; {
-		end := endOfLine(b.src, at)
+		end := yamlnode.EndOfLine(b.src, at)
 		switch line := strings.TrimPrefix(b.src[at:end], "\ufeff"); {
 		case strings.HasPrefix(line, "%"):
 			return nil, errors.New("a YAML directive cannot be formatted")
@@ -168,7 +168,7 @@ func (b *builder) document(root *yamlnode.Node) (*document, error) {
 			doc.marker = true
 			doc.prolog = b.take(at)
 		}
-		at = end + max(1, lineBreak(b.src, end))
+		at = end + max(1, yamlnode.LineBreak(b.src, end))
 	}
 	doc.root = b.collection(root, place{limit: len(b.src), next: -1, parent: -1})
 	doc.root.foot = append(doc.root.foot, b.take(len(b.src))...)
@@ -213,7 +213,7 @@ func (b *builder) collection(n *yamlnode.Node, at place) *collection {
 		for after < len(b.src) && (b.src[after] == ' ' || b.src[after] == '\t') {
 			after++
 		}
-		c.open = lineBreak(b.src, after) > 0
+		c.open = yamlnode.LineBreak(b.src, after) > 0
 	}
 	for _, e := range n.Entries {
 		c.items = append(c.items, &item{key: e.Key, value: e.Value})
@@ -276,7 +276,7 @@ func (b *builder) item(it *item, at place) {
 	}
 	if text, ok := v.BlockText(); ok && v.Alias.IsZero() {
 		it.head = text.Comment
-		if it.head != "" && len(b.comments) > 0 && b.comments[0].lo < max(v.Span.Hi, endOfLine(b.src, v.Span.Lo)) {
+		if it.head != "" && len(b.comments) > 0 && b.comments[0].lo < max(v.Span.Hi, yamlnode.EndOfLine(b.src, v.Span.Lo)) {
 			b.comments = b.comments[1:]
 		}
 		return
@@ -351,33 +351,6 @@ func (d *document) sorted() *yamlnode.Node {
 		n.Entries = append(n.Entries, yamlnode.Entry{Key: it.key, Value: it.value})
 	}
 	return &n
-}
-
-// lineBreak is the length of the line break at s[p:], 0 if there is none.
-func lineBreak(s string, p int) int {
-	switch {
-	case p >= len(s):
-		return 0
-	case strings.HasPrefix(s[p:], "\r\n"):
-		return 2
-	case s[p] == '\n', s[p] == '\r':
-		return 1
-	}
-	return 0
-}
-
-func endOfLine(s string, p int) int {
-	for p < len(s) && s[p] != '\n' && s[p] != '\r' {
-		p++
-	}
-	return p
-}
-
-func startOfLine(s string, p int) int {
-	for p > 0 && s[p-1] != '\n' && s[p-1] != '\r' {
-		p--
-	}
-	return p
 }
 
 // A Comment of a file: its text, # included, where it begins, and whether nothing else is on its line.

@@ -19,15 +19,15 @@ func (n *Node) BlockText() (b BlockText, ok bool) {
 	p := &parser{src: src}
 	end := p.endOfHeader(n.Span.Lo, n.Style)
 	b.Header = src[n.Span.Lo:end]
-	at := endOfLine(src, end)
+	at := EndOfLine(src, end)
 	b.Comment = strings.TrimSpace(src[end:at])
-	at += lineBreak(src, at)
+	at += LineBreak(src, at)
 	indent := blockIndent(src, at, value)
 	for at < n.Span.Hi {
 		at += min(countSpaces(src, at), indent)
-		e := endOfLine(src, at)
+		e := EndOfLine(src, at)
 		b.Lines = append(b.Lines, src[at:e])
-		at = e + lineBreak(src, e)
+		at = e + LineBreak(src, e)
 	}
 	if !strings.Contains(b.Header, "+") {
 		return b, true

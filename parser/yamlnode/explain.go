@@ -55,7 +55,7 @@ func (p *parser) offset(m yaml.Mark) int {
 
 // token is the span of the word at an offset; at the end of a line or file, of the last character before it.
 func (p *parser) token(at int) source.Span {
-	if at >= len(p.src) || lineBreak(p.src, at) > 0 {
+	if at >= len(p.src) || LineBreak(p.src, at) > 0 {
 		for at > 0 && (at >= len(p.src) || strings.IndexByte(" \t\r\n", p.src[at]) >= 0) {
 			_, n := utf8.DecodeLastRuneInString(p.src[:at])
 			at -= n
@@ -78,7 +78,7 @@ func (p *parser) char(at int) source.Span {
 // that an expression could reach.
 func (p *parser) lineText(lo int) source.Span {
 	limit := min(len(p.src), lo+maxExpression)
-	hi := endOfLine(p.src[:limit], lo)
+	hi := EndOfLine(p.src[:limit], lo)
 	if hi == limit && limit < len(p.src) {
 		for hi > lo && !utf8.RuneStart(p.src[hi]) {
 			hi--
@@ -125,7 +125,7 @@ func (p *parser) templateFault(f fault) *Problem {
 	if flow && strings.HasPrefix(p.src[f.start:], "{") {
 		for _, lo := range []int{f.start - 1, f.start} {
 			if lo >= 0 && strings.HasPrefix(p.src[lo:], "{{") {
-				return p.templateProblem(lo, f.start < startOfLine(p.src, lo))
+				return p.templateProblem(lo, f.start < StartOfLine(p.src, lo))
 			}
 		}
 	}
@@ -133,13 +133,13 @@ func (p *parser) templateFault(f fault) *Problem {
 		if at < 0 {
 			continue
 		}
-		line := startOfLine(p.src, at)
-		hi := min(at+2, endOfLine(p.src, at))
+		line := StartOfLine(p.src, at)
+		hi := min(at+2, EndOfLine(p.src, at))
 		if at == f.start {
 			if !flow && !strings.Contains(f.context, "simple key") {
 				continue
 			}
-			hi = endOfLine(p.src, at)
+			hi = EndOfLine(p.src, at)
 		}
 		inFlow := flow && f.start < line
 		if lo := bareTemplate(p.src[line:hi], inFlow); lo >= 0 {
@@ -151,9 +151,9 @@ func (p *parser) templateFault(f fault) *Problem {
 
 // templateProblem reports the `{{` at lo. The fix quotes the value that it is in, as far as the line shows it.
 func (p *parser) templateProblem(lo int, inFlow bool) *Problem {
-	line := startOfLine(p.src, lo)
+	line := StartOfLine(p.src, lo)
 	s := scanLine(p.src[line:lo], inFlow)
-	end, closed := balanced(p.src[:endOfLine(p.src, lo)], lo+2, "}}")
+	end, closed := balanced(p.src[:EndOfLine(p.src, lo)], lo+2, "}}")
 	pr := &Problem{Kind: UnquotedTemplate, Span: p.span(lo, lo+2), Message: "`{{` needs quotes", Help: templateHelp}
 	if closed {
 		pr.Span = p.span(lo, end)
@@ -246,7 +246,7 @@ func (p *parser) colonFault(f fault) *Problem {
 	if !strings.HasPrefix(f.message, "mapping values are not allowed") {
 		return nil
 	}
-	line := startOfLine(p.src, f.at)
+	line := StartOfLine(p.src, f.at)
 	s := scanLine(p.src[line:min(f.at, len(p.src))], false)
 	colon := p.char(f.at)
 	if s.value < 0 {
@@ -294,7 +294,7 @@ func (p *parser) characterFault(f fault) *Problem {
 	}
 	pr := &Problem{Kind: Syntax, Span: c, Message: "unquoted text cannot begin with " + name, Help: quoteHelp(nil)}
 	text := p.lineText(f.at)
-	line := startOfLine(p.src, f.at)
+	line := StartOfLine(p.src, f.at)
 	if scanLine(p.src[line:f.at], false).depth == 0 && !strings.Contains(text.Text(), " #") {
 		pr.Fix = quoted(text)
 		pr.Help = quoteHelp(pr.Fix)
@@ -340,7 +340,7 @@ func (p *parser) flowFault(f fault) *Problem {
 		return nil
 	}
 	open := p.char(f.start)
-	line := startOfLine(p.src, f.at)
+	line := StartOfLine(p.src, f.at)
 	if pr := p.cutInFlow(f, line); pr != nil {
 		return pr
 	}
@@ -349,7 +349,7 @@ func (p *parser) flowFault(f fault) *Problem {
 		return nil
 	}
 	first := skipBlanks(p.src, line)
-	if line > f.start && (f.at >= len(p.src) || first-line <= countSpaces(p.src, startOfLine(p.src, f.start))) || f.at >= endOfLine(p.src, line) {
+	if line > f.start && (f.at >= len(p.src) || first-line <= countSpaces(p.src, StartOfLine(p.src, f.start))) || f.at >= EndOfLine(p.src, line) {
 		return &Problem{Kind: Syntax, Span: open, Related: []source.Span{p.token(f.at)},
 			Message: "this `" + open.Text() + "` is never closed", Help: "add " + want}
 	}
@@ -382,14 +382,14 @@ func (p *parser) cutInFlow(f fault, line int) *Problem {
 func (p *parser) blockFault(f fault) *Problem {
 	here := p.token(f.at)
 	pr := &Problem{Kind: Syntax, Span: here}
-	if strings.HasPrefix(p.src[startOfLine(p.src, f.at):], "%") {
+	if strings.HasPrefix(p.src[StartOfLine(p.src, f.at):], "%") {
 		pr.Message, pr.Help = "YAML directives are not supported", "remove the line"
 		return pr
 	}
 	if f.start >= 0 {
 		pr.Related = []source.Span{p.token(f.start)}
 	}
-	first := skipBlanks(p.src, startOfLine(p.src, f.at)) == f.at
+	first := skipBlanks(p.src, StartOfLine(p.src, f.at)) == f.at
 	switch {
 	case f.context == "while scanning a block scalar":
 		pr.Message, pr.Help = "text on the line of `|` or `>`", "begin the text on the next line, indented"

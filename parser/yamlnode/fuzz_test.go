@@ -76,7 +76,7 @@ func checkMap(t *testing.T, src string, n *Node) {
 		case strings.HasPrefix(src[at:], v[i:i+w]) && !(n.Style == DoubleQuoted && r == '\\'):
 		case r == '\n' && at == n.Span.Hi: // the breaks that end a block scalar
 		case r == '\n' || r == ' ': // a fold, or the break that ends the file
-			if q := skipBlanks(src, at); q < len(src) && lineBreak(src, q) == 0 && !escapes(src[at:], v[i:i+w]) {
+			if q := skipBlanks(src, at); q < len(src) && LineBreak(src, q) == 0 && !escapes(src[at:], v[i:i+w]) {
 				t.Fatalf("%q at %d of %q comes from %q in %q", r, i, v, src[at:], src)
 			}
 		case n.Style == DoubleQuoted && escapes(src[at:], v[i:i+w]):

@@ -173,7 +173,7 @@ func (p *parser) load() (content *yaml.Node) {
 		return nil
 	default:
 		at := p.file.Offset(next.Line, next.Column)
-		p.report(Problem{Kind: MultipleDocuments, Span: p.span(at, min(at+3, endOfLine(p.src, at))),
+		p.report(Problem{Kind: MultipleDocuments, Span: p.span(at, min(at+3, EndOfLine(p.src, at))),
 			Message: "a second document starts here", Help: "keep one document in a file; remove the `---` or `...` line"})
 		return nil
 	}
@@ -217,7 +217,7 @@ func (l *locator) offset(line, col int) int {
 	if line != l.line {
 		l.line, l.col, l.off = line, 1, l.file.Offset(line, 1)
 	}
-	for l.col < col && l.off < len(text) && lineBreak(text, l.off) == 0 {
+	for l.col < col && l.off < len(text) && LineBreak(text, l.off) == 0 {
 		_, n := utf8.DecodeRuneInString(text[l.off:])
 		l.off += n
 		l.col++

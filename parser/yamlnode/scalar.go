@@ -78,7 +78,7 @@ func (w *walker) flow(quote byte) bool {
 		if w.p >= len(w.src) {
 			return false
 		}
-		if q := skipBlanks(w.src, w.p); lineBreak(w.src, q) > 0 {
+		if q := skipBlanks(w.src, w.p); LineBreak(w.src, q) > 0 {
 			if !w.fold(q) {
 				return false
 			}
@@ -120,7 +120,7 @@ func (w *walker) fold(q int) bool {
 	first, breaks := w.p, 0
 	at := []int{}
 	for {
-		if n := lineBreak(w.src, q); n > 0 {
+		if n := LineBreak(w.src, q); n > 0 {
 			at = append(at, q)
 			breaks++
 			q += n
@@ -150,12 +150,12 @@ func (w *walker) fold(q int) bool {
 
 // escape walks a backslash sequence of a double-quoted scalar.
 func (w *walker) escape() bool {
-	if n := lineBreak(w.src, w.p+1); n > 0 {
+	if n := LineBreak(w.src, w.p+1); n > 0 {
 		// An escaped break joins the lines; blank lines after it still count one newline each.
 		w.p = skipBlanks(w.src, w.p+1+n)
-		for lineBreak(w.src, w.p) > 0 && w.i < len(w.val) && w.val[w.i] == '\n' {
+		for LineBreak(w.src, w.p) > 0 && w.i < len(w.val) && w.val[w.i] == '\n' {
 			w.put(1, w.p)
-			w.p = skipBlanks(w.src, w.p+lineBreak(w.src, w.p))
+			w.p = skipBlanks(w.src, w.p+LineBreak(w.src, w.p))
 		}
 		return true
 	}
@@ -220,8 +220,8 @@ func (w *walker) block(folded bool) bool {
 	if w.p >= len(w.src) || w.src[w.p] != '|' && w.src[w.p] != '>' {
 		return false
 	}
-	w.p = endOfLine(w.src, w.p)
-	w.p += lineBreak(w.src, w.p)
+	w.p = EndOfLine(w.src, w.p)
+	w.p += LineBreak(w.src, w.p)
 	indent := blockIndent(w.src, w.p, w.val)
 	for w.i < len(w.val) {
 		if w.p >= len(w.src) { // the break that the last line of the file lacks
@@ -232,7 +232,7 @@ func (w *walker) block(folded bool) bool {
 			return true
 		}
 		w.p += min(countSpaces(w.src, w.p), indent)
-		line := w.src[w.p:endOfLine(w.src, w.p)]
+		line := w.src[w.p:EndOfLine(w.src, w.p)]
 		if !strings.HasPrefix(w.val[w.i:], line) {
 			return false
 		}
@@ -240,7 +240,7 @@ func (w *walker) block(folded bool) bool {
 		if w.i >= len(w.val) {
 			return true
 		}
-		n := lineBreak(w.src, w.p)
+		n := LineBreak(w.src, w.p)
 		switch c := w.val[w.i]; {
 		case folded && c == '\n' && n > 0 && w.foldBlank(n, indent):
 		case c == '\n', folded && c == ' ':
@@ -259,7 +259,7 @@ func (w *walker) foldBlank(n, indent int) bool {
 	k := 0
 	for p := w.p + n; p < len(w.src); k++ {
 		p += min(countSpaces(w.src, p), indent)
-		b := lineBreak(w.src, p)
+		b := LineBreak(w.src, p)
 		if b == 0 {
 			break
 		}
@@ -276,7 +276,7 @@ func (w *walker) foldBlank(n, indent int) bool {
 	for range k {
 		w.p += min(countSpaces(w.src, w.p), indent)
 		w.put(1, w.p)
-		w.p += lineBreak(w.src, w.p)
+		w.p += LineBreak(w.src, w.p)
 	}
 	return true
 }
@@ -294,41 +294,10 @@ func blockIndent(src string, p int, val string) int {
 			break
 		}
 		v++
-		p = endOfLine(src, p)
-		p += lineBreak(src, p)
+		p = EndOfLine(src, p)
+		p += LineBreak(src, p)
 	}
 	return len(src)
-}
-
-// lineBreak is the length of the line break at s[p:], 0 if there is none.
-func lineBreak(s string, p int) int {
-	switch {
-	case p >= len(s):
-		return 0
-	case s[p] == '\n':
-		return 1
-	case s[p] == '\r' && p+1 < len(s) && s[p+1] == '\n':
-		return 2
-	case s[p] == '\r':
-		return 1
-	}
-	return 0
-}
-
-// endOfLine is the offset of the break that ends the line of p, or of the end of s.
-func endOfLine(s string, p int) int {
-	for p < len(s) && s[p] != '\n' && s[p] != '\r' {
-		p++
-	}
-	return p
-}
-
-// startOfLine is the offset of the first byte of the line of p.
-func startOfLine(s string, p int) int {
-	for p > 0 && s[p-1] != '\n' && s[p-1] != '\r' {
-		p--
-	}
-	return p
 }
 
 func skipBlanks(s string, p int) int {

@@ -178,7 +178,7 @@ func skipSpace(s string, p int) int {
 			if p > 0 && !strings.ContainsRune(" \t\r\n,[]{}", rune(s[p-1])) {
 				return p
 			}
-			p = endOfLine(s, p)
+			p = EndOfLine(s, p)
 		default:
 			return p
 		}
@@ -255,7 +255,7 @@ func (p *parser) text(m *Node, val string, lo int) {
 		_, end, ok := mapScalar(src, lo, style, val, false)
 		hi, opaque = max(end, p.endOfHeader(lo, style)), !ok
 		if !ok {
-			hi = endOfLine(src, lo)
+			hi = EndOfLine(src, lo)
 		}
 	default:
 		hi = endOfQuoted(src, lo)

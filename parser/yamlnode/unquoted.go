@@ -80,7 +80,7 @@ func (p *parser) checkCut(made *part, at place) {
 		return
 	case !at.key && open && c == '#' && next > hi:
 		pr.Message = "` #` starts a comment and cuts this unquoted expression"
-		end = p.trimmed(lo, endOfLine(p.src, lo)).Hi
+		end = p.trimmed(lo, EndOfLine(p.src, lo)).Hi
 	case !at.key && open && c == ',' && at.inFlow && dollar:
 		pr.Message = "`,` ends this unquoted expression: it stands inside [ ] or { }"
 		e, ok := balanced(p.src[:p.lineText(lo).Hi], lo+1, ",")
