@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,31 +46,12 @@ type box struct {
 	env     []string
 	grants  []grant
 
-	mu       sync.Mutex
-	over     error // the limit that the process went beyond, guarded by mu
-	watching sync.WaitGroup
-	stop     chan struct{}
+	watch watched
 }
 
 func (p *Profile) start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 	b := &box{abi: landlockABI(), limits: p.Limits.fill(), network: p.Network, warm: need.Warm}
-	if err := b.prepare(); err != nil {
-		return nil, err
-	}
-	err := b.describe(cmd, append(append([]string(nil), p.Read...), need.Read...))
-	var child *proc.Child
-	if err == nil {
-		child, err = b.launch(cmd)
-	}
-	if err != nil {
-		b.remove()
-		return nil, err
-	}
-	child.After(b.release)
-	b.stop = make(chan struct{})
-	b.watching.Add(1)
-	go b.watch(child)
-	return child, nil
+	return begin(b, cmd, append(append([]string(nil), p.Read...), need.Read...))
 }
 
 // prepare makes the private directory.
@@ -208,43 +188,22 @@ func (b *box) tryOut() error {
 	return nil
 }
 
-// watch ends the process when it writes more than it may.
-func (b *box) watch(child *proc.Child) {
-	defer b.watching.Done()
-	tick := time.NewTicker(glance)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.stop:
-			return
-		case <-tick.C:
-		}
-		size, files := b.folder.size()
-		var over error
-		switch {
-		case size > b.limits.Disk:
-			over = failed("the tool wrote more than %d bytes to its private directory", b.limits.Disk)
-		case files > entries:
-			over = failed("the tool made more than %d files in its private directory", entries)
-		default:
-			continue
-		}
-		b.mu.Lock()
-		b.over = over
-		b.mu.Unlock()
-		child.Kill()
-		return
+// exceeded is the limit that the process went beyond, of those that are looked at from outside.
+func (b *box) exceeded(int) error {
+	size, files := (&folder{path: b.dir}).size()
+	switch {
+	case size > b.limits.Disk:
+		return failed("the tool wrote more than %d bytes to its private directory", b.limits.Disk)
+	case files > entries:
+		return failed("the tool made more than %d files in its private directory", entries)
 	}
+	return nil
 }
 
 // release removes what belonged to the process.
 func (b *box) release() error {
-	close(b.stop)
-	b.watching.Wait()
-	b.remove()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.over
+	defer b.remove()
+	return b.watch.end()
 }
 
 // resourceLimits are the limits of the process.

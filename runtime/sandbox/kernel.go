@@ -38,23 +38,7 @@ func (k *Kernel) start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 		return nil, err
 	}
 	b := &kernelBox{runsc: runsc, box: &box{limits: k.Limits.fill(), warm: need.Warm}}
-	if err := b.prepare(); err != nil {
-		return nil, err
-	}
-	err = b.describe(cmd, append(append([]string(nil), k.Read...), need.Read...))
-	var child *proc.Child
-	if err == nil {
-		child, err = b.launch(cmd)
-	}
-	if err != nil {
-		b.remove()
-		return nil, err
-	}
-	child.After(b.release)
-	b.stop = make(chan struct{})
-	b.watching.Add(1)
-	go b.watch(child)
-	return child, nil
+	return begin(b, cmd, append(append([]string(nil), k.Read...), need.Read...))
 }
 
 // findRunsc is the program of gVisor. A name that leads into the working directory is refused.
@@ -144,8 +128,7 @@ func (b *kernelBox) launch(cmd *exec.Cmd) (*proc.Child, error) {
 
 // release removes what belonged to the process, and says why it ended when that was not its own doing.
 func (b *kernelBox) release() error {
-	close(b.stop)
-	b.watching.Wait()
+	over := b.watch.end()
 	defer b.remove()
 	if left, _ := filepath.Glob(filepath.Join(b.state(), "*.state")); len(left) > 0 { // runsc was killed
 		remove := exec.Command(b.runsc, append(b.flags(), "delete", "--force", b.id)...)
@@ -157,12 +140,10 @@ func (b *kernelBox) release() error {
 			_ = unix.Rmdir(group)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if why := b.complaint(); b.over == nil && why != "" {
+	if why := b.complaint(); over == nil && why != "" {
 		return failed("gVisor could not run the tool: %s", why)
 	}
-	return b.over
+	return over
 }
 
 // complaint is the last error in the log of runsc.

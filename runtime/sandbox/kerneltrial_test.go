@@ -53,7 +53,8 @@ func TestGVisorIsCleanedUp(t *testing.T) {
 		lock, err := os.Open(b.base)
 		check(t, err)
 		b.folder.lock = lock
-		b.stop, b.over = make(chan struct{}), over
+		b.watch = watched{stop: make(chan struct{}), done: make(chan struct{}), over: over}
+		close(b.watch.done)
 		return b.release()
 	}
 	if err := release(false, nil); err == nil || !strings.HasSuffix(err.Error(), "killed") {

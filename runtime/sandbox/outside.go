@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 )
 
 // cgroups reports whether runsc can make control groups for memory: root can, where they are mounted to be written.
@@ -59,37 +57,10 @@ func groups(name string) []string {
 	return append(two, one...)
 }
 
-// watch ends the process when it goes beyond a limit that is looked at from outside: files, memory, processor, processes.
-func (b *kernelBox) watch(child *proc.Child) {
-	defer b.watching.Done()
-	tick := time.NewTicker(glance)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.stop:
-			return
-		case <-tick.C:
-		}
-		over := b.exceeded(child.Pid)
-		if over == nil {
-			continue
-		}
-		b.mu.Lock()
-		b.over = over
-		b.mu.Unlock()
-		child.Kill()
-		return
-	}
-}
-
-// exceeded is the limit that the tool went beyond.
+// exceeded also looks at memory, processor and processes.
 func (b *kernelBox) exceeded(pid int) error {
-	size, files := (&folder{path: b.dir}).size()
-	switch {
-	case size > b.limits.Disk:
-		return failed("the tool wrote more than %d bytes to its private directory", b.limits.Disk)
-	case files > entries:
-		return failed("the tool made more than %d files in its private directory", entries)
+	if err := b.box.exceeded(pid); err != nil {
+		return err
 	}
 	used := consumption{}
 	used.add(pid, 0)
