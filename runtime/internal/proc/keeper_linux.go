@@ -85,7 +85,7 @@ func keep() error {
 
 // next does what the program asks for.
 func (k *keeping) next() error {
-	head := make([]byte, requestSize)
+	head := make([]byte, messageSize)
 	oob := make([]byte, unix.CmsgSpace(4*mostFiles))
 	n, oobn, _, _, err := unix.Recvmsg(connection, head, oob, unix.MSG_CMSG_CLOEXEC)
 	for err == unix.EINTR {

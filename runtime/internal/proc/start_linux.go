@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -231,7 +230,7 @@ func (k *keeper) send(r request, fds []int, body []byte) error {
 // listen takes what the keeper says until it ends.
 func (k *keeper) listen(cmd *exec.Cmd) {
 	defer close(k.gone)
-	var b [reportSize]byte
+	var b [messageSize]byte
 	for {
 		if _, err := io.ReadFull(k.conn, b[:]); err != nil {
 			break
@@ -295,58 +294,6 @@ func (k *keeper) reap(id uint32) {
 	delete(k.children, id)
 	k.mu.Unlock()
 	_ = k.send(request{kind: kindReap, id: id}, nil, nil)
-}
-
-// Messages, in the order of bytes of the machine.
-
-const (
-	kindStart = iota + 1
-	kindReap
-	kindStarted // value: number of the process
-	kindFailed  // value: errno
-	kindExited  // value: exit code; or a signal
-)
-
-// request goes to the keeper; the descriptors of the child come with it, and size bytes follow.
-type request struct {
-	kind, id   uint32
-	args, size int
-}
-
-const requestSize = 16
-
-func (r request) bytes() []byte {
-	b := make([]byte, 0, requestSize)
-	for _, v := range []uint32{r.kind, r.id, uint32(r.args), uint32(r.size)} {
-		b = binary.NativeEndian.AppendUint32(b, v)
-	}
-	return b
-}
-
-func parseRequest(b []byte) request {
-	u := binary.NativeEndian.Uint32
-	return request{u(b), u(b[4:]), int(u(b[8:])), int(u(b[12:]))}
-}
-
-// report comes from the keeper.
-type report struct {
-	kind, id      uint32
-	value, signal int32
-}
-
-const reportSize = 16
-
-func (r report) bytes() []byte {
-	b := make([]byte, 0, reportSize)
-	for _, v := range []uint32{r.kind, r.id, uint32(r.value), uint32(r.signal)} {
-		b = binary.NativeEndian.AppendUint32(b, v)
-	}
-	return b
-}
-
-func parseReport(b []byte) report {
-	u := binary.NativeEndian.Uint32
-	return report{u(b), u(b[4:]), int32(u(b[8:])), int32(u(b[12:]))}
 }
 
 // await blocks until a child of this program has ended, and leaves it a zombie.
