@@ -9,26 +9,15 @@ import (
 
 // describe answers `plan` and `manifest`: data is the JSON that the program carries.
 func describe(s *system, info *runtime.Info, name, data string, text func(string) (string, error), args []string) int {
-	set := newFlagSet()
-	format := set.String("format", "text", "")
-	rest, err := parseFlags(set, args)
-	switch {
-	case isHelp(err):
-		return s.print(usage(info))
-	case err != nil:
-		s.complain(flagMistake([]string{"format", "help"}, err))
-		return exitUsage
-	case len(rest) > 0:
-		s.complain(mistake{"unexpected argument " + rest[0], "write " + name + " --format text or " + name + " --format json"})
-		return exitUsage
-	case *format != "text" && *format != "json":
-		s.complain(mistake{"there is no format " + *format, "write --format text or --format json"})
-		return exitUsage
-	case data == "":
+	format, code, ok := formatOf(s, info, name, args, "text", "json")
+	if !ok {
+		return code
+	}
+	if data == "" {
 		s.complain(mistake{"this program does not carry its " + name, "generate its code again"})
 		return exitFault
 	}
-	if *format == "json" {
+	if format == "json" {
 		out, err := Indented(data)
 		if err != nil {
 			s.complain(mistake{err.Error(), ""})
@@ -42,6 +31,26 @@ func describe(s *system, info *runtime.Info, name, data string, text func(string
 		return exitFault
 	}
 	return s.print(out)
+}
+
+// formatOf reads the flags of a verb that prints in one of two formats; the first is the default.
+func formatOf(s *system, info *runtime.Info, verb string, args []string, first, second string) (format string, code int, ok bool) {
+	set := newFlagSet()
+	set.StringVar(&format, "format", first, "")
+	rest, err := parseFlags(set, args)
+	switch {
+	case isHelp(err):
+		return "", s.print(usage(info)), false
+	case err != nil:
+		s.complain(flagMistake([]string{"format", "help"}, err))
+	case len(rest) > 0:
+		s.complain(mistake{"unexpected argument " + rest[0], "write " + verb + " --format " + first + " or " + verb + " --format " + second})
+	case format != first && format != second:
+		s.complain(mistake{"there is no format " + format, "write --format " + first + " or --format " + second})
+	default:
+		return format, 0, true
+	}
+	return "", exitUsage, false
 }
 
 // Indented is one line of JSON as it is printed and checked in. Characters that could move a terminal's cursor or hide text

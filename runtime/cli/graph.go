@@ -110,25 +110,12 @@ func dotString(s string) string {
 }
 
 func graphCommand(s *system, info *runtime.Info, args []string) int {
-	set := newFlagSet()
-	format := set.String("format", "mermaid", "")
-	rest, err := parseFlags(set, args)
+	format, code, ok := formatOf(s, info, "graph", args, "mermaid", "dot")
 	switch {
-	case isHelp(err):
-		return s.print(usage(info))
-	case err != nil:
-		s.complain(flagMistake([]string{"format", "help"}, err))
-		return exitUsage
-	case len(rest) > 0:
-		s.complain(mistake{"unexpected argument " + rest[0], "write graph --format mermaid or graph --format dot"})
-		return exitUsage
-	}
-	switch *format {
-	case "mermaid":
-		return s.print(Mermaid(info))
-	case "dot":
+	case !ok:
+		return code
+	case format == "dot":
 		return s.print(DOT(info))
 	}
-	s.complain(mistake{"there is no format " + *format, "write --format mermaid or --format dot"})
-	return exitUsage
+	return s.print(Mermaid(info))
 }
