@@ -73,7 +73,7 @@ func (g *generator) oneFile(t *ir.Tool, end string) {
 		return
 	}
 	f := t.Def.Files[0]
-	if at, ok := g.beside(f.Disk); ok {
+	if at, ok := g.embeddable(f.Disk); ok {
 		g.modules[t] = at
 	} else {
 		g.modules[t] = g.asset("."+g.assetKey(t)+end, []byte(f.Text))
@@ -127,11 +127,11 @@ func (g *generator) asset(end string, data []byte) string {
 	return name
 }
 
-func (g *generator) beside(file string) (string, bool) {
-	if g.opts.Beside == nil {
+func (g *generator) embeddable(file string) (string, bool) {
+	if g.opts.Embeddable == nil {
 		return "", false
 	}
-	at, ok := g.opts.Beside(file)
+	at, ok := g.opts.Embeddable(file)
 	return at, ok && embeddable(at)
 }
 
@@ -187,7 +187,7 @@ func (g *generator) place(s *pySource) {
 	s.files = g.variable(s.name+"Files", "")
 	stand := true
 	for _, f := range s.sources {
-		at, ok := g.beside(f.Disk)
+		at, ok := g.embeddable(f.Disk)
 		root, below := strings.CutSuffix(at, f.Name)
 		if stand = stand && ok && below && (root == "" || strings.HasSuffix(root, "/")); !stand {
 			break

@@ -174,7 +174,7 @@ func (c *testcase) cache() *bind.Cache {
 }
 
 func (c *testcase) generate() {
-	opts := codegen.Options{Package: c.pkg(), Path: c.path(), Name: strings.TrimSuffix(c.output(), ".go"), Beside: c.beside}
+	opts := codegen.Options{Package: c.pkg(), Path: c.path(), Name: strings.TrimSuffix(c.output(), ".go"), Embeddable: c.beside}
 	text, err := codegen.Generate(c.program, opts)
 	if err != nil {
 		c.problems = append(c.problems, err.Error())

@@ -108,13 +108,13 @@ func (a *Attempt) admitted(r *Run, h *Head) {
 		return
 	}
 	a.Admitted = r.Now()
-	if h.Beside != nil && h.Beside.Denied {
+	if h.Metadata != nil && h.Metadata.Denied {
 		return
 	}
 	for _, t := range r.state.rt.tracers {
 		if p, ok := t.(Propagator); ok {
 			if parent := p.Attempting(a); parent != "" {
-				h.beside().parent = parent
+				h.metadata().parent = parent
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (a *Attempt) ended(r *Run, op Op, out any, err error) {
 	if a.Admitted.IsZero() {
 		a.Admitted = a.End
 	}
-	if b := h.Beside; b != nil {
+	if b := h.Metadata; b != nil {
 		a.Denied, a.Cost = b.Denied, b.Cost
 	}
 	if err == nil {

@@ -162,7 +162,7 @@ func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (Va
 // cut notes that the output of a call is only a part of a.
 func (r *Run) cut(h *Head, a Attachment) {
 	attaching.Lock()
-	b := h.beside()
+	b := h.metadata()
 	b.Truncated, b.Attachments = true, append(b.Attachments, a)
 	attaching.Unlock()
 	if r.observed() {

@@ -127,7 +127,7 @@ func (r *Run) cached(ctx context.Context, key string, ttl time.Duration) (c cach
 // keep puts a result into the cache.
 func (r *Run) keep(ctx context.Context, key string, h *Head, output []byte, ttl time.Duration) {
 	c := cachedResult{Output: output}
-	if b := h.Beside; b != nil {
+	if b := h.Metadata; b != nil {
 		c.Truncated, c.Attachments = b.Truncated, b.Attachments
 	}
 	if ttl > 0 {

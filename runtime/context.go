@@ -119,7 +119,7 @@ func (i Invocation) Traceparent() string {
 	if i.call == nil {
 		return ""
 	}
-	if b := i.call.Head().Beside; b != nil {
+	if b := i.call.Head().Metadata; b != nil {
 		return b.parent
 	}
 	return ""
@@ -208,7 +208,7 @@ func Attach(ctx context.Context, a Attachment) error {
 	a.URL, a.ContentType = secrets.Text(a.URL), secrets.Text(a.ContentType)
 	attaching.Lock()
 	defer attaching.Unlock()
-	b := c.Head().beside()
+	b := c.Head().metadata()
 	if len(b.Attachments) >= maxAttachments {
 		return Errorf(PolicyDenied, "a call has at most %d attachments", maxAttachments)
 	}

@@ -26,7 +26,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		err := r.state.broken
 		at := r.attempt(&o.head, policed)
 		if err == nil {
-			var decided *Beside
+			var decided *Metadata
 			if policed || t.checkIn != nil { // otherwise no gate of admission has anything to look at
 				decided = o.admit(eng, o)
 			}

@@ -75,12 +75,12 @@ type Head struct {
 	refused    bool          // by the policy, or because of its input; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Err        error
-	InDoubt    *Doubt  // what a call that crashed comes to; nil: FailInDoubt
-	Beside     *Beside // nil when there is nothing
+	InDoubt    *Doubt    // what a call that crashed comes to; nil: FailInDoubt
+	Metadata   *Metadata // nil when there is nothing
 }
 
-// Beside is what is known about an attempt besides the first fields of its envelope: a journal keeps it in the record.
-type Beside struct {
+// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
+type Metadata struct {
 	Denied      bool  // refused by the policy, so that it does not count
 	Cost        USD   // what it has cost
 	Tokens      int64 // what it has taken of them, of models
@@ -98,12 +98,12 @@ type Beside struct {
 	ran     bool       // the tool was called
 }
 
-// beside makes Beside where there is none.
-func (h *Head) beside() *Beside {
-	if h.Beside == nil {
-		h.Beside = new(Beside)
+// beside makes Metadata where there is none.
+func (h *Head) metadata() *Metadata {
+	if h.Metadata == nil {
+		h.Metadata = new(Metadata)
 	}
-	return h.Beside
+	return h.Metadata
 }
 
 // Key returns the call's key: scope path, node id, and the visit from 2 on. It does not depend on the schedule.

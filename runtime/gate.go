@@ -44,7 +44,7 @@ func (c *call) next(ctx context.Context, o typed, rest []gate) error {
 	if len(rest) > 0 {
 		return rest[0].pass(c, ctx, o, rest[1:])
 	}
-	if b := c.head.Beside; b != nil {
+	if b := c.head.Metadata; b != nil {
 		b.ran = true
 	}
 	return o.invoke(ctx)
@@ -82,16 +82,16 @@ type typed interface {
 }
 
 // admit passes the gates of admission, and returns what they have decided for settle: an engine may put what a record says in
-// the place of Head.Beside.
-func (c *call) admit(eng Engine, o typed) *Beside {
+// the place of Head.Metadata.
+func (c *call) admit(eng Engine, o typed) *Metadata {
 	for i := range admission {
 		admission[i].pass(c, eng, o)
 	}
-	return c.head.Beside
+	return c.head.Metadata
 }
 
 // settle gives back what admission has reserved and the attempt did not take.
-func (c *call) settle(o typed, decided *Beside, err error) error {
+func (c *call) settle(o typed, decided *Metadata, err error) error {
 	if decided == nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *call) settle(o typed, decided *Beside, err error) error {
 
 // enter passes the gates behind the engine. An output for which its reader has no room is cut, and errors lose their secrets.
 func (c *call) enter(ctx context.Context, o typed, gates []gate) error {
-	if b := c.head.Beside; b != nil {
+	if b := c.head.Metadata; b != nil {
 		b.began = true
 	}
 	if c.head.refused {
@@ -128,7 +128,7 @@ func (c *call) checked(_ Engine, o typed) {
 
 // refusal is why admission has refused the attempt.
 func (c *call) refusal(o typed) error {
-	if b := c.head.Beside; b != nil && b.refused != nil {
+	if b := c.head.Metadata; b != nil && b.refused != nil {
 		return b.refused
 	}
 	return o.checkIn() // rare: checked once more rather than kept
@@ -169,7 +169,7 @@ func (c *call) cached(ctx context.Context, o typed, rest []gate) error {
 	if kept, ok := r.cached(ctx, key, t.ttl); ok && c.restore(ctx, o, kept.Output) {
 		c.head.Cached = true
 		if kept.Truncated || kept.Attachments != nil {
-			b := c.head.beside()
+			b := c.head.metadata()
 			b.Truncated, b.Attachments = kept.Truncated, kept.Attachments
 		}
 		return nil
@@ -314,7 +314,7 @@ func copyOut(o typed) error {
 func (c *call) accounted(ctx context.Context, o typed, rest []gate) error {
 	_, t := o.place()
 	if t.cost > 0 {
-		c.head.beside().Cost = t.cost
+		c.head.metadata().Cost = t.cost
 	}
 	if t.meter == nil {
 		return c.next(ctx, o, rest)

@@ -130,7 +130,7 @@ func (g *guard) minSandbox() Tier {
 // Calls that the journal answers are not reserved: they are charged when the scope is entered, and which of several
 // calls come too late is a matter of timing, so that only the journal knows it.
 func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) {
-	b := h.beside()
+	b := h.metadata()
 	te := r.denied(h, o)
 	if te == nil {
 		if a, ok := eng.(Answerer); ok && a.Answers(h) {
@@ -158,7 +158,7 @@ func (r *Run) denied(h *Head, o *toolOptions) *ToolError {
 
 // settled gives back what was reserved and not used, as the doc comment of Policy says. A call that is denied stays so
 // whatever the journal holds from before, unless only caps or budget denied it.
-func (r *Run) settled(b *Beside, h *Head, o *toolOptions, err error) error {
+func (r *Run) settled(b *Metadata, h *Head, o *toolOptions, err error) error {
 	switch {
 	case !b.paid:
 	case !b.began && IsCancelled(err):

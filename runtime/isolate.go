@@ -27,7 +27,7 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 		return Errorf(SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
 	}
 	if got > Native {
-		h.beside().Sandbox = got
+		h.metadata().Sandbox = got
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 func (r *Run) again(h *Head, err error) (bool, error) {
 	retry := h.Node.Retry
 	te := toolError(err)
-	refused := h.refused || h.Beside != nil && h.Beside.Denied // also when a journal says so
+	refused := h.refused || h.Metadata != nil && h.Metadata.Denied // also when a journal says so
 	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
 		return false, err
 	}

@@ -34,7 +34,7 @@ func (t *Tool[In, Out]) most(in *In) Spend {
 
 // meters notes beside the call what it may take, before it is made.
 func (o *op[In, Out]) meters() {
-	b, most := o.head.beside(), o.tool.most(&o.in)
+	b, most := o.head.metadata(), o.tool.most(&o.in)
 	b.Metered, b.Cost, b.Tokens = true, most.Cost, most.Tokens
 }
 
@@ -55,7 +55,7 @@ func (u unspent) Unwrap() error { return u.error }
 // marked Unspent, or when its code means that the provider has not begun; and all of it otherwise, because the provider
 // may have billed it: an answer that was lost on its way was made all the same, and nobody here knows how long it was.
 func (o *op[In, Out]) metered(err error) {
-	b := o.head.beside()
+	b := o.head.metadata()
 	if err != nil {
 		if te := toolError(err); errors.As(err, new(unspent)) || te != nil && (te.Code == RateLimit || te.Code == AuthRequired || te.Code == ValidationError) {
 			b.Cost, b.Tokens = 0, 0

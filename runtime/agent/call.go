@@ -121,7 +121,7 @@ func (c *call) receive(x *runtime.Receipt) {
 	e := &c.env
 	e.tool, e.TStart, e.TEnd, e.Cached = c.tool.name, x.Start, x.End, h.Cached
 	e.Name, e.Version = runtime.SplitTool(h.Tool)
-	if b := h.Beside; b != nil {
+	if b := h.Metadata; b != nil {
 		e.Truncated, e.Attachments = b.Truncated, b.Attachments
 	}
 	in, err := x.Op.EncodeIn(nil)

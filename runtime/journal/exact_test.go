@@ -393,29 +393,29 @@ func TestQuestions(t *testing.T) {
 
 // TestRecords: what a record keeps of an attempt, and gives back.
 func TestRecords(t *testing.T) {
-	beside := &runtime.Beside{Cost: 5, Tokens: 3, Metered: true, Truncated: true, Sandbox: runtime.Process, Attachments: []runtime.Attachment{}}
+	beside := &runtime.Metadata{Cost: 5, Tokens: 3, Metered: true, Truncated: true, Sandbox: runtime.Process, Attachments: []runtime.Attachment{}}
 	for _, tt := range []struct {
 		name   string
-		beside *runtime.Beside
+		beside *runtime.Metadata
 		err    error
 		done   bool
 		by     string
 	}{
 		{"plain", nil, nil, true, ""},
 		{"everything beside", beside, nil, true, ""},
-		{"a cost", &runtime.Beside{Cost: 5}, nil, true, ""},
-		{"a tier", &runtime.Beside{Sandbox: runtime.Process}, nil, true, ""},
-		{"attachments", &runtime.Beside{Attachments: []runtime.Attachment{{}}}, nil, true, ""},
-		{"cut off", &runtime.Beside{Truncated: true}, nil, true, ""},
-		{"denied", &runtime.Beside{Denied: true}, nil, true, ""},
-		{"of a model", &runtime.Beside{Metered: true}, nil, true, ""},
+		{"a cost", &runtime.Metadata{Cost: 5}, nil, true, ""},
+		{"a tier", &runtime.Metadata{Sandbox: runtime.Process}, nil, true, ""},
+		{"attachments", &runtime.Metadata{Attachments: []runtime.Attachment{{}}}, nil, true, ""},
+		{"cut off", &runtime.Metadata{Truncated: true}, nil, true, ""},
+		{"denied", &runtime.Metadata{Denied: true}, nil, true, ""},
+		{"of a model", &runtime.Metadata{Metered: true}, nil, true, ""},
 		{"a tool's error", nil, &runtime.ToolError{Code: runtime.Timeout, Message: "late"}, true, ""},
 		{"cancelled", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByScope, Message: "x"}, true, runtime.ByScope},
 		{"stopped", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun, Message: "x"}, true, runtime.ByRun},
 		{"another error of the run", nil, &runtime.RunError{Kind: runtime.Diverged, By: runtime.ByScope, Message: "x"}, false, ""},
 	} {
 		o := op(runtime.Writes, "1")
-		o.head.Beside, o.head.Err = tt.beside, tt.err
+		o.head.Metadata, o.head.Err = tt.beside, tt.err
 		r := RecordOf(o, true)
 		if r.Done != tt.done || r.Cancelled != tt.by {
 			t.Errorf("%s: done: %v, cancelled by %q", tt.name, r.Done, r.Cancelled)
@@ -429,8 +429,8 @@ func TestRecords(t *testing.T) {
 		if !tt.done {
 			continue
 		}
-		if again.head.Beside == nil != (tt.beside == nil) || again.head.Beside != nil && !cmp.Equal(visible(again.head.Beside), visible(tt.beside)) {
-			t.Errorf("%s: %+v came back, was %+v", tt.name, again.head.Beside, tt.beside)
+		if again.head.Metadata == nil != (tt.beside == nil) || again.head.Metadata != nil && !cmp.Equal(visible(again.head.Metadata), visible(tt.beside)) {
+			t.Errorf("%s: %+v came back, was %+v", tt.name, again.head.Metadata, tt.beside)
 		}
 		switch {
 		case tt.err == nil && (err != nil || again.out != `{"a":1}`):
@@ -452,7 +452,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func visible(b *runtime.Beside) [7]any {
+func visible(b *runtime.Metadata) [7]any {
 	return [...]any{b.Denied, b.Cost, b.Tokens, b.Metered, b.Truncated, len(b.Attachments), b.Sandbox}
 }
 

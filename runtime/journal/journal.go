@@ -246,7 +246,7 @@ func End(op runtime.Op) Record {
 func (r *Record) end(op runtime.Op) {
 	h := op.Head()
 	r.Done, r.End, r.Cached, r.CostUSD, r.Tokens = true, h.End, h.Cached, 0, 0
-	if b := h.Beside; b != nil {
+	if b := h.Metadata; b != nil {
 		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
 		r.Tokens, r.Metered = b.Tokens, b.Metered
 		if b.Sandbox > runtime.Native {
@@ -276,7 +276,7 @@ func (r Record) Answer(op runtime.Op) error {
 	if err := r.matches(op); err != nil {
 		return err
 	}
-	h.Replayed, h.Start, h.End, h.Cached, h.Beside = true, r.Start, r.End, r.Cached, r.beside()
+	h.Replayed, h.Start, h.End, h.Cached, h.Metadata = true, r.Start, r.End, r.Cached, r.metadata()
 	switch {
 	case r.Cancelled != "":
 		h.Err = cancelled(r.Cancelled)
@@ -296,11 +296,11 @@ func (r Record) Answer(op runtime.Op) error {
 }
 
 // beside is what RecordOf has read.
-func (r Record) beside() *runtime.Beside {
+func (r Record) metadata() *runtime.Metadata {
 	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered {
 		return nil
 	}
-	b := &runtime.Beside{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
+	b := &runtime.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
 		Tokens: r.Tokens, Metered: r.Metered}
 	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
 	return b

@@ -40,7 +40,7 @@ func (s *Simulator) Do(r *runtime.Run, op runtime.Op) error {
 func (s *Simulator) attempt(r *runtime.Run, op runtime.Op, ctx context.Context) error {
 	h := op.Head()
 	left, bounded := h.Node.Timeout, h.Node.Timeout > 0
-	if h.Beside != nil && h.Beside.Denied {
+	if h.Metadata != nil && h.Metadata.Denied {
 		bounded = false // it will be refused, not carried out
 	}
 	pass := func(d time.Duration) error {

@@ -180,14 +180,14 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	case "bad-error":
 		w.write(id, kindError, `{"code":1}`)
 	case "beside": // attaches f[1] and answers
-		w.write(id, kindBeside, f[1])
+		w.write(id, kindAttached, f[1])
 		w.write(id, kindResult, "1")
 	case "beside-twice":
-		w.write(id, kindBeside, "[]")
-		w.write(id, kindBeside, "[]")
+		w.write(id, kindAttached, "[]")
+		w.write(id, kindAttached, "[]")
 		w.write(id, kindResult, "1")
 	case "beside-large":
-		w.write(id, kindBeside, strings.Repeat(" ", maxAttached+1))
+		w.write(id, kindAttached, strings.Repeat(" ", maxAttached+1))
 		w.write(id, kindResult, "1")
 	case "large": // a whole frame of that many bytes
 		w.write(id, kindResult, strings.Repeat("x", number))

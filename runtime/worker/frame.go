@@ -11,15 +11,15 @@ import "encoding/binary"
 
 // Kinds of frames.
 const (
-	kindSetup  = 'S' // to the worker: its configuration, answered by kindReady
-	kindAsset  = 'A' // to the worker: an Asset
-	kindCall   = 'C' // to the worker: a call, answered by kindResult or kindError
-	kindCancel = 'X' // to the worker: end that call, answered by either or kindRuns
-	kindReady  = 'H' // from the worker
-	kindResult = 'R' // from the worker: the result
-	kindBeside = 'T' // from the worker, before the result: what the call has attached, see attach.go
-	kindError  = 'E' // from the worker: an error object, see errors.go
-	kindRuns   = 'K' // from the worker: the call that was to end still runs
+	kindSetup    = 'S' // to the worker: its configuration, answered by kindReady
+	kindAsset    = 'A' // to the worker: an Asset
+	kindCall     = 'C' // to the worker: a call, answered by kindResult or kindError
+	kindCancel   = 'X' // to the worker: end that call, answered by either or kindRuns
+	kindReady    = 'H' // from the worker
+	kindResult   = 'R' // from the worker: the result
+	kindAttached = 'T' // from the worker, before the result: what the call has attached, see attach.go
+	kindError    = 'E' // from the worker: an error object, see errors.go
+	kindRuns     = 'K' // from the worker: the call that was to end still runs
 )
 
 const (

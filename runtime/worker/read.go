@@ -88,7 +88,7 @@ func (w *process) next(f *flight) (r reply, mine bool, err error) {
 		}
 	}
 	w.part = nil
-	if p.kind == kindBeside {
+	if p.kind == kindAttached {
 		p.flight.beside = p.body
 		return r, false, nil
 	}
@@ -127,7 +127,7 @@ func (w *process) open(h header) (*partial, error) {
 			f.runs <- struct{}{}
 		}
 		return nil, nil
-	case kindBeside:
+	case kindAttached:
 		if f == nil || f.beside != nil || h.size > maxAttached {
 			return nil, errProtocol
 		}
