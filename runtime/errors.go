@@ -29,6 +29,42 @@ type ToolError struct {
 	Message     string   `json:"message"`
 	Details     Value    `json:"details"`
 	RetryAfterS *float64 `json:"retry_after_s"` // seconds the other side asks to wait
+
+	cause *cause
+}
+
+// A cause is the error of a tool behind the error that it became. Others can be found in it; its text is the redacted one.
+type cause struct {
+	err  error
+	text string
+}
+
+func (c *cause) Error() string        { return c.text }
+func (c *cause) Is(target error) bool { return errors.Is(c.err, target) }
+func (c *cause) As(target any) bool   { return errors.As(c.err, target) }
+
+// from returns e with what it came from.
+func (e *ToolError) from(err error) *ToolError {
+	e.cause = &cause{err, e.Message}
+	return e
+}
+
+// Unwrap leads errors.Is and errors.As to the error that the tool itself returned, or to the *PanicError of one that
+// panicked. After a replay or a resume that error is not there: a journal keeps code, message and details.
+func (e *ToolError) Unwrap() error {
+	if e == nil || e.cause == nil {
+		return nil
+	}
+	return e.cause
+}
+
+// Equal reports whether both say the same. What they came from does not count.
+func (e *ToolError) Equal(o *ToolError) bool {
+	if e == nil || o == nil {
+		return e == o
+	}
+	after := e.RetryAfterS == o.RetryAfterS || e.RetryAfterS != nil && o.RetryAfterS != nil && *e.RetryAfterS == *o.RetryAfterS
+	return e.Code == o.Code && e.Message == o.Message && after && e.Details.Equal(o.Details)
 }
 
 // Error returns "CODE: message".
@@ -154,15 +190,19 @@ func (r *Run) classify(ctx context.Context, err error) error {
 	}
 	var te *ToolError
 	if errors.As(err, &te) && te != nil {
-		return te
+		if error(te) == err || te.cause != nil {
+			return te
+		}
+		own := *te
+		return own.from(err) // what wraps it is looked for as well
 	}
 	if ctx.Err() != nil {
 		return r.cancelled(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return Errorf(Timeout, "%v", err)
+		return Errorf(Timeout, "%v", err).from(err)
 	}
-	return Errorf(Unknown, "%v", err)
+	return Errorf(Unknown, "%v", err).from(err)
 }
 
 // cancelled describes the cancellation of ctx, which must be done. What came first counts: a call that a sibling's failure

@@ -163,7 +163,8 @@ func (f *FirstFailure) Err() error {
 	return f.err
 }
 
-// PanicError is a panic of a concurrent branch, raised again in the goroutine that waited for it.
+// PanicError is a panic: of a concurrent branch, raised again in the goroutine that waited for it, or of a tool, found in its
+// error with errors.As.
 type PanicError struct {
 	Value any    // what the branch panicked with
 	Stack []byte // of the branch

@@ -229,7 +229,7 @@ func TimedOut(n *Node) *ToolError { return Errorf(Timeout, "no result after %v",
 func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Errorf(Unknown, "panic: %s", clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000))
+			err = Errorf(Unknown, "panic: %s", clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).from(capture(p))
 		}
 	}()
 	c.ctx = ctx

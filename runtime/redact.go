@@ -193,7 +193,11 @@ func (r *Redactor) Error(err error) error {
 		}
 		message, details := r.Cut(e.Message), r.value(e.Details, r.Cut)
 		if message != e.Message || !details.Equal(e.Details) {
-			return &ToolError{Code: e.Code, Message: message, Details: details, RetryAfterS: e.RetryAfterS}
+			clean := &ToolError{Code: e.Code, Message: message, Details: details, RetryAfterS: e.RetryAfterS}
+			if e.cause != nil {
+				return clean.from(e.cause.err)
+			}
+			return clean
 		}
 	case *RunError:
 		if m := r.Cut(e.Message); m != e.Message {
