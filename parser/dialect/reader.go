@@ -171,7 +171,7 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 
 // unknownKey reports a key that the shape does not have, and returns the one that may be meant.
 func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
-	d := diag.Diagnostic{Code: diag.UnknownKey, Span: key.Span, Message: "unknown key `" + name + "` in " + m.Shape.What}
+	d := yamlnode.UnknownKey(key.Span, name, m.Shape.What)
 	if word, value, ok := strings.Cut(name, ":"); ok && m.Shape.has(word) && key.Style == yamlnode.Plain && m.Node.Get(name).Kind == yamlnode.Null && m.Node.Get(word) == nil {
 		d.Help = "write `" + word + ": " + value + "`, with a space"
 		r.Report(d)
@@ -218,7 +218,7 @@ func shared(n *yamlnode.Node) bool {
 
 // WrongShape reports a value of another kind than is asked for.
 func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
-	r.Error(diag.WrongShape, Head(n), "", "%s, this is %s", message, n.Describe())
+	r.Report(yamlnode.WrongShape(Head(n), n, message))
 }
 
 // BadField reports the name of a state field that the public dialects do not allow.
@@ -249,7 +249,8 @@ func (r *Reader) Word(n *yamlnode.Node, what string, words ...string) string {
 			return w
 		}
 	}
-	d := diag.Diagnostic{Code: diag.UnknownWord, Span: id.Span, Message: fmt.Sprintf("%s cannot be `%s`", what, yamlnode.Shorten(id.Name)), Help: "use " + list(words, "or")}
+	d := yamlnode.UnknownWord(id.Span, id.Name, what)
+	d.Help = "use " + list(words, "or")
 	if len(id.Name) <= suggestFor {
 		if near := diag.Nearest(id.Name, words); near != "" {
 			d.Help, d.Fixes = "replace with `"+near+"`", []diag.Fix{diag.Replace(id.Span, near)}
@@ -286,7 +287,7 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 			if _, err := fmt.Sscan(text, &v); err == nil && v >= least && v <= most {
 				return v
 			}
-			r.Error(diag.BadLiteral, Head(n), "", "%s is a number from %d to %d", what, least, most)
+			r.Report(yamlnode.OutOfRange(Head(n), what, least, most))
 			return absent
 		}
 	}
@@ -294,7 +295,7 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 		r.WrongShape(n, what+" is a whole number")
 		return absent
 	}
-	r.Error(diag.BadLiteral, Head(n), "", "%s is a whole number, not `%s`", what, yamlnode.Shorten(n.Text.Value))
+	r.Report(yamlnode.NotWhole(Head(n), n.Text.Value, what))
 	return absent
 }
 

@@ -76,7 +76,7 @@ func (p *parser) between(n *yamlnode.Node, what string, lo, hi float64) *float64
 	}
 	f, ok := p.number(n, what)
 	if ok && (f < lo || f > hi) {
-		p.report(diag.BadLiteral, textSpan(n.Text), "", "%s is a number from %v to %v", what, lo, hi)
+		p.say(yamlnode.OutOfRange(textSpan(n.Text), what, lo, hi))
 		return nil
 	}
 	if !ok {

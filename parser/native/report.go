@@ -55,7 +55,9 @@ func (p *parser) wrongShape(n *yamlnode.Node, want, help string) {
 	if n == nil {
 		return // the key without a value was reported
 	}
-	p.report(diag.WrongShape, headSpan(n), help, "%s, this is %s", want, n.Describe())
+	d := yamlnode.WrongShape(headSpan(n), n, want)
+	d.Help = help
+	p.say(d)
 }
 
 // shorten keeps quoted file content from flooding a message.

@@ -83,11 +83,12 @@ func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
 	if slices.Contains(words, id.Name) {
 		return id.Name
 	}
+	d := yamlnode.UnknownWord(id.Span, id.Name, what)
+	d.Help = "use " + list(quoted(words), "or")
 	if near := p.nearest(id.Name, words); near != "" {
-		p.replace(diag.UnknownWord, id.Span, near, "%s cannot be `%s`", what, shorten(id.Name))
-	} else {
-		p.report(diag.UnknownWord, id.Span, "use "+list(quoted(words), "or"), "%s cannot be `%s`", what, shorten(id.Name))
+		d.Help, d.Fixes = "replace with `"+near+"`", []diag.Fix{diag.Replace(id.Span, near)}
 	}
+	p.say(d)
 	return ""
 }
 
@@ -108,9 +109,9 @@ func (p *parser) count(n *yamlnode.Node, what string, least int64) (int64, bool)
 	case !isInt && n.Tag != "!!int" && strings.TrimLeft(t.Value, "0123456789") == "" && t.Value != "":
 		p.rewrite(diag.BadLiteral, n.Span, t.Value, "%s is a number, this is text", what)
 	case !isInt:
-		p.report(diag.BadLiteral, textSpan(t), "", "%s is a whole number, not `%s`", what, shorten(t.Value))
+		p.say(yamlnode.NotWhole(textSpan(t), t.Value, what))
 	case v < least || v > maxCount:
-		p.report(diag.BadLiteral, textSpan(t), "", "%s is a number from %d to %d", what, least, maxCount)
+		p.say(yamlnode.OutOfRange(textSpan(t), what, least, maxCount))
 	default:
 		return v, true
 	}

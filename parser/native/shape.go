@@ -162,7 +162,7 @@ func (p *parser) readKeys(m *mapping, unknown func(key *yamlnode.Node) bool) {
 
 // unknownKey reports a key that the shape does not have and returns the one that was probably meant, or "".
 func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string {
-	d := diag.Diagnostic{Code: diag.UnknownKey, Span: key.Span, Message: "unknown key `" + name + "` in " + m.shape.What}
+	d := yamlnode.UnknownKey(key.Span, name, m.shape.What)
 	if help, ok := m.shape.Instead[name]; ok {
 		d.Help, m.astray = help, true
 		p.say(d)
