@@ -38,9 +38,9 @@ type pySource struct {
 	embeds  []string
 	root    string // folder in the embedded files that modules are found in
 	venv    string
-	spare   bool   // modules stand in for those that are not installed
-	free    bool   // it sees the environment, and the folder home
-	home    string // relative to the workflow file
+	spare   *ir.PythonModules // what stands in for modules that are not installed; nil: nothing
+	free    bool              // it sees the environment, and the folder home
+	home    string            // relative to the workflow file
 	sources []ir.SourceFile
 }
 
@@ -151,7 +151,7 @@ func (g *generator) pythonSource(t *ir.Tool, b *ir.PythonTool, byKey map[string]
 		files = t.Def.Files
 		root = cmp.Or(t.Def.Root, root)
 	}
-	key := home + "\x00" + b.Venv.Name + "\x00" + root + "\x00" + strconv.FormatBool(b.Spare)
+	key := home + "\x00" + b.Venv.Name + "\x00" + root + "\x00" + strconv.FormatBool(b.Spare != nil)
 	s := byKey[key]
 	if s == nil {
 		s = &pySource{spare: b.Spare, venv: b.Venv.Name, free: b.Free, home: root, name: g.variable("python", path.Base(home))}
@@ -225,8 +225,8 @@ func (g *generator) sources() {
 		if s.free {
 			fields = append(fields, jen.Id("Inherit").Op(":").True(), jen.Id("Home").Op(":").Add(quote(s.home)))
 		}
-		if s.spare {
-			fields = append(fields, jen.Id("Spare").Op(":").Qual(classPath, "Modules"))
+		if s.spare != nil {
+			fields = append(fields, jen.Id("Spare").Op(":").Qual(importPath(s.spare.Path), "Modules"))
 		}
 		if s.venv != "" {
 			fields = append(fields, jen.Id("Interpreter").Op(":").Add(quote(path.Join(s.venv, "bin", "python3"))))

@@ -21,7 +21,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // package or not.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, classPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, graphPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))
@@ -80,6 +80,9 @@ func (g *generator) called() []string {
 			case *ir.Made:
 				b.New.Node.Walk(called)
 			case *ir.PythonTool:
+				if b.Spare != nil && !slices.Contains(out, b.Spare.Path) {
+					out = append(out, b.Spare.Path)
+				}
 				if b.Filled != nil {
 					b.Filled.Node.Walk(called)
 				}

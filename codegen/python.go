@@ -9,10 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
-const (
-	pythonPath = runtimePath + "/pytool"
-	classPath  = runtimePath + "/pyclass"
-)
+const pythonPath = runtimePath + "/pytool"
 
 // pythonTool writes the binding of a Python function.
 func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
@@ -49,7 +46,7 @@ func (g *generator) pythonClass(t *ir.Tool, b *ir.PythonTool) jen.Code {
 		writes = append(writes, quote(name))
 	}
 	fields = append(fields, field("Writes", jen.Index().String().Values(writes...)))
-	return g.foreign(classPath, t, jen.Qual(classPath, "Class").Values(fields...))
+	return g.foreign(b.Spare.Path, t, jen.Qual(importPath(b.Spare.Path), "Class").Values(fields...))
 }
 
 // foreign is the call of the Bind of a package that runs another language.

@@ -43,6 +43,9 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 	if p.WF.Tree != nil {
 		c.Workflow = p.WF.Tree
 	}
+	own := *c.Workflow
+	own.Provided = nil // nothing of it is the file's
+	c.Workflow = &own
 	root, problems := yamlnode.Parse(p.WF.File)
 	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
 	if root == nil || len(problems) > 0 {

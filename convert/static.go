@@ -10,7 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// Static converts a workflow whose reader has made a native one of it, as that of Stargraph does: it is written down.
+// Static converts a workflow whose reader has made a native one of it: it is written down.
 func Static(c *Converter) {
 	rest := *c.Workflow
 	rest.Public, rest.Origin, rest.Casts, rest.Claims = false, "", false, nil
@@ -99,9 +99,6 @@ func (c *Converter) declared(name source.Span) source.Span {
 	return source.Span{}
 }
 
-// nativeForms are functions of the runtime as the native language calls them, where that is another one.
-var nativeForms = map[string]string{schema.RuntimePath + "/nautilus.BrokerRequest": schema.RuntimePath + "/nautilus.Ask"}
-
 // goTool is a tool of the runtime that a dialect has by a name.
 func (c *Converter) goTool(t *ir.Tool) doc.Value {
 	if b, ok := t.Binding.(*ir.CommandTool); ok {
@@ -117,7 +114,7 @@ func (c *Converter) goTool(t *ir.Tool) doc.Value {
 	}
 	m := &doc.Mapping{Flow: true}
 	name := g.Func.Ref.Name
-	if own := nativeForms[name]; own != "" {
+	if own := c.p.WF.Provided.Instead[name]; own != "" {
 		name = own
 	}
 	m.Add("go", doc.Scalar(doc.Quoted(name)), source.Span{})
@@ -161,7 +158,7 @@ func (c *Converter) staticNode(n *ir.Node) doc.Value {
 		if v.With != nil {
 			with := &doc.Mapping{Flow: true}
 			for _, e := range v.With.Entries {
-				with.Add(doc.Key(argument(v.Tool, e.Key.Name)), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
+				with.Add(doc.Key(c.argument(v.Tool, e.Key.Name)), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
 			}
 			c.WithUnlessEmpty(m, with, Below(at, "inputs"))
 		}
@@ -342,8 +339,8 @@ func caseKey(s string) string {
 }
 
 // argument is the name of an argument: functions of the runtime have the parameters of Go.
-func argument(t *ir.Tool, name string) string {
-	if g, ok := t.Binding.(*ir.GoTool); !ok || !strings.HasPrefix(g.Func.Ref.Name, schema.RuntimePath+"/stargraph.") {
+func (c *Converter) argument(t *ir.Tool, name string) string {
+	if g, ok := t.Binding.(*ir.GoTool); !ok || c.p.WF.Provided.Function(g.Func.Ref.Name) == nil {
 		return name
 	}
 	words := strings.Split(name, "_")

@@ -5,7 +5,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A PythonNode is how a tool that is a Python class is called: as a node of Stargraph, whose execute gets the state and
+// A PythonNode is how a tool that is a Python class is called: as a node of its engine, whose execute gets the state and
 // returns the fields that it writes.
 type PythonNode struct {
 	State  string   // "module:Class" of the state; empty: the state is an object with the fields as attributes
@@ -24,8 +24,8 @@ type PythonReader interface {
 	Answer(from *source.File, ref Ident) (c *PythonClass, why string)
 	// Tools are the functions with a decorator @tool(name=..., namespace=..., version=...) in the modules around a workflow
 	// file, complete with their types and definitions: those of the nearest folders first. why says what keeps them from being
-	// read.
-	Tools(from *source.File) (tools []*Tool, why string)
+	// read. spare are modules that their own may import.
+	Tools(from *source.File, spare *PythonModules) (tools []*Tool, why string)
 }
 
 // A PythonClass is a class as its source says it.

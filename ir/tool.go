@@ -5,7 +5,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A Tool is a declared tool: Agent Tools 3.3 and the ToolSpec of the Stargraph page. In and Out are what the
+// A Tool is a declared tool: Agent Tools 3.3, with the permissions and replay policies of a ToolSpec. In and Out are what the
 // declaration says; a binding that has a source of its own (Go) fills or narrows them.
 type Tool struct {
 	Name        Ident  // full name without version: "triage.diff", "acme.search"
@@ -136,9 +136,9 @@ type PythonTool struct {
 	Env  []string // variables of the environment that its arguments name
 	Home string   // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
 
-	Spare  bool        // modules of the dialect's engine stand in for those that are not installed
-	Class  *PythonNode // Ref is a class whose execute is called; nil: a function
-	Filled *Expr       // a function that fills in the input right before the call; nil: none
+	Spare  *PythonModules // modules that stand in for those that are not installed; nil: none. A class has them
+	Class  *PythonNode    // Ref is a class whose execute is called; nil: a function
+	Filled *Expr          // a function that fills in the input right before the call; nil: none
 }
 
 // JSTool is a JavaScript or TypeScript module.

@@ -47,6 +47,7 @@ type Workflow struct {
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	Load        []*Expr        // calls that the program makes before it looks for secrets and tools
+	Provided    *Provided      // what the runtime has for workflows in any language
 	Claims      []Ident        // permissions that the file claims besides those of the tools that it calls
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
 

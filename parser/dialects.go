@@ -3,6 +3,7 @@ package parser
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"sync"
 
@@ -50,6 +51,19 @@ func Conversion(name string) convert.Func {
 	}
 	return nil
 }
+
+// provided is what the runtime packages of all dialects have for any workflow.
+var provided = sync.OnceValue(func() *ir.Provided {
+	all := &ir.Provided{Instead: map[string]string{}}
+	for _, d := range public {
+		if d.Provided != nil {
+			all.Functions = append(all.Functions, d.Provided.Functions...)
+			maps.Copy(all.Instead, d.Provided.Instead)
+			all.Modules = append(all.Modules, d.Provided.Modules...)
+		}
+	}
+	return all
+})
 
 // LanguageOf is the public dialect of a name; ok is false when there is none.
 func LanguageOf(name string) (d dialect.Language, ok bool) {

@@ -135,6 +135,7 @@ func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
 	}
 	l.open = append(l.open, name)
 	w := d.parse(t.root, t.file, l, l.sink)
+	w.Provided = provided()
 	l.lock(w)
 	l.open = l.open[:len(l.open)-1]
 	l.flows[name] = w

@@ -29,7 +29,7 @@ func (r *resolver) foreign() {
 		}
 		return foreign.Folder{Disk: disk, Typed: typed, Above: r.opts.Above}
 	}
-	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder}, r.sink)
+	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder, Provided: provided(r.wf)}, r.sink)
 	mcplock.Resolve(r.wf, r.sink)
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)

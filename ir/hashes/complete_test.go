@@ -35,6 +35,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[*ir.Policy]():          &ir.Policy{MaxCostUSD: "77"},
 	reflect.TypeFor[[]ir.Effects]():        []ir.Effects{ir.EffectsReads},
 	reflect.TypeFor[*ir.Definition]():      &ir.Definition{Files: []ir.SourceFile{{Name: "another.py", Text: "another"}}},
+	reflect.TypeFor[*ir.PythonModules]():   &ir.PythonModules{Package: "another"},
 	reflect.TypeFor[[]string]():            []string{"another"},
 	reflect.TypeFor[*int64]():              new(int64),
 	reflect.TypeFor[*float64]():            new(float64),

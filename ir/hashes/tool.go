@@ -77,7 +77,7 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.mark("free", b.Free)
 		x.line("env", b.Env...)
 		x.line("home", b.Home)
-		x.mark("spare", b.Spare)
+		x.mark("spare", b.Spare != nil)
 		if b.Filled != nil {
 			x.line("filled", value(b.Filled))
 			functions(x, b.Filled)

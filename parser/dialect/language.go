@@ -25,6 +25,8 @@ type Language struct {
 
 	Functions []*expr.Func // what its translated workflows call besides those of Functions
 
+	Provided *ir.Provided // what its runtime has for workflows in any language; nil: nothing
+
 	Codes       []diag.Code  // what its reader says of files, at least; there is a case of each
 	Differences []Difference // between its page and its engine
 }

@@ -8,7 +8,7 @@ import (
 // Language is SirenSpec.
 var Language = dialect.Language{
 	Name: Name, Root: "workflow.yaml", Needs: "python3", Merges: true,
-	Is: Is, Parse: Parse, Schema: Schema, Functions: functionTable,
+	Is: Is, Parse: Parse, Schema: Schema, Functions: functionTable, Provided: &provided,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
 }

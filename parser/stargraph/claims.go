@@ -59,7 +59,7 @@ func (p *parser) permissions(key string) []string {
 		return b.permissions
 	}
 	if p.opts.Python != nil {
-		tools, _ := p.opts.Python.Tools(p.File)
+		tools, _ := p.opts.Python.Tools(p.File, modules)
 		for _, t := range tools {
 			if t.FullName() == key {
 				return t.Permissions

@@ -239,7 +239,7 @@ func (p *parser) classTool(x *node, in, out []*schema.Field) *ir.Tool {
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: name, Span: x.kind.Span}, Version: "1", Key: ir.Ident{Name: name, Span: x.kind.Span}, Effects: ir.EffectsExternal, EffectsSpan: x.kind.Span,
 		In: &schema.Type{Kind: schema.Struct, Fields: in}, Out: &schema.Type{Kind: schema.Struct, Fields: out}, OutSpan: x.kind.Span,
-		Binding: &ir.PythonTool{Ref: x.kind, Free: true, Spare: true, Class: c}, Def: &def, File: p.File, Span: x.kind.Span}
+		Binding: &ir.PythonTool{Ref: x.kind, Free: true, Spare: modules, Class: c}, Def: &def, File: p.File, Span: x.kind.Span}
 	p.wf.Tools = append(p.wf.Tools, t)
 	return t
 }
@@ -285,7 +285,7 @@ func (p *parser) decorated(key ir.Ident) *ir.Tool {
 	if p.opts.Python == nil {
 		return nil
 	}
-	tools, _ := p.opts.Python.Tools(p.File)
+	tools, _ := p.opts.Python.Tools(p.File, modules)
 	for _, t := range tools {
 		if t.FullName() == key.Name {
 			c := *t

@@ -43,7 +43,7 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 		keys = append(keys, k)
 	}
 	if p.opts.Python != nil {
-		tools, why := p.opts.Python.Tools(p.File)
+		tools, why := p.opts.Python.Tools(p.File, modules)
 		for _, t := range tools {
 			keys = append(keys, t.FullName())
 		}
@@ -99,8 +99,8 @@ const broker = "nautilus.broker_request@1"
 
 // Packages of the runtime whose functions nodes call.
 const (
-	nautilusPackage = schema.RuntimePath + "/nautilus"
 	runtimePackage  = schema.RuntimePath + "/stargraph"
+	nautilusPackage = runtimePackage + "/nautilus"
 )
 
 func param(name string, typ *schema.Type) *ir.GoParam { return &ir.GoParam{Name: name, Type: typ} }

@@ -26,7 +26,7 @@ const (
 var skipped = []string{"node_modules", "__pycache__", "tests", "test", "venv", "env", "dist", "build", "site-packages", "docs"}
 
 // Tools implements ir.PythonReader.
-func (x *Reader) Tools(from *source.File) (list []*ir.Tool, why string) {
+func (x *Reader) Tools(from *source.File, spare *ir.PythonModules) (list []*ir.Tool, why string) {
 	home := x.r.opts.Folder(from)
 	if done, ok := x.tools[home.Disk]; ok {
 		return done, x.unread
@@ -49,7 +49,7 @@ func (x *Reader) Tools(from *source.File) (list []*ir.Tool, why string) {
 				if had != nil && had.unknown == 0 {
 					continue
 				}
-				d := x.decorated(from, tops[i], root, names[0])
+				d := x.decorated(from, tops[i], root, names[0], spare)
 				if had == nil {
 					best[disk] = d
 					order = append(order, d)
@@ -76,12 +76,12 @@ type decorated struct {
 	unknown int
 }
 
-// unknown is how many imports of a module lead nowhere. The engine's own have stand-ins.
-func (w *world) unknown(m *module) int {
+// unknown is how many imports of a module lead nowhere. Some have stand-ins.
+func (w *world) unknown(m *module, spare *ir.PythonModules) int {
 	n := 0
 	for _, i := range m.facts.Imports {
 		name := m.relative(i.Level, i.Module)
-		if first, _, _ := strings.Cut(name, "."); name != "" && (known(name) || first == "stargraph" || first == "pydantic" || slices.Contains(w.probe.hello.Builtin, first)) {
+		if first, _, _ := strings.Cut(name, "."); name != "" && (known(name) || first == spare.Package || known(first) || slices.Contains(w.probe.hello.Builtin, first)) {
 			continue
 		}
 		if name == "" {
@@ -155,7 +155,7 @@ func (x *Reader) modules(at foreign.Folder) (names []string, tops []foreign.Fold
 }
 
 // decorated are the tools of one module.
-func (x *Reader) decorated(from *source.File, at foreign.Folder, root, name string) *decorated {
+func (x *Reader) decorated(from *source.File, at foreign.Folder, root, name string, spare *ir.PythonModules) *decorated {
 	text, err := x.r.opts.Files.Read(at, name)
 	if err != nil || !strings.Contains(text.Source.Text, "@") || !strings.Contains(text.Source.Text, "tool(") {
 		return &decorated{}
@@ -171,10 +171,10 @@ func (x *Reader) decorated(from *source.File, at foreign.Folder, root, name stri
 	if wrong != nil || m.facts.Error != "" {
 		return &decorated{}
 	}
-	out := &decorated{unknown: w.unknown(m)}
+	out := &decorated{unknown: w.unknown(m, spare)}
 	for _, s := range m.facts.Body {
 		if s.Kind == "def" {
-			if t := x.decoratedTool(from, w, m, s, module, root); t != nil {
+			if t := x.decoratedTool(from, w, m, s, module, root, spare); t != nil {
 				out.tools = append(out.tools, t)
 			}
 		}
@@ -183,7 +183,7 @@ func (x *Reader) decorated(from *source.File, at foreign.Folder, root, name stri
 }
 
 // decoratedTool is a function with a literal registry key; nil for others.
-func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statement, module, root string) *ir.Tool {
+func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statement, module, root string, spare *ir.PythonModules) *ir.Tool {
 	sym := symbol{in: m, stmt: s}
 	rd := &reader{world: w}
 	for _, mark := range s.Marks {
@@ -202,7 +202,7 @@ func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statem
 		}
 		t.Key = ir.Ident{Name: namespace + "." + name + "@" + version, Span: span}
 		t.Name, t.Version = ir.Ident{Name: namespace + "." + name, Span: span}, version
-		t.Binding = &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + s.Name, Span: span}, Free: true, Spare: true}
+		t.Binding = &ir.PythonTool{Ref: ir.Ident{Name: module + ":" + s.Name, Span: span}, Free: true, Spare: spare}
 		sp.read()
 		in, out, refused, _ := rd.signature(sym)
 		if refused != "" {

@@ -74,7 +74,7 @@ func TestTools(t *testing.T) {
 		"src/app/__init__.py": "", "src/app/tools.py": "from app import data\n" + tool("below_src"), "my-tools/search.py": tool("dashed"), "broken.py": "@tool(\n",
 		"tests/fake.py": tool("fake"), "test_it.py": tool("fake"), "node_modules/x.py": tool("fake"), ".hidden/x.py": tool("fake"),
 	})
-	list, why := r.Tools(from)
+	list, why := r.Tools(from, engine)
 	var got []string
 	for _, x := range list {
 		b := x.Binding.(*ir.PythonTool)
@@ -97,7 +97,7 @@ func TestTools(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || why != "" {
 		t.Error(why, diff)
 	}
-	if again, _ := r.Tools(from); len(again) != len(list) {
+	if again, _ := r.Tools(from, engine); len(again) != len(list) {
 		t.Error("the second answer is another one")
 	}
 }
@@ -109,7 +109,7 @@ func TestToolsNarrowed(t *testing.T) {
 		"@tool(name='find', namespace='p', version='1', input_schema={'type': 'object', 'required': ['q'], 'properties': {'q': {'type': 'string', 'minLength': 2, 'pattern': '^[a-z]+$'}," +
 		" 'k': {'type': 'integer', 'minimum': 1, 'maximum': 9}, 'mode': {'enum': ['fast', 'slow']}, 'odd': {'pattern': '(?=a)'}, 'list': {'maxItems': 2}, 'more': other}})\n" +
 		"def find(q, mode: str | None, list: list[str], odd: str, k: int = 3, more=None): ...\n"})
-	list, why := r.Tools(from)
+	list, why := r.Tools(from, engine)
 	if len(list) != 1 || why != "" {
 		t.Fatal(list, why)
 	}
@@ -134,7 +134,7 @@ func TestToolsNarrowed(t *testing.T) {
 func TestToolsAround(t *testing.T) {
 	needPython(t)
 	r, from := reader(t, map[string]string{"graphs/__init__.py": "", "graphs/deep/__init__.py": "", "graphs/deep/tools.py": "from graphs.deep.data import X\n" + declared, "graphs/deep/data.py": "X = 1"})
-	list, _ := r.Tools(from)
+	list, _ := r.Tools(from, engine)
 	if len(list) != 2 || list[0].Binding.(*ir.PythonTool).Ref.Name != "graphs.deep.tools:f" || list[0].Def.Root != "../.." {
 		t.Error(list)
 	}
@@ -144,7 +144,7 @@ func TestToolsAround(t *testing.T) {
 func TestToolsUnread(t *testing.T) {
 	t.Setenv("FLOWGEN_PYTHON", "no-such-python")
 	r, from := reader(t, map[string]string{"graphs/deep/tools.py": declared})
-	if list, why := r.Tools(from); len(list) != 0 || why == "" {
+	if list, why := r.Tools(from, engine); len(list) != 0 || why == "" {
 		t.Error(list, why)
 	}
 }
@@ -160,3 +160,6 @@ func TestClassAbsent(t *testing.T) {
 		}
 	}
 }
+
+// engine is the Python package of an engine, which has stand-ins.
+var engine = &ir.PythonModules{Package: "stargraph"}

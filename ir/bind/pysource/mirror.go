@@ -1,6 +1,6 @@
 package pysource
 
-// mirror reports whether an annotation has the marker Mirror(...) of Stargraph, and the name that it gives to the facts of the
+// mirror reports whether an annotation has the marker Mirror(...), and the name that it gives to the facts of the
 // field.
 func (r *reader) mirror(m *module, n *node, depth int) (template string, marked bool) {
 	switch {

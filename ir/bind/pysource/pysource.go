@@ -19,8 +19,9 @@ import (
 
 // Options say where the sources of the tools are.
 type Options struct {
-	Files  *foreign.Files
-	Folder func(*source.File) foreign.Folder // of a workflow file
+	Files    *foreign.Files
+	Folder   func(*source.File) foreign.Folder // of a workflow file
+	Provided *ir.Provided                      // nil: nothing
 }
 
 // Resolve fills the Python tools among tools. It runs the user's own Python, at most once, to parse; nothing of the modules
@@ -116,7 +117,14 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		return
 	}
 	r.describe(rd, t, f, sym)
-	b.Spare = b.Spare || w.imports(f.module, "stargraph")
+	if r.opts.Provided != nil && b.Spare == nil {
+		for _, m := range r.opts.Provided.Modules {
+			if w.imports(f.module, m.Package) {
+				b.Spare = m
+				break
+			}
+		}
+	}
 	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
 		t.Def = &ir.Definition{Name: b.Ref.Name, Span: span, In: in, Async: sym.stmt.Async, Files: w.closure(f.module)}
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// describe reads a `@tool(...)` decorator: the ToolSpec of the Stargraph page, as far as it is literal. What the workflow
+// describe reads a `@tool(...)` decorator: a ToolSpec, as far as it is literal. What the workflow
 // declares itself stands.
 func (r *resolver) describe(rd *reader, t *ir.Tool, f ref, sym symbol) {
 	for _, mark := range sym.stmt.Marks {

@@ -17,7 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
-	"github.com/flowgen-dev/flowgen/runtime/nautilus"
+	"github.com/flowgen-dev/flowgen/runtime/stargraph/nautilus"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 

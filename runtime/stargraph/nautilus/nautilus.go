@@ -30,7 +30,7 @@ type Request struct {
 }
 
 // Ask is BrokerRequest for the native language, in which it is a tool like any other:
-// `go: github.com/flowgen-dev/flowgen/runtime/nautilus.Ask`.
+// `go: github.com/flowgen-dev/flowgen/runtime/stargraph/nautilus.Ask`.
 func Ask(ctx context.Context, in Request) (runtime.Value, error) {
 	return BrokerRequest(ctx, in.AgentID, in.Intent)
 }
