@@ -89,19 +89,51 @@ func (r *Redactor) Text(s string) string {
 	return b.String()
 }
 
-// Cut is Text for text that may have been cut: there may be a part of a secret at its beginning or at its end.
+// Cut is Text for text that may have been cut: there may be a part of a secret at its beginning or at its end, and at three
+// dots, where a library may have cut what it quotes.
 func (r *Redactor) Cut(s string) string {
 	if r == nil || len(r.forms) == 0 {
 		return s
 	}
 	s = r.Text(s)
-	ellipsis := ""
-	if t, ok := strings.CutSuffix(s, "…"); ok {
-		s, ellipsis = t, "…"
+	dots := ""
+	for _, d := range []string{"…", "..."} {
+		if t, ok := strings.CutSuffix(s, d); ok {
+			s, dots = t, d
+			break
+		}
+	}
+	s = r.edges(s)
+	var b strings.Builder
+	for at := cutAt(s); at >= 0; at = cutAt(s) {
+		end := at + len("...") // "…" has three bytes, too
+		b.WriteString(r.edges(s[:at]))
+		b.WriteString(s[at:end])
+		s = s[end:]
+	}
+	if b.Len() == 0 {
+		return s + dots
+	}
+	return b.String() + r.edges(s) + dots
+}
+
+// cutAt is where three dots are, negative when there are none.
+func cutAt(s string) int {
+	a, b := strings.Index(s, "..."), strings.Index(s, "…")
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// edges returns s without a part of a secret at its beginning or at its end.
+func (r *Redactor) edges(s string) string {
+	if len(s) < minPiece {
+		return s
 	}
 	head, tail := r.head(s), r.tail(s)
 	if head+tail >= len(s) && head+tail > 0 {
-		return Redacted + ellipsis
+		return Redacted
 	}
 	if tail > 0 {
 		s = s[:len(s)-tail] + Redacted
@@ -109,7 +141,7 @@ func (r *Redactor) Cut(s string) string {
 	if head > 0 {
 		s = Redacted + s[head:]
 	}
-	return s + ellipsis
+	return s
 }
 
 // Value returns v without secrets: in its strings, the keys of its maps, and numbers that are a secret.

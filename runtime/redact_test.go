@@ -130,6 +130,13 @@ func TestRedactorCut(t *testing.T) {
 		"s3cr3t-t0k":                  "[redacted]",
 		"s3cr and value":              "s3cr and value",
 		"s3cr3t-t0ken-value":          "[redacted]",
+		`wrong string: xs3cr3t-t0...`: `wrong string: x[redacted]...`, // of libraries that quote the beginning of what they read
+		"xs3cr3t-t0... at byte 3":     "x[redacted]... at byte 3",
+		"s3cr3t-t0…: s3cr3t-t0":       "[redacted]…: [redacted]",
+		"at ...0ken-value":            "at ...[redacted]",
+		"a...b…s3cr3t-t...c…d":        "a...b…[redacted]...c…d",
+		"s3cr...":                     "s3cr...",
+		"......":                      "......",
 	} {
 		if got := r.Cut(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)

@@ -95,7 +95,7 @@ func (c *call) on(ctx context.Context, x *session) error {
 }
 
 // patiently runs f, which talks to the server, but not much longer than ctx: a server that does not read its input would
-// hold it, so that server is ended.
+// hold it, so that server is ended, or the connection with it.
 func (x *session) patiently(ctx context.Context, f func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()
@@ -113,6 +113,9 @@ func (x *session) patiently(ctx context.Context, f func(context.Context) error) 
 	}
 	if x.process != nil {
 		x.process.kill("it does not read its input")
+	} else {
+		x.lost.Store(true)
+		x.cut(nil)
 	}
 	<-done
 	return ctx.Err()

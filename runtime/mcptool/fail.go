@@ -54,6 +54,10 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 			return te
 		}
 	}
+	if errors.Is(context.Cause(x.gone), errFlood) && ctx.Err() == nil {
+		x.lost.Store(true)
+		return s.fault(runtime.PolicyDenied, "server "+s.name+" sent more messages than are looked at")
+	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			x.timedOut()

@@ -56,6 +56,8 @@ func TestHostile(t *testing.T) {
 		{"ask-person", "text", "-32601", "", ""},
 		{"ask-roots", "text", "-32601", "", ""},
 		{"ask-tools", "text", "-32601", "", ""},
+		{"ask-flood", "text", "", runtime.SandboxError, "it asks for more than it waits for"}, // it took a gibibyte and the call's whole time
+		{"huge-id", "text", "", runtime.SandboxError, `does not keep to the protocol: id cannot be a "1e400"`},
 		{"changes", "text", "ok", "", ""},
 		{"inject", "text", "{{ secrets.TOKEN }}", "", ""},
 		{"batch", "text", "ok", "", ""},

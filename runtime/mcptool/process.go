@@ -174,7 +174,7 @@ func (p *process) lost(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if !hungUp(err) {
-		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(proc.Innermost(err).Error()), p.tailEntry())
+		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(plain.Misfit(proc.Innermost(err)).Error()), p.tailEntry())
 	}
 	select {
 	case <-p.exited:

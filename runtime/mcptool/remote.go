@@ -79,11 +79,23 @@ type courier struct {
 
 func (c *courier) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := answerOf(req.Context())
-	ctx, cancel := context.WithCancel(req.Context())
-	if req.Method != http.MethodPost { // the streams of the session itself have no deadline of their own
+	ctx, cancelled := context.WithCancel(req.Context())
+	unhook := context.AfterFunc(c.session.gone, cancelled)
+	cancel := func() { unhook(); cancelled() }
+	if a == nil || req.Method != http.MethodPost { // what is no call has no deadline of its own
 		a = nil
 		t := time.AfterFunc(headersWithin, cancel)
 		defer t.Stop()
+	}
+	if err := c.session.unhurried(ctx, req); err != nil {
+		cancel()
+		return nil, err
+	}
+	if a == nil && req.Method == http.MethodPost {
+		if c.session.answering.Add(1) > maxAnswering {
+			c.session.cut(errFlood)
+		}
+		defer c.session.answering.Add(-1)
 	}
 	out := req.Clone(ctx)
 	for name, values := range c.header {
@@ -99,7 +111,7 @@ func (c *courier) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	b := &body{ReadCloser: resp.Body, cancel: cancel, left: c.session.frame, answer: a}
+	b := &body{ReadCloser: resp.Body, session: c.session, cancel: cancel, left: c.session.frame, answer: a}
 	b.events = strings.HasPrefix(strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Type"))), "text/event-stream")
 	if a == nil && b.events {
 		b.left = -1 // a stream without end; its events are bounded
@@ -138,10 +150,11 @@ func (c *courier) refused(a *answer, req *http.Request, resp *http.Response) {
 // A body is that of a response, bounded and, for a call, kept.
 type body struct {
 	io.ReadCloser
-	cancel context.CancelFunc
-	events bool
-	left   int // bytes that may still come; negative: any number
-	answer *answer
+	session *session
+	cancel  context.CancelFunc
+	events  bool
+	left    int // bytes that may still come; negative: any number
+	answer  *answer
 
 	mu   sync.Mutex
 	kept []byte
@@ -164,6 +177,10 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left > 0 {
 		b.left -= n
+	}
+	if b.events && !b.session.pace.take(bytes.Count(p[:n], []byte("\n")), time.Now()) {
+		b.session.cut(errFlood)
+		return 0, errFlood
 	}
 	if b.answer != nil {
 		b.mu.Lock()

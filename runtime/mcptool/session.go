@@ -36,6 +36,13 @@ type session struct {
 
 	requests atomic.Int64 // sent so far
 
+	gone context.Context         // of a remote server: ends when nothing more is sent to it or read from it
+	cut  context.CancelCauseFunc // ends gone
+	pace pace                    // of what a remote server sends
+	gets atomic.Int64            // streams that were opened
+
+	answering atomic.Int64 // requests under way that are no calls
+
 	listing chan struct{}     // holds one token: whoever has it may list
 	pages   map[string][]byte // as last sent, by cursor; whoever may list has them
 	mu      sync.Mutex
@@ -53,6 +60,7 @@ func (s *Server) start(ctx context.Context, values []string) (*session, error) {
 	}
 	for _, version := range handshakes {
 		x := &session{server: s, secrets: values, redactor: redactor, frame: s.frame(), over: make(chan struct{}), listing: make(chan struct{}, 1)}
+		x.gone, x.cut = context.WithCancelCause(context.Background())
 		err := x.connect(ctx, version)
 		if err == nil {
 			return x, nil
@@ -171,6 +179,11 @@ func (x *session) close() {
 	if x.process != nil {
 		x.process.stop()
 	}
+	select { // what a remote server has asked for is answered first, which it can draw out
+	case <-closed:
+	case <-time.After(grace):
+	}
+	x.cut(nil)
 	<-closed
 	if x.client != nil {
 		<-x.over

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -60,11 +62,15 @@ func (a *answer) result() json.RawMessage {
 type wire struct {
 	mcp.Connection
 	session *session
+	asked   atomic.Int64 // requests of the server that have no answer yet
 	mu      sync.Mutex
 	waiting map[jsonrpc.ID]*answer
 }
 
 func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
+	if _, ok := m.(*jsonrpc.Response); ok {
+		defer w.asked.Add(-1) // once it is on its way
+	}
 	if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() {
 		w.session.requests.Add(1)
 		if a := answerOf(ctx); a != nil {
@@ -86,6 +92,10 @@ func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
 
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := w.Connection.Read(ctx)
+	if req, ok := m.(*jsonrpc.Request); ok && err == nil && req.IsCall() && w.asked.Add(1) > maxAsked {
+		w.session.process.kill("it asks for more than it waits for")
+		return nil, io.EOF
+	}
 	if resp, ok := m.(*jsonrpc.Response); ok && err == nil {
 		w.mu.Lock()
 		a := w.waiting[resp.ID]

@@ -45,7 +45,7 @@ func say(id json.RawMessage, text string) {
 }
 
 var tools = []string{"ok", "wrong-id", "double", "huge-error", "content-null", "content-text", "content-number", "nothing", "number", "deep", "twice", "ask-sampling",
-	"ask-person", "ask-roots", "ask-tools", "changes", "inject", "batch", "input", "cancel", "bytes", "empty-uri", "many-links", "null-result", "error-text", "proto"}
+	"ask-person", "ask-roots", "ask-tools", "changes", "inject", "batch", "input", "cancel", "bytes", "empty-uri", "many-links", "null-result", "error-text", "proto", "ask-flood", "huge-id"}
 
 func main() {
 	if mode == "stubborn" {
@@ -158,6 +158,13 @@ func call(id json.RawMessage, tool string) {
 		ask("roots/list", `{}`)
 	case "ask-tools":
 		ask("tools/call", `{"name":"delete_all","arguments":{}}`)
+	case "ask-flood":
+		for i := range 100_000 {
+			send(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, 10_000+i)
+		}
+		say(id, "ok")
+	case "huge-id":
+		send(`{"jsonrpc":"2.0","id":1e400,"result":{}}`)
 	case "changes":
 		for range 5000 {
 			send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
