@@ -45,7 +45,7 @@ func (v *validator) check(s map[string]any, x any, at string) string {
 	}
 	for key := range s {
 		if !slices.Contains([]string{"$schema", "title", "description", "definitions", "type", "properties", "additionalProperties", "required", "oneOf", "anyOf", "allOf",
-			"if", "then", "else", "items", "enum", "pattern", "minimum", "maximum", "minLength"}, key) {
+			"if", "then", "else", "items", "enum", "pattern", "minimum", "maximum", "minLength", "minItems", "maxItems"}, key) {
 			panic("the validator does not know " + key)
 		}
 	}
@@ -116,6 +116,12 @@ func (v *validator) scalars(s map[string]any, x any, at string) string {
 
 func (v *validator) members(s map[string]any, x any, at string) string {
 	if list, ok := x.([]any); ok {
+		if n, ok := s["minItems"].(float64); ok && len(list) < int(n) {
+			return at + ": too few"
+		}
+		if n, ok := s["maxItems"].(float64); ok && len(list) > int(n) {
+			return at + ": too many"
+		}
 		if items, ok := s["items"].(map[string]any); ok {
 			for i, it := range list {
 				if why := v.check(items, it, fmt.Sprintf("%s[%d]", at, i)); why != "" {
@@ -363,7 +369,7 @@ func TestJSONSchemaRefuses(t *testing.T) {
 		"flowgen: 1\nname: a\nnodes: {a: {tool: x, timeout: 30}}\n", "flowgen: 1\nname: a\nnodes: {a: {tool: x, join: some}}\n",
 		"flowgen: 1\nname: a\nnodes: {a: {map: $x, as: y, parallel: 0, do: {let: {z: 1}}}}\n", "flowgen: 1\nname: a\nnodes: {a: {map: $x, do: {let: {z: 1}}}}\n",
 		"flowgen: 1\ntools: {a: {go: x, command: [y]}}\n", "flowgen: 1\ntools: {a: {effects: none}}\n", "flowgen: 1\ntools: {a: {go: x, effects: some}}\n",
-		"flowgen: 1\nname: a\nnodes: {}\nedges: [{from: a, too: b}]\n", "flowgen: 1\nname: a\nnodes: {}\npolicy: {max_cost_usd: 0.5}\n", "- a\n", "flowgen: 1\nnamed: a\n",
+		"flowgen: 1\nname: a\nnodes: {}\nedges: [{from: a, too: b}]\n", "flowgen: 1\nname: a\nnodes: {}\npolicy: {max_cost_usd: true}\n", "- a\n", "flowgen: 1\nnamed: a\n",
 	} {
 		if why := v.check(root, plain(treeOf(t, text)), ""); why == "" {
 			t.Errorf("accepted: %s", text)
