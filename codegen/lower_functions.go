@@ -34,7 +34,7 @@ func (l *lowerer) textCall(path, function string, n *expr.Node) lowered {
 	for _, k := range n.Kids {
 		args = append(args, l.to(l.value(k), schema.StringType).code)
 	}
-	return lowerPrimary(jen.Qual(path, ident(function)).Call(args...), n.Type)
+	return lowerPrimary(jen.Qual(importPath(path), ident(function)).Call(args...), n.Type)
 }
 
 // listCall calls a method of a list.
@@ -115,7 +115,7 @@ func (l *lowerer) extreme(n *expr.Node) lowered {
 			}
 			args = append(args, v.code)
 		}
-		return lowerPrimary(jen.Id(function).Call(args...), n.Type)
+		return lowerPrimary(jen.Id(ident(function)).Call(args...), n.Type)
 	}
 	elem := n.Type.Elem
 	xs := l.to(l.value(n.Kids[0]), schema.ListOf(elem))

@@ -127,6 +127,9 @@ func (b *block) only(s *check.Step) []jen.Code {
 	case *ir.GoCall:
 		return []jen.Code{b.fn.g.goFunc(v.Func.Bind).Call(b.goArgs(s, v.Func.Bind)...), jen.Nil()}
 	}
+	if v, ok := s.Node.Verb.(*ir.Let); ok && v.Value != nil {
+		return []jen.Code{b.argument(s.Fields[0]), jen.Nil()}
+	}
 	return []jen.Code{b.structLiteral(b.fn.g.goType(s.Node.Result), s.Fields), jen.Nil()}
 }
 

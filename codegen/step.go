@@ -266,6 +266,10 @@ func readsAny(s *check.Step) bool {
 }
 
 func (b *block) let(s *check.Step) {
+	if v := s.Node.Verb.(*ir.Let); v.Value != nil {
+		b.letValue(s)
+		return
+	}
 	before := len(b.code)
 	if f := b.fn.sole(s); f != nil && b.fn.reads(s) {
 		b.letAlone(s, f)

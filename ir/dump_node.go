@@ -79,6 +79,9 @@ func (d *dumper) verb(v Verb) {
 		d.line("tool", v.Name.Name)
 		d.with(v.With)
 	case *Let:
+		if v.Value != nil {
+			d.line("let", dumpValue(v.Value))
+		}
 		d.entries("let", v.Fields)
 	case *Map:
 		d.mapVerb(v)

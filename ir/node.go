@@ -35,8 +35,11 @@ type ToolCall struct {
 	Tool *Tool // resolved by check
 }
 
-// Let computes values; it has no effect.
-type Let struct{ Fields []*Entry }
+// Let computes values; it has no effect. Its result is the struct of Fields or, when that is set, Value itself.
+type Let struct {
+	Fields []*Entry
+	Value  Value
+}
 
 // Map runs its body for every item of a list.
 type Map struct {

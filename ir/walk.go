@@ -53,6 +53,7 @@ func Values(verb Verb, f func(Value)) {
 	case *ToolCall:
 		with(v.With)
 	case *Let:
+		value(v.Value)
 		for _, e := range v.Fields {
 			f(e.Value)
 		}

@@ -173,7 +173,7 @@ func (c *checker) unusedResults(b *Body) {
 // passes reports a node that computes nothing: dialects have such, to have a name to lead to.
 func passes(s *Step) bool {
 	l, ok := s.Node.Verb.(*ir.Let)
-	return ok && len(l.Fields) == 0
+	return ok && len(l.Fields) == 0 && l.Value == nil
 }
 
 // checks reports a Go function that returns only an error: it is there to stop the run.

@@ -78,6 +78,12 @@ func (c *checker) poisonEntries(entries []*ir.Entry, e *env) {
 }
 
 func (c *checker) let(s *Step, v *ir.Let, e *env) {
+	if v.Value != nil {
+		t := c.inferred(v.Value, e)
+		s.Fields = []*Argument{{Field: &schema.Field{Name: s.Node.ID.Name, Type: t}, Value: &Expected{Value: v.Value, Type: t}}}
+		s.Node.Result = t
+		return
+	}
 	t := &schema.Type{Kind: schema.Struct}
 	for _, x := range v.Fields {
 		f := &schema.Field{Name: x.Key.Name, Span: x.Key.Span, Type: c.inferred(x.Value, e)}

@@ -204,6 +204,9 @@ func (m *maker) verb(x *text, s *check.Step) {
 		x.line("tool", m.tool(s.Tool, false))
 		x.with("with", v.With)
 	case *ir.Let:
+		if v.Value != nil {
+			x.line("let", "", value(v.Value))
+		}
 		for _, f := range v.Fields {
 			x.line("let", f.Key.Name, value(f.Value))
 		}

@@ -63,7 +63,7 @@ var agentKeys = []Key{
 // nodeShapes are the nodes by verb. The verb's own key comes first.
 var nodeShapes = map[string]*Shape{
 	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey, doubtKey),
-	"let":  nodeShape("let", "Computes values.", Key{Name: "let", Value: values, Required: true, Doc: "the fields of the result"}),
+	"let":  nodeShape("let", "Computes values.", Key{Name: "let", Value: oneOf(text, listOf(value), values), Required: true, Doc: "the result: a value, or a mapping of the fields of a struct"}),
 	"map": nodeShape("map", "Runs a body for every item of a list.",
 		Key{Name: "map", Value: value, Required: true, Doc: "the list"},
 		Key{Name: "as", Value: id, Required: true, Doc: "the name of the item"},

@@ -53,8 +53,7 @@ func (p *parser) with(m mapping) *ir.With {
 
 func (p *parser) let(v *yamlnode.Node) ir.Verb {
 	if v.Kind != yamlnode.Mapping {
-		p.wrongShape(v, "`let` is a mapping from names to values", "")
-		return &ir.Let{}
+		return &ir.Let{Value: p.value(v)}
 	}
 	return &ir.Let{Fields: p.entries(v, declaredID)}
 }
