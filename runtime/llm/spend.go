@@ -75,8 +75,11 @@ func (m *Model) most(t *Turn) runtime.Spend { return m.spend(t.most) }
 // took is what a call has taken. A server that does not say what was used is taken to have used what the texts can be.
 func (m *Model) took(t *Turn, reply *Reply) runtime.Spend {
 	u := reply.Usage
-	if u.Input <= 0 && u.Output <= 0 {
-		u = Usage{Input: t.most.Input, Output: min(reply.Message.weight(), t.most.Output)}
+	if u.Input <= 0 { // every question has tokens
+		u.Input = t.most.Input
+	}
+	if u.Output <= 0 {
+		u.Output = min(reply.Message.weight(), t.most.Output)
 	}
 	return m.spend(u)
 }

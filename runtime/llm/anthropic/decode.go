@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
@@ -54,10 +55,10 @@ func texts(fields ...respjson.Field) bool {
 	return sound(fields...)
 }
 
-// counts reports whether fields are numbers, where they are there.
+// counts reports whether fields are whole numbers, where they are there.
 func counts(fields ...respjson.Field) bool {
 	for _, f := range fields {
-		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && strings.Trim(raw, "-0123456789") != "" {
 			return false
 		}
 	}
@@ -239,8 +240,8 @@ func orGarbled(err error, host string) error {
 func (m *memo) reply(host string, a *answer) (*llm.Reply, error) {
 	u := &a.usage
 	r := &llm.Reply{Model: a.model, Message: llm.Message{Role: llm.Assistant}}
-	if u.InputTokens < 0 || u.CacheReadInputTokens < 0 || u.CacheCreationInputTokens < 0 {
-		return nil, wire.Garbled(host, "it counts a negative number of tokens")
+	if err := wire.Counts(host, u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens); err != nil { // of which the sum may be a small one
+		return nil, err
 	}
 	r.Usage = llm.Usage{Input: u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens, Cached: u.CacheReadInputTokens, Output: u.OutputTokens}
 	var text []byte

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
@@ -18,7 +19,24 @@ func Unmarshal(host string, data []byte, v any) error {
 		return Garbled(host, "it is not valid UTF-8")
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return Garbled(host, err.Error())
+		return Garbled(host, plain.Misfit(err).Error())
+	}
+	return nil
+}
+
+// MaxTokens is the most tokens that an answer may be said to have taken: sums of such counts, and what they cost, overflow in no
+// run.
+const MaxTokens = 1 << 32
+
+// Counts returns an error unless numbers of tokens are such.
+func Counts(host string, counts ...int64) error {
+	for _, n := range counts {
+		if n < 0 {
+			return Garbled(host, "it counts a negative number of tokens")
+		}
+		if n > MaxTokens {
+			return Garbled(host, "it counts more tokens than an answer can take")
+		}
 	}
 	return nil
 }
@@ -26,8 +44,8 @@ func Unmarshal(host string, data []byte, v any) error {
 // Check returns r when it is what callers of a provider may rely on: calls have a name and an id of their own, and
 // counts are counts.
 func Check(host string, r *llm.Reply) (*llm.Reply, error) {
-	if r.Usage.Input < 0 || r.Usage.Output < 0 || r.Usage.Cached < 0 {
-		return nil, Garbled(host, "it counts a negative number of tokens")
+	if err := Counts(host, r.Usage.Input, r.Usage.Output, r.Usage.Cached); err != nil {
+		return nil, err
 	}
 	if len(r.Message.Calls) > MaxCalls {
 		return nil, Garbled(host, "it asks for more than 10000 tool calls")
