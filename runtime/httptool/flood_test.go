@@ -120,7 +120,7 @@ func TestHTTP2Floods(t *testing.T) {
 		{"window of nothing", frame(settings, 0, 0, "\x00\x04\x00\x00\x00\x00"), frame(ping, 1, 0, "12345678")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, trust := http2Server(t, frame(settings, 0, 0, "")+tt.first, tt.again)
+			s, trust, _ := http2Server(t, frame(settings, 0, 0, "")+tt.first, tt.again)
 			memory(t, func() { flooded(t, s, "", through(trust)) })
 		})
 	}
@@ -137,8 +137,31 @@ func awaitHeaders(r io.Reader) {
 	}
 }
 
-// http2Server accepts connections of HTTP/2, and sends first once and again for ever.
-func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Transport) {
+// TestHTTP2AfterCalls: a connection that its server keeps busy with control frames ends some time after its last call.
+func TestHTTP2AfterCalls(t *testing.T) {
+	const headers, settings, ping, window = 1, 4, 6, 8
+	for _, tt := range []struct{ name, first, again string }{
+		{"pings", frame(headers, 5, 1, "\x88"), frame(ping, 0, 0, "12345678")},
+		{"settings", frame(headers, 5, 1, "\x88"), frame(settings, 0, 0, "\x00\x03\x00\x00\x00\x64")},
+		{"windows", frame(headers, 5, 1, "\x88"), frame(window, 0, 0, "\x00\x00\x00\x01") + frame(window, 0, 0, "\x00\x00\x00\x01")},
+		{"pings without an answer", "", frame(ping, 0, 0, "12345678")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // it waits
+			s, trust, ended := http2Server(t, frame(settings, 0, 0, "")+tt.first, tt.again)
+			trust.IdleConnTimeout = 100 * time.Millisecond
+			_, _ = callAt(t, t.Context(), floodNode, get(s, through(trust)), "/")
+			select {
+			case <-ended:
+			case <-time.After(time.Minute):
+				t.Error("the connection is still open")
+			}
+		})
+	}
+}
+
+// http2Server accepts connections of HTTP/2, and sends first once and again for ever. ended gets a value for each that ends.
+func http2Server(t *testing.T, first, again string) (_ *httptest.Server, _ *http.Transport, ended chan struct{}) {
 	t.Helper()
 	own := httptest.NewUnstartedServer(nil)
 	own.EnableHTTP2 = true
@@ -148,6 +171,7 @@ func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Tra
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended = make(chan struct{}, 100)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var open []net.Conn // a client answers pings as long as they come, also after its request has ended
@@ -173,6 +197,7 @@ func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Tra
 				for much := strings.Repeat(again, 1+(1<<12)/len(again)); err == nil; {
 					_, err = io.WriteString(c, much)
 				}
+				ended <- struct{}{}
 			})
 		}
 	})
@@ -189,5 +214,5 @@ func http2Server(t *testing.T, first, again string) (*httptest.Server, *http.Tra
 	if _, err := strconv.Atoi(port); err != nil {
 		t.Fatal(err)
 	}
-	return &httptest.Server{URL: "https://127.0.0.1:" + port}, trusting(t, own)
+	return &httptest.Server{URL: "https://127.0.0.1:" + port}, trusting(t, own), ended
 }
