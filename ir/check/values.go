@@ -166,10 +166,6 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	}
 	to := want.Present()
 	text := v.Text.Value
-	bad := func(format string, args ...any) *schema.Type {
-		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: v.Source(), Message: fmt.Sprintf(format, args...)})
-		return schema.InvalidType
-	}
 	switch to.Kind {
 	case schema.String:
 		if have != schema.StringType {
@@ -190,46 +186,11 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 		}
 		c.reportUnknown(diag.EnumValue, fmt.Sprintf("%q is not a value of %s", text, to), v.Source(), text, to.Values)
 		return schema.InvalidType
-	case schema.Int:
-		if have == schema.IntType {
-			if _, err := ParseInt(text); err != nil {
-				return bad("%s does not fit into 64 bits", text)
-			}
-			return want
-		}
-		if _, err := ParseInt(text); err != nil && strings.Trim(text, "+-0123456789") == "" {
-			return bad("%s does not fit into 64 bits", text)
-		}
-	case schema.Float:
-		if have == schema.IntType || have == schema.FloatType {
-			if f, err := ParseFloat(text); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-				return bad("%s is not a finite number", text)
-			}
-			return want
-		}
-	case schema.Bool:
-		if have == schema.BoolType {
-			return want
-		}
-	case schema.Duration:
-		if have == schema.StringType {
-			if _, err := time.ParseDuration(text); err != nil {
-				return bad("%q is not a duration such as 1h30m or 500ms", text)
-			}
-			return want
-		}
-	case schema.Time:
-		if have == schema.StringType || have == schema.TimeType {
-			if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
-				return bad("%q is not a time such as 2026-01-31T12:00:00Z", text)
-			}
-			return want
-		}
-	case schema.Bytes:
-		if have == schema.StringType || have == schema.BytesType {
-			if _, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
-				return bad("this is not base64, the text form of bytes")
-			}
+	default:
+		if fits, wrong := literal(have, to, text); wrong != "" {
+			c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: v.Source(), Message: wrong})
+			return schema.InvalidType
+		} else if fits {
 			return want
 		}
 	}
@@ -239,6 +200,56 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	}
 	c.mismatch(v.Source(), want, what)
 	return schema.InvalidType
+}
+
+// literal reports whether text of the type have is a literal of the type to; wrong says what keeps it from being one although
+// it looks like one.
+func literal(have, to *schema.Type, text string) (fits bool, wrong string) {
+	switch to.Kind {
+	case schema.Int:
+		if have == schema.IntType {
+			if _, err := ParseInt(text); err != nil {
+				return false, fmt.Sprintf("%s does not fit into 64 bits", text)
+			}
+			return true, ""
+		}
+		if _, err := ParseInt(text); err != nil && strings.Trim(text, "+-0123456789") == "" {
+			return false, fmt.Sprintf("%s does not fit into 64 bits", text)
+		}
+	case schema.Float:
+		if have == schema.IntType || have == schema.FloatType {
+			if f, err := ParseFloat(text); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+				return false, fmt.Sprintf("%s is not a finite number", text)
+			}
+			return true, ""
+		}
+	case schema.Bool:
+		if have == schema.BoolType {
+			return true, ""
+		}
+	case schema.Duration:
+		if have == schema.StringType {
+			if _, err := time.ParseDuration(text); err != nil {
+				return false, fmt.Sprintf("%q is not a duration such as 1h30m or 500ms", text)
+			}
+			return true, ""
+		}
+	case schema.Time:
+		if have == schema.StringType || have == schema.TimeType {
+			if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+				return false, fmt.Sprintf("%q is not a time such as 2026-01-31T12:00:00Z", text)
+			}
+			return true, ""
+		}
+	case schema.Bytes:
+		if have == schema.StringType || have == schema.BytesType {
+			if _, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+				return false, "this is not base64, the text form of bytes"
+			}
+			return true, ""
+		}
+	}
+	return false, ""
 }
 
 var literalTypes = map[string]*schema.Type{

@@ -73,19 +73,7 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.mark("html text", b.HTMLText)
 		x.mark("extra refuse", b.RefuseExtra)
 	case *ir.PythonTool:
-		x.line("python", b.Ref.Name, b.Venv.Name)
-		x.mark("free", b.Free)
-		x.line("env", b.Env...)
-		x.line("home", b.Home)
-		x.mark("spare", b.Spare != nil)
-		if b.Filled != nil {
-			x.line("filled", value(b.Filled))
-			functions(x, b.Filled)
-		}
-		if c := b.Class; c != nil {
-			x.line("class", append([]string{c.State, c.Config}, c.Writes...)...)
-		}
-		sources(x, t, true) // the names are those of modules
+		python(x, t, b)
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)
 	case *ir.SearchTool:
@@ -125,6 +113,22 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("mcp", b.Tool.Name, b.Hash, strconv.Itoa(int(b.Result)))
 		x.line("server", m.server(t, b))
 	}
+}
+
+func python(x *text, t *ir.Tool, b *ir.PythonTool) {
+	x.line("python", b.Ref.Name, b.Venv.Name)
+	x.mark("free", b.Free)
+	x.line("env", b.Env...)
+	x.line("home", b.Home)
+	x.mark("spare", b.Spare != nil)
+	if b.Filled != nil {
+		x.line("filled", value(b.Filled))
+		functions(x, b.Filled)
+	}
+	if c := b.Class; c != nil {
+		x.line("class", append([]string{c.State, c.Config}, c.Writes...)...)
+	}
+	sources(x, t, true) // the names are those of modules
 }
 
 func sources(x *text, t *ir.Tool, named bool) {

@@ -170,18 +170,7 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *ir.PromptExpr {
 		}
 		return x
 	case *nodes.GetAttribute:
-		if x := r.loop1(n.Node, n.Attribute, n.Location); x != nil {
-			return x
-		}
-		if n.Attribute == "" {
-			index := &ir.PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Index), n.Location), Span: r.at(n.Location)}
-			return one("item", "", n.Location, r.convert(n.Node, at), index)
-		}
-		x := one("attr", n.Attribute, n.Location, r.convert(n.Node, at))
-		if lo := n.Location.Pos; lo < len(r.text.Value) {
-			x.Span = r.text.At(lo+1, min(lo+1+len(n.Attribute), len(r.text.Value)))
-		}
-		return x
+		return r.attribute(n, at)
 	case *nodes.GetItem:
 		if n.Arg == nil {
 			r.wrong(n.Location, "an index is missing", "")
@@ -223,6 +212,22 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *ir.PromptExpr {
 	}
 	r.wrong(at, "here should be an expression", "")
 	return nil
+}
+
+// attribute is x.name, or x.0.
+func (r *reader) attribute(n *nodes.GetAttribute, at *tokens.Token) *ir.PromptExpr {
+	if x := r.loop1(n.Node, n.Attribute, n.Location); x != nil {
+		return x
+	}
+	if n.Attribute == "" {
+		index := &ir.PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Index), n.Location), Span: r.at(n.Location)}
+		return &ir.PromptExpr{Op: "item", Kids: []*ir.PromptExpr{r.convert(n.Node, at), index}, Span: r.at(n.Location)}
+	}
+	x := &ir.PromptExpr{Op: "attr", Name: n.Attribute, Kids: []*ir.PromptExpr{r.convert(n.Node, at)}, Span: r.at(n.Location)}
+	if lo := n.Location.Pos; lo < len(r.text.Value) {
+		x.Span = r.text.At(lo+1, min(lo+1+len(n.Attribute), len(r.text.Value)))
+	}
+	return x
 }
 
 // loop1 is an attribute of `loop`; nil when a value is none.
