@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/runtime/flowtest"
@@ -28,10 +29,13 @@ func (a *app) printResults(s *suite, results []flowtest.Result) {
 	}
 }
 
-// printable is text for a terminal: what a tool or a model said must not control it.
+// printable is text for a terminal: what a tool or a model said must not control it, or be another text than one sees.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '\uFFFD'
+		}
+		if unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != '\u200c' && r != '\u200d' { // joiners, which scripts and emoji need
 			return '\uFFFD'
 		}
 		return r

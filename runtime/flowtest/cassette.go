@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +34,20 @@ func (f cassetteFile) root() (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-func (f cassetteFile) load() (*journal.Journal, error) {
+// reason is why a cassette cannot be read or written, without system calls.
+func reason(err error) error {
+	p, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return err
+	case strings.HasSuffix(p.Err.Error(), "path escapes from parent"):
+		return errors.New("it lies outside of the folder of its test file")
+	}
+	return p.Err
+}
+
+func (f cassetteFile) load() (_ *journal.Journal, err error) {
+	defer func() { err = reason(err) }()
 	root, err := f.root()
 	if err != nil {
 		return nil, err
@@ -58,7 +72,8 @@ func (f cassetteFile) load() (*journal.Journal, error) {
 	return journal.Parse(text)
 }
 
-func (f cassetteFile) save(j *journal.Journal) error {
+func (f cassetteFile) save(j *journal.Journal) (err error) {
+	defer func() { err = reason(err) }()
 	text, err := j.MarshalText()
 	if err != nil {
 		return err
