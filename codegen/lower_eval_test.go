@@ -128,7 +128,7 @@ func (ev *lowerEval) binary(n *expr.Node) (any, error) {
 			}
 		}
 		return false, nil
-	case "+", "-", "*":
+	case "+", "-", "*", "/", "%":
 		return lowerArithmetic(n.Text, a, b)
 	}
 	if a == nil || b == nil {
@@ -229,6 +229,11 @@ func lowerArithmetic(op string, a, b any) (any, error) {
 			return x + y, nil
 		case "-":
 			return x - y, nil
+		case "/":
+			if y == 0 {
+				return nil, errLower
+			}
+			return x / y, nil
 		}
 		return x * y, nil
 	}
@@ -238,6 +243,14 @@ func lowerArithmetic(op string, a, b any) (any, error) {
 		z.Add(x, y)
 	case "-":
 		z.Sub(x, y)
+	case "/", "%":
+		if y.Sign() == 0 {
+			return nil, errLower
+		}
+		rest := new(big.Int)
+		if z.QuoRem(x, y, rest); op == "%" && z.IsInt64() {
+			z = rest
+		}
 	default:
 		z.Mul(x, y)
 	}

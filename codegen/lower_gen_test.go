@@ -515,6 +515,9 @@ func (g *lowerGen) int(s lowerScope, depth int) string {
 		most := pick(g, "math.greatest(", "math.least(")
 		return pick(g, most+g.int(s, depth-1)+", "+g.int(s, depth-1)+")", "default("+most+g.list(s, depth-1, schema.Int)+"), "+g.int(s, depth-1)+")", most+"input.ig, input.i32, 7)")
 	case 0, 1, 2:
+		if g.r.IntN(3) == 0 {
+			return "(" + g.int(s, depth-1) + pick(g, " / ", " % ") + pick(g, "("+g.int(s, depth-1)+" + input.i2)", "input.i1", "input.ig", "3", "-1", "(-7)") + ")"
+		}
 		return "(" + g.int(s, depth-1) + pick(g, " + ", " - ", " * ") + g.int(s, depth-1) + ")"
 	case 3:
 		return "-(" + g.int(s, depth-1) + ")"
@@ -541,7 +544,7 @@ func (g *lowerGen) float(s lowerScope, depth int) string {
 	case 0, 1:
 		return "(" + g.float(s, depth-1) + pick(g, " + ", " - ", " * ") + g.float(s, depth-1) + ")"
 	case 2:
-		return "(" + g.float(s, depth-1) + pick(g, " + ", " - ", " * ") + g.int(s, depth-1) + ")"
+		return "(" + g.float(s, depth-1) + pick(g, " + "+g.int(s, depth-1), " - "+g.int(s, depth-1), " * "+g.int(s, depth-1), " / (input.f2 + "+g.float(s, depth-1)+")", " / input.f1", " / 4", " / input.ig") + ")"
 	case 3:
 		return "(" + g.int(s, depth-1) + pick(g, " + ", " - ", " * ") + g.float(s, depth-1) + ")"
 	case 4:
@@ -687,7 +690,8 @@ func lowerHandwritten(t *testing.T) []*lowerCase {
 	var out []*lowerCase
 	for _, src := range []string{
 		"0.1 + 0.2 == 0.3", "0.1 + 0.2", "1e308 * 10.0", "-0.0", "0.0 * -1.0", "1e308 * 10.0 - 1e308 * 10.0", "input.f1 * input.f2 + 1.0 - input.f1 * input.f1",
-		"9223372036854775807 + 1", "-(-9223372036854775807) - 1", "2 * 3 + 4", "-9223372036854775808 * -1", "9007199254740993 * 1 > input.f1",
+		"9223372036854775807 + 1", "-9223372036854775808 / -1", "-9223372036854775808 % -1", "-7 / 2", "-7 % 2", "7 % -2", "input.i1 / 2 * 3", "input.i1 % (input.i2 * 2)", "size(input.s1) / 2",
+		"1 / input.f1", "input.f1 / 2 / 3", "1.0 / 3 - input.f1 / 3", "input.i1 / input.i2", "input.i1 % input.i2", "input.f1 / input.f2", "1 / 0.5", "input.b1 || 1 / input.i1 > 0", "input.u8 / 7", "-(-9223372036854775807) - 1", "2 * 3 + 4", "-9223372036854775808 * -1", "9007199254740993 * 1 > input.f1",
 		"input.b1 || 9223372036854775807 + input.i1 > 0", "input.b1 && 9223372036854775807 + input.i1 > 0", "input.i1 + 9223372036854775807 > 0 || true",
 		"default(input.oi, 9223372036854775807 + input.i1)", "first(input.oi, 9223372036854775807 + input.i1, 3)", "first(input.oi, input.osub.n, 9223372036854775807 + input.i1)",
 		"input.b1 ? input.i1 + 1 : input.i1 - 1", "input.ts.map(x, x.n + 1)", "input.ts.exists(x, x.n * 2 > 4)", "input.ts.all(x, -x.n < 0)",

@@ -62,6 +62,8 @@ func (l *lowerer) binary(n *expr.Node) lowered {
 		return l.in(n)
 	case "+", "-", "*":
 		return l.arithmetic(n)
+	case "/", "%":
+		return l.division(n)
 	}
 	a := l.value(n.Kids[0])
 	b := l.value(n.Kids[1])

@@ -34,6 +34,36 @@ func Mul(a, b int64) (int64, error) {
 	return a * b, nil
 }
 
+// Div returns a / b without what is left, rounded towards zero: VALIDATION_ERROR when b is zero, and on overflow.
+func Div(a, b int64) (int64, error) {
+	switch {
+	case b == 0:
+		return 0, Invalid("%d / 0: nothing can be divided by zero", a)
+	case b == -1:
+		return Neg(a)
+	}
+	return a / b, nil
+}
+
+// Mod returns what a / b leaves, with the sign of a: VALIDATION_ERROR when b is zero, and when a / b is out of range.
+func Mod(a, b int64) (int64, error) {
+	switch {
+	case b == 0:
+		return 0, Invalid("%d %% 0: nothing can be divided by zero", a)
+	case b == -1 && a == math.MinInt64:
+		return 0, Invalid("%d %% -1 is out of the range of int", a)
+	}
+	return a % b, nil
+}
+
+// DivFloat returns a / b, VALIDATION_ERROR when b is zero.
+func DivFloat(a, b float64) (float64, error) {
+	if b == 0 {
+		return 0, Invalid("%s / 0: nothing can be divided by zero", FormatFloat(a))
+	}
+	return a / b, nil
+}
+
 func magnitude(a int64) uint64 {
 	if a < 0 {
 		return -uint64(a)

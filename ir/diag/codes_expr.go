@@ -45,7 +45,7 @@ output: {x: $pick.x}
 	{
 		Code:  ExprSpelling,
 		Title: "an expression in the spelling of another language",
-		Cause: "Expressions are a small language of their own, with the spelling of CEL: `&&`, `||`, `!`, `==`, `null`, `c ? a : b`. Words and signs of other languages are named with what to write instead. There is no division, no index, no comment and no map literal: compute such things in a go node.",
+		Cause: "Expressions are a small language of their own, with the spelling of CEL: `&&`, `||`, `!`, `==`, `null`, `c ? a : b`. Words and signs of other languages are named with what to write instead. There is no index, no comment and no map literal: compute such things in a go node.",
 		Wrong: `flowgen: 1
 name: sample
 input: {ok: bool, n: int}

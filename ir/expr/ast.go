@@ -25,7 +25,7 @@ const (
 	Call        // Text(Kids...); with Method, Kids[0].Text(Kids[1:]...)
 	Macro       // Kids[0].Text(Var, Kids[1]): exists, all, map, filter
 	Unary       // Text Kids[0]: ! -
-	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - *
+	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - * / %
 	Cond        // Kids[0] ? Kids[1] : Kids[2]
 	ListLit     // [Kids...]
 

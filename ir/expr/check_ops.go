@@ -83,6 +83,8 @@ func (c *checker) binary(n *Node, facts Facts) *schema.Type {
 	switch n.Text {
 	case "+", "-", "*":
 		return c.arithmetic(n, ta, tb)
+	case "/", "%":
+		return c.division(n, ta, tb)
 	}
 	c.comparison(n, ta, tb)
 	return schema.BoolType
@@ -91,7 +93,7 @@ func (c *checker) binary(n *Node, facts Facts) *schema.Type {
 // poisoned is the type of an operation one of whose operands was reported already.
 func (c *checker) poisoned(n *Node) *schema.Type {
 	switch n.Text {
-	case "+", "-", "*":
+	case "+", "-", "*", "/", "%":
 		return schema.InvalidType
 	}
 	return schema.BoolType
@@ -339,6 +341,20 @@ func (c *checker) arithmetic(n *Node, ta, tb *schema.Type) *schema.Type {
 		c.report(diag.Operands, n.NameLo, n.NameHi, help, "`%s` does not work on %s and %s", n.Text, brief(ta), brief(tb))
 	}
 	return schema.InvalidType
+}
+
+// division types a / b and a % b.
+func (c *checker) division(n *Node, ta, tb *schema.Type) *schema.Type {
+	by := n.Kids[1]
+	if v := by.Value; by.Op == Lit && (v == int64(0) || v == 0.0) {
+		c.report(diag.Operands, by.Lo, by.Hi, "", "nothing can be divided by zero")
+		return schema.InvalidType
+	}
+	if n.Text == "%" && isNumeric(ta) && isNumeric(tb) && (ta.Kind == schema.Float || tb.Kind == schema.Float) {
+		c.report(diag.Operands, n.NameLo, n.NameHi, "", "`%%` needs two ints, this is %s and %s", ta, tb)
+		return schema.InvalidType
+	}
+	return c.arithmetic(n, ta, tb)
 }
 
 func (c *checker) cond(n *Node, facts Facts, want *schema.Type) *schema.Type {

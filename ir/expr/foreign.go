@@ -190,8 +190,8 @@ func (p *parser) leftover(t token) {
 	switch {
 	case t.kind == tokBad:
 		p.expected("")
-	case t.op("/"), t.op("%"), t.op("//"):
-		p.failSpelling(t.lo, t.hi, "there is no operator `"+t.text+"`", "compute it in a go node")
+	case t.op("//"):
+		p.failSpelling(t.lo, t.hi, "there is no operator `//`", "write `/`: ints are divided without a remainder")
 	case t.op(")"), t.op("]"):
 		p.fail(t.lo, t.hi, "nothing is open for this `"+t.text+"` to close", "")
 	case t.op("|") && p.filterFollows():

@@ -105,6 +105,8 @@ func (n *Node) binaryInline() bool {
 		return false
 	}
 	switch n.Text {
+	case "/", "%": // by what may be zero
+		return false
 	case "&&", "||":
 		return true
 	case "in":

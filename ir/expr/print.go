@@ -23,7 +23,7 @@ const (
 var binaryPrec = map[string]int{
 	"||": precOr, "&&": precAnd,
 	"==": precRel, "!=": precRel, "<": precRel, "<=": precRel, ">": precRel, ">=": precRel, "in": precRel,
-	"+": precAdd, "-": precAdd, "*": precMul,
+	"+": precAdd, "-": precAdd, "*": precMul, "/": precMul, "%": precMul,
 }
 
 // stringFuncs are written as methods in canonical text, and size as a function, whichever way the source has it.
