@@ -195,9 +195,13 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 		stmts = append(stmts, jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), v.code))
 	case "filter":
 		name = l.fresh("kept")
+		kept := jen.Id(ident(item))
+		if elem.Kind == schema.Opt && n.Type.Elem.Kind != schema.Opt { // the test has proved it present
+			elem, kept = elem.Elem, jen.Op("*").Id(ident(item))
+		}
 		t = &schema.Type{Kind: schema.List, Elem: elem}
 		l.add(jen.Id(ident(name)).Op(":=").Add(l.goType(t)).Values())
-		stmts = append(stmts, jen.If(v.code).Block(jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), jen.Id(ident(item)))))
+		stmts = append(stmts, jen.If(v.code).Block(jen.Id(ident(name)).Op("=").Append(jen.Id(ident(name)), kept)))
 	case "exists":
 		name = l.fresh("found")
 		l.add(jen.Id(ident(name)).Op(":=").False())

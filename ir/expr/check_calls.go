@@ -439,6 +439,8 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	switch {
 	case n.Text != "filter":
 		return schema.BoolType
+	case t.Kind == schema.List && t.Elem.Kind == schema.Opt && FactsOf(body, true)[n.Var]:
+		return schema.ListOf(t.Elem.Elem) // of those that are there
 	case t.Kind == schema.List:
 		return t
 	}
