@@ -438,7 +438,7 @@ func link(t *testing.T, dir string, cases []*testcase) string {
 		n++
 	}
 	add("program/cases.go", []byte("package main\n\nimport (\n"+imports.String()+")\n\nfunc init() {\n"+adds.String()+"}\n"))
-	sources, err := filepath.Glob("dialect/testdata/program/*.go")
+	sources, err := filepath.Glob("*/testdata/program/*.go") // those of dialects besides
 	if err != nil || len(sources) == 0 {
 		t.Fatal("no program", err)
 	}

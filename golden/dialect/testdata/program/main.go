@@ -17,7 +17,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
-	"github.com/flowgen-dev/flowgen/runtime/stargraph/nautilus"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -85,12 +84,15 @@ func try(f flow, input []byte) {
 	}
 }
 
+// contexts put what the packages of a dialect ask the program for into the context of a run. Its files add to them.
+var contexts []func(ctx context.Context) context.Context
+
 // outcome is what a run gives, as text.
 func outcome(f flow, input []byte, o ...runtime.Option) string {
 	secret := func(name string) (string, bool) { return "value of " + name, true }
 	ctx := context.Background()
-	if response, err := os.ReadFile("broker.json"); err == nil {
-		ctx = nautilus.WithBroker(ctx, broker(response))
+	for _, with := range contexts {
+		ctx = with(ctx)
 	}
 	if answers, err := os.ReadFile("answers.json"); err == nil {
 		o = append(o, runtime.WithHuman(person(answers)))
@@ -174,23 +176,6 @@ func person(answers []byte) runtime.Asker {
 		}
 		return "", runtime.Nobody("there is no answer to " + q.Text)
 	}
-}
-
-// A broker gives the response that a case has in broker.json, with what it was asked.
-type broker []byte
-
-// Request implements nautilus.Broker.
-func (b broker) Request(_ context.Context, agentID, intent string) (runtime.Value, error) {
-	v, err := runtime.ParseValue(b)
-	if err != nil || v.Kind() != runtime.MapKind {
-		return v, err
-	}
-	entries := []runtime.Entry{{Key: "asked", Value: runtime.StringValue(agentID + ": " + intent)}}
-	for _, k := range v.Keys() {
-		x, _ := v.Get(k)
-		entries = append(entries, runtime.Entry{Key: k, Value: x})
-	}
-	return runtime.MapValue(entries...), nil
 }
 
 func fail(text string) {
