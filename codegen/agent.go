@@ -19,8 +19,8 @@ func (g *generator) agents() {
 			continue
 		}
 		spec := g.agent
-		if s.Node.Dynamic != nil {
-			spec = g.graphAgent
+		if _, made := s.Node.Verb.(*ir.Perform); made {
+			spec = g.performAgent
 		}
 		defs = append(defs, jen.Id(ident(g.p.Names.Agents[s])).Op("=").Add(spec(s)))
 	}
@@ -35,6 +35,26 @@ func (g *generator) agents() {
 			g.agentRun(s)
 		}
 	}
+}
+
+// performAgent is the agent that the function of a node lets work.
+func (g *generator) performAgent(s *check.Step) jen.Code {
+	v, _ := s.Node.Verb.(*ir.Perform)
+	fields := []jen.Code{field("Model", jen.Id(ident(g.p.Names.Models[s.Agent.Model])))}
+	var tools []jen.Code
+	for _, x := range s.Agent.Tools {
+		tools = append(tools, g.use(x))
+	}
+	if len(tools) > 0 {
+		fields = append(fields, field("Tools", jen.Index().Qual(agentPath, "Tool").Custom(braces(true), tools...)))
+	}
+	for _, f := range v.Agent.Fields {
+		t := v.Agent.Type.Field(f.Key)
+		fields = append(fields, field(fieldName(t), g.apartAs(f.Value, t.Type)))
+	}
+	own := *v.Agent.Type.Go
+	own.Ptr = false
+	return jen.Qual(importPath(own.Path), ident(own.Name)).Custom(braces(true), fields...)
 }
 
 func (g *generator) agent(s *check.Step) jen.Code {

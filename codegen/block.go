@@ -67,9 +67,10 @@ func (b *block) store(to *check.Local, n *expr.Node, s *check.Step) {
 			b.fn.outers++
 		}
 	case fails && gives:
-		b.leave(jen.If(jen.List(name, jen.Err()).Op(":=").Add(code), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+		b.leave(jen.If(jen.List(name, jen.Err()).Op(":=").Add(code), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...),
+			jen.List(name, jen.Err()).Op(":=").Add(code), jen.Return(jen.Err()))
 	case fails:
-		b.leave(jen.If(jen.Err().Op(":=").Add(code), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+		b.leave(jen.If(jen.Err().Op(":=").Add(code), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...), jen.Return(code))
 	case read:
 		b.add(jen.Add(name).Op(operator(op)).Add(code))
 	case gives && n.Op == expr.Intrinsic && !n.Func.Pure || !gives:
@@ -126,12 +127,20 @@ func (b *block) selectOn(p *check.Plan) {
 		in := b.inner(b.layout.scopes[k])
 		in.plan(k)
 		if i < len(p.Values) {
-			cases = append(cases, jen.Case(low.literal(p.Values[i]).code).Block(in.code...))
+			cases = append(cases, jen.Case(b.caseOf(low, p.Values[i])).Block(in.code...))
 		} else {
 			cases = append(cases, jen.Default().Block(in.code...))
 		}
 	}
 	b.add(jen.Switch(on).Block(cases...))
+}
+
+// caseOf is the value of an arm.
+func (b *block) caseOf(low *lowerer, v any) jen.Code {
+	if n, ok := v.(*ir.Node); ok {
+		return b.handle(expr.Of(expr.UseNode, n.ID.Name, n))[0]
+	}
+	return low.literal(v).code
 }
 
 // while writes a loop: with a number over the rounds, which the condition may end early.
@@ -335,9 +344,23 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 			run = low.expr(n.Kids[1])
 		}
 		b.flush(low)
-		return one(jen.Id(ident(names.Bodies[b.fn.writing.Flow])).Call(run, in))
+		for p, name := range names.Bodies {
+			if p.WF == u.Ref {
+				return one(jen.Id(ident(name)).Call(run, in))
+			}
+		}
 	case expr.UseChoice:
-		return one(jen.Id(ident(names.Picks[b.fn.writing])))
+		for _, s := range b.fn.body.All() {
+			if s.Pick != nil && s.Pick.Of == u.Ref {
+				return one(jen.Id(ident(names.Picks[s])))
+			}
+		}
+	case expr.UseAgent:
+		for _, s := range b.fn.body.All() {
+			if v, ok := s.Node.Verb.(*ir.Perform); ok && v.Agent == u.Ref {
+				return one(jen.Op("&").Id(ident(names.Agents[s])))
+			}
+		}
 	case expr.UseSlots:
 		return b.fn.g.slotValues(b.fn.p)
 	case expr.UseAnswer:

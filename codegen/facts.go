@@ -116,9 +116,6 @@ func (g *generator) factSchemas() map[string]json.RawMessage {
 
 // answerSchema is what the answer of a node's model has to fit.
 func answerSchema(s *check.Step) string {
-	if d := s.Node.Dynamic; d != nil {
-		return d.Schema
-	}
 	return schema.JSONSchema(s.Ask.Answer)
 }
 

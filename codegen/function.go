@@ -21,7 +21,7 @@ func (g *generator) workflow() {
 	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
 	params, options := g.newParams()
 	f.Func().Id("New").Params(params...).
-		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(append(g.envFiles(), g.loads()...),
+		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(g.loads(),
 		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), options),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
@@ -48,9 +48,6 @@ func (g *generator) workflow() {
 
 // statements are those of the function of a workflow.
 func (g *generator) statements(p *check.Program) []jen.Code {
-	if p.Tokens != nil {
-		return g.tokenBody(p)
-	}
 	return g.body(p)
 }
 
@@ -120,6 +117,8 @@ func (b *block) state() {
 	for _, s := range p.WF.State {
 		var v jen.Code
 		switch {
+		case s.Open && s.Given:
+			v = jen.Id("in").Dot(ident(fieldName(p.Input.Field(s.Name.Name))))
 		case s.Open:
 			continue
 		case s.Init != nil:
@@ -168,7 +167,26 @@ func (b *block) result(typ jen.Code, outputs []*check.Argument) {
 		b.add(jen.Return(jen.Id("out"), jen.Nil()))
 		return
 	}
+	if stateWhole(b.fn.p) {
+		b.add(jen.Return(jen.Add(typ).Call(jen.Id("state")), jen.Nil()))
+		return
+	}
 	b.add(jen.Return(b.structLiteral(typ, outputs), jen.Nil()))
+}
+
+// stateWhole reports whether a workflow gives its open state, field by field.
+func stateWhole(p *check.Program) bool {
+	if p.State == nil || !p.State.Open || len(p.Outputs) != len(p.State.Fields) {
+		return false
+	}
+	for i, o := range p.Outputs {
+		v, ok := o.Value.Value.(*ir.Expr)
+		f := p.State.Fields[i]
+		if !ok || v.Node.Path() != "state."+f.Name || fieldName(o.Field) != fieldName(f) || !schema.Equal(o.Field.Type, f.Type) {
+			return false
+		}
+	}
+	return true
 }
 
 // function is the state of emitting one Go function that holds a workflow.

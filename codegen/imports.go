@@ -12,6 +12,11 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
+const (
+	pyPath    = dynamicPath + "/py"
+	jinjaPath = dynamicPath + "/jinja"
+)
+
 // standard are the packages that generated code may use by their own names.
 var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8", "embed"}
 

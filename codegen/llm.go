@@ -37,7 +37,7 @@ func (g *generator) models() {
 		for _, m := range s.Models() {
 			if name := g.p.Names.Models[m]; !done[name] {
 				done[name] = true
-				defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.anyModel(m)))
+				defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.model(m)))
 			}
 		}
 	}
@@ -47,6 +47,14 @@ func (g *generator) models() {
 	g.file.Line()
 	g.file.Comment("Models that nodes ask.")
 	g.file.Var().Defs(defs...)
+}
+
+// model is what makes a model.
+func (g *generator) model(m *ir.Model) jen.Code {
+	if m.New != nil {
+		return g.apart(m.New.Node)
+	}
+	return g.newModel(m)
 }
 
 func (g *generator) newModel(m *ir.Model) jen.Code {
@@ -110,9 +118,6 @@ func (g *generator) schemas() {
 		if name := g.p.Names.Schemas[s]; name != "" {
 			fields := []jen.Code{field("Name", quote(s.Node.ID.Name))}
 			fields = append(fields, field("JSON", jen.Index().Byte().Call(g.schema(answerSchema(s)))))
-			if d := s.Node.Dynamic; d != nil && d.AnswerAs != "" {
-				fields = append(fields, field("Tool", quote(d.AnswerAs)))
-			}
 			defs = append(defs, jen.Id(ident(name)).Op("=").Op("&").Qual(llmPath, "Schema").Values(fields...))
 		}
 		for _, a := range s.Answers() {

@@ -127,6 +127,13 @@ func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
 	if n.Struct == nil {
 		return jen.Qual(dynamicPath, "Object").Custom(parens(lines), parts...)
 	}
+	if n.Struct.Go != nil && n.Struct.Go.Ptr {
+		own := *n.Struct.Go
+		own.Ptr = false
+		t := *n.Struct
+		t.Go = &own
+		return jen.Op("&").Add(l.goType(&t)).Custom(braces(lines), parts...)
+	}
 	return jen.Add(l.goType(n.Struct)).Custom(braces(lines), parts...)
 }
 
@@ -287,7 +294,7 @@ func (g *generator) slotValues(p *check.Program) []jen.Code {
 	var out []jen.Code
 	for i, s := range p.WF.State {
 		fields := []jen.Code{field("Name", quote(s.Name.Name))}
-		if t := slotTypes[s.Type.Kind]; t != "" {
+		if t := slotTypes[s.Type.Kind]; t != "" && !s.Loose {
 			fields = append(fields, field("Type", jen.Qual(dynamicPath, ident(t))))
 		}
 		if m := slotMerges[s.Merge.Kind]; m != "" {
@@ -301,7 +308,7 @@ func (g *generator) slotValues(p *check.Program) []jen.Code {
 
 var (
 	slotTypes  = map[schema.Kind]string{schema.String: "String", schema.Float: "Num", schema.Bool: "Bool", schema.Map: "Map", schema.List: "Array"}
-	slotMerges = map[ir.MergeKind]string{ir.MergeSetOnce: "Once", ir.MergeAppend: "Append"}
+	slotMerges = map[ir.MergeKind]string{ir.MergeSetOnce: "Once", ir.MergeAppend: "Append", ir.MergeSum: "Sum"}
 )
 
 func put(key string, v jen.Code) jen.Code { return jen.Qual(dynamicPath, "Put").Call(quote(key), v) }

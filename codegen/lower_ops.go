@@ -434,6 +434,9 @@ func (l *lowerer) list(n *expr.Node) lowered {
 		return lowerPrimary(jen.Qual(dynamicPath, "List").Custom(parens(len(items) > 4), items...), n.Type)
 	}
 	var items []jen.Code
+	if len(n.Kids) == 0 && n.Type.Elem.Kind == schema.Opaque {
+		return lowerPrimary(jen.Nil(), n.Type)
+	}
 	lines := n.Type.Elem.Kind == schema.Opaque && len(n.Kids) > 2
 	for _, k := range n.Kids {
 		if k.Op == expr.Make && k.Struct != nil && n.Type.Elem.Kind == schema.Opaque { // Go knows its type

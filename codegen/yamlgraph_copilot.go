@@ -32,13 +32,3 @@ func (g *generator) copilotTool(t *ir.Tool, b *ir.CopilotTool) jen.Code {
 	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), jen.Qual(copilotPath, "Program").Values(fields...)}
 	return jen.Qual(copilotPath, "Bind").Call(append(args, g.options(t)...)...)
 }
-
-// copilot is the call of a node that asks a program.
-func (b *tokenBody) copilot(s *check.Step) []jen.Code {
-	d := s.Node.Dynamic.Token
-	resume := jen.Code(absent())
-	if d.Payload != nil {
-		resume = b.value(d.Payload)
-	}
-	return []jen.Code{jen.Id("run"), b.node(s), jen.Id(ident(b.g.p.Names.Tools[s.Tool])), quote(d.Key.Name), resume, b.promptOf(s)}
-}

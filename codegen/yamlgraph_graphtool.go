@@ -43,22 +43,3 @@ func (g *generator) graphTool(t *ir.Tool, b *ir.GraphTool) jen.Code {
 		jen.Return(result, jen.Err()))
 	return jen.Qual(graphPath, "GraphTool").Call(append([]jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), jen.Id("Info"), run}, g.options(t)...)...)
 }
-
-// pickRules says what becomes of the result of a tool that the state names.
-func (b *tokenBody) pickRules(t *ir.Token) jen.Code {
-	fields := []jen.Code{field("Key", quote(t.Key.Name))}
-	if t.Stops {
-		fields = append(fields, field("Stops", jen.True()))
-	}
-	if name := t.Parsed.Name; name != "" {
-		fields = append(fields, field("Parsed", quote(name)))
-		var graphs []jen.Code
-		for _, tool := range b.p.WF.Tools {
-			if _, graph := tool.Binding.(*ir.GraphTool); graph {
-				graphs = append(graphs, quote(tool.Key.Name))
-			}
-		}
-		fields = append(fields, field("Graphs", jen.Index().String().Values(graphs...)))
-	}
-	return jen.Qual(graphPath, "Choosing").Values(fields...)
-}

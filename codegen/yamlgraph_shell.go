@@ -7,7 +7,10 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
-const shellPath = graphPath + "/shell"
+const (
+	graphPath = runtimePath + "/yamlgraph"
+	shellPath = graphPath + "/shell"
+)
 
 // shellTool writes the binding of a shell command.
 func (g *generator) shellTool(t *ir.Tool, b *ir.ShellTool) jen.Code {

@@ -28,7 +28,7 @@ type IfStmt struct {
 	Then, Else Block
 }
 
-// SwitchStmt runs the first arm that has the value of On, which is a text, a whole number or a bool; Default when none has.
+// SwitchStmt runs the first arm that has the value of On, which is a text, a whole number, a bool or a node; Default when none has.
 type SwitchStmt struct {
 	On      *Expr
 	Arms    []SwitchArm
@@ -37,14 +37,15 @@ type SwitchStmt struct {
 
 // SwitchArm is one arm of a SwitchStmt.
 type SwitchArm struct {
-	Value any // string, int64 or bool
+	Value any // string, int64, bool or *Node
 	Do    Block
 }
 
 // SideStmt runs blocks in parallel. None of them reads what another one does, or sets the same local.
 type SideStmt struct{ Arms []Block }
 
-// WhileStmt repeats a block as long as a condition holds. Max bounds it; when it is 0, a function that Do calls does.
+// WhileStmt repeats a block as long as a condition holds. Max bounds it; when it is 0, a function that Do calls does, or every
+// node in it says how often it runs.
 type WhileStmt struct {
 	Cond  *Expr  // nil: always
 	Label string // what plans say of the condition; empty: its text
@@ -79,7 +80,8 @@ type LetStmt struct {
 // SetStmt sets a local, or a field of an open state.
 type SetStmt struct{ Target, Value *Expr }
 
-// DoStmt calls a function for what it does. An error of it ends the body.
+// DoStmt calls a function for what it does. An error of it ends the body. Nodes that its Lambdas run run once, or as often as they
+// say.
 type DoStmt struct{ Call *Expr }
 
 // NextStmt goes on with the next round of the innermost WhileStmt or RangeStmt.
@@ -109,15 +111,26 @@ func (*ReturnStmt) stmt() {}
 type Perform struct {
 	Call     *Expr // an Intrinsic; nil: of a node that another one runs, which uses what AtMost lists
 	AtMost   []UseBound
-	Inside   *Body   // the nodes that Call runs, by their Handles, in the scope of this one. Its Block says how they follow each other
-	Person   bool    // it asks a person
-	Attempts int     // how often it tries all of it, at most; 0: once
-	Items    *Inside // the Lambda of Call that runs for the items of a list; nil: none
-	Kind     string  // what plans and graphs call it: "llm", "map"; empty: "tool"
-	Gives    string  // what a stand-in of its tool gives, as a JSON Schema; empty: what the tool says
+	Inside   *Body         // the nodes that Call runs, by their Handles, in the scope of this one. Its Block says how they follow each other
+	Person   bool          // it asks a person
+	Agent    *PerformAgent // the model with tools that Call lets work, by its Handle; nil: none
+	Times    int           // how often it runs at most, where loops without a number lead to it; 0: as often as these go round, else once
+	Attempts int           // how often it tries all of it, at most; 0: once
+	Items    *Inside       // the Lambda of Call that runs for the items of a list; nil: none
+	Kind     string        // what plans and graphs call it: "llm", "map"; empty: "tool"
+	Gives    string        // what a stand-in of its tool gives, as a JSON Schema; empty: what the tool says
 
 	Reads, Writes []Ident // fields of the open state, of which nodes depend on each other
 	ReadsAll      bool    // it reads every field
+}
+
+// PerformAgent is a model that calls tools as often as it likes. The program makes it once.
+type PerformAgent struct {
+	Model      *Model
+	Tools      []Ident      // by their keys
+	Iterations int64        // how often the model answers at most
+	Type       *schema.Type // a pointer to a struct, whose fields Model and Tools are those of the agent
+	Fields     []expr.Entry // its other fields, constants
 }
 
 // UseBound is how often a Perform uses a tool, a model or a workflow at most. What is not listed is used once.

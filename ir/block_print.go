@@ -43,7 +43,11 @@ func printStmt(out *strings.Builder, s Stmt) {
 	case *SwitchStmt:
 		out.WriteString("switch " + printExpr(s.On) + "\n")
 		for _, a := range s.Arms {
-			fmt.Fprintf(out, "case %#v\n", a.Value)
+			if n, ok := a.Value.(*Node); ok {
+				out.WriteString("case @" + n.ID.Name + "\n")
+			} else {
+				fmt.Fprintf(out, "case %#v\n", a.Value)
+			}
 			printBlock(out, a.Do)
 		}
 		if len(s.Default) > 0 {
@@ -99,6 +103,26 @@ func printRun(out *strings.Builder, s *RunStmt) {
 	out.WriteString("\n")
 }
 
+// String is the agent with its fields.
+func (a *PerformAgent) String() string {
+	var b strings.Builder
+	b.WriteString("agent")
+	if a.Model != nil {
+		b.WriteString(" of " + a.Model.Name.Name)
+	}
+	for _, id := range a.Tools {
+		b.WriteString(" " + id.Name)
+	}
+	b.WriteString(" turns " + strconv.FormatInt(a.Iterations, 10))
+	if a.Type != nil {
+		b.WriteString(" " + a.Type.String())
+	}
+	for _, f := range a.Fields {
+		b.WriteString(" " + f.Key + ": " + f.Value.String())
+	}
+	return b.String()
+}
+
 // String is the call with what bounds its uses.
 func (p *Perform) String() string {
 	var b strings.Builder
@@ -117,6 +141,12 @@ func (p *Perform) String() string {
 			name = of.Name.Name
 		}
 		b.WriteString("; " + name + " at most " + dumpBound(int(u.N)))
+	}
+	if p.Agent != nil {
+		b.WriteString("; " + p.Agent.String())
+	}
+	if p.Times > 0 {
+		b.WriteString("; times " + strconv.Itoa(p.Times))
 	}
 	if p.Attempts > 0 {
 		b.WriteString("; attempts " + strconv.Itoa(p.Attempts))

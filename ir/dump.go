@@ -200,7 +200,7 @@ func (d *dumper) state(s *State) {
 	if s.Init != nil {
 		init = s.Init.JSON
 	}
-	merge := [...]string{"", "append", "set_once", "go:"}[s.Merge.Kind]
+	merge := [...]string{"", "append", "set_once", "go:", "sum"}[s.Merge.Kind]
 	if s.Merge.Reducer != nil {
 		merge += s.Merge.Reducer.Ref.Name
 	}

@@ -18,6 +18,7 @@ type Model struct {
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
 	Unbounded bool
 	Price     *ModelPrice  // nil: the runtime's table knows it, or nobody does
+	New       *Expr        // a function that makes it, once, when the program starts; nil: it is Model
 	Choice    *ModelChoice // nil: it is Model
 	Span      source.Span
 }

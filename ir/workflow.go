@@ -87,6 +87,8 @@ type State struct {
 	Merge Merge
 	Group string // of an open field: one of Workflow.Groups, as state.Group.Name; empty: state.Name
 	Open  bool   // Type is what functions of a dialect hold writes to: the value itself is dynamic, and absent until it is written
+	Loose bool   // of an open field: Type only describes what is written to it
+	Given bool   // of an open field: it begins as the input of its name
 	Span  source.Span
 
 	GoName string // set by check where it cannot be made from Name
@@ -126,6 +128,7 @@ const (
 	MergeAppend
 	MergeSetOnce
 	MergeReducer
+	MergeSum // of an open field: what is written is added to it
 )
 
 // Output is one field of the workflow's result.

@@ -177,6 +177,13 @@ func same(loaded map[string]*types.Package, t *schema.Type, have types.Type) str
 		}
 		return compareSignature(loaded, sig, t.Func.Params, false, t.Func.Result, t.Func.Fails)
 	}
+	if t.Kind == schema.Opt {
+		p, ok := have.(*types.Pointer)
+		if !ok {
+			return "it is no pointer"
+		}
+		return same(loaded, t.Elem, p.Elem())
+	}
 	want := goName(t)
 	got := have.String()
 	if t.Go != nil && len(t.Go.Args) == 0 {

@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // standIns are JSON Schemas of what the nodes of a public dialect need of tools that do not declare it themselves, by the
@@ -18,15 +17,6 @@ func standIns(w *ir.Workflow) map[string]json.RawMessage {
 }
 
 func gather(w *ir.Workflow, out map[string]json.RawMessage) {
-	if w.Dynamic != nil {
-		if d, ok := parser.LanguageOf(w.Dynamic.Dialect); ok && d.Gives != nil {
-			for _, n := range w.Body.Nodes {
-				if n.Dynamic != nil {
-					give(n, d.Gives(w, n), out)
-				}
-			}
-		}
-	}
 	for _, n := range w.Body.Nodes {
 		if v, ok := n.Verb.(*ir.Perform); ok {
 			give(n, v.Gives, out)

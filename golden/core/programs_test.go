@@ -33,6 +33,10 @@ var programs = []*program{
 		[]string{`{"word": "a"}`, `{"word": ""}`}},
 	{"inside", "Functions that run nodes by themselves: two in parallel and one after them, one for each item of a list, and one that calls a tool by its name.", inside,
 		[]string{`{"word": "a"}`}},
+	{"visits", "Data decides which node comes next: a loop whose nodes say how often they run, and a function that runs nodes by itself; a state that begins as the input and is the output.", visits,
+		[]string{`{"n": 3, "words": ["x"]}`, `{"n": 30, "total": 4}`}},
+	{"agents", "Models that a function makes, one of them with tools; a workflow and a choice of tools for each item of a list.", agents,
+		[]string{`{}`}},
 	{"names", "Nodes with the names of locals, of packages and of what every function has: the results give way.", meeting,
 		[]string{`{}`}},
 }

@@ -292,7 +292,7 @@ func (l *language) stepOf() {
 
 // TestWrong: each wrong use has its message, and none gets as far as Go.
 func TestWrong(t *testing.T) {
-	for _, w := range wrong {
+	for _, w := range append(wrong, wrongVisits...) {
 		p := &program{name: "wrong", build: func(l *language) {
 			l.state("a", schema.AnyType)
 			if !strings.Contains(w.message, "is not open") {

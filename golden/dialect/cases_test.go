@@ -15,7 +15,7 @@ func TestOutputsOfCases(t *testing.T) {
 	checked := 0
 	each(t, func(t *testing.T, c *testcase) {
 		runs := c.find("want/run")
-		if c.program == nil || runs == nil || c.program.WF.Dynamic != nil { // untranslated dialects hold cases to types that their engines do not
+		if c.program == nil || runs == nil {
 			return
 		}
 		for line := range bytes.Lines(runs.Data) {

@@ -160,6 +160,7 @@ func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
 		at := s.place()
 		at.Calls = true
 		s.call(x.Call, at)
+		s.body.visited(x.Call.Node)
 		return &Plan{Kind: Effect, Expr: x.Call}
 	case *ir.NextStmt:
 		return s.next(x)
@@ -252,6 +253,9 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 	if v.Person {
 		step.Question = &Question{Text: &Expected{Type: schema.StringType}, Out: schema.StringType}
 	}
+	if step.Agent = nil; v.Agent != nil {
+		s.agent(step, v.Agent)
+	}
 	inner := s.performs(step, v)
 	for _, u := range ir.Uses(v.Call.Node) {
 		if inner[u.Ref] {
@@ -268,13 +272,7 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 		case *ir.Tool:
 			s.c.used[of] = true
 		case *ir.ToolChoice:
-			if step.Pick != nil {
-				s.fault(step.Node.Span, "node %q has two choices of tools", step.Node.ID.Name)
-			}
-			step.Pick = s.c.pick(of)
-			for _, x := range step.Pick.Choices {
-				s.c.used[x.Tool] = true
-			}
+			s.choice(step, of)
 		case *ir.Model:
 			s.c.usedModel(of, step.Node.Span)
 		case *ir.Workflow:
@@ -295,6 +293,17 @@ func (s *blockScope) uses(step *Step, v *ir.Perform, call *ir.Expr) {
 	}
 }
 
+// choice notes the tools of which a node calls the one that data names.
+func (s *blockScope) choice(step *Step, of *ir.ToolChoice) {
+	if step.Pick != nil {
+		s.fault(step.Node.Span, "node %q has two choices of tools", step.Node.ID.Name)
+	}
+	step.Pick = s.c.pick(of)
+	for _, x := range step.Pick.Choices {
+		s.c.used[x.Tool] = true
+	}
+}
+
 // holds reports whether an expression has a part.
 func holds(n, part *expr.Node) bool {
 	found := false
@@ -307,13 +316,17 @@ func (s *blockScope) choose(x *ir.SwitchStmt) *Plan {
 	plan := &Plan{Kind: Select, Expr: x.On}
 	for _, a := range x.Arms {
 		kind := schema.Invalid
-		switch a.Value.(type) {
+		switch v := a.Value.(type) {
 		case string:
 			kind = schema.String
 		case int64:
 			kind = schema.Int
 		case bool:
 			kind = schema.Bool
+		case *ir.Node:
+			if kind = schema.Opaque; !schema.Assignable(nodeType, t) || !slices.Contains(s.body.IR.Nodes, v) {
+				kind = schema.Invalid
+			}
 		}
 		if t.Kind != schema.Invalid && kind != t.Kind {
 			s.fault(x.On.Text.Span, "the case %v is no value of %s, which is %s", a.Value, x.On.Node, t)
@@ -350,7 +363,7 @@ func (s *blockScope) while(x *ir.WhileStmt) *Plan {
 	switch {
 	case x.Max < 0:
 		s.fault(source.Span{}, "a while has a negative bound")
-	case x.Max == 0 && !bounds(x.Do):
+	case x.Max == 0 && !bounds(x.Do) && !timed(x.Do):
 		s.fault(source.Span{}, "nothing bounds a while: neither a number nor a function that it calls")
 	case x.Max == 0 && x.Index.Name != "":
 		s.fault(x.Index.Span, "a while without a number has no index")
@@ -364,6 +377,7 @@ func (s *blockScope) while(x *ir.WhileStmt) *Plan {
 		in.value(x.Cond, schema.BoolType, expr.Place{})
 	}
 	plan.Kids = []*Plan{s.inside(x.Do, in)}
+	s.body.visits = s.body.visits || x.Max == 0 && timed(x.Do)
 	return plan
 }
 

@@ -36,6 +36,9 @@ func (s *blockScope) insideOf(parent *Step, in *ir.Body, call *expr.Node, uses m
 		case !handed(call, n):
 			s.fault(n.Span, "node %q is not handed to the function that runs it", n.ID.Name)
 		}
+		if v.Agent != nil && handed(call, v.Agent) {
+			s.agent(step, v.Agent)
+		}
 		for _, u := range v.AtMost {
 			if !handed(call, u.Of) {
 				s.fault(n.Span, "node %q uses what the function that runs it is not handed", n.ID.Name)
@@ -47,8 +50,10 @@ func (s *blockScope) insideOf(parent *Step, in *ir.Body, call *expr.Node, uses m
 				s.c.used[of] = true
 			case *ir.Model:
 				s.c.usedModel(of, n.Span)
-			default:
-				s.fault(n.Span, "node %q runs a workflow inside of another node", n.ID.Name)
+			case *ir.ToolChoice:
+				s.choice(step, of)
+			case *ir.Workflow:
+				step.Flow = s.c.flows[of]
 			}
 		}
 	}
@@ -100,6 +105,27 @@ func handed(n *expr.Node, ref any) bool {
 		return !found
 	})
 	return found
+}
+
+// Handed is the part of a call that says what becomes of a step which the function of another node runs: the innermost one that
+// its Handle is in. Nil for other steps.
+func (s *Step) Handed() *expr.Node {
+	by := s
+	for by.performed() {
+		by = by.body.parent
+	}
+	v, ok := by.Node.Verb.(*ir.Perform)
+	if by == s || !ok || v.Call == nil {
+		return nil
+	}
+	var part *expr.Node
+	v.Call.Node.Walk(func(n *expr.Node) bool {
+		if slices.ContainsFunc(n.Kids, func(k *expr.Node) bool { return k.Op == expr.Handle && k.Use.Ref == s.Node }) {
+			part = n
+		}
+		return true
+	})
+	return part
 }
 
 // performed reports whether the function of another node runs a step.

@@ -17,9 +17,10 @@ type Body struct {
 	Locals  []*Local                 // of a Block, in order
 	Lambdas map[*expr.Function]*Plan // of a Block: what the statements of its Lambdas are
 
-	text  *ir.TextFunc // whose statements these are; nil: those of a workflow
-	scope *blockScope  // of a Block: what can be named at its end
-	ends  [][]*Local   // of a Block: what can be named where it returns
+	text   *ir.TextFunc // whose statements these are; nil: those of a workflow
+	scope  *blockScope  // of a Block: what can be named at its end
+	ends   [][]*Local   // of a Block: what can be named where it returns
+	visits bool         // of a Block: data decides which node comes next
 
 	parent  *Step // the map or loop this is the inside of; nil for a workflow
 	outer   *Body

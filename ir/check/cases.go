@@ -198,12 +198,12 @@ func (c *caseChecker) expected(v ir.Value, t *schema.Type) {
 	}
 }
 
-// declared is the type that dynamic data is declared with, any where it is not; other types are as they are.
+// declared is the type that dynamic data is declared with, any where it is not, or where that only describes it; other types are as they are.
 func declared(t *schema.Type) *schema.Type {
 	switch {
 	case t == nil || t.Kind != schema.Dynamic:
 		return t
-	case t.Elem == nil:
+	case t.Elem == nil, t.Open:
 		return schema.AnyType
 	}
 	return t.Elem

@@ -35,11 +35,9 @@ type Program struct {
 	Output  *schema.Type
 	Outputs []*Argument
 	Body    *Body
-	Phases  []*DynamicPhase // of a workflow with dynamic data
-	Tokens  *TokenPlan      // of a graph of tokens
-	Texts   []*TextFunc     // that the Block calls, those that are called first
-	Flows   []*Program      // sub-workflows, each once, those that are called first
-	Table   []*Step         // the node table: every step of this workflow and, after them, of its sub-workflows
+	Texts   []*TextFunc // that the Block calls, those that are called first
+	Flows   []*Program  // sub-workflows, each once, those that are called first
+	Table   []*Step     // the node table: every step of this workflow and, after them, of its sub-workflows
 	Names   *Names
 	Sandbox map[*ir.Tool]string // how the tools in use run, as Step.Sandbox says it; of the workflow that Check was asked about
 }
@@ -67,11 +65,7 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 			settle(sink)
 		}
 		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram, used: map[*ir.Tool]bool{}, effects: map[*ir.Node]ir.Effects{}}
-		check := c.workflow
-		if wf.Dynamic != nil {
-			check = c.dynamic
-		}
-		p := check()
+		p := c.workflow()
 		flows[wf] = p
 		order = append(order, p)
 		return p

@@ -17,6 +17,7 @@ type Pick struct {
 	Choices []Choice
 	Denied  []string     // names of tools that the file declares and that must not be called here
 	Out     *schema.Type // what `out:` declares; nil: any
+	Of      *ir.ToolChoice
 
 	Name *Expected // a string or an enum
 	Args *Expected // a map, a struct or any; nil: none
@@ -106,7 +107,7 @@ func (c *checker) callable(t *ir.Tool) bool {
 
 // pick resolves what a tool_call node can call.
 func (c *checker) pick(v *ir.ToolChoice) *Pick {
-	p := &Pick{Out: v.Out}
+	p := &Pick{Out: v.Out, Of: v}
 	seen := map[string]source.Span{}
 	if v.Open {
 		p.Choices = c.choices(v)

@@ -53,7 +53,7 @@ func (w *costWalk) walk(v costVisit) {
 			here = v.under(s.Agent.Policy)
 		}
 		for _, m := range s.Models() {
-			if m.Choice == nil { // else the environment decides, and with it what it costs
+			if m.New == nil { // else the environment decides, and with it what it costs
 				w.model(m, here)
 			}
 		}

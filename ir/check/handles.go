@@ -55,12 +55,21 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 		}
 		return toolType(t), s.wrongUse()
 	case expr.UseChoice:
-		if x, ok := u.Ref.(*ir.ToolChoice); ok && len(x.Allow) > 0 {
+		if x, ok := u.Ref.(*ir.ToolChoice); ok && (x.Open || len(x.Allow) > 0) {
 			return choiceType, s.wrongUse()
 		}
 		return nil, fmt.Sprintf("%q is no choice of tools", u.Name)
+	case expr.UseAgent:
+		a, ok := u.Ref.(*ir.PerformAgent)
+		if !ok || s.step == nil || !s.step.works(a) {
+			return nil, fmt.Sprintf("%q is no agent of the node", u.Name)
+		}
+		return a.Type, ""
 	case expr.UseModel:
 		if m, ok := u.Ref.(*ir.Model); ok && slices.Contains(s.c.wf.Models, m) {
+			if m.New != nil {
+				return s.c.madeModel(m), s.wrongUse()
+			}
 			return modelType, s.wrongUse()
 		}
 		return nil, fmt.Sprintf("%q is no model of the workflow", u.Name)

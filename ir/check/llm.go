@@ -15,12 +15,9 @@ import (
 
 // An Ask is what an llm node asks, and whom.
 type Ask struct {
-	Model *ir.Model
-	// Fallback is who is asked when Model fails; nil: nobody.
-	Fallback *ir.Model
-	Race     []*ir.Model // who is asked until one answers, Model among them; nil: Model
-	Prompt   *Prompt
-	Media    *Expected // of type list<media>; nil: none
+	Model  *ir.Model
+	Prompt *Prompt
+	Media  *Expected // of type list<media>; nil: none
 
 	// Answer is what a model's JSON is decoded to: the node's result or, when that is no object, a struct with it as its
 	// only field, because models write JSON objects. Nil: the result is the answer's text.
@@ -234,6 +231,10 @@ func modelName(text string) string {
 
 // usedModel checks, once, a model that a node asks. Nil when it is wrong.
 func (c *checker) usedModel(m *ir.Model, at source.Span) *ir.Model {
+	if m.New != nil {
+		c.madeModel(m)
+		return m // the function that makes it says what it needs
+	}
 	ok, done := c.models[m]
 	if !done {
 		if c.models == nil {
@@ -254,7 +255,7 @@ func (c *checker) usedModel(m *ir.Model, at source.Span) *ir.Model {
 
 // checkModel checks what a model says about itself.
 func (c *checker) checkModel(m *ir.Model) {
-	if c.models[m] || m.Model.Name == "" || m.Choice != nil { // the environment completes it
+	if c.models[m] || m.Model.Name == "" || m.New != nil { // the environment completes it
 		return
 	}
 	bad := func(at source.Span, message, help string) {
@@ -353,7 +354,7 @@ func (c *checker) modelPolicy(m *ir.Model, at source.Span) {
 // checkModels checks the models of the file that no node asks: they are wrong all the same.
 func (c *checker) checkModels() {
 	for _, m := range c.wf.Models {
-		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File && m.Choice == nil {
+		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File && m.New == nil {
 			c.checkModel(m)
 			if m.Key.Name != "" {
 				c.secret(m.Key)
@@ -374,12 +375,6 @@ func (s *Step) Models() []*ir.Model {
 		return out
 	}
 	if s.Ask != nil && s.Ask.Model != nil {
-		if s.Ask.Race != nil {
-			return s.Ask.Race
-		}
-		if s.Ask.Fallback != nil {
-			return []*ir.Model{s.Ask.Model, s.Ask.Fallback}
-		}
 		return []*ir.Model{s.Ask.Model}
 	}
 	if s.Agent != nil && s.Agent.Model != nil {
@@ -408,8 +403,8 @@ func (n *Names) model(m *ir.Model, wf *ir.Workflow, prefix string) {
 
 // sameModel reports whether two models are one: the same declaration, which two workflows include, or the same text.
 func sameModel(a, b *ir.Model) bool {
-	if a.Choice != nil && b.Choice != nil {
-		return *a.Choice == *b.Choice && a.Name.Name == b.Name.Name // which says its temperature
+	if a.New != nil && b.New != nil {
+		return a.New.Node.String() == b.New.Node.String() && a.Name.Name == b.Name.Name
 	}
 	return a.Name.Name == b.Name.Name && a.Span.File.Name == b.Span.File.Name && a.Span.Lo == b.Span.Lo || a.Model.Span == a.Span && b.Model.Span == b.Span && a.Model.Name == b.Model.Name
 }
@@ -418,16 +413,12 @@ func sameModel(a, b *ir.Model) bool {
 func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
 	at := s.Node.ID.Span
 	n.model(s.Ask.Model, wf, prefix)
-	n.model(s.Ask.Fallback, wf, prefix)
-	for _, m := range s.Ask.Race {
-		n.model(m, wf, prefix)
-	}
 	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
 	n.prompt(s.Ask.Prompt, base+"With")
 	if s.Ask.Boxed {
 		n.named(s.Ask.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
 	}
-	if d := s.Node.Dynamic; s.Ask.Answer != nil || d != nil && d.Schema != "" {
+	if s.Ask.Answer != nil {
 		n.Schemas[s] = n.take(n.beside(s, "Schema", "AnswerSchema"), at)
 	}
 }

@@ -1,9 +1,12 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // made checks the expression that makes a tool. It stands at package level: it names nothing, changes nothing and cannot
@@ -17,6 +20,43 @@ func (c *checker) made(t *ir.Tool, b *ir.Made) {
 		s.fault(t.Key.Span, "nobody says what tool %q reaches", t.Key.Name)
 	}
 	c.problems(b.New.Text, expr.CheckAt(b.New.Node, apart{}, toolType(t), expr.Place{}))
+}
+
+// madeModel is the type of a model that a function makes.
+func (c *checker) madeModel(m *ir.Model) *schema.Type {
+	if m.New.Node.Type == nil {
+		c.problems(m.New.Text, expr.CheckAt(m.New.Node, apart{}, nil, expr.Place{}))
+	}
+	return m.New.Node.Type
+}
+
+// agent notes a model with tools that a function lets work.
+func (s *blockScope) agent(step *Step, a *ir.PerformAgent) {
+	unbounded := int64(ir.Unbounded)
+	step.Agent = &Agent{Model: s.c.usedModel(a.Model, step.Node.Span), name: step.Node.ID, Policy: &ir.Policy{MaxIterations: &a.Iterations, MaxToolCalls: &unbounded}}
+	s.c.agents = true
+	for _, id := range a.Tools {
+		if t := s.c.resolveTool(id); t != nil {
+			s.c.used[t] = true
+			step.Agent.Tools = append(step.Agent.Tools, Choice{id.Name, t, id.Span})
+		}
+	}
+	for _, f := range a.Fields {
+		field := a.Type.Field(f.Key)
+		if field == nil {
+			s.fault(step.Node.Span, "%s has no field %q", a.Type, f.Key)
+		}
+		s.c.problems(source.Text{}, expr.CheckAt(f.Value, apart{}, field.Type, expr.Place{}))
+	}
+}
+
+// works reports whether an agent is that of a step, or of a node that the step runs.
+func (s *Step) works(a *ir.PerformAgent) bool {
+	v, ok := s.Node.Verb.(*ir.Perform)
+	return ok && (v.Agent == a || v.Inside != nil && slices.ContainsFunc(v.Inside.Nodes, func(n *ir.Node) bool {
+		x, ok := n.Verb.(*ir.Perform)
+		return ok && x.Agent == a
+	}))
 }
 
 // loads checks the calls that the program makes before everything else.

@@ -108,7 +108,7 @@ func (n *Names) sections(p *Program, prefix string) {
 	if prefix != "" {
 		at, whose = p.WF.Name.Span, p.WF.Name.Name+"'s"
 	}
-	if p.WF.Dynamic != nil || p.State != nil && p.State.Open { // the state is what the run gives
+	if p.State != nil && p.State.Open { // the state is what the run gives
 		n.named(p.State, prefix+"State", "is "+whose+" state: a field that nothing has written is absent.", at)
 	}
 	n.named(p.Input, prefix+"Input", "is "+whose+" input section.", at)
@@ -234,7 +234,6 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		if s.Agent != nil {
 			n.agent(s, n.wf, prefix)
 		}
-		n.rendering(s)
 		if r := s.Node.Result; r != nil {
 			if s.Node.Inline {
 				outer := b.parent.Node.ID

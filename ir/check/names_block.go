@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/goname"
@@ -57,6 +59,21 @@ func (n *Names) answers(s *Step) {
 			n.Answers[a] = n.take(n.beside(s, "Schema", "AnswerSchema"), s.Node.ID.Span)
 		}
 	}
+}
+
+// beside is a name made of a node's, which is not that of another node: the first suffix that fits, or else the last.
+func (n *Names) beside(s *Step, suffixes ...string) string {
+	locals := map[string]bool{}
+	for _, name := range n.Locals {
+		locals[name] = true
+	}
+	name := ""
+	for _, suffix := range suffixes {
+		if name = strings.TrimSuffix(n.Nodes[s], "Node") + suffix; !locals[name] && !n.Taken(name) {
+			break
+		}
+	}
+	return name
 }
 
 // texts names the text functions. The name of none of them is that of a result.

@@ -80,15 +80,9 @@ func (c *checker) reportCycle(b *Body, missing []int) {
 	case !b.IR.EdgesWritten:
 		d.Help = "each reads a result of the one before; break the circle, or carry the value in `state` through a `loop`"
 	}
-	if c.wf.Dynamic != nil {
-		d.Help = "remove one of the edges"
-	}
 	if len(path) == 1 {
 		d.Message, d.Related = "node \""+names[0]+"\" leads to itself", nil
 		d.Help = "repeat with a `loop` node, or give the edge a `max`"
-		if c.wf.Dynamic != nil {
-			d.Help = "remove the edge"
-		}
 	}
 	if len(names) > 12 {
 		d.Message = fmt.Sprintf("%d nodes wait for each other: %s -> ... -> %s", len(path), strings.Join(names[:6], " -> "), strings.Join(names[len(names)-3:], " -> "))

@@ -85,13 +85,26 @@ func (c *checker) groups() map[string]*schema.Type {
 // type.
 func (c *checker) openField(s *ir.State, groups map[string]*schema.Type) {
 	t := *schema.DynamicType
-	t.Elem = s.Type
+	t.Elem, t.Open = s.Type, s.Loose
 	in := groups[s.Group]
 	if in == nil {
 		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("the state has no group %q", s.Group)})
 	}
+	if f := c.given(s); s.Given && f == nil {
+		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("there is no input %q for the state to begin as", s.Name.Name)})
+	}
 	in.Open = true
 	in.Fields = append(in.Fields, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Name.Span, Omit: true})
+}
+
+// given is the input that a field begins as; nil when there is none.
+func (c *checker) given(s *ir.State) *schema.Field {
+	for _, f := range c.wf.Input {
+		if f.Name == s.Name.Name && f.Type.Kind == schema.Dynamic {
+			return f
+		}
+	}
+	return nil
 }
 
 // reducer checks that func(old, new T) T is about the field's type.

@@ -53,7 +53,7 @@ type Statements interface {
 type Use struct {
 	Kind UseKind
 	Name string // as it is printed; of the run and of addresses: empty
-	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.ToolChoice, *ir.Answer, *ir.TextFunc
+	Ref  any    // the object of the IR: *ir.Node, *ir.Scope, *ir.Tool, *ir.Model, *ir.Workflow, *ir.ToolChoice, *ir.Answer, *ir.PerformAgent, *ir.TextFunc
 }
 
 // UseKind is what kind of thing it is.
@@ -70,6 +70,7 @@ const (
 	UseAddress                // the address of the local or the field of state that is Kids[0]
 	UseChoice                 // a function that calls the one of the tools which Ref allows that it is handed the name of
 	UseAnswer                 // what the answer of a model has to fit; its field JSON is the JSON Schema
+	UseAgent                  // a model that calls tools
 	UseText                   // a call of a text function; Kids are its arguments
 )
 

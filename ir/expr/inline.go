@@ -9,6 +9,8 @@ func (n *Node) Inline() bool {
 	switch n.Op {
 	case Lit:
 		return true
+	case Intrinsic:
+		return n.Func.Const
 	case Name, Field, OptField:
 		if n.Type == nil {
 			return false

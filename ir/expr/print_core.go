@@ -76,7 +76,7 @@ func indent(lines string) string {
 }
 
 var useWords = [...]string{
-	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&", UseAnswer: "answer @", UseText: "text @", UseChoice: "choice @",
+	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&", UseAnswer: "answer @", UseChoice: "choice @", UseAgent: "agent @", UseText: "text @",
 }
 
 func (n *Node) printHandle(b *strings.Builder) {

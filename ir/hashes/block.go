@@ -42,6 +42,10 @@ func functions(x *text, e *ir.Expr) {
 func (m *maker) perform(x *text, s *check.Step, v *ir.Perform) {
 	x.line("perform", v.String())
 	functions(x, v.Call)
+	if part := s.Handed(); part != nil { // of a node that another one runs: what that one is told of it
+		x.line("handed", part.String())
+		functions(x, &ir.Expr{Node: part})
+	}
 	for _, u := range s.Uses {
 		switch of := u.Of.(type) { // a workflow is part of the node's hash as that of a flow node
 		case *ir.Tool:

@@ -30,6 +30,7 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	if verb(&ir.Perform{Inside: &ir.Body{Block: ir.Block{&ir.NextStmt{}}}}) == verb(&ir.Perform{}) {
 		t.Error("what runs inside does not count")
 	}
+	covers(t, ir.PerformAgent{}, func(a *ir.PerformAgent) string { return verb(&ir.Perform{Agent: a}) })
 	covers(t, ir.Inside{}, func(in *ir.Inside) string { return verb(&ir.Perform{Items: in}) }, "Do") // a part of the call
 	covers(t, ir.Answer{JSON: "{}"}, func(a *ir.Answer) string {
 		return verb(&ir.Perform{Call: &ir.Expr{Node: expr.Of(expr.UseAnswer, "a", a)}})

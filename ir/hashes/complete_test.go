@@ -14,103 +14,75 @@ import (
 
 // others are values that no base of these tests has.
 var others = map[reflect.Type]any{
-	reflect.TypeFor[ir.Ident]():            ir.Ident{Name: "another"},
-	reflect.TypeFor[*ir.Ident]():           &ir.Ident{Name: "another"},
-	reflect.TypeFor[[]ir.Ident]():          []ir.Ident{{Name: "another"}},
-	reflect.TypeFor[ir.Value]():            scalar("another"),
-	reflect.TypeFor[*ir.Template]():        text2("another"),
-	reflect.TypeFor[[]*ir.Template]():      []*ir.Template{text2("another")},
-	reflect.TypeFor[*ir.Expr]():            expression("another"),
-	reflect.TypeFor[*ir.With]():            &ir.With{Entries: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
-	reflect.TypeFor[[]*ir.Entry]():         []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}},
-	reflect.TypeFor[*ir.Prompt]():          &ir.Prompt{Text: text2("another")},
-	reflect.TypeFor[*ir.Duration]():        &ir.Duration{Value: 77 * time.Second},
-	reflect.TypeFor[*ir.Retry]():           &ir.Retry{Attempts: 77},
-	reflect.TypeFor[*ir.OnError]():         &ir.OnError{Kind: ir.OnErrorSkip},
-	reflect.TypeFor[[]*ir.Catch]():         []*ir.Catch{{Code: ir.Ident{Name: "any"}, Target: ir.Ident{Name: "end"}}},
-	reflect.TypeFor[[]*ir.Set]():           []*ir.Set{{Field: ir.Ident{Name: "another"}, Value: scalar("1")}},
-	reflect.TypeFor[[]*ir.Case]():          []*ir.Case{{Value: scalar("1"), To: []ir.Ident{{Name: "another"}}}},
-	reflect.TypeFor[[]ir.EnvVar]():         []ir.EnvVar{{Name: ir.Ident{Name: "another"}, Value: text2("1")}},
-	reflect.TypeFor[*ir.Auth]():            &ir.Auth{Kind: "bearer", Secret: ir.Ident{Name: "another"}},
-	reflect.TypeFor[*ir.Policy]():          &ir.Policy{MaxCostUSD: "77"},
-	reflect.TypeFor[[]ir.Effects]():        []ir.Effects{ir.EffectsReads},
-	reflect.TypeFor[*ir.Definition]():      &ir.Definition{Files: []ir.SourceFile{{Name: "another.py", Text: "another"}}},
-	reflect.TypeFor[*ir.PythonModules]():   &ir.PythonModules{Package: "another"},
-	reflect.TypeFor[[]string]():            []string{"another"},
-	reflect.TypeFor[*int64]():              new(int64),
-	reflect.TypeFor[*float64]():            new(float64),
-	reflect.TypeFor[*schema.Type]():        schema.DurationType,
-	reflect.TypeFor[*schema.Default]():     &schema.Default{JSON: "77"},
-	reflect.TypeFor[[]*schema.Field]():     []*schema.Field{{Name: "another", Type: schema.BoolType}},
-	reflect.TypeFor[*ir.GoFunc]():          &ir.GoFunc{Ref: ir.Ident{Name: "another"}},
-	reflect.TypeFor[*ir.GoBinding]():       &ir.GoBinding{Func: "another"},
-	reflect.TypeFor[[]*ir.GoParam]():       []*ir.GoParam{{Name: "another", Type: schema.BoolType}},
-	reflect.TypeFor[ir.ModelParams]():      ir.ModelParams{Stop: []string{"another"}},
-	reflect.TypeFor[ir.Merge]():            ir.Merge{Kind: ir.MergeAppend},
-	reflect.TypeFor[*schema.Decl]():        &schema.Decl{Name: "another"},
-	reflect.TypeFor[*schema.Go]():          &schema.Go{Name: "int32"},
-	reflect.TypeFor[ir.Binding]():          &ir.StarlarkTool{Function: "another"},
-	reflect.TypeFor[ir.Verb]():             &ir.Let{Fields: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
-	reflect.TypeFor[ir.Body]():             ir.Body{},
-	reflect.TypeFor[*ir.Workflow]():        &ir.Workflow{},
-	reflect.TypeFor[[]*ir.Example]():       []*ir.Example{{Description: "another"}},
-	reflect.TypeFor[*ir.ModelPrice]():      &ir.ModelPrice{Input: "77"},
-	reflect.TypeFor[[]*ir.Pin]():           []*ir.Pin{},
-	reflect.TypeFor[[]ir.Directive]():      []ir.Directive{{}},
-	reflect.TypeFor[*ir.Doubt]():           &ir.Doubt{Policy: "ask"},
-	reflect.TypeFor[*ir.DynamicNode]():     &ir.DynamicNode{Attempts: 77},
-	reflect.TypeFor[*ir.Object]():          &ir.Object{Entries: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
-	reflect.TypeFor[*ir.Reference]():       &ir.Reference{Root: "another"},
-	reflect.TypeFor[*ir.Mixed]():           &ir.Mixed{Segments: []ir.MixedSegment{{Lit: "another"}}},
-	reflect.TypeFor[*ir.Predicate]():       &ir.Predicate{Op: "const"},
-	reflect.TypeFor[*ir.Scalar]():          scalar("another"),
-	reflect.TypeFor[*ir.Each]():            &ir.Each{Concurrency: 77},
-	reflect.TypeFor[[]*ir.Route]():         []*ir.Route{{From: ir.Ident{Name: "another"}}},
-	reflect.TypeFor[[]*ir.Predicate]():     []*ir.Predicate{{Op: "const"}},
-	reflect.TypeFor[[]*ir.Node]():          []*ir.Node{{ID: ir.Ident{Name: "another"}}},
-	reflect.TypeFor[*ir.ContextNode]():     &ir.ContextNode{OutputKey: "another"},
-	reflect.TypeFor[*ir.Request]():         &ir.Request{Method: "another"},
-	reflect.TypeFor[[]ir.MixedEntry]():     []ir.MixedEntry{{Key: ir.Ident{Name: "another"}, Value: &ir.Mixed{}}},
-	reflect.TypeFor[[]ir.Guard]():          []ir.Guard{{Name: "another"}},
-	reflect.TypeFor[[]*ir.Phase]():         []*ir.Phase{{Max: 77}},
-	reflect.TypeFor[*ir.Tokens]():          &ir.Tokens{Start: []ir.Ident{{Name: "another"}}},
-	reflect.TypeFor[*ir.Token]():           &ir.Token{Again: true},
-	reflect.TypeFor[*ir.TokenAsk]():        &ir.TokenAsk{Limit: 77},
-	reflect.TypeFor[*ir.TokenAgent]():      &ir.TokenAgent{Iterations: 77},
-	reflect.TypeFor[*ir.Rendering]():       &ir.Rendering{User: &ir.PromptTemplate{Body: []ir.PromptNode{&ir.PromptText{Lit: "another"}}}},
-	reflect.TypeFor[*ir.PromptTemplate]():  &ir.PromptTemplate{Body: []ir.PromptNode{&ir.PromptText{Lit: "another"}}},
-	reflect.TypeFor[[]ir.PromptNode]():     []ir.PromptNode{&ir.PromptText{Lit: "another"}},
-	reflect.TypeFor[[]ir.PromptCase]():     []ir.PromptCase{{Test: &ir.PromptExpr{Op: "another"}}},
-	reflect.TypeFor[*ir.PromptExpr]():      &ir.PromptExpr{Op: "another"},
-	reflect.TypeFor[[]*ir.PromptExpr]():    []*ir.PromptExpr{{Op: "another"}},
-	reflect.TypeFor[[]ir.TokenRoute]():     []ir.TokenRoute{{Label: "another"}},
-	reflect.TypeFor[[]ir.TokenCandidate](): []ir.TokenCandidate{{Model: "another"}},
-	reflect.TypeFor[*ir.ModelChoice]():     &ir.ModelChoice{Provider: "another"},
-	reflect.TypeFor[[]int]():               []int{77},
-	reflect.TypeFor[*ir.SubGraph]():        &ir.SubGraph{AllIn: true},
-	reflect.TypeFor[[]ir.FieldPair]():      []ir.FieldPair{{Parent: ir.Ident{Name: "another"}}},
-	reflect.TypeFor[*ir.Gather]():          &ir.Gather{Key: "another"},
-	reflect.TypeFor[[]*ir.Exit]():          []*ir.Exit{{To: ir.Ident{Name: "another"}}},
-	reflect.TypeFor[[]ir.SourceFile]():     []ir.SourceFile{{Text: "another"}},
-	reflect.TypeFor[*ir.AgentRetry]():      &ir.AgentRetry{Attempts: 77},
-	reflect.TypeFor[*ir.AgentFailure]():    &ir.AgentFailure{Action: "skip"},
-	reflect.TypeFor[*ir.PythonNode]():      &ir.PythonNode{State: "another:Class"},
-	reflect.TypeFor[[]*ir.Budget]():        []*ir.Budget{{Tokens: 77}},
-	reflect.TypeFor[[]*ir.TokenRule]():     []*ir.TokenRule{{Tries: 77}},
-	reflect.TypeFor[ir.Block]():            ir.Block{&ir.NextStmt{}},
-	reflect.TypeFor[*ir.Expr]():            expression("another"),
-	reflect.TypeFor[*ir.Node]():            &ir.Node{ID: ir.Ident{Name: "another"}},
-	reflect.TypeFor[*ir.Scope]():           &ir.Scope{ID: ir.Ident{Name: "another"}},
-	reflect.TypeFor[[]ir.SwitchArm]():      []ir.SwitchArm{{Value: "another"}},
-	reflect.TypeFor[[]ir.Block]():          []ir.Block{{&ir.NextStmt{}}},
-	reflect.TypeFor[[]ir.UseBound]():       []ir.UseBound{{Of: &ir.Tool{}, N: 77}},
-	reflect.TypeFor[*ir.Reach]():           &ir.Reach{Hosts: []string{"another"}},
-	reflect.TypeFor[*expr.Function]():      &expr.Function{Params: []*expr.Param{{Name: "another"}}},
-	reflect.TypeFor[expr.Statements]():     ir.Block{&ir.NextStmt{}},
-	reflect.TypeFor[[]*expr.Param]():       []*expr.Param{{Name: "another"}},
-	reflect.TypeFor[*expr.Func]():          &expr.Func{Path: "a/b", Name: "Another"},
-	reflect.TypeFor[*expr.Use]():           &expr.Use{Kind: expr.UseRun, Name: "another"},
-	reflect.TypeFor[any]():                 "another",
+	reflect.TypeFor[*ir.PythonModules](): &ir.PythonModules{Package: "another"},
+	reflect.TypeFor[ir.Ident]():          ir.Ident{Name: "another"},
+	reflect.TypeFor[*ir.Ident]():         &ir.Ident{Name: "another"},
+	reflect.TypeFor[[]ir.Ident]():        []ir.Ident{{Name: "another"}},
+	reflect.TypeFor[ir.Value]():          scalar("another"),
+	reflect.TypeFor[*ir.Template]():      text2("another"),
+	reflect.TypeFor[[]*ir.Template]():    []*ir.Template{text2("another")},
+	reflect.TypeFor[*ir.Expr]():          expression("another"),
+	reflect.TypeFor[*ir.With]():          &ir.With{Entries: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
+	reflect.TypeFor[[]*ir.Entry]():       []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}},
+	reflect.TypeFor[*ir.Prompt]():        &ir.Prompt{Text: text2("another")},
+	reflect.TypeFor[*ir.Duration]():      &ir.Duration{Value: 77 * time.Second},
+	reflect.TypeFor[*ir.Retry]():         &ir.Retry{Attempts: 77},
+	reflect.TypeFor[*ir.OnError]():       &ir.OnError{Kind: ir.OnErrorSkip},
+	reflect.TypeFor[[]*ir.Catch]():       []*ir.Catch{{Code: ir.Ident{Name: "any"}, Target: ir.Ident{Name: "end"}}},
+	reflect.TypeFor[[]*ir.Set]():         []*ir.Set{{Field: ir.Ident{Name: "another"}, Value: scalar("1")}},
+	reflect.TypeFor[[]*ir.Case]():        []*ir.Case{{Value: scalar("1"), To: []ir.Ident{{Name: "another"}}}},
+	reflect.TypeFor[[]ir.EnvVar]():       []ir.EnvVar{{Name: ir.Ident{Name: "another"}, Value: text2("1")}},
+	reflect.TypeFor[*ir.Auth]():          &ir.Auth{Kind: "bearer", Secret: ir.Ident{Name: "another"}},
+	reflect.TypeFor[*ir.Policy]():        &ir.Policy{MaxCostUSD: "77"},
+	reflect.TypeFor[[]ir.Effects]():      []ir.Effects{ir.EffectsReads},
+	reflect.TypeFor[*ir.Definition]():    &ir.Definition{Files: []ir.SourceFile{{Name: "another.py", Text: "another"}}},
+	reflect.TypeFor[[]string]():          []string{"another"},
+	reflect.TypeFor[*int64]():            new(int64),
+	reflect.TypeFor[*float64]():          new(float64),
+	reflect.TypeFor[*schema.Type]():      schema.DurationType,
+	reflect.TypeFor[*schema.Default]():   &schema.Default{JSON: "77"},
+	reflect.TypeFor[[]*schema.Field]():   []*schema.Field{{Name: "another", Type: schema.BoolType}},
+	reflect.TypeFor[*ir.GoFunc]():        &ir.GoFunc{Ref: ir.Ident{Name: "another"}},
+	reflect.TypeFor[*ir.GoBinding]():     &ir.GoBinding{Func: "another"},
+	reflect.TypeFor[[]*ir.GoParam]():     []*ir.GoParam{{Name: "another", Type: schema.BoolType}},
+	reflect.TypeFor[ir.ModelParams]():    ir.ModelParams{Stop: []string{"another"}},
+	reflect.TypeFor[ir.Merge]():          ir.Merge{Kind: ir.MergeAppend},
+	reflect.TypeFor[*schema.Decl]():      &schema.Decl{Name: "another"},
+	reflect.TypeFor[*schema.Go]():        &schema.Go{Name: "int32"},
+	reflect.TypeFor[ir.Binding]():        &ir.StarlarkTool{Function: "another"},
+	reflect.TypeFor[ir.Verb]():           &ir.Let{Fields: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
+	reflect.TypeFor[ir.Body]():           ir.Body{},
+	reflect.TypeFor[*ir.Workflow]():      &ir.Workflow{},
+	reflect.TypeFor[[]*ir.Example]():     []*ir.Example{{Description: "another"}},
+	reflect.TypeFor[*ir.ModelPrice]():    &ir.ModelPrice{Input: "77"},
+	reflect.TypeFor[[]*ir.Pin]():         []*ir.Pin{},
+	reflect.TypeFor[[]ir.Directive]():    []ir.Directive{{}},
+	reflect.TypeFor[*ir.Doubt]():         &ir.Doubt{Policy: "ask"},
+	reflect.TypeFor[*ir.Object]():        &ir.Object{Entries: []*ir.Entry{{Key: ir.Ident{Name: "another"}, Value: scalar("1")}}},
+	reflect.TypeFor[*ir.Scalar]():        scalar("another"),
+	reflect.TypeFor[[]*ir.Node]():        []*ir.Node{{ID: ir.Ident{Name: "another"}}},
+	reflect.TypeFor[*ir.ModelChoice]():   &ir.ModelChoice{Provider: "another"},
+	reflect.TypeFor[[]int]():             []int{77},
+	reflect.TypeFor[[]ir.SourceFile]():   []ir.SourceFile{{Text: "another"}},
+	reflect.TypeFor[*ir.PythonNode]():    &ir.PythonNode{State: "another:Class"},
+	reflect.TypeFor[ir.Block]():          ir.Block{&ir.NextStmt{}},
+	reflect.TypeFor[*ir.Expr]():          expression("another"),
+	reflect.TypeFor[*ir.Node]():          &ir.Node{ID: ir.Ident{Name: "another"}},
+	reflect.TypeFor[*ir.Scope]():         &ir.Scope{ID: ir.Ident{Name: "another"}},
+	reflect.TypeFor[[]ir.SwitchArm]():    []ir.SwitchArm{{Value: "another"}},
+	reflect.TypeFor[[]ir.Block]():        []ir.Block{{&ir.NextStmt{}}},
+	reflect.TypeFor[[]ir.UseBound]():     []ir.UseBound{{Of: &ir.Tool{}, N: 77}},
+	reflect.TypeFor[*ir.PerformAgent]():  &ir.PerformAgent{Iterations: 77},
+	reflect.TypeFor[*ir.Model]():         &ir.Model{Name: ir.Ident{Name: "another"}},
+	reflect.TypeFor[[]expr.Entry]():      []expr.Entry{expr.Put("another", expr.Const(true))},
+	reflect.TypeFor[[]ir.FieldPair]():    []ir.FieldPair{{Parent: ir.Ident{Name: "another"}}},
+	reflect.TypeFor[*ir.Reach]():         &ir.Reach{Hosts: []string{"another"}},
+	reflect.TypeFor[*expr.Function]():    &expr.Function{Params: []*expr.Param{{Name: "another"}}},
+	reflect.TypeFor[expr.Statements]():   ir.Block{&ir.NextStmt{}},
+	reflect.TypeFor[[]*expr.Param]():     []*expr.Param{{Name: "another"}},
+	reflect.TypeFor[*expr.Func]():        &expr.Func{Path: "a/b", Name: "Another"},
+	reflect.TypeFor[*expr.Use]():         &expr.Use{Kind: expr.UseRun, Name: "another"},
+	reflect.TypeFor[any]():               "another",
 }
 
 func scalar(s string) ir.Value { v := &ir.Scalar{Tag: "!!str"}; v.Text.Value = s; return v }
@@ -229,44 +201,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		m := newM()
 		m.owner[s] = m.root
 		return m.shell(s)
-	}, "ID", "InDoubt", "Span", "Inline", "Result")
-	node := func(d *ir.DynamicNode) string { return sumOf(func(x *text) { dynamicNode(x, d) }) }
-	covers(t, ir.DynamicNode{}, node, "Context") // of a tree that is translated before anything is hashed
-	covers(t, ir.Route{}, func(r *ir.Route) string { return node(&ir.DynamicNode{Routes: []*ir.Route{r}}) }, "Span")
-	covers(t, ir.Each{}, func(e *ir.Each) string { return node(&ir.DynamicNode{Each: e}) }, "Span")
-	covers(t, ir.Token{}, func(k *ir.Token) string { return node(&ir.DynamicNode{Token: k}) })
-	ask := func(a *ir.TokenAsk) string { return node(&ir.DynamicNode{Token: &ir.Token{Ask: a}}) }
-	covers(t, ir.TokenAsk{}, ask)
-	covers(t, ir.TokenCandidate{}, func(k *ir.TokenCandidate) string { return ask(&ir.TokenAsk{Candidates: []ir.TokenCandidate{*k}}) })
-	covers(t, ir.TokenRoute{}, func(r *ir.TokenRoute) string { return ask(&ir.TokenAsk{Routes: []ir.TokenRoute{*r}}) })
-	covers(t, ir.TokenAgent{}, func(a *ir.TokenAgent) string { return ask(&ir.TokenAsk{Agent: a}) })
-	covers(t, ir.Rendering{}, func(r *ir.Rendering) string { return ask(&ir.TokenAsk{Prompt: r}) }, "File", "Text") // what is in it counts
-	template := func(n ir.PromptNode) string {
-		return ask(&ir.TokenAsk{Prompt: &ir.Rendering{User: &ir.PromptTemplate{Body: []ir.PromptNode{n}}}})
-	}
-	covers(t, ir.PromptTemplate{}, func(p *ir.PromptTemplate) string { return ask(&ir.TokenAsk{Prompt: &ir.Rendering{System: p}}) }, "Text")
-	covers(t, ir.PromptText{}, func(n *ir.PromptText) string { return template(n) })
-	covers(t, ir.PromptShow{}, func(n *ir.PromptShow) string { return template(n) })
-	covers(t, ir.PromptIf{}, func(n *ir.PromptIf) string { return template(n) })
-	covers(t, ir.PromptCase{}, func(c *ir.PromptCase) string { return template(&ir.PromptIf{Cases: []ir.PromptCase{*c}}) })
-	covers(t, ir.PromptFor{}, func(n *ir.PromptFor) string { return template(n) })
-	covers(t, ir.PromptSet{}, func(n *ir.PromptSet) string { return template(n) })
-	covers(t, ir.PromptExpr{}, func(x *ir.PromptExpr) string { return template(&ir.PromptShow{X: x}) }, "Span")
-	covers(t, ir.Exit{}, func(e *ir.Exit) string { return node(&ir.DynamicNode{Token: &ir.Token{Exits: []*ir.Exit{e}}}) }, "Span")
-	covers(t, ir.TokenRule{}, func(r *ir.TokenRule) string {
-		return node(&ir.DynamicNode{Token: &ir.Token{Before: []*ir.TokenRule{r}}})
-	}, "Check")
-	covers(t, ir.Tokens{}, func(k *ir.Tokens) string { return sumOf(func(x *text) { tokens(x, k) }) }, "Common") // those that are used are part of the state
-	sub := func(k *ir.SubGraph) string { return node(&ir.DynamicNode{Token: &ir.Token{Sub: k}}) }
-	covers(t, ir.SubGraph{}, sub)
-	covers(t, ir.FieldPair{}, func(f *ir.FieldPair) string { return sub(&ir.SubGraph{In: []ir.FieldPair{*f}}) })
-	covers(t, ir.Gather{}, func(g *ir.Gather) string { return node(&ir.DynamicNode{Token: &ir.Token{Gather: g}}) })
-	covers(t, ir.Dynamic{}, func(d *ir.Dynamic) string { return sumOf(func(x *text) { dynamic(x, d) }) }, "EnvFile", "Memory", "Budgets") // likewise
-	covers(t, ir.Phase{}, func(ph *ir.Phase) string {
-		return sumOf(func(x *text) { dynamic(x, &ir.Dynamic{Phases: []*ir.Phase{ph}}) })
-	}, "Span")
-	covers(t, ir.Predicate{}, func(p *ir.Predicate) string { return predicate(p) }, "Span")
-	covers(t, ir.Reference{}, func(r *ir.Reference) string { return reference(r) }, "Text")
+	}, "ID", "InDoubt", "Span", "Inline", "Result", "Dynamic") // that is of trees, which are translated before anything is hashed
 	covers(t, ir.SearchTool{}, func(b *ir.SearchTool) string { return withFiles(b)() })
 	coversCore(t, func(v ir.Verb) string { return verb(v) }, func(b ir.Binding) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
@@ -285,7 +220,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Policy{}, func(p *ir.Policy) string { return sumOf(func(x *text) { newM().policy(x, p) }) }, "SandboxSpan", "Span")
 	covers(t, ir.Model{}, func(q *ir.Model) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: q}})
-	}, "Name", "Key", "Price", "Unbounded", "Span") // the key is that of Names; no bound is no bound, whether it is written or not
+	}, "Name", "Key", "Price", "Unbounded", "Span", "Choice") // a choice is in what makes the model; the key is that of Names; no bound is no bound, whether it is written or not
 	covers(t, ir.ModelParams{}, func(p *ir.ModelParams) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: &ir.Model{Params: *p}}})
 	}, "TemperatureSpan", "SeedSpan", "StopSpan")

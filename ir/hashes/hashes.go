@@ -89,7 +89,7 @@ func (w *walk) program(p *check.Program, prefix string, in scope) {
 			w.out.Nodes[at+s.Node.ID.Name] = w.out.Nodes[in.paths[s]]
 		}
 	}
-	w.later = append(w.later, func() { w.dynamicFrom(p, in); w.stateFrom(p, in) })
+	w.later = append(w.later, func() { w.stateFrom(p, in) })
 }
 
 // body enters the nodes of a body, that of step of, below prefix.

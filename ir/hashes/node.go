@@ -54,7 +54,6 @@ func (m *maker) program(p *check.Program) string {
 		x.line("secret", append([]string{s.Name.Name}, s.From...)...)
 	}
 	m.policy(&x, p.WF.Policy)
-	dynamic(&x, p.WF.Dynamic)
 	m.body(&x, p.Body)
 	x.mark("always", p.WF.Outcome.Always)
 	x.mark("status", p.WF.Outcome.Status)
@@ -74,6 +73,8 @@ func (m *maker) program(p *check.Program) string {
 func (m *maker) state(x *text, s *ir.State) {
 	x.line("state", s.Name.Name, m.typ(s.Type, false), strconv.Itoa(int(s.Merge.Kind)))
 	x.mark("open", s.Open)
+	x.mark("loose", s.Loose)
+	x.mark("given", s.Given)
 	if s.Group != "" {
 		x.line("group", s.Group)
 	}
@@ -157,7 +158,6 @@ func (m *maker) shell(s *check.Step) string {
 		x.line("set", f.Field.Name, value(f.Value))
 	}
 	m.reads(&x, s)
-	dynamicNode(&x, n.Dynamic)
 	return x.sum()
 }
 
@@ -273,10 +273,11 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 func (m *maker) models(s *check.Step) string {
 	var x text
 	for _, q := range s.Models() {
-		if c := q.Choice; c != nil {
-			x.line("choice", c.Provider, c.Model)
-		}
 		x.line("model", q.Model.Name, q.Address(), m.root.Names.Keys[q])
+		if q.New != nil {
+			x.line("made", value(q.New))
+			functions(&x, q.New)
+		}
 		if q.BaseEnv != "" {
 			x.line("base_env", q.BaseEnv)
 		}

@@ -57,12 +57,6 @@ func value(v ir.Value) string {
 		return "$" + v.Node.String()
 	case *ir.Template:
 		return template(v)
-	case *ir.Reference:
-		return reference(v)
-	case *ir.Mixed:
-		return mixed(v)
-	case *ir.Calc:
-		return "(" + value(v.Left) + v.Op + value(v.Right) + ")"
 	case *ir.Scalar:
 		if v.Tag == "!!null" {
 			return "null"

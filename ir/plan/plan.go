@@ -148,10 +148,11 @@ func (p *Plan) JSON() string {
 }
 
 func body(b *check.Body) []*Part {
-	if b.Plan == nil {
+	plan := b.Shown()
+	if plan == nil {
 		return []*Part{}
 	}
-	return parts(b.Plan)
+	return parts(plan)
 }
 
 // parts are the parts of a plan: those of a sequence, or the plan itself.
@@ -345,9 +346,6 @@ func step(s *check.Step) *Part {
 func attempts(s *check.Step) int {
 	if r := s.Retry(); r != nil && r.Attempts > 1 {
 		return r.Attempts
-	}
-	if d := s.Node.Dynamic; d != nil && d.Attempts > 1 {
-		return d.Attempts
 	}
 	if v, ok := s.Node.Verb.(*ir.Perform); ok && v.Attempts > 1 {
 		return v.Attempts

@@ -153,10 +153,11 @@ func (m *meter) program(p *check.Program) cost {
 }
 
 func (m *meter) body(b *check.Body) cost {
-	if b.Plan == nil {
+	plan := b.Shown()
+	if plan == nil {
 		return cost{}
 	}
-	return m.plan(b.Plan)
+	return m.plan(plan)
 }
 
 func (m *meter) plan(p *check.Plan) cost {
@@ -257,6 +258,9 @@ func (m *meter) perform(s *check.Step) cost {
 	if v.Person {
 		c.add(m.asked(s))
 	}
+	if s.Agent != nil {
+		c.add(m.agent(s, int64(max(1, attempts(s)))))
+	}
 	if s.Body != nil {
 		c.add(m.inside(s, v))
 	}
@@ -313,21 +317,9 @@ func longest(kids []cost, after [][]int) span {
 
 func (m *meter) step(s *check.Step) cost {
 	c := m.once(s)
-	d := s.Node.Dynamic
-	if d == nil {
-		return c
-	}
-	if _, ok := s.Node.Verb.(*ir.Flow); ok && d.Attempts > 1 {
-		n := Bound{N: int64(d.Attempts)}
-		c = c.times(n, n, "")
-	}
-	if d.Times != 0 {
-		n := Bound{N: int64(max(d.Times, 0)), Open: d.Times < 0}
-		why := s.Node.ID.Name + " has no bound on its items"
-		if n.Open {
-			m.because(why)
-		}
-		c = c.times(n, n, m.where+why)
+	if v, ok := s.Node.Verb.(*ir.Perform); ok && v.Times > 1 {
+		n := Bound{N: int64(v.Times)}
+		return c.times(n, n, "")
 	}
 	return c
 }
@@ -381,7 +373,6 @@ func (m *meter) once(s *check.Step) cost {
 	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
 		questions += int64(v.Reask)
 	}
-	questions += again(s.Node.Dynamic)
 	c.uses = c.total
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
@@ -398,23 +389,6 @@ func (m *meter) once(s *check.Step) cost {
 		m.because(id + " has no timeout")
 	}
 	return c
-}
-
-// again is how often a node of a dialect asks once more when its question fails.
-func again(d *ir.DynamicNode) int64 {
-	if d == nil || d.Token == nil || d.Token.Ask == nil {
-		return 0
-	}
-	if n := len(d.Token.Ask.Candidates); n > 0 {
-		return int64(n) - 1
-	}
-	switch a := d.Token.Ask; a.Fail {
-	case ir.AskRetry:
-		return int64(a.Retries)
-	case ir.AskFallback:
-		return 1
-	}
-	return 0
 }
 
 // agent is an agent node: its model answers so often, and each of its tools may be the one that is called all the time.

@@ -48,6 +48,8 @@ func Assignable(from, to *Type) bool {
 	switch {
 	case from.Kind == Invalid || to.Kind == Invalid:
 		return true
+	case from.Kind == Null && to.Kind == Opaque:
+		return to.Go != nil && to.Go.Ptr
 	case from.Kind == Opaque || to.Kind == Opaque:
 		return from.Kind == to.Kind && sameOpaque(from, to)
 	case from.Kind == Dynamic || to.Kind == Dynamic:

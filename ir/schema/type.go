@@ -49,7 +49,7 @@ type Type struct {
 	Go *Go
 
 	Func *Signature // of an Opaque that is a function
-	Open bool       // of a Struct: a field that it does not declare is absent, and no mistake
+	Open bool       // of a Struct: a field that it does not declare is absent, and no mistake; of Dynamic: Elem only describes what is written
 
 	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
 	Why string

@@ -19,10 +19,6 @@ type Language struct {
 	Parse  func(root *yamlnode.Node, f *source.File, load Loader, opts Options, sink *diag.Sink) *ir.Workflow
 	Schema func() []byte // of its files, as a JSON Schema
 
-	// Gives is a JSON Schema of what a node needs of its tool, where the tool does not declare it; empty: anything
-	// will do. Stand-ins for tools answer with values of it. nil: no node needs anything.
-	Gives func(w *ir.Workflow, n *ir.Node) string
-
 	Functions []*expr.Func // what its translated workflows call besides those of Functions
 
 	Provided *ir.Provided // what its runtime has for workflows in any language; nil: nothing

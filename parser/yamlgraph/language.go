@@ -10,7 +10,7 @@ import (
 // Language is YAMLGraph.
 var Language = dialect.Language{
 	Name: Name, Root: "graph.yaml", Needs: "python3", Merges: true,
-	Is: Is, Parse: Parse, Schema: Schema, Gives: gives, Functions: functions,
+	Is: Is, Parse: Parse, Schema: Schema, Functions: functions,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
 }

@@ -69,7 +69,7 @@ const (
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
 	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
-	p.wf = &ir.Workflow{File: f, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(p.expand(root), topShape); ok {
 		p.graph(m)

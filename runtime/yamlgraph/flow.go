@@ -36,7 +36,7 @@ type Flow struct {
 }
 
 // End is where a graph ends.
-const End = ""
+const End string = ""
 
 // New makes a Flow that writes to the slots. A slot that appends takes the items of lists, and begins with none.
 func New(slots ...dynamic.Slot) *Flow {

@@ -1,0 +1,362 @@
+package yamlgraph
+
+import (
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
+
+// A lowering translates a graph to a Block: what its engine makes of values, failures and writes are functions of package
+// runtime/yamlgraph.
+type lowering struct {
+	*parser
+	tree   *ir.Workflow                  // the graph as it was read
+	order  *order                        // of its nodes
+	nodes  map[*ir.Node]*ir.Node         // by those of the tree
+	taken  map[string]bool               // names of locals
+	agents map[*ir.Node]*ir.PerformAgent // of nodes
+
+	// Of the node that is written:
+	node *ir.Node
+	flow string // the local of its flow
+	item string // inside of a map: what its item is called; else empty
+}
+
+// lower translates the graph; its tree is kept for convert.
+func (p *parser) lower(o *order) {
+	tree := *p.wf
+	l := &lowering{parser: p, tree: &tree, order: o, nodes: map[*ir.Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*ir.Node]*ir.PerformAgent{}}
+	for _, name := range []string{"flow", "run", "at", "item", "output", "input", "state", "out", "err"} {
+		l.taken[name] = true
+	}
+	p.wf.Tree = &tree
+	p.wf.Body = ir.Body{Span: tree.Body.Span, Block: ir.Block{}}
+	l.modelsMade()
+	l.state()
+	reached := o.reach(o.first)
+	for _, n := range tree.Body.Nodes {
+		if o.waves != nil && !reached[n] {
+			continue // which was said
+		}
+		copied := *n
+		copied.Dynamic, copied.Verb = nil, nil
+		l.nodes[n] = &copied
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, &copied)
+	}
+	b := &p.wf.Body.Block
+	l.begin(b)
+	switch {
+	case o.waves != nil:
+		for _, wave := range o.waves {
+			l.wave(b, wave)
+		}
+	case o.start != nil:
+		l.way(b)
+	default:
+		l.steps(b)
+	}
+	l.edges()
+	p.wf.Dynamic = nil
+	if slices.ContainsFunc(tree.Tools, inherits) {
+		p.wf.Load = append(p.wf.Load, as(expr.Invoke(fnLoadEnv)))
+	}
+}
+
+// inherits reports whether a tool sees the variables of the file .env.
+func inherits(t *ir.Tool) bool {
+	switch t.Binding.(type) {
+	case *ir.PythonTool, *ir.ShellTool:
+		return true
+	}
+	return false
+}
+
+func as(n *expr.Node) *ir.Expr { return &ir.Expr{Node: n} }
+
+func ident(name string) ir.Ident { return ir.Ident{Name: name} }
+
+func let(name string, v *expr.Node) ir.Stmt { return &ir.LetStmt{Name: ident(name), Value: as(v)} }
+
+func set(target, v *expr.Node) ir.Stmt { return &ir.SetStmt{Target: as(target), Value: as(v)} }
+
+func do(f *expr.Func, args ...*expr.Node) ir.Stmt {
+	return &ir.DoStmt{Call: as(expr.Invoke(f, args...))}
+}
+
+func runHandle() *expr.Node { return expr.Of(expr.UseRun, "", nil) }
+
+// at is the Handle of a node.
+func (l *lowering) at(n *ir.Node) *expr.Node { return expr.Of(expr.UseNode, n.ID.Name, l.nodes[n]) }
+
+// free is a name that no local has yet.
+func (l *lowering) free(name string) string {
+	for l.taken[name] {
+		name += "_"
+	}
+	l.taken[name] = true
+	return name
+}
+
+// state declares the state. What the run does not keep itself is an input, and all of it is the output.
+func (l *lowering) state() {
+	l.wf.State, l.wf.Input = nil, nil
+	for _, s := range l.tree.State {
+		copied := *s
+		copied.Open, copied.Loose = true, true
+		if sums(s) {
+			copied.Merge.Kind = ir.MergeSum
+		}
+		if s.Name.Name != "current_step" && s.Name.Name != "errors" {
+			t := *schema.DynamicType
+			t.Elem = schema.OptOf(s.Type, "")
+			l.wf.Input = append(l.wf.Input, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Span, Omit: true})
+			copied.Given = true
+		}
+		l.wf.State = append(l.wf.State, &copied)
+		l.wf.Output = append(l.wf.Output, &ir.Output{Name: s.Name, Omit: true, Value: as(expr.Read("state", s.Name.Name))})
+	}
+}
+
+// sums reports whether what is written to a field is added to it, as numbers and texts are; lists grow.
+func sums(s *ir.State) bool {
+	if s.Merge.Kind != ir.MergeAppend {
+		return false
+	}
+	switch s.Type.Kind {
+	case schema.Int, schema.Float, schema.String:
+		return true
+	}
+	return false
+}
+
+// begin writes what a run begins with: the values of the file where the input has none, and what counts.
+func (l *lowering) begin(b *ir.Block) {
+	if d := l.tree.Dynamic; d.Seeds != nil {
+		for _, e := range d.Seeds.Entries {
+			if l.tree.StateField(e.Key.Name) == nil {
+				continue
+			}
+			f := func() *expr.Node { return expr.Read("state", e.Key.Name) }
+			*b = append(*b, &ir.IfStmt{Cond: as(expr.Not(expr.Invoke(dialect.Present, f()))), Then: ir.Block{set(f(), dialect.Constant(e.Value))}})
+		}
+	}
+	*b = append(*b, let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
+	if n := l.tree.Dynamic.Tokens.Limit; n > 0 && l.order.waves == nil {
+		*b = append(*b, do(fnBound, expr.Read("flow"), expr.Const(int64(n))))
+	}
+}
+
+// wave writes nodes that run in parallel, or one alone.
+func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
+	if len(wave) == 1 {
+		l.alone(b, wave[0], "flow")
+		return
+	}
+	side := &ir.SideStmt{}
+	joined := []*expr.Node{expr.Read("flow")}
+	for _, n := range wave {
+		name := l.free(n.ID.Name)
+		*b = append(*b, let(name, expr.Invoke(fnAside, expr.Read("flow"))))
+		side.Arms = append(side.Arms, ir.Block{l.run(n, name)})
+		joined = append(joined, expr.Read(name))
+	}
+	*b = append(*b, side, do(fnJoin, joined...))
+}
+
+// alone writes a node that runs alone. A map of an empty list hands nothing on.
+func (l *lowering) alone(b *ir.Block, n *ir.Node, flow string) {
+	s := l.run(n, flow)
+	*b = append(*b, s)
+	if _, each := n.Verb.(*ir.Map); each && len(l.order.after[n]) > 0 {
+		*b = append(*b, &ir.IfStmt{Cond: as(expr.Not(expr.Read(s.Into.Name))), Label: n.ID.Name + " had no items", Then: ir.Block{&ir.ReturnStmt{Span: n.ID.Span}}})
+	}
+}
+
+// run runs a node, which may run in several places.
+func (l *lowering) run(n *ir.Node, flow string) *ir.RunStmt {
+	v := l.perform(n, flow)
+	out := l.nodes[n]
+	s := &ir.RunStmt{Node: out}
+	if _, each := n.Verb.(*ir.Map); each {
+		s.Into = ident(l.free("ran"))
+	}
+	if out.Verb != nil {
+		s.Call = v.Call
+		return s
+	}
+	if l.order.waves == nil {
+		v.Times = 1
+	}
+	if l.order.cyclic[n] {
+		v.Times = n.Dynamic.Times
+	}
+	out.Verb = v
+	return s
+}
+
+// way writes the way of one token: a switch over the node that it has come to, until the end.
+func (l *lowering) way(b *ir.Block) {
+	machine := &ir.SwitchStmt{On: as(expr.Read("at"))}
+	for _, n := range l.tree.Body.Nodes {
+		var arm ir.Block
+		if len(l.order.cyclic) > 0 {
+			arm = append(arm, do(fnStep, expr.Read("flow"), runHandle(), l.at(n)))
+		}
+		l.alone(&arm, n, "flow")
+		l.next(&arm, n)
+		machine.Arms = append(machine.Arms, ir.SwitchArm{Value: n.ID.Name, Do: arm})
+	}
+	*b = append(*b, let("at", expr.Const(l.order.start.ID.Name)),
+		&ir.WhileStmt{Cond: as(&expr.Node{Op: expr.Binary, Text: "!=", Kids: []*expr.Node{expr.Read("at"), expr.Invoke(fnEnd)}}), Do: ir.Block{machine}})
+}
+
+// place is a node as the token's place; an empty name is the end.
+func (l *lowering) place(id ir.Ident) *expr.Node {
+	if l.target(id) == nil {
+		return expr.Invoke(fnEnd)
+	}
+	return expr.Const(id.Name)
+}
+
+// target is the node that an exit leads to; nil is the end.
+func (l *lowering) target(id ir.Ident) *ir.Node {
+	for _, n := range l.tree.Body.Nodes {
+		if n.ID.Name == id.Name {
+			return n
+		}
+	}
+	return nil
+}
+
+// next writes where the token goes: to the first exit whose condition holds, else to the end.
+func (l *lowering) next(b *ir.Block, n *ir.Node) {
+	to := func(id ir.Ident) ir.Block { return ir.Block{set(expr.Read("at"), l.place(id))} }
+	plain, spent := to(ir.Ident{}), ir.Ident{}
+	routed := []*expr.Node{expr.Read("flow")}
+	var tests []*ir.IfStmt
+	for _, e := range n.Dynamic.Token.Exits {
+		switch {
+		case e.Spent:
+			spent = e.To
+		case e.Routed:
+			routed = append(routed, l.place(e.To))
+		case e.When == nil:
+			plain = to(e.To)
+		default:
+			tests = append(tests, &ir.IfStmt{Cond: as(l.holds(e.When)), Label: e.When.String(), Then: to(e.To)})
+		}
+	}
+	if len(routed) > 1 {
+		plain = ir.Block{set(expr.Read("at"), expr.Invoke(fnRoute, routed...))}
+	}
+	if len(tests) > 0 && l.limited() {
+		tests = append([]*ir.IfStmt{{Cond: as(expr.Invoke(fnLimited, expr.Read("flow"))), Then: to(spent)}}, tests...)
+	}
+	for _, t := range slices.Backward(tests) {
+		t.Else = plain
+		plain = ir.Block{t}
+	}
+	*b = append(*b, plain...)
+}
+
+// limited reports whether a node has a limit on how often it runs.
+func (l *lowering) limited() bool {
+	return slices.ContainsFunc(l.tree.Body.Nodes, func(n *ir.Node) bool {
+		t := n.Dynamic.Token
+		return t.Limit > 0 || t.Ask != nil && t.Ask.Limit > 0
+	})
+}
+
+// steps writes a graph in which several tokens may be on their way: what each node does, and which nodes come after it.
+func (l *lowering) steps(b *ir.Block) {
+	run, next := &ir.SwitchStmt{On: as(expr.Read("at"))}, &ir.SwitchStmt{On: as(expr.Read("at"))}
+	var first []*expr.Node
+	for _, n := range l.order.first {
+		first = append(first, l.at(n))
+	}
+	for _, n := range l.tree.Body.Nodes {
+		run.Arms = append(run.Arms, ir.SwitchArm{Value: l.nodes[n], Do: ir.Block{l.run(n, "flow")}})
+		if to := l.exits(n); len(to) > 0 {
+			next.Arms = append(next.Arms, ir.SwitchArm{Value: l.nodes[n], Do: to})
+		}
+	}
+	exits := ir.Block{}
+	if len(next.Arms) > 0 {
+		exits = append(exits, next)
+	}
+	exits = append(exits, &ir.ReturnStmt{Value: as(&expr.Node{Op: expr.ListLit})})
+	*b = append(*b, do(fnSteps, expr.Read("flow"), runHandle(), expr.Invoke(fnTo, first...), expr.FnDo(ir.Block{run}, "run", "flow", "at"), expr.FnDo(exits, "at")))
+}
+
+// exits writes which nodes come after one: those of all plain edges, and of the first edge whose condition holds.
+func (l *lowering) exits(n *ir.Node) ir.Block {
+	var plain []*ir.Node
+	var spent *ir.Node
+	routed := []*expr.Node{expr.Read("flow")}
+	ways := &ir.SwitchStmt{}
+	tests := 0
+	to := func(more ...*ir.Node) ir.Block {
+		var nodes []*expr.Node
+		for _, n := range append(slices.Clone(plain), more...) {
+			if n != nil {
+				nodes = append(nodes, l.at(n))
+			}
+		}
+		if len(nodes) == 0 {
+			return ir.Block{&ir.ReturnStmt{Value: as(&expr.Node{Op: expr.ListLit})}}
+		}
+		return ir.Block{&ir.ReturnStmt{Value: as(expr.Invoke(fnTo, nodes...))}}
+	}
+	for _, e := range n.Dynamic.Token.Exits {
+		target := l.target(e.To)
+		switch {
+		case e.Spent:
+			spent = target
+		case e.When != nil:
+			tests++
+		case e.Routed:
+			if routed = append(routed, l.place(e.To)); target != nil {
+				ways.Arms = append(ways.Arms, ir.SwitchArm{Value: target.ID.Name, Do: ir.Block{&ir.ReturnStmt{Value: as(expr.Invoke(fnTo, l.at(target)))}}})
+			}
+		case target != nil:
+			plain = append(plain, target)
+		}
+	}
+	var out ir.Block
+	if tests > 0 && l.limited() {
+		out = append(out, &ir.IfStmt{Cond: as(expr.Invoke(fnLimited, expr.Read("flow"))), Then: to(spent)})
+	}
+	for _, e := range n.Dynamic.Token.Exits {
+		if e.When != nil {
+			out = append(out, &ir.IfStmt{Cond: as(l.holds(e.When)), Label: e.When.String(), Then: to(l.target(e.To))})
+		}
+	}
+	if len(ways.Arms) > 0 {
+		ways.On = as(expr.Invoke(fnRoute, routed...))
+		out = append(out, ways)
+	}
+	if len(plain) > 0 {
+		out = append(out, to()...)
+	}
+	return out
+}
+
+// edges are the exits as graphs show them.
+func (l *lowering) edges() {
+	for _, n := range l.tree.Body.Nodes {
+		for _, x := range n.Dynamic.Token.Exits {
+			if l.target(x.To) == nil || l.nodes[n] == nil {
+				continue
+			}
+			e := &ir.Edge{From: n.ID, To: []ir.Ident{x.To}, Span: x.Span}
+			if x.When != nil {
+				e.When = &ir.Expr{Text: source.Text{Value: x.When.String(), Span: x.When.Span}}
+			}
+			l.wf.Body.Edges = append(l.wf.Body.Edges, e)
+		}
+	}
+}

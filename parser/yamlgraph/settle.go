@@ -1,0 +1,386 @@
+package yamlgraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
+
+// maxSteps is how many steps a graph with a cycle takes at most: between the bounds of the engine's versions.
+const maxSteps = 1000
+
+// maxSuggested is up to how many mistakes somebody reads which spelling is meant.
+const maxSuggested = 100
+
+// settle checks the graph and translates it, when the sources of its tools are known: that names are real, that nodes can be
+// reached, and how they follow each other. What its values are is known when it runs.
+func (p *parser) settle(sink *diag.Sink) {
+	p.Sink = sink
+	p.commonFields()
+	for _, n := range p.wf.Body.Nodes {
+		p.refers(n)
+		p.lost(n)
+	}
+	for _, n := range p.wf.Body.Nodes {
+		for _, e := range n.Dynamic.Token.Exits {
+			e.When.Refs(p.stateReference)
+		}
+	}
+	o := p.order()
+	if o == nil || sink.HasErrors() { // what is left to check are models and tools
+		tree := *p.wf
+		p.wf.Tree, p.wf.Dynamic, p.wf.State, p.wf.Body = &tree, nil, nil, ir.Body{Span: p.wf.Body.Span, Block: ir.Block{}}
+		p.modelsMade()
+		return
+	}
+	p.lower(o)
+}
+
+// commonFields adds the fields that every state has to those of the file, when a function that is given the state may use
+// them: when its source names them, or cannot be read.
+func (p *parser) commonFields() {
+	names, all := map[string]bool{}, false
+	var visit func(nodes []*ir.Node)
+	visit = func(nodes []*ir.Node) {
+		for _, n := range nodes {
+			if v, ok := n.Verb.(*ir.Map); ok {
+				visit(v.Do.Nodes)
+			}
+			t := p.functionOf(n)
+			switch {
+			case t == nil:
+			case t.Def == nil || len(t.Def.Files) == 0:
+				all = true
+			default:
+				for _, f := range t.Def.Files {
+					for _, word := range wordForm.FindAllString(f.Text, -1) {
+						names[word] = true
+					}
+				}
+			}
+		}
+	}
+	visit(p.wf.Body.Nodes)
+	for _, s := range p.wf.Dynamic.Tokens.Common {
+		if all || names[s.Name.Name] {
+			p.wf.State = append(p.wf.State, s)
+		}
+	}
+	p.wf.Dynamic.Tokens.Common = nil
+}
+
+var wordForm = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
+
+// functionOf is the python tool that a node calls with the state; nil when it calls none.
+func (p *parser) functionOf(n *ir.Node) *ir.Tool {
+	v, ok := n.Verb.(*ir.ToolCall)
+	if !ok {
+		return nil
+	}
+	t := p.toolOf(v.Name.Name)
+	if t == nil {
+		return nil
+	}
+	if _, python := t.Binding.(*ir.PythonTool); !python {
+		return nil
+	}
+	return t
+}
+
+// toolOf is a tool by its key.
+func (p *parser) toolOf(name string) *ir.Tool {
+	i := slices.IndexFunc(p.wf.Tools, func(t *ir.Tool) bool { return t.Key.Name == name })
+	if i < 0 {
+		return p.bound[name]
+	}
+	return p.wf.Tools[i]
+}
+
+// refers checks what a node names.
+func (p *parser) refers(n *ir.Node) {
+	t := n.Dynamic.Token
+	see := func(v ir.Value) { ir.ValueReferences(v, p.stateReference) }
+	switch v := n.Verb.(type) {
+	case *ir.ToolCall:
+		v.Tool = p.toolOf(v.Name.Name)
+		if f := p.functionOf(n); f != nil && f.File == p.File {
+			p.stateAlone(v, f)
+		}
+		for _, e := range t.Values {
+			see(e.Value)
+		}
+		see(t.Payload)
+	case *ir.ToolChoice:
+		see(v.Tool)
+		see(v.Args)
+	case *ir.Let:
+		for _, f := range v.Fields {
+			see(f.Value)
+		}
+	case *ir.Flow:
+		for _, pair := range t.Sub.In {
+			p.stateReference(pair.Ref)
+		}
+	case *ir.Human:
+		see(t.Payload)
+	case *ir.Map:
+		if over, ok := v.Over.(*ir.Reference); ok && over.Root == "state" {
+			p.stateReference(over)
+			p.listField(over)
+		}
+		for _, inner := range v.Do.Nodes {
+			p.refers(inner)
+		}
+	}
+	_, person := n.Verb.(*ir.Human)
+	if t.Ask != nil && (!person || t.Ask.Model.Name != "") {
+		p.asks(n)
+	}
+	for _, rules := range [][]*ir.TokenRule{t.Before, t.After, t.Final} {
+		for _, r := range rules {
+			r.When.Refs(p.stateReference)
+		}
+	}
+}
+
+// asks checks what a question is made of.
+func (p *parser) asks(n *ir.Node) {
+	a := n.Dynamic.Token.Ask
+	for _, v := range a.Values {
+		if v.Value != nil {
+			ir.ValueReferences(v.Value, p.stateReference)
+		}
+	}
+	if call, program := n.Verb.(*ir.ToolCall); program && call != nil {
+		return
+	}
+	for _, id := range append(slices.Clone(n.Dynamic.Reads), n.Dynamic.Token.Requires...) {
+		if p.wf.StateField(id.Name) == nil {
+			d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: fmt.Sprintf("the state has no field %q, which the node requires", id.Name)}
+			p.suggest(&d, id.Name)
+			p.Report(d)
+			return
+		}
+	}
+	if n.Retry == nil && len(a.Candidates) == 0 {
+		n.Retry = &ir.Retry{Attempts: 3, Base: &ir.Duration{Value: time.Second}, Cap: &ir.Duration{Value: 30 * time.Second}}
+	}
+}
+
+// stateAlone holds the function of a node to what it is called with: the state, and nothing else.
+func (p *parser) stateAlone(v *ir.ToolCall, t *ir.Tool) {
+	if t.Def == nil || t.Def.In == nil {
+		return
+	}
+	need := 0
+	for _, f := range t.Def.In.Fields {
+		if f.Required() {
+			need++
+		}
+	}
+	if n := len(t.Def.In.Fields); n == 0 || need > 1 {
+		p.Report(diag.Diagnostic{Code: diag.SourceShape, Span: v.Name.Span, Message: "a python node calls its function with the state alone, and " + t.Def.Name + " takes something else",
+			Help: "write a function with one parameter", Related: []diag.Related{{Span: t.Def.Span, Message: "it is defined here"}}})
+	}
+}
+
+// lost warns about what a node leaves where nothing holds it: the engine drops it without a word.
+func (p *parser) lost(n *ir.Node) {
+	lost := slices.Clone(n.Dynamic.Writes)
+	_, function := n.Verb.(*ir.ToolCall) // most of them return a mapping, whose keys nobody knows
+	ask := n.Dynamic.Token.Ask
+	router := ask != nil && len(ask.Routes) > 0 // what it gives is where the token goes
+	if key := n.Dynamic.Token.Key; key.Name != "" && !function && !router {
+		lost = append(lost, key)
+	}
+	for _, id := range lost {
+		if p.wf.StateField(id.Name) == nil {
+			p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: id.Span, Help: "declare it in `state`",
+				Message: fmt.Sprintf("the state has no field %q, so that what the node gives is dropped", id.Name)})
+		}
+	}
+}
+
+// stateReference warns about a reference to a field that the state does not have: the engine takes it for a value that is
+// missing, so that nobody hears of the mistake.
+func (p *parser) stateReference(r *ir.Reference) {
+	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
+		return
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("the state has no field %q: the value is always missing", r.Path[0])}
+	p.suggest(&d, r.Path[0])
+	d.Fixes = nil // the reference is more than the name
+	p.Report(d)
+}
+
+// suggest says which field of the state is meant, as long as somebody reads it.
+func (p *parser) suggest(d *diag.Diagnostic, name string) {
+	if p.Sink.Errors() > maxSuggested {
+		return
+	}
+	var names []string
+	for _, s := range p.wf.State {
+		names = append(names, s.Name.Name)
+	}
+	diag.Suggest(d, name, names)
+}
+
+// listField reports a list that cannot be one.
+func (p *parser) listField(r *ir.Reference) {
+	if len(r.Path) != 1 {
+		return
+	}
+	s := p.wf.StateField(r.Path[0])
+	if s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
+		return
+	}
+	p.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: r.Text.Span, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
+		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+}
+
+// An order is how the nodes of a graph follow each other.
+type order struct {
+	waves  [][]*ir.Node // in parallel, and one after the other; nil: data decides
+	start  *ir.Node     // without waves: where the one token begins
+	first  []*ir.Node   // without waves and start: where several tokens begin, which data sends on
+	cyclic map[*ir.Node]bool
+	after  map[*ir.Node][]*ir.Node
+}
+
+// order decides how the nodes follow each other, nil after a mistake. Without conditions and cycles that is known now; else one
+// token goes from node to node, and there must be no more than one.
+func (p *parser) order() *order {
+	o := &order{after: map[*ir.Node][]*ir.Node{}}
+	nodes := p.wf.Body.Nodes
+	byID := map[string]*ir.Node{}
+	for _, n := range nodes {
+		byID[n.ID.Name] = n
+	}
+	conditions := false
+	for _, n := range nodes {
+		for _, e := range n.Dynamic.Token.Exits {
+			if to := byID[e.To.Name]; to != nil {
+				o.after[n] = append(o.after[n], to)
+			}
+			conditions = conditions || e.When != nil || e.Routed || e.Spent
+		}
+	}
+	for _, id := range p.wf.Dynamic.Tokens.Start {
+		if n := byID[id.Name]; n != nil {
+			o.first = append(o.first, n)
+		}
+	}
+	if len(o.first) == 0 {
+		if len(nodes) > 0 && !p.Sink.HasErrors() { // else it was reported
+			p.Report(diag.Diagnostic{Code: diag.Unreachable, Span: nodes[0].ID.Span, Message: "no edge leads from START to a node, so that nothing runs", Help: "add an edge from START to the first node"})
+		}
+		return nil
+	}
+	reached := o.reach(o.first)
+	for _, n := range nodes {
+		if !reached[n] && !p.Sink.HasErrors() { // what led to it may have been left out
+			p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Unreachable, Span: n.ID.Span, Message: fmt.Sprintf("no edge leads from START to node %q", n.ID.Name), Help: "add an edge, or remove the node"})
+		}
+	}
+	o.cycles(nodes)
+	for n := range o.cyclic {
+		n.Dynamic.Times = cmp.Or(p.wf.Dynamic.Tokens.Limit, maxSteps)
+		if a := n.Dynamic.Token.Ask; a != nil && !a.SkipsSet {
+			a.Skips = false
+		}
+	}
+	switch {
+	case !conditions && len(o.cyclic) == 0:
+		o.waves = o.levels(nodes)
+	case o.oneToken(nodes):
+		o.start = o.first[0]
+	}
+	return o
+}
+
+// reach is what exits lead to.
+func (o *order) reach(from []*ir.Node) map[*ir.Node]bool {
+	seen := map[*ir.Node]bool{}
+	for from = slices.Clone(from); len(from) > 0; {
+		n := from[len(from)-1]
+		if from = from[:len(from)-1]; !seen[n] {
+			seen[n] = true
+			from = append(from, o.after[n]...)
+		}
+	}
+	return seen
+}
+
+// cycles finds the nodes that lead back to themselves.
+func (o *order) cycles(nodes []*ir.Node) {
+	o.cyclic = map[*ir.Node]bool{}
+	for _, n := range nodes {
+		if o.reach(o.after[n])[n] {
+			o.cyclic[n] = true
+		}
+	}
+}
+
+// oneToken reports whether there is never more than one token in a graph whose steps are not known now.
+func (o *order) oneToken(nodes []*ir.Node) bool {
+	if len(o.first) > 1 {
+		return false
+	}
+	for _, n := range nodes {
+		plain, tests := 0, 0
+		for _, e := range n.Dynamic.Token.Exits {
+			switch {
+			case e.When != nil:
+				tests++
+			case !e.Routed && !e.Spent:
+				plain++
+			}
+		}
+		if plain > 1 || plain > 0 && tests > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// maxWaves bounds how often nodes stand in the Go of a graph whose nodes are reached on ways of several lengths.
+const maxWaves = 100
+
+// levels are the nodes of every step: those that the nodes of the step before lead to, in the order of the file. A node that is
+// reached on ways of several lengths runs once for each. Nil when only a run knows: a map hands nothing on when its list is
+// empty, and other nodes beside it do.
+func (o *order) levels(nodes []*ir.Node) [][]*ir.Node {
+	var out [][]*ir.Node
+	now := map[*ir.Node]bool{}
+	for _, n := range o.first {
+		now[n] = true
+	}
+	for runs := 0; len(now) > 0; {
+		var wave []*ir.Node
+		next := map[*ir.Node]bool{}
+		for _, n := range nodes {
+			if !now[n] {
+				continue
+			}
+			wave = append(wave, n)
+			for _, to := range o.after[n] {
+				next[to] = true
+			}
+			if _, each := n.Verb.(*ir.Map); each && len(now) > 1 && len(o.after[n]) > 0 {
+				return nil
+			}
+		}
+		if runs += len(wave); runs > maxWaves {
+			return nil
+		}
+		out = append(out, wave)
+		now = next
+	}
+	return out
+}
