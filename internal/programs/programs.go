@@ -132,6 +132,9 @@ func CheckGo(dir string) error {
 // Go is the absolute name of the go command to start for a workflow in dir, the first in PATH. The error is a *GoError where
 // that is one of the repository, or depends on the working directory, and exec.ErrNotFound where there is none.
 func Go(dir string) (string, error) {
+	if link := moduleLink(dir); link != "" {
+		return "", &GoError{Link: link}
+	}
 	exe, err := exec.LookPath("go")
 	switch {
 	case err != nil && !errors.Is(err, exec.ErrDot):
@@ -169,15 +172,52 @@ func BuildEnvironment(env []string, dir string) []string {
 	return ownSettings(out, dir, strange)
 }
 
-// A GoError is the refusal to start a go command of the repository.
-type GoError struct{ Exe string }
+// moduleFiles are what the go command reads of a module, and quotes where it cannot read it.
+var moduleFiles = []string{"go.mod", "go.sum", "go.work", "go.work.sum", filepath.Join("vendor", "modules.txt")}
+
+// moduleLink is a file of a module, in dir or above it, that leads out of what holds it; "" for none.
+func moduleLink(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	strange := forGo(dir)
+	for ; ; dir = filepath.Dir(dir) {
+		home := Holding(strange, dir)
+		if home == "" {
+			return ""
+		}
+		for _, name := range moduleFiles {
+			name = filepath.Join(dir, name)
+			inside, err1 := filepath.EvalSymlinks(home)
+			real, err2 := filepath.EvalSymlinks(name)
+			if err1 == nil && err2 == nil && !files.Within(inside, real) {
+				return name
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// A GoError is the refusal to start a go command of the repository, or one that would read what a link of the repository leads to.
+type GoError struct{ Exe, Link string }
 
 func (e *GoError) Error() string {
+	if e.Link != "" {
+		return e.Link + " is a link out of the project, and the go command would read what it leads to"
+	}
 	return fmt.Sprintf("the go command in PATH, %s, belongs to the project, and compiling runs nothing of that", e.Exe)
 }
 
 // Help says what to do about it.
-func (e *GoError) Help() string { return "put the folder of your own Go first in PATH" }
+func (e *GoError) Help() string {
+	if e.Link != "" {
+		return "put the file itself in its place"
+	}
+	return "put the folder of your own Go first in PATH"
+}
 
 // GoEnvironment is the environment of a go command that looks at packages for a workflow in dir. It takes no other program's
 // word for packages and starts no compiler for C and no program of the repository: the text of a package would decide what
