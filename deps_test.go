@@ -70,7 +70,7 @@ var table = []row{
 	{pkg: "convert", own: append([]string{"convert/doc", "internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
 	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/yamlnode"}, irLeaves...)},
-	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc"}, irLeaves...)},
+	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/sirenspec"}, irLeaves...)},
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.

@@ -40,8 +40,8 @@ type Func func(*Converter)
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
 	c := &Converter{p: p, by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
-	if p.WF.Tree != nil {
-		c.Workflow = p.WF.Tree
+	if tree, ok := p.WF.Tree.(*ir.Workflow); ok {
+		c.Workflow = tree
 	}
 	own := *c.Workflow
 	own.Provided = nil // nothing of it is the file's
@@ -66,7 +66,7 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 type Converter struct {
 	p        *check.Program
 	by       Func
-	Workflow *ir.Workflow   // as its file says it
+	Workflow *ir.Workflow   // as its file says it, where its tree is one
 	Root     *yamlnode.Node // of its file
 	sink     *diag.Sink
 

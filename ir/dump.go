@@ -331,12 +331,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:
 		d.line("mcp", b.Ref.Name)
-	case *RequestTool:
-		d.line("request", b.Host, strings.Join(b.Env, " "))
 	case *SearchTool:
 		d.line("search", strconv.Itoa(b.Results))
-	case *MemoryTool:
-		d.line("memory", strconv.Quote(b.Path), strconv.FormatInt(b.Seconds, 10)+"s")
 	case *CopilotTool:
 		d.line("copilot", b.Backend, dumpOpt("model", b.Model), strings.Join(b.Before, " "), strings.Join(b.After, " "))
 	case *GraphTool:

@@ -85,5 +85,4 @@ func (d *dumper) dynamicNode(n *DynamicNode) {
 	d.line(dumpFlag(n.JSON, "json"))
 	d.line(dumpOpt("schema", n.Schema))
 	d.token(n.Token)
-	d.contextNode(n.Context)
 }

@@ -91,9 +91,6 @@ func (d *dumper) verb(v Verb) {
 			d.line("until", dumpValue(v.Until))
 		}
 		d.in(func() { d.body(&v.Do) })
-	case *Swarm:
-		d.line("swarm parallel", strconv.Itoa(v.Parallel), dumpFlag(v.Synthesis, "synthesis"), dumpFlag(v.Keep, "keep"))
-		d.in(func() { d.body(&v.Do) })
 	case *Perform:
 		d.line("perform", v.Kind) // its call stands in the block
 	case *Flow:

@@ -16,10 +16,7 @@ type Dynamic struct {
 	Concurrency int    // nodes at a time; 1: one after the other
 	Phases      []*Phase
 	Tokens      *Tokens // nil: nodes run in phases
-	EnvFile     string  // of SirenSpec: a file with variables, beside the workflow; empty: none
-	Memory      bool    // of SirenSpec: placeholders or writes name the memory
-	Seeds       *Object // of SirenSpec: what the context begins with, by bucket
-	Budgets     []*Budget
+	Seeds       *Object // what the state begins with
 }
 
 // A Phase is a part of the workflow that begins when the one before it has ended.
@@ -60,11 +57,10 @@ type DynamicNode struct {
 	Times     int           // how often the node runs at most; 0: once, -1: nothing bounds it
 	Prompt    *Mixed
 	System    *Mixed
-	JSON      bool         // the output of a command is JSON whose keys are written
-	Schema    string       // JSON of the schema that a model's answer has to fit; empty: text
-	AnswerAs  string       // the tool whose arguments an answer that has a Schema is; empty: the provider's own way
-	Token     *Token       // nil: nodes run in phases
-	Context   *ContextNode // of SirenSpec; nil in other dialects
+	JSON      bool   // the output of a command is JSON whose keys are written
+	Schema    string // JSON of the schema that a model's answer has to fit; empty: text
+	AnswerAs  string // the tool whose arguments an answer that has a Schema is; empty: the provider's own way
+	Token     *Token // nil: nodes run in phases
 }
 
 // Spent is what becomes of a node whose attempts are spent.
@@ -133,7 +129,7 @@ func (m *Mixed) Source() source.Span { return m.Text.Span }
 // A Predicate is a test on dynamic data: a comparison, a combination, a constant or a value that is taken for true or
 // false.
 type Predicate struct {
-	Op   string // && || == != < <= > >= ref const length, and of SirenSpec the operators, calls and methods of Python
+	Op   string // && || == != < <= > >= ref const length, and what else the reader of a dialect and its translator know
 	Kids []*Predicate
 	Ref  *Reference // ref
 	Lit  *Scalar    // const

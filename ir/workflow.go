@@ -41,7 +41,7 @@ type Workflow struct {
 	Dynamic     *Dynamic       // nil: native
 	Origin      string         // the dialect that it was translated from, for people to read; empty: native
 	Outcome     Outcome        // what becomes of the output besides
-	Tree        *Workflow      // what the file said before it was translated, for convert; nil: the same
+	Tree        any            // what the file said before it was translated, as its reader has it, for convert; nil: the same
 	Casts       bool           // values are held to the types of arguments when the workflow runs: any stands for all, text for an enum, an int for a float
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it

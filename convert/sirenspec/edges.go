@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // edges writes the edges, one for one, and those between the nodes that one has become.
@@ -15,19 +16,19 @@ func (s *siren) edges() *doc.List {
 	l := &doc.List{}
 	on := map[string]bool{}
 	var routes []*ir.Route
-	for _, n := range s.Workflow.Body.Nodes {
-		routes = append(routes, n.Dynamic.Routes...)
+	for _, n := range s.tree.Nodes {
+		routes = append(routes, n.Routes...)
 		for _, ld := range s.leads(n) {
 			on[ld.from.ID.Name], on[n.ID.Name] = true, true
 		}
 	}
 	slices.SortStableFunc(routes, func(a, b *ir.Route) int { return a.Span.Lo - b.Span.Lo })
-	for _, n := range s.Workflow.Body.Nodes {
+	for _, n := range s.tree.Nodes {
 		if inner := s.inner(n); inner != nil {
 			for _, e := range inner {
 				l.Add(e, source.Span{})
 			}
-		} else if !on[n.ID.Name] && len(s.Workflow.Body.Nodes) > 1 {
+		} else if !on[n.ID.Name] && len(s.tree.Nodes) > 1 {
 			l.Add(doc.Scalar(s.IDs[n.ID.Name]+" -> end"), source.Span{})
 		}
 	}
@@ -80,17 +81,17 @@ func (s *siren) joined(l *doc.List) *doc.List {
 }
 
 // guardedSkip reports whether nodes look at the answer of an agent that may be skipped: they run only when there is one.
-func (s *siren) guardedSkip(n *ir.Node) bool {
-	f := n.Dynamic.Context.Failure
+func (s *siren) guardedSkip(n *sirenspec.Node) bool {
+	f := n.Failure
 	return isAgent(n) && f != nil && f.Action == "skip" && len(s.guards(n, true)) > 0
 }
 
 // inner are the edges between the nodes that one has become; nil: it is one.
-func (s *siren) inner(n *ir.Node) []doc.Value {
+func (s *siren) inner(n *sirenspec.Node) []doc.Value {
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		return s.around(n, s.IDs[n.ID.Name])
-	case *ir.Swarm:
+	case *sirenspec.Swarm:
 		var out []doc.Value
 		id := s.IDs[n.ID.Name]
 		last := id
@@ -111,7 +112,7 @@ func (s *siren) inner(n *ir.Node) []doc.Value {
 }
 
 // around are the edges between an agent and its guardrails.
-func (s *siren) around(n *ir.Node, id string) []doc.Value {
+func (s *siren) around(n *sirenspec.Node, id string) []doc.Value {
 	var names []string
 	for _, g := range s.guards(n, false) {
 		names = append(names, g.id)
@@ -138,8 +139,8 @@ func (s *siren) around(n *ir.Node, id string) []doc.Value {
 }
 
 // entrances are the nodes that an edge to a node leads to.
-func (s *siren) entrances(n *ir.Node) []string {
-	v, ok := n.Verb.(*ir.Swarm)
+func (s *siren) entrances(n *sirenspec.Node) []string {
+	v, ok := n.Verb.(*sirenspec.Swarm)
 	if !ok {
 		return []string{s.begins(n)}
 	}
@@ -155,10 +156,10 @@ func (s *siren) entrances(n *ir.Node) []string {
 }
 
 // ends is the last node of those that a node becomes.
-func (s *siren) ends(n *ir.Node) string { return strings.TrimSuffix(s.said(n), ".said") }
+func (s *siren) ends(n *sirenspec.Node) string { return strings.TrimSuffix(s.said(n), ".said") }
 
 // way are the edges from a node to another that nothing bars.
-func (s *siren) way(from, to *ir.Node) []doc.Value {
+func (s *siren) way(from, to *sirenspec.Node) []doc.Value {
 	targets := strings.Join(s.entrances(to), ", ")
 	if !s.guardedSkip(from) {
 		return []doc.Value{doc.Scalar(s.ends(from) + " -> " + targets)}
@@ -172,7 +173,7 @@ func (s *siren) way(from, to *ir.Node) []doc.Value {
 }
 
 // test is a condition on what agents have said.
-func (s *siren) test(p *ir.Predicate, at *ir.Node) string {
+func (s *siren) test(p *ir.Predicate, at *sirenspec.Node) string {
 	switch p.Op {
 	case "&&", "||":
 		side := func(kid *ir.Predicate) string {
@@ -198,7 +199,7 @@ func (s *siren) test(p *ir.Predicate, at *ir.Node) string {
 }
 
 // tested is the text of an agent that has certainly said something when an edge out of at is looked at.
-func (s *siren) tested(r *ir.Reference, at *ir.Node) (string, bool) {
+func (s *siren) tested(r *ir.Reference, at *sirenspec.Node) (string, bool) {
 	list := s.producers(r)
 	if len(list) != 1 || list[0].what != holdsText || r.Filter != "" {
 		return "", false

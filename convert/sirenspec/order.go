@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // A lead is what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
 type lead struct {
-	from *ir.Node
+	from *sirenspec.Node
 	when *ir.Predicate
 	fail bool // it runs when from fails
 }
 
 // leads are those to a node. None: it always runs.
-func (s *siren) leads(n *ir.Node) []lead {
+func (s *siren) leads(n *sirenspec.Node) []lead {
 	var out []lead
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		if from := s.nodes[r.From.Name]; from != nil {
 			out = append(out, lead{from: from, when: r.When})
 		}
@@ -34,9 +35,9 @@ func (s *siren) leads(n *ir.Node) []lead {
 }
 
 // fallback is the node that runs instead of one that fails; nil when none does.
-func (s *siren) fallback(n *ir.Node) *ir.Node {
-	f := n.Dynamic.Context.Failure
-	if f == nil || f.Action != "fallback" || s.Workflow.Dynamic.Upstream {
+func (s *siren) fallback(n *sirenspec.Node) *sirenspec.Node {
+	f := n.Failure
+	if f == nil || f.Action != "fallback" || s.tree.Upstream {
 		return nil
 	}
 	if to := s.nodes[f.Node.Name]; to != nil && s.at(to) > s.at(n) {
@@ -46,8 +47,8 @@ func (s *siren) fallback(n *ir.Node) *ir.Node {
 }
 
 // skipped reports whether a node that fails leaves nothing, and the run goes on.
-func (s *siren) skipped(n *ir.Node) bool {
-	if f := n.Dynamic.Context.Failure; f != nil && (f.Action == "skip" || f.Action == "fallback") {
+func (s *siren) skipped(n *sirenspec.Node) bool {
+	if f := n.Failure; f != nil && (f.Action == "skip" || f.Action == "fallback") {
 		return true
 	}
 	h, ok := n.Verb.(*ir.Human)
@@ -55,7 +56,7 @@ func (s *siren) skipped(n *ir.Node) bool {
 }
 
 // always reports whether a node runs in every run that gets so far.
-func (s *siren) always(n *ir.Node) bool {
+func (s *siren) always(n *sirenspec.Node) bool {
 	list := s.leads(n)
 	if len(list) == 0 {
 		return true
@@ -69,7 +70,7 @@ func (s *siren) always(n *ir.Node) bool {
 }
 
 // comesAfter reports whether edges put a node after another.
-func (s *siren) comesAfter(then, first *ir.Node) bool {
+func (s *siren) comesAfter(then, first *sirenspec.Node) bool {
 	for _, l := range s.leads(then) {
 		if l.from == first || s.comesAfter(l.from, first) {
 			return true
@@ -79,7 +80,7 @@ func (s *siren) comesAfter(then, first *ir.Node) bool {
 }
 
 // dominates reports whether a node has left its result whenever another runs.
-func (s *siren) dominates(first, then *ir.Node) bool {
+func (s *siren) dominates(first, then *sirenspec.Node) bool {
 	if s.skipped(first) || !s.comesAfter(then, first) {
 		return false
 	}
@@ -87,7 +88,7 @@ func (s *siren) dominates(first, then *ir.Node) bool {
 }
 
 // inevitable reports whether every way to a node goes through another.
-func (s *siren) inevitable(first, then *ir.Node) bool {
+func (s *siren) inevitable(first, then *sirenspec.Node) bool {
 	list := s.leads(then)
 	for _, l := range list {
 		if l.from == first && !l.fail {
@@ -102,14 +103,14 @@ func (s *siren) inevitable(first, then *ir.Node) bool {
 
 // chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
 func (s *siren) chain() {
-	for _, n := range s.Workflow.Body.Nodes {
+	for _, n := range s.tree.Nodes {
 		texts(n, func(r *ir.Reference) {
 			for _, p := range s.producers(r) {
 				s.read[p.node] = true
 			}
 		})
 	}
-	if !slices.ContainsFunc(s.Workflow.Body.Nodes, func(n *ir.Node) bool { return len(n.Dynamic.Routes) > 0 }) && len(s.order) > 1 {
+	if !slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool { return len(n.Routes) > 0 }) && len(s.order) > 1 {
 		for i, n := range s.order[1:] { // without edges one runs after the other
 			if len(s.leads(n)) == 0 {
 				s.extra[n] = append(s.extra[n], s.before(i+1))
@@ -131,15 +132,15 @@ func (s *siren) chain() {
 }
 
 // before is the node that runs before the one at a place of the order and always does.
-func (s *siren) before(i int) *ir.Node {
+func (s *siren) before(i int) *sirenspec.Node {
 	for i--; i > 0 && (!s.always(s.order[i]) || s.fallback(s.order[i]) != nil); i-- {
 	}
 	return s.order[i]
 }
 
 // needs are the nodes whose results a node reads, and the one that speaks last before it.
-func (s *siren) needs(n *ir.Node) []*ir.Node {
-	var out []*ir.Node
+func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
+	var out []*sirenspec.Node
 	if isAgent(n) {
 		for i := s.at(n) - 1; i >= 0; i-- {
 			if m := s.order[i]; speaks(m) {
@@ -151,7 +152,7 @@ func (s *siren) needs(n *ir.Node) []*ir.Node {
 		}
 	}
 	texts(n, func(r *ir.Reference) {
-		for _, m := range s.Workflow.Body.Nodes {
+		for _, m := range s.tree.Nodes {
 			if _, _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
 				out = append(out, m)
 			}
@@ -161,12 +162,11 @@ func (s *siren) needs(n *ir.Node) []*ir.Node {
 }
 
 // texts calls f for the references of what a node is told and called with.
-func texts(n *ir.Node, f func(*ir.Reference)) {
-	d := n.Dynamic
-	list := []*ir.Mixed{d.System, d.Prompt}
-	if d.Context != nil && d.Context.Request != nil {
-		list = append(list, d.Context.Request.URL, d.Context.Request.Body)
-		for _, h := range d.Context.Request.Headers {
+func texts(n *sirenspec.Node, f func(*ir.Reference)) {
+	list := []*ir.Mixed{n.System, n.Prompt}
+	if n.Request != nil {
+		list = append(list, n.Request.URL, n.Request.Body)
+		for _, h := range n.Request.Headers {
 			list = append(list, h.Value)
 		}
 	}
@@ -175,33 +175,33 @@ func texts(n *ir.Node, f func(*ir.Reference)) {
 			ir.ValueReferences(t, f)
 		}
 	}
-	if d.Args != nil {
-		ir.ValueReferences(d.Args, f)
+	if n.Args != nil {
+		ir.ValueReferences(n.Args, f)
 	}
-	if v, ok := n.Verb.(*ir.Swarm); ok {
-		for _, a := range v.Do.Nodes {
+	if v, ok := n.Verb.(*sirenspec.Swarm); ok {
+		for _, a := range v.Nodes {
 			texts(a, f)
 		}
 	}
 }
 
-func isAgent(n *ir.Node) bool {
+func isAgent(n *sirenspec.Node) bool {
 	_, is := n.Verb.(*ir.LLM)
 	return is
 }
 
 // speaks reports whether the next agent is told what a node gives.
-func speaks(n *ir.Node) bool {
+func speaks(n *sirenspec.Node) bool {
 	switch n.Verb.(type) {
-	case *ir.LLM, *ir.Human, *ir.Swarm, *ir.Map:
-		return len(n.Dynamic.Context.Writes) > 0
+	case *ir.LLM, *ir.Human, *sirenspec.Swarm, *sirenspec.Factory:
+		return len(n.Writes) > 0
 	}
 	return false
 }
 
 // told is what an agent is told: the text of the node that has spoken last, or else the message.
-func (s *siren) told(n *ir.Node) string {
-	var last []*ir.Node // the latest first
+func (s *siren) told(n *sirenspec.Node) string {
+	var last []*sirenspec.Node // the latest first
 	sure := false
 	for i := s.at(n) - 1; i >= 0 && !sure; i-- {
 		m := s.order[i]
@@ -223,7 +223,7 @@ func (s *siren) told(n *ir.Node) string {
 	}
 	var parts []string
 	for _, m := range last {
-		if _, list := m.Verb.(*ir.Swarm); list && m.Verb.(*ir.Swarm).Last() == nil {
+		if _, list := m.Verb.(*sirenspec.Swarm); list && m.Verb.(*sirenspec.Swarm).Last() == nil {
 			s.Refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
 		}
 		parts = append(parts, s.said(m))
@@ -240,7 +240,7 @@ func (s *siren) told(n *ir.Node) string {
 }
 
 // cover reports whether nodes exclude each other.
-func (s *siren) cover(list []*ir.Node) bool {
+func (s *siren) cover(list []*sirenspec.Node) bool {
 	for i, m := range list {
 		for _, other := range list[i+1:] {
 			if !s.exclusive(m, other) && s.fallback(m) != other && s.fallback(other) != m {
@@ -252,7 +252,7 @@ func (s *siren) cover(list []*ir.Node) bool {
 }
 
 // covers reports whether one of the nodes has spoken whenever n runs: all that leads to n comes from them.
-func (s *siren) covers(list []*ir.Node, n *ir.Node) bool {
+func (s *siren) covers(list []*sirenspec.Node, n *sirenspec.Node) bool {
 	for _, l := range s.leads(n) {
 		if l.when != nil || !slices.Contains(list, l.from) || s.skipped(l.from) && s.fallback(l.from) == nil {
 			return false
@@ -262,10 +262,10 @@ func (s *siren) covers(list []*ir.Node, n *ir.Node) bool {
 }
 
 // cases are the comparisons with constants that hold whenever a node runs, by the place that is compared.
-func (s *siren) cases(n *ir.Node) map[string][]string {
+func (s *siren) cases(n *sirenspec.Node) map[string][]string {
 	out := map[string][]string{}
-	for len(n.Dynamic.Routes) == 1 && s.nodes[n.Dynamic.Routes[0].From.Name] != nil {
-		r := n.Dynamic.Routes[0]
+	for len(n.Routes) == 1 && s.nodes[n.Routes[0].From.Name] != nil {
+		r := n.Routes[0]
 		if w := r.When; w != nil && (w.Op == "==" || w.Op == "!=") && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
 			place := w.Kids[0].Ref.Root + "." + strings.Join(w.Kids[0].Ref.Path, ".")
 			out[place] = append(out[place], w.Op+w.Kids[1].Lit.Text.Value)
@@ -276,7 +276,7 @@ func (s *siren) cases(n *ir.Node) map[string][]string {
 }
 
 // exclusive reports whether two nodes never run in one run: the same place has another value for each.
-func (s *siren) exclusive(a, b *ir.Node) bool {
+func (s *siren) exclusive(a, b *sirenspec.Node) bool {
 	other := s.cases(b)
 	for place, list := range s.cases(a) {
 		for _, v := range list {

@@ -11,17 +11,19 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // A siren is a SirenSpec workflow while it is converted. An agent is told what the agent before it has said.
 type siren struct {
 	*convert.Converter
-	nodes  map[string]*ir.Node
-	order  []*ir.Node              // in which the engine runs them
-	extra  map[*ir.Node][]*ir.Node // nodes that have to come before one that no edge leads to
-	read   map[*ir.Node]bool       // tools whose result something reads
-	seeds  *doc.Mapping            // the state that the context begins with
-	given  []*doc.Entry            // of the output, that it begins with
+	tree   *sirenspec.Tree
+	nodes  map[string]*sirenspec.Node
+	order  []*sirenspec.Node                     // in which the engine runs them
+	extra  map[*sirenspec.Node][]*sirenspec.Node // nodes that have to come before one that no edge leads to
+	read   map[*sirenspec.Node]bool              // tools whose result something reads
+	seeds  *doc.Mapping                          // the state that the context begins with
+	given  []*doc.Entry                          // of the output, that it begins with
 	tools  *doc.Mapping
 	extern []string  // secrets, without those of models
 	hosts  *doc.List // that the file names, and whose addresses are not public
@@ -29,36 +31,35 @@ type siren struct {
 
 // Convert converts a workflow. Its result is the bucket `output` of the context.
 func Convert(c *convert.Converter) {
-	s := &siren{Converter: c, nodes: map[string]*ir.Node{}, extra: map[*ir.Node][]*ir.Node{}, read: map[*ir.Node]bool{}, seeds: &doc.Mapping{}, tools: &doc.Mapping{}, hosts: &doc.List{Flow: true}}
+	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
+	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, seeds: &doc.Mapping{}, tools: &doc.Mapping{}, hosts: &doc.List{Flow: true}}
 	s.sections()
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range s.tree.Nodes {
 		s.nodes[n.ID.Name] = n
 	}
-	for _, ph := range c.Workflow.Dynamic.Phases {
-		s.order = append(s.order, ph.Nodes...)
-	}
+	s.order = s.tree.Order
 	if c.Refused {
 		return
 	}
 	s.chain()
 	nodes := &doc.Mapping{}
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range s.tree.Nodes {
 		s.node(n, nodes)
 	}
 	edges := s.edges()
 	in := &doc.Mapping{}
-	for _, f := range c.Workflow.Input {
+	for _, f := range s.tree.Input {
 		v := c.Field(f)
 		in.Add(f.Name, v, c.Entry("input", "message"))
 	}
 	models := &doc.Mapping{}
-	for _, m := range c.Workflow.Models {
+	for _, m := range s.tree.Models {
 		models.Add(convert.NativeID(m.Name.Name), c.Model(m), s.agentSpan(m))
 	}
 	c.Doc.AddUnlessEmpty("input", in, source.Span{})
 	c.Doc.AddUnlessEmpty("state", s.seeds, c.Entry("state"))
 	secrets := &doc.List{Flow: true}
-	for _, x := range c.Workflow.Secrets {
+	for _, x := range s.tree.Secrets {
 		secrets.Add(doc.Scalar(x.Name.Name), source.Span{})
 	}
 	for _, name := range s.extern {
@@ -77,54 +78,50 @@ func Convert(c *convert.Converter) {
 
 // sections refuses what stands beside the nodes and has no counterpart.
 func (s *siren) sections() {
-	if len(s.Workflow.Dynamic.Budgets) > 0 {
-		s.Refuse(s.Workflow.Dynamic.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
+	if len(s.tree.Budgets) > 0 {
+		s.Refuse(s.tree.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
 	}
-	if s.Workflow.Dynamic.Memory {
-		s.Refuse(s.Workflow.Name.Span, "keep what runs share in a tool of your own", "the memory has no counterpart in the native language")
+	if s.tree.Memory {
+		s.Refuse(s.tree.Name.Span, "keep what runs share in a tool of your own", "the memory has no counterpart in the native language")
 	}
-	if s.Workflow.Dynamic.EnvFile != "" {
-		s.Refuse(s.Workflow.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
+	if s.tree.EnvFile != "" {
+		s.Refuse(s.tree.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
 	}
-	rest := *s.Workflow
-	rest.Public, rest.Origin = false, ""
-	rest.File, rest.Name, rest.Description, rest.Input, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, nil, ir.Body{}, nil, nil
+	rest := *s.tree.Workflow
+	rest.Public, rest.Origin, rest.Tree, rest.Provided = false, "", nil, nil
+	rest.File, rest.Name, rest.Description, rest.Input, rest.State, rest.Tools, rest.Body, rest.Includes = nil, ir.Ident{}, "", nil, nil, nil, ir.Body{}, nil
 	rest.Secrets, rest.Models = nil, nil
-	s.Rest(s.Workflow.Name.Span, "the workflow", &rest)
-	d := *s.Workflow.Dynamic
-	s.seed(d.Seeds)
-	d.Dialect, d.Upstream, d.Concurrency, d.Phases, d.Seeds, d.Budgets, d.Memory, d.EnvFile = "", false, 0, nil, nil, nil, false, ""
-	s.Rest(s.Workflow.Name.Span, "the workflow", &d)
+	s.Rest(s.tree.Name.Span, "the workflow", &rest)
+	s.seed(s.tree.Seeds)
+	more := *s.tree
+	more.Workflow, more.Nodes, more.Order, more.Upstream, more.Seeds, more.Budgets, more.Memory, more.EnvFile = nil, nil, nil, false, nil, nil, false, ""
+	s.Rest(s.tree.Name.Span, "the workflow", &more)
 }
 
 // agentSpan is the place of an agent's declaration.
 func (s *siren) agentSpan(m *ir.Model) source.Span { return s.Entry("agents", m.Name.Name) }
 
 // node writes a node, with what looks at its text before and after it.
-func (s *siren) node(n *ir.Node, nodes *doc.Mapping) {
+func (s *siren) node(n *sirenspec.Node, nodes *doc.Mapping) {
 	rest := *n
-	rest.ID, rest.Verb, rest.Span, rest.Result, rest.Dynamic = ir.Ident{}, nil, source.Span{}, nil, nil
+	rest.ID, rest.Verb, rest.Span, rest.Routes, rest.Attempts, rest.Skips, rest.System, rest.Prompt, rest.Args = ir.Ident{}, nil, source.Span{}, nil, 0, false, nil, nil, nil
+	rest.OutputKey, rest.Writes, rest.Request, rest.Guards, rest.Retry, rest.Failure = "", nil, nil, nil, nil, nil
 	s.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	d := *n.Dynamic
-	ctx := *d.Context
-	d.Routes, d.Attempts, d.OnSpent, d.System, d.Prompt, d.Context, d.Args, d.Times = nil, 0, 0, nil, nil, nil, nil, 0
-	s.Rest(n.ID.Span, "the node "+n.ID.Name, &d)
-	ctx.OutputKey, ctx.Writes, ctx.Request, ctx.Guards, ctx.Retry, ctx.Failure = "", nil, nil, nil, nil, nil
-	s.Rest(n.ID.Span, "the node "+n.ID.Name, &ctx)
 	id, at := s.IDs[n.ID.Name], convert.Join(n.ID.Span, n.Span)
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		s.ask(n, v, nodes, id, at)
 	case *ir.Human:
 		nodes.Add(id, s.person(n, v), at)
-	case *ir.Swarm:
+	case *sirenspec.Swarm:
 		s.swarm(n, v, nodes, id, at)
 	case *ir.ToolCall:
 		m := &doc.Mapping{}
-		switch b := v.Tool.Binding.(type) {
-		case *ir.RequestTool:
+		b, python := v.Tool.Binding.(*ir.PythonTool)
+		switch {
+		case n.Request != nil:
 			s.request(n, m)
-		case *ir.PythonTool:
+		case python:
 			s.pythonCall(n, b, m)
 		default:
 			s.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
@@ -137,8 +134,8 @@ func (s *siren) node(n *ir.Node, nodes *doc.Mapping) {
 }
 
 // ask writes an agent. Its guardrails become nodes around it, which can be taken out.
-func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *doc.Mapping, id string, at source.Span) {
-	if w := n.Dynamic.Context.Writes; len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name {
+func (s *siren) ask(n *sirenspec.Node, v *ir.LLM, nodes *doc.Mapping, id string, at source.Span) {
+	if w := n.Writes; len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name {
 		s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent is told that", n.ID.Name)
 	}
 	told := s.told(n)
@@ -148,9 +145,9 @@ func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *doc.Mapping, id string, at sou
 	}
 	m := &doc.Mapping{}
 	m.Add("llm", doc.Scalar(convert.NativeID(v.Model.Name)), convert.Below(convert.NodeAt(s.Root, n.Span), "agent"))
-	if n.Dynamic.System != nil && len(n.Dynamic.System.Segments) > 0 {
+	if n.System != nil && len(n.System.Segments) > 0 {
 		agent := s.Root.Get("agents").Get(convert.NodeAt(s.Root, n.Span).Get("agent").Text.Value)
-		m.Add("system", doc.Spell(s.text(n.Dynamic.System, n)), convert.Below(agent, "system"))
+		m.Add("system", doc.Spell(s.text(n.System, n)), convert.Below(agent, "system"))
 	}
 	m.Add("prompt", doc.Scalar(doc.Quoted("{{ "+told+" }}")), source.Span{})
 	s.retries(n, m)
@@ -164,8 +161,8 @@ func (s *siren) ask(n *ir.Node, v *ir.LLM, nodes *doc.Mapping, id string, at sou
 }
 
 // retries writes when an agent is asked again: the native language knows kinds of errors, not statuses.
-func (s *siren) retries(n *ir.Node, m *doc.Mapping) {
-	r := n.Dynamic.Context.Retry
+func (s *siren) retries(n *sirenspec.Node, m *doc.Mapping) {
+	r := n.Retry
 	if r == nil || r.Attempts < 2 {
 		return
 	}
@@ -223,8 +220,8 @@ func (s *siren) retries(n *ir.Node, m *doc.Mapping) {
 }
 
 // spent writes what becomes of an agent whose attempts are spent.
-func (s *siren) spent(n *ir.Node, m *doc.Mapping) {
-	f := n.Dynamic.Context.Failure
+func (s *siren) spent(n *sirenspec.Node, m *doc.Mapping) {
+	f := n.Failure
 	if f == nil {
 		return
 	}
@@ -241,7 +238,7 @@ func (s *siren) spent(n *ir.Node, m *doc.Mapping) {
 		m.Add("on_error", doc.Flow(doc.Pair("default", doc.Scalar(doc.Quoted(doc.Data(f.Default))))), f.Span)
 	case "fallback":
 		to := s.nodes[f.Node.Name]
-		if to == nil || s.Workflow.Dynamic.Upstream || s.at(to) < s.at(n) || to == n {
+		if to == nil || s.tree.Upstream || s.at(to) < s.at(n) || to == n {
 			s.Refuse(f.Span, "name a node that comes after it", "the fallback of %s is none that runs instead of it", n.ID.Name)
 			return
 		}
@@ -250,10 +247,10 @@ func (s *siren) spent(n *ir.Node, m *doc.Mapping) {
 }
 
 // person writes a node that asks a person.
-func (s *siren) person(n *ir.Node, v *ir.Human) doc.Value {
+func (s *siren) person(n *sirenspec.Node, v *ir.Human) doc.Value {
 	m := &doc.Mapping{}
 	at := convert.NodeAt(s.Root, n.Span)
-	m.Add("human", doc.Spell(s.text(n.Dynamic.Prompt, n)), convert.Below(at, "prompt"))
+	m.Add("human", doc.Spell(s.text(n.Prompt, n)), convert.Below(at, "prompt"))
 	if v.Timeout != nil {
 		m.Add("timeout", doc.Scalar(doc.Duration(v.Timeout.Value)), convert.Below(at, "timeout"))
 	}
@@ -268,18 +265,18 @@ func (s *siren) person(n *ir.Node, v *ir.Human) doc.Value {
 }
 
 // swarm writes the agents of a swrm side by side, and what is asked about what they say.
-func (s *siren) swarm(n *ir.Node, v *ir.Swarm, nodes *doc.Mapping, id string, at source.Span) {
+func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm, nodes *doc.Mapping, id string, at source.Span) {
 	if v.Keep {
 		s.Refuse(n.ID.Span, "write a `map` with `on_item_error` in the native language", "agents of %s that fail say nothing, and the others go on: this is not converted", n.ID.Name)
 	}
 	if v.Parallel > 0 && v.Parallel < len(v.Agents()) && !s.Again {
 		s.Note(n.ID.Span, "", "the agents of %s are asked all at the same time", n.ID.Name)
 	}
-	voice := func(a *ir.Node, name string) {
+	voice := func(a *sirenspec.Node, name string) {
 		ask := a.Verb.(*ir.LLM)
 		m := &doc.Mapping{}
 		m.Add("llm", doc.Scalar(convert.NativeID(ask.Model.Name)), source.Span{})
-		prompt := s.text(a.Dynamic.Prompt, a)
+		prompt := s.text(a.Prompt, a)
 		if chain := s.guards(a, false); len(chain) > 0 {
 			for i, g := range chain {
 				text := chain[max(i-1, 0)].id
@@ -315,7 +312,7 @@ func (s *siren) swarm(n *ir.Node, v *ir.Swarm, nodes *doc.Mapping, id string, at
 }
 
 // voiceID is the name of the node of an agent of a swrm.
-func (s *siren) voiceID(n, a *ir.Node) string {
+func (s *siren) voiceID(n, a *sirenspec.Node) string {
 	return convert.NativeID(s.IDs[n.ID.Name] + "_" + strings.ReplaceAll(a.ID.Name, "-", "_"))
 }
 
@@ -323,9 +320,9 @@ func (s *siren) voiceID(n, a *ir.Node) string {
 func (s *siren) output() *doc.Mapping {
 	out := &doc.Mapping{}
 	var names []string
-	by := map[string][]*ir.Node{}
+	by := map[string][]*sirenspec.Node{}
 	for _, n := range s.order {
-		w := n.Dynamic.Context.Writes
+		w := n.Writes
 		if len(w) == 0 || w[0] != "output" {
 			continue
 		}
@@ -415,4 +412,4 @@ func (s *siren) seedType(v ir.Value) doc.Value {
 }
 
 // at is when the engine runs a node.
-func (s *siren) at(n *ir.Node) int { return slices.Index(s.order, n) }
+func (s *siren) at(n *sirenspec.Node) int { return slices.Index(s.order, n) }

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // What a place of the context holds.
@@ -19,8 +20,8 @@ const (
 )
 
 // gives is the place of the native file at which a node's result stands that is found at a path of the context.
-func (s *siren) gives(n *ir.Node, root string, path []string) (place string, what content, ok bool) {
-	id, w := n.ID.Name, n.Dynamic.Context.Writes
+func (s *siren) gives(n *sirenspec.Node, root string, path []string) (place string, what content, ok bool) {
+	id, w := n.ID.Name, n.Writes
 	own := root == "working" && len(path) > 1 && path[0] == id
 	written := len(w) > 1 && w[0] == root && len(path) >= len(w)-1 && slices.Equal(w[1:], path[:len(w)-1])
 	switch v := n.Verb.(type) {
@@ -28,10 +29,10 @@ func (s *siren) gives(n *ir.Node, root string, path []string) (place string, wha
 		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
 			return s.said(n), holdsText, true
 		}
-	case *ir.Swarm:
+	case *sirenspec.Swarm:
 		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
 			for _, a := range v.Agents() {
-				if a.Dynamic.Context.OutputKey == path[2] {
+				if a.OutputKey == path[2] {
 					return s.said(a), holdsText, true
 				}
 			}
@@ -43,7 +44,7 @@ func (s *siren) gives(n *ir.Node, root string, path []string) (place string, wha
 			return s.said(n), holdsText, true
 		}
 	case *ir.ToolCall:
-		if own && path[1] == n.Dynamic.Context.OutputKey && len(path) == 2 {
+		if own && path[1] == n.OutputKey && len(path) == 2 {
 			return s.IDs[id], holdsAny, true
 		}
 	}
@@ -52,7 +53,7 @@ func (s *siren) gives(n *ir.Node, root string, path []string) (place string, wha
 
 // A producer is a node that gives what stands at a place.
 type producer struct {
-	node  *ir.Node
+	node  *sirenspec.Node
 	place string
 	what  content
 	own   bool // it is read by the node's own name
@@ -60,7 +61,7 @@ type producer struct {
 
 func (s *siren) producers(r *ir.Reference) []producer {
 	var out []producer
-	for _, n := range s.Workflow.Body.Nodes {
+	for _, n := range s.tree.Nodes {
 		if place, what, ok := s.gives(n, r.Root, r.Path); ok {
 			out = append(out, producer{n, place, what, r.Root == "working" && r.Path[0] == n.ID.Name})
 		}
@@ -69,7 +70,7 @@ func (s *siren) producers(r *ir.Reference) []producer {
 }
 
 // text is text with references to what agents have said.
-func (s *siren) text(m *ir.Mixed, at *ir.Node) string {
+func (s *siren) text(m *ir.Mixed, at *sirenspec.Node) string {
 	var b strings.Builder
 	for _, seg := range m.Segments {
 		if seg.Ref == nil {
@@ -82,7 +83,7 @@ func (s *siren) text(m *ir.Mixed, at *ir.Node) string {
 }
 
 // shown is a reference as the native language writes it into text.
-func (s *siren) shown(r *ir.Reference, at *ir.Node) string {
+func (s *siren) shown(r *ir.Reference, at *sirenspec.Node) string {
 	expr, what, missing := s.reference(r, at)
 	switch {
 	case missing:
@@ -94,7 +95,7 @@ func (s *siren) shown(r *ir.Reference, at *ir.Node) string {
 }
 
 // reference finds what a placeholder stands for. missing: nothing, so that the text of its filter does.
-func (s *siren) reference(r *ir.Reference, at *ir.Node) (expr string, what content, missing bool) {
+func (s *siren) reference(r *ir.Reference, at *sirenspec.Node) (expr string, what content, missing bool) {
 	no := func(help, format string, args ...any) (string, content, bool) {
 		s.Refuse(r.Text.Span, help, format, args...)
 		return "input.message", holdsText, false
@@ -150,12 +151,12 @@ func (s *siren) reference(r *ir.Reference, at *ir.Node) (expr string, what conte
 }
 
 // by is the node of the workflow that at is, or is a part of.
-func (s *siren) by(at *ir.Node) *ir.Node {
+func (s *siren) by(at *sirenspec.Node) *sirenspec.Node {
 	if at == nil || s.nodes[at.ID.Name] == at {
 		return at
 	}
-	for _, n := range s.Workflow.Body.Nodes {
-		if v, ok := n.Verb.(*ir.Swarm); ok && slices.Contains(v.Do.Nodes, at) {
+	for _, n := range s.tree.Nodes {
+		if v, ok := n.Verb.(*sirenspec.Swarm); ok && slices.Contains(v.Nodes, at) {
 			return n
 		}
 	}
@@ -163,8 +164,8 @@ func (s *siren) by(at *ir.Node) *ir.Node {
 }
 
 // unsaid reports whether a text stands for the answer of a node that fails, which its own name does not have.
-func (s *siren) unsaid(n *ir.Node) bool {
-	f := n.Dynamic.Context.Failure
+func (s *siren) unsaid(n *sirenspec.Node) bool {
+	f := n.Failure
 	return f != nil && f.Action == "use_default"
 }
 
@@ -189,8 +190,8 @@ func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
 	if i < 0 {
 		return "", 0, false
 	}
-	for _, n := range s.Workflow.Body.Nodes {
-		w := n.Dynamic.Context.Writes
+	for _, n := range s.tree.Nodes {
+		w := n.Writes
 		if n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0] {
 			return "", 0, false
 		}
@@ -237,7 +238,7 @@ func (g guard) filled(text string) doc.Value {
 const guardPath = schema.RuntimePath + "/sirenspec."
 
 // guards are those that look at what a node is told, or with answer at what it says.
-func (s *siren) guards(n *ir.Node, answer bool) []guard {
+func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 	var out []guard
 	side := "told"
 	if answer {
@@ -246,13 +247,13 @@ func (s *siren) guards(n *ir.Node, answer bool) []guard {
 	id := s.IDs[n.ID.Name]
 	if s.nodes[n.ID.Name] != n {
 		by := s.by(n)
-		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
+		if id = s.voiceID(by, n); by.Verb.(*sirenspec.Swarm).Last() == n {
 			id = s.IDs[by.ID.Name]
 		}
 	}
-	for _, r := range n.Dynamic.Context.Guards {
+	for _, r := range n.Guards {
 		g := guard{name: r.Name, id: id + "_" + side}
-		if len(n.Dynamic.Context.Guards) > 1 && r.Name != "injection" {
+		if len(n.Guards) > 1 && r.Name != "injection" {
 			g.id += "_" + r.Name
 		}
 		switch {
@@ -293,7 +294,7 @@ func (s *siren) guards(n *ir.Node, answer bool) []guard {
 		out = append(out, g)
 	}
 	for _, g := range out {
-		for _, other := range s.Workflow.Body.Nodes {
+		for _, other := range s.tree.Nodes {
 			if s.IDs[other.ID.Name] == g.id {
 				s.Refuse(other.ID.Span, "rename it", "the guardrails of %s become a node of this name", n.ID.Name)
 			}
@@ -303,7 +304,7 @@ func (s *siren) guards(n *ir.Node, answer bool) []guard {
 }
 
 // begins is the first node of those that a node becomes.
-func (s *siren) begins(n *ir.Node) string {
+func (s *siren) begins(n *sirenspec.Node) string {
 	if isAgent(n) {
 		if list := s.guards(n, false); len(list) > 0 {
 			return list[0].id
@@ -313,11 +314,11 @@ func (s *siren) begins(n *ir.Node) string {
 }
 
 // said is the text of a node as others read it.
-func (s *siren) said(n *ir.Node) string {
+func (s *siren) said(n *sirenspec.Node) string {
 	id := s.IDs[n.ID.Name]
 	if s.nodes[n.ID.Name] != n {
 		by := s.by(n)
-		if id = s.voiceID(by, n); by.Verb.(*ir.Swarm).Last() == n {
+		if id = s.voiceID(by, n); by.Verb.(*sirenspec.Swarm).Last() == n {
 			id = s.IDs[by.ID.Name]
 		}
 	}
@@ -326,7 +327,7 @@ func (s *siren) said(n *ir.Node) string {
 		if list := s.guards(n, true); len(list) > 0 {
 			return list[len(list)-1].id
 		}
-	case *ir.Swarm:
+	case *sirenspec.Swarm:
 		if last := v.Last(); last != nil {
 			return s.said(last)
 		}

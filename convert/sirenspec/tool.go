@@ -11,17 +11,18 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // A call is an http tool while it is written: what its request takes of the node.
 type call struct {
-	node     *ir.Node
+	node     *sirenspec.Node
 	in, with *doc.Mapping
 }
 
 // request writes a node that asks an address, and its tool.
-func (s *siren) request(n *ir.Node, m *doc.Mapping) {
-	q := n.Dynamic.Context.Request
+func (s *siren) request(n *sirenspec.Node, m *doc.Mapping) {
+	q := n.Request
 	id, tree := s.IDs[n.ID.Name], convert.NodeAt(s.Root, n.Span)
 	config := tree.Get("config")
 	c := &call{node: n, in: doc.Flow(), with: doc.Flow()}
@@ -185,14 +186,14 @@ func (s *siren) secret(r *ir.Reference) string {
 	if !doc.FieldForm.MatchString(name) {
 		s.Refuse(r.Text.Span, "", "this variable cannot be the name of a secret")
 	}
-	if !slices.Contains(s.extern, name) && !slices.ContainsFunc(s.Workflow.Secrets, func(x *ir.Secret) bool { return x.Name.Name == name }) {
+	if !slices.Contains(s.extern, name) && !slices.ContainsFunc(s.tree.Secrets, func(x *ir.Secret) bool { return x.Name.Name == name }) {
 		s.extern = append(s.extern, name)
 	}
 	return name
 }
 
 // pythonCall writes a node that calls a function.
-func (s *siren) pythonCall(n *ir.Node, b *ir.PythonTool, m *doc.Mapping) {
+func (s *siren) pythonCall(n *sirenspec.Node, b *ir.PythonTool, m *doc.Mapping) {
 	t := n.Verb.(*ir.ToolCall).Tool
 	id, tree := s.IDs[n.ID.Name], convert.NodeAt(s.Root, n.Span)
 	if t.Def == nil || t.Def.Root != "" || slices.ContainsFunc(t.Def.Files, func(f ir.SourceFile) bool { return convert.PyWorld.MatchString(f.Text) }) {
@@ -202,8 +203,8 @@ func (s *siren) pythonCall(n *ir.Node, b *ir.PythonTool, m *doc.Mapping) {
 	s.tools.Add(id, def, source.Span{})
 	m.Add("tool", doc.Scalar(id), convert.Below(tree, "tool"))
 	with := doc.Flow()
-	if n.Dynamic.Args != nil {
-		for _, e := range n.Dynamic.Args.Entries {
+	if n.Args != nil {
+		for _, e := range n.Args.Entries {
 			with.Add(doc.Key(e.Key.Name), s.argument(e.Value, n), convert.Join(e.Key.Span, e.Value.Source()))
 		}
 	}
@@ -211,7 +212,7 @@ func (s *siren) pythonCall(n *ir.Node, b *ir.PythonTool, m *doc.Mapping) {
 }
 
 // argument is a value that a function is given: its texts are filled at any depth.
-func (s *siren) argument(v ir.Value, n *ir.Node) doc.Value {
+func (s *siren) argument(v ir.Value, n *sirenspec.Node) doc.Value {
 	switch v := v.(type) {
 	case *ir.Mixed:
 		if s.constant(v) {
@@ -236,16 +237,16 @@ func (s *siren) argument(v ir.Value, n *ir.Node) doc.Value {
 
 // failure writes what becomes of a tool that fails: nothing reads its result, so that a failure that is skipped leaves
 // nothing behind.
-func (s *siren) failure(n *ir.Node, m *doc.Mapping) {
+func (s *siren) failure(n *sirenspec.Node, m *doc.Mapping) {
 	tree := convert.NodeAt(s.Root, n.Span)
-	if n.Dynamic.Attempts > 1 {
+	if n.Attempts > 1 {
 		codes := &doc.List{Flow: true}
 		for _, c := range schema.ErrorCodes {
 			codes.Add(doc.Scalar(c), source.Span{})
 		}
-		m.Add("retry", doc.Flow(doc.Pair("attempts", doc.Number(n.Dynamic.Attempts)), doc.Pair("codes", codes), doc.Pair("backoff", doc.Scalar("constant")), doc.Pair("base", doc.Scalar("1ms"))), convert.Below(tree, "retry"))
+		m.Add("retry", doc.Flow(doc.Pair("attempts", doc.Number(n.Attempts)), doc.Pair("codes", codes), doc.Pair("backoff", doc.Scalar("constant")), doc.Pair("base", doc.Scalar("1ms"))), convert.Below(tree, "retry"))
 	}
-	if n.Dynamic.OnSpent == ir.SpentSkip {
+	if n.Skips {
 		m.Add("on_error", doc.Scalar("skip"), convert.Below(tree, "on_failure"))
 	}
 }

@@ -5,16 +5,21 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// Edges reads a list of edges with `from`, `to` and `when`, and gives each of nodes, which are those of wf by their names, the
-// routes that lead to it. An edge of another node is reported.
-func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, wf *ir.Workflow, nodes map[string]*ir.Node, when func(*yamlnode.Node) *ir.Predicate) {
+// Edges reads a list of edges with `from`, `to` and `when`; names are those of all nodes. An edge of another node is reported
+// and left out.
+func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func(*yamlnode.Node) *ir.Predicate) []*ir.Route {
 	if n == nil {
-		return
+		return nil
 	}
 	if n.Kind != yamlnode.Sequence {
 		r.WrongShape(n, "`edges` is a list")
-		return
+		return nil
 	}
+	nodes := map[string]bool{}
+	for _, name := range names {
+		nodes[name] = true
+	}
+	var routes []*ir.Route
 	for _, it := range n.Items {
 		m, ok := r.Mapping(it, shape)
 		if !ok {
@@ -27,17 +32,17 @@ func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, wf *ir.Workflow, nodes ma
 		}
 		known := true
 		for _, id := range []ir.Ident{from, to} {
-			if nodes[id.Name] == nil {
+			if !nodes[id.Name] {
 				known = false
-				r.UnknownNode(id, NodeNames(wf))
+				r.UnknownNode(id, names)
 			}
 		}
 		route := &ir.Route{From: from, To: to, Span: it.Span, When: when(m.Get("when"))}
 		if known {
-			d := nodes[to.Name].Dynamic
-			d.Routes = append(d.Routes, route)
+			routes = append(routes, route)
 		}
 	}
+	return routes
 }
 
 // NodeNames are the names of a workflow's nodes, in the order of the file.

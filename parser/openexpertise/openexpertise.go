@@ -167,7 +167,10 @@ func (p *parser) graph(m dialect.Mapping) {
 			p.node(it)
 		}
 	}
-	p.Edges(m.Get("edges"), edgeShape, p.wf, p.nodes, p.when)
+	for _, r := range p.Edges(m.Get("edges"), edgeShape, dialect.NodeNames(p.wf), p.when) {
+		d := p.nodes[r.To.Name].Dynamic
+		d.Routes = append(d.Routes, r)
+	}
 	main := &ir.Phase{Kind: ir.PhaseGraph, Span: m.Node.Span}
 	p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, main)
 	inside := map[*ir.Node]source.Span{}

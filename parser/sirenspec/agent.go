@@ -47,12 +47,12 @@ const (
 )
 
 // retryPolicy reads when an agent is asked again; nil when nothing says so.
-func (p *parser) retryPolicy(n *yamlnode.Node) *ir.AgentRetry {
+func (p *parser) retryPolicy(n *yamlnode.Node) *AgentRetry {
 	m, ok := p.Mapping(n, retryShape)
 	if !ok {
 		return nil
 	}
-	r := &ir.AgentRetry{Backoff: "constant", On: []string{"429", "network_error"}, Span: n.Span, Most: documentedDelay}
+	r := &AgentRetry{Backoff: "constant", On: []string{"429", "network_error"}, Span: n.Span, Most: documentedDelay}
 	if p.opts.Upstream {
 		r.Most = upstreamDelay
 	}
@@ -74,7 +74,7 @@ func (p *parser) retryPolicy(n *yamlnode.Node) *ir.AgentRetry {
 }
 
 // reachesDelay reports whether the waits of a policy depend on the most that they can be.
-func (p *parser) reachesDelay(r *ir.AgentRetry) bool {
+func (p *parser) reachesDelay(r *AgentRetry) bool {
 	wait := r.Base
 	for n := 1; n < r.Attempts && n < 20; n++ {
 		if wait > upstreamDelay {
@@ -143,7 +143,7 @@ func (p *parser) number(n *yamlnode.Node) (float64, bool) {
 }
 
 // failurePolicy reads what becomes of an agent that fails; nil when nothing says so.
-func (p *parser) failurePolicy(n *yamlnode.Node) *ir.AgentFailure {
+func (p *parser) failurePolicy(n *yamlnode.Node) *AgentFailure {
 	if n != nil && n.Kind == yamlnode.Scalar {
 		p.Error(diag.WrongShape, n.Span, "write `on_failure: {action: "+clip(n.Text.Value)+"}`", "`on_failure` of an agent is a mapping")
 		return nil
@@ -152,7 +152,7 @@ func (p *parser) failurePolicy(n *yamlnode.Node) *ir.AgentFailure {
 	if !ok {
 		return nil
 	}
-	f := &ir.AgentFailure{Action: "abort", Span: n.Span}
+	f := &AgentFailure{Action: "abort", Span: n.Span}
 	if a := m.Get("action"); a != nil {
 		if f.Action = p.Word(a, "`action`", "abort", "fallback", "skip", "use_default"); f.Action == "" {
 			return nil
@@ -174,20 +174,20 @@ func (p *parser) failurePolicy(n *yamlnode.Node) *ir.AgentFailure {
 }
 
 // agentNode reads a node that asks a model.
-func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) agentNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, agentNodeShape)
 	if !ok {
 		return
 	}
-	d := out.Dynamic
-	d.Context.Retry, d.Context.Failure = p.retry, p.failure
+	d := out
+	d.Retry, d.Failure = p.retry, p.failure
 	if r := m.Get("retry"); r != nil {
-		d.Context.Retry = p.retryPolicy(r)
+		d.Retry = p.retryPolicy(r)
 	}
 	if f := m.Get("on_failure"); f != nil {
-		d.Context.Failure = p.failurePolicy(f)
+		d.Failure = p.failurePolicy(f)
 	}
-	if r := d.Context.Retry; r != nil {
+	if r := d.Retry; r != nil {
 		d.Attempts = r.Attempts
 	}
 	p.flag(m.Get("streaming"), "`streaming`", true)
@@ -210,23 +210,23 @@ func (p *parser) agentNode(n *yamlnode.Node, out *ir.Node) {
 		model = &own
 	}
 	p.asks(model)
-	d.Context.Guards = a.guards
+	d.Guards = a.guards
 	d.System = p.template(a.system, "`system`")
 	out.Verb = &ir.LLM{Model: ir.Ident{Name: model.Name.Name, Span: id.Span}, Span: n.Span}
 }
 
 // fallbacks looks at the nodes that run instead of others, when all nodes are known.
 func (p *parser) fallbacks() {
-	told := map[*ir.AgentFailure]bool{}
-	for _, n := range p.wf.Body.Nodes {
-		f := n.Dynamic.Context.Failure
+	told := map[*AgentFailure]bool{}
+	for _, n := range p.tree.Nodes {
+		f := n.Failure
 		if f == nil || f.Action != "fallback" || f.Node.Name == "" || p.nodes[f.Node.Name] != nil || p.IsBroken(f.Node.Name) || told[f] {
 			continue
 		}
 		told[f] = true
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: f.Node.Span, Message: "there is no node `" + clip(f.Node.Name) + "`: nothing runs instead"}
 		var names []string
-		for _, other := range p.wf.Body.Nodes {
+		for _, other := range p.tree.Nodes {
 			names = append(names, other.ID.Name)
 		}
 		if len(f.Node.Name) < 100 {

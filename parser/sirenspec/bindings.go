@@ -19,7 +19,7 @@ func (p *parser) bindings() {
 
 // chosen makes a choice of a python tool whose function is bound to something else, or is known only when it runs. ok is
 // false when it is neither.
-func (p *parser) chosen(module, function source.Text, out *ir.Node) (ok bool) {
+func (p *parser) chosen(module, function source.Text, out *Node) (ok bool) {
 	open := strings.Contains(module.Value+function.Value, "{{")
 	name := p.mixed(module)
 	for _, s := range append([]ir.MixedSegment{{Lit: "."}}, p.mixed(function).Segments...) {
@@ -50,7 +50,7 @@ func (p *parser) chosen(module, function source.Text, out *ir.Node) (ok bool) {
 	case len(allow) == 0:
 		p.Error(diag.NotSupported, module.Span, "name the functions that it can be in flowgen.bindings.yaml, as in `tools: {plugins.first.run: {python: \"plugins.first:run\"}}`", "a function that only a run knows is not compiled")
 		return true
-	case len(variables(out.Dynamic.Args)) > 0:
+	case len(variables(out.Args)) > 0:
 		p.Error(diag.NotSupported, module.Span, "read them in the function", "variables of the environment are not passed to tools of flowgen.bindings.yaml, as they would be recorded")
 		return true
 	}

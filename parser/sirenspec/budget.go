@@ -25,7 +25,7 @@ func (p *parser) budget(n *yamlnode.Node) {
 	if !ok {
 		return
 	}
-	b := &ir.Budget{Exceeded: "abort", Declared: true, Span: n.Span}
+	b := &Budget{Exceeded: "abort", Declared: true, Span: n.Span}
 	p.ceilings(m, b, "max_cost_usd", "a budget")
 	if d := m.Get("max_duration_s"); d != nil {
 		f, ok := p.number(d)
@@ -37,11 +37,11 @@ func (p *parser) budget(n *yamlnode.Node) {
 	if e := m.Get("on_exceeded"); e != nil {
 		b.Exceeded = p.Word(e, "`on_exceeded`", "abort", "warn", "skip_remaining")
 	}
-	p.wf.Dynamic.Budgets = append(p.wf.Dynamic.Budgets, b) // after those of guardrails, as the engine looks at them
+	p.tree.Budgets = append(p.tree.Budgets, b) // after those of guardrails, as the engine looks at them
 }
 
 // ceilings reads the most tokens and the most dollars. At least one bound has to be there.
-func (p *parser) ceilings(m dialect.Mapping, b *ir.Budget, usd, what string) {
+func (p *parser) ceilings(m dialect.Mapping, b *Budget, usd, what string) {
 	b.Tokens = p.Count(m.Get("max_tokens"), "`max_tokens`", 1, 1<<50, 0)
 	if u := m.Get(usd); u != nil {
 		f, ok := p.number(u)

@@ -23,7 +23,7 @@ var childNodeShape = &dialect.Shape{What: "a workflow node", Open: true, Keys: [
 }}
 
 // childNode reads a node that runs another workflow.
-func (p *parser) childNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) childNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, childNodeShape)
 	if !ok {
 		return
@@ -31,8 +31,8 @@ func (p *parser) childNode(n *yamlnode.Node, out *ir.Node) {
 	if m.Get("writes") != nil {
 		p.writes(m, out)
 	}
-	if out.Dynamic.Context.Writes == nil {
-		out.Dynamic.Context.Writes = []string{"output", out.ID.Name}
+	if out.Writes == nil {
+		out.Writes = []string{"output", out.ID.Name}
 	}
 	p.place("output", out.ID)
 	depth := p.Count(m.Get("max_depth"), "`max_depth`", 1, 1000, 10)
@@ -55,8 +55,8 @@ func (p *parser) childNode(n *yamlnode.Node, out *ir.Node) {
 		p.wf.Flows = append(p.wf.Flows, wf)
 	}
 	out.Verb = &ir.Flow{Path: ref, Flow: wf}
-	if out.Dynamic.Args != nil {
-		for _, e := range out.Dynamic.Args.Entries {
+	if out.Args != nil {
+		for _, e := range out.Args.Entries {
 			passed(wf, e.Key.Name, variables(&ir.Object{Entries: []*ir.Entry{e}}))
 		}
 	}
@@ -72,26 +72,29 @@ func passed(wf *ir.Workflow, input string, names []string) {
 		ir.ValueReferences(v, func(r *ir.Reference) { found = found || r.Root == "inputs" && r.Path[0] == input })
 		return found
 	}
-	for _, n := range wf.Body.Nodes {
-		d := n.Dynamic
-		if v, ok := n.Verb.(*ir.Flow); ok && d.Args != nil {
+	tree := treeOf(wf)
+	if tree == nil {
+		return
+	}
+	for _, d := range tree.Nodes {
+		if v, ok := d.Verb.(*ir.Flow); ok && d.Args != nil {
 			for _, e := range d.Args.Entries {
 				if reads(e.Value) {
 					passed(v.Flow, e.Key.Name, names)
 				}
 			}
 		}
-		call, ok := n.Verb.(*ir.ToolCall)
+		call, ok := d.Verb.(*ir.ToolCall)
 		if !ok {
 			continue
 		}
 		for _, t := range wf.Tools {
-			switch b := t.Binding.(type) {
-			case *ir.RequestTool:
-				if q := d.Context.Request; t.Key == call.Name && q != nil && slices.ContainsFunc(append([]*ir.Mixed{q.URL, q.Body}, values(q.Headers)...), func(m *ir.Mixed) bool { return m != nil && reads(m) }) {
-					b.Env = union(b.Env, names)
+			if q := d.Request; q != nil {
+				if t.Key == call.Name && slices.ContainsFunc(append([]*ir.Mixed{q.URL, q.Body}, values(q.Headers)...), func(m *ir.Mixed) bool { return m != nil && reads(m) }) {
+					q.Env = union(q.Env, names)
 				}
-			case *ir.PythonTool:
+			}
+			if b, ok := t.Binding.(*ir.PythonTool); ok {
 				if t.Key == call.Name && d.Args != nil && reads(d.Args) {
 					b.Env = union(b.Env, names)
 				}
@@ -119,7 +122,7 @@ func (p *parser) child(ref ir.Ident) *ir.Workflow {
 	switch {
 	case wf == nil:
 		return nil
-	case wf.Dynamic == nil || wf.Dynamic.Dialect != Name:
+	case treeOf(wf) == nil:
 		p.Error(diag.NotSupported, ref.Span, "", "%s is no SirenSpec workflow", ref.Name)
 		return nil
 	}

@@ -22,5 +22,5 @@ func (p *parser) envFile(n *yamlnode.Node) {
 		p.Error(diag.BadLiteral, id.Span, "put it into the folder of the workflow", "`%s` is outside of the folder of the workflow", id.Name)
 		return
 	}
-	p.wf.Dynamic.EnvFile = path.Clean(id.Name)
+	p.tree.EnvFile = path.Clean(id.Name)
 }

@@ -42,31 +42,31 @@ type roots struct {
 }
 
 // factoryNode reads a node that runs an agent or a swrm for every item of a list.
-func (p *parser) factoryNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) factoryNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, factoryNodeShape)
 	if !ok {
 		return
 	}
 	p.writes(m, out)
-	each := &ir.Map{As: ir.Ident{Name: "item", Span: out.ID.Span}, Parallel: int(p.Count(m.Get("concurrency"), "`concurrency`", 1, 1000, 1)), Span: n.Span}
+	each := &Factory{Parallel: int(p.Count(m.Get("concurrency"), "`concurrency`", 1, 1000, 1)), Span: n.Span}
 	if p.keeps(m) {
-		each.OnItemError = ir.ItemKeep
+		each.Keep = true
 	}
 	if !p.items(m, each, out) {
 		return
 	}
-	p.roots.loop, p.roots.counted = true, out.Dynamic.Context.Counted
+	p.roots.loop, p.roots.counted = true, out.Counted
 	defer func() { p.roots = roots{} }()
 	p.bind(m.Get("inputs"), out)
 	if m.Get("inputs") != nil && m.Get("swrm") != nil {
 		p.Differs(m.Key("inputs"), "write it into the prompts", "the engine has no `inputs` in the prompts of a `swrm`, so that its agents fail")
 	}
 	if inner := p.instance(m, out); inner != nil {
-		out.Dynamic.Context.Limit = p.seconds(m.Get("timeout_per_instance"), "`timeout_per_instance`", 60*time.Second)
-		if _, swarm := inner.Verb.(*ir.Swarm); !swarm {
-			inner.Timeout = out.Dynamic.Context.Limit
+		out.Limit = p.seconds(m.Get("timeout_per_instance"), "`timeout_per_instance`", 60*time.Second)
+		if _, swarm := inner.Verb.(*Swarm); !swarm {
+			inner.Timeout = out.Limit
 		}
-		each.Do.Nodes = []*ir.Node{inner}
+		each.Do = inner
 		out.Verb = each
 	}
 }
@@ -87,7 +87,7 @@ func (p *parser) seconds(n *yamlnode.Node, what string, absent time.Duration) *i
 }
 
 // items reads what there are instances for.
-func (p *parser) items(m dialect.Mapping, each *ir.Map, out *ir.Node) bool {
+func (p *parser) items(m dialect.Mapping, each *Factory, out *Node) bool {
 	list, size := m.Get("for_each"), m.Get("swarm_size")
 	switch {
 	case list != nil && size != nil:
@@ -123,8 +123,8 @@ func whole(m *ir.Mixed) *ir.Reference {
 }
 
 // size reads swarm_size.
-func (p *parser) size(n *yamlnode.Node, each *ir.Map, out *ir.Node) bool {
-	out.Dynamic.Context.Counted = true
+func (p *parser) size(n *yamlnode.Node, each *Factory, out *Node) bool {
+	out.Counted = true
 	if n.Kind == yamlnode.Scalar && strings.Contains(n.Text.Value, "{{") {
 		text := p.template(n, "`swarm_size`")
 		each.Over, each.MaxItems = text, maxSwarm
@@ -139,7 +139,7 @@ func (p *parser) size(n *yamlnode.Node, each *ir.Map, out *ir.Node) bool {
 }
 
 // bind reads `inputs` of a factory or of a workflow node: values whose texts have placeholders.
-func (p *parser) bind(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) bind(n *yamlnode.Node, out *Node) {
 	if n == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (p *parser) bind(n *yamlnode.Node, out *ir.Node) {
 		return
 	}
 	p.textOnly(n, "`inputs`")
-	out.Dynamic.Args, _ = p.Value(n, func(n *yamlnode.Node) ir.Value {
+	out.Args, _ = p.Value(n, func(n *yamlnode.Node) ir.Value {
 		if x := p.mixed(n.Text); len(x.Segments) > 0 {
 			return x
 		}
@@ -160,14 +160,14 @@ func (p *parser) bind(n *yamlnode.Node, out *ir.Node) {
 }
 
 // instance reads what every instance asks; nil after a mistake.
-func (p *parser) instance(m dialect.Mapping, of *ir.Node) *ir.Node {
+func (p *parser) instance(m dialect.Mapping, of *Node) *Node {
 	agent, swarm := m.Get("agent"), m.Get("swrm")
-	inner := &ir.Node{Span: of.Span, Dynamic: &ir.DynamicNode{Context: &ir.ContextNode{}}}
+	inner := &Node{Span: of.Span}
 	switch {
 	case agent != nil && swarm != nil:
 		p.Error(diag.Misplaced, m.Key("swrm"), "remove one of them", "a factory has an `agent` or a `swrm`, and this one has both")
 	case swarm != nil:
-		if of.Dynamic.Context.Counted {
+		if of.Counted {
 			p.Error(diag.Misplaced, m.Key("swarm_size"), "write `for_each`", "a factory with a `swrm` takes `for_each`, and no `swarm_size`")
 			return nil
 		}
@@ -190,9 +190,9 @@ func (p *parser) instance(m dialect.Mapping, of *ir.Node) *ir.Node {
 			return nil // which was said
 		}
 		p.asks(a.model)
-		inner.ID = p.voiceName(&ir.Swarm{}, id)
-		inner.Dynamic.Context.Guards = a.guards
-		inner.Dynamic.System = p.template(a.system, "`system`")
+		inner.ID = p.voiceName(&Swarm{}, id)
+		inner.Guards = a.guards
+		inner.System = p.template(a.system, "`system`")
 		inner.Verb = &ir.LLM{Model: ir.Ident{Name: a.model.Name.Name, Span: id.Span}, Span: of.Span}
 		return inner
 	default:

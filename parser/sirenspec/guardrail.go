@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -39,12 +38,12 @@ var (
 const defaultLength = 4000
 
 // guardrails reads a list of checks. whole: it is that of the workflow, whose cost_cap bounds the run.
-func (p *parser) guardrails(n *yamlnode.Node, whole bool) []ir.Guard {
+func (p *parser) guardrails(n *yamlnode.Node, whole bool) []Guard {
 	if n.Kind != yamlnode.Sequence {
 		p.WrongShape(n, "`guardrails` is a list")
 		return nil
 	}
-	out := []ir.Guard{}
+	out := []Guard{}
 	for _, it := range n.Items {
 		name, config := it, (*yamlnode.Node)(nil)
 		if it.Kind == yamlnode.Mapping {
@@ -58,7 +57,7 @@ func (p *parser) guardrails(n *yamlnode.Node, whole bool) []ir.Guard {
 		if word == "" {
 			continue
 		}
-		g := ir.Guard{Name: word, Span: name.Span}
+		g := Guard{Name: word, Span: name.Span}
 		ok := true
 		switch word {
 		case "injection":
@@ -89,7 +88,7 @@ func (p *parser) noConfig(n *yamlnode.Node) {
 }
 
 // lengthGuard reads the config of length, which the pages describe and the engine ignores.
-func (p *parser) lengthGuard(n *yamlnode.Node, g *ir.Guard) {
+func (p *parser) lengthGuard(n *yamlnode.Node, g *Guard) {
 	g.Most = defaultLength
 	m, ok := p.Mapping(n, lengthShape)
 	if !ok {
@@ -108,7 +107,7 @@ func (p *parser) lengthGuard(n *yamlnode.Node, g *ir.Guard) {
 	g.Most, g.Raise = most, raise
 }
 
-func (p *parser) piiGuard(n *yamlnode.Node, g *ir.Guard) bool {
+func (p *parser) piiGuard(n *yamlnode.Node, g *Guard) bool {
 	g.Action, g.Instead = "redact", "[REDACTED]"
 	m, ok := p.Mapping(n, piiShape)
 	if !ok {
@@ -135,7 +134,7 @@ func (p *parser) piiGuard(n *yamlnode.Node, g *ir.Guard) bool {
 	return true
 }
 
-func (p *parser) schemaGuard(n *yamlnode.Node, g *ir.Guard) bool {
+func (p *parser) schemaGuard(n *yamlnode.Node, g *Guard) bool {
 	if n == nil {
 		p.Error(diag.MissingKey, g.Span, "write `{name: schema, config: {schema: ...}}`", "the guardrail schema needs a config with the key `schema`")
 		return false
@@ -245,7 +244,7 @@ func (p *parser) costCap(n, name *yamlnode.Node, whole bool) {
 	if !ok {
 		return
 	}
-	b := &ir.Budget{Exceeded: "abort", Span: n.Span}
+	b := &Budget{Exceeded: "abort", Span: n.Span}
 	p.ceilings(m, b, "max_usd", "the config of cost_cap")
 	if a := m.Get("action"); a != nil {
 		b.Exceeded = p.Word(a, "the action of cost_cap", "abort", "warn")
@@ -254,5 +253,5 @@ func (p *parser) costCap(n, name *yamlnode.Node, whole bool) {
 		p.Warn(diag.IgnoredKey, name.Span, "write it in `guardrails` of the workflow", "cost_cap has an effect for a whole workflow only: nothing checks it for an agent")
 		return
 	}
-	p.wf.Dynamic.Budgets = append(p.wf.Dynamic.Budgets, b)
+	p.tree.Budgets = append(p.tree.Budgets, b)
 }

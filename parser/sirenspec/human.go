@@ -19,19 +19,19 @@ var humanNodeShape = &dialect.Shape{What: "a human node", Open: true, Keys: []di
 }}
 
 // humanNode reads a node that asks a person.
-func (p *parser) humanNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) humanNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, humanNodeShape)
 	if !ok {
 		return
 	}
 	p.writes(m, out)
-	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`")
+	out.Prompt = p.template(m.Get("prompt"), "`prompt`")
 	if m.Get("prompt") == nil {
-		out.Dynamic.Prompt = &ir.Mixed{Text: source.Text{Span: dialect.Head(n)}}
+		out.Prompt = &ir.Mixed{Text: source.Text{Span: dialect.Head(n)}}
 	}
 	v := &ir.Human{Timeout: p.seconds(m.Get("timeout"), "`timeout`", 0), Span: n.Span}
 	p.onTimeout(m, v)
-	if out.Dynamic.Prompt != nil && out.Dynamic.Context.Writes != nil {
+	if out.Prompt != nil && out.Writes != nil {
 		out.Verb = v
 	}
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // resultKeys are the names below a node's own that its result has.
-func resultKeys(n *ir.Node) []string {
+func resultKeys(n *Node) []string {
 	switch n.Verb.(type) {
-	case *ir.Swarm:
+	case *Swarm:
 		return []string{"output", "agents"}
-	case *ir.Map:
+	case *Factory:
 		return []string{"output", "outputs"}
 	}
-	if k := n.Dynamic.Context.OutputKey; k != "" {
+	if k := n.OutputKey; k != "" {
 		return []string{k}
 	}
 	return []string{"output"}
@@ -24,23 +24,21 @@ func resultKeys(n *ir.Node) []string {
 
 // insideReferences calls f for every reference of what is inside of a node; own says that the result of the node's agents
 // is there by then.
-func insideReferences(n *ir.Node, f func(r *ir.Reference, own bool)) {
+func insideReferences(n *Node, f func(r *ir.Reference, own bool)) {
 	switch v := n.Verb.(type) {
-	case *ir.Swarm:
+	case *Swarm:
 		for _, x := range v.Agents() {
 			nodeReferences(x, func(r *ir.Reference) { f(r, false) })
 		}
 		if last := v.Last(); last != nil {
 			nodeReferences(last, func(r *ir.Reference) { f(r, true) })
 		}
-	case *ir.Map:
+	case *Factory:
 		if v.Over != nil {
 			ir.ValueReferences(v.Over, func(r *ir.Reference) { f(r, false) })
 		}
-		for _, x := range v.Do.Nodes {
-			nodeReferences(x, func(r *ir.Reference) { f(r, false) })
-			insideReferences(x, f)
-		}
+		nodeReferences(v.Do, func(r *ir.Reference) { f(r, false) })
+		insideReferences(v.Do, f)
 	}
 }
 
@@ -55,7 +53,7 @@ func (p *parser) ownValue(r *ir.Reference, s *point, own bool) {
 	default:
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span,
 			Message: fmt.Sprintf("%q has no result yet: the node fails when it runs", r.Path[0])}
-		if _, ok := s.node.Verb.(*ir.Swarm); ok && !own {
+		if _, ok := s.node.Verb.(*Swarm); ok && !own {
 			d.Message = fmt.Sprintf("the agents of %q are asked side by side, and none is told what another one says: the node fails when it runs", r.Path[0])
 			d.Help = "ask about it in `synthesis`"
 		}
@@ -74,17 +72,15 @@ func (p *parser) noAgent(r *ir.Reference, s *point) {
 }
 
 // agentIDs are the names of the agents of a swrm, also of a factory's.
-func agentIDs(n *ir.Node) []string {
+func agentIDs(n *Node) []string {
 	var ids []string
 	switch v := n.Verb.(type) {
-	case *ir.Swarm:
+	case *Swarm:
 		for _, x := range v.Agents() {
-			ids = append(ids, x.Dynamic.Context.OutputKey)
+			ids = append(ids, x.OutputKey)
 		}
-	case *ir.Map:
-		for _, x := range v.Do.Nodes {
-			ids = append(ids, agentIDs(x)...)
-		}
+	case *Factory:
+		ids = append(ids, agentIDs(v.Do)...)
 	}
 	return ids
 }

@@ -15,10 +15,10 @@ import (
 // runtime/sirenspec.
 type lowering struct {
 	*parser
-	tree   *ir.Workflow          // the workflow as it was read
-	nodes  map[*ir.Node]*ir.Node // by those of the tree
-	local  map[*ir.Node]string   // the results
-	active map[*ir.Node]string   // whether an edge has led to a node; of those that always run: none
+	tree   *Tree                 // the workflow as it was read
+	nodes  map[*Node]*ir.Node    // by those of the tree
+	local  map[*Node]string      // the results
+	active map[*Node]string      // whether an edge has led to a node; of those that always run: none
 	tools  map[*ir.Tool]*ir.Tool // that a function makes, by those of the tree
 	taken  map[string]bool       // names of locals
 	making *making               // inside of what a factory makes; else nil
@@ -27,26 +27,20 @@ type lowering struct {
 
 // lower translates the workflow; its tree is kept for convert.
 func (p *parser) lower(order []*point) {
-	tree := *p.wf
-	l := &lowering{parser: p, tree: &tree, nodes: map[*ir.Node]*ir.Node{}, local: map[*ir.Node]string{}, active: map[*ir.Node]string{}, tools: map[*ir.Tool]*ir.Tool{}, taken: map[string]bool{}}
+	tree := p.tree
+	l := &lowering{parser: p, tree: tree, nodes: map[*Node]*ir.Node{}, local: map[*Node]string{}, active: map[*Node]string{}, tools: map[*ir.Tool]*ir.Tool{}, taken: map[string]bool{}}
 	for _, name := range []string{"flow", "memory", "run", "each", "own", "c", "given", "input", "state", "error", "out"} {
 		l.taken[name] = true
 	}
-	p.wf.Tree = &tree
 	p.wf.Body = ir.Body{Span: tree.Body.Span}
 	l.context()
 	l.toolsMade()
-	for _, n := range tree.Body.Nodes {
-		copied := *n
-		copied.Dynamic, copied.Verb = nil, nil
-		l.nodes[n], l.local[n] = &copied, l.free(n.ID.Name)
-		p.wf.Body.Nodes = append(p.wf.Body.Nodes, &copied)
+	for _, n := range tree.Nodes {
+		l.nodes[n], l.local[n] = n.made(nil), l.free(n.ID.Name)
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, l.nodes[n])
 	}
-	for _, ph := range tree.Dynamic.Phases { // there is one
-		ph.Nodes = nil
-		for _, s := range order {
-			ph.Nodes = append(ph.Nodes, s.node) // as they run
-		}
+	for _, s := range order {
+		tree.Order = append(tree.Order, s.node)
 	}
 	b := ir.Block{}
 	l.begin(&b)
@@ -61,7 +55,6 @@ func (p *parser) lower(order []*point) {
 	}
 	p.wf.Body.Block = b
 	l.edgesDescribed(order)
-	p.wf.Dynamic = nil
 	l.outcome()
 }
 
@@ -80,7 +73,7 @@ func do(f *expr.Func, args ...*expr.Node) ir.Stmt {
 func runHandle() *expr.Node { return expr.Of(expr.UseRun, "", nil) }
 
 // at is the Handle of a node.
-func (l *lowering) at(n *ir.Node) *expr.Node {
+func (l *lowering) at(n *Node) *expr.Node {
 	return expr.Of(expr.UseNode, n.ID.Name, l.nodes[n])
 }
 
@@ -114,7 +107,7 @@ func (l *lowering) context() {
 
 // begin writes what a run begins with: the values of the file, the memory that nothing keeps, and what counts.
 func (l *lowering) begin(b *ir.Block) {
-	d := l.tree.Dynamic
+	d := l.tree
 	if d.Seeds != nil {
 		for _, bucket := range d.Seeds.Entries {
 			if o, ok := bucket.Value.(*ir.Object); ok {
@@ -147,10 +140,10 @@ func (l *lowering) outcome() {
 	add("error", "what a run that failed has ended with", true, expr.Invoke(fnFailure, expr.Read("error")))
 	add("output", "", false, expr.Read("state", "output"))
 	add("working", "", false, expr.Read("state", "working"))
-	if slices.ContainsFunc(l.tree.Dynamic.Budgets, func(b *ir.Budget) bool { return b.Declared }) {
+	if slices.ContainsFunc(l.tree.Budgets, func(b *Budget) bool { return b.Declared }) {
 		add("budget", "what was spent", false, expr.Invoke(fnSpent, expr.Read("flow")))
 	}
-	if name := l.tree.Dynamic.EnvFile; name != "" {
+	if name := l.tree.EnvFile; name != "" {
 		l.wf.Load = append(l.wf.Load, as(expr.Invoke(fnLoadEnv, expr.Const(l.beside(name)))))
 	}
 }
@@ -197,11 +190,11 @@ func (l *lowering) edges(b *ir.Block, s *point) {
 		switch {
 		case when == nil:
 			*b = append(*b, set(flag(), expr.Const(true)))
-		case l.tree.Dynamic.Upstream && raises(when):
+		case l.tree.Upstream && raises(when):
 			name := l.free(s.node.ID.Name + "_leads")
 			*b = append(*b, let(name, expr.Invoke(fnHolds, runHandle(), l.at(s.node), l.condition(when))),
 				&ir.IfStmt{Cond: as(expr.Read(name)), Then: ir.Block{set(flag(), expr.Const(true))}})
-		case len(a.to.node.Dynamic.Routes) == 1 && !a.to.rescues():
+		case len(a.to.node.Routes) == 1 && !a.to.rescues():
 			*b = append(*b, set(flag(), l.when(when)))
 		default:
 			*b = append(*b, set(flag(), &expr.Node{Op: expr.Binary, Text: "||", Kids: []*expr.Node{flag(), l.when(when)}}))
@@ -230,14 +223,14 @@ func (l *lowering) edgesDescribed(order []*point) {
 // of an agent first.
 func (l *lowering) after(b *ir.Block, s *point) {
 	_, agent := s.node.Verb.(*ir.LLM)
-	upstream := l.tree.Dynamic.Upstream && agent
+	upstream := l.tree.Upstream && agent
 	if upstream {
 		l.edges(b, s)
 	}
 	if to, _ := l.place("working", []string{"_budget"}); to != nil {
 		*b = append(*b, set(to, expr.Invoke(fnTotals, expr.Read("flow"))))
 	}
-	if budgets := l.tree.Dynamic.Budgets; len(budgets) > 0 {
+	if budgets := l.tree.Budgets; len(budgets) > 0 {
 		*b = append(*b, do(fnWithin, expr.Read("flow"), runHandle(), l.at(s.node)))
 		for _, budget := range budgets {
 			l.over = l.over || budget.Exceeded == "skip_remaining"

@@ -12,8 +12,8 @@ import (
 
 // agent writes a node that asks an agent.
 func (l *lowering) agent(b *ir.Block, s *point, v *ir.LLM) {
-	failure := s.node.Dynamic.Context.Failure
-	args := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), l.model(v.Model.Name), l.prompt(s.node.Dynamic)}
+	failure := s.node.Failure
+	args := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), l.model(v.Model.Name), l.prompt(s.node)}
 	if failure == nil || failure.Action == "abort" {
 		*b = append(*b, l.perform(s.node, "llm", expr.Invoke(fnAsk, args...)))
 		l.answered(b, s.node, expr.Read(l.local[s.node]))
@@ -42,20 +42,20 @@ func (l *lowering) modelOf(name string) *ir.Model {
 }
 
 // answered puts an answer where it goes.
-func (l *lowering) answered(b *ir.Block, n *ir.Node, answer *expr.Node) {
+func (l *lowering) answered(b *ir.Block, n *Node, answer *expr.Node) {
 	l.wrote(b, n, answer)
 	*b = append(*b, do(fnSet, expr.Address(l.own(n)), answer, expr.Const("output")))
 }
 
-func (l *lowering) wrote(b *ir.Block, n *ir.Node, answer *expr.Node) {
-	w := n.Dynamic.Context.Writes
+func (l *lowering) wrote(b *ir.Block, n *Node, answer *expr.Node) {
+	w := n.Writes
 	to, path := l.place(w[0], w[1:])
 	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("flow"), expr.Address(to), answer}, words(path)...)...))
 	l.remember(b, n)
 }
 
 // failed is what becomes of an agent whose attempts are spent.
-func (l *lowering) failed(b *ir.Block, s *point, f *ir.AgentFailure) {
+func (l *lowering) failed(b *ir.Block, s *point, f *AgentFailure) {
 	switch f.Action {
 	case "use_default":
 		l.wrote(b, s.node, expr.Const(f.Default))
@@ -70,15 +70,15 @@ func (l *lowering) failed(b *ir.Block, s *point, f *ir.AgentFailure) {
 }
 
 // prompt is what an agent is told besides the message, and what becomes of its answer.
-func (l *lowering) prompt(d *ir.DynamicNode) *expr.Node {
+func (l *lowering) prompt(d *Node) *expr.Node {
 	var fields []expr.Entry
 	if d.System != nil && len(d.System.Segments) > 0 {
 		fields = append(fields, expr.Put("system", l.template(d.System)))
 	}
-	if len(d.Context.Guards) > 0 {
-		fields = append(fields, expr.Put("guards", guards(d.Context.Guards)))
+	if len(d.Guards) > 0 {
+		fields = append(fields, expr.Put("guards", guards(d.Guards)))
 	}
-	if r := d.Context.Retry; r != nil && r.Attempts > 1 {
+	if r := d.Retry; r != nil && r.Attempts > 1 {
 		fields = append(fields, expr.Put("retry", retry(r)))
 	}
 	return expr.Struct(promptType, fields...)
@@ -87,7 +87,7 @@ func (l *lowering) prompt(d *ir.DynamicNode) *expr.Node {
 var backoffs = map[string]*expr.Func{"linear": cLinear, "exponential": cExponential}
 
 // retry is when an agent is asked again.
-func retry(r *ir.AgentRetry) *expr.Node {
+func retry(r *AgentRetry) *expr.Node {
 	fields := []expr.Entry{expr.Put("attempts", expr.Const(int64(r.Attempts)))}
 	if f := backoffs[r.Backoff]; f != nil {
 		fields = append(fields, expr.Put("backoff", expr.Invoke(f)))
@@ -120,7 +120,7 @@ func textList(words_ []string) *expr.Node {
 }
 
 // guards are guardrails.
-func guards(list []ir.Guard) *expr.Node {
+func guards(list []Guard) *expr.Node {
 	out := &expr.Node{Op: expr.ListLit}
 	for _, g := range list {
 		out.Kids = append(out.Kids, guardrail(g))
@@ -130,7 +130,7 @@ func guards(list []ir.Guard) *expr.Node {
 
 var actions = map[string]*expr.Func{"block": cBlock, "flag": cFlag}
 
-func guardrail(g ir.Guard) *expr.Node {
+func guardrail(g Guard) *expr.Node {
 	switch g.Name {
 	case "length":
 		f := fnLength
@@ -160,7 +160,7 @@ var exceeded = map[string]*expr.Func{"warn": cWarn, "skip_remaining": cSkipRest}
 // limits gives the run its budgets.
 func (l *lowering) limits(b *ir.Block) {
 	args := []*expr.Node{expr.Read("flow"), runHandle()}
-	for _, budget := range l.tree.Dynamic.Budgets {
+	for _, budget := range l.tree.Budgets {
 		var fields []expr.Entry
 		if budget.Tokens > 0 {
 			fields = append(fields, expr.Put("tokens", expr.Const(budget.Tokens)))
@@ -187,5 +187,5 @@ func (l *lowering) limits(b *ir.Block) {
 
 // counts reports whether something may want to know what is spent: here, or in a workflow that runs this one.
 func (l *lowering) counts() bool {
-	return l.opts.Child || len(l.tree.Dynamic.Budgets) > 0 || l.tree.StateField("working._budget") != nil
+	return l.opts.Child || len(l.tree.Budgets) > 0 || l.tree.StateField("working._budget") != nil
 }

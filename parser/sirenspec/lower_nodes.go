@@ -13,8 +13,8 @@ import (
 )
 
 // perform runs a node.
-func (l *lowering) perform(n *ir.Node, kind string, call *expr.Node) *ir.RunStmt {
-	d := n.Dynamic
+func (l *lowering) perform(n *Node, kind string, call *expr.Node) *ir.RunStmt {
+	d := n
 	out := l.nodes[n]
 	v := &ir.Perform{Call: as(call), Kind: kind, Attempts: d.Attempts}
 	see := func(r *ir.Reference) {
@@ -32,7 +32,7 @@ func (l *lowering) perform(n *ir.Node, kind string, call *expr.Node) *ir.RunStmt
 		})
 	}
 	v.Writes = []ir.Ident{ident("working." + n.ID.Name)}
-	if w := d.Context.Writes; len(w) > 1 {
+	if w := d.Writes; len(w) > 1 {
 		v.Writes = append(v.Writes, ident(w[0]+"."+w[1]))
 	}
 	out.Verb = v
@@ -50,7 +50,7 @@ func (l *lowering) run(b *ir.Block, s *point) {
 	case *ir.LLM:
 		l.agent(b, s, v)
 		return
-	case *ir.Swarm:
+	case *Swarm:
 		call, inside := l.swarm(v, expr.Address(l.own(n)))
 		run := l.perform(n, "swarm", expr.Invoke(fnSwarm, append([]*expr.Node{runHandle(), expr.Of(expr.UseNode, "", nil)}, call...)...))
 		performs(run).Inside = inside
@@ -58,7 +58,7 @@ func (l *lowering) run(b *ir.Block, s *point) {
 		l.gave(b, n)
 		l.after(b, s)
 		return
-	case *ir.Map:
+	case *Factory:
 		l.factory(b, n, v)
 		l.after(b, s)
 		return
@@ -83,7 +83,7 @@ func (l *lowering) run(b *ir.Block, s *point) {
 	if _, choice := n.Verb.(*ir.ToolChoice); choice {
 		kind = "tool_call"
 	}
-	*b = append(*b, l.perform(n, kind, l.call(n)), do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const(n.Dynamic.Context.OutputKey)))
+	*b = append(*b, l.perform(n, kind, l.call(n)), do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const(n.OutputKey)))
 	l.edges(b, s)
 }
 
@@ -93,8 +93,8 @@ func performs(s *ir.RunStmt) *ir.Perform {
 }
 
 // call is the call of a node's tool.
-func (l *lowering) call(n *ir.Node) *expr.Node {
-	d := n.Dynamic
+func (l *lowering) call(n *Node) *expr.Node {
+	d := n
 	head := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil)}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
@@ -102,8 +102,8 @@ func (l *lowering) call(n *ir.Node) *expr.Node {
 		return expr.Invoke(fnChoose, append(append(head, expr.Of(expr.UseChoice, n.ID.Name, v), policy(d), l.template(name)), l.arguments(d.Args)...)...)
 	case *ir.ToolCall:
 		head = append(head, l.tool(v.Name.Name), policy(d))
-		if d.Context.Request != nil {
-			return expr.Invoke(fnHTTP, append(head, l.request(d.Context.Request))...)
+		if d.Request != nil {
+			return expr.Invoke(fnHTTP, append(head, l.request(d.Request))...)
 		}
 		return expr.Invoke(fnPython, append(append(head, expr.Const(l.functionOf(v.Name.Name))), l.arguments(d.Args)...)...)
 	}
@@ -130,19 +130,19 @@ func (l *lowering) functionOf(name string) string {
 }
 
 // policy is what becomes of a tool that fails.
-func policy(d *ir.DynamicNode) *expr.Node {
+func policy(d *Node) *expr.Node {
 	var fields []expr.Entry
 	if d.Attempts > 1 {
 		fields = append(fields, expr.Put("retries", expr.Const(int64(d.Attempts-1))))
 	}
-	if d.OnSpent == ir.SpentSkip {
+	if d.Skips {
 		fields = append(fields, expr.Put("skip", expr.Const(true)))
 	}
 	return expr.Struct(policyType, fields...)
 }
 
 // request is what an http tool sends.
-func (l *lowering) request(q *ir.Request) *expr.Node {
+func (l *lowering) request(q *Request) *expr.Node {
 	fields := []expr.Entry{expr.Put("method", expr.Const(q.Method)), expr.Put("url", l.template(q.URL))}
 	if len(q.Headers) > 0 {
 		list := &expr.Node{Op: expr.ListLit}
@@ -159,11 +159,12 @@ func (l *lowering) request(q *ir.Request) *expr.Node {
 
 // toolsMade are the tools with those of the engine made by its functions.
 func (l *lowering) toolsMade() {
-	for _, n := range l.tree.Body.Nodes {
+	of := map[*ir.Tool]*Node{}
+	for _, n := range l.tree.Nodes {
 		if v, ok := n.Verb.(*ir.ToolCall); ok {
 			for _, t := range l.tree.Tools {
 				if t.Key.Name == v.Name.Name && t.File == l.File {
-					v.Tool = t
+					v.Tool, of[t] = t, n
 				}
 			}
 		}
@@ -171,27 +172,25 @@ func (l *lowering) toolsMade() {
 	l.wf.Tools = slices.Clone(l.tree.Tools)
 	for i, t := range l.wf.Tools {
 		made := *t
-		switch b := t.Binding.(type) {
-		case *ir.RequestTool:
+		switch n := of[t]; {
+		case n != nil && n.Request != nil:
 			effects := dialect.External
 			if t.Effects == ir.EffectsReads {
 				effects = dialect.Reads
 			}
-			host := b.Host
+			host := n.Request.Host
 			if host == "" {
 				host = "*"
 			}
 			made.In = callType
-			made.Binding = &ir.Made{New: as(expr.Invoke(fnRequest, expr.Const(t.FullName()), expr.Invoke(effects), expr.Const(b.Host))), Reach: &ir.Reach{Hosts: []string{host}, Env: b.Env}}
-		case *ir.MemoryTool:
+			made.Binding = &ir.Made{New: as(expr.Invoke(fnRequest, expr.Const(t.FullName()), expr.Invoke(effects), expr.Const(n.Request.Host))), Reach: &ir.Reach{Hosts: []string{host}, Env: n.Request.Env}}
+		case n != nil && n.Store != nil:
 			made.In = recollectionType
-			made.Binding = &ir.Made{New: as(expr.Invoke(fnMemory, expr.Const(t.FullName()), expr.Const(b.Path), expr.Const(b.Seconds))), Reach: &ir.Reach{Code: []string{"memory:" + b.Path}}}
-		case *ir.PythonTool:
-			if len(b.Env) > 0 {
+			made.Binding = &ir.Made{New: as(expr.Invoke(fnMemory, expr.Const(t.FullName()), expr.Const(n.Store.Path), expr.Const(n.Store.Seconds))), Reach: &ir.Reach{Code: []string{"memory:" + n.Store.Path}}}
+		default:
+			if b, ok := t.Binding.(*ir.PythonTool); ok && len(b.Env) > 0 {
 				b.Filled = as(expr.Invoke(cEnvironment))
 			}
-			continue
-		default:
 			continue
 		}
 		l.wf.Tools[i], l.tools[t] = &made, &made
@@ -199,8 +198,8 @@ func (l *lowering) toolsMade() {
 }
 
 // remember keeps what a node has written to the memory: the node that reads it runs again.
-func (l *lowering) remember(b *ir.Block, n *ir.Node) {
-	w := n.Dynamic.Context.Writes
+func (l *lowering) remember(b *ir.Block, n *Node) {
+	w := n.Writes
 	if len(w) < 2 || w[0] != "memory" || l.kept == nil {
 		return
 	}
@@ -209,15 +208,15 @@ func (l *lowering) remember(b *ir.Block, n *ir.Node) {
 }
 
 // gave puts what a node gives where it writes to, which is what the next agent is told.
-func (l *lowering) gave(b *ir.Block, n *ir.Node) {
-	w := n.Dynamic.Context.Writes
+func (l *lowering) gave(b *ir.Block, n *Node) {
+	w := n.Writes
 	to, path := l.place(w[0], w[1:])
 	*b = append(*b, do(fnGave, append([]*expr.Node{expr.Read("flow"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...))
 	l.remember(b, n)
 }
 
 // swarm are the arguments of the call of a swarm, which puts what its agents say below own, and the nodes that it runs.
-func (l *lowering) swarm(v *ir.Swarm, own *expr.Node) ([]*expr.Node, *ir.Body) {
+func (l *lowering) swarm(v *Swarm, own *expr.Node) ([]*expr.Node, *ir.Body) {
 	inside := &ir.Body{Span: v.Span}
 	side := &ir.SideStmt{}
 	agents := &expr.Node{Op: expr.ListLit}
@@ -247,40 +246,38 @@ func (l *lowering) swarm(v *ir.Swarm, own *expr.Node) ([]*expr.Node, *ir.Body) {
 }
 
 // within makes the node that a function runs and that asks a model.
-func (l *lowering) within(n *ir.Node, model string, inside *ir.Body) *expr.Node {
-	copied := *n
-	copied.Dynamic, copied.Verb = nil, &ir.Perform{Kind: "llm", AtMost: []ir.UseBound{{Of: l.modelOf(model), N: 1}}}
-	l.nodes[n] = &copied
-	inside.Nodes = append(inside.Nodes, &copied)
+func (l *lowering) within(n *Node, model string, inside *ir.Body) *expr.Node {
+	l.nodes[n] = n.made(&ir.Perform{Kind: "llm", AtMost: []ir.UseBound{{Of: l.modelOf(model), N: 1}}})
+	inside.Nodes = append(inside.Nodes, l.nodes[n])
 	return l.at(n)
 }
 
 // voiced is what an agent of a swarm is asked.
-func (l *lowering) voiced(n *ir.Node, inside *ir.Body) *expr.Node {
-	d := n.Dynamic
+func (l *lowering) voiced(n *Node, inside *ir.Body) *expr.Node {
+	d := n
 	v, _ := n.Verb.(*ir.LLM)
 	var fields []expr.Entry
-	if id := d.Context.OutputKey; id != "" {
+	if id := d.OutputKey; id != "" {
 		fields = append(fields, expr.Put("id", expr.Const(id)))
 	}
 	fields = append(fields, expr.Put("node", l.within(n, v.Model.Name, inside)), expr.Put("model", l.model(v.Model.Name)), expr.Put("prompt", l.template(d.Prompt)))
-	if len(d.Context.Guards) > 0 {
-		fields = append(fields, expr.Put("guards", guards(d.Context.Guards)))
+	if len(d.Guards) > 0 {
+		fields = append(fields, expr.Put("guards", guards(d.Guards)))
 	}
 	return expr.Struct(voiceType, fields...)
 }
 
 // factory writes a node that makes an instance for each item of a list.
-func (l *lowering) factory(b *ir.Block, n *ir.Node, v *ir.Map) {
-	d := n.Dynamic
+func (l *lowering) factory(b *ir.Block, n *Node, v *Factory) {
+	d := n
 	fields := []expr.Entry{expr.Put("items", l.items(d, v))}
-	if v.OnItemError == ir.ItemKeep {
+	if v.Keep {
 		fields = append(fields, expr.Put("keep", expr.Const(true)))
 	}
 	if l.counts() {
 		fields = append(fields, expr.Put("flow", expr.Read("flow")))
 	}
-	if limit := d.Context.Limit; limit != nil {
+	if limit := d.Limit; limit != nil {
 		fields = append(fields, expr.Put("limit", expr.Const(limit.Value)))
 	}
 	l.making = &making{}
@@ -291,7 +288,7 @@ func (l *lowering) factory(b *ir.Block, n *ir.Node, v *ir.Map) {
 		}
 	}
 	inside := &ir.Body{Span: v.Span}
-	make := l.instance(n, v.Do.Nodes[0], inside)
+	make := l.instance(n, v.Do, inside)
 	l.making = nil
 	run := l.perform(n, "map", expr.Invoke(fnFactory, runHandle(), expr.Of(expr.UseNode, "", nil), expr.Address(l.own(n)), expr.Struct(makingType, append(fields, expr.Put("make", make))...)))
 	p := performs(run)
@@ -301,34 +298,33 @@ func (l *lowering) factory(b *ir.Block, n *ir.Node, v *ir.Map) {
 }
 
 // instance is the function that makes one instance.
-func (l *lowering) instance(of, n *ir.Node, inside *ir.Body) *expr.Node {
-	if v, ok := n.Verb.(*ir.Swarm); ok {
+func (l *lowering) instance(of, n *Node, inside *ir.Body) *expr.Node {
+	if v, ok := n.Verb.(*Swarm); ok {
 		l.making.own = of.ID.Name
 		call, voices := l.swarm(v, expr.Address(expr.Read("own")))
-		copied := *n
-		copied.Dynamic, copied.Verb = nil, &ir.Perform{Kind: "swarm", Inside: voices}
-		l.nodes[n] = &copied
-		inside.Nodes, inside.Block = []*ir.Node{&copied}, ir.Block{&ir.RunStmt{Node: &copied}}
+		made := n.made(&ir.Perform{Kind: "swarm", Inside: voices})
+		l.nodes[n] = made
+		inside.Nodes, inside.Block = []*ir.Node{made}, ir.Block{&ir.RunStmt{Node: made}}
 		return expr.FnDo(ir.Block{&ir.LetStmt{Name: ident("own"), Type: schema.DynamicType},
 			&ir.ReturnStmt{Value: as(expr.Invoke(fnInstanceSwarm, append([]*expr.Node{expr.Read("each"), expr.Read("run"), l.at(n)}, call...)...))}}, "run", "each")
 	}
 	v, _ := n.Verb.(*ir.LLM)
-	ask := expr.Invoke(fnInstanceAsk, expr.Read("each"), expr.Read("run"), l.within(n, v.Model.Name, inside), l.model(v.Model.Name), l.prompt(n.Dynamic))
+	ask := expr.Invoke(fnInstanceAsk, expr.Read("each"), expr.Read("run"), l.within(n, v.Model.Name, inside), l.model(v.Model.Name), l.prompt(n))
 	inside.Block = ir.Block{&ir.RunStmt{Node: l.nodes[n]}}
 	return expr.Fn(ask, "run", "each")
 }
 
 // items are what a factory makes instances for.
-func (l *lowering) items(d *ir.DynamicNode, v *ir.Map) *expr.Node {
+func (l *lowering) items(d *Node, v *Factory) *expr.Node {
 	switch over := v.Over.(type) {
 	case *ir.Scalar:
 		return expr.Invoke(fnCount, number(over.Text.Value))
 	case *ir.Mixed:
 		text := expr.Const(over.Text.Value)
 		switch r := whole(over); {
-		case d.Context.Counted:
+		case d.Counted:
 			return expr.Invoke(fnTimes, text, l.template(over))
-		case r != nil && l.tree.Dynamic.Upstream:
+		case r != nil && l.tree.Upstream:
 			return expr.Invoke(fnEachUpstream, text, l.part(r))
 		case r != nil:
 			return expr.Invoke(fnEach, text, l.part(r))
@@ -339,9 +335,9 @@ func (l *lowering) items(d *ir.DynamicNode, v *ir.Map) *expr.Node {
 }
 
 // child writes a node that runs another workflow.
-func (l *lowering) child(b *ir.Block, n *ir.Node, v *ir.Flow) {
+func (l *lowering) child(b *ir.Block, n *Node, v *ir.Flow) {
 	bound := map[string]bool{}
-	if d := n.Dynamic; d.Args != nil {
+	if d := n; d.Args != nil {
 		for _, e := range d.Args.Entries {
 			bound[e.Key.Name] = true
 		}
@@ -360,9 +356,9 @@ func (l *lowering) child(b *ir.Block, n *ir.Node, v *ir.Flow) {
 	}
 	out := &expr.Node{Op: expr.Field, Text: "output", Kids: []*expr.Node{expr.Of(expr.UseFlow, v.Flow.Name.Name, v.Flow, expr.Object(input...), expr.Read("run"))}}
 	run := expr.FnDo(ir.Block{&ir.ReturnStmt{Value: as(out)}}, "run", "given")
-	*b = append(*b, l.perform(n, "flow", expr.Invoke(fnChild, append([]*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), run}, l.arguments(n.Dynamic.Args)...)...)),
+	*b = append(*b, l.perform(n, "flow", expr.Invoke(fnChild, append([]*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), run}, l.arguments(n.Args)...)...)),
 		do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const("output")))
-	if w := n.Dynamic.Context.Writes; w[0] != "output" || w[1] != n.ID.Name || len(w) > 2 {
+	if w := n.Writes; w[0] != "output" || w[1] != n.ID.Name || len(w) > 2 {
 		to, _ := l.place("output", []string{n.ID.Name})
 		*b = append(*b, do(fnSet, expr.Address(to), expr.Read(l.local[n])))
 	}
@@ -370,8 +366,8 @@ func (l *lowering) child(b *ir.Block, n *ir.Node, v *ir.Flow) {
 }
 
 // question writes a node that asks a person.
-func (l *lowering) question(b *ir.Block, n *ir.Node, v *ir.Human) {
-	f, args := fnPerson, []*expr.Node{runHandle(), expr.Of(expr.UseNode, "", nil), l.template(n.Dynamic.Prompt)}
+func (l *lowering) question(b *ir.Block, n *Node, v *ir.Human) {
+	f, args := fnPerson, []*expr.Node{runHandle(), expr.Of(expr.UseNode, "", nil), l.template(n.Prompt)}
 	if v.OnTimeout != nil {
 		instead, _ := v.OnTimeout.Default.(*ir.Scalar)
 		f, args = fnPersonOr, append(args, expr.Const(instead.Text.Value))
@@ -380,7 +376,7 @@ func (l *lowering) question(b *ir.Block, n *ir.Node, v *ir.Human) {
 	run.Node.Timeout = v.Timeout
 	performs(run).Person = true
 	*b = append(*b, run)
-	w := n.Dynamic.Context.Writes
+	w := n.Writes
 	to, path := l.place(w[0], w[1:])
 	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("flow"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...),
 		do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const("output")))

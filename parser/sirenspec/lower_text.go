@@ -48,7 +48,7 @@ func (l *lowering) place(bucket string, path []string) (*expr.Node, []string) {
 }
 
 // own is where the result of a node stands.
-func (l *lowering) own(n *ir.Node) *expr.Node {
+func (l *lowering) own(n *Node) *expr.Node {
 	f, _ := l.place("working", []string{n.ID.Name})
 	return f
 }

@@ -31,7 +31,7 @@ func (p *parser) memory(n *yamlnode.Node, m dialect.Mapping) {
 	if b := s.Get("backend"); b != nil && p.Word(b, "the backend of a memory", "sqlite", "file") == "sqlite" {
 		p.Differs(b.Span, "", "flowgen keeps the memory in files, one for each value, and does not read the engine's database")
 	}
-	t := &ir.MemoryTool{Path: memoryPath, Seconds: p.Count(s.Get("ttl"), "`ttl`", 1, 1<<40, 0)}
+	t := &Store{Path: memoryPath, Seconds: p.Count(s.Get("ttl"), "`ttl`", 1, 1<<40, 0)}
 	if id, ok := p.Text(s.Get("path"), "`path`"); ok {
 		if id.Name == "" {
 			p.Error(diag.BadLiteral, id.Span, "", "this is not the name of a folder")
@@ -43,10 +43,10 @@ func (p *parser) memory(n *yamlnode.Node, m dialect.Mapping) {
 }
 
 // remembers adds the node that reads the memory when a run begins, and the tool that it is read and written with.
-func (p *parser) remembers(b *ir.MemoryTool, id ir.Ident) {
+func (p *parser) remembers(b *Store, id ir.Ident) {
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + id.Name, Span: id.Span}, Version: "1", Key: id, Effects: ir.EffectsWrites, EffectsSpan: id.Span,
-		In: schema.AnyType, Out: schema.AnyType, OutSpan: id.Span, Binding: b, File: p.File, Span: id.Span}
-	p.kept = &ir.Node{ID: id, Span: id.Span, Verb: &ir.ToolCall{Name: id}, Dynamic: &ir.DynamicNode{Times: 1, Context: &ir.ContextNode{}}}
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: id.Span, Binding: &ir.Made{}, File: p.File, Span: id.Span}
+	p.kept = &Node{ID: id, Span: id.Span, Verb: &ir.ToolCall{Name: id}, Store: b}
 	p.wf.Tools = append(p.wf.Tools, t)
 }
 
@@ -55,25 +55,21 @@ func (p *parser) memorized() {
 	if p.kept == nil {
 		return
 	}
-	if !p.wf.Dynamic.Memory { // nothing reads or writes it
+	if !p.tree.Memory { // nothing reads or writes it
 		p.wf.Tools = slices.DeleteFunc(p.wf.Tools, func(t *ir.Tool) bool { return t.Key == p.kept.ID })
 		return
 	}
-	if p.IsBroken(p.kept.ID.Name) {
+	was := p.kept.ID
+	if p.IsBroken(was.Name) {
 		p.kept.ID.Name = "workflow_memory"
 	}
-	for i := range p.wf.Tools {
-		if _, ok := p.wf.Tools[i].Binding.(*ir.MemoryTool); ok {
-			p.wf.Tools[i].Key.Name = p.kept.ID.Name
-			p.kept.Verb = &ir.ToolCall{Name: p.wf.Tools[i].Key}
+	for _, t := range p.wf.Tools {
+		if t.Key == was {
+			t.Key = p.kept.ID
+			p.kept.Verb = &ir.ToolCall{Name: t.Key}
 		}
 	}
-	for _, n := range p.wf.Body.Nodes {
-		if w := n.Dynamic.Context.Writes; w != nil && w[0] == "memory" {
-			p.kept.Dynamic.Times++
-		}
-	}
-	p.wf.Body.Nodes = slices.Insert(p.wf.Body.Nodes, 0, p.kept)
+	p.tree.Nodes = slices.Insert(p.tree.Nodes, 0, p.kept)
 }
 
 // memoryValue checks a reference to the memory.
@@ -82,13 +78,13 @@ func (p *parser) memoryValue(r *ir.Reference) *ir.Reference {
 		p.Error(diag.UnknownName, r.Text.Span, "write `memory.NAME`", "`memory` is no value")
 		return nil
 	}
-	p.wf.Dynamic.Memory = true
+	p.tree.Memory = true
 	return r
 }
 
 // memorizes checks a path of the memory that is written.
 func (p *parser) memorizes(id ir.Ident) {
-	p.wf.Dynamic.Memory = true
+	p.tree.Memory = true
 	if p.kept == nil {
 		p.Warn(diag.IgnoredKey, id.Span, "add `memory: {backend: file}` to the workflow", "the workflow has no `memory`, so that nothing keeps this after the run")
 	}

@@ -46,7 +46,7 @@ func (p *parser) placeholders(g *graph, order []*point) {
 	}
 	// written are the names that something besides the node of that name writes, or that are there from the beginning.
 	written := map[string]bool{}
-	if seeds := p.wf.Dynamic.Seeds; seeds != nil {
+	if seeds := p.tree.Seeds; seeds != nil {
 		for _, bucket := range seeds.Entries {
 			if o, ok := bucket.Value.(*ir.Object); ok && bucket.Key.Name == "working" {
 				for _, e := range o.Entries {
@@ -56,7 +56,7 @@ func (p *parser) placeholders(g *graph, order []*point) {
 		}
 	}
 	for _, s := range order {
-		if w := s.node.Dynamic.Context.Writes; len(w) > 1 && w[0] == "working" {
+		if w := s.node.Writes; len(w) > 1 && w[0] == "working" {
 			written[w[1]] = true
 		}
 	}
@@ -110,7 +110,7 @@ func (p *parser) workingPath(r *ir.Reference, place map[string]int) bool {
 	help := "write `{{ " + strings.Join(r.Path[1:], ".") + " }}`"
 	d := diag.Diagnostic{Severity: diag.Note, Code: diag.DialectDiffers, Span: r.Text.Span, Help: help,
 		Message: fmt.Sprintf("by the pages this is what stands at working.%s; in the engine `working` is no root of a placeholder, and the node fails", name)}
-	if p.wf.Dynamic.Upstream {
+	if p.tree.Upstream {
 		return false
 	}
 	if r.Filter != "" {
@@ -168,13 +168,13 @@ func (p *parser) nodeValue(r *ir.Reference, s *point, at, producer int) {
 }
 
 // nodeReferences calls f for every reference of a node's texts.
-func nodeReferences(n *ir.Node, f func(*ir.Reference)) {
-	d := n.Dynamic
+func nodeReferences(n *Node, f func(*ir.Reference)) {
+	d := n
 	texts := []*ir.Mixed{d.System, d.Prompt}
 	if v, ok := n.Verb.(*ir.ToolChoice); ok {
 		ir.ValueReferences(v.Tool, f)
 	}
-	if q := d.Context.Request; q != nil {
+	if q := d.Request; q != nil {
 		texts = append(texts, q.URL, q.Body)
 		for _, h := range q.Headers {
 			texts = append(texts, h.Value)

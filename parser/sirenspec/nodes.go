@@ -37,7 +37,6 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 	if len(n.Entries) == 0 {
 		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
 	}
-	p.wf.Dynamic.Phases = []*ir.Phase{{Kind: ir.PhaseGraph, Nodes: p.wf.Body.Nodes, Span: n.Span}}
 }
 
 var idForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
@@ -57,7 +56,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 			return
 		}
 	}
-	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Context: &ir.ContextNode{}}}
+	out := &Node{ID: id, Span: n.Span}
 	switch kind {
 	case "agent":
 		p.agentNode(n, out)
@@ -77,12 +76,12 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		return
 	}
 	p.nodes[id.Name] = out
-	p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+	p.tree.Nodes = append(p.tree.Nodes, out)
 	p.place("working", id)
 }
 
 // writes reads the path that a node's text goes to.
-func (p *parser) writes(m dialect.Mapping, out *ir.Node) {
+func (p *parser) writes(m dialect.Mapping, out *Node) {
 	id, ok := p.Text(m.Get("writes"), "`writes`")
 	if !ok {
 		return
@@ -97,33 +96,33 @@ func (p *parser) writes(m dialect.Mapping, out *ir.Node) {
 	switch {
 	case path[0] == "memory" && len(path) > 1:
 		p.memorizes(id)
-		out.Dynamic.Context.Writes = path
+		out.Writes = path
 		return
 	case path[0] != "working" && path[0] != "output" || len(path) < 2:
 		p.Error(diag.BadLiteral, id.Span, "write `output."+path[len(path)-1]+"`", "`writes` begins with `working.`, `output.` or `memory.`")
 		return
 	}
 	p.place(path[0], ir.Ident{Name: path[1], Span: id.Span})
-	out.Dynamic.Context.Writes = path
+	out.Writes = path
 	if len(path) == 2 && path[0] == "working" && path[1] == out.ID.Name {
 		p.Differs(id.Span, "write it to `output."+path[1]+"`, or to another name", "working.%s is also where the engine keeps the result of the node %q: the text is replaced by {'output': text}, and that is what the next agent is told", path[1], out.ID.Name)
 	}
 }
 
 // toolNode reads a node that calls a tool.
-func (p *parser) toolNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) toolNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, toolNodeShape)
 	if !ok {
 		return
 	}
-	d := out.Dynamic
-	d.Context.OutputKey = "output"
+	d := out
+	d.OutputKey = "output"
 	if id, ok := p.Text(m.Get("output_key"), "`output_key`"); ok {
-		d.Context.OutputKey = id.Name
+		d.OutputKey = id.Name
 	}
 	d.Attempts = 1 + int(p.Count(m.Get("retry"), "`retry`", 0, 1000, 0))
 	if f := m.Get("on_failure"); f != nil && p.Word(f, "the on_failure of a tool node", "raise", "skip") == "skip" {
-		d.OnSpent = ir.SpentSkip
+		d.Skips = true
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + out.ID.Name, Span: out.ID.Span}, Version: "1", Key: out.ID, Effects: ir.EffectsExternal, EffectsSpan: out.ID.Span,
 		Out: schema.AnyType, OutSpan: out.ID.Span, File: p.File, Span: out.ID.Span}
@@ -141,12 +140,12 @@ func (p *parser) toolNode(n *yamlnode.Node, out *ir.Node) {
 }
 
 // httpTool reads the config of the http adapter.
-func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
+func (p *parser) httpTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 	m, ok := p.Mapping(n, httpShape)
 	if !ok {
 		return
 	}
-	r := &ir.Request{Method: "GET", URL: p.template(m.Get("url"), "`url`"), Seconds: p.Count(m.Get("timeout"), "`timeout`", 1, 86400, 10)}
+	r := &Request{Method: "GET", URL: p.template(m.Get("url"), "`url`"), Seconds: p.Count(m.Get("timeout"), "`timeout`", 1, 86400, 10)}
 	if w := m.Get("method"); w != nil {
 		r.Method = p.Word(w, "`method`", "GET", "POST")
 	}
@@ -157,7 +156,7 @@ func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 		}
 		for _, e := range h.Entries {
 			if v := p.template(e.Value, "the header "+e.Key.Text.Value); v != nil {
-				r.Headers = append(r.Headers, ir.MixedEntry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: v})
+				r.Headers = append(r.Headers, Header{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: v})
 			}
 		}
 	}
@@ -168,7 +167,7 @@ func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 	if r.Method == "GET" {
 		t.Effects = ir.EffectsReads
 	}
-	b := &ir.RequestTool{Host: p.host(r.URL)}
+	r.Host = p.host(r.URL)
 	seen := map[string]bool{}
 	for _, x := range append([]*ir.Mixed{r.URL, r.Body}, values(r.Headers)...) {
 		if x == nil {
@@ -177,16 +176,16 @@ func (p *parser) httpTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 		for _, s := range x.Segments {
 			if s.Ref != nil && s.Ref.Root == "env" && !seen[s.Ref.Path[0]] {
 				seen[s.Ref.Path[0]] = true
-				b.Env = append(b.Env, s.Ref.Path[0])
+				r.Env = append(r.Env, s.Ref.Path[0])
 			}
 		}
 	}
 	t.In = schema.AnyType
-	t.Binding = b
-	out.Dynamic.Context.Request = r
+	t.Binding = &ir.Made{} // when it is translated
+	out.Request = r
 }
 
-func values(list []ir.MixedEntry) []*ir.Mixed {
+func values(list []Header) []*ir.Mixed {
 	var out []*ir.Mixed
 	for _, e := range list {
 		out = append(out, e.Value)
@@ -233,7 +232,7 @@ var (
 )
 
 // pythonTool reads the config of the python adapter.
-func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
+func (p *parser) pythonTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 	m, ok := p.Mapping(n, pythonShape)
 	if !ok {
 		return
@@ -245,7 +244,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 			p.WrongShape(a, "`args` is a mapping")
 			return
 		}
-		out.Dynamic.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {
+		out.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {
 			if x := p.mixed(n.Text); len(x.Segments) > 0 {
 				return x
 			}
@@ -269,5 +268,5 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *ir.Node, t *ir.Tool) {
 		}
 	}
 	t.In = schema.AnyType
-	t.Binding = &ir.PythonTool{Free: true, Env: variables(out.Dynamic.Args), Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}
+	t.Binding = &ir.PythonTool{Free: true, Env: variables(out.Args), Ref: ir.Ident{Name: module.Name + ":" + function.Name, Span: module.Span}}
 }

@@ -18,7 +18,12 @@ const maxSuggested = 100
 func (p *parser) settle(sink *diag.Sink) {
 	p.Sink = sink
 	g := p.graph()
-	o := &dialect.Order{Nodes: p.wf.Body.Nodes}
+	tree := *p.wf
+	p.tree.Workflow = &tree
+	o := &dialect.Order{}
+	for _, n := range p.tree.Nodes {
+		o.Nodes = append(o.Nodes, n.made(nil))
+	}
 	all := map[int]bool{}
 	for i := range g.points {
 		all[i] = true
@@ -34,8 +39,11 @@ func (p *parser) settle(sink *diag.Sink) {
 		p.placeholders(g, order)
 	}
 	if sink.HasErrors() { // what is left to check are models and tools
-		tree := *p.wf
-		p.wf.Tree, p.wf.Dynamic, p.wf.State, p.wf.Body = &tree, nil, nil, ir.Body{Span: p.wf.Body.Span, Block: ir.Block{}}
+		p.wf.Tools = slices.DeleteFunc(slices.Clone(p.wf.Tools), func(t *ir.Tool) bool {
+			_, made := t.Binding.(*ir.Made) // not yet
+			return made
+		})
+		p.wf.State, p.wf.Body = nil, ir.Body{Span: p.wf.Body.Span, Block: ir.Block{}}
 		return
 	}
 	p.lower(order)
@@ -50,7 +58,7 @@ type graph struct {
 
 // A point is a node in a graph.
 type point struct {
-	node    *ir.Node
+	node    *Node
 	index   int // in the file
 	in, out []*link
 	graph   *graph
@@ -67,11 +75,11 @@ type link struct {
 func (p *parser) graph() *graph {
 	g := &graph{byID: map[string]*point{}}
 	var routes []*ir.Route
-	for i, n := range p.wf.Body.Nodes {
+	for i, n := range p.tree.Nodes {
 		x := &point{node: n, index: i, graph: g}
 		g.points = append(g.points, x)
 		g.byID[n.ID.Name] = x
-		routes = append(routes, n.Dynamic.Routes...)
+		routes = append(routes, n.Routes...)
 	}
 	slices.SortStableFunc(routes, func(x, y *ir.Route) int { return x.Span.Lo - y.Span.Lo })
 	for _, r := range routes {
@@ -92,7 +100,7 @@ func (g *graph) link(l *link) {
 
 // fallback is the step that runs instead of an agent of SirenSpec that fails; nil when none does.
 func (s *point) fallback() *point {
-	f := s.node.Dynamic.Context.Failure
+	f := s.node.Failure
 	if f == nil || f.Action != "fallback" {
 		return nil
 	}
@@ -117,13 +125,13 @@ func (p *parser) rescues(b *graph) {
 		if to == nil {
 			continue
 		}
-		at := s.node.Dynamic.Context.Failure.Node.Span
+		at := s.node.Failure.Node.Span
 		if to == s || b.leads(to, s, map[*point]bool{}) {
 			p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at,
 				Message: fmt.Sprintf("%q runs before %q: it cannot run instead of it", to.node.ID.Name, s.node.ID.Name)})
 			continue
 		}
-		if p.wf.Dynamic.Upstream {
+		if p.tree.Upstream {
 			if len(to.in) == 0 {
 				p.Report(diag.Diagnostic{Severity: diag.Note, Code: diag.DialectDiffers, Span: at,
 					Message: fmt.Sprintf("no edge leads to %q, so that it always runs in the engine; by the pages it runs when %q fails", to.node.ID.Name, s.node.ID.Name)})
@@ -168,6 +176,6 @@ func (s *point) always() bool {
 
 // goesOn reports whether the edges of a step are looked at when it fails and the run does not end.
 func (s *point) goesOn() bool {
-	f := s.node.Dynamic.Context.Failure
+	f := s.node.Failure
 	return f == nil || f.Action != "fallback"
 }

@@ -55,8 +55,10 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the workflow f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*ir.Node{}, voices: map[string]*ir.Model{}}
-	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*Node{}, voices: map[string]*ir.Model{}}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle}
+	p.tree = &Tree{Workflow: p.wf, Upstream: opts.Upstream}
+	p.wf.Tree = p.tree
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
 		p.workflow(m)
@@ -68,21 +70,22 @@ type parser struct {
 	*dialect.Reader
 	opts    dialect.Options
 	wf      *ir.Workflow
+	tree    *Tree
 	agents  map[string]*agent
-	guards  []ir.Guard       // of the workflow
-	retry   *ir.AgentRetry   // of agents that say nothing
-	failure *ir.AgentFailure // likewise
-	nodes   map[string]*ir.Node
+	guards  []Guard       // of the workflow
+	retry   *AgentRetry   // of agents that say nothing
+	failure *AgentFailure // likewise
+	nodes   map[string]*Node
 	voices  map[string]*ir.Model // that swarms ask, by provider:name
 	roots   roots
-	kept    *ir.Node       // that reads the memory; nil: there is none
+	kept    *Node          // that reads the memory; nil: there is none
 	load    dialect.Loader // nil: other files are not read
 }
 
 type agent struct {
 	model  *ir.Model
 	system *yamlnode.Node
-	guards []ir.Guard
+	guards []Guard
 	asked  bool // a node names it
 }
 
@@ -112,14 +115,14 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.defaults(m.Get("defaults"))
 	p.input(m.Get("input"))
 	p.seeds(m.Get("state"))
-	p.guards = []ir.Guard{{Name: "injection"}}
+	p.guards = []Guard{{Name: "injection"}}
 	if g := m.Get("guardrails"); g != nil {
 		p.guards = p.guardrails(g, true)
 	}
 	p.budget(m.Get("budget"))
 	p.agentSection(m.Get("agents"))
 	p.nodeSection(m)
-	p.Edges(m.Get("edges"), edgeShape, p.wf, p.nodes, p.when)
+	p.edges(m.Get("edges"))
 	p.fallbacks()
 	p.memorized()
 	p.idleAgents(m.Get("agents"))
@@ -183,7 +186,7 @@ func (p *parser) seeds(n *yamlnode.Node) {
 			p.place(bucket, ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span})
 		}
 	}
-	p.wf.Dynamic.Seeds = seeds
+	p.tree.Seeds = seeds
 }
 
 // place declares a name of a bucket of the context, once.
@@ -232,4 +235,16 @@ func (p *parser) modelName(m dialect.Mapping) (ir.Ident, bool) {
 		return id, false
 	}
 	return id, ok
+}
+
+// edges reads the edges, each with the node that it leads to.
+func (p *parser) edges(n *yamlnode.Node) {
+	var names []string
+	for _, n := range p.tree.Nodes {
+		names = append(names, n.ID.Name)
+	}
+	for _, r := range p.Edges(n, edgeShape, names, p.when) {
+		to := p.nodes[r.To.Name]
+		to.Routes = append(to.Routes, r)
+	}
 }

@@ -48,7 +48,7 @@ var (
 var guardForm = dialect.ListOf(dialect.OneOf(dialect.Scalar, dialect.Of(guardShape)))
 
 // swarmNode reads a node that asks agents side by side.
-func (p *parser) swarmNode(n *yamlnode.Node, out *ir.Node) {
+func (p *parser) swarmNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, swarmNodeShape)
 	if !ok {
 		return
@@ -56,13 +56,13 @@ func (p *parser) swarmNode(n *yamlnode.Node, out *ir.Node) {
 	if v := p.swarm(m, out.ID); v != nil {
 		out.Verb = v
 		p.place("output", out.ID)
-		out.Dynamic.Context.Writes = []string{"output", out.ID.Name}
+		out.Writes = []string{"output", out.ID.Name}
 	}
 }
 
 // swarm reads the agents of a swrm and their synthesis; nil after a mistake that leaves none. of is the node that asks them.
-func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *ir.Swarm {
-	v := &ir.Swarm{Span: m.Node.Span, Parallel: int(p.Count(m.Get("concurrency"), "`concurrency`", 1, 1000, 0))}
+func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *Swarm {
+	v := &Swarm{Span: m.Node.Span, Parallel: int(p.Count(m.Get("concurrency"), "`concurrency`", 1, 1000, 0))}
 	v.Keep = m.Shape == swarmNodeShape && p.keeps(m)
 	agents := m.Get("agents")
 	if agents == nil {
@@ -93,14 +93,14 @@ func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *ir.Swarm {
 		}
 		first[id.Name] = id.Span
 		if node := p.voice(a, it, p.voiceName(v, id)); node != nil {
-			node.Dynamic.Context.OutputKey = id.Name
-			v.Do.Nodes = append(v.Do.Nodes, node)
+			node.OutputKey = id.Name
+			v.Nodes = append(v.Nodes, node)
 		}
 	}
 	if s := m.Get("synthesis"); s != nil {
 		if a, ok := p.Mapping(s, synthesisShape); ok {
 			if node := p.voice(a, s, p.voiceName(v, ir.Ident{Name: "synthesis", Span: m.Key("synthesis")})); node != nil {
-				v.Do.Nodes, v.Synthesis = append(v.Do.Nodes, node), true
+				v.Nodes, v.Synthesis = append(v.Nodes, node), true
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (p *parser) keeps(m dialect.Mapping) bool {
 }
 
 // voiceName makes the name of a node of an agent's id, which may be any text.
-func (p *parser) voiceName(v *ir.Swarm, id ir.Ident) ir.Ident {
+func (p *parser) voiceName(v *Swarm, id ir.Ident) ir.Ident {
 	name := strings.Trim(notName.ReplaceAllString(id.Name, "-"), "-")
 	if !idForm.MatchString(name) {
 		name = "agent" + strings.TrimRight("_"+name, "_")
@@ -125,7 +125,7 @@ func (p *parser) voiceName(v *ir.Swarm, id ir.Ident) ir.Ident {
 	own := name
 	for i := 2; ; i++ {
 		taken := false
-		for _, n := range v.Do.Nodes {
+		for _, n := range v.Nodes {
 			taken = taken || strings.EqualFold(n.ID.Name, own)
 		}
 		if !taken {
@@ -136,13 +136,13 @@ func (p *parser) voiceName(v *ir.Swarm, id ir.Ident) ir.Ident {
 }
 
 // voice reads what is asked of a model inside of a swrm; nil when there is nothing to ask.
-func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *ir.Node {
-	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Context: &ir.ContextNode{}}}
+func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *Node {
+	out := &Node{ID: id, Span: n.Span}
 	if g := m.Get("guardrails"); g != nil {
-		out.Dynamic.Context.Guards = p.guardrails(g, false)
+		out.Guards = p.guardrails(g, false)
 	}
-	out.Dynamic.Prompt = p.template(m.Get("prompt"), "`prompt`")
-	if out.Dynamic.Prompt == nil {
+	out.Prompt = p.template(m.Get("prompt"), "`prompt`")
+	if out.Prompt == nil {
 		return nil
 	}
 	model := p.swarmAsks(m)
