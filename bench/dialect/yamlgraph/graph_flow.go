@@ -146,6 +146,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	state := State{Count: in.Count, Text: in.Text}
 	defer runtime.EndState(run, &state)
+
 	flow := yamlgraph.New(
 		dynamic.Slot{Name: "count", Field: &state.Count},
 		dynamic.Slot{Name: "text", Field: &state.Text},
