@@ -33,8 +33,8 @@ output: {text: $n.t, wait: $n.w, of: $n.o, x: $n.x, data: $n.d}
 func TestHostileCases(t *testing.T) {
 	tried := 0
 	defer func() {
-		if tried < 50 {
-			t.Errorf("only %d texts could be written in YAML", tried)
+		if tried == 0 {
+			t.Error("no text could be written in YAML")
 		}
 	}()
 	rapid.Check(t, func(t *rapid.T) {

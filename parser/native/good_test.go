@@ -66,7 +66,11 @@ func TestGood(t *testing.T) {
 func walk(v reflect.Value, seen map[uintptr]bool, f func(v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || seen[v.Pointer()] || v.Type() == reflect.TypeFor[*source.File]() || v.Type() == reflect.TypeFor[*expr.Node]() {
+		if v.IsNil() || seen[v.Pointer()] {
+			return
+		}
+		switch v.Type() {
+		case reflect.TypeFor[*source.File](), reflect.TypeFor[*expr.Node](), reflect.TypeFor[*ir.Provided](): // the last is no part of the file
 			return
 		}
 		seen[v.Pointer()] = true
