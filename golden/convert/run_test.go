@@ -250,7 +250,7 @@ func link(t *testing.T, dir string, all []*testcase) string {
 		fmt.Fprintf(&adds, "\tadd(%q, c%d.New)\n", c.dir, n)
 	}
 	add("program/cases.go", []byte("package main\n\nimport (\n"+imports.String()+")\n\nfunc init() {\n"+adds.String()+"}\n"))
-	sources, err := filepath.Glob("dialect/testdata/program/*.go")
+	sources, err := filepath.Glob("*/testdata/program/*.go")
 	if err != nil || len(sources) == 0 {
 		t.Fatal("no program", err)
 	}
