@@ -19,7 +19,7 @@ func (p *parser) contextPlace(r *ir.Reference) {
 
 // holds reports whether a bucket of the context has a name.
 func (p *parser) holds(bucket, name string) bool {
-	return slices.ContainsFunc(p.wf.State, func(s *ir.State) bool { return s.Name.Name == bucket+"."+name })
+	return p.placed[bucket+"."+name]
 }
 
 // unwritten warns about a name that a bucket does not have.

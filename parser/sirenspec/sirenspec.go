@@ -55,7 +55,7 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the workflow f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*Node{}, voices: map[string]*ir.Model{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Ruamel, sink), opts: opts, load: load, agents: map[string]*agent{}, nodes: map[string]*Node{}, voices: map[string]*ir.Model{}, placed: map[string]bool{}}
 	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle}
 	p.tree = &Tree{Workflow: p.wf, Upstream: opts.Upstream}
 	p.wf.Tree = p.tree
@@ -78,6 +78,7 @@ type parser struct {
 	nodes   map[string]*Node
 	voices  map[string]*ir.Model // that swarms ask, by provider:name
 	roots   roots
+	placed  map[string]bool // names of wf.State
 	kept    *Node          // that reads the memory; nil: there is none
 	load    dialect.Loader // nil: other files are not read
 }
@@ -192,11 +193,10 @@ func (p *parser) seeds(n *yamlnode.Node) {
 // place declares a name of a bucket of the context, once.
 func (p *parser) place(bucket string, id ir.Ident) {
 	name := bucket + "." + id.Name
-	for _, s := range p.wf.State {
-		if s.Name.Name == name {
-			return
-		}
+	if p.placed[name] {
+		return
 	}
+	p.placed[name] = true
 	p.wf.State = append(p.wf.State, &ir.State{Name: ir.Ident{Name: name, Span: id.Span}, Type: schema.AnyType, Span: id.Span})
 }
 
