@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,19 +11,28 @@ import (
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
-// TestOutputsOfCases: what a run of a case gives can be written in a test file as what the run has to give.
+// TestOutputsOfCases: what a run of a case is given and gives can be written in a test file.
 func TestOutputsOfCases(t *testing.T) {
-	checked := 0
+	checked, inputs := 0, 0
 	each(t, func(t *testing.T, c *testcase) {
 		runs := c.find("want/run")
 		if c.program == nil || runs == nil {
 			return
 		}
-		for line := range bytes.Lines(runs.Data) {
+		var given [][]byte
+		if f := c.find("inputs.jsonl"); f != nil {
+			given = slices.Collect(bytes.Lines(f.Data))
+		}
+		lines := slices.Collect(bytes.Lines(runs.Data))
+		for i, line := range lines {
 			if !bytes.HasPrefix(line, []byte(`{"`)) {
 				continue
 			}
 			text := "flowgen: 1\nworkflow: x.yaml\ncases:\n  works:\n    want: {output: " + strings.TrimSpace(string(line)) + "}\n"
+			if len(given) == len(lines) {
+				text += "    input: " + strings.TrimSpace(string(given[i])) + "\n"
+				inputs++
+			}
 			sink := &diag.Sink{}
 			f := parser.ParseCases(one{"x.test.yaml": text}, "x.test.yaml", sink)
 			if sink.HasErrors() {
@@ -37,7 +47,7 @@ func TestOutputsOfCases(t *testing.T) {
 			checked++
 		}
 	})
-	if checked < 50 {
-		t.Errorf("%d outputs are checked", checked)
+	if checked < 50 || inputs < 20 {
+		t.Errorf("%d outputs and %d inputs are checked", checked, inputs)
 	}
 }

@@ -83,12 +83,21 @@ func (c *caseChecker) message(e *ir.WantError) {
 func (c *caseChecker) input(x *ir.TestCase) {
 	at := x.Name.Span
 	before := c.sink.Errors()
-	c.arguments(x.Input, c.p.Input, at, &env{c: c.checker}, c.p.WF.Name.Name, "input")
+	in := *c.p.Input
+	in.Fields = slices.Clone(in.Fields)
+	for i, f := range in.Fields {
+		field := *f
+		if field.Type = declared(f.Type); !f.Required() && field.Required() && f.Default == nil {
+			field.Type = schema.OptOf(field.Type, "a run may leave it out")
+		}
+		in.Fields[i] = &field
+	}
+	c.arguments(x.Input, &in, at, &env{c: c.checker}, c.p.WF.Name.Name, "input")
 	if c.sink.Errors() > before {
 		return
 	}
 	for _, e := range x.Input {
-		c.out.json[e.Value] = writeJSON(e.Value, c.p.Input.Field(e.Key.Name).Type)
+		c.out.json[e.Value] = writeJSON(e.Value, in.Field(e.Key.Name).Type)
 	}
 }
 
