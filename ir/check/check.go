@@ -108,6 +108,7 @@ type checker struct {
 	early []diag.Diagnostic // errors that were reported before check began
 	limit int               // of every diagram
 
+	lost   bool // a node sets a field that the state does not have: which fields have no value is not known
 	unsure bool // an edge, a switch or a condition is wrong: what runs when is not known
 
 	tools     map[string][]*ir.Tool // by name without version

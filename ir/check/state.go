@@ -181,6 +181,9 @@ const maxSetters = maxCases + 1
 
 // written reports whether a node that certainly ran before, and succeeded, sets the field.
 func (e *env) written(field string) bool {
+	if e.c.lost {
+		return true
+	}
 	at := *e
 	for b := e.body; b != nil; b = b.outer {
 		if b.loose || at.wrote && at.step.surelySets(field) || b.wrote(field, &at) {
@@ -259,6 +262,7 @@ func (c *checker) sets(s *Step) {
 			for _, f := range c.wf.State {
 				names = append(names, f.Name.Name)
 			}
+			c.lost = true
 			c.reportUnknown(diag.UnknownField, fmt.Sprintf("state has no field %q", x.Field.Name), x.Field.Span, x.Field.Name, names)
 			c.value(x.Value, schema.InvalidType, e)
 			continue

@@ -226,7 +226,7 @@ func (c *checker) foreignCall(n *Node) *schema.Type {
 
 // misspeltMacro reports whether a call of an unknown function looks like a macro with another name: `xs.mpa(x, x.id)`.
 func misspeltMacro(n *Node) bool {
-	return n.Method && len(n.Kids) == 3 && n.Kids[1].Op == Name && macros[diag.Nearest(n.Text, functionNames)]
+	return n.Method && len(n.Kids) == 3 && n.Kids[1].Op == Name && builtins[n.Text] == nil && diag.Nearest(n.Text, macroNames) != ""
 }
 
 func (c *checker) arguments(n *Node, message, help string) {
@@ -254,7 +254,11 @@ func (c *checker) unknownFunction(n *Node) {
 	case "int", "float", "double", "timestamp", "duration":
 		p.Help = "values are not converted; compute it in a go node"
 	default:
-		p.suggest(n.Text, functionNames)
+		names := functionNames
+		if misspeltMacro(n) {
+			names = macroNames
+		}
+		p.suggest(n.Text, names)
 	}
 }
 

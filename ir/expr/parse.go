@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -266,7 +268,10 @@ func (p *parser) field(recv *Node) *Node {
 	return p.call(n)
 }
 
-var macros = map[string]bool{"exists": true, "all": true, "map": true, "filter": true, "sortBy": true}
+var (
+	macros     = map[string]bool{"exists": true, "all": true, "map": true, "filter": true, "sortBy": true}
+	macroNames = slices.Sorted(maps.Keys(macros))
+)
 
 // call parses the arguments of n, whose name and receiver are set.
 func (p *parser) call(n *Node) *Node {
