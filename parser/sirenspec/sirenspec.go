@@ -79,8 +79,8 @@ type parser struct {
 	voices  map[string]*ir.Model // that swarms ask, by provider:name
 	roots   roots
 	placed  map[string]bool // names of wf.State
-	kept    *Node          // that reads the memory; nil: there is none
-	load    dialect.Loader // nil: other files are not read
+	kept    *Node           // that reads the memory; nil: there is none
+	load    dialect.Loader  // nil: other files are not read
 }
 
 type agent struct {
