@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
 // always are the arguments that the engine gives to every module, and itemNames those of an item of a for_each.
@@ -20,14 +21,13 @@ var (
 
 // arguments writes what a module is given: its args, and of what the engine adds the parts that it can see.
 func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
-	d := u.node.Dynamic
-	if d.Args != nil {
-		for _, e := range d.Args.Entries {
+	if u.node.Args != nil {
+		for _, e := range u.node.Args.Entries {
 			if jsName.FindString(e.Key.Name) != e.Key.Name || e.Key.Name == "" {
 				x.Refuse(e.Key.Span, "rename it", "an argument called %q has no place in the native language: names are letters, digits, _ and $", e.Key.Name)
 				continue
 			}
-			if slices.Contains(always, e.Key.Name) || d.Each != nil && slices.Contains(itemNames, e.Key.Name) {
+			if slices.Contains(always, e.Key.Name) || u.node.Each != nil && slices.Contains(itemNames, e.Key.Name) {
 				continue // the engine's own takes its place
 			}
 			v, typ := x.argument(e.Value, u.node)
@@ -36,7 +36,7 @@ func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
 		}
 	}
 	mod := u.module
-	if d.Each != nil {
+	if u.node.Each != nil {
 		if mod.all() {
 			x.Refuse(u.node.ID.Span, "take the parts that it needs out of its argument", "the module can see its argument as a whole, in which the engine puts $item and $index")
 		}
@@ -65,7 +65,7 @@ func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
 func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
 	p := u.module.looks("_edge_inputs")
 	v := doc.Flow()
-	for _, r := range u.node.Dynamic.Routes {
+	for _, r := range u.node.Routes {
 		from := x.units[x.nodes[r.From.Name]]
 		if !p.whole && !slices.Contains(p.fields, r.From.Name) {
 			continue
@@ -73,7 +73,7 @@ func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
 		switch {
 		case from.module == nil || !from.module.says("edge_output"):
 			continue
-		case from.node.Dynamic.Each != nil:
+		case from.node.Each != nil:
 			x.Refuse(r.Span, "write it to the state", "the edge_output of a for_each is that of its last item: this is not converted")
 		}
 		if !slices.ContainsFunc(v.Entries, func(e *doc.Entry) bool { return e.Key == r.From.Name }) {
@@ -87,13 +87,13 @@ func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
 // stateOf hands over the fields of the state that a module reads.
 func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
 	p := u.module.looks("_state")
-	if x.Workflow.Dynamic.Upstream && u.node.Dynamic.ReadsSome {
+	if x.tree.Upstream && u.node.ReadsSome {
 		x.Refuse(u.node.ID.Span, "convert without --compat upstream", "the engine's _state has the fields of `reads` only")
 	}
 	fields := p.fields
 	if p.whole {
 		fields = nil
-		for _, s := range x.Workflow.State {
+		for _, s := range x.tree.State {
 			fields = append(fields, s.Name.Name)
 		}
 	}
@@ -129,7 +129,7 @@ func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
 }
 
 // argument is a value of args, and its type.
-func (x *experience) argument(v ir.Value, n *ir.Node) (doc.Value, doc.Value) {
+func (x *experience) argument(v ir.Value, n *openexpertise.Node) (doc.Value, doc.Value) {
 	switch v := v.(type) {
 	case *ir.Scalar:
 		types := map[string]string{"!!int": "int", "!!float": "float", "!!bool": "bool", "!!null": "any"}
@@ -176,9 +176,9 @@ func (x *experience) argument(v ir.Value, n *ir.Node) (doc.Value, doc.Value) {
 
 // handsOn reports whether a node after u reads its edge_output.
 func (x *experience) handsOn(u *unit) bool {
-	for _, n := range x.Workflow.Body.Nodes {
+	for _, n := range x.tree.Nodes {
 		v := x.units[n]
-		if v.module == nil || !v.module.reads("_edge_inputs") || !slices.ContainsFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return r.From.Name == u.node.ID.Name }) {
+		if v.module == nil || !v.module.reads("_edge_inputs") || !slices.ContainsFunc(n.Routes, func(r *ir.Route) bool { return r.From.Name == u.node.ID.Name }) {
 			continue
 		}
 		if p := v.module.looks("_edge_inputs"); (p.whole || slices.Contains(p.fields, u.node.ID.Name)) && (u.module == nil || u.module.says("edge_output")) {

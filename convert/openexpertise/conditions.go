@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
 // edges writes the edges of an experience, one for one. Nodes without any stand on no edge, unless all of them do.
@@ -20,9 +21,9 @@ func (x *experience) edges() *doc.List {
 		v    doc.Value
 	}
 	var ways []way
-	for _, n := range x.Workflow.Body.Nodes {
+	for _, n := range x.tree.Nodes {
 		var seen []string
-		for _, r := range n.Dynamic.Routes {
+		for _, r := range n.Routes {
 			from, to := x.IDs[r.From.Name], x.IDs[r.To.Name]
 			if r.When != nil {
 				ways = append(ways, way{r, doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition(x.test(r.When, x.nodes[r.From.Name])))))})
@@ -36,7 +37,7 @@ func (x *experience) edges() *doc.List {
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b way) int { return a.edge.Span.Lo - b.edge.Span.Lo })
-	for _, n := range x.Workflow.Body.Nodes { // those that follow each other are one line
+	for _, n := range x.tree.Nodes { // those that follow each other are one line
 		if x.extra[n] == nil {
 			continue
 		}
@@ -54,15 +55,15 @@ func (x *experience) edges() *doc.List {
 		l.Add(w.v, w.edge.Span)
 	}
 	if len(l.Items) == 0 {
-		if len(x.Workflow.Body.Nodes) > 1 {
-			for _, n := range x.Workflow.Body.Nodes {
+		if len(x.tree.Nodes) > 1 {
+			for _, n := range x.tree.Nodes {
 				l.Add(doc.Scalar(x.IDs[n.ID.Name]+" -> end"), source.Span{})
 			}
 		}
 		return l
 	}
-	for _, n := range x.Workflow.Body.Nodes {
-		if len(n.Dynamic.Routes) == 0 && !x.followed(n) && !on[n.ID.Name] {
+	for _, n := range x.tree.Nodes {
+		if len(n.Routes) == 0 && !x.followed(n) && !on[n.ID.Name] {
 			l.Add(doc.Scalar(x.IDs[n.ID.Name]+" -> end"), source.Span{})
 		}
 	}
@@ -72,14 +73,14 @@ func (x *experience) edges() *doc.List {
 // conditions refuses conditions whose value depends on when they are looked at: the engine does so just before the target
 // runs, the native language right after the source.
 func (x *experience) conditions() {
-	for _, n := range x.Workflow.Body.Nodes {
-		for _, r := range n.Dynamic.Routes {
+	for _, n := range x.tree.Nodes {
+		for _, r := range n.Routes {
 			from := x.nodes[r.From.Name]
 			r.When.Refs(func(ref *ir.Reference) {
 				if ref.Root != "state" || len(ref.Path) == 0 {
 					return
 				}
-				for _, w := range x.Workflow.Body.Nodes {
+				for _, w := range x.tree.Nodes {
 					u := x.units[w]
 					if slices.Contains(u.writes, ref.Path[0]) && w != from && w != n && !x.before(w, from) && !x.before(n, w) {
 						x.Refuse(ref.Text.Span, "add an edge from it to "+from.ID.Name, "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
@@ -91,7 +92,7 @@ func (x *experience) conditions() {
 }
 
 // test is a condition on the state in the native language. Only where both sides have the declared type is it the same.
-func (x *experience) test(p *ir.Predicate, from *ir.Node) string {
+func (x *experience) test(p *ir.Predicate, from *openexpertise.Node) string {
 	switch p.Op {
 	case "&&", "||":
 		return x.side(p, p.Kids[0], from) + " " + p.Op + " " + x.side(p, p.Kids[1], from)
@@ -110,7 +111,7 @@ func (x *experience) test(p *ir.Predicate, from *ir.Node) string {
 	return "true"
 }
 
-func (x *experience) side(p, kid *ir.Predicate, from *ir.Node) string {
+func (x *experience) side(p, kid *ir.Predicate, from *openexpertise.Node) string {
 	text := x.test(kid, from)
 	if kid.Op == "||" && p.Op == "&&" {
 		return "(" + text + ")"
@@ -119,7 +120,7 @@ func (x *experience) side(p, kid *ir.Predicate, from *ir.Node) string {
 }
 
 // operand is one side of a comparison and its type, nil when that is not known.
-func (x *experience) operand(p *ir.Predicate, from *ir.Node) (string, *schema.Type) {
+func (x *experience) operand(p *ir.Predicate, from *openexpertise.Node) (string, *schema.Type) {
 	switch p.Op {
 	case "const":
 		switch p.Lit.Tag {
@@ -150,10 +151,10 @@ func (x *experience) operand(p *ir.Predicate, from *ir.Node) (string, *schema.Ty
 
 // sideBySide tells where nodes that the engine runs one after the other run at the same time.
 func (x *experience) sideBySide() {
-	if x.Workflow.Dynamic.Concurrency > 1 || x.Told {
+	if x.tree.Concurrency > 1 || x.Told {
 		return
 	}
-	nodes := x.Workflow.Body.Nodes
+	nodes := x.tree.Nodes
 	for i, a := range nodes {
 		for _, b := range nodes[i+1:] {
 			if !x.before(a, b) && !x.before(b, a) {

@@ -9,23 +9,25 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // An experience is an OpenExpertise workflow while it is converted.
 type experience struct {
 	*convert.Converter
-	nodes  map[string]*ir.Node
-	units  map[*ir.Node]*unit
+	tree   *openexpertise.Tree
+	nodes  map[string]*openexpertise.Node
+	units  map[*openexpertise.Node]*unit
 	tools  *doc.Mapping
 	shapes map[string]string // tool keys by module and signature
 	fields map[string]*ir.State
-	extra  map[*ir.Node]*ir.Node // the node that the engine runs before one, where no edge tells
+	extra  map[*openexpertise.Node]*openexpertise.Node // the node that the engine runs before one, where no edge tells
 }
 
 // A unit is a node with what is known of its module.
 type unit struct {
-	node   *ir.Node
+	node   *openexpertise.Node
 	tree   *yamlnode.Node
 	module *module
 	writes []string // state fields
@@ -34,12 +36,13 @@ type unit struct {
 // Convert converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
 // node sets, with the types that the state declares.
 func Convert(c *convert.Converter) {
-	x := &experience{Converter: c, nodes: map[string]*ir.Node{}, units: map[*ir.Node]*unit{}, tools: &doc.Mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*ir.Node]*ir.Node{}}
+	tree, _ := c.Workflow.Tree.(*openexpertise.Tree)
+	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, tools: &doc.Mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}}
 	x.sections()
-	for _, s := range c.Workflow.State {
+	for _, s := range x.tree.State {
 		x.fields[s.Name.Name] = s
 	}
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range x.tree.Nodes {
 		x.nodes[n.ID.Name] = n
 		x.unit(n)
 	}
@@ -50,7 +53,7 @@ func Convert(c *convert.Converter) {
 	x.conditions()
 	x.appends()
 	nodes := &doc.Mapping{}
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range x.tree.Nodes {
 		nodes.Add(c.IDs[n.ID.Name], x.node(x.units[n]), n.Span)
 	}
 	state, out := x.state()
@@ -64,30 +67,28 @@ func Convert(c *convert.Converter) {
 
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
-	rest := *x.Workflow
-	rest.Public, rest.Origin = false, ""
-	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
-	x.Rest(x.Workflow.Name.Span, "the experience", &rest)
-	d := *x.Workflow.Dynamic
-	for _, ph := range d.Phases {
-		if ph.Kind != ir.PhaseGraph {
+	rest := *x.tree.Workflow
+	rest.Public, rest.Origin, rest.Tree, rest.Provided = false, "", nil, nil
+	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil
+	x.Rest(x.tree.Name.Span, "the experience", &rest)
+	for _, ph := range x.tree.Phases {
+		if ph.Kind != openexpertise.PhaseGraph {
 			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
 		}
 	}
-	d.Dialect, d.Upstream, d.Concurrency, d.Phases = "", false, 0, nil
-	x.Rest(x.Workflow.Name.Span, "the experience", &d)
+	more := *x.tree
+	more.Workflow, more.Nodes, more.Phases, more.Upstream, more.Concurrency = nil, nil, nil, false, 0
+	x.Rest(x.tree.Name.Span, "the experience", &more)
 }
 
 // unit reads what a node's module says.
-func (x *experience) unit(n *ir.Node) {
+func (x *experience) unit(n *openexpertise.Node) {
 	u := &unit{node: n, tree: convert.NodeAt(x.Root, n.Span)}
 	x.units[n] = u
 	rest := *n
-	rest.ID, rest.Verb, rest.Span, rest.Result, rest.Dynamic = ir.Ident{}, nil, source.Span{}, nil, nil
-	x.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	d := *n.Dynamic
-	d.Args, d.Reads, d.ReadsSome, d.Writes, d.Routes, d.Each, d.OnSpent, d.Attempts, d.Base, d.Double, d.Times = nil, nil, false, nil, nil, nil, 0, 0, 0, false, 0
-	for _, id := range n.Dynamic.Writes {
+	rest.ID, rest.Verb, rest.Span = ir.Ident{}, nil, source.Span{}
+	rest.Args, rest.Reads, rest.ReadsSome, rest.Writes, rest.Routes, rest.Each, rest.Skips, rest.Attempts, rest.Base, rest.Double, rest.Times = nil, nil, false, nil, nil, nil, false, 0, 0, false, 0
+	for _, id := range n.Writes {
 		u.writes = append(u.writes, id.Name)
 	}
 	call, ok := n.Verb.(*ir.ToolCall)
@@ -95,7 +96,7 @@ func (x *experience) unit(n *ir.Node) {
 		x.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 		return
 	}
-	x.Rest(n.ID.Span, "the node "+n.ID.Name, &d)
+	x.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
 	js, ok := call.Tool.Binding.(*ir.JSTool)
 	if !ok {
 		return
@@ -116,12 +117,12 @@ func (x *experience) unit(n *ir.Node) {
 }
 
 func (x *experience) fieldKnown(name string) bool {
-	return slices.ContainsFunc(x.Workflow.State, func(s *ir.State) bool { return s.Name.Name == name })
+	return slices.ContainsFunc(x.tree.State, func(s *ir.State) bool { return s.Name.Name == name })
 }
 
 // before reports whether a node runs before another whenever that one runs: all its predecessors have to do well.
-func (x *experience) before(first, then *ir.Node) bool {
-	for _, r := range then.Dynamic.Routes {
+func (x *experience) before(first, then *openexpertise.Node) bool {
+	for _, r := range then.Routes {
 		from := x.nodes[r.From.Name]
 		if from == first || x.before(first, from) {
 			return true
@@ -134,11 +135,11 @@ func (x *experience) before(first, then *ir.Node) bool {
 // chain puts nodes one after the other where the engine does and no edge tells. Only a node that always runs, and whose failure
 // ends the run, can come before another that way.
 func (x *experience) chain() {
-	if x.Workflow.Dynamic.Concurrency > 1 {
+	if x.tree.Concurrency > 1 {
 		return
 	}
-	var order []*ir.Node
-	for _, ph := range x.Workflow.Dynamic.Phases {
+	var order []*openexpertise.Node
+	for _, ph := range x.tree.Phases {
 		order = append(order, ph.Nodes...)
 	}
 	for i := 1; i < len(order); i++ {
@@ -155,10 +156,10 @@ func (x *experience) chain() {
 }
 
 // certain reports whether a state field has a value where a node, or for nil the output, reads it.
-func (x *experience) certain(field string, at *ir.Node) bool {
-	for _, w := range x.Workflow.Body.Nodes {
+func (x *experience) certain(field string, at *openexpertise.Node) bool {
+	for _, w := range x.tree.Nodes {
 		u := x.units[w]
-		if u == nil || !slices.Contains(u.writes, field) || u.node.Dynamic.Each != nil {
+		if u == nil || !slices.Contains(u.writes, field) || u.node.Each != nil {
 			continue
 		}
 		if at != nil && x.before(u.node, at) || at == nil && x.always(u.node) {
@@ -169,11 +170,11 @@ func (x *experience) certain(field string, at *ir.Node) bool {
 }
 
 // always reports whether a run that does not fail has run a node well.
-func (x *experience) always(n *ir.Node) bool {
-	if n.Dynamic.OnSpent != ir.SpentFail {
+func (x *experience) always(n *openexpertise.Node) bool {
+	if n.Skips {
 		return false
 	}
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		if r.When != nil || !x.always(x.nodes[r.From.Name]) {
 			return false
 		}
@@ -183,25 +184,25 @@ func (x *experience) always(n *ir.Node) bool {
 
 // written reports whether any node writes a field.
 func (x *experience) written(field string) bool {
-	return slices.ContainsFunc(x.Workflow.Body.Nodes, func(n *ir.Node) bool { return slices.Contains(x.units[n].writes, field) })
+	return slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return slices.Contains(x.units[n].writes, field) })
 }
 
 // appends refuses lists that several nodes add to in an order that is another one here: the engine runs waves of nodes, and
 // what runs side by side here writes in the order of the file.
 func (x *experience) appends() {
-	at := map[*ir.Node]int{}
-	for _, ph := range x.Workflow.Dynamic.Phases {
+	at := map[*openexpertise.Node]int{}
+	for _, ph := range x.tree.Phases {
 		for _, n := range ph.Nodes {
 			at[n] = len(at)
 		}
 	}
-	for _, s := range x.Workflow.State {
+	for _, s := range x.tree.State {
 		if s.Merge.Kind != ir.MergeAppend {
 			continue
 		}
-		var writers []*ir.Node
+		var writers []*openexpertise.Node
 		ordered, free := true, true
-		for _, n := range x.Workflow.Body.Nodes {
+		for _, n := range x.tree.Nodes {
 			if !slices.Contains(x.units[n].writes, s.Name.Name) {
 				continue
 			}
@@ -230,7 +231,7 @@ func (x *experience) mayLack(field string) {
 // state writes the sections state and output. A field that no node writes is never there, and has no place.
 func (x *experience) state() (state, out *doc.Mapping) {
 	state, out = &doc.Mapping{}, &doc.Mapping{}
-	for _, s := range x.Workflow.State {
+	for _, s := range x.tree.State {
 		name := s.Name.Name
 		if !x.written(name) {
 			continue
@@ -269,34 +270,34 @@ func (x *experience) entryOf(s *ir.State) source.Span {
 
 // node writes a node.
 func (x *experience) node(u *unit) doc.Value {
-	n, d := u.node, u.node.Dynamic
+	n := u.node
 	m := &doc.Mapping{}
 	target := m
 	result := x.IDs[n.ID.Name]
 	vars := variables{}
-	if d.Each != nil {
+	if n.Each != nil {
 		vars = x.variables()
 		result = x.inner(n)
-		m.Add("map", doc.Scalar("$"+x.listPath(d.Each.Over, n)), convert.Below(u.tree, "for_each"))
+		m.Add("map", doc.Scalar("$"+x.listPath(n.Each.Over, n)), convert.Below(u.tree, "for_each"))
 		m.Add("as", doc.Scalar(vars.item), source.Span{})
 		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
 			m.Add("index", doc.Scalar(vars.index), source.Span{})
 		}
-		m.Add("parallel", doc.Number(d.Each.Concurrency), source.Span{})
+		m.Add("parallel", doc.Number(n.Each.Concurrency), source.Span{})
 		m.Add("max_items", doc.Scalar("unbounded"), source.Span{})
-		if d.OnSpent == ir.SpentSkip {
-			x.Refuse(d.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
+		if n.Skips {
+			x.Refuse(n.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
 		}
 		target = &doc.Mapping{}
 	}
 	x.call(u, target, vars, result)
-	if d.Each != nil {
+	if n.Each != nil {
 		inside := &doc.Mapping{}
 		inside.Add("nodes", &doc.Mapping{Entries: []*doc.Entry{doc.Pair(result, target)}}, source.Span{})
 		inside.Add("result", doc.Scalar("$"+result), source.Span{})
 		m.Add("do", inside, source.Span{})
 	}
-	if len(d.Routes) > 1 || len(d.Routes) == 1 && x.extra[n] != nil {
+	if len(n.Routes) > 1 || len(n.Routes) == 1 && x.extra[n] != nil {
 		m.Add("join", doc.Scalar("all"), source.Span{})
 	}
 	x.policy(u, m, target)
@@ -304,7 +305,7 @@ func (x *experience) node(u *unit) doc.Value {
 }
 
 // inner is the name of the node that runs for each item.
-func (x *experience) inner(n *ir.Node) string {
+func (x *experience) inner(n *openexpertise.Node) string {
 	name := "each_" + x.IDs[n.ID.Name]
 	if !convert.IsID(name) {
 		x.Refuse(n.ID.Span, "rename it", "the node's name is too long")
@@ -317,7 +318,7 @@ type variables struct{ item, index string }
 
 func (x *experience) variables() variables {
 	free := func(name string) string {
-		for slices.ContainsFunc(x.Workflow.Body.Nodes, func(n *ir.Node) bool { return x.IDs[n.ID.Name] == name }) {
+		for slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return x.IDs[n.ID.Name] == name }) {
 			name += "_"
 		}
 		return name
@@ -326,14 +327,14 @@ func (x *experience) variables() variables {
 }
 
 // followed reports whether nodes come after a node.
-func (x *experience) followed(n *ir.Node) bool {
-	return slices.ContainsFunc(x.Workflow.Body.Nodes, func(other *ir.Node) bool {
-		return slices.ContainsFunc(other.Dynamic.Routes, func(r *ir.Route) bool { return r.From.Name == n.ID.Name })
+func (x *experience) followed(n *openexpertise.Node) bool {
+	return slices.ContainsFunc(x.tree.Nodes, func(other *openexpertise.Node) bool {
+		return slices.ContainsFunc(other.Routes, func(r *ir.Route) bool { return r.From.Name == n.ID.Name })
 	})
 }
 
 // listPath is the list of a for_each.
-func (x *experience) listPath(r *ir.Reference, n *ir.Node) string {
+func (x *experience) listPath(r *ir.Reference, n *openexpertise.Node) string {
 	if r.Root != "state" || len(r.Path) != 1 || r.Filter != "" {
 		x.Refuse(r.Text.Span, "", "only a field of the state can be gone through")
 		return "state"

@@ -6,22 +6,21 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // policy writes what an error does to a node.
 func (x *experience) policy(u *unit, m, inner *doc.Mapping) {
-	d := u.node.Dynamic
+	n := u.node
 	at := convert.Below(u.tree, "on_error")
 	codes, ends := &doc.List{Flow: true}, doc.Flow()
 	for _, code := range x.failures(u) {
 		codes.Add(doc.Scalar(code), source.Span{})
 		ends.Add(code, doc.Scalar("end"), source.Span{})
 	}
-	if d.Attempts > 1 {
-		retry := doc.Flow(doc.Pair("attempts", doc.Number(d.Attempts)))
+	if n.Attempts > 1 {
+		retry := doc.Flow(doc.Pair("attempts", doc.Number(n.Attempts)))
 		if u.module == nil {
 			codes.Items = nil
 			for _, code := range schema.ErrorCodes {
@@ -29,19 +28,19 @@ func (x *experience) policy(u *unit, m, inner *doc.Mapping) {
 			}
 		}
 		retry.Add("codes", codes, source.Span{})
-		if !d.Double {
+		if !n.Double {
 			retry.Add("backoff", doc.Scalar("constant"), source.Span{})
-			if d.Attempts > 2 && d.Base > 0 {
-				x.Note(u.node.ID.Span, "", "the engine waits longer before each attempt of %s; the native node waits %v each time", u.node.ID.Name, d.Base)
+			if n.Attempts > 2 && n.Base > 0 {
+				x.Note(n.ID.Span, "", "the engine waits longer before each attempt of %s; the native node waits %v each time", n.ID.Name, n.Base)
 			}
 		}
-		retry.Add("base", doc.Scalar(doc.Duration(max(d.Base, time.Millisecond))), source.Span{})
-		if most := d.Base << min(d.Attempts-2, 30); d.Double && most > 30*time.Second {
+		retry.Add("base", doc.Scalar(doc.Duration(max(n.Base, time.Millisecond))), source.Span{})
+		if most := n.Base << min(n.Attempts-2, 30); n.Double && most > 30*time.Second {
 			retry.Add("cap", doc.Scalar(doc.Duration(most)), source.Span{})
 		}
 		inner.Add("retry", retry, at)
 	}
-	if d.OnSpent == ir.SpentSkip && d.Each == nil {
+	if n.Skips && n.Each == nil {
 		m.Add("catch", ends, at)
 	}
 }

@@ -44,12 +44,3 @@ func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func
 	}
 	return routes
 }
-
-// NodeNames are the names of a workflow's nodes, in the order of the file.
-func NodeNames(wf *ir.Workflow) []string {
-	var names []string
-	for _, n := range wf.Body.Nodes {
-		names = append(names, n.ID.Name)
-	}
-	return names
-}

@@ -13,7 +13,7 @@ import (
 
 // An Order is a graph of nodes, by their places in the file.
 type Order struct {
-	Nodes []*ir.Node
+	Nodes []ir.Ident
 	arcs  []orderArc
 }
 
@@ -90,12 +90,12 @@ func (r *Reader) Cyclic(o *Order) bool {
 	for path[0].from != first {
 		path = append(path[1:], path[0])
 	}
-	names := []string{o.Nodes[first].ID.Name}
+	names := []string{o.Nodes[first].Name}
 	for _, a := range path {
-		names = append(names, o.Nodes[a.to].ID.Name)
+		names = append(names, o.Nodes[a.to].Name)
 	}
 	d := diag.Diagnostic{Code: diag.Cycle, Span: path[len(path)-1].at, Message: "these nodes wait for each other: " + strings.Join(names, " -> "),
-		Help: "remove one of the edges", Related: []diag.Related{{Span: o.Nodes[first].ID.Span, Message: "the circle starts here"}}}
+		Help: "remove one of the edges", Related: []diag.Related{{Span: o.Nodes[first].Span, Message: "the circle starts here"}}}
 	switch {
 	case len(path) == 1:
 		d.Message, d.Related, d.Help = "node \""+names[0]+"\" leads to itself", nil, "remove the edge"

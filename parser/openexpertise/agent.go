@@ -21,16 +21,15 @@ const (
 
 // agent reads an agent node: a prompt file, whose answer becomes one field of the state or, with a schema, all those that
 // it has.
-func (p *parser) agent(m dialect.Mapping, out *ir.Node) {
-	d := out.Dynamic
+func (p *parser) agent(m dialect.Mapping, out *Node) {
 	file, ok := p.Text(m.Get("prompt"), "`prompt`")
 	if !ok {
 		return
 	}
 	if s := m.Get("schema"); s != nil {
-		d.Schema = p.answerSchema(s)
-		d.AnswerAs = "structured_output"
-	} else if len(d.Writes) != 1 {
+		out.Schema = p.answerSchema(s)
+		out.AnswerAs = "structured_output"
+	} else if len(out.Writes) != 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "", "an agent without a schema writes exactly one state field")
 		return
 	}
@@ -40,13 +39,12 @@ func (p *parser) agent(m dialect.Mapping, out *ir.Node) {
 		return
 	}
 	p.wf.Includes = append(p.wf.Includes, f)
-	d.Prompt = &ir.Mixed{Text: source.Text{Value: f.Text, Span: source.Span{File: f, Hi: len(f.Text)}}}
+	out.Prompt = &ir.Mixed{Text: source.Text{Value: f.Text, Span: source.Span{File: f, Hi: len(f.Text)}}}
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
 // skill reads a skill node: its file without the front matter is what the model is told first.
-func (p *parser) skill(m dialect.Mapping, out *ir.Node) {
-	d := out.Dynamic
+func (p *parser) skill(m dialect.Mapping, out *Node) {
 	file, ok := p.Text(m.Get("impl"), "`impl`")
 	if !ok {
 		return
@@ -56,7 +54,7 @@ func (p *parser) skill(m dialect.Mapping, out *ir.Node) {
 			p.Warn(diag.IgnoredKey, m.Key(key), "remove it; a skill reads `reads` and `args`", "the engine does not use `%s` of a skill", key)
 		}
 	}
-	if len(d.Writes) != 1 {
+	if len(out.Writes) != 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "", "a skill writes exactly one state field")
 		return
 	}
@@ -71,7 +69,7 @@ func (p *parser) skill(m dialect.Mapping, out *ir.Node) {
 		lo = len(head)
 	}
 	text := source.Text{Value: f.Text[lo:], Span: source.Span{File: f, Lo: lo, Hi: len(f.Text)}}
-	d.System = &ir.Mixed{Text: text, Segments: []ir.MixedSegment{{Lit: text.Value}}}
+	out.System = &ir.Mixed{Text: text, Segments: []ir.MixedSegment{{Lit: text.Value}}}
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
@@ -156,8 +154,8 @@ func (p *parser) start() source.Span { return p.wf.Name.Span }
 
 // placeholders finds the names of prompts when all nodes are read.
 func (p *parser) placeholders() {
-	for _, n := range p.wf.Body.Nodes {
-		if m := n.Dynamic.Prompt; m != nil && m.Segments == nil {
+	for _, n := range p.tree.Nodes {
+		if m := n.Prompt; m != nil && m.Segments == nil {
 			p.segments(n, m)
 		}
 	}
@@ -170,7 +168,7 @@ var (
 
 // segments splits a prompt. A plain name is what the engine substitutes; what people also write (paths, $item, | length)
 // is substituted here, unless the engine's rule is asked for, and noted.
-func (p *parser) segments(n *ir.Node, m *ir.Mixed) {
+func (p *parser) segments(n *Node, m *ir.Mixed) {
 	text := m.Text.Value
 	last := 0
 	lit := func(hi int) {
@@ -211,24 +209,23 @@ func (p *parser) segments(n *ir.Node, m *ir.Mixed) {
 
 // root is what a name in a prompt stands for: loop variables before args, then what nodes before it handed on, then what
 // the node reads.
-func (p *parser) root(n *ir.Node, name string) *ir.Reference {
-	d := n.Dynamic
-	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (d.Each != nil || d.Times != 0) {
+func (p *parser) root(n *Node, name string) *ir.Reference {
+	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (n.Each != nil || n.Times != 0) {
 		return &ir.Reference{Root: root}
 	}
-	if d.Args != nil {
-		for _, e := range d.Args.Entries {
+	if n.Args != nil {
+		for _, e := range n.Args.Entries {
 			if e.Key.Name == name {
 				return &ir.Reference{Root: "args", Path: []string{name}}
 			}
 		}
 	}
-	for _, r := range d.Routes {
+	for _, r := range n.Routes {
 		if r.From.Name == name {
 			return &ir.Reference{Root: "edges", Path: []string{name}}
 		}
 	}
-	for _, id := range d.Reads {
+	for _, id := range n.Reads {
 		if id.Name == name {
 			return &ir.Reference{Root: "state", Path: []string{name}}
 		}
@@ -239,7 +236,7 @@ func (p *parser) root(n *ir.Node, name string) *ir.Reference {
 var loopNames = map[string]string{"$item": "item", "_item": "item", "$index": "index", "_item_index": "index", "$iter": "iter", "$loop": "loop", "$pipeline": "pipeline"}
 
 // unknownPlaceholder warns about a name that is nothing the node sees.
-func (p *parser) unknownPlaceholder(n *ir.Node, at source.Span, name string) {
+func (p *parser) unknownPlaceholder(n *Node, at source.Span, name string) {
 	for _, s := range p.wf.State {
 		if s.Name.Name == name {
 			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model reads the placeholder as it stands here", n.ID.Name, name)
@@ -247,7 +244,7 @@ func (p *parser) unknownPlaceholder(n *ir.Node, at source.Span, name string) {
 		}
 	}
 	var names []string
-	for _, id := range n.Dynamic.Reads {
+	for _, id := range n.Reads {
 		names = append(names, id.Name)
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model reads the placeholder as it stands here"}

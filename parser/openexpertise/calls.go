@@ -8,7 +8,7 @@ import (
 )
 
 // dispatch is one call of a node's tool, one question, or one run of its experience.
-func (l *lowering) dispatch(n *ir.Node, flow string) *expr.Node {
+func (l *lowering) dispatch(n *Node, flow string) *expr.Node {
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		return l.ask(n, v, flow)
@@ -17,7 +17,7 @@ func (l *lowering) dispatch(n *ir.Node, flow string) *expr.Node {
 	case *ir.ToolCall:
 		tool := expr.Of(expr.UseTool, v.Tool.Key.Name, v.Tool)
 		switch {
-		case n.Dynamic.Prompt != nil:
+		case n.Prompt != nil:
 			return l.command(n, v.Tool, tool, flow)
 		case l.datasets[n] != nil:
 			return l.records(n, l.datasets[n], tool, flow)
@@ -33,11 +33,11 @@ func (l *lowering) dispatch(n *ir.Node, flow string) *expr.Node {
 
 // arguments are what a tool is called with: its args, then loop variables, then what nodes before it handed on and the
 // state. Of two with the same name the later counts.
-func (l *lowering) arguments(n *ir.Node) []expr.Entry {
-	out := l.entries(n, n.Dynamic.Args)
+func (l *lowering) arguments(n *Node) []expr.Entry {
+	out := l.entries(n, n.Args)
 	for _, v := range loopVariables {
 		for _, name := range v.names {
-			if x := l.roots[v.root]; x != nil && (name[0] != '_' || !l.tree.Dynamic.Upstream) {
+			if x := l.roots[v.root]; x != nil && (name[0] != '_' || !l.tree.Upstream) {
 				out = append(out, expr.Put(name, x))
 			}
 		}
@@ -55,13 +55,13 @@ var loopVariables = []struct {
 }
 
 // edgeInputs are what the nodes that lead to n handed on, by their ids.
-func (l *lowering) edgeInputs(n *ir.Node) *expr.Node {
+func (l *lowering) edgeInputs(n *Node) *expr.Node {
 	if stage := l.roots["stage"]; stage != nil {
 		return stage
 	}
 	var out []expr.Entry
 	seen := map[string]bool{}
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		if !seen[r.From.Name] {
 			seen[r.From.Name] = true
 			out = append(out, expr.Put(r.From.Name, l.edge(l.parser.nodes[r.From.Name])))
@@ -71,9 +71,9 @@ func (l *lowering) edgeInputs(n *ir.Node) *expr.Node {
 }
 
 // readable is the state that a node sees: all of it, or with the engine's rule what it reads.
-func (l *lowering) readable(n *ir.Node) *expr.Node {
+func (l *lowering) readable(n *Node) *expr.Node {
 	switch {
-	case l.tree.Dynamic.Upstream:
+	case l.tree.Upstream:
 		return expr.Object(l.read(n)...)
 	case len(l.tree.State) == 0:
 		return expr.Object()
@@ -82,16 +82,16 @@ func (l *lowering) readable(n *ir.Node) *expr.Node {
 }
 
 // read are the fields that a node says it reads.
-func (l *lowering) read(n *ir.Node) []expr.Entry {
+func (l *lowering) read(n *Node) []expr.Entry {
 	var out []expr.Entry
-	for _, id := range n.Dynamic.Reads {
+	for _, id := range n.Reads {
 		out = append(out, expr.Put(id.Name, l.state(id.Name)))
 	}
 	return out
 }
 
 // child is the run of another experience. Its id is that of the node: runs inside of a run are found by key.
-func (l *lowering) child(n *ir.Node, v *ir.Flow, flow string) *expr.Node {
+func (l *lowering) child(n *Node, v *ir.Flow, flow string) *expr.Node {
 	run := expr.FnDo(ir.Block{
 		let("child", expr.Of(expr.UseFlow, v.Flow.Name.Name, v.Flow, expr.Object())),
 		&ir.ReturnStmt{Value: of(expr.Object(expr.Put("runId", expr.Const(n.ID.Name)), expr.Put("status", expr.Read("child", "status")), expr.Put("finalState", expr.Read("child", "finalState"))))},
@@ -100,13 +100,12 @@ func (l *lowering) child(n *ir.Node, v *ir.Flow, flow string) *expr.Node {
 }
 
 // ask is the question of an agent or a skill.
-func (l *lowering) ask(n *ir.Node, v *ir.LLM, flow string) *expr.Node {
-	d := n.Dynamic
+func (l *lowering) ask(n *Node, v *ir.LLM, flow string) *expr.Node {
 	var prompt []expr.Entry
-	if d.System != nil {
-		prompt = append(prompt, expr.Put("system", l.mixed(n, d.System)), expr.Put("text", expr.Invoke(dialect.JSIndent, l.visible(n))))
+	if n.System != nil {
+		prompt = append(prompt, expr.Put("system", l.mixed(n, n.System)), expr.Put("text", expr.Invoke(dialect.JSIndent, l.visible(n))))
 	} else {
-		prompt = append(prompt, expr.Put("text", l.mixed(n, d.Prompt)))
+		prompt = append(prompt, expr.Put("text", l.mixed(n, n.Prompt)))
 	}
 	var model *ir.Model
 	for _, m := range l.wf.Models {
@@ -117,8 +116,8 @@ func (l *lowering) ask(n *ir.Node, v *ir.LLM, flow string) *expr.Node {
 	out := schema.StringType
 	var format []expr.Entry
 	var answer *expr.Node
-	if d.Schema != "" {
-		answer = expr.Of(expr.UseAnswer, n.ID.Name, &ir.Answer{Name: n.ID.Name, JSON: d.Schema, Tool: d.AnswerAs})
+	if n.Schema != "" {
+		answer = expr.Of(expr.UseAnswer, n.ID.Name, &ir.Answer{Name: n.ID.Name, JSON: n.Schema, Tool: n.AnswerAs})
 		out, format = schema.AnyType, append(format, expr.Put("schema", answer))
 	}
 	question := expr.Fn(expr.Invoke(dialect.Ask(out), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil), expr.Of(expr.UseModel, v.Model.Name, model),
@@ -130,24 +129,23 @@ func (l *lowering) ask(n *ir.Node, v *ir.LLM, flow string) *expr.Node {
 }
 
 // into is the field of the state that a text is written to; empty: none.
-func (l *lowering) into(n *ir.Node) *expr.Node {
-	if len(n.Dynamic.Writes) == 0 {
+func (l *lowering) into(n *Node) *expr.Node {
+	if len(n.Writes) == 0 {
 		return expr.Const("")
 	}
-	return expr.Const(n.Dynamic.Writes[0].Name)
+	return expr.Const(n.Writes[0].Name)
 }
 
 // command is the call of the program of a cli-agent.
-func (l *lowering) command(n *ir.Node, t *ir.Tool, tool *expr.Node, flow string) *expr.Node {
-	d := n.Dynamic
+func (l *lowering) command(n *Node, t *ir.Tool, tool *expr.Node, flow string) *expr.Node {
 	call := expr.Invoke(dialect.Call(t.In, t.Out), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil), tool,
-		expr.Struct(t.In, expr.Put(promptField, l.mixed(n, d.Prompt))))
-	if !d.JSON {
+		expr.Struct(t.In, expr.Put(promptField, l.mixed(n, n.Prompt))))
+	if !n.JSON {
 		return l.node(fnText, n, flow, l.policy(n), l.into(n), expr.Fn(call))
 	}
 	fits := []byte(nil)
-	if d.Schema != "" {
-		fits = []byte(d.Schema)
+	if n.Schema != "" {
+		fits = []byte(n.Schema)
 	}
 	return l.node(fnValues, n, flow, l.policy(n), expr.Const(fits), expr.FnDo(ir.Block{
 		let("text", call), &ir.ReturnStmt{Value: of(expr.Invoke(fnUnwrap, expr.Read("text")))},
@@ -155,7 +153,7 @@ func (l *lowering) command(n *ir.Node, t *ir.Tool, tool *expr.Node, flow string)
 }
 
 // records is the call of a dataset node's tool.
-func (l *lowering) records(n *ir.Node, b *dataset, tool *expr.Node, flow string) *expr.Node {
+func (l *lowering) records(n *Node, b *dataset, tool *expr.Node, flow string) *expr.Node {
 	if !b.served() {
 		return l.node(fnDataset, n, flow, tool, l.policy(n), l.into(n))
 	}
@@ -167,12 +165,12 @@ func (l *lowering) records(n *ir.Node, b *dataset, tool *expr.Node, flow string)
 }
 
 // visible is what a skill is told: what it reads, what nodes before it handed on, and its args.
-func (l *lowering) visible(n *ir.Node) *expr.Node {
+func (l *lowering) visible(n *Node) *expr.Node {
 	out := l.read(n)
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		out = append(out, expr.Put(r.From.Name, l.edge(l.parser.nodes[r.From.Name])))
 	}
-	out = append(out, l.entries(n, n.Dynamic.Args)...)
+	out = append(out, l.entries(n, n.Args)...)
 	for _, v := range loopVariables {
 		if x := l.roots[v.root]; x != nil {
 			out = append(out, expr.Put(v.names[0], x))

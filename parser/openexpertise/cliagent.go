@@ -14,14 +14,13 @@ import (
 
 // cliAgent reads a cli-agent node: a command that is given the prompt, and whose output becomes one field of the state, or
 // as JSON all those that it has.
-func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
-	d := out.Dynamic
+func (p *parser) cliAgent(m dialect.Mapping, out *Node) {
 	who := p.Word(m.Get("provider"), "the provider of a cli-agent", "claude-code", "codex", "gemini")
 	prompt, ok := p.Text(m.Get("prompt"), "`prompt`")
 	if who == "" || !ok {
 		return
 	}
-	d.Prompt = &ir.Mixed{Text: m.Get("prompt").Text}
+	out.Prompt = &ir.Mixed{Text: m.Get("prompt").Text}
 	format := "text"
 	if f := m.Get("output_format"); f != nil {
 		if format = p.Word(f, "`output_format`", "text", "json"); format == "" {
@@ -29,15 +28,15 @@ func (p *parser) cliAgent(m dialect.Mapping, out *ir.Node) {
 		}
 	}
 	if n := m.Get("schema"); n != nil && format == "json" {
-		d.Schema = p.answerSchema(n)
+		out.Schema = p.answerSchema(n)
 	} else if n != nil {
 		p.Warn(diag.IgnoredKey, m.Key("schema"), "write `output_format: json`", "a schema says nothing about text")
 	}
-	if format == "text" && len(d.Writes) > 1 {
+	if format == "text" && len(out.Writes) > 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "write `output_format: json`", "a cli-agent with text output writes at most one state field")
 		return
 	}
-	d.JSON = format == "json"
+	out.JSON = format == "json"
 	ms := p.Count(m.Get("timeout_ms"), "`timeout_ms`", 1000, 86_400_000, 600_000)
 	out.Timeout = &ir.Duration{Value: time.Duration(ms) * time.Millisecond, Span: m.Key("timeout_ms")}
 	model := ""

@@ -58,8 +58,8 @@ func anySource() dialect.Form {
 }
 
 // dataset reads a dataset node: records from somewhere, which become the value of one field.
-func (p *parser) dataset(m dialect.Mapping, out *ir.Node) {
-	if len(out.Dynamic.Writes) != 1 {
+func (p *parser) dataset(m dialect.Mapping, out *Node) {
+	if len(out.Writes) != 1 {
 		p.Error(diag.WrongShape, m.Key("writes"), "", "a dataset node writes exactly one state field")
 		return
 	}

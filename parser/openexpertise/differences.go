@@ -24,7 +24,7 @@ var Differences = []dialect.Difference{
 
 // differences notes where this file depends on one of them.
 func (p *parser) differences() {
-	nodes := p.wf.Body.Nodes
+	nodes := p.tree.Nodes
 	if p.Sink.HasErrors() {
 		return // what is wrong comes first
 	}
@@ -39,13 +39,12 @@ func (p *parser) differences() {
 		}
 	}
 	for _, n := range nodes {
-		d := n.Dynamic
-		if _, tool := n.Verb.(*ir.ToolCall); tool && len(d.Reads) > 0 && len(d.Reads) < len(p.wf.State) && p.opts.Upstream {
-			p.Differs(d.Reads[0].Span, "", "\"%s\" sees only what it reads, as in the engine; the page says that it sees the whole state", n.ID.Name)
+		if _, tool := n.Verb.(*ir.ToolCall); tool && len(n.Reads) > 0 && len(n.Reads) < len(p.wf.State) && p.opts.Upstream {
+			p.Differs(n.Reads[0].Span, "", "\"%s\" sees only what it reads, as in the engine; the page says that it sees the whole state", n.ID.Name)
 			break
 		}
 	}
 }
 
 // errorPolicy reports whether a node leaves its policy to the default.
-func (p *parser) errorPolicy(n *ir.Node) bool { return !p.written[n] }
+func (p *parser) errorPolicy(n *Node) bool { return !p.written[n] }

@@ -17,25 +17,24 @@ import (
 // node runs that the state does not take it, every time; here it is said before.
 
 // fits warns about nodes whose every result the state refuses.
-func (p *parser) fits(m dialect.Mapping, n *ir.Node) {
-	d := n.Dynamic
+func (p *parser) fits(m dialect.Mapping, n *Node) {
 	kind := "tool"
 	if k := m.Get("kind"); k != nil {
 		kind = k.Text.Value
 	}
 	switch {
 	case kind == "dataset":
-		p.takes(n, d.Writes, schema.List, "an array")
-	case d.Schema != "":
+		p.takes(n, n.Writes, schema.List, "an array")
+	case n.Schema != "":
 		p.schemaFits(m, n)
-	case d.JSON: // its keys are what the answer has
+	case n.JSON: // its keys are what the answer has
 	case kind == "agent", kind == "skill", kind == "cli-agent":
-		p.takes(n, d.Writes, schema.String, "text")
+		p.takes(n, n.Writes, schema.String, "text")
 	}
 }
 
 // takes warns about a field that does not take a kind of value.
-func (p *parser) takes(n *ir.Node, fields []ir.Ident, kind schema.Kind, what string) {
+func (p *parser) takes(n *Node, fields []ir.Ident, kind schema.Kind, what string) {
 	for _, id := range fields {
 		s := p.field(id.Name)
 		if s == nil {
@@ -49,7 +48,7 @@ func (p *parser) takes(n *ir.Node, fields []ir.Ident, kind schema.Kind, what str
 	}
 }
 
-func (p *parser) refuses(n *ir.Node, at source.Span, s *ir.State, what string) {
+func (p *parser) refuses(n *Node, at source.Span, s *ir.State, what string) {
 	p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.TypeMismatch, Span: at, Message: "\"" + n.ID.Name + "\" writes " + what + ", which the state field " + s.Name.Name + " does not take: the node always fails",
 		Help: "declare the field as what is written, or write another one", Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
 }
@@ -67,7 +66,7 @@ func (p *parser) field(name string) *ir.State {
 var typeKinds = map[string]schema.Kind{"string": schema.String, "number": schema.Float, "integer": schema.Float, "boolean": schema.Bool, "object": schema.Map, "array": schema.List}
 
 // schemaFits warns about required properties of a schema that are no fields of the state, or fields of another type.
-func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
+func (p *parser) schemaFits(m dialect.Mapping, n *Node) {
 	var s struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -76,7 +75,7 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 		Open     any      `json:"additionalProperties"`
 		Pattern  any      `json:"patternProperties"`
 	}
-	if json.Unmarshal([]byte(n.Dynamic.Schema), &s) != nil {
+	if json.Unmarshal([]byte(n.Schema), &s) != nil {
 		return
 	}
 	at := m.Key("schema")
@@ -111,8 +110,8 @@ func (p *parser) schemaFits(m dialect.Mapping, n *ir.Node) {
 	if len(s.Properties) == 0 || s.Pattern != nil || s.Open != nil && s.Open != false {
 		return
 	}
-	for _, id := range n.Dynamic.Writes {
-		if _, has := s.Properties[id.Name]; !has && !required(id.Name) && !mentions(n.Dynamic.Prompt, id.Name) {
+	for _, id := range n.Writes {
+		if _, has := s.Properties[id.Name]; !has && !required(id.Name) && !mentions(n.Prompt, id.Name) {
 			p.Warn(diag.Unused, id.Span, "add it to the properties of the schema, or remove it", "nothing writes %q here: the schema has no such property, and the prompt does not name it", id.Name)
 		}
 	}

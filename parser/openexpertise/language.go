@@ -17,7 +17,7 @@ var Language = dialect.Language{
 
 // gives is the contract of modules and of agents that are commands, as a JSON Schema: the fields of the state that the node
 // writes. Empty: anything will do.
-func (p *parser) gives(n *ir.Node) string {
+func (p *parser) gives(n *Node) string {
 	call, ok := n.Verb.(*ir.ToolCall)
 	if !ok {
 		return ""
@@ -29,10 +29,10 @@ func (p *parser) gives(n *ir.Node) string {
 	case *ir.Made:
 		return schema.JSONSchema(schema.ListOf(schema.MapOf(schema.AnyType)))
 	case *ir.CommandTool: // a cli-agent
-		if n.Dynamic.JSON && n.Dynamic.Schema != "" {
-			return n.Dynamic.Schema
+		if n.JSON && n.Schema != "" {
+			return n.Schema
 		}
-		if n.Dynamic.JSON {
+		if n.JSON {
 			return schema.JSONSchema(p.takenFrom(n))
 		}
 	}
@@ -40,9 +40,9 @@ func (p *parser) gives(n *ir.Node) string {
 }
 
 // takenFrom is an object of the state fields that a node writes.
-func (p *parser) takenFrom(n *ir.Node) *schema.Type {
+func (p *parser) takenFrom(n *Node) *schema.Type {
 	t := &schema.Type{Kind: schema.Struct}
-	for _, id := range n.Dynamic.Writes {
+	for _, id := range n.Writes {
 		if s := p.field(id.Name); s != nil {
 			t.Fields = append(t.Fields, &schema.Field{Name: id.Name, Type: s.Type})
 		}

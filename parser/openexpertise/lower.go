@@ -15,44 +15,40 @@ import (
 // package runtime/openexpertise.
 type lowering struct {
 	*parser
-	tree  *ir.Workflow          // the experience as it was read
-	nodes map[*ir.Node]*ir.Node // by those of the tree
-	local map[*ir.Node]string   // what is said of how they ended
-	sides bool                  // the flow for nodes in parallel is declared
-	items map[string]bool       // locals that hold the items of pipelines
+	nodes map[*Node]*ir.Node // of the Block, by those of the tree
+	local map[*Node]string   // what is said of how they ended
+	sides bool               // the flow for nodes in parallel is declared
+	items map[string]bool    // locals that hold the items of pipelines
 
 	// What loop variables stand for here, and `stage`: what the node before in the round handed on.
 	roots map[string]*expr.Node
-	phase *ir.Phase
+	phase *Phase
 }
 
 // lower translates the experience; its tree is kept for convert. After a mistake in the edges the nodes are in the order of the
 // file.
 func (p *parser) lower(o *dialect.Order, sorted bool) {
-	tree := *p.wf
-	l := &lowering{parser: p, tree: &tree, nodes: map[*ir.Node]*ir.Node{}, local: map[*ir.Node]string{}, roots: map[string]*expr.Node{}, items: map[string]bool{}}
-	p.wf.Tree = &tree
+	wf, tree := *p.wf, p.tree
+	tree.Workflow = &wf
+	l := &lowering{parser: p, nodes: map[*Node]*ir.Node{}, local: map[*Node]string{}, roots: map[string]*expr.Node{}, items: map[string]bool{}}
 	p.wf.Body = ir.Body{Span: tree.Body.Span}
 	for _, s := range p.wf.State {
 		s.Open = true
 	}
-	for _, n := range tree.Body.Nodes {
-		copied := *n
-		copied.Dynamic = nil
-		l.nodes[n], l.local[n] = &copied, l.name(n.ID.Name)
-		p.wf.Body.Nodes = append(p.wf.Body.Nodes, &copied)
+	for _, n := range tree.Nodes {
+		l.nodes[n], l.local[n] = n.made(), l.name(n.ID.Name)
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, l.nodes[n])
 	}
 	p.wf.Body.Block = ir.Block{}
 	if !sorted {
 		o = &dialect.Order{Nodes: o.Nodes}
-		for _, n := range tree.Body.Nodes {
-			n.Dynamic.Routes = nil
+		for _, n := range tree.Nodes {
+			n.Routes = nil
 		}
 	}
 	l.block(o)
-	p.wf.Dynamic = nil
-	for _, n := range tree.Body.Nodes {
-		for _, r := range n.Dynamic.Routes {
+	for _, n := range tree.Nodes {
+		for _, r := range n.Routes {
 			e := &ir.Edge{From: r.From, To: []ir.Ident{r.To}, Span: r.Span}
 			if r.When != nil {
 				e.When = &ir.Expr{Text: source.Text{Value: r.When.String(), Span: r.When.Span}}
@@ -61,11 +57,11 @@ func (p *parser) lower(o *dialect.Order, sorted bool) {
 		}
 	}
 	status := fnStatus
-	if d := tree.Dynamic; d.Upstream && d.Concurrency > 1 {
+	if tree.Upstream && tree.Concurrency > 1 {
 		status = fnStatusOfWaves
 	}
 	var ends []*expr.Node
-	for _, n := range tree.Body.Nodes {
+	for _, n := range tree.Nodes {
 		ends = append(ends, l.ended(n))
 	}
 	p.wf.Outcome.Status = true
@@ -92,24 +88,24 @@ func (l *lowering) name(id string) string {
 }
 
 // ended is how a node ended.
-func (l *lowering) ended(n *ir.Node) *expr.Node { return expr.Read(l.local[n]) }
+func (l *lowering) ended(n *Node) *expr.Node { return expr.Read(l.local[n]) }
 
 // edge is what a node handed on.
-func (l *lowering) edge(n *ir.Node) *expr.Node { return expr.Read(l.local[n], "edge") }
+func (l *lowering) edge(n *Node) *expr.Node { return expr.Read(l.local[n], "edge") }
 
 // block translates the phases, one after the other. After a cycle the nodes of its phase are in the order of the file.
 func (l *lowering) block(o *dialect.Order) {
 	b := &l.wf.Body.Block
 	flow := expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))
-	if l.tree.Dynamic.Upstream {
+	if l.tree.Upstream {
 		flow = expr.Invoke(fnLoose, flow)
 	}
 	*b = append(*b, let("flow", flow))
-	declared := map[*ir.Node]bool{}
-	for _, ph := range l.tree.Dynamic.Phases {
+	declared := map[*Node]bool{}
+	for _, ph := range l.tree.Phases {
 		l.phase = ph
 		waves := l.waves(ph, o)
-		if ph.Kind == ir.PhaseGraph {
+		if ph.Kind == PhaseGraph {
 			for _, w := range waves {
 				l.wave(b, w)
 			}
@@ -129,7 +125,7 @@ func (l *lowering) block(o *dialect.Order) {
 func let(name string, v *expr.Node) ir.Stmt { return &ir.LetStmt{Name: ident(name), Value: of(v)} }
 
 // wave translates nodes that run in parallel, or one alone.
-func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
+func (l *lowering) wave(b *ir.Block, wave []*Node) {
 	for _, n := range wave {
 		if l.local[n] != n.ID.Name {
 			*b = append(*b, &ir.LetStmt{Name: ident(l.local[n]), Type: endedType})
@@ -153,7 +149,7 @@ func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
 }
 
 // alone runs a node when every node before it has done well, and every condition is true.
-func (l *lowering) alone(n *ir.Node, flow string) ir.Stmt {
+func (l *lowering) alone(n *Node, flow string) ir.Stmt {
 	into := l.local[n]
 	if into == n.ID.Name {
 		into = "" // it is called so anyway
@@ -161,7 +157,7 @@ func (l *lowering) alone(n *ir.Node, flow string) ir.Stmt {
 	run := l.run(n, flow, into)
 	var conds []*expr.Node
 	var label []string
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		from := expr.Invoke(fnOK, l.ended(l.parser.nodes[r.From.Name]))
 		if !slices.ContainsFunc(conds, func(c *expr.Node) bool { return c.String() == from.String() }) {
 			conds = append(conds, from)
@@ -171,12 +167,12 @@ func (l *lowering) alone(n *ir.Node, flow string) ir.Stmt {
 			label = append(label, r.When.String())
 		}
 	}
-	for _, r := range n.Dynamic.Routes {
+	for _, r := range n.Routes {
 		if r.When != nil {
 			conds = append(conds, l.both(r.When)...)
 		}
 	}
-	for _, w := range n.Dynamic.Whens {
+	for _, w := range n.Whens {
 		conds, label = append(conds, l.both(w)...), append(label, w.String())
 	}
 	if len(conds) == 0 {
@@ -186,12 +182,12 @@ func (l *lowering) alone(n *ir.Node, flow string) ir.Stmt {
 }
 
 // rounds translates a pipeline or a loop: its nodes, one after the other, in every round.
-func (l *lowering) rounds(b *ir.Block, waves [][]*ir.Node) {
+func (l *lowering) rounds(b *ir.Block, waves [][]*Node) {
 	ph := l.phase
 	scope := &ir.Scope{ID: ph.ID, Name: ph.ID.Name + "_phase"}
 	id := expr.Const(ph.ID.Name)
 	var do ir.Block
-	if ph.Kind == ir.PhasePipeline {
+	if ph.Kind == PhasePipeline {
 		l.roots = map[string]*expr.Node{"item": expr.Read("item"), "index": expr.Read("i"), "pipeline": id}
 	} else {
 		l.roots = map[string]*expr.Node{"iter": expr.Read("i"), "loop": id}
@@ -199,16 +195,16 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*ir.Node) {
 	for i, w := range waves {
 		n := w[0]
 		l.roots["stage"] = expr.Object()
-		if ph.Kind == ir.PhasePipeline && i > 0 {
+		if ph.Kind == PhasePipeline && i > 0 {
 			l.roots["stage"] = expr.Object(expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge")))
 		}
 		do = append(do, l.run(n, "flow", "stage"), &ir.SetStmt{Target: of(l.ended(n)), Value: of(expr.Invoke(fnAnd, l.ended(n), expr.Read("stage")))})
-		if ph.Kind == ir.PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
+		if ph.Kind == PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
 			do = append(do, &ir.IfStmt{Cond: of(expr.Not(expr.Invoke(dialect.Present, expr.Read("stage", "edge")))), Then: ir.Block{&ir.NextStmt{}}})
 		}
 	}
 	l.roots = map[string]*expr.Node{}
-	if ph.Kind == ir.PhaseLoop {
+	if ph.Kind == PhaseLoop {
 		loop := &ir.WhileStmt{Max: ph.Max, Index: ident("i"), Scope: scope, Do: do}
 		if ph.Until != nil {
 			loop.Cond, loop.Label = of(expr.Not(l.truth(ph.Until))), "!("+ph.Until.String()+")"
@@ -230,7 +226,7 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*ir.Node) {
 }
 
 // run runs a node, which a round may do that runs it elsewhere already.
-func (l *lowering) run(n *ir.Node, flow, into string) ir.Stmt {
+func (l *lowering) run(n *Node, flow, into string) ir.Stmt {
 	v := l.perform(n, flow)
 	out := l.nodes[n]
 	s := &ir.RunStmt{Node: out, Into: ident(into)}
@@ -244,21 +240,20 @@ func (l *lowering) run(n *ir.Node, flow, into string) ir.Stmt {
 }
 
 // perform is the call that runs a node, once or for each item of its list.
-func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
-	d := n.Dynamic
-	v := &ir.Perform{Attempts: d.Attempts, Gives: l.gives(n), Reads: l.reads(n), Writes: d.Writes}
+func (l *lowering) perform(n *Node, flow string) *ir.Perform {
+	v := &ir.Perform{Attempts: n.Attempts, Gives: l.gives(n), Reads: l.reads(n), Writes: n.Writes}
 	switch n.Verb.(type) {
 	case *ir.LLM:
 		v.Kind = "llm"
 	case *ir.Flow:
 		v.Kind = "flow"
 	}
-	if d.Each == nil {
+	if n.Each == nil {
 		v.Call = of(l.dispatch(n, flow))
 		return v
 	}
 	outer := l.roots
-	over := l.reference(d.Each.Over, n)
+	over := l.reference(n.Each.Over, n)
 	l.roots = map[string]*expr.Node{}
 	for k, x := range outer {
 		l.roots[k] = x
@@ -266,48 +261,46 @@ func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
 	l.roots["item"], l.roots["index"] = expr.Read("item"), expr.Read("index")
 	body := expr.Fn(l.dispatch(n, "flow"), "run", "flow", "item", "index")
 	l.roots = outer
-	v.Items = &ir.Inside{Do: body, Limit: d.Each.Concurrency}
+	v.Items = &ir.Inside{Do: body, Limit: n.Each.Concurrency}
 	v.Call = of(l.node(fnEach, n, flow, l.policy(n), over, body))
 	return v
 }
 
 // node is a method of the flow that runs a node.
-func (l *lowering) node(f *expr.Func, n *ir.Node, flow string, args ...*expr.Node) *expr.Node {
+func (l *lowering) node(f *expr.Func, n *Node, flow string, args ...*expr.Node) *expr.Node {
 	return expr.Invoke(f, append([]*expr.Node{expr.Read(flow), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil)}, args...)...)
 }
 
 // policy is what becomes of a node that fails.
-func (l *lowering) policy(n *ir.Node) *expr.Node {
-	d := n.Dynamic
+func (l *lowering) policy(n *Node) *expr.Node {
 	switch {
-	case d.Attempts > 1:
-		return expr.Invoke(fnRetry, expr.Const(int64(d.Attempts)), expr.Const(d.Base), expr.Const(d.Double))
-	case d.OnSpent == ir.SpentFail:
+	case n.Attempts > 1:
+		return expr.Invoke(fnRetry, expr.Const(int64(n.Attempts)), expr.Const(n.Base), expr.Const(n.Double))
+	case !n.Skips:
 		return expr.Invoke(fnFail)
 	}
 	return expr.Invoke(fnSkip)
 }
 
 // reads are the fields of the state that decide about a node, and that it says it reads.
-func (l *lowering) reads(n *ir.Node) []ir.Ident {
-	d := n.Dynamic
-	out := slices.Clone(d.Reads)
+func (l *lowering) reads(n *Node) []ir.Ident {
+	out := slices.Clone(n.Reads)
 	see := func(r *ir.Reference) {
 		if r.Root == "state" && len(r.Path) > 0 && !slices.ContainsFunc(out, func(id ir.Ident) bool { return id.Name == r.Path[0] }) {
 			out = append(out, ident(r.Path[0]))
 		}
 	}
-	for _, r := range d.Routes {
+	for _, r := range n.Routes {
 		r.When.Refs(see)
 	}
-	for _, w := range d.Whens {
+	for _, w := range n.Whens {
 		w.Refs(see)
 	}
-	if d.Args != nil {
-		ir.ValueReferences(d.Args, see)
+	if n.Args != nil {
+		ir.ValueReferences(n.Args, see)
 	}
-	if d.Each != nil {
-		see(d.Each.Over)
+	if n.Each != nil {
+		see(n.Each.Over)
 	}
 	if l.phase.Over != nil {
 		see(l.phase.Over)

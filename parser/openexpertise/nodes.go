@@ -49,7 +49,7 @@ func (p *parser) node(n *yamlnode.Node) {
 		p.Duplicate("node", id, first.ID.Span)
 		return
 	}
-	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{}}
+	out := &Node{ID: id, Span: n.Span}
 	p.nodes[id.Name] = out
 	p.common(m, out)
 	switch kind {
@@ -67,25 +67,24 @@ func (p *parser) node(n *yamlnode.Node) {
 		p.child(m, out)
 	}
 	if out.Verb != nil {
-		p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+		p.tree.Nodes = append(p.tree.Nodes, out)
 		p.fits(m, out)
 	}
 }
 
 // common reads what all nodes have.
-func (p *parser) common(m dialect.Mapping, out *ir.Node) {
-	d := out.Dynamic
+func (p *parser) common(m dialect.Mapping, out *Node) {
 	p.Text(m.Get("phase"), "`phase`")
-	d.Reads, d.ReadsSome = p.Idents(m.Get("reads"), "`reads`"), m.Get("reads") != nil
-	d.Writes = p.Idents(m.Get("writes"), "`writes`")
+	out.Reads, out.ReadsSome = p.Idents(m.Get("reads"), "`reads`"), m.Get("reads") != nil
+	out.Writes = p.Idents(m.Get("writes"), "`writes`")
 	p.written[out] = m.Get("on_error") != nil
-	p.onError(m, d)
+	p.onError(m, out)
 	if f, ok := p.Mapping(m.Get("for_each"), eachShape); ok {
-		d.Each = &ir.Each{Concurrency: int(p.Count(f.Get("concurrency"), "`concurrency`", 1, 1000, 1)), Span: f.Node.Span}
-		d.Each.Over = p.path(f.Get("source"), "the source of `for_each`")
-		d.Times = -1
-		if d.Each.Over == nil {
-			d.Each = nil
+		out.Each = &Each{Concurrency: int(p.Count(f.Get("concurrency"), "`concurrency`", 1, 1000, 1)), Span: f.Node.Span}
+		out.Each.Over = p.path(f.Get("source"), "the source of `for_each`")
+		out.Times = -1
+		if out.Each.Over == nil {
+			out.Each = nil
 		}
 	}
 	if a := m.Get("args"); a != nil {
@@ -93,16 +92,13 @@ func (p *parser) common(m dialect.Mapping, out *ir.Node) {
 			p.WrongShape(a, "`args` is a mapping")
 			return
 		}
-		d.Args, _ = p.Value(a, p.argument).(*ir.Object)
+		out.Args, _ = p.Value(a, p.argument).(*ir.Object)
 	}
 }
 
 // onError reads the policy of a node, a word or a mapping.
-func (p *parser) onError(m dialect.Mapping, d *ir.DynamicNode) {
-	d.OnSpent = ir.SpentFail
-	if p.opts.Upstream {
-		d.OnSpent = ir.SpentSkip
-	}
+func (p *parser) onError(m dialect.Mapping, out *Node) {
+	out.Skips = p.opts.Upstream
 	n := m.Get("on_error")
 	if n == nil {
 		return
@@ -118,15 +114,15 @@ func (p *parser) onError(m dialect.Mapping, d *ir.DynamicNode) {
 	}
 	switch p.Word(word, "the policy of `on_error`", "skip", "fail_run", "retry") {
 	case "skip":
-		d.OnSpent = ir.SpentSkip
+		out.Skips = true
 	case "fail_run":
-		d.OnSpent = ir.SpentFail
+		out.Skips = false
 	case "retry":
-		d.OnSpent, d.Attempts, d.Base = ir.SpentSkip, defaultAttempts, 100*time.Millisecond
+		out.Skips, out.Attempts, out.Base = true, defaultAttempts, 100*time.Millisecond
 		if o.Node != nil {
-			d.Attempts = int(p.Count(o.Get("attempts"), "`attempts`", 1, 20, defaultAttempts))
-			d.Base = time.Duration(p.Count(o.Get("base_ms"), "`base_ms`", 0, 3_600_000, 100)) * time.Millisecond
-			d.Double = o.Get("backoff") != nil && p.Word(o.Get("backoff"), "`backoff`", "linear", "exponential") == "exponential"
+			out.Attempts = int(p.Count(o.Get("attempts"), "`attempts`", 1, 20, defaultAttempts))
+			out.Base = time.Duration(p.Count(o.Get("base_ms"), "`base_ms`", 0, 3_600_000, 100)) * time.Millisecond
+			out.Double = o.Get("backoff") != nil && p.Word(o.Get("backoff"), "`backoff`", "linear", "exponential") == "exponential"
 		}
 	}
 }
@@ -191,7 +187,7 @@ func (p *parser) path(n *yamlnode.Node, what string) *ir.Reference {
 }
 
 // tool reads a tool node. Nodes with the same module share one tool.
-func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
+func (p *parser) tool(m dialect.Mapping, out *Node) {
 	impl, ok := p.Text(m.Get("impl"), "`impl`")
 	if !ok {
 		return
@@ -215,7 +211,7 @@ func (p *parser) tool(m dialect.Mapping, out *ir.Node) {
 }
 
 // child reads a node that runs another experience, with a state of its own. What becomes of it is handed on, and no more.
-func (p *parser) child(m dialect.Mapping, out *ir.Node) {
+func (p *parser) child(m dialect.Mapping, out *Node) {
 	impl, ok := p.Text(m.Get("impl"), "`impl`")
 	if !ok {
 		return
@@ -268,9 +264,9 @@ func (p *parser) toolName(impl, id string) string {
 }
 
 // pipelines reads the pipelines of a graph.
-func (p *parser) pipelines(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
-	p.list(n, "`pipelines`", pipelineShape, func(m dialect.Mapping, ph *ir.Phase) bool {
-		ph.Kind = ir.PhasePipeline
+func (p *parser) pipelines(n *yamlnode.Node, inside map[*Node]source.Span) {
+	p.list(n, "`pipelines`", pipelineShape, func(m dialect.Mapping, ph *Phase) bool {
+		ph.Kind = PhasePipeline
 		ph.Over = p.path(m.Get("items"), "`items`")
 		p.members(ph, m.Get("stages"), "`stages`", -1, inside)
 		return true
@@ -280,9 +276,9 @@ func (p *parser) pipelines(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
 const defaultRounds = 100
 
 // loops reads the loops of a graph.
-func (p *parser) loops(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
-	p.list(n, "`loops`", loopShape, func(m dialect.Mapping, ph *ir.Phase) bool {
-		ph.Kind = ir.PhaseLoop
+func (p *parser) loops(n *yamlnode.Node, inside map[*Node]source.Span) {
+	p.list(n, "`loops`", loopShape, func(m dialect.Mapping, ph *Phase) bool {
+		ph.Kind = PhaseLoop
 		ph.Until = p.when(m.Get("until"))
 		ph.Max = int(p.Count(m.Get("max_iters"), "`max_iters`", 1, 1_000_000, defaultRounds))
 		if m.Get("until") == nil && m.Get("max_iters") == nil {
@@ -296,7 +292,7 @@ func (p *parser) loops(n *yamlnode.Node, inside map[*ir.Node]source.Span) {
 	})
 }
 
-func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read func(dialect.Mapping, *ir.Phase) bool) {
+func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read func(dialect.Mapping, *Phase) bool) {
 	if n == nil {
 		return
 	}
@@ -318,28 +314,28 @@ func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read 
 			p.Error(diag.BadName, id.Span, "", "an id begins with a letter or _, and goes on with letters, digits and _")
 			continue
 		}
-		ph := &ir.Phase{ID: id, Span: it.Span}
+		ph := &Phase{ID: id, Span: it.Span}
 		if read(m, ph) && len(ph.Nodes) > 0 {
-			p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, ph)
+			p.tree.Phases = append(p.tree.Phases, ph)
 		}
 	}
 }
 
 // members are the nodes of a pipeline or a loop.
-func (p *parser) members(ph *ir.Phase, n *yamlnode.Node, what string, times int, inside map[*ir.Node]source.Span) {
+func (p *parser) members(ph *Phase, n *yamlnode.Node, what string, times int, inside map[*Node]source.Span) {
 	for _, id := range p.Idents(n, what) {
 		node := p.nodes[id.Name]
 		switch {
 		case node == nil:
-			p.UnknownNode(id, dialect.NodeNames(p.wf))
+			p.UnknownNode(id, p.tree.names())
 		default:
-			if _, twice := inside[node]; twice && times > 0 && node.Dynamic.Times > 0 {
-				times += node.Dynamic.Times
+			if _, twice := inside[node]; twice && times > 0 && node.Times > 0 {
+				times += node.Times
 			}
 			inside[node] = id.Span
 			ph.Nodes = append(ph.Nodes, node)
-			if node.Dynamic.Times >= 0 {
-				node.Dynamic.Times = times
+			if node.Times >= 0 {
+				node.Times = times
 			}
 		}
 	}

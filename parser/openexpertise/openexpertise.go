@@ -29,8 +29,9 @@ func Is(root *yamlnode.Node) bool {
 // Parse reads the experience f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow
 // holds what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, written: map[*ir.Node]bool{}, bound: map[string]*ir.Tool{}, datasets: map[*ir.Node]*dataset{}}
-	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*Node{}, tools: map[string]*ir.Tool{}, written: map[*Node]bool{}, bound: map[string]*ir.Tool{}, datasets: map[*Node]*dataset{}}
+	p.tree = &Tree{Upstream: opts.Upstream, Concurrency: 1}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Tree: p.tree}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
 		p.experience(m)
@@ -43,12 +44,13 @@ type parser struct {
 	load    dialect.Loader
 	opts    dialect.Options
 	wf      *ir.Workflow
-	nodes   map[string]*ir.Node
+	tree    *Tree
+	nodes   map[string]*Node
 	tools   map[string]*ir.Tool // by path
-	written map[*ir.Node]bool   // nodes with an on_error of their own
+	written map[*Node]bool      // nodes with an on_error of their own
 
 	bound    map[string]*ir.Tool // of flowgen.bindings.yaml
-	datasets map[*ir.Node]*dataset
+	datasets map[*Node]*dataset
 }
 
 func stem(name string) string {
@@ -83,7 +85,7 @@ func (p *parser) experience(m dialect.Mapping) {
 	p.stateSection(m.Get("state"))
 	p.phases(m.Get("phases"))
 	if r, ok := p.Mapping(m.Get("runtime"), runtimeShape); ok {
-		p.wf.Dynamic.Concurrency = int(p.Count(r.Get("concurrency"), "`concurrency`", 1, 1000, 1))
+		p.tree.Concurrency = int(p.Count(r.Get("concurrency"), "`concurrency`", 1, 1000, 1))
 	}
 	if g, ok := p.Mapping(m.Get("graph"), graphShape); ok {
 		p.graph(g)
@@ -167,26 +169,26 @@ func (p *parser) graph(m dialect.Mapping) {
 			p.node(it)
 		}
 	}
-	for _, r := range p.Edges(m.Get("edges"), edgeShape, dialect.NodeNames(p.wf), p.when) {
-		d := p.nodes[r.To.Name].Dynamic
-		d.Routes = append(d.Routes, r)
+	for _, r := range p.Edges(m.Get("edges"), edgeShape, p.tree.names(), p.when) {
+		to := p.nodes[r.To.Name]
+		to.Routes = append(to.Routes, r)
 	}
-	main := &ir.Phase{Kind: ir.PhaseGraph, Span: m.Node.Span}
-	p.wf.Dynamic.Phases = append(p.wf.Dynamic.Phases, main)
-	inside := map[*ir.Node]source.Span{}
+	main := &Phase{Kind: PhaseGraph, Span: m.Node.Span}
+	p.tree.Phases = append(p.tree.Phases, main)
+	inside := map[*Node]source.Span{}
 	p.pipelines(m.Get("pipelines"), inside)
 	p.loops(m.Get("loops"), inside)
-	for _, n := range p.wf.Body.Nodes {
+	for _, n := range p.tree.Nodes {
 		if _, is := inside[n]; !is {
 			main.Nodes = append(main.Nodes, n)
 		}
-		n.Dynamic.Routes = slices.DeleteFunc(n.Dynamic.Routes, func(r *ir.Route) bool { return p.outside(n, r, inside) })
+		n.Routes = slices.DeleteFunc(n.Routes, func(r *ir.Route) bool { return p.outside(n, r, inside) })
 	}
 }
 
 // outside reports whether an edge touches a pipeline or a loop, whose nodes run after the graph and in an order of their
 // own: then it orders nothing. Where it says something else than happens anyway, it is told so.
-func (p *parser) outside(n *ir.Node, r *ir.Route, inside map[*ir.Node]source.Span) bool {
+func (p *parser) outside(n *Node, r *ir.Route, inside map[*Node]source.Span) bool {
 	from := p.nodes[r.From.Name]
 	at, to := inside[n]
 	other, is := inside[from]
@@ -194,9 +196,9 @@ func (p *parser) outside(n *ir.Node, r *ir.Route, inside map[*ir.Node]source.Spa
 		return false
 	}
 	follows := func() bool { // one after the other, in the same pipeline or loop
-		for _, ph := range p.wf.Dynamic.Phases {
+		for _, ph := range p.tree.Phases {
 			for i, m := range ph.Nodes {
-				if i > 0 && m == n && ph.Nodes[i-1] == from && ph.Kind != ir.PhaseGraph {
+				if i > 0 && m == n && ph.Nodes[i-1] == from && ph.Kind != PhaseGraph {
 					return true
 				}
 			}
@@ -214,7 +216,7 @@ func (p *parser) outside(n *ir.Node, r *ir.Route, inside map[*ir.Node]source.Spa
 		d.Message = "\"" + n.ID.Name + "\" runs before \"" + from.ID.Name + "\" in spite of this edge: pipelines and loops come after the graph"
 		d.Related = []diag.Related{{Span: other, Message: "the node is part of this"}}
 		if r.When != nil {
-			n.Dynamic.Whens = append(n.Dynamic.Whens, r.When)
+			n.Whens = append(n.Whens, r.When)
 		}
 	}
 	p.Report(d)

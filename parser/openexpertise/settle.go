@@ -15,8 +15,8 @@ import (
 // what they read and write is declared. What its values are is known when it runs.
 func (p *parser) settle(sink *diag.Sink) {
 	p.Sink = sink
-	for _, n := range p.wf.Body.Nodes {
-		for _, r := range n.Dynamic.Routes {
+	for _, n := range p.tree.Nodes {
+		for _, r := range n.Routes {
 			r.When.Refs(p.stateReference)
 		}
 		p.names(n)
@@ -24,7 +24,7 @@ func (p *parser) settle(sink *diag.Sink) {
 	o := p.order()
 	sorted := !p.Cyclic(o)
 	if sorted {
-		for _, ph := range p.wf.Dynamic.Phases {
+		for _, ph := range p.tree.Phases {
 			if ph.Over != nil {
 				p.stateReference(ph.Over)
 				p.listField(ph.Over)
@@ -38,17 +38,18 @@ func (p *parser) settle(sink *diag.Sink) {
 
 // order is the graph of the nodes.
 func (p *parser) order() *dialect.Order {
-	o := &dialect.Order{Nodes: p.wf.Body.Nodes}
+	o := &dialect.Order{}
 	at := map[string]int{}
-	for i, n := range o.Nodes {
+	for i, n := range p.tree.Nodes {
+		o.Nodes = append(o.Nodes, n.ID)
 		at[n.ID.Name] = i
 	}
-	for i, n := range o.Nodes {
-		n.Dynamic.Routes = slices.DeleteFunc(n.Dynamic.Routes, func(r *ir.Route) bool {
+	for i, n := range p.tree.Nodes {
+		n.Routes = slices.DeleteFunc(n.Routes, func(r *ir.Route) bool {
 			_, known := at[r.From.Name]
 			return !known // it was refused
 		})
-		for _, r := range n.Dynamic.Routes {
+		for _, r := range n.Routes {
 			o.Link(at[r.From.Name], i, r.To.Span)
 		}
 	}
@@ -57,60 +58,59 @@ func (p *parser) order() *dialect.Order {
 
 // waves are the nodes of a phase in order: with a concurrency of one each alone, in the order of Kahn's algorithm over the
 // order of the file, else as soon as all nodes that lead to them have ended, so many at a time.
-func (p *parser) waves(ph *ir.Phase, o *dialect.Order) [][]*ir.Node {
-	var out [][]*ir.Node
-	if ph.Kind != ir.PhaseGraph {
+func (p *parser) waves(ph *Phase, o *dialect.Order) [][]*Node {
+	var out [][]*Node
+	if ph.Kind != PhaseGraph {
 		for _, n := range ph.Nodes {
-			if slices.Contains(o.Nodes, n) {
-				out = append(out, []*ir.Node{n})
+			if slices.Contains(p.tree.Nodes, n) {
+				out = append(out, []*Node{n})
 			}
 		}
 		return out
 	}
 	in := map[int]bool{}
-	for i, n := range o.Nodes {
+	for i, n := range p.tree.Nodes {
 		in[i] = slices.Contains(ph.Nodes, n)
 	}
 	sorted := o.Kahn(in)
 	level := o.Levels(sorted)
-	var levels [][]*ir.Node
+	var levels [][]*Node
 	for _, i := range sorted {
-		if p.wf.Dynamic.Concurrency <= 1 {
-			out = append(out, []*ir.Node{o.Nodes[i]})
+		if p.tree.Concurrency <= 1 {
+			out = append(out, []*Node{p.tree.Nodes[i]})
 			continue
 		}
 		for len(levels) <= level[i] {
 			levels = append(levels, nil)
 		}
-		levels[level[i]] = append(levels[level[i]], o.Nodes[i])
+		levels[level[i]] = append(levels[level[i]], p.tree.Nodes[i])
 	}
 	for _, wave := range levels {
-		out = slices.AppendSeq(out, slices.Chunk(wave, p.wf.Dynamic.Concurrency))
+		out = slices.AppendSeq(out, slices.Chunk(wave, p.tree.Concurrency))
 	}
 	return out
 }
 
 // names holds the names that a node reads and writes to those that the state declares.
-func (p *parser) names(n *ir.Node) {
-	d := n.Dynamic
-	for _, id := range d.Reads {
+func (p *parser) names(n *Node) {
+	for _, id := range n.Reads {
 		p.stateName(id, fmt.Sprintf("node %q reads undeclared state field %q", n.ID.Name, id.Name))
 	}
-	for _, id := range d.Writes {
+	for _, id := range n.Writes {
 		p.stateName(id, fmt.Sprintf("node %q writes undeclared state field %q", n.ID.Name, id.Name))
 	}
-	for _, w := range d.Whens {
+	for _, w := range n.Whens {
 		w.Refs(p.stateReference)
 	}
-	if d.Args != nil {
-		ir.ValueReferences(d.Args, p.stateReference)
+	if n.Args != nil {
+		ir.ValueReferences(n.Args, p.stateReference)
 	}
-	if d.Prompt != nil {
-		ir.ValueReferences(d.Prompt, p.stateReference)
+	if n.Prompt != nil {
+		ir.ValueReferences(n.Prompt, p.stateReference)
 	}
-	if d.Each != nil {
-		p.stateReference(d.Each.Over)
-		p.listField(d.Each.Over)
+	if n.Each != nil {
+		p.stateReference(n.Each.Over)
+		p.listField(n.Each.Over)
 	}
 }
 

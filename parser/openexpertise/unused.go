@@ -20,28 +20,27 @@ func (p *parser) neverSet() {
 	}
 	set, named := map[string]bool{}, p.stateReferences()
 	var texts strings.Builder
-	for _, n := range p.wf.Body.Nodes {
-		d := n.Dynamic
-		for _, id := range d.Writes {
+	for _, n := range p.tree.Nodes {
+		for _, id := range n.Writes {
 			set[id.Name] = true
 		}
-		for _, id := range d.Reads {
+		for _, id := range n.Reads {
 			set[id.Name] = set[id.Name] || !named[id.Name]
 		}
-		if d.Schema != "" || d.JSON {
-			for _, name := range properties(d.Schema) {
+		if n.Schema != "" || n.JSON {
+			for _, name := range properties(n.Schema) {
 				set[name] = true
 			}
-			texts.WriteString(d.Schema + "\n")
-			if d.Prompt != nil {
-				for _, s := range d.Prompt.Segments { // placeholders are what is known of the state
+			texts.WriteString(n.Schema + "\n")
+			if n.Prompt != nil {
+				for _, s := range n.Prompt.Segments { // placeholders are what is known of the state
 					texts.WriteString(s.Lit + "\n")
 				}
 			}
 		}
 		if call, ok := n.Verb.(*ir.ToolCall); ok {
 			code, known := moduleCode(call.Tool)
-			if !known || len(d.Writes) == 0 && writesUnnamed(code) {
+			if !known || len(n.Writes) == 0 && writesUnnamed(code) {
 				return
 			}
 			texts.WriteString(code + "\n")
@@ -66,25 +65,24 @@ func (p *parser) stateReferences() map[string]bool {
 			named[r.Path[0]] = true
 		}
 	}
-	for _, n := range p.wf.Body.Nodes {
-		d := n.Dynamic
-		if d.Args != nil {
-			ir.ValueReferences(d.Args, see)
+	for _, n := range p.tree.Nodes {
+		if n.Args != nil {
+			ir.ValueReferences(n.Args, see)
 		}
-		if d.Prompt != nil {
-			ir.ValueReferences(d.Prompt, see)
+		if n.Prompt != nil {
+			ir.ValueReferences(n.Prompt, see)
 		}
-		if d.Each != nil {
-			see(d.Each.Over)
+		if n.Each != nil {
+			see(n.Each.Over)
 		}
-		for _, w := range d.Whens {
+		for _, w := range n.Whens {
 			w.Refs(see)
 		}
-		for _, r := range d.Routes {
+		for _, r := range n.Routes {
 			r.When.Refs(see)
 		}
 	}
-	for _, ph := range p.wf.Dynamic.Phases {
+	for _, ph := range p.tree.Phases {
 		if ph.Over != nil {
 			see(ph.Over)
 		}

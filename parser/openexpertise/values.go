@@ -54,14 +54,14 @@ func words(path []string) []*expr.Node {
 }
 
 // root is where a reference begins, and the path that is left below it. n is the node whose args it may name.
-func (l *lowering) root(r *ir.Reference, n *ir.Node) (*expr.Node, []string) {
+func (l *lowering) root(r *ir.Reference, n *Node) (*expr.Node, []string) {
 	switch r.Root {
 	case "state":
 		if len(r.Path) > 0 && l.field(r.Path[0]) != nil {
 			return l.state(r.Path[0]), r.Path[1:]
 		}
 	case "args":
-		for _, e := range n.Dynamic.Args.Entries {
+		for _, e := range n.Args.Entries {
 			if e.Key.Name == r.Path[0] {
 				return l.value(n, e.Value), r.Path[1:]
 			}
@@ -79,8 +79,8 @@ func (l *lowering) root(r *ir.Reference, n *ir.Node) (*expr.Node, []string) {
 }
 
 // follows reports whether a route leads from one node to another.
-func follows(n, from *ir.Node) bool {
-	for _, r := range n.Dynamic.Routes {
+func follows(n, from *Node) bool {
+	for _, r := range n.Routes {
 		if r.From.Name == from.ID.Name {
 			return true
 		}
@@ -97,7 +97,7 @@ func (l *lowering) state(name string) *expr.Node {
 }
 
 // reference is the value of a reference.
-func (l *lowering) reference(r *ir.Reference, n *ir.Node) *expr.Node {
+func (l *lowering) reference(r *ir.Reference, n *Node) *expr.Node {
 	f, path := l.root(r, n)
 	if len(path) == 0 {
 		return f
@@ -106,7 +106,7 @@ func (l *lowering) reference(r *ir.Reference, n *ir.Node) *expr.Node {
 }
 
 // value is a value of the file.
-func (l *lowering) value(n *ir.Node, v ir.Value) *expr.Node {
+func (l *lowering) value(n *Node, v ir.Value) *expr.Node {
 	switch v := v.(type) {
 	case *ir.Reference:
 		return l.reference(v, n)
@@ -124,7 +124,7 @@ func (l *lowering) value(n *ir.Node, v ir.Value) *expr.Node {
 	return expr.Const(nil)
 }
 
-func (l *lowering) entries(n *ir.Node, o *ir.Object) []expr.Entry {
+func (l *lowering) entries(n *Node, o *ir.Object) []expr.Entry {
 	var out []expr.Entry
 	if o == nil {
 		return nil
@@ -152,7 +152,7 @@ func scalar(v *ir.Scalar) *expr.Node {
 }
 
 // mixed is text with values in it.
-func (l *lowering) mixed(n *ir.Node, m *ir.Mixed) *expr.Node {
+func (l *lowering) mixed(n *Node, m *ir.Mixed) *expr.Node {
 	var parts []*expr.Node
 	for _, s := range m.Segments {
 		if s.Ref == nil {

@@ -22,7 +22,7 @@ func (p *parser) settle(sink *diag.Sink) {
 	p.tree.Workflow = &tree
 	o := &dialect.Order{}
 	for _, n := range p.tree.Nodes {
-		o.Nodes = append(o.Nodes, n.made(nil))
+		o.Nodes = append(o.Nodes, n.ID)
 	}
 	all := map[int]bool{}
 	for i := range g.points {
