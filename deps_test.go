@@ -69,8 +69,8 @@ var table = []row{
 	{pkg: "codegen", own: append([]string{"internal/catalog", "ir/check", "ir/plan", "ir/manifest", "ir/hashes"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
 	{pkg: "convert", own: append([]string{"convert/doc", "internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
-	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
-	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/sirenspec"}, irLeaves...)},
+	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
+	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/sirenspec"}, irLeaves...)},
 	{pkg: "templates"},
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.

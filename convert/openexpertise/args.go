@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
@@ -137,7 +138,7 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (doc.Value, doc
 			return convert.Constant(v), doc.Scalar(t)
 		}
 		return convert.Constant(v), doc.Scalar("string")
-	case *ir.Reference:
+	case *dialect.Reference:
 		if v.Root != "state" || len(v.Path) != 1 || v.Filter != "" {
 			x.Refuse(v.Text.Span, "write the part to a field of its own", "a path into a value whose shape is not declared has no counterpart")
 			return doc.Scalar("null"), doc.Scalar("any")
@@ -178,7 +179,7 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (doc.Value, doc
 func (x *experience) handsOn(u *unit) bool {
 	for _, n := range x.tree.Nodes {
 		v := x.units[n]
-		if v.module == nil || !v.module.reads("_edge_inputs") || !slices.ContainsFunc(n.Routes, func(r *ir.Route) bool { return r.From.Name == u.node.ID.Name }) {
+		if v.module == nil || !v.module.reads("_edge_inputs") || !slices.ContainsFunc(n.Routes, func(r *dialect.Route) bool { return r.From.Name == u.node.ID.Name }) {
 			continue
 		}
 		if p := v.module.looks("_edge_inputs"); (p.whole || slices.Contains(p.fields, u.node.ID.Name)) && (u.module == nil || u.module.says("edge_output")) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
@@ -17,7 +17,7 @@ func (x *experience) edges() *doc.List {
 	l := &doc.List{}
 	on := map[string]bool{}
 	type way struct {
-		edge *ir.Route
+		edge *dialect.Route
 		v    doc.Value
 	}
 	var ways []way
@@ -76,7 +76,7 @@ func (x *experience) conditions() {
 	for _, n := range x.tree.Nodes {
 		for _, r := range n.Routes {
 			from := x.nodes[r.From.Name]
-			r.When.Refs(func(ref *ir.Reference) {
+			r.When.Refs(func(ref *dialect.Reference) {
 				if ref.Root != "state" || len(ref.Path) == 0 {
 					return
 				}
@@ -92,7 +92,7 @@ func (x *experience) conditions() {
 }
 
 // test is a condition on the state in the native language. Only where both sides have the declared type is it the same.
-func (x *experience) test(p *ir.Predicate, from *openexpertise.Node) string {
+func (x *experience) test(p *dialect.Predicate, from *openexpertise.Node) string {
 	switch p.Op {
 	case "&&", "||":
 		return x.side(p, p.Kids[0], from) + " " + p.Op + " " + x.side(p, p.Kids[1], from)
@@ -111,7 +111,7 @@ func (x *experience) test(p *ir.Predicate, from *openexpertise.Node) string {
 	return "true"
 }
 
-func (x *experience) side(p, kid *ir.Predicate, from *openexpertise.Node) string {
+func (x *experience) side(p, kid *dialect.Predicate, from *openexpertise.Node) string {
 	text := x.test(kid, from)
 	if kid.Op == "||" && p.Op == "&&" {
 		return "(" + text + ")"
@@ -120,7 +120,7 @@ func (x *experience) side(p, kid *ir.Predicate, from *openexpertise.Node) string
 }
 
 // operand is one side of a comparison and its type, nil when that is not known.
-func (x *experience) operand(p *ir.Predicate, from *openexpertise.Node) (string, *schema.Type) {
+func (x *experience) operand(p *dialect.Predicate, from *openexpertise.Node) (string, *schema.Type) {
 	switch p.Op {
 	case "const":
 		switch p.Lit.Tag {

@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -329,12 +330,12 @@ func (x *experience) variables() variables {
 // followed reports whether nodes come after a node.
 func (x *experience) followed(n *openexpertise.Node) bool {
 	return slices.ContainsFunc(x.tree.Nodes, func(other *openexpertise.Node) bool {
-		return slices.ContainsFunc(other.Routes, func(r *ir.Route) bool { return r.From.Name == n.ID.Name })
+		return slices.ContainsFunc(other.Routes, func(r *dialect.Route) bool { return r.From.Name == n.ID.Name })
 	})
 }
 
 // listPath is the list of a for_each.
-func (x *experience) listPath(r *ir.Reference, n *openexpertise.Node) string {
+func (x *experience) listPath(r *dialect.Reference, n *openexpertise.Node) string {
 	if r.Root != "state" || len(r.Path) != 1 || r.Filter != "" {
 		x.Refuse(r.Text.Span, "", "only a field of the state can be gone through")
 		return "state"

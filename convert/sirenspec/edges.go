@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
@@ -15,14 +16,14 @@ import (
 func (s *siren) edges() *doc.List {
 	l := &doc.List{}
 	on := map[string]bool{}
-	var routes []*ir.Route
+	var routes []*dialect.Route
 	for _, n := range s.tree.Nodes {
 		routes = append(routes, n.Routes...)
 		for _, ld := range s.leads(n) {
 			on[ld.from.ID.Name], on[n.ID.Name] = true, true
 		}
 	}
-	slices.SortStableFunc(routes, func(a, b *ir.Route) int { return a.Span.Lo - b.Span.Lo })
+	slices.SortStableFunc(routes, func(a, b *dialect.Route) int { return a.Span.Lo - b.Span.Lo })
 	for _, n := range s.tree.Nodes {
 		if inner := s.inner(n); inner != nil {
 			for _, e := range inner {
@@ -173,10 +174,10 @@ func (s *siren) way(from, to *sirenspec.Node) []doc.Value {
 }
 
 // test is a condition on what agents have said.
-func (s *siren) test(p *ir.Predicate, at *sirenspec.Node) string {
+func (s *siren) test(p *dialect.Predicate, at *sirenspec.Node) string {
 	switch p.Op {
 	case "&&", "||":
-		side := func(kid *ir.Predicate) string {
+		side := func(kid *dialect.Predicate) string {
 			if kid.Op == "||" && p.Op == "&&" {
 				return "(" + s.test(kid, at) + ")"
 			}
@@ -199,7 +200,7 @@ func (s *siren) test(p *ir.Predicate, at *sirenspec.Node) string {
 }
 
 // tested is the text of an agent that has certainly said something when an edge out of at is looked at.
-func (s *siren) tested(r *ir.Reference, at *sirenspec.Node) (string, bool) {
+func (s *siren) tested(r *dialect.Reference, at *sirenspec.Node) (string, bool) {
 	list := s.producers(r)
 	if len(list) != 1 || list[0].what != holdsText || r.Filter != "" {
 		return "", false

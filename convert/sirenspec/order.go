@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
 // A lead is what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
 type lead struct {
 	from *sirenspec.Node
-	when *ir.Predicate
+	when *dialect.Predicate
 	fail bool // it runs when from fails
 }
 
@@ -104,7 +105,7 @@ func (s *siren) inevitable(first, then *sirenspec.Node) bool {
 // chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
 func (s *siren) chain() {
 	for _, n := range s.tree.Nodes {
-		texts(n, func(r *ir.Reference) {
+		texts(n, func(r *dialect.Reference) {
 			for _, p := range s.producers(r) {
 				s.read[p.node] = true
 			}
@@ -151,7 +152,7 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 			}
 		}
 	}
-	texts(n, func(r *ir.Reference) {
+	texts(n, func(r *dialect.Reference) {
 		for _, m := range s.tree.Nodes {
 			if _, _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
 				out = append(out, m)
@@ -162,8 +163,8 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 }
 
 // texts calls f for the references of what a node is told and called with.
-func texts(n *sirenspec.Node, f func(*ir.Reference)) {
-	list := []*ir.Mixed{n.System, n.Prompt}
+func texts(n *sirenspec.Node, f func(*dialect.Reference)) {
+	list := []*dialect.Mixed{n.System, n.Prompt}
 	if n.Request != nil {
 		list = append(list, n.Request.URL, n.Request.Body)
 		for _, h := range n.Request.Headers {
@@ -172,11 +173,11 @@ func texts(n *sirenspec.Node, f func(*ir.Reference)) {
 	}
 	for _, t := range list {
 		if t != nil {
-			ir.ValueReferences(t, f)
+			dialect.ValueReferences(t, f)
 		}
 	}
 	if n.Args != nil {
-		ir.ValueReferences(n.Args, f)
+		dialect.ValueReferences(n.Args, f)
 	}
 	if v, ok := n.Verb.(*sirenspec.Swarm); ok {
 		for _, a := range v.Nodes {

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
@@ -394,7 +395,7 @@ func (s *siren) seedType(v ir.Value) doc.Value {
 			return doc.Scalar(t)
 		}
 		return doc.Scalar("string")
-	case *ir.Mixed:
+	case *dialect.Mixed:
 		return doc.Scalar("string")
 	case *ir.Object:
 		m := doc.Flow()

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
@@ -59,7 +60,7 @@ type producer struct {
 	own   bool // it is read by the node's own name
 }
 
-func (s *siren) producers(r *ir.Reference) []producer {
+func (s *siren) producers(r *dialect.Reference) []producer {
 	var out []producer
 	for _, n := range s.tree.Nodes {
 		if place, what, ok := s.gives(n, r.Root, r.Path); ok {
@@ -70,7 +71,7 @@ func (s *siren) producers(r *ir.Reference) []producer {
 }
 
 // text is text with references to what agents have said.
-func (s *siren) text(m *ir.Mixed, at *sirenspec.Node) string {
+func (s *siren) text(m *dialect.Mixed, at *sirenspec.Node) string {
 	var b strings.Builder
 	for _, seg := range m.Segments {
 		if seg.Ref == nil {
@@ -83,7 +84,7 @@ func (s *siren) text(m *ir.Mixed, at *sirenspec.Node) string {
 }
 
 // shown is a reference as the native language writes it into text.
-func (s *siren) shown(r *ir.Reference, at *sirenspec.Node) string {
+func (s *siren) shown(r *dialect.Reference, at *sirenspec.Node) string {
 	expr, what, missing := s.reference(r, at)
 	switch {
 	case missing:
@@ -95,7 +96,7 @@ func (s *siren) shown(r *ir.Reference, at *sirenspec.Node) string {
 }
 
 // reference finds what a placeholder stands for. missing: nothing, so that the text of its filter does.
-func (s *siren) reference(r *ir.Reference, at *sirenspec.Node) (expr string, what content, missing bool) {
+func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string, what content, missing bool) {
 	no := func(help, format string, args ...any) (string, content, bool) {
 		s.Refuse(r.Text.Span, help, format, args...)
 		return "input.message", holdsText, false
@@ -170,7 +171,7 @@ func (s *siren) unsaid(n *sirenspec.Node) bool {
 }
 
 // orDefault puts the text of a filter in place of text that is missing or empty.
-func (s *siren) orDefault(place string, sure bool, r *ir.Reference) (string, content, bool) {
+func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string, content, bool) {
 	switch {
 	case r.Filter == "":
 		return place, holdsText, false

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
@@ -83,15 +84,15 @@ func (s *siren) request(n *sirenspec.Node, m *doc.Mapping) {
 }
 
 // secretValue reports whether a reference is a variable of the environment that has to be set.
-func secretValue(r *ir.Reference) bool { return r != nil && r.Root == "env" && r.Filter == "" }
+func secretValue(r *dialect.Reference) bool { return r != nil && r.Root == "env" && r.Filter == "" }
 
 // constant reports whether a text has no references.
-func (s *siren) constant(m *ir.Mixed) bool {
-	return !slices.ContainsFunc(m.Segments, func(seg ir.MixedSegment) bool { return seg.Ref != nil })
+func (s *siren) constant(m *dialect.Mixed) bool {
+	return !slices.ContainsFunc(m.Segments, func(seg dialect.MixedSegment) bool { return seg.Ref != nil })
 }
 
 // address writes the URL: what a variable of the environment begins goes on from it, and values stand in their places.
-func (s *siren) address(c *call, m *ir.Mixed, http *doc.Mapping, at source.Span) {
+func (s *siren) address(c *call, m *dialect.Mixed, http *doc.Mapping, at source.Span) {
 	segs := m.Segments
 	base := ""
 	if len(segs) > 0 && secretValue(segs[0].Ref) {
@@ -131,7 +132,7 @@ func (s *siren) address(c *call, m *ir.Mixed, http *doc.Mapping, at source.Span)
 }
 
 // filled is text of a request, whose references are fields of the tool's input.
-func (s *siren) filled(c *call, m *ir.Mixed) string {
+func (s *siren) filled(c *call, m *dialect.Mixed) string {
 	var b strings.Builder
 	for _, seg := range m.Segments {
 		switch {
@@ -181,7 +182,7 @@ func (s *siren) reach(address string) {
 }
 
 // secret is a variable of the environment, which is a secret in the native language.
-func (s *siren) secret(r *ir.Reference) string {
+func (s *siren) secret(r *dialect.Reference) string {
 	name := strings.Join(r.Path, ".")
 	if !doc.FieldForm.MatchString(name) {
 		s.Refuse(r.Text.Span, "", "this variable cannot be the name of a secret")
@@ -214,7 +215,7 @@ func (s *siren) pythonCall(n *sirenspec.Node, b *ir.PythonTool, m *doc.Mapping) 
 // argument is a value that a function is given: its texts are filled at any depth.
 func (s *siren) argument(v ir.Value, n *sirenspec.Node) doc.Value {
 	switch v := v.(type) {
-	case *ir.Mixed:
+	case *dialect.Mixed:
 		if s.constant(v) {
 			return doc.Spell(doc.Data(v.Text.Value))
 		}

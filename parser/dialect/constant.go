@@ -12,7 +12,7 @@ func Constant(v ir.Value) *expr.Node {
 	switch v := v.(type) {
 	case *ir.Scalar:
 		return scalar(v)
-	case *ir.Mixed:
+	case *Mixed:
 		return expr.Const(v.Text.Value)
 	case *ir.List:
 		out := &expr.Node{Op: expr.ListLit}

@@ -7,7 +7,7 @@ import (
 
 // Edges reads a list of edges with `from`, `to` and `when`; names are those of all nodes. An edge of another node is reported
 // and left out.
-func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func(*yamlnode.Node) *ir.Predicate) []*ir.Route {
+func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func(*yamlnode.Node) *Predicate) []*Route {
 	if n == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func
 	for _, name := range names {
 		nodes[name] = true
 	}
-	var routes []*ir.Route
+	var routes []*Route
 	for _, it := range n.Items {
 		m, ok := r.Mapping(it, shape)
 		if !ok {
@@ -37,7 +37,7 @@ func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func
 				r.UnknownNode(id, names)
 			}
 		}
-		route := &ir.Route{From: from, To: to, Span: it.Span, When: when(m.Get("when"))}
+		route := &Route{From: from, To: to, Span: it.Span, When: when(m.Get("when"))}
 		if known {
 			routes = append(routes, route)
 		}

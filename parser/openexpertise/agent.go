@@ -39,7 +39,7 @@ func (p *parser) agent(m dialect.Mapping, out *Node) {
 		return
 	}
 	p.wf.Includes = append(p.wf.Includes, f)
-	out.Prompt = &ir.Mixed{Text: source.Text{Value: f.Text, Span: source.Span{File: f, Hi: len(f.Text)}}}
+	out.Prompt = &dialect.Mixed{Text: source.Text{Value: f.Text, Span: source.Span{File: f, Hi: len(f.Text)}}}
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
@@ -69,7 +69,7 @@ func (p *parser) skill(m dialect.Mapping, out *Node) {
 		lo = len(head)
 	}
 	text := source.Text{Value: f.Text[lo:], Span: source.Span{File: f, Lo: lo, Hi: len(f.Text)}}
-	out.System = &ir.Mixed{Text: text, Segments: []ir.MixedSegment{{Lit: text.Value}}}
+	out.System = &dialect.Mixed{Text: text, Segments: []dialect.MixedSegment{{Lit: text.Value}}}
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
@@ -168,12 +168,12 @@ var (
 
 // segments splits a prompt. A plain name is what the engine substitutes; what people also write (paths, $item, | length)
 // is substituted here, unless the engine's rule is asked for, and noted.
-func (p *parser) segments(n *Node, m *ir.Mixed) {
+func (p *parser) segments(n *Node, m *dialect.Mixed) {
 	text := m.Text.Value
 	last := 0
 	lit := func(hi int) {
 		if hi > last {
-			m.Segments = append(m.Segments, ir.MixedSegment{Lit: text[last:hi]})
+			m.Segments = append(m.Segments, dialect.MixedSegment{Lit: text[last:hi]})
 		}
 	}
 	for _, at := range braces.FindAllStringSubmatchIndex(text, -1) {
@@ -196,12 +196,12 @@ func (p *parser) segments(n *Node, m *ir.Mixed) {
 			}
 			p.Differs(whole.Span, "", "the engine leaves this placeholder as it is; here it is substituted, as the examples mean it")
 		}
-		r.Text, r.Missing, r.Filter = whole, ir.MissingKeep, parts[3]
+		r.Text, r.Missing, r.Filter = whole, dialect.MissingKeep, parts[3]
 		if parts[2] != "" {
 			r.Path = append(r.Path, strings.Split(parts[2][1:], ".")...)
 		}
 		lit(at[0])
-		m.Segments = append(m.Segments, ir.MixedSegment{Ref: r})
+		m.Segments = append(m.Segments, dialect.MixedSegment{Ref: r})
 		last = at[1]
 	}
 	lit(len(text))
@@ -209,25 +209,25 @@ func (p *parser) segments(n *Node, m *ir.Mixed) {
 
 // root is what a name in a prompt stands for: loop variables before args, then what nodes before it handed on, then what
 // the node reads.
-func (p *parser) root(n *Node, name string) *ir.Reference {
+func (p *parser) root(n *Node, name string) *dialect.Reference {
 	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (n.Each != nil || n.Times != 0) {
-		return &ir.Reference{Root: root}
+		return &dialect.Reference{Root: root}
 	}
 	if n.Args != nil {
 		for _, e := range n.Args.Entries {
 			if e.Key.Name == name {
-				return &ir.Reference{Root: "args", Path: []string{name}}
+				return &dialect.Reference{Root: "args", Path: []string{name}}
 			}
 		}
 	}
 	for _, r := range n.Routes {
 		if r.From.Name == name {
-			return &ir.Reference{Root: "edges", Path: []string{name}}
+			return &dialect.Reference{Root: "edges", Path: []string{name}}
 		}
 	}
 	for _, id := range n.Reads {
 		if id.Name == name {
-			return &ir.Reference{Root: "state", Path: []string{name}}
+			return &dialect.Reference{Root: "state", Path: []string{name}}
 		}
 	}
 	return nil

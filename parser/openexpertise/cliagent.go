@@ -20,7 +20,7 @@ func (p *parser) cliAgent(m dialect.Mapping, out *Node) {
 	if who == "" || !ok {
 		return
 	}
-	out.Prompt = &ir.Mixed{Text: m.Get("prompt").Text}
+	out.Prompt = &dialect.Mixed{Text: m.Get("prompt").Text}
 	format := "text"
 	if f := m.Get("output_format"); f != nil {
 		if format = p.Word(f, "`output_format`", "text", "json"); format == "" {

@@ -118,6 +118,6 @@ func (p *parser) schemaFits(m dialect.Mapping, n *Node) {
 }
 
 // mentions reports whether a prompt has a name as a word.
-func mentions(m *ir.Mixed, name string) bool {
+func mentions(m *dialect.Mixed, name string) bool {
 	return m != nil && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(m.Text.Value)
 }

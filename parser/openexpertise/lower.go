@@ -285,7 +285,7 @@ func (l *lowering) policy(n *Node) *expr.Node {
 // reads are the fields of the state that decide about a node, and that it says it reads.
 func (l *lowering) reads(n *Node) []ir.Ident {
 	out := slices.Clone(n.Reads)
-	see := func(r *ir.Reference) {
+	see := func(r *dialect.Reference) {
 		if r.Root == "state" && len(r.Path) > 0 && !slices.ContainsFunc(out, func(id ir.Ident) bool { return id.Name == r.Path[0] }) {
 			out = append(out, ident(r.Path[0]))
 		}
@@ -297,7 +297,7 @@ func (l *lowering) reads(n *Node) []ir.Ident {
 		w.Refs(see)
 	}
 	if n.Args != nil {
-		ir.ValueReferences(n.Args, see)
+		dialect.ValueReferences(n.Args, see)
 	}
 	if n.Each != nil {
 		see(n.Each.Over)

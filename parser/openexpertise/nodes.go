@@ -133,11 +133,11 @@ const defaultAttempts = 3
 var pathForm = lazyregexp.New(`^\$\.[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 // reference is the place in the state that a whole text names, nil when it is other text.
-func reference(t source.Text) *ir.Reference {
+func reference(t source.Text) *dialect.Reference {
 	if !pathForm.MatchString(t.Value) {
 		return nil
 	}
-	return &ir.Reference{Text: t, Root: "state", Path: strings.Split(t.Value, ".")[1:]}
+	return &dialect.Reference{Text: t, Root: "state", Path: strings.Split(t.Value, ".")[1:]}
 }
 
 // argument is a string of args: a path into the state, or text.
@@ -174,7 +174,7 @@ func (p *parser) literal(n *yamlnode.Node) {
 }
 
 // path reads a path into the state where nothing else makes sense.
-func (p *parser) path(n *yamlnode.Node, what string) *ir.Reference {
+func (p *parser) path(n *yamlnode.Node, what string) *dialect.Reference {
 	id, ok := p.Text(n, what)
 	if !ok {
 		return nil

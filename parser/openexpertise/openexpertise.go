@@ -182,13 +182,13 @@ func (p *parser) graph(m dialect.Mapping) {
 		if _, is := inside[n]; !is {
 			main.Nodes = append(main.Nodes, n)
 		}
-		n.Routes = slices.DeleteFunc(n.Routes, func(r *ir.Route) bool { return p.outside(n, r, inside) })
+		n.Routes = slices.DeleteFunc(n.Routes, func(r *dialect.Route) bool { return p.outside(n, r, inside) })
 	}
 }
 
 // outside reports whether an edge touches a pipeline or a loop, whose nodes run after the graph and in an order of their
 // own: then it orders nothing. Where it says something else than happens anyway, it is told so.
-func (p *parser) outside(n *Node, r *ir.Route, inside map[*Node]source.Span) bool {
+func (p *parser) outside(n *Node, r *dialect.Route, inside map[*Node]source.Span) bool {
 	from := p.nodes[r.From.Name]
 	at, to := inside[n]
 	other, is := inside[from]

@@ -45,7 +45,7 @@ func (p *parser) order() *dialect.Order {
 		at[n.ID.Name] = i
 	}
 	for i, n := range p.tree.Nodes {
-		n.Routes = slices.DeleteFunc(n.Routes, func(r *ir.Route) bool {
+		n.Routes = slices.DeleteFunc(n.Routes, func(r *dialect.Route) bool {
 			_, known := at[r.From.Name]
 			return !known // it was refused
 		})
@@ -103,10 +103,10 @@ func (p *parser) names(n *Node) {
 		w.Refs(p.stateReference)
 	}
 	if n.Args != nil {
-		ir.ValueReferences(n.Args, p.stateReference)
+		dialect.ValueReferences(n.Args, p.stateReference)
 	}
 	if n.Prompt != nil {
-		ir.ValueReferences(n.Prompt, p.stateReference)
+		dialect.ValueReferences(n.Prompt, p.stateReference)
 	}
 	if n.Each != nil {
 		p.stateReference(n.Each.Over)
@@ -136,7 +136,7 @@ func (p *parser) suggest(d *diag.Diagnostic, name string) {
 
 // stateReference warns about a reference to a field that the state does not have: the engine takes it for a value that is
 // missing, so that nobody hears of the mistake.
-func (p *parser) stateReference(r *ir.Reference) {
+func (p *parser) stateReference(r *dialect.Reference) {
 	if r.Root != "state" || len(r.Path) == 0 || p.field(r.Path[0]) != nil {
 		return
 	}
@@ -147,7 +147,7 @@ func (p *parser) stateReference(r *ir.Reference) {
 }
 
 // listField reports a list that cannot be one.
-func (p *parser) listField(r *ir.Reference) {
+func (p *parser) listField(r *dialect.Reference) {
 	s := p.field(strings.Join(r.Path, "."))
 	if r.Root != "state" || s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
 		return

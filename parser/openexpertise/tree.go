@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // A Tree is what a file says, before it is translated.
@@ -32,9 +33,9 @@ type Phase struct {
 	ID    ir.Ident
 	Nodes []*Node // as they run; of PhaseGraph in the order of the file, until the experience is translated
 
-	Over  *ir.Reference // PhasePipeline: the list
-	Until *ir.Predicate // PhaseLoop: looked at before each round; nil: never
-	Max   int           // PhaseLoop
+	Over  *dialect.Reference // PhasePipeline: the list
+	Until *dialect.Predicate // PhaseLoop: looked at before each round; nil: never
+	Max   int                // PhaseLoop
 	Span  source.Span
 }
 
@@ -59,16 +60,16 @@ type Node struct {
 	Reads     []ir.Ident
 	ReadsSome bool // reads is written
 	Writes    []ir.Ident
-	Routes    []*ir.Route     // that lead to the node, in file order
-	Whens     []*ir.Predicate // further conditions
-	Each      *Each           // nil: it runs once
-	Skips     bool            // a node whose attempts are spent is skipped; else the run ends
-	Attempts  int             // in total; 0 and 1: one
-	Base      time.Duration   // the first wait between attempts
-	Double    bool            // each wait is twice the one before; else it grows by Base
-	Times     int             // how often the node runs at most; 0: once, -1: unbounded
-	Prompt    *ir.Mixed
-	System    *ir.Mixed
+	Routes    []*dialect.Route     // that lead to the node, in file order
+	Whens     []*dialect.Predicate // further conditions
+	Each      *Each                // nil: it runs once
+	Skips     bool                 // a node whose attempts are spent is skipped; else the run ends
+	Attempts  int                  // in total; 0 and 1: one
+	Base      time.Duration        // the first wait between attempts
+	Double    bool                 // each wait is twice the one before; else it grows by Base
+	Times     int                  // how often the node runs at most; 0: once, -1: unbounded
+	Prompt    *dialect.Mixed
+	System    *dialect.Mixed
 	JSON      bool   // the output of a command is JSON whose keys are written
 	Schema    string // JSON schema of a model's answer; empty: text
 	AnswerAs  string // the tool whose arguments an answer that has a Schema is; empty: the provider's own way
@@ -81,7 +82,7 @@ func (n *Node) made() *ir.Node {
 
 // Each runs a node for every item of a list.
 type Each struct {
-	Over        *ir.Reference
+	Over        *dialect.Reference
 	Concurrency int
 	Span        source.Span
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // neverSet warns about state fields that no node of an experience can write, and which something looks for or nothing names:
@@ -60,17 +61,17 @@ func (p *parser) neverSet() {
 // stateReferences are the state fields that conditions, args, lists and prompts look for.
 func (p *parser) stateReferences() map[string]bool {
 	named := map[string]bool{}
-	see := func(r *ir.Reference) {
+	see := func(r *dialect.Reference) {
 		if r.Root == "state" && len(r.Path) > 0 {
 			named[r.Path[0]] = true
 		}
 	}
 	for _, n := range p.tree.Nodes {
 		if n.Args != nil {
-			ir.ValueReferences(n.Args, see)
+			dialect.ValueReferences(n.Args, see)
 		}
 		if n.Prompt != nil {
-			ir.ValueReferences(n.Prompt, see)
+			dialect.ValueReferences(n.Prompt, see)
 		}
 		if n.Each != nil {
 			see(n.Each.Over)

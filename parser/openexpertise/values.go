@@ -7,7 +7,7 @@ import (
 )
 
 // truth is a condition.
-func (l *lowering) truth(c *ir.Predicate) *expr.Node {
+func (l *lowering) truth(c *dialect.Predicate) *expr.Node {
 	switch c.Op {
 	case "&&", "||":
 		return &expr.Node{Op: expr.Binary, Text: c.Op, Kids: []*expr.Node{l.truth(c.Kids[0]), l.truth(c.Kids[1])}}
@@ -21,7 +21,7 @@ func (l *lowering) truth(c *ir.Predicate) *expr.Node {
 }
 
 // both are the conditions that all have to be true.
-func (l *lowering) both(c *ir.Predicate) []*expr.Node {
+func (l *lowering) both(c *dialect.Predicate) []*expr.Node {
 	if c.Op == "&&" {
 		return append(l.both(c.Kids[0]), l.both(c.Kids[1])...)
 	}
@@ -29,7 +29,7 @@ func (l *lowering) both(c *ir.Predicate) []*expr.Node {
 }
 
 // operand is a side of a comparison.
-func (l *lowering) operand(c *ir.Predicate) *expr.Node {
+func (l *lowering) operand(c *dialect.Predicate) *expr.Node {
 	switch c.Op {
 	case "ref":
 		f, path := l.root(c.Ref, nil)
@@ -54,7 +54,7 @@ func words(path []string) []*expr.Node {
 }
 
 // root is where a reference begins, and the path that is left below it. n is the node whose args it may name.
-func (l *lowering) root(r *ir.Reference, n *Node) (*expr.Node, []string) {
+func (l *lowering) root(r *dialect.Reference, n *Node) (*expr.Node, []string) {
 	switch r.Root {
 	case "state":
 		if len(r.Path) > 0 && l.field(r.Path[0]) != nil {
@@ -97,7 +97,7 @@ func (l *lowering) state(name string) *expr.Node {
 }
 
 // reference is the value of a reference.
-func (l *lowering) reference(r *ir.Reference, n *Node) *expr.Node {
+func (l *lowering) reference(r *dialect.Reference, n *Node) *expr.Node {
 	f, path := l.root(r, n)
 	if len(path) == 0 {
 		return f
@@ -108,7 +108,7 @@ func (l *lowering) reference(r *ir.Reference, n *Node) *expr.Node {
 // value is a value of the file.
 func (l *lowering) value(n *Node, v ir.Value) *expr.Node {
 	switch v := v.(type) {
-	case *ir.Reference:
+	case *dialect.Reference:
 		return l.reference(v, n)
 	case *ir.Scalar:
 		return scalar(v)
@@ -152,7 +152,7 @@ func scalar(v *ir.Scalar) *expr.Node {
 }
 
 // mixed is text with values in it.
-func (l *lowering) mixed(n *Node, m *ir.Mixed) *expr.Node {
+func (l *lowering) mixed(n *Node, m *dialect.Mixed) *expr.Node {
 	var parts []*expr.Node
 	for _, s := range m.Segments {
 		if s.Ref == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -16,12 +17,12 @@ import (
 const maxCondition = 100
 
 // when reads a condition; nil when there is none, or after a mistake.
-func (p *parser) when(n *yamlnode.Node) *ir.Predicate {
+func (p *parser) when(n *yamlnode.Node) *dialect.Predicate {
 	if n == nil {
 		return nil
 	}
 	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!bool" {
-		return &ir.Predicate{Op: "const", Lit: p.Scalar(n), Span: n.Span}
+		return &dialect.Predicate{Op: "const", Lit: p.Scalar(n), Span: n.Span}
 	}
 	if _, ok := p.Text(n, "a condition"); !ok {
 		return nil
@@ -133,10 +134,10 @@ func (c *condition) is(op string) bool {
 	return ok && t.kind == "op" && t.text == op
 }
 
-func (c *condition) or(depth int) *ir.Predicate  { return c.joined("||", depth, c.and) }
-func (c *condition) and(depth int) *ir.Predicate { return c.joined("&&", depth, c.comparison) }
+func (c *condition) or(depth int) *dialect.Predicate  { return c.joined("||", depth, c.and) }
+func (c *condition) and(depth int) *dialect.Predicate { return c.joined("&&", depth, c.comparison) }
 
-func (c *condition) joined(op string, depth int, part func(int) *ir.Predicate) *ir.Predicate {
+func (c *condition) joined(op string, depth int, part func(int) *dialect.Predicate) *dialect.Predicate {
 	left := part(depth)
 	for !c.failed && c.is(op) {
 		c.at++
@@ -144,16 +145,16 @@ func (c *condition) joined(op string, depth int, part func(int) *ir.Predicate) *
 		if c.failed {
 			return nil
 		}
-		left = &ir.Predicate{Op: op, Kids: []*ir.Predicate{left, right}, Span: c.around(left, right)}
+		left = &dialect.Predicate{Op: op, Kids: []*dialect.Predicate{left, right}, Span: c.around(left, right)}
 	}
 	return left
 }
 
-func (c *condition) around(a, b *ir.Predicate) source.Span {
+func (c *condition) around(a, b *dialect.Predicate) source.Span {
 	return source.Span{File: a.Span.File, Lo: a.Span.Lo, Hi: b.Span.Hi}
 }
 
-func (c *condition) comparison(depth int) *ir.Predicate {
+func (c *condition) comparison(depth int) *dialect.Predicate {
 	left := c.operand(depth)
 	t, ok := c.peek()
 	if c.failed || !ok || t.kind != "op" || strings.IndexByte("=!<>", t.text[0]) < 0 {
@@ -164,11 +165,11 @@ func (c *condition) comparison(depth int) *ir.Predicate {
 	if c.failed {
 		return nil
 	}
-	return &ir.Predicate{Op: t.text, Kids: []*ir.Predicate{left, right}, Span: c.around(left, right)}
+	return &dialect.Predicate{Op: t.text, Kids: []*dialect.Predicate{left, right}, Span: c.around(left, right)}
 }
 
 // operand is a path, a constant, length(x), or an expression in parentheses.
-func (c *condition) operand(depth int) *ir.Predicate {
+func (c *condition) operand(depth int) *dialect.Predicate {
 	t, ok := c.peek()
 	if !ok {
 		end := len(c.text.Value)
@@ -191,7 +192,7 @@ func (c *condition) operand(depth int) *ir.Predicate {
 				return nil
 			}
 		}
-		return &ir.Predicate{Op: "ref", Ref: &ir.Reference{Text: text, Root: "state", Path: path}, Span: at}
+		return &dialect.Predicate{Op: "ref", Ref: &dialect.Reference{Text: text, Root: "state", Path: path}, Span: at}
 	case t.kind == "number":
 		number, whole, ok := yamlnode.Number(t.text)
 		if !ok {
@@ -199,18 +200,18 @@ func (c *condition) operand(depth int) *ir.Predicate {
 			return nil
 		}
 		text.Value = number
-		return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: map[bool]string{true: "!!int", false: "!!float"}[whole]}, Span: at}
+		return &dialect.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: map[bool]string{true: "!!int", false: "!!float"}[whole]}, Span: at}
 	case t.kind == "string":
-		return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: "!!str"}, Span: at}
+		return &dialect.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: "!!str"}, Span: at}
 	case t.kind == "word" && (t.text == "true" || t.text == "false"):
-		return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: "!!bool"}, Span: at}
+		return &dialect.Predicate{Op: "const", Lit: &ir.Scalar{Text: text, Tag: "!!bool"}, Span: at}
 	case t.kind == "word" && t.text == "length" && c.is("("):
 		c.at++
 		inner := c.operand(depth + 1)
 		if c.close(t); c.failed {
 			return nil
 		}
-		return &ir.Predicate{Op: "length", Kids: []*ir.Predicate{inner}, Span: at}
+		return &dialect.Predicate{Op: "length", Kids: []*dialect.Predicate{inner}, Span: at}
 	case t.text == "(" && t.kind == "op":
 		inner := c.or(depth + 1)
 		if c.close(t); c.failed {

@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // bindings reads flowgen.bindings.yaml beside the workflow: tools of the native language that take the place of functions
@@ -22,7 +23,7 @@ func (p *parser) bindings() {
 func (p *parser) chosen(module, function source.Text, out *Node) (ok bool) {
 	open := strings.Contains(module.Value+function.Value, "{{")
 	name := p.mixed(module)
-	for _, s := range append([]ir.MixedSegment{{Lit: "."}}, p.mixed(function).Segments...) {
+	for _, s := range append([]dialect.MixedSegment{{Lit: "."}}, p.mixed(function).Segments...) {
 		if n := len(name.Segments); s.Ref == nil && n > 0 && name.Segments[n-1].Ref == nil {
 			name.Segments[n-1].Lit += s.Lit
 			continue

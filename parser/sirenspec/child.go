@@ -69,7 +69,7 @@ func passed(wf *ir.Workflow, input string, names []string) {
 	}
 	reads := func(v ir.Value) bool {
 		found := false
-		ir.ValueReferences(v, func(r *ir.Reference) { found = found || r.Root == "inputs" && r.Path[0] == input })
+		dialect.ValueReferences(v, func(r *dialect.Reference) { found = found || r.Root == "inputs" && r.Path[0] == input })
 		return found
 	}
 	tree := treeOf(wf)
@@ -90,7 +90,7 @@ func passed(wf *ir.Workflow, input string, names []string) {
 		}
 		for _, t := range wf.Tools {
 			if q := d.Request; q != nil {
-				if t.Key == call.Name && slices.ContainsFunc(append([]*ir.Mixed{q.URL, q.Body}, values(q.Headers)...), func(m *ir.Mixed) bool { return m != nil && reads(m) }) {
+				if t.Key == call.Name && slices.ContainsFunc(append([]*dialect.Mixed{q.URL, q.Body}, values(q.Headers)...), func(m *dialect.Mixed) bool { return m != nil && reads(m) }) {
 					q.Env = union(q.Env, names)
 				}
 			}
@@ -165,7 +165,7 @@ func named(f, other *ir.Workflow) bool {
 var dynamicField = &schema.Go{Path: schema.RuntimePath + "/dynamic", Name: "Field"}
 
 // given declares an input that a placeholder reads: what a workflow that runs this one binds to it, or the command line.
-func (p *parser) given(r *ir.Reference) {
+func (p *parser) given(r *dialect.Reference) {
 	name := r.Path[0]
 	if !idForm.MatchString(name) {
 		return // nothing can have that name: the node fails when it runs

@@ -6,19 +6,20 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // circles reports placeholders that lead in a circle: the engine refuses to load such a file. Those of tools and questions
 // to people are not looked at by it, and those with a default have a value in any case; names that something else writes, too, are no node's. The references of a circle are
 // returned: nothing more is said about them.
-func (p *parser) circles(b *graph, written map[string]bool) map[*ir.Reference]bool {
+func (p *parser) circles(b *graph, written map[string]bool) map[*dialect.Reference]bool {
 	reads := map[*point][]circle{}
 	for _, s := range b.points {
 		switch s.node.Verb.(type) {
 		case *ir.ToolCall, *ir.Human:
 			continue
 		}
-		add := func(r *ir.Reference) {
+		add := func(r *dialect.Reference) {
 			if r.Root != "working" || r.Filter != "" || r.Path[0] == s.node.ID.Name || written[r.Path[0]] {
 				return
 			}
@@ -27,9 +28,9 @@ func (p *parser) circles(b *graph, written map[string]bool) map[*ir.Reference]bo
 			}
 		}
 		nodeReferences(s.node, add)
-		insideReferences(s.node, func(r *ir.Reference, _ bool) { add(r) })
+		insideReferences(s.node, func(r *dialect.Reference, _ bool) { add(r) })
 	}
-	told := map[*ir.Reference]bool{}
+	told := map[*dialect.Reference]bool{}
 	done := map[*point]bool{}
 	var way []circle
 	var visit func(s *point)
@@ -59,11 +60,11 @@ func (p *parser) circles(b *graph, written map[string]bool) map[*ir.Reference]bo
 // A circle is a step that another one reads, and where.
 type circle struct {
 	step *point
-	ref  *ir.Reference
+	ref  *dialect.Reference
 }
 
 // circular reports one circle, at the first of its references in the file.
-func (p *parser) circular(way []circle, told map[*ir.Reference]bool) {
+func (p *parser) circular(way []circle, told map[*dialect.Reference]bool) {
 	names := []string{way[len(way)-1].step.node.ID.Name}
 	first := way[0].ref
 	for _, x := range way {

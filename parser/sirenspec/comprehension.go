@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // A scope are the names that one `for` of a comprehension binds.
@@ -17,21 +18,21 @@ type scope struct {
 }
 
 // local is a name that a comprehension or a function binds; nil for others.
-func (c *condition) local(name string, at source.Span) *ir.Predicate {
+func (c *condition) local(name string, at source.Span) *dialect.Predicate {
 	var closed *scope
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		s := c.scopes[i]
 		n := slices.Index(s.names, name)
 		switch {
 		case n >= 0 && s.args != "":
-			args := &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: s.args, Span: at}, Tag: "!!str"}, Span: at}
-			return &ir.Predicate{Op: "argument", Kids: []*ir.Predicate{args, c.constant(strconv.Itoa(n), "!!int", at)}, Span: at}
+			args := &dialect.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: s.args, Span: at}, Tag: "!!str"}, Span: at}
+			return &dialect.Predicate{Op: "argument", Kids: []*dialect.Predicate{args, c.constant(strconv.Itoa(n), "!!int", at)}, Span: at}
 		case n >= 0 && len(s.names) == 1:
-			return &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: name, Span: at}, Tag: "!!str"}, Span: at}
+			return &dialect.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: name, Span: at}, Tag: "!!str"}, Span: at}
 		case n >= 0:
 			// The item is called by all of its names.
-			item := &ir.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: joinedNames(s.names), Span: at}, Tag: "!!str"}, Span: at}
-			return &ir.Predicate{Op: "nth", Kids: []*ir.Predicate{item, c.constant(strconv.Itoa(n), "!!int", at), c.constant(strconv.Itoa(len(s.names)), "!!int", at)}, Span: at}
+			item := &dialect.Predicate{Op: "local", Lit: &ir.Scalar{Text: source.Text{Value: joinedNames(s.names), Span: at}, Tag: "!!str"}, Span: at}
+			return &dialect.Predicate{Op: "nth", Kids: []*dialect.Predicate{item, c.constant(strconv.Itoa(n), "!!int", at), c.constant(strconv.Itoa(len(s.names)), "!!int", at)}, Span: at}
 		case s.closed && closed == nil:
 			closed = &s
 		}
@@ -44,7 +45,7 @@ func (c *condition) local(name string, at source.Span) *ir.Predicate {
 		hint, what = "give it to the function", "function"
 	}
 	c.p.Warn(diag.ExprSyntax, at, hint, "within a "+what+" the engine does not know `%s`: where it is looked at, the condition does not hold", name)
-	return &ir.Predicate{Op: "unknown", Span: at}
+	return &dialect.Predicate{Op: "unknown", Span: at}
 }
 
 func joinedNames(names []string) string {
@@ -79,7 +80,7 @@ func (c *condition) loop() (at int, ok bool) {
 
 // comprehension reads `for x in list if ...` for an element that begins at a token before. With generator it is one, and a
 // list otherwise.
-func (c *condition) comprehension(element int, generator bool) *ir.Predicate {
+func (c *condition) comprehension(element int, generator bool) *dialect.Predicate {
 	if c.depth++; c.depth > maxCondition {
 		t, _ := c.peek()
 		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
@@ -90,8 +91,8 @@ func (c *condition) comprehension(element int, generator bool) *ir.Predicate {
 	defer func() { c.scopes = c.scopes[:outer] }()
 	type clause struct {
 		names []string
-		over  *ir.Predicate
-		conds []*ir.Predicate
+		over  *dialect.Predicate
+		conds []*dialect.Predicate
 	}
 	var clauses []clause
 	for !c.failed && c.takes("for") {
@@ -123,7 +124,7 @@ func (c *condition) comprehension(element int, generator bool) *ir.Predicate {
 	c.at = end
 	for i := len(clauses) - 1; i >= 0; i-- {
 		cl := clauses[i]
-		each := predicate("each", append([]*ir.Predicate{cl.over, out}, cl.conds...)...)
+		each := predicate("each", append([]*dialect.Predicate{cl.over, out}, cl.conds...)...)
 		if each == nil {
 			return nil
 		}
@@ -137,7 +138,7 @@ func (c *condition) comprehension(element int, generator bool) *ir.Predicate {
 }
 
 // pair is a value, or of a dict a key and a value, or all of another dict.
-func (c *condition) pair() *ir.Predicate {
+func (c *condition) pair() *dialect.Predicate {
 	if t, _ := c.peek(); t.kind == "op" && (t.text == "**" || t.text == "*") {
 		c.at++
 		inner := c.bits()
@@ -181,25 +182,25 @@ func (c *condition) targets() []string {
 }
 
 // displayed is a list or a set of what stands in brackets; a comprehension is one already.
-func displayed(op string, items []*ir.Predicate, at source.Span) *ir.Predicate {
+func displayed(op string, items []*dialect.Predicate, at source.Span) *dialect.Predicate {
 	if len(items) == 1 && items[0].Op == "each" {
-		return &ir.Predicate{Op: op + " of", Kids: items, Span: at}
+		return &dialect.Predicate{Op: op + " of", Kids: items, Span: at}
 	}
-	return &ir.Predicate{Op: op, Kids: items, Span: at}
+	return &dialect.Predicate{Op: op, Kids: items, Span: at}
 }
 
 // braces are a set, or with colons a dict.
-func (c *condition) braces(open token) *ir.Predicate {
+func (c *condition) braces(open token) *dialect.Predicate {
 	at := c.text.At(open.lo, open.hi)
 	if c.takes("}") {
-		return c.upTo(&ir.Predicate{Op: "dict", Span: at})
+		return c.upTo(&dialect.Predicate{Op: "dict", Span: at})
 	}
 	op := "set"
-	var items []*ir.Predicate
+	var items []*dialect.Predicate
 	for !c.failed && !c.takes("}") {
 		loop, made := c.loop()
 		begin := c.at
-		var item *ir.Predicate
+		var item *dialect.Predicate
 		if made {
 			if len(items) > 0 {
 				c.fail(open.lo, open.hi, "put it in square brackets", "a comprehension stands alone")

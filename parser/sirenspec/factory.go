@@ -115,7 +115,7 @@ func (p *parser) items(m dialect.Mapping, each *Factory, out *Node) bool {
 }
 
 // whole is the reference that a text consists of; nil when there is more, or none.
-func whole(m *ir.Mixed) *ir.Reference {
+func whole(m *dialect.Mixed) *dialect.Reference {
 	if len(m.Segments) != 1 {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (p *parser) agentNamed(id ir.Ident) *agent {
 }
 
 // loopValue checks item, index and total; what follows them is ignored by the engine.
-func (p *parser) loopValue(r *ir.Reference) *ir.Reference {
+func (p *parser) loopValue(r *dialect.Reference) *dialect.Reference {
 	switch {
 	case !p.roots.loop && r.Filter != "":
 		r.Path = nil
@@ -231,7 +231,7 @@ func (p *parser) loopValue(r *ir.Reference) *ir.Reference {
 }
 
 // inputValue checks a reference to the inputs: the message, what a factory binds, and what a workflow that runs this one gives.
-func (p *parser) inputValue(r *ir.Reference) *ir.Reference {
+func (p *parser) inputValue(r *dialect.Reference) *dialect.Reference {
 	switch {
 	case len(r.Path) == 0:
 		p.Error(diag.UnknownName, r.Text.Span, "the input of a workflow is `inputs.message`", "`inputs` is no value")

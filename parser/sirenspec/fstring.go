@@ -3,7 +3,7 @@ package sirenspec
 import (
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // A piece is a part of a text with the prefix f: text, or a value with how it is written.
@@ -165,18 +165,18 @@ func (f *fscan) end(at int) (hi int, show bool) {
 }
 
 // fstring is a text with the prefix f, of its pieces.
-func (c *condition) fstring(t token) *ir.Predicate {
+func (c *condition) fstring(t token) *dialect.Predicate {
 	at := c.text.At(t.lo, t.hi)
 	parts := c.joinedPieces(c.pieces[t.lo], t)
 	if c.failed {
 		return nil
 	}
-	return &ir.Predicate{Op: "text", Kids: parts, Span: at}
+	return &dialect.Predicate{Op: "text", Kids: parts, Span: at}
 }
 
-func (c *condition) joinedPieces(pieces []piece, t token) []*ir.Predicate {
+func (c *condition) joinedPieces(pieces []piece, t token) []*dialect.Predicate {
 	at := c.text.At(t.lo, t.hi)
-	out := []*ir.Predicate{}
+	out := []*dialect.Predicate{}
 	for _, p := range pieces {
 		if p.hi == 0 {
 			out = append(out, c.constant(p.text, "!!str", at))
@@ -194,13 +194,13 @@ func (c *condition) joinedPieces(pieces []piece, t token) []*ir.Predicate {
 			out = append(out, predicate("call str", v))
 			continue
 		}
-		out = append(out, &ir.Predicate{Op: "format", Kids: append([]*ir.Predicate{v, c.constant(p.as, "!!str", at)}, spec...), Span: at})
+		out = append(out, &dialect.Predicate{Op: "format", Kids: append([]*dialect.Predicate{v, c.constant(p.as, "!!str", at)}, spec...), Span: at})
 	}
 	return out
 }
 
 // inner reads the value between two places of the text.
-func (c *condition) inner(lo, hi int) *ir.Predicate {
+func (c *condition) inner(lo, hi int) *dialect.Predicate {
 	in := &condition{p: c.p, text: c.text, scopes: c.scopes, bound: c.bound, depth: c.depth + 1}
 	if in.depth > maxCondition {
 		c.refuse(lo, hi, "the condition is nested more than %d deep", maxCondition)

@@ -6,11 +6,12 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // lambda is `lambda x, y: value`, whose word has been read. Within it Python looks for all other names outside of the
 // condition, where nothing is.
-func (c *condition) lambda(word token) *ir.Predicate {
+func (c *condition) lambda(word token) *dialect.Predicate {
 	if c.depth++; c.depth > maxCondition {
 		c.refuse(word.lo, word.hi, "the condition is nested more than %d deep", maxCondition)
 		return nil
@@ -56,16 +57,16 @@ func (c *condition) lambda(word token) *ir.Predicate {
 }
 
 // function is the name of a function of the engine that is not called here, as in `key=len`.
-func (c *condition) function(t token, at source.Span) *ir.Predicate {
+func (c *condition) function(t token, at source.Span) *dialect.Predicate {
 	if next, _ := c.peek(); next.kind == "op" && next.text == "." {
 		c.refuse(next.lo, next.hi, "methods of types are not compiled in a condition")
 		return nil
 	}
-	return &ir.Predicate{Op: "function", Lit: &ir.Scalar{Text: source.Text{Value: t.text, Span: at}, Tag: "!!str"}, Span: at}
+	return &dialect.Predicate{Op: "function", Lit: &ir.Scalar{Text: source.Text{Value: t.text, Span: at}, Tag: "!!str"}, Span: at}
 }
 
 // bind is `name := value`, whose two words have been read.
-func (c *condition) bind(name token) *ir.Predicate {
+func (c *condition) bind(name token) *dialect.Predicate {
 	value := c.choice()
 	if c.failed {
 		return nil
@@ -80,7 +81,7 @@ func (c *condition) bind(name token) *ir.Predicate {
 }
 
 // bindable is a value within brackets, which may get a name.
-func (c *condition) bindable() *ir.Predicate {
+func (c *condition) bindable() *dialect.Predicate {
 	if c.at+1 < len(c.tokens) {
 		name, op := c.tokens[c.at], c.tokens[c.at+1]
 		if name.kind == "name" && op.kind == "op" && op.text == ":=" && !slices.Contains(keywords, name.text) {
@@ -92,7 +93,7 @@ func (c *condition) bindable() *ir.Predicate {
 }
 
 // argument is a value in a list or among arguments: one that gets a name with `name=` or `:=`, or all of a list with `*`.
-func (c *condition) argument(call bool) *ir.Predicate {
+func (c *condition) argument(call bool) *dialect.Predicate {
 	t, _ := c.peek()
 	if t.kind == "op" && (t.text == "*" || t.text == "**") {
 		if t.text == "**" {
@@ -122,7 +123,7 @@ func (c *condition) argument(call bool) *ir.Predicate {
 }
 
 // from makes a predicate begin at a token.
-func (c *condition) from(t token, p *ir.Predicate) *ir.Predicate {
+func (c *condition) from(t token, p *dialect.Predicate) *dialect.Predicate {
 	p.Span.Lo = c.text.At(t.lo, t.hi).Lo
 	return p
 }

@@ -27,7 +27,7 @@ func (p *parser) humanNode(n *yamlnode.Node, out *Node) {
 	p.writes(m, out)
 	out.Prompt = p.template(m.Get("prompt"), "`prompt`")
 	if m.Get("prompt") == nil {
-		out.Prompt = &ir.Mixed{Text: source.Text{Span: dialect.Head(n)}}
+		out.Prompt = &dialect.Mixed{Text: source.Text{Span: dialect.Head(n)}}
 	}
 	v := &ir.Human{Timeout: p.seconds(m.Get("timeout"), "`timeout`", 0), Span: n.Span}
 	p.onTimeout(m, v)

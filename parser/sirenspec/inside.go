@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // resultKeys are the names below a node's own that its result has.
@@ -24,27 +24,27 @@ func resultKeys(n *Node) []string {
 
 // insideReferences calls f for every reference of what is inside of a node; own says that the result of the node's agents
 // is there by then.
-func insideReferences(n *Node, f func(r *ir.Reference, own bool)) {
+func insideReferences(n *Node, f func(r *dialect.Reference, own bool)) {
 	switch v := n.Verb.(type) {
 	case *Swarm:
 		for _, x := range v.Agents() {
-			nodeReferences(x, func(r *ir.Reference) { f(r, false) })
+			nodeReferences(x, func(r *dialect.Reference) { f(r, false) })
 		}
 		if last := v.Last(); last != nil {
-			nodeReferences(last, func(r *ir.Reference) { f(r, true) })
+			nodeReferences(last, func(r *dialect.Reference) { f(r, true) })
 		}
 	case *Factory:
 		if v.Over != nil {
-			ir.ValueReferences(v.Over, func(r *ir.Reference) { f(r, false) })
+			dialect.ValueReferences(v.Over, func(r *dialect.Reference) { f(r, false) })
 		}
-		nodeReferences(v.Do, func(r *ir.Reference) { f(r, false) })
+		nodeReferences(v.Do, func(r *dialect.Reference) { f(r, false) })
 		insideReferences(v.Do, f)
 	}
 }
 
 // ownValue checks a reference inside of a node to the node's own result: a synthesis is told what the agents said, and
 // nobody else is.
-func (p *parser) ownValue(r *ir.Reference, s *point, own bool) {
+func (p *parser) ownValue(r *dialect.Reference, s *point, own bool) {
 	switch {
 	case r.Filter != "":
 	case own && len(r.Path) > 2 && r.Path[1] == "agents" && !slices.Contains(agentIDs(s.node), r.Path[2]):
@@ -62,7 +62,7 @@ func (p *parser) ownValue(r *ir.Reference, s *point, own bool) {
 }
 
 // noAgent warns about a reference to an agent that a swarm does not have.
-func (p *parser) noAgent(r *ir.Reference, s *point) {
+func (p *parser) noAgent(r *dialect.Reference, s *point) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("%q has no agent %q: the node fails when it runs", r.Path[0], r.Path[2])}
 	if p.Sink.Errors() <= maxSuggested {
 		diag.Suggest(&d, r.Path[2], agentIDs(s.node))

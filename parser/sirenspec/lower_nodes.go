@@ -17,15 +17,15 @@ func (l *lowering) perform(n *Node, kind string, call *expr.Node) *ir.RunStmt {
 	d := n
 	out := l.nodes[n]
 	v := &ir.Perform{Call: as(call), Kind: kind, Attempts: d.Attempts}
-	see := func(r *ir.Reference) {
+	see := func(r *dialect.Reference) {
 		if r.Root == "working" && len(r.Path) > 0 && l.tree.StateField("working."+r.Path[0]) != nil {
 			v.Reads = append(v.Reads, ident("working."+r.Path[0]))
 		}
 	}
 	nodeReferences(n, see)
-	insideReferences(n, func(r *ir.Reference, _ bool) { see(r) })
+	insideReferences(n, func(r *dialect.Reference, _ bool) { see(r) })
 	for _, route := range d.Routes {
-		route.When.Refs(func(r *ir.Reference) {
+		route.When.Refs(func(r *dialect.Reference) {
 			if len(r.Path) > 0 {
 				v.Reads = append(v.Reads, ident(r.Root+"."+r.Path[0]))
 			}
@@ -98,7 +98,7 @@ func (l *lowering) call(n *Node) *expr.Node {
 	head := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil)}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
-		name, _ := v.Tool.(*ir.Mixed)
+		name, _ := v.Tool.(*dialect.Mixed)
 		return expr.Invoke(fnChoose, append(append(head, expr.Of(expr.UseChoice, n.ID.Name, v), policy(d), l.template(name)), l.arguments(d.Args)...)...)
 	case *ir.ToolCall:
 		head = append(head, l.tool(v.Name.Name), policy(d))
@@ -319,7 +319,7 @@ func (l *lowering) items(d *Node, v *Factory) *expr.Node {
 	switch over := v.Over.(type) {
 	case *ir.Scalar:
 		return expr.Invoke(fnCount, number(over.Text.Value))
-	case *ir.Mixed:
+	case *dialect.Mixed:
 		text := expr.Const(over.Text.Value)
 		switch r := whole(over); {
 		case d.Counted:

@@ -15,7 +15,7 @@ type making struct {
 }
 
 // value is what a placeholder stands for in an instance; nil: what it stands for elsewhere.
-func (m *making) value(r *ir.Reference) *expr.Node {
+func (m *making) value(r *dialect.Reference) *expr.Node {
 	if m == nil {
 		return nil
 	}
@@ -64,11 +64,11 @@ func (l *lowering) input(path []string) (*expr.Node, []string) {
 }
 
 // template is text with placeholders.
-func (l *lowering) template(m *ir.Mixed) *expr.Node {
+func (l *lowering) template(m *dialect.Mixed) *expr.Node {
 	return &expr.Node{Op: expr.ListLit, Kids: l.parts(m)}
 }
 
-func (l *lowering) parts(m *ir.Mixed) []*expr.Node {
+func (l *lowering) parts(m *dialect.Mixed) []*expr.Node {
 	var out []*expr.Node
 	for _, s := range m.Segments {
 		if s.Ref == nil {
@@ -81,7 +81,7 @@ func (l *lowering) parts(m *ir.Mixed) []*expr.Node {
 }
 
 // part is a placeholder.
-func (l *lowering) part(r *ir.Reference) *expr.Node {
+func (l *lowering) part(r *dialect.Reference) *expr.Node {
 	if r.Root == "env" {
 		if r.Filter != "" {
 			return expr.Invoke(fnEnvOr, expr.Const(r.Path[0]), expr.Const(r.Default))
@@ -117,7 +117,7 @@ func (l *lowering) part(r *ir.Reference) *expr.Node {
 }
 
 // namespace is what the engine calls the root of a placeholder.
-func namespace(r *ir.Reference) string {
+func namespace(r *dialect.Reference) string {
 	if (r.Root == "working" || r.Root == "nothing") && len(r.Path) > 0 {
 		return r.Path[0]
 	}
@@ -127,9 +127,9 @@ func namespace(r *ir.Reference) string {
 // content is a value of the file, whose texts may have placeholders.
 func (l *lowering) content(v ir.Value) *expr.Node {
 	references := false
-	ir.ValueReferences(v, func(*ir.Reference) { references = true })
+	dialect.ValueReferences(v, func(*dialect.Reference) { references = true })
 	switch v := v.(type) {
-	case *ir.Mixed:
+	case *dialect.Mixed:
 		if references {
 			return expr.Invoke(fnFilled, l.parts(v)...)
 		}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // raises reports whether a condition can raise an exception that the engine does not catch.
-func raises(c *ir.Predicate) bool {
+func raises(c *dialect.Predicate) bool {
 	switch c.Op {
 	case "item", "part", "nth", "format", "invoke", "<<", ">>", "*", "/", "//", "%", "**", "call int", "call float", "call min", "call max", "method index", "method rindex", "method split", "method rsplit", "method partition", "method rpartition", "method center", "method ljust", "method rjust", "method format":
 		return true
@@ -24,14 +25,14 @@ func raises(c *ir.Predicate) bool {
 }
 
 // when is a condition that no exception leaves.
-func (l *lowering) when(c *ir.Predicate) *expr.Node {
+func (l *lowering) when(c *dialect.Predicate) *expr.Node {
 	if c.Op == "const" && c.Lit.Tag == "!!bool" {
 		return expr.Const(c.Lit.Text.Value == "true")
 	}
 	return expr.Invoke(fnWhen, l.condition(c))
 }
 
-func (l *lowering) condition(c *ir.Predicate) *expr.Node { return expr.Fn(l.holds(c), "c") }
+func (l *lowering) condition(c *dialect.Predicate) *expr.Node { return expr.Fn(l.holds(c), "c") }
 
 // asked is a call of a method of the condition.
 func asked(f *expr.Func, args ...*expr.Node) *expr.Node {
@@ -39,7 +40,7 @@ func asked(f *expr.Func, args ...*expr.Node) *expr.Node {
 }
 
 // holds is a part of a condition that is asked whether it holds.
-func (l *lowering) holds(c *ir.Predicate) *expr.Node {
+func (l *lowering) holds(c *dialect.Predicate) *expr.Node {
 	switch c.Op {
 	case "&&", "||":
 		return &expr.Node{Op: expr.Binary, Text: c.Op, Kids: []*expr.Node{l.holds(c.Kids[0]), l.holds(c.Kids[1])}}
@@ -66,7 +67,7 @@ func (l *lowering) holds(c *ir.Predicate) *expr.Node {
 }
 
 // operand is a part of a condition as a value.
-func (l *lowering) operand(c *ir.Predicate) *expr.Node {
+func (l *lowering) operand(c *dialect.Predicate) *expr.Node {
 	if f := callTable[c.Op]; f != nil {
 		return asked(f, l.operands(c.Kids)...)
 	}
@@ -128,7 +129,7 @@ func (l *lowering) operand(c *ir.Predicate) *expr.Node {
 }
 
 // made calls a method with a list and what a comprehension makes of each of its values.
-func (l *lowering) made(f *expr.Func, c *ir.Predicate) *expr.Node {
+func (l *lowering) made(f *expr.Func, c *dialect.Predicate) *expr.Node {
 	var values *expr.Node
 	if c.Kids[1].Op == "each" {
 		values = l.made(fnEachOf, c.Kids[1])
@@ -163,7 +164,7 @@ func itemName(name string) string {
 }
 
 // operands are parts of a condition as values.
-func (l *lowering) operands(list []*ir.Predicate) []*expr.Node {
+func (l *lowering) operands(list []*dialect.Predicate) []*expr.Node {
 	var out []*expr.Node
 	for _, k := range list {
 		out = append(out, l.operand(k))
@@ -172,7 +173,7 @@ func (l *lowering) operands(list []*ir.Predicate) []*expr.Node {
 }
 
 // later is a value that may not be looked at.
-func (l *lowering) later(c *ir.Predicate) *expr.Node { return expr.Fn(l.operand(c)) }
+func (l *lowering) later(c *dialect.Predicate) *expr.Node { return expr.Fn(l.operand(c)) }
 
 func (l *lowering) pythonConstant(s *ir.Scalar) *expr.Node {
 	text := s.Text.Value

@@ -7,10 +7,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // contextPlace warns about a place of a condition that nothing writes: the engine takes the condition for false.
-func (p *parser) contextPlace(r *ir.Reference) {
+func (p *parser) contextPlace(r *dialect.Reference) {
 	if len(r.Path) == 0 || p.holds(r.Root, r.Path[0]) {
 		return
 	}
@@ -23,7 +24,7 @@ func (p *parser) holds(bucket, name string) bool {
 }
 
 // unwritten warns about a name that a bucket does not have.
-func (p *parser) unwritten(r *ir.Reference, bucket, name, message string) {
+func (p *parser) unwritten(r *dialect.Reference, bucket, name, message string) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: message}
 	var names []string
 	for _, s := range p.wf.State {
@@ -60,17 +61,17 @@ func (p *parser) placeholders(g *graph, order []*point) {
 			written[w[1]] = true
 		}
 	}
-	round := map[*ir.Reference]bool{}
+	round := map[*dialect.Reference]bool{}
 	if len(order) > 0 {
 		round = p.circles(g, written)
 	}
 	for i, s := range order {
-		nodeReferences(s.node, func(r *ir.Reference) {
+		nodeReferences(s.node, func(r *dialect.Reference) {
 			if r.Root == "working" && !round[r] {
 				p.placeholder(r, s, i, place, written)
 			}
 		})
-		insideReferences(s.node, func(r *ir.Reference, own bool) {
+		insideReferences(s.node, func(r *dialect.Reference, own bool) {
 			switch {
 			case r.Root != "working" || round[r]:
 			case r.Path[0] == s.node.ID.Name && !written[r.Path[0]]:
@@ -83,7 +84,7 @@ func (p *parser) placeholders(g *graph, order []*point) {
 }
 
 // placeholder checks one reference to the working bucket.
-func (p *parser) placeholder(r *ir.Reference, s *point, at int, place map[string]int, written map[string]bool) {
+func (p *parser) placeholder(r *dialect.Reference, s *point, at int, place map[string]int, written map[string]bool) {
 	name := r.Path[0]
 	producer, isNode := place[name]
 	switch {
@@ -102,7 +103,7 @@ func (p *parser) placeholder(r *ir.Reference, s *point, at int, place map[string
 }
 
 // workingPath makes `{{ working.x }}` of a name that is no node's what the pages say it is. It reports whether it did.
-func (p *parser) workingPath(r *ir.Reference, place map[string]int) bool {
+func (p *parser) workingPath(r *dialect.Reference, place map[string]int) bool {
 	name := r.Path[1]
 	if _, node := place[name]; node || !p.holds("working", name) {
 		return false
@@ -123,7 +124,7 @@ func (p *parser) workingPath(r *ir.Reference, place map[string]int) bool {
 
 // rootOfPath reports a path that begins with the name of a bucket, which templates do not know. Nodes are refused below
 // working where the engine's own linter looks, which does not see tools and people.
-func (p *parser) rootOfPath(r *ir.Reference, s *point, place map[string]int) {
+func (p *parser) rootOfPath(r *dialect.Reference, s *point, place map[string]int) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("`%s` is no root of a placeholder: the node fails when it runs", r.Path[0])}
 	if r.Path[0] == "output" {
 		d.Help = "write the value to `working.NAME`, and read it as `NAME`"
@@ -144,7 +145,7 @@ func (p *parser) rootOfPath(r *ir.Reference, s *point, place map[string]int) {
 }
 
 // nodeValue checks a reference to the result of a node.
-func (p *parser) nodeValue(r *ir.Reference, s *point, at, producer int) {
+func (p *parser) nodeValue(r *dialect.Reference, s *point, at, producer int) {
 	from := s.graph.byID[r.Path[0]]
 	keys := resultKeys(from.node)
 	key := keys[0]
@@ -168,11 +169,11 @@ func (p *parser) nodeValue(r *ir.Reference, s *point, at, producer int) {
 }
 
 // nodeReferences calls f for every reference of a node's texts.
-func nodeReferences(n *Node, f func(*ir.Reference)) {
+func nodeReferences(n *Node, f func(*dialect.Reference)) {
 	d := n
-	texts := []*ir.Mixed{d.System, d.Prompt}
+	texts := []*dialect.Mixed{d.System, d.Prompt}
 	if v, ok := n.Verb.(*ir.ToolChoice); ok {
-		ir.ValueReferences(v.Tool, f)
+		dialect.ValueReferences(v.Tool, f)
 	}
 	if q := d.Request; q != nil {
 		texts = append(texts, q.URL, q.Body)
@@ -182,10 +183,10 @@ func nodeReferences(n *Node, f func(*ir.Reference)) {
 	}
 	for _, t := range texts {
 		if t != nil {
-			ir.ValueReferences(t, f)
+			dialect.ValueReferences(t, f)
 		}
 	}
 	if d.Args != nil {
-		ir.ValueReferences(d.Args, f)
+		dialect.ValueReferences(d.Args, f)
 	}
 }

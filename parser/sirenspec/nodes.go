@@ -169,7 +169,7 @@ func (p *parser) httpTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 	}
 	r.Host = p.host(r.URL)
 	seen := map[string]bool{}
-	for _, x := range append([]*ir.Mixed{r.URL, r.Body}, values(r.Headers)...) {
+	for _, x := range append([]*dialect.Mixed{r.URL, r.Body}, values(r.Headers)...) {
 		if x == nil {
 			continue
 		}
@@ -185,8 +185,8 @@ func (p *parser) httpTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 	out.Request = r
 }
 
-func values(list []Header) []*ir.Mixed {
-	var out []*ir.Mixed
+func values(list []Header) []*dialect.Mixed {
+	var out []*dialect.Mixed
 	for _, e := range list {
 		out = append(out, e.Value)
 	}
@@ -197,7 +197,7 @@ func values(list []Header) []*ir.Mixed {
 func variables(args *ir.Object) []string {
 	var out []string
 	if args != nil {
-		ir.ValueReferences(args, func(r *ir.Reference) {
+		dialect.ValueReferences(args, func(r *dialect.Reference) {
 			if r.Root == "env" && !slices.Contains(out, r.Path[0]) {
 				out = append(out, r.Path[0])
 			}
@@ -207,7 +207,7 @@ func variables(args *ir.Object) []string {
 }
 
 // host is the host that a URL names before its first placeholder; empty when it does not name one.
-func (p *parser) host(m *ir.Mixed) string {
+func (p *parser) host(m *dialect.Mixed) string {
 	if len(m.Segments) == 0 || m.Segments[0].Ref != nil {
 		if len(m.Segments) == 0 {
 			p.Error(diag.BadLiteral, m.Text.Span, "", "the address is empty")

@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // functions are the functions that the engine gives to conditions, with the most arguments that they take.
@@ -26,7 +27,7 @@ var others = strings.Fields("translate maketrans encode format_map append extend
 var constants = map[string]string{"true": "true", "True": "true", "false": "false", "False": "false", "null": "", "None": ""}
 
 // primary is a value with what follows it: names behind points, indexes and arguments.
-func (c *condition) primary() *ir.Predicate {
+func (c *condition) primary() *dialect.Predicate {
 	out := c.atom()
 	for !c.failed {
 		t, ok := c.peek()
@@ -46,7 +47,7 @@ func (c *condition) primary() *ir.Predicate {
 			}
 		case out.Op == "lambda":
 			c.at++
-			out = c.call("invoke", []*ir.Predicate{out}, t)
+			out = c.call("invoke", []*dialect.Predicate{out}, t)
 		default:
 			c.fail(t.lo, t.hi, "", "this is no function")
 		}
@@ -55,7 +56,7 @@ func (c *condition) primary() *ir.Predicate {
 }
 
 // member is a name behind a point: a key of the context, or a method.
-func (c *condition) member(of *ir.Predicate, dot token) *ir.Predicate {
+func (c *condition) member(of *dialect.Predicate, dot token) *dialect.Predicate {
 	t, ok := c.peek()
 	if !ok || t.kind != "name" {
 		c.fail(dot.lo, dot.hi, "", "a name is missing after the point")
@@ -68,30 +69,30 @@ func (c *condition) member(of *ir.Predicate, dot token) *ir.Predicate {
 	switch {
 	case called && slices.Contains(methods, t.text) && of.Op != "bucket":
 		c.at++
-		return c.call("method "+t.text, []*ir.Predicate{of}, next)
+		return c.call("method "+t.text, []*dialect.Predicate{of}, next)
 	case called && (of.Op == "bucket" || !slices.Contains(others, t.text) && !strings.HasPrefix(t.text, "__")):
 		c.at++
 		if _, ok := c.list(nil, ")", next); !ok {
 			return nil
 		}
 		c.p.Warn(diag.ExprSyntax, c.text.At(t.lo, t.hi), "", "no value has a method `%s` here: where it is called, the condition does not hold", t.text)
-		return &ir.Predicate{Op: "unknown", Span: at}
+		return &dialect.Predicate{Op: "unknown", Span: at}
 	case called:
 		c.refuse(t.lo, next.hi, "the method `%s` is not compiled in a condition", t.text)
 		return nil
 	case of.Op == "bucket" || of.Op == "ref":
 		c.p.reads(of.Ref.Root, t.text, at)
-		r := &ir.Reference{Text: source.Text{Value: strings.ReplaceAll(at.Text(), " ", ""), Span: at}, Root: of.Ref.Root, Path: append(slices.Clip(of.Ref.Path), t.text)}
-		return &ir.Predicate{Op: "ref", Ref: r, Span: at}
+		r := &dialect.Reference{Text: source.Text{Value: strings.ReplaceAll(at.Text(), " ", ""), Span: at}, Root: of.Ref.Root, Path: append(slices.Clip(of.Ref.Path), t.text)}
+		return &dialect.Predicate{Op: "ref", Ref: r, Span: at}
 	case of.Op == "unknown":
-		return &ir.Predicate{Op: "unknown", Span: at}
+		return &dialect.Predicate{Op: "unknown", Span: at}
 	}
 	c.p.Warn(diag.ExprSyntax, at, "write `['"+t.text+"']`", "items of lists and what methods give have no names behind points: the condition never holds")
-	return &ir.Predicate{Op: "unknown", Span: at}
+	return &dialect.Predicate{Op: "unknown", Span: at}
 }
 
 // index is x[i] or x[from:to].
-func (c *condition) index(of *ir.Predicate, open token) *ir.Predicate {
+func (c *condition) index(of *dialect.Predicate, open token) *dialect.Predicate {
 	if of.Op == "bucket" || of.Op == "ref" {
 		if t, ok := c.peek(); ok && t.kind == "string" {
 			c.p.Warn(diag.ExprSyntax, c.text.At(open.lo, t.hi), "write `."+t.text+"`", "keys of the context stand behind points: the condition holds only when this is a list")
@@ -127,7 +128,7 @@ func (c *condition) index(of *ir.Predicate, open token) *ir.Predicate {
 }
 
 // upTo makes a predicate end where the last token does.
-func (c *condition) upTo(p *ir.Predicate) *ir.Predicate {
+func (c *condition) upTo(p *dialect.Predicate) *dialect.Predicate {
 	if last := c.tokens[c.at-1]; p != nil {
 		p.Span.Hi = c.text.At(last.lo, last.hi).Hi
 	}
@@ -135,12 +136,12 @@ func (c *condition) upTo(p *ir.Predicate) *ir.Predicate {
 }
 
 // call reads arguments behind a parenthesis.
-func (c *condition) call(op string, args []*ir.Predicate, open token) *ir.Predicate {
+func (c *condition) call(op string, args []*dialect.Predicate, open token) *dialect.Predicate {
 	args, ok := c.list(args, ")", open)
 	if !ok {
 		return nil
 	}
-	out := &ir.Predicate{Op: op, Kids: args, Span: c.text.At(open.lo, open.hi)}
+	out := &dialect.Predicate{Op: op, Kids: args, Span: c.text.At(open.lo, open.hi)}
 	if len(args) > 0 {
 		out.Span.Lo = args[0].Span.Lo
 	}
@@ -148,7 +149,7 @@ func (c *condition) call(op string, args []*ir.Predicate, open token) *ir.Predic
 }
 
 // list reads values up to the closing bracket.
-func (c *condition) list(out []*ir.Predicate, end string, open token) ([]*ir.Predicate, bool) {
+func (c *condition) list(out []*dialect.Predicate, end string, open token) ([]*dialect.Predicate, bool) {
 	for !c.failed && !c.takes(end) {
 		if loop, ok := c.loop(); !ok {
 			out = append(out, c.argument(end == ")"))
@@ -171,7 +172,7 @@ func (c *condition) list(out []*ir.Predicate, end string, open token) ([]*ir.Pre
 }
 
 // atom is a constant, a name, a list, or a condition in parentheses.
-func (c *condition) atom() *ir.Predicate {
+func (c *condition) atom() *dialect.Predicate {
 	t, ok := c.peek()
 	if !ok {
 		end := len(c.text.Value)
@@ -205,8 +206,8 @@ func (c *condition) atom() *ir.Predicate {
 }
 
 // literal is a text, perhaps in several parts behind each other.
-func (c *condition) literal(t token, at source.Span) *ir.Predicate {
-	var parts []*ir.Predicate
+func (c *condition) literal(t token, at source.Span) *dialect.Predicate {
+	var parts []*dialect.Predicate
 	for ; t.kind == "string" || t.kind == "fstring"; t, _ = c.peek() {
 		if len(parts) > 0 {
 			c.at++
@@ -227,13 +228,13 @@ func (c *condition) literal(t token, at source.Span) *ir.Predicate {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return &ir.Predicate{Op: "text", Kids: parts, Span: at}
+	return &dialect.Predicate{Op: "text", Kids: parts, Span: at}
 }
 
 // parentheses hold a condition, or with a comma a tuple.
-func (c *condition) parentheses(open token) *ir.Predicate {
+func (c *condition) parentheses(open token) *dialect.Predicate {
 	if c.takes(")") {
-		return &ir.Predicate{Op: "tuple", Span: c.text.At(open.lo, open.hi)}
+		return &dialect.Predicate{Op: "tuple", Span: c.text.At(open.lo, open.hi)}
 	}
 	if loop, ok := c.loop(); ok {
 		begin := c.at
@@ -249,11 +250,11 @@ func (c *condition) parentheses(open token) *ir.Predicate {
 		return nil
 	}
 	if c.takes(",") {
-		items, ok := c.list([]*ir.Predicate{inner}, ")", open)
+		items, ok := c.list([]*dialect.Predicate{inner}, ")", open)
 		if !ok {
 			return nil
 		}
-		return c.upTo(&ir.Predicate{Op: "tuple", Kids: items, Span: c.text.At(open.lo, open.hi)})
+		return c.upTo(&dialect.Predicate{Op: "tuple", Kids: items, Span: c.text.At(open.lo, open.hi)})
 	}
 	if !c.wants(")", open) {
 		return nil
@@ -265,7 +266,7 @@ func (c *condition) parentheses(open token) *ir.Predicate {
 var keywords = strings.Fields("and or not in is if else for lambda await yield async import from class def del pass return while with try raise global as assert except finally nonlocal break continue elif")
 
 // name is a constant, a function, a bucket of the context, or a mistake.
-func (c *condition) name(t token, at source.Span) *ir.Predicate {
+func (c *condition) name(t token, at source.Span) *dialect.Predicate {
 	if v := c.local(t.text, at); v != nil {
 		return v
 	}
@@ -287,15 +288,15 @@ func (c *condition) name(t token, at source.Span) *ir.Predicate {
 		out.Span.Lo = at.Lo
 		if n := len(out.Kids); n > most || n == 0 && (t.text == "len" || most > 10 || t.text == "abs") {
 			c.p.Warn(diag.ExprSyntax, out.Span, "", "`%s` does not take %d values: the condition never holds", t.text, n)
-			return &ir.Predicate{Op: "unknown", Span: out.Span}
+			return &dialect.Predicate{Op: "unknown", Span: out.Span}
 		}
 		return out
 	case isFunction:
 		return c.function(t, at)
 	case slices.Contains(c.bound, t.text):
-		return &ir.Predicate{Op: "bound", Lit: &ir.Scalar{Text: source.Text{Value: t.text, Span: at}, Tag: "!!str"}, Span: at}
+		return &dialect.Predicate{Op: "bound", Lit: &ir.Scalar{Text: source.Text{Value: t.text, Span: at}, Tag: "!!str"}, Span: at}
 	case t.text == "working" || t.text == "output":
-		return &ir.Predicate{Op: "bucket", Ref: &ir.Reference{Text: source.Text{Value: t.text, Span: at}, Root: t.text}, Span: at}
+		return &dialect.Predicate{Op: "bucket", Ref: &dialect.Reference{Text: source.Text{Value: t.text, Span: at}, Root: t.text}, Span: at}
 	case t.text == "_budget":
 		return c.budget(at)
 	case slices.Contains(keywords, t.text):
@@ -306,18 +307,18 @@ func (c *condition) name(t token, at source.Span) *ir.Predicate {
 }
 
 // budget is the bare name of the budget, which the pages use and the engine does not know.
-func (c *condition) budget(at source.Span) *ir.Predicate {
+func (c *condition) budget(at source.Span) *dialect.Predicate {
 	if c.p.opts.Upstream {
 		c.p.Differs(at, "write `working._budget`", "the pages write `_budget`, which the engine does not know: the condition never holds")
-		return &ir.Predicate{Op: "unknown", Span: at}
+		return &dialect.Predicate{Op: "unknown", Span: at}
 	}
 	c.p.Differs(at, "write `working._budget`", "the engine does not know `_budget`, so that the condition never holds there; here it is what the pages say")
 	c.p.reads("working", "_budget", at)
-	return &ir.Predicate{Op: "ref", Ref: &ir.Reference{Text: source.Text{Value: "_budget", Span: at}, Root: "working", Path: []string{"_budget"}}, Span: at}
+	return &dialect.Predicate{Op: "ref", Ref: &dialect.Reference{Text: source.Text{Value: "_budget", Span: at}, Root: "working", Path: []string{"_budget"}}, Span: at}
 }
 
 // unknown is a name that the engine does not know, with what is behind it.
-func (c *condition) unknown(t token, at source.Span, called bool) *ir.Predicate {
+func (c *condition) unknown(t token, at source.Span, called bool) *dialect.Predicate {
 	help := "put text in quotes; values of the context are below `working` and `output`, as in `working." + t.text + "`"
 	if called {
 		help = "the functions are len, bool, str, int, float, abs, min and max"
@@ -328,5 +329,5 @@ func (c *condition) unknown(t token, at source.Span, called bool) *ir.Predicate 
 		}
 	}
 	c.p.Warn(diag.ExprSyntax, at, help, "the engine does not know `%s`: where it is looked at, the condition does not hold", t.text)
-	return &ir.Predicate{Op: "unknown", Span: at}
+	return &dialect.Predicate{Op: "unknown", Span: at}
 }

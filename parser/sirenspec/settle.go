@@ -67,21 +67,21 @@ type point struct {
 // A link is an edge, or what leads to a fallback.
 type link struct {
 	from, to *point
-	route    *ir.Route // nil: to a fallback
+	route    *dialect.Route // nil: to a fallback
 	at       source.Span
 }
 
 // graph makes links of the edges, in the order of the file, which the order of the nodes depends on.
 func (p *parser) graph() *graph {
 	g := &graph{byID: map[string]*point{}}
-	var routes []*ir.Route
+	var routes []*dialect.Route
 	for i, n := range p.tree.Nodes {
 		x := &point{node: n, index: i, graph: g}
 		g.points = append(g.points, x)
 		g.byID[n.ID.Name] = x
 		routes = append(routes, n.Routes...)
 	}
-	slices.SortStableFunc(routes, func(x, y *ir.Route) int { return x.Span.Lo - y.Span.Lo })
+	slices.SortStableFunc(routes, func(x, y *dialect.Route) int { return x.Span.Lo - y.Span.Lo })
 	for _, r := range routes {
 		from, to := g.byID[r.From.Name], g.byID[r.To.Name]
 		if from == nil || to == nil {

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -18,34 +18,34 @@ var (
 )
 
 // template reads text with placeholders; nil when there is none.
-func (p *parser) template(n *yamlnode.Node, what string) *ir.Mixed {
+func (p *parser) template(n *yamlnode.Node, what string) *dialect.Mixed {
 	if _, ok := p.Text(n, what); !ok {
 		return nil
 	}
 	return p.mixed(n.Text)
 }
 
-func (p *parser) mixed(t source.Text) *ir.Mixed {
-	m := &ir.Mixed{Text: t}
+func (p *parser) mixed(t source.Text) *dialect.Mixed {
+	m := &dialect.Mixed{Text: t}
 	at := 0
 	for _, loc := range placeholder.FindAllStringSubmatchIndex(t.Value, -1) {
 		if loc[0] > at {
-			m.Segments = append(m.Segments, ir.MixedSegment{Lit: t.Value[at:loc[0]]})
+			m.Segments = append(m.Segments, dialect.MixedSegment{Lit: t.Value[at:loc[0]]})
 		}
 		at = loc[1]
 		if r := p.reference(source.Text{Value: t.Value[loc[2]:loc[3]], Span: t.At(loc[2], loc[3])}); r != nil {
-			m.Segments = append(m.Segments, ir.MixedSegment{Ref: r})
+			m.Segments = append(m.Segments, dialect.MixedSegment{Ref: r})
 		}
 	}
 	if at < len(t.Value) {
-		m.Segments = append(m.Segments, ir.MixedSegment{Lit: t.Value[at:]})
+		m.Segments = append(m.Segments, dialect.MixedSegment{Lit: t.Value[at:]})
 	}
 	return m
 }
 
 // reference reads what stands in a placeholder; nil after a mistake.
-func (p *parser) reference(t source.Text) *ir.Reference {
-	r := &ir.Reference{Text: t, Missing: ir.MissingError}
+func (p *parser) reference(t source.Text) *dialect.Reference {
+	r := &dialect.Reference{Text: t, Missing: dialect.MissingError}
 	expr := t.Value
 	m := filter.FindStringSubmatch(expr)
 	switch {
@@ -85,13 +85,13 @@ func (p *parser) reference(t source.Text) *ir.Reference {
 }
 
 // noName is a placeholder for a name that nothing can have.
-func (p *parser) noName(r *ir.Reference) *ir.Reference {
+func (p *parser) noName(r *dialect.Reference) *dialect.Reference {
 	r.Root, r.Path = "nothing", strings.Split(r.Text.Value, ".")
 	return r
 }
 
 // variable is a variable of the environment.
-func (p *parser) variable(r *ir.Reference) *ir.Reference {
+func (p *parser) variable(r *dialect.Reference) *dialect.Reference {
 	if len(r.Path) == 0 {
 		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")
 		return nil

@@ -3,6 +3,7 @@ package sirenspec
 import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // A Tree is what a file says, before it is translated.
@@ -30,10 +31,10 @@ type Node struct {
 	Span source.Span
 	Verb any // *ir.LLM, *Swarm, *Factory, *ir.Flow, *ir.Human, *ir.ToolCall or *ir.ToolChoice
 
-	Args     *ir.Object  // constants and references; nil: none
-	Routes   []*ir.Route // that lead to the node, in file order
-	Prompt   *ir.Mixed
-	System   *ir.Mixed
+	Args     *ir.Object       // constants and references; nil: none
+	Routes   []*dialect.Route // that lead to the node, in file order
+	Prompt   *dialect.Mixed
+	System   *dialect.Mixed
 	Attempts int  // of a tool, in total; 0 and 1: one
 	Skips    bool // a tool that fails gives null; else the run ends
 
@@ -122,18 +123,18 @@ type Budget struct {
 // A Request is what an http tool sends.
 type Request struct {
 	Method  string
-	URL     *ir.Mixed
+	URL     *dialect.Mixed
 	Headers []Header
-	Body    *ir.Mixed // nil: none
-	Seconds int64     // timeout
-	Host    string    // that the URL names; empty when only a run knows it
-	Env     []string  // variables of the environment that it sends
+	Body    *dialect.Mixed // nil: none
+	Seconds int64          // timeout
+	Host    string         // that the URL names; empty when only a run knows it
+	Env     []string       // variables of the environment that it sends
 }
 
 // A Header is a name with text that has references in it.
 type Header struct {
 	Key   ir.Ident
-	Value *ir.Mixed
+	Value *dialect.Mixed
 }
 
 // A Guard is a guardrail with what it takes.

@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -18,7 +19,7 @@ import (
 const maxCondition = 100
 
 // when reads a condition; nil when there is none, or after a mistake.
-func (p *parser) when(n *yamlnode.Node) *ir.Predicate {
+func (p *parser) when(n *yamlnode.Node) *dialect.Predicate {
 	if n == nil {
 		return nil
 	}
@@ -102,12 +103,12 @@ func (c *condition) wants(text string, open token) bool {
 	return false
 }
 
-func (c *condition) constant(value, tag string, at source.Span) *ir.Predicate {
-	return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
+func (c *condition) constant(value, tag string, at source.Span) *dialect.Predicate {
+	return &dialect.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
 }
 
-func predicate(op string, kids ...*ir.Predicate) *ir.Predicate {
-	out := &ir.Predicate{Op: op, Kids: kids}
+func predicate(op string, kids ...*dialect.Predicate) *dialect.Predicate {
+	out := &dialect.Predicate{Op: op, Kids: kids}
 	for _, k := range kids {
 		if k == nil {
 			return nil
@@ -118,12 +119,12 @@ func predicate(op string, kids ...*ir.Predicate) *ir.Predicate {
 }
 
 // tuple is a whole expression: a condition, or several with commas.
-func (c *condition) tuple() *ir.Predicate {
+func (c *condition) tuple() *dialect.Predicate {
 	out := c.choice()
 	if t, ok := c.peek(); c.failed || !ok || t.kind != "op" || t.text != "," {
 		return out
 	}
-	items := []*ir.Predicate{out}
+	items := []*dialect.Predicate{out}
 	for !c.failed && c.takes(",") {
 		if _, more := c.peek(); !more {
 			break
@@ -137,7 +138,7 @@ func (c *condition) tuple() *ir.Predicate {
 }
 
 // choice is `a if b else c`, or a function.
-func (c *condition) choice() *ir.Predicate {
+func (c *condition) choice() *dialect.Predicate {
 	if t, ok := c.peek(); ok && t.kind == "name" && t.text == "lambda" {
 		c.at++
 		return c.lambda(t)
@@ -165,11 +166,11 @@ func (c *condition) choice() *ir.Predicate {
 	return out
 }
 
-func (c *condition) or() *ir.Predicate {
-	return c.joined("or", "||", func() *ir.Predicate { return c.joined("and", "&&", c.not) })
+func (c *condition) or() *dialect.Predicate {
+	return c.joined("or", "||", func() *dialect.Predicate { return c.joined("and", "&&", c.not) })
 }
 
-func (c *condition) joined(word, op string, part func() *ir.Predicate) *ir.Predicate {
+func (c *condition) joined(word, op string, part func() *dialect.Predicate) *dialect.Predicate {
 	left := part()
 	for !c.failed && c.takes(word) {
 		right := part()
@@ -181,7 +182,7 @@ func (c *condition) joined(word, op string, part func() *ir.Predicate) *ir.Predi
 	return left
 }
 
-func (c *condition) not() *ir.Predicate {
+func (c *condition) not() *dialect.Predicate {
 	t, _ := c.peek()
 	if !c.takes("not") {
 		return c.comparison()
@@ -201,9 +202,9 @@ func (c *condition) not() *ir.Predicate {
 }
 
 // comparison is a chain: a < b < c is a < b and b < c.
-func (c *condition) comparison() *ir.Predicate {
+func (c *condition) comparison() *dialect.Predicate {
 	left := c.bits()
-	var out *ir.Predicate
+	var out *dialect.Predicate
 	for !c.failed {
 		op := c.operator()
 		if op == "" {
@@ -255,20 +256,20 @@ func (c *condition) operator() string {
 }
 
 // bits are the operators between comparisons and sums: | binds less than ^, and that less than & and shifts.
-func (c *condition) bits() *ir.Predicate {
+func (c *condition) bits() *dialect.Predicate {
 	part := c.sum
 	for _, ops := range [][]string{{"<<", ">>"}, {"&"}, {"^"}, {"|"}} {
 		inner := part
-		part = func() *ir.Predicate { return c.arithmetic(ops, inner) }
+		part = func() *dialect.Predicate { return c.arithmetic(ops, inner) }
 	}
 	return part()
 }
 
-func (c *condition) sum() *ir.Predicate {
-	return c.arithmetic([]string{"+", "-"}, func() *ir.Predicate { return c.arithmetic([]string{"*", "/", "//", "%"}, c.signed) })
+func (c *condition) sum() *dialect.Predicate {
+	return c.arithmetic([]string{"+", "-"}, func() *dialect.Predicate { return c.arithmetic([]string{"*", "/", "//", "%"}, c.signed) })
 }
 
-func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Predicate {
+func (c *condition) arithmetic(ops []string, part func() *dialect.Predicate) *dialect.Predicate {
 	left := part()
 	for !c.failed {
 		t, ok := c.peek()
@@ -289,7 +290,7 @@ func (c *condition) arithmetic(ops []string, part func() *ir.Predicate) *ir.Pred
 }
 
 // signed is a value with a sign, or a power.
-func (c *condition) signed() *ir.Predicate {
+func (c *condition) signed() *dialect.Predicate {
 	t, ok := c.peek()
 	if ok && t.kind == "op" && (t.text == "-" || t.text == "+" || t.text == "~") {
 		if c.depth++; c.depth > maxCondition {
