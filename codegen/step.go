@@ -17,28 +17,19 @@ func (b *block) step(s *check.Step) {
 	outer := b.fn.writing
 	b.fn.writing = s
 	defer func() { b.fn.writing = outer }()
-	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall:
-		b.toolCall(s)
-	case *ir.LLM:
-		b.ask(s, v)
-	case *ir.Human:
-		b.handled(s, b.question(s), nil, nil)
-	case *ir.Agent:
-		b.agentCall(s)
-	case *ir.ToolChoice:
-		b.call(s, b.pick(s), false)
-	case *ir.Let:
-		b.let(s)
-	case *ir.Map:
-		b.mapNode(s, v)
-	case *ir.Loop:
-		b.loop(s, v)
-	case *ir.Flow:
-		b.flow(s)
-	case *ir.GoCall:
-		b.goCall(s, v)
-	}
+	ir.Switch(s.Node.Verb,
+		func(*ir.ToolCall) { b.toolCall(s) },
+		func(*ir.ToolChoice) { b.call(s, b.pick(s), false) },
+		func(v *ir.LLM) { b.ask(s, v) },
+		func(*ir.Agent) { b.agentCall(s) },
+		func(*ir.Human) { b.handled(s, b.question(s), nil, nil) },
+		func(*ir.Let) { b.let(s) },
+		func(v *ir.GoCall) { b.goCall(s, v) },
+		func(v *ir.Map) { b.mapNode(s, v) },
+		func(v *ir.Loop) { b.loop(s, v) },
+		func(*ir.Flow) { b.flow(s) },
+		func(*ir.Perform) {}, // of a Block, which writes it
+	)
 	b.ranFlag(s)
 	b.sets(s)
 	b.decisionsAfter(s)

@@ -139,8 +139,6 @@ type UseBound struct {
 	N  int64 // 0: nothing bounds it
 }
 
-func (*Perform) verb() {}
-
 // Inside is the Lambda of a Perform that runs for each item of a list. Calls in it have keys below `node[index]/`, and those of
 // Perform.Inside, which are below `node/` where there are no items.
 type Inside struct {

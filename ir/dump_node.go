@@ -72,60 +72,65 @@ func (d *dumper) entries(word string, entries []*Entry) {
 }
 
 func (d *dumper) verb(v Verb) {
-	switch v := v.(type) {
-	case nil:
+	if v == nil {
 		d.line("nothing")
-	case *ToolCall:
-		d.line("tool", v.Name.Name)
-		d.with(v.With)
-	case *Let:
-		if v.Value != nil {
-			d.line("let", dumpValue(v.Value))
-		}
-		d.entries("let", v.Fields)
-	case *Map:
-		d.mapVerb(v)
-	case *Loop:
-		d.line("loop max", dumpBound(v.Max))
-		if v.Until != nil {
-			d.line("until", dumpValue(v.Until))
-		}
-		d.in(func() { d.body(&v.Do) })
-	case *Perform:
-		d.line("perform", v.Kind) // its call stands in the block
-	case *Flow:
-		name := ""
-		if v.Flow != nil {
-			name = v.Flow.Name.Name
-		}
-		d.line("flow", v.Path.Name, dumpOpt("is", name))
-		d.with(v.With)
-	case *GoCall:
-		d.line("go", v.Func.Ref.Name)
-		d.with(v.With)
-	case *LLM:
-		d.line("llm", v.Model.Name)
-		if v.System != nil {
-			d.line("system", dumpTemplate(v.System))
-		}
-		d.prompt("prompt", v.Prompt)
-		d.with(v.With)
-		if v.Media != nil {
-			d.line("media", dumpValue(v.Media))
-		}
-		if v.Out != nil {
-			d.line("out", dumpTypeText(v.Out))
-		}
-		if v.Reask != 0 {
-			d.line("reask", strconv.Itoa(v.Reask))
-		}
-	case *Agent:
-		d.line("agent", v.Agent.Name)
-		d.agent(v)
-	case *Human:
-		d.human(v)
-	case *ToolChoice:
-		d.toolChoice(v)
+	}
+	Switch(v,
+		func(v *ToolCall) {
+			d.line("tool", v.Name.Name)
+			d.with(v.With)
+		},
+		d.toolChoice, d.llm,
+		func(v *Agent) {
+			d.line("agent", v.Agent.Name)
+			d.agent(v)
+		},
+		d.human,
+		func(v *Let) {
+			if v.Value != nil {
+				d.line("let", dumpValue(v.Value))
+			}
+			d.entries("let", v.Fields)
+		},
+		func(v *GoCall) {
+			d.line("go", v.Func.Ref.Name)
+			d.with(v.With)
+		},
+		d.mapVerb,
+		func(v *Loop) {
+			d.line("loop max", dumpBound(v.Max))
+			if v.Until != nil {
+				d.line("until", dumpValue(v.Until))
+			}
+			d.in(func() { d.body(&v.Do) })
+		},
+		func(v *Flow) {
+			name := ""
+			if v.Flow != nil {
+				name = v.Flow.Name.Name
+			}
+			d.line("flow", v.Path.Name, dumpOpt("is", name))
+			d.with(v.With)
+		},
+		func(v *Perform) { d.line("perform", v.Kind) }, // its call stands in the block
+	)
+}
+
+func (d *dumper) llm(v *LLM) {
+	d.line("llm", v.Model.Name)
+	if v.System != nil {
+		d.line("system", dumpTemplate(v.System))
+	}
+	d.prompt("prompt", v.Prompt)
+	d.with(v.With)
+	if v.Media != nil {
+		d.line("media", dumpValue(v.Media))
+	}
+	if v.Out != nil {
+		d.line("out", dumpTypeText(v.Out))
+	}
+	if v.Reask != 0 {
+		d.line("reask", strconv.Itoa(v.Reask))
 	}
 }
 

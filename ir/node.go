@@ -25,9 +25,6 @@ type Node struct {
 	Result *schema.Type
 }
 
-// A Verb is what a node does: exactly one of the types below.
-type Verb interface{ verb() }
-
 // ToolCall calls a declared tool.
 type ToolCall struct {
 	Name Ident // as written: "search", "acme.search", "acme.search@2"
@@ -144,17 +141,6 @@ type ToolChoice struct {
 	Out   *schema.Type
 	Span  source.Span
 }
-
-func (*ToolCall) verb()   {}
-func (*Let) verb()        {}
-func (*Map) verb()        {}
-func (*Loop) verb()       {}
-func (*Flow) verb()       {}
-func (*GoCall) verb()     {}
-func (*LLM) verb()        {}
-func (*Agent) verb()      {}
-func (*Human) verb()      {}
-func (*ToolChoice) verb() {}
 
 // With is the arguments of a call, in file order.
 type With struct {

@@ -5,17 +5,9 @@ import "github.com/flowgen-dev/flowgen/ir/expr"
 // Expressions calls f for every expression of the node, its `set:` and its body included.
 func Expressions(n *Node, f func(*expr.Node)) {
 	value := func(v Value) { ValueExpressions(v, f) }
-	switch v := n.Verb.(type) {
-	case *Map:
-		value(v.Over)
-		BodyExpressions(&v.Do, f)
-	case *Loop:
-		BodyExpressions(&v.Do, f)
-		if v.Until != nil {
-			value(v.Until)
-		}
-	default:
-		Values(v, value)
+	Values(n.Verb, value)
+	if body := BodyOf(n.Verb); body != nil {
+		BodyExpressions(body, f)
 	}
 	for _, s := range n.Set {
 		value(s.Value)
@@ -49,44 +41,53 @@ func Values(verb Verb, f func(Value)) {
 			f(v)
 		}
 	}
-	switch v := verb.(type) {
-	case *ToolCall:
-		with(v.With)
-	case *Let:
-		value(v.Value)
-		for _, e := range v.Fields {
-			f(e.Value)
-		}
-	case *Flow:
-		with(v.With)
-	case *GoCall:
-		with(v.With)
-	case *LLM:
-		with(v.With)
-		tmpl(v.System)
-		prompt(v.Prompt)
-		value(v.Media)
-	case *Agent:
-		with(v.With)
-		prompt(v.System)
-		prompt(v.Prompt)
-		for _, p := range v.Pins {
-			value(p.CallID)
-		}
-	case *Human:
-		tmpl(v.Prompt)
-		if v.OnTimeout != nil {
-			value(v.OnTimeout.Default)
-		}
-	case *Perform:
-		if v.Call != nil {
-			value(v.Call)
-		}
-	case *ToolChoice:
-		value(v.Tool)
-		value(v.Args)
-		value(v.ID)
-	}
+	Switch(verb,
+		func(v *ToolCall) { with(v.With) },
+		func(v *ToolChoice) {
+			value(v.Tool)
+			value(v.Args)
+			value(v.ID)
+		},
+		func(v *LLM) {
+			with(v.With)
+			tmpl(v.System)
+			prompt(v.Prompt)
+			value(v.Media)
+		},
+		func(v *Agent) {
+			with(v.With)
+			prompt(v.System)
+			prompt(v.Prompt)
+			for _, p := range v.Pins {
+				value(p.CallID)
+			}
+		},
+		func(v *Human) {
+			tmpl(v.Prompt)
+			if v.OnTimeout != nil {
+				value(v.OnTimeout.Default)
+			}
+		},
+		func(v *Let) {
+			value(v.Value)
+			for _, e := range v.Fields {
+				f(e.Value)
+			}
+		},
+		func(v *GoCall) { with(v.With) },
+		func(v *Map) { value(v.Over) },
+		func(v *Loop) {
+			if v.Until != nil {
+				f(v.Until)
+			}
+		},
+		func(v *Flow) { with(v.With) },
+		func(v *Perform) {
+			if v.Call != nil {
+				f(v.Call)
+			}
+		},
+	)
 }
 
 // BodyExpressions calls f for every expression of a body: nodes, conditions, result.

@@ -155,20 +155,15 @@ func locate(wf *ir.Workflow, key string) (*location, error) {
 	return at, nil
 }
 
-// inside is the body of a map or a loop, nil for other nodes.
+// inside is the body of a map, a loop or a function that runs nodes; nil for other nodes.
 func inside(n *ir.Node) *ir.Body {
 	if n == nil {
 		return nil
 	}
-	switch v := n.Verb.(type) {
-	case *ir.Map:
-		return &v.Do
-	case *ir.Loop:
-		return &v.Do
-	case *ir.Perform:
+	if v, ok := n.Verb.(*ir.Perform); ok {
 		return v.Inside
 	}
-	return nil
+	return ir.BodyOf(n.Verb)
 }
 
 func find(body *ir.Body, id string) *ir.Node {

@@ -100,13 +100,11 @@ func (c *collector) function(fn *ir.GoFunc, u use, t *ir.Tool) {
 
 func (c *collector) body(b *ir.Body) {
 	for _, n := range b.Nodes {
-		switch v := n.Verb.(type) {
-		case *ir.GoCall:
+		if v, ok := n.Verb.(*ir.GoCall); ok {
 			c.function(v.Func, useCall, nil)
-		case *ir.Map:
-			c.body(&v.Do)
-		case *ir.Loop:
-			c.body(&v.Do)
+		}
+		if inside := ir.BodyOf(n.Verb); inside != nil {
+			c.body(inside)
 		}
 	}
 }

@@ -129,13 +129,8 @@ func (c *checker) unknownNode(b *Body, id ir.Ident) {
 func (s *Step) inside(id string) *ir.Node {
 	var find func(n *ir.Node) *ir.Node
 	find = func(n *ir.Node) *ir.Node {
-		var b *ir.Body
-		switch v := n.Verb.(type) {
-		case *ir.Map:
-			b = &v.Do
-		case *ir.Loop:
-			b = &v.Do
-		default:
+		b := ir.BodyOf(n.Verb)
+		if b == nil {
 			return nil
 		}
 		for _, m := range b.Nodes {

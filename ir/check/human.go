@@ -79,15 +79,11 @@ func (q *Question) marks() {
 func (s *Step) keepsOrder() bool { return s.effects >= ir.EffectsWrites || asks(s.Node) }
 
 func asks(n *ir.Node) bool {
-	var body *ir.Body
-	switch v := n.Verb.(type) {
-	case *ir.Human:
+	if _, person := n.Verb.(*ir.Human); person {
 		return true
-	case *ir.Map:
-		body = &v.Do
-	case *ir.Loop:
-		body = &v.Do
-	default:
+	}
+	body := ir.BodyOf(n.Verb)
+	if body == nil {
 		return false
 	}
 	for _, n := range body.Nodes {

@@ -57,11 +57,8 @@ func (c *checker) stateUse(s *Step) *stateAccess {
 	for _, x := range s.Node.Set {
 		a.writes[x.Field.Name] = x.Field.Span
 	}
-	switch v := s.Node.Verb.(type) {
-	case *ir.Map:
-		ir.BodyExpressions(&v.Do, into(a.inReads))
-	case *ir.Loop:
-		ir.BodyExpressions(&v.Do, into(a.inReads))
+	if body := ir.BodyOf(s.Node.Verb); body != nil {
+		ir.BodyExpressions(body, into(a.inReads))
 	}
 	if s.Body != nil {
 		for _, t := range s.Body.Steps {

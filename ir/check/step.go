@@ -14,30 +14,19 @@ import (
 // step types everything a step holds, and the decisions that fall after it.
 func (c *checker) step(s *Step) {
 	e := &env{c: c, body: s.body, step: s, at: s.act}
-	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall:
-		c.toolCall(s, v, e)
-	case *ir.Let:
-		c.let(s, v, e)
-	case *ir.Map:
-		c.mapNode(s, v, e)
-	case *ir.Loop:
-		c.loop(s, v)
-	case *ir.Flow:
-		c.flow(s, v, e)
-	case *ir.GoCall:
-		c.goCall(s, v, e)
-	case *ir.LLM:
-		c.ask(s, v, e)
-	case *ir.Agent:
-		c.agentNode(s, v, e)
-	case *ir.Human:
-		c.human(s, v, e)
-	case *ir.ToolChoice:
-		c.toolChoice(s, v, e)
-	default: // the parser found no verb and said so
-		s.Node.Result = schema.InvalidType
-	}
+	ir.Switch(s.Node.Verb, // nil: the parser found no verb and said so
+		func(v *ir.ToolCall) { c.toolCall(s, v, e) },
+		func(v *ir.ToolChoice) { c.toolChoice(s, v, e) },
+		func(v *ir.LLM) { c.ask(s, v, e) },
+		func(v *ir.Agent) { c.agentNode(s, v, e) },
+		func(v *ir.Human) { c.human(s, v, e) },
+		func(v *ir.Let) { c.let(s, v, e) },
+		func(v *ir.GoCall) { c.goCall(s, v, e) },
+		func(v *ir.Map) { c.mapNode(s, v, e) },
+		func(v *ir.Loop) { c.loop(s, v) },
+		func(v *ir.Flow) { c.flow(s, v, e) },
+		func(*ir.Perform) { s.Node.Result = schema.InvalidType }, // of a Block, which types it
+	)
 	if s.Node.Result == nil {
 		s.Node.Result = schema.InvalidType
 	}
@@ -172,12 +161,8 @@ func (c *checker) handling(s *Step, e *env) {
 	only := func(key string, at source.Span, help string) {
 		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`" + key + "` has no meaning on this node", Help: help})
 	}
-	calls, pure := false, s.pure()
-	switch n.Verb.(type) {
-	case *ir.Let, *ir.GoCall, *ir.Map, *ir.Loop, *ir.Flow:
-	default: // a call, or something that was reported
-		calls = true
-	}
+	work := workOf(n.Verb)
+	calls, pure := work == call, work == computation
 	if n.Retry != nil && !calls {
 		only("retry", n.Retry.Span, "only calls are retried: remove it, or put it on the calls inside")
 	}
@@ -218,14 +203,31 @@ func (c *checker) handling(s *Step, e *env) {
 	}
 }
 
-// pure reports whether the step only computes.
-func (s *Step) pure() bool {
-	switch s.Node.Verb.(type) {
-	case *ir.Let, *ir.GoCall:
-		return true
-	}
-	return false
+// work is what a verb costs: nothing but time of the processor, a call, or what the nodes inside of it cost.
+type work uint8
+
+const (
+	call work = iota
+	computation
+	container
+)
+
+// workOf says what a verb costs. A node whose verb was refused counts as a call, so that nothing more is said about it.
+func workOf(v ir.Verb) (is work) {
+	ir.Switch(v,
+		func(*ir.ToolCall) {}, func(*ir.ToolChoice) {}, func(*ir.LLM) {}, func(*ir.Agent) {}, func(*ir.Human) {},
+		func(*ir.Let) { is = computation },
+		func(*ir.GoCall) { is = computation },
+		func(*ir.Map) { is = container },
+		func(*ir.Loop) { is = container },
+		func(*ir.Flow) { is = container },
+		func(*ir.Perform) {},
+	)
+	return is
 }
+
+// pure reports whether the step only computes.
+func (s *Step) pure() bool { return workOf(s.Node.Verb) == computation }
 
 // Skips reports whether a failure of the step leaves it without a result.
 func (s *Step) Skips() bool { return s.Node.OnError != nil && s.Node.OnError.Kind == ir.OnErrorSkip }

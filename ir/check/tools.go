@@ -138,43 +138,45 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		return e
 	}
 	worst := ir.EffectsNone
-	switch v := n.Verb.(type) {
-	case *ir.ToolCall:
-		for _, t := range c.findTools(v.Name.Name) {
-			worst = max(worst, effectsOf(t))
-		}
-	case *ir.ToolChoice:
-		for _, x := range c.choices(v) {
-			worst = max(worst, effectsOf(x.Tool))
-		}
-	case *ir.LLM, *ir.Agent:
-		worst = ir.EffectsExternal
-	case *ir.Human:
+	use := func(e ir.Effects) { worst = max(worst, e) }
+	ir.Switch(n.Verb,
+		func(v *ir.ToolCall) {
+			for _, t := range c.findTools(v.Name.Name) {
+				use(effectsOf(t))
+			}
+		},
+		func(v *ir.ToolChoice) { use(c.useEffects(v)) },
+		func(*ir.LLM) { use(ir.EffectsExternal) },
+		func(*ir.Agent) { use(ir.EffectsExternal) },
+		func(*ir.Human) { use(ir.EffectsReads) },
+		func(*ir.Let) {},
+		func(*ir.GoCall) {},
+		func(v *ir.Map) { use(c.bodyEffects(&v.Do)) },
+		func(v *ir.Loop) { use(c.bodyEffects(&v.Do)) },
+		func(v *ir.Flow) { use(c.flowEffects(v.Flow)) },
+		func(v *ir.Perform) { use(c.performEffects(v)) },
+	)
+	c.effects[n] = worst
+	return worst
+}
+
+// performEffects is the worst that can come of what a Perform is handed.
+func (c *checker) performEffects(v *ir.Perform) ir.Effects {
+	worst := ir.EffectsNone
+	if v.Person {
 		worst = ir.EffectsReads
-	case *ir.Map:
-		worst = c.bodyEffects(&v.Do)
-	case *ir.Loop:
-		worst = c.bodyEffects(&v.Do)
-	case *ir.Perform:
-		if v.Person {
-			worst = ir.EffectsReads
-		}
-		if v.Inside != nil {
-			worst = max(worst, c.bodyEffects(v.Inside))
-		}
-		for _, u := range v.AtMost {
-			worst = max(worst, c.useEffects(u.Of))
-		}
-		if v.Call == nil {
-			break
-		}
+	}
+	if v.Inside != nil {
+		worst = max(worst, c.bodyEffects(v.Inside))
+	}
+	for _, u := range v.AtMost {
+		worst = max(worst, c.useEffects(u.Of))
+	}
+	if v.Call != nil {
 		for _, u := range ir.Uses(v.Call.Node) {
 			worst = max(worst, c.useEffects(u.Ref))
 		}
-	case *ir.Flow:
-		worst = c.flowEffects(v.Flow)
 	}
-	c.effects[n] = worst
 	return worst
 }
 

@@ -199,43 +199,46 @@ func onError(x *text, word string, e *ir.OnError) {
 
 // verb writes what a node does.
 func (m *maker) verb(x *text, s *check.Step) {
-	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall:
-		x.line("tool", m.tool(s.Tool, false))
-		x.with("with", v.With)
-	case *ir.Let:
-		if v.Value != nil {
-			x.line("let", "", value(v.Value))
-		}
-		for _, f := range v.Fields {
-			x.line("let", f.Key.Name, value(f.Value))
-		}
-	case *ir.Map:
-		x.line("map", value(v.Over), v.As.Name, strconv.Itoa(v.Parallel), strconv.Itoa(v.MaxItems), strconv.Itoa(int(v.OnItemError)))
-		if v.Index != nil {
-			x.line("index", v.Index.Name)
-		}
-	case *ir.Loop:
-		x.line("loop", strconv.Itoa(v.Max), value(v.Until))
-	case *ir.Perform:
-		m.perform(x, s, v)
-	case *ir.Flow:
-		x.mark("flow", true)
-		x.with("with", v.With)
-	case *ir.GoCall:
-		m.function(x, v.Func)
-		x.with("with", v.With)
-	case *ir.LLM:
-		m.llm(x, s, v)
-	case *ir.Agent:
-		m.agent(x, s, v)
-	case *ir.Human:
-		x.line("human", template(v.Prompt), m.typ(v.Out, false))
-		onError(x, "on_timeout", v.OnTimeout)
-	case *ir.ToolChoice:
-		x.line("tool_call", value(v.Tool), value(v.Args), value(v.ID), m.typ(v.Out, false))
-		m.choices(x, s.Pick.Choices, false)
-	}
+	ir.Switch(s.Node.Verb,
+		func(v *ir.ToolCall) {
+			x.line("tool", m.tool(s.Tool, false))
+			x.with("with", v.With)
+		},
+		func(v *ir.ToolChoice) {
+			x.line("tool_call", value(v.Tool), value(v.Args), value(v.ID), m.typ(v.Out, false))
+			m.choices(x, s.Pick.Choices, false)
+		},
+		func(v *ir.LLM) { m.llm(x, s, v) },
+		func(v *ir.Agent) { m.agent(x, s, v) },
+		func(v *ir.Human) {
+			x.line("human", template(v.Prompt), m.typ(v.Out, false))
+			onError(x, "on_timeout", v.OnTimeout)
+		},
+		func(v *ir.Let) {
+			if v.Value != nil {
+				x.line("let", "", value(v.Value))
+			}
+			for _, f := range v.Fields {
+				x.line("let", f.Key.Name, value(f.Value))
+			}
+		},
+		func(v *ir.GoCall) {
+			m.function(x, v.Func)
+			x.with("with", v.With)
+		},
+		func(v *ir.Map) {
+			x.line("map", value(v.Over), v.As.Name, strconv.Itoa(v.Parallel), strconv.Itoa(v.MaxItems), strconv.Itoa(int(v.OnItemError)))
+			if v.Index != nil {
+				x.line("index", v.Index.Name)
+			}
+		},
+		func(v *ir.Loop) { x.line("loop", strconv.Itoa(v.Max), value(v.Until)) },
+		func(v *ir.Flow) {
+			x.mark("flow", true)
+			x.with("with", v.With)
+		},
+		func(v *ir.Perform) { m.perform(x, s, v) },
+	)
 }
 
 func (m *maker) choices(x *text, list []check.Choice, told bool) {

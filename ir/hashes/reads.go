@@ -17,16 +17,7 @@ type reads struct {
 func readsOf(n *ir.Node) *reads {
 	r := &reads{names: map[string]bool{}, input: map[string]bool{}, state: map[string]bool{}}
 	value := func(v ir.Value) { ir.ValueExpressions(v, r.expression) }
-	switch v := n.Verb.(type) {
-	case *ir.Map:
-		value(v.Over)
-	case *ir.Loop:
-		if v.Until != nil {
-			value(v.Until)
-		}
-	default:
-		ir.Values(v, value)
-	}
+	ir.Values(n.Verb, value)
 	if v, ok := n.Verb.(*ir.Perform); ok {
 		r.performs(v)
 	}

@@ -41,12 +41,14 @@ func Of(p *check.Program) *Manifest {
 			c.told(d.System)
 			c.told(d.Prompt)
 		}
-		switch v := s.Node.Verb.(type) {
-		case *ir.GoCall:
-			c.function(v.Func)
-		case *ir.Agent:
-			c.models.add(v.Model.Name)
-		}
+		// tools, models and questions of a step are above, whatever its verb
+		ir.Switch(s.Node.Verb,
+			func(*ir.ToolCall) {}, func(*ir.ToolChoice) {}, func(*ir.LLM) {},
+			func(v *ir.Agent) { c.models.add(v.Model.Name) },
+			func(*ir.Human) {}, func(*ir.Let) {},
+			func(v *ir.GoCall) { c.function(v.Func) },
+			func(*ir.Map) {}, func(*ir.Loop) {}, func(*ir.Flow) {}, func(*ir.Perform) {},
+		)
 	}
 	agents, most := agents(p), worst(p)
 	out := &Manifest{Agents: agents, AtMost: most, Version: Version, Workflow: p.WF.Name.Name}

@@ -287,7 +287,7 @@ func agentBound(n int64) Bound {
 
 func step(s *check.Step) *Part {
 	n := s.Node
-	out := &Part{Kind: "step", Node: n.ID.Name, Verb: verb(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
+	out := &Part{Kind: "step", Node: n.ID.Name, Verb: ir.Key(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
 	if t := s.Timeout(); t > 0 {
 		out.Timeout = t.String()
 	}
@@ -351,32 +351,6 @@ func attempts(s *check.Step) int {
 		return v.Attempts
 	}
 	return 0
-}
-
-func verb(v ir.Verb) string {
-	switch v := v.(type) {
-	case *ir.ToolCall:
-		return "tool"
-	case *ir.Perform:
-		return cmp.Or(v.Kind, "tool")
-	case *ir.Let:
-		return "let"
-	case *ir.Map:
-		return "map"
-	case *ir.Loop:
-		return "loop"
-	case *ir.Flow:
-		return "flow"
-	case *ir.GoCall:
-		return "go"
-	case *ir.LLM:
-		return "llm"
-	case *ir.Agent:
-		return "agent"
-	case *ir.Human:
-		return "human"
-	}
-	return "tool_call"
 }
 
 // condition says when a part runs.

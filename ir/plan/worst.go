@@ -325,39 +325,50 @@ func (m *meter) step(s *check.Step) cost {
 }
 
 // once is a step without what repeats it.
-func (m *meter) once(s *check.Step) cost {
-	id := s.Node.ID.Name
-	switch v := s.Node.Verb.(type) {
-	case *ir.Map:
-		c := m.body(s.Body)
-		items := Bound{N: int64(v.MaxItems), Open: v.MaxItems == 0}
-		why := id + " has no bound on its items"
-		if items.Open && !c.empty() {
-			m.because(why)
-		}
-		rounds := items
-		if !items.Open && v.Parallel > 0 {
-			rounds.N = (items.N + int64(v.Parallel) - 1) / int64(v.Parallel)
-		}
-		return c.times(items, rounds, m.where+why)
-	case *ir.Loop:
-		c := m.body(s.Body)
-		n := Bound{N: int64(v.Max), Open: v.Max == 0}
-		if n.Open && !c.empty() {
-			m.because(id + " is unbounded")
-		}
-		return c.times(n, n, m.where+id+" is unbounded")
-	case *ir.Perform:
-		return m.perform(s)
-	case *ir.Flow:
-		return m.program(s.Flow)
-	case *ir.Let, *ir.GoCall:
-		return cost{} // computation: no call, and no time worth counting beside calls
+func (m *meter) once(s *check.Step) (c cost) {
+	ir.Switch(s.Node.Verb,
+		func(*ir.ToolCall) { c = m.call(s, 1) },
+		func(*ir.ToolChoice) { c = m.call(s, 1) },
+		func(v *ir.LLM) { c = m.call(s, 1+int64(v.Reask)) },
+		func(*ir.Agent) { c = m.agent(s, int64(max(1, attempts(s)))) },
+		func(*ir.Human) { c = m.call(s, 1) },
+		func(*ir.Let) {}, // computation: no call, and no time worth counting beside calls
+		func(*ir.GoCall) {},
+		func(v *ir.Map) { c = m.mapNode(s, v) },
+		func(v *ir.Loop) { c = m.loop(s, v) },
+		func(*ir.Flow) { c = m.program(s.Flow) },
+		func(*ir.Perform) { c = m.perform(s) },
+	)
+	return c
+}
+
+func (m *meter) mapNode(s *check.Step, v *ir.Map) cost {
+	c := m.body(s.Body)
+	items := Bound{N: int64(v.MaxItems), Open: v.MaxItems == 0}
+	why := s.Node.ID.Name + " has no bound on its items"
+	if items.Open && !c.empty() {
+		m.because(why)
 	}
+	rounds := items
+	if !items.Open && v.Parallel > 0 {
+		rounds.N = (items.N + int64(v.Parallel) - 1) / int64(v.Parallel)
+	}
+	return c.times(items, rounds, m.where+why)
+}
+
+func (m *meter) loop(s *check.Step, v *ir.Loop) cost {
+	c := m.body(s.Body)
+	n := Bound{N: int64(v.Max), Open: v.Max == 0}
+	why := s.Node.ID.Name + " is unbounded"
+	if n.Open && !c.empty() {
+		m.because(why)
+	}
+	return c.times(n, n, m.where+why)
+}
+
+// call is a call of a tool, a model or a person; a model is asked up to so many questions, each of which has its attempts.
+func (m *meter) call(s *check.Step, questions int64) cost {
 	tries := int64(max(1, attempts(s)))
-	if s.Agent != nil {
-		return m.agent(s, tries)
-	}
 	c := cost{total: Bound{N: tries}, time: span{open: true}}
 	if s.Question != nil {
 		c.calls = map[string]Bound{check.HumanTool: {N: tries}}
@@ -369,10 +380,6 @@ func (m *meter) once(s *check.Step) cost {
 		c.calls[t.FullName()] = Bound{N: tries}
 	}
 	c.fees = fee(s.Tools()).times(Bound{N: tries}, "")
-	questions := int64(1)
-	if v, ok := s.Node.Verb.(*ir.LLM); ok { // each of them has its attempts
-		questions += int64(v.Reask)
-	}
 	c.uses = c.total
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
@@ -386,7 +393,7 @@ func (m *meter) once(s *check.Step) cost {
 	if t := s.Timeout(); t > 0 {
 		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
 	} else {
-		m.because(id + " has no timeout")
+		m.because(s.Node.ID.Name + " has no timeout")
 	}
 	return c
 }

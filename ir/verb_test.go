@@ -1,0 +1,63 @@
+package ir_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// What implements Verb has a parameter of Switch, and a case that calls it.
+func TestSwitch(t *testing.T) {
+	var declared, cases []string
+	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pkgs["ir"].Files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Name.Name == "verb" && fn.Type.Params.NumFields() == 0 {
+				declared = append(declared, fn.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name)
+			}
+		}
+	}
+	of := reflect.TypeOf(ir.Switch)
+	for i := 1; i < of.NumIn(); i++ {
+		verb := of.In(i).In(0)
+		cases = append(cases, verb.Elem().Name())
+		called := ""
+		args := []reflect.Value{reflect.New(verb.Elem())}
+		for j := 1; j < of.NumIn(); j++ {
+			args = append(args, reflect.MakeFunc(of.In(j), func(v []reflect.Value) []reflect.Value {
+				called += v[0].Type().Elem().Name()
+				return nil
+			}))
+		}
+		reflect.ValueOf(ir.Switch).Call(args)
+		if called != verb.Elem().Name() {
+			t.Errorf("Switch of a %s calls the function of %q", verb, called)
+		}
+	}
+	slices.Sort(declared)
+	slices.Sort(cases)
+	if !slices.Equal(declared, cases) || len(declared) < 10 {
+		t.Errorf("verbs are %v, Switch has %v", declared, cases)
+	}
+}
+
+func TestSwitchAllocatesNothing(t *testing.T) {
+	verb, sum := ir.Verb(&ir.Loop{Max: 3}), 0
+	if n := testing.AllocsPerRun(100, func() {
+		ir.Switch(verb, func(*ir.ToolCall) { sum++ }, func(*ir.ToolChoice) { sum++ }, func(*ir.LLM) { sum++ }, func(*ir.Agent) { sum++ },
+			func(*ir.Human) { sum++ }, func(*ir.Let) { sum++ }, func(*ir.GoCall) { sum++ }, func(*ir.Map) { sum++ }, func(v *ir.Loop) { sum += v.Max },
+			func(*ir.Flow) { sum++ }, func(*ir.Perform) { sum++ })
+	}); n != 0 || sum == 0 {
+		t.Errorf("Switch allocates %v times", n)
+	}
+}
