@@ -70,6 +70,7 @@ var table = []row{
 	{pkg: "convert", own: append([]string{"convert/doc", "internal/catalog", "ir/check", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
 	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
+	{pkg: "convert/stargraph", own: append([]string{"convert", "convert/doc"}, irLeaves...)},
 	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/sirenspec"}, irLeaves...)},
 	{pkg: "templates"},
 	{

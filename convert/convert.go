@@ -39,13 +39,13 @@ type Func func(*Converter)
 // beside the one that it is made from. What cannot be converted, and notes about what a reader has to know, go to sink; ok
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
-	c := &Converter{p: p, by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
+	c := &Converter{by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
 	if tree, ok := p.WF.Tree.(*ir.Workflow); ok {
 		c.Workflow = tree
 	}
 	own := *c.Workflow
 	own.Provided = nil // nothing of it is the file's
-	c.Workflow = &own
+	c.Workflow, c.Provided = &own, p.WF.Provided
 	root, problems := yamlnode.Parse(p.WF.File)
 	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
 	if root == nil || len(problems) > 0 {
@@ -64,10 +64,10 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 // A Converter is a workflow while it is converted. The function of its dialect writes to Doc, refuses what has no
 // counterpart, and notes what a reader has to know. It is called again when a state field turned out to be absent at times.
 type Converter struct {
-	p        *check.Program
 	by       Func
 	Workflow *ir.Workflow   // as its file says it, where its tree is one
 	Root     *yamlnode.Node // of its file
+	Provided *ir.Provided   // what native workflows may name
 	sink     *diag.Sink
 
 	IDs     map[string]string // the native ids of nodes
@@ -245,27 +245,4 @@ func NodeAt(n *yamlnode.Node, at source.Span) *yamlnode.Node {
 		}
 	}
 	return nil
-}
-
-// tools reports which tools stand in the file itself, not in one that it includes.
-func (c *Converter) own(t *ir.Tool) bool { return t.File == c.Workflow.File }
-
-// include adds the files whose tools the workflow uses.
-func (c *Converter) include() {
-	l := &doc.List{Flow: true}
-	var seen []string
-	for _, t := range c.Workflow.Tools {
-		if c.own(t) || t.File == nil || slices.Contains(seen, t.File.Name) {
-			continue
-		}
-		seen = append(seen, t.File.Name)
-		l.Add(doc.Scalar(doc.Quoted(relative(c.Workflow.File.Name, t.File.Name))), source.Span{})
-	}
-	switch len(l.Items) {
-	case 0:
-	case 1:
-		c.Doc.Add("include", l.Items[0].Value, source.Span{})
-	default:
-		c.Doc.Add("include", l, source.Span{})
-	}
 }

@@ -5,18 +5,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
-
-// secrets writes the secrets that the workflow declares, as keys of models are.
-func (c *Converter) secrets() {
-	l := &doc.List{Flow: true}
-	for _, s := range c.Workflow.Secrets {
-		l.Add(doc.Scalar(s.Name.Name), source.Span{})
-	}
-	c.Doc.AddUnlessEmpty("secrets", l, source.Span{})
-}
 
 // Model writes a model with its parameters.
 func (c *Converter) Model(m *ir.Model) doc.Value {
@@ -59,54 +49,4 @@ func (c *Converter) Model(m *ir.Model) doc.Value {
 		return v.Entries[0].Value
 	}
 	return v
-}
-
-// staticAsk writes a question to a model.
-func (c *Converter) staticAsk(n *ir.Node, v *ir.LLM, m *doc.Mapping) {
-	rest := *v
-	rest.Model, rest.System, rest.Prompt, rest.Out, rest.Reask, rest.Span = ir.Ident{}, nil, nil, nil, 0, source.Span{}
-	c.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	m.Add("llm", doc.Scalar(NativeID(v.Model.Name)), source.Span{})
-	system := v.System
-	if system == nil && v.Prompt != nil {
-		system = v.Prompt.System
-	}
-	if system != nil {
-		m.Add("system", c.Native(system), source.Span{})
-	}
-	if v.Prompt == nil || v.Prompt.File.Name != "" || v.Prompt.Text == nil {
-		c.Refuse(n.ID.Span, "", "the prompt of %s is not converted", n.ID.Name)
-		return
-	}
-	m.Add("prompt", c.Native(v.Prompt.Text), source.Span{})
-	if v.Out != nil && (v.Out.Kind != schema.String || v.Out.Decl != nil) {
-		m.Add("out", c.Typ(v.Out, n.ID.Span), source.Span{})
-	}
-	if v.Reask > 0 {
-		m.Add("reask", doc.Number(v.Reask), source.Span{})
-	}
-}
-
-// staticTypes writes the types that the workflow names.
-func (c *Converter) staticTypes() {
-	types := &doc.Mapping{}
-	for _, d := range c.Workflow.Types {
-		if d.Type == nil || d.Type.Kind != schema.Struct {
-			types.Add(d.Name, c.spelled(d.Type, d.Span), source.Span{})
-			continue
-		}
-		m := doc.Flow()
-		for _, f := range d.Type.Fields {
-			m.Add(f.Name, c.Field(f), source.Span{})
-		}
-		types.Add(d.Name, m, source.Span{})
-	}
-	c.Doc.AddUnlessEmpty("types", types, source.Span{})
-}
-
-// spelled is a type as it is written where it gets its name.
-func (c *Converter) spelled(t *schema.Type, at source.Span) doc.Value {
-	own := *t
-	own.Decl = nil
-	return c.Typ(&own, at)
 }

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -84,20 +83,4 @@ func (c *Converter) FieldName(name string, at source.Span) {
 	if !idForm.MatchString(name) || len(name) > maxName {
 		c.Refuse(at, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", name)
 	}
-}
-
-// relative is how a file names another one.
-func relative(from, to string) string {
-	dir := path.Dir(from)
-	if dir == "." {
-		return to
-	}
-	up := ""
-	for dir != "." && dir != "/" {
-		if rest, ok := strings.CutPrefix(to, dir+"/"); ok {
-			return up + rest
-		}
-		dir, up = path.Dir(dir), up+"../"
-	}
-	return up + to
 }

@@ -15,7 +15,7 @@ import (
 func (c *Converter) Native(v ir.Value) doc.Value {
 	switch v := v.(type) {
 	case *ir.Expr:
-		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node)))
+		return doc.Scalar(doc.Quoted("$" + c.Expr(v.Text.Value, v.Node)))
 	case *ir.Template:
 		return doc.Spell(c.template(v))
 	case *ir.Scalar:
@@ -37,8 +37,8 @@ func (c *Converter) Native(v ir.Value) doc.Value {
 	return doc.Scalar("null")
 }
 
-// expr is an expression with the native ids of nodes.
-func (c *Converter) expr(text string, n *expr.Node) string {
+// Expr is an expression with the native ids of nodes.
+func (c *Converter) Expr(text string, n *expr.Node) string {
 	if n == nil {
 		return text
 	}
@@ -60,7 +60,7 @@ func (c *Converter) template(t *ir.Template) string {
 			b.WriteString(doc.Braces(s.Lit))
 			continue
 		}
-		b.WriteString(c.expr(t.Text.Value[s.Lo:s.Hi], shifted(s.Expr, s.Lo, t.Text.Value[s.Lo:s.Hi])))
+		b.WriteString(c.Expr(t.Text.Value[s.Lo:s.Hi], shifted(s.Expr, s.Lo, t.Text.Value[s.Lo:s.Hi])))
 	}
 	return b.String()
 }
@@ -92,8 +92,8 @@ func Constant(s *ir.Scalar) doc.Value {
 	return doc.Spell(doc.Data(s.Text.Value))
 }
 
-// fromJSON is a constant of a declaration, such as a default.
-func fromJSON(text string) doc.Value {
+// FromJSON is a constant of a declaration, such as a default.
+func FromJSON(text string) doc.Value {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v := decoded(dec)
@@ -182,7 +182,7 @@ func (c *Converter) Field(f *schema.Field) doc.Value {
 	}
 	m := doc.Flow(doc.Pair("type", typ))
 	if f.Default != nil {
-		m.Add("default", fromJSON(f.Default.JSON), f.Default.Span)
+		m.Add("default", FromJSON(f.Default.JSON), f.Default.Span)
 	}
 	if f.Description != "" {
 		m.Add("description", doc.Spell(f.Description), source.Span{})
@@ -191,4 +191,28 @@ func (c *Converter) Field(f *schema.Field) doc.Value {
 		c.Refuse(f.Span, "", "the bounds of %s are not converted", f.Name)
 	}
 	return m
+}
+
+// Condition is an expression where the language reads one without a `$`.
+func Condition(text string) string {
+	q := doc.Quoted("$" + text)
+	if q == "$"+text && doc.PlainForm.MatchString(text) {
+		return text
+	}
+	return doc.Quoted(text)
+}
+
+// WithUnlessEmpty adds arguments, if there are any.
+func (c *Converter) WithUnlessEmpty(m, with *doc.Mapping, at source.Span) {
+	if len(with.Entries) > 0 {
+		m.Add("with", with, at)
+	}
+}
+
+// Target is the native id of a node; the end of the workflow where there is none.
+func (c *Converter) Target(id ir.Ident) string {
+	if to, ok := c.IDs[id.Name]; ok {
+		return to
+	}
+	return "end"
 }

@@ -408,7 +408,7 @@ func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *i
 			switch {
 			case v == nil || v.Kind == yamlnode.Scalar && v.Text.Value == "null" && k.native == "default":
 			case v.Kind != yamlnode.Scalar:
-				long.Add(k.native, fromJSON(v.Span.Text()), source.Span{})
+				long.Add(k.native, FromJSON(v.Span.Text()), source.Span{})
 			case k.native == "description" || k.native == "pattern" || typ == doc.Scalar("string") && k.native == "default":
 				long.Add(k.native, doc.Scalar(doc.Quoted(v.Text.Value)), source.Span{})
 			default:

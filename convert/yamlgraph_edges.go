@@ -189,7 +189,7 @@ func (g *graph) edges(begin bool) *doc.List {
 		_, isMap := n.Verb.(*ir.Map)
 		var before []string
 		for _, x := range n.Dynamic.Token.Exits {
-			to := g.target(x.To)
+			to := g.Target(x.To)
 			switch {
 			case x.When != nil:
 				own := g.test(x.When, n)

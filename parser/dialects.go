@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/convert"
 	fromopenexpertise "github.com/flowgen-dev/flowgen/convert/openexpertise"
 	fromsirenspec "github.com/flowgen-dev/flowgen/convert/sirenspec"
+	fromstargraph "github.com/flowgen-dev/flowgen/convert/stargraph"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -30,7 +31,7 @@ var public = []struct {
 	{openexpertise.Language, fromopenexpertise.Convert},
 	{sirenspec.Language, fromsirenspec.Convert},
 	{yamlgraph.Language, convert.YAMLGraph},
-	{stargraph.Language, convert.Static},
+	{stargraph.Language, fromstargraph.Convert},
 }
 
 // Languages are the public dialects, in the order in which they are tried.
