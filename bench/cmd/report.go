@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/bench/compile"
+	"github.com/flowgen-dev/flowgen/bench/dialect"
 	"github.com/flowgen-dev/flowgen/bench/measure"
 	"github.com/flowgen-dev/flowgen/bench/workload"
 )
@@ -64,22 +67,69 @@ func (r *report) workloads(wanted func(string) bool) error {
 		if err != nil {
 			return err
 		}
-		r.printf("\n### %s: %s\n\n", c.ID, c.Title)
-		r.printf("| | ns per %s | ratio of the fastest | ratio per round: min, median, max | goal | allocations | bytes |\n|---|---|---|---|---|---|---|\n", c.Unit)
-		for _, x := range results {
-			goal := ""
-			if g, ok := c.Goals[x.Name]; ok {
-				goal = "≤ " + number(g)
-			}
-			r.printf("| %s | %s | %.2f | %.2f, %.2f, %.2f | %s | %s | %s |\n", x.Name, number(x.Nanos.Min), x.Fastest,
-				x.Ratio.Min, x.Ratio.Median, x.Ratio.Max, goal, number(x.Allocs), number(x.Bytes))
-		}
+		r.table(c, results)
 	}
 	for _, c := range all {
 		if c.Close != nil {
 			c.Close()
 		}
 	}
+	return nil
+}
+
+// table writes what was measured of a workload.
+func (r *report) table(c workload.Comparison, results []measure.Result) {
+	r.printf("\n### %s: %s\n\n", c.ID, c.Title)
+	r.printf("| | ns per %s | ratio of the fastest | ratio per round: min, median, max | goal | allocations | bytes |\n|---|---|---|---|---|---|---|\n", c.Unit)
+	for _, x := range results {
+		goal := ""
+		if g, ok := c.Goals[x.Name]; ok {
+			goal = "≤ " + number(g)
+		}
+		r.printf("| %s | %s | %.2f | %.2f, %.2f, %.2f | %s | %s | %s |\n", x.Name, number(x.Nanos.Min), x.Fastest,
+			x.Ratio.Min, x.Ratio.Median, x.Ratio.Max, goal, number(x.Allocs), number(x.Bytes))
+	}
+}
+
+// dialects is W11: the tests of bench/dialect measure, each its dialect beside the chain by hand, one after the other.
+func (r *report) dialects() error {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	plan, err := json.Marshal(r.plan)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "test", "-count=1", "-p=1", "-run=^TestNode$", "./bench/dialect/...")
+	cmd.Env = append(os.Environ(), dialect.FolderVariable+"="+dir, dialect.PlanVariable+"="+string(plan))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("no dialect was measured")
+	}
+	var all []measure.Result
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var both []measure.Result
+		if err := json.Unmarshal(text, &both); err != nil {
+			return err
+		}
+		if i > 0 {
+			both = both[1:] // by hand once; ratios are those to the figures of the same rounds
+		}
+		all = append(all, both...)
+	}
+	r.table(workload.Comparison{ID: "W11", Title: "chain of 20 nodes on a state without types", Unit: "node"}, all)
 	return nil
 }
 

@@ -29,7 +29,7 @@ type Comparison struct {
 // All returns the workloads. Each call starts what they need anew.
 func All() ([]Comparison, error) {
 	var all []Comparison
-	for _, make := range []func() (Comparison, error){Chain, Fanout, Busy, Prompt, Router, Fetch, FetchMany, Agent, Dialects} {
+	for _, make := range []func() (Comparison, error){Chain, Fanout, Busy, Prompt, Router, Fetch, FetchMany, Agent} {
 		c, err := make()
 		if err != nil {
 			return nil, err

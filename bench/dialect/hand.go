@@ -1,4 +1,4 @@
-package workload
+package dialect
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"github.com/flowgen-dev/flowgen/bench/tool"
 )
 
-// dialectByHand is W11 by hand: each node gets a copy of the state, so that it cannot change what others see, and what it gives
+// byHand is W11 by hand: each node gets a copy of the state, so that it cannot change what others see, and what it gives
 // is merged.
-func dialectByHand(ctx context.Context, state map[string]any) (map[string]any, error) {
-	for i := range DialectNodes {
+func byHand(ctx context.Context, state map[string]any) (map[string]any, error) {
+	for i := range Nodes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,24 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/bench/dialect"
+)
+
+// TestNode holds the cost of a node.
+func TestNode(t *testing.T) {
+	w, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialect.Measure(t, "SirenSpec", 9, func(ctx context.Context) error {
+		out, err := w.Run(ctx, Input{Message: "hello"})
+		if err == nil && out.Status != "success" {
+			err = fmt.Errorf("the result is wrong: %v", out)
+		}
+		return err
+	})
+}
