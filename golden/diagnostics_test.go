@@ -72,7 +72,7 @@ func TestDiagnosticsTable(t *testing.T) {
 		byCode[code] = name
 	}
 	var order []diag.Code
-	for _, e := range diag.Codes() {
+	for _, e := range flowparser.Codes() {
 		if byCode[e.Code] == "" {
 			t.Errorf("the entry %s has no constant, or stands twice", e.Code)
 		}
@@ -93,6 +93,15 @@ func TestDiagnosticsTable(t *testing.T) {
 	}
 	if !slices.IsSorted(order) {
 		t.Error("the entries are not in the order of their codes")
+	}
+	shown := map[diag.Code]string{}
+	for _, d := range flowparser.Languages() {
+		for _, x := range d.Examples {
+			if e, ok := diag.Explain(x.Code); !ok || e.Wrong != "" || shown[x.Code] != "" {
+				t.Errorf("%s shows %s, which is unknown or has an example already (%s)", d.Name, x.Code, shown[x.Code])
+			}
+			shown[x.Code] = d.Name
+		}
 	}
 }
 
@@ -136,7 +145,7 @@ func convertExample(p *check.Program, sink *diag.Sink) {
 // TestDiagnosticsExamples runs the examples: the wrong one reports its code once and nothing else of its severity or a
 // worse one, the right one nothing at all.
 func TestDiagnosticsExamples(t *testing.T) {
-	for _, e := range diag.Codes() {
+	for _, e := range flowparser.Codes() {
 		if e.Wrong == "" {
 			continue
 		}
@@ -182,7 +191,7 @@ func TestDiagnosticsExamples(t *testing.T) {
 // TestDiagnosticsPage holds docs/diagnostics.md to the table.
 func TestDiagnosticsPage(t *testing.T) {
 	const page = "../docs/diagnostics.md"
-	want := diag.Markdown()
+	want := diag.Markdown(flowparser.Codes())
 	have, err := os.ReadFile(page)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)

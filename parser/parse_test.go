@@ -74,7 +74,7 @@ func (c *counting) ReadFile(name string) ([]byte, error) {
 // TestCodes runs the examples of the codes that belong to parsing: the wrong one reports its code and nothing else, the
 // right one nothing.
 func TestCodes(t *testing.T) {
-	for _, e := range diag.Codes() {
+	for _, e := range Codes() {
 		if !strings.HasPrefix(string(e.Code), "FG00") && !strings.HasPrefix(string(e.Code), "FG01") && !strings.HasPrefix(string(e.Code), "FG090") {
 			continue
 		}

@@ -82,7 +82,7 @@ var diagnosticFormats = map[string]func(io.Writer, []diag.Diagnostic) error{
 	"json":   diag.JSON,
 	"github": func(w io.Writer, list []diag.Diagnostic) error { return diag.GitHub(w, list, workspaceFolder()) },
 	"sarif": func(w io.Writer, list []diag.Diagnostic) error {
-		return diag.SARIF(w, list, diag.SARIFOptions{Version: origin.Version(), Base: workspaceFolder()})
+		return diag.SARIF(w, list, diag.SARIFOptions{Version: origin.Version(), Base: workspaceFolder(), Codes: parser.Codes()})
 	},
 }
 

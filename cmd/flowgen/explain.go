@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -33,11 +35,12 @@ func (a *app) explainCommand() *cobra.Command {
 			if !strings.HasPrefix(code, "FG") {
 				code = "FG" + code
 			}
-			e, ok := diag.Explain(diag.Code(code))
-			if !ok {
+			all := parser.Codes()
+			i := slices.IndexFunc(all, func(e diag.Entry) bool { return string(e.Code) == code })
+			if i < 0 {
 				return usage("there is no diagnostic %s; flowgen explain lists them", args[0])
 			}
-			explain(a.stdout, e)
+			explain(a.stdout, all[i])
 			return nil
 		},
 	}

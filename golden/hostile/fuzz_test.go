@@ -16,7 +16,7 @@ import (
 // FuzzGenerate: whatever the checker accepts becomes Go that parses, is formatted, declares no function that runs by
 // itself, holds no directive, and is the same a second time.
 func FuzzGenerate(f *testing.F) {
-	for _, e := range diag.Codes() {
+	for _, e := range parser.Codes() {
 		f.Add(e.Right)
 	}
 	f.Add(expandFlow)

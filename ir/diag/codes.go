@@ -11,8 +11,14 @@ type Entry struct {
 	Code  Code
 	Title string // what the code is about, in a few words
 	Cause string // why it is a mistake and what to do, in full sentences
-	Wrong string // YAML; "" only when no single file can show it, then Cause says why
+	Wrong string // YAML; "" when no single file can show it, then Cause says why, or when the examples are those of dialects
 	Right string
+}
+
+// An Example is a workflow that reports a code, and one that does not.
+type Example struct {
+	Code         Code
+	Wrong, Right string
 }
 
 // The ranges, a file each:

@@ -13,8 +13,9 @@ import (
 
 // SARIFOptions say who reports, and from where.
 type SARIFOptions struct {
-	Version string // of flowgen; may be empty
-	Base    string // the folder the command runs in, slash-separated and relative to the root of the repository; "" is the root
+	Version string  // of flowgen; may be empty
+	Codes   []Entry // the table with the examples of dialects; nil: Codes()
+	Base    string  // the folder the command runs in, slash-separated and relative to the root of the repository; "" is the root
 }
 
 const (
@@ -113,7 +114,11 @@ func SARIF(w io.Writer, list []Diagnostic, opts SARIFOptions) error {
 		occurs[list[i].Code] = true
 	}
 	index := map[Code]int{}
-	for _, e := range Codes() {
+	codes := opts.Codes
+	if codes == nil {
+		codes = Codes()
+	}
+	for _, e := range codes {
 		if occurs[e.Code] {
 			index[e.Code] = len(run.Tool.Driver.Rules)
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(e))

@@ -23,6 +23,7 @@ type Language struct {
 
 	Provided *ir.Provided // what its runtime has for workflows in any language; nil: nothing
 
-	Codes       []diag.Code  // what its reader says of files, at least; there is a case of each
-	Differences []Difference // between its page and its engine
+	Codes       []diag.Code    // what its reader says of files, at least; there is a case of each
+	Differences []Difference   // between its page and its engine
+	Examples    []diag.Example // of codes that only a file of a dialect can show
 }

@@ -13,6 +13,7 @@ var Language = dialect.Language{
 	Is: Is, Parse: Parse, Schema: Schema, Functions: functions, Provided: &provided,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
+	Examples:    examples,
 }
 
 // gives is the contract of modules and of agents that are commands, as a JSON Schema: the fields of the state that the node

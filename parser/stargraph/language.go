@@ -11,4 +11,5 @@ var Language = dialect.Language{
 	Is: Is, Parse: Parse, Schema: Schema, Provided: &provided,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName, diag.OpenSlot},
 	Differences: Differences,
+	Examples:    examples,
 }

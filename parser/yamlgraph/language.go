@@ -13,6 +13,7 @@ var Language = dialect.Language{
 	Is: Is, Parse: Parse, Schema: Schema, Functions: functions,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
+	Examples:    examples,
 }
 
 // gives is an object for commands whose output is read as JSON, and the type of the field that a Python function fills.

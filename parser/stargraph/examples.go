@@ -1,0 +1,18 @@
+package stargraph
+
+import "github.com/flowgen-dev/flowgen/ir/diag"
+
+// examples show codes of dialects.
+var examples = []diag.Example{
+	{Code: diag.NotConverted, Wrong: `id: greeting
+state: {Name: {type: str, default: World}}
+nodes:
+  greet: {kind: template, template: "Hello {Name}", out: text}
+routes: {greet: done}
+`, Right: `id: greeting
+state: {name: {type: str, default: World}}
+nodes:
+  greet: {kind: template, template: "Hello {name}", out: text}
+routes: {greet: done}
+`},
+}
