@@ -97,6 +97,7 @@ type generator struct {
 	patterns     *jen.Statement            // stands before the functions; pattern adds to it
 	patternNames map[string]string         // by regular expression
 	outputs      map[*check.Program]string // variables for errors in outputs
+	starts       map[*check.Step]string    // the nodes of the starts of bodies, by startNode
 	factsVar     string                    // the variable of the facts
 	schemaKeys   map[string]string         // by text: the name of a schema among the facts
 

@@ -290,5 +290,8 @@ func (fn *function) fresh(hint string) string {
 }
 
 func (fn *function) node(s *check.Step) jen.Code {
+	if fn.g.p.Names.Nodes[s] == "" {
+		return fn.g.startNode(fn.p, s)
+	}
 	return jen.Op("&").Id(ident(fn.g.p.Names.Nodes[s]))
 }

@@ -64,6 +64,25 @@ func (g *generator) outputNode(p *check.Program) jen.Code {
 	return jen.Op("&").Id(ident(name))
 }
 
+// startNode is the place that errors of what is decided at the start of a body are reported at, declared as outputNode is.
+func (g *generator) startNode(p *check.Program, s *check.Step) jen.Code {
+	name := g.starts[s]
+	if name == "" {
+		name = "startNode"
+		if p != g.p {
+			name = g.p.Names.Bodies[p] + "StartNode"
+		}
+		name = g.declare(name, func(name string) string { return name + "_" })
+		if g.starts == nil {
+			g.starts = map[*check.Step]string{}
+		}
+		g.starts[s] = name
+		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
+			field("ID", quote("start")), field("Pos", g.pos(s.Node.ID.Span)), field("Index", jen.Lit(-1))).Line()
+	}
+	return jen.Op("&").Id(ident(name))
+}
+
 func field(name string, v jen.Code) jen.Code { return jen.Id(ident(name)).Op(":").Add(v) }
 
 // pos is file:line:col, the file without its folders: the same on every machine.

@@ -55,6 +55,11 @@ func (b *block) inner(s *scope) *block {
 // run writes a body's plan; end are the expressions evaluated after it in the same block.
 func (b *block) run(body *check.Body, end []*expr.Node) {
 	b.layout = b.fn.lay(body, b.scope, end)
+	if start := body.Start(); start != nil {
+		b.node = start
+		b.decisionsAfter(start)
+		b.node = nil
+	}
 	if body.Plan != nil {
 		b.plan(body.Plan)
 	}

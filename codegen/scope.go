@@ -75,10 +75,18 @@ type layout struct {
 func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
 	l := &layout{fn: fn, body: b, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
 	if b.Plan != nil {
+		start := b.Start()
+		if start != nil {
+			l.leaf[start] = root
+			l.defineDecisions(start, root)
+		}
 		l.define(b.Plan, root)
 		l.uses(b.Plan, root)
 		for _, s := range leaves(b.Plan) {
 			l.decides(s)
+		}
+		if start != nil {
+			l.decides(start)
 		}
 	}
 	for _, n := range end {
@@ -105,9 +113,7 @@ func (l *layout) define(p *check.Plan, at *scope) {
 		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar} {
 			l.fn.vars[variable{kind: k, step: p.Step}] = &place{def: at, home: at}
 		}
-		for _, d := range p.Step.Decisions() {
-			l.fn.vars[variable{kind: decisionVar, decision: d}] = &place{def: at, home: at}
-		}
+		l.defineDecisions(p.Step, at)
 	case check.Seq:
 		for _, k := range p.Kids {
 			l.define(k, at)
@@ -125,6 +131,13 @@ func (l *layout) define(p *check.Plan, at *scope) {
 			}
 			l.define(k, in)
 		}
+	}
+}
+
+// defineDecisions notes that the decisions after a step are made in a block.
+func (l *layout) defineDecisions(s *check.Step, at *scope) {
+	for _, d := range s.Decisions() {
+		l.fn.vars[variable{kind: decisionVar, decision: d}] = &place{def: at, home: at}
 	}
 }
 

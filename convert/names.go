@@ -12,7 +12,7 @@ import (
 var idForm = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 
 // taken are the names that no node and no workflow can have.
-var taken = []string{"input", "state", "end", "error", "index", "in", "true", "false", "null"}
+var taken = []string{"input", "state", "start", "end", "error", "run", "now", "else", "index", "in", "true", "false", "null"}
 
 const maxName = 64
 

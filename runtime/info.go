@@ -56,6 +56,6 @@ type Field struct {
 
 // Edge is one edge of the workflow's graph as a reader sees it.
 type Edge struct {
-	From, To string // node ids; To may be "end"
+	From, To string // node ids; From may be "start", To may be "end"
 	Label    string // "fix", "size(tasks) > 0", "catch TIMEOUT"
 }

@@ -38,7 +38,7 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	startNode   = runtime.Node{ID: "start", Pos: "fanout.flowgen.yaml:11:3", Index: 0}
+	beginNode   = runtime.Node{ID: "begin", Pos: "fanout.flowgen.yaml:11:3", Index: 0}
 	lightNode   = runtime.Node{ID: "light", Pos: "fanout.flowgen.yaml:12:3", Index: 1, Limit: 8, Block: 64}
 	lightDoNode = runtime.Node{ID: "double", Pos: "fanout.flowgen.yaml:12:67", Index: 2}
 	heavyNode   = runtime.Node{ID: "heavy", Pos: "fanout.flowgen.yaml:13:3", Index: 3, Limit: 8, Block: 64}
@@ -50,7 +50,7 @@ var Info = &runtime.Info{
 	Name:   "fanout",
 	Source: "fanout.flowgen.yaml",
 	Nodes: []*runtime.Node{
-		&startNode,
+		&beginNode,
 		&lightNode,
 		&lightDoNode,
 		&heavyNode,
@@ -64,8 +64,8 @@ var Info = &runtime.Info{
 		{Name: "results", Type: "list<tool.Result>"},
 	},
 	Edges: []runtime.Edge{
-		{From: "start", To: "light", Label: "!start.busy"},
-		{From: "start", To: "heavy", Label: "!(!start.busy)"},
+		{From: "begin", To: "light", Label: "!begin.busy"},
+		{From: "begin", To: "heavy", Label: "!(!begin.busy)"},
 	},
 	Facts: facts,
 }
@@ -93,13 +93,13 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	start := in.Busy
+	begin := in.Busy
 
 	var (
 		light *[]tool.Result
 		heavy *[]tool.Result
 	)
-	if !start {
+	if !begin {
 		light, err = runtime.Some(runtime.Map(run, &lightNode, in.Items, func(run *runtime.Run, item Item) (tool.Result, error) {
 			return runtime.Call(run, &lightDoNode, doubleTool, tool.Item{ID: item.ID})
 		}))

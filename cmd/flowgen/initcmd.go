@@ -46,7 +46,7 @@ func (a *app) initCommand() *cobra.Command {
 var validName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // reserved names cannot be ids.
-var reserved = map[string]bool{"input": true, "state": true, "in": true, "end": true, "error": true, "index": true}
+var reserved = map[string]bool{"input": true, "state": true, "in": true, "start": true, "end": true, "error": true, "run": true, "now": true, "else": true, "index": true}
 
 // workflowName makes a name out of a folder's.
 func workflowName(folder string) string {

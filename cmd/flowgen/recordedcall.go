@@ -265,7 +265,7 @@ func noSuchTool(wf *ir.Workflow, r journal.Record) error {
 }
 
 // notIDs are ids that no node can have.
-var notIDs = []string{"end", "error", "index", "input", "state", "output", "in"}
+var notIDs = []string{"start", "end", "error", "run", "now", "else", "index", "input", "state", "output", "in"}
 
 var notID = regexp.MustCompile(`[^a-z0-9_]+`)
 

@@ -48,7 +48,6 @@ var (
 	englishNode = runtime.Node{ID: "english", Pos: "hello.flowgen.yaml:8:3", Index: 0}
 	germanNode  = runtime.Node{ID: "german", Pos: "hello.flowgen.yaml:9:3", Index: 1}
 	frenchNode  = runtime.Node{ID: "french", Pos: "hello.flowgen.yaml:10:3", Index: 2}
-	startNode   = runtime.Node{ID: "start", Pos: "hello.flowgen.yaml:11:3", Index: 3}
 )
 
 // Info describes the workflow to command lines and viewers.
@@ -56,7 +55,7 @@ var Info = &runtime.Info{
 	Name:        "hello",
 	Source:      "hello.flowgen.yaml",
 	Description: "greets somebody, in the language they like",
-	Nodes:       []*runtime.Node{&englishNode, &germanNode, &frenchNode, &startNode},
+	Nodes:       []*runtime.Node{&englishNode, &germanNode, &frenchNode},
 	Input: []runtime.Field{
 		{Name: "name", Type: "string", Default: "\"world\"", Description: "who is greeted"},
 		{Name: "language", Type: "enum<english|german|french>", Default: "\"english\""},
@@ -99,8 +98,6 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
 func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	start := int64(utf8.RuneCountInString(in.Name))
-
 	var (
 		english *EnglishResult
 		german  *GermanResult
@@ -123,7 +120,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	} else {
 		text = french.Text
 	}
-	return Output{Greeting: text, Letters: start}, nil
+	return Output{Greeting: text, Letters: int64(utf8.RuneCountInString(in.Name))}, nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

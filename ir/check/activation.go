@@ -75,6 +75,11 @@ func (b *Body) numberDecisions(limit int) {
 			number(s.outcome)
 		}
 	}
+	if b.start != nil {
+		for _, d := range slices.Backward(b.start.after) {
+			number(d)
+		}
+	}
 }
 
 func (b *Body) activateWith(join func(*Step) formula) {
@@ -148,6 +153,13 @@ func (b *Body) dominators() {
 		first := true
 		for _, a := range s.in {
 			if a.orderOnly {
+				continue
+			}
+			if a.from == b.start {
+				if !s.joinsAll() {
+					ran, failed, first = newBitset(n), newBitset(n), false
+					break
+				}
 				continue
 			}
 			caught := b.failed[a.from.index]

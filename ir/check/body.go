@@ -22,6 +22,8 @@ type Body struct {
 	ends   [][]*Local   // of a Block: what can be named where it returns
 	visits bool         // of a Block: data decides which node comes next
 
+	start *Step // what edges from `start` leave: it has always run, and is not among Steps; nil: no edge does
+
 	parent  *Step // the map or loop this is the inside of; nil for a workflow
 	outer   *Body
 	arcs    []*arc
@@ -210,5 +212,13 @@ func (b bitset) intersect(o bitset) {
 // Decisions are what is decided after the step, in the order of the edges.
 func (s *Step) Decisions() []*Decision { return s.after }
 
+// Start is what edges from `start` leave, which holds the decisions that fall before any step; nil when there are none.
+func (b *Body) Start() *Step { return b.start }
+
 // before reports whether edges lead from s to t.
-func (b *Body) before(s, t *Step) bool { return b.reach[s.index].has(t.pos) }
+func (b *Body) before(s, t *Step) bool {
+	if s == b.start || t == b.start {
+		return s != t && s == b.start
+	}
+	return b.reach[s.index].has(t.pos)
+}

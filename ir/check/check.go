@@ -191,6 +191,10 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 		c.unordered(out)
 		return out
 	}
+	if out.start != nil {
+		c.decisionsAfter(out.start)
+		out.addProofs(out.start)
+	}
 	for _, s := range out.order {
 		out.addRound(s)
 		c.step(s)
@@ -251,6 +255,9 @@ func (c *checker) unordered(b *Body) {
 	for _, s := range b.Steps {
 		s.act, s.ok = always, always
 		s.Node.Result = schema.InvalidType
+	}
+	if b.start != nil {
+		c.decisionsAfter(b.start)
 	}
 	for _, s := range order {
 		c.step(s)

@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // maxArcs bounds what the edges of one body come to: `a, b, c -> d, e, f` is nine.
@@ -34,7 +35,7 @@ func (c *checker) connect(b *Body) {
 			return
 		}
 		c.connectEdge(b, e)
-		if from := b.byID[e.From.Name]; from != nil && len(from.after) > maxConditions {
+		if from := b.source(e.From); from != nil && len(from.after) > maxConditions {
 			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("more than %d conditions stand on the edges out of %s", maxConditions, e.From.Name),
 				Help: "decide in steps, or in a go node"})
 			b.loose = true
@@ -91,6 +92,10 @@ func (c *checker) target(b *Body, id ir.Ident) *Step {
 		return s
 	}
 	b.loose = true
+	if id.Name == "start" {
+		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: id.Span, Message: "no edge can lead to start", Help: "start is where the workflow begins; use a `loop` node to repeat it"})
+		return nil
+	}
 	c.unknownNode(b, id)
 	return nil
 }
@@ -147,12 +152,15 @@ func (s *Step) inside(id string) *ir.Node {
 }
 
 func (c *checker) connectEdge(b *Body, e *ir.Edge) {
-	from := b.byID[e.From.Name]
+	from := b.source(e.From)
 	if from == nil {
 		c.noSource(b, e)
 		return
 	}
 	switch {
+	case e.Back && from == b.start:
+		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "no edge leads back from start", Help: "lead back from the last node of the loop"})
+		b.loose = true
 	case e.Back:
 		c.connectBack(b, e, from)
 	case e.Switch != nil:
@@ -165,6 +173,18 @@ func (c *checker) connectEdge(b *Body, e *ir.Edge) {
 			}
 		}
 	}
+}
+
+// source is the step that an edge leaves: of `start`, unless a node of a dialect is called that, the one before all others.
+func (b *Body) source(id ir.Ident) *Step {
+	s := b.byID[id.Name]
+	if s == nil && id.Name == "start" {
+		if b.start == nil {
+			b.start = &Step{Node: &ir.Node{ID: id, Span: id.Span, Result: schema.EmptyType}, body: b, index: -1, pos: -1, act: always, ok: always}
+		}
+		return b.start
+	}
+	return s
 }
 
 // noSource reports an edge whose source does not exist, and checks its targets.

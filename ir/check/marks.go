@@ -26,14 +26,21 @@ func (b *Body) marks() {
 	for _, s := range slices.Backward(b.order) {
 		s.marks()
 	}
+	if b.start != nil {
+		b.start.marksDecisions()
+	}
 }
 
-func (s *Step) marks() {
+func (s *Step) marksDecisions() {
 	for _, d := range s.after {
 		if d.Used > 0 || d.Open {
 			mark(d.Expr)
 		}
 	}
+}
+
+func (s *Step) marks() {
+	s.marksDecisions()
 	for _, x := range s.Sets {
 		ir.ValueExpressions(x.Value.Value, mark)
 	}

@@ -165,9 +165,20 @@ func (c *checker) unusedResults(b *Body) {
 		}
 		if !s.Read && !s.Catch && s.effects == ir.EffectsNone && !s.sets() && !checks(s) && !passes(s) {
 			c.warn(diag.Diagnostic{Code: diag.Unused, Span: s.Node.ID.Span, Message: "the result of \"" + s.Node.ID.Name + "\" is not read, and it has no effects",
-				Help: "remove it, or use `" + s.Node.ID.Name + "`"})
+				Help: unusedHelp(s)})
 		}
 	}
+}
+
+// unusedHelp says what to do with a node whose result nobody reads: edges that leave it are needed without it.
+func unusedHelp(s *Step) string {
+	switch {
+	case len(s.after) == 0:
+		return "remove it, or use `" + s.Node.ID.Name + "`"
+	case s.body.starts(s):
+		return "remove it, and write `start` where edges leave it"
+	}
+	return "remove it, and let its edges leave the node before it"
 }
 
 // passes reports a node that computes nothing: dialects have such, to have a name to lead to.

@@ -15,7 +15,9 @@ func (c *checker) sortSteps(b *Body) bool {
 	n := len(b.Steps)
 	missing := make([]int, n)
 	for _, a := range b.arcs {
-		missing[a.to.index]++
+		if a.from != b.start {
+			missing[a.to.index]++
+		}
 	}
 	ready := &stepHeap{}
 	for _, s := range b.Steps {
@@ -102,7 +104,7 @@ func (b *Body) onCycle(missing []int) *Step {
 	for seen := map[*Step]bool{}; !seen[s]; {
 		seen[s] = true
 		for _, a := range s.in {
-			if missing[a.from.index] > 0 {
+			if a.from != b.start && missing[a.from.index] > 0 {
 				s = a.from
 				break
 			}

@@ -33,7 +33,7 @@ func (s *Step) Timeout() time.Duration {
 	return 0
 }
 
-// An EdgeView is an edge as people see it; To may be "end".
+// An EdgeView is an edge as people see it; From may be "start", and To "end".
 type EdgeView struct{ From, To, Label string }
 
 // Edges lists the edges of a body by the steps they leave: to other steps, and to the end where that was written.
@@ -47,6 +47,9 @@ func (b *Body) Edges() []EdgeView {
 		ends[e.From.Name] = append(ends[e.From.Name], endEdges(e)...)
 	}
 	var out []EdgeView
+	if b.start != nil {
+		out = append(b.start.forward(), ends["start"]...)
+	}
 	for _, s := range b.Steps {
 		out = append(out, s.forward()...)
 		id := s.Node.ID.Name

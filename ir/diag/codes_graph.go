@@ -131,21 +131,21 @@ output: {n: $either.n}
 		Wrong: `flowgen: 1
 name: early
 nodes:
-  start: {let: {n: 1}}
-  left: {let: {n: $start.n + 1}}
+  first: {let: {n: 1}}
+  left: {let: {n: $first.n + 1}}
   right: {let: {n: $left.n + 1}}
 edges:
-  - start -> left, right
+  - first -> left, right
 output: {n: $left.n, m: $right.n}
 `,
 		Right: `flowgen: 1
 name: early
 nodes:
-  start: {let: {n: 1}}
-  left: {let: {n: $start.n + 1}}
+  first: {let: {n: 1}}
+  left: {let: {n: $first.n + 1}}
   right: {let: {n: $left.n + 1}}
 edges:
-  - start -> left -> right
+  - first -> left -> right
 output: {n: $left.n, m: $right.n}
 `,
 	},
@@ -292,22 +292,22 @@ output: {n: $done.n}
 name: race
 state: {n: {type: int, init: 0}}
 nodes:
-  start: {let: {n: 1}}
-  left: {let: {n: $start.n + 1}, set: {n: $left.n}}
-  right: {let: {n: $start.n + 2}, set: {n: $right.n}}
+  first: {let: {n: 1}}
+  left: {let: {n: $first.n + 1}, set: {n: $left.n}}
+  right: {let: {n: $first.n + 2}, set: {n: $right.n}}
 edges:
-  - start -> left, right
+  - first -> left, right
 output: {n: $state.n}
 `,
 		Right: `flowgen: 1
 name: race
 state: {seen: {type: list<int>, merge: append}}
 nodes:
-  start: {let: {n: 1}}
-  left: {let: {n: $start.n + 1}, set: {seen: $left.n}}
-  right: {let: {n: $start.n + 2}, set: {seen: $right.n}}
+  first: {let: {n: 1}}
+  left: {let: {n: $first.n + 1}, set: {seen: $left.n}}
+  right: {let: {n: $first.n + 2}, set: {seen: $right.n}}
 edges:
-  - start -> left, right
+  - first -> left, right
 output: {seen: $state.seen}
 `,
 	},

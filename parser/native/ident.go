@@ -29,6 +29,7 @@ var (
 var reserved = map[string]string{
 	"input": "the workflow's input", "state": "the workflow's state", "end": "the end of the workflow",
 	"error": "a node's error", "index": "the number of an item",
+	"start": "the start of the workflow, which edges can lead from", "run": "the run", "now": "the time of the run", "else": "an operator",
 	"true": "a literal", "false": "a literal", "null": "a literal", "in": "an operator",
 }
 

@@ -15,7 +15,7 @@ const labelRunes = 200
 // that no id of the workflow can be a word of the drawing's language.
 type vertex struct {
 	id  string
-	end bool
+	end bool // or the start
 }
 
 // vertices returns the workflow's nodes in the order of the node table, then
@@ -32,8 +32,8 @@ func vertices(info *runtime.Info) (list []vertex, place map[string]int) {
 		add(vertex{id: n.ID})
 	}
 	for _, e := range info.Edges {
-		add(vertex{id: e.From})
-		add(vertex{id: e.To, end: e.To == "end"}) // no node may be called end
+		add(vertex{id: e.From, end: e.From == "start"}) // no native node may be called start, and none at all end
+		add(vertex{id: e.To, end: e.To == "end"})
 	}
 	return list, place
 }
