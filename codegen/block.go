@@ -261,7 +261,7 @@ func (b *block) ret(p *check.Plan) {
 		b.add(jen.Return(c))
 		return
 	}
-	if flow := partial(n); flow != nil && b.sig.Fails {
+	if flow := partial(n, b.sig.Result); flow != nil && b.sig.Fails {
 		b.retPartial(n, flow)
 		return
 	}
@@ -274,13 +274,14 @@ func (b *block) ret(p *check.Plan) {
 	}
 }
 
-// partial is the run of a workflow that a value is a part of and that gives one also when it fails; nil: there is none.
-func partial(n *expr.Node) *expr.Node {
+// partial is the run of a workflow that a value is a part of and that gives one also when it fails, absent if need be; nil:
+// there is none.
+func partial(n *expr.Node, want *schema.Type) *expr.Node {
 	for n.Op == expr.Field {
 		n = n.Kids[0]
 	}
 	if n.Op == expr.Handle && n.Use.Kind == expr.UseFlow {
-		if wf, ok := n.Use.Ref.(*ir.Workflow); ok && wf.Outcome.Always {
+		if wf, ok := n.Use.Ref.(*ir.Workflow); ok && (wf.Outcome.Always || want.Kind == schema.Dynamic) {
 			return n
 		}
 	}
@@ -339,9 +340,12 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		}
 	case expr.UseFlow:
 		low := b.lower()
-		in, run := low.expr(n.Kids[0]), jen.Code(jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing)))
+		in := low.expr(n.Kids[0])
+		var run jen.Code
 		if len(n.Kids) == 2 {
 			run = low.expr(n.Kids[1])
+		} else {
+			run = jen.Id("run").Dot("In").Call(b.fn.node(b.fn.writing))
 		}
 		b.flush(low)
 		for p, name := range names.Bodies {
@@ -371,6 +375,8 @@ func (b *block) handle(n *expr.Node) []jen.Code {
 		if t, ok := u.Ref.(*ir.TextFunc); ok {
 			return one(jen.Id(ident(names.Texts[t])))
 		}
+	case expr.UseProgram:
+		return one(jen.Id("Info"))
 	case expr.UseAddress:
 		low := b.lower()
 		return one(jen.Op("&").Add(low.expr(n.Kids[0])))
@@ -473,7 +479,13 @@ func (g *generator) snapshot(t *schema.Type) {
 		}
 		entries = append(entries, put(f.Name, v))
 	}
-	g.patterns.Line().Comment("snapshot is the state as one value.").Line().
+	g.patterns.Line()
+	if t.Open {
+		g.patterns.Comment("snapshot is the state as one value.")
+	} else {
+		g.patterns.Comment("snapshot is the output as one value.")
+	}
+	g.patterns.Line().
 		Func().Params(jen.Id("s").Op("*").Add(g.goType(t))).Id("snapshot").Params().Qual(dynamicPath, "Field").
 		Block(jen.Return(jen.Qual(dynamicPath, "Object").Custom(parens(len(entries) > 2), entries...))).Line()
 }

@@ -55,14 +55,14 @@ func (g *generator) generate() ([]byte, error) {
 
 	g.matchPatterns()
 	g.header()
-	g.structs = g.file.Null()
+	g.structs, g.patterns = g.file.Null(), jen.Null()
 	g.sources()
 	g.slots()
 	g.tools()
 	g.models()
 	g.nodes()
 	g.info()
-	g.patterns = g.file.Null()
+	g.file.Add(g.patterns)
 	g.workflow()
 	for _, sub := range g.p.Flows {
 		g.function(sub)

@@ -66,8 +66,9 @@ func fails(n *expr.Node) bool {
 	return false
 }
 
-// invoke is the call of an Intrinsic or of what a Handle names, as it stands: one that fails gives an error besides.
-func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
+// invoke is the call of an Intrinsic or of what a Handle names, as it stands: one that fails gives an error besides. More
+// are arguments at its end.
+func (l *lowerer) invoke(n *expr.Node, more ...jen.Code) *jen.Statement {
 	if n.Op == expr.Handle {
 		return l.invokeHandle(n)
 	}
@@ -104,7 +105,7 @@ func (l *lowerer) invoke(n *expr.Node) *jen.Statement {
 		}
 		codes = append(codes, l.exprAs(k, f.Param(first+i)))
 	}
-	return name.Custom(parens(lines), codes...)
+	return name.Custom(parens(lines), append(codes, more...)...)
 }
 
 // invokeHandle is what a Handle names; text functions are called.
@@ -193,7 +194,7 @@ func (l *lowerer) toDynamic(v lowered) lowered {
 		if v.typ.Open && len(v.typ.Fields) == 0 {
 			return lowerPrimary(jen.Qual(dynamicPath, "Object").Call(), schema.DynamicType)
 		}
-		if v.typ.Open {
+		if v.typ.Open || !slices.ContainsFunc(v.typ.Fields, func(f *schema.Field) bool { return f.Type.Kind != schema.Dynamic }) {
 			l.inside().whole(v.typ)
 			return lowerPrimary(jen.Add(v.in(lowerAtom)).Dot("snapshot").Call(), schema.DynamicType)
 		}

@@ -40,16 +40,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.mcp(t, b)
 	case *ir.JSTool:
 		return g.jsTool(t, b)
-	case *ir.SearchTool:
-		return jen.Qual(graphPath+"/websearch", "Bind").Call(append([]jen.Code{quote(t.FullName()), jen.Lit(b.Results)}, g.options(t)...)...)
 	case *ir.Made:
-		return g.made(b)
-	case *ir.CopilotTool:
-		return g.copilotTool(t, b)
-	case *ir.GraphTool:
-		return g.graphTool(t, b)
-	case *ir.ShellTool:
-		return g.shellTool(t, b)
+		return g.made(t, b)
 	case *ir.StarlarkTool:
 		return g.starlarkTool(t, b)
 	case *ir.WasmTool:

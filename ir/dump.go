@@ -331,14 +331,6 @@ func (d *dumper) binding(b Binding) {
 		d.line("js", b.Path.Name, dumpOpt("engine", b.Engine))
 	case *MCPTool:
 		d.line("mcp", b.Ref.Name)
-	case *SearchTool:
-		d.line("search", strconv.Itoa(b.Results))
-	case *CopilotTool:
-		d.line("copilot", b.Backend, dumpOpt("model", b.Model), strings.Join(b.Before, " "), strings.Join(b.After, " "))
-	case *GraphTool:
-		d.line("graph", b.Path.Name, b.Out)
-	case *ShellTool:
-		d.line("shell", strconv.Quote(b.Script.Name), b.Parse, dumpOpt("dir", b.Dir), strings.Join(b.Env, " "))
 	case *SlotTool:
 		d.line("slot", b.Name.Name)
 	case *StarlarkTool:

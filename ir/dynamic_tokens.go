@@ -144,14 +144,3 @@ type Calc struct {
 
 // Source is the place of the value.
 func (c *Calc) Source() source.Span { return c.Text.Span }
-
-// ShellTool is a shell command of YAMLGraph: a script with names in braces.
-type ShellTool struct {
-	Script Ident
-	Parse  string   // text, json or none
-	Dir    string   // relative to the working directory; empty: that
-	Env    []string // KEY=VALUE entries
-	Codes  []int    // exit codes that are no failure; nil: 0
-}
-
-func (*ShellTool) binding() {}

@@ -82,6 +82,15 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 	return root
 }
 
+// FlowOf is a sub-workflow of the program; nil: wf is none.
+func (p *Program) FlowOf(wf *ir.Workflow) *Program {
+	i := slices.IndexFunc(p.Flows, func(f *Program) bool { return f.WF == wf })
+	if i < 0 {
+		return nil
+	}
+	return p.Flows[i]
+}
+
 // number fills the node table.
 func (p *Program) number() {
 	var walk func(b *Body)

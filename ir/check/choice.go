@@ -81,23 +81,11 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 		return out
 	}
 	for _, t := range c.wf.Tools {
-		if agentsOnly(t) {
-			continue
-		}
 		if t.File == c.wf.File && c.callable(t) {
 			out = append(out, Choice{t.Key.Name, t, v.Tool.Source()})
 		}
 	}
 	return out
-}
-
-// agentsOnly reports whether tool_call nodes do not know a tool: in YAMLGraph they know python tools only.
-func agentsOnly(t *ir.Tool) bool {
-	switch t.Binding.(type) {
-	case *ir.SearchTool, *ir.ShellTool, *ir.CopilotTool:
-		return true
-	}
-	return false
 }
 
 // callable reports whether a tool can be called without being named: it is in use, and the policy allows it.
@@ -148,7 +136,7 @@ func (p *Pick) names() []string {
 	return out
 }
 
-// toolChoice types a tool_call node. Its result is YAMLGraph's: always there, with what failed as data.
+// toolChoice types a tool_call node. Its result is always there, with what failed as data.
 func (c *checker) toolChoice(s *Step, v *ir.ToolChoice, e *env) {
 	p := s.Pick
 	before := c.sink.Errors()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -19,8 +20,43 @@ func (c *checker) made(t *ir.Tool, b *ir.Made) {
 	case b.Reach == nil:
 		s.fault(t.Key.Span, "nobody says what tool %q reaches", t.Key.Name)
 	}
-	c.problems(b.New.Text, expr.CheckAt(b.New.Node, apart{}, toolType(t), expr.Place{}))
+	if b.Flow != nil && c.flows[b.Flow] == nil {
+		return // what is wrong with it is reported
+	}
+	c.problems(b.New.Text, expr.CheckAt(b.New.Node, &madeScope{c: c, flow: c.flows[b.Flow]}, toolType(t), expr.Place{}))
 }
+
+// madeScope is what the expression that makes a tool can name: the workflow that the tool runs, if it runs one, and nothing
+// else.
+type madeScope struct {
+	apart
+	c    *checker
+	flow *Program // nil: none
+}
+
+// TypeOf implements expr.CoreEnv.
+func (s *madeScope) TypeOf(u *expr.Use) (*schema.Type, string) {
+	switch {
+	case u.Kind == expr.UseRun: // the runs that a Lambda is handed have this type
+		return runType, "there is no run here"
+	case s.flow == nil:
+	case u.Kind == expr.UseProgram:
+		return programType, ""
+	case u.Kind == expr.UseFlow && u.Ref == s.flow.WF:
+		return s.flow.Output, ""
+	}
+	return nil, fmt.Sprintf("a tool is not made of %q", u.Name)
+}
+
+// Input implements expr.CoreEnv.
+func (s *madeScope) Input(*expr.Use) *schema.Type { return s.flow.Input }
+
+// Do implements expr.CoreEnv.
+func (s *madeScope) Do(*expr.Function, []*expr.Symbol, *schema.Signature) []expr.Problem {
+	return []expr.Problem{{Message: "there are no statements here", Fault: true}}
+}
+
+var programType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Info"))
 
 // madeModel is the type of a model that a function makes.
 func (c *checker) madeModel(m *ir.Model) *schema.Type {

@@ -40,8 +40,10 @@ func asksForTier(word string) bool { return word != "" && word != "native" }
 // isProcess reports whether a tool of wf runs in a process of its own: it can do what its user can, unless it is isolated.
 func isProcess(wf *ir.Workflow, t *ir.Tool) bool {
 	switch b := t.Binding.(type) {
-	case *ir.CommandTool, *ir.PythonTool, *ir.ShellTool, *ir.CopilotTool:
+	case *ir.CommandTool, *ir.PythonTool:
 		return true
+	case *ir.Made:
+		return b.Runs()
 	case *ir.JSTool:
 		return b.Engine != embedded
 	case *ir.MCPTool:
@@ -105,6 +107,13 @@ func notIsolated(t *ir.Tool) (why, help string) {
 		if b.Engine == embedded {
 			return "`engine: embedded` runs JavaScript inside the program", "remove `engine`, so that Node runs it"
 		}
+	case *ir.Made:
+		switch {
+		case !b.Runs():
+			return "the program does its work itself, and starts no other for it", "remove `sandbox`"
+		case !b.Gated():
+			return "what it starts goes on from call to call and talks to the outside", "remove `sandbox`, or use another tool"
+		}
 	case *ir.CommandTool:
 		if b.Dir != nil && b.Dir.Tmpl != nil && !fixed(b.Dir) {
 			return "`dir` is what an isolated command may read, and this one depends on the input", "write a fixed directory and pass the rest as an argument"
@@ -126,7 +135,7 @@ func fixed(t *ir.Template) bool {
 // isolate says of every tool in use and of every step how tools run: as they ask for, and, where they run as processes, as the policies
 // require of the workflow that calls them and of those that call it. A tool that cannot give what a policy requires is a mistake.
 func (p *Program) isolate(sink *diag.Sink) {
-	w := &isolation{sink: sink, tools: map[*ir.Tool]string{}, seen: map[visited]bool{}, told: map[*ir.Tool]bool{}}
+	w := &isolation{root: p, sink: sink, tools: map[*ir.Tool]string{}, seen: map[visited]bool{}, told: map[*ir.Tool]bool{}}
 	w.walk(p, nil)
 	p.Sandbox = w.tools
 	w.unguarded()
@@ -141,6 +150,7 @@ func (p *Program) isolate(sink *diag.Sink) {
 
 // isolation is a walk through a workflow and its sub-workflows.
 type isolation struct {
+	root  *Program
 	sink  *diag.Sink
 	tools map[*ir.Tool]string
 	seen  map[visited]bool
@@ -174,6 +184,9 @@ func (w *isolation) walk(p *Program, policy *ir.Policy) {
 		}
 		for _, t := range s.Tools() {
 			w.tool(p, policy, s, t)
+			if b, ok := t.Binding.(*ir.Made); ok && b.Flow != nil {
+				w.walk(w.root.FlowOf(b.Flow), policy)
+			}
 			if s.Agent != nil {
 				w.given = append(w.given, choice{t, s})
 			}

@@ -72,6 +72,7 @@ const (
 	UseAnswer                 // what the answer of a model has to fit; its field JSON is the JSON Schema
 	UseAgent                  // a model that calls tools
 	UseText                   // a call of a text function; Kids are its arguments
+	UseProgram                // what the program says of itself, with which a tool that runs a workflow begins runs of its own
 )
 
 // A Place says what an expression may do where it stands.

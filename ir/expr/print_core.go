@@ -76,7 +76,7 @@ func indent(lines string) string {
 }
 
 var useWords = [...]string{
-	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&", UseAnswer: "answer @", UseChoice: "choice @", UseAgent: "agent @", UseText: "text @",
+	UseRun: "run", UseNode: "@", UseTool: "tool @", UseModel: "model @", UseFlow: "flow @", UseSlots: "slots", UseAddress: "&", UseAnswer: "answer @", UseChoice: "choice @", UseAgent: "agent @", UseText: "text @", UseProgram: "program",
 }
 
 func (n *Node) printHandle(b *strings.Builder) {

@@ -130,4 +130,8 @@ func (m *maker) made(x *text, b *ir.Made) {
 			x.line("reaches", append([]string{strconv.Itoa(len(list))}, slices.Sorted(slices.Values(list))...)...)
 		}
 	}
+	x.mark("flow", b.Flow != nil)
+	if p := m.root.FlowOf(b.Flow); p != nil {
+		x.line("flow", m.program(p))
+	}
 }

@@ -153,9 +153,6 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.CommandTool{}, func(b *ir.CommandTool) string { return withFiles(b)() }, "Span")
 	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding")
 	covers(t, ir.PythonTool{}, func(b *ir.PythonTool) string { return withFiles(b)() })
-	covers(t, ir.CopilotTool{}, func(b *ir.CopilotTool) string { return withFiles(b)() })
-	covers(t, ir.GraphTool{Flow: &ir.Workflow{}}, func(b *ir.GraphTool) string { return withFiles(b)() }, "Flow") // its text counts
-	covers(t, ir.ShellTool{}, func(b *ir.ShellTool) string { return withFiles(b)() })
 	covers(t, ir.JSTool{Bundle: "x"}, func(b *ir.JSTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.StarlarkTool{}, func(b *ir.StarlarkTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.MCPTool{}, func(b *ir.MCPTool) string { return withFiles(b)() },
@@ -202,7 +199,6 @@ func TestEveryFieldCounts(t *testing.T) {
 		m.owner[s] = m.root
 		return m.shell(s)
 	}, "ID", "InDoubt", "Span", "Inline", "Result", "Dynamic") // that is of trees, which are translated before anything is hashed
-	covers(t, ir.SearchTool{}, func(b *ir.SearchTool) string { return withFiles(b)() })
 	coversCore(t, func(v ir.Verb) string { return verb(v) }, func(b ir.Binding) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Span")
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")

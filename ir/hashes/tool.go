@@ -76,31 +76,6 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		python(x, t, b)
 	case *ir.JSTool:
 		x.line("js", b.Engine, b.Bundle)
-	case *ir.SearchTool:
-		x.line("search", strconv.Itoa(b.Results))
-	case *ir.CopilotTool:
-		x.line("copilot", b.Backend, b.Model)
-		x.line("before", b.Before...)
-		x.line("after", b.After...)
-		x.mark("continue", b.Continue)
-		x.mark("here", b.Here)
-	case *ir.GraphTool:
-		x.line("graph", b.Path.Name, b.Out)
-		if b.Flow.File != nil {
-			x.line("file", b.Flow.File.Text)
-		}
-		for _, f := range b.Flow.Includes {
-			x.line("with", f.Text)
-		}
-		for _, pair := range b.In {
-			x.line("in", pair.Parent.Name, pair.Child.Name)
-		}
-	case *ir.ShellTool:
-		x.line("shell", b.Script.Name, b.Parse, b.Dir)
-		x.line("env", b.Env...)
-		for _, code := range b.Codes {
-			x.line("code", strconv.Itoa(code))
-		}
 	case *ir.Made:
 		m.made(x, b)
 	case *ir.StarlarkTool:

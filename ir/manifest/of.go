@@ -213,20 +213,6 @@ func (c *collector) tool(t *ir.Tool) {
 		}
 	case *ir.MCPTool:
 		c.code.add("mcp:" + b.Ref.Name)
-	case *ir.SearchTool:
-		c.hosts.add("html.duckduckgo.com")
-	case *ir.CopilotTool:
-		program := b.Backend
-		if program == "cli" {
-			program = "copilot"
-		}
-		c.commands.add(program)
-		c.env.add("*")
-	case *ir.GraphTool:
-		c.code.add("graph:" + b.Path.Name)
-	case *ir.ShellTool:
-		c.commands.add("sh")
-		c.env.add("*")
 	case *ir.Made:
 		c.reach(b.Reach)
 	case *ir.StarlarkTool:

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -64,23 +65,27 @@ func (p *parser) copilot(m dialect.Mapping, out *ir.Node, inside bool) {
 	if out.Timeout == nil {
 		out.Timeout = &ir.Duration{Value: 300 * time.Second, Span: out.ID.Span}
 	}
-	b := p.program(m, backend, t)
-	if b == nil {
+	program := p.program(m, backend, t)
+	if program == nil {
 		return
 	}
 	name := out.ID
 	name.Name += "_" + backend
 	tool := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + name.Name, Span: name.Span}, Version: "1", Key: name, Description: "The program " + map[string]string{"cli": "copilot"}[backend] + strings.TrimPrefix(backend, "cli") + ".",
-		Effects: ir.EffectsExternal, EffectsSpan: name.Span, In: schema.AnyType, Out: schema.AnyType, OutSpan: name.Span, Binding: b, File: p.File, Span: m.Node.Span}
+		Effects: ir.EffectsExternal, EffectsSpan: name.Span, In: schema.AnyType, Out: schema.AnyType, OutSpan: name.Span, File: p.File, Span: m.Node.Span}
+	command := map[string]string{"cli": "copilot", "claude": "claude", "opencode": "opencode"}[backend]
+	tool.Binding = made(&ir.Reach{Commands: []string{command}, Env: []string{"*"}}, fnProgram, expr.Const(tool.FullName()), expr.Invoke(dialect.External), program)
+	p.programs[tool] = true
 	p.wf.Tools = append(p.wf.Tools, tool)
 	out.Verb = &ir.ToolCall{Name: name}
 }
 
 // program reads how a program is called.
-func (p *parser) program(m dialect.Mapping, backend string, t *ir.Token) *ir.CopilotTool {
-	b := &ir.CopilotTool{Backend: backend}
+func (p *parser) program(m dialect.Mapping, backend string, t *ir.Token) *expr.Node {
+	var model string
+	var before, after []string
 	if id, ok := p.Text(p.setting(m, "model"), "`model`"); ok {
-		b.Model = id.Name
+		model = id.Name
 	}
 	shape := map[string]*dialect.Shape{"cli": flagShape, "claude": claudeShape, "opencode": opencodeShape}[backend]
 	f := dialect.Mapping{Node: &yamlnode.Node{Kind: yamlnode.Mapping, Span: m.Node.Span}, Shape: shape}
@@ -91,43 +96,53 @@ func (p *parser) program(m dialect.Mapping, backend string, t *ir.Token) *ir.Cop
 		}
 	}
 	if id, ok := p.Text(f.Get("model"), "`model`"); ok {
-		b.Model = id.Name
+		model = id.Name
 	}
 	if n := f.Get("resume"); n != nil {
 		if _, ok := p.Text(n, "`resume`"); ok {
 			t.Payload = p.value(n)
 		}
 	}
-	b.Continue = p.truth(f.Get("continue_session"), "`continue_session`", false)
+	goesOn := p.truth(f.Get("continue_session"), "`continue_session`", false)
 	paths, all := p.truth(f.Get("allow_all_paths"), "`allow_all_paths`", false), p.truth(f.Get("allow_all_tools"), "`allow_all_tools`", false)
 	switch backend {
 	case "cli":
 		if paths {
-			b.Before = append(b.Before, "--allow-all-paths")
+			before = append(before, "--allow-all-paths")
 		}
 		if all {
-			b.Before = append(b.Before, "--allow-all-tools")
+			before = append(before, "--allow-all-tools")
 		}
 	case "claude":
-		b.Here = paths
 		if f.Get("tools") != nil {
-			b.After = append(b.After, "--tools", p.joinedNames(f.Get("tools"), "`tools`"))
+			after = append(after, "--tools", p.joinedNames(f.Get("tools"), "`tools`"))
 		}
 		if allowed := p.joinedNames(f.Get("allowed_tools"), "`allowed_tools`"); all {
-			b.After = append(b.After, "--dangerously-skip-permissions")
+			after = append(after, "--dangerously-skip-permissions")
 		} else if allowed != "" {
-			b.After = append(b.After, "--allowedTools", allowed)
+			after = append(after, "--allowedTools", allowed)
 		}
 		if n := p.Count(f.Get("max_turns"), "`max_turns`", 1, 1_000_000, 0); n > 0 {
-			b.After = append(b.After, "--max-turns", strconv.FormatInt(n, 10))
+			after = append(after, "--max-turns", strconv.FormatInt(n, 10))
 		}
 	case "opencode":
-		if !opencodeModel.MatchString(strings.TrimSpace(b.Model)) {
+		if !opencodeModel.MatchString(strings.TrimSpace(model)) {
 			p.Error(diag.MissingKey, m.Key("backend"), "write `model: provider/model`", "opencode is asked for a model of a provider")
 			return nil
 		}
 	}
-	return b
+	fields := []expr.Entry{expr.Put("backend", expr.Const(backend))}
+	add := func(name string, set bool, v *expr.Node) {
+		if set {
+			fields = append(fields, expr.Put(name, v))
+		}
+	}
+	add("model", model != "", expr.Const(model))
+	add("before", len(before) > 0, textList(before))
+	add("after", len(after) > 0, textList(after))
+	add("continue", goesOn, expr.Const(true))
+	add("here", paths && backend == "claude", expr.Const(true))
+	return expr.Struct(programType, fields...)
 }
 
 func (p *parser) joinedNames(n *yamlnode.Node, what string) string {

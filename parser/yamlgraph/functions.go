@@ -12,6 +12,10 @@ import (
 const (
 	enginePath = schema.RuntimePath + "/yamlgraph"
 	pyPath     = schema.DynamicPath + "/py"
+
+	shellPath   = enginePath + "/shell"
+	copilotPath = enginePath + "/copilot"
+	searchPath  = enginePath + "/websearch"
 )
 
 var (
@@ -56,6 +60,27 @@ var (
 	onStep   = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, flowType, dialect.NodeType}, Fails: true})
 	onExits  = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.NodeType}, Result: nodesType})
 )
+
+// Tools.
+var (
+	optionType  = schema.OpaqueOf(schema.RuntimePath, "ToolOption")
+	infoType    = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Info"))
+	parseType   = schema.OpaqueOf(shellPath, "Parse")
+	commandType = schema.OpaqueOf(shellPath, "Command", fieldOf("script", textType), fieldOf("parse", parseType), fieldOf("dir", textType), fieldOf("env", texts), fieldOf("codes", schema.ListOf(dialect.GoInt)))
+	programType = schema.OpaqueOf(copilotPath, "Program", fieldOf("backend", textType), fieldOf("model", textType), fieldOf("before", texts), fieldOf("after", texts), fieldOf("continue", boolType), fieldOf("here", boolType))
+	onGraph     = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, dynType}, Result: dynType, Fails: true})
+
+	fnShell   = binds(shellPath, "Bind", textType, dialect.EffectsType, commandType)
+	fnProgram = binds(copilotPath, "Bind", textType, dialect.EffectsType, programType)
+	fnSearch  = binds(searchPath, "Bind", textType, dialect.GoInt)
+	fnGraph   = binds(enginePath, "GraphTool", textType, dialect.EffectsType, infoType, onGraph)
+	parses    = map[string]*expr.Func{"json": constant(shellPath, "JSON", parseType), "none": constant(shellPath, "None", parseType)}
+)
+
+// binds is a function that makes a tool, whose gates are its last arguments.
+func binds(path, name string, params ...*schema.Type) *expr.Func {
+	return declare(path, name, expr.Func{Variadic: true, Result: valueTool, Pure: true}, append(params, optionType)...)
+}
 
 var functions []*expr.Func
 

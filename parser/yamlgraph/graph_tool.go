@@ -6,11 +6,21 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
+
+// A graphTool is a tool that runs another graph and gives one of its fields as text.
+type graphTool struct {
+	tool *ir.Tool
+	path ir.Ident // as written
+	flow *ir.Workflow
+	in   []ir.FieldPair // Parent is the name of an argument, Child a field of the graph
+	out  string         // the field; all of them where the graph has no such
+}
 
 // graphTool reads a tool that runs another graph.
 func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
@@ -36,23 +46,23 @@ func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
 		p.rename(child)
 		p.wf.Flows = append(p.wf.Flows, child)
 	}
-	b := &ir.GraphTool{Path: ref, Flow: child, Out: "result"}
+	b := &graphTool{path: ref, flow: child, out: "result"}
 	if id, ok := p.Text(m.Get("output_key"), "`output_key`"); ok {
-		b.Out = id.Name
+		b.out = id.Name
 	}
-	if !declares(child, b.Out) {
-		p.Warn(diag.UnknownName, p.outputKey(m, key), "write the field as `output_key`", "the state of %s has no field %q, so that the tool gives all fields", path.Base(child.File.Name), b.Out)
+	if !declares(child, b.out) {
+		p.Warn(diag.UnknownName, p.outputKey(m, key), "write the field as `output_key`", "the state of %s has no field %q, so that the tool gives all fields", path.Base(child.File.Name), b.out)
 	}
 	if n := m.Get("input_mapping"); n != nil {
-		b.In = p.mapped(n, child, "`input_mapping`")
+		b.in = p.mapped(n, child, "`input_mapping`")
 		if n.Kind == yamlnode.Scalar {
 			p.WrongShape(n, "`input_mapping` is a mapping of arguments to fields")
 		}
 	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
-		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: b, Description: child.Description, File: p.File, Span: key.Span}
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: &ir.Made{}, Description: child.Description, File: p.File, Span: key.Span}
 	in := &schema.Type{Kind: schema.Struct}
-	for _, pair := range b.In {
+	for _, pair := range b.in {
 		in.Fields = append(in.Fields, &schema.Field{Name: pair.Parent.Name, Type: schema.StringType, Description: "Input: " + pair.Parent.Name, Span: pair.Parent.Span})
 	}
 	t.Def = &ir.Definition{Name: key.Name, Span: key.Span, In: in}
@@ -60,7 +70,32 @@ func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
 		t.Description = d.Name
 	}
 	p.tools[key.Name] = t
+	p.graphs = append(p.graphs, b)
+	b.tool = t
 	p.wf.Tools = append(p.wf.Tools, t)
+}
+
+// graphTools makes the tools that run other graphs, whose inputs and fields are known by then.
+func (p *parser) graphTools() {
+	for _, b := range p.graphs {
+		var given []expr.Entry
+		for _, f := range b.flow.Input {
+			arg := f.Name
+			for _, pair := range b.in {
+				if pair.Child.Name == f.Name {
+					arg = pair.Parent.Name
+				}
+			}
+			given = append(given, expr.Put(f.Name, expr.Invoke(dialect.At, expr.Read("args"), expr.Const(arg))))
+		}
+		run := expr.Of(expr.UseFlow, b.flow.Name.Name, b.flow, expr.Object(given...), expr.Read("run"))
+		if b.flow.StateField(b.out) != nil {
+			run = &expr.Node{Op: expr.Field, Text: b.out, Kids: []*expr.Node{run}}
+		}
+		v := made(&ir.Reach{Code: []string{"graph:" + b.path.Name}}, fnGraph, expr.Const(b.tool.FullName()), expr.Invoke(dialect.External), expr.Of(expr.UseProgram, "", nil), expr.Fn(run, "run", "args"))
+		v.Flow = b.flow
+		b.tool.Binding = v
+	}
 }
 
 // outputKey is where a graph tool says what it gives.
@@ -100,7 +135,7 @@ func (p *parser) parsable() {
 		}
 		name, fixed := v.Tool.(*ir.Scalar)
 		if t := p.tools[scalarText(name, fixed)]; fixed && t != nil {
-			if _, graph := t.Binding.(*ir.GraphTool); !graph {
+			if p.kindOf(t) != "graph" {
 				p.Error(diag.WrongShape, n.Dynamic.Token.Parsed.Span, "remove it, or call a graph tool", "`parsed_key` is for graph tools, and %q is none", name.Text.Value)
 			}
 		}

@@ -17,19 +17,17 @@ var Language = dialect.Language{
 }
 
 // gives is an object for commands whose output is read as JSON, and the type of the field that a Python function fills.
-func gives(w *ir.Workflow, n *ir.Node) string {
+func (l *lowering) gives(n *ir.Node) string {
 	call, ok := n.Verb.(*ir.ToolCall)
 	if !ok || call.Tool == nil {
 		return ""
 	}
-	switch b := call.Tool.Binding.(type) {
-	case *ir.ShellTool:
-		if b.Parse == "json" {
-			return schema.JSONSchema(schema.MapOf(schema.AnyType))
-		}
-	case *ir.PythonTool:
+	if l.kindOf(call.Tool) == "shell" && l.parsed[call.Tool.Key.Name] {
+		return schema.JSONSchema(schema.MapOf(schema.AnyType))
+	}
+	if _, python := call.Tool.Binding.(*ir.PythonTool); python {
 		if t := n.Dynamic.Token; t != nil && call.Tool.Out.Kind == schema.Any {
-			if s := w.StateField(t.Key.Name); s != nil && s.Type.Kind != schema.Any {
+			if s := l.tree.StateField(t.Key.Name); s != nil && s.Type.Kind != schema.Any {
 				return schema.JSONSchema(s.Type)
 			}
 		}

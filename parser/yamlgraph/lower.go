@@ -19,6 +19,7 @@ type lowering struct {
 	nodes  map[*ir.Node]*ir.Node         // by those of the tree
 	taken  map[string]bool               // names of locals
 	agents map[*ir.Node]*ir.PerformAgent // of nodes
+	picks  map[*ir.ToolChoice]*ir.ToolChoice
 
 	// Of the node that is written:
 	node *ir.Node
@@ -29,7 +30,7 @@ type lowering struct {
 // lower translates the graph; its tree is kept for convert.
 func (p *parser) lower(o *order) {
 	tree := *p.wf
-	l := &lowering{parser: p, tree: &tree, order: o, nodes: map[*ir.Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*ir.Node]*ir.PerformAgent{}}
+	l := &lowering{parser: p, tree: &tree, order: o, nodes: map[*ir.Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*ir.Node]*ir.PerformAgent{}, picks: map[*ir.ToolChoice]*ir.ToolChoice{}}
 	for _, name := range []string{"flow", "run", "at", "item", "output", "input", "state", "out", "err"} {
 		l.taken[name] = true
 	}
@@ -61,18 +62,15 @@ func (p *parser) lower(o *order) {
 	}
 	l.edges()
 	p.wf.Dynamic = nil
-	if slices.ContainsFunc(tree.Tools, inherits) {
+	if slices.ContainsFunc(tree.Tools, p.inherits) {
 		p.wf.Load = append(p.wf.Load, as(expr.Invoke(fnLoadEnv)))
 	}
 }
 
 // inherits reports whether a tool sees the variables of the file .env.
-func inherits(t *ir.Tool) bool {
-	switch t.Binding.(type) {
-	case *ir.PythonTool, *ir.ShellTool:
-		return true
-	}
-	return false
+func (p *parser) inherits(t *ir.Tool) bool {
+	_, python := t.Binding.(*ir.PythonTool)
+	return python || p.kindOf(t) == "shell"
 }
 
 func as(n *expr.Node) *ir.Expr { return &ir.Expr{Node: n} }

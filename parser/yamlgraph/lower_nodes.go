@@ -27,7 +27,7 @@ func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
 		l.each(n, x, v)
 		return v
 	}
-	v.Gives = gives(l.tree, n)
+	v.Gives = l.gives(n)
 	v.Call = as(l.call(n))
 	l.uses(n, v)
 	return v
@@ -163,14 +163,14 @@ func (l *lowering) tool(n *ir.Node, v *ir.ToolCall) *expr.Node {
 	t := v.Tool
 	tool := expr.Of(expr.UseTool, t.Key.Name, t)
 	key, policy := expr.Const(d.Key.Name), expr.Invoke(policies[d.OnError == ir.TokenNull])
-	switch t.Binding.(type) {
-	case *ir.CopilotTool:
+	switch l.kindOf(t) {
+	case "copilot":
 		resume := expr.Invoke(fnUndefined)
 		if d.Payload != nil {
 			resume = l.of(d.Payload)
 		}
 		return l.on(fnCopilot, n, tool, key, resume, l.promptOf(n))
-	case *ir.ShellTool:
+	case "shell":
 		var args []expr.Entry
 		for _, e := range d.Values {
 			args = append(args, expr.Put(e.Key.Name, value(l.of(e.Value))))
@@ -205,7 +205,30 @@ func (l *lowering) given(t *ir.Token) *expr.Node {
 
 // choice are the arguments of a tool that the state names.
 func (l *lowering) choice(n *ir.Node, v *ir.ToolChoice) []*expr.Node {
-	return []*expr.Node{l.of(v.ID), l.of(v.Tool), l.operand(v.Args), expr.Of(expr.UseChoice, n.ID.Name, v)}
+	return []*expr.Node{l.of(v.ID), l.of(v.Tool), l.operand(v.Args), expr.Of(expr.UseChoice, n.ID.Name, l.pick(v))}
+}
+
+// pick is a choice of tools. tool_call nodes know neither commands nor searches.
+func (l *lowering) pick(v *ir.ToolChoice) *ir.ToolChoice {
+	if made := l.picks[v]; made != nil {
+		return made
+	}
+	out := *v
+	l.picks[v] = &out
+	hidden := func(t *ir.Tool) bool {
+		return slices.Contains([]string{"shell", "websearch", "copilot"}, l.kindOf(t))
+	}
+	if !slices.ContainsFunc(l.wf.Tools, hidden) {
+		return &out
+	}
+	out.Open, out.Allow = false, nil
+	for _, t := range l.wf.Tools {
+		if t.File == l.File && !hidden(t) {
+			out.Allow = append(out.Allow, ir.Ident{Name: t.Key.Name, Span: v.Tool.Source()})
+		}
+	}
+	out.Allow = append(out.Allow, v.Allow...)
+	return &out
 }
 
 // choosing says what becomes of the result of a tool that the state names.
@@ -217,7 +240,7 @@ func (l *lowering) choosing(t *ir.Token) *expr.Node {
 	if t.Parsed.Name != "" {
 		var graphs []string
 		for _, tool := range l.wf.Tools {
-			if _, graph := tool.Binding.(*ir.GraphTool); graph {
+			if l.kindOf(tool) == "graph" {
 				graphs = append(graphs, tool.Key.Name)
 			}
 		}
@@ -273,7 +296,7 @@ func (l *lowering) once(n *ir.Node) ir.Block {
 
 // within says what the node of a map uses: the call of the map is handed it.
 func (l *lowering) within(n *ir.Node, do *expr.Node) *ir.Perform {
-	v := &ir.Perform{Gives: gives(l.tree, n)}
+	v := &ir.Perform{Gives: l.gives(n)}
 	switch n.Verb.(type) {
 	case *ir.LLM, *ir.Agent:
 		v.Kind = "llm"

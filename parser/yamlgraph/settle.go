@@ -32,6 +32,7 @@ func (p *parser) settle(sink *diag.Sink) {
 			e.When.Refs(p.stateReference)
 		}
 	}
+	p.graphTools()
 	o := p.order()
 	if o == nil || sink.HasErrors() { // what is left to check are models and tools
 		tree := *p.wf

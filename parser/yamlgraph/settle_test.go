@@ -17,7 +17,7 @@ func TestCommonFields(t *testing.T) {
 		return x
 	}
 	shell := tool("call")
-	shell.Binding = &ir.ShellTool{}
+	shell.Binding = &ir.Made{}
 	unread := tool("call")
 	unread.Def = nil
 	call := &ir.Node{ID: ident("n"), Verb: &ir.ToolCall{Name: ident("call")}}

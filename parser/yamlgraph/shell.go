@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -18,6 +19,11 @@ var (
 	variableOK  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+// made is the binding of a tool that a function of the engine makes.
+func made(reach *ir.Reach, f *expr.Func, args ...*expr.Node) *ir.Made {
+	return &ir.Made{New: as(expr.Invoke(f, args...)), Reach: reach}
+}
+
 // shell reads a tool that is a shell command.
 func (p *parser) shell(m dialect.Mapping, key ir.Ident) {
 	command, ok := p.Text(m.Get("command"), "`command`")
@@ -27,17 +33,26 @@ func (p *parser) shell(m dialect.Mapping, key ir.Ident) {
 		}
 		return
 	}
-	b := &ir.ShellTool{Script: command, Parse: "text"}
+	fields := []expr.Entry{expr.Put("script", expr.Const(command.Name))}
 	if n := m.Get("parse"); n != nil {
-		b.Parse = p.Word(n, "`parse`", "text", "json", "none")
+		word := p.Word(n, "`parse`", "text", "json", "none")
+		if f := parses[word]; f != nil {
+			fields = append(fields, expr.Put("parse", expr.Invoke(f)))
+		}
+		p.parsed[key.Name] = word == "json"
 	}
 	if dir, ok := p.Text(m.Get("working_dir"), "`working_dir`"); ok && dir.Name != "." {
-		b.Dir = dir.Name
+		fields = append(fields, expr.Put("dir", expr.Const(dir.Name)))
 	}
-	b.Env = p.environment(m.Get("env"))
-	b.Codes = p.codes(m.Get("success_codes"))
+	if env := p.environment(m.Get("env")); len(env) > 0 {
+		fields = append(fields, expr.Put("env", textList(env)))
+	}
+	if codes := p.codes(m.Get("success_codes")); codes != nil {
+		fields = append(fields, expr.Put("codes", codes))
+	}
 	t := &ir.Tool{Name: ir.Ident{Name: p.wf.Name.Name + "." + key.Name, Span: key.Span}, Version: "1", Key: key, Effects: ir.EffectsExternal, EffectsSpan: key.Span,
-		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, Binding: b, File: p.File, Span: key.Span}
+		In: schema.AnyType, Out: schema.AnyType, OutSpan: key.Span, File: p.File, Span: key.Span}
+	t.Binding = made(&ir.Reach{Commands: []string{"sh"}, Env: []string{"*"}}, fnShell, expr.Const(t.FullName()), expr.Invoke(dialect.External), expr.Struct(commandType, fields...))
 	t.Def = &ir.Definition{Name: key.Name, Span: key.Span, In: p.inWords(command)}
 	if d, ok := p.Text(m.Get("description"), "the description"); ok {
 		t.Description = d.Name
@@ -87,7 +102,7 @@ func (p *parser) environment(n *yamlnode.Node) []string {
 }
 
 // codes reads exit codes; nil for 0 alone.
-func (p *parser) codes(n *yamlnode.Node) []int {
+func (p *parser) codes(n *yamlnode.Node) *expr.Node {
 	if n == nil {
 		return nil
 	}
@@ -95,11 +110,12 @@ func (p *parser) codes(n *yamlnode.Node) []int {
 		p.WrongShape(n, "`success_codes` is a list")
 		return nil
 	}
-	var out []int
+	out, others := &expr.Node{Op: expr.ListLit}, len(n.Items) > 1
 	for _, it := range n.Items {
-		out = append(out, int(p.Count(it, "an exit code", 0, 255, 0)))
+		code := p.Count(it, "an exit code", 0, 255, 0)
+		out.Kids, others = append(out.Kids, expr.Const(code)), others || code != 0
 	}
-	if len(out) == 1 && out[0] == 0 {
+	if !others {
 		return nil
 	}
 	return out

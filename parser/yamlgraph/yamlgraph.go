@@ -68,7 +68,7 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, parsed: map[string]bool{}, programs: map[*ir.Tool]bool{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
 	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(p.expand(root), topShape); ok {
@@ -88,8 +88,11 @@ type parser struct {
 	bound    map[string]*ir.Tool // of flowgen.bindings.yaml
 	bindable []string            // the python tools that those take the place of
 	kinds    map[string]string   // the types of all tools
-	types    map[string]string   // of nodes
-	dropped  []string            // nodes that stand for others and could not be read
+	parsed   map[string]bool     // shell tools whose output is JSON
+	programs map[*ir.Tool]bool   // that copilot nodes ask
+	graphs   []*graphTool
+	types    map[string]string // of nodes
+	dropped  []string          // nodes that stand for others and could not be read
 	fields   map[string]*ir.State
 	timeouts map[string]*ir.Duration // of shell tools by name
 	item     string                  // what the item of the map around is called
@@ -216,6 +219,17 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 			p.shell(m, key)
 		}
 	}
+}
+
+// kindOf is the type of a tool of the file; empty for those that take the place of others.
+func (p *parser) kindOf(t *ir.Tool) string {
+	switch {
+	case p.programs[t]:
+		return "copilot"
+	case t.File != p.File:
+		return ""
+	}
+	return p.kinds[t.Key.Name]
 }
 
 func (p *parser) python(m dialect.Mapping, key ir.Ident) {
