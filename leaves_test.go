@@ -135,11 +135,11 @@ func relative(pkg string) string {
 // unloadable are the packages that import, by others or by their tests, one that is gone.
 func unloadable(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	out, errs := inCopy(t, dir, "list", "-e", "-test", "-f", "{{if or .Error .DepsErrors}}{{.ImportPath}}{{end}}", "./...")
+	out, errs := inCopy(t, dir, "list", "-e", "-test", "-f", "{{.ImportPath}}{{if or .Error .DepsErrors}} broken{{end}}", "./...")
 	broken := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
-		if pkg := relative(strings.TrimSpace(line)); pkg != "" {
-			broken[strings.TrimSuffix(pkg, "_test")] = true
+		if pkg, is := strings.CutSuffix(strings.TrimSpace(line), " broken"); is {
+			broken[strings.TrimSuffix(relative(pkg), "_test")] = true
 		}
 	}
 	if len(out) == 0 {
