@@ -29,6 +29,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/manifest"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -260,11 +261,36 @@ func TestCompile(t *testing.T) {
 		if c.find("want/flow.go") != nil {
 			c.compare(t, "want/flow.go", c.code)
 		}
+		if c.program != nil {
+			m := manifest.Of(c.program)
+			if c.find("want/manifest") != nil {
+				c.compare(t, "want/manifest", m.JSON()+"\n")
+			}
+			for _, name := range c.readVariables() {
+				if !slices.Contains(m.Env, name) {
+					t.Errorf("the manifest does not say that the environment variable %s is read: %v", name, m.Env)
+				}
+			}
+		}
 		if c.program != nil && c.find("want/run") == nil && !*update && !c.elsewhere() {
 			t.Error("the case compiles and does not run: nothing says what it does")
 		}
 		c.save(t)
 	})
+}
+
+// readVariables are the variables of the environment that calls in the generated code name.
+func (c *testcase) readVariables() []string {
+	var names []string
+	for _, f := range c.suite.Functions {
+		if f.Env {
+			call := regexp.MustCompile(`\b` + path.Base(f.Path) + `\.` + f.Name + `\("([^"]*)"`)
+			for _, m := range call.FindAllStringSubmatch(c.code, -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	return names
 }
 
 // diagnose holds what the compiler says to what the case wants.

@@ -16,6 +16,7 @@ type Func struct {
 	Result     *schema.Type   // nil: none
 	Fails      bool           // the last result is an error
 	Pure       bool           // changes nothing: may stand in conditions, and be left out where nothing reads it
+	Env        bool           // reads the variable of the environment that its first argument, a constant, names
 	Bounds     bool           // returns an error when it was called too often: a loop that calls it is bounded
 }
 

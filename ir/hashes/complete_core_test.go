@@ -53,7 +53,7 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	value := func(n *expr.Node) string { return stmt(&ir.DoStmt{Call: &ir.Expr{Node: n}}) }
 	call := func(f *expr.Func) string { return value(&expr.Node{Op: expr.Intrinsic, Func: f}) }
 	covers(t, expr.Func{Path: "a/b"}, func(f *expr.Func) string { return call(f) }, // what the table says follows from its name
-		"Method", "Params", "Variadic", "TypeArgs", "Result", "Fails", "Pure", "Bounds")
+		"Method", "Params", "Variadic", "TypeArgs", "Result", "Fails", "Pure", "Env", "Bounds")
 	if call(&expr.Func{Path: "a/b", TypeArgs: []*schema.Type{schema.BoolType}}) == call(&expr.Func{Path: "a/b"}) {
 		t.Error("type arguments do not count")
 	}

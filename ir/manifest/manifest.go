@@ -25,7 +25,7 @@ type Manifest struct {
 	Hosts      []string `json:"hosts"`       // host or host:port of requests; * stands for what is decided at run time
 	Networks   []string `json:"networks"`    // addresses that are no public hosts and that the policy opens: loopback, 10.0.0.0/8
 	Commands   []string `json:"commands"`    // programs; sh for scripts
-	Env        []string `json:"env"`         // variables that commands are given or inherit
+	Env        []string `json:"env"`         // variables that commands are given or inherit, and those that prompts, arguments and models read
 	Secrets    []string `json:"secrets"`     // names
 	GoPackages []string `json:"go_packages"` // whose functions are called
 	Code       []string `json:"code"`        // other code: "python:module:function", "js:tools/x.mjs", "mcp:server/tool", "starlark:tidy.star", "wasm:score.wasm#score"

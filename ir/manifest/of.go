@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -30,16 +31,15 @@ func Of(p *check.Program) *Manifest {
 			c.models.add(m.Model.Name)
 			c.hosts.add(host(m.Address()))
 			c.asked.add(asked(m))
+			if m.BaseEnv != "" {
+				c.env.add(m.BaseEnv)
+			}
 			c.secrets.add(p.Names.Keys[m])
 			c.effects.add(ir.EffectsExternal.String())
 		}
 		if s.Question != nil {
 			c.people.add(s.Node.ID.Name)
 			c.effects.add(ir.EffectsReads.String())
-		}
-		if d := s.Node.Dynamic; d != nil {
-			c.told(d.System)
-			c.told(d.Prompt)
 		}
 		// tools, models and questions of a step are above, whatever its verb
 		ir.Switch(s.Node.Verb,
@@ -88,16 +88,17 @@ func Of(p *check.Program) *Manifest {
 	return out
 }
 
-// told takes the variables of the environment that a model is told.
-func (c *collector) told(m *ir.Mixed) {
-	if m == nil {
-		return
-	}
-	ir.ValueReferences(m, func(r *ir.Reference) {
-		if r.Root == "env" && len(r.Path) > 0 {
-			c.env.add(r.Path[0])
+// told takes the variables of the environment that expressions read, such as those of prompts.
+func (c *collector) told(n *expr.Node) bool {
+	switch {
+	case n.Op == expr.Intrinsic && n.Func.Env:
+		if name, ok := n.Kids[0].Value.(string); ok {
+			c.env.add(name)
 		}
-	})
+	case n.Op == expr.Handle && n.Use.Kind == expr.UseText:
+		n.Use.Ref.(*ir.TextFunc).Do.Walk(c.told)
+	}
+	return true
 }
 
 // asked says where a model is asked.
@@ -120,6 +121,7 @@ func (c *collector) workflow(wf *ir.Workflow) {
 	for _, s := range wf.Secrets {
 		c.secrets.add(s.Name.Name)
 	}
+	wf.Body.Block.Walk(c.told)
 	for _, s := range wf.State {
 		c.function(s.Merge.Reducer)
 	}
@@ -215,6 +217,7 @@ func (c *collector) tool(t *ir.Tool) {
 		c.code.add("mcp:" + b.Ref.Name)
 	case *ir.Made:
 		c.reach(b.Reach)
+		ir.ValueExpressions(b.New, func(n *expr.Node) { n.Walk(c.told) })
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
 	case *ir.WasmTool:

@@ -110,8 +110,8 @@ var (
 	fnGiven  = function("Given", expr.Func{Variadic: true, Result: partType, Pure: true}, textType, dynType, textType)
 	fnOr     = method("Or", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnOrJSON = method("OrJSON", expr.Func{Result: partType, Pure: true}, partType, textType)
-	fnEnv    = function("Env", expr.Func{Result: partType, Pure: true}, textType)
-	fnEnvOr  = function("EnvOr", expr.Func{Result: partType, Pure: true}, textType, textType)
+	fnEnv    = function("Env", expr.Func{Result: partType, Pure: true, Env: true}, textType)
+	fnEnvOr  = function("EnvOr", expr.Func{Result: partType, Pure: true, Env: true}, textType, textType)
 
 	fnConst  = function("Const", expr.Func{Result: contentType, Pure: true}, dynType)
 	fnFilled = function("Filled", expr.Func{Variadic: true, Result: contentType, Pure: true}, partType)
