@@ -55,7 +55,7 @@ func (b *block) store(to *check.Local, n *expr.Node, s *check.Step) {
 	op := ":="
 	if read {
 		name = jen.Id(ident(b.fn.localName(to)))
-		if b.layout.stored(to, b.scope) {
+		if b.layout.declare(to, b.scope) {
 			op = "="
 		}
 	}
@@ -228,7 +228,7 @@ func (b *block) zeros(plans []*check.Plan) int {
 	var locals []*check.Local
 	for n < len(plans) && plans[n].Kind == check.Assign && plans[n].Target == nil && plans[n].Expr == nil {
 		if l := plans[n].Local; b.fn.used[variable{kind: localVar, local: l}] {
-			b.layout.stored(l, b.scope)
+			b.layout.declare(l, b.scope)
 			locals = append(locals, l)
 		}
 		n++

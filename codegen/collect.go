@@ -122,9 +122,9 @@ func (b *block) applied(fields []*itemField) []jen.Code {
 	return out
 }
 
-// keep notes the state that a loop or the items of a map, one after the other, may write whose failure does not end the workflow,
+// snapshot notes the state that a loop or the items of a map, one after the other, may write whose failure does not end the workflow,
 // and returns what puts it back. fields are those that count; none: all.
-func (b *block) keep(s *check.Step, fields ...*ir.State) (undo []jen.Code) {
+func (b *block) snapshot(s *check.Step, fields ...*ir.State) (undo []jen.Code) {
 	for _, x := range setsInside(s) {
 		if len(fields) > 0 && !slices.Contains(fields, x.State) {
 			continue

@@ -51,7 +51,7 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	}
 	var undo []jen.Code
 	if len(s.InOrder) > 0 && (s.Catch || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail) {
-		undo = b.keep(s, s.InOrder...)
+		undo = b.snapshot(s, s.InOrder...)
 	}
 	leave := b.fn.enter(fields)
 	f := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), param)
@@ -208,7 +208,7 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 		in.add(jen.Return(jen.Id("out"), jen.Nil()))
 		c := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).
 			Params(jen.Id("out").Add(b.fn.g.goType(s.Body.Result)), jen.Err().Error()).Block(in.code...).Call(jen.Id("run"))
-		undo := b.keep(s)
+		undo := b.snapshot(s)
 		b.handled(s, c, nil, undo)
 		return
 	}

@@ -151,8 +151,8 @@ func (l *layout) defineLocal(x *check.Local, at *scope) {
 	l.fn.vars[v] = &place{def: at, home: at}
 }
 
-// stored reports whether the variable of a local stands already when a value for it is written in a block.
-func (l *layout) stored(x *check.Local, at *scope) bool {
+// declare reports whether the variable of a local is declared already when a value for it is written in a block; from then on it is.
+func (l *layout) declare(x *check.Local, at *scope) bool {
 	p := l.fn.vars[variable{kind: localVar, local: x}]
 	was := p.declared
 	p.declared = true

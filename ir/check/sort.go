@@ -2,9 +2,7 @@ package check
 
 import (
 	"container/heap"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
@@ -72,22 +70,15 @@ func (c *checker) reportCycle(b *Body, missing []int) {
 	for _, a := range path {
 		names = append(names, a.to.Node.ID.Name)
 	}
-	d := diag.Diagnostic{Code: diag.Cycle, Span: first.Node.ID.Span, Message: "these nodes wait for each other: " + strings.Join(names, " -> "),
-		Help: "to repeat them use a `loop` node, or give the edge that leads back a `max`"}
 	last := path[len(path)-1]
+	d := diag.Circle(last.at, first.Node.ID.Span, names)
 	switch {
-	case !last.at.IsZero():
-		d.Span = last.at
-		d.Related = []diag.Related{{Span: first.Node.ID.Span, Message: "the circle starts here"}}
-	case !b.IR.EdgesWritten:
-		d.Help = "each reads a result of the one before; break the circle, or carry the value in `state` through a `loop`"
-	}
-	if len(path) == 1 {
-		d.Message, d.Related = "node \""+names[0]+"\" leads to itself", nil
+	case len(path) == 1:
 		d.Help = "repeat with a `loop` node, or give the edge a `max`"
-	}
-	if len(names) > 12 {
-		d.Message = fmt.Sprintf("%d nodes wait for each other: %s -> ... -> %s", len(path), strings.Join(names[:6], " -> "), strings.Join(names[len(names)-3:], " -> "))
+	case last.at.IsZero() && !b.IR.EdgesWritten:
+		d.Help = "each reads a result of the one before; break the circle, or carry the value in `state` through a `loop`"
+	default:
+		d.Help = "to repeat them use a `loop` node, or give the edge that leads back a `max`"
 	}
 	c.report(d)
 }

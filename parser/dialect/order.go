@@ -1,10 +1,8 @@
 package dialect
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -94,13 +92,9 @@ func (r *Reader) Cyclic(o *Order) bool {
 	for _, a := range path {
 		names = append(names, o.Nodes[a.to].Name)
 	}
-	d := diag.Diagnostic{Code: diag.Cycle, Span: path[len(path)-1].at, Message: "these nodes wait for each other: " + strings.Join(names, " -> "),
-		Help: "remove one of the edges", Related: []diag.Related{{Span: o.Nodes[first].Span, Message: "the circle starts here"}}}
-	switch {
-	case len(path) == 1:
-		d.Message, d.Related, d.Help = "node \""+names[0]+"\" leads to itself", nil, "remove the edge"
-	case len(names) > 12:
-		d.Message = fmt.Sprintf("%d nodes wait for each other: %s -> ... -> %s", len(path), strings.Join(names[:6], " -> "), strings.Join(names[len(names)-3:], " -> "))
+	d := diag.Circle(path[len(path)-1].at, o.Nodes[first].Span, names)
+	if d.Help = "remove one of the edges"; len(path) == 1 {
+		d.Help = "remove the edge"
 	}
 	r.Report(d)
 	return true

@@ -221,6 +221,22 @@ func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
 	r.Report(yamlnode.WrongShape(Head(n), n, message))
 }
 
+// NoNodes reports a workflow without nodes.
+func (r *Reader) NoNodes(at source.Span) {
+	r.Error(diag.MissingKey, at, "add a node", "there are no nodes")
+}
+
+// NoField is the warning about a reference to a field that the state does not have.
+func NoField(at source.Span, name string) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: fmt.Sprintf("the state has no field %q: the value is always missing", name)}
+}
+
+// NoList reports a list that is a field of the state which cannot be one.
+func (r *Reader) NoList(at source.Span, s *ir.State) {
+	r.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
+		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+}
+
 // BadField reports the name of a state field that the public dialects do not allow.
 func (r *Reader) BadField(at source.Span) {
 	r.Error(diag.BadName, at, "", "the name of a state field is made of letters, digits and _")
@@ -297,6 +313,19 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 	}
 	r.Report(yamlnode.NotWhole(Head(n), n.Text.Value, what))
 	return absent
+}
+
+// Flag reads true or false, in the words of YAML 1.1; false when nothing is written.
+func (r *Reader) Flag(n *yamlnode.Node, what string) bool {
+	if n == nil {
+		return false
+	}
+	if r.Schema.Tag(n) != "!!bool" {
+		r.Error(diag.BadLiteral, Head(n), "", "%s is true or false", what)
+		return false
+	}
+	v, _ := yamlnode.Bool11(n.Text.Value)
+	return v
 }
 
 // Idents reads a list of names.

@@ -2,7 +2,6 @@ package openexpertise
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -307,20 +306,4 @@ func (l *lowering) reads(n *Node) []ir.Ident {
 	}
 	l.phase.Until.Refs(see)
 	return out
-}
-
-// number is the value of a number as the reader wrote it.
-func number(text string) *expr.Node {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return expr.Const(n)
-	}
-	return float(text)
-}
-
-func float(text string) *expr.Node {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return expr.Const(nil) // the reader has written it
-	}
-	return expr.Const(f)
 }

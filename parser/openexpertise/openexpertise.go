@@ -163,7 +163,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	case nodes.Kind != yamlnode.Sequence:
 		p.WrongShape(nodes, "`nodes` is a list")
 	case len(nodes.Items) == 0:
-		p.Error(diag.MissingKey, nodes.Span, "add a node", "there are no nodes")
+		p.NoNodes(nodes.Span)
 	default:
 		for _, it := range nodes.Items {
 			p.node(it)

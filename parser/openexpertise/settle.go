@@ -140,7 +140,7 @@ func (p *parser) stateReference(r *dialect.Reference) {
 	if r.Root != "state" || len(r.Path) == 0 || p.field(r.Path[0]) != nil {
 		return
 	}
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("the state has no field %q: the value is always missing", r.Path[0])}
+	d := dialect.NoField(r.Text.Span, r.Path[0])
 	p.suggest(&d, r.Path[0])
 	d.Fixes = nil // the reference is more than the name
 	p.Report(d)
@@ -152,6 +152,5 @@ func (p *parser) listField(r *dialect.Reference) {
 	if r.Root != "state" || s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
 		return
 	}
-	p.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: r.Text.Span, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
-		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+	p.NoList(r.Text.Span, s)
 }

@@ -38,7 +38,7 @@ func (l *lowering) operand(c *dialect.Predicate) *expr.Node {
 		}
 		return expr.Invoke(dialect.JSAt, append([]*expr.Node{f}, words(path)...)...)
 	case "const":
-		return scalar(c.Lit)
+		return dialect.Constant(c.Lit)
 	case "length":
 		return expr.Invoke(dialect.JSLength, l.operand(c.Kids[0]))
 	}
@@ -111,7 +111,7 @@ func (l *lowering) value(n *Node, v ir.Value) *expr.Node {
 	case *dialect.Reference:
 		return l.reference(v, n)
 	case *ir.Scalar:
-		return scalar(v)
+		return dialect.Constant(v)
 	case *ir.List:
 		out := &expr.Node{Op: expr.ListLit}
 		for _, x := range v.Items {
@@ -133,22 +133,6 @@ func (l *lowering) entries(n *Node, o *ir.Object) []expr.Entry {
 		out = append(out, expr.Put(e.Key.Name, l.value(n, e.Value)))
 	}
 	return out
-}
-
-// scalar is a constant of the file.
-func scalar(v *ir.Scalar) *expr.Node {
-	text := v.Text.Value
-	switch v.Tag {
-	case "!!null":
-		return expr.Const(nil)
-	case "!!bool":
-		return expr.Const(text == "true")
-	case "!!int":
-		return number(text)
-	case "!!float":
-		return float(text)
-	}
-	return expr.Const(text)
 }
 
 // mixed is text with values in it.

@@ -41,7 +41,7 @@ var (
 		fieldOf("last", schema.FuncOf(&schema.Signature{Result: voiceType})))
 	instanceType = schema.OpaqueOf(enginePath, "Instance", fieldOf("item", dynType), fieldOf("index", dynType), fieldOf("total", dynType), fieldOf("inputs", dynType))
 	itemsType    = schema.OpaqueOf(enginePath, "Items")
-	makingType   = schema.OpaqueOf(enginePath, "Making", fieldOf("items", itemsType), fieldOf("keep", boolType), fieldOf("flow", flowType), fieldOf("limit", schema.DurationType),
+	factoryType  = schema.OpaqueOf(enginePath, "FactorySpec", fieldOf("items", itemsType), fieldOf("keep", boolType), fieldOf("flow", flowType), fieldOf("limit", schema.DurationType),
 		fieldOf("inputs", schema.FuncOf(&schema.Signature{Params: []*schema.Type{instanceType}, Result: schema.ListOf(argType)})),
 		fieldOf("make", schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, instanceType}, Result: dynType, Fails: true})))
 
@@ -80,7 +80,7 @@ var (
 	fnPerson   = function("Person", expr.Func{Result: textType, Fails: true}, dialect.RunType, dialect.NodeType, templateType)
 	fnPersonOr = function("PersonOr", expr.Func{Result: textType, Fails: true}, dialect.RunType, dialect.NodeType, templateType, textType)
 	fnSwarm    = function("Swarm", expr.Func{Result: dynType, Fails: true}, dialect.RunType, dialect.NodeType, schema.PointerTo(dynType), voicesType)
-	fnFactory  = function("Factory", expr.Func{Result: dynType, Fails: true}, dialect.RunType, dialect.NodeType, schema.PointerTo(dynType), makingType)
+	fnFactory  = function("Factory", expr.Func{Result: dynType, Fails: true}, dialect.RunType, dialect.NodeType, schema.PointerTo(dynType), factoryType)
 
 	fnInstanceAsk   = method("Ask", expr.Func{Result: dynType, Fails: true}, instanceType, dialect.RunType, dialect.NodeType, dialect.ModelType, promptType)
 	fnInstanceSwarm = method("Swarm", expr.Func{Result: dynType, Fails: true}, instanceType, dialect.RunType, dialect.NodeType, schema.PointerTo(dynType), voicesType)

@@ -290,7 +290,7 @@ func (l *lowering) factory(b *ir.Block, n *Node, v *Factory) {
 	inside := &ir.Body{Span: v.Span}
 	make := l.instance(n, v.Do, inside)
 	l.making = nil
-	run := l.perform(n, "map", expr.Invoke(fnFactory, runHandle(), expr.Of(expr.UseNode, "", nil), expr.Address(l.own(n)), expr.Struct(makingType, append(fields, expr.Put("make", make))...)))
+	run := l.perform(n, "map", expr.Invoke(fnFactory, runHandle(), expr.Of(expr.UseNode, "", nil), expr.Address(l.own(n)), expr.Struct(factoryType, append(fields, expr.Put("make", make))...)))
 	p := performs(run)
 	p.Inside, p.Items = inside, &ir.Inside{Do: make, Most: int64(v.MaxItems), Limit: v.Parallel}
 	*b = append(*b, run)

@@ -35,7 +35,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 		p.node(ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, e.Value)
 	}
 	if len(n.Entries) == 0 {
-		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
+		p.NoNodes(n.Span)
 	}
 }
 

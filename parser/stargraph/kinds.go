@@ -13,11 +13,9 @@ type kind struct {
 	read  func(p *parser, x *node, m dialect.Mapping)
 }
 
-// kinds are all kinds of nodes. Those without a reader do nothing.
-var kinds map[string]kind
-
-func init() { // readers look kinds up
-	kinds = map[string]kind{
+// kinds are all kinds of nodes. Those without a reader do nothing. It is a function, because readers look kinds up.
+func kinds() map[string]kind {
+	return map[string]kind{
 		"echo": {}, "halt": {}, "passthrough": {},
 		"tool": {toolConfig, (*parser).toolNode}, "template": {templateConfig, (*parser).templateNode},
 		"reason": {reasonConfig, (*parser).reasonNode}, "summarize": {summarizeConfig, (*parser).summarizeNode}, "classify": {classifyConfig, (*parser).classifyNode},
@@ -29,4 +27,4 @@ func init() { // readers look kinds up
 	}
 }
 
-func kindWords() []string { return slices.Sorted(maps.Keys(kinds)) }
+func kindWords() []string { return slices.Sorted(maps.Keys(kinds())) }

@@ -65,7 +65,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 	case p.form == document && n.Kind == yamlnode.Sequence:
 		p.Warn(diag.IgnoredKey, n.Span, "add a node", "there are no nodes: a run ends as soon as it begins")
 	default:
-		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
+		p.NoNodes(n.Span)
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		return
 	}
 	word := kind.Text.Value
-	k, known := kinds[word]
+	k, known := kinds()[word]
 	switch {
 	case strings.Contains(word, ":") && !strings.ContainsFunc(word, unicode.IsSpace): // module:class
 		p.classNode(x, kind)

@@ -66,6 +66,7 @@ func nodeForm(of form) dialect.Form {
 		}
 		all = append(all, dialect.Form{Kind: dialect.FormShape, Shape: s})
 	}
+	kinds := kinds()
 	for _, word := range slices.Sorted(maps.Keys(kinds)) {
 		shape := kinds[word].shape
 		switch {

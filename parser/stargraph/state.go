@@ -74,7 +74,7 @@ func (p *parser) state(m dialect.Mapping) {
 		if p.form == authoring && e.Value.Kind == yamlnode.Mapping {
 			d, _ := p.Mapping(e.Value, fieldShape)
 			typ, value = d.Get("type"), d.Get("default")
-			f.route = p.flag(d.Get("route"), "`route`")
+			f.route = p.Flag(d.Get("route"), "`route`")
 		}
 		if typ == nil {
 			continue
@@ -89,18 +89,6 @@ func (p *parser) state(m dialect.Mapping) {
 			f.zero = &schema.Default{JSON: dialect.JSON(p.value(value)), Span: value.Span}
 		}
 	}
-}
-
-func (p *parser) flag(n *yamlnode.Node, what string) bool {
-	if n == nil {
-		return false
-	}
-	if p.Schema.Tag(n) != "!!bool" {
-		p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
-		return false
-	}
-	v, _ := yamlnode.Bool11(n.Text.Value)
-	return v
 }
 
 // value reads a value with the constants of PyYAML.

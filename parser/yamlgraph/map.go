@@ -97,7 +97,7 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Ga
 		p.grow(id)
 		g.Failures = id.Name
 	}
-	g.Flat = p.flag(m.Get("flatten_output"), "`flatten_output`")
+	g.Flat = p.Flag(m.Get("flatten_output"), "`flatten_output`")
 	if n := m.Get("on_error"); n != nil {
 		switch p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") {
 		case "fail":
@@ -125,19 +125,6 @@ func (p *parser) least(n *yamlnode.Node, g *ir.Gather) {
 		return
 	}
 	g.Share = v
-}
-
-// flag reads true or false.
-func (p *parser) flag(n *yamlnode.Node, what string) bool {
-	if n == nil {
-		return false
-	}
-	if p.Schema.Tag(n) != "!!bool" {
-		p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
-		return false
-	}
-	v, _ := yamlnode.Bool11(n.Text.Value)
-	return v
 }
 
 // seconds reads a time in seconds; nil after a mistake.

@@ -21,7 +21,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 		p.WrongShape(n, "`nodes` is a mapping")
 		return
 	case len(n.Entries) == 0:
-		p.Error(diag.MissingKey, n.Span, "add a node", "there are no nodes")
+		p.NoNodes(n.Span)
 		return
 	}
 	p.wf.Body.Span = n.Span

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // maxSteps is how many steps a graph with a cycle takes at most: between the bounds of the engine's versions.
@@ -214,7 +215,7 @@ func (p *parser) stateReference(r *ir.Reference) {
 	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
 		return
 	}
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("the state has no field %q: the value is always missing", r.Path[0])}
+	d := dialect.NoField(r.Text.Span, r.Path[0])
 	p.suggest(&d, r.Path[0])
 	d.Fixes = nil // the reference is more than the name
 	p.Report(d)
@@ -241,8 +242,7 @@ func (p *parser) listField(r *ir.Reference) {
 	if s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
 		return
 	}
-	p.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: r.Text.Span, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
-		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+	p.NoList(r.Text.Span, s)
 }
 
 // An order is how the nodes of a graph follow each other.

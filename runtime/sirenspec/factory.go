@@ -24,8 +24,8 @@ type Instance struct {
 	late time.Time // when it has to be done
 }
 
-// Making is what a factory does.
-type Making struct {
+// FactorySpec is what a factory does.
+type FactorySpec struct {
 	Items  Items
 	Keep   bool                                                       // an instance that fails says nothing; else the factory fails with it
 	Flow   *Flow                                                      // that counts what is spent; nil: nothing does
@@ -37,7 +37,7 @@ type Making struct {
 // Factory makes an instance for every item, as many at a time as n.Limit says, and puts what they say below own: outputs is
 // the list, output all that is not empty, line by line. It gives the list. All instances are made, also when one fails; the
 // error is that of the first.
-func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m Making) (dynamic.Field, error) {
+func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m FactorySpec) (dynamic.Field, error) {
 	items, err := m.Items()
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
@@ -52,7 +52,7 @@ func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m Making) (dyn
 	return out, nil
 }
 
-func (m *Making) run(r *runtime.Run, n *runtime.Node, items []Item) ([]dynamic.Field, error) {
+func (m *FactorySpec) run(r *runtime.Run, n *runtime.Node, items []Item) ([]dynamic.Field, error) {
 	total := dynamic.Whole(int64(len(items)))
 	failed := make([]error, len(items))
 	kept, err := runtime.MapKeep(r, n, runtime.Enumerate(items), func(r *runtime.Run, it runtime.Indexed[Item]) (dynamic.Field, error) {
@@ -91,7 +91,7 @@ func (m *Making) run(r *runtime.Run, n *runtime.Node, items []Item) ([]dynamic.F
 }
 
 // one makes an instance.
-func (m *Making) one(r *runtime.Run, n *runtime.Node, one Instance) (dynamic.Field, error) {
+func (m *FactorySpec) one(r *runtime.Run, n *runtime.Node, one Instance) (dynamic.Field, error) {
 	if m.Inputs != nil {
 		in, err := resolveArgs(m.Inputs(one))
 		if err != nil {
@@ -103,7 +103,7 @@ func (m *Making) one(r *runtime.Run, n *runtime.Node, one Instance) (dynamic.Fie
 }
 
 // explained is the error of a factory whose instance i has failed, in the engine's words.
-func (m *Making) explained(n *runtime.Node, i int, err error) error {
+func (m *FactorySpec) explained(n *runtime.Node, i int, err error) error {
 	return explained(err, func(e *runtime.ToolError) {
 		if e.Code == runtime.Timeout && m.Limit > 0 {
 			e.Message = "Instance timed out after " + strconv.FormatFloat(m.Limit.Seconds(), 'f', -1, 64) + "s"
