@@ -8,19 +8,24 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // TestFound has what campaigns and attackers have found: workflows that were accepted and whose Go did not build, that were a
 // panic, or that took forever. The first line of a case says what becomes of it now: accepted, or refused and a code that is
-// among its errors.
+// among its errors. Cases of a dialect are in the folder `found` of its goldens.
 func TestFound(t *testing.T) {
 	slowUnderRace(t)
 	files, err := filepath.Glob("testdata/found/*.txtar")
 	if err != nil || len(files) < 10 {
 		t.Fatal("no cases", err)
 	}
+	ofDialects, err := filepath.Glob("../*/found/*.txtar")
+	if err != nil || len(ofDialects) == 0 {
+		t.Fatal("no cases of dialects", err)
+	}
 	s := breeding(t)
-	for _, file := range files {
+	for _, file := range append(files, ofDialects...) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
@@ -28,7 +33,7 @@ func TestFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, _, _ := strings.Cut(string(archive.Comment), "\n")
-			p := foundProject(t, name, archive)
+			p := foundProject(t, name, file, archive)
 			f := &figures{}
 			s.try(mutant{of: p, file: p.main, text: p.files[p.main]}, f)
 			for _, list := range f.Failures {
@@ -51,16 +56,13 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// foundProject is a case: a native workflow, or one of the dialect whose root file it has.
-func foundProject(t *testing.T, name string, archive *txtar.Archive) *project {
+// foundProject is a case: a native workflow, or one of the dialect in whose goldens it is.
+func foundProject(t *testing.T, name, file string, archive *txtar.Archive) *project {
 	t.Helper()
-	root := archive.Files[0].Name
-	for _, language := range sortedKeys(roots) {
-		if roots[language] == root && (root != "graph.yaml" || strings.HasPrefix(string(archive.Files[0].Data), "# yamlgraph") == (language == "yamlgraph")) {
-			return dialectProject(t, language, name, archive)
-		}
+	if d, ok := parser.LanguageOf(filepath.Base(filepath.Dir(filepath.Dir(file)))); ok {
+		return dialectProject(t, d.Name, name, archive)
 	}
-	p := &project{name: name, main: name + "/" + root, files: map[string]string{}, dir: goldens, inside: true, path: module + "/golden/native/" + name}
+	p := &project{name: name, main: name + "/" + archive.Files[0].Name, files: map[string]string{}, dir: goldens, inside: true, path: module + "/golden/native/" + name}
 	for _, f := range archive.Files {
 		p.files[name+"/"+f.Name] = string(f.Data)
 	}
