@@ -8,6 +8,15 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
+// Secrets writes the secrets that the workflow declares, as keys of models are, and those that its conversion needs besides.
+func (c *Converter) Secrets(more ...string) {
+	var names []string
+	for _, s := range c.Workflow.Secrets {
+		names = append(names, s.Name.Name)
+	}
+	c.Doc.AddUnlessEmpty("secrets", doc.Words(append(names, more...)...), source.Span{})
+}
+
 // Model writes a model with its parameters.
 func (c *Converter) Model(m *ir.Model) doc.Value {
 	rest := *m
@@ -39,11 +48,7 @@ func (c *Converter) Model(m *ir.Model) doc.Value {
 	}
 	whole("seed", m.Params.Seed)
 	if stop := m.Params.Stop; len(stop) > 0 {
-		l := &doc.List{Flow: true}
-		for _, s := range stop {
-			l.Add(doc.Scalar(doc.Quoted(s)), source.Span{})
-		}
-		v.Add("stop", l, source.Span{})
+		v.Add("stop", doc.QuotedWords(stop...), source.Span{})
 	}
 	if len(v.Entries) == 1 {
 		return v.Entries[0].Value

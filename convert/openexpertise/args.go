@@ -8,7 +8,6 @@ import (
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
@@ -77,7 +76,7 @@ func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
 		case from.node.Each != nil:
 			x.Refuse(r.Span, "write it to the state", "the edge_output of a for_each is that of its last item: this is not converted")
 		}
-		if !slices.ContainsFunc(v.Entries, func(e *doc.Entry) bool { return e.Key == r.From.Name }) {
+		if v.Find(r.From.Name) == nil {
 			v.Add(r.From.Name, doc.Scalar("$"+x.IDs[r.From.Name]+".edge_output"), source.Span{})
 		}
 	}
@@ -104,21 +103,14 @@ func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
 		if s == nil || !x.written(f) {
 			continue
 		}
-		t := s.Type
-		if s.Merge.Kind == ir.MergeAppend {
-			t = schema.ListOf(schema.AnyType)
-		}
 		if !x.certain(f, u.node) {
 			if p.whole || p.exact[f] {
 				x.Refuse(u.node.ID.Span, fmt.Sprintf("read it as `_state.%s ?? ...`", f), "state.%s may not have been written when %s reads it: to the module it would be null instead of undefined", f, u.node.ID.Name)
 			}
 			x.mayLack(f)
 		}
-		if x.optional(s) {
-			t = schema.OptOf(t, "")
-		}
 		v.Add(f, doc.Scalar("$state."+f), source.Span{})
-		typ.Add(f, x.Typ(t, s.Span), source.Span{})
+		typ.Add(f, x.Typ(x.read(s), s.Span), source.Span{})
 	}
 	if len(v.Entries) == 0 {
 		with.Add("_state", doc.Flow(), source.Span{})
@@ -148,14 +140,7 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (doc.Value, doc
 			x.Refuse(v.Text.Span, "let a node before it write the field", "state.%s may not have been written here", v.Path[0])
 			return doc.Scalar("null"), doc.Scalar("any")
 		}
-		typ := s.Type
-		if s.Merge.Kind == ir.MergeAppend {
-			typ = schema.ListOf(schema.AnyType)
-		}
-		if x.optional(s) {
-			typ = schema.OptOf(typ, "")
-		}
-		return doc.Scalar("$state." + v.Path[0]), x.Typ(typ, v.Text.Span)
+		return doc.Scalar("$state." + v.Path[0]), x.Typ(x.read(s), v.Text.Span)
 	case *ir.List:
 		l := &doc.List{Flow: true}
 		for _, it := range v.Items {

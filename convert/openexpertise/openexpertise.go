@@ -222,6 +222,22 @@ func (x *experience) appends() {
 // optional reports whether the type of a field has to allow for its absence: somewhere it is read before it is certain.
 func (x *experience) optional(s *ir.State) bool { return x.Opt[s.Name.Name] }
 
+// holds is the type of what a field holds: one that is appended to holds lists.
+func holds(s *ir.State) *schema.Type {
+	if s.Merge.Kind == ir.MergeAppend {
+		return schema.ListOf(schema.AnyType)
+	}
+	return s.Type
+}
+
+// read is the type of a field where it is read.
+func (x *experience) read(s *ir.State) *schema.Type {
+	if x.optional(s) {
+		return schema.OptOf(holds(s), "")
+	}
+	return holds(s)
+}
+
 // mayLack notes that a field is read where it may be absent.
 func (x *experience) mayLack(field string) {
 	if s := x.fields[field]; s != nil && s.Merge.Kind != ir.MergeAppend && s.Type.Kind != schema.Any {
@@ -241,14 +257,7 @@ func (x *experience) state() (state, out *doc.Mapping) {
 		if !x.certain(name, nil) {
 			x.mayLack(name)
 		}
-		typ := s.Type
-		if s.Merge.Kind == ir.MergeAppend {
-			typ = schema.ListOf(schema.AnyType)
-		}
-		if x.optional(s) {
-			typ = schema.OptOf(typ, "")
-		}
-		v := x.Typ(typ, s.Span)
+		v := x.Typ(x.read(s), s.Span)
 		switch s.Merge.Kind {
 		case ir.MergeAppend:
 			v = doc.Flow(doc.Pair("type", v), doc.Pair("merge", doc.Scalar("append")))

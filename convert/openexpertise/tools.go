@@ -1,7 +1,6 @@
 package openexpertise
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
@@ -40,7 +39,7 @@ func (x *experience) dataset(u *unit, m *doc.Mapping, b *ir.Made, result string)
 // toolName is a key that no other tool has.
 func (x *experience) toolName(name string) string {
 	name = convert.NativeID(name)
-	for slices.ContainsFunc(x.tools.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
+	for x.tools.Find(name) != nil {
 		name += "_"
 	}
 	return name
@@ -51,11 +50,7 @@ func (x *experience) jsTool(u *unit, tool *ir.Tool, b *ir.JSTool, in *doc.Mappin
 	delta := doc.Flow()
 	for _, f := range u.writes {
 		s := x.fields[f]
-		typ := s.Type
-		if s.Merge.Kind == ir.MergeAppend {
-			typ = schema.ListOf(schema.AnyType)
-		}
-		delta.Add(f, x.Typ(typ, s.Span), source.Span{})
+		delta.Add(f, x.Typ(holds(s), s.Span), source.Span{})
 	}
 	out := doc.Flow()
 	if len(delta.Entries) > 0 || u.module.says("state_delta") {
@@ -83,7 +78,7 @@ func (x *experience) jsTool(u *unit, tool *ir.Tool, b *ir.JSTool, in *doc.Mappin
 		return name
 	}
 	name := tool.Key.Name
-	if slices.ContainsFunc(x.tools.Entries, func(e *doc.Entry) bool { return e.Key == convert.NativeID(name) }) {
+	if x.tools.Find(convert.NativeID(name)) != nil {
 		name = x.IDs[u.node.ID.Name]
 	}
 	x.shapes[key] = x.toolName(name)

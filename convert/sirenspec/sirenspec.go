@@ -59,14 +59,7 @@ func Convert(c *convert.Converter) {
 	}
 	c.Doc.AddUnlessEmpty("input", in, source.Span{})
 	c.Doc.AddUnlessEmpty("state", s.seeds, c.Entry("state"))
-	secrets := &doc.List{Flow: true}
-	for _, x := range s.tree.Secrets {
-		secrets.Add(doc.Scalar(x.Name.Name), source.Span{})
-	}
-	for _, name := range s.extern {
-		secrets.Add(doc.Scalar(name), source.Span{})
-	}
-	c.Doc.AddUnlessEmpty("secrets", secrets, source.Span{})
+	c.Secrets(s.extern...)
 	if len(s.hosts.Items) > 0 {
 		c.Doc.Add("policy", doc.Flow(doc.Pair("net", doc.Flow(doc.Pair("allow", s.hosts)))), source.Span{})
 	}

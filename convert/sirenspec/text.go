@@ -7,7 +7,6 @@ import (
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
@@ -187,8 +186,8 @@ func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string
 
 // seeded is a place of the context that nothing but its beginning writes.
 func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
-	i := slices.IndexFunc(s.seeds.Entries, func(e *doc.Entry) bool { return e.Key == path[0] })
-	if i < 0 {
+	seed := s.seeds.Find(path[0])
+	if seed == nil {
 		return "", 0, false
 	}
 	for _, n := range s.tree.Nodes {
@@ -197,17 +196,17 @@ func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
 			return "", 0, false
 		}
 	}
-	typ := s.seeds.Entries[i].Value.(*doc.Mapping).Entries[0].Value
+	typ := seed.Value.(*doc.Mapping).Entries[0].Value
 	for _, key := range path[1:] {
 		m, is := typ.(*doc.Mapping)
 		if !is {
 			return "", 0, false
 		}
-		j := slices.IndexFunc(m.Entries, func(e *doc.Entry) bool { return e.Key == key })
-		if j < 0 {
+		e := m.Find(key)
+		if e == nil {
 			return "", 0, false
 		}
-		typ = m.Entries[j].Value
+		typ = e.Value
 	}
 	if typ == doc.Scalar("string") {
 		return "state." + strings.Join(path, "."), holdsText, true
@@ -273,16 +272,11 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 			g.args = append(g.args, doc.Pair("schema", doc.Scalar("'"+strings.ReplaceAll(doc.Data(r.Schema), "'", "''")+"'")))
 		case r.Name == "pii":
 			g.function = guardPath + "Redacted"
-			l := &doc.List{Flow: true}
-			for _, w := range r.What {
-				l.Add(doc.Scalar(w), source.Span{})
+			what := r.What
+			if len(what) == 0 {
+				what = []string{"email", "phone", "ssn", "credit_card"}
 			}
-			if len(r.What) == 0 {
-				for _, w := range []string{"email", "phone", "ssn", "credit_card"} {
-					l.Add(doc.Scalar(w), source.Span{})
-				}
-			}
-			g.args = append(g.args, doc.Pair("entities", l))
+			g.args = append(g.args, doc.Pair("entities", doc.Words(what...)))
 			if r.Action == "block" {
 				g.function = guardPath + "Impersonal"
 			} else {

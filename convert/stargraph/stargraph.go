@@ -29,7 +29,7 @@ func Convert(x *convert.Converter) {
 	c.include()
 	c.types()
 	c.fields()
-	c.secrets()
+	c.Secrets()
 	models := &doc.Mapping{}
 	for _, m := range c.Workflow.Models {
 		models.Add(convert.NativeID(m.Name.Name), c.Model(m), m.Span)
@@ -225,13 +225,4 @@ func (c *converter) spelled(t *schema.Type, at source.Span) doc.Value {
 	own := *t
 	own.Decl = nil
 	return c.Typ(&own, at)
-}
-
-// secrets writes the secrets that the workflow declares, as keys of models are.
-func (c *converter) secrets() {
-	l := &doc.List{Flow: true}
-	for _, s := range c.Workflow.Secrets {
-		l.Add(doc.Scalar(s.Name.Name), source.Span{})
-	}
-	c.Doc.AddUnlessEmpty("secrets", l, source.Span{})
 }

@@ -32,11 +32,7 @@ func (c *converter) goTool(t *ir.Tool) doc.Value {
 	m.Add("go", doc.Scalar(doc.Quoted(name)), source.Span{})
 	m.Add("effects", doc.Scalar(t.Effects.String()), source.Span{})
 	if len(t.Permissions) > 0 {
-		l := &doc.List{Flow: true}
-		for _, p := range t.Permissions {
-			l.Add(doc.Scalar(doc.Quoted(p)), source.Span{})
-		}
-		m.Add("permissions", l, source.Span{})
+		m.Add("permissions", doc.QuotedWords(t.Permissions...), source.Span{})
 	}
 	return m
 }
