@@ -65,6 +65,7 @@ type layout struct {
 	body   *check.Body
 	scopes map[*check.Plan]*scope // If, Choose arms, Par arms, Scheduled kids, Repeat bodies: by the kid
 	leaf   map[*check.Step]*scope
+	whens  map[*check.Step]*scope // of what a step with a condition of its own does
 
 	// stops are the switches that are written in the block of their step, by decision: a value without a case can be
 	// stopped there.
@@ -73,7 +74,7 @@ type layout struct {
 
 // lay computes the layout of a body's plan inside root. end are the expressions evaluated after the plan.
 func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
-	l := &layout{fn: fn, body: b, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
+	l := &layout{fn: fn, body: b, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, whens: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
 	if b.Plan != nil {
 		start := b.Start()
 		if start != nil {
@@ -92,12 +93,15 @@ func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
 	for _, n := range end {
 		l.use(n, root)
 	}
+	if len(b.Steps) == 1 && b.Steps[0].Node.Inline && b.Steps[0].Node.When != nil { // the result of the body, which is no expression
+		l.at(variable{kind: resultVar, step: b.Steps[0]}, root)
+	}
 	return l
 }
 
 // layPlan computes the layout of the statements of a Lambda.
 func (fn *function) layPlan(p *check.Plan, root *scope) *layout {
-	l := &layout{fn: fn, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
+	l := &layout{fn: fn, scopes: map[*check.Plan]*scope{}, leaf: map[*check.Step]*scope{}, whens: map[*check.Step]*scope{}, stops: map[*check.Decision]*check.Plan{}}
 	l.define(p, root)
 	l.uses(p, root)
 	return l
@@ -110,9 +114,15 @@ func (l *layout) define(p *check.Plan, at *scope) {
 	switch p.Kind {
 	case check.Leaf:
 		l.leaf[p.Step] = at
-		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar} {
-			l.fn.vars[variable{kind: k, step: p.Step}] = &place{def: at, home: at}
+		in := at
+		if p.Step.Node.When != nil { // what it does stands in an if; whether it went on is known after that
+			in = at.child()
+			l.whens[p.Step] = in
 		}
+		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar} {
+			l.fn.vars[variable{kind: k, step: p.Step}] = &place{def: in, home: in}
+		}
+		l.fn.vars[variable{kind: ranVar, step: p.Step}] = &place{def: at, home: at}
 		l.defineDecisions(p.Step, at)
 	case check.Seq:
 		for _, k := range p.Kids {
@@ -169,6 +179,10 @@ func (l *layout) uses(p *check.Plan, at *scope) {
 	case check.Leaf:
 		if p.Expr != nil { // of a Block
 			break
+		}
+		if w := p.Step.Node.When; w != nil {
+			l.use(w.Node, at)
+			at = l.whens[p.Step]
 		}
 		ir.Expressions(p.Step.Node, func(n *expr.Node) {
 			if n != p.Step.Until || !ownFunction(p.Step) {
@@ -320,6 +334,9 @@ func (l *layout) at(v variable, at *scope) {
 	if v.kind == localVar && l.fn.vars[v] == nil { // of a Lambda, whose layout sees this use as well
 		return
 	}
+	if v.kind == ranVar && v.step.Catch && v.step.Node.When != nil && l.leaf[v.step] != nil {
+		l.at(variable{kind: errorVar, step: v.step}, l.leaf[v.step])
+	}
 	if v.kind != localVar && l.leaf[v.owner()] == nil { // of another body, whose layout sees this use as well
 		return
 	}
@@ -411,7 +428,7 @@ func (l *layout) resets(p *check.Plan, in *scope) []jen.Code {
 	var out []jen.Code
 	var walk func(p *check.Plan)
 	walk = func(p *check.Plan) {
-		if p.Kind == check.Leaf && l.leaf[p.Step] != in {
+		if p.Kind == check.Leaf && (l.leaf[p.Step] != in || p.Step.Node.When != nil) {
 			for _, v := range l.fn.variablesOf(p.Step) {
 				if pl := l.fn.vars[v]; pl.home.depth < in.depth {
 					switch {

@@ -11,12 +11,32 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// step writes one node: its verb, what its failure does, its writes to state, and the decisions after it.
+// step writes one node: its condition, its verb, what its failure does, its writes to state, and the decisions after it.
 func (b *block) step(s *check.Step) {
 	b.node = s
 	outer := b.fn.writing
 	b.fn.writing = s
 	defer func() { b.fn.writing = outer }()
+	if w := s.Node.When; w != nil {
+		low := b.lower()
+		cond := low.cond(w.Node)
+		b.flush(low)
+		in := b.inner(b.layout.whens[s])
+		in.does(s)
+		in.sets(s)
+		b.add(jen.If(cond).Block(in.code...))
+		b.ranFlag(s)
+	} else {
+		b.does(s)
+		b.ranFlag(s)
+		b.sets(s)
+	}
+	b.decisionsAfter(s)
+	b.node = nil
+}
+
+// does writes what a step does when it runs.
+func (b *block) does(s *check.Step) {
 	ir.Switch(s.Node.Verb,
 		func(*ir.ToolCall) { b.toolCall(s) },
 		func(*ir.ToolChoice) { b.call(s, b.pick(s), false) },
@@ -30,10 +50,6 @@ func (b *block) step(s *check.Step) {
 		func(*ir.Flow) { b.flow(s) },
 		func(*ir.Perform) {}, // of a Block, which writes it
 	)
-	b.ranFlag(s)
-	b.sets(s)
-	b.decisionsAfter(s)
-	b.node = nil
 }
 
 // ranFlag sets the variable that says a step ran, where its result cannot say so.

@@ -37,6 +37,9 @@ func (d *dumper) node(n *Node) {
 	}
 	d.line(word, n.ID.Name)
 	d.in(func() {
+		if n.When != nil {
+			d.line("when", dumpValue(n.When))
+		}
 		d.verb(n.Verb)
 		for _, s := range n.Set {
 			d.line("set", s.Field.Name, "=", dumpValue(s.Value))

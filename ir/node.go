@@ -10,6 +10,7 @@ import (
 type Node struct {
 	ID      Ident
 	Verb    Verb
+	When    *Expr // when this is false the node has no result, and what comes after it goes on; nil: always
 	Set     []*Set
 	Join    Join
 	Retry   *Retry

@@ -9,6 +9,9 @@ func Expressions(n *Node, f func(*expr.Node)) {
 	if body := BodyOf(n.Verb); body != nil {
 		BodyExpressions(body, f)
 	}
+	if n.When != nil {
+		value(n.When)
+	}
 	for _, s := range n.Set {
 		value(s.Value)
 	}

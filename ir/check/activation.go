@@ -28,7 +28,7 @@ func (b *Body) activate() {
 		case b.starts(s):
 			return always
 		case a != nil && a.decision == nil && a.from.outcome == nil:
-			return a.from.act
+			return a.from.passed
 		}
 		return b.diagram.is(b.diagram.decide(2), 0)
 	})
@@ -59,13 +59,17 @@ func (b *Body) lastRound() {
 	}
 }
 
-// numberDecisions gives decisions their places in the diagram: the last ones first.
+// numberDecisions gives decisions their places in the diagram: the last ones first. Conditions that ask the same of what does
+// not change share one, or nobody could know that they agree.
 func (b *Body) numberDecisions(limit int) {
 	b.diagram = newDiagram(limit)
-	b.byIndex = map[int]*Decision{}
+	b.byIndex = map[int][]*Decision{}
+	first, shared := b.agreeing()
 	number := func(d *Decision) {
-		d.index = b.diagram.decide(len(d.Cases))
-		b.byIndex[d.index] = d
+		if first[d] == nil {
+			d.index = b.diagram.decide(len(d.Cases))
+			b.byIndex[d.index] = append(b.byIndex[d.index], d)
+		}
 	}
 	for _, s := range slices.Backward(b.order) {
 		for _, d := range slices.Backward(s.after) {
@@ -74,20 +78,77 @@ func (b *Body) numberDecisions(limit int) {
 		if s.outcome != nil {
 			number(s.outcome)
 		}
+		if s.when != nil {
+			number(s.when)
+		}
 	}
 	if b.start != nil {
 		for _, d := range slices.Backward(b.start.after) {
 			number(d)
 		}
 	}
+	for _, d := range shared {
+		d.index, d.flip = first[d].index, d.positive != first[d].positive
+		b.byIndex[d.index] = append(b.byIndex[d.index], d)
+	}
+}
+
+// agreeing lists the conditions that another one, before them, agrees with or negates, and that one.
+func (b *Body) agreeing() (first map[*Decision]*Decision, shared []*Decision) {
+	rounds := map[*Decision]bool{} // asked again in every round
+	for _, l := range b.loops {
+		rounds[l.when] = true
+	}
+	first = map[*Decision]*Decision{}
+	byKey := map[string]*Decision{}
+	look := func(d *Decision) {
+		if d.Kind != When || d.key == "" || rounds[d] || readsState(d.Expr) {
+			return
+		}
+		if leader := byKey[d.key]; leader != nil {
+			first[d], shared = leader, append(shared, d)
+			return
+		}
+		byKey[d.key] = d
+	}
+	if b.start != nil {
+		for _, d := range b.start.after {
+			look(d)
+		}
+	}
+	for _, s := range b.order {
+		if s.when != nil {
+			look(s.when)
+		}
+		for _, d := range s.after {
+			look(d)
+		}
+	}
+	return first, shared
+}
+
+// takes is the formula of a decision that takes its case k.
+func (b *Body) takes(d *Decision, k int) formula { return b.diagram.is(d.index, d.at(k)) }
+
+// at is the place of a case in the diagram, and the other way round: conditions that negate each other share one.
+func (d *Decision) at(k int) int {
+	if d.flip {
+		return 1 - k
+	}
+	return k
 }
 
 func (b *Body) activateWith(join func(*Step) formula) {
 	for _, s := range b.order {
-		s.act = join(s)
+		s.gate = join(s)
+		s.act, s.passed = s.gate, s.gate
+		if s.when != nil {
+			s.act = b.diagram.and(s.gate, b.is(s.when, 0))
+		}
 		s.ok = s.act
-		if s.outcome != nil {
-			s.ok = b.diagram.and(s.act, b.is(s.outcome, 0))
+		if s.outcome != nil { // of a step that did not run, its first case: nothing failed
+			s.passed = b.diagram.and(s.gate, b.is(s.outcome, 0))
+			s.ok = b.diagram.and(s.act, s.passed)
 		}
 	}
 }
@@ -96,7 +157,7 @@ func (b *Body) activateWith(join func(*Step) formula) {
 func (b *Body) is(d *Decision, k int) formula {
 	switch {
 	case !d.ended:
-		return b.diagram.is(d.index, k)
+		return b.takes(d, k)
 	case k == d.repeats:
 		return never
 	}
@@ -130,17 +191,17 @@ func (b *Body) join(s *Step) formula {
 	return b.diagram.anyOf(any)
 }
 
-// active is when an edge is active: its source ran, did not fail, and the condition holds.
+// active is when an edge is active: the turn of its source came, it did not fail, and the condition holds.
 func (b *Body) active(a *arc) formula {
 	switch {
 	case a.decision == nil:
-		return a.from.ok
+		return a.from.passed
 	case a.exhausted: // the bound of the loop is spent, which only an edge for it can see
-		return b.diagram.and(a.from.ok, b.diagram.is(a.decision.index, a.cases))
+		return b.diagram.and(a.from.passed, b.takes(a.decision, a.cases))
 	case a.decision.Kind == Outcome:
-		return b.diagram.and(a.from.act, b.is(a.decision, a.cases))
+		return b.diagram.and(a.from.gate, b.is(a.decision, a.cases))
 	}
-	return b.diagram.and(a.from.ok, b.is(a.decision, a.cases))
+	return b.diagram.and(a.from.passed, b.is(a.decision, a.cases))
 }
 
 // dominators fills doms and failed: the steps that certainly ran, and those that certainly failed, before each one,
@@ -194,13 +255,13 @@ const (
 func (b *Body) seen(s, reader *Step, at formula) presence {
 	if b.weak {
 		switch {
-		case s.ok == always, s == reader: // its own result is read only after success
+		case s.ok == always, s == reader && (s.when == nil || at == s.ok): // its own result is read only after success
 			return present
 		case reader == nil:
 			return perhaps
 		case b.failed[reader.index].has(s.index):
 			return absent
-		case b.doms[reader.index].has(s.index) && s.outcome == nil:
+		case b.doms[reader.index].has(s.index) && s.outcome == nil && s.when == nil:
 			return present
 		}
 		return perhaps
@@ -219,13 +280,13 @@ func (b *Body) caught(s, reader *Step, at formula) bool {
 	if b.weak {
 		return reader != nil && b.failed[reader.index].has(s.index)
 	}
-	return b.diagram.implies(at, b.diagram.without(s.act, s.ok))
+	return b.diagram.implies(at, b.diagram.without(s.gate, s.passed))
 }
 
 // unreachable reports steps that can never run: the first of them on every way.
 func (c *checker) unreachable(b *Body) {
 	for _, s := range b.order {
-		if s.act != never || slices.ContainsFunc(s.in, func(a *arc) bool { return a.from.act == never }) {
+		if s.gate != never || slices.ContainsFunc(s.in, func(a *arc) bool { return a.from.gate == never }) {
 			continue
 		}
 		d := diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span,

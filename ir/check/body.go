@@ -39,7 +39,7 @@ type Body struct {
 	failed  []bitset
 	proofs  map[string][]proof // by name, in topological order
 	rounds  map[*Step]expr.Facts
-	byIndex map[int]*Decision
+	byIndex map[int][]*Decision // those that share a place agree, and the first is the earliest
 	conds   map[condition]*Decision
 	setters map[string][]*Step // by state field, in topological order: the steps that surely set it when they succeed
 	vars    []*Var             // names the enclosing verb brings in: `as`, `index`
@@ -93,10 +93,13 @@ type Step struct {
 	effects  ir.Effects
 	in, out  []*arc
 	back     []*backEdge // that leave it
+	when     *Decision   // of a step with a condition of its own
 	outcome  *Decision   // of a step with catch
 	after    []*Decision
+	gate     formula // when its turn comes: it runs then, unless its own condition does not hold
 	act      formula // when it runs
 	ok       formula // when it runs and its result is there
+	passed   formula // when its turn came, and what comes after it goes on
 }
 
 // Effects is the worst the step itself can do, its body included.
@@ -146,11 +149,16 @@ type Decision struct {
 	Hoist bool // it must be evaluated right after its step: what it reads may change, or it is more than an expression
 
 	also     []*ir.Expr // conditions of other edges that ask the same, or the opposite
+	key      string     // of a condition: its canonical form; empty: it is alone
+	flip     bool       // its cases are those of its place in the diagram the other way round
 	positive bool       // whether Expr is its canonical form, or the opposite of that
 	index    int        // in the diagram
 	ended    bool       // it ends a loop that must not spend its bound: seen from outside, it has not taken the case repeats
 	repeats  int
 }
+
+// own reports whether this is the condition of a step itself, which is asked there.
+func (d *Decision) own() bool { return d == d.Step.when }
 
 // DecisionKind tells the three apart.
 type DecisionKind uint8

@@ -262,7 +262,7 @@ func (c *checker) unordered(b *Body) {
 		order = b.Steps
 	}
 	for _, s := range b.Steps {
-		s.act, s.ok = always, always
+		s.gate, s.act, s.ok, s.passed = always, always, always, always
 		s.Node.Result = schema.InvalidType
 	}
 	if b.start != nil {
@@ -285,6 +285,10 @@ func (c *checker) bodyResult(b *Body) {
 		b.Result = s.Node.Result
 		if s.Catch {
 			b.Result = schema.OptOf(b.Result, s.Node.ID.Name+" may have failed")
+		}
+		if s.when != nil {
+			s.Maybe = true
+			b.Result = schema.OptOf(b.Result, s.Node.ID.Name+" runs only when "+s.when.describe(0))
 		}
 	default:
 		b.Result = schema.EmptyType

@@ -67,6 +67,7 @@ next:
 		}
 		var cases []int
 		for k, possible := range d.casesIn(one.runs, decision.index) {
+			k = decision.at(k)
 			switch {
 			case possible && taken[k]:
 				continue next
@@ -99,15 +100,15 @@ next:
 // decided is when a decision is made at all.
 func (p *planner) decided(d *Decision) formula {
 	if d.Kind == Outcome {
-		return d.Step.act
+		return d.Step.gate
 	}
-	return d.Step.ok
+	return d.Step.passed
 }
 
 func (p *planner) oneOf(d *Decision, cases []int) formula {
 	some := make([]formula, len(cases))
 	for i, k := range cases {
-		some[i] = p.b.diagram.is(d.index, k)
+		some[i] = p.b.takes(d, k)
 	}
 	return p.b.diagram.anyOf(some)
 }

@@ -269,6 +269,9 @@ func (e *env) why(s *Step) string {
 // when describes the nearest decisions on the way to a step that are not certain where e stands.
 func (e *env) when(s *Step) string {
 	d := e.body.diagram
+	if s.when != nil && (e.body.weak || !d.implies(e.at, e.body.takes(s.when, 0))) {
+		return s.when.describe(0)
+	}
 	for at := s; ; {
 		var ways []string
 		var up *Step
@@ -396,7 +399,7 @@ func (b *Body) proved(name string, at formula, facts expr.Facts) expr.Facts {
 		if tries++; tries > maxProofs {
 			break
 		}
-		if b.diagram.implies(at, b.diagram.is(p.decision.index, p.kase)) {
+		if b.diagram.implies(at, b.takes(p.decision, p.kase)) {
 			facts = bothFacts(facts, p.facts)
 		}
 	}
@@ -406,24 +409,28 @@ func (b *Body) proved(name string, at formula, facts expr.Facts) expr.Facts {
 // addProofs files what the conditions after a step prove, once they are typed.
 func (b *Body) addProofs(s *Step) {
 	for _, d := range s.after {
-		if d.Kind != When || d.ended {
-			continue
+		b.addProof(d)
+	}
+}
+
+func (b *Body) addProof(d *Decision) {
+	if d.Kind != When || d.ended {
+		return
+	}
+	for k := range d.Cases {
+		byName := map[string]expr.Facts{}
+		for path := range d.proves(k) {
+			name, _, _ := strings.Cut(path, ".")
+			if byName[name] == nil {
+				byName[name] = expr.Facts{}
+			}
+			byName[name][path] = true
 		}
-		for k := range d.Cases {
-			byName := map[string]expr.Facts{}
-			for path := range d.proves(k) {
-				name, _, _ := strings.Cut(path, ".")
-				if byName[name] == nil {
-					byName[name] = expr.Facts{}
-				}
-				byName[name][path] = true
+		for name, facts := range byName {
+			if b.proofs == nil {
+				b.proofs = map[string][]proof{}
 			}
-			for name, facts := range byName {
-				if b.proofs == nil {
-					b.proofs = map[string][]proof{}
-				}
-				b.proofs[name] = append(b.proofs[name], proof{d, k, facts})
-			}
+			b.proofs[name] = append(b.proofs[name], proof{d, k, facts})
 		}
 	}
 }
@@ -451,7 +458,7 @@ func (b *Body) roundFacts(s *Step) expr.Facts {
 	}
 	var facts expr.Facts
 	for _, l := range b.loops {
-		if l.from.ok == always {
+		if l.from.passed == always {
 			facts = bothFacts(facts, l.proves())
 		}
 	}

@@ -22,6 +22,7 @@ func (c *checker) connect(b *Body) {
 	b.loose = b.loose || c.unreadEdges(b)
 	for _, s := range b.Steps {
 		c.connectCatch(b, s)
+		s.ownCondition()
 	}
 	if !b.IR.EdgesWritten {
 		c.inferEdges(b)
@@ -75,6 +76,18 @@ func (c *checker) connectCatch(b *Body, s *Step) {
 			b.link(&arc{from: s, to: to, decision: s.outcome, cases: len(s.outcome.Cases) - 1, at: k.Target.Span})
 		}
 	}
+}
+
+// ownCondition makes the decision of a step's `when`. Whether the step went on is told by a variable: its result does not say it.
+func (s *Step) ownCondition() {
+	w := s.Node.When
+	if w == nil || w.Node == nil {
+		return
+	}
+	key, positive := canonical(w.Node)
+	text := w.Node.String()
+	s.when = &Decision{Step: s, Kind: When, Expr: w.Node, Value: w, key: key, positive: positive, Cases: []Case{{Label: text}, {Label: "!(" + text + ")"}}}
+	s.Flag = true
 }
 
 func (b *Body) link(a *arc) {
@@ -180,7 +193,7 @@ func (b *Body) source(id ir.Ident) *Step {
 	s := b.byID[id.Name]
 	if s == nil && id.Name == "start" {
 		if b.start == nil {
-			b.start = &Step{Node: &ir.Node{ID: id, Span: id.Span, Result: schema.EmptyType}, body: b, index: -1, pos: -1, act: always, ok: always}
+			b.start = &Step{Node: &ir.Node{ID: id, Span: id.Span, Result: schema.EmptyType}, body: b, index: -1, pos: -1, gate: always, act: always, ok: always, passed: always}
 		}
 		return b.start
 	}
@@ -254,7 +267,7 @@ func (b *Body) condition(from *Step, e *ir.Edge) (*Decision, int) {
 		return d, 1
 	}
 	text := e.When.Node.String()
-	d := &Decision{Step: from, Kind: When, Expr: e.When.Node, Value: e.When, Edge: e, positive: positive,
+	d := &Decision{Step: from, Kind: When, Expr: e.When.Node, Value: e.When, Edge: e, key: key, positive: positive,
 		Cases: []Case{{Label: text}, {Label: "!(" + text + ")"}}}
 	b.conds[condition{from, key}] = d
 	from.after = append(from.after, d)

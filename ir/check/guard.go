@@ -16,19 +16,20 @@ func (p *planner) guard(one *part, ctx formula) *Cond {
 	d := p.b.diagram
 	// One decision settles it: `if plan.Route == "fix"`.
 	for _, i := range slices.Backward(d.support(one.runs, maxLooked)) {
-		decision := p.b.byIndex[i]
-		if decision == nil || !d.implies(ctx, p.decided(decision)) {
-			continue
-		}
-		var cases []int
-		for k, possible := range d.casesIn(one.runs, i) {
-			if possible {
-				cases = append(cases, k)
+		for _, decision := range p.b.byIndex[i] {
+			if decision.own() || !d.implies(ctx, p.decided(decision)) {
+				continue
 			}
-		}
-		if d.implies(d.and(ctx, p.oneOf(decision, cases)), one.runs) {
-			p.mark(decision)
-			return &Cond{Any: []Term{{Decision: decision, Cases: cases}}}
+			var cases []int
+			for k, possible := range d.casesIn(one.runs, i) {
+				if possible {
+					cases = append(cases, decision.at(k))
+				}
+			}
+			if d.implies(d.and(ctx, p.oneOf(decision, cases)), one.runs) {
+				p.mark(decision)
+				return &Cond{Any: []Term{{Decision: decision, Cases: cases}}}
+			}
 		}
 	}
 	// Or the edges into a step that runs exactly then, if all of them come from before the part.
@@ -37,7 +38,7 @@ func (p *planner) guard(one *part, ctx formula) *Cond {
 		inside[u] = true
 	}
 	for _, u := range one.units {
-		if act := u.first().act; act == one.runs && act != unknown && !p.enteredFrom(u.first(), inside) {
+		if act := u.first().gate; act == one.runs && act != unknown && !p.enteredFrom(u.first(), inside) {
 			if cond := p.byEdges(u.first(), ctx); cond != nil {
 				return cond
 			}
@@ -60,9 +61,9 @@ func (p *planner) byEdges(s *Step, ctx formula) *Cond {
 			continue
 		}
 		t := Term{}
-		base := a.from.ok
+		base := a.from.passed
 		if a.decision != nil && a.decision.Kind == Outcome {
-			base = a.from.act
+			base = a.from.gate
 		}
 		if a.decision != nil && (p.b.weak || !d.implies(d.and(ctx, base), p.b.active(a))) {
 			t.Decision, t.Cases = a.decision, []int{a.cases}

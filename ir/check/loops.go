@@ -112,7 +112,7 @@ func (c *checker) exclusiveExits(b *Body) {
 	for _, l := range b.loops {
 		for _, a := range l.from.out {
 			switch {
-			case a.exhausted, a.orderOnly, a.to.act == never, a.decision != nil && a.decision.Kind == Outcome:
+			case a.exhausted, a.orderOnly, a.to.gate == never, a.decision != nil && a.decision.Kind == Outcome:
 				continue
 			case a.decision != nil && a.decision == l.when && a.cases != l.repeat:
 				continue

@@ -41,6 +41,9 @@ func (s *Step) marksDecisions() {
 
 func (s *Step) marks() {
 	s.marksDecisions()
+	if s.when != nil {
+		mark(s.when.Expr)
+	}
 	for _, x := range s.Sets {
 		ir.ValueExpressions(x.Value.Value, mark)
 	}

@@ -108,7 +108,7 @@ func (m *model) edgesOf(rng *rand.Rand, i int, targets []int, o modelOptions) {
 			add(e)
 		case 2: // conditions, often of both polarities
 			for j, t := range some {
-				cond := fmt.Sprintf("w%d", rng.Intn(2))
+				cond := fmt.Sprintf("w%d_%d", rng.Intn(2), i) // of this node alone: conditions that ask the same agree
 				if j%2 == 1 || rng.Intn(3) == 0 {
 					cond = "!" + cond
 				}
@@ -152,7 +152,7 @@ func (m *model) backEdge(rng *rand.Rand) {
 	to := max(0, from-rng.Intn(5))
 	e := &ir.Edge{From: name(from), To: []ir.Ident{name(to)}, Back: true, Max: 1 + rng.Intn(3)}
 	if rng.Intn(6) > 0 {
-		e.When = expression([]string{"w0", "!w0", "w9"}[rng.Intn(3)])
+		e.When = expression(fmt.Sprintf("%s_%d", []string{"w0", "!w0", "w9"}[rng.Intn(3)], from))
 	}
 	if e.When == nil || rng.Intn(3) == 0 {
 		x := ident("end")

@@ -195,7 +195,7 @@ func (p *planner) one(u *unit) *Plan {
 		return &Plan{Kind: Leaf, Step: u.first()}
 	}
 	l := u.loop
-	body := p.level(u.steps, l, l.header.act)
+	body := p.level(u.steps, l, l.header.gate)
 	if l.when != nil {
 		p.mark(l.when)
 	}
@@ -209,7 +209,7 @@ func (p *planner) one(u *unit) *Plan {
 func (p *planner) part(units []*unit) *part {
 	acts := make([]formula, len(units))
 	for i, u := range units {
-		acts[i] = u.first().act
+		acts[i] = u.first().gate
 	}
 	return &part{units, p.b.diagram.anyOf(acts)}
 }

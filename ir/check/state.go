@@ -186,7 +186,7 @@ func (e *env) written(field string) bool {
 	}
 	at := *e
 	for b := e.body; b != nil; b = b.outer {
-		if b.loose || at.wrote && at.step.surelySets(field) || b.wrote(field, &at) {
+		if b.loose || at.wrote && at.step.when == nil && at.step.surelySets(field) || b.wrote(field, &at) {
 			return true
 		}
 		if b.outer != nil {

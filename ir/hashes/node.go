@@ -143,6 +143,9 @@ func (m *maker) shell(s *check.Step) string {
 	var x text
 	n := s.Node
 	m.verb(&x, s)
+	if n.When != nil {
+		x.line("when", value(n.When))
+	}
 	x.mark("join all", n.Join == ir.JoinAll)
 	if r := s.Retry(); r != nil {
 		retry(&x, r)

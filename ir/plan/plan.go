@@ -183,6 +183,9 @@ func silent(p *check.Plan) bool {
 func part(p *check.Plan) *Part {
 	switch p.Kind {
 	case check.Leaf:
+		if w := p.Step.Node.When; w != nil {
+			return &Part{Kind: "if", When: w.Node.String(), Parts: []*Part{step(p.Step)}}
+		}
 		return step(p.Step)
 	case check.If:
 		return &Part{Kind: "if", When: condition(p.Cond), Parts: parts(p.Kids[0])}

@@ -172,6 +172,9 @@ func (p *parser) foreignKey(key string, at source.Span, verb string) bool {
 
 // common reads the keys that every node can have.
 func (p *parser) common(node *ir.Node, m mapping, verb string) {
+	if v := m.get("when"); v != nil {
+		node.When = p.expr(v)
+	}
 	p.each(m.get("set"), "set", naming{}, func(id ir.Ident, v *yamlnode.Node) {
 		node.Set = append(node.Set, &ir.Set{Field: id, Value: p.value(v)})
 	})

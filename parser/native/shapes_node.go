@@ -3,6 +3,7 @@ package native
 import "slices"
 
 var nodeKeys = []Key{
+	{Name: "when", Value: condition, Doc: "the condition; when it is false the node has no result, and what comes after it goes on"},
 	{Name: "set", Value: values, Doc: "state fields that are written when the node succeeded"},
 	{Name: "join", Value: word(joinWords...), Doc: "any: one active edge suffices (default); all: every edge must be active"},
 	{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
@@ -19,8 +20,8 @@ const (
 )
 
 var nodeInstead = map[string]string{
-	"when": "conditions stand on edges: `{from: a, to: b, when: ...}`", "if": "conditions stand on edges: `{from: a, to: b, when: ...}`",
-	"condition": "conditions stand on edges: `{from: a, to: b, when: ...}`", "switch": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
+	"if": "write `when:`", "unless": "write `when:` with the opposite condition",
+	"condition": "write `when:`", "switch": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
 	"cases": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
 	"needs": edgesHelp, "depends_on": edgesHelp, "after": edgesHelp, "next": edgesHelp, "then": edgesHelp, "from": edgesHelp, "to": edgesHelp, "goto": edgesHelp,
 	"inputs": withHelp, "input": withHelp, "params": withHelp, "arguments": withHelp, "parameters": withHelp,
