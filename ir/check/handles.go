@@ -55,7 +55,7 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 		}
 		return toolType(t), s.wrongUse()
 	case expr.UseChoice:
-		if x, ok := u.Ref.(*ir.ToolChoice); ok && (x.Open || len(x.Allow) > 0) {
+		if x, ok := u.Ref.(*ir.ToolChoice); ok && (x.Open || x.Allow != nil) { // an empty list: of a file that has only tools which it cannot be
 			return choiceType, s.wrongUse()
 		}
 		return nil, fmt.Sprintf("%q is no choice of tools", u.Name)

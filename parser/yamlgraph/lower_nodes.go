@@ -221,7 +221,7 @@ func (l *lowering) pick(v *ir.ToolChoice) *ir.ToolChoice {
 	if !slices.ContainsFunc(l.wf.Tools, hidden) {
 		return &out
 	}
-	out.Open, out.Allow = false, nil
+	out.Open, out.Allow = false, []ir.Ident{}
 	for _, t := range l.wf.Tools {
 		if t.File == l.File && !hidden(t) {
 			out.Allow = append(out.Allow, ir.Ident{Name: t.Key.Name, Span: v.Tool.Source()})
