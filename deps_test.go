@@ -71,6 +71,7 @@ var table = []row{
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
 	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
 	{pkg: "convert/stargraph", own: append([]string{"convert", "convert/doc"}, irLeaves...)},
+	{pkg: "convert/yamlgraph", own: append([]string{"convert", "convert/doc", "internal/catalog", "parser/dialect", "parser/jinja", "parser/yamlgraph", "parser/yamlnode"}, irLeaves...)},
 	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/sirenspec"}, irLeaves...)},
 	{pkg: "templates"},
 	{

@@ -40,9 +40,6 @@ type Func func(*Converter)
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
 	c := &Converter{by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
-	if tree, ok := p.WF.Tree.(*ir.Workflow); ok {
-		c.Workflow = tree
-	}
 	own := *c.Workflow
 	own.Provided = nil // nothing of it is the file's
 	c.Workflow, c.Provided = &own, p.WF.Provided
@@ -65,7 +62,7 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 // counterpart, and notes what a reader has to know. It is called again when a state field turned out to be absent at times.
 type Converter struct {
 	by       Func
-	Workflow *ir.Workflow   // as its file says it, where its tree is one
+	Workflow *ir.Workflow
 	Root     *yamlnode.Node // of its file
 	Provided *ir.Provided   // what native workflows may name
 	sink     *diag.Sink

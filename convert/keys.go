@@ -3,6 +3,8 @@ package convert
 import (
 	"regexp"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // ObjectKeys are the keys of the object literal at the beginning of a text.
@@ -55,3 +57,6 @@ func closing(text string, at int) int {
 	}
 	return -1
 }
+
+// PyWorld finds code of Python that looks at the environment or at its own file.
+var PyWorld = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)

@@ -103,7 +103,6 @@ func (d *dumper) workflow(w *Workflow) {
 		}
 		d.policy(w.Policy)
 		d.defaults(&w.Defaults)
-		d.dynamic(w.Dynamic)
 		d.body(&w.Body)
 		for _, o := range w.Output {
 			d.output(o)
@@ -460,4 +459,11 @@ func dumpConst(d *schema.Default) string {
 		return "-"
 	}
 	return d.JSON
+}
+
+func dumpFlag(set bool, word string) string {
+	if set {
+		return word
+	}
+	return ""
 }

@@ -58,7 +58,6 @@ func (d *dumper) node(n *Node) {
 			d.line("on_error", dumpOnError(n.OnError))
 		}
 		d.doubt(n.InDoubt)
-		d.dynamicNode(n.Dynamic)
 	})
 }
 
@@ -265,12 +264,6 @@ func dumpValue(v Value) string {
 		return "$(" + v.Node.String() + ")"
 	case *Template:
 		return "t" + dumpTemplate(v)
-	case *Reference:
-		return "$(" + v.Text.Value + ")"
-	case *Mixed:
-		return "m" + strconv.Quote(v.Text.Value)
-	case *Calc:
-		return "(" + dumpValue(v.Left) + " " + v.Op + " " + dumpValue(v.Right) + ")"
 	case *Scalar:
 		switch v.Tag {
 		case "!!int", "!!float", "!!bool":

@@ -17,14 +17,10 @@ type Model struct {
 	Params  ModelParams
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
 	Unbounded bool
-	Price     *ModelPrice  // nil: the runtime's table knows it, or nobody does
-	New       *Expr        // a function that makes it, once, when the program starts; nil: it is Model
-	Choice    *ModelChoice // nil: it is Model
+	Price     *ModelPrice // nil: the runtime's table knows it, or nobody does
+	New       *Expr       // a function that makes it, once, when the program starts; nil: it is Model
 	Span      source.Span
 }
-
-// A ModelChoice is a model of YAMLGraph: what is empty is what the environment says when the program runs.
-type ModelChoice struct{ Provider, Model string }
 
 // ModelParams are the usual parameters of a model; nil fields are not written.
 type ModelParams struct {

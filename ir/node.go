@@ -17,10 +17,9 @@ type Node struct {
 	Timeout *Duration
 	Catch   []*Catch
 	OnError *OnError
-	InDoubt *Doubt       // nil: what the tool says
-	Span    source.Span  // the whole entry
-	Inline  bool         // the single node of a `do:`; its id is made from its verb
-	Dynamic *DynamicNode // of a dialect whose data is dynamic; nil in native workflows
+	InDoubt *Doubt      // nil: what the tool says
+	Span    source.Span // the whole entry
+	Inline  bool        // the single node of a `do:`; its id is made from its verb
 
 	// Result is the type of the node's value when it ran and did not fail. Set by check.
 	Result *schema.Type

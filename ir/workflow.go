@@ -38,7 +38,6 @@ type Workflow struct {
 	Policy      *Policy
 	Defaults    Defaults
 	Body        Body
-	Dynamic     *Dynamic       // nil: native
 	Origin      string         // the dialect that it was translated from, for people to read; empty: native
 	Outcome     Outcome        // what becomes of the output besides
 	Tree        any            // what the file said before it was translated, as its reader has it, for convert; nil: the same

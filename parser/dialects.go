@@ -11,6 +11,7 @@ import (
 	fromopenexpertise "github.com/flowgen-dev/flowgen/convert/openexpertise"
 	fromsirenspec "github.com/flowgen-dev/flowgen/convert/sirenspec"
 	fromstargraph "github.com/flowgen-dev/flowgen/convert/stargraph"
+	fromyamlgraph "github.com/flowgen-dev/flowgen/convert/yamlgraph"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -30,7 +31,7 @@ var public = []struct {
 }{
 	{openexpertise.Language, fromopenexpertise.Convert},
 	{sirenspec.Language, fromsirenspec.Convert},
-	{yamlgraph.Language, convert.YAMLGraph},
+	{yamlgraph.Language, fromyamlgraph.Convert},
 	{stargraph.Language, fromstargraph.Convert},
 }
 

@@ -7,17 +7,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
 	"github.com/nikolalohinski/gonja/v2/tokens"
-
-	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // A choice is a conditional expression inside of another one.
 type choice struct {
-	x *ir.PromptExpr
+	x *PromptExpr
 }
 
 // lift gives the words of conditional expressions their type, and replaces each that stands in brackets by a name.
@@ -87,21 +86,21 @@ func (r *reader) word(w string) bool {
 }
 
 // expression reads an expression with its condition: a if b else c.
-func (r *reader) expression() *ir.PromptExpr {
+func (r *reader) expression() *PromptExpr {
 	x := r.operand()
 	if !r.word("if") {
 		return x
 	}
 	test := r.operand()
-	var other *ir.PromptExpr
+	var other *PromptExpr
 	if r.word("else") {
 		other = r.expression()
 	}
-	return &ir.PromptExpr{Op: "if", Kids: []*ir.PromptExpr{test, x, other}, Span: x.Span}
+	return &PromptExpr{Op: "if", Kids: []*PromptExpr{test, x, other}, Span: x.Span}
 }
 
 // operand reads an expression without a condition.
-func (r *reader) operand() *ir.PromptExpr {
+func (r *reader) operand() *PromptExpr {
 	at := r.p.Current()
 	x, err := r.p.ParseExpression()
 	if err != nil {
@@ -138,23 +137,23 @@ var operators = map[tokens.Type]string{tokens.Addition: "+", tokens.Subtraction:
 	tokens.GreaterThan: ">", tokens.GreaterThanOrEqual: ">="}
 
 // convert makes an expression of gonja's node; at is where it begins.
-func (r *reader) convert(n nodes.Node, at *tokens.Token) *ir.PromptExpr {
-	one := func(op, name string, t *tokens.Token, kids ...*ir.PromptExpr) *ir.PromptExpr {
-		return &ir.PromptExpr{Op: op, Name: name, Kids: kids, Span: r.at(t)}
+func (r *reader) convert(n nodes.Node, at *tokens.Token) *PromptExpr {
+	one := func(op, name string, t *tokens.Token, kids ...*PromptExpr) *PromptExpr {
+		return &PromptExpr{Op: op, Name: name, Kids: kids, Span: r.at(t)}
 	}
 	switch n := n.(type) {
 	case *nodes.Name:
 		return r.name(n.Name)
 	case *nodes.String:
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!str", n.Val, n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!str", n.Val, n.Location), Span: r.at(n.Location)}
 	case *nodes.Integer:
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Val), n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Val), n.Location), Span: r.at(n.Location)}
 	case *nodes.Float:
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!float", strconv.FormatFloat(n.Val, 'g', -1, 64), n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!float", strconv.FormatFloat(n.Val, 'g', -1, 64), n.Location), Span: r.at(n.Location)}
 	case *nodes.Bool:
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!bool", strconv.FormatBool(n.Val), n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!bool", strconv.FormatBool(n.Val), n.Location), Span: r.at(n.Location)}
 	case *nodes.None:
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!null", "null", n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!null", "null", n.Location), Span: r.at(n.Location)}
 	case *nodes.List:
 		return one("list", "", n.Location, r.all(n.Val, n.Location)...)
 	case *nodes.Tuple:
@@ -215,15 +214,15 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *ir.PromptExpr {
 }
 
 // attribute is x.name, or x.0.
-func (r *reader) attribute(n *nodes.GetAttribute, at *tokens.Token) *ir.PromptExpr {
+func (r *reader) attribute(n *nodes.GetAttribute, at *tokens.Token) *PromptExpr {
 	if x := r.loop1(n.Node, n.Attribute, n.Location); x != nil {
 		return x
 	}
 	if n.Attribute == "" {
-		index := &ir.PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Index), n.Location), Span: r.at(n.Location)}
-		return &ir.PromptExpr{Op: "item", Kids: []*ir.PromptExpr{r.convert(n.Node, at), index}, Span: r.at(n.Location)}
+		index := &PromptExpr{Op: "const", Lit: r.scalar("!!int", strconv.Itoa(n.Index), n.Location), Span: r.at(n.Location)}
+		return &PromptExpr{Op: "item", Kids: []*PromptExpr{r.convert(n.Node, at), index}, Span: r.at(n.Location)}
 	}
-	x := &ir.PromptExpr{Op: "attr", Name: n.Attribute, Kids: []*ir.PromptExpr{r.convert(n.Node, at)}, Span: r.at(n.Location)}
+	x := &PromptExpr{Op: "attr", Name: n.Attribute, Kids: []*PromptExpr{r.convert(n.Node, at)}, Span: r.at(n.Location)}
 	if lo := n.Location.Pos; lo < len(r.text.Value) {
 		x.Span = r.text.At(lo+1, min(lo+1+len(n.Attribute), len(r.text.Value)))
 	}
@@ -231,7 +230,7 @@ func (r *reader) attribute(n *nodes.GetAttribute, at *tokens.Token) *ir.PromptEx
 }
 
 // loop1 is an attribute of `loop`; nil when a value is none.
-func (r *reader) loop1(n nodes.Node, attribute string, at *tokens.Token) *ir.PromptExpr {
+func (r *reader) loop1(n nodes.Node, attribute string, at *tokens.Token) *PromptExpr {
 	name, ok := n.(*nodes.Name)
 	if !ok || name.Name.Val != "loop" || len(r.loops) == 0 {
 		return nil
@@ -240,15 +239,15 @@ func (r *reader) loop1(n nodes.Node, attribute string, at *tokens.Token) *ir.Pro
 		r.refuse(name.Name, "`loop.%s`", clip(attribute))
 	}
 	r.loops[len(r.loops)-1].Loop = true
-	return &ir.PromptExpr{Op: "loop", Name: attribute, Span: r.at(name.Name)}
+	return &PromptExpr{Op: "loop", Name: attribute, Span: r.at(name.Name)}
 }
 
 func (r *reader) scalar(tag, text string, t *tokens.Token) *ir.Scalar {
 	return &ir.Scalar{Tag: tag, Text: source.Text{Value: text, Span: r.at(t)}}
 }
 
-func (r *reader) all(list []nodes.Expression, at *tokens.Token) []*ir.PromptExpr {
-	var out []*ir.PromptExpr
+func (r *reader) all(list []nodes.Expression, at *tokens.Token) []*PromptExpr {
+	var out []*PromptExpr
 	for _, x := range list {
 		out = append(out, r.convert(x, at))
 	}
@@ -256,29 +255,29 @@ func (r *reader) all(list []nodes.Expression, at *tokens.Token) []*ir.PromptExpr
 }
 
 // name is a variable, a word of the language, or a conditional expression that was taken out.
-func (r *reader) name(t *tokens.Token) *ir.PromptExpr {
+func (r *reader) name(t *tokens.Token) *PromptExpr {
 	if c := r.inline[t.Val]; c != nil {
 		return c.x
 	}
 	if t.Val == "none" {
-		return &ir.PromptExpr{Op: "const", Lit: r.scalar("!!null", "null", t), Span: r.at(t)}
+		return &PromptExpr{Op: "const", Lit: r.scalar("!!null", "null", t), Span: r.at(t)}
 	}
 	if t.Val == "loop" && len(r.loops) > 0 {
 		r.refuse(t, "`loop` itself")
 	}
-	return &ir.PromptExpr{Op: "name", Name: t.Val, Span: r.at(t)}
+	return &PromptExpr{Op: "name", Name: t.Val, Span: r.at(t)}
 }
 
 // filter is a filter over a value.
-func (r *reader) filter(x *ir.PromptExpr, f *nodes.FilterCall) *ir.PromptExpr {
+func (r *reader) filter(x *PromptExpr, f *nodes.FilterCall) *PromptExpr {
 	if Filters[f.Name] == nil {
 		r.refuse(f.Token, "the filter `%s`", clip(f.Name))
 	}
-	return r.arguments(&ir.PromptExpr{Op: "filter", Name: f.Name, Kids: []*ir.PromptExpr{x}, Span: r.at(f.Token)}, f.Token, Filters[f.Name], f.Args, f.Kwargs)
+	return r.arguments(&PromptExpr{Op: "filter", Name: f.Name, Kids: []*PromptExpr{x}, Span: r.at(f.Token)}, f.Token, Filters[f.Name], f.Args, f.Kwargs)
 }
 
 // arguments puts arguments into the order of the parameters; what is left out is nil.
-func (r *reader) arguments(x *ir.PromptExpr, t *tokens.Token, params []string, args []nodes.Expression, named map[string]nodes.Expression) *ir.PromptExpr {
+func (r *reader) arguments(x *PromptExpr, t *tokens.Token, params []string, args []nodes.Expression, named map[string]nodes.Expression) *PromptExpr {
 	if len(params) > 0 && params[len(params)-1] == "*" { // as many as there are
 		if len(named) > 0 {
 			r.refuse(t, "`%s` with names of arguments", clip(x.Name))
@@ -289,7 +288,7 @@ func (r *reader) arguments(x *ir.PromptExpr, t *tokens.Token, params []string, a
 	if len(args) > len(params) {
 		r.wrong(t, fmt.Sprintf("`%s` takes at most %d arguments", clip(x.Name), len(params)), "")
 	}
-	list := make([]*ir.PromptExpr, len(params))
+	list := make([]*PromptExpr, len(params))
 	for i, a := range args {
 		list[i] = r.convert(a, t)
 	}
@@ -308,7 +307,7 @@ func (r *reader) arguments(x *ir.PromptExpr, t *tokens.Token, params []string, a
 }
 
 // test is a test of a value: x is defined, x in y.
-func (r *reader) test(n *nodes.TestExpression, at *tokens.Token) *ir.PromptExpr {
+func (r *reader) test(n *nodes.TestExpression, at *tokens.Token) *PromptExpr {
 	x := r.convert(n.Expression, at)
 	name := n.Test.Name
 	if n.Test.Token.Type == tokens.In {
@@ -324,18 +323,18 @@ func (r *reader) test(n *nodes.TestExpression, at *tokens.Token) *ir.PromptExpr 
 	if len(n.Test.Args) != want {
 		r.wrong(n.Test.Token, fmt.Sprintf("the test `%s` takes %d arguments", clip(name), want), "")
 	}
-	return &ir.PromptExpr{Op: "test", Name: name, Kids: append([]*ir.PromptExpr{x}, r.all(n.Test.Args, n.Test.Token)...), Span: r.at(n.Test.Token)}
+	return &PromptExpr{Op: "test", Name: name, Kids: append([]*PromptExpr{x}, r.all(n.Test.Args, n.Test.Token)...), Span: r.at(n.Test.Token)}
 }
 
 // call is a call of a function of Jinja, or of a method of a value.
-func (r *reader) call(n *nodes.Call, at *tokens.Token) *ir.PromptExpr {
+func (r *reader) call(n *nodes.Call, at *tokens.Token) *PromptExpr {
 	switch f := n.Func.(type) {
 	case *nodes.Name:
 		params := Functions[f.Name.Val]
 		if params == nil {
 			r.refuse(f.Name, "the function `%s`", clip(f.Name.Val))
 		}
-		return r.arguments(&ir.PromptExpr{Op: "call", Name: f.Name.Val, Span: r.at(f.Name)}, f.Name, params, n.Args, n.Kwargs)
+		return r.arguments(&PromptExpr{Op: "call", Name: f.Name.Val, Span: r.at(f.Name)}, f.Name, params, n.Args, n.Kwargs)
 	case *nodes.GetAttribute:
 		if x := r.loop1(f.Node, f.Attribute, f.Location); x != nil && f.Attribute == "cycle" {
 			x.Kids = r.all(n.Args, n.Location)
@@ -346,7 +345,7 @@ func (r *reader) call(n *nodes.Call, at *tokens.Token) *ir.PromptExpr {
 		if params == nil {
 			r.refuse(t, "the method `%s`", clip(f.Attribute))
 		}
-		return r.arguments(&ir.PromptExpr{Op: "method", Name: f.Attribute, Kids: []*ir.PromptExpr{r.convert(f.Node, at)}, Span: r.at(t)}, t, params, n.Args, n.Kwargs)
+		return r.arguments(&PromptExpr{Op: "method", Name: f.Attribute, Kids: []*PromptExpr{r.convert(f.Node, at)}, Span: r.at(t)}, t, params, n.Args, n.Kwargs)
 	}
 	r.refuse(n.Location, "a call of a value")
 	return nil

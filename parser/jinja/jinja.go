@@ -8,12 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/parser"
 	"github.com/nikolalohinski/gonja/v2/tokens"
-
-	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // A Problem is what is wrong with a template, or what is not compiled.
@@ -31,7 +30,7 @@ const (
 )
 
 // Parse reads a template. With problems the result is nil.
-func Parse(t source.Text) (body []ir.PromptNode, problems []Problem) {
+func Parse(t source.Text) (body []PromptNode, problems []Problem) {
 	r := &reader{text: t}
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,7 +59,7 @@ type reader struct {
 	p        *parser.Parser
 	inline   map[string]*choice // conditional expressions inside of others, by the name that stands for them
 	trim     bool               // what comes next loses the white space that it begins with
-	loops    []*ir.PromptFor
+	loops    []*PromptFor
 	depth    int
 	problems []Problem
 }
@@ -159,11 +158,11 @@ func flat(text string) string {
 const conditional = tokens.Semicolon
 
 // body reads nodes until a tag that ends or divides a block, which it returns without its begin; nil at the end.
-func (r *reader) body(open int, until ...string) ([]ir.PromptNode, *tokens.Token) {
+func (r *reader) body(open int, until ...string) ([]PromptNode, *tokens.Token) {
 	if r.depth = open; open > maxDepth {
 		r.wrong(r.p.Current(), "blocks are nested too deep", "")
 	}
-	var out []ir.PromptNode
+	var out []PromptNode
 	for {
 		t := r.p.Current()
 		switch t.Type {
@@ -175,7 +174,7 @@ func (r *reader) body(open int, until ...string) ([]ir.PromptNode, *tokens.Token
 		case tokens.Data:
 			r.p.Consume()
 			if s := r.data(t); s != "" {
-				out = append(out, &ir.PromptText{Lit: s})
+				out = append(out, &PromptText{Lit: s})
 			}
 		case tokens.CommentBegin:
 			r.comment()
@@ -183,7 +182,7 @@ func (r *reader) body(open int, until ...string) ([]ir.PromptNode, *tokens.Token
 			r.p.Consume()
 			x := r.expression()
 			r.trim = closes(r.expect(tokens.VariableEnd, "}}"))
-			out = append(out, &ir.PromptShow{X: x})
+			out = append(out, &PromptShow{X: x})
 		case tokens.BlockBegin:
 			r.p.Consume()
 			name := r.p.Match(tokens.Name)
@@ -259,7 +258,7 @@ func (r *reader) expect(typ tokens.Type, what string) *tokens.Token {
 func (r *reader) close() { r.trim = closes(r.expect(tokens.BlockEnd, "%}")) }
 
 // tag reads the tag of a name, with what is inside of it; nil when nothing becomes of it.
-func (r *reader) tag(name *tokens.Token, open int) ir.PromptNode {
+func (r *reader) tag(name *tokens.Token, open int) PromptNode {
 	switch name.Val {
 	case "if":
 		return r.choice(open)
@@ -278,7 +277,7 @@ func (r *reader) tag(name *tokens.Token, open int) ir.PromptNode {
 			r.wrong(end, "`raw` has no end", "")
 		}
 		r.close()
-		return &ir.PromptText{Lit: lit.String()}
+		return &PromptText{Lit: lit.String()}
 	case "macro", "call", "filter", "include", "import", "from", "extends", "block", "with", "do", "trans", "autoescape", "break", "continue":
 		r.refuse(name, "`{%% %s %%}`", name.Val)
 	}
@@ -293,10 +292,10 @@ func clip(s string) string {
 	return s
 }
 
-func (r *reader) choice(open int) ir.PromptNode {
-	out := &ir.PromptIf{}
+func (r *reader) choice(open int) PromptNode {
+	out := &PromptIf{}
 	for {
-		c := ir.PromptCase{Test: r.expression()}
+		c := PromptCase{Test: r.expression()}
 		r.close()
 		body, end := r.body(open+1+len(out.Cases), "elif", "else", "endif") // an elif is an if in the else before it
 		c.Body = body
@@ -313,8 +312,8 @@ func (r *reader) choice(open int) ir.PromptNode {
 	}
 }
 
-func (r *reader) loop(open int) ir.PromptNode {
-	out := &ir.PromptFor{}
+func (r *reader) loop(open int) PromptNode {
+	out := &PromptFor{}
 	paren := r.p.Match(tokens.LeftParenthesis) != nil
 	for {
 		t := r.p.Match(tokens.Name)
@@ -353,12 +352,12 @@ func (r *reader) loop(open int) ir.PromptNode {
 	return out
 }
 
-func (r *reader) set(name *tokens.Token, open int) ir.PromptNode {
+func (r *reader) set(name *tokens.Token, open int) PromptNode {
 	t := r.p.Match(tokens.Name)
 	if t == nil {
 		r.wrong(r.p.Current(), "here should be a name", "")
 	}
-	out := &ir.PromptSet{Name: ir.Ident{Name: t.Val, Span: r.at(t)}}
+	out := &PromptSet{Name: ir.Ident{Name: t.Val, Span: r.at(t)}}
 	if next := r.p.Current(tokens.Dot, tokens.Comma); next != nil {
 		r.refuse(name, "`{%% set %%}` of something else than one name")
 	}
@@ -370,7 +369,7 @@ func (r *reader) set(name *tokens.Token, open int) ir.PromptNode {
 	r.close()
 	out.Body, _ = r.body(open+1, "endset")
 	if out.Body == nil {
-		out.Body = []ir.PromptNode{}
+		out.Body = []PromptNode{}
 	}
 	r.close()
 	return out

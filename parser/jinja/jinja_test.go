@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/jinja"
+	"github.com/google/go-cmp/cmp"
 )
 
 func text(s string) source.Text {

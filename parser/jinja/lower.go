@@ -12,7 +12,7 @@ import (
 // A Part is a text that a text function makes of a template, and the local that holds it.
 type Part struct {
 	Local string
-	Body  []ir.PromptNode
+	Body  []PromptNode
 }
 
 // Lower makes the statements of a text function, whose parameters are the variables of its templates, and ends it with a
@@ -110,26 +110,26 @@ func (l *lowering) on(f *expr.Func, args ...*expr.Node) *expr.Node {
 	return expr.Invoke(f, append([]*expr.Node{l.grow()}, args...)...)
 }
 
-func (l *lowering) block(list []ir.PromptNode) ir.Block {
+func (l *lowering) block(list []PromptNode) ir.Block {
 	var out ir.Block
 	for _, n := range list {
 		switch n := n.(type) {
-		case *ir.PromptText:
+		case *PromptText:
 			out = append(out, &ir.DoStmt{Call: of(l.on(fnAdd, expr.Const(n.Lit)))})
-		case *ir.PromptShow:
+		case *PromptShow:
 			out = append(out, &ir.DoStmt{Call: of(l.show(n))})
-		case *ir.PromptIf:
+		case *PromptIf:
 			out = append(out, l.choice(n.Cases, n.Else)...)
-		case *ir.PromptFor:
+		case *PromptFor:
 			out = append(out, l.each(n)...)
-		case *ir.PromptSet:
+		case *PromptSet:
 			out = append(out, l.set(n)...)
 		}
 	}
 	return out
 }
 
-func (l *lowering) show(n *ir.PromptShow) *expr.Node {
+func (l *lowering) show(n *PromptShow) *expr.Node {
 	switch {
 	case n.Kept:
 		return l.on(fnKeep, l.value(n.X), expr.Const("{"+n.X.Name+"}"))
@@ -140,7 +140,7 @@ func (l *lowering) show(n *ir.PromptShow) *expr.Node {
 }
 
 // set gives a name its value. One that nothing reads is evaluated all the same: it may fail.
-func (l *lowering) set(n *ir.PromptSet) ir.Block {
+func (l *lowering) set(n *PromptSet) ir.Block {
 	v := l.given(n)
 	if l.read[n.Name.Name] {
 		to := l.names[n.Name.Name]
@@ -153,7 +153,7 @@ func (l *lowering) set(n *ir.PromptSet) ir.Block {
 }
 
 // given is what a name is set to.
-func (l *lowering) given(n *ir.PromptSet) *expr.Node {
+func (l *lowering) given(n *PromptSet) *expr.Node {
 	if n.X != nil {
 		return l.value(n.X)
 	}
@@ -164,7 +164,7 @@ func (l *lowering) given(n *ir.PromptSet) *expr.Node {
 	return l.on(fnInner, expr.FnDo(do, "inner"))
 }
 
-func (l *lowering) choice(cases []ir.PromptCase, other []ir.PromptNode) ir.Block {
+func (l *lowering) choice(cases []PromptCase, other []PromptNode) ir.Block {
 	if len(cases) == 0 {
 		return l.block(other)
 	}
@@ -172,7 +172,7 @@ func (l *lowering) choice(cases []ir.PromptCase, other []ir.PromptNode) ir.Block
 }
 
 // each is a loop over the items of a value.
-func (l *lowering) each(n *ir.PromptFor) ir.Block {
+func (l *lowering) each(n *PromptFor) ir.Block {
 	var out ir.Block
 	items := l.on(fnItems, l.value(n.Over))
 	saved, taken, loop := l.names, maps.Clone(l.taken), l.loop
@@ -221,7 +221,7 @@ func (l *lowering) each(n *ir.PromptFor) ir.Block {
 }
 
 // where is the test of a loop's items.
-func (l *lowering) where(n *ir.PromptFor) *expr.Node {
+func (l *lowering) where(n *PromptFor) *expr.Node {
 	l.names = maps.Clone(l.names)
 	read := func(name string) bool { return readsExpr(n.Where, name) }
 	if len(n.Names) == 1 {
@@ -237,7 +237,7 @@ func (l *lowering) where(n *ir.PromptFor) *expr.Node {
 }
 
 // bind gives the names of a loop their values. A pair is taken apart also where nothing reads it: it may be none.
-func (l *lowering) bind(n *ir.PromptFor, source []string, read func(name string) bool) ir.Block {
+func (l *lowering) bind(n *PromptFor, source []string, read func(name string) bool) ir.Block {
 	item := expr.Read(source[0], source[1:]...)
 	if len(n.Names) == 1 {
 		if !read(n.Names[0].Name) {
@@ -253,18 +253,18 @@ func (l *lowering) bind(n *ir.PromptFor, source []string, read func(name string)
 }
 
 // sets are the names that nodes set outside of loops, each once.
-func sets(list []ir.PromptNode) []string {
+func sets(list []PromptNode) []string {
 	var out []string
-	var walk func(list []ir.PromptNode)
-	walk = func(list []ir.PromptNode) {
+	var walk func(list []PromptNode)
+	walk = func(list []PromptNode) {
 		for _, n := range list {
 			switch n := n.(type) {
-			case *ir.PromptSet:
+			case *PromptSet:
 				if !slices.Contains(out, n.Name.Name) {
 					out = append(out, n.Name.Name)
 				}
 				walk(n.Body)
-			case *ir.PromptIf:
+			case *PromptIf:
 				for _, c := range n.Cases {
 					walk(c.Body)
 				}
@@ -277,9 +277,9 @@ func sets(list []ir.PromptNode) []string {
 }
 
 // names are those that nodes read.
-func names(list []ir.PromptNode) map[string]bool {
+func names(list []PromptNode) map[string]bool {
 	out := map[string]bool{}
-	ir.WalkPrompt(list, func(x *ir.PromptExpr) bool {
+	WalkPrompt(list, func(x *PromptExpr) bool {
 		if x.Op == "name" {
 			out[x.Name] = true
 		}
@@ -289,9 +289,9 @@ func names(list []ir.PromptNode) map[string]bool {
 }
 
 // readsExpr reports whether an expression has a name in it.
-func readsExpr(x *ir.PromptExpr, name string) bool {
+func readsExpr(x *PromptExpr, name string) bool {
 	found := false
-	x.Walk(func(x *ir.PromptExpr) bool {
+	x.Walk(func(x *PromptExpr) bool {
 		found = found || x.Op == "name" && x.Name == name
 		return !found
 	})
@@ -299,17 +299,17 @@ func readsExpr(x *ir.PromptExpr, name string) bool {
 }
 
 // reads reports whether nodes read a name of the scope around them: not one that a loop of theirs has, too.
-func reads(list []ir.PromptNode, name string) bool {
-	return slices.ContainsFunc(list, func(n ir.PromptNode) bool {
+func reads(list []PromptNode, name string) bool {
+	return slices.ContainsFunc(list, func(n PromptNode) bool {
 		switch n := n.(type) {
-		case *ir.PromptShow:
+		case *PromptShow:
 			return readsExpr(n.X, name)
-		case *ir.PromptIf:
-			return reads(n.Else, name) || slices.ContainsFunc(n.Cases, func(c ir.PromptCase) bool { return readsExpr(c.Test, name) || reads(c.Body, name) })
-		case *ir.PromptFor:
+		case *PromptIf:
+			return reads(n.Else, name) || slices.ContainsFunc(n.Cases, func(c PromptCase) bool { return readsExpr(c.Test, name) || reads(c.Body, name) })
+		case *PromptFor:
 			own := slices.ContainsFunc(n.Names, func(id ir.Ident) bool { return id.Name == name })
 			return readsExpr(n.Over, name) || !own && (readsExpr(n.Where, name) || reads(n.Body, name)) || reads(n.Else, name)
-		case *ir.PromptSet:
+		case *PromptSet:
 			return readsExpr(n.X, name) || reads(n.Body, name)
 		}
 		return false

@@ -10,7 +10,7 @@ import (
 func undefined() *expr.Node { return expr.Invoke(fnUndefined) }
 
 // value is an expression as dynamic data. What is left out is undefined.
-func (l *lowering) value(x *ir.PromptExpr) *expr.Node {
+func (l *lowering) value(x *PromptExpr) *expr.Node {
 	if x == nil {
 		return undefined()
 	}
@@ -60,7 +60,7 @@ func (l *lowering) value(x *ir.PromptExpr) *expr.Node {
 	return l.truth(x)
 }
 
-func (l *lowering) all(list []*ir.PromptExpr) []*expr.Node {
+func (l *lowering) all(list []*PromptExpr) []*expr.Node {
 	var out []*expr.Node
 	for _, x := range list {
 		out = append(out, l.value(x))
@@ -69,7 +69,7 @@ func (l *lowering) all(list []*ir.PromptExpr) []*expr.Node {
 }
 
 // lazy is a value that is evaluated when somebody asks for it.
-func (l *lowering) lazy(x *ir.PromptExpr) *expr.Node { return expr.Fn(l.value(x)) }
+func (l *lowering) lazy(x *PromptExpr) *expr.Node { return expr.Fn(l.value(x)) }
 
 func (l *lowering) filter(name string, args []*expr.Node) *expr.Node {
 	full := func(n int) []*expr.Node {
@@ -92,7 +92,7 @@ func (l *lowering) filter(name string, args []*expr.Node) *expr.Node {
 }
 
 // truth is an expression as a condition.
-func (l *lowering) truth(x *ir.PromptExpr) *expr.Node {
+func (l *lowering) truth(x *PromptExpr) *expr.Node {
 	binary := func(op string) *expr.Node {
 		return &expr.Node{Op: expr.Binary, Text: op, Kids: []*expr.Node{l.truth(x.Kids[0]), l.truth(x.Kids[1])}}
 	}
@@ -115,7 +115,7 @@ func (l *lowering) truth(x *ir.PromptExpr) *expr.Node {
 	return expr.Invoke(fnTrue, l.value(x))
 }
 
-func (l *lowering) compare(op string, sides []*ir.PromptExpr) *expr.Node {
+func (l *lowering) compare(op string, sides []*PromptExpr) *expr.Node {
 	a, b := l.value(sides[0]), l.value(sides[1])
 	switch op {
 	case "==", "eq", "sameas":
@@ -126,7 +126,7 @@ func (l *lowering) compare(op string, sides []*ir.PromptExpr) *expr.Node {
 	return l.on(fnOrder[op], a, b)
 }
 
-func (l *lowering) test(x *ir.PromptExpr) *expr.Node {
+func (l *lowering) test(x *PromptExpr) *expr.Node {
 	switch x.Name {
 	case "defined":
 		return expr.Invoke(fnPresent, l.value(x.Kids[0]))

@@ -10,11 +10,11 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/jinja"
 )
 
-var askFails = map[ir.AskFail]string{ir.AskSkip: "skip", ir.AskRaise: "stop", ir.AskRetry: "retry", ir.AskFallback: "fallback"}
+var askFails = map[AskFail]string{AskSkip: "skip", AskRaise: "stop", AskRetry: "retry", AskFallback: "fallback"}
 
 // question is what a node asks, and what becomes of the answer.
-func (l *lowering) question(n *ir.Node) *expr.Node {
-	t := n.Dynamic.Token
+func (l *lowering) question(n *Node) *expr.Node {
+	t := n.Token
 	a := t.Ask
 	fields := []expr.Entry{}
 	add := func(name string, set bool, v any) {
@@ -26,8 +26,8 @@ func (l *lowering) question(n *ir.Node) *expr.Node {
 		fields = append(fields, expr.Put("model", l.asked(a.Model)))
 	}
 	add("key", t.Key.Name != "", t.Key.Name)
-	if n.Dynamic.Schema != "" {
-		fields = append(fields, expr.Put("schema", expr.Of(expr.UseAnswer, n.ID.Name, &ir.Answer{Name: n.ID.Name, JSON: n.Dynamic.Schema, Tool: n.Dynamic.AnswerAs})))
+	if n.Schema != "" {
+		fields = append(fields, expr.Put("schema", expr.Of(expr.UseAnswer, n.ID.Name, &ir.Answer{Name: n.ID.Name, JSON: n.Schema, Tool: n.AnswerAs})))
 	}
 	add("skip", a.Skips, true)
 	add("limit", a.Limit > 0, int64(a.Limit))
@@ -43,7 +43,7 @@ func (l *lowering) question(n *ir.Node) *expr.Node {
 	if f := fails[askFails[a.Fail]]; f != nil {
 		fields = append(fields, expr.Put("fail", expr.Invoke(f)))
 	}
-	add("retries", a.Fail == ir.AskRetry, int64(a.Retries))
+	add("retries", a.Fail == AskRetry, int64(a.Retries))
 	if a.Fallback.Name != "" {
 		fields = append(fields, expr.Put("fallback", l.asked(a.Fallback)))
 	}
@@ -60,7 +60,7 @@ func (l *lowering) question(n *ir.Node) *expr.Node {
 	return expr.Struct(questionType, fields...)
 }
 
-func router(a *ir.TokenAsk) *expr.Node {
+func router(a *TokenAsk) *expr.Node {
 	var fields []expr.Entry
 	if a.Route != "" {
 		fields = append(fields, expr.Put("field", expr.Const(a.Route)))
@@ -77,8 +77,8 @@ func router(a *ir.TokenAsk) *expr.Node {
 }
 
 // promptOf is the function that makes the prompt of a node.
-func (l *lowering) promptOf(n *ir.Node) *expr.Node {
-	a := n.Dynamic.Token.Ask
+func (l *lowering) promptOf(n *Node) *expr.Node {
+	a := n.Token.Ask
 	var args, needs []*expr.Node
 	for _, v := range a.Values {
 		args = append(args, l.variable(n, v))
@@ -94,28 +94,28 @@ func (l *lowering) promptOf(n *ir.Node) *expr.Node {
 }
 
 // variable is what a variable of a prompt stands for: absent is undefined.
-func (l *lowering) variable(n *ir.Node, v *ir.Entry) *expr.Node {
+func (l *lowering) variable(n *Node, v *ir.Entry) *expr.Node {
 	if v.Value == nil {
 		return expr.Invoke(fnUndefined)
 	}
-	r, ok := v.Value.(*ir.Reference)
+	r, ok := v.Value.(*dialect.Reference)
 	switch {
 	case !ok:
 		return l.of(v.Value)
-	case r.Missing == ir.MissingNull:
+	case r.Missing == dialect.MissingNull:
 		return expr.Invoke(fnOrNull, l.of(r))
-	case n.Dynamic.Token.Ask.Agent != nil:
+	case n.Token.Ask.Agent != nil:
 		return l.of(r)
 	}
 	return expr.Invoke(fnNonNull, l.of(r))
 }
 
 // agent is the model of a node that calls tools.
-func (l *lowering) agent(n *ir.Node) *ir.PerformAgent {
+func (l *lowering) agent(n *Node) *ir.PerformAgent {
 	if made := l.agents[n]; made != nil {
 		return made
 	}
-	t := n.Dynamic.Token
+	t := n.Token
 	a := t.Ask
 	out := &ir.PerformAgent{Model: l.model(a.Model), Tools: a.Agent.Tools, Iterations: int64(a.Agent.Iterations), Type: agentType}
 	out.Fields = append(out.Fields, expr.Put("key", expr.Const(t.Key.Name)), expr.Put("max_iterations", expr.Const(int64(a.Agent.Iterations))))
@@ -130,8 +130,7 @@ func (l *lowering) agent(n *ir.Node) *ir.PerformAgent {
 }
 
 // newModel makes a model whom the environment completes. A program links what its providers speak.
-func newModel(m *ir.Model) *expr.Node {
-	c := m.Choice
+func newModel(c Choice, m *ir.Model) *expr.Node {
 	var params, linked []expr.Entry
 	if t := m.Params.Temperature; t != nil {
 		params = append(params, expr.Put("temperature", expr.Const(*t)))
@@ -154,8 +153,8 @@ func newModel(m *ir.Model) *expr.Node {
 func value(n *expr.Node) *expr.Node { return expr.Invoke(dialect.Value, n) }
 
 // text makes the function of a node's prompt. Nodes that share the prompt share it.
-func text(n *ir.Node) {
-	ask := n.Dynamic.Token.Ask
+func text(n *Node) {
+	ask := n.Token.Ask
 	if ask == nil || ask.Prompt == nil || ask.Prompt.Text != nil {
 		return
 	}
@@ -166,7 +165,7 @@ func text(n *ir.Node) {
 		variables = append(variables, v.Key.Name)
 	}
 	parts := []jinja.Part{{Local: "system"}, {Local: "user"}}
-	for i, t := range []*ir.PromptTemplate{r.System, r.User} {
+	for i, t := range []*PromptTemplate{r.System, r.User} {
 		if t != nil {
 			parts[i].Body = t.Body
 		}

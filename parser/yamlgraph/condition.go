@@ -26,7 +26,7 @@ var (
 const maxCondition = 4096
 
 // condition reads a condition; nil after a mistake.
-func (p *parser) condition(n *yamlnode.Node) *ir.Predicate {
+func (p *parser) condition(n *yamlnode.Node) *dialect.Predicate {
 	if _, ok := p.Text(n, "a condition"); !ok {
 		return nil
 	}
@@ -34,14 +34,14 @@ func (p *parser) condition(n *yamlnode.Node) *ir.Predicate {
 		p.Error(diag.ExprSyntax, dialect.Head(n), "compute it in a python node", "a condition has at most %d characters", maxCondition)
 		return nil
 	}
-	return p.joined("||", orWord, n.Text, 0, len(n.Text.Value), func(lo, hi int) *ir.Predicate {
-		return p.joined("&&", andWord, n.Text, lo, hi, func(lo, hi int) *ir.Predicate { return p.comparison(n.Text, lo, hi) })
+	return p.joined("||", orWord, n.Text, 0, len(n.Text.Value), func(lo, hi int) *dialect.Predicate {
+		return p.joined("&&", andWord, n.Text, lo, hi, func(lo, hi int) *dialect.Predicate { return p.comparison(n.Text, lo, hi) })
 	})
 }
 
 // joined reads parts with a word between them. Words inside of quotes do not join.
-func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
-	var out *ir.Predicate
+func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, hi int, part func(lo, hi int) *dialect.Predicate) *dialect.Predicate {
+	var out *dialect.Predicate
 	add := func(lo, hi int) bool {
 		right := part(lo, hi)
 		if right == nil {
@@ -50,7 +50,7 @@ func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, h
 		if out == nil {
 			out = right
 		} else {
-			out = &ir.Predicate{Op: op, Kids: []*ir.Predicate{out, right}, Span: t.Span}
+			out = &dialect.Predicate{Op: op, Kids: []*dialect.Predicate{out, right}, Span: t.Span}
 		}
 		return true
 	}
@@ -71,12 +71,12 @@ func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, h
 }
 
 // rest joins what stands after the first word.
-func (p *parser) rest(op string, word *lazyregexp.Regexp, t source.Text, left *ir.Predicate, lo, hi int, part func(lo, hi int) *ir.Predicate) *ir.Predicate {
+func (p *parser) rest(op string, word *lazyregexp.Regexp, t source.Text, left *dialect.Predicate, lo, hi int, part func(lo, hi int) *dialect.Predicate) *dialect.Predicate {
 	right := p.joined(op, word, t, lo, hi, part)
 	if right == nil {
 		return nil
 	}
-	return &ir.Predicate{Op: op, Kids: []*ir.Predicate{left, right}, Span: t.Span}
+	return &dialect.Predicate{Op: op, Kids: []*dialect.Predicate{left, right}, Span: t.Span}
 }
 
 // quoted reports whether text ends inside of quotes.
@@ -93,7 +93,7 @@ func quoted(text string) bool {
 	return in != 0
 }
 
-func (p *parser) comparison(t source.Text, lo, hi int) *ir.Predicate {
+func (p *parser) comparison(t source.Text, lo, hi int) *dialect.Predicate {
 	text := t.Value[lo:hi]
 	m := comparison.FindStringSubmatchIndex(text)
 	at := func(i int) source.Span { return t.At(lo+m[2*i], lo+m[2*i+1]) }
@@ -119,12 +119,12 @@ func (p *parser) comparison(t source.Text, lo, hi int) *ir.Predicate {
 		}
 	}
 	p.named(parts[0], at(1))
-	left := &ir.Predicate{Op: "ref", Span: at(1), Ref: &ir.Reference{Text: source.Text{Value: path, Span: at(1)}, Root: "state", Path: parts, Missing: ir.MissingNull}}
-	return &ir.Predicate{Op: text[m[4]:m[5]], Kids: []*ir.Predicate{left, literal(text[m[6]:m[7]], at(3))}, Span: t.At(lo+m[2], lo+m[7])}
+	left := &dialect.Predicate{Op: "ref", Span: at(1), Ref: &dialect.Reference{Text: source.Text{Value: path, Span: at(1)}, Root: "state", Path: parts, Missing: dialect.MissingNull}}
+	return &dialect.Predicate{Op: text[m[4]:m[5]], Kids: []*dialect.Predicate{left, literal(text[m[6]:m[7]], at(3))}, Span: t.At(lo+m[2], lo+m[7])}
 }
 
 // literal is the right side of a comparison. What is nothing else is text.
-func literal(text string, at source.Span) *ir.Predicate {
+func literal(text string, at source.Span) *dialect.Predicate {
 	s := &ir.Scalar{Text: source.Text{Value: text, Span: at}, Tag: "!!str"}
 	n := len(text)
 	switch lower := strings.ToLower(text); {
@@ -144,5 +144,5 @@ func literal(text string, at source.Span) *ir.Predicate {
 			s.Tag = "!!int"
 		}
 	}
-	return &ir.Predicate{Op: "const", Lit: s, Span: at}
+	return &dialect.Predicate{Op: "const", Lit: s, Span: at}
 }

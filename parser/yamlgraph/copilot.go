@@ -30,7 +30,7 @@ var copilotShape = nodeShape("a copilot node", dialect.Key{Name: "prompt", Requi
 	dialect.Key{Name: "requires", Doc: "not read by the engine"})
 
 // copilot reads a node that asks a program which works by itself.
-func (p *parser) copilot(m dialect.Mapping, out *ir.Node, inside bool) {
+func (p *parser) copilot(m dialect.Mapping, out *Node, inside bool) {
 	backend := "cli"
 	if n := m.Get("backend"); n != nil {
 		if backend = p.Word(n, "the backend of a copilot node", "cli", "api", "claude", "opencode"); backend == "" {
@@ -51,9 +51,9 @@ func (p *parser) copilot(m dialect.Mapping, out *ir.Node, inside bool) {
 	if !inside {
 		p.field(key, schema.AnyType)
 	}
-	t := out.Dynamic.Token
+	t := out.Token
 	t.Key = key
-	t.Ask = &ir.TokenAsk{Fail: ir.AskRaise}
+	t.Ask = &TokenAsk{Fail: AskRaise}
 	x := &asking{node: out, kind: "copilot", m: m, file: file, vars: m.Get("variables"), item: p.item}
 	p.asked = append(p.asked, x)
 	if backend == "api" {
@@ -81,7 +81,7 @@ func (p *parser) copilot(m dialect.Mapping, out *ir.Node, inside bool) {
 }
 
 // program reads how a program is called.
-func (p *parser) program(m dialect.Mapping, backend string, t *ir.Token) *expr.Node {
+func (p *parser) program(m dialect.Mapping, backend string, t *Token) *expr.Node {
 	var model string
 	var before, after []string
 	if id, ok := p.Text(p.setting(m, "model"), "`model`"); ok {

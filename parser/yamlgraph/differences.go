@@ -1,6 +1,8 @@
 package yamlgraph
 
-import "github.com/flowgen-dev/flowgen/parser/dialect"
+import (
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+)
 
 import "github.com/flowgen-dev/flowgen/ir/source"
 

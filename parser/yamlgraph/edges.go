@@ -35,14 +35,14 @@ func (p *parser) edges(m dialect.Mapping) {
 // leads to.
 func (p *parser) entries(m dialect.Mapping) {
 	entered := map[string]bool{}
-	for _, n := range p.wf.Body.Nodes {
-		for _, e := range n.Dynamic.Token.Exits {
+	for _, n := range p.tree.Nodes {
+		for _, e := range n.Token.Exits {
 			entered[e.To.Name] = true
 		}
 	}
 	var first []ir.Ident
-	for _, n := range p.wf.Body.Nodes {
-		if len(n.Dynamic.Token.Exits) > 0 && !entered[n.ID.Name] {
+	for _, n := range p.tree.Nodes {
+		if len(n.Token.Exits) > 0 && !entered[n.ID.Name] {
 			first = append(first, n.ID)
 		}
 	}
@@ -51,7 +51,7 @@ func (p *parser) entries(m dialect.Mapping) {
 		return
 	}
 	p.Differs(m.Key("edges"), "add `{from: START, to: "+first[0].Name+"}`", "no edge begins at START: the graph begins at node %q, and the engine refuses it", first[0].Name)
-	p.wf.Dynamic.Tokens.Start = first
+	p.tree.Start = first
 }
 
 func (p *parser) edge(m dialect.Mapping) {
@@ -73,7 +73,7 @@ func (p *parser) edge(m dialect.Mapping) {
 		if m.Get("condition") != nil {
 			p.Warn(diag.IgnoredKey, m.Key("condition"), "remove it", "the engine does not read the condition of an edge from START")
 		}
-		p.wf.Dynamic.Tokens.Start = append(p.wf.Dynamic.Tokens.Start, targets...)
+		p.tree.Start = append(p.tree.Start, targets...)
 		return
 	}
 	node := p.nodes[from.Name]
@@ -81,7 +81,7 @@ func (p *parser) edge(m dialect.Mapping) {
 		p.unknownNode(from)
 		return
 	}
-	var when *ir.Predicate
+	var when *dialect.Predicate
 	if c := m.Get("condition"); c != nil {
 		if when = p.condition(c); when == nil {
 			return
@@ -104,15 +104,15 @@ func (p *parser) edge(m dialect.Mapping) {
 		if to.Name == end {
 			to.Name = ""
 		}
-		node.Dynamic.Token.Exits = append(node.Dynamic.Token.Exits, &ir.Exit{To: to, When: when, Routed: routed, Span: m.Node.Span})
+		node.Token.Exits = append(node.Token.Exits, &Exit{To: to, When: when, Routed: routed, Span: m.Node.Span})
 	}
 }
 
-func (p *parser) ofMap(n *ir.Node) bool {
+func (p *parser) ofMap(n *Node) bool {
 	if n == nil {
 		return false
 	}
-	_, yes := n.Verb.(*ir.Map)
+	_, yes := n.Verb.(*Map)
 	return yes
 }
 

@@ -1,6 +1,8 @@
 package yamlgraph
 
-import "github.com/flowgen-dev/flowgen/ir/diag"
+import (
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
 
 // examples show codes of dialects.
 var examples = []diag.Example{

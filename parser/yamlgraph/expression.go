@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -33,7 +34,7 @@ func (p *parser) calculate(n *yamlnode.Node) ir.Value {
 			return p.chain(t, m[2], ops, parts)
 		}
 	}
-	return &ir.Calc{Op: t.Value[m[4]:m[5]], Left: left, Right: p.operand(t, m[6], m[7]), Text: t}
+	return &Calc{Op: t.Value[m[4]:m[5]], Left: left, Right: p.operand(t, m[6], m[7]), Text: t}
 }
 
 // chain is a calculation with more than one operator: * and / before + and -.
@@ -48,7 +49,7 @@ func (p *parser) chain(t source.Text, at int, ops []byte, parts [][2]int) ir.Val
 				i++
 				continue
 			}
-			values[i] = &ir.Calc{Op: string(ops[i]), Left: values[i], Right: values[i+1], Text: t}
+			values[i] = &Calc{Op: string(ops[i]), Left: values[i], Right: values[i+1], Text: t}
 			values = append(values[:i+1], values[i+2:]...)
 			ops = append(ops[:i:i], ops[i+1:]...)
 		}
@@ -187,19 +188,19 @@ func (p *parser) interpolate(n *yamlnode.Node) ir.Value {
 		return p.constant(n)
 	}
 	p.Differs(n.Span, "", "the references in this text are replaced, as in newer engines; the engine of the page leaves them as they are")
-	out := &ir.Mixed{Text: t}
+	out := &dialect.Mixed{Text: t}
 	at := 0
 	for _, m := range inText.FindAllStringSubmatchIndex(t.Value, -1) {
 		if m[0] > at {
-			out.Segments = append(out.Segments, ir.MixedSegment{Lit: t.Value[at:m[0]]})
+			out.Segments = append(out.Segments, dialect.MixedSegment{Lit: t.Value[at:m[0]]})
 		}
 		ref := p.reference(source.Text{Value: t.Value[m[0]:m[1]], Span: t.At(m[0], m[1])}, t.Value[m[2]:m[3]])
-		ref.Missing = ir.MissingKeep
-		out.Segments = append(out.Segments, ir.MixedSegment{Ref: ref})
+		ref.Missing = dialect.MissingKeep
+		out.Segments = append(out.Segments, dialect.MixedSegment{Ref: ref})
 		at = m[1]
 	}
 	if at < len(t.Value) {
-		out.Segments = append(out.Segments, ir.MixedSegment{Lit: t.Value[at:]})
+		out.Segments = append(out.Segments, dialect.MixedSegment{Lit: t.Value[at:]})
 	}
 	return out
 }

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/parser"
+	"golang.org/x/tools/txtar"
 )
 
 // file is the text of a graph.

@@ -18,8 +18,8 @@ type graphTool struct {
 	tool *ir.Tool
 	path ir.Ident // as written
 	flow *ir.Workflow
-	in   []ir.FieldPair // Parent is the name of an argument, Child a field of the graph
-	out  string         // the field; all of them where the graph has no such
+	in   []FieldPair // Parent is the name of an argument, Child a field of the graph
+	out  string      // the field; all of them where the graph has no such
 }
 
 // graphTool reads a tool that runs another graph.
@@ -38,7 +38,7 @@ func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
 	if child == nil {
 		return
 	}
-	if child.Dynamic == nil || child.Dynamic.Dialect != Name {
+	if child.Origin != Name {
 		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
 		return
 	}
@@ -107,8 +107,8 @@ func (p *parser) outputKey(m dialect.Mapping, key ir.Ident) source.Span {
 }
 
 // toolCallFails reads what becomes of a call that fails, and where what a graph tool gives goes besides.
-func (p *parser) toolCallFails(m dialect.Mapping, out *ir.Node) {
-	t := out.Dynamic.Token
+func (p *parser) toolCallFails(m dialect.Mapping, out *Node) {
+	t := out.Token
 	if e := m.Get("on_error"); e != nil {
 		switch word := p.Word(e, "`on_error` of a tool_call node", "skip", "fail"); {
 		case word == "fail" && p.opts.Upstream:
@@ -128,15 +128,15 @@ func (p *parser) toolCallFails(m dialect.Mapping, out *ir.Node) {
 
 // parsable holds nodes with a parsed_key to tools that give something to parse.
 func (p *parser) parsable() {
-	for _, n := range p.wf.Body.Nodes {
+	for _, n := range p.tree.Nodes {
 		v, ok := n.Verb.(*ir.ToolChoice)
-		if !ok || n.Dynamic.Token.Parsed.Name == "" {
+		if !ok || n.Token.Parsed.Name == "" {
 			continue
 		}
 		name, fixed := v.Tool.(*ir.Scalar)
 		if t := p.tools[scalarText(name, fixed)]; fixed && t != nil {
 			if p.kindOf(t) != "graph" {
-				p.Error(diag.WrongShape, n.Dynamic.Token.Parsed.Span, "remove it, or call a graph tool", "`parsed_key` is for graph tools, and %q is none", name.Text.Value)
+				p.Error(diag.WrongShape, n.Token.Parsed.Span, "remove it, or call a graph tool", "`parsed_key` is for graph tools, and %q is none", name.Text.Value)
 			}
 		}
 	}

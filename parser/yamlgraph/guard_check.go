@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -34,7 +35,7 @@ type guardReader struct {
 }
 
 // guardCheck reads the condition of a guard; nil after a mistake. before says that the node has no output yet.
-func (p *parser) guardCheck(n *yamlnode.Node, before bool) *ir.Predicate {
+func (p *parser) guardCheck(n *yamlnode.Node, before bool) *dialect.Predicate {
 	t := n.Text
 	r := &guardReader{p: p, text: t, before: before}
 	if len(t.Value) > maxCondition {
@@ -136,37 +137,37 @@ func (r *guardReader) take(text string) bool {
 
 func (r *guardReader) span(from int) source.Span { return r.text.At(from, r.toks[max(r.at-1, 0)].hi) }
 
-func (r *guardReader) or() *ir.Predicate {
-	return r.joined("or", "||", func() *ir.Predicate { return r.joined("and", "&&", r.not) })
+func (r *guardReader) or() *dialect.Predicate {
+	return r.joined("or", "||", func() *dialect.Predicate { return r.joined("and", "&&", r.not) })
 }
 
-func (r *guardReader) joined(word, op string, part func() *ir.Predicate) *ir.Predicate {
+func (r *guardReader) joined(word, op string, part func() *dialect.Predicate) *dialect.Predicate {
 	from := r.peek().lo
 	out := part()
 	for !r.failed && r.take(word) {
 		right := part()
-		out = &ir.Predicate{Op: op, Kids: []*ir.Predicate{out, right}, Span: r.span(from)}
+		out = &dialect.Predicate{Op: op, Kids: []*dialect.Predicate{out, right}, Span: r.span(from)}
 	}
 	return out
 }
 
-func (r *guardReader) not() *ir.Predicate {
+func (r *guardReader) not() *dialect.Predicate {
 	if r.depth++; r.depth > 100 {
 		r.wrong(r.peek(), "this condition is too deep")
 	}
 	defer func() { r.depth-- }()
 	from := r.peek().lo
 	if !r.failed && r.take("not") {
-		return &ir.Predicate{Op: "not", Kids: []*ir.Predicate{r.not()}, Span: r.span(from)}
+		return &dialect.Predicate{Op: "not", Kids: []*dialect.Predicate{r.not()}, Span: r.span(from)}
 	}
 	return r.comparison()
 }
 
 // comparison reads a chain of comparisons: all of them hold.
-func (r *guardReader) comparison() *ir.Predicate {
+func (r *guardReader) comparison() *dialect.Predicate {
 	from := r.peek().lo
 	left := r.piped()
-	var out *ir.Predicate
+	var out *dialect.Predicate
 	for !r.failed {
 		op := ""
 		switch t := r.peek(); {
@@ -185,11 +186,11 @@ func (r *guardReader) comparison() *ir.Predicate {
 			break
 		}
 		right := r.piped()
-		next := &ir.Predicate{Op: op, Kids: []*ir.Predicate{left, right}, Span: r.span(from)}
+		next := &dialect.Predicate{Op: op, Kids: []*dialect.Predicate{left, right}, Span: r.span(from)}
 		if out == nil {
 			out = next
 		} else {
-			out = &ir.Predicate{Op: "&&", Kids: []*ir.Predicate{out, next}, Span: r.span(from)}
+			out = &dialect.Predicate{Op: "&&", Kids: []*dialect.Predicate{out, next}, Span: r.span(from)}
 		}
 		left = right
 	}
@@ -200,7 +201,7 @@ func (r *guardReader) comparison() *ir.Predicate {
 }
 
 // piped reads a value with filters.
-func (r *guardReader) piped() *ir.Predicate {
+func (r *guardReader) piped() *dialect.Predicate {
 	from := r.peek().lo
 	out := r.value()
 	for !r.failed && r.take("|") {
@@ -223,16 +224,16 @@ func (r *guardReader) piped() *ir.Predicate {
 			r.p.Report(d)
 			return out
 		}
-		out = &ir.Predicate{Op: t.text, Kids: []*ir.Predicate{out}, Span: r.span(from)}
+		out = &dialect.Predicate{Op: t.text, Kids: []*dialect.Predicate{out}, Span: r.span(from)}
 	}
 	return out
 }
 
-func (r *guardReader) value() *ir.Predicate {
+func (r *guardReader) value() *dialect.Predicate {
 	t := r.peek()
 	at := r.text.At(t.lo, t.hi)
-	constant := func(tag, value string) *ir.Predicate {
-		return &ir.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
+	constant := func(tag, value string) *dialect.Predicate {
+		return &dialect.Predicate{Op: "const", Lit: &ir.Scalar{Text: source.Text{Value: value, Span: at}, Tag: tag}, Span: at}
 	}
 	switch {
 	case r.failed:
@@ -275,8 +276,8 @@ func (r *guardReader) value() *ir.Predicate {
 	return nil
 }
 
-func (r *guardReader) list(open guardToken) *ir.Predicate {
-	out := &ir.Predicate{Op: "list"}
+func (r *guardReader) list(open guardToken) *dialect.Predicate {
+	out := &dialect.Predicate{Op: "list"}
 	for !r.failed && !r.take("]") {
 		out.Kids = append(out.Kids, r.or())
 		if !r.take(",") && r.peek().text != "]" {
@@ -288,7 +289,7 @@ func (r *guardReader) list(open guardToken) *ir.Predicate {
 }
 
 // path reads state.a.b, or output.a.b.
-func (r *guardReader) path() *ir.Predicate {
+func (r *guardReader) path() *dialect.Predicate {
 	root := r.peek()
 	r.at++
 	if root.text != "state" && root.text != "output" {
@@ -314,7 +315,7 @@ func (r *guardReader) path() *ir.Predicate {
 		return nil
 	}
 	span := r.span(root.lo)
-	ref := &ir.Reference{Text: source.Text{Value: r.text.Value[root.lo:r.toks[r.at-1].hi], Span: span}, Root: root.text, Path: path, Missing: ir.MissingNull}
+	ref := &dialect.Reference{Text: source.Text{Value: r.text.Value[root.lo:r.toks[r.at-1].hi], Span: span}, Root: root.text, Path: path, Missing: dialect.MissingNull}
 	if root.text == "output" && r.before {
 		r.p.Warn(diag.IgnoredKey, span, "look at it in `post`", "there is no output here: this is null")
 	}
@@ -325,5 +326,5 @@ func (r *guardReader) path() *ir.Predicate {
 			r.p.named(path[0], span)
 		}
 	}
-	return &ir.Predicate{Op: "ref", Ref: ref, Span: span}
+	return &dialect.Predicate{Op: "ref", Ref: ref, Span: span}
 }

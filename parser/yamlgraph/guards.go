@@ -24,7 +24,7 @@ var (
 var guarded = map[string]bool{"llm": true, "router": true, "copilot": true, "tool": true, "python": true, "agent": true}
 
 // guards reads what has to hold before and after a node.
-func (p *parser) guards(m dialect.Mapping, kind string, t *ir.Token) {
+func (p *parser) guards(m dialect.Mapping, kind string, t *Token) {
 	n := m.Get("guards")
 	if n == nil {
 		return
@@ -44,10 +44,10 @@ func (p *parser) guards(m dialect.Mapping, kind string, t *ir.Token) {
 	}
 }
 
-var ruleFails = map[string]ir.RuleFail{"warn": ir.RuleWarn, "halt": ir.RuleHalt, "skip": ir.RuleSkip, "retry": ir.RuleRetry}
+var ruleFails = map[string]RuleFail{"warn": RuleWarn, "halt": RuleHalt, "skip": RuleSkip, "retry": RuleRetry}
 
 // ruleList reads a list of conditions with what becomes of those that do not hold.
-func (p *parser) ruleList(n *yamlnode.Node, what string, shape *dialect.Shape, fails ...string) []*ir.TokenRule {
+func (p *parser) ruleList(n *yamlnode.Node, what string, shape *dialect.Shape, fails ...string) []*TokenRule {
 	if n == nil {
 		return nil
 	}
@@ -55,18 +55,18 @@ func (p *parser) ruleList(n *yamlnode.Node, what string, shape *dialect.Shape, f
 		p.WrongShape(n, what+" is a list")
 		return nil
 	}
-	var out []*ir.TokenRule
+	var out []*TokenRule
 	for _, it := range n.Items {
 		m, ok := p.Mapping(it, shape)
 		if !ok || m.Get("check") == nil || m.Get("on_fail") == nil {
 			continue
 		}
-		r := &ir.TokenRule{Fail: ruleFails[p.Word(m.Get("on_fail"), "`on_fail`", fails...)]}
+		r := &TokenRule{Fail: ruleFails[p.Word(m.Get("on_fail"), "`on_fail`", fails...)]}
 		if id, ok := p.Text(m.Get("message"), "the message of a guard"); ok {
 			r.Message = id.Name
 		}
 		switch tries := m.Get("max_retries"); {
-		case r.Fail == ir.RuleRetry:
+		case r.Fail == RuleRetry:
 			r.Tries = int(p.Count(tries, "`max_retries`", 1, 100, 1))
 		case tries != nil:
 			p.Error(diag.UnknownKey, m.Key("max_retries"), "write `on_fail: retry`, or remove it", "`max_retries` is for guards with `on_fail: retry`")
@@ -96,9 +96,9 @@ func (p *parser) verify(n *yamlnode.Node) {
 		return
 	}
 	id := ir.Ident{Name: verifyNode, Span: dialect.Head(n)}
-	out := &ir.Node{ID: id, Span: n.Span, Verb: &ir.Let{}, Dynamic: &ir.DynamicNode{Token: &ir.Token{Again: true, Final: rules, Exits: []*ir.Exit{{Span: n.Span}}}}}
-	for _, x := range p.wf.Body.Nodes {
-		t := x.Dynamic.Token
+	out := &Node{ID: id, Span: n.Span, Verb: &ir.Let{}, Token: &Token{Again: true, Final: rules, Exits: []*Exit{{Span: n.Span}}}}
+	for _, x := range p.tree.Nodes {
+		t := x.Token
 		for _, e := range t.Exits {
 			if e.To.Name == "" {
 				e.To = ir.Ident{Name: verifyNode, Span: e.To.Span}
@@ -117,6 +117,6 @@ func (p *parser) verify(n *yamlnode.Node) {
 		}
 	}
 	p.nodes[verifyNode] = out
-	p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+	p.tree.Nodes = append(p.tree.Nodes, out)
 	p.field(ir.Ident{Name: "errors", Span: id.Span}, always["errors"])
 }

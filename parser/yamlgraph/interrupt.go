@@ -18,7 +18,7 @@ var interruptShape = nodeShape("an interrupt node", dialect.Key{Name: "message",
 	dialect.Key{Name: "provider", Doc: "who makes the question"}, dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "temperature", Doc: "of the question"})
 
 // interrupt reads a node that asks a person. What it asks is the field state_key when that has a value, else the message.
-func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
+func (p *parser) interrupt(m dialect.Mapping, out *Node) {
 	name := func(key, absent string) ir.Ident {
 		id, ok := p.Text(m.Get(key), "`"+key+"`")
 		if !ok {
@@ -26,7 +26,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 		}
 		return id
 	}
-	t := out.Dynamic.Token
+	t := out.Token
 	t.Fresh = !p.truth(m.Get("idempotent"), "`idempotent`", true)
 	t.Key, t.Resume = name("state_key", "interrupt_message"), name("resume_key", "user_input")
 	if m.Get("state_key") != nil {
@@ -45,7 +45,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 		if message != nil {
 			p.Warn(diag.IgnoredKey, m.Key("message"), "remove it", "nothing reads the message of a node with a `prompt`")
 		}
-		t.Ask = &ir.TokenAsk{Fail: ir.AskRaise}
+		t.Ask = &TokenAsk{Fail: AskRaise}
 		p.asked = append(p.asked, &asking{node: out, kind: "interrupt", m: m, file: file})
 	case message == nil:
 		o := &ir.Object{Span: m.Node.Span}
@@ -53,7 +53,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *ir.Node) {
 		t.Payload = o
 	case message.Kind == yamlnode.Scalar:
 		if t.Payload = p.message(message); t.Payload == nil {
-			t.Ask = &ir.TokenAsk{}
+			t.Ask = &TokenAsk{}
 			p.asked = append(p.asked, &asking{node: out, kind: "message", m: m, vars: message})
 		}
 	default:
@@ -80,22 +80,22 @@ func (p *parser) message(n *yamlnode.Node) ir.Value {
 	if len(found) == 0 {
 		return p.Scalar(n)
 	}
-	out := &ir.Mixed{Text: t}
+	out := &dialect.Mixed{Text: t}
 	at := 0
 	for _, m := range found {
 		if m[0] > at {
-			out.Segments = append(out.Segments, ir.MixedSegment{Lit: t.Value[at:m[0]]})
+			out.Segments = append(out.Segments, dialect.MixedSegment{Lit: t.Value[at:m[0]]})
 		}
 		ref := p.reference(source.Text{Value: t.Value[m[0]:m[1]], Span: t.At(m[0], m[1])}, strings.TrimPrefix(t.Value[m[2]:m[3]], "state."))
-		ref.Missing = ir.MissingKeep
+		ref.Missing = dialect.MissingKeep
 		if form == jinjaName {
-			ref.Missing = ir.MissingAbsent
+			ref.Missing = dialect.MissingAbsent
 		}
-		out.Segments = append(out.Segments, ir.MixedSegment{Ref: ref})
+		out.Segments = append(out.Segments, dialect.MixedSegment{Ref: ref})
 		at = m[1]
 	}
 	if at < len(t.Value) {
-		out.Segments = append(out.Segments, ir.MixedSegment{Lit: t.Value[at:]})
+		out.Segments = append(out.Segments, dialect.MixedSegment{Lit: t.Value[at:]})
 	}
 	return out
 }
@@ -114,18 +114,18 @@ func (p *parser) template(x *asking) {
 	if len(problems) > 0 {
 		return
 	}
-	ir.WalkPrompt(body, func(e *ir.PromptExpr) bool {
+	jinja.WalkPrompt(body, func(e *jinja.PromptExpr) bool {
 		if e.Op == "attr" && e.Kids[0].Op == "name" && e.Kids[0].Name == "state" { // state.field is the field
-			*e = ir.PromptExpr{Op: "name", Name: e.Name, Span: e.Span}
+			*e = jinja.PromptExpr{Op: "name", Name: e.Name, Span: e.Span}
 		}
 		return true
 	})
-	ask := x.node.Dynamic.Token.Ask
-	ask.Prompt = &ir.Rendering{File: ir.Ident{Name: x.node.ID.Name, Span: x.vars.Span}, User: &ir.PromptTemplate{Text: text, Body: body}}
+	ask := x.node.Token.Ask
+	ask.Prompt = &Rendering{File: ir.Ident{Name: x.node.ID.Name, Span: x.vars.Span}, User: &PromptTemplate{Text: text, Body: body}}
 	for _, v := range freeVariables(ask.Prompt) {
 		entry := &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at}}
 		if p.named(v.name, v.at); p.fields[v.name] != nil {
-			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+			entry.Value = &dialect.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: dialect.MissingAbsent}
 		} else {
 			p.Warn(diag.UnknownName, v.at, "declare it in `state`", "the state has no field `%s`: it is always undefined", v.name)
 		}

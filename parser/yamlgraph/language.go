@@ -17,7 +17,7 @@ var Language = dialect.Language{
 }
 
 // gives is an object for commands whose output is read as JSON, and the type of the field that a Python function fills.
-func (l *lowering) gives(n *ir.Node) string {
+func (l *lowering) gives(n *Node) string {
 	call, ok := n.Verb.(*ir.ToolCall)
 	if !ok || call.Tool == nil {
 		return ""
@@ -26,7 +26,7 @@ func (l *lowering) gives(n *ir.Node) string {
 		return schema.JSONSchema(schema.MapOf(schema.AnyType))
 	}
 	if _, python := call.Tool.Binding.(*ir.PythonTool); python {
-		if t := n.Dynamic.Token; t != nil && call.Tool.Out.Kind == schema.Any {
+		if t := n.Token; t != nil && call.Tool.Out.Kind == schema.Any {
 			if s := l.tree.StateField(t.Key.Name); s != nil && s.Type.Kind != schema.Any {
 				return schema.JSONSchema(s.Type)
 			}

@@ -11,12 +11,13 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // An asking is a node that asks a model, whose prompt is read when all fields of the state are known.
 type asking struct {
-	node  *ir.Node
+	node  *Node
 	kind  string
 	m     dialect.Mapping
 	file  ir.Ident
@@ -45,7 +46,7 @@ var (
 )
 
 // llm reads a node that asks a model.
-func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) {
+func (p *parser) llm(m dialect.Mapping, out *Node, kind string, inside bool) {
 	prompt := m.Get("prompt")
 	if prompt == nil && kind != "agent" {
 		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `prompt`: the name of a prompt file", "a node of the type %s needs the key `prompt`", kind)
@@ -58,8 +59,8 @@ func (p *parser) llm(m dialect.Mapping, out *ir.Node, kind string, inside bool) 
 			return
 		}
 	}
-	t := out.Dynamic.Token
-	t.Ask = &ir.TokenAsk{Skips: kind != "race"}
+	t := out.Token
+	t.Ask = &TokenAsk{Skips: kind != "race"}
 	p.askFlags(m, out, kind)
 	p.askFail(m, t.Ask, kind == "llm")
 	if !inside || m.Get("state_key") != nil {
@@ -103,8 +104,8 @@ func (p *parser) truth(n *yamlnode.Node, what string, absent bool) bool {
 	return absent
 }
 
-func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
-	t := out.Dynamic.Token
+func (p *parser) askFlags(m dialect.Mapping, out *Node, kind string) {
+	t := out.Token
 	a := t.Ask
 	a.SkipsSet = m.Get("skip_if_exists") != nil
 	a.Skips = p.truth(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent" && kind != "race")
@@ -113,7 +114,7 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 	t.Requires = p.Idents(m.Get("requires"), "`requires`")
 	for _, id := range t.Requires {
 		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
-			out.Dynamic.Reads = append(out.Dynamic.Reads, id) // a node below may add it
+			out.Reads = append(out.Reads, id) // a node below may add it
 		}
 	}
 	for _, x := range [][2]string{{"thinking_budget", "remove it"}, {"verification", "write it as a condition of `guards`, in `post`"}} {
@@ -133,7 +134,7 @@ func (p *parser) askFlags(m dialect.Mapping, out *ir.Node, kind string) {
 }
 
 // askFail reads what becomes of a question that fails.
-func (p *parser) askFail(m dialect.Mapping, a *ir.TokenAsk, plain bool) {
+func (p *parser) askFail(m dialect.Mapping, a *TokenAsk, plain bool) {
 	a.Retries = int(p.Count(m.Get("max_retries"), "`max_retries`", 0, 100, 3))
 	n := m.Get("on_error")
 	if n == nil && plain && !p.opts.Upstream {
@@ -144,21 +145,21 @@ func (p *parser) askFail(m dialect.Mapping, a *ir.TokenAsk, plain bool) {
 	}
 	switch p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") {
 	case "skip":
-		a.Fail = ir.AskSkip
+		a.Fail = AskSkip
 	case "fail":
-		a.Fail = ir.AskRaise
+		a.Fail = AskRaise
 	case "retry":
-		a.Fail = ir.AskRetry
+		a.Fail = AskRetry
 	case "fallback":
-		a.Fail = ir.AskFallback
+		a.Fail = AskFallback
 	}
-	if f := m.Get("fallback"); f != nil && a.Fail != ir.AskFallback {
+	if f := m.Get("fallback"); f != nil && a.Fail != AskFallback {
 		p.Warn(diag.IgnoredKey, m.Key("fallback"), "write `on_error: fallback`", "the engine asks nobody else: `on_error` is %s", n.Text.Value)
 	}
 }
 
 // router reads where the labels of a router lead.
-func (p *parser) router(m dialect.Mapping, a *ir.TokenAsk) {
+func (p *parser) router(m dialect.Mapping, a *TokenAsk) {
 	n := m.Get("routes")
 	if n == nil || n.Kind == yamlnode.Mapping && len(n.Entries) == 0 {
 		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `routes`: labels with the nodes that they lead to", "a router needs the key `routes`")
@@ -170,7 +171,7 @@ func (p *parser) router(m dialect.Mapping, a *ir.TokenAsk) {
 	}
 	for _, e := range n.Entries {
 		if to, ok := p.Text(e.Value, "a route"); ok {
-			a.Routes = append(a.Routes, ir.TokenRoute{Label: e.Key.Text.Value, To: to})
+			a.Routes = append(a.Routes, TokenRoute{Label: e.Key.Text.Value, To: to})
 		}
 	}
 	if d, ok := p.Text(m.Get("default_route"), "`default_route`"); ok {
@@ -182,8 +183,8 @@ func (p *parser) router(m dialect.Mapping, a *ir.TokenAsk) {
 }
 
 // agent reads a model that calls tools.
-func (p *parser) agent(m dialect.Mapping, out *ir.Node, a *ir.TokenAsk) {
-	a.Agent = &ir.TokenAgent{Iterations: int(p.Count(m.Get("max_iterations"), "`max_iterations`", 1, 10_000, 5))}
+func (p *parser) agent(m dialect.Mapping, out *Node, a *TokenAsk) {
+	a.Agent = &TokenAgent{Iterations: int(p.Count(m.Get("max_iterations"), "`max_iterations`", 1, 10_000, 5))}
 	for _, id := range p.Idents(m.Get("tools"), "`tools`") {
 		switch kind, declared := p.kinds[id.Name]; {
 		case !declared:
@@ -209,7 +210,7 @@ func (p *parser) readPrompts() {
 			continue
 		}
 		q := p.prompt(x.file, x.agent)
-		t := x.node.Dynamic.Token
+		t := x.node.Token
 		if q == nil {
 			continue
 		}
@@ -223,9 +224,9 @@ func (p *parser) readPrompts() {
 		p.models(x, q)
 		stream := x.m.Get("stream")
 		if !x.agent && x.kind != "interrupt" && !t.Ask.JSON && (stream == nil || !p.truth(stream, "", false)) {
-			x.node.Dynamic.Schema = q.schema
+			x.node.Schema = q.schema
 			if x.m.Get("output_model") != nil {
-				x.node.Dynamic.Schema = p.outputModel(x.m)
+				x.node.Schema = p.outputModel(x.m)
 			}
 		}
 		if x.agent {
@@ -265,18 +266,18 @@ func (p *parser) variables(x *asking) []*ir.Entry {
 // agentPrompt is the prompt of an agent: words of the state, and the item of a map, in the user's text, and a system text as
 // it is.
 func (p *parser) agentPrompt(x *asking, q *prompt) {
-	a := x.node.Dynamic.Token.Ask
+	a := x.node.Token.Ask
 	key := "\x00agent " + q.name + " " + x.item
 	if p.prompts[key] == nil {
-		r := &ir.Rendering{File: q.label, User: p.words(q.texts["user"].Text, x.item)}
+		r := &Rendering{File: q.label, User: p.words(q.texts["user"].Text, x.item)}
 		if s := q.texts["system"]; s != nil {
-			r.System = &ir.PromptTemplate{Text: s.Text, Body: []ir.PromptNode{&ir.PromptText{Lit: s.Text.Value}}}
+			r.System = &PromptTemplate{Text: s.Text, Body: []jinja.PromptNode{&jinja.PromptText{Lit: s.Text.Value}}}
 		}
 		p.prompts[key] = &prompt{rendering: r, free: freeVariables(r)}
 	}
 	a.Prompt = p.prompts[key].rendering
 	for _, v := range p.prompts[key].free {
-		ref := &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+		ref := &dialect.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: dialect.MissingAbsent}
 		if v.name == x.item && x.item != "" {
 			ref.Root, ref.Path = "item", nil
 		}
@@ -287,7 +288,7 @@ func (p *parser) agentPrompt(x *asking, q *prompt) {
 
 // routable warns about a router whose answers have no label.
 func (p *parser) routable(x *asking) {
-	a := x.node.Dynamic.Token.Ask
+	a := x.node.Token.Ask
 	if x.kind != "router" || x.item != "" || x.m.Get("routes") == nil {
 		return
 	}
@@ -295,7 +296,7 @@ func (p *parser) routable(x *asking) {
 	if a.Route != "" {
 		want = []string{a.Route}
 	}
-	s := x.node.Dynamic.Schema
+	s := x.node.Schema
 	if s == "" && a.Route == "" || s != "" && !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(s, jsonText(w)+":") }) {
 		p.Warn(diag.IgnoredKey, x.m.Key("routes"), "add a field `"+want[len(want)-1]+"` to the schema of the prompt",
 			"the answer has no field `%s`, so that the router always goes the same way", strings.Join(want, "` or `"))
@@ -325,7 +326,7 @@ func (p *parser) setting(m dialect.Mapping, key string) *yamlnode.Node {
 
 // models declares whom a node asks.
 func (p *parser) models(x *asking, q *prompt) {
-	a := x.node.Dynamic.Token.Ask
+	a := x.node.Token.Ask
 	p.maxTokens = 0
 	if !p.opts.Upstream {
 		p.maxTokens = p.Count(p.setting(x.m, "max_tokens"), "`max_tokens`", 1, 10_000_000, 0)
@@ -359,7 +360,7 @@ func (p *parser) models(x *asking, q *prompt) {
 		who.Span = x.node.ID.Span
 	}
 	a.Model = p.modelOf(who, p.modelName(x.m), p.setting(x.m, "temperature"))
-	if a.Fail != ir.AskFallback {
+	if a.Fail != AskFallback {
 		return
 	}
 	f := x.m.Get("fallback")
@@ -369,7 +370,7 @@ func (p *parser) models(x *asking, q *prompt) {
 	}
 	if other == nil {
 		p.Warn(diag.IgnoredKey, x.m.Key("on_error"), "add `fallback: {provider: ...}`", "nobody is asked instead: the error goes into `errors`")
-		a.Fail = ir.AskKeep
+		a.Fail = AskKeep
 		return
 	}
 	if id, ok := p.provider(other); ok {
@@ -438,7 +439,7 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 			return m.Name
 		}
 	}
-	c := &ir.ModelChoice{Provider: who.Name, Model: name.Name}
+	c := Choice{Provider: who.Name, Model: name.Name}
 	full, key, address := "$PROVIDER", catalog.GraphProviders[0].Key, "$PROVIDER" // unless the environment says something else
 	model := "default"
 	if x := catalog.GraphProvider(who.Name); x != nil {
@@ -453,7 +454,9 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 		params.MaxTokens = &most
 	}
 	m := &ir.Model{Name: ir.Ident{Name: local, Span: who.Span}, Model: ir.Ident{Name: full + ":" + model, Span: who.Span}, BaseURL: ir.Ident{Name: address, Span: who.Span},
-		Key: ir.Ident{Name: key, Span: who.Span}, Params: params, Choice: c, Span: who.Span}
+		Key: ir.Ident{Name: key, Span: who.Span}, Params: params, Span: who.Span}
+	m.New = as(newModel(c, m))
+	p.tree.Choices[local] = c
 	p.wf.Models = append(p.wf.Models, m)
 	return m.Name
 }

@@ -19,8 +19,8 @@ var everyKeys = []dialect.Key{
 }
 
 // everyNode reads the keys that nodes of all types have.
-func (p *parser) everyNode(m dialect.Mapping, kind string, out *ir.Node) {
-	t := out.Dynamic.Token
+func (p *parser) everyNode(m dialect.Mapping, kind string, out *Node) {
+	t := out.Token
 	p.guards(m, kind, t)
 	if n := m.Get("timeout"); n != nil && kind != "map" && kind != "race" {
 		out.Timeout = p.seconds(n, "the timeout of a node")
@@ -50,14 +50,14 @@ func (p *parser) limits(m dialect.Mapping) {
 		switch {
 		case node == nil:
 			p.unknownNode(id)
-		case slices.Contains([]string{"llm", "router", "race"}, p.types[id.Name]) && node.Dynamic.Token.Ask != nil:
-			node.Dynamic.Token.Ask.Limit = limit // this wins over the node's own
+		case slices.Contains([]string{"llm", "router", "race"}, p.types[id.Name]) && node.Token.Ask != nil:
+			node.Token.Ask.Limit = limit // this wins over the node's own
 		case !slices.Contains(counted, p.types[id.Name]):
 			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine does not count the runs of %s nodes: this limit has no effect", p.types[id.Name])
 		case p.opts.Upstream:
 			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine of the page counts the runs of nodes that ask a model only: this limit has no effect")
 		default:
-			node.Dynamic.Token.Limit = limit
+			node.Token.Limit = limit
 			p.Differs(id.Span, "", "the runs of this node are counted, as in newer engines; the engine of the page counts those of nodes that ask a model only")
 		}
 	}
@@ -88,20 +88,20 @@ func (p *parser) loopExits(n *yamlnode.Node) {
 			p.unknownNode(to)
 			continue
 		}
-		t := node.Dynamic.Token
-		if !slices.ContainsFunc(t.Exits, func(x *ir.Exit) bool { return x.When != nil }) {
+		t := node.Token
+		if !slices.ContainsFunc(t.Exits, func(x *Exit) bool { return x.When != nil }) {
 			p.Warn(diag.IgnoredKey, id.Span, "give an edge from it a condition", "no edge with a condition leaves %q, so that this has no effect", id.Name)
 			continue
 		}
 		if t.Limit == 0 && (t.Ask == nil || t.Ask.Limit == 0) {
 			p.Warn(diag.IgnoredKey, id.Span, "add it to `loop_limits`", "%q has no limit itself: this is taken when another node has reached its own", id.Name)
 		}
-		t.Exits = append(t.Exits, &ir.Exit{To: to, Spent: true, Span: e.Key.Span})
+		t.Exits = append(t.Exits, &Exit{To: to, Spent: true, Span: e.Key.Span})
 	}
 }
 
 // seen reads what a function sees besides the state.
-func (p *parser) seen(m dialect.Mapping, t *ir.Token) {
+func (p *parser) seen(m dialect.Mapping, t *Token) {
 	n := m.Get("variables")
 	switch {
 	case n == nil:

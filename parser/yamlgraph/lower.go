@@ -14,39 +14,35 @@ import (
 // runtime/yamlgraph.
 type lowering struct {
 	*parser
-	tree   *ir.Workflow                  // the graph as it was read
-	order  *order                        // of its nodes
-	nodes  map[*ir.Node]*ir.Node         // by those of the tree
-	taken  map[string]bool               // names of locals
-	agents map[*ir.Node]*ir.PerformAgent // of nodes
+	order  *order                     // of its nodes
+	nodes  map[*Node]*ir.Node         // by those of the tree
+	taken  map[string]bool            // names of locals
+	agents map[*Node]*ir.PerformAgent // of nodes
 	picks  map[*ir.ToolChoice]*ir.ToolChoice
 
 	// Of the node that is written:
-	node *ir.Node
+	node *Node
 	flow string // the local of its flow
 	item string // inside of a map: what its item is called; else empty
 }
 
 // lower translates the graph; its tree is kept for convert.
 func (p *parser) lower(o *order) {
-	tree := *p.wf
-	l := &lowering{parser: p, tree: &tree, order: o, nodes: map[*ir.Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*ir.Node]*ir.PerformAgent{}, picks: map[*ir.ToolChoice]*ir.ToolChoice{}}
+	p.keep()
+	tree := p.tree
+	l := &lowering{parser: p, order: o, nodes: map[*Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*Node]*ir.PerformAgent{}, picks: map[*ir.ToolChoice]*ir.ToolChoice{}}
 	for _, name := range []string{"flow", "run", "at", "item", "output", "input", "state", "out", "err"} {
 		l.taken[name] = true
 	}
-	p.wf.Tree = &tree
 	p.wf.Body = ir.Body{Span: tree.Body.Span, Block: ir.Block{}}
-	l.modelsMade()
 	l.state()
 	reached := o.reach(o.first)
-	for _, n := range tree.Body.Nodes {
+	for _, n := range tree.Nodes {
 		if o.waves != nil && !reached[n] {
 			continue // which was said
 		}
-		copied := *n
-		copied.Dynamic, copied.Verb = nil, nil
-		l.nodes[n] = &copied
-		p.wf.Body.Nodes = append(p.wf.Body.Nodes, &copied)
+		l.nodes[n] = n.made()
+		p.wf.Body.Nodes = append(p.wf.Body.Nodes, l.nodes[n])
 	}
 	b := &p.wf.Body.Block
 	l.begin(b)
@@ -61,7 +57,6 @@ func (p *parser) lower(o *order) {
 		l.steps(b)
 	}
 	l.edges()
-	p.wf.Dynamic = nil
 	if slices.ContainsFunc(tree.Tools, p.inherits) {
 		p.wf.Load = append(p.wf.Load, as(expr.Invoke(fnLoadEnv)))
 	}
@@ -88,7 +83,7 @@ func do(f *expr.Func, args ...*expr.Node) ir.Stmt {
 func runHandle() *expr.Node { return expr.Of(expr.UseRun, "", nil) }
 
 // at is the Handle of a node.
-func (l *lowering) at(n *ir.Node) *expr.Node { return expr.Of(expr.UseNode, n.ID.Name, l.nodes[n]) }
+func (l *lowering) at(n *Node) *expr.Node { return expr.Of(expr.UseNode, n.ID.Name, l.nodes[n]) }
 
 // free is a name that no local has yet.
 func (l *lowering) free(name string) string {
@@ -133,7 +128,7 @@ func sums(s *ir.State) bool {
 
 // begin writes what a run begins with: the values of the file where the input has none, and what counts.
 func (l *lowering) begin(b *ir.Block) {
-	if d := l.tree.Dynamic; d.Seeds != nil {
+	if d := l.tree; d.Seeds != nil {
 		for _, e := range d.Seeds.Entries {
 			if l.tree.StateField(e.Key.Name) == nil {
 				continue
@@ -143,13 +138,13 @@ func (l *lowering) begin(b *ir.Block) {
 		}
 	}
 	*b = append(*b, let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
-	if n := l.tree.Dynamic.Tokens.Limit; n > 0 && l.order.waves == nil {
+	if n := l.tree.Limit; n > 0 && l.order.waves == nil {
 		*b = append(*b, do(fnBound, expr.Read("flow"), expr.Const(int64(n))))
 	}
 }
 
 // wave writes nodes that run in parallel, or one alone.
-func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
+func (l *lowering) wave(b *ir.Block, wave []*Node) {
 	if len(wave) == 1 {
 		l.alone(b, wave[0], "flow")
 		return
@@ -166,20 +161,20 @@ func (l *lowering) wave(b *ir.Block, wave []*ir.Node) {
 }
 
 // alone writes a node that runs alone. A map of an empty list hands nothing on.
-func (l *lowering) alone(b *ir.Block, n *ir.Node, flow string) {
+func (l *lowering) alone(b *ir.Block, n *Node, flow string) {
 	s := l.run(n, flow)
 	*b = append(*b, s)
-	if _, each := n.Verb.(*ir.Map); each && len(l.order.after[n]) > 0 {
+	if _, each := n.Verb.(*Map); each && len(l.order.after[n]) > 0 {
 		*b = append(*b, &ir.IfStmt{Cond: as(expr.Not(expr.Read(s.Into.Name))), Label: n.ID.Name + " had no items", Then: ir.Block{&ir.ReturnStmt{Span: n.ID.Span}}})
 	}
 }
 
 // run runs a node, which may run in several places.
-func (l *lowering) run(n *ir.Node, flow string) *ir.RunStmt {
+func (l *lowering) run(n *Node, flow string) *ir.RunStmt {
 	v := l.perform(n, flow)
 	out := l.nodes[n]
 	s := &ir.RunStmt{Node: out}
-	if _, each := n.Verb.(*ir.Map); each {
+	if _, each := n.Verb.(*Map); each {
 		s.Into = ident(l.free("ran"))
 	}
 	if out.Verb != nil {
@@ -190,7 +185,7 @@ func (l *lowering) run(n *ir.Node, flow string) *ir.RunStmt {
 		v.Times = 1
 	}
 	if l.order.cyclic[n] {
-		v.Times = n.Dynamic.Times
+		v.Times = n.Times
 	}
 	out.Verb = v
 	return s
@@ -199,7 +194,7 @@ func (l *lowering) run(n *ir.Node, flow string) *ir.RunStmt {
 // way writes the way of one token: a switch over the node that it has come to, until the end.
 func (l *lowering) way(b *ir.Block) {
 	machine := &ir.SwitchStmt{On: as(expr.Read("at"))}
-	for _, n := range l.tree.Body.Nodes {
+	for _, n := range l.tree.Nodes {
 		var arm ir.Block
 		if len(l.order.cyclic) > 0 {
 			arm = append(arm, do(fnStep, expr.Read("flow"), runHandle(), l.at(n)))
@@ -221,8 +216,8 @@ func (l *lowering) place(id ir.Ident) *expr.Node {
 }
 
 // target is the node that an exit leads to; nil is the end.
-func (l *lowering) target(id ir.Ident) *ir.Node {
-	for _, n := range l.tree.Body.Nodes {
+func (l *lowering) target(id ir.Ident) *Node {
+	for _, n := range l.tree.Nodes {
 		if n.ID.Name == id.Name {
 			return n
 		}
@@ -231,12 +226,12 @@ func (l *lowering) target(id ir.Ident) *ir.Node {
 }
 
 // next writes where the token goes: to the first exit whose condition holds, else to the end.
-func (l *lowering) next(b *ir.Block, n *ir.Node) {
+func (l *lowering) next(b *ir.Block, n *Node) {
 	to := func(id ir.Ident) ir.Block { return ir.Block{set(expr.Read("at"), l.place(id))} }
 	plain, spent := to(ir.Ident{}), ir.Ident{}
 	routed := []*expr.Node{expr.Read("flow")}
 	var tests []*ir.IfStmt
-	for _, e := range n.Dynamic.Token.Exits {
+	for _, e := range n.Token.Exits {
 		switch {
 		case e.Spent:
 			spent = e.To
@@ -263,8 +258,8 @@ func (l *lowering) next(b *ir.Block, n *ir.Node) {
 
 // limited reports whether a node has a limit on how often it runs.
 func (l *lowering) limited() bool {
-	return slices.ContainsFunc(l.tree.Body.Nodes, func(n *ir.Node) bool {
-		t := n.Dynamic.Token
+	return slices.ContainsFunc(l.tree.Nodes, func(n *Node) bool {
+		t := n.Token
 		return t.Limit > 0 || t.Ask != nil && t.Ask.Limit > 0
 	})
 }
@@ -276,7 +271,7 @@ func (l *lowering) steps(b *ir.Block) {
 	for _, n := range l.order.first {
 		first = append(first, l.at(n))
 	}
-	for _, n := range l.tree.Body.Nodes {
+	for _, n := range l.tree.Nodes {
 		run.Arms = append(run.Arms, ir.SwitchArm{Value: l.nodes[n], Do: ir.Block{l.run(n, "flow")}})
 		if to := l.exits(n); len(to) > 0 {
 			next.Arms = append(next.Arms, ir.SwitchArm{Value: l.nodes[n], Do: to})
@@ -291,13 +286,13 @@ func (l *lowering) steps(b *ir.Block) {
 }
 
 // exits writes which nodes come after one: those of all plain edges, and of the first edge whose condition holds.
-func (l *lowering) exits(n *ir.Node) ir.Block {
-	var plain []*ir.Node
-	var spent *ir.Node
+func (l *lowering) exits(n *Node) ir.Block {
+	var plain []*Node
+	var spent *Node
 	routed := []*expr.Node{expr.Read("flow")}
 	ways := &ir.SwitchStmt{}
 	tests := 0
-	to := func(more ...*ir.Node) ir.Block {
+	to := func(more ...*Node) ir.Block {
 		var nodes []*expr.Node
 		for _, n := range append(slices.Clone(plain), more...) {
 			if n != nil {
@@ -309,7 +304,7 @@ func (l *lowering) exits(n *ir.Node) ir.Block {
 		}
 		return ir.Block{&ir.ReturnStmt{Value: as(expr.Invoke(fnTo, nodes...))}}
 	}
-	for _, e := range n.Dynamic.Token.Exits {
+	for _, e := range n.Token.Exits {
 		target := l.target(e.To)
 		switch {
 		case e.Spent:
@@ -328,7 +323,7 @@ func (l *lowering) exits(n *ir.Node) ir.Block {
 	if tests > 0 && l.limited() {
 		out = append(out, &ir.IfStmt{Cond: as(expr.Invoke(fnLimited, expr.Read("flow"))), Then: to(spent)})
 	}
-	for _, e := range n.Dynamic.Token.Exits {
+	for _, e := range n.Token.Exits {
 		if e.When != nil {
 			out = append(out, &ir.IfStmt{Cond: as(l.holds(e.When)), Label: e.When.String(), Then: to(l.target(e.To))})
 		}
@@ -345,8 +340,8 @@ func (l *lowering) exits(n *ir.Node) ir.Block {
 
 // edges are the exits as graphs show them.
 func (l *lowering) edges() {
-	for _, n := range l.tree.Body.Nodes {
-		for _, x := range n.Dynamic.Token.Exits {
+	for _, n := range l.tree.Nodes {
+		for _, x := range n.Token.Exits {
 			if l.target(x.To) == nil || l.nodes[n] == nil {
 				continue
 			}

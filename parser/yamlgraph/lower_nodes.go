@@ -5,10 +5,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // perform is the call that runs a node, on the flow of a name.
-func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
+func (l *lowering) perform(n *Node, flow string) *ir.Perform {
 	l.node, l.flow = n, flow
 	v := &ir.Perform{}
 	switch x := n.Verb.(type) {
@@ -22,7 +23,7 @@ func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
 		v.Kind = "flow"
 	case *ir.Human:
 		v.Kind, v.Person = "human", true
-	case *ir.Map:
+	case *Map:
 		v.Kind = "map"
 		l.each(n, x, v)
 		return v
@@ -34,8 +35,8 @@ func (l *lowering) perform(n *ir.Node, flow string) *ir.Perform {
 }
 
 // uses says how often a node asks its models, and what its agent calls.
-func (l *lowering) uses(n *ir.Node, v *ir.Perform) {
-	a := n.Dynamic.Token.Ask
+func (l *lowering) uses(n *Node, v *ir.Perform) {
+	a := n.Token.Ask
 	if a == nil || a.Model.Name == "" && len(a.Candidates) == 0 {
 		return
 	}
@@ -62,11 +63,11 @@ func (l *lowering) uses(n *ir.Node, v *ir.Perform) {
 		}
 	} else {
 		more := int64(0)
-		if a.Fail == ir.AskRetry {
+		if a.Fail == AskRetry {
 			more = int64(a.Retries)
 		}
 		add(a.Model, 1+more)
-		if a.Fail == ir.AskFallback {
+		if a.Fail == AskFallback {
 			add(a.Fallback, 1)
 		}
 	}
@@ -90,27 +91,14 @@ func (l *lowering) asked(id ir.Ident) *expr.Node {
 	return expr.Of(expr.UseModel, id.Name, l.model(id))
 }
 
-// modelsMade are those of the graph, which the environment completes when the program starts.
-func (p *parser) modelsMade() {
-	p.wf.Models = slices.Clone(p.wf.Models)
-	for i, m := range p.wf.Models {
-		if m.Choice == nil {
-			continue
-		}
-		made := *m
-		made.New = as(newModel(m))
-		p.wf.Models[i] = &made
-	}
-}
-
 // on calls a method of the node's flow, which runs the node.
-func (l *lowering) on(f *expr.Func, n *ir.Node, args ...*expr.Node) *expr.Node {
+func (l *lowering) on(f *expr.Func, n *Node, args ...*expr.Node) *expr.Node {
 	return expr.Invoke(f, append([]*expr.Node{l.ruled(n), runHandle(), l.at(n)}, args...)...)
 }
 
 // call is the call that runs a node that is no map.
-func (l *lowering) call(n *ir.Node) *expr.Node {
-	t := n.Dynamic.Token
+func (l *lowering) call(n *Node) *expr.Node {
+	t := n.Token
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		return l.on(fnAsk, n, l.question(n), l.promptOf(n))
@@ -125,7 +113,7 @@ func (l *lowering) call(n *ir.Node) *expr.Node {
 			return l.on(fnChoosing, n, append([]*expr.Node{l.choosing(t)}, l.choice(n, v)...)...)
 		}
 		f := fnToolCall
-		if l.tree.Dynamic.Upstream {
+		if l.tree.Upstream {
 			f = fnToolCallLoose
 		}
 		return l.on(f, n, append([]*expr.Node{expr.Const(t.Key.Name)}, l.choice(n, v)...)...)
@@ -138,8 +126,8 @@ func (l *lowering) call(n *ir.Node) *expr.Node {
 }
 
 // sets is the call of a node that sets fields, or that looks at the end of a graph.
-func (l *lowering) sets(n *ir.Node, v *ir.Let) *expr.Node {
-	if final := n.Dynamic.Token.Final; len(final) > 0 {
+func (l *lowering) sets(n *Node, v *ir.Let) *expr.Node {
+	if final := n.Token.Final; len(final) > 0 {
 		args := []*expr.Node{expr.Read(l.flow), runHandle(), l.at(n)}
 		for _, r := range final {
 			args = append(args, l.rule(r))
@@ -158,11 +146,11 @@ func (l *lowering) put(key string, v *expr.Node) *expr.Node {
 }
 
 // tool is the call of a node that calls one tool.
-func (l *lowering) tool(n *ir.Node, v *ir.ToolCall) *expr.Node {
-	d := n.Dynamic.Token
+func (l *lowering) tool(n *Node, v *ir.ToolCall) *expr.Node {
+	d := n.Token
 	t := v.Tool
 	tool := expr.Of(expr.UseTool, t.Key.Name, t)
-	key, policy := expr.Const(d.Key.Name), expr.Invoke(policies[d.OnError == ir.TokenNull])
+	key, policy := expr.Const(d.Key.Name), expr.Invoke(policies[d.OnError == TokenNull])
 	switch l.kindOf(t) {
 	case "copilot":
 		resume := expr.Invoke(fnUndefined)
@@ -192,7 +180,7 @@ func parameter(t *ir.Tool) string {
 }
 
 // given is what a function is called with: the state, and what the node gives it besides.
-func (l *lowering) given(t *ir.Token) *expr.Node {
+func (l *lowering) given(t *Token) *expr.Node {
 	if len(t.Values) == 0 {
 		return l.whole()
 	}
@@ -204,7 +192,7 @@ func (l *lowering) given(t *ir.Token) *expr.Node {
 }
 
 // choice are the arguments of a tool that the state names.
-func (l *lowering) choice(n *ir.Node, v *ir.ToolChoice) []*expr.Node {
+func (l *lowering) choice(n *Node, v *ir.ToolChoice) []*expr.Node {
 	return []*expr.Node{l.of(v.ID), l.of(v.Tool), l.operand(v.Args), expr.Of(expr.UseChoice, n.ID.Name, l.pick(v))}
 }
 
@@ -232,7 +220,7 @@ func (l *lowering) pick(v *ir.ToolChoice) *ir.ToolChoice {
 }
 
 // choosing says what becomes of the result of a tool that the state names.
-func (l *lowering) choosing(t *ir.Token) *expr.Node {
+func (l *lowering) choosing(t *Token) *expr.Node {
 	fields := []expr.Entry{expr.Put("key", expr.Const(t.Key.Name))}
 	if t.Stops {
 		fields = append(fields, expr.Put("stops", expr.Const(true)))
@@ -258,21 +246,20 @@ func textList(list []string) *expr.Node {
 }
 
 // each writes a map: its node runs for every item.
-func (l *lowering) each(n *ir.Node, v *ir.Map, out *ir.Perform) {
+func (l *lowering) each(n *Node, v *Map, out *ir.Perform) {
 	over := l.of(v.Over)
-	inner := v.Do.Nodes[0]
-	copied := *inner
-	copied.Dynamic = nil
-	l.nodes[inner] = &copied
+	inner := v.Do
+	one := inner.made()
+	l.nodes[inner] = one
 	flow := l.ruled(n)
 	outer := l.flow
 	l.item, l.node, l.flow = v.As.Name, inner, "flow"
 	var do, call *expr.Node
-	d := n.Dynamic.Token
+	d := n.Token
 	head := []*expr.Node{flow, runHandle(), l.at(n)}
 	if pick, ok := inner.Verb.(*ir.ToolChoice); ok && d.Gather == nil && !calculated(pick.Args) && !calculated(pick.Tool) {
 		f := fnChoose
-		if l.tree.Dynamic.Upstream {
+		if l.tree.Upstream {
 			f = fnChooseLoose
 		}
 		do = expr.Fn(expr.Invoke(f, append([]*expr.Node{runHandle(), l.at(inner)}, l.choice(inner, pick)...)...), "run", "item")
@@ -284,18 +271,18 @@ func (l *lowering) each(n *ir.Node, v *ir.Map, out *ir.Perform) {
 	out.Call = as(call)
 	out.Items = &ir.Inside{Do: do, Most: int64(v.MaxItems), Limit: v.Parallel}
 	within := l.within(inner, do)
-	copied.Verb = within
-	out.Inside = &ir.Body{Nodes: []*ir.Node{&copied}, Span: v.Do.Span, Block: ir.Block{&ir.RunStmt{Node: &copied}}}
+	one.Verb = within
+	out.Inside = &ir.Body{Nodes: []*ir.Node{one}, Span: v.Do.Span, Block: ir.Block{&ir.RunStmt{Node: one}}}
 	l.item, l.node, l.flow = "", n, outer
 }
 
 // once are the statements that run the node of a map.
-func (l *lowering) once(n *ir.Node) ir.Block {
+func (l *lowering) once(n *Node) ir.Block {
 	return ir.Block{&ir.DoStmt{Call: as(l.call(n))}}
 }
 
 // within says what the node of a map uses: the call of the map is handed it.
-func (l *lowering) within(n *ir.Node, do *expr.Node) *ir.Perform {
+func (l *lowering) within(n *Node, do *expr.Node) *ir.Perform {
 	v := &ir.Perform{Gives: l.gives(n)}
 	switch n.Verb.(type) {
 	case *ir.LLM, *ir.Agent:
@@ -317,7 +304,7 @@ func (l *lowering) within(n *ir.Node, do *expr.Node) *ir.Perform {
 }
 
 // gather says what becomes of the results of a map.
-func gather(t *ir.Token, v *ir.Map) []expr.Entry {
+func gather(t *Token, v *Map) []expr.Entry {
 	out := []expr.Entry{expr.Put("into", expr.Const(t.Key.Name)), expr.Put("as", expr.Const(v.As.Name))}
 	g := t.Gather
 	if g == nil {
@@ -340,8 +327,8 @@ func gather(t *ir.Token, v *ir.Map) []expr.Entry {
 }
 
 // child is the run of another graph: what it is given, and which of its fields go into the state.
-func (l *lowering) child(n *ir.Node, v *ir.Flow) *expr.Node {
-	sub := n.Dynamic.Token.Sub
+func (l *lowering) child(n *Node, v *ir.Flow) *expr.Node {
+	sub := n.Token.Sub
 	var given []expr.Entry
 	for _, f := range v.Flow.Input {
 		if x := l.handed(sub, f.Name); x != nil {
@@ -386,7 +373,7 @@ func (l *lowering) valueOf(n *expr.Node) *expr.Node {
 }
 
 // handed is what another graph is given for a field; nil: nothing.
-func (l *lowering) handed(sub *ir.SubGraph, name string) *expr.Node {
+func (l *lowering) handed(sub *SubGraph, name string) *expr.Node {
 	for _, pair := range sub.In {
 		if pair.Child.Name == name {
 			return l.of(pair.Ref)
@@ -404,9 +391,9 @@ func (l *lowering) handed(sub *ir.SubGraph, name string) *expr.Node {
 }
 
 // person is the question to a person.
-func (l *lowering) person(n *ir.Node) *expr.Node {
-	t := n.Dynamic.Token
-	held := l.of(&ir.Reference{Root: "state", Path: []string{t.Key.Name}})
+func (l *lowering) person(n *Node) *expr.Node {
+	t := n.Token
+	held := l.of(&dialect.Reference{Root: "state", Path: []string{t.Key.Name}})
 	if t.Fresh {
 		held = expr.Invoke(fnUndefined)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // root is where a reference begins, and the path that is left below it.
-func (l *lowering) root(r *ir.Reference) (*expr.Node, []string) {
+func (l *lowering) root(r *dialect.Reference) (*expr.Node, []string) {
 	switch {
 	case r.Root == "state" && len(r.Path) > 0 && l.tree.StateField(r.Path[0]) != nil:
 		return expr.Read("state", r.Path[0]), r.Path[1:]
@@ -20,7 +20,7 @@ func (l *lowering) root(r *ir.Reference) (*expr.Node, []string) {
 // of is a value of the file.
 func (l *lowering) of(v ir.Value) *expr.Node {
 	switch v := v.(type) {
-	case *ir.Reference:
+	case *dialect.Reference:
 		f, path := l.root(v)
 		if len(path) == 0 {
 			return f
@@ -30,9 +30,9 @@ func (l *lowering) of(v ir.Value) *expr.Node {
 			args = append(args, expr.Const(p))
 		}
 		return expr.Invoke(dialect.At, args...)
-	case *ir.Calc:
+	case *Calc:
 		return expr.Invoke(calculations[v.Op], expr.Read(l.flow), l.of(v.Left), l.operand(v.Right))
-	case *ir.Mixed:
+	case *dialect.Mixed:
 		return l.filled(v)
 	case *ir.List:
 		out := &expr.Node{Op: expr.ListLit}
@@ -61,7 +61,7 @@ func (l *lowering) operand(v ir.Value) *expr.Node {
 	var out []expr.Entry
 	for _, e := range o.Entries {
 		x := l.operand(e.Value)
-		if _, ref := e.Value.(*ir.Reference); ref {
+		if _, ref := e.Value.(*dialect.Reference); ref {
 			x = expr.Invoke(fnOrNull, x)
 		}
 		out = append(out, expr.Put(e.Key.Name, x))
@@ -70,7 +70,7 @@ func (l *lowering) operand(v ir.Value) *expr.Node {
 }
 
 // filled is text with values in it, as Python writes them; what is missing stays as it is written.
-func (l *lowering) filled(m *ir.Mixed) *expr.Node {
+func (l *lowering) filled(m *dialect.Mixed) *expr.Node {
 	var parts []*expr.Node
 	for _, s := range m.Segments {
 		if s.Ref == nil {
@@ -78,7 +78,7 @@ func (l *lowering) filled(m *ir.Mixed) *expr.Node {
 			continue
 		}
 		kept := ""
-		if s.Ref.Missing == ir.MissingKeep {
+		if s.Ref.Missing == dialect.MissingKeep {
 			kept = s.Ref.Text.Value
 		}
 		parts = append(parts, expr.Invoke(fnFill, l.of(s.Ref), expr.Const(kept)))
@@ -95,7 +95,7 @@ func (l *lowering) filled(m *ir.Mixed) *expr.Node {
 // calculated reports whether a value has to be calculated by a flow.
 func calculated(v ir.Value) bool {
 	switch v := v.(type) {
-	case *ir.Calc:
+	case *Calc:
 		return true
 	case *ir.List:
 		for _, x := range v.Items {
@@ -122,7 +122,7 @@ func (l *lowering) whole() *expr.Node {
 }
 
 // holds is the condition of an edge.
-func (l *lowering) holds(c *ir.Predicate) *expr.Node {
+func (l *lowering) holds(c *dialect.Predicate) *expr.Node {
 	if c.Op == "&&" || c.Op == "||" {
 		return &expr.Node{Op: expr.Binary, Text: c.Op, Kids: []*expr.Node{l.holds(c.Kids[0]), l.holds(c.Kids[1])}}
 	}
@@ -130,8 +130,8 @@ func (l *lowering) holds(c *ir.Predicate) *expr.Node {
 }
 
 // ruled is the flow that a node runs on, with the rules that hold around it.
-func (l *lowering) ruled(n *ir.Node) *expr.Node {
-	t := n.Dynamic.Token
+func (l *lowering) ruled(n *Node) *expr.Node {
+	t := n.Token
 	flow := expr.Read(l.flow)
 	var fields []expr.Entry
 	if t.Limit > 0 {
@@ -149,7 +149,7 @@ func (l *lowering) ruled(n *ir.Node) *expr.Node {
 	return expr.Invoke(fnWith, flow, expr.Struct(rulesType, fields...))
 }
 
-func (l *lowering) rules(rules []*ir.TokenRule) *expr.Node {
+func (l *lowering) rules(rules []*TokenRule) *expr.Node {
 	out := &expr.Node{Op: expr.ListLit}
 	for _, r := range rules {
 		out.Kids = append(out.Kids, l.rule(r))
@@ -157,9 +157,9 @@ func (l *lowering) rules(rules []*ir.TokenRule) *expr.Node {
 	return out
 }
 
-var brokenFails = map[ir.RuleFail]string{ir.RuleHalt: "stop", ir.RuleSkip: "skip", ir.RuleRetry: "retry"}
+var brokenFails = map[RuleFail]string{RuleHalt: "stop", RuleSkip: "skip", RuleRetry: "retry"}
 
-func (l *lowering) rule(r *ir.TokenRule) *expr.Node {
+func (l *lowering) rule(r *TokenRule) *expr.Node {
 	fields := []expr.Entry{expr.Put("check", expr.Const(r.Check.Value))}
 	if r.Message != "" {
 		fields = append(fields, expr.Put("message", expr.Const(r.Message)))
@@ -167,14 +167,14 @@ func (l *lowering) rule(r *ir.TokenRule) *expr.Node {
 	if f := fails[brokenFails[r.Fail]]; f != nil {
 		fields = append(fields, expr.Put("fail", expr.Invoke(f)))
 	}
-	if r.Fail == ir.RuleRetry {
+	if r.Fail == RuleRetry {
 		fields = append(fields, expr.Put("tries", expr.Const(int64(r.Tries))))
 	}
 	return expr.Struct(ruleType, append(fields, expr.Put("holds", expr.Fn(l.truth(r.When), "output")))...)
 }
 
 // truth is the condition of a rule.
-func (l *lowering) truth(c *ir.Predicate) *expr.Node {
+func (l *lowering) truth(c *dialect.Predicate) *expr.Node {
 	switch c.Op {
 	case "&&", "||":
 		return &expr.Node{Op: expr.Binary, Text: c.Op, Kids: []*expr.Node{l.truth(c.Kids[0]), l.truth(c.Kids[1])}}
@@ -192,7 +192,7 @@ func (l *lowering) truth(c *ir.Predicate) *expr.Node {
 }
 
 // part is a part of a rule's condition.
-func (l *lowering) part(c *ir.Predicate) *expr.Node {
+func (l *lowering) part(c *dialect.Predicate) *expr.Node {
 	switch c.Op {
 	case "ref":
 		if c.Ref.Root == "state" && len(c.Ref.Path) == 0 {

@@ -18,7 +18,7 @@ var mapShape = nodeShape("a map node", dialect.Key{Name: "over", Required: true,
 	dialect.Key{Name: "min_success", Doc: "so many items, or such a part of them, have to do well"}, dialect.Key{Name: "on_overflow", Doc: "error or truncate, for more than `max_items`"}, dialect.Key{Name: "flatten_output", Doc: "whether results that are lists are added item by item"})
 
 // mapNode reads a node that runs another for every item of a list.
-func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
+func (p *parser) mapNode(m dialect.Mapping, out *Node) {
 	if m.Get("state_key") != nil {
 		p.Warn(diag.IgnoredKey, m.Key("state_key"), "remove it: the results go into `collect`", "the engine does not read the state_key of a map node")
 	}
@@ -48,11 +48,11 @@ func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
 		p.field(ir.Ident{Name: "errors", Span: p.wf.Name.Span}, always["errors"])
 	}
 	sub.Inline = true
-	t := out.Dynamic.Token
+	t := out.Token
 	t.Key = collect
 	written := node.Get("state_key")
 	if written == nil && kind != "tool_call" { // the update goes into the list as a whole
-		sub.Dynamic.Token.Key = ir.Ident{Name: "_map_" + out.ID.Name + "_sub", Span: out.ID.Span}
+		sub.Token.Key = ir.Ident{Name: "_map_" + out.ID.Name + "_sub", Span: out.ID.Span}
 	}
 	key := "result"
 	if written != nil && written.Kind == yamlnode.Scalar {
@@ -61,12 +61,12 @@ func (p *parser) mapNode(m dialect.Mapping, out *ir.Node) {
 	if t.Gather = p.gather(m, collect, kind); t.Gather != nil {
 		t.Gather.Key = key
 	} else if key != "result" && kind != "tool_call" {
-		t.Gather = &ir.Gather{Key: key}
+		t.Gather = &Gather{Key: key}
 	}
 	if n := m.Get("timeout"); n != nil && sub.Timeout == nil {
 		sub.Timeout = p.seconds(n, "the timeout of a map")
 	}
-	out.Verb = &ir.Map{Over: over, As: as, Parallel: p.width, Do: ir.Body{Nodes: []*ir.Node{sub}, Span: node.Span}, Span: m.Node.Span}
+	out.Verb = &Map{Over: over, As: as, Parallel: p.width, Do: sub, Span: m.Node.Span}
 }
 
 // grow declares a field of a list that nodes add to.
@@ -75,8 +75,8 @@ func (p *parser) grow(id ir.Ident) {
 }
 
 // gather reads what becomes of the results; nil when nothing is said.
-func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Gather {
-	g := ir.Gather{MaxItems: int(p.Count(m.Get("max_items"), "`max_items`", 1, 1_000_000, 0))}
+func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *Gather {
+	g := Gather{MaxItems: int(p.Count(m.Get("max_items"), "`max_items`", 1, 1_000_000, 0))}
 	p.least(m.Get("min_success"), &g)
 	if g.MaxItems == 0 {
 		g.MaxItems = p.maxItems
@@ -107,14 +107,14 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *ir.Ga
 			p.Warn(diag.IgnoredKey, n.Span, "put it on the node inside", "the engine does not read this on_error of a map node")
 		}
 	}
-	if g == (ir.Gather{}) {
+	if g == (Gather{}) {
 		return nil
 	}
 	return &g
 }
 
 // least reads how many items have to do well: a number, or a part of them with a point.
-func (p *parser) least(n *yamlnode.Node, g *ir.Gather) {
+func (p *parser) least(n *yamlnode.Node, g *Gather) {
 	if n == nil || n.Kind != yamlnode.Scalar || p.Schema.Tag(n) != "!!float" {
 		g.Least = int(p.Count(n, "`min_success`", 0, 1_000_000, 0))
 		return
@@ -150,7 +150,7 @@ func (p *parser) items(n *yamlnode.Node) ir.Value {
 }
 
 // over reads the list of a map: a path, with or without `state.`, with or without braces.
-func (p *parser) over(n *yamlnode.Node) *ir.Reference {
+func (p *parser) over(n *yamlnode.Node) *dialect.Reference {
 	id, ok := p.Text(n, "`over`")
 	if !ok {
 		return nil
@@ -166,6 +166,6 @@ func (p *parser) over(n *yamlnode.Node) *ir.Reference {
 		}
 	}
 	r := p.reference(n.Text, path)
-	r.Missing = ir.MissingError
+	r.Missing = dialect.MissingError
 	return r
 }

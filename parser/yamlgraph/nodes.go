@@ -36,14 +36,14 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 			p.nodes[id.Name] = out
 			p.names = append(p.names, id.Name)
 			if out.Verb != nil {
-				p.wf.Body.Nodes = append(p.wf.Body.Nodes, out)
+				p.tree.Nodes = append(p.tree.Nodes, out)
 			}
 		}
 	}
 }
 
 // node reads a node, nil after a mistake. One that is not compiled has no verb.
-func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
+func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *Node {
 	if n.Kind != yamlnode.Mapping {
 		p.WrongShape(n, "a node is a mapping")
 		return nil
@@ -52,10 +52,10 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *ir.Node {
 	if t := n.Get("type"); t != nil {
 		at = t.Span
 		if kind = p.Word(t, "the type of a node", words...); kind == "" {
-			return &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Token: &ir.Token{}}} // edges know it
+			return &Node{ID: id, Span: n.Span, Token: &Token{}} // edges know it
 		}
 	}
-	out := &ir.Node{ID: id, Span: n.Span, Dynamic: &ir.DynamicNode{Token: &ir.Token{Again: true}}}
+	out := &Node{ID: id, Span: n.Span, Token: &Token{Again: true}}
 	shape := kinds[kind]
 	if shape == nil {
 		p.Error(diag.NotSupported, at, "", "nodes of the type %s are not compiled", kind)
@@ -105,24 +105,24 @@ func (p *parser) key(m dialect.Mapping, id ir.Ident) ir.Ident {
 	return ir.Ident{Name: id.Name, Span: id.Span}
 }
 
-func (p *parser) onError(m dialect.Mapping) ir.TokenFail {
+func (p *parser) onError(m dialect.Mapping) TokenFail {
 	n := m.Get("on_error")
 	if n == nil {
-		return ir.TokenRaise
+		return TokenRaise
 	}
 	if p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") == "skip" {
 		p.field(ir.Ident{Name: "errors", Span: n.Span}, always["errors"])
-		return ir.TokenNull
+		return TokenNull
 	}
 	if w := n.Text.Value; w == "retry" || w == "fallback" {
 		p.Warn(diag.IgnoredKey, n.Span, "write `skip` or `fail`", "the engine knows %s for nodes that ask a model only: an error ends the run", w)
 	}
-	return ir.TokenRaise
+	return TokenRaise
 }
 
 // toolCall reads a node that calls the tool that the state names. The page says that its result goes into the field of
 // the node's own name, the engine takes "result".
-func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
+func (p *parser) toolCall(m dialect.Mapping, out *Node, inside bool) {
 	p.toolCallFails(m, out)
 	tool, args := m.Get("tool"), m.Get("args")
 	if tool == nil || args == nil {
@@ -159,15 +159,15 @@ func (p *parser) toolCall(m dialect.Mapping, out *ir.Node, inside bool) {
 		if p.opts.Upstream {
 			name = "result"
 		}
-		out.Dynamic.Token.Key = ir.Ident{Name: name, Span: out.ID.Span}
-		p.field(out.Dynamic.Token.Key, schema.AnyType)
+		out.Token.Key = ir.Ident{Name: name, Span: out.ID.Span}
+		p.field(out.Token.Key, schema.AnyType)
 		p.keyDiffers(out.ID.Span, name)
 		return
 	}
-	out.Dynamic.Token.Key = p.key(m, out.ID)
+	out.Token.Key = p.key(m, out.ID)
 }
 
-func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
+func (p *parser) pythonNode(m dialect.Mapping, out *Node) {
 	n := m.Get("tool")
 	if n == nil {
 		n = m.Get("function")
@@ -188,7 +188,7 @@ func (p *parser) pythonNode(m dialect.Mapping, out *ir.Node) {
 		}
 		return
 	}
-	t := out.Dynamic.Token
+	t := out.Token
 	t.OnError = p.onError(m)
 	t.Key = p.key(m, out.ID)
 	p.seen(m, t)
@@ -225,7 +225,7 @@ func (p *parser) unknownTool(id ir.Ident) {
 }
 
 // passthrough reads a node that sets fields. One without `output` does nothing.
-func (p *parser) passthrough(m dialect.Mapping, out *ir.Node) {
+func (p *parser) passthrough(m dialect.Mapping, out *Node) {
 	v := &ir.Let{}
 	out.Verb = v
 	n := m.Get("output")
@@ -243,7 +243,7 @@ func (p *parser) passthrough(m dialect.Mapping, out *ir.Node) {
 	for _, e := range n.Entries {
 		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
 		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
-			out.Dynamic.Writes = append(out.Dynamic.Writes, id) // a node below may add it
+			out.Writes = append(out.Writes, id) // a node below may add it
 		}
 		v.Fields = append(v.Fields, &ir.Entry{Key: id, Value: p.value(e.Value)})
 	}

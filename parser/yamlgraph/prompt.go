@@ -22,7 +22,7 @@ type prompt struct {
 	label     ir.Ident
 	texts     map[string]*yamlnode.Node // system, user
 	read      bool                      // as templates
-	rendering *ir.Rendering
+	rendering *Rendering
 	schema    string // JSON of the schema of the answer; empty: text
 	provider  ir.Ident
 	free      []variable // in the order of the texts
@@ -174,11 +174,11 @@ func (p *parser) render(q *prompt) bool {
 	}
 	q.read = true
 	ok := true
-	read := func(n *yamlnode.Node) *ir.PromptTemplate {
+	read := func(n *yamlnode.Node) *PromptTemplate {
 		if n == nil {
 			return nil
 		}
-		t := &ir.PromptTemplate{Text: n.Text}
+		t := &PromptTemplate{Text: n.Text}
 		if isJinja(n.Text.Value) {
 			body, problems := jinja.Parse(n.Text)
 			for _, x := range problems {
@@ -195,7 +195,7 @@ func (p *parser) render(q *prompt) bool {
 		}
 		return t
 	}
-	r := &ir.Rendering{File: q.label, System: read(q.texts["system"]), User: read(q.texts["user"])}
+	r := &Rendering{File: q.label, System: read(q.texts["system"]), User: read(q.texts["user"])}
 	if ok {
 		q.rendering, q.free = r, freeVariables(r)
 	}
@@ -207,7 +207,7 @@ func isJinja(text string) bool { return strings.Contains(text, "{{") || strings.
 
 // fill gives the variables of a node's prompt their values. given are the node's variables; without them all fields of
 // the state are what a prompt can take, and item is what a map around adds.
-func (p *parser) fill(ask *ir.TokenAsk, q *prompt, node ir.Ident, given *yamlnode.Node, values []*ir.Entry, item string) {
+func (p *parser) fill(ask *TokenAsk, q *prompt, node ir.Ident, given *yamlnode.Node, values []*ir.Entry, item string) {
 	ask.Prompt = q.rendering
 	names := make([]string, 0, len(values))
 	for _, v := range values {
@@ -223,7 +223,7 @@ func (p *parser) fill(ask *ir.TokenAsk, q *prompt, node ir.Ident, given *yamlnod
 		case i >= 0:
 			entry.Value = values[i].Value
 		case v.name == item && item != "":
-			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "item", Missing: ir.MissingNull}
+			entry.Value = &dialect.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "item", Missing: dialect.MissingNull}
 		case len(values) > 0:
 			p.notGiven(q, v, node, given, names)
 			entry.Value = nil
@@ -232,7 +232,7 @@ func (p *parser) fill(ask *ir.TokenAsk, q *prompt, node ir.Ident, given *yamlnod
 				p.notGiven(q, v, node, nil, p.fieldNames())
 				break
 			}
-			entry.Value = &ir.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: ir.MissingAbsent}
+			entry.Value = &dialect.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: dialect.MissingAbsent}
 			if !v.guarded || p.opts.Upstream {
 				ask.Needs = append(ask.Needs, entry)
 			}

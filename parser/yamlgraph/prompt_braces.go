@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
 )
 
 // Prompts without Jinja are texts of Python's str.format.
@@ -18,13 +19,13 @@ var (
 )
 
 // braces reads a text of str.format. ok becomes false for one that it refuses.
-func (p *parser) braces(t source.Text, ok *bool) []ir.PromptNode {
-	var out []ir.PromptNode
+func (p *parser) braces(t source.Text, ok *bool) []jinja.PromptNode {
+	var out []jinja.PromptNode
 	s := t.Value
 	var lit strings.Builder
 	flush := func() {
 		if lit.Len() > 0 {
-			out = append(out, &ir.PromptText{Lit: lit.String()})
+			out = append(out, &jinja.PromptText{Lit: lit.String()})
 			lit.Reset()
 		}
 	}
@@ -64,31 +65,31 @@ func (p *parser) braces(t source.Text, ok *bool) []ir.PromptNode {
 }
 
 // placeholder is a value in a text: a name, perhaps with attributes and keys, a conversion and a format.
-func (p *parser) placeholder(t source.Text, lo, hi int, m []string) *ir.PromptShow {
+func (p *parser) placeholder(t source.Text, lo, hi int, m []string) *jinja.PromptShow {
 	at := t.At(lo, hi)
-	x := &ir.PromptExpr{Op: "name", Name: m[1], Span: t.At(lo+1, lo+1+len(m[1]))}
+	x := &jinja.PromptExpr{Op: "name", Name: m[1], Span: t.At(lo+1, lo+1+len(m[1]))}
 	for _, step := range formatStep.FindAllStringSubmatch(m[2], -1) {
 		if step[1] != "" {
-			x = &ir.PromptExpr{Op: "attr", Name: step[1], Kids: []*ir.PromptExpr{x}, Span: at}
+			x = &jinja.PromptExpr{Op: "attr", Name: step[1], Kids: []*jinja.PromptExpr{x}, Span: at}
 			continue
 		}
 		key := &ir.Scalar{Tag: "!!str", Text: source.Text{Value: step[2], Span: at}}
 		if n, err := strconv.Atoi(step[2]); err == nil && n >= 0 {
 			key.Tag, key.Text.Value = "!!int", strconv.Itoa(n)
 		}
-		x = &ir.PromptExpr{Op: "item", Kids: []*ir.PromptExpr{x, {Op: "const", Lit: key, Span: at}}, Span: at}
+		x = &jinja.PromptExpr{Op: "item", Kids: []*jinja.PromptExpr{x, {Op: "const", Lit: key, Span: at}}, Span: at}
 	}
 	if m[3] == "r" || m[3] == "a" {
-		x = &ir.PromptExpr{Op: "filter", Name: "pprint", Kids: []*ir.PromptExpr{x}, Span: at}
+		x = &jinja.PromptExpr{Op: "filter", Name: "pprint", Kids: []*jinja.PromptExpr{x}, Span: at}
 	}
-	return &ir.PromptShow{X: x, Spec: m[4], Joined: m[2] == "" && m[3] == ""}
+	return &jinja.PromptShow{X: x, Spec: m[4], Joined: m[2] == "" && m[3] == ""}
 }
 
 var agentWord = lazyregexp.New(`\{([A-Za-z0-9_]+)\}`)
 
 // words reads the prompt of an agent: the engine replaces `{word}` by fields of the state and leaves everything else.
-func (p *parser) words(t source.Text, item string) *ir.PromptTemplate {
-	out := &ir.PromptTemplate{Text: t}
+func (p *parser) words(t source.Text, item string) *PromptTemplate {
+	out := &PromptTemplate{Text: t}
 	last := 0
 	for _, m := range agentWord.FindAllStringSubmatchIndex(t.Value, -1) {
 		name := t.Value[m[2]:m[3]]
@@ -98,13 +99,13 @@ func (p *parser) words(t source.Text, item string) *ir.PromptTemplate {
 			}
 		}
 		if m[0] > last {
-			out.Body = append(out.Body, &ir.PromptText{Lit: t.Value[last:m[0]]})
+			out.Body = append(out.Body, &jinja.PromptText{Lit: t.Value[last:m[0]]})
 		}
-		out.Body = append(out.Body, &ir.PromptShow{X: &ir.PromptExpr{Op: "name", Name: name, Span: t.At(m[2], m[3])}, Kept: true})
+		out.Body = append(out.Body, &jinja.PromptShow{X: &jinja.PromptExpr{Op: "name", Name: name, Span: t.At(m[2], m[3])}, Kept: true})
 		last = m[1]
 	}
 	if last < len(t.Value) {
-		out.Body = append(out.Body, &ir.PromptText{Lit: t.Value[last:]})
+		out.Body = append(out.Body, &jinja.PromptText{Lit: t.Value[last:]})
 	}
 	return out
 }

@@ -3,7 +3,7 @@ package yamlgraph
 import (
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
 )
 
 // A finder collects the variables that a prompt takes.
@@ -14,9 +14,9 @@ type finder struct {
 }
 
 // freeVariables are the names that a prompt takes, in the order of its texts.
-func freeVariables(r *ir.Rendering) []variable {
+func freeVariables(r *Rendering) []variable {
 	f := &finder{}
-	for _, t := range []*ir.PromptTemplate{r.System, r.User} {
+	for _, t := range []*PromptTemplate{r.System, r.User} {
 		if t != nil {
 			f.bound = nil
 			f.nodes(t.Body)
@@ -25,12 +25,12 @@ func freeVariables(r *ir.Rendering) []variable {
 	return f.out
 }
 
-func (f *finder) nodes(list []ir.PromptNode) {
+func (f *finder) nodes(list []jinja.PromptNode) {
 	for _, n := range list {
 		switch n := n.(type) {
-		case *ir.PromptShow:
+		case *jinja.PromptShow:
 			f.expr(n.X, false)
-		case *ir.PromptIf:
+		case *jinja.PromptIf:
 			for _, c := range n.Cases {
 				f.expr(c.Test, true)
 				saved := len(f.safe)
@@ -39,7 +39,7 @@ func (f *finder) nodes(list []ir.PromptNode) {
 				f.safe = f.safe[:saved]
 			}
 			f.nodes(n.Else)
-		case *ir.PromptFor:
+		case *jinja.PromptFor:
 			f.expr(n.Over, false)
 			saved := len(f.bound)
 			for _, id := range n.Names {
@@ -50,7 +50,7 @@ func (f *finder) nodes(list []ir.PromptNode) {
 			f.nodes(n.Body)
 			f.bound = f.bound[:saved]
 			f.nodes(n.Else)
-		case *ir.PromptSet:
+		case *jinja.PromptSet:
 			f.expr(n.X, false)
 			f.nodes(n.Body)
 			f.bound = append(f.bound, n.Name.Name)
@@ -59,7 +59,7 @@ func (f *finder) nodes(list []ir.PromptNode) {
 }
 
 // expr looks at an expression; guarded says that a missing value does no harm there: it is tested, or has a default.
-func (f *finder) expr(x *ir.PromptExpr, guarded bool) {
+func (f *finder) expr(x *jinja.PromptExpr, guarded bool) {
 	if x == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (f *finder) expr(x *ir.PromptExpr, guarded bool) {
 }
 
 // tested notes the names that are there when a test holds.
-func (f *finder) tested(x *ir.PromptExpr) {
+func (f *finder) tested(x *jinja.PromptExpr) {
 	switch {
 	case x.Op == "name":
 		f.safe = append(f.safe, x.Name)
@@ -124,7 +124,7 @@ func (f *finder) tested(x *ir.PromptExpr) {
 	}
 }
 
-func (f *finder) use(x *ir.PromptExpr, guarded bool) {
+func (f *finder) use(x *jinja.PromptExpr, guarded bool) {
 	if slices.Contains(f.bound, x.Name) {
 		return
 	}

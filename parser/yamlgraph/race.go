@@ -12,7 +12,7 @@ import (
 var candidateShape = &dialect.Shape{What: "a candidate", Open: true, Keys: []dialect.Key{{Name: "provider", Doc: "who is asked"}, {Name: "model", Doc: "the model"}}}
 
 // race reads who is asked until one answers.
-func (p *parser) race(x *asking, a *ir.TokenAsk) {
+func (p *parser) race(x *asking, a *TokenAsk) {
 	n := x.m.Get("candidates")
 	if n.Kind != yamlnode.Sequence {
 		p.WrongShape(n, "`candidates` is a list")
@@ -26,13 +26,13 @@ func (p *parser) race(x *asking, a *ir.TokenAsk) {
 		p.Error(diag.UnknownKey, x.m.Key("provider"), "remove it", "`candidates` say who is asked")
 	}
 	switch {
-	case x.kind == "router" && a.Fail == ir.AskSkip:
+	case x.kind == "router" && a.Fail == AskSkip:
 		p.Error(diag.UnknownWord, x.m.Key("on_error"), "write `on_error: fallback`, which takes `default_route`", "a router with candidates always leads somewhere, and has no `on_error: skip`")
-	case x.kind == "race" && (a.Fail == ir.AskRetry || a.Fail == ir.AskFallback):
+	case x.kind == "race" && (a.Fail == AskRetry || a.Fail == AskFallback):
 		p.Warn(diag.IgnoredKey, x.m.Key("on_error"), "write `skip` or `fail`", "a race knows `skip` and `fail`: an error ends the run")
 	}
-	if x.kind == "race" && a.Fail != ir.AskSkip {
-		a.Fail = ir.AskRaise
+	if x.kind == "race" && a.Fail != AskSkip {
+		a.Fail = AskRaise
 	}
 	p.Differs(x.m.Key("candidates"), "", "the candidates are asked one after the other until one answers, so that a run can be repeated; the engine asks all at once and takes the first answer")
 	for _, it := range n.Items {
@@ -40,7 +40,7 @@ func (p *parser) race(x *asking, a *ir.TokenAsk) {
 		if !ok {
 			continue
 		}
-		k := ir.TokenCandidate{}
+		k := TokenCandidate{}
 		who := ir.Ident{Span: dialect.Head(it)}
 		if v := m.Get("provider"); v != nil {
 			if who, ok = p.provider(v); !ok {

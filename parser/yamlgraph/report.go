@@ -1,6 +1,8 @@
 package yamlgraph
 
-import "slices"
+import (
+	"slices"
+)
 
 // The engine brings one class of answers along, GenericReport.
 var genericNames = []string{"GenericReport", "yamlgraph.models.GenericReport", "yamlgraph.models.schemas.GenericReport"}

@@ -26,7 +26,7 @@ func (p *parser) config(n *yamlnode.Node) {
 	if !ok {
 		return
 	}
-	p.wf.Dynamic.Tokens.Limit = int(p.Count(m.Get("recursion_limit"), "`recursion_limit`", 1, 1_000_000, 0))
+	p.tree.Limit = int(p.Count(m.Get("recursion_limit"), "`recursion_limit`", 1, 1_000_000, 0))
 	p.maxItems = int(p.Count(m.Get("max_map_items"), "`max_map_items`", 1, 1_000_000, 0))
 	p.width = int(p.Count(m.Get("max_concurrency"), "`max_concurrency`", 1, 10_000, 0))
 	if m.Get("max_tokens") != nil {
@@ -58,7 +58,7 @@ func (p *parser) initial(n *yamlnode.Node) {
 
 // seed is the value of a field that the state begins with; another of the same field is forgotten.
 func (p *parser) seed(entry *ir.Entry) {
-	d := p.wf.Dynamic
+	d := p.tree
 	if d.Seeds == nil {
 		d.Seeds = &ir.Object{Span: entry.Key.Span}
 	}

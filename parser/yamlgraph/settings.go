@@ -43,7 +43,7 @@ func (p *parser) settings(m dialect.Mapping) {
 // routes holds the routes of routers to nodes that there are, and to edges that lead there.
 func (p *parser) routes() {
 	for _, x := range p.asked {
-		t := x.node.Dynamic.Token
+		t := x.node.Token
 		if x.kind != "router" {
 			continue
 		}

@@ -24,35 +24,40 @@ const maxSuggested = 100
 func (p *parser) settle(sink *diag.Sink) {
 	p.Sink = sink
 	p.commonFields()
-	for _, n := range p.wf.Body.Nodes {
+	for _, n := range p.tree.Nodes {
 		p.refers(n)
 		p.lost(n)
 	}
-	for _, n := range p.wf.Body.Nodes {
-		for _, e := range n.Dynamic.Token.Exits {
+	for _, n := range p.tree.Nodes {
+		for _, e := range n.Token.Exits {
 			e.When.Refs(p.stateReference)
 		}
 	}
 	p.graphTools()
 	o := p.order()
 	if o == nil || sink.HasErrors() { // what is left to check are models and tools
-		tree := *p.wf
-		p.wf.Tree, p.wf.Dynamic, p.wf.State, p.wf.Body = &tree, nil, nil, ir.Body{Span: p.wf.Body.Span, Block: ir.Block{}}
-		p.modelsMade()
+		p.keep()
+		p.wf.State, p.wf.Body = nil, ir.Body{Span: p.wf.Body.Span, Block: ir.Block{}}
 		return
 	}
 	p.lower(o)
+}
+
+// keep makes the tree a workflow of its own: what is translated changes.
+func (p *parser) keep() {
+	own := *p.wf
+	p.tree.Workflow = &own
 }
 
 // commonFields adds the fields that every state has to those of the file, when a function that is given the state may use
 // them: when its source names them, or cannot be read.
 func (p *parser) commonFields() {
 	names, all := map[string]bool{}, false
-	var visit func(nodes []*ir.Node)
-	visit = func(nodes []*ir.Node) {
+	var visit func(nodes []*Node)
+	visit = func(nodes []*Node) {
 		for _, n := range nodes {
-			if v, ok := n.Verb.(*ir.Map); ok {
-				visit(v.Do.Nodes)
+			if v, ok := n.Verb.(*Map); ok {
+				visit([]*Node{v.Do})
 			}
 			t := p.functionOf(n)
 			switch {
@@ -68,19 +73,19 @@ func (p *parser) commonFields() {
 			}
 		}
 	}
-	visit(p.wf.Body.Nodes)
-	for _, s := range p.wf.Dynamic.Tokens.Common {
+	visit(p.tree.Nodes)
+	for _, s := range p.tree.Common {
 		if all || names[s.Name.Name] {
 			p.wf.State = append(p.wf.State, s)
 		}
 	}
-	p.wf.Dynamic.Tokens.Common = nil
+	p.tree.Common = nil
 }
 
 var wordForm = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // functionOf is the python tool that a node calls with the state; nil when it calls none.
-func (p *parser) functionOf(n *ir.Node) *ir.Tool {
+func (p *parser) functionOf(n *Node) *ir.Tool {
 	v, ok := n.Verb.(*ir.ToolCall)
 	if !ok {
 		return nil
@@ -105,9 +110,9 @@ func (p *parser) toolOf(name string) *ir.Tool {
 }
 
 // refers checks what a node names.
-func (p *parser) refers(n *ir.Node) {
-	t := n.Dynamic.Token
-	see := func(v ir.Value) { ir.ValueReferences(v, p.stateReference) }
+func (p *parser) refers(n *Node) {
+	t := n.Token
+	see := func(v ir.Value) { dialect.ValueReferences(v, p.stateReference) }
 	switch v := n.Verb.(type) {
 	case *ir.ToolCall:
 		v.Tool = p.toolOf(v.Name.Name)
@@ -131,20 +136,18 @@ func (p *parser) refers(n *ir.Node) {
 		}
 	case *ir.Human:
 		see(t.Payload)
-	case *ir.Map:
-		if over, ok := v.Over.(*ir.Reference); ok && over.Root == "state" {
+	case *Map:
+		if over, ok := v.Over.(*dialect.Reference); ok && over.Root == "state" {
 			p.stateReference(over)
 			p.listField(over)
 		}
-		for _, inner := range v.Do.Nodes {
-			p.refers(inner)
-		}
+		p.refers(v.Do)
 	}
 	_, person := n.Verb.(*ir.Human)
 	if t.Ask != nil && (!person || t.Ask.Model.Name != "") {
 		p.asks(n)
 	}
-	for _, rules := range [][]*ir.TokenRule{t.Before, t.After, t.Final} {
+	for _, rules := range [][]*TokenRule{t.Before, t.After, t.Final} {
 		for _, r := range rules {
 			r.When.Refs(p.stateReference)
 		}
@@ -152,17 +155,17 @@ func (p *parser) refers(n *ir.Node) {
 }
 
 // asks checks what a question is made of.
-func (p *parser) asks(n *ir.Node) {
-	a := n.Dynamic.Token.Ask
+func (p *parser) asks(n *Node) {
+	a := n.Token.Ask
 	for _, v := range a.Values {
 		if v.Value != nil {
-			ir.ValueReferences(v.Value, p.stateReference)
+			dialect.ValueReferences(v.Value, p.stateReference)
 		}
 	}
 	if call, program := n.Verb.(*ir.ToolCall); program && call != nil {
 		return
 	}
-	for _, id := range append(slices.Clone(n.Dynamic.Reads), n.Dynamic.Token.Requires...) {
+	for _, id := range append(slices.Clone(n.Reads), n.Token.Requires...) {
 		if p.wf.StateField(id.Name) == nil {
 			d := diag.Diagnostic{Code: diag.UnknownName, Span: id.Span, Message: fmt.Sprintf("the state has no field %q, which the node requires", id.Name)}
 			p.suggest(&d, id.Name)
@@ -193,12 +196,12 @@ func (p *parser) stateAlone(v *ir.ToolCall, t *ir.Tool) {
 }
 
 // lost warns about what a node leaves where nothing holds it: the engine drops it without a word.
-func (p *parser) lost(n *ir.Node) {
-	lost := slices.Clone(n.Dynamic.Writes)
+func (p *parser) lost(n *Node) {
+	lost := slices.Clone(n.Writes)
 	_, function := n.Verb.(*ir.ToolCall) // most of them return a mapping, whose keys nobody knows
-	ask := n.Dynamic.Token.Ask
+	ask := n.Token.Ask
 	router := ask != nil && len(ask.Routes) > 0 // what it gives is where the token goes
-	if key := n.Dynamic.Token.Key; key.Name != "" && !function && !router {
+	if key := n.Token.Key; key.Name != "" && !function && !router {
 		lost = append(lost, key)
 	}
 	for _, id := range lost {
@@ -211,7 +214,7 @@ func (p *parser) lost(n *ir.Node) {
 
 // stateReference warns about a reference to a field that the state does not have: the engine takes it for a value that is
 // missing, so that nobody hears of the mistake.
-func (p *parser) stateReference(r *ir.Reference) {
+func (p *parser) stateReference(r *dialect.Reference) {
 	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
 		return
 	}
@@ -234,7 +237,7 @@ func (p *parser) suggest(d *diag.Diagnostic, name string) {
 }
 
 // listField reports a list that cannot be one.
-func (p *parser) listField(r *ir.Reference) {
+func (p *parser) listField(r *dialect.Reference) {
 	if len(r.Path) != 1 {
 		return
 	}
@@ -247,32 +250,32 @@ func (p *parser) listField(r *ir.Reference) {
 
 // An order is how the nodes of a graph follow each other.
 type order struct {
-	waves  [][]*ir.Node // in parallel, and one after the other; nil: data decides
-	start  *ir.Node     // without waves: where the one token begins
-	first  []*ir.Node   // without waves and start: where several tokens begin, which data sends on
-	cyclic map[*ir.Node]bool
-	after  map[*ir.Node][]*ir.Node
+	waves  [][]*Node // in parallel, and one after the other; nil: data decides
+	start  *Node     // without waves: where the one token begins
+	first  []*Node   // without waves and start: where several tokens begin, which data sends on
+	cyclic map[*Node]bool
+	after  map[*Node][]*Node
 }
 
 // order decides how the nodes follow each other, nil after a mistake. Without conditions and cycles that is known now; else one
 // token goes from node to node, and there must be no more than one.
 func (p *parser) order() *order {
-	o := &order{after: map[*ir.Node][]*ir.Node{}}
-	nodes := p.wf.Body.Nodes
-	byID := map[string]*ir.Node{}
+	o := &order{after: map[*Node][]*Node{}}
+	nodes := p.tree.Nodes
+	byID := map[string]*Node{}
 	for _, n := range nodes {
 		byID[n.ID.Name] = n
 	}
 	conditions := false
 	for _, n := range nodes {
-		for _, e := range n.Dynamic.Token.Exits {
+		for _, e := range n.Token.Exits {
 			if to := byID[e.To.Name]; to != nil {
 				o.after[n] = append(o.after[n], to)
 			}
 			conditions = conditions || e.When != nil || e.Routed || e.Spent
 		}
 	}
-	for _, id := range p.wf.Dynamic.Tokens.Start {
+	for _, id := range p.tree.Start {
 		if n := byID[id.Name]; n != nil {
 			o.first = append(o.first, n)
 		}
@@ -291,8 +294,8 @@ func (p *parser) order() *order {
 	}
 	o.cycles(nodes)
 	for n := range o.cyclic {
-		n.Dynamic.Times = cmp.Or(p.wf.Dynamic.Tokens.Limit, maxSteps)
-		if a := n.Dynamic.Token.Ask; a != nil && !a.SkipsSet {
+		n.Times = cmp.Or(p.tree.Limit, maxSteps)
+		if a := n.Token.Ask; a != nil && !a.SkipsSet {
 			a.Skips = false
 		}
 	}
@@ -306,8 +309,8 @@ func (p *parser) order() *order {
 }
 
 // reach is what exits lead to.
-func (o *order) reach(from []*ir.Node) map[*ir.Node]bool {
-	seen := map[*ir.Node]bool{}
+func (o *order) reach(from []*Node) map[*Node]bool {
+	seen := map[*Node]bool{}
 	for from = slices.Clone(from); len(from) > 0; {
 		n := from[len(from)-1]
 		if from = from[:len(from)-1]; !seen[n] {
@@ -319,8 +322,8 @@ func (o *order) reach(from []*ir.Node) map[*ir.Node]bool {
 }
 
 // cycles finds the nodes that lead back to themselves.
-func (o *order) cycles(nodes []*ir.Node) {
-	o.cyclic = map[*ir.Node]bool{}
+func (o *order) cycles(nodes []*Node) {
+	o.cyclic = map[*Node]bool{}
 	for _, n := range nodes {
 		if o.reach(o.after[n])[n] {
 			o.cyclic[n] = true
@@ -329,13 +332,13 @@ func (o *order) cycles(nodes []*ir.Node) {
 }
 
 // oneToken reports whether there is never more than one token in a graph whose steps are not known now.
-func (o *order) oneToken(nodes []*ir.Node) bool {
+func (o *order) oneToken(nodes []*Node) bool {
 	if len(o.first) > 1 {
 		return false
 	}
 	for _, n := range nodes {
 		plain, tests := 0, 0
-		for _, e := range n.Dynamic.Token.Exits {
+		for _, e := range n.Token.Exits {
 			switch {
 			case e.When != nil:
 				tests++
@@ -356,15 +359,15 @@ const maxWaves = 100
 // levels are the nodes of every step: those that the nodes of the step before lead to, in the order of the file. A node that is
 // reached on ways of several lengths runs once for each. Nil when only a run knows: a map hands nothing on when its list is
 // empty, and other nodes beside it do.
-func (o *order) levels(nodes []*ir.Node) [][]*ir.Node {
-	var out [][]*ir.Node
-	now := map[*ir.Node]bool{}
+func (o *order) levels(nodes []*Node) [][]*Node {
+	var out [][]*Node
+	now := map[*Node]bool{}
 	for _, n := range o.first {
 		now[n] = true
 	}
 	for runs := 0; len(now) > 0; {
-		var wave []*ir.Node
-		next := map[*ir.Node]bool{}
+		var wave []*Node
+		next := map[*Node]bool{}
 		for _, n := range nodes {
 			if !now[n] {
 				continue
@@ -373,7 +376,7 @@ func (o *order) levels(nodes []*ir.Node) [][]*ir.Node {
 			for _, to := range o.after[n] {
 				next[to] = true
 			}
-			if _, each := n.Verb.(*ir.Map); each && len(now) > 1 && len(o.after[n]) > 0 {
+			if _, each := n.Verb.(*Map); each && len(now) > 1 && len(o.after[n]) > 0 {
 				return nil
 			}
 		}

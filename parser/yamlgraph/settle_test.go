@@ -20,10 +20,10 @@ func TestCommonFields(t *testing.T) {
 	shell.Binding = &ir.Made{}
 	unread := tool("call")
 	unread.Def = nil
-	call := &ir.Node{ID: ident("n"), Verb: &ir.ToolCall{Name: ident("call")}}
+	call := &Node{ID: ident("n"), Verb: &ir.ToolCall{Name: ident("call")}}
 	for name, tt := range map[string]struct {
 		tools []*ir.Tool
-		node  *ir.Node
+		node  *Node
 		want  []string
 	}{
 		"names the last":      {[]*ir.Tool{tool("call", "def call(state):\n    return state['errors']")}, call, []string{"errors"}},
@@ -35,18 +35,17 @@ func TestCommonFields(t *testing.T) {
 		"another is called":   {[]*ir.Tool{tool("other", "errors")}, call, nil},
 		"a shell":             {[]*ir.Tool{shell}, call, nil},
 		"the second":          {[]*ir.Tool{tool("other", "usage"), tool("call", "errors")}, call, []string{"errors"}},
-		"in a map":            {[]*ir.Tool{tool("call", "errors")}, &ir.Node{Verb: &ir.Map{Do: ir.Body{Nodes: []*ir.Node{call}}}}, []string{"errors"}},
+		"in a map":            {[]*ir.Tool{tool("call", "errors")}, &Node{Verb: &Map{Do: call}}, []string{"errors"}},
 		"nothing of the sort": {nil, call, nil},
 	} {
 		common := []*ir.State{{Name: ident("errors")}, {Name: ident("usage")}}
-		p := &parser{wf: &ir.Workflow{Body: ir.Body{Nodes: []*ir.Node{tt.node}}, Tools: tt.tools,
-			Dynamic: &ir.Dynamic{Tokens: &ir.Tokens{Common: common}}}}
+		p := &parser{wf: &ir.Workflow{Tools: tt.tools}, tree: &Tree{Nodes: []*Node{tt.node}, Common: common}}
 		p.commonFields()
 		var got []string
 		for _, s := range p.wf.State {
 			got = append(got, s.Name.Name)
 		}
-		if !slices.Equal(got, tt.want) || p.wf.Dynamic.Tokens.Common != nil {
+		if !slices.Equal(got, tt.want) || p.tree.Common != nil {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}

@@ -124,7 +124,7 @@ func (p *parser) codes(n *yamlnode.Node) *expr.Node {
 var toolNodeShape = nodeShape("a tool node", dialect.Key{Name: "tool", Required: true, Doc: "the shell tool"}, dialect.Key{Name: "variables", Doc: "the names of its command with their values"}, loopLimitKey)
 
 // toolNode reads a node that runs a shell tool.
-func (p *parser) toolNode(m dialect.Mapping, out *ir.Node) {
+func (p *parser) toolNode(m dialect.Mapping, out *Node) {
 	name, ok := p.Text(m.Get("tool"), "`tool`")
 	if !ok {
 		return
@@ -142,7 +142,7 @@ func (p *parser) toolNode(m dialect.Mapping, out *ir.Node) {
 	case t == nil:
 		return // reported
 	}
-	k := out.Dynamic.Token
+	k := out.Token
 	k.OnError = p.onError(m)
 	k.Key = p.key(m, out.ID)
 	out.Timeout = p.timeouts[name.Name]

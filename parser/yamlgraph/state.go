@@ -109,7 +109,7 @@ func (p *parser) common() {
 	for _, name := range alwaysOrder {
 		if p.fields[name] == nil {
 			at := p.wf.Name.Span
-			p.wf.Dynamic.Tokens.Common = append(p.wf.Dynamic.Tokens.Common, &ir.State{Name: ir.Ident{Name: name, Span: at}, Type: always[name], Span: at, Merge: grows(name)})
+			p.tree.Common = append(p.tree.Common, &ir.State{Name: ir.Ident{Name: name, Span: at}, Type: always[name], Span: at, Merge: grows(name)})
 		}
 	}
 }

@@ -18,7 +18,7 @@ var subgraphShape = nodeShape("a subgraph node", dialect.Key{Name: "graph", Requ
 	dialect.Key{Name: "interrupt_output_mapping", Doc: "the same, when the other graph asks a person"}, dialect.Key{Name: "checkpointer", Doc: "not read"})
 
 // subgraph reads a node that runs another graph.
-func (p *parser) subgraph(m dialect.Mapping, out *ir.Node) {
+func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 	ref, ok := p.Text(m.Get("graph"), "`graph`")
 	if !ok || p.load == nil {
 		return
@@ -31,7 +31,7 @@ func (p *parser) subgraph(m dialect.Mapping, out *ir.Node) {
 	if child == nil {
 		return
 	}
-	if child.Dynamic == nil || child.Dynamic.Dialect != Name {
+	if child.Origin != Name {
 		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
 		return
 	}
@@ -39,7 +39,7 @@ func (p *parser) subgraph(m dialect.Mapping, out *ir.Node) {
 		p.rename(child)
 		p.wf.Flows = append(p.wf.Flows, child)
 	}
-	s := &ir.SubGraph{}
+	s := &SubGraph{}
 	direct := m.Get("mode") != nil && p.Word(m.Get("mode"), "the mode of a subgraph", "invoke", "direct") == "direct"
 	for _, key := range []string{"input_mapping", "output_mapping", "interrupt_output_mapping"} {
 		if n := m.Get(key); n != nil && direct {
@@ -55,19 +55,19 @@ func (p *parser) subgraph(m dialect.Mapping, out *ir.Node) {
 	}
 	if n := m.Get("output_mapping"); !s.AllOut {
 		for _, pair := range p.mapped(n, child, "`output_mapping`") {
-			s.Out = slices.DeleteFunc(s.Out, func(o ir.FieldPair) bool { return o.Parent.Name == pair.Parent.Name })
+			s.Out = slices.DeleteFunc(s.Out, func(o FieldPair) bool { return o.Parent.Name == pair.Parent.Name })
 			s.Out = append(s.Out, pair)
 		}
 	}
 	for _, pair := range s.Out {
 		if p.named(pair.Parent.Name, pair.Parent.Span); p.fields[pair.Parent.Name] == nil {
-			out.Dynamic.Writes = append(out.Dynamic.Writes, pair.Parent)
+			out.Writes = append(out.Writes, pair.Parent)
 		}
 	}
 	for i, pair := range s.In {
 		s.In[i].Ref = p.reference(source.Text{Value: pair.Parent.Name, Span: pair.Parent.Span}, pair.Parent.Name)
 	}
-	out.Dynamic.Token.Sub = s
+	out.Token.Sub = s
 	out.Verb = &ir.Flow{Path: ref, Flow: child}
 }
 
@@ -77,7 +77,7 @@ func (p *parser) all(n *yamlnode.Node) bool {
 }
 
 // mapped reads fields of this graph with those of the other, which it has to have.
-func (p *parser) mapped(n *yamlnode.Node, child *ir.Workflow, what string) []ir.FieldPair {
+func (p *parser) mapped(n *yamlnode.Node, child *ir.Workflow, what string) []FieldPair {
 	if n == nil || n.Kind == yamlnode.Scalar {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (p *parser) mapped(n *yamlnode.Node, child *ir.Workflow, what string) []ir.
 		p.WrongShape(n, what+" is a mapping, auto or \"*\"")
 		return nil
 	}
-	var out []ir.FieldPair
+	var out []FieldPair
 	for _, e := range n.Entries {
 		to, ok := p.Text(e.Value, "a field of the other graph")
 		if !ok {
@@ -107,7 +107,7 @@ func (p *parser) mapped(n *yamlnode.Node, child *ir.Workflow, what string) []ir.
 				continue
 			}
 		}
-		out = append(out, ir.FieldPair{Parent: from, Child: to})
+		out = append(out, FieldPair{Parent: from, Child: to})
 	}
 	return out
 }
@@ -117,18 +117,19 @@ func declares(wf *ir.Workflow, name string) bool {
 	if slices.ContainsFunc(wf.State, func(s *ir.State) bool { return s.Name.Name == name }) {
 		return true
 	}
-	i := slices.IndexFunc(wf.Dynamic.Tokens.Common, func(s *ir.State) bool { return s.Name.Name == name })
+	tree := treeOf(wf)
+	i := slices.IndexFunc(tree.Common, func(s *ir.State) bool { return s.Name.Name == name })
 	if i < 0 {
 		return false
 	}
-	wf.State = append(wf.State, wf.Dynamic.Tokens.Common[i])
-	wf.Dynamic.Tokens.Common = slices.Delete(wf.Dynamic.Tokens.Common, i, i+1)
+	wf.State = append(wf.State, tree.Common[i])
+	tree.Common = slices.Delete(tree.Common, i, i+1)
 	return true
 }
 
 // asks reports whether a graph, or one that it runs, asks a person.
 func asks(wf *ir.Workflow) bool {
-	for _, n := range wf.Body.Nodes {
+	for _, n := range treeOf(wf).Nodes {
 		if _, person := n.Verb.(*ir.Human); person {
 			return true
 		}

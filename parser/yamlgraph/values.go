@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -46,8 +47,8 @@ func (p *parser) text(n *yamlnode.Node) ir.Value {
 }
 
 // reference is a path into the state, or into the item of the map around.
-func (p *parser) reference(t source.Text, dotted string) *ir.Reference {
-	r := &ir.Reference{Text: t, Root: "state", Path: strings.Split(dotted, "."), Missing: ir.MissingNull}
+func (p *parser) reference(t source.Text, dotted string) *dialect.Reference {
+	r := &dialect.Reference{Text: t, Root: "state", Path: strings.Split(dotted, "."), Missing: dialect.MissingNull}
 	if r.Path[0] == p.item && p.item != "" {
 		r.Root, r.Path = "item", r.Path[1:]
 		return r

@@ -68,8 +68,10 @@ const (
 // Parse reads the graph f, whose tree is root. It never returns nil: after mistakes, which go to sink, the workflow holds
 // what could be read.
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
-	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*ir.Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, parsed: map[string]bool{}, programs: map[*ir.Tool]bool{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
-	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Dynamic: &ir.Dynamic{Dialect: Name, Upstream: opts.Upstream, Concurrency: 1, Tokens: &ir.Tokens{}}}
+	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), load: load, opts: opts, nodes: map[string]*Node{}, tools: map[string]*ir.Tool{}, kinds: map[string]string{}, parsed: map[string]bool{}, programs: map[*ir.Tool]bool{}, types: map[string]string{}, fields: map[string]*ir.State{}, timeouts: map[string]*ir.Duration{}, prompts: map[string]*prompt{}, answers: map[string]string{}}
+	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle}
+	p.tree = &Tree{Workflow: p.wf, Upstream: opts.Upstream, Choices: map[string]Choice{}}
+	p.wf.Tree = p.tree
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(p.expand(root), topShape); ok {
 		p.graph(m)
@@ -82,7 +84,8 @@ type parser struct {
 	load     dialect.Loader
 	opts     dialect.Options
 	wf       *ir.Workflow
-	nodes    map[string]*ir.Node
+	tree     *Tree
+	nodes    map[string]*Node
 	names    []string            // of nodes, in file order
 	tools    map[string]*ir.Tool // python tools by name
 	bound    map[string]*ir.Tool // of flowgen.bindings.yaml

@@ -1,22 +1,26 @@
-package convert
+package yamlgraph
 
 import (
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/jinja"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // asks says what a node that asks a model reads, and what it writes.
-func (g *graph) asks(n *ir.Node, key string) {
-	a := *n.Dynamic.Token.Ask
-	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == ir.AskFallback || a.Fail == ir.AskRetry || a.Limit > 0 {
+func (g *graph) asks(n *yamlgraph.Node, key string) {
+	a := *n.Token.Ask
+	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == yamlgraph.AskFallback || a.Fail == yamlgraph.AskRetry || a.Limit > 0 {
 		what := map[bool]string{true: "works with tools, whose conversation the engine keeps in the state", false: "leads on by a label, has a limit, or asks again after an error"}[a.Agent != nil]
 		g.Refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
 	}
@@ -27,12 +31,12 @@ func (g *graph) asks(n *ir.Node, key string) {
 	a.Agent, a.Routes, a.Route, a.Other, a.Fail, a.Limit, a.Retries, a.JSON = nil, nil, "", ir.Ident{}, 0, 0, 0, false
 	a.Prompt, a.Values, a.Needs, a.Model, a.Skips, a.SkipsSet = nil, nil, nil, ir.Ident{}, false, false
 	g.Rest(n.ID.Span, "the node "+n.ID.Name, &a)
-	for _, v := range n.Dynamic.Token.Ask.Values {
-		if r, ok := v.Value.(*ir.Reference); ok {
+	for _, v := range n.Token.Ask.Values {
+		if r, ok := v.Value.(*dialect.Reference); ok {
 			g.use(r, nil)
 		}
 	}
-	for _, t := range []*ir.PromptTemplate{prompt.System, prompt.User} {
+	for _, t := range []*yamlgraph.PromptTemplate{prompt.System, prompt.User} {
 		if t != nil && !plainPrompt(t.Body) {
 			g.Refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", prompt.File.Name)
 			return
@@ -42,10 +46,10 @@ func (g *graph) asks(n *ir.Node, key string) {
 }
 
 // plainPrompt reports whether a prompt is text with values in it.
-func plainPrompt(list []ir.PromptNode) bool {
+func plainPrompt(list []jinja.PromptNode) bool {
 	for _, p := range list {
-		show, ok := p.(*ir.PromptShow)
-		if _, text := p.(*ir.PromptText); text {
+		show, ok := p.(*jinja.PromptShow)
+		if _, text := p.(*jinja.PromptText); text {
 			continue
 		}
 		if !ok || show.Spec != "" || !plainValue(show.X) {
@@ -55,7 +59,7 @@ func plainPrompt(list []ir.PromptNode) bool {
 	return true
 }
 
-func plainValue(x *ir.PromptExpr) bool {
+func plainValue(x *jinja.PromptExpr) bool {
 	switch x.Op {
 	case "name":
 		return true
@@ -70,25 +74,25 @@ func plainValue(x *ir.PromptExpr) bool {
 }
 
 // keeps reports whether an error of a node goes into the state, and the run goes on.
-func (g *graph) keeps(n *ir.Node) bool {
-	t := n.Dynamic.Token
+func (g *graph) keeps(n *yamlgraph.Node) bool {
+	t := n.Token
 	if t.Ask != nil {
-		return t.Ask.Fail == ir.AskKeep
+		return t.Ask.Fail == yamlgraph.AskKeep
 	}
-	return t.OnError != ir.TokenRaise
+	return t.OnError != yamlgraph.TokenRaise
 }
 
 // ask writes a node that asks a model.
-func (g *graph) ask(n *ir.Node, m *doc.Mapping, at *yamlnode.Node) {
-	a := n.Dynamic.Token.Ask
-	m.Add("llm", doc.Scalar(g.modelName(a.Model.Name)), Below(at, "provider"))
+func (g *graph) ask(n *yamlgraph.Node, m *doc.Mapping, at *yamlnode.Node) {
+	a := n.Token.Ask
+	m.Add("llm", doc.Scalar(g.modelName(a.Model.Name)), convert.Below(at, "provider"))
 	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
 		m.Add("system", doc.Spell(g.prompt(n, t)), source.Span{})
 	}
 	if t := a.Prompt.User; t != nil {
-		m.Add("prompt", doc.Spell(g.prompt(n, t)), Below(at, "prompt"))
+		m.Add("prompt", doc.Spell(g.prompt(n, t)), convert.Below(at, "prompt"))
 	}
-	if n.Dynamic.Schema != "" {
+	if n.Schema != "" {
 		m.Add("out", g.answerType(n), source.Span{})
 	}
 	if r := n.Retry; r != nil {
@@ -101,8 +105,8 @@ func (g *graph) ask(n *ir.Node, m *doc.Mapping, at *yamlnode.Node) {
 		}
 		m.Add("retry", retry, source.Span{})
 	}
-	if a.Fail == ir.AskSkip {
-		m.Add("on_error", doc.Scalar("skip"), Below(at, "on_error"))
+	if a.Fail == yamlgraph.AskSkip {
+		m.Add("on_error", doc.Scalar("skip"), convert.Below(at, "on_error"))
 	}
 	g.caught(n, m, at)
 }
@@ -112,29 +116,29 @@ var modelErrors = []string{"TIMEOUT", "RATE_LIMIT", "AUTH_REQUIRED", "PROVIDER_E
 
 // caught leads errors that the state keeps to a node that writes them there. An answer that does not fit its type ends the
 // run: that the native workflow is stricter must not go on as an error that the engine has not had.
-func (g *graph) caught(n *ir.Node, m *doc.Mapping, at *yamlnode.Node) {
+func (g *graph) caught(n *yamlgraph.Node, m *doc.Mapping, at *yamlnode.Node) {
 	if !g.keeps(n) {
 		return
 	}
 	to := g.failed(n)
 	codes := modelErrors
-	if n.Dynamic.Token.Ask == nil {
+	if n.Token.Ask == nil {
 		codes = []string{"UNKNOWN", "SANDBOX_ERROR", "TIMEOUT", "PROVIDER_ERROR"}
-	} else if n.Dynamic.Schema == "" {
+	} else if n.Schema == "" {
 		codes = []string{"any"}
 	}
 	catch := doc.Flow()
 	for _, code := range codes {
 		catch.Add(code, doc.Scalar(to), source.Span{})
 	}
-	m.Add("catch", catch, Below(at, "on_error"))
+	m.Add("catch", catch, convert.Below(at, "on_error"))
 }
 
 // failed is the name of the node that writes down the error of another.
-func (g *graph) failed(n *ir.Node) string { return g.free(g.IDs[n.ID.Name] + "_failed") }
+func (g *graph) failed(n *yamlgraph.Node) string { return g.free(g.IDs[n.ID.Name] + "_failed") }
 
 // failure is that node.
-func (g *graph) failure(n *ir.Node) doc.Value {
+func (g *graph) failure(n *yamlgraph.Node) doc.Value {
 	id := g.IDs[n.ID.Name]
 	set := doc.Flow(doc.Pair("errors", doc.Flow(doc.Pair("type", doc.Scalar("$"+id+".error.code")), doc.Pair("message", doc.Scalar("$"+id+".error.message")), doc.Pair("node", doc.Scalar(doc.Quoted(n.ID.Name))))))
 	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("let", doc.Flow()), doc.Pair("set", set)}}
@@ -142,24 +146,26 @@ func (g *graph) failure(n *ir.Node) doc.Value {
 
 // keepsErrors reports whether any node keeps its error.
 func (g *graph) keepsErrors() bool {
-	return slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool { return g.keeps(n) })
+	return slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool { return g.keeps(n) })
 }
 
 // modelName is the key of a model.
-func (g *graph) modelName(name string) string { return NativeID(strings.ReplaceAll(name, "-", "_")) }
+func (g *graph) modelName(name string) string {
+	return convert.NativeID(strings.ReplaceAll(name, "-", "_"))
+}
 
 // models writes the models that nodes ask. What the file leaves to the environment is written down as the engine has it when
 // the environment says nothing.
 func (g *graph) models() *doc.Mapping {
 	out := &doc.Mapping{}
-	for _, m := range g.Workflow.Models {
+	for _, m := range g.tree.Models {
 		rest := *m
-		rest.Name, rest.Model, rest.Span, rest.Choice, rest.Params = ir.Ident{}, ir.Ident{}, source.Span{}, nil, ir.ModelParams{}
+		rest.Name, rest.Model, rest.Span, rest.New, rest.Params = ir.Ident{}, ir.Ident{}, source.Span{}, nil, ir.ModelParams{}
 		rest.BaseURL, rest.Key = ir.Ident{}, ir.Ident{}
 		g.Rest(m.Span, "the model", &rest)
 		own := *m
-		if c := m.Choice; c != nil {
-			own.Choice, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
+		if c, ok := g.tree.Choices[m.Name.Name]; ok {
+			own.New, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
 			provider := c.Provider
 			if provider == "" {
 				provider = catalog.GraphProviders[0].Name
@@ -200,13 +206,13 @@ func (g *graph) provide(m *ir.Model, p *catalog.GraphAsk, id string) {
 }
 
 // prompt is a text of a prompt.
-func (g *graph) prompt(n *ir.Node, t *ir.PromptTemplate) string {
+func (g *graph) prompt(n *yamlgraph.Node, t *yamlgraph.PromptTemplate) string {
 	var b strings.Builder
 	for _, p := range t.Body {
 		switch p := p.(type) {
-		case *ir.PromptText:
+		case *jinja.PromptText:
 			b.WriteString(doc.Braces(p.Lit))
-		case *ir.PromptShow:
+		case *jinja.PromptShow:
 			b.WriteString(g.shownValue(n, p))
 		}
 	}
@@ -214,7 +220,7 @@ func (g *graph) prompt(n *ir.Node, t *ir.PromptTemplate) string {
 }
 
 // shownValue is a value in a prompt, as Python's str writes it.
-func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
+func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 	var path []string
 	x := p.X
 	for x.Op == "attr" || x.Op == "item" {
@@ -227,20 +233,20 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 	if x.Op == "const" {
 		return doc.Braces(x.Lit.Text.Value)
 	}
-	i := slices.IndexFunc(n.Dynamic.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
-	if i < 0 || n.Dynamic.Token.Ask.Values[i].Value == nil {
+	i := slices.IndexFunc(n.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
+	if i < 0 || n.Token.Ask.Values[i].Value == nil {
 		if p.Kept {
 			return doc.Braces("{" + x.Name + "}")
 		}
 		g.Refuse(n.ID.Span, "remove it from the prompt", "nothing gives the prompt of %s the variable %s", n.ID.Name, x.Name)
 		return ""
 	}
-	switch v := n.Dynamic.Token.Ask.Values[i].Value.(type) {
+	switch v := n.Token.Ask.Values[i].Value.(type) {
 	case *ir.Scalar:
 		if len(path) == 0 && v.Tag == "!!str" {
 			return doc.Braces(v.Text.Value)
 		}
-	case *ir.Reference:
+	case *dialect.Reference:
 		if v.Root != "state" {
 			break
 		}
@@ -281,13 +287,13 @@ func (g *graph) shownValue(n *ir.Node, p *ir.PromptShow) string {
 
 // writer is the node that asks a model and alone has written a field when n runs, whose result is read instead of the state; nil
 // when there is none.
-func (g *graph) writer(field string, n *ir.Node) *ir.Node {
-	var found *ir.Node
-	for _, m := range g.Workflow.Body.Nodes {
+func (g *graph) writer(field string, n *yamlgraph.Node) *yamlgraph.Node {
+	var found *yamlgraph.Node
+	for _, m := range g.tree.Nodes {
 		if !slices.Contains(g.writes[m], field) {
 			continue
 		}
-		if found != nil || m.Dynamic.Token.Ask == nil || !g.sure[n][m] {
+		if found != nil || m.Token.Ask == nil || !g.sure[n][m] {
 			return nil
 		}
 		found = m
@@ -297,23 +303,23 @@ func (g *graph) writer(field string, n *ir.Node) *ir.Node {
 
 // answered reports whether a field is the answer of a model that has a schema.
 func (g *graph) answered(field string) bool {
-	return slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool {
-		return n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], field)
+	return slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
+		return n.Token.Ask != nil && n.Schema != "" && slices.Contains(g.writes[n], field)
 	})
 }
 
 // answerType is the type of an answer that has a schema: with its name, and where the schema says nothing of a part that the
 // graph looks into, as it is used.
-func (g *graph) answerType(n *ir.Node) doc.Value {
+func (g *graph) answerType(n *yamlgraph.Node) doc.Value {
 	if t := g.answers[n]; t != nil {
 		return t
 	}
-	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Dynamic.Schema))
+	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Schema))
 	if root == nil || len(problems) > 0 {
 		g.Refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
 		return doc.Scalar("any")
 	}
-	key := n.Dynamic.Token.Key.Name
+	key := n.Token.Key.Name
 	name := titled(key)
 	if title := root.Get("title"); title != nil && typeName.MatchString(title.Text.Value) {
 		name = title.Text.Value
@@ -326,7 +332,7 @@ func (g *graph) answerType(n *ir.Node) doc.Value {
 }
 
 // schemaType is the type that a JSON Schema describes.
-func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node) doc.Value {
+func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) doc.Value {
 	typ := s.Get("type")
 	if values := s.Get("enum"); values != nil {
 		var words []string
@@ -387,7 +393,7 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *ir.Node)
 }
 
 // structType is the type of an object with properties, which gets a name.
-func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *ir.Node) doc.Value {
+func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) doc.Value {
 	fields := &doc.Mapping{}
 	for _, p := range props.Entries {
 		field := p.Key.Text.Value
@@ -408,7 +414,7 @@ func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *i
 			switch {
 			case v == nil || v.Kind == yamlnode.Scalar && v.Text.Value == "null" && k.native == "default":
 			case v.Kind != yamlnode.Scalar:
-				long.Add(k.native, FromJSON(v.Span.Text()), source.Span{})
+				long.Add(k.native, convert.FromJSON(v.Span.Text()), source.Span{})
 			case k.native == "description" || k.native == "pattern" || typ == doc.Scalar("string") && k.native == "default":
 				long.Add(k.native, doc.Scalar(doc.Quoted(v.Text.Value)), source.Span{})
 			default:
@@ -431,14 +437,14 @@ func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *i
 
 // afterFailure writes where the run goes on when the error of a node was kept: conditions on what it has not written do not
 // hold.
-func (g *graph) afterFailure(n *ir.Node, l *doc.List) {
+func (g *graph) afterFailure(n *yamlgraph.Node, l *doc.List) {
 	led := false
-	for _, x := range n.Dynamic.Token.Exits {
+	for _, x := range n.Token.Exits {
 		if x.When == nil {
 			led = true // beside the node itself
 			continue
 		}
-		x.When.Refs(func(r *ir.Reference) {
+		x.When.Refs(func(r *dialect.Reference) {
 			if r.Root != "state" || !slices.Contains(g.writes[n], r.Path[0]) {
 				g.Refuse(r.Text.Span, "write `on_error: fail`", "this condition may hold although %s has failed: where the run goes on then is not converted", n.ID.Name)
 			}
@@ -450,13 +456,13 @@ func (g *graph) afterFailure(n *ir.Node, l *doc.List) {
 }
 
 // answerPart is a part of an answer that has a schema, where an edge out of n looks at it.
-func (g *graph) answerPart(r *ir.Reference, n *ir.Node) (string, *schema.Type) {
+func (g *graph) answerPart(r *dialect.Reference, n *yamlgraph.Node) (string, *schema.Type) {
 	field, part := r.Path[0], r.Path[1]
-	for _, m := range g.Workflow.Body.Nodes {
-		if m.Dynamic.Token.Ask == nil || m.Dynamic.Schema == "" || !slices.Contains(g.writes[m], field) || m != n && !g.certain(field, n) {
+	for _, m := range g.tree.Nodes {
+		if m.Token.Ask == nil || m.Schema == "" || !slices.Contains(g.writes[m], field) || m != n && !g.certain(field, n) {
 			continue
 		}
-		root, _ := yamlnode.Parse(source.NewFile("schema.json", m.Dynamic.Schema))
+		root, _ := yamlnode.Parse(source.NewFile("schema.json", m.Schema))
 		s := root.Get("properties").Get(part)
 		if s == nil || s.Get("type") == nil {
 			return "", nil

@@ -1,21 +1,9 @@
-package ir
+package jinja
 
-import "github.com/flowgen-dev/flowgen/ir/source"
-
-// A Rendering is a prompt of a dialect whose prompts are templates: what a model is told, made of variables when the node
-// runs. Nodes that name the same file with the same variables share one.
-type Rendering struct {
-	File   Ident // as the node names it
-	System *PromptTemplate
-	User   *PromptTemplate
-	Text   *TextFunc // that makes it
-}
-
-// A PromptTemplate is one text of a Rendering.
-type PromptTemplate struct {
-	Text source.Text
-	Body []PromptNode
-}
+import (
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/source"
+)
 
 // A PromptNode is a part of a template: PromptText, PromptShow, PromptIf, PromptFor or PromptSet.
 type PromptNode interface{ promptNode() }
@@ -45,7 +33,7 @@ type PromptCase struct {
 
 // PromptFor repeats its body for the items of a value; Else is for none of them.
 type PromptFor struct {
-	Names []Ident // one, or two for pairs
+	Names []ir.Ident // one, or two for pairs
 	Over  *PromptExpr
 	Where *PromptExpr // nil: all items
 	Loop  bool        // the body asks where it is
@@ -55,7 +43,7 @@ type PromptFor struct {
 
 // PromptSet gives a value a name.
 type PromptSet struct {
-	Name Ident
+	Name ir.Ident
 	X    *PromptExpr
 	Body []PromptNode // instead of X: the text that it makes
 }
@@ -72,12 +60,12 @@ type PromptExpr struct {
 	// or an operator of arithmetic.
 	Op   string
 	Name string        // of a variable, attribute, filter, test, function or method
-	Lit  *Scalar       // const
+	Lit  *ir.Scalar    // const
 	Kids []*PromptExpr // operands; of slice three, each of which may be nil; of if the test, the value and the other one
 	Span source.Span
 }
 
-// Walk calls f for every expression of nodes, in the order of the text. It goes into an expression's parts when f says so.
+// WalkPrompt calls f for every expression of nodes, in the order of the text. It goes into an expression's parts when f says so.
 func WalkPrompt(nodes []PromptNode, f func(*PromptExpr) bool) {
 	for _, n := range nodes {
 		switch n := n.(type) {

@@ -1,15 +1,18 @@
-package convert
+package yamlgraph
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -31,7 +34,6 @@ type function struct {
 func (f *function) reads(name string) bool { return f.whole || slices.Contains(f.names, name) }
 
 var (
-	PyWorld  = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
 	pyReturn = lazyregexp.New(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
 	pyNested = lazyregexp.New(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
 	pyValue  = lazyregexp.New(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
@@ -102,7 +104,7 @@ func (f *function) returns(body string, plain bool) bool {
 		text := body[at[2]:]
 		switch {
 		case strings.HasPrefix(text, "{"):
-			keys, ok := ObjectKeys(strings.ReplaceAll(text, "'", `"`))
+			keys, ok := convert.ObjectKeys(strings.ReplaceAll(text, "'", `"`))
 			if !ok || len(keys) == 0 || i > 0 && (f.value || !slices.Equal(keys, f.keys)) {
 				return false
 			}
@@ -117,7 +119,7 @@ func (f *function) returns(body string, plain bool) bool {
 }
 
 // function reads the function of a python node.
-func (g *graph) function(n *ir.Node, v *ir.ToolCall, key string) {
+func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	t := v.Tool
 	b, ok := t.Binding.(*ir.PythonTool)
 	if !ok || t.Def == nil {
@@ -152,7 +154,7 @@ func (g *graph) function(n *ir.Node, v *ir.ToolCall, key string) {
 }
 
 // called is the function of a python node.
-func (g *graph) called(n *ir.Node) *function {
+func (g *graph) called(n *yamlgraph.Node) *function {
 	if v, ok := n.Verb.(*ir.ToolCall); ok {
 		return g.python[v.Tool]
 	}
@@ -161,7 +163,7 @@ func (g *graph) called(n *ir.Node) *function {
 
 // pythonTool declares a tool.
 func (g *graph) pythonTool(t *ir.Tool) string {
-	name := NativeID(t.Key.Name)
+	name := convert.NativeID(t.Key.Name)
 	if slices.ContainsFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
 		return name
 	}
@@ -174,7 +176,7 @@ func (g *graph) pythonTool(t *ir.Tool) string {
 		return name
 	}
 	for _, f := range t.Def.Files {
-		if PyWorld.MatchString(f.Text) {
+		if convert.PyWorld.MatchString(f.Text) {
 			g.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
 		}
 	}
@@ -187,7 +189,7 @@ func (g *graph) pythonTool(t *ir.Tool) string {
 		def.Add("description", doc.Spell(t.Description), source.Span{})
 	}
 	def.Add("effects", doc.Scalar("external"), source.Span{})
-	g.tools.Add(name, def, Join(t.Key.Span, Below(g.Root, "tools", t.Key.Name)))
+	g.tools.Add(name, def, convert.Join(t.Key.Span, convert.Below(g.Root, "tools", t.Key.Name)))
 	return name
 }
 
@@ -200,7 +202,7 @@ func (g *graph) signature(t *ir.Tool, f *function, def *doc.Mapping) {
 	out := doc.Flow()
 	for _, k := range f.keys {
 		typ := doc.Value(doc.Scalar("any"))
-		for _, s := range g.Workflow.State {
+		for _, s := range g.tree.State {
 			if s.Name.Name == k {
 				typ = g.shapeType(k, s)
 			}
@@ -211,17 +213,17 @@ func (g *graph) signature(t *ir.Tool, f *function, def *doc.Mapping) {
 }
 
 // pythonNode writes a node that calls a function with the state.
-func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *doc.Mapping, at *yamlnode.Node) {
+func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, m *doc.Mapping, at *yamlnode.Node) {
 	f := g.python[v.Tool]
 	id := g.IDs[n.ID.Name]
-	m.Add("tool", doc.Scalar(g.pythonTool(v.Tool)), Below(at, "tool"))
+	m.Add("tool", doc.Scalar(g.pythonTool(v.Tool)), convert.Below(at, "tool"))
 	state := doc.Flow()
-	for _, s := range g.Workflow.State {
+	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if !f.reads(name) || g.isAuto(name) {
 			continue
 		}
-		path := g.path(&ir.Reference{Root: "state", Path: []string{name}}, "")
+		path := g.path(&dialect.Reference{Root: "state", Path: []string{name}}, "")
 		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
 			if f.whole || f.exact[name] {
 				g.Refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
@@ -247,11 +249,11 @@ func (g *graph) pythonNode(n *ir.Node, v *ir.ToolCall, m *doc.Mapping, at *yamln
 		set.Add(field, doc.Scalar(from), source.Span{})
 	}
 	if len(set.Entries) > 0 {
-		m.Add("set", set, Below(at, "state_key"))
+		m.Add("set", set, convert.Below(at, "state_key"))
 	}
 	if f.value && len(g.writes[n]) == 1 {
 		typ := g.shapes[g.writes[n][0]].declared
-		e := g.tools.Entries[slices.IndexFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == NativeID(v.Tool.Key.Name) })]
+		e := g.tools.Entries[slices.IndexFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == convert.NativeID(v.Tool.Key.Name) })]
 		def := e.Value.(*doc.Mapping)
 		if !slices.ContainsFunc(def.Entries, func(e *doc.Entry) bool { return e.Key == "out" }) && typ.Kind != schema.Any {
 			def.Entries = slices.Insert(def.Entries, 2, doc.Pair("out", g.Typ(typ, n.ID.Span)))

@@ -1,4 +1,4 @@
-package convert
+package yamlgraph
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
 // A shape is what a value has to be for all that is done with it. Dialects do not declare what is in a dict; the native
@@ -33,7 +34,7 @@ type shapePart struct {
 func (s *shape) used() bool { return s.whole || s.wants != nil || len(s.parts) > 0 || s.item != nil }
 
 // use finds the shape of a reference and says what it is wanted for: nil means that it is passed on.
-func (g *graph) use(r *ir.Reference, wants *schema.Type) *shape {
+func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 	path := r.Path
 	var s *shape
 	switch {
@@ -74,8 +75,8 @@ var typeName = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 // shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
 func (g *graph) shapeType(name string, s *ir.State) doc.Value {
 	sh := g.shapes[name]
-	for _, n := range g.Workflow.Body.Nodes {
-		if n.Dynamic.Token.Ask != nil && n.Dynamic.Schema != "" && slices.Contains(g.writes[n], name) {
+	for _, n := range g.tree.Nodes {
+		if n.Token.Ask != nil && n.Schema != "" && slices.Contains(g.writes[n], name) {
 			return g.answerType(n)
 		}
 	}

@@ -1,25 +1,27 @@
-package convert
+package yamlgraph
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
-	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
 
 // flow finds which nodes have run whenever a node runs, and refuses graphs in which tokens multiply or come back.
 func (g *graph) flow() {
-	g.sure, g.ends = map[*ir.Node]map[*ir.Node]bool{}, nil
-	open := map[*ir.Node]bool{}
-	var visit func(n *ir.Node, before map[*ir.Node]bool)
-	meet := func(a map[*ir.Node]bool, b map[*ir.Node]bool) map[*ir.Node]bool {
+	g.sure, g.ends = map[*yamlgraph.Node]map[*yamlgraph.Node]bool{}, nil
+	open := map[*yamlgraph.Node]bool{}
+	var visit func(n *yamlgraph.Node, before map[*yamlgraph.Node]bool)
+	meet := func(a map[*yamlgraph.Node]bool, b map[*yamlgraph.Node]bool) map[*yamlgraph.Node]bool {
 		if a == nil {
 			return b
 		}
-		out := map[*ir.Node]bool{}
+		out := map[*yamlgraph.Node]bool{}
 		for n := range a {
 			if b[n] {
 				out[n] = true
@@ -27,18 +29,18 @@ func (g *graph) flow() {
 		}
 		return out
 	}
-	visit = func(n *ir.Node, before map[*ir.Node]bool) {
+	visit = func(n *yamlgraph.Node, before map[*yamlgraph.Node]bool) {
 		known, seen := g.sure[n]
 		g.sure[n] = meet(known, before)
 		if seen && len(g.sure[n]) == len(known) {
 			return
 		}
 		open[n] = true
-		after := map[*ir.Node]bool{n: true}
+		after := map[*yamlgraph.Node]bool{n: true}
 		for m := range g.sure[n] {
 			after[m] = true
 		}
-		exits := n.Dynamic.Token.Exits
+		exits := n.Token.Exits
 		plain, tests := 0, 0
 		for _, x := range exits {
 			if x.When == nil {
@@ -54,7 +56,7 @@ func (g *graph) flow() {
 				g.ends = meet(g.ends, after)
 			}
 		}
-		if _, is := n.Verb.(*ir.Map); is || plain == 0 {
+		if _, is := n.Verb.(*yamlgraph.Map); is || plain == 0 {
 			g.ends = meet(g.ends, after)
 		}
 		if plain > 1 || plain > 0 && tests > 0 {
@@ -62,12 +64,12 @@ func (g *graph) flow() {
 		}
 		open[n] = false
 	}
-	for _, id := range g.Workflow.Dynamic.Tokens.Start {
+	for _, id := range g.tree.Start {
 		if n := g.nodes[id.Name]; n != nil {
-			visit(n, map[*ir.Node]bool{})
+			visit(n, map[*yamlgraph.Node]bool{})
 		}
 	}
-	for _, n := range g.Workflow.Body.Nodes {
+	for _, n := range g.tree.Nodes {
 		if g.sure[n] == nil && !g.Refused {
 			g.Refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
 		}
@@ -76,19 +78,19 @@ func (g *graph) flow() {
 
 // back notes an edge that leads back, with the rounds that the engine's bound on the steps of a run leaves to a loop of its
 // length. Only one loop, whose nodes follow each other, has as many steps in each round.
-func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
+func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 	if g.rounds[x] > 0 {
 		return
 	}
-	limit := g.Workflow.Dynamic.Tokens.Limit
+	limit := g.tree.Limit
 	if limit == 0 {
 		limit = 25
 	}
 	length, before := 1, 0
 	for n := to; n != from; length++ {
-		next := (*ir.Node)(nil)
-		for _, e := range n.Dynamic.Token.Exits {
-			if m := g.nodes[e.To.Name]; m != nil && g.reaches(m, from, map[*ir.Node]bool{to: true}) {
+		next := (*yamlgraph.Node)(nil)
+		for _, e := range n.Token.Exits {
+			if m := g.nodes[e.To.Name]; m != nil && g.reaches(m, from, map[*yamlgraph.Node]bool{to: true}) {
 				if next != nil && next != m {
 					length = limit
 				}
@@ -102,7 +104,7 @@ func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
 		n = next
 	}
 	before = len(g.sure[to])
-	longest := g.longest(from, map[*ir.Node]bool{to: true})
+	longest := g.longest(from, map[*yamlgraph.Node]bool{to: true})
 	most := (limit - before - longest) / length
 	if len(g.rounds) > 0 || length > limit || most < 1 {
 		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
@@ -113,7 +115,7 @@ func (g *graph) back(from, to *ir.Node, x *ir.Exit) {
 }
 
 // reaches reports whether a way leads from one node to another that does not go through others.
-func (g *graph) reaches(n, to *ir.Node, seen map[*ir.Node]bool) bool {
+func (g *graph) reaches(n, to *yamlgraph.Node, seen map[*yamlgraph.Node]bool) bool {
 	if n == to {
 		return true
 	}
@@ -121,7 +123,7 @@ func (g *graph) reaches(n, to *ir.Node, seen map[*ir.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
-	for _, x := range n.Dynamic.Token.Exits {
+	for _, x := range n.Token.Exits {
 		if m := g.nodes[x.To.Name]; m != nil && g.reaches(m, to, seen) {
 			return true
 		}
@@ -130,9 +132,9 @@ func (g *graph) reaches(n, to *ir.Node, seen map[*ir.Node]bool) bool {
 }
 
 // longest is how many nodes come after one at most, by ways that do not go through others.
-func (g *graph) longest(n *ir.Node, seen map[*ir.Node]bool) int {
+func (g *graph) longest(n *yamlgraph.Node, seen map[*yamlgraph.Node]bool) int {
 	most := 0
-	for _, x := range n.Dynamic.Token.Exits {
+	for _, x := range n.Token.Exits {
 		if m := g.nodes[x.To.Name]; m != nil && !seen[m] {
 			seen[m] = true
 			most = max(most, 1+g.longest(m, seen))
@@ -143,13 +145,13 @@ func (g *graph) longest(n *ir.Node, seen map[*ir.Node]bool) int {
 }
 
 // certain reports whether a node has written a field whenever n runs, or for nil whenever the graph ends.
-func (g *graph) certain(field string, n *ir.Node) bool {
+func (g *graph) certain(field string, n *yamlgraph.Node) bool {
 	before := g.ends
 	if n != nil {
 		before = g.sure[n]
 	}
 	for m := range before {
-		if slices.Contains(g.writes[m], field) && !g.keeps(m) && (m.Dynamic.Token.Ask == nil || m.Dynamic.Token.Ask.Fail != ir.AskSkip) {
+		if slices.Contains(g.writes[m], field) && !g.keeps(m) && (m.Token.Ask == nil || m.Token.Ask.Fail != yamlgraph.AskSkip) {
 			return true
 		}
 	}
@@ -157,7 +159,7 @@ func (g *graph) certain(field string, n *ir.Node) bool {
 }
 
 // attempted reports whether a node that writes a field has run whenever n runs, and has written it unless it failed.
-func (g *graph) attempted(field string, n *ir.Node) bool {
+func (g *graph) attempted(field string, n *yamlgraph.Node) bool {
 	for m := range g.sure[n] {
 		if slices.Contains(g.writes[m], field) {
 			return true
@@ -179,16 +181,16 @@ func (g *graph) written(field string) bool {
 // edges writes the edges. Of conditions the first that holds decides, so that the others say that it does not.
 func (g *graph) edges(begin bool) *doc.List {
 	l := &doc.List{}
-	for _, id := range g.Workflow.Dynamic.Tokens.Start {
+	for _, id := range g.tree.Start {
 		if begin {
 			l.Add(doc.Scalar("begin -> "+g.IDs[id.Name]), source.Span{})
 		}
 	}
-	for _, n := range g.Workflow.Body.Nodes {
+	for _, n := range g.tree.Nodes {
 		from := g.IDs[n.ID.Name]
-		_, isMap := n.Verb.(*ir.Map)
+		_, isMap := n.Verb.(*yamlgraph.Map)
 		var before []string
-		for _, x := range n.Dynamic.Token.Exits {
+		for _, x := range n.Token.Exits {
 			to := g.Target(x.To)
 			switch {
 			case x.When != nil:
@@ -200,7 +202,7 @@ func (g *graph) edges(begin bool) *doc.List {
 					}
 				}
 				before = append(before, own)
-				e := doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(Condition(text))))
+				e := doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition(text))))
 				if most := g.rounds[x]; most > 0 {
 					e.Add("max", doc.Number(most), source.Span{})
 				}
@@ -208,7 +210,7 @@ func (g *graph) edges(begin bool) *doc.List {
 			case g.rounds[x] > 0 && !isMap && !g.keeps(n):
 				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar("true")), doc.Pair("max", doc.Number(g.rounds[x]))), x.Span)
 			case isMap && to != "end":
-				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(Condition("size("+from+") > 0")))), x.Span)
+				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition("size("+from+") > 0")))), x.Span)
 			case g.keeps(n):
 				l.Add(doc.Scalar(from+", "+g.failed(n)+" -> "+to), x.Span)
 			default:
@@ -219,7 +221,7 @@ func (g *graph) edges(begin bool) *doc.List {
 			g.afterFailure(n, l)
 		}
 	}
-	if len(g.Workflow.Body.Nodes) == 1 && !begin && !g.keepsErrors() {
+	if len(g.tree.Nodes) == 1 && !begin && !g.keepsErrors() {
 		l.Items = nil
 	}
 	return l
@@ -238,10 +240,10 @@ func opposite(a, b string) bool {
 }
 
 // test is a condition in the native language: only where both sides have the declared type is it the same.
-func (g *graph) test(p *ir.Predicate, n *ir.Node) string {
+func (g *graph) test(p *dialect.Predicate, n *yamlgraph.Node) string {
 	switch p.Op {
 	case "&&", "||":
-		side := func(kid *ir.Predicate) string {
+		side := func(kid *dialect.Predicate) string {
 			if kid.Op == "||" && p.Op == "&&" {
 				return "(" + g.test(kid, n) + ")"
 			}
@@ -260,7 +262,7 @@ func (g *graph) test(p *ir.Predicate, n *ir.Node) string {
 	return "true"
 }
 
-func (g *graph) operand(p *ir.Predicate, n *ir.Node) (string, *schema.Type) {
+func (g *graph) operand(p *dialect.Predicate, n *yamlgraph.Node) (string, *schema.Type) {
 	switch p.Op {
 	case "const":
 		switch p.Lit.Tag {

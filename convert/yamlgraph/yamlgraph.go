@@ -1,46 +1,55 @@
-package convert
+// Package yamlgraph converts graphs of YAMLGraph to native workflows.
+package yamlgraph
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
 
 // A graph is a YAMLGraph workflow while it is converted: one in which a single token goes from node to node, and never back.
 type graph struct {
-	*Converter
-	nodes  map[string]*ir.Node
-	writes map[*ir.Node][]string          // state fields
-	sure   map[*ir.Node]map[*ir.Node]bool // nodes that have run whenever one runs
-	ends   map[*ir.Node]bool              // nodes that have run whenever the graph ends
-	shapes map[string]*shape              // of state fields
-	given  map[string]bool                // fields that a run is given
-	types  *doc.Mapping                   // named types
+	*convert.Converter
+	tree   *yamlgraph.Tree
+	nodes  map[string]*yamlgraph.Node
+	writes map[*yamlgraph.Node][]string                 // state fields
+	sure   map[*yamlgraph.Node]map[*yamlgraph.Node]bool // nodes that have run whenever one runs
+	ends   map[*yamlgraph.Node]bool                     // nodes that have run whenever the graph ends
+	shapes map[string]*shape                            // of state fields
+	given  map[string]bool                              // fields that a run is given
+	types  *doc.Mapping                                 // named types
 	tools  *doc.Mapping
 	python map[*ir.Tool]*function
-	item   *ir.Node // the map whose node is looked at
+	item   *yamlgraph.Node // the map whose node is looked at
 
-	answers map[*ir.Node]doc.Value // the types of what models answer
-	rounds  map[*ir.Exit]int       // edges that lead back, with the most rounds
-	keys    []string               // secrets of models
+	answers map[*yamlgraph.Node]doc.Value // the types of what models answer
+	rounds  map[*yamlgraph.Exit]int       // edges that lead back, with the most rounds
+	keys    []string                      // secrets of models
 }
 
-// YAMLGraph converts a graph. The fields of its state that are read before a node writes them are inputs.
-func YAMLGraph(c *Converter) {
-	g := &graph{Converter: c, nodes: map[string]*ir.Node{}, writes: map[*ir.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		types: &doc.Mapping{}, tools: &doc.Mapping{}, python: map[*ir.Tool]*function{}, answers: map[*ir.Node]doc.Value{}, rounds: map[*ir.Exit]int{}}
+// Convert converts a graph. The fields of its state that are read before a node writes them are inputs.
+func Convert(c *convert.Converter) {
+	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
+	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
+		types: &doc.Mapping{}, tools: &doc.Mapping{}, python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]doc.Value{}, rounds: map[*yamlgraph.Exit]int{}}
 	g.sections()
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range g.tree.Nodes {
 		g.nodes[n.ID.Name] = n
+		if c.IDs[n.ID.Name] == "" { // no edge leads to it
+			c.IDs[n.ID.Name] = convert.NativeID(n.ID.Name)
+		}
 	}
-	for _, s := range c.Workflow.State {
+	for _, s := range g.tree.State {
 		g.shapes[s.Name.Name] = &shape{declared: s.Type}
 	}
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range g.tree.Nodes {
 		g.look(n)
 	}
 	g.gathers()
@@ -56,8 +65,8 @@ func YAMLGraph(c *Converter) {
 	if begin != nil {
 		nodes.Add("begin", begin, source.Span{})
 	}
-	for _, n := range c.Workflow.Body.Nodes {
-		nodes.Add(c.IDs[n.ID.Name], g.node(n), Join(n.ID.Span, n.Span))
+	for _, n := range g.tree.Nodes {
+		nodes.Add(c.IDs[n.ID.Name], g.node(n), convert.Join(n.ID.Span, n.Span))
 		if g.keeps(n) {
 			nodes.Add(g.failed(n), g.failure(n), source.Span{})
 		}
@@ -85,18 +94,18 @@ func YAMLGraph(c *Converter) {
 
 // sections refuses what stands beside nodes and edges and has no counterpart.
 func (g *graph) sections() {
-	rest := *g.Workflow
-	rest.Public, rest.Origin = false, ""
-	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Dynamic, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil, nil
+	rest := *g.tree.Workflow
+	rest.Public, rest.Origin, rest.Tree, rest.Provided = false, "", nil, nil
+	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil
 	rest.Models = nil
-	g.Rest(g.Workflow.Name.Span, "the graph", &rest)
-	d := *g.Workflow.Dynamic
-	if len(d.Tokens.Start) != 1 {
-		g.Refuse(g.Workflow.Name.Span, "", "a graph that begins at several nodes is not converted")
+	g.Rest(g.tree.Name.Span, "the graph", &rest)
+	d := *g.tree
+	if len(d.Start) != 1 {
+		g.Refuse(g.tree.Name.Span, "", "a graph that begins at several nodes is not converted")
 	}
-	d.Dialect, d.Upstream, d.Concurrency, d.Tokens = "", false, 0, nil
-	g.Rest(g.Workflow.Name.Span, "the graph", &d)
-	for _, s := range g.Workflow.State {
+	d.Workflow, d.Nodes, d.Upstream, d.Start, d.Limit, d.Choices, d.Common = nil, nil, false, nil, 0, nil, nil
+	g.Rest(g.tree.Name.Span, "the graph", &d)
+	for _, s := range g.tree.State {
 		own := *s
 		own.Name, own.Type, own.Span = ir.Ident{}, nil, source.Span{}
 		if own.Merge.Kind == ir.MergeAppend { // what one map gathers is the list; see gathers
@@ -112,21 +121,16 @@ func (g *graph) sections() {
 func (g *graph) isAuto(name string) bool { return name == "current_step" || name == "errors" }
 
 // look finds what a node reads and writes.
-func (g *graph) look(n *ir.Node) {
+func (g *graph) look(n *yamlgraph.Node) {
 	rest := *n
-	rest.ID, rest.Verb, rest.Span, rest.Result, rest.Dynamic = ir.Ident{}, nil, source.Span{}, nil, nil
-	if n.Dynamic.Token.Ask != nil {
+	rest.ID, rest.Verb, rest.Span, rest.Token, rest.Writes, rest.Times = ir.Ident{}, nil, source.Span{}, nil, nil, 0
+	if n.Token.Ask != nil {
 		rest.Retry = nil // the engine's own, which is written
+		rest.Schema, rest.AnswerAs = "", ""
 	}
 	g.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	d := *n.Dynamic
-	t := *d.Token
-	d.Token, d.Writes, d.Times = nil, nil, 0
-	if t.Ask != nil {
-		d.Schema, d.AnswerAs = "", ""
-	}
-	g.Rest(n.ID.Span, "the node "+n.ID.Name, &d)
-	if _, python := n.Verb.(*ir.ToolCall); python || t.OnError == ir.TokenRaise {
+	t := *n.Token
+	if _, python := n.Verb.(*ir.ToolCall); python || t.OnError == yamlgraph.TokenRaise {
 		t.OnError = 0
 	}
 	key := t.Key.Name
@@ -134,17 +138,17 @@ func (g *graph) look(n *ir.Node) {
 	t.Key, t.Exits, t.Again, t.Gather, t.Ask, t.Values, t.Requires = ir.Ident{}, nil, false, nil, nil, nil, nil
 	g.Rest(n.ID.Span, "the node "+n.ID.Name, &t)
 	for _, x := range exits {
-		x.When.Refs(func(r *ir.Reference) { g.use(r, nil) })
+		x.When.Refs(func(r *dialect.Reference) { g.use(r, nil) })
 	}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		g.choice(v)
 		g.writes[n] = g.held(key)
-	case *ir.Map:
+	case *yamlgraph.Map:
 		g.mapped(n, v, key)
 	case *ir.Let:
 		for _, e := range v.Fields {
-			ir.ValueReferences(e.Value, func(r *ir.Reference) { g.use(r, nil) })
+			dialect.ValueReferences(e.Value, func(r *dialect.Reference) { g.use(r, nil) })
 			g.writes[n] = append(g.writes[n], g.held(e.Key.Name)...)
 		}
 	case *ir.ToolCall:
@@ -173,7 +177,7 @@ func (g *graph) choice(v *ir.ToolChoice) {
 		if part.v == nil {
 			continue
 		}
-		ir.ValueReferences(part.v, func(r *ir.Reference) { g.use(r, part.typ) })
+		dialect.ValueReferences(part.v, func(r *dialect.Reference) { g.use(r, part.typ) })
 	}
 	if s, ok := v.Tool.(*ir.Scalar); ok {
 		g.Refuse(s.Text.Span, "write a node of the type python", "a tool that is always the same is no choice in the native language")
@@ -181,18 +185,18 @@ func (g *graph) choice(v *ir.ToolChoice) {
 }
 
 // mapped says what the list of a map is made of.
-func (g *graph) mapped(n *ir.Node, v *ir.Map, key string) {
-	over, ok := v.Over.(*ir.Reference)
-	if !ok || len(v.Do.Nodes) != 1 {
+func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
+	over, ok := v.Over.(*dialect.Reference)
+	if !ok || v.Do == nil {
 		g.Refuse(n.ID.Span, "", "the map %s is not converted", n.ID.Name)
 		return
 	}
-	one, ok := v.Do.Nodes[0].Verb.(*ir.ToolChoice)
+	one, ok := v.Do.Verb.(*ir.ToolChoice)
 	if !ok {
-		g.Refuse(v.Do.Nodes[0].ID.Span, "", "only maps over a tool_call node are converted")
+		g.Refuse(v.Do.ID.Span, "", "only maps over a tool_call node are converted")
 		return
 	}
-	if t := n.Dynamic.Token.Gather; t != nil {
+	if t := n.Token.Gather; t != nil {
 		rest := *t
 		rest.Key = ""
 		g.Rest(n.ID.Span, "the map "+n.ID.Name, &rest)
@@ -214,9 +218,9 @@ func (g *graph) mapped(n *ir.Node, v *ir.Map, key string) {
 
 // gathers refuses lists that are added to, unless one map makes all of them.
 func (g *graph) gathers() {
-	for _, s := range g.Workflow.State {
-		var writers []*ir.Node
-		for _, n := range g.Workflow.Body.Nodes {
+	for _, s := range g.tree.State {
+		var writers []*yamlgraph.Node
+		for _, n := range g.tree.Nodes {
 			if slices.Contains(g.writes[n], s.Name.Name) {
 				writers = append(writers, n)
 			}
@@ -224,7 +228,7 @@ func (g *graph) gathers() {
 		if s.Merge.Kind != ir.MergeAppend || len(writers) == 0 {
 			continue
 		}
-		if _, is := writers[0].Verb.(*ir.Map); !is || len(writers) > 1 {
+		if _, is := writers[0].Verb.(*yamlgraph.Map); !is || len(writers) > 1 {
 			g.Refuse(s.Name.Span, "write to a field of its own in each node", "several nodes add to the list %s", s.Name.Name)
 		}
 	}
@@ -232,14 +236,14 @@ func (g *graph) gathers() {
 
 // inputs finds the fields that are read before they are written. All that no node writes are given, too.
 func (g *graph) inputs() {
-	for _, s := range g.Workflow.State {
+	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if g.isAuto(name) {
 			continue
 		}
 		given := !g.written(name)
-		for _, n := range g.Workflow.Body.Nodes {
-			g.references(n, func(r *ir.Reference) {
+		for _, n := range g.tree.Nodes {
+			g.references(n, func(r *dialect.Reference) {
 				behind := slices.Contains(g.writes[n], name) && g.exitReads(n, r)
 				if r.Root == "state" && r.Path[0] == name && !g.attempted(name, n) && !behind {
 					given = true
@@ -254,31 +258,31 @@ func (g *graph) inputs() {
 }
 
 // exitReads reports whether a reference stands in the condition of an edge that leaves n.
-func (g *graph) exitReads(n *ir.Node, r *ir.Reference) bool {
+func (g *graph) exitReads(n *yamlgraph.Node, r *dialect.Reference) bool {
 	found := false
-	for _, x := range n.Dynamic.Token.Exits {
-		x.When.Refs(func(other *ir.Reference) { found = found || other == r })
+	for _, x := range n.Token.Exits {
+		x.When.Refs(func(other *dialect.Reference) { found = found || other == r })
 	}
 	return found
 }
 
 // references calls f for all references of a node and of the edges that leave it.
-func (g *graph) references(n *ir.Node, f func(*ir.Reference)) {
-	for _, x := range n.Dynamic.Token.Exits {
+func (g *graph) references(n *yamlgraph.Node, f func(*dialect.Reference)) {
+	for _, x := range n.Token.Exits {
 		x.When.Refs(f)
 	}
 	value := func(v ir.Value) {
 		if v != nil {
-			ir.ValueReferences(v, f)
+			dialect.ValueReferences(v, f)
 		}
 	}
 	choice := func(v *ir.ToolChoice) { value(v.Tool); value(v.Args); value(v.ID) }
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		choice(v)
-	case *ir.Map:
+	case *yamlgraph.Map:
 		value(v.Over)
-		if one, ok := v.Do.Nodes[0].Verb.(*ir.ToolChoice); ok {
+		if one, ok := v.Do.Verb.(*ir.ToolChoice); ok {
 			choice(one)
 		}
 	case *ir.Let:
@@ -286,7 +290,7 @@ func (g *graph) references(n *ir.Node, f func(*ir.Reference)) {
 			value(e.Value)
 		}
 	case *ir.LLM:
-		for _, e := range n.Dynamic.Token.Ask.Values {
+		for _, e := range n.Token.Ask.Values {
 			value(e.Value)
 		}
 	}
@@ -296,7 +300,7 @@ func (g *graph) references(n *ir.Node, f func(*ir.Reference)) {
 func (g *graph) fields() (in, state, out, begin *doc.Mapping) {
 	in, state, out = &doc.Mapping{}, &doc.Mapping{}, &doc.Mapping{}
 	copies := doc.Flow()
-	for _, s := range g.Workflow.State {
+	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if g.isAuto(name) {
 			continue
