@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ func (e *argError) Error() string {
 func below(at string, err error) *argError {
 	var e *argError
 	if !errors.As(err, &e) {
-		e = &argError{message: clip(err.Error(), 400)}
+		e = &argError{message: Clip(err.Error(), 400)}
 	}
 	switch {
 	case e.path == "":
@@ -76,8 +77,8 @@ func (a *Args) fail(err *argError) {
 	}
 }
 
-// read is the input that in reads, and what is wrong with the arguments.
-func read[In any](a *Args, in func(*Args) In) (In, *ToolError) {
+// ReadArgs returns the input that in reads, or what is wrong with the arguments.
+func ReadArgs[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	input := in(a)
 	given := len(a.dict)
 	switch kind := a.value.Kind(); {
@@ -90,7 +91,7 @@ func read[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	if a.found < given {
 		asked := &Args{asked: new([]string)}
 		in(asked)
-		return input, Invalid("unknown field %s", strconv.Quote(clip(a.stranger(*asked.asked), 80)))
+		return input, Invalid("unknown field %s", strconv.Quote(Clip(a.stranger(*asked.asked), 80)))
 	}
 	if a.err == nil {
 		return input, nil
@@ -106,7 +107,7 @@ func read[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 func (a *Args) stranger(known []string) string {
 	names := a.value.Keys()
 	if a.dict != nil {
-		names = SortedKeys(a.dict)
+		names = slices.Sorted(maps.Keys(a.dict))
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
@@ -291,7 +292,7 @@ func As[T any](v Value) (T, error) {
 		return out, err
 	}
 	if err := Decode(b, &out); err != nil {
-		te := toolError(err)
+		te := ToolErrorOf(err)
 		at, _ := te.Details.Get("path")
 		return out, &argError{at.text, strings.TrimPrefix(te.Message, at.text+": ")}
 	}

@@ -87,7 +87,7 @@ func noBlob(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if te := toolError(err); te != nil {
+	if te := ToolErrorOf(err); te != nil {
 		return te
 	}
 	return Errorf(PolicyDenied, "output is too large and cannot be kept: %v", err)
@@ -116,7 +116,7 @@ func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bo
 		return true, err
 	case *Value:
 		if out.Kind() == StringKind {
-			text, err := r.cutText(ctx, h, out.text, limit)
+			text, err := r.cutText(ctx, h, out.String(), limit)
 			*out = StringValue(text)
 			return true, err
 		}
@@ -148,8 +148,8 @@ func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (Va
 		return Null(), err
 	}
 	short := func(preview string) Value {
-		return MapValue(Entry{"truncated", BoolValue(true)}, Entry{"preview", StringValue(preview)}, Entry{"url", StringValue(a.URL)},
-			Entry{"content_type", StringValue(kind)}, Entry{"bytes", IntValue(a.Bytes)})
+		return MapValue(Entry{Key: "truncated", Value: BoolValue(true)}, Entry{Key: "preview", Value: StringValue(preview)}, Entry{Key: "url", Value: StringValue(a.URL)},
+			Entry{Key: "content_type", Value: StringValue(kind)}, Entry{Key: "bytes", Value: IntValue(a.Bytes)})
 	}
 	frame, err := json.Marshal(short(""))
 	if err != nil || len(frame) > limit {

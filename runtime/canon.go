@@ -155,7 +155,7 @@ func (c *canon) number() ([]byte, *ToolError) {
 	}
 	f, ferr := strconv.ParseFloat(string(text), 64)
 	if ferr != nil {
-		return nil, c.fail("the number %s is too large", clip(string(text), 40))
+		return nil, c.fail("the number %s is too large", Clip(string(text), 40))
 	}
 	return appendFloat(nil, f), nil
 }

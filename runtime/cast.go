@@ -13,7 +13,7 @@ func Cast[T any](name string, v Value) (T, error) {
 	if err == nil {
 		return out, nil
 	}
-	te := toolError(err)
+	te := ToolErrorOf(err)
 	at, _ := te.Details.Get("path")
 	if at.text != "" && at.text[0] != '[' {
 		name += "."

@@ -191,7 +191,7 @@ const (
 func Attach(ctx context.Context, a Attachment) error {
 	switch {
 	case a.Kind != "blob" && a.Kind != "image" && a.Kind != "table":
-		return Invalid("an attachment is a blob, an image or a table, not %q", clip(a.Kind, 40))
+		return Invalid("an attachment is a blob, an image or a table, not %q", Clip(a.Kind, 40))
 	case a.URL == "" || len(a.URL) > maxURL:
 		return Invalid("the URL of an attachment has 1 to %d bytes, not %d", maxURL, len(a.URL))
 	case len(a.ContentType) > 200:

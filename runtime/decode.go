@@ -152,7 +152,7 @@ func (d *decoder) foreign(v reflect.Value, c byte) *ToolError {
 		if v.Type() == timeType && c != '"' {
 			return d.expected("a time", c)
 		}
-		return d.at.fault("%s", clip(uerr.Error(), 200))
+		return d.at.fault("%s", Clip(uerr.Error(), 200))
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (d *decoder) textual(v reflect.Value, c byte) *ToolError {
 		return err
 	}
 	if uerr := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); uerr != nil {
-		return d.at.fault("%s", clip(uerr.Error(), 200))
+		return d.at.fault("%s", Clip(uerr.Error(), 200))
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (d *decoder) duration(v reflect.Value) *ToolError {
 	}
 	n, perr := time.ParseDuration(s)
 	if perr != nil {
-		return d.at.fault("%s is no duration", strconv.Quote(clip(s, 80)))
+		return d.at.fault("%s is no duration", strconv.Quote(Clip(s, 80)))
 	}
 	v.SetInt(int64(n))
 	return nil
@@ -229,7 +229,7 @@ func (d *decoder) dynamic(v reflect.Value) *ToolError {
 	}
 	var x any
 	if err := json.Unmarshal(d.b[start:d.i], &x); err != nil {
-		return d.at.fault("%s", clip(err.Error(), 200))
+		return d.at.fault("%s", Clip(err.Error(), 200))
 	}
 	v.Set(reflect.ValueOf(x))
 	return nil
@@ -243,25 +243,25 @@ func (d *decoder) numeric(v reflect.Value) *ToolError {
 	if v.CanFloat() {
 		f, ferr := strconv.ParseFloat(string(text), v.Type().Bits())
 		if ferr != nil || math.IsInf(f, 0) {
-			return d.at.fault("%s is out of range", clip(string(text), 40))
+			return d.at.fault("%s is out of range", Clip(string(text), 40))
 		}
 		v.SetFloat(f)
 		return nil
 	}
 	if !integer {
-		return d.at.fault("an integer expected, %s given", clip(string(text), 40))
+		return d.at.fault("an integer expected, %s given", Clip(string(text), 40))
 	}
 	if v.CanInt() {
 		n, nerr := strconv.ParseInt(string(text), 10, v.Type().Bits())
 		if nerr != nil {
-			return d.at.fault("%s is out of range", clip(string(text), 40))
+			return d.at.fault("%s is out of range", Clip(string(text), 40))
 		}
 		v.SetInt(n)
 		return nil
 	}
 	n, nerr := strconv.ParseUint(string(text), 10, v.Type().Bits())
 	if nerr != nil {
-		return d.at.fault("%s is out of range", clip(string(text), 40))
+		return d.at.fault("%s is out of range", Clip(string(text), 40))
 	}
 	v.SetUint(n)
 	return nil
@@ -312,7 +312,7 @@ func (d *decoder) dict(v reflect.Value, c byte) *ToolError {
 		key := string(text)
 		k := reflect.ValueOf(key).Convert(t.Key())
 		if v.MapIndex(k).IsValid() {
-			return d.at.fault("the key %s stands twice", strconv.Quote(clip(key, 80)))
+			return d.at.fault("the key %s stands twice", strconv.Quote(Clip(key, 80)))
 		}
 		item := reflect.New(t.Elem()).Elem()
 		if err := d.below(step{key: key, named: true}, item); err != nil {
@@ -344,7 +344,7 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 			_, err := d.skip()
 			return err
 		}
-		return d.at.fault("unknown field %s", strconv.Quote(clip(string(key), 80)))
+		return d.at.fault("unknown field %s", strconv.Quote(Clip(string(key), 80)))
 	})
 	if err != nil {
 		return err

@@ -28,14 +28,14 @@ func Choose[ID, R any](r *Run, n *Node, id ID, tool string, args Args, call func
 	}
 	if refused, ok := err.(*ToolError); ok { // before there was a call
 		r.refuse(n, "", refused)
-		out.Error = Ptr(reason(refused))
+		out.Error = ptr(reason(refused))
 		return out, nil
 	}
-	te := toolError(err)
+	te := ToolErrorOf(err)
 	if te == nil {
 		return out, err
 	}
-	out.Error = Ptr(reason(te))
+	out.Error = ptr(reason(te))
 	return out, nil
 }
 
@@ -64,7 +64,7 @@ func (r *Run) refuse(n *Node, tool string, te *ToolError) {
 // tool's name, and is answered from there in a replay. out turns the tool's output into the type of the result: ToValue,
 // ToPtr, or ToType.
 func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *Args, in func(*Args) In, out func(Out) (R, error)) (R, error) {
-	input, te := read(args, in)
+	input, te := ReadArgs(args, in)
 	if te != nil {
 		var none R
 		return none, te
@@ -84,7 +84,7 @@ func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *Args, in 
 // Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
 // *ToolError, and there is no receipt.
 func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *Args, in func(*Args) In) error {
-	input, te := read(args, in)
+	input, te := ReadArgs(args, in)
 	if te != nil {
 		r.refuse(n, t.name, te)
 		return te
@@ -97,60 +97,16 @@ func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *Args, in func(
 func contained[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (out Out, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.Fail(n, Errorf(Unknown, "panic: %s", clip(fmt.Sprint(p), 1000)))
+			err = r.Fail(n, Errorf(Unknown, "panic: %s", Clip(fmt.Sprint(p), 1000)))
 		}
 	}()
 	return Call(r, n, t, in)
 }
 
 // UnknownTool is the error of a name that no tool has.
-func UnknownTool(name string) error { return Errorf(Unknown, "Unknown tool: %s", clip(name, 200)) }
+func UnknownTool(name string) error { return Errorf(Unknown, "Unknown tool: %s", Clip(name, 200)) }
 
 // DeniedTool is the error of the name of a tool that exists and may not be called here.
 func DeniedTool(name string) error {
-	return Errorf(PolicyDenied, "tool %s is not allowed here", clip(name, 200))
-}
-
-// ToValue makes the output of a tool a dynamic value.
-func ToValue[T any](v T) (Value, error) {
-	switch x := any(v).(type) {
-	case Value:
-		return x, nil
-	case string:
-		return StringValue(x), nil
-	case int64:
-		return IntValue(x), nil
-	case float64:
-		return FloatValue(x), nil
-	case bool:
-		return BoolValue(x), nil
-	case struct{}: // a tool that returns nothing
-		return Value{}, nil
-	case []string:
-		if x == nil {
-			return Value{}, nil
-		}
-		t := &valueTree{items: make([]Value, len(x))}
-		for i, s := range x {
-			t.items[i] = StringValue(s)
-		}
-		return Value{kind: ListKind, tree: t}, nil
-	}
-	return ValueOf(v)
-}
-
-// ToPtr makes the output of a tool the result of a node that declares the same type.
-func ToPtr[T any](v T) (*T, error) { return &v, nil }
-
-// ToType decodes the output of a tool as the type that a node declares, as strictly as Decode.
-func ToType[From, To any](v From) (*To, error) {
-	x, err := ToValue(v)
-	if err != nil {
-		return nil, err
-	}
-	out, err := As[To](x)
-	if err != nil {
-		return nil, err
-	}
-	return &out, nil
+	return Errorf(PolicyDenied, "tool %s is not allowed here", Clip(name, 200))
 }

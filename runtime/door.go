@@ -123,7 +123,7 @@ func (o *op[In, Out]) DecodeOut(b []byte) error {
 // checkIn holds the input to what its type says.
 func (o *op[In, Out]) checkIn() *ToolError {
 	if c := o.tool.checkIn; c != nil {
-		return c.value(&o.in)
+		return c.Check(&o.in)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (o *op[In, Out]) checkIn() *ToolError {
 // checkOut holds the output to what its type says.
 func (o *op[In, Out]) checkOut() *ToolError {
 	if c := o.tool.checkOut; c != nil {
-		return c.value(&o.out)
+		return c.Check(&o.out)
 	}
 	return nil
 }

@@ -3,80 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 )
-
-// Code is one of the nine stable error codes of tools (Agent Tools 3.4). Workflows may branch on them.
-type Code string
-
-// The nine codes.
-const (
-	ValidationError Code = "VALIDATION_ERROR" // input or output does not fit its schema
-	Timeout         Code = "TIMEOUT"          // an attempt took longer than its timeout
-	RateLimit       Code = "RATE_LIMIT"       // a rate limit was exceeded
-	PolicyDenied    Code = "POLICY_DENIED"    // the policy (caps, effects, bounds) refused the call
-	AuthRequired    Code = "AUTH_REQUIRED"    // a secret is missing or was not accepted
-	ProviderError   Code = "PROVIDER_ERROR"   // the program or service behind the tool failed
-	NetworkError    Code = "NETWORK_ERROR"    // name resolution or connection failed
-	SandboxError    Code = "SANDBOX_ERROR"    // the sandbox failed
-	Unknown         Code = "UNKNOWN"          // anything else, panics included
-)
-
-// ToolError is the error object of a tool call (Agent Tools 3.4). In JSON all four fields are always present, null
-// when empty. Tools return one to choose the code; any other error becomes UNKNOWN.
-type ToolError struct {
-	Code        Code     `json:"code"`
-	Message     string   `json:"message"`
-	Details     Value    `json:"details"`
-	RetryAfterS *float64 `json:"retry_after_s"` // seconds the other side asks to wait
-
-	cause *cause
-}
-
-// A cause is the error of a tool behind the error that it became. Others can be found in it; its text is the redacted one.
-type cause struct {
-	err  error
-	text string
-}
-
-func (c *cause) Error() string        { return c.text }
-func (c *cause) Is(target error) bool { return errors.Is(c.err, target) }
-func (c *cause) As(target any) bool   { return errors.As(c.err, target) }
-
-// from returns e with what it came from.
-func (e *ToolError) from(err error) *ToolError {
-	e.cause = &cause{err, e.Message}
-	return e
-}
-
-// Unwrap leads errors.Is and errors.As to the error that the tool itself returned, or to the *PanicError of one that
-// panicked. After a replay or a resume that error is not there: a journal keeps code, message and details.
-func (e *ToolError) Unwrap() error {
-	if e == nil || e.cause == nil {
-		return nil
-	}
-	return e.cause
-}
-
-// Equal reports whether both say the same. What they came from does not count.
-func (e *ToolError) Equal(o *ToolError) bool {
-	if e == nil || o == nil {
-		return e == o
-	}
-	after := e.RetryAfterS == o.RetryAfterS || e.RetryAfterS != nil && o.RetryAfterS != nil && *e.RetryAfterS == *o.RetryAfterS
-	return e.Code == o.Code && e.Message == o.Message && after && e.Details.Equal(o.Details)
-}
-
-// Error returns "CODE: message".
-func (e *ToolError) Error() string { return string(e.Code) + ": " + e.Message }
-
-// Errorf returns a ToolError with the given code and a formatted message.
-func Errorf(code Code, format string, args ...any) *ToolError {
-	return &ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// Invalid returns a VALIDATION_ERROR with a formatted message.
-func Invalid(format string, args ...any) *ToolError { return Errorf(ValidationError, format, args...) }
 
 // RunErrorKind says which run error it is.
 type RunErrorKind string
@@ -139,21 +66,9 @@ func IsCancelled(err error) bool {
 	return errors.As(err, &re) && re.Kind == Cancelled
 }
 
-// toolError returns err's *ToolError, nil when err is a run error or nil.
-func toolError(err error) *ToolError {
-	if err == nil { // what errors.As needs is on the heap
-		return nil
-	}
-	var te *ToolError
-	if errors.As(err, &te) {
-		return te
-	}
-	return nil
-}
-
 // Skipped returns nil when err is a tool error, so that on_error: skip and on_error: default go on, and err otherwise.
 func Skipped(err error) error {
-	if toolError(err) != nil {
+	if ToolErrorOf(err) != nil {
 		return nil
 	}
 	return err
@@ -162,7 +77,7 @@ func Skipped(err error) error {
 // Caught is catch for map, loop and flow nodes: the tool error when n handles its code, else err.
 // At most one of the results is non-nil.
 func Caught(n *Node, err error) (*ToolError, error) {
-	if te := toolError(err); te != nil && n.Catches(te.Code) {
+	if te := ToolErrorOf(err); te != nil && n.Catches(te.Code) {
 		return te, nil
 	}
 	return nil, err
@@ -190,19 +105,19 @@ func (r *Run) classify(ctx context.Context, err error) error {
 	}
 	var te *ToolError
 	if errors.As(err, &te) && te != nil {
-		if error(te) == err || te.cause != nil {
+		if error(te) == err || te.Unwrap() != nil {
 			return te
 		}
 		own := *te
-		return own.from(err) // what wraps it is looked for as well
+		return own.From(err) // what wraps it is looked for as well
 	}
 	if ctx.Err() != nil {
 		return r.cancelled(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return Errorf(Timeout, "%v", err).from(err)
+		return Errorf(Timeout, "%v", err).From(err)
 	}
-	return Errorf(Unknown, "%v", err).from(err)
+	return Errorf(Unknown, "%v", err).From(err)
 }
 
 // cancelled describes the cancellation of ctx, which must be done. What came first counts: a call that a sibling's failure
@@ -222,17 +137,8 @@ func (r *Run) cancelled(ctx context.Context) *RunError {
 
 // NoCase is the error of a switch that has no case for v and no default. expr is the switch's source text.
 func NoCase(r *Run, n *Node, expr string, v any) error {
-	return r.Fail(n, Invalid("switch %s has no case for %s and no default", expr, clip(JSON(v), 80)))
+	return r.Fail(n, Invalid("switch %s has no case for %s and no default", expr, Clip(JSON(v), 80)))
 }
 
-// clip bounds text from outside that goes into a message.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	cut := n
-	for cut > 0 && s[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+// ptr returns a pointer to a copy of v.
+func ptr[T any](v T) *T { return &v }

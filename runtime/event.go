@@ -93,12 +93,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}
 	switch e.Kind {
 	case RunEnd, NodeEnd, Retrying:
-		j.DurationS = Ptr(e.Duration.Seconds())
+		j.DurationS = ptr(e.Duration.Seconds())
 	case Progress:
 		j.Done, j.Total = &e.Done, &e.Total
 	}
 	if e.Kind == Retrying {
-		j.WaitS = Ptr(e.Wait.Seconds())
+		j.WaitS = ptr(e.Wait.Seconds())
 	}
 	j.Error = errorJSON(e.Err)
 	return json.Marshal(j)
@@ -108,7 +108,7 @@ func errorJSON(err error) any {
 	if err == nil {
 		return nil
 	}
-	if te := toolError(err); te != nil {
+	if te := ToolErrorOf(err); te != nil {
 		return te
 	}
 	var re *RunError

@@ -40,7 +40,7 @@ func listFields(t reflect.Type, prefix []int, open map[reflect.Type]bool) []fiel
 		index := append(append([]int(nil), prefix...), i)
 		tag := sf.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct && !opaque(sf.Type) && !open[sf.Type] {
+		if sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct && !Opaque(sf.Type) && !open[sf.Type] {
 			open[sf.Type] = true
 			embedded = append(embedded, listFields(sf.Type, index, open)...)
 			delete(open, sf.Type)
@@ -92,8 +92,8 @@ type nullable interface {
 	TakesNull()
 }
 
-// opaque reports whether t has a JSON form of its own, which is then its own matter to check.
-func opaque(t reflect.Type) bool {
+// Opaque reports whether t has a JSON form of its own, which is then its own matter to check.
+func Opaque(t reflect.Type) bool {
 	if t.PkgPath() == "" { // predeclared, or without a name
 		switch t.Kind() {
 		case reflect.Struct, reflect.Pointer, reflect.Interface: // these can have methods without a name
@@ -125,7 +125,7 @@ func checked(t reflect.Type) bool {
 }
 
 func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] || opaque(t) {
+	if seen[t] || Opaque(t) {
 		return false
 	}
 	seen[t] = true
@@ -162,7 +162,7 @@ func (p path) String() string {
 		case !s.named:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case !plainKey(s.key):
-			b.WriteString("[" + strconv.Quote(clip(s.key, 80)) + "]")
+			b.WriteString("[" + strconv.Quote(Clip(s.key, 80)) + "]")
 		default:
 			if b.Len() > 0 {
 				b.WriteByte('.')

@@ -215,7 +215,7 @@ func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 	switch err := c.next(own, o, rest); {
 	case err == nil:
 		return nil
-	case toolError(err) == nil && own.Err() != nil && ctx.Err() == nil:
+	case ToolErrorOf(err) == nil && own.Err() != nil && ctx.Err() == nil:
 		return TimedOut(c.head.Node)
 	default:
 		return c.run.classify(ctx, err)
@@ -229,7 +229,7 @@ func TimedOut(n *Node) *ToolError { return Errorf(Timeout, "no result after %v",
 func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Errorf(Unknown, "panic: %s", clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).from(capture(p))
+			err = Errorf(Unknown, "panic: %s", Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(capture(p))
 		}
 	}()
 	c.ctx = ctx
@@ -264,7 +264,7 @@ func (c *call) admitted(ctx context.Context, o typed, rest []gate) error {
 // accept takes what a tool returned for outside data until it fits the schema.
 func (c *call) accept(o typed) error {
 	if r := c.run.state.rt.redactor.Load(); r != nil {
-		if err := r.cleanse(o.output(), func() error { return copyOut(o) }); err != nil {
+		if err := r.Output(o.output(), func() error { return copyOut(o) }); err != nil {
 			return err
 		}
 	}

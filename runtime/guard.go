@@ -166,7 +166,7 @@ func (r *Run) settled(b *Metadata, h *Head, o *toolOptions, err error) error {
 	case b.began && !b.ran:
 		r.guard.refund(h.Tool, b.most, 0)
 	case b.ran && o.meter != nil:
-		r.guard.refund(h.Tool, b.most.minus(Spend{b.Cost, b.Tokens}), 0)
+		r.guard.refund(h.Tool, b.most.Minus(Spend{b.Cost, b.Tokens}), 0)
 	}
 	if b.refused != nil && err == nil {
 		return b.refused

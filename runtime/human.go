@@ -44,20 +44,20 @@ func (q *Question) decode(answer string) ([]byte, *ToolError) {
 	}
 	answer = strings.TrimSpace(answer)
 	if q.Choices != nil && !slices.Contains(q.Choices, answer) {
-		return nil, Invalid("%q is none of %s", clip(answer, 100), strings.Join(q.Choices, ", "))
+		return nil, Invalid("%q is none of %s", Clip(answer, 100), strings.Join(q.Choices, ", "))
 	}
 	switch q.Type {
 	case "int":
 		if n, err := strconv.ParseInt(answer, 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
-		return nil, Invalid("%q is no whole number", clip(answer, 100))
+		return nil, Invalid("%q is no whole number", Clip(answer, 100))
 	case "float":
 		if x, err := strconv.ParseFloat(answer, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			b, _ := json.Marshal(x)
 			return b, nil
 		}
-		return nil, Invalid("%q is no number", clip(answer, 100))
+		return nil, Invalid("%q is no number", Clip(answer, 100))
 	case "bool":
 		switch answer {
 		case "yes", "true":
@@ -65,7 +65,7 @@ func (q *Question) decode(answer string) ([]byte, *ToolError) {
 		case "no", "false":
 			return []byte("false"), nil
 		}
-		return nil, Invalid("%q is neither yes nor no", clip(answer, 100))
+		return nil, Invalid("%q is neither yes nor no", Clip(answer, 100))
 	}
 	if answer == "" && !q.Empty {
 		return nil, Invalid("the answer is empty")
@@ -121,7 +121,7 @@ func AskOrSkip[T Answer](r *Run, n *Node, q Question) (*T, error) {
 }
 
 func unanswered(err error) bool {
-	te := toolError(err)
+	te := ToolErrorOf(err)
 	return te != nil && te.Code == Timeout
 }
 

@@ -17,7 +17,7 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 	if o.obtain != nil {
 		var err error
 		if got, err = o.obtain(ctx, need); err != nil {
-			if te := toolError(err); te != nil {
+			if te := ToolErrorOf(err); te != nil {
 				return te
 			}
 			return Errorf(SandboxError, "tool %s cannot be isolated: %v", h.Tool, err)

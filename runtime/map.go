@@ -87,7 +87,7 @@ func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) (
 
 // itemError returns the tool error that becomes an item's result.
 func itemError(err error) *ToolError {
-	if te := toolError(err); te != nil || runError(err) != nil {
+	if te := ToolErrorOf(err); te != nil || runError(err) != nil {
 		return te
 	}
 	return Errorf(Unknown, "%v", err)

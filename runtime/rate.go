@@ -77,7 +77,7 @@ func (r *Run) paced(ctx context.Context, tool string, l *rate) error {
 	wait, ok := l.reserve(r.Now(), deadline)
 	if !ok {
 		te := Errorf(RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", tool, l.n, l.period)
-		te.RetryAfterS = Ptr(wait.Seconds())
+		te.RetryAfterS = ptr(wait.Seconds())
 		return te
 	}
 	if wait <= 0 {

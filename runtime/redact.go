@@ -156,12 +156,12 @@ func (r *Redactor) Value(v Value) Value {
 func (r *Redactor) foundIn(v Value) bool {
 	switch v.Kind() {
 	case StringKind:
-		return r.Found(v.text)
+		return r.Found(v.String())
 	case IntKind, FloatKind:
 		return r.numeric && r.values[JSON(v)]
 	case ListKind, MapKind:
-		for i, x := range v.tree.items {
-			if r.foundIn(x) || v.kind == MapKind && r.Found(v.tree.keys[i]) {
+		for i := range v.Len() {
+			if r.foundIn(v.Index(i)) || v.Kind() == MapKind && r.Found(v.Key(i)) {
 				return true
 			}
 		}
@@ -172,21 +172,21 @@ func (r *Redactor) foundIn(v Value) bool {
 func (r *Redactor) value(v Value, text func(string) string) Value {
 	switch v.Kind() {
 	case StringKind:
-		return StringValue(text(v.text))
+		return StringValue(text(v.String()))
 	case IntKind, FloatKind:
 		if r.numeric && r.values[JSON(v)] {
 			return StringValue(Redacted)
 		}
 	case ListKind:
-		items := make([]Value, len(v.tree.items))
-		for i, x := range v.tree.items {
-			items[i] = r.value(x, text)
+		items := make([]Value, v.Len())
+		for i := range items {
+			items[i] = r.value(v.Index(i), text)
 		}
 		return ListValue(items...)
 	case MapKind:
-		entries := make([]Entry, len(v.tree.items))
-		for i, x := range v.tree.items {
-			entries[i] = Entry{text(v.tree.keys[i]), r.value(x, text)}
+		entries := make([]Entry, v.Len())
+		for i := range entries {
+			entries[i] = Entry{Key: text(v.Key(i)), Value: r.value(v.Index(i), text)}
 		}
 		return MapValue(entries...)
 	}
@@ -209,32 +209,18 @@ func (r *Redactor) JSON(b []byte) []byte {
 	return out
 }
 
-// Error returns err without secrets: a *NodeError, *ToolError or *RunError is copied when it holds one.
+// Error returns err without secrets: a *ToolError is copied when it holds one. Other errors stay.
 func (r *Redactor) Error(err error) error {
-	if r == nil || len(r.forms) == 0 || err == nil {
+	e, ok := err.(*ToolError)
+	if r == nil || len(r.forms) == 0 || !ok || e == nil {
 		return err
 	}
-	switch e := err.(type) {
-	case *NodeError:
-		if inner := r.Error(e.Err); inner != e.Err {
-			return &NodeError{Node: e.Node, Key: e.Key, Err: inner}
-		}
-	case *ToolError:
-		if e == nil {
-			return err
-		}
-		message, details := r.Cut(e.Message), r.value(e.Details, r.Cut)
-		if message != e.Message || !details.Equal(e.Details) {
-			clean := &ToolError{Code: e.Code, Message: message, Details: details, RetryAfterS: e.RetryAfterS}
-			if e.cause != nil {
-				return clean.from(e.cause.err)
-			}
-			return clean
-		}
-	case *RunError:
-		if m := r.Cut(e.Message); m != e.Message {
-			return &RunError{Kind: e.Kind, By: e.By, Message: m, Err: r.Error(e.Err)}
-		}
+	message, details := r.Cut(e.Message), r.value(e.Details, r.Cut)
+	if message != e.Message || !details.Equal(e.Details) {
+		return e.Clean(message, details)
 	}
 	return err
 }
+
+// Knows reports whether secret is one of the secrets that the Redactor was made for.
+func (r *Redactor) Knows(secret string) bool { return r != nil && r.values[secret] }

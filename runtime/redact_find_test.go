@@ -84,9 +84,9 @@ func TestRedactorFindsInValues(t *testing.T) {
 		v     Value
 		found bool
 	}{
-		{secret, true}, {x, false}, {ListValue(x, x), false}, {ListValue(x, secret), true}, {MapValue(Entry{"x", x}), false},
-		{MapValue(Entry{"x", x}, Entry{"s3cr3t-t0ken", x}), true}, {MapValue(Entry{"x", ListValue(secret)}), true},
-		{IntValue(12345678), true}, {IntValue(1234567), false}, {ListValue(MapValue(Entry{"x", x})), false},
+		{secret, true}, {x, false}, {ListValue(x, x), false}, {ListValue(x, secret), true}, {MapValue(Entry{Key: "x", Value: x}), false},
+		{MapValue(Entry{Key: "x", Value: x}, Entry{Key: "s3cr3t-t0ken", Value: x}), true}, {MapValue(Entry{Key: "x", Value: ListValue(secret)}), true},
+		{IntValue(12345678), true}, {IntValue(1234567), false}, {ListValue(MapValue(Entry{Key: "x", Value: x})), false},
 	} {
 		if got := r.foundIn(tt.v); got != tt.found {
 			t.Errorf("%s: %v", JSON(tt.v), got)

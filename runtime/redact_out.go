@@ -1,52 +1,15 @@
 package runtime
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"time"
 )
 
-// maxKnown bounds how many secrets a Runtime remembers: services whose tokens change every hour run for a long time.
-const maxKnown = 4096
-
-// learn makes the runtime take a secret out of everything from now on.
-func (rt *Runtime) learn(secret string) {
-	if r := rt.redactor.Load(); len(secret) < MinSecret || r != nil && r.values[secret] {
-		return
-	}
-	rt.learning.Lock()
-	defer rt.learning.Unlock()
-	if r := rt.redactor.Load(); r != nil && r.values[secret] {
-		return
-	}
-	rt.known = append(rt.known, secret)
-	if len(rt.known) > maxKnown {
-		rt.known = rt.known[1:]
-	}
-	rt.redactor.Store(NewRedactor(rt.known...))
-}
-
-// Redactor returns what takes the secrets that runs have been given so far out of what is written about them. What the
-// runtime itself gives out (events, errors, journals, envelopes, outputs of tools) is without them already.
-func (rt *Runtime) Redactor() *Redactor { return rt.redactor.Load() }
-
-// RedactorOf returns what takes the secrets of the running tool, and all others that its runtime knows, out of text: for texts
-// that the tool cuts or takes apart before the runtime sees them. It is nil where there are none.
-func RedactorOf(ctx context.Context) *Redactor {
-	if c := callOf(ctx); c != nil {
-		run, _ := c.place()
-		return run.state.rt.redactor.Load()
-	}
-	if s := secretsOf(ctx); s != nil {
-		return NewRedactor(s.values...)
-	}
-	return nil
-}
-
-// cleanse takes secrets out of the output of a tool, which ptr points to, before it becomes data of the workflow. again
+// Output takes secrets out of the output of a tool, which ptr points to, before it becomes data of the workflow. again
 // makes *ptr a copy of itself that shares nothing with what the tool may still hold.
-func (r *Redactor) cleanse(ptr any, again func() error) error {
+func (r *Redactor) Output(ptr any, again func() error) error {
 	if s, ok := ptr.(*string); ok {
 		*s = r.Text(*s)
 		return nil
@@ -68,11 +31,11 @@ func (r *Redactor) cleanse(ptr any, again func() error) error {
 func (r *Redactor) foundAt(v reflect.Value) bool {
 	t := v.Type()
 	switch {
-	case t == valueType:
+	case t == reflect.TypeFor[Value]():
 		return r.foundIn(v.Interface().(Value))
-	case t == timeType || t == durationType:
+	case t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[time.Duration]():
 		return false
-	case t.Kind() != reflect.Pointer && opaque(t):
+	case t.Kind() != reflect.Pointer && Opaque(t):
 		b, err := json.Marshal(v.Interface())
 		return err != nil || r.Found(string(b))
 	}
@@ -116,10 +79,10 @@ func (r *Redactor) foundAt(v reflect.Value) bool {
 func (r *Redactor) take(v reflect.Value) {
 	t := v.Type()
 	switch {
-	case t == valueType:
+	case t == reflect.TypeFor[Value]():
 		v.Set(reflect.ValueOf(r.Value(v.Interface().(Value))))
 		return
-	case t.Kind() != reflect.Pointer && opaque(t):
+	case t.Kind() != reflect.Pointer && Opaque(t):
 		return
 	}
 	switch v.Kind() {

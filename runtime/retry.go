@@ -9,7 +9,7 @@ import (
 // again decides whether another attempt follows, and waits for it. A wait cut short gives the cancelled error.
 func (r *Run) again(h *Head, err error) (bool, error) {
 	retry := h.Node.Retry
-	te := toolError(err)
+	te := ToolErrorOf(err)
 	refused := h.refused || h.Metadata != nil && h.Metadata.Denied // also when a journal says so
 	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
 		return false, err

@@ -262,7 +262,7 @@ func (r *Run) redacted(err error) error {
 	if err == nil {
 		return nil
 	}
-	return r.state.rt.redactor.Load().Error(err)
+	return cleanError(r.state.rt.redactor.Load(), err)
 }
 
 // isFatal reports whether err is a run error other than a cancellation.

@@ -109,7 +109,7 @@ func (r *Run) receive(op Op, began time.Time, err error) {
 		return
 	}
 	c := Receipt{Op: op, Start: began}
-	if te := toolError(err); te != nil {
+	if te := ToolErrorOf(err); te != nil {
 		c.Err = te
 	}
 	if b, ok := r.eng.(Beginner); ok {

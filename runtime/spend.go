@@ -2,15 +2,6 @@ package runtime
 
 import "errors"
 
-// Spend is what calls take out of budgets: dollars, and tokens of language models.
-type Spend struct {
-	Cost   USD
-	Tokens int64
-}
-
-// minus returns what is left of s.
-func (s Spend) minus(t Spend) Spend { return Spend{s.Cost - t.Cost, s.Tokens - t.Tokens} }
-
 // meter says what calls of a language model take.
 type meter[In, Out any] struct {
 	most func(*In) Spend
@@ -57,7 +48,7 @@ func (u unspent) Unwrap() error { return u.error }
 func (o *op[In, Out]) metered(err error) {
 	b := o.head.metadata()
 	if err != nil {
-		if te := toolError(err); errors.As(err, new(unspent)) || te != nil && (te.Code == RateLimit || te.Code == AuthRequired || te.Code == ValidationError) {
+		if te := ToolErrorOf(err); errors.As(err, new(unspent)) || te != nil && (te.Code == RateLimit || te.Code == AuthRequired || te.Code == ValidationError) {
 			b.Cost, b.Tokens = 0, 0
 		}
 		return

@@ -33,5 +33,5 @@ func (t *Tier) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return Invalid("%q is no sandbox tier", clip(string(b), 40))
+	return Invalid("%q is no sandbox tier", Clip(string(b), 40))
 }

@@ -32,8 +32,8 @@ type Tool[In, Out any] struct {
 	effects  Effects
 	gated    bool
 	fn       func(context.Context, In) (Out, error)
-	checkIn  *check
-	checkOut *check
+	checkIn  *Checker
+	checkOut *Checker
 	toolOptions
 }
 
@@ -59,7 +59,7 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 		panic(fmt.Sprintf("runtime.Bind: what fills the input of %s takes another one", name))
 	}
 	t.replay = t.replayPolicy(e)
-	t.checkIn, t.checkOut = checkFor[In](), checkFor[Out]()
+	t.checkIn, t.checkOut = CheckerFor[In](), CheckerFor[Out]()
 	t.passage = passageOf(&t.toolOptions)
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {

@@ -27,18 +27,19 @@ func Validate(v any) error {
 	return nil
 }
 
-// check is validation of one type, nil when there is nothing to check (the gates "input" and "output").
-type check struct{}
+// Checker does what Validate does for values of one type.
+type Checker struct{}
 
-func checkFor[T any]() *check {
+// CheckerFor returns the Checker of a type, nil when its values cannot be wrong.
+func CheckerFor[T any]() *Checker {
 	if !checked(reflect.TypeFor[T]()) {
 		return nil
 	}
-	return &check{}
+	return &Checker{}
 }
 
-// value checks what ptr points to.
-func (*check) value(ptr any) *ToolError {
+// Check validates what ptr points to.
+func (*Checker) Check(ptr any) *ToolError {
 	w := walker{}
 	return w.walk(reflect.ValueOf(ptr).Elem(), nil)
 }
@@ -134,7 +135,7 @@ func (w *walker) walk(v reflect.Value, r *rule) *ToolError {
 	if len(w.at) > maxDepth {
 		return Invalid("nested more than %d deep", maxDepth)
 	}
-	if opaque(v.Type()) {
+	if Opaque(v.Type()) {
 		return nil
 	}
 	switch v.Kind() {
@@ -232,10 +233,10 @@ func (w *walker) text(s string, r *rule) *ToolError {
 		return nil
 	}
 	if r.enum != nil && !slices.Contains(r.enum, s) {
-		return w.at.fault("%s is not one of %s", strconv.Quote(clip(s, 80)), strings.Join(r.enum, ", "))
+		return w.at.fault("%s is not one of %s", strconv.Quote(Clip(s, 80)), strings.Join(r.enum, ", "))
 	}
 	if r.pattern != nil && !r.pattern.MatchString(s) {
-		return w.at.fault("%s does not match %s", strconv.Quote(clip(s, 80)), r.pattern)
+		return w.at.fault("%s does not match %s", strconv.Quote(Clip(s, 80)), r.pattern)
 	}
 	if r.min == nil && r.max == nil {
 		return nil

@@ -211,6 +211,14 @@ func (v Value) Keys() []string {
 	return slices.Clone(v.tree.keys)
 }
 
+// Key returns the i-th key of a map, "" when there is none.
+func (v Value) Key(i int) string {
+	if v.kind != MapKind || i < 0 || i >= len(v.tree.keys) {
+		return ""
+	}
+	return v.tree.keys[i]
+}
+
 // Equal reports whether v and w are the same value. Int and float differ; the order of a map's keys does not count.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind || v.Len() != w.Len() {
@@ -375,7 +383,7 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 }
 
 func (s *scanner) duplicate(key string) *ToolError {
-	return s.fail("the key %s stands twice", strconv.Quote(clip(key, 80)))
+	return s.fail("the key %s stands twice", strconv.Quote(Clip(key, 80)))
 }
 
 func (s *scanner) numberValue() (Value, *ToolError) {
@@ -401,7 +409,7 @@ func (s *scanner) inRange(text []byte) *ToolError {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-		return s.fail("the number %s is too large", clip(string(text), 40))
+		return s.fail("the number %s is too large", Clip(string(text), 40))
 	}
 	return nil
 }

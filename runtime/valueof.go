@@ -178,7 +178,7 @@ func makeForm(t reflect.Type) *form {
 	if t == valueType {
 		return &form{kind: formValue}
 	}
-	if t.Kind() != reflect.Interface && t.Kind() != reflect.Pointer && (opaque(t) || t.Implements(textMarshalerType) || reflect.PointerTo(t).Implements(marshalerType)) {
+	if t.Kind() != reflect.Interface && t.Kind() != reflect.Pointer && (Opaque(t) || t.Implements(textMarshalerType) || reflect.PointerTo(t).Implements(marshalerType)) {
 		return &form{kind: formJSON}
 	}
 	switch t.Kind() {

@@ -51,7 +51,7 @@ func began(t *testing.T, opts ...runtime.Option) *runtime.Run {
 	return rt.Start(t.Context())
 }
 
-func value(v verdict) string { return v.Value }
+func verdictOf(v verdict) string { return v.Value }
 
 func TestAskAs(t *testing.T) {
 	tests := []struct {
@@ -71,7 +71,7 @@ func TestAskAs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &talker{texts: tt.texts}
 			m := llm.NewModel("test:m", "m", k)
-			got, err := llm.AskAs(began(t), askNode, m, llm.Prompt{Text: "Well?"}, llm.Format{Schema: schema, Reask: tt.reask}, value)
+			got, err := llm.AskAs(began(t), askNode, m, llm.Prompt{Text: "Well?"}, llm.Format{Schema: schema, Reask: tt.reask}, verdictOf)
 			if got != tt.want || k.asked != len(tt.texts) || len(k.heard) != 2*k.asked-1 {
 				t.Errorf("%q, asked %d times, heard %d messages", got, k.asked, len(k.heard))
 			}
@@ -99,7 +99,7 @@ func TestAskWatched(t *testing.T) {
 			took = append(took, e.Usage)
 		}
 	})))
-	if _, err := llm.AskAs(r, askNode, m, llm.Prompt{Text: "Well?"}, llm.Format{Schema: schema, Reask: 1}, value); err != nil {
+	if _, err := llm.AskAs(r, askNode, m, llm.Prompt{Text: "Well?"}, llm.Format{Schema: schema, Reask: 1}, verdictOf); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"ask: maybe ", "ask: so", `ask#2: {"value": `, `ask#2: "yes"}`}, said); diff != "" {

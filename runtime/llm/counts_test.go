@@ -36,7 +36,7 @@ func TestCounts(t *testing.T) {
 func TestCountsMissing(t *testing.T) {
 	everywhere(t, func(t *testing.T, d fake.Dialect) {
 		s := start(t, func(r *fake.Request) *fake.Response {
-			p := tool("echo", `{"q":"x"}`)
+			p := calling("echo", `{"q":"x"}`)
 			p.Reply.Message.Calls[0].ID += strings.Repeat("x", r.Turn())
 			p.Reply.Usage = llm.Usage{Output: 1}
 			return p

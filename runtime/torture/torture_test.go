@@ -32,8 +32,8 @@ type flowOut struct {
 	Sent  int64    `json:"sent"`
 }
 
-// flow is a workflow as the compiler would write it: a list, a map over it with a retry, two branches, and a write.
-type flow struct {
+// workflow is a workflow as the compiler would write it: a list, a map over it with a retry, two branches, and a write.
+type workflow struct {
 	rt    *runtime.Runtime
 	tools tools
 }
@@ -96,16 +96,16 @@ func body(r *runtime.Run, in flowIn, t *tools) (out flowOut, err error) {
 
 var info = &runtime.Info{Name: "w", Nodes: nodes, Input: []runtime.Field{{Name: "name", Type: "string"}, {Name: "level", Type: "enum<low|high>"}, {Name: "many", Type: "int"}}}
 
-func (f *flow) Run(ctx context.Context, in flowIn) (out flowOut, err error) {
+func (f *workflow) Run(ctx context.Context, in flowIn) (out flowOut, err error) {
 	run := f.rt.Start(ctx)
 	defer run.End(&err)
 	return f.tools.body(run, in, &f.tools)
 }
 
 func workflowOf(t tools) *Workflow {
-	return Of(info, func(o ...runtime.Option) (*flow, error) {
+	return Of(info, func(o ...runtime.Option) (*workflow, error) {
 		rt, err := runtime.New(info, o...)
-		return &flow{rt, t}, err
+		return &workflow{rt, t}, err
 	})
 }
 

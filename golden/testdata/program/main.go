@@ -42,8 +42,8 @@ type goldenRun struct {
 	Calls  []string        `json:"calls"`
 }
 
-// A flow is a workflow without its types.
-type flow struct {
+// A workflow is one without its types.
+type workflow struct {
 	info *runtime.Info
 	run  func(ctx context.Context, input []byte, o ...runtime.Option) outcome
 
@@ -53,13 +53,13 @@ type flow struct {
 // An outcome is what came of a run. At most one field is set.
 type outcome struct{ result, err string }
 
-var flows = map[string]*flow{}
+var flows = map[string]*workflow{}
 
 // add is called for every case.
 func add[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](name string, info *runtime.Info, start func(...runtime.Option) (W, error)) {
-	flows[name] = &flow{info: info, torture: torture.Of(info, start), run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
+	flows[name] = &workflow{info: info, torture: torture.Of(info, start), run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
 		var in In
 		if err := runtime.Decode(input, &in); err != nil {
 			return outcome{err: "input: " + err.Error()}

@@ -82,7 +82,7 @@ func complete(w http.ResponseWriter, r *http.Request) {
 		said = append(said, m.Role+": "+text)
 	}
 	var calls []any
-	answer := fmt.Sprintf("%s %v %v %d %v %q heard %s", req.Model, value(req.Temperature), value(req.TopP), req.MaxTokens, value(req.Seed), req.Stop, strings.Join(said, "; "))
+	answer := fmt.Sprintf("%s %v %v %d %v %q heard %s", req.Model, valueOf(req.Temperature), valueOf(req.TopP), req.MaxTokens, valueOf(req.Seed), req.Stop, strings.Join(said, "; "))
 	for _, m := range directive.FindAllStringSubmatch(first, -1) {
 		switch {
 		case m[1] == "STATUS":
@@ -112,7 +112,7 @@ func complete(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func value[T any](p *T) any {
+func valueOf[T any](p *T) any {
 	if p == nil {
 		return "-"
 	}

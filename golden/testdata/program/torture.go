@@ -15,7 +15,7 @@ type torment struct {
 	Random bool     `json:"random"`
 }
 
-func tortured(f *flow, q request) report {
+func tortured(f *workflow, q request) report {
 	o := torture.Options{Seed: q.Torture.Seed, Trials: q.Torture.Trials, Real: q.Torture.Real, Random: q.Torture.Random, Workers: 1, Together: true, Patience: 2 * time.Minute}
 	for _, in := range q.Inputs {
 		o.Inputs = append(o.Inputs, in)

@@ -17,7 +17,7 @@ import (
 
 // A trial is one input of one workflow under every engine.
 type trial struct {
-	flow  *flow
+	flow  *workflow
 	input json.RawMessage
 	seeds int
 

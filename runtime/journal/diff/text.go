@@ -180,11 +180,11 @@ func (w *writer) change(indent int, c *Change) {
 	}
 	switch {
 	case c.Old == nil:
-		w.line(indent, name+" is new: "+value(c.New))
+		w.line(indent, name+" is new: "+shortly(c.New))
 	case c.New == nil:
-		w.line(indent, name+" is missing, was "+value(c.Old))
+		w.line(indent, name+" is missing, was "+shortly(c.Old))
 	default:
-		w.line(indent, name+": "+value(c.Old)+" -> "+value(c.New))
+		w.line(indent, name+": "+shortly(c.Old)+" -> "+shortly(c.New))
 	}
 }
 
@@ -237,7 +237,7 @@ func apart(a, b []rune) (string, string) {
 }
 
 // value is JSON for one line.
-func value(v json.RawMessage) string { return plain.Line(string(v), maxText) }
+func shortly(v json.RawMessage) string { return plain.Line(string(v), maxText) }
 
 // safe is text from a journal for one line.
 func safe(s string) string { return plain.Line(s, maxText*2) }

@@ -50,15 +50,15 @@ type step struct {
 	items  int  // of a map; 0: it is a call
 }
 
-// flow is a workflow made up at random: what it does depends on its steps alone.
-type flow struct {
+// program is a workflow made up at random: what it does depends on its steps alone.
+type program struct {
 	info  *runtime.Info
 	steps []step
 }
 
-func randomFlow(seed uint64) *flow {
+func randomFlow(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 8))
-	f := &flow{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
+	f := &program{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 3 + r.IntN(4) {
 		s := step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Pos: fmt.Sprintf("f.yaml:%d:1", i+1), Index: i},
 			writes: r.IntN(2) == 0, large: r.IntN(3) == 0, same: r.IntN(2) == 0, flaky: r.IntN(4) == 0}
@@ -75,7 +75,7 @@ func randomFlow(seed uint64) *flow {
 }
 
 // parallel reports whether calls go on beside each other.
-func (f *flow) parallel() bool {
+func (f *program) parallel() bool {
 	return slices.ContainsFunc(f.steps, func(s step) bool { return s.items > 0 })
 }
 
@@ -129,7 +129,7 @@ func (s step) result(in string) string {
 }
 
 // run is the flow's body.
-func (f *flow) run(ctx context.Context, o *outside, e runtime.Engine) (out string, err error) {
+func (f *program) run(ctx context.Context, o *outside, e runtime.Engine) (out string, err error) {
 	rt, err := runtime.New(f.info, runtime.WithEngine(e))
 	if err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func (f *flow) run(ctx context.Context, o *outside, e runtime.Engine) (out strin
 
 // life is a flow with the disk it is recorded to and the outside world.
 type life struct {
-	f    *flow
+	f    *program
 	disk *faultdisk.Disk
 	o    *outside
 	id   string
@@ -179,7 +179,7 @@ type life struct {
 
 const runsDir = "/runs"
 
-func newLife(f *flow, seed uint64) (*life, error) {
+func newLife(f *program, seed uint64) (*life, error) {
 	want, err := f.run(context.Background(), newOutside(), nil)
 	l := &life{f: f, disk: faultdisk.New(seed), o: newOutside(), want: want}
 	l.o.check = l.allowed
@@ -423,7 +423,7 @@ type damaged struct {
 
 func newDamaged(t *testing.T, large bool) *damaged {
 	t.Helper()
-	f := &flow{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
+	f := &program{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 4 {
 		f.steps = append(f.steps, step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Index: i}, writes: i%2 == 1, large: large && i == 1, flaky: i == 2})
 		f.info.Nodes = append(f.info.Nodes, f.steps[i].node)

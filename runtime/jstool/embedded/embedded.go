@@ -33,7 +33,7 @@ type Module struct {
 
 // Bind makes a tool of a module, as jstool.Bind does.
 func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
-	s := &engine{Module: m}
+	s := &loaded{Module: m}
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
@@ -52,7 +52,7 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 	}, o...)
 }
 
-func (s *engine) badResult(err error) error {
+func (s *loaded) badResult(err error) error {
 	var te *runtime.ToolError
 	if !errors.As(err, &te) {
 		return err

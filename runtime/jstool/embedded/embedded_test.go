@@ -43,7 +43,7 @@ var greet = Module{Name: "greet.ts", Code: `
 export default async function greet(a) { return { lines: a.raw.split("\n").length - 1, n: await Promise.resolve(a.n + 1) } }`}
 
 func do(ctx context.Context, code, arg string) (string, error) {
-	s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
+	s := &loaded{Module: Module{Name: "tool.mjs", Code: code}}
 	b, err := s.call(ctx, []byte(arg), worker.DefaultMaxOutput)
 	return string(b), err
 }
@@ -131,7 +131,7 @@ func TestDeadline(t *testing.T) {
 		`export default async () => { for (;;) await null }`,
 		`for (;;); export default () => 1`,
 	} {
-		s := &engine{Module: Module{Name: "tool.mjs", Code: code}}
+		s := &loaded{Module: Module{Name: "tool.mjs", Code: code}}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		begin := time.Now()
 		_, err := s.call(ctx, []byte(`{}`), worker.DefaultMaxOutput)

@@ -32,8 +32,8 @@ const (
 	keepIdle = 8
 )
 
-// engine is a module with the interpreters that have loaded it.
-type engine struct {
+// loaded is a module with the interpreters that have loaded it.
+type loaded struct {
 	Module
 	mu   sync.Mutex
 	idle []*machine // the one that was used last is the last
@@ -56,7 +56,7 @@ type outcome struct {
 }
 
 // call runs the module's default export with args, a JSON object. Its result has at most limit bytes.
-func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, error) {
+func (s *loaded) call(ctx context.Context, args []byte, limit int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, s.ended(err)
 	}
@@ -103,7 +103,7 @@ func (s *engine) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 	return nil, s.ended(ctx.Err())
 }
 
-func (s *engine) ended(err error) error {
+func (s *loaded) ended(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *engine) ended(err error) error {
 }
 
 // take returns an idle interpreter of a holder or a new one.
-func (s *engine) take(holder string) *machine {
+func (s *loaded) take(holder string) *machine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, m := range slices.Backward(s.idle) {
@@ -124,7 +124,7 @@ func (s *engine) take(holder string) *machine {
 }
 
 // release keeps an interpreter that has loaded the module and is not broken. The one that was not used for longest goes.
-func (s *engine) release(m *machine) {
+func (s *loaded) release(m *machine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m.perform == nil || m.broken {
@@ -136,7 +136,7 @@ func (s *engine) release(m *machine) {
 }
 
 // load evaluates the module in an interpreter that is new.
-func (s *engine) load(m *machine) (err error) {
+func (s *loaded) load(m *machine) (err error) {
 	if m.perform != nil {
 		return nil
 	}
@@ -195,12 +195,12 @@ func thrown(v sobek.Value) string {
 	return first
 }
 
-func (s *engine) unloadable(why string) error {
+func (s *loaded) unloadable(why string) error {
 	return runtime.Errorf(runtime.SandboxError, "Cannot import module '%s': %s", s.Name, plain.Line(why, 1000))
 }
 
 // run makes one call. Afterwards the interpreter is used again unless it was interrupted.
-func (s *engine) run(ctx context.Context, m *machine, args []byte, given string, limit int) (_ []byte, err error) {
+func (s *loaded) run(ctx context.Context, m *machine, args []byte, given string, limit int) (_ []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			m.broken = true

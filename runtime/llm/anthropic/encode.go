@@ -62,7 +62,7 @@ func newMemo(req *llm.Request) (*memo, error) {
 		o.MaxTokens = oldMaxTokens
 	}
 	for _, t := range req.Conv.Tools {
-		o.Tools = append(o.Tools, tool(m.names.Safe(t.Name), t.Description, t.Schema))
+		o.Tools = append(o.Tools, declared(m.names.Safe(t.Name), t.Description, t.Schema))
 	}
 	if s := req.Conv.Schema; s != nil {
 		if schema, ok := closed(s.JSON); ok && s.Tool == "" && !withoutFormat.MatchString(req.Model) {
@@ -73,7 +73,7 @@ func newMemo(req *llm.Request) (*memo, error) {
 			o.OutputConfig = &sdk.OutputConfigParam{Format: f}
 		} else {
 			m.answer = newAnswerTool(&m.names, s)
-			o.Tools = append(o.Tools, tool(m.answer.name, "Gives the final answer. Call it once, when you have all that the answer needs.", m.answer.schema))
+			o.Tools = append(o.Tools, declared(m.answer.name, "Gives the final answer. Call it once, when you have all that the answer needs.", m.answer.schema))
 			o.ToolChoice = m.answer.choice(len(req.Conv.Tools) > 0)
 		}
 	}
@@ -81,7 +81,7 @@ func newMemo(req *llm.Request) (*memo, error) {
 	return m, nil
 }
 
-func tool(name, description string, schema json.RawMessage) sdk.ToolParam {
+func declared(name, description string, schema json.RawMessage) sdk.ToolParam {
 	t := sdk.ToolParam{Name: name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}
 	if description != "" {
 		t.Description = param.NewOpt(description)

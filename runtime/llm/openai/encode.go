@@ -28,7 +28,7 @@ type function struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-type tool struct {
+type toolParam struct {
 	Type     string   `json:"type"`
 	Function function `json:"function"`
 }
@@ -43,17 +43,17 @@ type format struct {
 }
 
 type options struct {
-	Model               string   `json:"model"`
-	Temperature         *float64 `json:"temperature,omitempty"`
-	TopP                *float64 `json:"top_p,omitempty"`
-	MaxTokens           *int64   `json:"max_tokens,omitempty"`
-	MaxCompletionTokens *int64   `json:"max_completion_tokens,omitempty"`
-	Seed                *int64   `json:"seed,omitempty"`
-	Stop                []string `json:"stop,omitempty"`
-	Tools               []tool   `json:"tools,omitempty"`
-	ToolChoice          any      `json:"tool_choice,omitempty"`
-	ResponseFormat      *format  `json:"response_format,omitempty"`
-	Stream              bool     `json:"stream,omitempty"`
+	Model               string      `json:"model"`
+	Temperature         *float64    `json:"temperature,omitempty"`
+	TopP                *float64    `json:"top_p,omitempty"`
+	MaxTokens           *int64      `json:"max_tokens,omitempty"`
+	MaxCompletionTokens *int64      `json:"max_completion_tokens,omitempty"`
+	Seed                *int64      `json:"seed,omitempty"`
+	Stop                []string    `json:"stop,omitempty"`
+	Tools               []toolParam `json:"tools,omitempty"`
+	ToolChoice          any         `json:"tool_choice,omitempty"`
+	ResponseFormat      *format     `json:"response_format,omitempty"`
+	Stream              bool        `json:"stream,omitempty"`
 	StreamOptions       *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options,omitempty"`
@@ -85,14 +85,14 @@ func newMemo(p *provider, req *llm.Request) *memo {
 	for _, t := range req.Conv.Tools {
 		f := function{Name: m.names.Safe(t.Name), Description: shortened(t.Description)}
 		f.Parameters, f.Strict = strictly(t.Schema)
-		o.Tools = append(o.Tools, tool{"function", f})
+		o.Tools = append(o.Tools, toolParam{"function", f})
 	}
 	switch s := req.Conv.Schema; {
 	case s != nil && s.Tool != "":
 		m.answer = m.names.Own(s.Tool)
 		f := function{Name: m.answer, Description: "Gives the final answer. Call it once, when you have all that the answer needs."}
 		f.Parameters, f.Strict = strictly(s.JSON)
-		o.Tools = append(o.Tools, tool{"function", f})
+		o.Tools = append(o.Tools, toolParam{"function", f})
 		o.ToolChoice = toolChoice(m.answer, len(req.Conv.Tools) > 0)
 	case s != nil:
 		f := &format{Type: "json_schema"}

@@ -20,9 +20,9 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-type flow func(ctx context.Context, input []byte, o ...runtime.Option) (any, error)
+type workflow func(ctx context.Context, input []byte, o ...runtime.Option) (any, error)
 
-var flows = map[string]flow{}
+var flows = map[string]workflow{}
 
 // add is called for every case with its New.
 func add[W interface {
@@ -61,7 +61,7 @@ func main() {
 }
 
 // try runs a case with one input.
-func try(f flow, input []byte) {
+func try(f workflow, input []byte) {
 	recorder := journal.NewRecorder()
 	plain := outcome(f, input)
 	recorded := outcome(f, input, runtime.WithEngine(recorder))
@@ -88,7 +88,7 @@ func try(f flow, input []byte) {
 var contexts []func(ctx context.Context) context.Context
 
 // outcome is what a run gives, as text.
-func outcome(f flow, input []byte, o ...runtime.Option) string {
+func outcome(f workflow, input []byte, o ...runtime.Option) string {
 	secret := func(name string) (string, bool) { return "value of " + name, true }
 	ctx := context.Background()
 	for _, with := range contexts {

@@ -1,0 +1,45 @@
+package runtime
+
+// ToValue makes the output of a tool a dynamic value.
+func ToValue[T any](v T) (Value, error) {
+	switch x := any(v).(type) {
+	case Value:
+		return x, nil
+	case string:
+		return StringValue(x), nil
+	case int64:
+		return IntValue(x), nil
+	case float64:
+		return FloatValue(x), nil
+	case bool:
+		return BoolValue(x), nil
+	case struct{}: // a tool that returns nothing
+		return Value{}, nil
+	case []string:
+		if x == nil {
+			return Value{}, nil
+		}
+		t := &valueTree{items: make([]Value, len(x))}
+		for i, s := range x {
+			t.items[i] = StringValue(s)
+		}
+		return Value{kind: ListKind, tree: t}, nil
+	}
+	return ValueOf(v)
+}
+
+// ToPtr makes the output of a tool the result of a node that declares the same type.
+func ToPtr[T any](v T) (*T, error) { return &v, nil }
+
+// ToType decodes the output of a tool as the type that a node declares, as strictly as Decode.
+func ToType[From, To any](v From) (*To, error) {
+	x, err := ToValue(v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := As[To](x)
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
