@@ -79,11 +79,11 @@ func (g *generator) agent(s *check.Step) jen.Code {
 
 // use makes a tool callable by a model, which is told its name, what it does and what it takes (Agent Tools 3.3).
 func (g *generator) use(x check.Choice) jen.Code {
-	args := jen.Code(jen.Qual(runtimePath, "NoArgs"))
+	args := jen.Code(jen.Qual(valuePath, "NoArgs"))
 	if name := g.p.Names.Args[x.Tool]; name != "" {
 		args = jen.Id(ident(name))
 	} else if x.Tool.In != nil && x.Tool.In.Kind == schema.Any {
-		args = jen.Qual(runtimePath, "AnyArgs")
+		args = jen.Qual(valuePath, "AnyArgs")
 	}
 	return jen.Qual(agentPath, "Use").Call(quote(x.Name), quote(x.Tool.Description), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool)))
 }

@@ -16,18 +16,18 @@ import (
 // pick is the call of a tool_call node.
 func (b *block) pick(s *check.Step) *jen.Statement {
 	p := s.Pick
-	id := jen.Code(jen.Qual(runtimePath, "Null").Call())
+	id := jen.Code(jen.Qual(valuePath, "Null").Call())
 	if p.ID != nil {
 		id = b.typed(p.ID)
 	}
 	name := b.valueAs(p.Name.Value, schema.StringType)
-	args := jen.Qual(runtimePath, "Args").Values()
+	args := jen.Qual(valuePath, "Args").Values()
 	switch {
 	case p.Args == nil:
 	case p.Args.Type.Kind == schema.Map && p.Args.Type.Elem.Kind == schema.Any && p.Args.Type.Go == nil:
-		args = jen.Qual(runtimePath, "MapArgs").Call(b.value(p.Args))
+		args = jen.Qual(valuePath, "MapArgs").Call(b.value(p.Args))
 	default:
-		args = jen.Qual(runtimePath, "ValueArgs").Call(b.valueAs(p.Args.Value, schema.AnyType))
+		args = jen.Qual(valuePath, "ValueArgs").Call(b.valueAs(p.Args.Value, schema.AnyType))
 	}
 	return jen.Qual(runtimePath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(ident(b.fn.g.p.Names.Picks[s])))
 }
@@ -70,7 +70,7 @@ func (g *generator) picks() {
 // pick writes the switch over the tools of one node.
 func (g *generator) pick(s *check.Step) {
 	p := s.Pick
-	result, none := jen.Code(jen.Qual(runtimePath, "Value")), jen.Code(jen.Qual(runtimePath, "Null").Call())
+	result, none := jen.Code(jen.Qual(valuePath, "Value")), jen.Code(jen.Qual(valuePath, "Null").Call())
 	if p.Out != nil && p.Out.Kind != schema.Any {
 		result, none = jen.Op("*").Add(g.goType(p.Out)), jen.Nil()
 	}
@@ -96,7 +96,7 @@ func (g *generator) pick(s *check.Step) {
 	g.file.Line()
 	g.file.Add(comment(fmt.Sprintf("%s calls the tool that %s chose. There are no others.", name, s.Node.ID.Name)))
 	g.file.Func().Id(ident(name)).
-		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("name").String(), jen.Id("args").Op("*").Qual(runtimePath, "Args")).
+		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("name").String(), jen.Id("args").Op("*").Qual(valuePath, "Args")).
 		Params(result, jen.Error()).Block(
 		jen.Switch(jen.Id("name")).Block(cases...),
 		jen.Return(none, jen.Qual(runtimePath, "UnknownTool").Call(jen.Id("name"))),
@@ -108,11 +108,11 @@ func (g *generator) toolResult(t *ir.Tool, out *schema.Type) jen.Code {
 	have := check.Out(t)
 	switch {
 	case out == nil || out.Kind == schema.Any:
-		return jen.Qual(runtimePath, "ToValue")
+		return jen.Qual(valuePath, "ToValue")
 	case lowerRender(g.goType(have)) == lowerRender(g.goType(out)):
-		return jen.Qual(runtimePath, "ToPtr")
+		return jen.Qual(valuePath, "ToPtr")
 	}
-	return jen.Qual(runtimePath, "ToType").Types(g.goType(have), g.goType(out))
+	return jen.Qual(valuePath, "ToType").Types(g.goType(have), g.goType(out))
 }
 
 // argsReader is the function that reads the input of a tool from data.
@@ -121,9 +121,9 @@ func (g *generator) argsReader(t *ir.Tool) jen.Code {
 		return jen.Id(ident(name))
 	}
 	if t.In != nil && t.In.Kind == schema.Any {
-		return jen.Qual(runtimePath, "AnyArgs")
+		return jen.Qual(valuePath, "AnyArgs")
 	}
-	return jen.Qual(runtimePath, "NoArgs")
+	return jen.Qual(valuePath, "NoArgs")
 }
 
 // toolArgs writes the function that reads the input of a tool from data.
@@ -153,13 +153,13 @@ func (g *generator) toolArgs(t *ir.Tool) {
 	name := g.p.Names.Args[t]
 	g.file.Line()
 	g.file.Add(comment(name + " reads the input of tool " + t.Key.Name + " from data."))
-	g.file.Func().Id(ident(name)).Params(jen.Id("a").Op("*").Qual(runtimePath, "Args")).Add(result).Block(append(b.code, jen.Return(literal))...)
+	g.file.Func().Id(ident(name)).Params(jen.Id("a").Op("*").Qual(valuePath, "Args")).Add(result).Block(append(b.code, jen.Return(literal))...)
 }
 
 // toolArg reads one field.
 func (g *generator) toolArg(b *block, f *schema.Field) jen.Code {
 	arg := func(function string, as jen.Code, more ...jen.Code) jen.Code {
-		return jen.Qual(runtimePath, ident(function)).Call(append([]jen.Code{jen.Id("a"), quote(f.Name), as}, more...)...)
+		return jen.Qual(valuePath, ident(function)).Call(append([]jen.Code{jen.Id("a"), quote(f.Name), as}, more...)...)
 	}
 	switch {
 	case f.Default != nil:
@@ -175,29 +175,29 @@ func (g *generator) as(t *schema.Type) jen.Code {
 	plain := t.Go == nil && g.p.Names.Types[t] == ""
 	switch t.Kind {
 	case schema.String, schema.Enum:
-		return jen.Qual(runtimePath, "AsString").Types(g.goType(t))
+		return jen.Qual(valuePath, "AsString").Types(g.goType(t))
 	case schema.Bool:
-		return jen.Qual(runtimePath, "AsBool").Types(g.goType(t))
+		return jen.Qual(valuePath, "AsBool").Types(g.goType(t))
 	case schema.Int:
-		return jen.Qual(runtimePath, "AsInt").Types(g.goType(t))
+		return jen.Qual(valuePath, "AsInt").Types(g.goType(t))
 	case schema.Float:
-		return jen.Qual(runtimePath, "AsFloat").Types(g.goType(t))
+		return jen.Qual(valuePath, "AsFloat").Types(g.goType(t))
 	case schema.Any:
 		if plain {
-			return jen.Qual(runtimePath, "AsValue")
+			return jen.Qual(valuePath, "AsValue")
 		}
 	case schema.Opt:
 		if plain {
-			return jen.Qual(runtimePath, "AsOpt").Call(g.as(t.Elem))
+			return jen.Qual(valuePath, "AsOpt").Call(g.as(t.Elem))
 		}
 	case schema.List:
 		if plain {
-			return jen.Qual(runtimePath, "AsList").Call(g.as(t.Elem))
+			return jen.Qual(valuePath, "AsList").Call(g.as(t.Elem))
 		}
 	case schema.Map:
 		if plain {
-			return jen.Qual(runtimePath, "AsMap").Call(g.as(t.Elem))
+			return jen.Qual(valuePath, "AsMap").Call(g.as(t.Elem))
 		}
 	}
-	return jen.Qual(runtimePath, "As").Types(g.goType(t))
+	return jen.Qual(valuePath, "As").Types(g.goType(t))
 }

@@ -34,6 +34,7 @@ type Options struct {
 
 const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
+	valuePath   = runtimePath + "/value"
 	execPath    = runtimePath + "/exectool"
 	sandboxPath = runtimePath + "/sandbox"
 )

@@ -34,7 +34,7 @@ func (g *generator) workflow() {
 		b.Id("run").Op(":=").Qual(runtimePath, "Start").Call(jen.Id("ctx"), jen.Id("w").Dot("rt"), jen.Id("in"))
 		b.Defer().Qual(runtimePath, "End").Call(jen.Id("run"), jen.Op("&").Id("out"), jen.Op("&").Err())
 		if constrained(g.p.Input, 0) {
-			b.If(jen.Err().Op(":=").Qual(runtimePath, "Validate").Call(jen.Id("in")), jen.Err().Op("!=").Nil()).Block(
+			b.If(jen.Err().Op(":=").Qual(valuePath, "Validate").Call(jen.Id("in")), jen.Err().Op("!=").Nil()).Block(
 				jen.Return(jen.Id("out"), jen.Err()))
 		}
 		b.Return(jen.Id("w").Dot("Body").Call(jen.Id("run"), jen.Id("in")))

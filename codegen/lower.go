@@ -68,7 +68,7 @@ func (l *lowerer) exprOf(n *expr.Node, want *schema.Type) lowered {
 	v := l.value(n)
 	l.hint = lowerLastName(n, "")
 	if n.Must && v.typ.Kind == schema.Opt {
-		v = l.hoist(jen.Qual(runtimePath, "Present").Call(quote(l.hintOr("value")), v.code), l.hintOr("value"), v.typ.Elem)
+		v = l.hoist(jen.Qual(valuePath, "Present").Call(quote(l.hintOr("value")), v.code), l.hintOr("v"), v.typ.Elem)
 	}
 	w := l.to(v, want)
 	l.hint = ""
@@ -246,7 +246,7 @@ func (l *lowerer) read(n *expr.Node) lowered {
 	if len(o.guards) == 0 && o.place.ptr {
 		return lowerPrimary(o.place.code, n.Type)
 	}
-	name := l.fresh(lowerLastName(n, "value"))
+	name := l.fresh(lowerLastName(n, "v"))
 	l.guard(name, l.goType(n.Type), nil, lowerAll(o.guards), []jen.Code{jen.Id(ident(name)).Op("=").Add(o.pointer())})
 	return lowerPrimary(jen.Id(ident(name)), n.Type)
 }
@@ -321,7 +321,7 @@ func (l *lowerer) simple(v lowered, n *expr.Node) lowered {
 	if s, ok := v.code.(*jen.Statement); ok && lowerIsIdent(lowerRender(s)) {
 		return v
 	}
-	name := l.fresh(lowerLastName(n, "value"))
+	name := l.fresh(lowerLastName(n, "v"))
 	l.add(jen.Id(ident(name)).Op(":=").Add(v.code))
 	return lowered{code: jen.Id(ident(name)), prec: lowerAtom, typ: v.typ}
 }

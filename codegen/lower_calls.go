@@ -85,7 +85,7 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 		l.add(jen.If(lowerJoin(o.absence(), "||")).Block(stmts...))
 		return lowerPrimary(o.place.code, t)
 	}
-	name := l.fresh(lowerLastName(x, "value"))
+	name := l.fresh(lowerLastName(x, "v"))
 	var found lowered
 	take := l.capture(func() { found = l.to(l.held(o), t) })
 	take = append(take, jen.Id(ident(name)).Op("=").Add(found.code))

@@ -73,7 +73,7 @@ func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 		return v
 	case from.Kind == schema.Null:
 		if t.Kind == schema.Any {
-			return lowerPrimary(jen.Qual(runtimePath, "Null").Call(), t)
+			return lowerPrimary(jen.Qual(valuePath, "Null").Call(), t)
 		}
 		return lowered{code: v.code, prec: lowerAtom, typ: t}
 	case t.Kind == schema.Invalid || from.Kind == schema.Invalid:
@@ -81,7 +81,7 @@ func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 	case t.Kind == schema.Any:
 		return l.toAny(v)
 	case from.Kind == schema.Any:
-		return l.hoist(jen.Qual(runtimePath, "Cast").Types(l.goType(t)).Call(quote(l.hintOr("value")), v.code), l.hintOr("value"), t)
+		return l.hoist(jen.Qual(valuePath, "Cast").Types(l.goType(t)).Call(quote(l.hintOr("value")), v.code), l.hintOr("v"), t)
 	case from.Kind == schema.Opt:
 		return l.fromOpt(v, t)
 	case t.Kind == schema.Opt:
@@ -184,7 +184,7 @@ func (l *lowerer) fromUnsigned(v lowered, t *schema.Type) lowered {
 	name := l.fresh("n")
 	l.add(jen.Id(ident(name)).Op(":=").Int64().Call(v.code))
 	l.add(jen.If(jen.Id(ident(name)).Op("<").Lit(0)).Block(l.fail(
-		jen.Qual(runtimePath, "Invalid").Call(jen.Lit("%d does not fit in an int"), jen.Uint64().Call(jen.Id(ident(name)))))...))
+		jen.Qual(valuePath, "Invalid").Call(jen.Lit("%d does not fit in an int"), jen.Uint64().Call(jen.Id(ident(name)))))...))
 	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
@@ -209,19 +209,19 @@ func (l *lowerer) toAny(v lowered) lowered {
 		return v
 	}
 	simple := func(name string, t *schema.Type) lowered {
-		return lowerPrimary(jen.Qual(runtimePath, ident(name)).Call(l.to(v, t).code), any)
+		return lowerPrimary(jen.Qual(valuePath, ident(name)).Call(l.to(v, t).code), any)
 	}
 	switch v.typ.Kind {
 	case schema.Bool:
-		return simple("BoolValue", schema.BoolType)
+		return simple("Bool", schema.BoolType)
 	case schema.Int:
-		return simple("IntValue", schema.IntType)
+		return simple("Int", schema.IntType)
 	case schema.Float:
-		return simple("FloatValue", schema.FloatType)
+		return simple("Float", schema.FloatType)
 	case schema.String, schema.Enum:
-		return simple("StringValue", schema.StringType)
+		return simple("String", schema.StringType)
 	}
-	return l.hoist(jen.Qual(runtimePath, "ValueOf").Call(v.code), "value", any)
+	return l.hoist(jen.Qual(valuePath, "Of").Call(v.code), "v", any)
 }
 
 // toOpt makes a pointer to a present value.
@@ -247,7 +247,7 @@ func (l *lowerer) fromOpt(v lowered, t *schema.Type) lowered {
 	if len(stmts) == 0 {
 		return lowerPrimary(l.convertCall("ConvertOpt", v.code, item, v.typ.Elem, t.Elem, w), t)
 	}
-	name, from := l.fresh("value"), l.fresh("from")
+	name, from := l.fresh("v"), l.fresh("from")
 	l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))
 	body := append([]jen.Code{jen.Id(ident(item)).Op(":=").Op("*").Id(ident(from))}, stmts...)
 	body = append(body, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Ptr").Call(w.code))
@@ -309,7 +309,7 @@ func (l *lowerer) toStruct(v lowered, t *schema.Type) lowered {
 		return lowerPrimary(jen.Qual(runtimePath, "Ptr").Call(v.code), t)
 	}
 	if s := lowerRender(v.code); !lowerIsPath(s) {
-		name := l.fresh("value")
+		name := l.fresh("v")
 		l.add(jen.Id(ident(name)).Op(":=").Add(v.code))
 		v = lowerPrimary(jen.Id(ident(name)), v.typ)
 	}

@@ -26,7 +26,7 @@ func (l *lowerer) coreValue(n *expr.Node) lowered {
 	case expr.Intrinsic, expr.Handle:
 		c := l.invoke(n)
 		if fails(n) {
-			name := lowerLastName(n, "value")
+			name := lowerLastName(n, "v")
 			if n.Op == expr.Handle {
 				name = n.Use.Name
 			}
@@ -204,7 +204,7 @@ func (l *lowerer) toDynamic(v lowered) lowered {
 
 // optDynamic keeps what is absent absent.
 func (l *lowerer) optDynamic(v lowered) lowered {
-	name, from := l.fresh(l.hintOr("value")), l.fresh("from")
+	name, from := l.fresh(l.hintOr("v")), l.fresh("from")
 	l.add(jen.Var().Id(ident(name)).Qual(dynamicPath, "Field"))
 	body := l.capture(func() {
 		w := l.toDynamic(l.deref(storage{code: jen.Id(ident(from)), ptr: true}, v.typ.Elem))
@@ -285,7 +285,7 @@ func (g *generator) zero(t *schema.Type) jen.Code {
 	case schema.String, schema.Enum:
 		return jen.Lit("")
 	case schema.Any:
-		return jen.Qual(runtimePath, "Null").Call()
+		return jen.Qual(valuePath, "Null").Call()
 	}
 	return g.goType(t).Values()
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // lowerEval is a reference evaluator of checked expressions, written from the language's description. Values are nil,
@@ -390,7 +390,7 @@ func lowerTextOf(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return runtime.FormatFloat(v)
+		return value.FormatFloat(v)
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
 	case time.Time:
@@ -524,13 +524,13 @@ func lowerShowAny(v any) string {
 	case nil:
 		return "null"
 	case float64:
-		text, err := json.Marshal(runtime.FloatValue(v))
+		text, err := json.Marshal(value.Float(v))
 		if err != nil {
 			return "error"
 		}
 		return string(text)
 	case string:
-		text, _ := json.Marshal(runtime.StringValue(v))
+		text, _ := json.Marshal(value.String(v))
 		return string(text)
 	}
 	return lowerTextOf(v)

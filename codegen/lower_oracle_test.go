@@ -164,7 +164,7 @@ func lowerGoType(t *schema.Type) jen.Code {
 	case schema.Opt:
 		return jen.Op("*").Add(lowerGoType(t.Elem))
 	case schema.Any:
-		return jen.Qual(runtimePath, "Value")
+		return jen.Qual(valuePath, "Value")
 	case schema.Struct, schema.Enum:
 		if t.Decl != nil {
 			return jen.Id(t.Decl.Name)
@@ -214,6 +214,7 @@ func lowerRun(t *testing.T, cases []*lowerCase, inputs []map[string]any) [][]str
 	t.Helper()
 	file := jen.NewFile("main")
 	file.ImportName(runtimePath, "runtime")
+	file.ImportName(valuePath, "value")
 	lowerDeclare(file)
 	table := jen.Null()
 	for i, c := range cases {

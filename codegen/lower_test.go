@@ -92,7 +92,7 @@ func TestLowerUnsigned(t *testing.T) {
 	want := `{
 	n := int64(x)
 	if n < 0 {
-		return out, runtime.Invalid("%d does not fit in an int", uint64(n))
+		return out, value.Invalid("%d does not fit in an int", uint64(n))
 	}
 	return n
 }`

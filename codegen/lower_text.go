@@ -39,7 +39,7 @@ func (l *lowerer) segment(s *expr.Segment) lowered {
 		if v.lit != nil {
 			v = lowerPrimary(l.typedLiteral(v, s.Expr.Type), s.Expr.Type)
 		}
-		return lowerPrimary(jen.Qual(runtimePath, "JSON").Call(v.code), schema.StringType)
+		return lowerPrimary(jen.Qual(valuePath, "JSON").Call(v.code), schema.StringType)
 	case "python":
 		name, arg := "Text", v.code
 		switch v.typ.Kind {
@@ -92,7 +92,7 @@ func (l *lowerer) text(v lowered) lowered {
 	case schema.Int:
 		return l.intText(v)
 	case schema.Float:
-		return str(jen.Qual(runtimePath, "FormatFloat").Call(l.to(v, schema.FloatType).code))
+		return str(jen.Qual(valuePath, "FormatFloat").Call(l.to(v, schema.FloatType).code))
 	case schema.Time:
 		return str(jen.Add(l.to(v, schema.TimeType).in(lowerAtom)).Dot("Format").Call(jen.Qual("time", "RFC3339Nano")))
 	case schema.Duration:

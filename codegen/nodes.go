@@ -141,7 +141,7 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 		codes = append(codes, codeName(c.Code.Name))
 	}
 	if len(codes) > 0 {
-		add("Catch", jen.Index().Qual(runtimePath, "Code").Values(codes...))
+		add("Catch", jen.Index().Qual(valuePath, "Code").Values(codes...))
 	}
 	return jen.Qual(runtimePath, "Node").Values(fields...)
 }
@@ -154,7 +154,7 @@ func (g *generator) retry(r *ir.Retry) jen.Code {
 		for _, c := range r.Codes {
 			codes = append(codes, codeName(c.Name))
 		}
-		add("Codes", jen.Index().Qual(runtimePath, "Code").Values(codes...))
+		add("Codes", jen.Index().Qual(valuePath, "Code").Values(codes...))
 	}
 	base, limit := 500*time.Millisecond, 30*time.Second
 	if r.Base != nil {
@@ -180,7 +180,7 @@ var codeNames = map[string]string{
 	"SANDBOX_ERROR": "SandboxError", "UNKNOWN": "Unknown",
 }
 
-func codeName(code string) jen.Code { return jen.Qual(runtimePath, ident(codeNames[code])) }
+func codeName(code string) jen.Code { return jen.Qual(valuePath, ident(codeNames[code])) }
 
 // loopsOf lists the loops that edges close, in plan order.
 func loopsOf(b *check.Body) []*check.Loop {

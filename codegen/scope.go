@@ -488,7 +488,7 @@ func (fn *function) name(v variable) string {
 func (fn *function) typeOf(v variable) jen.Code {
 	switch v.kind {
 	case errorVar:
-		return jen.Op("*").Qual(runtimePath, "ToolError")
+		return jen.Op("*").Qual(valuePath, "ToolError")
 	case ranVar:
 		return jen.Bool()
 	case failuresVar:

@@ -59,7 +59,7 @@ func (g *generator) goType(t *schema.Type) *jen.Statement {
 			return jen.Struct()
 		}
 	}
-	return jen.Qual(runtimePath, "Value")
+	return jen.Qual(valuePath, "Value")
 }
 
 // typeName is the name of a type that the file declares, if anything names it.

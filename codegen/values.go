@@ -112,7 +112,7 @@ func (b *block) valueAs(v ir.Value, t *schema.Type) jen.Code {
 func (b *block) list(v *ir.List, t *schema.Type) jen.Code {
 	to := t.Present()
 	if to.Kind == schema.Any {
-		return b.optional(jen.Qual(runtimePath, "ListValue").CallFunc(func(g *jen.Group) {
+		return b.optional(jen.Qual(valuePath, "List").CallFunc(func(g *jen.Group) {
 			for _, x := range v.Items {
 				g.Add(b.valueAs(x, to))
 			}
@@ -147,9 +147,9 @@ func (b *block) object(v *ir.Object, t *schema.Type) jen.Code {
 		}
 		return b.optional(jen.Add(b.fn.g.goType(to)).Custom(braces(len(items) > 2), items...), t)
 	}
-	return b.optional(jen.Qual(runtimePath, "MapValue").CallFunc(func(g *jen.Group) {
+	return b.optional(jen.Qual(valuePath, "Map").CallFunc(func(g *jen.Group) {
 		for _, e := range v.Entries {
-			g.Qual(runtimePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(e.Key.Name)), jen.Id("Value").Op(":").Add(b.valueAs(e.Value, to)))
+			g.Qual(valuePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(e.Key.Name)), jen.Id("Value").Op(":").Add(b.valueAs(e.Value, to)))
 		}
 	}), t)
 }
@@ -214,7 +214,7 @@ func (b *block) scalar(v *ir.Scalar, t *schema.Type) jen.Code {
 	to := t.Present()
 	if v.Tag == "!!null" {
 		if to.Kind == schema.Any {
-			return jen.Qual(runtimePath, "Null").Call()
+			return jen.Qual(valuePath, "Null").Call()
 		}
 		return jen.Nil()
 	}
@@ -258,15 +258,15 @@ func (b *block) literal(text, tag string, t *schema.Type) jen.Code {
 	}
 	switch tag { // any
 	case "!!bool":
-		return jen.Qual(runtimePath, "BoolValue").Call(jen.Lit(strings.EqualFold(text, "true")))
+		return jen.Qual(valuePath, "Bool").Call(jen.Lit(strings.EqualFold(text, "true")))
 	case "!!int":
 		n, _ := check.ParseInt(text)
-		return jen.Qual(runtimePath, "IntValue").Call(wholeNumber(n))
+		return jen.Qual(valuePath, "Int").Call(wholeNumber(n))
 	case "!!float":
 		f, _ := check.ParseFloat(text)
-		return jen.Qual(runtimePath, "FloatValue").Call(jen.Op(numeral(strconv.FormatFloat(f, 'g', -1, 64))))
+		return jen.Qual(valuePath, "Float").Call(jen.Op(numeral(strconv.FormatFloat(f, 'g', -1, 64))))
 	}
-	return jen.Qual(runtimePath, "StringValue").Call(quote(text))
+	return jen.Qual(valuePath, "String").Call(quote(text))
 }
 
 var durationUnits = []struct {
@@ -352,7 +352,7 @@ func (b *block) constantValue(v any, t *schema.Type) jen.Code {
 	switch v := v.(type) {
 	case nil:
 		if to.Kind == schema.Any {
-			return jen.Qual(runtimePath, "Null").Call()
+			return jen.Qual(valuePath, "Null").Call()
 		}
 		return jen.Nil()
 	case bool:
@@ -383,7 +383,7 @@ func (b *block) constantList(v []any, t *schema.Type) jen.Code {
 		items = append(items, b.constantValue(x, elem))
 	}
 	if to.Kind == schema.Any {
-		return jen.Qual(runtimePath, "ListValue").Call(items...)
+		return jen.Qual(valuePath, "List").Call(items...)
 	}
 	return b.optional(jen.Add(b.fn.g.goType(to)).Values(items...), t)
 }
@@ -403,13 +403,13 @@ func (b *block) constantMap(v *constantObject, t *schema.Type) jen.Code {
 	}
 	for _, k := range v.keys {
 		if to.Kind == schema.Any {
-			items = append(items, jen.Qual(runtimePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(k)), jen.Id("Value").Op(":").Add(b.constantValue(v.values[k], to))))
+			items = append(items, jen.Qual(valuePath, "Entry").Values(jen.Id("Key").Op(":").Add(quote(k)), jen.Id("Value").Op(":").Add(b.constantValue(v.values[k], to))))
 		} else {
 			items = append(items, jen.Add(quote(k)).Op(":").Add(b.constantValue(v.values[k], to.Elem)))
 		}
 	}
 	if to.Kind == schema.Any {
-		return jen.Qual(runtimePath, "MapValue").Call(items...)
+		return jen.Qual(valuePath, "Map").Call(items...)
 	}
 	return b.optional(jen.Add(b.fn.g.goType(to)).Custom(braces(len(items) > 2), items...), t)
 }

@@ -81,7 +81,7 @@ func lies(f *expr.Func) map[string]*expr.Func {
 func load(t *testing.T, paths []string) map[string]*types.Package {
 	t.Helper()
 	slices.Sort(paths)
-	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, append(slices.Compact(paths), schema.RuntimePath, schema.ModelPath)...)
+	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, append(slices.Compact(paths), schema.RuntimePath, schema.ValuePath, schema.ModelPath)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,5 +281,5 @@ func goName(t *schema.Type) string {
 	case schema.Struct:
 		return "struct{}"
 	}
-	return schema.RuntimePath + ".Value"
+	return schema.ValuePath + ".Value"
 }

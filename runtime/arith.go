@@ -3,13 +3,15 @@ package runtime
 import (
 	"math"
 	"math/bits"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Add returns a + b, VALIDATION_ERROR on overflow. So do Sub, Mul and Neg.
 func Add(a, b int64) (int64, error) {
 	c := a + b
 	if (c > a) != (b > 0) {
-		return 0, Invalid("%d + %d is out of the range of int", a, b)
+		return 0, value.Invalid("%d + %d is out of the range of int", a, b)
 	}
 	return c, nil
 }
@@ -18,7 +20,7 @@ func Add(a, b int64) (int64, error) {
 func Sub(a, b int64) (int64, error) {
 	c := a - b
 	if (c < a) != (b > 0) {
-		return 0, Invalid("%d - %d is out of the range of int", a, b)
+		return 0, value.Invalid("%d - %d is out of the range of int", a, b)
 	}
 	return c, nil
 }
@@ -28,7 +30,7 @@ func Mul(a, b int64) (int64, error) {
 	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
 	negative := (a < 0) != (b < 0)
 	if hi != 0 || lo > math.MaxInt64 && !(negative && lo == 1<<63) {
-		return 0, Invalid("%d * %d is out of the range of int", a, b)
+		return 0, value.Invalid("%d * %d is out of the range of int", a, b)
 	}
 	return a * b, nil
 }
@@ -37,7 +39,7 @@ func Mul(a, b int64) (int64, error) {
 func Div(a, b int64) (int64, error) {
 	switch {
 	case b == 0:
-		return 0, Invalid("%d / 0: nothing can be divided by zero", a)
+		return 0, value.Invalid("%d / 0: nothing can be divided by zero", a)
 	case b == -1:
 		return Neg(a)
 	}
@@ -48,9 +50,9 @@ func Div(a, b int64) (int64, error) {
 func Mod(a, b int64) (int64, error) {
 	switch {
 	case b == 0:
-		return 0, Invalid("%d %% 0: nothing can be divided by zero", a)
+		return 0, value.Invalid("%d %% 0: nothing can be divided by zero", a)
 	case b == -1 && a == math.MinInt64:
-		return 0, Invalid("%d %% -1 is out of the range of int", a)
+		return 0, value.Invalid("%d %% -1 is out of the range of int", a)
 	}
 	return a % b, nil
 }
@@ -58,7 +60,7 @@ func Mod(a, b int64) (int64, error) {
 // DivFloat returns a / b, VALIDATION_ERROR when b is zero.
 func DivFloat(a, b float64) (float64, error) {
 	if b == 0 {
-		return 0, Invalid("%s / 0: nothing can be divided by zero", FormatFloat(a))
+		return 0, value.Invalid("%s / 0: nothing can be divided by zero", value.FormatFloat(a))
 	}
 	return a / b, nil
 }
@@ -73,7 +75,7 @@ func magnitude(a int64) uint64 {
 // Neg returns -a, VALIDATION_ERROR on overflow.
 func Neg(a int64) (int64, error) {
 	if a == math.MinInt64 {
-		return 0, Invalid("-(%d) is out of the range of int", a)
+		return 0, value.Invalid("-(%d) is out of the range of int", a)
 	}
 	return -a, nil
 }
@@ -84,7 +86,7 @@ const exactFloat = 1 << 53
 // Float returns n as a float, VALIDATION_ERROR when |n| > 2^53.
 func Float(n int64) (float64, error) {
 	if n > exactFloat || n < -exactFloat {
-		return 0, Invalid("%d has no exact float", n)
+		return 0, value.Invalid("%d has no exact float", n)
 	}
 	return float64(n), nil
 }
@@ -93,7 +95,7 @@ func Float(n int64) (float64, error) {
 func Int[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](n int64) (T, error) {
 	t := T(n)
 	if int64(t) != n || (t < 0) != (n < 0) {
-		return 0, Invalid("%d does not fit %T", n, t)
+		return 0, value.Invalid("%d does not fit %T", n, t)
 	}
 	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestArithmeticIsExactOrRefused(t *testing.T) {
@@ -28,7 +29,7 @@ func TestArithmeticIsExactOrRefused(t *testing.T) {
 			if want.IsInt64() != (err == nil) || err == nil && got != want.Int64() {
 				t.Fatalf("%d %s %d = %d, %v; want %v", a, name, b, got, err, want)
 			}
-			if err != nil && codeOf(err) != runtime.ValidationError {
+			if err != nil && codeOf(err) != value.ValidationError {
 				t.Fatal(err)
 			}
 		})

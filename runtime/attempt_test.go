@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // answered is an output that says what it took.
@@ -56,7 +57,7 @@ func TestUsageRecords(t *testing.T) {
 	tries := 0
 	flaky := runtime.Bind("t.flaky@1", runtime.Reads, func(context.Context, pair) (pair, error) {
 		if tries++; tries == 1 {
-			return pair{}, runtime.Errorf(runtime.RateLimit, "slow down")
+			return pair{}, value.Errorf(value.RateLimit, "slow down")
 		}
 		return pair{}, nil
 	}, runtime.CostUSD("0.01"))
@@ -78,7 +79,7 @@ func TestUsageRecords(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = runtime.Call(r, node("denied"), denied, pair{})
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 		err = nil
 		for range 2 {
 			if _, err := runtime.Call(r, node("kept"), kept, pair{}); err != nil {

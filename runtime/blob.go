@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Blobs keeps what is too large for an output (Agent Tools 5.4). It is safe for concurrent use. Package blob has one.
@@ -49,7 +51,7 @@ func CanSpill(ctx context.Context) bool {
 func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 	c := callOf(ctx)
 	if c == nil || !CanSpill(ctx) {
-		return Errorf(PolicyDenied, "there is no store for large outputs")
+		return value.Errorf(value.PolicyDenied, "there is no store for large outputs")
 	}
 	r, _ := c.place()
 	a, err := r.spill(ctx, whole, contentType)
@@ -71,7 +73,7 @@ func (r *Run) spill(ctx context.Context, whole io.Reader, contentType string) (A
 	if err = errors.Join(err, clean.Close()); err != nil || read > MaxBlob {
 		blob.Abort()
 		if err == nil {
-			return Attachment{}, Errorf(PolicyDenied, "output has more than %d bytes, which is the most that is kept", MaxBlob)
+			return Attachment{}, value.Errorf(value.PolicyDenied, "output has more than %d bytes, which is the most that is kept", MaxBlob)
 		}
 		return Attachment{}, noBlob(ctx, err)
 	}
@@ -87,10 +89,10 @@ func noBlob(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if te := ToolErrorOf(err); te != nil {
+	if te := value.ToolErrorOf(err); te != nil {
 		return te
 	}
-	return Errorf(PolicyDenied, "output is too large and cannot be kept: %v", err)
+	return value.Errorf(value.PolicyDenied, "output is too large and cannot be kept: %v", err)
 }
 
 type counted struct {
@@ -114,10 +116,10 @@ func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bo
 	case *string:
 		*out, err = r.cutText(ctx, h, *out, limit)
 		return true, err
-	case *Value:
-		if out.Kind() == StringKind {
+	case *value.Value:
+		if out.Kind() == value.StringKind {
 			text, err := r.cutText(ctx, h, out.String(), limit)
-			*out = StringValue(text)
+			*out = value.String(text)
 			return true, err
 		}
 		whole, err := out.MarshalJSON() // without the escapes for HTML
@@ -141,19 +143,19 @@ func (r *Run) cutText(ctx context.Context, h *Head, whole string, limit int) (st
 }
 
 // cutJSON keeps the whole of a document and returns what stands for it, whose JSON has at most limit bytes.
-func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (Value, error) {
+func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (value.Value, error) {
 	const kind = "application/json"
 	a, err := r.spill(ctx, bytes.NewReader(whole), kind)
 	if err != nil {
-		return Null(), err
+		return value.Null(), err
 	}
-	short := func(preview string) Value {
-		return MapValue(Entry{Key: "truncated", Value: BoolValue(true)}, Entry{Key: "preview", Value: StringValue(preview)}, Entry{Key: "url", Value: StringValue(a.URL)},
-			Entry{Key: "content_type", Value: StringValue(kind)}, Entry{Key: "bytes", Value: IntValue(a.Bytes)})
+	short := func(preview string) value.Value {
+		return value.Map(value.Entry{Key: "truncated", Value: value.Bool(true)}, value.Entry{Key: "preview", Value: value.String(preview)}, value.Entry{Key: "url", Value: value.String(a.URL)},
+			value.Entry{Key: "content_type", Value: value.String(kind)}, value.Entry{Key: "bytes", Value: value.Int(a.Bytes)})
 	}
 	frame, err := json.Marshal(short(""))
 	if err != nil || len(frame) > limit {
-		return Null(), tooLarge(len(whole), limit) // not even that fits
+		return value.Null(), tooLarge(len(whole), limit) // not even that fits
 	}
 	r.cut(h, a)
 	return short(beginning(r.state.rt.redactor.Load().Text(string(whole)), limit-len(frame)+2)), nil
@@ -170,15 +172,15 @@ func (r *Run) cut(h *Head, a Attachment) {
 	}
 }
 
-func tooLarge(bytes, limit int) *ToolError {
-	return Errorf(PolicyDenied, "output has %d bytes, at most %d are allowed", bytes, limit)
+func tooLarge(bytes, limit int) *value.ToolError {
+	return value.Errorf(value.PolicyDenied, "output has %d bytes, at most %d are allowed", bytes, limit)
 }
 
 // Room is how many bytes the output of the running tool may have so that Cut or Beginning take it: limit, or MaxBlob
 // where the run has a store and outputs of type Out can be cut.
 func Room[Out any](ctx context.Context, limit int) int {
 	switch any((*Out)(nil)).(type) {
-	case *string, *Value:
+	case *string, *value.Value:
 		if CanSpill(ctx) {
 			return max(limit, MaxBlob)
 		}
@@ -190,7 +192,7 @@ func Room[Out any](ctx context.Context, limit int) int {
 // store of the run, as WithBlobs describes. It is for data within Room.
 func Cut[Out any](ctx context.Context, data []byte, limit int, out *Out) error {
 	if len(data) <= limit {
-		return Decode(data, out)
+		return value.Decode(data, out)
 	}
 	c := callOf(ctx)
 	if Room[Out](ctx, limit) == limit || len(data) == 0 {
@@ -198,24 +200,24 @@ func Cut[Out any](ctx context.Context, data []byte, limit int, out *Out) error {
 	}
 	r, _ := c.place()
 	text, isText := any(out).(*string)
-	value, isValue := any(out).(*Value)
+	v, isValue := any(out).(*value.Value)
 	if isValue && data[0] != '"' { // it is not decoded: values take many times as much as their text
 		if !json.Valid(data) {
-			return Decode(data, out)
+			return value.Decode(data, out)
 		}
 		cut, err := r.cutJSON(ctx, c.Head(), data, limit)
-		*value = cut
+		*v = cut
 		return err
 	}
 	var whole string
-	if err := Decode(data, &whole); err != nil {
+	if err := value.Decode(data, &whole); err != nil {
 		return err
 	}
 	begin, err := r.cutText(ctx, c.Head(), whole, limit)
 	if isText {
 		*text = begin
 	} else {
-		*value = StringValue(begin)
+		*v = value.String(begin)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestCacheHit(t *testing.T) {
@@ -32,7 +33,7 @@ func TestCacheHit(t *testing.T) {
 			t.Fatal(out, err)
 		}
 	}
-	if _, err = runtime.Call(r, a, tool, pair{Count: 7}); codeOf(err) != runtime.PolicyDenied {
+	if _, err = runtime.Call(r, a, tool, pair{Count: 7}); codeOf(err) != value.PolicyDenied {
 		t.Errorf("a fourth call: %v", err)
 	}
 	env := rec.Envelopes()
@@ -99,7 +100,7 @@ func TestCacheMiss(t *testing.T) {
 		t.Error("a result made with another secret")
 	}
 	secret = ""
-	if _, err := runtime.Call(start(t, t.Context(), runtime.WithCache(c), lookup), node("a"), bind("t.a@1", auth), in); codeOf(err) != runtime.AuthRequired {
+	if _, err := runtime.Call(start(t, t.Context(), runtime.WithCache(c), lookup), node("a"), bind("t.a@1", auth), in); codeOf(err) != value.AuthRequired {
 		t.Errorf("without the secret: %v", err)
 	}
 }

@@ -1,5 +1,7 @@
 package runtime
 
+import "github.com/flowgen-dev/flowgen/runtime/value"
+
 // Call runs tool t for node n. Without an engine and without anything that gates the call it is a function call and a
 // check of the context. The error is a *NodeError.
 func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
@@ -51,7 +53,7 @@ func CallOr[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In, def Out) (Out
 
 // Try is Call with catch. Exactly one result is non-nil: the output, the tool error when n handles its code, or the
 // error otherwise.
-func Try[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (*Out, *ToolError, error) {
+func Try[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (*Out, *value.ToolError, error) {
 	out, err := Call(r, n, t, in)
 	if err != nil {
 		te, err := Caught(n, err)

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestCallErrors(t *testing.T) {
 	after := 3.0
-	limited := &runtime.ToolError{Code: runtime.RateLimit, Message: "slow down", RetryAfterS: &after}
+	limited := &value.ToolError{Code: value.RateLimit, Message: "slow down", RetryAfterS: &after}
 	cases := []struct {
 		name string
 		err  error
@@ -86,18 +87,18 @@ func TestCancelledRun(t *testing.T) {
 
 func TestSkipDefaultCatch(t *testing.T) {
 	both(t, func(t *testing.T, r *runtime.Run) {
-		bad := failing(runtime.Errorf(runtime.Timeout, "late"))
+		bad := failing(value.Errorf(value.Timeout, "late"))
 		if out, err := runtime.CallOrSkip(r, node("n"), bad, pair{}); out != nil || err != nil {
 			t.Fatalf("CallOrSkip: %v, %v", out, err)
 		}
 		if out, err := runtime.CallOr(r, node("n"), bad, pair{}, pair{Text: "d"}); out.Text != "d" || err != nil {
 			t.Fatalf("CallOr: %v, %v", out, err)
 		}
-		catch := &runtime.Node{ID: "n", Catch: []runtime.Code{runtime.RateLimit, runtime.Timeout}}
-		if out, te, err := runtime.Try(r, catch, bad, pair{}); out != nil || te == nil || te.Code != runtime.Timeout || err != nil {
+		catch := &runtime.Node{ID: "n", Catch: []value.Code{value.RateLimit, value.Timeout}}
+		if out, te, err := runtime.Try(r, catch, bad, pair{}); out != nil || te == nil || te.Code != value.Timeout || err != nil {
 			t.Fatalf("Try: %v, %v, %v", out, te, err)
 		}
-		if out, te, err := runtime.Try(r, catch, failing(errors.New("x")), pair{}); out != nil || te != nil || codeOf(err) != runtime.Unknown {
+		if out, te, err := runtime.Try(r, catch, failing(errors.New("x")), pair{}); out != nil || te != nil || codeOf(err) != value.Unknown {
 			t.Fatalf("Try of another code: %v, %v, %v", out, te, err)
 		}
 		if out, te, err := runtime.Try(r, catch, stepTool, pair{Count: 1}); out == nil || out.Count != 2 || te != nil || err != nil {
@@ -115,7 +116,7 @@ func TestCaughtAndSkipped(t *testing.T) {
 	if runtime.Skipped(run) == nil {
 		t.Error("a run error was skipped")
 	}
-	tool := &runtime.NodeError{Node: any, Err: runtime.Invalid("x")}
+	tool := &runtime.NodeError{Node: any, Err: value.Invalid("x")}
 	if te, err := runtime.Caught(any, tool); te == nil || err != nil {
 		t.Errorf("a tool error was not caught: %v, %v", te, err)
 	}
@@ -142,9 +143,9 @@ func TestWritesAreCancelledOnlyByTheRun(t *testing.T) {
 			},
 			func(r *runtime.Run) error {
 				<-begun // a cancelled scope begins no call
-				return r.Fail(node("bad"), runtime.Invalid("no"))
+				return r.Fail(node("bad"), value.Invalid("no"))
 			})
-		wantCode(t, err, runtime.ValidationError)
+		wantCode(t, err, value.ValidationError)
 		if wrote.Text != "kept" {
 			t.Fatal("the write was cancelled by its sibling")
 		}
@@ -156,7 +157,7 @@ func TestRetry(t *testing.T) {
 		calls := 0
 		flaky := runtime.Bind("t.flaky@1", runtime.Reads, func(_ context.Context, in pair) (pair, error) {
 			if calls++; calls < 3 {
-				return pair{}, runtime.Errorf(runtime.NetworkError, "down")
+				return pair{}, value.Errorf(value.NetworkError, "down")
 			}
 			return in, nil
 		})
@@ -168,11 +169,11 @@ func TestRetry(t *testing.T) {
 		}
 		calls = 0
 		n.Retry = &runtime.Retry{Attempts: 2}
-		if _, err := runtime.Call(r, n, flaky, pair{}); codeOf(err) != runtime.NetworkError || calls != 2 {
+		if _, err := runtime.Call(r, n, flaky, pair{}); codeOf(err) != value.NetworkError || calls != 2 {
 			t.Fatalf("%v after %d calls", err, calls)
 		}
 		calls = 0
-		n.Retry = &runtime.Retry{Attempts: 5, Codes: []runtime.Code{runtime.Timeout}}
+		n.Retry = &runtime.Retry{Attempts: 5, Codes: []value.Code{value.Timeout}}
 		if _, err := runtime.Call(r, n, flaky, pair{}); err == nil || calls != 1 {
 			t.Fatalf("another code was repeated: %v after %d calls", err, calls)
 		}
@@ -188,7 +189,7 @@ func TestTimeout(t *testing.T) {
 			return in, errors.New("signal: killed")
 		})
 		_, err := runtime.Call(r, n, hang, pair{})
-		if codeOf(err) != runtime.Timeout || !strings.Contains(err.Error(), "no result after 1ms") {
+		if codeOf(err) != value.Timeout || !strings.Contains(err.Error(), "no result after 1ms") {
 			t.Fatal(err)
 		}
 	})
@@ -213,23 +214,23 @@ func TestBoundaryChecks(t *testing.T) {
 		called := false
 		in := runtime.Bind("t.in@1", runtime.None, func(context.Context, limits) (int, error) { called = true; return 1, nil })
 		_, err := runtime.Call(r, node("n"), in, limits{N: 4})
-		wantCode(t, err, runtime.ValidationError)
+		wantCode(t, err, value.ValidationError)
 		if called || !strings.Contains(err.Error(), "n: 4 is more than 3") {
 			t.Fatal(called, err)
 		}
 		out := runtime.Bind("t.out@1", runtime.None, func(context.Context, int) (limits, error) { return limits{1, []string{"a", "c"}}, nil })
 		_, err = runtime.Call(r, node("n"), out, 1)
-		wantCode(t, err, runtime.ValidationError)
+		wantCode(t, err, value.ValidationError)
 		if !strings.Contains(err.Error(), `output: tags[1]: "c" is not one of a, b`) {
 			t.Fatal(err)
 		}
 		zero := 0.0
 		nan := runtime.Bind("t.nan@1", runtime.None, func(context.Context, int) (float64, error) { return 1 / zero, nil })
 		_, err = runtime.Call(r, node("n"), nan, 1)
-		wantCode(t, err, runtime.ValidationError)
+		wantCode(t, err, value.ValidationError)
 		big := runtime.Bind("t.big@1", runtime.None, func(context.Context, int) (string, error) { return "12345", nil }, runtime.MaxOutput(6))
 		_, err = runtime.Call(r, node("n"), big, 1)
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 	})
 }
 
@@ -250,7 +251,7 @@ func TestSecrets(t *testing.T) {
 	}
 	gone := runtime.Bind("t.gone@1", runtime.Reads, func(context.Context, int) (int, error) { return 0, nil }, runtime.Secrets("GONE"))
 	_, err := runtime.Call(r, node("n"), gone, 1)
-	wantCode(t, err, runtime.AuthRequired)
+	wantCode(t, err, value.AuthRequired)
 
 	_, err = runtime.New(&runtime.Info{Name: "w", Secrets: []string{"KEY", "GONE"}}, runtime.WithSecrets(lookup))
 	if err == nil || err.Error() != "workflow w needs the secret GONE, which is not set" {
@@ -394,7 +395,7 @@ func TestEvents(t *testing.T) {
 	flaky := runtime.Bind("t@1", runtime.None, func(context.Context, int) (int, error) {
 		if fail {
 			fail = false
-			return 0, runtime.Errorf(runtime.Timeout, "late")
+			return 0, value.Errorf(value.Timeout, "late")
 		}
 		return 1, nil
 	})

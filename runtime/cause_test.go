@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var errStock = errors.New("out of stock")
@@ -35,13 +36,13 @@ func TestCause(t *testing.T) {
 		if !errors.Is(err, errStock) || !errors.As(err, &short) || short.left != 3 || errors.Is(err, fs.ErrExist) {
 			t.Errorf("%v does not lead to what the tool returned", err)
 		}
-		wantCode(t, err, runtime.Unknown)
+		wantCode(t, err, value.Unknown)
 
-		err = call(fmt.Errorf("%w: %w", errStock, runtime.Errorf(runtime.RateLimit, "later")))
+		err = call(fmt.Errorf("%w: %w", errStock, value.Errorf(value.RateLimit, "later")))
 		if !errors.Is(err, errStock) || !strings.HasSuffix(err.Error(), "RATE_LIMIT: later") {
 			t.Errorf("%v does not lead to what wraps the tool's error", err)
 		}
-		if err := call(fmt.Errorf("asking: %w", context.DeadlineExceeded)); !errors.Is(err, context.DeadlineExceeded) || codeOf(err) != runtime.Timeout {
+		if err := call(fmt.Errorf("asking: %w", context.DeadlineExceeded)); !errors.Is(err, context.DeadlineExceeded) || codeOf(err) != value.Timeout {
 			t.Errorf("%v", err)
 		}
 	})
@@ -55,7 +56,7 @@ func TestPanicCause(t *testing.T) {
 	if !errors.Is(err, errStock) || !errors.As(err, &pe) || !strings.Contains(string(pe.Stack), "TestPanicCause.func") {
 		t.Errorf("%v has no stack: %v", err, pe)
 	}
-	wantCode(t, err, runtime.Unknown)
+	wantCode(t, err, value.Unknown)
 }
 
 // What leads to the cause does not print the secrets that the message has lost, and does not count when errors are compared.
@@ -74,17 +75,17 @@ func TestCauseRedacted(t *testing.T) {
 			t.Errorf("a secret is printed: %s", text)
 		}
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		t.Fatal(err)
 	}
 	after := 2.0
-	same := &runtime.ToolError{Code: te.Code, Message: te.Message}
+	same := &value.ToolError{Code: te.Code, Message: te.Message}
 	if diff := cmp.Diff(te, same); diff != "" {
 		t.Error(diff)
 	}
-	for _, other := range []*runtime.ToolError{nil, {Code: te.Code}, {Message: te.Message}, {Code: te.Code, Message: te.Message, RetryAfterS: &after},
-		{Code: te.Code, Message: te.Message, Details: runtime.StringValue("x")}} {
+	for _, other := range []*value.ToolError{nil, {Code: te.Code}, {Message: te.Message}, {Code: te.Code, Message: te.Message, RetryAfterS: &after},
+		{Code: te.Code, Message: te.Message, Details: value.String("x")}} {
 		if te.Equal(other) || other.Equal(te) {
 			t.Errorf("equal to %+v", other)
 		}

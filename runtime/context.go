@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // caller is the op as the context of its tool.
@@ -191,13 +193,13 @@ const (
 func Attach(ctx context.Context, a Attachment) error {
 	switch {
 	case a.Kind != "blob" && a.Kind != "image" && a.Kind != "table":
-		return Invalid("an attachment is a blob, an image or a table, not %q", Clip(a.Kind, 40))
+		return value.Invalid("an attachment is a blob, an image or a table, not %q", value.Clip(a.Kind, 40))
 	case a.URL == "" || len(a.URL) > maxURL:
-		return Invalid("the URL of an attachment has 1 to %d bytes, not %d", maxURL, len(a.URL))
+		return value.Invalid("the URL of an attachment has 1 to %d bytes, not %d", maxURL, len(a.URL))
 	case len(a.ContentType) > 200:
-		return Invalid("the content type of an attachment has at most 200 bytes, not %d", len(a.ContentType))
+		return value.Invalid("the content type of an attachment has at most 200 bytes, not %d", len(a.ContentType))
 	case a.Bytes < 0:
-		return Invalid("an attachment has a negative size")
+		return value.Invalid("an attachment has a negative size")
 	}
 	c := callOf(ctx)
 	if c == nil {
@@ -210,7 +212,7 @@ func Attach(ctx context.Context, a Attachment) error {
 	defer attaching.Unlock()
 	b := c.Head().metadata()
 	if len(b.Attachments) >= maxAttachments {
-		return Errorf(PolicyDenied, "a call has at most %d attachments", maxAttachments)
+		return value.Errorf(value.PolicyDenied, "a call has at most %d attachments", maxAttachments)
 	}
 	b.Attachments = append(b.Attachments, a)
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestToolContext(t *testing.T) {
@@ -58,7 +59,7 @@ func TestAttachIsBounded(t *testing.T) {
 		wg.Wait()
 		for _, a := range []runtime.Attachment{{Kind: "exe", URL: "x"}, {Kind: "blob"}, {Kind: "blob", URL: string(make([]byte, 5000))},
 			{Kind: "blob", URL: "x", ContentType: string(make([]byte, 201))}, {Kind: "table", URL: "x", Bytes: -1}} {
-			if err := runtime.Attach(ctx, a); codeOf(err) != runtime.ValidationError {
+			if err := runtime.Attach(ctx, a); codeOf(err) != value.ValidationError {
 				t.Errorf("%.40v: %v", a, err)
 			}
 		}
@@ -66,7 +67,7 @@ func TestAttachIsBounded(t *testing.T) {
 	})
 	rec := journal.NewRecorder()
 	_, err := runtime.Call(start(t, t.Context(), runtime.WithEngine(rec)), node("a"), tool, pair{})
-	wantCode(t, err, runtime.PolicyDenied)
+	wantCode(t, err, value.PolicyDenied)
 	if n := len(rec.Envelopes()[0].Attachments); n != 100 {
 		t.Errorf("%d attachments", n)
 	}
@@ -100,7 +101,7 @@ func TestSandboxTiers(t *testing.T) {
 			rec := journal.NewRecorder()
 			_, err := runtime.Call(start(t, t.Context(), runtime.WithEngine(rec), runtime.WithPolicy(&runtime.Policy{MinSandbox: tt.policy})), node("a"), tool, pair{})
 			if tt.want == "" {
-				if wantCode(t, err, runtime.SandboxError); ran {
+				if wantCode(t, err, value.SandboxError); ran {
 					t.Error("it ran")
 				}
 				return

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type findIn struct {
@@ -27,8 +28,8 @@ func find(_ context.Context, in findIn) (findOut, error) {
 
 func findText(_ context.Context, in findIn) (string, error) { return in.Q, nil }
 
-func findArgs(a *runtime.Args) findIn {
-	return findIn{Q: runtime.Arg(a, "q", runtime.AsString[string]), Limit: runtime.ArgOr(a, "limit", runtime.AsInt[int64], 5)}
+func findArgs(a *value.Args) findIn {
+	return findIn{Q: value.Arg(a, "q", value.AsString[string]), Limit: value.ArgOr(a, "limit", value.AsInt[int64], 5)}
 }
 
 var (
@@ -38,210 +39,210 @@ var (
 )
 
 // hundred is what the generator writes for a hundred tools.
-func hundred(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func hundred(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "tool_0":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_1":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_2":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_3":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_4":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_5":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_6":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_7":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_8":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_9":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_10":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_11":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_12":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_13":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_14":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_15":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_16":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_17":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_18":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_19":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_20":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_21":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_22":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_23":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_24":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_25":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_26":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_27":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_28":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_29":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_30":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_31":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_32":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_33":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_34":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_35":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_36":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_37":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_38":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_39":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_40":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_41":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_42":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_43":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_44":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_45":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_46":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_47":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_48":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_49":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_50":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_51":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_52":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_53":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_54":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_55":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_56":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_57":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_58":
-		return runtime.Dispatch(run, &callNode, findTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, findTool, args, findArgs, value.ToValue)
 	case "tool_59":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_60":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_61":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_62":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_63":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_64":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_65":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_66":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_67":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_68":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_69":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_70":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_71":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_72":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_73":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_74":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_75":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_76":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_77":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_78":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_79":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_80":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_81":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_82":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_83":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_84":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_85":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_86":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_87":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_88":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_89":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_90":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_91":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_92":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_93":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_94":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_95":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_96":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_97":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_98":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	case "tool_99":
-		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &callNode, textTool, args, findArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 func startRun(tb testing.TB) *runtime.Run {
@@ -254,20 +255,20 @@ func startRun(tb testing.TB) *runtime.Run {
 }
 
 // handChoice is what people write by hand for the same: a table of functions, each of which takes its arguments apart.
-var handChoice = func() map[string]func(context.Context, map[string]runtime.Value) (string, error) {
-	m := map[string]func(context.Context, map[string]runtime.Value) (string, error){}
+var handChoice = func() map[string]func(context.Context, map[string]value.Value) (string, error) {
+	m := map[string]func(context.Context, map[string]value.Value) (string, error){}
 	for i := range 100 {
-		m[fmt.Sprintf("tool_%d", i)] = func(ctx context.Context, args map[string]runtime.Value) (string, error) {
+		m[fmt.Sprintf("tool_%d", i)] = func(ctx context.Context, args map[string]value.Value) (string, error) {
 			in := findIn{Limit: 5}
 			for k, v := range args {
 				switch k {
 				case "q":
-					if v.Kind() != runtime.StringKind {
+					if v.Kind() != value.StringKind {
 						return "", errors.New("q: a string expected")
 					}
 					in.Q = v.String()
 				case "limit":
-					if v.Kind() != runtime.IntKind {
+					if v.Kind() != value.IntKind {
 						return "", errors.New("limit: an integer expected")
 					}
 					in.Limit = v.Int()
@@ -285,8 +286,8 @@ var handChoice = func() map[string]func(context.Context, map[string]runtime.Valu
 // bound is 200 ns over the direct call (W9 of the performance notes).
 func BenchmarkDispatch(b *testing.B) {
 	run := startRun(b)
-	args := runtime.MapValue(runtime.Entry{Key: "q", Value: runtime.StringValue("x")}, runtime.Entry{Key: "limit", Value: runtime.IntValue(7)})
-	dict := map[string]runtime.Value{"q": runtime.StringValue("x"), "limit": runtime.IntValue(7)}
+	args := value.Map(value.Entry{Key: "q", Value: value.String("x")}, value.Entry{Key: "limit", Value: value.Int(7)})
+	dict := map[string]value.Value{"q": value.String("x"), "limit": value.Int(7)}
 	b.Run("direct", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := runtime.Call(run, &callNode, textTool, findIn{Q: "x", Limit: 7}); err != nil {
@@ -303,7 +304,7 @@ func BenchmarkDispatch(b *testing.B) {
 			}
 		}
 	})
-	chosen := func(name string, args runtime.Args) func(b *testing.B) {
+	chosen := func(name string, args value.Args) func(b *testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -314,9 +315,9 @@ func BenchmarkDispatch(b *testing.B) {
 			}
 		}
 	}
-	b.Run("map", chosen("tool_57", runtime.MapArgs(dict)))
-	b.Run("value", chosen("tool_57", runtime.ValueArgs(args)))
-	b.Run("struct", chosen("tool_58", runtime.ValueArgs(args)))
+	b.Run("map", chosen("tool_57", value.MapArgs(dict)))
+	b.Run("value", chosen("tool_57", value.ValueArgs(args)))
+	b.Run("struct", chosen("tool_58", value.ValueArgs(args)))
 }
 
 // TestChooseMany: ten thousand tasks take a few goroutines and little beyond their results.
@@ -329,19 +330,19 @@ func TestChooseMany(t *testing.T) {
 	for i := range tasks {
 		tasks[i] = fmt.Sprintf("tool_%d", i%120)
 	}
-	dict := map[string]runtime.Value{"q": runtime.StringValue("x")}
+	dict := map[string]value.Value{"q": value.String("x")}
 	var before, after goruntime.MemStats
 	var most atomic.Int64
 	goruntime.GC()
 	goruntime.ReadMemStats(&before)
-	out, err := runtime.Map(run, &runtime.Node{ID: "each", Index: -1, Limit: 8}, tasks, func(run *runtime.Run, name string) (runtime.ToolResult[int64, runtime.Value], error) {
+	out, err := runtime.Map(run, &runtime.Node{ID: "each", Index: -1, Limit: 8}, tasks, func(run *runtime.Run, name string) (runtime.ToolResult[int64, value.Value], error) {
 		for n := int64(goruntime.NumGoroutine()); ; {
 			old := most.Load()
 			if n <= old || most.CompareAndSwap(old, n) {
 				break
 			}
 		}
-		return runtime.Choose(run, &callNode, int64(1), name, runtime.MapArgs(dict), hundred)
+		return runtime.Choose(run, &callNode, int64(1), name, value.MapArgs(dict), hundred)
 	})
 	goruntime.ReadMemStats(&after)
 	if err != nil {
@@ -366,7 +367,7 @@ func TestChooseMany(t *testing.T) {
 // TestChooseAllocates: a chosen call costs one allocation, and what its result needs as a dynamic value.
 func TestChooseAllocates(t *testing.T) {
 	run := startRun(t)
-	args := runtime.ValueArgs(runtime.MapValue(runtime.Entry{Key: "q", Value: runtime.StringValue("x")}))
+	args := value.ValueArgs(value.Map(value.Entry{Key: "q", Value: value.String("x")}))
 	for name, want := range map[string]float64{"tool_57": 1, "tool_58": 4} {
 		got := testing.AllocsPerRun(100, func() {
 			if out, err := runtime.Choose(run, &callNode, int64(1), name, args, hundred); err != nil || !out.Success {

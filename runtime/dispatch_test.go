@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type everyIn struct {
@@ -25,37 +26,37 @@ type everyIn struct {
 	Maybe *int64             `json:"maybe"`
 	List  []string           `json:"list"`
 	Dict  map[string]int64   `json:"dict"`
-	Any   runtime.Value      `json:"any"`
+	Any   value.Value        `json:"any"`
 	Wait  time.Duration      `json:"wait"`
 	Deep  []struct{ N int8 } `json:"deep"`
 	Level int64              `json:"level" default:"5"`
 }
 
 // everyArgs is what the generator writes for everyIn.
-func everyArgs(a *runtime.Args) everyIn {
+func everyArgs(a *value.Args) everyIn {
 	return everyIn{
-		Text:  runtime.Arg(a, "text", runtime.AsString[string]),
-		Small: runtime.Arg(a, "small", runtime.AsInt[int8]),
-		Count: runtime.Arg(a, "count", runtime.AsInt[uint16]),
-		Share: runtime.Arg(a, "share", runtime.AsFloat[float64]),
-		On:    runtime.Arg(a, "on", runtime.AsBool[bool]),
-		Maybe: runtime.ArgOpt(a, "maybe", runtime.AsInt[int64]),
-		List:  runtime.Arg(a, "list", runtime.AsList(runtime.AsString[string])),
-		Dict:  runtime.Arg(a, "dict", runtime.AsMap(runtime.AsInt[int64])),
-		Any:   runtime.Arg(a, "any", runtime.AsValue),
-		Wait:  runtime.Arg(a, "wait", runtime.As[time.Duration]),
-		Deep:  runtime.Arg(a, "deep", runtime.As[[]struct{ N int8 }]),
-		Level: runtime.ArgOr(a, "level", runtime.AsInt[int64], 5),
+		Text:  value.Arg(a, "text", value.AsString[string]),
+		Small: value.Arg(a, "small", value.AsInt[int8]),
+		Count: value.Arg(a, "count", value.AsInt[uint16]),
+		Share: value.Arg(a, "share", value.AsFloat[float64]),
+		On:    value.Arg(a, "on", value.AsBool[bool]),
+		Maybe: value.ArgOpt(a, "maybe", value.AsInt[int64]),
+		List:  value.Arg(a, "list", value.AsList(value.AsString[string])),
+		Dict:  value.Arg(a, "dict", value.AsMap(value.AsInt[int64])),
+		Any:   value.Arg(a, "any", value.AsValue),
+		Wait:  value.Arg(a, "wait", value.As[time.Duration]),
+		Deep:  value.Arg(a, "deep", value.As[[]struct{ N int8 }]),
+		Level: value.ArgOr(a, "level", value.AsInt[int64], 5),
 	}
 }
 
 var everyTool = runtime.Bind("t.every@1", runtime.Reads, func(_ context.Context, in everyIn) (everyIn, error) { return in, nil })
 
 // everyChoice is what the generator writes for one tool.
-func everyChoice(run *runtime.Run, name string, args *runtime.Args) (*everyIn, error) {
+func everyChoice(run *runtime.Run, name string, args *value.Args) (*everyIn, error) {
 	switch name {
 	case "every":
-		return runtime.Dispatch(run, &callNode, everyTool, args, everyArgs, runtime.ToPtr)
+		return runtime.Dispatch(run, &callNode, everyTool, args, everyArgs, value.ToPtr)
 	case "secret":
 		return nil, runtime.DeniedTool(name)
 	}
@@ -85,13 +86,13 @@ func TestArgsAreDecode(t *testing.T) {
 			}
 		}
 		text := "{" + strings.Join(members, ",") + "}"
-		args, err := runtime.ParseValue([]byte(text))
+		args, err := value.Parse([]byte(text))
 		if err != nil {
 			return // not a value at all: refused before
 		}
 		var want everyIn
-		decoded := runtime.Decode([]byte(text), &want)
-		got, err := runtime.Choose(run, &callNode, 1, "every", runtime.ValueArgs(args), everyChoice)
+		decoded := value.Decode([]byte(text), &want)
+		got, err := runtime.Choose(run, &callNode, 1, "every", value.ValueArgs(args), everyChoice)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,16 +100,16 @@ func TestArgsAreDecode(t *testing.T) {
 			t.Fatalf("%s\nDecode: %v\nresult: %+v %v", text, decoded, got, errorText(got.Error))
 		}
 		if got.Success {
-			a, b := runtime.JSON(want), runtime.JSON(*got.Result)
+			a, b := value.JSON(want), value.JSON(*got.Result)
 			if a != b {
 				t.Fatalf("%s\nDecode %s\nresult %s", text, a, b)
 			}
 		}
-		dict := map[string]runtime.Value{}
+		dict := map[string]value.Value{}
 		for _, k := range args.Keys() {
 			dict[k], _ = args.Get(k)
 		}
-		if again, _ := runtime.Choose(run, &callNode, 1, "every", runtime.MapArgs(dict), everyChoice); again.Success != got.Success {
+		if again, _ := runtime.Choose(run, &callNode, 1, "every", value.MapArgs(dict), everyChoice); again.Success != got.Success {
 			t.Fatalf("%s as a map: %v", text, errorText(again.Error))
 		}
 	})
@@ -124,27 +125,27 @@ func errorText(p *string) string {
 func TestChooseNeverFails(t *testing.T) {
 	kinds := map[string]error{
 		"plain":   errors.New("FileNotFoundError: no such file"),
-		"coded":   runtime.Errorf(runtime.RateLimit, "slow down"),
-		"invalid": runtime.Invalid("q: too long"),
+		"coded":   value.Errorf(value.RateLimit, "slow down"),
+		"invalid": value.Invalid("q: too long"),
 		"timeout": context.DeadlineExceeded,
 	}
 	both(t, func(t *testing.T, r *runtime.Run) {
 		n := node("call")
-		call := func(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+		call := func(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 			switch name {
 			case "panic":
-				return runtime.Dispatch(run, n, runtime.Bind("t.p@1", runtime.Reads, func(context.Context, struct{}) (string, error) { panic("oh") }), args, runtime.NoArgs, runtime.ToValue)
+				return runtime.Dispatch(run, n, runtime.Bind("t.p@1", runtime.Reads, func(context.Context, struct{}) (string, error) { panic("oh") }), args, value.NoArgs, value.ToValue)
 			case "nan":
-				return runtime.Dispatch(run, n, runtime.Bind("t.n@1", runtime.None, func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }), args, runtime.NoArgs, runtime.ToValue)
+				return runtime.Dispatch(run, n, runtime.Bind("t.n@1", runtime.None, func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }), args, value.NoArgs, value.ToValue)
 			case "nothing":
-				return runtime.Dispatch(run, n, runtime.Bind("t.e@1", runtime.None, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }), args, runtime.NoArgs, runtime.ToValue)
+				return runtime.Dispatch(run, n, runtime.Bind("t.e@1", runtime.None, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }), args, value.NoArgs, value.ToValue)
 			case "denied":
-				return runtime.Null(), runtime.DeniedTool(name)
+				return value.Null(), runtime.DeniedTool(name)
 			}
 			if err := kinds[name]; err != nil {
-				return runtime.Dispatch(run, n, runtime.Bind("t.f@1", runtime.Reads, func(context.Context, struct{}) (string, error) { return "", err }), args, runtime.NoArgs, runtime.ToValue)
+				return runtime.Dispatch(run, n, runtime.Bind("t.f@1", runtime.Reads, func(context.Context, struct{}) (string, error) { return "", err }), args, value.NoArgs, value.ToValue)
 			}
-			return runtime.Null(), runtime.UnknownTool(name)
+			return value.Null(), runtime.UnknownTool(name)
 		}
 		want := map[string]string{
 			"plain": "FileNotFoundError: no such file", "coded": "RATE_LIMIT: slow down", "invalid": "q: too long", "timeout": "TIMEOUT: context deadline exceeded",
@@ -153,7 +154,7 @@ func TestChooseNeverFails(t *testing.T) {
 		}
 		got := map[string]string{}
 		for name := range want {
-			out, err := runtime.Choose(r, n, runtime.Null(), name, runtime.Args{}, call)
+			out, err := runtime.Choose(r, n, value.Null(), name, value.Args{}, call)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -165,8 +166,8 @@ func TestChooseNeverFails(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
-		for _, args := range []runtime.Value{runtime.ListValue(), runtime.StringValue("{}"), runtime.IntValue(1), runtime.BoolValue(true)} {
-			out, err := runtime.Choose(r, n, 1, "nothing", runtime.ValueArgs(args), call)
+		for _, args := range []value.Value{value.List(), value.String("{}"), value.Int(1), value.Bool(true)} {
+			out, err := runtime.Choose(r, n, 1, "nothing", value.ValueArgs(args), call)
 			if err != nil || out.Success || !strings.HasPrefix(*out.Error, "an object expected, a ") {
 				t.Errorf("%s: %+v, %v", args, out, err)
 			}
@@ -179,7 +180,7 @@ func TestChooseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := start(t, ctx)
-	_, err := runtime.Choose(r, &callNode, 1, "tool_57", runtime.MapArgs(map[string]runtime.Value{"q": runtime.StringValue("x")}), hundred)
+	_, err := runtime.Choose(r, &callNode, 1, "tool_57", value.MapArgs(map[string]value.Value{"q": value.String("x")}), hundred)
 	if !runtime.IsCancelled(err) {
 		t.Error(err)
 	}
@@ -201,11 +202,11 @@ func TestChooseIsRecorded(t *testing.T) {
 		run := rt.Start(t.Context())
 		defer run.End(&err)
 		for _, name := range names {
-			var r runtime.ToolResult[int, runtime.Value]
-			if r, err = runtime.Choose(run, &callNode, 1, name, runtime.MapArgs(map[string]runtime.Value{"q": runtime.StringValue("x")}), hundred); err != nil {
+			var r runtime.ToolResult[int, value.Value]
+			if r, err = runtime.Choose(run, &callNode, 1, name, value.MapArgs(map[string]value.Value{"q": value.String("x")}), hundred); err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, runtime.JSON(r))
+			out = append(out, value.JSON(r))
 		}
 		return out, refused
 	}
@@ -229,25 +230,25 @@ func TestChooseOnlyWhatIsNamed(t *testing.T) {
 	run := start(t, t.Context())
 	calls := 0
 	tool := runtime.Bind("a.find@1", runtime.None, func(context.Context, struct{}) (string, error) { calls++; return "", nil })
-	call := func(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+	call := func(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 		switch name {
 		case "a.find@1":
-			return runtime.Dispatch(run, &callNode, tool, args, runtime.NoArgs, runtime.ToValue)
+			return runtime.Dispatch(run, &callNode, tool, args, value.NoArgs, value.ToValue)
 		case "a.drop@1":
-			return runtime.Null(), runtime.DeniedTool(name)
+			return value.Null(), runtime.DeniedTool(name)
 		}
-		return runtime.Null(), runtime.UnknownTool(name)
+		return value.Null(), runtime.UnknownTool(name)
 	}
 	for _, name := range []string{
 		"", "a.find", "find", "find@1", "a.find@01", "a.find@1 ", " a.find@1", "A.find@1", "a.Find@1", "a.find@1\x00", "a.find@1\n", "a.find@1\u200b", "a\u200b.find@1", "a.fi\u0301nd@1",
 		"\u0430.find@1", "a.find@\uff11", "a/find@1", "a.find@1.0", "a.find@v1", "../a.find@1", "a.find@1;a.drop@1", "a.find@1\xff", `"a.find@1"`, "a.drop@1", "a.drop",
 	} {
-		out, err := runtime.Choose(run, &callNode, 1, name, runtime.Args{}, call)
+		out, err := runtime.Choose(run, &callNode, 1, name, value.Args{}, call)
 		if err != nil || out.Success || out.Error == nil {
 			t.Errorf("%+q: %+v, %v", name, out, err)
 		}
 	}
-	if out, err := runtime.Choose(run, &callNode, 1, "a.find@1", runtime.Args{}, call); calls != 1 || err != nil || !out.Success {
+	if out, err := runtime.Choose(run, &callNode, 1, "a.find@1", value.Args{}, call); calls != 1 || err != nil || !out.Success {
 		t.Errorf("%d calls, %+v, %v", calls, out, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // door makes a call that something records, checks or bounds: each attempt passes the gates (gate.go) and the engine,
@@ -93,15 +94,15 @@ func (o *op[In, Out]) Cost() Spend { return o.tool.most(&o.in) }
 
 // EncodeIn is what is written of the input: without secrets, should there be one in it all the same.
 func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {
-	out, err := AppendCanonical(b, &o.in)
+	out, err := value.AppendCanonical(b, &o.in)
 	if r := o.run.state.rt.redactor.Load(); r != nil && err == nil && r.Found(string(out[len(b):])) {
-		return Canonicalize(b, r.JSON(out[len(b):]))
+		return value.Canonicalize(b, r.JSON(out[len(b):]))
 	}
 	return out, err
 }
 
 // exactIn is the input as it is.
-func (o *op[In, Out]) exactIn() ([]byte, error) { return AppendCanonical(nil, &o.in) }
+func (o *op[In, Out]) exactIn() ([]byte, error) { return value.AppendCanonical(nil, &o.in) }
 
 func (o *op[In, Out]) EncodeOut(b []byte) ([]byte, error) {
 	j, err := json.Marshal(&o.out)
@@ -121,7 +122,7 @@ func (o *op[In, Out]) DecodeOut(b []byte) error {
 }
 
 // checkIn holds the input to what its type says.
-func (o *op[In, Out]) checkIn() *ToolError {
+func (o *op[In, Out]) checkIn() *value.ToolError {
 	if c := o.tool.checkIn; c != nil {
 		return c.Check(&o.in)
 	}
@@ -129,7 +130,7 @@ func (o *op[In, Out]) checkIn() *ToolError {
 }
 
 // checkOut holds the output to what its type says.
-func (o *op[In, Out]) checkOut() *ToolError {
+func (o *op[In, Out]) checkOut() *value.ToolError {
 	if c := o.tool.checkOut; c != nil {
 		return c.Check(&o.out)
 	}

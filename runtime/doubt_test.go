@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // seen is an engine that keeps the heads of all attempts.
@@ -21,7 +23,7 @@ func TestDoubtOfACall(t *testing.T) {
 	fails := 1
 	f := func(context.Context, int) (int, error) {
 		if fails--; fails >= 0 {
-			return 0, Errorf(NetworkError, "once")
+			return 0, value.Errorf(value.NetworkError, "once")
 		}
 		return 1, nil
 	}

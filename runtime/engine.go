@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Engine carries out what a workflow's body asks for. Everything that touches the world or the clock goes through
@@ -89,13 +91,13 @@ type Metadata struct {
 	Attachments []Attachment
 	Sandbox     Tier // obtained
 
-	refused *ToolError // by the policy
-	paid    bool       // the policy has counted it
-	most    Spend      // what was reserved
-	calls   int64      // and as how many calls it counts
-	began   bool       // Exec was called
-	parent  string     // traceparent of the attempt's span
-	ran     bool       // the tool was called
+	refused *value.ToolError // by the policy
+	paid    bool             // the policy has counted it
+	most    Spend            // what was reserved
+	calls   int64            // and as how many calls it counts
+	began   bool             // Exec was called
+	parent  string           // traceparent of the attempt's span
+	ran     bool             // the tool was called
 }
 
 // beside makes Metadata where there is none.

@@ -6,22 +6,24 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Envelope is the receipt of one attempt of a tool call (Agent Tools 3.2). Attempts of one call share the CallID.
 // In JSON every field is always present: null or [] when empty.
 type Envelope struct {
-	CallID      string          `json:"call_id"`
-	Name        string          `json:"name"`
-	Version     string          `json:"version"`
-	Input       json.RawMessage `json:"input"`
-	Output      json.RawMessage `json:"output"` // null when the call failed
-	Error       *ToolError      `json:"error"`  // null when it succeeded
-	TStart      time.Time       `json:"t_start"`
-	TEnd        time.Time       `json:"t_end"`
-	Cached      bool            `json:"cached"`
-	Truncated   bool            `json:"truncated"`
-	Attachments []Attachment    `json:"attachments"`
+	CallID      string           `json:"call_id"`
+	Name        string           `json:"name"`
+	Version     string           `json:"version"`
+	Input       json.RawMessage  `json:"input"`
+	Output      json.RawMessage  `json:"output"` // null when the call failed
+	Error       *value.ToolError `json:"error"`  // null when it succeeded
+	TStart      time.Time        `json:"t_start"`
+	TEnd        time.Time        `json:"t_end"`
+	Cached      bool             `json:"cached"`
+	Truncated   bool             `json:"truncated"`
+	Attachments []Attachment     `json:"attachments"`
 }
 
 // Attachment is a large or rich part of an output that stands beside it (Agent Tools 3.2).

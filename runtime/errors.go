@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"errors"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // RunErrorKind says which run error it is.
@@ -68,7 +70,7 @@ func IsCancelled(err error) bool {
 
 // Skipped returns nil when err is a tool error, so that on_error: skip and on_error: default go on, and err otherwise.
 func Skipped(err error) error {
-	if ToolErrorOf(err) != nil {
+	if value.ToolErrorOf(err) != nil {
 		return nil
 	}
 	return err
@@ -76,8 +78,8 @@ func Skipped(err error) error {
 
 // Caught is catch for map, loop and flow nodes: the tool error when n handles its code, else err.
 // At most one of the results is non-nil.
-func Caught(n *Node, err error) (*ToolError, error) {
-	if te := ToolErrorOf(err); te != nil && n.Catches(te.Code) {
+func Caught(n *Node, err error) (*value.ToolError, error) {
+	if te := value.ToolErrorOf(err); te != nil && n.Catches(te.Code) {
 		return te, nil
 	}
 	return nil, err
@@ -103,7 +105,7 @@ func (r *Run) classify(ctx context.Context, err error) error {
 	if errors.As(err, &re) {
 		return re
 	}
-	var te *ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) && te != nil {
 		if error(te) == err || te.Unwrap() != nil {
 			return te
@@ -115,9 +117,9 @@ func (r *Run) classify(ctx context.Context, err error) error {
 		return r.cancelled(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return Errorf(Timeout, "%v", err).From(err)
+		return value.Errorf(value.Timeout, "%v", err).From(err)
 	}
-	return Errorf(Unknown, "%v", err).From(err)
+	return value.Errorf(value.Unknown, "%v", err).From(err)
 }
 
 // cancelled describes the cancellation of ctx, which must be done. What came first counts: a call that a sibling's failure
@@ -137,7 +139,7 @@ func (r *Run) cancelled(ctx context.Context) *RunError {
 
 // NoCase is the error of a switch that has no case for v and no default. expr is the switch's source text.
 func NoCase(r *Run, n *Node, expr string, v any) error {
-	return r.Fail(n, Invalid("switch %s has no case for %s and no default", expr, Clip(JSON(v), 80)))
+	return r.Fail(n, value.Invalid("switch %s has no case for %s and no default", expr, value.Clip(value.JSON(v), 80)))
 }
 
 // ptr returns a pointer to a copy of v.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // EventKind says what happened.
@@ -108,14 +110,14 @@ func errorJSON(err error) any {
 	if err == nil {
 		return nil
 	}
-	if te := ToolErrorOf(err); te != nil {
+	if te := value.ToolErrorOf(err); te != nil {
 		return te
 	}
 	var re *RunError
 	if errors.As(err, &re) {
 		return runErrorJSON{re.Kind, re.By, re.Message}
 	}
-	return Errorf(Unknown, "%v", err)
+	return value.Errorf(value.Unknown, "%v", err)
 }
 
 func (r *Run) observed() bool { return len(r.state.rt.observers) > 0 }

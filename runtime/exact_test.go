@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestWait: the pause after a failed attempt.
@@ -43,11 +45,11 @@ func TestWait(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	for code, want := range map[Code]bool{RateLimit: true, Timeout: true, NetworkError: true, ProviderError: true, Unknown: false, ValidationError: false} {
+	for code, want := range map[value.Code]bool{value.RateLimit: true, value.Timeout: true, value.NetworkError: true, value.ProviderError: true, value.Unknown: false, value.ValidationError: false} {
 		if got := (&Retry{}).covers(code); got != want {
 			t.Errorf("%s is tried again: %v", code, got)
 		}
-		if got := (&Retry{Codes: []Code{Unknown}}).covers(code); got != (code == Unknown) {
+		if got := (&Retry{Codes: []value.Code{value.Unknown}}).covers(code); got != (code == value.Unknown) {
 			t.Errorf("%s is tried again where only UNKNOWN is: %v", code, got)
 		}
 	}
@@ -161,7 +163,7 @@ func TestPolicyDenies(t *testing.T) {
 		got := ""
 		if te := tt.policy.denies(&Head{Tool: "t@1", Effects: Writes}, tt.o); te != nil {
 			got = te.Message
-			if te.Code != PolicyDenied {
+			if te.Code != value.PolicyDenied {
 				t.Errorf("%s: %s", tt.name, te.Code)
 			}
 		}
@@ -213,7 +215,7 @@ func TestGuardBounds(t *testing.T) {
 			case where == "inside" && free:
 				g = newGuard(&tt.policy, newGuard(other, nil))
 			}
-			try := func() (n int, te *ToolError) {
+			try := func() (n int, te *value.ToolError) {
 				for ; n < 5; n++ {
 					if te = g.reserve("t@1", tt.most, tt.calls); te != nil {
 						return n, te
@@ -338,7 +340,7 @@ func TestFit(t *testing.T) {
 		if tt.want == "" != (o.out != "abcdefghijklmnopqrstuvwxyz") || len(o.out) > 26 {
 			t.Errorf("room for %d: %q", tt.room, o.out)
 		}
-		v := &op[int, Value]{call: call{head: Head{Node: n}, run: rt.Start(t.Context())}, out: StringValue("abc"), tool: &Tool[int, Value]{}}
+		v := &op[int, value.Value]{call: call{head: Head{Node: n}, run: rt.Start(t.Context())}, out: value.String("abc"), tool: &Tool[int, value.Value]{}}
 		before := kept.kept
 		if err := v.fit(t.Context(), v, 5); err != nil || kept.kept != before {
 			t.Errorf("a value that fits exactly: %v, %d kept", err, kept.kept-before)
@@ -400,7 +402,7 @@ func TestRetryingEvent(t *testing.T) {
 		tool := Bind("t.flaky@1", None, func(context.Context, int) (int, error) {
 			time.Sleep(3 * time.Second)
 			if calls++; calls == 1 {
-				return 0, Errorf(Timeout, "late")
+				return 0, value.Errorf(value.Timeout, "late")
 			}
 			return 7, nil
 		})

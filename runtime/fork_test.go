@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestParallelReportsTheFirstThatFailedByItself(t *testing.T) {
@@ -46,7 +47,7 @@ func TestParallelReportsTheFirstThatFailedByItself(t *testing.T) {
 			func(r *runtime.Run) error {
 				return &runtime.NodeError{Node: node("b"), Err: &runtime.RunError{Kind: runtime.Diverged}}
 			})
-		if codeOf(err) == runtime.Unknown && !strings.Contains(err.Error(), "boom") {
+		if codeOf(err) == value.Unknown && !strings.Contains(err.Error(), "boom") {
 			t.Fatal(err)
 		}
 		if err := runtime.Parallel(r); err != nil {
@@ -254,7 +255,7 @@ func TestMapFailureCancelsTheOthers(t *testing.T) {
 			}
 			return 0, r.Sleep(time.Hour) // only the failure ends it
 		})
-		wantCode(t, err, runtime.Unknown)
+		wantCode(t, err, value.Unknown)
 		if out != nil || int(ran.Load()) > n.Limit {
 			t.Fatalf("%d items ran", ran.Load())
 		}
@@ -269,13 +270,13 @@ func TestMapKeepAndDrop(t *testing.T) {
 			case i == 3:
 				return 0, errors.New("plain")
 			case i%2 == 1:
-				return 0, runtime.Invalid("odd")
+				return 0, value.Invalid("odd")
 			}
 			return i * 10, nil
 		}
 		kept, err := runtime.MapKeep(r, n, []int{0, 1, 2, 3}, odd)
-		want := []runtime.Item[int]{{Value: runtime.Ptr(0)}, {Error: runtime.Invalid("odd")}, {Value: runtime.Ptr(20)},
-			{Error: runtime.Errorf(runtime.Unknown, "plain")}}
+		want := []runtime.Item[int]{{Value: runtime.Ptr(0)}, {Error: value.Invalid("odd")}, {Value: runtime.Ptr(20)},
+			{Error: value.Errorf(value.Unknown, "plain")}}
 		if diff := cmp.Diff(want, kept); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
@@ -283,7 +284,7 @@ func TestMapKeepAndDrop(t *testing.T) {
 		if diff := cmp.Diff([]int{0, 20}, out); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
-		if diff := cmp.Diff([]runtime.Failure{{Index: 1, Error: runtime.Invalid("odd")}}, failures); diff != "" {
+		if diff := cmp.Diff([]runtime.Failure{{Index: 1, Error: value.Invalid("odd")}}, failures); diff != "" {
 			t.Error(diff)
 		}
 		if out, failures, err = runtime.MapDrop(r, n, []int{}, odd); out == nil || failures == nil || err != nil {
@@ -335,7 +336,7 @@ func TestGraphOrder(t *testing.T) {
 			}
 			err := runtime.Graph(r, steps...)
 			if bad >= 0 {
-				wantCode(t, err, runtime.Unknown)
+				wantCode(t, err, value.Unknown)
 				return
 			}
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // admission is what an attempt passes before the engine sees it. A gate that refuses it sets Head.refused: the attempt is
@@ -72,12 +74,12 @@ type call struct {
 type typed interface {
 	caller
 	exactIn() ([]byte, error)
-	checkIn() *ToolError
+	checkIn() *value.ToolError
 	invoke(context.Context) error
 	meters()
 	metered(error)
 	output() any // the pointer to it
-	checkOut() *ToolError
+	checkOut() *value.ToolError
 	clear()
 }
 
@@ -141,7 +143,7 @@ func (c *call) fit(ctx context.Context, o typed, room int) error {
 		if len(*out) <= room {
 			return nil
 		}
-	case *Value:
+	case *value.Value:
 	default:
 		return nil
 	}
@@ -159,7 +161,7 @@ func (c *call) cached(ctx context.Context, o typed, rest []gate) error {
 	r, t := o.place()
 	in, err := o.exactIn()
 	if err != nil {
-		return Invalid("input: %v", err)
+		return value.Invalid("input: %v", err)
 	}
 	var s secrets
 	if err := r.lookUp(&s, t.secrets); err != nil {
@@ -215,7 +217,7 @@ func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 	switch err := c.next(own, o, rest); {
 	case err == nil:
 		return nil
-	case ToolErrorOf(err) == nil && own.Err() != nil && ctx.Err() == nil:
+	case value.ToolErrorOf(err) == nil && own.Err() != nil && ctx.Err() == nil:
 		return TimedOut(c.head.Node)
 	default:
 		return c.run.classify(ctx, err)
@@ -223,13 +225,15 @@ func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 }
 
 // TimedOut is the error of an attempt of n that took longer than n.Timeout.
-func TimedOut(n *Node) *ToolError { return Errorf(Timeout, "no result after %v", n.Timeout) }
+func TimedOut(n *Node) *value.ToolError {
+	return value.Errorf(value.Timeout, "no result after %v", n.Timeout)
+}
 
 // recovered makes an error of a panic. From here on the attempt is the context of its tool.
 func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Errorf(Unknown, "panic: %s", Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(capture(p))
+			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(capture(p))
 		}
 	}()
 	c.ctx = ctx
@@ -290,7 +294,7 @@ func (c *call) bound(ctx context.Context, o typed) error {
 	}
 	b, err := o.EncodeOut(nil)
 	if err != nil {
-		return Invalid("output: %v", err)
+		return value.Invalid("output: %v", err)
 	}
 	if len(b) <= t.maxOutput {
 		return nil

@@ -3,6 +3,8 @@ package runtime
 import (
 	"math"
 	"sync"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // guard holds a run to one policy. Guards form a chain, from the sub-workflow's to the run's. One lock serves the whole
@@ -35,7 +37,7 @@ func newGuard(p *Policy, outer *guard) *guard {
 }
 
 // denies is the part of the policy that does not depend on what has happened before.
-func (g *guard) denies(h *Head, o *toolOptions) *ToolError {
+func (g *guard) denies(h *Head, o *toolOptions) *value.ToolError {
 	for ; g != nil; g = g.outer {
 		if g.turns && o.meter != nil {
 			continue
@@ -49,7 +51,7 @@ func (g *guard) denies(h *Head, o *toolOptions) *ToolError {
 
 // reserve takes n calls, 0 or 1, and what they take at most out of what is left, or says what is spent; then nothing is
 // taken.
-func (g *guard) reserve(tool string, most Spend, n int64) *ToolError {
+func (g *guard) reserve(tool string, most Spend, n int64) *value.ToolError {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for x := g; x != nil; x = x.outer {
@@ -62,20 +64,20 @@ func (g *guard) reserve(tool string, most Spend, n int64) *ToolError {
 }
 
 // spent says what one guard has not enough of. The lock is held.
-func (g *guard) spent(tool string, most Spend, n int64) *ToolError {
+func (g *guard) spent(tool string, most Spend, n int64) *value.ToolError {
 	p := g.policy
 	if p.MaxToolCalls > 0 && n > 0 && g.calls >= p.MaxToolCalls {
-		return Errorf(PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", p.MaxToolCalls)
+		return value.Errorf(value.PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", p.MaxToolCalls)
 	}
 	if bound, ok := p.MaxPerTool[tool]; ok && n > 0 && g.tools[tool] >= bound {
-		return Errorf(PolicyDenied, "tool %s was called %d times, which is the most that the policy allows", tool, bound)
+		return value.Errorf(value.PolicyDenied, "tool %s was called %d times, which is the most that the policy allows", tool, bound)
 	}
 	if most.Cost > g.budget {
-		return Errorf(PolicyDenied, "a call of %s can cost %s dollars, and of the %s that the policy allows %s are left", tool, most.Cost,
+		return value.Errorf(value.PolicyDenied, "a call of %s can cost %s dollars, and of the %s that the policy allows %s are left", tool, most.Cost,
 			p.MaxCostUSD, max(g.budget, 0))
 	}
 	if p.MaxTokens > 0 && most.Tokens > g.tokens {
-		return Errorf(PolicyDenied, "a call of %s can take %d tokens, and of the %d that the policy allows %d are left", tool, most.Tokens,
+		return value.Errorf(value.PolicyDenied, "a call of %s can take %d tokens, and of the %d that the policy allows %d are left", tool, most.Tokens,
 			p.MaxTokens, max(g.tokens, 0))
 	}
 	return nil
@@ -149,9 +151,9 @@ func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) {
 }
 
 // denied is what the policy says of a call, whatever has happened before.
-func (r *Run) denied(h *Head, o *toolOptions) *ToolError {
+func (r *Run) denied(h *Head, o *toolOptions) *value.ToolError {
 	if o.state == blocked {
-		return Errorf(PolicyDenied, "tool %s is blocked", h.Tool)
+		return value.Errorf(value.PolicyDenied, "tool %s is blocked", h.Tool)
 	}
 	return r.guard.denies(h, o)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // counting returns a tool that counts how often it runs.
@@ -40,7 +41,7 @@ func many(t *testing.T, r *runtime.Run, n int, tool *runtime.Tool[pair, pair]) (
 			continue
 		}
 		denied++
-		if k.Error.Code != runtime.PolicyDenied {
+		if k.Error.Code != value.PolicyDenied {
 			t.Fatalf("error %v", k.Error)
 		}
 	}
@@ -107,7 +108,7 @@ func TestPolicyCounts(t *testing.T) {
 		r := run(t)
 		tool := runtime.Bind("t.fail@1", runtime.Reads, func(context.Context, pair) (pair, error) { return pair{}, errors.New("no") }, cost)
 		_, err := runtime.Call(r, node("a"), tool, pair{})
-		wantCode(t, err, runtime.Unknown)
+		wantCode(t, err, value.Unknown)
 		if n := left(t, r); n != 2 {
 			t.Errorf("%d calls are left", n)
 		}
@@ -116,7 +117,7 @@ func TestPolicyCounts(t *testing.T) {
 		r := run(t)
 		tool := runtime.Bind("t.fail@1", runtime.Reads, func(context.Context, pair) (pair, error) { panic("no") }, cost)
 		_, err := runtime.Call(r, node("a"), tool, pair{})
-		wantCode(t, err, runtime.Unknown)
+		wantCode(t, err, value.Unknown)
 		if n := left(t, r); n != 2 {
 			t.Errorf("%d calls are left", n)
 		}
@@ -128,10 +129,10 @@ func TestPolicyCounts(t *testing.T) {
 		var ran atomic.Int64
 		tool := runtime.Bind("t.fail@1", runtime.Reads, func(context.Context, pair) (pair, error) {
 			ran.Add(1)
-			return pair{}, runtime.Errorf(runtime.Timeout, "slow")
+			return pair{}, value.Errorf(value.Timeout, "slow")
 		})
 		_, err := runtime.Call(r, n, tool, pair{})
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 		if ran.Load() != 3 {
 			t.Errorf("%d attempts", ran.Load())
 		}
@@ -143,18 +144,18 @@ func TestPolicyCounts(t *testing.T) {
 		tool := runtime.Bind("t.bounded@1", runtime.Reads, func(context.Context, bounded) (pair, error) { return pair{}, nil }, cost)
 		r := start(t, t.Context(), runtime.WithPolicy(&runtime.Policy{MaxToolCalls: 2, MaxCostUSD: "0.01"}))
 		_, err := runtime.Call(r, node("a"), tool, bounded{2})
-		wantCode(t, err, runtime.ValidationError)
+		wantCode(t, err, value.ValidationError)
 		if _, err := runtime.Call(r, node("a"), tool, bounded{1}); err != nil {
 			t.Error(err)
 		}
 		_, err = runtime.Call(r, node("a"), tool, bounded{1})
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 	})
 	t.Run("a missing secret counts and costs nothing", func(t *testing.T) {
 		none := runtime.WithSecrets(func(string) (string, bool) { return "", false })
 		r := start(t, t.Context(), none, runtime.WithPolicy(&runtime.Policy{MaxToolCalls: 2, MaxCostUSD: "0.01"}))
 		_, err := runtime.Call(r, node("a"), counting(new(atomic.Int64), runtime.Reads, cost, runtime.Secrets("KEY")), pair{})
-		wantCode(t, err, runtime.AuthRequired)
+		wantCode(t, err, value.AuthRequired)
 		if n := left(t, r); n != 1 {
 			t.Errorf("%d calls are left", n)
 		}
@@ -163,7 +164,7 @@ func TestPolicyCounts(t *testing.T) {
 		r := run(t)
 		for range 5 {
 			_, err := runtime.Call(r, node("a"), counting(new(atomic.Int64), runtime.Reads, cost, runtime.Blocked()), pair{})
-			wantCode(t, err, runtime.PolicyDenied)
+			wantCode(t, err, value.PolicyDenied)
 		}
 		if n := left(t, r); n != 3 {
 			t.Errorf("%d calls are left", n)
@@ -277,7 +278,7 @@ func TestGuardCannotBeGotAround(t *testing.T) {
 		},
 		"retry": func(r *runtime.Run, tool *runtime.Tool[pair, pair]) error {
 			n := node("a")
-			n.Retry = &runtime.Retry{Attempts: 3, Codes: []runtime.Code{runtime.PolicyDenied}}
+			n.Retry = &runtime.Retry{Attempts: 3, Codes: []value.Code{value.PolicyDenied}}
 			_, err := runtime.Call(r, n, tool, pair{})
 			return err
 		},
@@ -296,11 +297,11 @@ func TestGuardCannotBeGotAround(t *testing.T) {
 			rec := journal.NewRecorder()
 			r := start(t, t.Context(), runtime.WithPolicy(a.policy), runtime.WithEngine(rec))
 			err := call(r, tool)
-			if codeOf(err) != runtime.PolicyDenied || ran.Load() != 0 {
+			if codeOf(err) != value.PolicyDenied || ran.Load() != 0 {
 				t.Errorf("%s, %s: error %v, ran %d times", a.name, way, err, ran.Load())
 			}
 			env := rec.Envelopes()
-			if len(env) == 0 || env[0].Error == nil || env[0].Error.Code != runtime.PolicyDenied {
+			if len(env) == 0 || env[0].Error == nil || env[0].Error.Code != value.PolicyDenied {
 				t.Errorf("%s, %s: envelopes %v", a.name, way, env)
 			}
 			n++
@@ -320,7 +321,7 @@ func TestRevokedCapabilityIsNotReplayed(t *testing.T) {
 	for name, eng := range map[string]runtime.Engine{"replay": journal.Replay(rec.Journal()), "resume": journal.Resume(rec.Journal())} {
 		r := start(t, t.Context(), runtime.WithEngine(eng), runtime.WithPolicy(&runtime.Policy{}))
 		_, err := runtime.Call(r, node("a"), tool, pair{})
-		if wantCode(t, err, runtime.PolicyDenied); ran.Load() != 1 {
+		if wantCode(t, err, value.PolicyDenied); ran.Load() != 1 {
 			t.Errorf("%s: ran again", name)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // HumanTool is the tool that questions of human nodes are recorded and reported as.
@@ -35,29 +37,29 @@ func (q *Question) Check(answer string) error {
 }
 
 // decode makes JSON of an answer.
-func (q *Question) decode(answer string) ([]byte, *ToolError) {
+func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 	switch {
 	case len(answer) > maxAnswer:
-		return nil, Invalid("the answer has more than %d bytes", maxAnswer)
+		return nil, value.Invalid("the answer has more than %d bytes", maxAnswer)
 	case !utf8.ValidString(answer):
-		return nil, Invalid("the answer is not valid UTF-8")
+		return nil, value.Invalid("the answer is not valid UTF-8")
 	}
 	answer = strings.TrimSpace(answer)
 	if q.Choices != nil && !slices.Contains(q.Choices, answer) {
-		return nil, Invalid("%q is none of %s", Clip(answer, 100), strings.Join(q.Choices, ", "))
+		return nil, value.Invalid("%q is none of %s", value.Clip(answer, 100), strings.Join(q.Choices, ", "))
 	}
 	switch q.Type {
 	case "int":
 		if n, err := strconv.ParseInt(answer, 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
-		return nil, Invalid("%q is no whole number", Clip(answer, 100))
+		return nil, value.Invalid("%q is no whole number", value.Clip(answer, 100))
 	case "float":
 		if x, err := strconv.ParseFloat(answer, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			b, _ := json.Marshal(x)
 			return b, nil
 		}
-		return nil, Invalid("%q is no number", Clip(answer, 100))
+		return nil, value.Invalid("%q is no number", value.Clip(answer, 100))
 	case "bool":
 		switch answer {
 		case "yes", "true":
@@ -65,14 +67,14 @@ func (q *Question) decode(answer string) ([]byte, *ToolError) {
 		case "no", "false":
 			return []byte("false"), nil
 		}
-		return nil, Invalid("%q is neither yes nor no", Clip(answer, 100))
+		return nil, value.Invalid("%q is neither yes nor no", value.Clip(answer, 100))
 	}
 	if answer == "" && !q.Empty {
-		return nil, Invalid("the answer is empty")
+		return nil, value.Invalid("the answer is empty")
 	}
 	b, err := json.Marshal(answer)
 	if err != nil {
-		return nil, Invalid("%v", err)
+		return nil, value.Invalid("%v", err)
 	}
 	return b, nil
 }
@@ -88,7 +90,9 @@ func WithHuman(a Asker) Option { return func(rt *Runtime) { rt.asker = a } }
 
 // Nobody is the error of a question that nobody is there to answer. Its code is TIMEOUT, because it is the same to a
 // workflow whether nobody was there or nobody answered in time.
-func Nobody(why string) *ToolError { return Errorf(Timeout, "nobody is there to answer: %s", why) }
+func Nobody(why string) *value.ToolError {
+	return value.Errorf(value.Timeout, "nobody is there to answer: %s", why)
+}
 
 // Answer is what a person can be asked for.
 type Answer interface {
@@ -121,8 +125,8 @@ func AskOrSkip[T Answer](r *Run, n *Node, q Question) (*T, error) {
 }
 
 func unanswered(err error) bool {
-	te := ToolErrorOf(err)
-	return te != nil && te.Code == Timeout
+	te := value.ToolErrorOf(err)
+	return te != nil && te.Code == value.Timeout
 }
 
 func ask[T Answer](ctx context.Context, r *Run, n *Node, q Question) (out T, err error) {
@@ -148,7 +152,7 @@ func ask[T Answer](ctx context.Context, r *Run, n *Node, q Question) (out T, err
 		te.Message = "answer: " + te.Message
 		return out, te
 	}
-	return out, Decode(b, &out)
+	return out, value.Decode(b, &out)
 }
 
 func kindOf[T Answer]() string {

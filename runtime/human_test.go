@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // alwaysAnswers answers every question with the same text.
@@ -68,12 +69,12 @@ func TestAsk(t *testing.T) {
 		t.Errorf("enum: %v, %v", got, err)
 	}
 	_, err := runtime.Ask[choice](r, n, runtime.Question{Choices: []string{"13"}})
-	wantCode(t, err, runtime.ValidationError)
+	wantCode(t, err, value.ValidationError)
 	if want := `w.flowgen.yaml:3:5: node ask: VALIDATION_ERROR: answer: "12" is none of 13`; err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = runtime.AskOr(r, n, runtime.Question{}, true)
-	wantCode(t, err, runtime.ValidationError) // a wrong answer is no missing one
+	wantCode(t, err, value.ValidationError) // a wrong answer is no missing one
 }
 
 // Nobody who can be asked, and nobody who answers in time, are the same to a workflow.
@@ -88,7 +89,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, t.Context(), o...)
 			_, err := runtime.Ask[string](r, n, runtime.Question{})
-			wantCode(t, err, runtime.Timeout)
+			wantCode(t, err, value.Timeout)
 			if got, err := runtime.AskOr(r, n, runtime.Question{}, "no"); got != "no" || err != nil {
 				t.Errorf("default: %q, %v", got, err)
 			}

@@ -1,6 +1,10 @@
 package runtime
 
-import "context"
+import (
+	"context"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // required is the isolation that a call needs: what its tool asks for, and, for tools that can be isolated, what the policy does.
 func required(r *Run, o *toolOptions) Tier {
@@ -17,14 +21,14 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 	if o.obtain != nil {
 		var err error
 		if got, err = o.obtain(ctx, need); err != nil {
-			if te := ToolErrorOf(err); te != nil {
+			if te := value.ToolErrorOf(err); te != nil {
 				return te
 			}
-			return Errorf(SandboxError, "tool %s cannot be isolated: %v", h.Tool, err)
+			return value.Errorf(value.SandboxError, "tool %s cannot be isolated: %v", h.Tool, err)
 		}
 	}
 	if got < need {
-		return Errorf(SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
+		return value.Errorf(value.SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
 	}
 	if got > Native {
 		h.metadata().Sandbox = got
@@ -40,7 +44,7 @@ func (rt *Runtime) findTiers() error {
 	for _, n := range rt.info.Needs {
 		got, err := n.Isolation.Obtain(context.Background(), n.Tier)
 		if err == nil && got < n.Tier {
-			err = Errorf(SandboxError, "the sandbox tier %s is needed, and %s is what there is", n.Tier, got)
+			err = value.Errorf(value.SandboxError, "the sandbox tier %s is needed, and %s is what there is", n.Tier, got)
 		}
 		if err != nil {
 			return &NodeError{Node: n.Node, Key: n.Node.ID, Err: err}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // machine has the sandbox tiers up to one.
@@ -23,7 +24,7 @@ func TestNewNeedsTiers(t *testing.T) {
 	info := func(m machine) *runtime.Info {
 		return &runtime.Info{Name: "w", Nodes: []*runtime.Node{node}, Needs: []runtime.Need{{Node: node, Isolation: m, Tier: runtime.GVisor}}}
 	}
-	missing := runtime.Errorf(runtime.SandboxError, "gVisor is missing")
+	missing := value.Errorf(value.SandboxError, "gVisor is missing")
 	for _, tt := range []struct {
 		m    machine
 		o    []runtime.Option
@@ -35,8 +36,8 @@ func TestNewNeedsTiers(t *testing.T) {
 		{m: machine{err: missing}, o: []runtime.Option{runtime.WithEngine(journal.Replay(journal.NewRecorder().Journal()))}}, // runs no tool
 	} {
 		_, err := runtime.New(info(tt.m), tt.o...)
-		var te *runtime.ToolError
-		if tt.want == "" && err != nil || tt.want != "" && (!errors.As(err, &te) || te.Code != runtime.SandboxError || !strings.HasPrefix(err.Error(), tt.want)) {
+		var te *value.ToolError
+		if tt.want == "" && err != nil || tt.want != "" && (!errors.As(err, &te) || te.Code != value.SandboxError || !strings.HasPrefix(err.Error(), tt.want)) {
 			t.Errorf("%+v: %v, want %q", tt.m, err, tt.want)
 		}
 	}

@@ -1,6 +1,10 @@
 package runtime
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // The functions of this file return new lists, never nil, and change none they are given. A list that they return may
 // share its items' memory with the argument, and has no room to be appended to.
@@ -73,7 +77,7 @@ func Reverse[T any](xs []T) []T {
 // Slice returns the items from start up to, and without, end: VALIDATION_ERROR unless 0 <= start <= end <= len(xs).
 func Slice[T any](xs []T, start, end int64) ([]T, error) {
 	if start < 0 || start > end || end > int64(len(xs)) {
-		return nil, Invalid("slice(%d, %d) of a list of %d items: 0 <= start <= end <= size must be true", start, end, len(xs))
+		return nil, value.Invalid("slice(%d, %d) of a list of %d items: 0 <= start <= end <= size must be true", start, end, len(xs))
 	}
 	return append(make([]T, 0, end-start), xs[start:end]...), nil
 }
@@ -81,7 +85,7 @@ func Slice[T any](xs []T, start, end int64) ([]T, error) {
 // Chunk returns lists of n items, the last one with what is left: VALIDATION_ERROR when n < 1.
 func Chunk[T any](xs []T, n int64) ([][]T, error) {
 	if n < 1 {
-		return nil, Invalid("chunk(%d): a chunk has at least one item", n)
+		return nil, value.Invalid("chunk(%d): a chunk has at least one item", n)
 	}
 	size := int(max(1, min(n, int64(len(xs)))))
 	out := make([][]T, 0, (len(xs)+size-1)/size)

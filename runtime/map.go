@@ -3,18 +3,20 @@ package runtime
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Item is the result of one item of MapKeep: exactly one field is non-nil.
 type Item[R any] struct {
-	Value *R         `json:"value"`
-	Error *ToolError `json:"error"`
+	Value *R               `json:"value"`
+	Error *value.ToolError `json:"error"`
 }
 
 // Failure is an item that MapDrop left out.
 type Failure struct {
-	Index int        `json:"index"`
-	Error *ToolError `json:"error"`
+	Index int              `json:"index"`
+	Error *value.ToolError `json:"error"`
 }
 
 // Map runs f for every item, n.Limit at a time, and returns the results in item order. A failing item cancels the
@@ -86,11 +88,11 @@ func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) (
 }
 
 // itemError returns the tool error that becomes an item's result.
-func itemError(err error) *ToolError {
-	if te := ToolErrorOf(err); te != nil || runError(err) != nil {
+func itemError(err error) *value.ToolError {
+	if te := value.ToolErrorOf(err); te != nil || runError(err) != nil {
 		return te
 	}
-	return Errorf(Unknown, "%v", err)
+	return value.Errorf(value.Unknown, "%v", err)
 }
 
 // runError returns err when it is a run error, which no map may keep as a result.
@@ -127,7 +129,7 @@ func (r *Run) halted() bool { return r.eng == nil && r.ctx.Err() != nil }
 // failed at.
 func (r *Run) each(n *Node, count int, body func(r *Run, lo, hi int) (int, error)) error {
 	if n.Max > 0 && count > n.Max {
-		return r.Fail(n, Errorf(PolicyDenied, "%s has %d items, at most %d are allowed", n.ID, count, n.Max))
+		return r.Fail(n, value.Errorf(value.PolicyDenied, "%s has %d items, at most %d are allowed", n.ID, count, n.Max))
 	}
 	if r.eng != nil {
 		return r.eachRecorded(n, count, body)

@@ -3,6 +3,8 @@ package runtime
 import (
 	"slices"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Node is one node of a workflow: static data, written once by the generator and shared by all runs.
@@ -14,7 +16,7 @@ type Node struct {
 	Limit    int           // map: items at a time; 0 = 8
 	Block    int           // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
 	Max      int           // map: most items, loop: most iterations; 0 = unbounded
-	Catch    []Code        // codes the workflow handles with catch
+	Catch    []value.Code  // codes the workflow handles with catch
 	CatchAny bool          // catch any: every tool error is handled
 	Policy   *Policy       // flow: what the sub-workflow may do
 	InDoubt  *Doubt        // of its calls; nil: what their tools say
@@ -23,7 +25,7 @@ type Node struct {
 // Retry says when a failed attempt is repeated and how long to wait before.
 type Retry struct {
 	Attempts  int           // total number of attempts; 0 and 1 mean one
-	Codes     []Code        // codes worth another attempt; empty = RATE_LIMIT, TIMEOUT, NETWORK_ERROR, PROVIDER_ERROR
+	Codes     []value.Code  // codes worth another attempt; empty = RATE_LIMIT, TIMEOUT, NETWORK_ERROR, PROVIDER_ERROR
 	Base, Cap time.Duration // first wait and its upper bound; Cap 0 = none
 	Constant  bool          // wait Base each time; otherwise the wait doubles
 	Jitter    float64       // share of the wait that is random, 0 to 1
@@ -37,7 +39,7 @@ func (n *Node) Gated() bool {
 }
 
 // Catches reports whether the workflow handles errors of code c on n.
-func (n *Node) Catches(c Code) bool {
+func (n *Node) Catches(c value.Code) bool {
 	return n.CatchAny || slices.Contains(n.Catch, c)
 }
 

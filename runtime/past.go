@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // LastTool is the tool that questions about earlier runs are recorded and reported as.
@@ -44,7 +46,7 @@ func last[T any](ctx context.Context, p Past, q LastCall) (*T, error) {
 		return nil, err
 	}
 	v := new(T)
-	if Decode(b, v) != nil { // the tool gave something else then
+	if value.Decode(b, v) != nil { // the tool gave something else then
 		return nil, nil
 	}
 	return v, nil

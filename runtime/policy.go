@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Policy bounds what a run may do (Agent Tools 5.1). It is static data, written by the generator or by a Go caller, and
@@ -79,16 +81,16 @@ func (p *Policy) check() error {
 }
 
 // denies says why a call is refused whatever has happened before, nil when it is not.
-func (p *Policy) denies(h *Head, o *toolOptions) *ToolError {
+func (p *Policy) denies(h *Head, o *toolOptions) *value.ToolError {
 	if p.Effects != nil && !slices.Contains(p.Effects, h.Effects) {
-		return Errorf(PolicyDenied, "tool %s has effects %s, which the policy does not allow", h.Tool, h.Effects)
+		return value.Errorf(value.PolicyDenied, "tool %s has effects %s, which the policy does not allow", h.Tool, h.Effects)
 	}
 	if name, _ := SplitTool(h.Tool); p.Tools != nil && o.meter == nil && !slices.Contains(p.Tools, h.Tool) && !slices.Contains(p.Tools, name) {
-		return Errorf(PolicyDenied, "tool %s is not among those that the policy allows", h.Tool)
+		return value.Errorf(value.PolicyDenied, "tool %s is not among those that the policy allows", h.Tool)
 	}
 	for _, c := range o.claims {
 		if !Granted(p.Grants, c) {
-			return Errorf(PolicyDenied, "tool %s needs the capability %q, which the policy does not grant", h.Tool, c)
+			return value.Errorf(value.PolicyDenied, "tool %s needs the capability %q, which the policy does not grant", h.Tool, c)
 		}
 	}
 	return nil

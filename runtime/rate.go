@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // rate lets at most n calls begin in any period of the given length. It remembers when the last n calls began or will
@@ -76,7 +78,7 @@ func (r *Run) paced(ctx context.Context, tool string, l *rate) error {
 	}
 	wait, ok := l.reserve(r.Now(), deadline)
 	if !ok {
-		te := Errorf(RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", tool, l.n, l.period)
+		te := value.Errorf(value.RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", tool, l.n, l.period)
 		te.RetryAfterS = ptr(wait.Seconds())
 		return te
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // In every period of the rate at most that many calls begin, under every schedule, and no turn is wasted.
@@ -100,11 +101,11 @@ func TestRateWaitsNoLongerThanTheDeadline(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	_, err := runtime.Call(start(t, ctx), node("a"), tool, pair{})
-	wantCode(t, err, runtime.RateLimit)
+	wantCode(t, err, value.RateLimit)
 	if time.Since(begin) > 10*time.Second {
 		t.Error("it has waited")
 	}
-	te := err.(*runtime.NodeError).Err.(*runtime.ToolError)
+	te := err.(*runtime.NodeError).Err.(*value.ToolError)
 	if te.RetryAfterS == nil || *te.RetryAfterS < 3000 || *te.RetryAfterS > 3600 {
 		t.Errorf("retry after %v", te.RetryAfterS)
 	}

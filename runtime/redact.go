@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Redacted stands where a secret was.
@@ -145,7 +147,7 @@ func (r *Redactor) edges(s string) string {
 }
 
 // Value returns v without secrets: in its strings, the keys of its maps, and numbers that are a secret.
-func (r *Redactor) Value(v Value) Value {
+func (r *Redactor) Value(v value.Value) value.Value {
 	if r == nil || len(r.forms) == 0 {
 		return v
 	}
@@ -153,15 +155,15 @@ func (r *Redactor) Value(v Value) Value {
 }
 
 // foundIn reports whether there is a secret in v.
-func (r *Redactor) foundIn(v Value) bool {
+func (r *Redactor) foundIn(v value.Value) bool {
 	switch v.Kind() {
-	case StringKind:
+	case value.StringKind:
 		return r.Found(v.String())
-	case IntKind, FloatKind:
-		return r.numeric && r.values[JSON(v)]
-	case ListKind, MapKind:
+	case value.IntKind, value.FloatKind:
+		return r.numeric && r.values[value.JSON(v)]
+	case value.ListKind, value.MapKind:
 		for i := range v.Len() {
-			if r.foundIn(v.Index(i)) || v.Kind() == MapKind && r.Found(v.Key(i)) {
+			if r.foundIn(v.Index(i)) || v.Kind() == value.MapKind && r.Found(v.Key(i)) {
 				return true
 			}
 		}
@@ -169,26 +171,26 @@ func (r *Redactor) foundIn(v Value) bool {
 	return false
 }
 
-func (r *Redactor) value(v Value, text func(string) string) Value {
+func (r *Redactor) value(v value.Value, text func(string) string) value.Value {
 	switch v.Kind() {
-	case StringKind:
-		return StringValue(text(v.String()))
-	case IntKind, FloatKind:
-		if r.numeric && r.values[JSON(v)] {
-			return StringValue(Redacted)
+	case value.StringKind:
+		return value.String(text(v.String()))
+	case value.IntKind, value.FloatKind:
+		if r.numeric && r.values[value.JSON(v)] {
+			return value.String(Redacted)
 		}
-	case ListKind:
-		items := make([]Value, v.Len())
+	case value.ListKind:
+		items := make([]value.Value, v.Len())
 		for i := range items {
 			items[i] = r.value(v.Index(i), text)
 		}
-		return ListValue(items...)
-	case MapKind:
-		entries := make([]Entry, v.Len())
+		return value.List(items...)
+	case value.MapKind:
+		entries := make([]value.Entry, v.Len())
 		for i := range entries {
-			entries[i] = Entry{Key: text(v.Key(i)), Value: r.value(v.Index(i), text)}
+			entries[i] = value.Entry{Key: text(v.Key(i)), Value: r.value(v.Index(i), text)}
 		}
-		return MapValue(entries...)
+		return value.Map(entries...)
 	}
 	return v
 }
@@ -198,7 +200,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 	if r == nil || !r.Found(string(b)) {
 		return b
 	}
-	v, err := ParseValue(b)
+	v, err := value.Parse(b)
 	if err != nil {
 		return []byte(r.Text(string(b)))
 	}
@@ -211,7 +213,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 
 // Error returns err without secrets: a *ToolError is copied when it holds one. Other errors stay.
 func (r *Redactor) Error(err error) error {
-	e, ok := err.(*ToolError)
+	e, ok := err.(*value.ToolError)
 	if r == nil || len(r.forms) == 0 || !ok || e == nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/internal/cputime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // everywhere is Text without anything that passes places over: it looks for every form at every place.
@@ -79,17 +80,17 @@ func drawText(t *rapid.T, secrets []string) string {
 var drawn = []string{"abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer"}
 
 func TestRedactorFindsInValues(t *testing.T) {
-	r, x, secret := NewRedactor("s3cr3t-t0ken", "12345678"), StringValue("x"), StringValue("s3cr3t-t0ken")
+	r, x, secret := NewRedactor("s3cr3t-t0ken", "12345678"), value.String("x"), value.String("s3cr3t-t0ken")
 	for _, tt := range []struct {
-		v     Value
+		v     value.Value
 		found bool
 	}{
-		{secret, true}, {x, false}, {ListValue(x, x), false}, {ListValue(x, secret), true}, {MapValue(Entry{Key: "x", Value: x}), false},
-		{MapValue(Entry{Key: "x", Value: x}, Entry{Key: "s3cr3t-t0ken", Value: x}), true}, {MapValue(Entry{Key: "x", Value: ListValue(secret)}), true},
-		{IntValue(12345678), true}, {IntValue(1234567), false}, {ListValue(MapValue(Entry{Key: "x", Value: x})), false},
+		{secret, true}, {x, false}, {value.List(x, x), false}, {value.List(x, secret), true}, {value.Map(value.Entry{Key: "x", Value: x}), false},
+		{value.Map(value.Entry{Key: "x", Value: x}, value.Entry{Key: "s3cr3t-t0ken", Value: x}), true}, {value.Map(value.Entry{Key: "x", Value: value.List(secret)}), true},
+		{value.Int(12345678), true}, {value.Int(1234567), false}, {value.List(value.Map(value.Entry{Key: "x", Value: x})), false},
 	} {
 		if got := r.foundIn(tt.v); got != tt.found {
-			t.Errorf("%s: %v", JSON(tt.v), got)
+			t.Errorf("%s: %v", value.JSON(tt.v), got)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Output takes secrets out of the output of a tool, which ptr points to, before it becomes data of the workflow. again
@@ -19,10 +21,10 @@ func (r *Redactor) Output(ptr any, again func() error) error {
 		return nil
 	}
 	if err := again(); err != nil {
-		return Invalid("output: %v", err)
+		return value.Invalid("output: %v", err)
 	}
 	if r.take(v); r.foundAt(v) {
-		return Errorf(PolicyDenied, "output: there is a secret in it that cannot be taken out")
+		return value.Errorf(value.PolicyDenied, "output: there is a secret in it that cannot be taken out")
 	}
 	return nil
 }
@@ -31,11 +33,11 @@ func (r *Redactor) Output(ptr any, again func() error) error {
 func (r *Redactor) foundAt(v reflect.Value) bool {
 	t := v.Type()
 	switch {
-	case t == reflect.TypeFor[Value]():
-		return r.foundIn(v.Interface().(Value))
+	case t == reflect.TypeFor[value.Value]():
+		return r.foundIn(v.Interface().(value.Value))
 	case t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[time.Duration]():
 		return false
-	case t.Kind() != reflect.Pointer && Opaque(t):
+	case t.Kind() != reflect.Pointer && value.Opaque(t):
 		b, err := json.Marshal(v.Interface())
 		return err != nil || r.Found(string(b))
 	}
@@ -47,7 +49,7 @@ func (r *Redactor) foundAt(v reflect.Value) bool {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return r.numeric && r.values[strconv.FormatUint(v.Uint(), 10)]
 	case reflect.Float32, reflect.Float64:
-		return r.numeric && r.values[JSON(v.Float())]
+		return r.numeric && r.values[value.JSON(v.Float())]
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && r.foundAt(v.Elem())
 	case reflect.Struct:
@@ -79,10 +81,10 @@ func (r *Redactor) foundAt(v reflect.Value) bool {
 func (r *Redactor) take(v reflect.Value) {
 	t := v.Type()
 	switch {
-	case t == reflect.TypeFor[Value]():
-		v.Set(reflect.ValueOf(r.Value(v.Interface().(Value))))
+	case t == reflect.TypeFor[value.Value]():
+		v.Set(reflect.ValueOf(r.Value(v.Interface().(value.Value))))
 		return
-	case t.Kind() != reflect.Pointer && Opaque(t):
+	case t.Kind() != reflect.Pointer && value.Opaque(t):
 		return
 	}
 	switch v.Kind() {
@@ -112,12 +114,12 @@ func (r *Redactor) take(v reflect.Value) {
 		}
 		clean := reflect.MakeMapWithSize(t, v.Len())
 		for it := v.MapRange(); it.Next(); {
-			key, value := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			key, val := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
 			key.Set(it.Key())
-			value.Set(it.Value())
+			val.Set(it.Value())
 			r.take(key)
-			r.take(value)
-			clean.SetMapIndex(key, value)
+			r.take(val)
+			clean.SetMapIndex(key, val)
 		}
 		v.Set(clean)
 	}

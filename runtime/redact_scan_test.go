@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var digitsOf = map[string]func([]byte) string{"base64": base64.StdEncoding.EncodeToString, "hexadecimal": hex.EncodeToString}
@@ -202,11 +203,11 @@ func TestCleansingByType(t *testing.T) {
 		leak := clean
 		leak.Code = c
 		_, err := call(leak)
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 		leak = clean
 		leak.Ref = &c
 		_, err = call(leak)
-		wantCode(t, err, runtime.PolicyDenied)
+		wantCode(t, err, value.PolicyDenied)
 	}
 }
 

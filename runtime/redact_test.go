@@ -21,6 +21,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // encodings are how a secret is searched for: not made by the code under test.
@@ -180,7 +181,7 @@ func TestRedactingWriterIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.Write(bytes.Repeat([]byte("a"), most/8))
-	wantCode(t, err, runtime.PolicyDenied)
+	wantCode(t, err, value.PolicyDenied)
 }
 
 type leaky struct {
@@ -189,7 +190,7 @@ type leaky struct {
 	List  []string             `json:"list"`
 	Map   map[string]leakyItem `json:"map"`
 	Opt   *string              `json:"opt"`
-	Any   runtime.Value        `json:"any"`
+	Any   value.Value          `json:"any"`
 	Time  time.Time            `json:"time"`
 }
 
@@ -229,14 +230,14 @@ func TestSecretsNeverLeave(t *testing.T) {
 			result := func(ctx context.Context) leaky {
 				runtime.Attach(ctx, runtime.Attachment{Kind: "blob", URL: "https://x/" + form, ContentType: "text/" + clipped(form, 100)})
 				return leaky{Text: "x" + form + "y", Bytes: []byte(form), List: []string{"a", form}, Map: map[string]leakyItem{form: {form}}, Opt: &form,
-					Any: runtime.ListValue(runtime.StringValue(form), runtime.MapValue(runtime.Entry{Key: form, Value: runtime.StringValue(form)}))}
+					Any: value.List(value.String(form), value.Map(value.Entry{Key: form, Value: value.String(form)}))}
 			}
 			outputs := []*runtime.Tool[pair, leaky]{
 				runtime.Bind("t.out@1", runtime.Reads, func(ctx context.Context, _ pair) (leaky, error) { return result(ctx), nil }, sec, runtime.CacheForever()),
 				runtime.Bind("t.err@1", runtime.Reads, func(ctx context.Context, _ pair) (leaky, error) { return result(ctx), errors.New("no " + form) }, sec),
 				runtime.Bind("t.details@1", runtime.Reads, func(ctx context.Context, _ pair) (leaky, error) {
-					te := runtime.Errorf(runtime.Timeout, "cut %s", clipped(form, len(form)-1))
-					te.Details = runtime.MapValue(runtime.Entry{Key: form, Value: runtime.ListValue(runtime.StringValue(form))})
+					te := value.Errorf(value.Timeout, "cut %s", clipped(form, len(form)-1))
+					te.Details = value.Map(value.Entry{Key: form, Value: value.List(value.String(form))})
 					return leaky{}, te
 				}, sec),
 				runtime.Bind("t.panic@1", runtime.Reads, func(context.Context, pair) (leaky, error) { panic(form) }, sec),
@@ -259,7 +260,7 @@ func TestSecretsNeverLeave(t *testing.T) {
 				defer r.End(&err)
 				for _, tool := range outputs {
 					n := node("n")
-					n.Retry = &runtime.Retry{Attempts: 2, Codes: []runtime.Code{runtime.Timeout}, Base: time.Nanosecond}
+					n.Retry = &runtime.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}, Base: time.Nanosecond}
 					out, e := runtime.Call(r, n, tool, pair{Text: "input " + form})
 					b, jerr := json.Marshal(out)
 					if jerr != nil {
@@ -323,7 +324,7 @@ func TestSecretThatCannotBeTakenOut(t *testing.T) {
 	sec := runtime.Secrets("PIN")
 	_, err := runtime.Call(start(t, t.Context(), numeric), node("a"),
 		runtime.Bind("t.pin@1", runtime.Reads, func(context.Context, pair) (pair, error) { return pair{Count: 123456}, nil }, sec), pair{})
-	wantCode(t, err, runtime.PolicyDenied)
+	wantCode(t, err, value.PolicyDenied)
 	if strings.Contains(err.Error(), "123456") {
 		t.Error(err)
 	}
@@ -333,7 +334,7 @@ func TestSecretThatCannotBeTakenOut(t *testing.T) {
 	}
 	_, err = runtime.Call(start(t, t.Context(), runtime.WithSecrets(func(string) (string, bool) { return "high", true })), node("a"),
 		runtime.Bind("t.level@1", runtime.Reads, func(context.Context, pair) (level, error) { return level{"high"}, nil }, sec), pair{})
-	wantCode(t, err, runtime.ValidationError)
+	wantCode(t, err, value.ValidationError)
 	if strings.Contains(strings.TrimSuffix(err.Error(), "high, low"), "\"high\"") {
 		t.Error(err)
 	}
@@ -345,7 +346,7 @@ func TestShortSecretsAreRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	_, err := runtime.Call(start(t, t.Context(), short), node("a"), runtime.Bind("t.a@1", runtime.Reads, step, runtime.Secrets("KEY")), pair{})
-	wantCode(t, err, runtime.AuthRequired)
+	wantCode(t, err, value.AuthRequired)
 }
 
 // A secret in the input of a run is not in its journal, and the run can be replayed all the same, with and without it.
@@ -421,7 +422,7 @@ func TestFailAndEndTakeSecretsOut(t *testing.T) {
 	if err := r.Fail(node("a"), errors.New("no hunter2hunter2")); strings.Contains(err.Error(), "hunter2") {
 		t.Error("Fail:", err)
 	}
-	err = &runtime.NodeError{Node: node("a"), Err: runtime.Invalid("no hunter2hunter2")}
+	err = &runtime.NodeError{Node: node("a"), Err: value.Invalid("no hunter2hunter2")}
 	if r.End(&err); strings.Contains(err.Error(), "hunter2") {
 		t.Error("End:", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -115,7 +116,7 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	inPython := pytool.Bind[in, runtime.Value]("leak@1", runtime.None, pytool.Func{
+	inPython := pytool.Bind[in, value.Value]("leak@1", runtime.None, pytool.Func{
 		Source: &pytool.Source{Files: fstest.MapFS{"leaking.py": {Data: []byte(source + leaking + leakingWorker)}}}, Module: "leaking", Name: "leak",
 	}, runtime.Secrets("KEY"))
 	remote := httptool.Text("get@1", runtime.External, func(i in) httptool.Request {
@@ -153,7 +154,7 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 			_, err = runtime.Call(r, node("a"), mcptool.Resource("res@1", mcp, fmt.Sprintf("test://x/%d", n.N)), struct{}{})
 		}
 		what := fmt.Sprintf("round %d, encoder %d", round, n.N)
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) {
 			t.Fatalf("%s: no error of a tool: %v", what, err)
 		}

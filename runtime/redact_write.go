@@ -1,6 +1,10 @@
 package runtime
 
-import "io"
+import (
+	"io"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // Writer returns a writer that passes on to w what it is given, without secrets, also those that come in pieces. Close
 // passes on the rest and must be called; it does not close w.
@@ -39,7 +43,7 @@ func (x *redactingWriter) flush(all bool) error {
 	x.buf = append([]byte(nil), s[from:]...)
 	x.wait = len(x.buf) + len(x.buf)/8
 	if len(x.buf) > maxHeld {
-		return Errorf(PolicyDenied, "what is written cannot be kept free of secrets")
+		return value.Errorf(value.PolicyDenied, "what is written cannot be kept free of secrets")
 	}
 	if len(out) == 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestRestOfAWait: a run that goes on between two attempts waits for what is left of the wait, and not at all when the next
@@ -32,7 +33,7 @@ func TestRestOfAWait(t *testing.T) {
 			tool := runtime.Bind("t.flaky@1", runtime.None, func(context.Context, pair) (pair, error) {
 				if calls++; calls == 1 {
 					time.Sleep(3 * time.Second)
-					return pair{}, runtime.Errorf(runtime.Timeout, "late")
+					return pair{}, value.Errorf(value.Timeout, "late")
 				}
 				return pair{}, nil
 			})

@@ -4,12 +4,14 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // again decides whether another attempt follows, and waits for it. A wait cut short gives the cancelled error.
 func (r *Run) again(h *Head, err error) (bool, error) {
 	retry := h.Node.Retry
-	te := ToolErrorOf(err)
+	te := value.ToolErrorOf(err)
 	refused := h.refused || h.Metadata != nil && h.Metadata.Denied // also when a journal says so
 	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
 		return false, err
@@ -52,9 +54,9 @@ func (r *Run) jitter(h *Head) uint64 {
 	return r.hash(h.Key(), h.Attempt)
 }
 
-var transient = []Code{RateLimit, Timeout, NetworkError, ProviderError}
+var transient = []value.Code{value.RateLimit, value.Timeout, value.NetworkError, value.ProviderError}
 
-func (p *Retry) covers(c Code) bool {
+func (p *Retry) covers(c value.Code) bool {
 	if len(p.Codes) == 0 {
 		return slices.Contains(transient, c)
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Runtime holds what all runs of one workflow share. It is safe for concurrent use.
@@ -247,9 +249,9 @@ func (r *Run) EncodeInput() ([]byte, error) { return r.encode(r.state.input) }
 func (r *Run) EncodeOutput() ([]byte, error) { return r.encode(r.state.output) }
 
 func (r *Run) encode(v any) ([]byte, error) {
-	b, err := AppendCanonical(nil, v)
+	b, err := value.AppendCanonical(nil, v)
 	if red := r.state.rt.redactor.Load(); red != nil && err == nil && red.Found(string(b)) {
-		return Canonicalize(nil, red.JSON(b))
+		return value.Canonicalize(nil, red.JSON(b))
 	}
 	return b, err
 }
@@ -388,7 +390,7 @@ func (r *Run) exhausted(n *Node) error {
 	if n.Max == 1 {
 		times = "time"
 	}
-	return r.Fail(n, Errorf(PolicyDenied, "%s ran %d %s, which is its bound, and is not done", n.ID, n.Max, times))
+	return r.Fail(n, value.Errorf(value.PolicyDenied, "%s ran %d %s, which is its bound, and is not done", n.ID, n.Max, times))
 }
 
 // Sleep waits for d, or returns the cancelled run error when the scope is cancelled first.

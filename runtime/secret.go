@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Owner says whose a secret is: what Agent Tools 5.2 calls its scope.
@@ -126,15 +128,15 @@ func ofOwners(owners []Owner) string {
 }
 
 // secret looks a secret up for a call.
-func (r *Run) secret(name string) (string, *ToolError) {
+func (r *Run) secret(name string) (string, *value.ToolError) {
 	rt := r.state.rt
 	q := rt.query(name, r.state.tenant)
 	v, at, ok := rt.lookup(q)
 	if !ok || v == "" {
-		return "", Errorf(AuthRequired, "secret %s%s is not set", name, ofOwners(q.Owners))
+		return "", value.Errorf(value.AuthRequired, "secret %s%s is not set", name, ofOwners(q.Owners))
 	}
 	if len(v) < MinSecret {
-		return "", Errorf(AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, MinSecret)
+		return "", value.Errorf(value.AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, MinSecret)
 	}
 	rt.learn(v)
 	if at == Org && len(q.Owners) > 1 {

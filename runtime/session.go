@@ -3,6 +3,8 @@ package runtime
 import (
 	"strings"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // An agent works in turns: it asks its model, and makes the calls that the answer asks for, all at the same time. Its
@@ -87,7 +89,7 @@ func (r *Run) Visit(n *Node, visit int32, room int, take func(Receipt)) *Run {
 }
 
 // Refuse makes a call of a tool that was never made a visit of n like any other, and tells the observers.
-func (r *Run) Refuse(n *Node, tool string, te *ToolError) { r.refuse(n, tool, te) }
+func (r *Run) Refuse(n *Node, tool string, te *value.ToolError) { r.refuse(n, tool, te) }
 
 // Beginner is an Engine whose Head.Start and Head.End count from a time that it knows.
 type Beginner interface{ Begin() time.Time }
@@ -109,7 +111,7 @@ func (r *Run) receive(op Op, began time.Time, err error) {
 		return
 	}
 	c := Receipt{Op: op, Start: began}
-	if te := ToolErrorOf(err); te != nil {
+	if te := value.ToolErrorOf(err); te != nil {
 		c.Err = te
 	}
 	if b, ok := r.eng.(Beginner); ok {

@@ -1,6 +1,10 @@
 package runtime
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // meter says what calls of a language model take.
 type meter[In, Out any] struct {
@@ -48,7 +52,7 @@ func (u unspent) Unwrap() error { return u.error }
 func (o *op[In, Out]) metered(err error) {
 	b := o.head.metadata()
 	if err != nil {
-		if te := ToolErrorOf(err); errors.As(err, new(unspent)) || te != nil && (te.Code == RateLimit || te.Code == AuthRequired || te.Code == ValidationError) {
+		if te := value.ToolErrorOf(err); errors.As(err, new(unspent)) || te != nil && (te.Code == value.RateLimit || te.Code == value.AuthRequired || te.Code == value.ValidationError) {
 			b.Cost, b.Tokens = 0, 0
 		}
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	_ "github.com/flowgen-dev/flowgen/runtime/pattern"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -60,15 +61,15 @@ func observed(t *testing.T) *runtime.Run {
 	return start(t, t.Context(), runtime.WithEngine(runtime.Goroutines{}), runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {})))
 }
 
-func codeOf(err error) runtime.Code {
-	var te *runtime.ToolError
+func codeOf(err error) value.Code {
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Code
 	}
 	return ""
 }
 
-func wantCode(t *testing.T, err error, want runtime.Code) {
+func wantCode(t *testing.T, err error, want value.Code) {
 	t.Helper()
 	if got := codeOf(err); got != want {
 		t.Fatalf("error %v has code %q, want %q", err, got, want)

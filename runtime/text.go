@@ -1,6 +1,10 @@
 package runtime
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // maxText is the longest text that Replace makes: 64 MiB, what a result may have at most.
 const maxText = 64 << 20
@@ -29,7 +33,7 @@ func UpperASCII(s string) string {
 // at the end. VALIDATION_ERROR when the result would be longer than 64 MiB.
 func Replace(s, old, new string) (string, error) {
 	if more, n := len(new)-len(old), strings.Count(s, old); n > 0 && more > 0 && n > (maxText-len(s))/more {
-		return "", Invalid("replace: the result would be longer than 64 MiB")
+		return "", value.Invalid("replace: the result would be longer than 64 MiB")
 	}
 	return strings.ReplaceAll(s, old, new), nil
 }

@@ -1,5 +1,7 @@
 package runtime
 
+import "github.com/flowgen-dev/flowgen/runtime/value"
+
 // Tier is how well a tool is kept apart from the program and the machine, from not at all to best.
 type Tier uint8
 
@@ -33,5 +35,5 @@ func (t *Tier) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return Invalid("%q is no sandbox tier", Clip(string(b), 40))
+	return value.Invalid("%q is no sandbox tier", value.Clip(string(b), 40))
 }

@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"fmt"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Effects says what a call does to the world outside the run.
@@ -32,8 +34,8 @@ type Tool[In, Out any] struct {
 	effects  Effects
 	gated    bool
 	fn       func(context.Context, In) (Out, error)
-	checkIn  *Checker
-	checkOut *Checker
+	checkIn  *value.Checker
+	checkOut *value.Checker
 	toolOptions
 }
 
@@ -59,7 +61,7 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 		panic(fmt.Sprintf("runtime.Bind: what fills the input of %s takes another one", name))
 	}
 	t.replay = t.replayPolicy(e)
-	t.checkIn, t.checkOut = CheckerFor[In](), CheckerFor[Out]()
+	t.checkIn, t.checkOut = value.CheckerFor[In](), value.CheckerFor[Out]()
 	t.passage = passageOf(&t.toolOptions)
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type costly struct {
@@ -119,10 +120,10 @@ func TestMeteredIsRecorded(t *testing.T) {
 		want    runtime.Spend
 	}{
 		"answered":   {nil, []runtime.ToolOption{model}, true, runtime.Spend{Cost: 2, Tokens: 4}},
-		"lost":       {runtime.Errorf(runtime.NetworkError, "cut"), []runtime.ToolOption{model}, true, runtime.Spend{Cost: 7, Tokens: 15}},
-		"refused":    {runtime.Errorf(runtime.RateLimit, "later"), []runtime.ToolOption{model}, true, runtime.Spend{}},
+		"lost":       {value.Errorf(value.NetworkError, "cut"), []runtime.ToolOption{model}, true, runtime.Spend{Cost: 7, Tokens: 15}},
+		"refused":    {value.Errorf(value.RateLimit, "later"), []runtime.ToolOption{model}, true, runtime.Spend{}},
 		"a tool":     {nil, nil, false, runtime.Spend{}},
-		"tool fails": {runtime.Errorf(runtime.NetworkError, "cut"), nil, false, runtime.Spend{}},
+		"tool fails": {value.Errorf(value.NetworkError, "cut"), nil, false, runtime.Spend{}},
 	} {
 		rec := journal.NewRecorder()
 		r := start(t, t.Context(), runtime.WithEngine(rec))

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -92,10 +93,10 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // addArgs reads the input of tool add from data.
-func addArgs(a *runtime.Args) tool.Numbers {
+func addArgs(a *value.Args) tool.Numbers {
 	return tool.Numbers{
-		A: runtime.Arg(a, "a", runtime.AsInt[int64]),
-		B: runtime.Arg(a, "b", runtime.AsInt[int64]),
+		A: value.Arg(a, "a", value.AsInt[int64]),
+		B: value.Arg(a, "b", value.AsInt[int64]),
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func (a *app) lockCommand() *cobra.Command {
@@ -340,7 +341,7 @@ func (s *lockServer) announcement() string {
 
 // cause is what went wrong, without the place in a workflow that there is not.
 func cause(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/insert"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // leastCallID is how much of a call_id must be given, in digits.
@@ -224,7 +225,7 @@ func newMaterial(wf *ir.Workflow, r journal.Record) (*material, error) {
 	body := at.bodies[len(m.containers)]
 	m.edges = body.EdgesWritten
 	m.id = freeID(at.workflow, m.tool)
-	input, err := runtime.ParseValue(r.Input)
+	input, err := value.Parse(r.Input)
 	if err != nil {
 		return nil, fmt.Errorf("the input of call %s cannot be read: %w", r.Key, err)
 	}
@@ -319,11 +320,11 @@ func (m *material) write() (string, error) {
 }
 
 // arguments writes a recorded input as `with`.
-func arguments(in runtime.Value, t *schema.Type) ([]insert.Field, error) {
+func arguments(in value.Value, t *schema.Type) ([]insert.Field, error) {
 	if in.IsNull() {
 		return nil, nil
 	}
-	if in.Kind() != runtime.MapKind {
+	if in.Kind() != value.MapKind {
 		return nil, fmt.Errorf("its input is %s and not an object", in.Kind())
 	}
 	var out []insert.Field
@@ -365,21 +366,21 @@ func typeOf(f *schema.Field) *schema.Type {
 var errSecret = errors.New("held a secret, which is not in the journal, so that the exact input is not known")
 
 // literal writes a recorded value, as its type is written in a workflow, so that it can stand in brackets.
-func literal(at string, v runtime.Value, t *schema.Type) (string, error) {
+func literal(at string, v value.Value, t *schema.Type) (string, error) {
 	for t != nil && t.Kind == schema.Opt {
 		t = t.Elem
 	}
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		if strings.Contains(v.String(), runtime.Redacted) {
 			return "", fmt.Errorf("field %s of its input %w", at, errSecret)
 		}
 		return insert.Text(v.String()), nil
-	case runtime.IntKind:
+	case value.IntKind:
 		if t != nil && t.Kind == schema.Duration {
 			return time.Duration(v.Int()).String(), nil
 		}
-	case runtime.ListKind:
+	case value.ListKind:
 		parts := make([]string, v.Len())
 		for i := range parts {
 			var err error
@@ -388,7 +389,7 @@ func literal(at string, v runtime.Value, t *schema.Type) (string, error) {
 			}
 		}
 		return "[" + strings.Join(parts, ", ") + "]", nil
-	case runtime.MapKind:
+	case value.MapKind:
 		var parts []string
 		for _, k := range v.Keys() {
 			inner, _ := v.Get(k)

@@ -16,8 +16,8 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/parser/insert"
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flowtest"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // update rewrites the expectations that do not hold, each at its place in the file. Comments and the rest of the file stay as
@@ -35,7 +35,7 @@ func (a *app) update(s *suite, results []flowtest.Result, report *testReport) er
 		seen := map[source.Span]bool{}
 		for _, f := range r.Failures {
 			at, t := s.place(s.cases.Cases[i], f.Path)
-			got, err := runtime.ParseValue(f.Got)
+			got, err := value.Parse(f.Got)
 			if at.IsZero() || err != nil || seen[at] {
 				continue
 			}
@@ -68,9 +68,9 @@ func (f rewritten) ReadFile(string) ([]byte, error) { return []byte(f.Text), nil
 
 // firstWant gives a case that expects nothing what came out.
 func (s *suite) firstWant(c *ir.TestCase, output json.RawMessage) diag.Diagnostic {
-	got, err := runtime.ParseValue(output)
+	got, err := value.Parse(output)
 	if err != nil {
-		got = runtime.MapValue()
+		got = value.Map()
 	}
 	text := "want: {output: " + yamlText(got, s.checked.Program.Output) + "}"
 	file := c.Span.File
@@ -152,19 +152,19 @@ var (
 )
 
 // yamlText writes a value on one line, as YAML that reads as a value of type t.
-func yamlText(v runtime.Value, t *schema.Type) string {
+func yamlText(v value.Value, t *schema.Type) string {
 	if t == nil {
 		t = schema.AnyType
 	}
 	to := t.Present()
 	var parts []string
 	switch v.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		for i := range v.Len() {
 			parts = append(parts, yamlText(v.Index(i), to.Elem))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case runtime.MapKind:
+	case value.MapKind:
 		for _, k := range v.Keys() {
 			item, _ := v.Get(k)
 			elem := to.Elem
@@ -174,11 +174,11 @@ func yamlText(v runtime.Value, t *schema.Type) string {
 			parts = append(parts, yamlKey(k)+": "+yamlText(item, elem))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case runtime.IntKind:
+	case value.IntKind:
 		if to.Kind == schema.Duration {
 			return time.Duration(v.Int()).String()
 		}
-	case runtime.StringKind:
+	case value.StringKind:
 		if s := v.String(); plainText.MatchString(s) && !notPlain.MatchString(s) {
 			return s
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type textFiles map[string]string
@@ -35,7 +35,7 @@ func TestYAMLText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := runtime.ParseValue(raw)
+		v, err := value.Parse(raw)
 		if err != nil {
 			return // not valid UTF-8
 		}
@@ -49,7 +49,7 @@ func TestYAMLText(t *testing.T) {
 		if checked == nil {
 			t.Fatalf("%v\n%s", sink.List(), text)
 		}
-		got, err := runtime.ParseValue([]byte(checked.JSON(f.Cases[0].Input[0].Value)))
+		got, err := value.Parse([]byte(checked.JSON(f.Cases[0].Input[0].Value)))
 		if err != nil || !got.Equal(v) {
 			t.Fatalf("%v: %s\nbecame %s\nin %s", err, raw, checked.JSON(f.Cases[0].Input[0].Value), text)
 		}

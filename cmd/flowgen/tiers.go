@@ -7,6 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // checkTiers reports the sandbox tiers that tools in use need and that this machine does not have; each once for a workflow, at the
@@ -39,7 +40,7 @@ func checkTiers(programs []*compiled, available func(runtime.Tier) error) []diag
 			}
 			told[at] = true
 			why := err.Error()
-			var te *runtime.ToolError
+			var te *value.ToolError
 			if errors.As(err, &te) {
 				why = te.Message
 			}

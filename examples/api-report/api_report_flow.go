@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/examples/api-report/shop"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -103,12 +104,12 @@ var (
 // Nodes, at their place in the source.
 var (
 	pagesNode        = runtime.Node{ID: "pages", Pos: "api_report.flowgen.yaml:23:3", Index: 0, Max: 100}
-	batchNode        = runtime.Node{ID: "batch", Pos: "api_report.flowgen.yaml:27:9", Index: 1, Retry: &runtime.Retry{Attempts: 4, Codes: []runtime.Code{runtime.RateLimit, runtime.ProviderError, runtime.NetworkError}, Base: 200 * time.Millisecond, Cap: 5 * time.Second}, Timeout: 10 * time.Second}
+	batchNode        = runtime.Node{ID: "batch", Pos: "api_report.flowgen.yaml:27:9", Index: 1, Retry: &runtime.Retry{Attempts: 4, Codes: []value.Code{value.RateLimit, value.ProviderError, value.NetworkError}, Base: 200 * time.Millisecond, Cap: 5 * time.Second}, Timeout: 10 * time.Second}
 	linesNode        = runtime.Node{ID: "lines", Pos: "api_report.flowgen.yaml:34:3", Index: 2, Limit: 4, Max: 10000}
 	linesDoNode      = runtime.Node{ID: "flow", Pos: "api_report.flowgen.yaml:39:10", Index: 3}
 	totalNode        = runtime.Node{ID: "total", Pos: "api_report.flowgen.yaml:40:3", Index: 4}
 	reportNode       = runtime.Node{ID: "report", Pos: "api_report.flowgen.yaml:41:3", Index: 5}
-	lineCustomerNode = runtime.Node{ID: "customer", Pos: "line.flowgen.yaml:12:3", Index: 6, Retry: &runtime.Retry{Attempts: 3, Codes: []runtime.Code{runtime.ProviderError, runtime.NetworkError}, Base: 100 * time.Millisecond, Cap: 30 * time.Second}, Timeout: 10 * time.Second}
+	lineCustomerNode = runtime.Node{ID: "customer", Pos: "line.flowgen.yaml:12:3", Index: 6, Retry: &runtime.Retry{Attempts: 3, Codes: []value.Code{value.ProviderError, value.NetworkError}, Base: 100 * time.Millisecond, Cap: 30 * time.Second}, Timeout: 10 * time.Second}
 	lineAmountNode   = runtime.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
 	lineRowNode      = runtime.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
 )
@@ -163,7 +164,7 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 	run := runtime.Start(ctx, w.rt, in)
 	defer runtime.End(run, &out, &err)
-	if err := runtime.Validate(in); err != nil {
+	if err := value.Validate(in); err != nil {
 		return out, err
 	}
 	return w.Body(run, in)

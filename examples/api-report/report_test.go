@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) {
@@ -83,7 +84,7 @@ func (r *retries) Observe(e runtime.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(e.Err, &te) {
 		key := e.Tool + " " + string(te.Code)
 		r.list = append(r.list, key)
@@ -169,8 +170,8 @@ func TestClosedShop(t *testing.T) {
 	}
 	_, err = w.Run(t.Context(), Input{Port: int64(s.Port)})
 	var ne *runtime.NodeError
-	var te *runtime.ToolError
-	if !errors.As(err, &ne) || ne.Node.ID != "batch" || !errors.As(err, &te) || te.Code != runtime.NetworkError || len(seen.list) != 3 {
+	var te *value.ToolError
+	if !errors.As(err, &ne) || ne.Node.ID != "batch" || !errors.As(err, &te) || te.Code != value.NetworkError || len(seen.list) != 3 {
 		t.Errorf("got %v after %d retries", err, len(seen.list))
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestHello(t *testing.T) {
@@ -39,8 +39,8 @@ func TestUnknownLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var te *runtime.ToolError
-	if _, err = w.Run(t.Context(), Input{Name: "x", Language: "klingon"}); !errors.As(err, &te) || te.Code != runtime.ValidationError {
+	var te *value.ToolError
+	if _, err = w.Run(t.Context(), Input{Name: "x", Language: "klingon"}); !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("got %v, want VALIDATION_ERROR", err)
 	}
 }

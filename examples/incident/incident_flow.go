@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/startool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -32,8 +33,8 @@ type Input struct {
 
 // Output is the workflow's output section.
 type Output struct {
-	Report string                                      `json:"report"`
-	Checks []runtime.ToolResult[string, runtime.Value] `json:"checks"`
+	Report string                                    `json:"report"`
+	Checks []runtime.ToolResult[string, value.Value] `json:"checks"`
 }
 
 // Row is a type of the workflow.
@@ -258,14 +259,14 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	}
 
 	var (
-		checks []runtime.ToolResult[string, runtime.Value]
+		checks []runtime.ToolResult[string, value.Value]
 		ranked []rank.Judged
 	)
 	if err := runtime.Parallel(
 		run,
 		func(run *runtime.Run) (err error) {
-			checks, err = runtime.Map(run, &checksNode, groups, func(run *runtime.Run, g GroupOut) (runtime.ToolResult[string, runtime.Value], error) {
-				return runtime.Choose(run, &checksDoNode, g.Service, runtime.Or(g.Check, "none"), runtime.ValueArgs(runtime.MapValue(runtime.Entry{Key: "target", Value: runtime.StringValue(g.Service)})), checksDoChoice)
+			checks, err = runtime.Map(run, &checksNode, groups, func(run *runtime.Run, g GroupOut) (runtime.ToolResult[string, value.Value], error) {
+				return runtime.Choose(run, &checksDoNode, g.Service, runtime.Or(g.Check, "none"), value.ValueArgs(value.Map(value.Entry{Key: "target", Value: value.String(g.Service)})), checksDoChoice)
 			})
 			return err
 		},
@@ -363,26 +364,26 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // checksDoChoice calls the tool that tool_call chose. There are no others.
-func checksDoChoice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func checksDoChoice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "ping":
-		return runtime.Dispatch(run, &checksDoNode, pingTool, args, pingArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &checksDoNode, pingTool, args, pingArgs, value.ToValue)
 	case "disk":
-		return runtime.Dispatch(run, &checksDoNode, diskTool, args, diskArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &checksDoNode, diskTool, args, diskArgs, value.ToValue)
 	case "lines", "group", "owner", "score", "tickets", "rank", "render":
-		return runtime.Null(), runtime.DeniedTool(name)
+		return value.Null(), runtime.DeniedTool(name)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // pingArgs reads the input of tool ping from data.
-func pingArgs(a *runtime.Args) PingIn {
-	return PingIn{Target: runtime.Arg(a, "target", runtime.AsString[string])}
+func pingArgs(a *value.Args) PingIn {
+	return PingIn{Target: value.Arg(a, "target", value.AsString[string])}
 }
 
 // diskArgs reads the input of tool disk from data.
-func diskArgs(a *runtime.Args) DiskIn {
-	return DiskIn{Target: runtime.Arg(a, "target", runtime.AsString[string])}
+func diskArgs(a *value.Args) DiskIn {
+	return DiskIn{Target: value.Arg(a, "target", value.AsString[string])}
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // repository makes a git repository with the given commit subjects, oldest first.
@@ -94,8 +94,8 @@ func TestNoRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Run(t.Context(), Input{Repo: t.TempDir(), Limit: 10, Audience: "users"})
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.ProviderError || !strings.HasPrefix(err.Error(), "release_notes.flowgen.yaml:") {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.ProviderError || !strings.HasPrefix(err.Error(), "release_notes.flowgen.yaml:") {
 		t.Errorf("got %v, want PROVIDER_ERROR at the node's line", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/examples/release-notes/tools"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -164,7 +165,7 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 	run := runtime.Start(ctx, w.rt, in)
 	defer runtime.End(run, &out, &err)
-	if err := runtime.Validate(in); err != nil {
+	if err := value.Validate(in); err != nil {
 		return out, err
 	}
 	return w.Body(run, in)

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // run executes the workflow under a simulator.
@@ -62,22 +63,22 @@ func TestFaults(t *testing.T) {
 	in := Input{Repo: repository(t, "feat: a", "fix: b", "docs: c"), Limit: 50, Title: "T", Audience: "developers"}
 	failed, dropped := 0, 0
 	for seed := range uint64(60) {
-		fault := func(key string, attempt int) *runtime.ToolError {
+		fault := func(key string, attempt int) *value.ToolError {
 			h := fnv.New64a()
 			h.Write([]byte{byte(seed)})
 			h.Write([]byte(key))
 			if h.Sum64()%4 != 0 {
 				return nil
 			}
-			return &runtime.ToolError{Code: runtime.ProviderError, Message: "injected"}
+			return &value.ToolError{Code: value.ProviderError, Message: "injected"}
 		}
 		out, err := run(t, sim.New(seed, sim.Options{Fault: fault}), in)
 		var ne *runtime.NodeError
-		var te *runtime.ToolError
+		var te *value.ToolError
 		switch {
 		case err == nil && len(out.Notes) > 0:
 			dropped++
-		case errors.As(err, &ne) && errors.As(err, &te) && ne.Node.Pos != "" && te.Code == runtime.ProviderError:
+		case errors.As(err, &ne) && errors.As(err, &te) && ne.Node.Pos != "" && te.Code == value.ProviderError:
 			failed++
 		default:
 			t.Errorf("seed %d: %q, %v", seed, out.Notes, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -244,7 +245,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if plan.Route == "review" {
 		review, err = runtime.Some(reviewRun(run, llm.Prompt{
 			System: "You review pull requests. Look with your tools at how the changed code is used before you judge. Answer with a short comment for\nthe author.",
-			Text:   "Review this diff:\n\n" + fetch + "\n\nA scan has found: " + runtime.JSON(state.Findings),
+			Text:   "Review this diff:\n\n" + fetch + "\n\nA scan has found: " + value.JSON(state.Findings),
 		}))
 		if err != nil {
 			return out, err
@@ -280,13 +281,13 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // searchArgs reads the input of tool search from data.
-func searchArgs(a *runtime.Args) SearchIn {
-	return SearchIn{Text: runtime.Arg(a, "text", runtime.AsString[string])}
+func searchArgs(a *value.Args) SearchIn {
+	return SearchIn{Text: value.Arg(a, "text", value.AsString[string])}
 }
 
 // historyArgs reads the input of tool history from data.
-func historyArgs(a *runtime.Args) HistoryIn {
-	return HistoryIn{Path: runtime.Arg(a, "path", runtime.AsString[string])}
+func historyArgs(a *value.Args) HistoryIn {
+	return HistoryIn{Path: value.Arg(a, "path", value.AsString[string])}
 }
 
 // What the answers of models have to fit.

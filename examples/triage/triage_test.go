@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // models is the model server of all tests here, which is never stopped: a program looks up the address of its model once.
@@ -85,8 +86,8 @@ func TestTriage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Run(t.Context(), in)
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.NetworkError || !strings.HasPrefix(err.Error(), "triage.flowgen.yaml:") {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.NetworkError || !strings.HasPrefix(err.Error(), "triage.flowgen.yaml:") {
 		t.Errorf("a dead model server: %v", err)
 	}
 	if n := len(h.Comments()); n != 1 {

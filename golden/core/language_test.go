@@ -28,7 +28,7 @@ var (
 	onChild   = schema.FuncOf(&schema.Signature{Result: schema.DynamicType, Fails: true})
 	dyn       = schema.DynamicType
 	onRun     = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType}, Result: dyn, Fails: true})
-	onChoice  = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))}, Result: schema.AnyType, Fails: true})
+	onChoice  = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.ValuePath, "Args"))}, Result: schema.AnyType, Fails: true})
 	errorType = &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Name: "error"}}
 	voice     = schema.OpaqueOf(enginePath, "Voice", &schema.Field{Name: "node", Type: nodeType}, &schema.Field{Name: "model", Type: modelType}, &schema.Field{Name: "text", Type: schema.StringType})
 

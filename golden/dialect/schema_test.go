@@ -8,8 +8,8 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const someEdges = "edges: [{from: START, to: a}, {from: a, to: END}]\n"
@@ -53,7 +53,7 @@ func fits(t *testing.T, schema []byte, name, text string) (err error, ok bool) {
 	if root == nil || len(problems) > 0 {
 		return nil, false
 	}
-	v, err := runtime.ParseValue([]byte(dialect.JSON(dialect.NewReader(f, yamlnode.Core, &diag.Sink{}).Value(root, nil))))
+	v, err := value.Parse([]byte(dialect.JSON(dialect.NewReader(f, yamlnode.Core, &diag.Sink{}).Value(root, nil))))
 	if err != nil {
 		t.Fatal(name, err)
 	}

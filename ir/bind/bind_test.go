@@ -233,7 +233,7 @@ func TestShapes(t *testing.T) {
 func TestRuntimeTypes(t *testing.T) {
 	s := tools("./dynamic.Do", "./dynamic.Pointer")
 	got := show(s.resolve(t))
-	want := []string{"FG0606 <./dynamic.Pointer> parameter `v` of dynamic.Pointer is a pointer to a runtime.Value, which cannot be journalled | a runtime.Value can itself be null @ flows/dynamic/dynamic.go:17:6 <Pointer> declared here"}
+	want := []string{"FG0606 <./dynamic.Pointer> parameter `v` of dynamic.Pointer is a pointer to a value.Value, which cannot be journalled | a value.Value can itself be null @ flows/dynamic/dynamic.go:20:6 <Pointer> declared here"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
 	}

@@ -32,13 +32,13 @@ const maxDepth = 50 // of types within types
 // by encoding/json, with int and float, nil and empty kept apart.
 //
 //	bool, string, float32, float64, all sized and unsized integers   bool, string, float, int
-//	[]byte, time.Time, time.Duration, runtime.Value                  bytes, time, duration, any
+//	[]byte, time.Time, time.Duration, value.Value                  bytes, time, duration, any
 //	[]T, map[string]T, *T                                            list<T>, map<T>, opt<T>
 //	a named string type with exported constants in its package       enum of their values, in order of declaration
 //	a named struct                                                   its exported fields; see structFields
 //	any other named type                                             as its underlying type
 //
-// Refused: functions, channels, arrays, complex numbers, uintptr, interfaces (any too: runtime.Value is the dynamic
+// Refused: functions, channels, arrays, complex numbers, uintptr, interfaces (any too: value.Value is the dynamic
 // type), anonymous structs, recursive types, maps with other keys, and types with a JSON or text form of their own such
 // as netip.Addr or big.Int, whose values no workflow could make or look into.
 func (c *converter) typ(t types.Type, at spot) *schema.Type {
@@ -63,7 +63,7 @@ func (c *converter) typ(t types.Type, at spot) *schema.Type {
 	case *types.Chan:
 		return c.refuse(at, "is a channel", "")
 	case *types.Interface:
-		return c.refuse(at, "is an interface", "make it a concrete type; runtime.Value is the one that holds anything")
+		return c.refuse(at, "is an interface", "make it a concrete type; value.Value is the one that holds anything")
 	case *types.Struct:
 		return c.refuse(at, "is a struct without a name", "declare a type for it")
 	}
@@ -128,7 +128,7 @@ func (c *converter) pointer(t *types.Pointer, at spot) *schema.Type {
 	}
 	elem := c.typ(t.Elem(), at)
 	if elem.Kind == schema.Any {
-		return c.refuse(at, "is a pointer to a runtime.Value", "a runtime.Value can itself be null")
+		return c.refuse(at, "is a pointer to a value.Value", "a value.Value can itself be null")
 	}
 	return schema.OptOf(elem, at.name+" is a pointer, which may be nil")
 }
@@ -146,12 +146,12 @@ func (c *converter) slice(t *types.Slice, at spot) *schema.Type {
 
 // known are the types with a meaning of their own.
 var known = map[string]*schema.Type{
-	"time.Time":                       schema.TimeType,
-	"time.Duration":                   schema.DurationType,
-	schema.RuntimePath + ".Value":     schema.AnyType,
-	schema.RuntimePath + ".ToolError": schema.ErrorType,
-	schema.RuntimePath + ".Code":      schema.ErrorType.Fields[0].Type,
-	schema.RuntimePath + ".Failure":   schema.FailureType,
+	"time.Time":                     schema.TimeType,
+	"time.Duration":                 schema.DurationType,
+	schema.ValuePath + ".Value":     schema.AnyType,
+	schema.ValuePath + ".ToolError": schema.ErrorType,
+	schema.ValuePath + ".Code":      schema.ErrorType.Fields[0].Type,
+	schema.RuntimePath + ".Failure": schema.FailureType,
 }
 
 func (c *converter) named(n *types.Named, at spot) *schema.Type {
@@ -169,7 +169,7 @@ func (c *converter) named(n *types.Named, at spot) *schema.Type {
 	}
 	for i, outer := range c.stack {
 		if outer == key || i >= maxDepth {
-			return c.refuse(at, "leads back to "+types.TypeString(n, shortName)+", a type that holds itself", "keep the nested part as runtime.Value, or as a list with references")
+			return c.refuse(at, "leads back to "+types.TypeString(n, shortName)+", a type that holds itself", "keep the nested part as value.Value, or as a list with references")
 		}
 	}
 	if why, help := c.unusable(n); why != "" {
@@ -218,9 +218,9 @@ func (c *converter) unusable(n *types.Named) (why, help string) {
 	case obj.Pkg().Path() == "context" && obj.Name() == "Context":
 		return "is a context.Context", "a context can only be the first parameter"
 	case obj.Pkg().Path() == "encoding/json":
-		return "is a " + name, "use runtime.Value"
+		return "is a " + name, "use value.Value"
 	case types.IsInterface(n):
-		return "is the interface " + name, "make it a concrete type; runtime.Value is the one that holds anything"
+		return "is the interface " + name, "make it a concrete type; value.Value is the one that holds anything"
 	case !obj.Exported():
 		return "is of the unexported type " + name, "export the type"
 	case n.TypeParams().Len() > 0 && n.TypeArgs().Len() == 0:

@@ -23,7 +23,7 @@ var (
 	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
 	slotType  = schema.OpaqueOf(schema.DynamicPath, "Slot")
 
-	choiceType = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))}, Result: schema.AnyType, Fails: true})
+	choiceType = schema.FuncOf(&schema.Signature{Params: []*schema.Type{runType, schema.StringType, schema.PointerTo(schema.OpaqueOf(schema.ValuePath, "Args"))}, Result: schema.AnyType, Fails: true})
 
 	answerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema", &schema.Field{Name: "json", GoName: "JSON", Type: schema.BytesType}))
 )

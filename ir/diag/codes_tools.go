@@ -80,7 +80,7 @@ output: {path: $last}
 	{
 		Code:  GoType,
 		Title: "a Go type that cannot be journalled",
-		Cause: "What goes into and comes out of a Go function is written to the journal and read back, and must be the same then. That holds for booleans, strings, numbers, []byte, time.Time, time.Duration, slices, maps with string keys, pointers (optional values), named structs of exported fields, and runtime.Value for anything else. It does not hold for functions, channels, interfaces, arrays, unexported fields (unless tagged `json:\"-\"`), recursive types, and types with a JSON or text form of their own. The message names the field.",
+		Cause: "What goes into and comes out of a Go function is written to the journal and read back, and must be the same then. That holds for booleans, strings, numbers, []byte, time.Time, time.Duration, slices, maps with string keys, pointers (optional values), named structs of exported fields, and value.Value for anything else. It does not hold for functions, channels, interfaces, arrays, unexported fields (unless tagged `json:\"-\"`), recursive types, and types with a JSON or text form of their own. The message names the field.",
 		Wrong: `flowgen: 1
 name: reader
 input: {text: string}

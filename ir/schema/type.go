@@ -15,7 +15,7 @@ type Kind uint8
 // reported again.
 const (
 	Invalid Kind = iota
-	Any          // a dynamic value: runtime.Value in Go
+	Any          // a dynamic value: value.Value in Go
 	Null         // only the literal null
 	Bool
 	Int // 64 bits
@@ -114,6 +114,9 @@ var (
 // RuntimePath is the import path of the runtime, whose types some results have.
 const RuntimePath = "github.com/flowgen-dev/flowgen/runtime"
 
+// ValuePath is that of the package of dynamic values and of the errors of tools.
+const ValuePath = RuntimePath + "/value"
+
 // ErrorCodes are the nine codes of Agent Tools 3.4, in its order.
 var ErrorCodes = []string{
 	"VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQUIRED",
@@ -123,9 +126,9 @@ var ErrorCodes = []string{
 // ErrorType is the type of `node.error`: Agent Tools 3.4.
 var ErrorType = &Type{
 	Kind: Struct,
-	Go:   &Go{Path: RuntimePath, Name: "ToolError"},
+	Go:   &Go{Path: ValuePath, Name: "ToolError"},
 	Fields: []*Field{
-		{Name: "code", GoName: "Code", Type: &Type{Kind: Enum, Values: ErrorCodes, Go: &Go{Path: RuntimePath, Name: "Code"}}},
+		{Name: "code", GoName: "Code", Type: &Type{Kind: Enum, Values: ErrorCodes, Go: &Go{Path: ValuePath, Name: "Code"}}},
 		{Name: "message", GoName: "Message", Type: StringType},
 		{Name: "details", GoName: "Details", Type: AnyType},
 		{Name: "retry_after_s", GoName: "RetryAfterS", Type: OptOf(FloatType, "the error suggests no wait")},
@@ -277,11 +280,11 @@ func (t *Type) String() string {
 		return opaqueName(t)
 	case t.Kind == Dynamic && t.Elem != nil: // what is written is held to
 		return t.Elem.String()
-	case t.Go != nil && t.Go.Path == RuntimePath && t.Go.Name == "ToolError":
+	case t.Go != nil && t.Go.Path == ValuePath && t.Go.Name == "ToolError":
 		return "Error"
 	case t.Go != nil && t.Go.Path == ModelPath:
 		return "media"
-	case t.Go != nil && t.Go.Path != "" && t.Go.Path != RuntimePath && t.Kind == Struct:
+	case t.Go != nil && t.Go.Path != "" && t.Go.Path != RuntimePath && t.Go.Path != ValuePath && t.Kind == Struct:
 		return t.Go.Path[strings.LastIndexByte(t.Go.Path, '/')+1:] + "." + t.Go.Name
 	}
 	switch t.Kind {

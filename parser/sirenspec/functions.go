@@ -54,7 +54,7 @@ var (
 
 	valueTool, requestTool, memoryTool = dialect.ToolOf(schema.AnyType, schema.AnyType), dialect.ToolOf(callType, schema.AnyType), dialect.ToolOf(recollectionType, schema.AnyType)
 
-	onChoice = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, textType, schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))}, Result: schema.AnyType, Fails: true})
+	onChoice = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, textType, schema.PointerTo(schema.OpaqueOf(schema.ValuePath, "Args"))}, Result: schema.AnyType, Fails: true})
 	onChild  = schema.FuncOf(&schema.Signature{Params: []*schema.Type{dialect.RunType, dynType}, Result: dynType, Fails: true})
 )
 

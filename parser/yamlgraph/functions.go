@@ -26,7 +26,7 @@ var (
 	nodesType = schema.ListOf(dialect.NodeType)
 	entryType = schema.OpaqueOf(schema.DynamicPath, "Entry")
 	valueTool = dialect.ToolOf(schema.AnyType, schema.AnyType)
-	argsType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Args"))
+	argsType  = schema.PointerTo(schema.OpaqueOf(schema.ValuePath, "Args"))
 
 	providerType = schema.OpaqueOf(schema.ModelPath, "Provider")
 	atType       = schema.FuncOf(&schema.Signature{Params: []*schema.Type{textType}, Result: providerType})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The caps of an agent that does not say otherwise (Agent Tools 5.1).
@@ -56,17 +57,17 @@ type Tool struct {
 	name string // as the model knows it
 	tool string // name@version
 	told llm.Tool
-	call func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error
+	call func(r *runtime.Run, n *runtime.Node, args *value.Args) error
 }
 
 // Use makes t callable under a name. description tells the model what it does and schema, a JSON Schema, what it takes; in
 // reads the input from what the model wrote (Agent Tools 3.3).
-func Use[In, Out any](name, description string, t *runtime.Tool[In, Out], in func(*runtime.Args) In, schema string) Tool {
+func Use[In, Out any](name, description string, t *runtime.Tool[In, Out], in func(*value.Args) In, schema string) Tool {
 	return Tool{
 		name: name,
 		tool: t.Name() + "@" + t.Version(),
 		told: llm.Tool{Name: name, Description: description, Schema: []byte(schema)},
-		call: func(r *runtime.Run, n *runtime.Node, args *runtime.Args) error {
+		call: func(r *runtime.Run, n *runtime.Node, args *value.Args) error {
 			return runtime.Invoke(r, n, t, args, in)
 		},
 	}
@@ -109,9 +110,9 @@ type Envelope struct {
 	CallID      string               `json:"call_id"`
 	Name        string               `json:"name"`
 	Version     string               `json:"version"`
-	Input       runtime.Value        `json:"input"`
-	Output      runtime.Value        `json:"output"` // null when the call failed
-	Error       *runtime.ToolError   `json:"error"`  // null when it succeeded
+	Input       value.Value          `json:"input"`
+	Output      value.Value          `json:"output"` // null when the call failed
+	Error       *value.ToolError     `json:"error"`  // null when it succeeded
 	TStart      time.Time            `json:"t_start"`
 	TEnd        time.Time            `json:"t_end"`
 	Cached      bool                 `json:"cached"`

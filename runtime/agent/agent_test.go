@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Agent Tools 3.1: the five outputs are always there.
@@ -153,7 +154,7 @@ func TestCaps(t *testing.T) {
 			tt.spec.Tools = []agent.Tool{counter(&n, runtime.Reads)}
 			out, err := run(t, &tt.spec)
 			if tt.error != "" {
-				if codeOf(err) != runtime.PolicyDenied || !strings.Contains(err.Error(), tt.error) {
+				if codeOf(err) != value.PolicyDenied || !strings.Contains(err.Error(), tt.error) {
 					t.Fatalf("error %v", err)
 				}
 				return
@@ -187,7 +188,7 @@ func TestTokensAreReserved(t *testing.T) {
 	}
 	policy := &runtime.Policy{MaxTokens: 4096 + 1500}
 	_, err := run(t, &agent.Spec{Model: model(s), Tools: tools(), MaxIterations: agent.Unbounded, Policy: policy})
-	if codeOf(err) != runtime.PolicyDenied {
+	if codeOf(err) != value.PolicyDenied {
 		t.Fatal(err)
 	}
 	if turns < 5 || turns*110 > 5596 {
@@ -265,15 +266,15 @@ func TestToolsAreTold(t *testing.T) {
 // A model that fails, is cut off or refuses fails the node.
 func TestModelFails(t *testing.T) {
 	down := func(int, *llm.Conversation) (llm.Message, error) {
-		return llm.Message{}, runtime.Errorf(runtime.NetworkError, "down")
+		return llm.Message{}, value.Errorf(value.NetworkError, "down")
 	}
 	_, err := run(t, &agent.Spec{Model: model(down), Tools: tools()})
-	if codeOf(err) != runtime.NetworkError || !strings.Contains(err.Error(), "w.flowgen.yaml:3:5") {
+	if codeOf(err) != value.NetworkError || !strings.Contains(err.Error(), "w.flowgen.yaml:3:5") {
 		t.Errorf("error %v", err)
 	}
 	for _, stop := range []llm.Stop{llm.Length, llm.Refusal} {
 		_, err := run(t, &agent.Spec{Model: llm.NewModel("t:m", "m", stopped(stop)), Tools: tools()})
-		if codeOf(err) != runtime.ProviderError {
+		if codeOf(err) != value.ProviderError {
 			t.Errorf("%s: error %v", stop, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // call is one call that the model asked for.
@@ -18,7 +19,7 @@ type call struct {
 	tool  *Tool // nil: there is no such tool
 	node  *runtime.Node
 	visit int32
-	args  runtime.Args
+	args  value.Args
 	env   Envelope
 	done  bool // env is there
 }
@@ -65,28 +66,28 @@ func (w *work) room() int {
 
 // admit is the policy guard of the agent (Agent Tools 5.1). It looks at the calls one after the other, before any of them
 // is made.
-func (w *work) admit(t *runtime.Run, c *call) *runtime.ToolError {
+func (w *work) admit(t *runtime.Run, c *call) *value.ToolError {
 	i, ok := w.spec.index[c.asked.Name]
 	if !ok {
-		return runtime.Errorf(runtime.PolicyDenied, "tool %s is not one of this agent's", strconv.Quote(short(c.asked.Name, 100)))
+		return value.Errorf(value.PolicyDenied, "tool %s is not one of this agent's", strconv.Quote(short(c.asked.Name, 100)))
 	}
 	c.tool, c.node = &w.spec.Tools[i], &w.nodes[i]
 	c.visit = t.Reserve(c.node)
 	if most := capped(w.spec.MaxToolCalls, DefaultMaxToolCalls); most >= 0 && w.made >= most {
-		return runtime.Errorf(runtime.PolicyDenied, "%d tools were called, which is the most that max_tool_calls allows", most)
+		return value.Errorf(value.PolicyDenied, "%d tools were called, which is the most that max_tool_calls allows", most)
 	}
 	w.made++
 	if len(c.asked.Args) > maxArgs {
-		return runtime.Invalid("the arguments have %d bytes, at most %d are looked at", len(c.asked.Args), maxArgs)
+		return value.Invalid("the arguments have %d bytes, at most %d are looked at", len(c.asked.Args), maxArgs)
 	}
 	if strings.TrimSpace(c.asked.Args) == "" {
 		return nil
 	}
-	v, err := runtime.ParseValue([]byte(c.asked.Args))
-	if te, ok := err.(*runtime.ToolError); ok {
-		return runtime.Invalid("the arguments are no JSON object: %s", te.Message)
+	v, err := value.Parse([]byte(c.asked.Args))
+	if te, ok := err.(*value.ToolError); ok {
+		return value.Invalid("the arguments are no JSON object: %s", te.Message)
 	}
-	c.args = runtime.ValueArgs(v)
+	c.args = value.ValueArgs(v)
 	return nil
 }
 
@@ -108,7 +109,7 @@ func (w *work) make(t *runtime.Run, c *call) error {
 	if c.done {
 		return nil
 	}
-	if te, ok := err.(*runtime.ToolError); ok { // before there was a call
+	if te, ok := err.(*value.ToolError); ok { // before there was a call
 		w.refused(t, c, te)
 		return nil
 	}
@@ -127,16 +128,16 @@ func (c *call) receive(x *runtime.Receipt) {
 	in, err := x.Op.EncodeIn(nil)
 	if err == nil {
 		e.CallID = runtime.CallID(h.Tool, in, h.Key())
-		e.Input, err = runtime.ParseValue(in)
+		e.Input, err = value.Parse(in)
 	}
 	if x.Err == nil && err == nil {
 		if e.raw, err = x.Op.EncodeOut(nil); err == nil {
-			e.Output, err = runtime.ParseValue(e.raw)
+			e.Output, err = value.Parse(e.raw)
 		}
 	}
-	e.Error, _ = x.Err.(*runtime.ToolError)
+	e.Error, _ = x.Err.(*value.ToolError)
 	if e.Error == nil && err != nil {
-		e.Error = runtime.Invalid("the receipt cannot be written: %v", err)
+		e.Error = value.Invalid("the receipt cannot be written: %v", err)
 	}
 	if e.CallID == "" {
 		e.CallID = runtime.CallID(h.Tool, nil, h.Key())
@@ -145,7 +146,7 @@ func (c *call) receive(x *runtime.Receipt) {
 }
 
 // refuse is what becomes of a call that is not made.
-func (w *work) refuse(t *runtime.Run, c *call, te *runtime.ToolError) {
+func (w *work) refuse(t *runtime.Run, c *call, te *value.ToolError) {
 	n, tool := c.node, ""
 	if c.tool == nil {
 		n = &runtime.Node{ID: short(c.asked.Name, 100), Pos: w.node.Pos, Index: -1}
@@ -159,7 +160,7 @@ func (w *work) refuse(t *runtime.Run, c *call, te *runtime.ToolError) {
 }
 
 // refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is no JSON.
-func (w *work) refused(t *runtime.Run, c *call, te *runtime.ToolError) {
+func (w *work) refused(t *runtime.Run, c *call, te *value.ToolError) {
 	name := short(c.asked.Name, 100)
 	e := &c.env
 	e.tool, e.Name, e.Error, e.TStart, e.TEnd = name, name, te, w.answered, w.answered
@@ -169,12 +170,12 @@ func (w *work) refused(t *runtime.Run, c *call, te *runtime.ToolError) {
 		e.Name, e.Version = runtime.SplitTool(tool)
 	}
 	var err error
-	if e.Input, err = runtime.ParseValue([]byte(short(c.asked.Args, maxArgs))); err != nil {
-		e.Input = runtime.StringValue(short(strings.ToValidUTF8(c.asked.Args, "\uFFFD"), 1000))
+	if e.Input, err = value.Parse([]byte(short(c.asked.Args, maxArgs))); err != nil {
+		e.Input = value.String(short(strings.ToValidUTF8(c.asked.Args, "\uFFFD"), 1000))
 	}
-	in, err := runtime.AppendCanonical(nil, &e.Input)
+	in, err := value.AppendCanonical(nil, &e.Input)
 	if err != nil {
-		e.Input, in = runtime.Null(), nil
+		e.Input, in = value.Null(), nil
 	}
 	key := runtime.Head{Node: c.node, Scope: t.Scope(), Visit: c.visit}
 	e.CallID = runtime.CallID(tool, in, key.Key())
@@ -200,7 +201,7 @@ func (e *Envelope) text(room int) string {
 		return cut(string(b), room)
 	}
 	var s string
-	if e.Output.Kind() == runtime.StringKind {
+	if e.Output.Kind() == value.StringKind {
 		s = e.Output.String()
 	} else {
 		s = string(e.raw)
@@ -210,7 +211,7 @@ func (e *Envelope) text(room int) string {
 			}
 		}
 	}
-	if e.Truncated && e.Output.Kind() == runtime.StringKind && len(e.Attachments) > 0 {
+	if e.Truncated && e.Output.Kind() == value.StringKind && len(e.Attachments) > 0 {
 		a := e.Attachments[len(e.Attachments)-1]
 		return s + fmt.Sprintf("\n[cut: the whole has %d bytes, at %s]", a.Bytes, a.URL)
 	}

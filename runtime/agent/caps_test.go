@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // capRounds is how often a cap is tried: n times, or as the variable CAPROUNDS says (`make caps`).
@@ -113,7 +114,7 @@ func race(t *testing.T, policy *runtime.Policy, spec *agent.Spec) int64 {
 	for i := range all {
 		all[i] = func(r *runtime.Run) error {
 			_, err := agent.Run(r, node, spec, llm.Prompt{Text: "Go"})
-			if codeOf(err) == runtime.PolicyDenied {
+			if codeOf(err) == value.PolicyDenied {
 				refused.Add(1)
 				return nil
 			}
@@ -137,7 +138,7 @@ func TestOwnModelCapsUnderRace(t *testing.T) {
 	spec := &agent.Spec{Model: llm.NewModel("test:scripted", "m", s, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(100))})), Tools: tools(),
 		MaxIterations: agent.Unbounded, MaxToolCalls: agent.Unbounded, Policy: &runtime.Policy{MaxTokens: 2500}}
 	_, err := run(t, spec)
-	if codeOf(err) != runtime.PolicyDenied {
+	if codeOf(err) != value.PolicyDenied {
 		t.Fatal(err)
 	}
 	alone := made.Load()
@@ -149,7 +150,7 @@ func TestOwnModelCapsUnderRace(t *testing.T) {
 		all := make([]func(*runtime.Run) error, 8)
 		for i := range all {
 			all[i] = func(r *runtime.Run) error {
-				if _, err := agent.Run(r, node, spec, llm.Prompt{System: "Be good.", Text: "Go"}); codeOf(err) != runtime.PolicyDenied {
+				if _, err := agent.Run(r, node, spec, llm.Prompt{System: "Be good.", Text: "Go"}); codeOf(err) != value.PolicyDenied {
 					return fmt.Errorf("no refusal: %w", err)
 				}
 				return nil
@@ -169,15 +170,15 @@ func TestFailedQuestions(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
-		want runtime.Code // of the node
+		want value.Code // of the node
 	}{
-		{"never sent", runtime.Unspent(runtime.Errorf(runtime.NetworkError, "no connection")), ""},
-		{"refused", runtime.Unspent(runtime.Errorf(runtime.ProviderError, "503")), ""},
-		{"too many requests", runtime.Errorf(runtime.RateLimit, "429"), ""},
-		{"lost", runtime.Errorf(runtime.NetworkError, "no answer: the connection ended"), runtime.PolicyDenied},
-		{"late", runtime.Errorf(runtime.Timeout, "no answer in time"), runtime.PolicyDenied},
-		{"garbled", runtime.Errorf(runtime.ProviderError, "no JSON"), runtime.PolicyDenied},
-		{"too large", runtime.Errorf(runtime.PolicyDenied, "more than 32 MB"), runtime.PolicyDenied},
+		{"never sent", runtime.Unspent(value.Errorf(value.NetworkError, "no connection")), ""},
+		{"refused", runtime.Unspent(value.Errorf(value.ProviderError, "503")), ""},
+		{"too many requests", value.Errorf(value.RateLimit, "429"), ""},
+		{"lost", value.Errorf(value.NetworkError, "no answer: the connection ended"), value.PolicyDenied},
+		{"late", value.Errorf(value.Timeout, "no answer in time"), value.PolicyDenied},
+		{"garbled", value.Errorf(value.ProviderError, "no JSON"), value.PolicyDenied},
+		{"too large", value.Errorf(value.PolicyDenied, "more than 32 MB"), value.PolicyDenied},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tries := 0
@@ -189,7 +190,7 @@ func TestFailedQuestions(t *testing.T) {
 			})
 			m := model(s, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(1000))}))
 			again := *node
-			again.Retry = &runtime.Retry{Attempts: 3, Base: 1, Codes: []runtime.Code{runtime.NetworkError, runtime.ProviderError, runtime.RateLimit, runtime.Timeout}}
+			again.Retry = &runtime.Retry{Attempts: 3, Base: 1, Codes: []value.Code{value.NetworkError, value.ProviderError, value.RateLimit, value.Timeout}}
 			r := start(t, runtime.WithPolicy(&runtime.Policy{MaxTokens: 1500})) // room for one question
 			_, err := agent.Run(r, &again, &agent.Spec{Model: m, Tools: tools()}, llm.Prompt{Text: "Go"})
 			if codeOf(err) != tt.want {

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Of 50 calls at the same time under a cap of 25 exactly 25 run: of the agent's cap, and of one that two agents or 50 of a
@@ -194,7 +195,7 @@ func TestAdversarialModel(t *testing.T) {
 				Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads}},
 			}
 			out, err := run(t, spec)
-			if err != nil && codeOf(err) != runtime.PolicyDenied {
+			if err != nil && codeOf(err) != value.PolicyDenied {
 				t.Errorf("error %v", err)
 			}
 			if reached.Load() != 0 {

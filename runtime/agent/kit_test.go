@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -77,7 +78,7 @@ type found struct {
 	Hits []string `json:"hits"`
 }
 
-func queryArgs(a *runtime.Args) query { return query{Q: runtime.Arg(a, "q", runtime.AsString[string])} }
+func queryArgs(a *value.Args) query { return query{Q: value.Arg(a, "q", value.AsString[string])} }
 
 const querySchema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 
@@ -89,7 +90,7 @@ var (
 func find(_ context.Context, in query) (found, error) {
 	switch {
 	case strings.HasPrefix(in.Q, "bad"):
-		return found{}, &runtime.ToolError{Code: runtime.RateLimit, Message: "slow down", RetryAfterS: runtime.Ptr(2.0)}
+		return found{}, &value.ToolError{Code: value.RateLimit, Message: "slow down", RetryAfterS: runtime.Ptr(2.0)}
 	case strings.HasPrefix(in.Q, "panic"):
 		panic("oh")
 	}
@@ -136,8 +137,8 @@ func mustRun(t testing.TB, s *agent.Spec, opts ...runtime.Option) agent.Outputs 
 	return out
 }
 
-func codeOf(err error) runtime.Code {
-	var te *runtime.ToolError
+func codeOf(err error) value.Code {
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Code
 	}

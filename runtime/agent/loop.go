@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
@@ -95,14 +96,14 @@ func (w *work) turn(i int) (done bool, err error) {
 	}
 	switch calls := reply.Message.Calls; {
 	case reply.Stop == llm.Length:
-		return false, runtime.Errorf(runtime.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+		return false, value.Errorf(value.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
 	case reply.Stop == llm.Refusal:
-		return false, runtime.Errorf(runtime.ProviderError, "%s refused to answer", reply.Model)
+		return false, value.Errorf(value.ProviderError, "%s refused to answer", reply.Model)
 	case len(calls) == 0:
 		w.out.Response = reply.Message.Text
 		return true, nil
 	case len(calls) > MaxCallsPerTurn:
-		return false, runtime.Errorf(runtime.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
+		return false, value.Errorf(value.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
 	case i+1 == most && w.end == nil: // nobody could be told what becomes of them
 		return false, exhausted(most)
 	default:
@@ -113,5 +114,5 @@ func (w *work) turn(i int) (done bool, err error) {
 }
 
 func exhausted(most int) error {
-	return runtime.Errorf(runtime.PolicyDenied, "the model was asked %d times, which is the most that max_iterations allows, and wants more tools", most)
+	return value.Errorf(value.PolicyDenied, "the model was asked %d times, which is the most that max_iterations allows, and wants more tools", most)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // pinned runs an agent and its pin as a workflow does.
@@ -109,11 +110,11 @@ func TestHostilePast(t *testing.T) {
 	}
 	_, err := pinned(t, plays(), stale, runtime.WithPast(memory(func(runtime.LastCall) ([]byte, error) { return nil, errors.New("no disk") })))
 	var ne *runtime.NodeError
-	if !errors.As(err, &ne) || codeOf(err) != runtime.Unknown {
+	if !errors.As(err, &ne) || codeOf(err) != value.Unknown {
 		t.Errorf("%v", err)
 	}
 	_, err = pinned(t, plays(), stale, runtime.WithPolicy(&runtime.Policy{Effects: []runtime.Effects{runtime.External}}))
-	if codeOf(err) != runtime.PolicyDenied {
+	if codeOf(err) != value.PolicyDenied {
 		t.Errorf("under a policy without reads: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Selector says which call a pin is about (Agent Tools 4.2.1).
@@ -50,14 +51,14 @@ func Pin[T any](r *runtime.Run, n *runtime.Node, out Outputs, s Selector) (*T, e
 	case !s.required:
 		return nil, nil
 	default:
-		return nil, r.Fail(n, runtime.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
+		return nil, r.Fail(n, value.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
 	}
 	if string(e.raw) == "null" { // what the tool gave
 		return nil, nil
 	}
 	v := new(T)
 	if err := json.Unmarshal(e.raw, v); err != nil {
-		return nil, r.Fail(n, runtime.Invalid("pin: the output of %s does not fit: %v", s.tool, err))
+		return nil, r.Fail(n, value.Invalid("pin: the output of %s does not fit: %v", s.tool, err))
 	}
 	return v, nil
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Agent Tools 4.2: which call a pin is about, and what it is when there is none.
@@ -43,7 +43,7 @@ func TestPins(t *testing.T) {
 				t.Error(diff)
 			}
 			_, err = agent.Pin[found](start(t), node, tt.out, tt.sel.Required())
-			if (codeOf(err) == runtime.ValidationError) != (tt.want == nil) {
+			if (codeOf(err) == value.ValidationError) != (tt.want == nil) {
 				t.Errorf("required: %v", err)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Agent Tools 4.2 and 4.2.1.
@@ -56,7 +57,7 @@ func TestSpecPins(t *testing.T) {
 		}
 	})
 	t.Run("on_missing error", func(t *testing.T) {
-		if _, err := agent.Pin[found](start(t), node, out, agent.Latest("not called").Required()); codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), "on_missing: error") {
+		if _, err := agent.Pin[found](start(t), node, out, agent.Latest("not called").Required()); codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), "on_missing: error") {
 			t.Error(err)
 		}
 	})
@@ -80,7 +81,7 @@ func TestSpecGuard(t *testing.T) {
 		}
 	})
 	t.Run("max_iterations", func(t *testing.T) {
-		if _, err := guarded(forever(`count {"q":"x"}`), &agent.Spec{}); codeOf(err) != runtime.PolicyDenied || asked.Load() != 10 {
+		if _, err := guarded(forever(`count {"q":"x"}`), &agent.Spec{}); codeOf(err) != value.PolicyDenied || asked.Load() != 10 {
 			t.Errorf("asked %d times: %v", asked.Load(), err)
 		}
 	})
@@ -93,11 +94,11 @@ func TestSpecGuard(t *testing.T) {
 	t.Run("max_budget", func(t *testing.T) { // a turn takes 110 tokens, 0.11 dollars; the most that one can take is 0.20 and the prompt
 		s := func() script { return forever(`count {"q":"x"}`) }
 		for _, policy := range []*runtime.Policy{{MaxTokens: 5000}, {MaxCostUSD: "5.00"}} {
-			if _, err := guarded(s(), &agent.Spec{Policy: policy}); codeOf(err) != runtime.PolicyDenied || asked.Load() < 2 || asked.Load()*110 > 5000 {
+			if _, err := guarded(s(), &agent.Spec{Policy: policy}); codeOf(err) != value.PolicyDenied || asked.Load() < 2 || asked.Load()*110 > 5000 {
 				t.Errorf("asked %d times: %v", asked.Load(), err)
 			}
 		}
-		if _, err := guarded(s(), &agent.Spec{Policy: &runtime.Policy{MaxTokens: 100}}); codeOf(err) != runtime.PolicyDenied || asked.Load() != 0 {
+		if _, err := guarded(s(), &agent.Spec{Policy: &runtime.Policy{MaxTokens: 100}}); codeOf(err) != value.PolicyDenied || asked.Load() != 0 {
 			t.Errorf("there is no room for a question, and the model was asked %d times: %v", asked.Load(), err)
 		}
 	})
@@ -134,7 +135,7 @@ func TestSpecCallID(t *testing.T) {
 		flaky := runtime.Bind("t.flaky@1", runtime.Reads, func(ctx context.Context, in query) (string, error) {
 			i := runtime.ToolContext(ctx)
 			if tries = append(tries, fmt.Sprint(i.Attempt(), i.CallID())); len(tries) < 3 {
-				return "", runtime.Errorf(runtime.NetworkError, "again")
+				return "", value.Errorf(value.NetworkError, "again")
 			}
 			told = i.CallID()
 			return in.Q, nil

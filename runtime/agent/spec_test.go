@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The rows of the tables of Agent Tools 1.0, as they are seen from an agent: one test for a table, one part of it for each
@@ -208,7 +209,7 @@ func TestSpecTool(t *testing.T) {
 			Grade string `json:"grade" flow:"enum=good|bad"`
 		}
 		wrong := runtime.Bind("t.grade@1", runtime.None, func(context.Context, query) (graded, error) { return graded{"so-so"}, nil })
-		if e := one(agent.Use("tool", "", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != runtime.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
+		if e := one(agent.Use("tool", "", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != value.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
 			t.Errorf("%+v", e.Error)
 		}
 	})
@@ -310,7 +311,7 @@ func TestSpecErrors(t *testing.T) {
 		}))
 	secret := runtime.Bind("t.secret@1", runtime.None, repeated, runtime.Secrets("KEY"))
 	panics := runtime.Bind("t.panics@1", runtime.None, func(context.Context, query) (string, error) { panic("oh") })
-	call := func(t *testing.T, tool agent.Tool, what string) (*runtime.ToolError, string) {
+	call := func(t *testing.T, tool agent.Tool, what string) (*value.ToolError, string) {
 		t.Helper()
 		var told string
 		s := script(func(turn int, c *llm.Conversation) (llm.Message, error) {
@@ -328,7 +329,7 @@ func TestSpecErrors(t *testing.T) {
 		}
 		return ordered(out)[0].Error, told
 	}
-	is := func(want runtime.Code, tool agent.Tool, what string) func(t *testing.T) {
+	is := func(want value.Code, tool agent.Tool, what string) func(t *testing.T) {
 		return func(t *testing.T) {
 			te, told := call(t, tool, what)
 			if te == nil || te.Code != want || !strings.HasPrefix(told, `{"code":"`+string(want)+`","message":"`) {
@@ -342,15 +343,15 @@ func TestSpecErrors(t *testing.T) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	})
-	t.Run("VALIDATION_ERROR", is(runtime.ValidationError, fine, `tool {"q":7}`))
-	t.Run("TIMEOUT", is(runtime.Timeout, agent.Use("tool", "", late, queryArgs, querySchema), `tool {"q":"a"}`))
-	t.Run("RATE_LIMIT", is(runtime.RateLimit, get(server.URL+"/429"), `tool {"q":"a"}`))
-	t.Run("POLICY_DENIED", is(runtime.PolicyDenied, fine, `another {"q":"a"}`))
-	t.Run("AUTH_REQUIRED", is(runtime.AuthRequired, agent.Use("tool", "", secret, queryArgs, querySchema), `tool {"q":"a"}`))
-	t.Run("PROVIDER_ERROR", is(runtime.ProviderError, get(server.URL+"/500"), `tool {"q":"a"}`))
-	t.Run("NETWORK_ERROR", is(runtime.NetworkError, get("http://"+closed.Addr().String()), `tool {"q":"a"}`))
-	t.Run("SANDBOX_ERROR", is(runtime.SandboxError, agent.Use("tool", "", isolated, queryArgs, querySchema), `tool {"q":"a"}`))
-	t.Run("UNKNOWN", is(runtime.Unknown, agent.Use("tool", "", panics, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("VALIDATION_ERROR", is(value.ValidationError, fine, `tool {"q":7}`))
+	t.Run("TIMEOUT", is(value.Timeout, agent.Use("tool", "", late, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("RATE_LIMIT", is(value.RateLimit, get(server.URL+"/429"), `tool {"q":"a"}`))
+	t.Run("POLICY_DENIED", is(value.PolicyDenied, fine, `another {"q":"a"}`))
+	t.Run("AUTH_REQUIRED", is(value.AuthRequired, agent.Use("tool", "", secret, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("PROVIDER_ERROR", is(value.ProviderError, get(server.URL+"/500"), `tool {"q":"a"}`))
+	t.Run("NETWORK_ERROR", is(value.NetworkError, get("http://"+closed.Addr().String()), `tool {"q":"a"}`))
+	t.Run("SANDBOX_ERROR", is(value.SandboxError, agent.Use("tool", "", isolated, queryArgs, querySchema), `tool {"q":"a"}`))
+	t.Run("UNKNOWN", is(value.Unknown, agent.Use("tool", "", panics, queryArgs, querySchema), `tool {"q":"a"}`))
 	limited, told := call(t, get(server.URL+"/429"), `tool {"q":"a"}`)
 	t.Run("message", func(t *testing.T) {
 		if !strings.HasSuffix(limited.Message, "answered 429 Too Many Requests") {

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -207,7 +208,7 @@ func TestTruncation(t *testing.T) {
 	secret := "canary-canary"
 	whole := strings.Repeat("grüße \"<&>\n", 1000) + secret + strings.Repeat("x", 5000)
 	clean := strings.ReplaceAll(whole, secret, runtime.Redacted)
-	object := runtime.MapValue(runtime.Entry{Key: "list", Value: runtime.ListValue(runtime.StringValue(whole), runtime.IntValue(1))})
+	object := value.Map(value.Entry{Key: "list", Value: value.List(value.String(whole), value.Int(1))})
 	limit := runtime.MaxOutput(1000)
 	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
 	info := &runtime.Info{Name: "w", Secrets: []string{"KEY"}}
@@ -255,16 +256,16 @@ func TestTruncation(t *testing.T) {
 		check(t, rec, "text/plain; charset=utf-8", clean)
 	})
 	t.Run("value that is text", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (runtime.Value, error) { return runtime.StringValue(whole), nil }, limit)
+		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (value.Value, error) { return value.String(whole), nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
 		out, err := runtime.Call(r, node, tool, 1)
-		if err != nil || out.Kind() != runtime.StringKind || !strings.HasPrefix(clean, out.String()) {
+		if err != nil || out.Kind() != value.StringKind || !strings.HasPrefix(clean, out.String()) {
 			t.Fatal(out, err)
 		}
 		check(t, rec, "text/plain; charset=utf-8", clean)
 	})
 	t.Run("any other value", func(t *testing.T) {
-		tool := runtime.Bind("t.value@1", runtime.Reads, func(context.Context, int) (runtime.Value, error) { return object, nil }, limit)
+		tool := runtime.Bind("t.value@1", runtime.Reads, func(context.Context, int) (value.Value, error) { return object, nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
 		out, err := runtime.Call(r, node, tool, 1)
 		if err != nil {
@@ -332,7 +333,7 @@ func TestTruncation(t *testing.T) {
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	w, err := runtime.ValueOf(v)
+	w, err := value.Of(v)
 	if err != nil {
 		t.Fatal(err)
 	}

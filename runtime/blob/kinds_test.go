@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/jstool/embedded"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/startool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -31,7 +32,7 @@ type nothing = struct{}
 // kind is a way to make tools of text and of any value.
 type kind struct {
 	text  *runtime.Tool[nothing, string]
-	value *runtime.Tool[nothing, runtime.Value]
+	value *runtime.Tool[nothing, value.Value]
 	typed *runtime.Tool[nothing, []string]
 }
 
@@ -60,13 +61,13 @@ func kinds(t *testing.T) map[string]kind {
 	star := "d = " + document + "\ndef text(): return json.encode(d)\ndef value(): return d\ndef typed(): return d['list']\n"
 	star = strings.Replace(star, "json.encode(d)", "'"+document+"'", 1)
 	out := map[string]kind{
-		"command": {exectool.Text("t.c@1", runtime.Reads, command, secret), exectool.JSON[nothing, runtime.Value]("t.c@1", runtime.Reads, command, secret),
+		"command": {exectool.Text("t.c@1", runtime.Reads, command, secret), exectool.JSON[nothing, value.Value]("t.c@1", runtime.Reads, command, secret),
 			exectool.Lines("t.c@1", runtime.Reads, command, secret)},
 		"http": {httptool.Text("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY")),
-			httptool.JSON[nothing, runtime.Value]("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY")),
+			httptool.JSON[nothing, value.Value]("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY")),
 			httptool.JSON[nothing, []string]("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY"))},
 		"starlark": {startool.Bind[nothing, string]("t.s@1", runtime.None, "s.star", star, "text", secret, bound),
-			startool.Bind[nothing, runtime.Value]("t.s@1", runtime.None, "s.star", star, "value", secret, bound),
+			startool.Bind[nothing, value.Value]("t.s@1", runtime.None, "s.star", star, "value", secret, bound),
 			startool.Bind[nothing, []string]("t.s@1", runtime.None, "s.star", star, "typed", secret, bound)},
 	}
 	script := func(result string) (jstool.Module, embedded.Module) {
@@ -74,20 +75,20 @@ func kinds(t *testing.T) map[string]kind {
 		return jstool.Module{Name: "m.mjs", Code: code, MaxOutput: most}, embedded.Module{Name: "m.mjs", Code: code, MaxOutput: most}
 	}
 	text, textIn := script("JSON.stringify(d)")
-	value, valueIn := script("d")
+	v, valueIn := script("d")
 	list, listIn := script("d.list")
 	out["embedded"] = kind{embedded.Bind[nothing, string]("t.e@1", runtime.None, textIn, secret),
-		embedded.Bind[nothing, runtime.Value]("t.e@1", runtime.None, valueIn, secret), embedded.Bind[nothing, []string]("t.e@1", runtime.None, listIn, secret)}
+		embedded.Bind[nothing, value.Value]("t.e@1", runtime.None, valueIn, secret), embedded.Bind[nothing, []string]("t.e@1", runtime.None, listIn, secret)}
 	if present(t, "node") {
 		out["node"] = kind{jstool.Bind[nothing, string]("t.n@1", runtime.None, text, secret),
-			jstool.Bind[nothing, runtime.Value]("t.n@1", runtime.None, value, secret), jstool.Bind[nothing, []string]("t.n@1", runtime.None, list, secret)}
+			jstool.Bind[nothing, value.Value]("t.n@1", runtime.None, v, secret), jstool.Bind[nothing, []string]("t.n@1", runtime.None, list, secret)}
 	}
 	if present(t, "python3") {
 		of := func(name string) pytool.Func {
 			return pytool.Func{Source: &pytool.Source{Path: []string{dir}}, Module: "large", Name: name, MaxOutput: most}
 		}
 		out["python"] = kind{pytool.Bind[nothing, string]("t.p@1", runtime.Reads, of("text"), secret),
-			pytool.Bind[nothing, runtime.Value]("t.p@1", runtime.Reads, of("value"), secret), pytool.Bind[nothing, []string]("t.p@1", runtime.Reads, of("typed"), secret)}
+			pytool.Bind[nothing, value.Value]("t.p@1", runtime.Reads, of("value"), secret), pytool.Bind[nothing, []string]("t.p@1", runtime.Reads, of("typed"), secret)}
 	}
 	return out
 }
@@ -176,7 +177,7 @@ func TestEveryKindOfTool(t *testing.T) {
 func denied(t *testing.T, rec *journal.Recorder, err error) {
 	t.Helper()
 	e := rec.Envelopes()[0]
-	if err == nil || e.Error.Code != runtime.PolicyDenied || e.Truncated || len(e.Attachments) != 0 {
+	if err == nil || e.Error.Code != value.PolicyDenied || e.Truncated || len(e.Attachments) != 0 {
 		t.Errorf("%v, %+v", err, e)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // askers are the human nodes of a workflow, as its plan has them.
@@ -159,7 +159,7 @@ func (p *person) filed(ctx context.Context, key string) (string, error) {
 		line, err := p.line(ctx, p.lines)
 		if err != nil {
 			if len(p.kept[id]) > 0 && ctx.Err() == nil {
-				return "", runtime.Invalid("the answers for %s do not say for which of its questions they are, which can be open at the same time; write `%s: ANSWER`", id, key)
+				return "", value.Invalid("the answers for %s do not say for which of its questions they are, which can be open at the same time; write `%s: ANSWER`", id, key)
 			}
 			return "", err
 		}
@@ -168,7 +168,7 @@ func (p *person) filed(ctx context.Context, key string) (string, error) {
 		case name != "":
 			p.kept[name] = append(p.kept[name], answer)
 		case len(p.who.beside) > 0:
-			return "", runtime.Invalid("questions can be open at the same time here (%s), so each answer has to say for which one it is; write `%s: ANSWER`",
+			return "", value.Invalid("questions can be open at the same time here (%s), so each answer has to say for which one it is; write `%s: ANSWER`",
 				strings.Join(slices.Sorted(maps.Keys(p.who.beside)), ", "), key)
 		default:
 			return line, nil

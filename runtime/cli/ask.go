@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxLine bounds one line of answers, so that an endless one takes no more.
@@ -106,7 +107,7 @@ func (p *person) ask(ctx context.Context, q runtime.Question) (string, error) {
 		if wrong == nil {
 			return answer, nil
 		}
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if errors.As(wrong, &te) {
 			p.say(safe(te.Message) + "\n" + prompt(q))
 		}

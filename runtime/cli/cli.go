@@ -32,6 +32,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -75,7 +76,7 @@ func bind[W interface {
 }, In, Out any](start func(...runtime.Option) (W, error)) func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) {
 	return func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, stage, error) {
 		var in In
-		if err := runtime.Decode(input, &in); err != nil {
+		if err := value.Decode(input, &in); err != nil {
 			return nil, reading, err
 		}
 		w, err := start(o...)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -39,7 +40,7 @@ type sampleInput struct {
 	Tags  []string      `json:"tags"`
 	Pr    *int64        `json:"pr"`
 	Found []finding     `json:"found"`
-	Extra runtime.Value `json:"extra"`
+	Extra value.Value   `json:"extra"`
 	Wait  time.Duration `json:"wait"`
 }
 
@@ -319,7 +320,7 @@ func TestFailures(t *testing.T) {
 		code int
 		want string
 	}{
-		{"tool error", fails(&runtime.ToolError{Code: runtime.ProviderError, Message: "git exited with status 1: \x1b[31mno\x1b[0m\u202e"}), exitFailed,
+		{"tool error", fails(&value.ToolError{Code: value.ProviderError, Message: "git exited with status 1: \x1b[31mno\x1b[0m\u202e"}), exitFailed,
 			"sample.flowgen.yaml:20:3: node log: PROVIDER_ERROR: git exited with status 1: no\\u202e\n"},
 		{"other error", fails(errors.New("boom\nbang")), exitFailed, "sample.flowgen.yaml:20:3: node log: UNKNOWN: boom bang\n"},
 		{"journal", fails(&runtime.RunError{Kind: runtime.JournalUnavailable, Message: "disk full"}), exitFault,

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxInput bounds what is read from a file or standard input.
@@ -89,12 +90,12 @@ func (in *inputs) fromJSON(s *system, file string) {
 		in.fault("cannot read "+sourceName(file)+": "+err.Error(), "")
 		return
 	}
-	v, err := runtime.ParseValue(data)
+	v, err := value.Parse(data)
 	if err != nil {
 		in.fault(sourceName(file)+" is not valid JSON: "+bare(err), "")
 		return
 	}
-	if v.Kind() != runtime.MapKind {
+	if v.Kind() != value.MapKind {
 		in.fault(sourceName(file)+" holds no JSON object", `write {"name": value, ...}`)
 		return
 	}
@@ -102,8 +103,8 @@ func (in *inputs) fromJSON(s *system, file string) {
 		if in.field(name) == nil {
 			continue
 		}
-		value, _ := v.Get(name)
-		b, err := value.MarshalJSON()
+		val, _ := v.Get(name)
+		b, err := val.MarshalJSON()
 		if err != nil {
 			in.fault("input "+name+": "+err.Error(), "")
 			continue
@@ -152,7 +153,7 @@ func unwrapAll(err error) error {
 
 // bare returns a tool error's message without its code, which is no help here.
 func bare(err error) string {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Message
 	}
@@ -292,7 +293,7 @@ func typed(f *runtime.Field, text string) (string, *mistake) {
 		if err != nil || strings.ContainsAny(text, "xXpP_iInN") {
 			return wrong("a float", "")
 		}
-		return runtime.FormatFloat(n), nil
+		return value.FormatFloat(n), nil
 	case "bool":
 		switch strings.ToLower(text) {
 		case "true", "yes", "y", "1":
@@ -313,7 +314,7 @@ func typed(f *runtime.Field, text string) (string, *mistake) {
 		}
 		return wrong("one of "+strings.Join(values, ", "), help)
 	}
-	if _, err := runtime.ParseValue([]byte(text)); err != nil {
+	if _, err := value.Parse([]byte(text)); err != nil {
 		if named(kind) || f.Type == "opt<any>" && !strings.ContainsAny(text[:min(1, len(text))], `{["`) {
 			return quote(text), nil // a named enum or string, which the decoder knows, or text without quotes
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // looked is a journal with a call in every state.
@@ -25,7 +26,7 @@ func looked() *journal.Journal {
 		Begin: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Input: json.RawMessage(`{"repo":"a\u001b[2Jb"}`)})
 	for _, r := range []journal.Record{
 		{Key: "fetch", Attempt: 1, Tool: "fetch@1", Effects: "reads", Done: true, End: 100 * ms,
-			Error: &runtime.ToolError{Code: runtime.NetworkError, Message: "gone\x1b[31m away"}},
+			Error: &value.ToolError{Code: value.NetworkError, Message: "gone\x1b[31m away"}},
 		{Key: "fetch", Attempt: 2, Tool: "fetch@1", Effects: "reads", Done: true, Start: 150 * ms, End: 250 * ms, CallID: "abcdef0123",
 			Input: json.RawMessage(`{"url":"x"}`), Output: json.RawMessage(`"text\u202e"`)},
 		{Key: "probe[0]/search", Attempt: 1, Tool: "search@2", Effects: "none", Done: true, Cached: true, Start: 250 * ms, End: 251 * ms, Output: json.RawMessage(`1`)},
@@ -209,7 +210,7 @@ func TestInspectList(t *testing.T) {
 	}
 	e := runs.Open(dir, runs.Options{}).New(sampleInfo)
 	w, err := newSample(func(context.Context, sampleInput) (sampleInput, error) {
-		return sampleInput{}, runtime.Invalid("not\x1b[2J this one")
+		return sampleInput{}, value.Invalid("not\x1b[2J this one")
 	})(runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestInspectHostile(t *testing.T) {
 		r := journal.Record{Key: "k" + evil.Draw(rt, "key"), Attempt: 1, Tool: evil.Draw(rt, "tool"), Effects: evil.Draw(rt, "effects"), CallID: evil.Draw(rt, "id"),
 			Input: input, Done: rapid.Bool().Draw(rt, "done"), Start: time.Duration(rapid.Int64().Draw(rt, "start")), End: time.Duration(rapid.Int64().Draw(rt, "end"))}
 		if rapid.Bool().Draw(rt, "failed") {
-			r.Error = runtime.Invalid("%s", evil.Draw(rt, "error"))
+			r.Error = value.Invalid("%s", evil.Draw(rt, "error"))
 		}
 		j.Put(r)
 		text := &sheet{paper: paper{style: style{glyphs: plainGlyphs, ellipsis: "..."}}}

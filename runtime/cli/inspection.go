@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // inspection is what `inspect RUN` tells about a run, as JSON.
@@ -76,23 +77,23 @@ const (
 
 // inspectedCall is one attempt without what went in and came out.
 type inspectedCall struct {
-	Key       string             `json:"key"`
-	Attempt   int                `json:"attempt"`
-	State     string             `json:"state"`
-	Tool      string             `json:"tool"`
-	Effects   string             `json:"effects"`
-	CallID    string             `json:"call_id"`
-	Start     time.Duration      `json:"start_ns"`
-	End       time.Duration      `json:"end_ns"` // of an open one the same as start_ns
-	Cached    bool               `json:"cached"`
-	Truncated bool               `json:"truncated,omitempty"`
-	Denied    bool               `json:"denied,omitempty"` // by the policy: the tool was not called
-	Sandbox   string             `json:"sandbox,omitempty"`
-	Tokens    int64              `json:"tokens"`
-	CostUSD   runtime.USD        `json:"cost_usd"`
-	Error     *runtime.ToolError `json:"error,omitempty"`
-	Cancelled string             `json:"cancelled,omitempty"` // by whom: scope or run
-	Node      string             `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
+	Key       string           `json:"key"`
+	Attempt   int              `json:"attempt"`
+	State     string           `json:"state"`
+	Tool      string           `json:"tool"`
+	Effects   string           `json:"effects"`
+	CallID    string           `json:"call_id"`
+	Start     time.Duration    `json:"start_ns"`
+	End       time.Duration    `json:"end_ns"` // of an open one the same as start_ns
+	Cached    bool             `json:"cached"`
+	Truncated bool             `json:"truncated,omitempty"`
+	Denied    bool             `json:"denied,omitempty"` // by the policy: the tool was not called
+	Sandbox   string           `json:"sandbox,omitempty"`
+	Tokens    int64            `json:"tokens"`
+	CostUSD   runtime.USD      `json:"cost_usd"`
+	Error     *value.ToolError `json:"error,omitempty"`
+	Cancelled string           `json:"cancelled,omitempty"` // by whom: scope or run
+	Node      string           `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
 }
 
 // inspectionOf reads all of a journal.

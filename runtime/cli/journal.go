@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // verb reads the flags of a verb that is about a run. define adds those of its own, whose names are in names.
@@ -188,7 +189,7 @@ func (g *goOn) flags(set *flag.FlagSet) {
 			return errors.New("write --in-doubt KEY=again when the call did not happen or may be repeated, or --in-doubt KEY=JSON with the output it had")
 		}
 		if what != "again" {
-			if _, err := runtime.ParseValue([]byte(what)); err != nil {
+			if _, err := value.Parse([]byte(what)); err != nil {
 				return fmt.Errorf("--in-doubt %s: the output is not JSON: %w", key, err)
 			}
 		}
@@ -365,7 +366,7 @@ func (x *execution) respond(args []string) *mistake {
 	}
 	answer := args[len(args)-1]
 	var q runtime.Question
-	if err := runtime.Decode(open[at].Input, &q); err != nil {
+	if err := value.Decode(open[at].Input, &q); err != nil {
 		return &mistake{"the recorded question of " + key + " cannot be read: " + err.Error(), ""}
 	}
 	if err := q.Check(answer); err != nil {

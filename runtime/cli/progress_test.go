@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // clock is a fake clock with a fake ticker.
@@ -202,14 +203,14 @@ func TestLive(t *testing.T) {
 
 	l.live.Observe(ended("fetch", fetchNode, 1600*time.Millisecond, nil))
 	l.live.Observe(runtime.Event{Kind: runtime.Retrying, Key: "plan", Node: planNode, Attempt: 1, Wait: 2 * time.Second,
-		Err: runtime.Errorf(runtime.RateLimit, "slow\x1b[2J down")})
+		Err: value.Errorf(value.RateLimit, "slow\x1b[2J down")})
 	l.clock.advance(500 * time.Millisecond)
 	l.want(l.frame(), "✓ fetch 1.6s\n↻ plan attempt 1, RATE_LIMIT: slow down, next in 2.0s\n⠙ plan 2.0s, next attempt in 1.5s: RATE_LIMIT: slow down\n")
 
 	l.clock.advance(1600 * time.Millisecond)
 	l.want(l.frame(), "✓ fetch 1.6s\n↻ plan attempt 1, RATE_LIMIT: slow down, next in 2.0s\n⠸ plan 3.6s\n")
 
-	failed := ended("plan", planNode, 4*time.Second, &runtime.NodeError{Node: planNode, Err: runtime.Errorf(runtime.Timeout, "no result")})
+	failed := ended("plan", planNode, 4*time.Second, &runtime.NodeError{Node: planNode, Err: value.Errorf(value.Timeout, "no result")})
 	failed.Attempt = 2
 	l.live.Observe(failed)
 	l.live.Observe(runtime.Event{Kind: runtime.NodeStart, Key: "probe", Node: probeNode})
@@ -366,7 +367,7 @@ func TestLiveDoesNotWaitForTheTerminal(t *testing.T) {
 func observeAll(d display) {
 	d.Observe(runtime.Event{Kind: runtime.RunStart})
 	d.Observe(start("fetch", fetchNode))
-	d.Observe(runtime.Event{Kind: runtime.Retrying, Key: "fetch", Node: fetchNode, Attempt: 1, Wait: 500 * time.Millisecond, Err: runtime.Errorf(runtime.NetworkError, "refused\u202e")})
+	d.Observe(runtime.Event{Kind: runtime.Retrying, Key: "fetch", Node: fetchNode, Attempt: 1, Wait: 500 * time.Millisecond, Err: value.Errorf(value.NetworkError, "refused\u202e")})
 	d.Observe(ended("fetch", fetchNode, 123*time.Millisecond, nil))
 	d.Observe(runtime.Event{Kind: runtime.NodeStart, Key: "probe", Node: probeNode})
 	for i := range 100 {

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // keepFlags say where runs are kept.
@@ -183,7 +184,7 @@ func (h *human) ask(ctx context.Context, q runtime.Question) (string, error) {
 	if limit := call.Timeout(); limit > 0 && h.j != nil {
 		// A question of the future is of a clock that was ahead: nobody knows since when it is open, and it must not stay so.
 		if r, ok := h.j.Lookup(call.Key(), 1); ok && h.now().Sub(h.j.Header().Begin.Add(r.Start)).Abs() > limit {
-			return "", runtime.Errorf(runtime.Timeout, "no answer within %v", limit)
+			return "", value.Errorf(value.Timeout, "no answer within %v", limit)
 		}
 	}
 	return "", h.e.Wait(ctx, h.stop)

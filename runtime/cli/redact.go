@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // secrets is where programs look for secrets: a main function that wants them from elsewhere calls the workflow itself.
@@ -40,7 +41,7 @@ func (r *redactor) json(b []byte) []byte {
 	if r.text(string(b)) == string(b) {
 		return b
 	}
-	v, err := runtime.ParseValue(b)
+	v, err := value.Parse(b)
 	if err == nil {
 		if r.rt != nil {
 			v = r.rt.Redactor().Value(v)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // P30: whatever happens to a run, nothing the program writes holds a secret that the user, a tool or the body let out.
@@ -22,13 +23,13 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	leaks := map[string]func(context.Context, sampleInput) (sampleInput, error){
 		"result": func(_ context.Context, in sampleInput) (sampleInput, error) {
 			in.Tags = []string{secret, inner}
-			in.Extra = runtime.MapValue(runtime.Entry{Key: secret, Value: runtime.StringValue(secret)})
+			in.Extra = value.Map(value.Entry{Key: secret, Value: value.String(secret)})
 			return in, nil
 		},
 		"error": func(context.Context, sampleInput) (sampleInput, error) { return sampleInput{}, errors.New(secret) },
 		"details": func(context.Context, sampleInput) (sampleInput, error) {
-			te := runtime.Errorf(runtime.ProviderError, "%s", inner)
-			te.Details = runtime.StringValue(secret)
+			te := value.Errorf(value.ProviderError, "%s", inner)
+			te.Details = value.String(secret)
 			return sampleInput{}, te
 		},
 		"panic": func(context.Context, sampleInput) (sampleInput, error) { panic(secret) },

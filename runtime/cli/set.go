@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // change sets a field of the input, "input.pr", or of the recorded result of a node, "plan.route" or "plan".
@@ -81,7 +82,7 @@ func given(r *journal.Record, path, text string) ([]byte, error) {
 	switch {
 	case r.Tool == runtime.HumanTool:
 		var q runtime.Question
-		if err := runtime.Decode(r.Input, &q); err != nil {
+		if err := value.Decode(r.Input, &q); err != nil {
 			return nil, fmt.Errorf("the recorded question cannot be read: %s", bare(err))
 		}
 		if err := q.Check(text); path == "" && err != nil {
@@ -100,19 +101,19 @@ func answerWith(r *journal.Record, path, text string) ([]byte, error) {
 			Text string `json:"text"`
 		} `json:"message"`
 	}
-	asked, err := runtime.ParseValue(r.Input)
+	asked, err := value.Parse(r.Input)
 	if err != nil {
 		return nil, fmt.Errorf("the recorded question cannot be read: %s", bare(err))
 	}
 	format, _ := asked.Get("schema")
 	schema, typed := format.Get("json")
-	if err := runtime.DecodeKnown(r.Output, &reply); err != nil {
+	if err := value.DecodeKnown(r.Output, &reply); err != nil {
 		return nil, fmt.Errorf("the recorded answer cannot be read: %s", bare(err))
 	}
 	answer := text
 	switch {
 	case typed:
-		doc, err := runtime.ParseValue([]byte(reply.Message.Text))
+		doc, err := value.Parse([]byte(reply.Message.Text))
 		if err != nil {
 			return nil, errors.New("the recorded answer is no JSON")
 		}
@@ -135,8 +136,8 @@ func answerWith(r *journal.Record, path, text string) ([]byte, error) {
 
 // allowed holds the new value at path to the schema that the model was told. What it says beyond types and choices is seen
 // when the answer is read; then the model would be asked again.
-func allowed(schema runtime.Value, answer []byte, path string) error {
-	v, err := runtime.ParseValue(answer)
+func allowed(schema value.Value, answer []byte, path string) error {
+	v, err := value.Parse(answer)
 	if err != nil {
 		return err
 	}
@@ -145,11 +146,11 @@ func allowed(schema runtime.Value, answer []byte, path string) error {
 			break
 		}
 		switch v.Kind() {
-		case runtime.MapKind:
+		case value.MapKind:
 			v, _ = v.Get(field)
 			schema, _ = schema.Get("properties")
 			schema, _ = schema.Get(field)
-		case runtime.ListKind:
+		case value.ListKind:
 			i, _ := strconv.Atoi(field) // setAt has found it
 			v = v.Index(i)
 			schema, _ = schema.Get("items")
@@ -167,9 +168,9 @@ func allowed(schema runtime.Value, answer []byte, path string) error {
 		return fmt.Errorf("%s is none of %s", v, strings.Join(choices, ", "))
 	}
 	want, _ := schema.Get("type")
-	kinds, ok := map[string][]runtime.ValueKind{
-		"string": {runtime.StringKind}, "integer": {runtime.IntKind}, "number": {runtime.IntKind, runtime.FloatKind},
-		"boolean": {runtime.BoolKind}, "array": {runtime.ListKind}, "object": {runtime.MapKind},
+	kinds, ok := map[string][]value.Kind{
+		"string": {value.StringKind}, "integer": {value.IntKind}, "number": {value.IntKind, value.FloatKind},
+		"boolean": {value.BoolKind}, "array": {value.ListKind}, "object": {value.MapKind},
 	}[want.String()]
 	if ok && !slices.Contains(kinds, v.Kind()) {
 		return fmt.Errorf("%s is needed here, %s is a %s", kinds[len(kinds)-1], v, v.Kind())
@@ -180,7 +181,7 @@ func allowed(schema runtime.Value, answer []byte, path string) error {
 // setAt replaces what stands at a path of fields and list places in JSON. The new value is JSON where it can be read as
 // such and what it replaces is no text; otherwise it is text.
 func setAt(doc []byte, path, text string) ([]byte, error) {
-	v, err := runtime.ParseValue(doc)
+	v, err := value.Parse(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -195,18 +196,18 @@ func setAt(doc []byte, path, text string) ([]byte, error) {
 	return v.MarshalJSON()
 }
 
-func setValue(v runtime.Value, fields []string, text string) (runtime.Value, error) {
+func setValue(v value.Value, fields []string, text string) (value.Value, error) {
 	if len(fields) == 0 {
-		if v.Kind() == runtime.StringKind {
-			return runtime.StringValue(text), nil
+		if v.Kind() == value.StringKind {
+			return value.String(text), nil
 		}
-		if parsed, err := runtime.ParseValue([]byte(text)); err == nil {
+		if parsed, err := value.Parse([]byte(text)); err == nil {
 			return parsed, nil
 		}
-		return runtime.StringValue(text), nil
+		return value.String(text), nil
 	}
 	switch v.Kind() {
-	case runtime.MapKind:
+	case value.MapKind:
 		old, ok := v.Get(fields[0])
 		if !ok {
 			if near := nearest(fields[0], v.Keys()); near != "" {
@@ -218,28 +219,28 @@ func setValue(v runtime.Value, fields []string, text string) (runtime.Value, err
 		if err != nil {
 			return v, err
 		}
-		entries := make([]runtime.Entry, 0, v.Len())
+		entries := make([]value.Entry, 0, v.Len())
 		for _, key := range v.Keys() {
 			item, _ := v.Get(key)
 			if key == fields[0] {
 				item = sub
 			}
-			entries = append(entries, runtime.Entry{Key: key, Value: item})
+			entries = append(entries, value.Entry{Key: key, Value: item})
 		}
-		return runtime.MapValue(entries...), nil
-	case runtime.ListKind:
+		return value.Map(entries...), nil
+	case value.ListKind:
 		i, err := strconv.Atoi(fields[0])
 		if err != nil || i < 0 || i >= v.Len() {
 			return v, fmt.Errorf("the list has no place %s: it has %d", fields[0], v.Len())
 		}
-		items := make([]runtime.Value, v.Len())
+		items := make([]value.Value, v.Len())
 		for k := range items {
 			items[k] = v.Index(k)
 		}
 		if items[i], err = setValue(items[i], fields[1:], text); err != nil {
 			return v, err
 		}
-		return runtime.ListValue(items...), nil
+		return value.List(items...), nil
 	}
 	return v, fmt.Errorf("there is no field %s: it is no object", fields[0])
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // asked is the record of a question to a model with a schema.
@@ -19,7 +20,7 @@ func asked(key, answer string) journal.Record {
 }
 
 func quoted(text string) string {
-	b, _ := runtime.StringValue(text).MarshalJSON()
+	b, _ := value.String(text).MarshalJSON()
 	return string(b)
 }
 
@@ -82,7 +83,7 @@ func TestSet(t *testing.T) {
 			r, _ := j.Lookup(tt.key, 1)
 			got := string(r.Output)
 			if asksModel(&r) {
-				v, _ := runtime.ParseValue(r.Output)
+				v, _ := value.Parse(r.Output)
 				m, _ := v.Get("message")
 				text, _ := m.Get("text")
 				got = text.String()

@@ -7,36 +7,36 @@
 package dynamic
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Field is a value that may not be there, which is something else than null. The zero Field is absent. Fields are
 // immutable and safe for concurrent use.
 type Field struct {
-	value   runtime.Value
+	value   value.Value
 	present bool
 }
 
 // Of is a field that is there.
-func Of(v runtime.Value) Field { return Field{v, true} }
+func Of(v value.Value) Field { return Field{v, true} }
 
 // Text, Number, Whole, Flag and Null are constants.
-func Text(s string) Field { return Of(runtime.StringValue(s)) }
+func Text(s string) Field { return Of(value.String(s)) }
 
 // Number is a constant with a fraction.
-func Number(f float64) Field { return Of(runtime.FloatValue(f)) }
+func Number(f float64) Field { return Of(value.Float(f)) }
 
 // Whole is a whole number.
-func Whole(n int64) Field { return Of(runtime.IntValue(n)) }
+func Whole(n int64) Field { return Of(value.Int(n)) }
 
 // Flag is true or false.
-func Flag(b bool) Field { return Of(runtime.BoolValue(b)) }
+func Flag(b bool) Field { return Of(value.Bool(b)) }
 
 // Null is null.
-func Null() Field { return Of(runtime.Null()) }
+func Null() Field { return Of(value.Null()) }
 
 // Value is the value, null when it is not there.
-func (f Field) Value() runtime.Value { return f.value }
+func (f Field) Value() value.Value { return f.value }
 
 // Present reports whether there is a value, null included.
 func (f Field) Present() bool { return f.present }
@@ -53,7 +53,7 @@ func (f *Field) UnmarshalJSON(b []byte) error {
 	return f.value.UnmarshalJSON(b)
 }
 
-// TakesNull says to runtime.Decode that a field can be null.
+// TakesNull says to value.Decode that a field can be null.
 func (f *Field) TakesNull() {}
 
 // OrNull is the field, or null when it is absent.
@@ -92,14 +92,14 @@ func Put(key string, f Field) Entry { return Entry{key, f} }
 // Object makes a map of the entries that are there. Of two entries with the same key the later value stands at the earlier
 // place.
 func Object(entries ...Entry) Field {
-	var room [8]runtime.Entry // small maps need no other
+	var room [8]value.Entry // small maps need no other
 	all := room[:0]
 	for _, e := range entries {
 		if e.field.present {
-			all = append(all, runtime.Entry{Key: e.key, Value: e.field.value})
+			all = append(all, value.Entry{Key: e.key, Value: e.field.value})
 		}
 	}
-	return Of(runtime.MapValue(all...))
+	return Of(value.Map(all...))
 }
 
 // With is a map with more entries; of two with the same key the later counts.
@@ -116,19 +116,19 @@ func (f Field) With(entries ...Entry) Field {
 
 // List makes a list; what is absent is null in it, as a list has no gaps.
 func List(items ...Field) Field {
-	all := make([]runtime.Value, len(items))
+	all := make([]value.Value, len(items))
 	for i, f := range items {
 		all[i] = f.value
 	}
-	return Of(runtime.ListValue(all...))
+	return Of(value.List(all...))
 }
 
 // Items are the items of a list, and whether it is one.
-func (f Field) Items() ([]runtime.Value, bool) {
-	if f.value.Kind() != runtime.ListKind {
+func (f Field) Items() ([]value.Value, bool) {
+	if f.value.Kind() != value.ListKind {
 		return nil, false
 	}
-	items := make([]runtime.Value, f.value.Len())
+	items := make([]value.Value, f.value.Len())
 	for i := range items {
 		items[i] = f.value.Index(i)
 	}

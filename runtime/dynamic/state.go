@@ -1,6 +1,6 @@
 package dynamic
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import "github.com/flowgen-dev/flowgen/runtime/value"
 
 // Type is what a state field may hold.
 type Type uint8
@@ -16,17 +16,17 @@ const (
 )
 
 // Holds reports whether a value fits.
-func (t Type) Holds(v runtime.Value) bool {
+func (t Type) Holds(v value.Value) bool {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return true
-	case runtime.StringKind:
+	case value.StringKind:
 		return t == String || t == Any
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return t == Num || t == Any
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return t == Bool || t == Any
-	case runtime.ListKind:
+	case value.ListKind:
 		return t == Array || t == Any
 	}
 	return t == Map || t == Any
@@ -68,7 +68,7 @@ const (
 type WriteError struct {
 	Slot   Slot // Name alone when it is Undeclared
 	Reason Reason
-	Value  runtime.Value
+	Value  value.Value
 }
 
 // Error is a plain sentence; dialects have words of their own.
@@ -78,7 +78,7 @@ func (e *WriteError) Error() string {
 
 // Write merges a map of values into the state, all of them or none. The error is a *WriteError. With try nothing is
 // written.
-func Write(slots []Slot, delta runtime.Value, try bool) error {
+func Write(slots []Slot, delta value.Value, try bool) error {
 	keys := delta.Keys()
 	places := make([]*Slot, len(keys))
 	for i, key := range keys {
@@ -102,13 +102,13 @@ func Write(slots []Slot, delta runtime.Value, try bool) error {
 }
 
 // place finds the slot of a value that may be written there.
-func place(slots []Slot, key string, v runtime.Value) (*Slot, error) {
+func place(slots []Slot, key string, v value.Value) (*Slot, error) {
 	for i := range slots {
 		s := &slots[i]
 		switch {
 		case s.Name != key:
 			continue
-		case s.Merge == Append && v.Kind() != runtime.ListKind:
+		case s.Merge == Append && v.Kind() != value.ListKind:
 			return nil, &WriteError{*s, NoList, v}
 		case !s.Type.Holds(v):
 			return nil, &WriteError{*s, Mistyped, v}
@@ -120,16 +120,16 @@ func place(slots []Slot, key string, v runtime.Value) (*Slot, error) {
 	return nil, &WriteError{Slot{Name: key}, Undeclared, v}
 }
 
-func appended(old, more runtime.Value) runtime.Value {
-	if old.Kind() != runtime.ListKind || old.Len() == 0 {
+func appended(old, more value.Value) value.Value {
+	if old.Kind() != value.ListKind || old.Len() == 0 {
 		return more
 	}
-	all := make([]runtime.Value, 0, old.Len()+more.Len())
+	all := make([]value.Value, 0, old.Len()+more.Len())
 	for i := range old.Len() {
 		all = append(all, old.Index(i))
 	}
 	for i := range more.Len() {
 		all = append(all, more.Index(i))
 	}
-	return runtime.ListValue(all...)
+	return value.List(all...)
 }

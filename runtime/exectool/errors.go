@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -35,18 +35,18 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // notStarted says why no process came to be.
 func notStarted(c *Command, err error) error {
-	var tool *runtime.ToolError
+	var tool *value.ToolError
 	if errors.As(err, &tool) { // of the isolation
 		return tool
 	}
 	if errors.Is(err, syscall.E2BIG) {
-		return runtime.Invalid("%s: arguments and environment are too long", c.name())
+		return value.Invalid("%s: arguments and environment are too long", c.name())
 	}
 	// The system says only that something is missing: is it the directory?
 	if err := checkDir(c.Dir); err != nil {
-		return runtime.Invalid("%s cannot run in directory %s: %s", c.name(), plain.Line(c.Dir, messageRunes), plain.Line(proc.Innermost(err).Error(), messageRunes))
+		return value.Invalid("%s cannot run in directory %s: %s", c.name(), plain.Line(c.Dir, messageRunes), plain.Line(proc.Innermost(err).Error(), messageRunes))
 	}
-	return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " could not be started: " + plain.Line(proc.Reason(err), messageRunes)}
+	return &value.ToolError{Code: value.SandboxError, Message: c.name() + " could not be started: " + plain.Line(proc.Reason(err), messageRunes)}
 }
 
 func checkDir(dir string) error {
@@ -65,9 +65,9 @@ func ended(c *Command, err error, stderr string) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	e := &runtime.ToolError{Code: runtime.Timeout, Message: c.name() + " did not finish in time and was stopped"}
+	e := &value.ToolError{Code: value.Timeout, Message: c.name() + " did not finish in time and was stopped"}
 	if stderr != "" {
-		e.Details = runtime.MapValue(runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr)})
+		e.Details = value.Map(value.Entry{Key: "stderr", Value: value.String(stderr)})
 	}
 	return e
 }
@@ -75,20 +75,20 @@ func ended(c *Command, err error, stderr string) error {
 // exitError returns nil for exit code 0.
 func exitError(c *Command, state proc.State, stderr *ends) error {
 	if state.Lost {
-		return &runtime.ToolError{Code: runtime.SandboxError, Message: c.name() + " was lost: its end could not be observed"}
+		return &value.ToolError{Code: value.SandboxError, Message: c.name() + " was lost: its end could not be observed"}
 	}
 	if state.Success() {
 		return nil
 	}
-	e := &runtime.ToolError{Code: runtime.ProviderError}
-	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.Text())}
+	e := &value.ToolError{Code: value.ProviderError}
+	text := value.Entry{Key: "stderr", Value: value.String(stderr.Text())}
 	if signal := state.Signal; signal != "" {
 		e.Message = c.name() + " was killed by " + signal
-		e.Details = runtime.MapValue(runtime.Entry{Key: "signal", Value: runtime.StringValue(signal)}, text)
+		e.Details = value.Map(value.Entry{Key: "signal", Value: value.String(signal)}, text)
 	} else {
 		e.Message = c.name() + " exited with status " + itoa(state.Code)
-		code := runtime.IntValue(int64(state.Code))
-		e.Details = runtime.MapValue(runtime.Entry{Key: "exit_code", Value: code}, text)
+		code := value.Int(int64(state.Code))
+		e.Details = value.Map(value.Entry{Key: "exit_code", Value: code}, text)
 	}
 	if first := plain.Line(stderr.first(), messageRunes); first != "" {
 		e.Message += ": " + first
@@ -97,16 +97,16 @@ func exitError(c *Command, state proc.State, stderr *ends) error {
 }
 
 func tooLarge(c *Command, most int) error {
-	e := runtime.Errorf(runtime.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), most)
-	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(most))})
+	e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), most)
+	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(most))})
 	return e
 }
 
 // badOutput says whose output the decoder complains about.
 func badOutput(c *Command, err error) error {
-	var tool *runtime.ToolError
+	var tool *value.ToolError
 	if !errors.As(err, &tool) {
-		return runtime.Invalid("output of %s: %s", c.name(), plain.Line(err.Error(), messageRunes))
+		return value.Invalid("output of %s: %s", c.name(), plain.Line(err.Error(), messageRunes))
 	}
 	e := *tool
 	e.Message = "output of " + c.name() + ": " + e.Message

@@ -123,7 +123,7 @@ func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runt
 }
 
 // JSON binds a command whose standard output is one JSON document of type Out,
-// decoded as strictly as runtime.Decode does.
+// decoded as strictly as value.Decode does.
 func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
 		var v Out

@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -27,9 +28,9 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 func sh(script string, args ...string) Command { return Command{Shell: script, Args: args} }
 
 // tool errors are compared without the details' text, which each case checks itself.
-func wantTool(t *testing.T, err error, code runtime.Code, message string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, message string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		t.Fatalf("got error %v, want a tool error %s: %s", err, code, message)
 	}
@@ -39,7 +40,7 @@ func wantTool(t *testing.T, err error, code runtime.Code, message string) *runti
 	return te
 }
 
-func detail(t *testing.T, e *runtime.ToolError) string {
+func detail(t *testing.T, e *value.ToolError) string {
 	t.Helper()
 	b, err := e.Details.MarshalJSON()
 	if err != nil {
@@ -86,19 +87,19 @@ func TestToolsThroughTheRuntime(t *testing.T) {
 		t.Errorf("None: %v", err)
 	}
 	_, err = runtime.Call(r, node, JSON[in, out]("json@1", runtime.None, hello), in{"x"})
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.ValidationError || !strings.HasPrefix(te.Message, "output of sh: ") {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.ValidationError || !strings.HasPrefix(te.Message, "output of sh: ") {
 		t.Errorf("JSON of text: %v", err)
 	}
 	_, err = runtime.Call(r, node, JSON[in, out]("json@1", runtime.None, func(in) Command {
 		return sh(`echo '{"name": "a", "n": 1, "N": 2}'`)
 	}), in{"x"})
-	if !errors.As(err, &te) || te.Code != runtime.ValidationError {
+	if !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("JSON with a field in other case: %v", err)
 	}
 	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
 	_, err = runtime.Call(r, slow, Text("slow@1", runtime.Writes, func(in) Command { return sh("sleep 60") }), in{})
-	if !errors.As(err, &te) || te.Code != runtime.Timeout {
+	if !errors.As(err, &te) || te.Code != value.Timeout {
 		t.Errorf("slow: %v", err)
 	}
 }
@@ -129,9 +130,9 @@ func TestTextAndLines(t *testing.T) {
 		}
 	}
 	_, err := text(c, []byte("né\xff"))
-	wantTool(t, err, runtime.ValidationError, "x wrote output that is not UTF-8 (byte 3)")
+	wantTool(t, err, value.ValidationError, "x wrote output that is not UTF-8 (byte 3)")
 	_, err = lines(c, []byte("\xc3"))
-	wantTool(t, err, runtime.ValidationError, "x wrote output that is not UTF-8 (byte 0)")
+	wantTool(t, err, value.ValidationError, "x wrote output that is not UTF-8 (byte 0)")
 }
 
 func TestExit(t *testing.T) {
@@ -151,8 +152,8 @@ func TestExit(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := run(t.Context(), &tt.c, int(tt.c.maxOutput()))
-			te := wantTool(t, err, runtime.ProviderError, tt.message)
-			var got, want runtime.Value
+			te := wantTool(t, err, value.ProviderError, tt.message)
+			var got, want value.Value
 			if err := want.UnmarshalJSON([]byte(tt.details)); err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +170,7 @@ func TestExit(t *testing.T) {
 func TestStderrIsBounded(t *testing.T) {
 	c := sh(`i=0; while [ $i -lt 20000 ]; do echo "line é $i"; i=$((i+1)); done >&2; exit 1`)
 	_, err := run(t.Context(), &c, int(c.maxOutput()))
-	te := wantTool(t, err, runtime.ProviderError, "sh exited with status 1: line é 0")
+	te := wantTool(t, err, value.ProviderError, "sh exited with status 1: line é 0")
 	d := detail(t, te)
 	if len(d) > 2*proc.TailBytes || !strings.Contains(d, "line é 19999") || strings.Contains(d, "line é 100\\n") {
 		t.Errorf("details have %d bytes and end with %q", len(d), d[max(0, len(d)-40):])
@@ -185,25 +186,25 @@ func TestNotStarted(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		c       Command
-		code    runtime.Code
+		code    value.Code
 		message string
 	}{
-		{"nothing", Command{}, runtime.ValidationError, "the command has no program"},
-		{"empty", Command{Args: []string{""}}, runtime.ValidationError, "the command has no program"},
-		{"missing in PATH", Command{Args: []string{"no-such-program"}}, runtime.SandboxError, "no-such-program could not be started: no such program in PATH"},
-		{"missing path", Command{Args: []string{"/no/such"}}, runtime.SandboxError, "such could not be started: no such program"},
-		{"not executable", Command{Args: []string{plain}}, runtime.SandboxError, "plain could not be started: not executable"},
-		{"no dir", Command{Args: []string{"true"}, Dir: "/no\x1b[1m/dir"}, runtime.ValidationError, "true cannot run in directory /no/dir: no such file or directory"},
-		{"dir is a file", Command{Args: []string{"true"}, Dir: plain}, runtime.ValidationError, "true cannot run in directory " + plain + ": not a directory"},
-		{"nul in program", Command{Args: []string{"a\x00b"}}, runtime.ValidationError, `a\x00b: the program contains a NUL byte`},
-		{"nul in argument", Command{Args: []string{"echo", "a", "b\x00"}}, runtime.ValidationError, "echo: argument 2 contains a NUL byte"},
-		{"nul in shell argument", sh("true", "a\x00"), runtime.ValidationError, "sh: argument 1 contains a NUL byte"},
-		{"nul in script", sh("true\x00"), runtime.ValidationError, "sh: the script contains a NUL byte"},
-		{"nul in dir", Command{Args: []string{"true"}, Dir: "a\x00"}, runtime.ValidationError, "true: the directory contains a NUL byte"},
-		{"nul in env", Command{Args: []string{"true"}, Env: []string{"K=a\x00"}}, runtime.ValidationError, "true: environment entry K cannot be set"},
-		{"env without value", Command{Args: []string{"true"}, Env: []string{"K"}}, runtime.ValidationError, "true: environment entry K cannot be set"},
-		{"env without key", Command{Args: []string{"true"}, Env: []string{"=x"}}, runtime.ValidationError, "true: environment entry  cannot be set"},
-		{"too long", Command{Args: []string{"true", strings.Repeat("x", 4<<20)}}, runtime.ValidationError, "true: arguments and environment are too long"},
+		{"nothing", Command{}, value.ValidationError, "the command has no program"},
+		{"empty", Command{Args: []string{""}}, value.ValidationError, "the command has no program"},
+		{"missing in PATH", Command{Args: []string{"no-such-program"}}, value.SandboxError, "no-such-program could not be started: no such program in PATH"},
+		{"missing path", Command{Args: []string{"/no/such"}}, value.SandboxError, "such could not be started: no such program"},
+		{"not executable", Command{Args: []string{plain}}, value.SandboxError, "plain could not be started: not executable"},
+		{"no dir", Command{Args: []string{"true"}, Dir: "/no\x1b[1m/dir"}, value.ValidationError, "true cannot run in directory /no/dir: no such file or directory"},
+		{"dir is a file", Command{Args: []string{"true"}, Dir: plain}, value.ValidationError, "true cannot run in directory " + plain + ": not a directory"},
+		{"nul in program", Command{Args: []string{"a\x00b"}}, value.ValidationError, `a\x00b: the program contains a NUL byte`},
+		{"nul in argument", Command{Args: []string{"echo", "a", "b\x00"}}, value.ValidationError, "echo: argument 2 contains a NUL byte"},
+		{"nul in shell argument", sh("true", "a\x00"), value.ValidationError, "sh: argument 1 contains a NUL byte"},
+		{"nul in script", sh("true\x00"), value.ValidationError, "sh: the script contains a NUL byte"},
+		{"nul in dir", Command{Args: []string{"true"}, Dir: "a\x00"}, value.ValidationError, "true: the directory contains a NUL byte"},
+		{"nul in env", Command{Args: []string{"true"}, Env: []string{"K=a\x00"}}, value.ValidationError, "true: environment entry K cannot be set"},
+		{"env without value", Command{Args: []string{"true"}, Env: []string{"K"}}, value.ValidationError, "true: environment entry K cannot be set"},
+		{"env without key", Command{Args: []string{"true"}, Env: []string{"=x"}}, value.ValidationError, "true: environment entry  cannot be set"},
+		{"too long", Command{Args: []string{"true", strings.Repeat("x", 4<<20)}}, value.ValidationError, "true: arguments and environment are too long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := run(t.Context(), &tt.c, int(tt.c.maxOutput()))
@@ -293,7 +294,7 @@ func TestStdin(t *testing.T) {
 		defer cancel()
 		c := Command{Args: []string{"sleep", "60"}, Stdin: big}
 		_, err := run(ctx, &c, int(c.maxOutput()))
-		wantTool(t, err, runtime.Timeout, "sleep did not finish in time and was stopped")
+		wantTool(t, err, value.Timeout, "sleep did not finish in time and was stopped")
 	})
 }
 
@@ -312,7 +313,7 @@ func TestOutputCap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
 			_, err := run(t.Context(), &c, int(c.maxOutput()))
-			te := wantTool(t, err, runtime.PolicyDenied, c.name()+" wrote more than the "+strconv.FormatInt(c.maxOutput(), 10)+" bytes allowed")
+			te := wantTool(t, err, value.PolicyDenied, c.name()+" wrote more than the "+strconv.FormatInt(c.maxOutput(), 10)+" bytes allowed")
 			if d, want := detail(t, te), `{"max_output":`+strconv.FormatInt(c.maxOutput(), 10)+`}`; d != want {
 				t.Errorf("details %s, want %s", d, want)
 			}
@@ -406,7 +407,7 @@ func TestStop(t *testing.T) {
 					t.Errorf("took %v to stop", took)
 				}
 				if how == "deadline" {
-					wantTool(t, err, runtime.Timeout, "sh did not finish in time and was stopped")
+					wantTool(t, err, value.Timeout, "sh did not finish in time and was stopped")
 				} else if !errors.Is(err, context.Canceled) {
 					t.Errorf("got %v, want the context's error", err)
 				}
@@ -538,8 +539,8 @@ func TestSecretEnv(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := func() (string, error) { return runtime.Call(rt.Start(context.Background()), &node, show, struct{}{}) }
-	var te *runtime.ToolError
-	if _, err := call(); !errors.As(err, &te) || te.Code != runtime.AuthRequired {
+	var te *value.ToolError
+	if _, err := call(); !errors.As(err, &te) || te.Code != value.AuthRequired {
 		t.Errorf("without the secret: %v, want AUTH_REQUIRED", err)
 	}
 	t.Setenv("DEPLOY_KEY", "s3cret")

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // capped keeps what is written to it up to max bytes and closes over when there
@@ -99,7 +99,7 @@ func checkUTF8(c *Command, out []byte) error {
 	for {
 		r, size := utf8.DecodeRune(out[at:])
 		if r == utf8.RuneError && size <= 1 {
-			return runtime.Invalid("%s wrote output that is not UTF-8 (byte %d)", c.name(), at)
+			return value.Invalid("%s wrote output that is not UTF-8 (byte %d)", c.name(), at)
 		}
 		at += size
 	}

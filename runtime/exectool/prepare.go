@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const shell = "/bin/sh"
@@ -19,20 +20,20 @@ func prepare(c *Command) (*exec.Cmd, error) {
 		argv = append([]string{shell, "-c", c.Shell, "sh"}, c.Args...)
 	}
 	if len(argv) == 0 || argv[0] == "" {
-		return nil, runtime.Invalid("the command has no program")
+		return nil, value.Invalid("the command has no program")
 	}
 	for i, arg := range argv {
 		if strings.IndexByte(arg, 0) >= 0 {
-			return nil, runtime.Invalid("%s: %s contains a NUL byte", c.name(), argName(c, i))
+			return nil, value.Invalid("%s: %s contains a NUL byte", c.name(), argName(c, i))
 		}
 	}
 	if strings.IndexByte(c.Dir, 0) >= 0 {
-		return nil, runtime.Invalid("%s: the directory contains a NUL byte", c.name())
+		return nil, value.Invalid("%s: the directory contains a NUL byte", c.name())
 	}
 	for _, entry := range c.Env {
 		key, _, ok := strings.Cut(entry, "=")
 		if !ok || key == "" || strings.IndexByte(entry, 0) >= 0 {
-			return nil, runtime.Invalid("%s: environment entry %s cannot be set", c.name(), shown(key))
+			return nil, value.Invalid("%s: environment entry %s cannot be set", c.name(), shown(key))
 		}
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -63,11 +64,11 @@ func withSecrets(ctx context.Context, c *Command) error {
 	env := append([]string(nil), c.Env...)
 	for _, entry := range c.SecretEnv {
 		key, name, _ := strings.Cut(entry, "=")
-		value, ok := runtime.Secret(ctx, name)
+		v, ok := runtime.Secret(ctx, name)
 		if !ok {
-			return &runtime.ToolError{Code: runtime.AuthRequired, Message: "secret " + shown(name) + " is not set"}
+			return &value.ToolError{Code: value.AuthRequired, Message: "secret " + shown(name) + " is not set"}
 		}
-		env = append(env, key+"="+value)
+		env = append(env, key+"="+v)
 	}
 	c.Env = env
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // run executes c and returns its standard output, which has at most so many bytes; with 0 it is not kept.
@@ -71,7 +72,7 @@ func start(ctx context.Context, cmd *exec.Cmd) (*proc.Child, error) {
 	case isolate.Starter:
 		return i.Start(cmd, isolate.Need{})
 	default:
-		return nil, runtime.Errorf(runtime.SandboxError, "the isolation of the tool cannot start commands")
+		return nil, value.Errorf(value.SandboxError, "the isolation of the tool cannot start commands")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // cassetteFile is where the cassette of a case is: name, slash-separated, below dir. No link leads out of dir.
@@ -131,7 +131,7 @@ func compact(j *journal.Journal, times bool) *journal.Journal {
 }
 
 // undated is an error of a request without the date that the server said.
-func undated(te *runtime.ToolError) *runtime.ToolError {
+func undated(te *value.ToolError) *value.ToolError {
 	if te == nil {
 		return nil
 	}
@@ -140,21 +140,21 @@ func undated(te *runtime.ToolError) *runtime.ToolError {
 		return te
 	}
 	plain := *te
-	plain.Details = with(te.Details, "headers", with(headers, "date", runtime.StringValue(when.Format("Mon, 02 Jan 2006 15:04:05 GMT"))))
+	plain.Details = with(te.Details, "headers", with(headers, "date", value.String(when.Format("Mon, 02 Jan 2006 15:04:05 GMT"))))
 	return &plain
 }
 
 // with is a map with another value for a key that it has.
-func with(m runtime.Value, key string, v runtime.Value) runtime.Value {
-	var entries []runtime.Entry
+func with(m value.Value, key string, v value.Value) value.Value {
+	var entries []value.Entry
 	for _, k := range m.Keys() {
 		item, _ := m.Get(k)
 		if k == key {
 			item = v
 		}
-		entries = append(entries, runtime.Entry{Key: k, Value: item})
+		entries = append(entries, value.Entry{Key: k, Value: item})
 	}
-	return runtime.MapValue(entries...)
+	return value.Map(entries...)
 }
 
 // without is a cassette without the records of some keys.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // compare lists what a run did otherwise than the case says.
@@ -40,7 +41,7 @@ func (c *Case) ending(o *outcome) []Failure {
 		return []Failure{{Pos: c.Error.Pos, Path: []string{"error"}, Message: "the run succeeded, want an error"}}
 	}
 	var ne *runtime.NodeError
-	var te *runtime.ToolError
+	var te *value.ToolError
 	node := ""
 	if errors.As(o.err, &ne) {
 		node = ne.Node.ID
@@ -55,27 +56,27 @@ func (c *Case) ending(o *outcome) []Failure {
 }
 
 // differs says what is wrong with an error; node is "" where it does not matter.
-func (e *ErrorExpect) differs(te *runtime.ToolError, node string) string {
+func (e *ErrorExpect) differs(te *value.ToolError, node string) string {
 	switch {
 	case e.Code != "" && e.Code != te.Code:
 		return fmt.Sprintf("code is %s, want %s (%s)", te.Code, e.Code, te.Message)
 	case e.Node != "" && e.Node != node:
 		return fmt.Sprintf("node is %q, want %q (%s)", node, e.Node, te.Message)
 	case e.Message != nil:
-		return match("message", parsed(e.Message), runtime.StringValue(te.Message))
+		return match("message", parsed(e.Message), value.String(te.Message))
 	}
 	return ""
 }
 
 // errorJSON is an error as a case can expect it.
 func errorJSON(err error) json.RawMessage {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return nil
 	}
 	e := struct {
-		Code runtime.Code `json:"code"`
-		Node string       `json:"node,omitempty"`
+		Code value.Code `json:"code"`
+		Node string     `json:"node,omitempty"`
 	}{Code: te.Code}
 	var ne *runtime.NodeError
 	if errors.As(err, &ne) {
@@ -90,7 +91,7 @@ func fields(what string, list []Expect, object json.RawMessage) []Failure {
 	if len(list) == 0 {
 		return nil
 	}
-	got, err := runtime.ParseValue(object)
+	got, err := value.Parse(object)
 	if err != nil {
 		return []Failure{{Pos: list[0].Pos, Path: []string{what}, Message: what + ": " + err.Error()}}
 	}
@@ -104,7 +105,7 @@ func fields(what string, list []Expect, object json.RawMessage) []Failure {
 	return out
 }
 
-func valueJSON(v runtime.Value) json.RawMessage {
+func valueJSON(v value.Value) json.RawMessage {
 	b, err := v.MarshalJSON()
 	if err != nil {
 		return nil
@@ -189,10 +190,10 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func parsed(b json.RawMessage) runtime.Value {
-	v, err := runtime.ParseValue(b)
+func parsed(b json.RawMessage) value.Value {
+	v, err := value.Parse(b)
 	if err != nil {
-		return runtime.Null()
+		return value.Null()
 	}
 	return v
 }

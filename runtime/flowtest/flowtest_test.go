@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -76,7 +77,7 @@ func starter(ran *atomic.Int64) func(...runtime.Option) (*greeter, error) {
 	}, runtime.Secrets("FLOWTEST_TOKEN"))
 	g.fails = runtime.Bind("greet.fails@1", runtime.Reads, func(context.Context, text) (string, error) {
 		ran.Add(1)
-		return "", runtime.Errorf(runtime.RateLimit, "not so fast, %s", secretValue)
+		return "", value.Errorf(value.RateLimit, "not so fast, %s", secretValue)
 	})
 	return func(o ...runtime.Option) (*greeter, error) {
 		rt, err := runtime.New(info, o...)

@@ -8,19 +8,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // match says what keeps got from being what is expected, and where below at; "" when nothing does. Numbers are equal when
 // their values are, and a field that is not there is null.
-func match(at string, want, got runtime.Value) string {
+func match(at string, want, got value.Value) string {
 	if name, arg, ok := condition(want); ok {
 		return matchCondition(at, name, arg, got)
 	}
 	switch {
-	case want.Kind() == runtime.MapKind && got.Kind() == runtime.MapKind:
+	case want.Kind() == value.MapKind && got.Kind() == value.MapKind:
 		return matchMap(at, want, got, true)
-	case want.Kind() == runtime.ListKind && got.Kind() == runtime.ListKind:
+	case want.Kind() == value.ListKind && got.Kind() == value.ListKind:
 		for i := range min(want.Len(), got.Len()) {
 			if d := match(at+"["+strconv.Itoa(i)+"]", want.Index(i), got.Index(i)); d != "" {
 				return d
@@ -36,7 +36,7 @@ func match(at string, want, got runtime.Value) string {
 	return differs(at, "is "+short(got)+", want "+short(want))
 }
 
-func matchMap(at string, want, got runtime.Value, whole bool) string {
+func matchMap(at string, want, got value.Value, whole bool) string {
 	keys := want.Keys()
 	if whole {
 		keys = append(keys, got.Keys()...)
@@ -66,20 +66,20 @@ func differs(at, what string) string {
 	return at + " " + what
 }
 
-func equal(a, b runtime.Value) bool {
+func equal(a, b value.Value) bool {
 	if numeric(a) && numeric(b) && a.Kind() != b.Kind() {
 		return a.Float() == b.Float()
 	}
 	return a.Equal(b)
 }
 
-func numeric(v runtime.Value) bool {
-	return v.Kind() == runtime.IntKind || v.Kind() == runtime.FloatKind
+func numeric(v value.Value) bool {
+	return v.Kind() == value.IntKind || v.Kind() == value.FloatKind
 }
 
 // condition is the condition that an expected value is.
-func condition(v runtime.Value) (name string, arg runtime.Value, ok bool) {
-	if v.Kind() != runtime.MapKind || v.Len() != 1 {
+func condition(v value.Value) (name string, arg value.Value, ok bool) {
+	if v.Kind() != value.MapKind || v.Len() != 1 {
 		return "", arg, false
 	}
 	name = v.Keys()[0]
@@ -90,7 +90,7 @@ func condition(v runtime.Value) (name string, arg runtime.Value, ok bool) {
 	return name, arg, true
 }
 
-func matchCondition(at, name string, arg, got runtime.Value) string {
+func matchCondition(at, name string, arg, got value.Value) string {
 	ok, want := false, short(arg)
 	switch name {
 	case "$any":
@@ -102,21 +102,21 @@ func matchCondition(at, name string, arg, got runtime.Value) string {
 		if err != nil {
 			return differs(at, "cannot be compared: "+err.Error())
 		}
-		ok, want = got.Kind() == runtime.StringKind && re.MatchString(got.String()), "a match of "+want
+		ok, want = got.Kind() == value.StringKind && re.MatchString(got.String()), "a match of "+want
 	case "$min":
 		ok, want = numeric(got) && got.Float() >= arg.Float(), want+" or more"
 	case "$max":
 		ok, want = numeric(got) && got.Float() <= arg.Float(), want+" or less"
 	case "$size":
 		if n, sized := size(got); sized {
-			if d := match("", arg, runtime.IntValue(int64(n))); d != "" {
+			if d := match("", arg, value.Int(int64(n))); d != "" {
 				return differs(at, "has size "+strings.TrimPrefix(d, "is "))
 			}
 			return ""
 		}
 		want = "something with a size"
 	case "$has":
-		if got.Kind() == runtime.MapKind && arg.Kind() == runtime.MapKind {
+		if got.Kind() == value.MapKind && arg.Kind() == value.MapKind {
 			return matchMap(at, arg, got, false)
 		}
 		want = "a mapping with " + want
@@ -129,11 +129,11 @@ func matchCondition(at, name string, arg, got runtime.Value) string {
 	return differs(at, "is "+short(got)+", want "+want)
 }
 
-func contains(got, part runtime.Value) bool {
+func contains(got, part value.Value) bool {
 	switch got.Kind() {
-	case runtime.StringKind:
-		return part.Kind() == runtime.StringKind && strings.Contains(got.String(), part.String())
-	case runtime.ListKind:
+	case value.StringKind:
+		return part.Kind() == value.StringKind && strings.Contains(got.String(), part.String())
+	case value.ListKind:
 		for i := range got.Len() {
 			if match("", part, got.Index(i)) == "" {
 				return true
@@ -144,11 +144,11 @@ func contains(got, part runtime.Value) bool {
 }
 
 // size counts code points, items or entries.
-func size(v runtime.Value) (int, bool) {
+func size(v value.Value) (int, bool) {
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		return utf8.RuneCountInString(v.String()), true
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		return v.Len(), true
 	}
 	return 0, false
@@ -157,7 +157,7 @@ func size(v runtime.Value) (int, bool) {
 // shortest bounds a value in a message, in characters.
 const shortest = 300
 
-func short(v runtime.Value) string {
+func short(v value.Value) string {
 	b, err := v.MarshalJSON()
 	if err != nil {
 		return "a value"

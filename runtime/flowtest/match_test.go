@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMatch(t *testing.T) {
@@ -44,11 +44,11 @@ func TestMatch(t *testing.T) {
 		{`{"$other": 1}`, `1`, "cannot be compared: there is no condition $other"},
 		{`{"$min": 1, "$max": 2}`, `1`, `is 1, want {"$min":1,"$max":2}`}, // two keys are no condition
 	} {
-		want, err := runtime.ParseValue([]byte(tt.want))
+		want, err := value.Parse([]byte(tt.want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := runtime.ParseValue([]byte(tt.got))
+		got, err := value.Parse([]byte(tt.got))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,45 +60,45 @@ func TestMatch(t *testing.T) {
 
 // A value is matched by itself, and by no other that is not equal to it; where they differ is said at the right place.
 func TestMatchIsEquality(t *testing.T) {
-	scalar := rapid.Custom(func(t *rapid.T) runtime.Value {
+	scalar := rapid.Custom(func(t *rapid.T) value.Value {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
-			return runtime.Null()
+			return value.Null()
 		case 1:
-			return runtime.BoolValue(rapid.Bool().Draw(t, "b"))
+			return value.Bool(rapid.Bool().Draw(t, "b"))
 		case 2:
-			return runtime.IntValue(rapid.Int64Range(-3, 3).Draw(t, "n"))
+			return value.Int(rapid.Int64Range(-3, 3).Draw(t, "n"))
 		case 3:
-			return runtime.FloatValue(rapid.Float64Range(-3, 3).Draw(t, "x"))
+			return value.Float(rapid.Float64Range(-3, 3).Draw(t, "x"))
 		}
-		return runtime.StringValue(rapid.StringN(0, 3, -1).Draw(t, "s"))
+		return value.String(rapid.StringN(0, 3, -1).Draw(t, "s"))
 	})
-	var value func(depth int) *rapid.Generator[runtime.Value]
-	value = func(depth int) *rapid.Generator[runtime.Value] {
+	var v func(depth int) *rapid.Generator[value.Value]
+	v = func(depth int) *rapid.Generator[value.Value] {
 		if depth == 0 {
 			return scalar
 		}
-		return rapid.Custom(func(t *rapid.T) runtime.Value {
+		return rapid.Custom(func(t *rapid.T) value.Value {
 			n := rapid.IntRange(0, 3).Draw(t, "n")
 			switch rapid.IntRange(0, 2).Draw(t, "shape") {
 			case 0:
 				return scalar.Draw(t, "v")
 			case 1:
-				var items []runtime.Value
+				var items []value.Value
 				for range n {
-					items = append(items, value(depth-1).Draw(t, "item"))
+					items = append(items, v(depth-1).Draw(t, "item"))
 				}
-				return runtime.ListValue(items...)
+				return value.List(items...)
 			}
-			var entries []runtime.Entry
+			var entries []value.Entry
 			for i := range n {
-				entries = append(entries, runtime.Entry{Key: "k" + strconv.Itoa(i), Value: value(depth-1).Draw(t, "entry")})
+				entries = append(entries, value.Entry{Key: "k" + strconv.Itoa(i), Value: v(depth-1).Draw(t, "entry")})
 			}
-			return runtime.MapValue(entries...)
+			return value.Map(entries...)
 		})
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := value(3).Draw(t, "a"), value(3).Draw(t, "b")
+		a, b := v(3).Draw(t, "a"), v(3).Draw(t, "b")
 		if d := match("", a, a); d != "" {
 			t.Fatalf("a value differs from itself: %s", d)
 		}
@@ -115,9 +115,9 @@ func TestMatchIsEquality(t *testing.T) {
 }
 
 // alike is the definition: equal, but for null fields that are left out and ints that are floats.
-func alike(a, b runtime.Value) bool {
+func alike(a, b value.Value) bool {
 	switch {
-	case a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind:
+	case a.Kind() == value.MapKind && b.Kind() == value.MapKind:
 		for _, k := range append(a.Keys(), b.Keys()...) {
 			x, _ := a.Get(k)
 			y, _ := b.Get(k)
@@ -126,14 +126,14 @@ func alike(a, b runtime.Value) bool {
 			}
 		}
 		return true
-	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind:
+	case a.Kind() == value.ListKind && b.Kind() == value.ListKind:
 		for i := range max(a.Len(), b.Len()) {
 			if i >= min(a.Len(), b.Len()) || !alike(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}
 		return true
-	case a.Kind() == runtime.IntKind && b.Kind() == runtime.FloatKind, a.Kind() == runtime.FloatKind && b.Kind() == runtime.IntKind:
+	case a.Kind() == value.IntKind && b.Kind() == value.FloatKind, a.Kind() == value.FloatKind && b.Kind() == value.IntKind:
 		return a.Float() == b.Float()
 	}
 	return a.Equal(b)

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // workflow is a compiled workflow without its types.
@@ -26,7 +27,7 @@ func bind[W interface {
 }, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) *workflow {
 	return &workflow{info: info, run: func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, error) {
 		var in In
-		if err := runtime.Decode(input, &in); err != nil {
+		if err := value.Decode(input, &in); err != nil {
 			return nil, &notStarted{fmt.Errorf("input: %w", err)}
 		}
 		w, err := start(o...)
@@ -178,7 +179,7 @@ func (w *workflow) recordCase(ctx context.Context, file cassetteFile, c *Case) (
 	rec := recorded{journal.NewRecorder(), l}
 	o := w.observe(ctx, c, l, runtime.WithEngine(rec), runtime.WithSecretLookup(secret.Default().Lookup))
 	runtime.Exit()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	var ns *notStarted
 	switch {
 	case len(l.failed) > 0:

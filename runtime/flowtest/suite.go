@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Suite are the cases of one file.
@@ -39,9 +40,9 @@ type Case struct {
 
 // Expect is what is expected of a field: a value in which mappings with a single `$` key are conditions.
 type Expect struct {
-	Field string        `json:"field"`
-	Pos   string        `json:"pos"`
-	Want  runtime.Value `json:"want"`
+	Field string      `json:"field"`
+	Pos   string      `json:"pos"`
+	Want  value.Value `json:"want"`
 }
 
 // CallExpect is what is expected of the calls with a key.
@@ -70,7 +71,7 @@ type CostExpect struct {
 // ErrorExpect is the error that a run, or a call, ends with. Empty parts are not compared.
 type ErrorExpect struct {
 	Pos     string          `json:"pos"`
-	Code    runtime.Code    `json:"code"`
+	Code    value.Code      `json:"code"`
 	Node    string          `json:"node"`
 	Message json.RawMessage `json:"message"`
 }

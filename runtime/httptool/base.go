@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Base names a variable of the environment that holds what the tool's URLs go on from: scheme, host and perhaps a path, as
@@ -22,11 +22,11 @@ func (x *exchange) begin() (string, error) {
 	}
 	text := os.Getenv(x.base)
 	if text == "" {
-		return "", runtime.Invalid("the variable %s, which holds the beginning of the address, is not set", plain.Line(x.base, 64))
+		return "", value.Invalid("the variable %s, which holds the beginning of the address, is not set", plain.Line(x.base, 64))
 	}
 	u, err := url.Parse(text)
 	if err != nil || checkURL(u) != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "?#{} \\\t\r\n") {
-		return "", runtime.Invalid("the variable %s is not the beginning of an address, as https://example.com/v2 is", plain.Line(x.base, 64))
+		return "", value.Invalid("the variable %s is not the beginning of an address, as https://example.com/v2 is", plain.Line(x.base, 64))
 	}
 	x.via = transportFor(newPolicy(append(x.allow[:len(x.allow):len(x.allow)], u.Hostname())))
 	return strings.TrimRight(text, "/"), nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestBase: the variable is what the URL goes on from, whose host is reached although it is this machine, and is a part of no
@@ -32,16 +33,16 @@ func TestBase(t *testing.T) {
 		t.Error("a value leads out of its place")
 	}
 	_, err := call(t, tool("/away?x={id}"), "1")
-	wantTool(t, err, runtime.PolicyDenied, "127.0.0.2 was not contacted: it is loopback; policy.net.allow must name it")
+	wantTool(t, err, value.PolicyDenied, "127.0.0.2 was not contacted: it is loopback; policy.net.allow must name it")
 	const broken = "the variable BASE_OF_TEST is not the beginning of an address, as https://example.com/v2 is"
 	for _, base := range []string{"api.example.com", "ftp://a.example", "https://u:p@a.example", "https://a.example?x=1", "https://a.example/{x}", "file:///etc"} {
 		t.Setenv("BASE_OF_TEST", base)
 		_, err := call(t, tool("/items/{id}"), "a")
-		wantTool(t, err, runtime.ValidationError, broken)
+		wantTool(t, err, value.ValidationError, broken)
 	}
 	t.Setenv("BASE_OF_TEST", "")
 	_, err = call(t, tool("/items/{id}"), "a")
-	wantTool(t, err, runtime.ValidationError, "the variable BASE_OF_TEST, which holds the beginning of the address, is not set")
+	wantTool(t, err, value.ValidationError, "the variable BASE_OF_TEST, which holds the beginning of the address, is not set")
 }
 
 // TestAny: a response is JSON when it says so, or says nothing.

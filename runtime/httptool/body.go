@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Body is the body of a request with its content type. A Content-Type header of
@@ -31,7 +31,7 @@ func JSONBody(v any) Body {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return Body{err: runtime.Invalid("the body: %s", plain.Line(err.Error(), 200))}
+		return Body{err: value.Invalid("the body: %s", plain.Line(err.Error(), 200))}
 	}
 	return Body{kind: "application/json", data: bytes.TrimSuffix(buf.Bytes(), []byte("\n"))}
 }

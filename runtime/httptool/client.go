@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Client carries the requests of a protocol that runs on top of HTTP, with the credentials, the guard on addresses
@@ -46,8 +46,8 @@ func (c *Client) Failed(req *http.Request, err error) error {
 }
 
 // Refused is the tool error of a response whose status is not 2xx. It reads the beginning of the body.
-func (c *Client) Refused(req *http.Request, resp *http.Response) *runtime.ToolError {
-	var te *runtime.ToolError
+func (c *Client) Refused(req *http.Request, resp *http.Response) *value.ToolError {
+	var te *value.ToolError
 	errors.As(c.exchange(req, resp).refused(), &te)
 	return te
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -35,7 +36,7 @@ func (x *exchange) stopped(cause error) error {
 	if x.ctx.Err() == nil && !(errors.Is(cause, context.DeadlineExceeded) && time.Until(deadline) <= 0) {
 		return nil
 	}
-	return &runtime.ToolError{Code: runtime.Timeout, Message: x.host() + " did not answer in time", Details: x.where()}
+	return &value.ToolError{Code: value.Timeout, Message: x.host() + " did not answer in time", Details: x.where()}
 }
 
 // failed translates the error of a request that got no whole response.
@@ -46,7 +47,7 @@ func (x *exchange) failed(err error) error {
 	var no *blocked
 	if errors.As(err, &no) {
 		host, address := plain.Line(no.host, 100), plain.Line(no.address, 64)
-		e := runtime.Errorf(runtime.PolicyDenied, "%s was not contacted: its address %s is %s; policy.net.allow must name it", host, address, no.what)
+		e := value.Errorf(value.PolicyDenied, "%s was not contacted: its address %s is %s; policy.net.allow must name it", host, address, no.what)
 		if host == address {
 			e.Message = host + " was not contacted: it is " + no.what + "; policy.net.allow must name it"
 		}
@@ -77,13 +78,13 @@ func (x *exchange) failed(err error) error {
 	default:
 		message = reason(err)
 	}
-	return &runtime.ToolError{Code: runtime.NetworkError, Details: x.where(),
+	return &value.ToolError{Code: value.NetworkError, Details: x.where(),
 		Message: "no response from " + x.host() + ": " + plain.Line(x.redact(message), messageRunes)}
 }
 
-// reason returns the innermost error's text: the outer ones repeat URL and address. A *runtime.ToolError gives its message.
+// reason returns the innermost error's text: the outer ones repeat URL and address. A *value.ToolError gives its message.
 func reason(err error) string {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Message
 	}
@@ -98,15 +99,15 @@ func reason(err error) string {
 
 // denied is the error of a cap or a redirect that is refused.
 func (x *exchange) denied(format string, args ...any) error {
-	e := runtime.Errorf(runtime.PolicyDenied, format, args...)
+	e := value.Errorf(value.PolicyDenied, format, args...)
 	e.Details = x.where()
 	return e
 }
 
 // where says which request it was.
-func (x *exchange) where() runtime.Value {
+func (x *exchange) where() value.Value {
 	if x.url == nil {
-		return runtime.Null()
+		return value.Null()
 	}
 	return details("method", x.method, "url", x.address())
 }
@@ -117,27 +118,27 @@ func (x *exchange) address() string {
 	return plain.Line(x.redact(u.String()), 500)
 }
 
-func details(pairs ...string) runtime.Value {
-	entries := make([]runtime.Entry, 0, len(pairs)/2)
+func details(pairs ...string) value.Value {
+	entries := make([]value.Entry, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
-		entries = append(entries, runtime.Entry{Key: pairs[i], Value: runtime.StringValue(pairs[i+1])})
+		entries = append(entries, value.Entry{Key: pairs[i], Value: value.String(pairs[i+1])})
 	}
-	return runtime.MapValue(entries...)
+	return value.Map(entries...)
 }
 
 // codes are those of the statuses that do not mean that the other side failed.
-var codes = map[int]runtime.Code{
-	400: runtime.ValidationError, 422: runtime.ValidationError,
-	401: runtime.AuthRequired, 403: runtime.AuthRequired,
-	408: runtime.Timeout, 429: runtime.RateLimit,
+var codes = map[int]value.Code{
+	400: value.ValidationError, 422: value.ValidationError,
+	401: value.AuthRequired, 403: value.AuthRequired,
+	408: value.Timeout, 429: value.RateLimit,
 }
 
 // StatusCode returns the code of a response with a status other than 2xx.
-func StatusCode(status int) runtime.Code {
+func StatusCode(status int) value.Code {
 	if code, ok := codes[status]; ok {
 		return code
 	}
-	return runtime.ProviderError
+	return value.ProviderError
 }
 
 // shown are the headers that details keep.
@@ -147,26 +148,26 @@ var shown = []string{"Content-Type", "Date", "Request-Id", "Retry-After", "Www-A
 // refused is the error of a status that is not 2xx.
 func (x *exchange) refused() error {
 	status := x.resp.StatusCode
-	e := &runtime.ToolError{Code: StatusCode(status), Message: x.host() + " answered " + strconv.Itoa(status), RetryAfterS: retryAfter(x.resp.Header, time.Now())}
+	e := &value.ToolError{Code: StatusCode(status), Message: x.host() + " answered " + strconv.Itoa(status), RetryAfterS: retryAfter(x.resp.Header, time.Now())}
 	if text := http.StatusText(status); text != "" {
 		e.Message += " " + text
 	}
-	var headers []runtime.Entry
+	var headers []value.Entry
 	for _, name := range shown {
 		if v := x.resp.Header.Get(name); v != "" {
-			headers = append(headers, runtime.Entry{Key: strings.ToLower(name), Value: runtime.StringValue(plain.Line(x.redact(v), headerRunes))})
+			headers = append(headers, value.Entry{Key: strings.ToLower(name), Value: value.String(plain.Line(x.redact(v), headerRunes))})
 		}
 	}
 	body := x.preview()
 	if own := saying(body); own != "" {
 		e.Message += ": " + x.redact(plain.Line(x.redact(own), messageRunes))
 	}
-	e.Details = runtime.MapValue(
-		runtime.Entry{Key: "status", Value: runtime.IntValue(int64(status))},
-		runtime.Entry{Key: "method", Value: runtime.StringValue(x.method)},
-		runtime.Entry{Key: "url", Value: runtime.StringValue(x.address())},
-		runtime.Entry{Key: "headers", Value: runtime.MapValue(headers...)},
-		runtime.Entry{Key: "body", Value: runtime.StringValue(body)},
+	e.Details = value.Map(
+		value.Entry{Key: "status", Value: value.Int(int64(status))},
+		value.Entry{Key: "method", Value: value.String(x.method)},
+		value.Entry{Key: "url", Value: value.String(x.address())},
+		value.Entry{Key: "headers", Value: value.Map(headers...)},
+		value.Entry{Key: "body", Value: value.String(body)},
 	)
 	return e
 }

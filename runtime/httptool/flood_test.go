@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // floodNode has a timeout, which ends what nothing else has ended.
@@ -51,8 +52,8 @@ func TestFloods(t *testing.T) {
 func flooded(t *testing.T, s *httptest.Server, why string, o ...Option) {
 	t.Helper()
 	_, err := callAt(t, t.Context(), floodNode, get(s, o...), "/")
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || !strings.Contains(te.Message, why) && te.Code != runtime.Timeout { // on a busy machine
+	var te *value.ToolError
+	if !errors.As(err, &te) || !strings.Contains(te.Message, why) && te.Code != value.Timeout { // on a busy machine
 		t.Errorf("got %v, want one with %q", err, why)
 	}
 }
@@ -66,8 +67,8 @@ func TestRedirectsToPrivateAddresses(t *testing.T) {
 			w.WriteHeader(status)
 		})
 		_, err := call(t, get(s), "/")
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.PolicyDenied && te.Code != runtime.ProviderError {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.PolicyDenied && te.Code != value.ProviderError {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
@@ -83,8 +84,8 @@ func TestNestedEncodings(t *testing.T) {
 			_, _ = io.WriteString(w, twice)
 		})
 		_, err := call(t, get(s), "/")
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.ValidationError {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.ValidationError {
 			t.Errorf("%s: %v", encoding, err)
 		}
 	}

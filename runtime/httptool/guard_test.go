@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestClassify(t *testing.T) {
@@ -131,10 +132,10 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	port := s.URL[strings.LastIndexByte(s.URL, ':')+1:]
 	refused := func(t *testing.T, host string, err error) {
 		t.Helper()
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) {
 			t.Errorf("%s: got %v, want a tool error", host, err)
-		} else if _, literal := netip.ParseAddr(strings.Trim(host, "[]")); te.Code != runtime.PolicyDenied && literal == nil {
+		} else if _, literal := netip.ParseAddr(strings.Trim(host, "[]")); te.Code != value.PolicyDenied && literal == nil {
 			t.Errorf("%s: got %v, want POLICY_DENIED", host, err)
 		}
 	}
@@ -162,7 +163,7 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Logf("%d ways to the canary", n)
 	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} })
 	_, err := call(t, tool, struct{}{})
-	te := wantTool(t, err, runtime.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
+	te := wantTool(t, err, value.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
 	if got := te.Details.String(); got != `{"host":"127.0.0.1","address":"127.0.0.1","reason":"loopback"}` {
 		t.Errorf("details: %s", got)
 	}
@@ -176,7 +177,7 @@ func TestConnectionsAreNotShared(t *testing.T) {
 		t.Fatalf("allowed: %q, %v", got, err)
 	}
 	_, err := call(t, Text("t@1", runtime.Reads, f), struct{}{})
-	wantTool(t, err, runtime.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
+	wantTool(t, err, value.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
 	if transportFor(newPolicy([]string{"loopback"})) != transportFor(newPolicy([]string{"LOOPBACK", "loopback"})) {
 		t.Error("equal policies do not share connections")
 	}
@@ -240,7 +241,7 @@ func TestRebinding(t *testing.T) {
 	tr := newTransport(newPolicy(nil), resolver, nil)
 	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://rebind.example.com:" + port)} }, through(tr))
 	_, err = call(t, tool, struct{}{})
-	wantTool(t, err, runtime.PolicyDenied,
+	wantTool(t, err, value.PolicyDenied,
 		"rebind.example.com was not contacted: its address 127.0.0.1 is loopback; policy.net.allow must name it")
 }
 
@@ -256,7 +257,7 @@ func TestAllowedName(t *testing.T) {
 		t.Errorf("allowed name: %q, %v", got, err)
 	}
 	_, err := call(t, tool, "other.example")
-	wantTool(t, err, runtime.PolicyDenied, "other.example was not contacted: its address 127.0.0.1 is loopback; policy.net.allow must name it")
+	wantTool(t, err, value.PolicyDenied, "other.example was not contacted: its address 127.0.0.1 is loopback; policy.net.allow must name it")
 }
 
 func BenchmarkGuard(b *testing.B) {

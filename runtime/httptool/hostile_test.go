@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // raw starts a server that reads a request's head and then does what it likes with the connection.
@@ -49,22 +50,22 @@ func TestBrokenResponses(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 	for _, tt := range []struct {
 		name, response string
-		code           runtime.Code
+		code           value.Code
 		why            string
 	}{
-		{"nothing", "", runtime.NetworkError, "no response from HOST: the connection ended before the response did"},
-		{"half a head", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", runtime.NetworkError, "no response from HOST: the connection ended before the response did"},
-		{"early close", head + "Content-Length: 10\r\n\r\nabc", runtime.NetworkError, "no response from HOST: the connection ended before the response did"},
-		{"early close of chunks", head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabc", runtime.NetworkError, "no response from HOST: the connection ended before the response did"},
-		{"early close of gzip", head + "Content-Encoding: gzip\r\nContent-Length: 100\r\n\r\n" + zip(t, "abc"), runtime.NetworkError, "no response from HOST: the connection ended before the response did"},
-		{"bad chunk", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", runtime.NetworkError, "no response from HOST: invalid byte in chunk length"},
-		{"two lengths", head + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", runtime.NetworkError, "no response from HOST: http: message cannot contain multiple Content-Length headers; got [\"3\" \"4\"]"},
-		{"negative length", head + "Content-Length: -3\r\n\r\nabc", runtime.NetworkError, `no response from HOST: bad Content-Length "-3"`},
-		{"no HTTP", "\x1b[31mSSH-2.0-OpenSSH\r\n", runtime.NetworkError, `no response from HOST: malformed HTTP response "\x1b[31mSSH-2.0-OpenSSH"`},
-		{"huge claim", head + "Content-Length: 9000000000000000000\r\n\r\nabc", runtime.PolicyDenied, "the response of HOST is larger than the 2097152 bytes allowed"},
-		{"header bomb", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("x", 1000)+"\r\n", 9000) + "\r\n", runtime.PolicyDenied, "the response of HOST has more than 262144 bytes of headers"},
-		{"one long header", "HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("x", 9<<20), runtime.PolicyDenied, "the response of HOST has more than 262144 bytes of headers"},
-		{"switching protocols", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", runtime.ProviderError, "HOST answered 101 Switching Protocols"},
+		{"nothing", "", value.NetworkError, "no response from HOST: the connection ended before the response did"},
+		{"half a head", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", value.NetworkError, "no response from HOST: the connection ended before the response did"},
+		{"early close", head + "Content-Length: 10\r\n\r\nabc", value.NetworkError, "no response from HOST: the connection ended before the response did"},
+		{"early close of chunks", head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabc", value.NetworkError, "no response from HOST: the connection ended before the response did"},
+		{"early close of gzip", head + "Content-Encoding: gzip\r\nContent-Length: 100\r\n\r\n" + zip(t, "abc"), value.NetworkError, "no response from HOST: the connection ended before the response did"},
+		{"bad chunk", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", value.NetworkError, "no response from HOST: invalid byte in chunk length"},
+		{"two lengths", head + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", value.NetworkError, "no response from HOST: http: message cannot contain multiple Content-Length headers; got [\"3\" \"4\"]"},
+		{"negative length", head + "Content-Length: -3\r\n\r\nabc", value.NetworkError, `no response from HOST: bad Content-Length "-3"`},
+		{"no HTTP", "\x1b[31mSSH-2.0-OpenSSH\r\n", value.NetworkError, `no response from HOST: malformed HTTP response "\x1b[31mSSH-2.0-OpenSSH"`},
+		{"huge claim", head + "Content-Length: 9000000000000000000\r\n\r\nabc", value.PolicyDenied, "the response of HOST is larger than the 2097152 bytes allowed"},
+		{"header bomb", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("x", 1000)+"\r\n", 9000) + "\r\n", value.PolicyDenied, "the response of HOST has more than 262144 bytes of headers"},
+		{"one long header", "HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("x", 9<<20), value.PolicyDenied, "the response of HOST has more than 262144 bytes of headers"},
+		{"switching protocols", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", value.ProviderError, "HOST answered 101 Switching Protocols"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := raw(t, func(c net.Conn) { _, _ = io.WriteString(c, tt.response) })
@@ -91,14 +92,14 @@ func TestNoServer(t *testing.T) {
 	s := &httptest.Server{URL: "http://" + l.Addr().String()}
 	_ = l.Close()
 	_, err = call(t, get(s), "/?q=private")
-	te := wantTool(t, err, runtime.NetworkError, "no response from "+host(s)+": connection refused")
+	te := wantTool(t, err, value.NetworkError, "no response from "+host(s)+": connection refused")
 	if got := te.Details.String(); got != `{"method":"GET","url":"`+s.URL+`/"}` {
 		t.Errorf("details: %s", got)
 	}
 	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no network") }}
 	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://api.example.com")} }, through(newTransport(newPolicy(nil), resolver, nil)))
 	_, err = call(t, tool, struct{}{})
-	wantTool(t, err, runtime.NetworkError, "no response from api.example.com: its name could not be resolved")
+	wantTool(t, err, value.NetworkError, "no response from api.example.com: its name could not be resolved")
 }
 
 func TestTLS(t *testing.T) {
@@ -107,7 +108,7 @@ func TestTLS(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	_, err := call(t, get(s), "/")
-	wantTool(t, err, runtime.NetworkError, "no response from "+host(s)+": TLS: x509: certificate signed by unknown authority")
+	wantTool(t, err, value.NetworkError, "no response from "+host(s)+": TLS: x509: certificate signed by unknown authority")
 	if got, err := call(t, get(s, through(trusting(t, s))), "/"); err != nil || got != "ok" {
 		t.Errorf("trusted: %q, %v", got, err)
 	}
@@ -155,14 +156,14 @@ func TestSlowServers(t *testing.T) {
 			s := raw(t, func(c net.Conn) { trickle(c, head) })
 			within(t, 20*time.Second, func() {
 				_, err := callAt(t, t.Context(), n, get(s), "/")
-				wantTool(t, err, runtime.Timeout, host(s)+" did not answer in time")
+				wantTool(t, err, value.Timeout, host(s)+" did not answer in time")
 			})
 		})
 	}
 	silent := raw(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	within(t, 20*time.Second, func() {
 		_, err := callAt(t, t.Context(), n, get(silent), "/")
-		wantTool(t, err, runtime.Timeout, host(silent)+" did not answer in time")
+		wantTool(t, err, value.Timeout, host(silent)+" did not answer in time")
 	})
 	// A run that is stopped gives no tool error.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,8 +182,8 @@ func TestSlowErrorBody(t *testing.T) {
 	})
 	within(t, patience+20*time.Second, func() {
 		_, err := call(t, get(s), "/")
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 7 {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 7 {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -211,7 +212,7 @@ func TestBombs(t *testing.T) {
 	s := serve(t, bomb(1<<30))
 	memory(t, func() {
 		_, err := call(t, get(s), "/")
-		te := wantTool(t, err, runtime.PolicyDenied, denied(s))
+		te := wantTool(t, err, value.PolicyDenied, denied(s))
 		if got := te.Details.String(); got != `{"max_output":2097152}` {
 			t.Errorf("details: %s", got)
 		}
@@ -227,7 +228,7 @@ func TestBombs(t *testing.T) {
 	})
 	memory(t, func() {
 		_, err := call(t, get(endless), "/")
-		wantTool(t, err, runtime.PolicyDenied, denied(endless))
+		wantTool(t, err, value.PolicyDenied, denied(endless))
 	})
 	// Compressed data that never becomes anything: empty stored blocks.
 	empty := raw(t, func(c net.Conn) {
@@ -241,7 +242,7 @@ func TestBombs(t *testing.T) {
 	})
 	memory(t, func() {
 		_, err := call(t, get(empty), "/")
-		wantTool(t, err, runtime.PolicyDenied, denied(empty))
+		wantTool(t, err, value.PolicyDenied, denied(empty))
 	})
 	// A gzip head whose name never ends.
 	named := raw(t, func(c net.Conn) {
@@ -252,7 +253,7 @@ func TestBombs(t *testing.T) {
 			}
 		}
 	})
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if _, err := call(t, get(named), "/"); !errors.As(err, &te) {
 		t.Errorf("endless name: %v", err)
 	}
@@ -305,7 +306,7 @@ func TestCapIsExact(t *testing.T) {
 					t.Errorf("%d bytes (gzip %v %s): %d, %v", n, zipped, query, len(got), err)
 				}
 				if n > 10 {
-					wantTool(t, err, runtime.PolicyDenied, "the response of "+host(s)+" is larger than the 10 bytes allowed")
+					wantTool(t, err, value.PolicyDenied, "the response of "+host(s)+" is larger than the 10 bytes allowed")
 				}
 			}
 		}

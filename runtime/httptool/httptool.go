@@ -65,6 +65,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -103,14 +104,14 @@ func Text[In any](name string, e runtime.Effects, f func(In) Request, o ...Optio
 }
 
 // JSON binds a request whose result is a JSON body of type Out, decoded as
-// strictly as runtime.Decode does.
+// strictly as value.Decode does.
 func JSON[In, Out any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, Out] {
 	return bind(name, e, f, acceptJSON, o, decode[Out])
 }
 
 // Any binds a request whose result is what the response is: a value when its Content-Type says JSON or nothing at all, else
 // its text.
-func Any[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, runtime.Value] {
+func Any[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, value.Value] {
 	return bind(name, e, f, nil, o, (*exchange).any)
 }
 

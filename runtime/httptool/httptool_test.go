@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -26,9 +27,9 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 // through sends a tool's requests through a transport of the test's own.
 func through(t *http.Transport) Option { return func(c *config) { c.transport = t } }
 
-func wantTool(t *testing.T, err error, code runtime.Code, message string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, message string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		t.Fatalf("got error %v, want a tool error %s: %s", err, code, message)
 	}
@@ -104,7 +105,7 @@ func TestRequests(t *testing.T) {
 	})
 	type item struct {
 		Name string         `json:"name"`
-		Any  runtime.Value  `json:"any"`
+		Any  value.Value    `json:"any"`
 		Opt  *int64         `json:"opt"`
 		When time.Time      `json:"when"`
 		M    map[string]int `json:"m"`
@@ -124,8 +125,8 @@ func TestRequests(t *testing.T) {
 		{"json", Request{Method: "POST", URL: URL(s.URL), Body: JSONBody(item{Name: "a\"<b>\u2028", M: map[string]int{"k": 1}})}, nil,
 			seen{Method: "POST", Path: "/", Body: `{"name":"a\"<b>\u2028","any":null,"opt":null,"when":"0001-01-01T00:00:00Z","m":{"k":1}}`,
 				Header: http.Header{"Content-Type": {"application/json"}}}},
-		{"json value keeps its order", Request{Method: "PUT", URL: URL(s.URL), Body: JSONBody(runtime.MapValue(
-			runtime.Entry{Key: "z", Value: runtime.IntValue(1)}, runtime.Entry{Key: "a", Value: runtime.FloatValue(1)}))}, nil,
+		{"json value keeps its order", Request{Method: "PUT", URL: URL(s.URL), Body: JSONBody(value.Map(
+			value.Entry{Key: "z", Value: value.Int(1)}, value.Entry{Key: "a", Value: value.Float(1)}))}, nil,
 			seen{Method: "PUT", Path: "/", Body: `{"z":1,"a":1.0}`, Header: http.Header{"Content-Type": {"application/json"}}}},
 		{"text", Request{Method: "PATCH", URL: URL(s.URL), Body: TextBody("größe")}, nil,
 			seen{Method: "PATCH", Path: "/", Body: "größe", Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}},
@@ -170,26 +171,26 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		name string
 		req  Request
 		opts []Option
-		code runtime.Code
+		code value.Code
 		why  string
 	}{
-		{"line break in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\r\nEvil: 1"}}}, nil, runtime.ValidationError, "header X-A has a line break or another control character"},
-		{"NUL in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\x00"}}}, nil, runtime.ValidationError, "header X-A has a line break or another control character"},
-		{"name of a header", Request{URL: URL(s.URL), Header: []Field{{"X A:\n", ""}}}, nil, runtime.ValidationError, "X A:  is no name of a header"},
-		{"no name", Request{URL: URL(s.URL), Header: []Field{{"", "x"}}}, nil, runtime.ValidationError, " is no name of a header"},
-		{"host", Request{URL: URL(s.URL), Header: []Field{{"host", "x"}}}, nil, runtime.ValidationError, "header host is set by the connection"},
-		{"length", Request{URL: URL(s.URL), Header: []Field{{"Content-Length", "1"}}}, nil, runtime.ValidationError, "header Content-Length is set by the connection"},
-		{"method", Request{Method: "GET /", URL: URL(s.URL)}, nil, runtime.ValidationError, `the request cannot be made: net/http: invalid method "GET /"`},
-		{"no URL", Request{}, nil, runtime.ValidationError, "the URL has no scheme, or has a fragment"},
-		{"scheme", Request{URL: URL("file:///etc/passwd")}, nil, runtime.PolicyDenied, "scheme file is not allowed: only http and https are"},
-		{"user", Request{URL: URL("http://u:p@127.0.0.1/")}, nil, runtime.PolicyDenied, "a URL with a user or password is not allowed"},
-		{"no host", Request{URL: URL("http:///x")}, nil, runtime.ValidationError, "the URL has no host"},
-		{"body", Request{Method: "POST", URL: URL(s.URL), Body: JSONBody(func() {})}, nil, runtime.ValidationError, "the body: json: unsupported type: func()"},
-		{"secret with a line break", Request{URL: URL(s.URL)}, []Option{Bearer("BROKEN")}, runtime.AuthRequired, "secret BROKEN cannot stand in a header"},
-		{"secret without a colon", Request{URL: URL(s.URL)}, []Option{Basic("TOKEN")}, runtime.AuthRequired, "secret TOKEN is not user:password"},
-		{"no secret", Request{URL: URL(s.URL)}, []Option{Bearer("NONE")}, runtime.AuthRequired, "secret NONE is not set"},
-		{"empty secret", Request{URL: URL(s.URL)}, []Option{HeaderAuth("X-Key", "EMPTY")}, runtime.AuthRequired, "secret EMPTY is not set"},
-		{"value", Request{URL: URL(s.URL+"/{x}", "..")}, nil, runtime.ValidationError, "the path of the URL has a `..` segment: values must not lead out of their place"},
+		{"line break in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\r\nEvil: 1"}}}, nil, value.ValidationError, "header X-A has a line break or another control character"},
+		{"NUL in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\x00"}}}, nil, value.ValidationError, "header X-A has a line break or another control character"},
+		{"name of a header", Request{URL: URL(s.URL), Header: []Field{{"X A:\n", ""}}}, nil, value.ValidationError, "X A:  is no name of a header"},
+		{"no name", Request{URL: URL(s.URL), Header: []Field{{"", "x"}}}, nil, value.ValidationError, " is no name of a header"},
+		{"host", Request{URL: URL(s.URL), Header: []Field{{"host", "x"}}}, nil, value.ValidationError, "header host is set by the connection"},
+		{"length", Request{URL: URL(s.URL), Header: []Field{{"Content-Length", "1"}}}, nil, value.ValidationError, "header Content-Length is set by the connection"},
+		{"method", Request{Method: "GET /", URL: URL(s.URL)}, nil, value.ValidationError, `the request cannot be made: net/http: invalid method "GET /"`},
+		{"no URL", Request{}, nil, value.ValidationError, "the URL has no scheme, or has a fragment"},
+		{"scheme", Request{URL: URL("file:///etc/passwd")}, nil, value.PolicyDenied, "scheme file is not allowed: only http and https are"},
+		{"user", Request{URL: URL("http://u:p@127.0.0.1/")}, nil, value.PolicyDenied, "a URL with a user or password is not allowed"},
+		{"no host", Request{URL: URL("http:///x")}, nil, value.ValidationError, "the URL has no host"},
+		{"body", Request{Method: "POST", URL: URL(s.URL), Body: JSONBody(func() {})}, nil, value.ValidationError, "the body: json: unsupported type: func()"},
+		{"secret with a line break", Request{URL: URL(s.URL)}, []Option{Bearer("BROKEN")}, value.AuthRequired, "secret BROKEN cannot stand in a header"},
+		{"secret without a colon", Request{URL: URL(s.URL)}, []Option{Basic("TOKEN")}, value.AuthRequired, "secret TOKEN is not user:password"},
+		{"no secret", Request{URL: URL(s.URL)}, []Option{Bearer("NONE")}, value.AuthRequired, "secret NONE is not set"},
+		{"empty secret", Request{URL: URL(s.URL)}, []Option{HeaderAuth("X-Key", "EMPTY")}, value.AuthRequired, "secret EMPTY is not set"},
+		{"value", Request{URL: URL(s.URL+"/{x}", "..")}, nil, value.ValidationError, "the path of the URL has a `..` segment: values must not lead out of their place"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tool := None("t@1", runtime.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
@@ -232,7 +233,7 @@ func TestText(t *testing.T) {
 			s := serve(t, respond(200, tt.kind, tt.body))
 			got, err := call(t, get(s), "/")
 			if tt.why != "" {
-				wantTool(t, err, runtime.ValidationError, "the response of "+host(s)+" "+tt.why)
+				wantTool(t, err, value.ValidationError, "the response of "+host(s)+" "+tt.why)
 				return
 			}
 			if err != nil || got != tt.want {
@@ -274,8 +275,8 @@ func TestJSON(t *testing.T) {
 			tool := JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, append(tt.opts, Allow("loopback"))...)
 			got, err := call(t, tool, struct{}{})
 			if tt.why != "" {
-				var te *runtime.ToolError
-				if !errors.As(err, &te) || te.Code != runtime.ValidationError || !strings.HasPrefix(te.Message, "response of "+host(s)+": ") {
+				var te *value.ToolError
+				if !errors.As(err, &te) || te.Code != value.ValidationError || !strings.HasPrefix(te.Message, "response of "+host(s)+": ") {
 					t.Fatalf("got %v, want VALIDATION_ERROR", err)
 				}
 				if tt.name != "range" && !strings.Contains(te.Message, tt.why) {
@@ -297,7 +298,7 @@ func TestJSON(t *testing.T) {
 	s = serve(t, respond(204, "", ""))
 	tool = JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
 	_, err = call(t, tool, struct{}{})
-	wantTool(t, err, runtime.ValidationError, "the response of "+host(s)+" is empty, JSON expected")
+	wantTool(t, err, value.ValidationError, "the response of "+host(s)+" is empty, JSON expected")
 }
 
 func TestNone(t *testing.T) {
@@ -354,7 +355,7 @@ func TestGzip(t *testing.T) {
 			for range 2 { // the second time with a reader that has been used
 				got, err := call(t, get(s), "/")
 				if tt.why != "" {
-					wantTool(t, err, runtime.ValidationError, "the response of "+host(s)+" "+tt.why)
+					wantTool(t, err, value.ValidationError, "the response of "+host(s)+" "+tt.why)
 				} else if err != nil || got != tt.want {
 					t.Errorf("got %q, %v; want %q", got, err, tt.want)
 				}
@@ -406,16 +407,16 @@ func TestHTTP2(t *testing.T) {
 		}
 	}
 	_, err := call(t, tool, "/large")
-	wantTool(t, err, runtime.PolicyDenied, "the response of "+host(s)+" is larger than the 2097152 bytes allowed")
+	wantTool(t, err, value.PolicyDenied, "the response of "+host(s)+" is larger than the 2097152 bytes allowed")
 	_, err = call(t, tool, "/headers")
-	wantTool(t, err, runtime.PolicyDenied, "the response of "+host(s)+" has more than 262144 bytes of headers")
+	wantTool(t, err, value.PolicyDenied, "the response of "+host(s)+" has more than 262144 bytes of headers")
 	_, err = call(t, tool, "/429")
-	if te := wantTool(t, err, runtime.RateLimit, host(s)+" answered 429 Too Many Requests"); te.RetryAfterS == nil || *te.RetryAfterS != 3 {
+	if te := wantTool(t, err, value.RateLimit, host(s)+" answered 429 Too Many Requests"); te.RetryAfterS == nil || *te.RetryAfterS != 3 {
 		t.Errorf("retry_after_s = %v", te.RetryAfterS)
 	}
 	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
 	_, err = callAt(t, t.Context(), slow, tool, "/wait")
-	wantTool(t, err, runtime.Timeout, host(s)+" did not answer in time")
+	wantTool(t, err, value.Timeout, host(s)+" did not answer in time")
 	if got, err := call(t, tool, "/"); err != nil || got != "HTTP/2.0" {
 		t.Fatalf("after all that: %q, %v", got, err)
 	}
@@ -429,9 +430,9 @@ func TestPreview(t *testing.T) {
 		want             Response
 	}{
 		{"json", "application/json; charset=utf-8", `{"b":1,"a":[1.0]}`, nil, Response{ContentType: "application/json", Text: `{"b":1,"a":[1.0]}`, Bytes: 17,
-			JSON: runtime.MapValue(runtime.Entry{Key: "b", Value: runtime.IntValue(1)}, runtime.Entry{Key: "a", Value: runtime.ListValue(runtime.FloatValue(1))})}},
+			JSON: value.Map(value.Entry{Key: "b", Value: value.Int(1)}, value.Entry{Key: "a", Value: value.List(value.Float(1))})}},
 		{"json cut in text only", "application/json", `[1,2,3]`, []Option{PreviewBytes(3)}, Response{ContentType: "application/json", Text: `[1,`, Bytes: 7, Truncated: true,
-			JSON: runtime.ListValue(runtime.IntValue(1), runtime.IntValue(2), runtime.IntValue(3))}},
+			JSON: value.List(value.Int(1), value.Int(2), value.Int(3))}},
 		{"json cut", "application/json", `[1,2,3]`, []Option{MaxOutput(4)}, Response{ContentType: "application/json", Text: `[1,2`, Bytes: 4, Truncated: true}},
 		{"text", "text/plain", "abc", nil, Response{ContentType: "text/plain", Text: "abc", Bytes: 3}},
 		{"text cut between characters", "text/plain", "aüb", []Option{PreviewBytes(2)}, Response{ContentType: "text/plain", Text: "a", Bytes: 4, Truncated: true}},
@@ -455,8 +456,8 @@ func TestPreview(t *testing.T) {
 	}
 	s := serve(t, respond(200, "application/json", "{"))
 	tool := Preview("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
-	var te *runtime.ToolError
-	if _, err := call(t, tool, struct{}{}); !errors.As(err, &te) || te.Code != runtime.ValidationError {
+	var te *value.ToolError
+	if _, err := call(t, tool, struct{}{}); !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("broken JSON: %v", err)
 	}
 }

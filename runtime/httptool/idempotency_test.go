@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestIdempotencyKey(t *testing.T) {
@@ -58,7 +59,7 @@ func TestIdempotencyKey(t *testing.T) {
 	want("not declared", "")
 
 	_, err := call(t, tool(nil, runtime.IdempotencyKey(func(string) string { return "a\r\nEvil: 1" })), "7")
-	wantTool(t, err, runtime.ValidationError, "the idempotency key has a line break or another control character")
+	wantTool(t, err, value.ValidationError, "the idempotency key has a line break or another control character")
 }
 
 // Another origin is not told the key.

@@ -2,19 +2,20 @@ package httptool
 
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Response is a response in the shape that people and models read: what it is,
 // its beginning as text, and the document when it is JSON.
 type Response struct {
-	Status      int64         `json:"status"`
-	URL         string        `json:"url"`          // after redirects, without its query
-	ContentType string        `json:"content_type"` // without parameters
-	Title       string        `json:"title"`        // of an HTML page
-	Text        string        `json:"text"`         // HTML without markup; empty for what is no text
-	JSON        runtime.Value `json:"json"`         // null when it is not JSON, or not whole
-	Bytes       int64         `json:"bytes"`        // of the body, decompressed, as far as it was read
-	Truncated   bool          `json:"truncated"`    // there is more text than Text holds
+	Status      int64       `json:"status"`
+	URL         string      `json:"url"`          // after redirects, without its query
+	ContentType string      `json:"content_type"` // without parameters
+	Title       string      `json:"title"`        // of an HTML page
+	Text        string      `json:"text"`         // HTML without markup; empty for what is no text
+	JSON        value.Value `json:"json"`         // null when it is not JSON, or not whole
+	Bytes       int64       `json:"bytes"`        // of the body, decompressed, as far as it was read
+	Truncated   bool        `json:"truncated"`    // there is more text than Text holds
 }
 
 // Preview binds a request whose result describes the response and holds its
@@ -46,7 +47,7 @@ func (x *exchange) describe() (Response, error) {
 		r.Title, text = htmlText(text)
 		r.Title = clip(r.Title, 300)
 	case isJSON(kind) && !cut:
-		if r.JSON, err = runtime.ParseValue(data); err != nil {
+		if r.JSON, err = value.Parse(data); err != nil {
 			return Response{}, x.invalid("is no valid JSON: " + reason(err))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -211,8 +212,8 @@ func (x *exchange) spill(body io.Reader) error {
 }
 
 func (x *exchange) tooLarge() error {
-	e := runtime.Errorf(runtime.PolicyDenied, "the response of %s is larger than the %d bytes allowed", x.host(), x.maxOutput)
-	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(x.maxOutput)})
+	e := value.Errorf(value.PolicyDenied, "the response of %s is larger than the %d bytes allowed", x.host(), x.maxOutput)
+	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(x.maxOutput)})
 	return e
 }
 
@@ -251,12 +252,12 @@ func (x *exchange) text() (string, error) {
 	return string(data), nil
 }
 
-func (x *exchange) any() (runtime.Value, error) {
+func (x *exchange) any() (value.Value, error) {
 	if kind, _ := x.contentType(); kind == "" || isJSON(kind) {
-		return decode[runtime.Value](x)
+		return decode[value.Value](x)
 	}
 	text, err := x.text()
-	return runtime.StringValue(text), err
+	return value.String(text), err
 }
 
 func decode[Out any](x *exchange) (out Out, err error) {
@@ -276,14 +277,14 @@ func decode[Out any](x *exchange) (out Out, err error) {
 	case len(data) > limit:
 		err = runtime.Cut(x.ctx, data, limit, &out)
 	case x.closed:
-		err = runtime.Decode(data, &out)
+		err = value.Decode(data, &out)
 	default:
-		err = runtime.DecodeKnown(data, &out)
+		err = value.DecodeKnown(data, &out)
 	}
 	if err == nil {
 		return out, nil
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return out, x.invalid(plain.Line(x.redact(err.Error()), messageRunes))
 	}
@@ -343,5 +344,5 @@ func latin1(data []byte) []byte {
 
 // invalid is the error of a response that is not what the tool declares.
 func (x *exchange) invalid(why string) error {
-	return runtime.Invalid("the response of %s %s", x.host(), why)
+	return value.Invalid("the response of %s %s", x.host(), why)
 }

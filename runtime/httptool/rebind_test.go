@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // zone is what a name server answers: for each name the answers of each lookup in turn, the last for all later ones. An
@@ -158,8 +159,8 @@ func TestNameServersOfAttackers(t *testing.T) {
 			}, through(tr))
 			for i, want := range strings.Fields(tt.calls) {
 				got, err := call(t, tool, struct{}{})
-				var te *runtime.ToolError
-				if errors.As(err, &te) && te.Code == runtime.PolicyDenied {
+				var te *value.ToolError
+				if errors.As(err, &te) && te.Code == value.PolicyDenied {
 					_, got, _ = strings.Cut(te.Message, "its address ")
 					got, _, _ = strings.Cut(got, " ")
 				} else if err != nil {
@@ -176,7 +177,7 @@ func TestNameServersOfAttackers(t *testing.T) {
 	tr := newTransport(newPolicy([]string{open}), nameServer(t, zone{"a.test": {open + " " + closed}}), nil)
 	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://a.test:" + port + "/")} }, through(tr))
 	_, err = call(t, tool, struct{}{})
-	wantTool(t, err, runtime.NetworkError, "no response from a.test:"+port+": connection refused")
+	wantTool(t, err, value.NetworkError, "no response from a.test:"+port+": connection refused")
 	if n := hits.Load(); n > 0 {
 		t.Errorf("the canary was hit %d times", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // hop is what one server sees of a request.
@@ -64,7 +65,7 @@ func TestRedirects(t *testing.T) {
 	for _, tt := range []struct {
 		name, method, path string
 		here, there        []hop // after the first
-		code               runtime.Code
+		code               value.Code
 		why                string
 	}{
 		{"relative", "GET", "/301?to=next%3Fa%3Db", []hop{{"GET /next?a=b", all, ""}}, nil, "", ""},
@@ -78,14 +79,14 @@ func TestRedirects(t *testing.T) {
 		{"post 307 twice", "POST", "/307?to=/308%3Fto=/next", []hop{{"POST /308?to=/next", sent, "data"}, {"POST /next", sent, "data"}}, nil, "", ""},
 		{"put 302", "PUT", "/302?to=/next", []hop{{"PUT /next", sent, "data"}}, nil, "", ""},
 		{"post 303 to another", "POST", "/303?to=" + b.URL + "/x", nil, []hop{{"GET /x", safe, ""}}, "", ""},
-		{"post 307 to another", "POST", "/307?to=" + b.URL + "/x", nil, nil, runtime.PolicyDenied, host(a) + " redirects a POST request to another origin, " + host(b)},
-		{"delete to another", "DELETE", "/302?to=" + b.URL + "/x", nil, nil, runtime.PolicyDenied, host(a) + " redirects a DELETE request to another origin, " + host(b)},
-		{"metadata", "GET", "/302?to=http://169.254.169.254/latest", nil, nil, runtime.PolicyDenied, "169.254.169.254 was not contacted: it is a cloud metadata service; policy.net.allow must name it"},
-		{"private", "GET", "/302?to=http://10.0.0.1/", nil, nil, runtime.PolicyDenied, "10.0.0.1 was not contacted: it is private; policy.net.allow must name it"},
-		{"spelled in hex", "GET", "/302?to=http://[::ffff:a9fe:a9fe]/", nil, nil, runtime.PolicyDenied, "::ffff:a9fe:a9fe was not contacted: its address 169.254.169.254 is a cloud metadata service; policy.net.allow must name it"},
-		{"file", "GET", "/302?to=file:///etc/passwd", nil, nil, runtime.PolicyDenied, host(a) + " redirects to what is refused: scheme file is not allowed: only http and https are"},
-		{"user", "GET", "/302?to=http://u:p@127.0.0.1/", nil, nil, runtime.PolicyDenied, host(a) + " redirects to what is refused: a URL with a user or password is not allowed"},
-		{"no URL", "GET", "/302?to=http://%2500%25/", nil, nil, runtime.ProviderError, host(a) + " redirects to something that is no URL"},
+		{"post 307 to another", "POST", "/307?to=" + b.URL + "/x", nil, nil, value.PolicyDenied, host(a) + " redirects a POST request to another origin, " + host(b)},
+		{"delete to another", "DELETE", "/302?to=" + b.URL + "/x", nil, nil, value.PolicyDenied, host(a) + " redirects a DELETE request to another origin, " + host(b)},
+		{"metadata", "GET", "/302?to=http://169.254.169.254/latest", nil, nil, value.PolicyDenied, "169.254.169.254 was not contacted: it is a cloud metadata service; policy.net.allow must name it"},
+		{"private", "GET", "/302?to=http://10.0.0.1/", nil, nil, value.PolicyDenied, "10.0.0.1 was not contacted: it is private; policy.net.allow must name it"},
+		{"spelled in hex", "GET", "/302?to=http://[::ffff:a9fe:a9fe]/", nil, nil, value.PolicyDenied, "::ffff:a9fe:a9fe was not contacted: its address 169.254.169.254 is a cloud metadata service; policy.net.allow must name it"},
+		{"file", "GET", "/302?to=file:///etc/passwd", nil, nil, value.PolicyDenied, host(a) + " redirects to what is refused: scheme file is not allowed: only http and https are"},
+		{"user", "GET", "/302?to=http://u:p@127.0.0.1/", nil, nil, value.PolicyDenied, host(a) + " redirects to what is refused: a URL with a user or password is not allowed"},
+		{"no URL", "GET", "/302?to=http://%2500%25/", nil, nil, value.ProviderError, host(a) + " redirects to something that is no URL"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			here, there = nil, nil
@@ -116,7 +117,7 @@ func TestRedirectLoop(t *testing.T) {
 	hits := 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { hits++; to(302, r.URL.Path)(w, r) })
 	_, err := call(t, get(s), "/")
-	wantTool(t, err, runtime.PolicyDenied, host(s)+" redirects more than 5 times")
+	wantTool(t, err, value.PolicyDenied, host(s)+" redirects more than 5 times")
 	if hits != MaxRedirects+1 {
 		t.Errorf("%d requests", hits)
 	}
@@ -136,7 +137,7 @@ func TestDowngrade(t *testing.T) {
 	s := httptest.NewTLSServer(to(302, plain.URL))
 	t.Cleanup(s.Close)
 	_, err := call(t, get(s, through(trusting(t, s)), Bearer("TOKEN")), "/")
-	wantTool(t, err, runtime.PolicyDenied, host(s)+" redirects from https to http")
+	wantTool(t, err, value.PolicyDenied, host(s)+" redirects from https to http")
 }
 
 func TestRedirectBodyIsBounded(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // exchange is one call: a request, its redirects and its response.
@@ -84,7 +85,7 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(x.ctx, in.Method, target, in.Body.reader())
 	if err != nil {
-		return nil, runtime.Invalid("the request cannot be made: %s", plain.Line(reason(err), messageRunes))
+		return nil, value.Invalid("the request cannot be made: %s", plain.Line(reason(err), messageRunes))
 	}
 	if err := checkURL(req.URL); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 	}
 	if key != "" {
 		if !headerText(key) {
-			return nil, runtime.Invalid("the idempotency key has a line break or another control character")
+			return nil, value.Invalid("the idempotency key has a line break or another control character")
 		}
 		setDefault(req.Header, "Idempotency-Key", []string{key})
 	}
@@ -180,13 +181,13 @@ var connection = map[string]bool{
 
 func checkHeader(f Field) error {
 	if !isToken(f.Name) {
-		return runtime.Invalid("%s is no name of a header", plain.Line(f.Name, 64))
+		return value.Invalid("%s is no name of a header", plain.Line(f.Name, 64))
 	}
 	if connection[http.CanonicalHeaderKey(f.Name)] {
-		return runtime.Invalid("header %s is set by the connection", f.Name)
+		return value.Invalid("header %s is set by the connection", f.Name)
 	}
 	if !headerText(f.Value) {
-		return runtime.Invalid("header %s has a line break or another control character", f.Name)
+		return value.Invalid("header %s has a line break or another control character", f.Name)
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ func (x *exchange) authenticate(h http.Header) error {
 	for _, cred := range x.auth {
 		secret, ok := runtime.Secret(x.ctx, cred.secret)
 		if !ok || secret == "" {
-			return runtime.Errorf(runtime.AuthRequired, "secret %s is not set", plain.Line(cred.secret, 64))
+			return value.Errorf(value.AuthRequired, "secret %s is not set", plain.Line(cred.secret, 64))
 		}
 		if err := cred.set(h, secret); err != nil {
 			return err
@@ -226,16 +227,16 @@ func (x *exchange) authenticate(h http.Header) error {
 
 // set puts the secret into its header.
 func (cred credential) set(h http.Header, secret string) error {
-	value, ok := secret, true
+	v, ok := secret, true
 	if cred.format != nil {
-		if value, ok = cred.format(secret); !ok {
-			return runtime.Errorf(runtime.AuthRequired, "secret %s is not user:password", plain.Line(cred.secret, 64))
+		if v, ok = cred.format(secret); !ok {
+			return value.Errorf(value.AuthRequired, "secret %s is not user:password", plain.Line(cred.secret, 64))
 		}
 	}
-	if !headerText(value) || !isToken(cred.header) {
-		return runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a header", plain.Line(cred.secret, 64))
+	if !headerText(v) || !isToken(cred.header) {
+		return value.Errorf(value.AuthRequired, "secret %s cannot stand in a header", plain.Line(cred.secret, 64))
 	}
-	h[cred.header] = []string{value}
+	h[cred.header] = []string{v}
 	return nil
 }
 
@@ -249,7 +250,7 @@ func basic(secret string) (string, bool) {
 func (x *exchange) redirect(old *http.Request, status int, location string, given *Body) (*http.Request, error) {
 	to, err := old.URL.Parse(location)
 	if err != nil {
-		return nil, runtime.Errorf(runtime.ProviderError, "%s redirects to something that is no URL", x.host())
+		return nil, value.Errorf(value.ProviderError, "%s redirects to something that is no URL", x.host())
 	}
 	if err := checkURL(to); err != nil {
 		return nil, x.denied("%s redirects to what is refused: %s", x.host(), reason(err))
@@ -272,7 +273,7 @@ func (x *exchange) redirect(old *http.Request, status int, location string, give
 	}
 	req, err := http.NewRequestWithContext(x.ctx, method, to.String(), body)
 	if err != nil {
-		return nil, runtime.Errorf(runtime.ProviderError, "%s redirects to something that is no URL", x.host())
+		return nil, value.Errorf(value.ProviderError, "%s redirects to something that is no URL", x.host())
 	}
 	for name, values := range old.Header {
 		if foreign && !carried[name] || body == nil && strings.HasPrefix(name, "Content-") {

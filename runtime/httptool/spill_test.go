@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A body that is larger than the cap is kept whole where there is a store, without the secret that the server echoes.
@@ -76,11 +77,11 @@ func TestLargeTextIsKept(t *testing.T) {
 		if err != nil || string(kept) != clean {
 			t.Errorf("%s: %d bytes are kept, want %d", path, len(kept), len(clean))
 		}
-		if _, e, err := run(path); err == nil || e.Error.Code != runtime.PolicyDenied || e.Truncated {
+		if _, e, err := run(path); err == nil || e.Error.Code != value.PolicyDenied || e.Truncated {
 			t.Errorf("%s without a store: %v", path, err)
 		}
 	}
-	for path, code := range map[string]runtime.Code{"/huge": runtime.PolicyDenied, "/bomb": runtime.PolicyDenied, "/cut": runtime.NetworkError, "/broken": runtime.NetworkError} {
+	for path, code := range map[string]value.Code{"/huge": value.PolicyDenied, "/bomb": value.PolicyDenied, "/cut": value.NetworkError, "/broken": value.NetworkError} {
 		_, e, err := run(path, runtime.WithBlobs(store))
 		if err == nil || e.Error.Code != code || e.Truncated || len(e.Attachments) != 0 {
 			t.Errorf("%s: %v, %+v", path, err, e.Attachments)

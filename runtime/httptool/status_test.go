@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestStatus(t *testing.T) {
@@ -24,13 +25,13 @@ func TestStatus(t *testing.T) {
 		}
 		w.WriteHeader(status)
 	})
-	for status, code := range map[int]runtime.Code{
-		300: runtime.ProviderError, 301: runtime.ProviderError, 304: runtime.ProviderError,
-		400: runtime.ValidationError, 401: runtime.AuthRequired, 402: runtime.ProviderError, 403: runtime.AuthRequired,
-		404: runtime.ProviderError, 408: runtime.Timeout, 409: runtime.ProviderError, 413: runtime.ProviderError,
-		418: runtime.ProviderError, 422: runtime.ValidationError, 429: runtime.RateLimit, 499: runtime.ProviderError,
-		500: runtime.ProviderError, 502: runtime.ProviderError, 503: runtime.ProviderError, 504: runtime.ProviderError,
-		529: runtime.ProviderError, 599: runtime.ProviderError, 999: runtime.ProviderError,
+	for status, code := range map[int]value.Code{
+		300: value.ProviderError, 301: value.ProviderError, 304: value.ProviderError,
+		400: value.ValidationError, 401: value.AuthRequired, 402: value.ProviderError, 403: value.AuthRequired,
+		404: value.ProviderError, 408: value.Timeout, 409: value.ProviderError, 413: value.ProviderError,
+		418: value.ProviderError, 422: value.ValidationError, 429: value.RateLimit, 499: value.ProviderError,
+		500: value.ProviderError, 502: value.ProviderError, 503: value.ProviderError, 504: value.ProviderError,
+		529: value.ProviderError, 599: value.ProviderError, 999: value.ProviderError,
 	} {
 		_, err := call(t, get(s), fmt.Sprintf("/%d?q=private", status))
 		te := wantTool(t, err, code, strings.TrimSpace(fmt.Sprintf("%s answered %d %s", host(s), status, http.StatusText(status))))
@@ -69,7 +70,7 @@ func TestErrorDetails(t *testing.T) {
 				respond(404, tt.kind, tt.body)(w, r)
 			})
 			_, err := call(t, get(s), "/x")
-			te := wantTool(t, err, runtime.ProviderError, host(s)+" answered 404 Not Found"+tt.message)
+			te := wantTool(t, err, value.ProviderError, host(s)+" answered 404 Not Found"+tt.message)
 			body, _ := te.Details.Get("body")
 			headers, _ := te.Details.Get("headers")
 			if body.String() != tt.shown {
@@ -157,8 +158,8 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 			})
 			tool := get(s, Basic("LOGIN"), HeaderAuth("X-Key", "TOKEN"))
 			_, err := call(t, tool, "/")
-			var te *runtime.ToolError
-			if !errors.As(err, &te) || te.Code != runtime.AuthRequired {
+			var te *value.ToolError
+			if !errors.As(err, &te) || te.Code != value.AuthRequired {
 				t.Fatalf("got %v", err)
 			}
 			for _, text := range []string{te.Error(), te.Details.String()} {
@@ -183,8 +184,8 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 		_ = c.Close()
 	})
 	_, err := call(t, get(s, HeaderAuth("X", "TOKEN")), "/")
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.NetworkError || strings.Contains(err.Error(), "t0ken") {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.NetworkError || strings.Contains(err.Error(), "t0ken") {
 		t.Errorf("garbage: %v", err)
 	}
 }

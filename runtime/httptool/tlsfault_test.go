@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // issue makes a certificate, signed by itself, and a pool that trusts it.
@@ -155,8 +156,8 @@ func TestTLSFaults(t *testing.T) {
 			tr := newTransport(newPolicy([]string{"loopback"}), nil, &tls.Config{RootCAs: tt.pool, MinVersion: tls.VersionTLS12})
 			t.Cleanup(tr.CloseIdleConnections)
 			_, err := call(t, get(s, Bearer("TOKEN"), through(tr)), "/?q=private")
-			var te *runtime.ToolError
-			if !errors.As(err, &te) || te.Code != runtime.NetworkError || !strings.HasPrefix(te.Message, "no response from "+host(s)+": "+tt.why) {
+			var te *value.ToolError
+			if !errors.As(err, &te) || te.Code != value.NetworkError || !strings.HasPrefix(te.Message, "no response from "+host(s)+": "+tt.why) {
 				t.Fatalf("got %v\nwant NETWORK_ERROR, no response from %s: %s", err, host(s), tt.why)
 			}
 			t.Log(err)
@@ -173,6 +174,6 @@ func TestTLSFaults(t *testing.T) {
 		tr := newTransport(newPolicy([]string{"loopback"}), nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
 		n := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 100 * time.Millisecond}
 		_, err := callAt(t, context.Background(), n, get(s, Bearer("TOKEN"), through(tr)), "/")
-		wantTool(t, err, runtime.Timeout, host(s)+" did not answer in time")
+		wantTool(t, err, value.Timeout, host(s)+" did not answer in time")
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Target is a URL: a template and the values for its places.
@@ -55,7 +55,7 @@ func (t Target) from(base string, query []Field) (string, error) {
 	b, at := room[:0], inAuthority
 	switch authority := strings.Index(rest, "://"); {
 	case strings.IndexByte(rest, '#') >= 0, base == "" && authority < 0, base != "" && !strings.HasPrefix(rest, "/"):
-		return "", runtime.Invalid("the URL has no scheme, or has a fragment")
+		return "", value.Invalid("the URL has no scheme, or has a fragment")
 	case base != "":
 		b, at = append(b, base...), inPath
 	default:
@@ -84,11 +84,11 @@ func (t Target) from(base string, query []Field) (string, error) {
 		}
 		shut := strings.IndexByte(rest[open:], '}')
 		if shut < 0 {
-			return "", runtime.Invalid("the URL has a brace that is not closed")
+			return "", value.Invalid("the URL has a brace that is not closed")
 		}
 		name := rest[open+1 : open+shut]
 		if len(values) == 0 {
-			return "", runtime.Invalid("the URL has more places than values")
+			return "", value.Invalid("the URL has more places than values")
 		}
 		var err error
 		if b, err = appendValue(b, at, name, values[0]); err != nil {
@@ -141,7 +141,7 @@ func afterHost(b []byte) bool {
 }
 
 func invalidValue(name, why string) error {
-	return runtime.Invalid("%s %s: it cannot stand in the URL", plain.Line(name, 64), why)
+	return value.Invalid("%s %s: it cannot stand in the URL", plain.Line(name, 64), why)
 }
 
 const upperHex = "0123456789ABCDEF"
@@ -173,7 +173,7 @@ func checkPath(encoded []byte) error {
 		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 			segment, _, _ = strings.Cut(segment, ";")
 			if segment == "." || segment == ".." {
-				return runtime.Invalid("the path of the URL has a `%s` segment: values must not lead out of their place", segment)
+				return value.Invalid("the path of the URL has a `%s` segment: values must not lead out of their place", segment)
 			}
 		}
 		decoded, err := url.PathUnescape(path)
@@ -203,11 +203,11 @@ func appendQuery(b []byte, begun bool, query []Field) []byte {
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return runtime.Errorf(runtime.PolicyDenied, "scheme %s is not allowed: only http and https are", plain.Line(u.Scheme, 32))
+		return value.Errorf(value.PolicyDenied, "scheme %s is not allowed: only http and https are", plain.Line(u.Scheme, 32))
 	case u.Hostname() == "" || u.Opaque != "":
-		return runtime.Invalid("the URL has no host")
+		return value.Invalid("the URL has no host")
 	case u.User != nil:
-		return runtime.Errorf(runtime.PolicyDenied, "a URL with a user or password is not allowed")
+		return value.Errorf(value.PolicyDenied, "a URL with a user or password is not allowed")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestExpand(t *testing.T) {
@@ -18,7 +18,7 @@ func TestExpand(t *testing.T) {
 		target Target
 		query  []Field
 		want   string
-		code   runtime.Code
+		code   value.Code
 		why    string
 	}{
 		{"constant", URL(api + "/a?b=c"), nil, api + "/a?b=c", "", ""},
@@ -37,22 +37,22 @@ func TestExpand(t *testing.T) {
 		{"port", URL("http://127.0.0.1:{port}/x", "8080"), nil, "http://127.0.0.1:8080/x", "", ""},
 		{"port of IPv6", URL("http://[::1]:{port}/x", "08080"), nil, "http://[::1]:8080/x", "", ""},
 
-		{"empty segment", URL(api+"/i/{id}", ""), nil, "", runtime.ValidationError, "id is empty and would name another resource: it cannot stand in the URL"},
-		{"empty segments", URL(api+"/i/{+id}", ""), nil, "", runtime.ValidationError, "id is empty and would name another resource: it cannot stand in the URL"},
-		{"control", URL(api+"/i/{id}", "a\x00"), nil, "", runtime.ValidationError, "id has a control character: it cannot stand in the URL"},
-		{"line break", URL(api+"/i/{id}", "a\r\nX: y"), nil, "", runtime.ValidationError, "id has a control character: it cannot stand in the URL"},
-		{"other host", URL(api+"/{+p}", "/evil.com"), nil, "", runtime.ValidationError, "p has an empty path segment: it cannot stand in the URL"},
-		{"empty inside", URL(api+"/{+p}", "a//b"), nil, "", runtime.ValidationError, "p has an empty path segment: it cannot stand in the URL"},
-		{"port as text", URL("http://h:{port}/", "80@evil.com"), nil, "", runtime.ValidationError, "port is no port: it cannot stand in the URL"},
-		{"port too large", URL("http://h:{port}/", "65536"), nil, "", runtime.ValidationError, "port is no port: it cannot stand in the URL"},
-		{"host", URL("https://{h}/", "80"), nil, "", runtime.ValidationError, "h is no port: it cannot stand in the URL"},
-		{"part of a host", URL("https://a.{h}/", "80"), nil, "", runtime.ValidationError, "h is no port: it cannot stand in the URL"},
-		{"part of an IPv6 host", URL("https://[::{h}]/", "80"), nil, "", runtime.ValidationError, "h is no port: it cannot stand in the URL"},
-		{"two places in a port", URL("https://h:{a}{b}/", "80", "80"), nil, "", runtime.ValidationError, "b is no port: it cannot stand in the URL"},
-		{"scheme", URL("{s}/x", "https://evil.com"), nil, "", runtime.ValidationError, "the URL has no scheme, or has a fragment"},
-		{"fragment", URL(api + "/#{x}"), nil, "", runtime.ValidationError, "the URL has no scheme, or has a fragment"},
-		{"too few values", URL(api + "/{x}"), nil, "", runtime.ValidationError, "the URL has more places than values"},
-		{"open brace", URL(api + "/{x"), nil, "", runtime.ValidationError, "the URL has a brace that is not closed"},
+		{"empty segment", URL(api+"/i/{id}", ""), nil, "", value.ValidationError, "id is empty and would name another resource: it cannot stand in the URL"},
+		{"empty segments", URL(api+"/i/{+id}", ""), nil, "", value.ValidationError, "id is empty and would name another resource: it cannot stand in the URL"},
+		{"control", URL(api+"/i/{id}", "a\x00"), nil, "", value.ValidationError, "id has a control character: it cannot stand in the URL"},
+		{"line break", URL(api+"/i/{id}", "a\r\nX: y"), nil, "", value.ValidationError, "id has a control character: it cannot stand in the URL"},
+		{"other host", URL(api+"/{+p}", "/evil.com"), nil, "", value.ValidationError, "p has an empty path segment: it cannot stand in the URL"},
+		{"empty inside", URL(api+"/{+p}", "a//b"), nil, "", value.ValidationError, "p has an empty path segment: it cannot stand in the URL"},
+		{"port as text", URL("http://h:{port}/", "80@evil.com"), nil, "", value.ValidationError, "port is no port: it cannot stand in the URL"},
+		{"port too large", URL("http://h:{port}/", "65536"), nil, "", value.ValidationError, "port is no port: it cannot stand in the URL"},
+		{"host", URL("https://{h}/", "80"), nil, "", value.ValidationError, "h is no port: it cannot stand in the URL"},
+		{"part of a host", URL("https://a.{h}/", "80"), nil, "", value.ValidationError, "h is no port: it cannot stand in the URL"},
+		{"part of an IPv6 host", URL("https://[::{h}]/", "80"), nil, "", value.ValidationError, "h is no port: it cannot stand in the URL"},
+		{"two places in a port", URL("https://h:{a}{b}/", "80", "80"), nil, "", value.ValidationError, "b is no port: it cannot stand in the URL"},
+		{"scheme", URL("{s}/x", "https://evil.com"), nil, "", value.ValidationError, "the URL has no scheme, or has a fragment"},
+		{"fragment", URL(api + "/#{x}"), nil, "", value.ValidationError, "the URL has no scheme, or has a fragment"},
+		{"too few values", URL(api + "/{x}"), nil, "", value.ValidationError, "the URL has more places than values"},
+		{"open brace", URL(api + "/{x"), nil, "", value.ValidationError, "the URL has a brace that is not closed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.target.expand(tt.query)
@@ -72,8 +72,8 @@ func TestDotSegments(t *testing.T) {
 	for _, v := range []string{".", "..", "../x", "a/../../b", "a/..", `..\x`, `a\..\b`, "%2e%2e", "..%2fx", "%252e%252e/x", "..;x/y", "./x"} {
 		for _, template := range []string{"https://h/a/{x}/b", "https://h/a/{+x}", "https://h/a/{x}?q=1"} {
 			_, err := URL(template, v).expand(nil)
-			var te *runtime.ToolError
-			if !errors.As(err, &te) || te.Code != runtime.ValidationError {
+			var te *value.ToolError
+			if !errors.As(err, &te) || te.Code != value.ValidationError {
 				t.Errorf("%s with %q: got %v, want VALIDATION_ERROR", template, v, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func diverged(format string, args ...any) *runtime.RunError {
@@ -15,25 +16,25 @@ func diverged(format string, args ...any) *runtime.RunError {
 // Difference names the first field in which an input differs from what it was: "input field q is 1, was 2".
 // Both are JSON. It returns an empty string when they are the same value.
 func Difference(now, before []byte) string {
-	a, err := runtime.ParseValue(now)
+	a, err := value.Parse(now)
 	if err != nil {
 		return "input: " + err.Error()
 	}
-	b, err := runtime.ParseValue(before)
+	b, err := value.Parse(before)
 	if err != nil {
 		return "earlier input: " + err.Error()
 	}
 	return difference("", a, b)
 }
 
-func difference(at string, a, b runtime.Value) string {
+func difference(at string, a, b value.Value) string {
 	if a.Equal(b) {
 		return ""
 	}
 	switch {
-	case a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind:
+	case a.Kind() == value.MapKind && b.Kind() == value.MapKind:
 		return mapDifference(at, a, b)
-	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind:
+	case a.Kind() == value.ListKind && b.Kind() == value.ListKind:
 		for i := range min(a.Len(), b.Len()) {
 			if d := difference(at+"["+strconv.Itoa(i)+"]", a.Index(i), b.Index(i)); d != "" {
 				return d
@@ -44,7 +45,7 @@ func difference(at string, a, b runtime.Value) string {
 	return fmt.Sprintf("%s is %s, was %s", place(at), short(a), short(b))
 }
 
-func mapDifference(at string, a, b runtime.Value) string {
+func mapDifference(at string, a, b value.Value) string {
 	keys := append(a.Keys(), b.Keys()...)
 	slices.Sort(keys)
 	for _, k := range slices.Compact(keys) {
@@ -75,7 +76,7 @@ func place(at string) string {
 }
 
 // short bounds a value for a message.
-func short(v runtime.Value) string {
+func short(v value.Value) string {
 	b, err := v.MarshalJSON()
 	if err != nil {
 		return "a value"

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // EncodeRecord is the line of an attempt: of its end when done, else of its intent. It is written by hand because it is
@@ -18,7 +18,7 @@ func EncodeRecord(r Record, done bool) []byte {
 	b = append(b, `{"kind":"`...)
 	b = append(b, kind...)
 	b = append(b, `","key":`...)
-	b = runtime.AppendQuoted(b, r.Key)
+	b = value.AppendQuoted(b, r.Key)
 	b = append(b, `,"attempt":`...)
 	b = strconv.AppendInt(b, int64(r.Attempt), 10)
 	b = text(b, "tool", r.Tool)
@@ -60,7 +60,7 @@ func text(b []byte, name, s string) []byte {
 	if s == "" {
 		return b
 	}
-	return runtime.AppendQuoted(field(b, name), s)
+	return value.AppendQuoted(field(b, name), s)
 }
 
 func raw(b []byte, name string, v json.RawMessage) []byte {

@@ -10,28 +10,29 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // What is written by hand is what package json makes of the same record: nothing is lost on the way to a file and back.
 func TestEncodeRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOf(rapid.RuneFrom([]rune("aé\"\\\n\t<&\u2028\x00\x1f]{[$"))).Draw
-		value := func(name string) json.RawMessage {
+		v := func(name string) json.RawMessage {
 			s := word(t, name)
 			if s == "" {
 				return nil
 			}
-			b, _ := runtime.AppendCanonical(nil, s)
+			b, _ := value.AppendCanonical(nil, s)
 			return b
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 		r := journal.Record{Key: "k" + word(t, "key"), Attempt: rapid.IntRange(1, 9).Draw(t, "attempt"), Tool: "t" + word(t, "tool"),
-			Effects: word(t, "effects"), CallID: word(t, "id"), Input: value("in"), Output: value("out"), Cancelled: word(t, "cancelled"),
+			Effects: word(t, "effects"), CallID: word(t, "id"), Input: v("in"), Output: v("out"), Cancelled: word(t, "cancelled"),
 			Node: word(t, "node"), Broken: word(t, "broken"), Cached: flag("cached"), Truncated: flag("truncated"), Sandbox: word(t, "sandbox"),
 			CostUSD: runtime.USD(rapid.Int64Range(0, 1e12).Draw(t, "cost")), Tokens: rapid.Int64Range(0, 1e6).Draw(t, "tokens"),
 			Metered: flag("metered"), Denied: flag("denied"), Start: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "start")), End: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "end"))}
 		if flag("failed") {
-			r.Error = runtime.Errorf(runtime.Timeout, "%s", word(t, "message"))
+			r.Error = value.Errorf(value.Timeout, "%s", word(t, "message"))
 		}
 		if flag("attached") {
 			r.Attachments = []runtime.Attachment{{Kind: "blob", URL: word(t, "url"), Bytes: 7}}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestFits: an input is what was recorded if the secrets that were taken out can stand where it is marked.
@@ -71,11 +72,11 @@ func TestLost(t *testing.T) {
 		{`null`, `null`, ""},
 		{`null`, `0`, "it cannot be null"},
 	} {
-		given, err := runtime.ParseValue([]byte(tt.given))
+		given, err := value.Parse([]byte(tt.given))
 		if err != nil {
 			t.Fatal(err)
 		}
-		is, err := runtime.ParseValue([]byte(tt.is))
+		is, err := value.Parse([]byte(tt.is))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func TestTake(t *testing.T) {
 		{"not written", `{}`, `{}`, func(o *operation) { o.outErr = bad }, "no"},
 		{"no JSON", `{`, `{}`, nil, "VALIDATION_ERROR: invalid JSON at byte 1: the text ends where a key is expected"},
 		{"read as no JSON", `{}`, `[`, nil, "VALIDATION_ERROR: invalid JSON at byte 1: the text ends where a value is expected"},
-		{"against the rules", `{"a":1}`, `{"a":1}`, func(o *operation) { o.check = &runtime.ToolError{Code: runtime.Unknown, Message: "too small"} }, "too small"},
+		{"against the rules", `{"a":1}`, `{"a":1}`, func(o *operation) { o.check = &value.ToolError{Code: value.Unknown, Message: "too small"} }, "too small"},
 	} {
 		o := &given{op(runtime.Writes, "1"), tt.read}
 		if tt.change != nil {
@@ -409,7 +410,7 @@ func TestRecords(t *testing.T) {
 		{"cut off", &runtime.Metadata{Truncated: true}, nil, true, ""},
 		{"denied", &runtime.Metadata{Denied: true}, nil, true, ""},
 		{"of a model", &runtime.Metadata{Metered: true}, nil, true, ""},
-		{"a tool's error", nil, &runtime.ToolError{Code: runtime.Timeout, Message: "late"}, true, ""},
+		{"a tool's error", nil, &value.ToolError{Code: value.Timeout, Message: "late"}, true, ""},
 		{"cancelled", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByScope, Message: "x"}, true, runtime.ByScope},
 		{"stopped", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun, Message: "x"}, true, runtime.ByRun},
 		{"another error of the run", nil, &runtime.RunError{Kind: runtime.Diverged, By: runtime.ByScope, Message: "x"}, false, ""},

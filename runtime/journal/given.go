@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // take makes an output that a person has given op's own. It is held to more than a recorded one, which op has written
@@ -22,11 +23,11 @@ func take(op runtime.Op, output []byte) error {
 	if string(output) == "null" && string(back) == "{}" { // what a call gives that gives nothing
 		return nil
 	}
-	is, err := runtime.ParseValue(back)
+	is, err := value.Parse(back)
 	if err != nil {
 		return err
 	}
-	given, err := runtime.ParseValue(output)
+	given, err := value.Parse(output)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func take(op runtime.Op, output []byte) error {
 		return err
 	}
 	if c, ok := op.(interface{ CheckOut() error }); ok {
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if err := c.CheckOut(); errors.As(err, &te) {
 			return errors.New(te.Message)
 		}
@@ -43,9 +44,9 @@ func take(op runtime.Op, output []byte) error {
 }
 
 // lost says what of a value is not in what it was read as.
-func lost(at string, given, is runtime.Value) error {
+func lost(at string, given, is value.Value) error {
 	switch kind := given.Kind(); {
-	case kind == runtime.MapKind && is.Kind() == runtime.MapKind:
+	case kind == value.MapKind && is.Kind() == value.MapKind:
 		for _, k := range given.Keys() {
 			a, _ := given.Get(k)
 			b, ok := is.Get(k)
@@ -59,14 +60,14 @@ func lost(at string, given, is runtime.Value) error {
 				return err
 			}
 		}
-	case kind == runtime.ListKind && is.Kind() == runtime.ListKind && given.Len() == is.Len():
+	case kind == value.ListKind && is.Kind() == value.ListKind && given.Len() == is.Len():
 		for i := range given.Len() {
 			if err := lost(at+"["+strconv.Itoa(i)+"]", given.Index(i), is.Index(i)); err != nil {
 				return err
 			}
 		}
 	case numeric(kind) && numeric(is.Kind()):
-	case kind != is.Kind() || kind == runtime.ListKind:
+	case kind != is.Kind() || kind == value.ListKind:
 		if at == "" {
 			return errors.New("it cannot be " + short(given))
 		}
@@ -82,9 +83,9 @@ func below(at, key string) string {
 	return at + "." + key
 }
 
-func numeric(k runtime.ValueKind) bool { return k == runtime.IntKind || k == runtime.FloatKind }
+func numeric(k value.Kind) bool { return k == value.IntKind || k == value.FloatKind }
 
-func zero(v runtime.Value) bool {
+func zero(v value.Value) bool {
 	switch b, _ := v.MarshalJSON(); string(b) {
 	case "null", "false", "0", `""`, "[]", "{}":
 		return true

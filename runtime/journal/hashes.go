@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Hashes are the versions of a workflow and its nodes (runtime.Facts.Hashes). Nodes are called by their path: their ids
@@ -26,7 +26,7 @@ type Hashes struct {
 
 // ParseHashes reads runtime.Facts.Hashes.
 func ParseHashes(text string) (*Hashes, error) {
-	if _, err := runtime.ParseValue([]byte(text)); err != nil { // depth, duplicate keys
+	if _, err := value.Parse([]byte(text)); err != nil { // depth, duplicate keys
 		return nil, fmt.Errorf("hashes: %w", err)
 	}
 	h := &Hashes{}

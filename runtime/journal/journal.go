@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Outcome says how a recorded run ended.
@@ -65,19 +66,19 @@ type Header struct {
 
 // Record is one attempt of one call.
 type Record struct {
-	Key       string             `json:"key"`
-	Attempt   int                `json:"attempt"`        // from 1
-	Tool      string             `json:"tool,omitempty"` // name@version
-	Effects   string             `json:"effects,omitempty"`
-	CallID    string             `json:"call_id,omitempty"`
-	Input     json.RawMessage    `json:"input,omitempty"` // canonical
-	Output    json.RawMessage    `json:"output,omitempty"`
-	Error     *runtime.ToolError `json:"error,omitempty"`
-	Cancelled string             `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
-	Done      bool               `json:"-"`                   // false: an intent without a result
-	Node      string             `json:"node,omitempty"`      // hash of its node, when it is not the header's: the program has changed since
-	Broken    string             `json:"broken,omitempty"`    // why input or output could not be encoded
-	Given     bool               `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
+	Key       string           `json:"key"`
+	Attempt   int              `json:"attempt"`        // from 1
+	Tool      string           `json:"tool,omitempty"` // name@version
+	Effects   string           `json:"effects,omitempty"`
+	CallID    string           `json:"call_id,omitempty"`
+	Input     json.RawMessage  `json:"input,omitempty"` // canonical
+	Output    json.RawMessage  `json:"output,omitempty"`
+	Error     *value.ToolError `json:"error,omitempty"`
+	Cancelled string           `json:"cancelled,omitempty"` // runtime.ByScope or ByRun
+	Done      bool             `json:"-"`                   // false: an intent without a result
+	Node      string           `json:"node,omitempty"`      // hash of its node, when it is not the header's: the program has changed since
+	Broken    string           `json:"broken,omitempty"`    // why input or output could not be encoded
+	Given     bool             `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
 
 	// What stands beside the envelope's first fields.
 	Cached      bool                 `json:"cached,omitempty"`
@@ -253,7 +254,7 @@ func (r *Record) end(op runtime.Op) {
 			r.Sandbox = b.Sandbox.String()
 		}
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	var re *runtime.RunError
 	switch {
 	case h.Err == nil:
@@ -332,7 +333,7 @@ func (r Record) matches(op runtime.Op) error {
 	if err != nil {
 		return diverged("call %s: input: %v", r.Key, err)
 	}
-	recorded, err := runtime.Canonicalize(nil, r.Input)
+	recorded, err := value.Canonicalize(nil, r.Input)
 	if err != nil {
 		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "recorded input of call " + r.Key + ": " + err.Error()}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -70,7 +71,7 @@ func TestEnvelopes(t *testing.T) {
 			return "", err
 		}
 		limited := runtime.Bind("w.limited@2", runtime.None, func(context.Context, int) (int, error) {
-			return 0, &runtime.ToolError{Code: runtime.RateLimit, Message: "slow", Details: runtime.IntValue(1), RetryAfterS: &after}
+			return 0, &value.ToolError{Code: value.RateLimit, Message: "slow", Details: value.Int(1), RetryAfterS: &after}
 		})
 		_, err := runtime.Call(r.At(&writeNode, 3), &searchNode, limited, 7)
 		return "", runtime.Skipped(err)
@@ -92,7 +93,7 @@ func TestEnvelopes(t *testing.T) {
 	want := []runtime.Envelope{
 		{CallID: runtime.CallID("w.search@1", in, "search"), Name: "w.search", Version: "1", Input: in, Output: []byte(`"A"`)},
 		{CallID: runtime.CallID("w.limited@2", []byte("7"), "write[3]/search"), Name: "w.limited", Version: "2", Input: []byte("7"),
-			Error: &runtime.ToolError{Code: runtime.RateLimit, Message: "slow", Details: runtime.IntValue(1), RetryAfterS: &after}},
+			Error: &value.ToolError{Code: value.RateLimit, Message: "slow", Details: value.Int(1), RetryAfterS: &after}},
 	}
 	if diff := cmp.Diff(want, es); diff != "" {
 		t.Error(diff)
@@ -110,7 +111,7 @@ func TestRefusedInputLeavesAReceipt(t *testing.T) {
 		return "", err
 	})
 	es := rec.Envelopes()
-	if err == nil || len(es) != 1 || es[0].Error == nil || es[0].Error.Code != runtime.ValidationError || es[0].Output != nil {
+	if err == nil || len(es) != 1 || es[0].Error == nil || es[0].Error.Code != value.ValidationError || es[0].Output != nil {
 		t.Fatalf("%v, %+v", err, es)
 	}
 }
@@ -346,7 +347,7 @@ func TestReplayTakesNoTime(t *testing.T) {
 	calls := 0
 	flaky := runtime.Bind("w.flaky@1", runtime.None, func(context.Context, int) (string, error) {
 		if calls++; calls == 1 {
-			return "", runtime.Errorf(runtime.Timeout, "late")
+			return "", value.Errorf(value.Timeout, "late")
 		}
 		return "ok", nil
 	})
@@ -372,9 +373,9 @@ func TestReplayTakesNoTime(t *testing.T) {
 }
 
 func TestUnencodableOutputIsNotReplayed(t *testing.T) {
-	nan := runtime.Bind("w.nan@1", runtime.None, func(context.Context, int) (runtime.Value, error) {
+	nan := runtime.Bind("w.nan@1", runtime.None, func(context.Context, int) (value.Value, error) {
 		zero := 0.0
-		return runtime.FloatValue(zero / zero), nil
+		return value.Float(zero / zero), nil
 	})
 	body := func(r *runtime.Run) (string, error) { _, err := runtime.Call(r, &searchNode, nan, 1); return "", err }
 	j := recorded(t, body)

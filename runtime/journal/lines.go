@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Format is the version of the lines. A journal of another one is refused, never half-read.
@@ -136,7 +137,7 @@ func encode(v any) []byte {
 // Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
 // fields, another format, values that are not JSON.
 func (j *Journal) Add(line []byte) error {
-	if err := runtime.CheckValue(line); err != nil {
+	if err := value.Check(line); err != nil {
 		return err
 	}
 	var head struct {

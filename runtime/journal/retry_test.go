@@ -12,12 +12,13 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // outcome is what one attempt comes to.
 type outcome struct {
-	code  runtime.Code // "": it succeeds
-	after float64      // what the other side asks for, in seconds; 0: nothing
+	code  value.Code // "": it succeeds
+	after float64    // what the other side asks for, in seconds; 0: nothing
 }
 
 // discipline is a policy with what the attempts of a call come to.
@@ -32,7 +33,7 @@ func randomDiscipline(r *rand.Rand) discipline {
 	if r.IntN(3) > 0 {
 		d.policy.Cap = d.policy.Base + time.Duration(r.Int64N(int64(10*time.Second)))
 	}
-	codes := []runtime.Code{runtime.RateLimit, runtime.Timeout, runtime.NetworkError, runtime.ProviderError, runtime.Unknown, runtime.PolicyDenied}
+	codes := []value.Code{value.RateLimit, value.Timeout, value.NetworkError, value.ProviderError, value.Unknown, value.PolicyDenied}
 	if r.IntN(3) == 0 {
 		d.policy.Codes = codes[:1+r.IntN(4)]
 	}
@@ -57,7 +58,7 @@ func randomDiscipline(r *rand.Rand) discipline {
 func (d discipline) expected() (attempts int, last outcome, least, most time.Duration) {
 	covered := d.policy.Codes
 	if len(covered) == 0 {
-		covered = []runtime.Code{runtime.RateLimit, runtime.Timeout, runtime.NetworkError, runtime.ProviderError}
+		covered = []value.Code{value.RateLimit, value.Timeout, value.NetworkError, value.ProviderError}
 	}
 	for attempts = 1; ; attempts++ {
 		last = d.outcomes[attempts-1]
@@ -116,7 +117,7 @@ func disciplined(t *testing.T, seed uint64) (stopped bool) {
 		if o.code == "" {
 			return "done", nil
 		}
-		te := runtime.Errorf(o.code, "no")
+		te := value.Errorf(o.code, "no")
 		if o.after > 0 {
 			te.RetryAfterS = &o.after
 		}
@@ -161,7 +162,7 @@ func disciplined(t *testing.T, seed uint64) (stopped bool) {
 	if waited < least || waited > most {
 		t.Errorf("waited %v, want from %v to %v: %+v", waited, least, most, d)
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) != (last.code != "") || te != nil && te.Code != last.code {
 		t.Errorf("it ended with %v, want %q", err, last.code)
 	}

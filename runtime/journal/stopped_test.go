@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // stopper cancels a run while it waits for another attempt.
@@ -22,7 +23,7 @@ func (s stopper) Observe(e runtime.Event) {
 func TestAStoppedRunIsNoDivergence(t *testing.T) {
 	n := &runtime.Node{ID: "pay", Pos: "w.yaml:1:1", Retry: &runtime.Retry{Attempts: 2, Base: time.Hour}}
 	pay := runtime.Bind("w.pay@1", runtime.External, func(context.Context, int) (int, error) {
-		return 0, runtime.Errorf(runtime.NetworkError, "down")
+		return 0, value.Errorf(value.NetworkError, "down")
 	}, runtime.Replay(runtime.FailLoud))
 	run := func(ctx context.Context, o ...runtime.Option) (err error) {
 		rt, nerr := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{n}}, o...)

@@ -40,6 +40,7 @@ import (
 	"errors"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -63,14 +64,14 @@ type Module struct {
 }
 
 // Bind makes a tool of a module. In is encoded as the object the export is called with; fields that JSON leaves out are
-// undefined there. The result is decoded into Out as strictly as runtime.Decode does, undefined as null; an Out of
+// undefined there. The result is decoded into Out as strictly as value.Decode does, undefined as null; an Out of
 // struct{} ignores it.
 func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	b := newBound(m)
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
-			return out, runtime.Invalid("input of %s: %v", m.Name, err)
+			return out, value.Invalid("input of %s: %v", m.Name, err)
 		}
 		limit := worker.MaxOutput(m.MaxOutput)
 		result, err := b.call(ctx, e, args, runtime.Room[Out](ctx, limit))
@@ -113,7 +114,7 @@ func sourceName(name string) string {
 
 // badResult says whose result the decoder complains about.
 func (m *bound) badResult(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}

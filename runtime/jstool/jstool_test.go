@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -58,16 +59,16 @@ func do(ctx context.Context, e runtime.Effects, code, arg string) (string, error
 	return string(b), err
 }
 
-func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, part string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
 	}
 	return te
 }
 
-func detail(e *runtime.ToolError, key string) string {
+func detail(e *value.ToolError, key string) string {
 	v, _ := e.Details.Get(key)
 	return v.String()
 }
@@ -84,11 +85,11 @@ func TestBind(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
-	wantTool(t, err, runtime.ValidationError, "result of greet.mjs: a string expected, an object given")
+	wantTool(t, err, value.ValidationError, "result of greet.mjs: a string expected, an object given")
 	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
 	hang := Bind[struct{}, struct{}]("hang@1", runtime.External, Module{Name: "hang.js", Code: `export default () => { for (;;); }`})
 	_, err = runtime.Call(r, slow, hang, struct{}{})
-	wantTool(t, err, runtime.Timeout, "")
+	wantTool(t, err, value.Timeout, "")
 }
 
 func TestErrors(t *testing.T) {
@@ -116,13 +117,13 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	_, err := do(t.Context(), runtime.Writes, "// padding\nfunction inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
-	te := wantTool(t, err, runtime.Unknown, "Error: x")
+	te := wantTool(t, err, value.Unknown, "Error: x")
 	stack := detail(te, "stack")
 	if detail(te, "output") != "hello { a: 1 }\n" || !strings.Contains(stack, "at inner (tool.mjs:2:") || strings.Contains(stack, "base64") || strings.Contains(stack, "flowgen:") {
 		t.Errorf("details: %s", te.Details)
 	}
 	_, err = do(t.Context(), runtime.Writes, `export default () => { throw new Error("x".repeat(1e6)) }`, `{}`)
-	if te = wantTool(t, err, runtime.Unknown, "Error: xxx"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
+	if te = wantTool(t, err, value.Unknown, "Error: xxx"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
 		t.Errorf("an error of %d and %d bytes", len(te.Message), len(te.Details.String()))
 	}
 }
@@ -161,7 +162,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	_, err := do(t.Context(), runtime.Writes, echo, `{"a":"\\","v":[9007199254740993]}`)
-	wantTool(t, err, runtime.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
+	wantTool(t, err, value.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
 	large := strings.Repeat("é1 ", 1<<20)
 	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), runtime.Writes, []byte(`{"v":"`+large+`"}`), 8<<20)
 	if err != nil || string(got) != `"`+large+`"` {
@@ -173,7 +174,7 @@ func TestContextOfACall(t *testing.T) {
 	const canary = "canary-0123456789"
 	t.Setenv("CANARY_TOKEN", "canary-of-the-parent")
 	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
-	env := Bind[struct{}, runtime.Value]("env@1", runtime.None, Module{Name: "env.mjs", Code: `
+	env := Bind[struct{}, value.Value]("env@1", runtime.None, Module{Name: "env.mjs", Code: `
 import { spawnSync } from "node:child_process";
 export default (_, ctx) => [Object.keys(process.env), ctx.auth.TOKEN.length, String(ctx), JSON.stringify(ctx),
   spawnSync("sh", ["-c", "ls /proc/self/fd"]).stdout.toString(), typeof require("fs").readFileSync]`}, runtime.Secrets("TOKEN"))
@@ -188,10 +189,10 @@ export default (_, ctx) => [Object.keys(process.env), ctx.auth.TOKEN.length, Str
 	if fds := strings.Fields(got.Index(4).String()); slices.Contains(fds, "4") || slices.Contains(fds, "5") {
 		t.Errorf("a child sees the descriptors %v", fds)
 	}
-	leak := Bind[struct{}, runtime.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
+	leak := Bind[struct{}, value.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
 export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
 	_, err = runtime.Call(r, node, leak, struct{}{})
-	if te := wantTool(t, err, runtime.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
+	if te := wantTool(t, err, value.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
 	}
 }
@@ -201,19 +202,19 @@ func TestFaults(t *testing.T) {
 	needNode(t)
 	for _, tt := range []struct {
 		code string
-		want runtime.Code
+		want value.Code
 		part string
 	}{
-		{`export default () => { for (;;); }`, runtime.Timeout, "tool.mjs did not finish in time and was stopped"},
-		{`export default () => new Promise(() => {})`, runtime.Timeout, "did not finish"},
-		{`export default (_, c) => new Promise((_, no) => { c.signal.onabort = () => no(new Error("stopped")) })`, runtime.Timeout, "did not finish"},
-		{`export default () => process.exit(7)`, runtime.SandboxError, "tool.mjs: the Node worker exited with status 7"},
-		{`export default () => process.kill(process.pid, "SIGSEGV")`, runtime.SandboxError, "tool.mjs: the Node worker was killed by SIGSEGV"},
-		{`import fs from "node:fs"; export default () => { fs.writeSync(4, "garbage garbage"); return new Promise(() => {}) }`, runtime.SandboxError, "tool.mjs: the Node worker broke the protocol"},
-		{`import fs from "node:fs"; export default () => { fs.closeSync(4); return 1 }`, runtime.SandboxError, "tool.mjs: the Node worker"},
+		{`export default () => { for (;;); }`, value.Timeout, "tool.mjs did not finish in time and was stopped"},
+		{`export default () => new Promise(() => {})`, value.Timeout, "did not finish"},
+		{`export default (_, c) => new Promise((_, no) => { c.signal.onabort = () => no(new Error("stopped")) })`, value.Timeout, "did not finish"},
+		{`export default () => process.exit(7)`, value.SandboxError, "tool.mjs: the Node worker exited with status 7"},
+		{`export default () => process.kill(process.pid, "SIGSEGV")`, value.SandboxError, "tool.mjs: the Node worker was killed by SIGSEGV"},
+		{`import fs from "node:fs"; export default () => { fs.writeSync(4, "garbage garbage"); return new Promise(() => {}) }`, value.SandboxError, "tool.mjs: the Node worker broke the protocol"},
+		{`import fs from "node:fs"; export default () => { fs.closeSync(4); return 1 }`, value.SandboxError, "tool.mjs: the Node worker"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
-		if tt.want != runtime.Timeout {
+		if tt.want != value.Timeout {
 			cancel()
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		} else if _, err := do(t.Context(), runtime.Writes, `export default () => 1`, `{}`); err != nil {
@@ -243,7 +244,7 @@ export default async () => {
 	worker.Shutdown()
 	for range 2 { // what a module prints when it comes is not told of the call that it comes with
 		_, err := do(t.Context(), runtime.Writes, `console.log("here"); export default () => { console.log("I am"); throw new Error("x") }`, `{}`)
-		if te := wantTool(t, err, runtime.Unknown, "Error: x"); detail(te, "output") != "I am\n" {
+		if te := wantTool(t, err, value.Unknown, "Error: x"); detail(te, "output") != "I am\n" {
 			t.Errorf("output: %q", detail(te, "output"))
 		}
 	}
@@ -252,7 +253,7 @@ export default async () => {
 		wg.Go(func() { // what one call prints is not told of another
 			_, err := do(t.Context(), runtime.Writes, `export default async (a) => {
   console.log("I am", a.n); await new Promise((r) => setTimeout(r, 50)); throw new Error(a.n) }`, `{"n": `+n+`}`)
-			if te := wantTool(t, err, runtime.Unknown, "Error: "+n); detail(te, "output") != "I am "+n+"\n" {
+			if te := wantTool(t, err, value.Unknown, "Error: "+n); detail(te, "output") != "I am "+n+"\n" {
 				t.Errorf("output of %s: %q", n, detail(te, "output"))
 			}
 		})

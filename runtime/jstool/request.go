@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -13,10 +13,10 @@ import (
 // "c": context}.
 func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
-		return nil, runtime.Invalid("input of %s: the argument is no object", m.Name)
+		return nil, value.Invalid("input of %s: the argument is no object", m.Name)
 	}
 	if n := jsvalue.Inexact(args); n != "" && !m.Inherit {
-		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)
+		return nil, value.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)
 	}
 	b := make([]byte, 0, len(m.asset.Key)+64)
 	b = append(append(b, `{"k":"`...), m.asset.Key...)

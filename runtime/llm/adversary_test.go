@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A move is what a model tries that somebody else has taken over: the answers of the first turns, of which the last is
@@ -92,7 +93,7 @@ type question struct {
 
 // tools are those of the agent. With forbidden among them, it is one that may be called.
 func (g *guarded) tools(forbidden bool) []agent.Tool {
-	args := func(a *runtime.Args) question { return question{Q: runtime.Arg(a, "q", runtime.AsString[string])} }
+	args := func(a *value.Args) question { return question{Q: value.Arg(a, "q", value.AsString[string])} }
 	const schema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 	use := func(name string, f func(ctx context.Context, in question) (string, error), o ...runtime.ToolOption) agent.Tool {
 		return agent.Use(name, "", runtime.Bind("t."+name+"@1", runtime.Reads, func(ctx context.Context, in question) (string, error) {

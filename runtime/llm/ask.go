@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Prompt is what a node asks.
@@ -42,7 +43,7 @@ func Ask[Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format)
 		if te == nil {
 			return out, nil
 		}
-		if asked >= f.Reask || te.Code != runtime.ValidationError {
+		if asked >= f.Reask || te.Code != value.ValidationError {
 			return out, r.Fail(n, te)
 		}
 		c.Messages = append(c.Messages, Message{Role: User,
@@ -51,28 +52,28 @@ func Ask[Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format)
 }
 
 // answer decodes a reply.
-func answer[Out any](reply *Reply, schema *Schema, out *Out) *runtime.ToolError {
+func answer[Out any](reply *Reply, schema *Schema, out *Out) *value.ToolError {
 	switch reply.Stop {
 	case Length:
-		return runtime.Errorf(runtime.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+		return value.Errorf(value.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
 	case Refusal:
-		return runtime.Errorf(runtime.ProviderError, "%s refused to answer", reply.Model)
+		return value.Errorf(value.ProviderError, "%s refused to answer", reply.Model)
 	}
 	if text, ok := any(out).(*string); ok && schema == nil {
 		*text = reply.Message.Text
 		return nil
 	}
 	text := unfence(reply.Message.Text)
-	err := runtime.Decode([]byte(text), out)
+	err := value.Decode([]byte(text), out)
 	if err == nil {
 		return nil
 	}
 	message := err.Error()
-	if te, ok := err.(*runtime.ToolError); ok {
+	if te, ok := err.(*value.ToolError); ok {
 		message = te.Message
 	}
-	e := runtime.Invalid("the answer does not fit: %s", message)
-	e.Details = runtime.MapValue(runtime.Entry{Key: "answer", Value: runtime.StringValue(shorten(text))})
+	e := value.Invalid("the answer does not fit: %s", message)
+	e.Details = value.Map(value.Entry{Key: "answer", Value: value.String(shorten(text))})
 	return e
 }
 

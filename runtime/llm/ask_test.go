@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // talker answers with its texts, one after the other, and says them word by word.
@@ -130,11 +131,11 @@ func TestAskMedia(t *testing.T) {
 	for _, tt := range tests {
 		k := &talker{texts: []string{"a cat"}}
 		got, err := llm.Ask[string](began(t), askNode, llm.NewModel("test:m", "m", k), llm.Prompt{Text: "What?", Media: []llm.Media{png, tt.media}}, llm.Format{})
-		var te *runtime.ToolError
+		var te *value.ToolError
 		switch {
 		case tt.err == "" && (err != nil || got != "a cat"):
 			t.Errorf("%+v: %q %v", tt.media, got, err)
-		case tt.err != "" && (!errors.As(err, &te) || te.Code != runtime.ValidationError || !strings.Contains(te.Message, "media[1]") || !strings.Contains(te.Message, tt.err) || k.asked != 0):
+		case tt.err != "" && (!errors.As(err, &te) || te.Code != value.ValidationError || !strings.Contains(te.Message, "media[1]") || !strings.Contains(te.Message, tt.err) || k.asked != 0):
 			t.Errorf("%+v: %v, asked %d times", tt.media, err, k.asked)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var counted = regexp.MustCompile(`("(?:input_tokens|cache_read_input_tokens|cache_creation_input_tokens|prompt_tokens|promptTokenCount)": ?)\d+`)
@@ -24,8 +25,8 @@ func TestCounts(t *testing.T) {
 				return p
 			})
 			_, err := llm.Ask[string](run(t), node, model(s, d), llm.Prompt{Text: "x"}, llm.Format{})
-			var te *runtime.ToolError
-			if !errors.As(err, &te) || te.Code != runtime.ProviderError || strings.Contains(err.Error(), "json:") || strings.Contains(err.Error(), "Go ") {
+			var te *value.ToolError
+			if !errors.As(err, &te) || te.Code != value.ProviderError || strings.Contains(err.Error(), "json:") || strings.Contains(err.Error(), "Go ") {
 				t.Errorf("%s: %v", n, err)
 			}
 		}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A spoil is what goes wrong with the body of a response that is a failure already.
@@ -132,7 +132,7 @@ func TestFaultProduct(t *testing.T) {
 }
 
 // product tries a cell and says what is not as it should be.
-func (c *cell) product(t *testing.T, p llm.Provider, model string, streamed bool, want runtime.Code) error {
+func (c *cell) product(t *testing.T, p llm.Provider, model string, streamed bool, want value.Code) error {
 	const limit = 5 * time.Second // nobody waits for a body that does not come for as long as that
 	cell := fmt.Sprintf("%s, stream=%v", c.name, streamed)
 	begin := time.Now()
@@ -140,7 +140,7 @@ func (c *cell) product(t *testing.T, p llm.Provider, model string, streamed bool
 	if took := time.Since(begin); took > limit {
 		return fmt.Errorf("%s: took %v: %w", cell, took, err)
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != want {
 		return fmt.Errorf("%s: got %w, want code %s", cell, err, want)
 	}

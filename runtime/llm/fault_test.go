@@ -23,6 +23,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 	"github.com/flowgen-dev/flowgen/runtime/llm/gemini"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) {
@@ -46,12 +47,12 @@ const (
 var at = map[fake.Dialect]func(string) llm.Provider{fake.OpenAI: openai.At, fake.Anthropic: anthropic.At, fake.Gemini: gemini.At}
 
 // byDialect are the codes of a cell that is not the same for all: openai, anthropic, gemini.
-type byDialect [3]runtime.Code
+type byDialect [3]value.Code
 
-func same(c runtime.Code) byDialect { return byDialect{c, c, c} }
+func same(c value.Code) byDialect { return byDialect{c, c, c} }
 
 // ok is the code of what is no error.
-const ok runtime.Code = ""
+const ok value.Code = ""
 
 // A cell is one thing that goes wrong. Its code decides whether there is another attempt.
 type cell struct {
@@ -70,7 +71,7 @@ func (c *cell) hangs() bool {
 	return c.fault.End == fake.Stall || c.fault.End == fake.Drip || c.fault.End == fake.Silence
 }
 
-func both(c runtime.Code) (whole, stream *byDialect) { d := same(c); return &d, &d }
+func both(c value.Code) (whole, stream *byDialect) { d := same(c); return &d, &d }
 
 // replace edits a body; every place of old is replaced.
 func replace(old, with string) func(fake.Dialect, []byte) []byte {
@@ -104,10 +105,10 @@ func statusCells() []cell {
 	var list []cell
 	for _, c := range []struct {
 		status int
-		code   runtime.Code
-	}{{400, runtime.ValidationError}, {401, runtime.AuthRequired}, {403, runtime.AuthRequired}, {404, runtime.ProviderError}, {408, runtime.Timeout},
-		{409, runtime.ProviderError}, {413, runtime.ProviderError}, {422, runtime.ValidationError}, {429, runtime.RateLimit}, {500, runtime.ProviderError},
-		{502, runtime.ProviderError}, {503, runtime.ProviderError}, {504, runtime.ProviderError}, {529, runtime.ProviderError}, {304, runtime.ProviderError}} {
+		code   value.Code
+	}{{400, value.ValidationError}, {401, value.AuthRequired}, {403, value.AuthRequired}, {404, value.ProviderError}, {408, value.Timeout},
+		{409, value.ProviderError}, {413, value.ProviderError}, {422, value.ValidationError}, {429, value.RateLimit}, {500, value.ProviderError},
+		{502, value.ProviderError}, {503, value.ProviderError}, {504, value.ProviderError}, {529, value.ProviderError}, {304, value.ProviderError}} {
 		x := cell{name: fmt.Sprint("status ", c.status), fault: fake.Fault{Status: c.status}, free: c.status != 502 && c.status != 504}
 		x.whole, x.stream = both(c.code)
 		list = append(list, x)
@@ -119,25 +120,25 @@ func statusCells() []cell {
 		{"garbage", "soon", nil}} {
 		x := cell{name: "retry-after " + c.name, after: c.after, free: true,
 			fault: fake.Fault{Status: 429, Header: map[string]string{"Retry-After": c.value, "Date": "Fri, 21 Nov 2025 10:00:00 GMT"}}}
-		x.whole, x.stream = both(runtime.RateLimit)
+		x.whole, x.stream = both(value.RateLimit)
 		list = append(list, x)
 	}
 	overload := cell{name: "503 with retry-after", free: true, after: new(3.0), fault: fake.Fault{Status: 503, Header: map[string]string{"Retry-After": "3"}}}
-	overload.whole, overload.stream = both(runtime.ProviderError)
+	overload.whole, overload.stream = both(value.ProviderError)
 	moved := cell{name: "redirect", free: true, fault: fake.Fault{Status: 307, Header: map[string]string{"Location": "http://169.254.169.254/latest"}}}
-	moved.whole, moved.stream = both(runtime.ProviderError)
+	moved.whole, moved.stream = both(value.ProviderError)
 	page := cell{name: "502 with a page", fault: fake.Fault{Status: 502, Header: map[string]string{"Content-Type": "text/html"}, Edit: is("<html><h1>Bad gateway")}}
-	page.whole, page.stream = both(runtime.ProviderError)
+	page.whole, page.stream = both(value.ProviderError)
 	echo := cell{name: "401 that repeats the key", free: true, fault: fake.Fault{Status: 401, Edit: is(`{"error":{"message":"key ` + key + ` is wrong"}}`)}}
-	echo.whole, echo.stream = both(runtime.AuthRequired)
+	echo.whole, echo.stream = both(value.AuthRequired)
 	slow := cell{name: "500 whose body does not come", free: true, fault: fake.Fault{Status: 500, End: fake.Stall, At: 3}}
-	slow.whole, slow.stream = both(runtime.ProviderError)
+	slow.whole, slow.stream = both(value.ProviderError)
 	return append(list, overload, moved, page, echo, slow)
 }
 
 func networkCells() []cell {
 	var list []cell
-	add := func(name string, f fake.Fault, base func(*testing.T) string, code runtime.Code) {
+	add := func(name string, f fake.Fault, base func(*testing.T) string, code value.Code) {
 		c := cell{name: name, fault: f, base: base, free: base != nil}
 		c.whole, c.stream = both(code)
 		list = append(list, c)
@@ -149,22 +150,22 @@ func networkCells() []cell {
 		}
 		_ = l.Close()
 		return "http://" + l.Addr().String()
-	}, runtime.NetworkError)
-	add("no such host", fake.Fault{}, func(*testing.T) string { return "http://no-such-host.invalid" }, runtime.NetworkError)
+	}, value.NetworkError)
+	add("no such host", fake.Fault{}, func(*testing.T) string { return "http://no-such-host.invalid" }, value.NetworkError)
 	add("no TLS", fake.Fault{}, func(t *testing.T) string {
 		s := start(t, func(*fake.Request) *fake.Response { return nil })
 		return strings.Replace(s.URL, "http:", "https:", 1)
-	}, runtime.NetworkError)
-	add("no URL of the web", fake.Fault{}, func(*testing.T) string { return "ftp://127.0.0.1:1" }, runtime.ValidationError)
-	add("no host", fake.Fault{}, func(*testing.T) string { return "localhost" }, runtime.ValidationError)
-	add("no URL", fake.Fault{}, func(*testing.T) string { return "http://[::1" }, runtime.ValidationError)
-	add("reset at once", fake.Fault{End: fake.Reset}, nil, runtime.NetworkError)
-	add("reset mid-body", fake.Fault{End: fake.Reset, At: 60}, nil, runtime.NetworkError)
-	add("half close", fake.Fault{End: fake.HalfClose, At: 60}, nil, runtime.NetworkError)
-	add("close", fake.Fault{End: fake.Close, At: -3}, nil, runtime.NetworkError)
-	add("stall mid-body", fake.Fault{End: fake.Stall, At: 40}, nil, runtime.Timeout)
-	add("slow loris", fake.Fault{End: fake.Drip, At: 10}, nil, runtime.Timeout)
-	add("executed, then nothing", fake.Fault{End: fake.Silence}, nil, runtime.Timeout)
+	}, value.NetworkError)
+	add("no URL of the web", fake.Fault{}, func(*testing.T) string { return "ftp://127.0.0.1:1" }, value.ValidationError)
+	add("no host", fake.Fault{}, func(*testing.T) string { return "localhost" }, value.ValidationError)
+	add("no URL", fake.Fault{}, func(*testing.T) string { return "http://[::1" }, value.ValidationError)
+	add("reset at once", fake.Fault{End: fake.Reset}, nil, value.NetworkError)
+	add("reset mid-body", fake.Fault{End: fake.Reset, At: 60}, nil, value.NetworkError)
+	add("half close", fake.Fault{End: fake.HalfClose, At: 60}, nil, value.NetworkError)
+	add("close", fake.Fault{End: fake.Close, At: -3}, nil, value.NetworkError)
+	add("stall mid-body", fake.Fault{End: fake.Stall, At: 40}, nil, value.Timeout)
+	add("slow loris", fake.Fault{End: fake.Drip, At: 10}, nil, value.Timeout)
+	add("executed, then nothing", fake.Fault{End: fake.Silence}, nil, value.Timeout)
 	return list
 }
 
@@ -175,12 +176,12 @@ func bodyCells() []cell {
 		list = append(list, cell{name: name, fault: fake.Fault{Edit: edit}, whole: &whole, stream: &stream})
 		return &list[len(list)-1]
 	}
-	p := same(runtime.ProviderError)
-	add("garbage", is("<html>no JSON</html>"), p, same(runtime.NetworkError))
+	p := same(value.ProviderError)
+	add("garbage", is("<html>no JSON</html>"), p, same(value.NetworkError))
 	add("garbage in an event", is("data: <html>no JSON</html>\n\n"), p, p)
-	add("nothing", is(""), p, same(runtime.NetworkError))
-	add("null", is("null"), p, same(runtime.NetworkError))
-	add("null in an event", is("data: null\n\n"), p, byDialect{runtime.NetworkError, runtime.ProviderError, runtime.NetworkError})
+	add("nothing", is(""), p, same(value.NetworkError))
+	add("null", is("null"), p, same(value.NetworkError))
+	add("null in an event", is("data: null\n\n"), p, byDialect{value.NetworkError, value.ProviderError, value.NetworkError})
 	add("a list in an event", is("data: []\n\n"), p, p)
 	add("NaN", replace("4242", "NaN"), p, p)
 	add("a number too large", replace("4242", "1e400"), p, p)
@@ -196,10 +197,10 @@ func bodyCells() []cell {
 		fake.OpenAI:    {`"choices":[{`, `"choices":[],"others":[{`},
 		fake.Anthropic: {`"content":[`, `"others":[`},
 		fake.Gemini:    {`"candidates":[`, `"others":[`},
-	}), p, byDialect{runtime.ProviderError, ok, runtime.NetworkError})
+	}), p, byDialect{value.ProviderError, ok, value.NetworkError})
 	add("the reason is missing", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"x":1`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"x":1`}, fake.Gemini: {`"finishReason":"STOP"`, `"x":1`},
-	}), p, byDialect{runtime.ProviderError, runtime.ProviderError, runtime.NetworkError})
+	}), p, byDialect{value.ProviderError, value.ProviderError, value.NetworkError})
 	add("the reason is a number", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"finish_reason":1`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"stop_reason":1`},
 		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":1`},
@@ -207,7 +208,7 @@ func bodyCells() []cell {
 	add("a reason that nobody knows", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"finish_reason":"new"`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"stop_reason":"new"`},
 		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":"NEW"`},
-	}), byDialect{ok, ok, runtime.ProviderError}, byDialect{ok, ok, runtime.ProviderError})
+	}), byDialect{ok, ok, value.ProviderError}, byDialect{ok, ok, value.ProviderError})
 
 	calls := func(calls ...llm.Call) *llm.Reply {
 		return &llm.Reply{Stop: llm.CallStop, Message: llm.Message{Calls: calls}, Usage: llm.Usage{Input: 4242, Output: 3}}
@@ -230,7 +231,7 @@ func streamCells() []cell {
 	add := func(name string, edit func(fake.Dialect, []byte) []byte, codes byDialect) {
 		list = append(list, cell{name: name, fault: fake.Fault{Edit: edit}, stream: &codes})
 	}
-	n, p := runtime.NetworkError, runtime.ProviderError
+	n, p := value.NetworkError, value.ProviderError
 	add("cut mid-event", func(_ fake.Dialect, b []byte) []byte { return b[:len(b)*2/5] }, same(n))
 	add("the first event twice", events(func(_ fake.Dialect, l []string) []string { return append([]string{l[0]}, l...) }), byDialect{ok, p, ok})
 	add("the first event is missing", events(func(_ fake.Dialect, l []string) []string { return l[1:] }), byDialect{ok, p, n})
@@ -249,15 +250,15 @@ func streamCells() []cell {
 			fake.Anthropic: "event: error\n" + `data: {"type":"error","error":{"type":"rate_limit_error","message":"too many"}}` + "\n\n",
 			fake.Gemini:    `data: {"error":{"code":429,"message":"too many","status":"RESOURCE_EXHAUSTED"}}` + "\n\n",
 		}[d])
-	}), same(runtime.RateLimit))
+	}), same(value.RateLimit))
 	add("an event of 9 MB", events(func(_ fake.Dialect, l []string) []string {
 		return slices.Insert(l, 1, "data: "+strings.Repeat("x", 9<<20)+"\n\n")
-	}), same(runtime.PolicyDenied))
+	}), same(value.PolicyDenied))
 	add("parts out of order", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"delta":{"content":"MARK"}`, `"delta":{"tool_calls":[{"index":7}]}`}, fake.Anthropic: {`"index":0`, `"index":7`}, fake.Gemini: {`"index":0`, `"index":7`},
 	}), byDialect{p, p, ok})
 
-	large := same(runtime.PolicyDenied)
+	large := same(value.PolicyDenied)
 	return append(list, cell{name: "33 MB", fault: fake.Fault{Edit: func(_ fake.Dialect, b []byte) []byte {
 		return append(b, bytes.Repeat([]byte(" "), 33<<20)...)
 	}}, whole: &large})
@@ -303,9 +304,9 @@ func TestFaults(t *testing.T) {
 }
 
 // transient are the codes after which an attempt is repeated.
-var transient = []runtime.Code{runtime.RateLimit, runtime.Timeout, runtime.NetworkError, runtime.ProviderError}
+var transient = []value.Code{value.RateLimit, value.Timeout, value.NetworkError, value.ProviderError}
 
-func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Code) {
+func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want value.Code) {
 	s := start(t, func(*fake.Request) *fake.Response {
 		r := &fake.Response{Pieces: 1, Fault: c.fault, Reply: llm.Reply{Stop: llm.End, Message: llm.Message{Text: mark}, Usage: llm.Usage{Input: 4242, Output: 3}}}
 		if c.reply != nil {
@@ -336,8 +337,8 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want runtime.Cod
 }
 
 // wrong says what of an attempt is not as it should be.
-func (c *cell) wrong(want runtime.Code, again bool, kept runtime.USD, err error) string {
-	var te *runtime.ToolError
+func (c *cell) wrong(want value.Code, again bool, kept runtime.USD, err error) string {
+	var te *value.ToolError
 	if err != nil && !errors.As(err, &te) {
 		return fmt.Sprintf("not an error of a tool: %v", err)
 	}
@@ -378,11 +379,11 @@ func (c *cell) wrong(want runtime.Code, again bool, kept runtime.USD, err error)
 const reserved, taken runtime.USD = 1000, 7
 
 // keeps is what a budget has lost after an attempt: nothing when the provider has not begun, everything when it may have.
-func keeps(code runtime.Code, free bool) runtime.USD {
+func keeps(code value.Code, free bool) runtime.USD {
 	switch {
 	case code == ok:
 		return taken
-	case free, code == runtime.RateLimit, code == runtime.AuthRequired:
+	case free, code == value.RateLimit, code == value.AuthRequired:
 		return 0
 	}
 	return reserved
@@ -464,8 +465,8 @@ func TestGarbledAtRandom(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				_, err := p.Complete(ctx, req)
 				cancel()
-				var te *runtime.ToolError
-				if err != nil && (!errors.As(err, &te) || !slices.Contains([]runtime.Code{runtime.ProviderError, runtime.NetworkError, runtime.AuthRequired}, te.Code)) {
+				var te *value.ToolError
+				if err != nil && (!errors.As(err, &te) || !slices.Contains([]value.Code{value.ProviderError, value.NetworkError, value.AuthRequired}, te.Code)) {
 					t.Fatalf("round %d: %v", i, err)
 				}
 			}

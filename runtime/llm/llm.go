@@ -16,7 +16,7 @@ import (
 // conversation but what it puts into Conversation.Memo.
 type Provider interface {
 	// Complete asks for the next message of the conversation. It reads its key with runtime.Secret. Errors are
-	// *runtime.ToolError with the code of language.md's table, or the error of a context that has ended.
+	// *value.ToolError with the code of language.md's table, or the error of a context that has ended.
 	Complete(ctx context.Context, req *Request) (*Reply, error)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // unread is how long a call whose context has ended waits for the client to notice. A server that does not read its
@@ -49,7 +49,7 @@ func (c *call) do(ctx context.Context) error {
 			continue
 		}
 		if errors.Is(err, errAsleep) || errors.Is(err, mcp.ErrSessionMissing) {
-			return c.server.fault(runtime.ProviderError, "server "+c.server.name+" does not keep a session")
+			return c.server.fault(value.ProviderError, "server "+c.server.name+" does not keep a session")
 		}
 		return err
 	}
@@ -83,11 +83,11 @@ func (c *call) on(ctx context.Context, x *session) error {
 	x.hears()
 	raw := a.result()
 	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &c.result) != nil {
-		return c.server.fault(runtime.ProviderError, "server "+c.server.name+" gave an answer that is no result")
+		return c.server.fault(value.ProviderError, "server "+c.server.name+" gave an answer that is no result")
 	}
 	switch {
 	case c.result.ResultType != "" && c.result.ResultType != "complete":
-		return c.server.fault(runtime.ProviderError, c.name()+" asks for input, which a workflow cannot give")
+		return c.server.fault(value.ProviderError, c.name()+" asks for input, which a workflow cannot give")
 	case c.result.IsError:
 		return c.toolFailed()
 	}

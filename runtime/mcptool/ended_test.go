@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A server that has ended is noticed by who writes to it, too, and the client then closes the connection: what the server wrote
@@ -48,7 +48,7 @@ func TestWordsBeforeTheEnd(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Error("nobody reads the rest")
 		}
-		wantError(t, p.lost(os.ErrClosed), runtime.SandboxError, tt.part)
+		wantError(t, p.lost(os.ErrClosed), value.SandboxError, tt.part)
 		_ = r.Close()
 	}
 }

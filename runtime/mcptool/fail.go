@@ -8,9 +8,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -25,18 +25,18 @@ func (x *session) line(text string) string { return plain.Line(x.redactor.Cut(te
 func shown(s string) string { return plain.Line(s, nameRunes) }
 
 // details say which server it was.
-func (s *Server) details(more ...runtime.Entry) runtime.Value {
-	return runtime.MapValue(append([]runtime.Entry{{Key: "server", Value: runtime.StringValue(s.name)}}, more...)...)
+func (s *Server) details(more ...value.Entry) value.Value {
+	return value.Map(append([]value.Entry{{Key: "server", Value: value.String(s.name)}}, more...)...)
 }
 
-func (s *Server) fault(code runtime.Code, message string, more ...runtime.Entry) error {
-	return &runtime.ToolError{Code: code, Message: message, Details: s.details(more...)}
+func (s *Server) fault(code value.Code, message string, more ...value.Entry) error {
+	return &value.ToolError{Code: code, Message: message, Details: s.details(more...)}
 }
 
 // failed translates the error of a request. ctx is the call's, a what came for it.
 func (x *session) failed(ctx context.Context, a *answer, err error) error {
 	te := x.cause(ctx, a, err)
-	var tool *runtime.ToolError
+	var tool *value.ToolError
 	if errors.As(te, &tool) {
 		return x.redactor.Error(tool)
 	}
@@ -56,7 +56,7 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	}
 	if errors.Is(context.Cause(x.gone), errFlood) && ctx.Err() == nil {
 		x.lost.Store(true)
-		return s.fault(runtime.PolicyDenied, "server "+s.name+" sent more messages than are looked at")
+		return s.fault(value.PolicyDenied, "server "+s.name+" sent more messages than are looked at")
 	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -69,28 +69,28 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	}
 	var redirect *errRedirect
 	if errors.As(err, &redirect) {
-		return s.fault(runtime.PolicyDenied, "server "+s.name+" "+redirect.why)
+		return s.fault(value.PolicyDenied, "server "+s.name+" "+redirect.why)
 	}
-	var failure *runtime.ToolError
+	var failure *value.ToolError
 	if s.remote != nil {
 		if te := x.httpFailure(a); !errors.As(te, &failure) && te != nil {
 			return te
 		}
 	}
 	switch e := rpcError(err); {
-	case failure != nil && (e == nil || failure.Code == runtime.AuthRequired || failure.Code == runtime.RateLimit):
+	case failure != nil && (e == nil || failure.Code == value.AuthRequired || failure.Code == value.RateLimit):
 		return failure // the status says more
 	case e != nil:
 		return x.refused(e)
 	}
 	if a.result() != nil {
-		return s.fault(runtime.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+x.line(proc.Innermost(err).Error()))
+		return s.fault(value.ProviderError, "server "+s.name+" gave an answer that cannot be used: "+x.line(proc.Innermost(err).Error()))
 	}
 	x.lost.Store(true)
 	if x.process != nil {
 		return x.process.lost(err)
 	}
-	return s.fault(runtime.NetworkError, "the connection with server "+s.name+" failed: "+x.line(err.Error()))
+	return s.fault(value.NetworkError, "the connection with server "+s.name+" failed: "+x.line(err.Error()))
 }
 
 // rpcError is the error that a server answered with, nil when it did not. The client marks requests that did not get
@@ -108,17 +108,17 @@ const codeRejected = -32005
 // refused translates an error that the server answered with.
 func (x *session) refused(e *jsonrpc.Error) error {
 	s := x.server
-	code := runtime.ProviderError
+	code := value.ProviderError
 	if e.Code == jsonrpc.CodeInvalidParams {
-		code = runtime.ValidationError
+		code = value.ValidationError
 	}
 	return s.fault(code, "server "+s.name+" refused the call: "+x.line(e.Message),
-		runtime.Entry{Key: "rpc_code", Value: runtime.IntValue(e.Code)})
+		value.Entry{Key: "rpc_code", Value: value.Int(e.Code)})
 }
 
 func (x *session) tooLarge() error {
-	return x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" sent a message larger than the bytes allowed",
-		runtime.Entry{Key: "max_bytes", Value: runtime.IntValue(int64(x.frame))})
+	return x.server.fault(value.PolicyDenied, "server "+x.server.name+" sent a message larger than the bytes allowed",
+		value.Entry{Key: "max_bytes", Value: value.Int(int64(x.frame))})
 }
 
 // toolFailed is the error of a result that says that the tool failed.
@@ -128,8 +128,8 @@ func (c *call) toolFailed() error {
 	if first := plain.Line(text, messageRunes); first != "" {
 		message += ": " + first
 	}
-	return c.server.fault(runtime.ProviderError, message, runtime.Entry{Key: "tool", Value: runtime.StringValue(shown(c.pin.Tool))},
-		runtime.Entry{Key: "text", Value: runtime.StringValue(clip(text, detailBytes))})
+	return c.server.fault(value.ProviderError, message, value.Entry{Key: "tool", Value: value.String(shown(c.pin.Tool))},
+		value.Entry{Key: "text", Value: value.String(clip(text, detailBytes))})
 }
 
 // clip cuts text before the limit, between characters.

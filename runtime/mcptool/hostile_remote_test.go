@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A hostileWeb is a remote server that behaves until a tool is called. stream answers GET, call the call of a tool.
@@ -93,13 +94,13 @@ func TestHostileRemote(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		web   *hostileWeb
-		code  runtime.Code
+		code  value.Code
 		about string
 	}{
 		{"asks in a stream", &hostileWeb{stalls: release, stream: func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) { ask(w, many) }, call: idle},
-			runtime.PolicyDenied, "sent more messages than are looked at"},
+			value.PolicyDenied, "sent more messages than are looked at"},
 		{"asks in an answer", &hostileWeb{stalls: release, call: func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) { events(w); ask(w, many) }},
-			runtime.PolicyDenied, "sent more messages than are looked at"},
+			value.PolicyDenied, "sent more messages than are looked at"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := web(t, tt.web)

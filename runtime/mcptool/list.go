@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxPages bounds the pages of a listing.
@@ -34,12 +35,12 @@ type listed struct {
 
 // describe makes what is locked of a tool. The hash is SHA-256 of the canonical JSON of an object with name, title,
 // description, annotations, inputSchema and outputSchema, those that the tool has.
-func describe(tool runtime.Value) (*listed, error) {
+func describe(tool value.Value) (*listed, error) {
 	name, _ := tool.Get("name")
-	if name.Kind() != runtime.StringKind || name.String() == "" {
-		return nil, runtime.Invalid("a tool has no name")
+	if name.Kind() != value.StringKind || name.String() == "" {
+		return nil, value.Invalid("a tool has no name")
 	}
-	entries := []runtime.Entry{{Key: "name", Value: name}}
+	entries := []value.Entry{{Key: "name", Value: name}}
 	var sums []string
 	for _, part := range parts {
 		v, ok := tool.Get(part)
@@ -47,14 +48,14 @@ func describe(tool runtime.Value) (*listed, error) {
 			sums = append(sums, "-")
 			continue
 		}
-		entries = append(entries, runtime.Entry{Key: part, Value: v})
-		b, err := runtime.AppendCanonical(nil, v)
+		entries = append(entries, value.Entry{Key: part, Value: v})
+		b, err := value.AppendCanonical(nil, v)
 		if err != nil {
 			return nil, err
 		}
 		sums = append(sums, sum(b)[:8])
 	}
-	b, err := runtime.AppendCanonical(nil, runtime.MapValue(entries...))
+	b, err := value.AppendCanonical(nil, value.Map(entries...))
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +81,8 @@ func (s *Server) compare(p Pin, tools map[string]*listed) error {
 	default:
 		return nil
 	}
-	return s.fault(runtime.PolicyDenied, what+"; it was not called. Review what has changed with `flowgen lock --check`",
-		runtime.Entry{Key: "tool", Value: runtime.StringValue(shown(p.Tool))})
+	return s.fault(value.PolicyDenied, what+"; it was not called. Review what has changed with `flowgen lock --check`",
+		value.Entry{Key: "tool", Value: value.String(shown(p.Tool))})
 }
 
 func changedParts(old, now string) string {
@@ -109,25 +110,25 @@ func (x *session) list(ctx context.Context) (map[string]*listed, error) {
 			return nil, err
 		}
 		if total += len(raw); total > MaxListing {
-			return nil, x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" lists more than the bytes of tools that are looked at",
-				runtime.Entry{Key: "max_bytes", Value: runtime.IntValue(MaxListing)})
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists more than the bytes of tools that are looked at",
+				value.Entry{Key: "max_bytes", Value: value.Int(MaxListing)})
 		}
 		if err := x.server.read(raw, out); err != nil {
 			return nil, err
 		}
 		if len(out) > MaxTools {
-			return nil, x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" lists more tools than are looked at",
-				runtime.Entry{Key: "max_tools", Value: runtime.IntValue(MaxTools)})
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists more tools than are looked at",
+				value.Entry{Key: "max_tools", Value: value.Int(MaxTools)})
 		}
 		if next == "" {
 			return out, nil
 		}
 		if seen[next] {
-			return nil, x.server.fault(runtime.ProviderError, "server "+x.server.name+" lists its tools without an end")
+			return nil, x.server.fault(value.ProviderError, "server "+x.server.name+" lists its tools without an end")
 		}
 		if len(seen) == maxPages {
-			return nil, x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" lists its tools on more pages than are looked at",
-				runtime.Entry{Key: "max_pages", Value: runtime.IntValue(maxPages)})
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists its tools on more pages than are looked at",
+				value.Entry{Key: "max_pages", Value: value.Int(maxPages)})
 		}
 		seen[next] = true
 		cursor = next
@@ -161,9 +162,9 @@ func (x *session) page(ctx context.Context, cursor string) (raw []byte, next str
 
 // read adds the tools of a page. A tool that cannot be read is left out: it cannot be called.
 func (s *Server) read(page []byte, out map[string]*listed) error {
-	v, err := runtime.ParseValue(page)
+	v, err := value.Parse(page)
 	if err != nil {
-		return s.fault(runtime.ProviderError, "server "+s.name+" lists its tools in a way that cannot be read: "+plain.Line(err.Error(), messageRunes))
+		return s.fault(value.ProviderError, "server "+s.name+" lists its tools in a way that cannot be read: "+plain.Line(err.Error(), messageRunes))
 	}
 	tools, _ := v.Get("tools")
 	for i := range tools.Len() {

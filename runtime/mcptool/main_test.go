@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var program string // the server of testdata
@@ -151,8 +152,8 @@ func within(d time.Duration) func(*runtime.Node) {
 }
 
 // code is that of a tool error.
-func code(err error) runtime.Code {
-	var te *runtime.ToolError
+func code(err error) value.Code {
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Code
 	}
@@ -160,7 +161,7 @@ func code(err error) runtime.Code {
 }
 
 // wantError holds an error to its code and a part of its text.
-func wantError(t *testing.T, err error, c runtime.Code, part string) {
+func wantError(t *testing.T, err error, c value.Code, part string) {
 	t.Helper()
 	if code(err) != c || !strings.Contains(fmt.Sprint(err), part) {
 		t.Errorf("got %v, want %s with %q", err, c, part)

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -75,14 +76,14 @@ func Text[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime
 }
 
 // JSON binds a tool whose result is structured content, or else one block of text that is JSON, of type Out. It is
-// decoded as strictly as runtime.Decode does, and with p.Open as runtime.DecodeKnown.
+// decoded as strictly as value.Decode does, and with p.Open as value.DecodeKnown.
 func JSON[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	return bind[In](name, e, s, p, o, decode[Out])
 }
 
 // Any binds a tool whose result is a dynamic value: the structured content, or else the text of a single block of text,
 // or else the list of blocks as the server sent them.
-func Any[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, runtime.Value] {
+func Any[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, value.Value] {
 	return bind[In](name, e, s, p, o, dynamic)
 }
 
@@ -96,7 +97,7 @@ func bind[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o []run
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(in)
 		if err != nil {
-			return out, runtime.Invalid("the arguments cannot be encoded: %v", err)
+			return out, value.Invalid("the arguments cannot be encoded: %v", err)
 		}
 		ctx, cancel := limited(ctx)
 		defer cancel()

@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type echoIn struct {
@@ -58,7 +59,7 @@ func TestCall(t *testing.T) {
 		}
 		p.Open = false
 		_, err = invoke(t, JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, p), echoIn{Text: "x"})
-		wantError(t, err, runtime.ValidationError, `unknown field "more"`)
+		wantError(t, err, value.ValidationError, `unknown field "more"`)
 	})
 }
 
@@ -70,7 +71,7 @@ func TestResults(t *testing.T) {
 		anyRaw := Any[raw]("w.raw@1", runtime.Reads, s, pin(t, s, "raw"))
 		for _, doc := range []string{`{"z":9007199254740993,"a":[1,2.0,null],"é":"\u2028"}`, `[1]`, `"text"`, `true`} {
 			v, err := invoke(t, anyRaw, raw{doc})
-			want, _ := runtime.ParseValue([]byte(doc))
+			want, _ := value.Parse([]byte(doc))
 			if err != nil || !v.Equal(want) || v.String() != want.String() {
 				t.Errorf("%s: got %s, %v", doc, v, err)
 			}
@@ -85,10 +86,10 @@ func TestResults(t *testing.T) {
 		}
 		for _, bad := range []string{`[{"said": "a"}]`, `nothing`, `[{"said":"a","n":1,"said":"b"}]`, ``} {
 			_, err := invoke(t, typed, text{bad})
-			wantError(t, err, runtime.ValidationError, "tool text of server test")
+			wantError(t, err, value.ValidationError, "tool text of server test")
 		}
 		_, err = invoke(t, textTool[empty](t, s, "image"), empty{})
-		wantError(t, err, runtime.ValidationError, "answered with image")
+		wantError(t, err, value.ValidationError, "answered with image")
 		if got, err := invoke(t, textTool[empty](t, s, "blocks"), empty{}); err != nil || got != "a\nb" {
 			t.Error(got, err)
 		}
@@ -96,7 +97,7 @@ func TestResults(t *testing.T) {
 		if first, _ := v.Index(0).Get("data"); err != nil || first.String() != "cG5n" {
 			t.Error(v, err)
 		}
-		if v, err := invoke(t, Any[text]("w.text@1", runtime.Reads, s, pin(t, s, "text")), text{"hello"}); err != nil || v.String() != "hello" || v.Kind() != runtime.StringKind {
+		if v, err := invoke(t, Any[text]("w.text@1", runtime.Reads, s, pin(t, s, "text")), text{"hello"}); err != nil || v.String() != "hello" || v.Kind() != value.StringKind {
 			t.Error(v, err)
 		}
 	})
@@ -108,13 +109,13 @@ func TestFailures(t *testing.T) {
 			What string `json:"what"`
 		}
 		_, err := invoke(t, textTool[what](t, s, "fail"), what{"that"})
-		wantError(t, err, runtime.ProviderError, "tool fail of server test failed: no luck with that")
-		var te *runtime.ToolError
+		wantError(t, err, value.ProviderError, "tool fail of server test failed: no luck with that")
+		var te *value.ToolError
 		if errors.As(err, &te); !strings.Contains(te.Details.String(), `"text":"no luck with that, token "`) {
 			t.Error(te.Details)
 		}
 		_, err = invoke(t, textTool[empty](t, s, "rpc"), empty{})
-		wantError(t, err, runtime.ProviderError, "internal trouble")
+		wantError(t, err, value.ProviderError, "internal trouble")
 		p := pin(t, s, "big")
 		type big struct {
 			Bytes int `json:"bytes"`
@@ -125,15 +126,15 @@ func TestFailures(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = invoke(t, bigTool, big{1001})
-		wantError(t, err, runtime.PolicyDenied, "more than the bytes allowed")
+		wantError(t, err, value.PolicyDenied, "more than the bytes allowed")
 		if got, a := kept(t, bigTool, big{5000}); len(got) != 1000-2 || a.Bytes != 5000 || a.ContentType != "text/plain; charset=utf-8" {
 			t.Errorf("%d bytes, %+v", len(got), a)
 		}
-		if got, a := kept(t, Any[big]("w.big@1", runtime.Reads, s, p), big{5000}); got.Kind() != runtime.StringKind || a.Bytes != 5000 {
+		if got, a := kept(t, Any[big]("w.big@1", runtime.Reads, s, p), big{5000}); got.Kind() != value.StringKind || a.Bytes != 5000 {
 			t.Errorf("%v, %+v", got, a)
 		}
 		_, err = invoke(t, bigTool, big{40 << 20})
-		wantError(t, err, runtime.PolicyDenied, "larger than the bytes allowed")
+		wantError(t, err, value.PolicyDenied, "larger than the bytes allowed")
 		if got, err := invoke(t, bigTool, big{10}); err != nil || len(got) != 10 {
 			t.Errorf("after a message that was too large: %v", err)
 		}
@@ -163,7 +164,7 @@ func TestTimeout(t *testing.T) {
 		}
 		for d := 300 * time.Millisecond; count("begun") == "0" && !t.Failed(); d *= 2 { // on a busy machine it may not come that far
 			_, err := invoke(t, tool, slow{600_000}, within(d))
-			wantError(t, err, runtime.Timeout, "")
+			wantError(t, err, value.Timeout, "")
 		}
 		counts("cancelled", "1")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -192,14 +193,14 @@ func TestBroken(t *testing.T) {
 	for _, tt := range []struct {
 		tool string
 		in   args
-		code runtime.Code
+		code value.Code
 		part string
 	}{
-		{"crash", args{Of: "memory"}, runtime.SandboxError, "ended with status 3: panic: out of memory"},
-		{"garbage", args{}, runtime.SandboxError, "something that is no message: Server is ready!"},
-		{"brace", args{}, runtime.SandboxError, "does not keep to the protocol"},
-		{"flood", args{MiB: 100}, runtime.PolicyDenied, "larger than the bytes allowed"},
-		{"chatter", args{MiB: 200}, runtime.PolicyDenied, "larger than the bytes allowed"},
+		{"crash", args{Of: "memory"}, value.SandboxError, "ended with status 3: panic: out of memory"},
+		{"garbage", args{}, value.SandboxError, "something that is no message: Server is ready!"},
+		{"brace", args{}, value.SandboxError, "does not keep to the protocol"},
+		{"flood", args{MiB: 100}, value.PolicyDenied, "larger than the bytes allowed"},
+		{"chatter", args{MiB: 200}, value.PolicyDenied, "larger than the bytes allowed"},
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
 			before, err := invoke(t, pid, empty{})
@@ -250,7 +251,7 @@ func TestDeaf(t *testing.T) {
 	}
 	// More than a pipe holds, so that writing blocks.
 	_, err = invoke(t, say, in{strings.Repeat("x", 1<<20)}, within(300*time.Millisecond))
-	wantError(t, err, runtime.Timeout, "")
+	wantError(t, err, value.Timeout, "")
 	after, err := invoke(t, pid, empty{}, within(time.Minute))
 	if err != nil || after == before {
 		t.Fatal(after, err)
@@ -264,7 +265,7 @@ func TestDeaf(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = invoke(t, say, in{"fits into the pipe"}, within(300*time.Millisecond))
-	wantError(t, err, runtime.Timeout, "")
+	wantError(t, err, value.Timeout, "")
 	if again, err := invoke(t, pid, empty{}, within(time.Minute)); err != nil || again == after {
 		t.Fatal(again, err)
 	}
@@ -316,11 +317,11 @@ func TestEnvironment(t *testing.T) {
 	}
 	delete(secrets, "SECRET")
 	_, err = invoke(t, tool("env"), empty{})
-	wantError(t, err, runtime.AuthRequired, "secret SECRET is not set")
+	wantError(t, err, value.AuthRequired, "secret SECRET is not set")
 }
 
 func details(err error) string {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Details.String()
 	}
@@ -340,15 +341,15 @@ func TestNotStarted(t *testing.T) {
 	} {
 		s := Local("test", tt.command)
 		_, err := invoke(t, Text[empty]("w.x@1", runtime.External, s, Pin{Tool: "x"}), empty{})
-		wantError(t, err, runtime.SandboxError, tt.part)
+		wantError(t, err, value.SandboxError, tt.part)
 		s.Close()
 	}
 }
 
 func TestStatus(t *testing.T) {
-	for status, want := range map[int]runtime.Code{
-		400: runtime.ValidationError, 401: runtime.AuthRequired, 403: runtime.AuthRequired, 404: runtime.ProviderError,
-		429: runtime.RateLimit, 500: runtime.ProviderError, 503: runtime.ProviderError,
+	for status, want := range map[int]value.Code{
+		400: value.ValidationError, 401: value.AuthRequired, 403: value.AuthRequired, 404: value.ProviderError,
+		429: value.RateLimit, 500: value.ProviderError, 503: value.ProviderError,
 	} {
 		s := remoteServer(t, "", []string{"-status", strconv.Itoa(status)}, httptool.Bearer("TOKEN"))
 		_, err := invoke(t, Text[empty]("w.x@1", runtime.External, s, Pin{Tool: "x"}), empty{})
@@ -365,16 +366,16 @@ func TestRemote(t *testing.T) {
 	t.Cleanup(anonymous.Close)
 	p := Pin{Tool: "pid"}
 	_, err := invoke(t, Text[empty]("w.pid@1", runtime.Reads, anonymous, p), empty{})
-	wantError(t, err, runtime.AuthRequired, "401")
+	wantError(t, err, value.AuthRequired, "401")
 	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, s, p), empty{})
-	wantError(t, err, runtime.PolicyDenied, "is not what was locked: it has changed") // it was let in
+	wantError(t, err, value.PolicyDenied, "is not what was locked: it has changed") // it was let in
 
 	guarded := Remote("test", s.url)
 	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, guarded, p), empty{})
-	wantError(t, err, runtime.PolicyDenied, "127.0.0.1 was not contacted")
+	wantError(t, err, value.PolicyDenied, "127.0.0.1 was not contacted")
 	nowhere := Remote("test", "http://127.0.0.1:1/mcp", httptool.Allow("loopback"))
 	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, nowhere, p), empty{})
-	wantError(t, err, runtime.NetworkError, "connection refused")
+	wantError(t, err, value.NetworkError, "connection refused")
 
 	slash := remoteServer(t, "/slash", nil)
 	if _, err = invoke(t, textTool[empty](t, slash, "pid"), empty{}); err != nil {
@@ -382,7 +383,7 @@ func TestRemote(t *testing.T) {
 	}
 	away := remoteServer(t, "/away", nil)
 	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, away, p), empty{})
-	wantError(t, err, runtime.PolicyDenied, "redirects to another origin, example.com")
+	wantError(t, err, value.PolicyDenied, "redirects to another origin, example.com")
 }
 
 // TestMany calls one server from many branches at once: one process serves them all.

@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // everything is a server that somebody else has written, with another SDK, in another language.
@@ -145,7 +146,7 @@ func useEverything(t *testing.T, s *Server) {
 		t.Error(w, err)
 	}
 	_, err = invoke(t, JSON[place, weather]("w.weather@1", runtime.Reads, s, pin(t, s, "get-structured-content")), place{"Atlantis"})
-	if c := code(err); c != runtime.ValidationError && c != runtime.ProviderError {
+	if c := code(err); c != value.ValidationError && c != value.ProviderError {
 		t.Errorf("an argument that the server refuses: %v", err)
 	}
 	image, err := invoke(t, Any[empty]("w.image@1", runtime.Reads, s, pin(t, s, "get-tiny-image")), empty{})
@@ -158,7 +159,7 @@ func useEverything(t *testing.T, s *Server) {
 	}
 	slow := textTool[long](t, s, "trigger-long-running-operation")
 	_, err = invoke(t, slow, long{60, 3}, within(300*time.Millisecond))
-	wantError(t, err, runtime.Timeout, "")
+	wantError(t, err, value.Timeout, "")
 	if got, err := invoke(t, slow, long{0.1, 2}); err != nil || !strings.Contains(got, "completed") {
 		t.Error(got, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // mutations are what a server can change about a tool after people have looked at it, and what the refusal says (P36).
@@ -39,7 +40,7 @@ func TestRugPullAtStart(t *testing.T) {
 	for _, m := range mutations {
 		s := localServer(t, "-mutate", m.to)
 		_, err := invoke(t, JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, locked), echoIn{Text: "x"})
-		wantError(t, err, runtime.PolicyDenied, m.says)
+		wantError(t, err, value.PolicyDenied, m.says)
 		if err != nil {
 			refused++
 		}
@@ -64,8 +65,8 @@ func TestRugPullLater(t *testing.T) {
 			if _, err := invoke(t, mutate, to{m.to}); err != nil {
 				t.Fatal(err)
 			}
-			err := retried(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, runtime.PolicyDenied)
-			wantError(t, err, runtime.PolicyDenied, m.says)
+			err := retried(func() error { _, err := invoke(t, echo, echoIn{Text: "x"}); return err }, value.PolicyDenied)
+			wantError(t, err, value.PolicyDenied, m.says)
 			if err != nil {
 				refused++
 			}
@@ -88,18 +89,18 @@ func TestTwice(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	err := s.compare(Pin{Tool: "a", Hash: out["a"].hash}, out)
-	wantError(t, err, runtime.PolicyDenied, "two tools a")
+	wantError(t, err, value.PolicyDenied, "two tools a")
 	if err := s.compare(Pin{Tool: "b", Hash: out["b"].hash}, out); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{``, `{`, `{"tools":[{"name":"a","name":"b"}]}`, "{\"tools\":[\xff]}"} {
-		wantError(t, s.read([]byte(bad), out), runtime.ProviderError, "cannot be read")
+		wantError(t, s.read([]byte(bad), out), value.ProviderError, "cannot be read")
 	}
 }
 
 func TestDescribe(t *testing.T) {
 	hash := func(text string) string {
-		v, err := runtime.ParseValue([]byte(text))
+		v, err := value.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,11 +130,11 @@ func TestList(t *testing.T) {
 		t.Errorf("%s %s %s, %d tools", l.Name, l.Version, l.Protocol, len(l.Tools))
 	}
 	_, err = invoke(t, List("lock@1", localServer(t, "-many", "3000")), struct{}{})
-	wantError(t, err, runtime.PolicyDenied, "more tools than are looked at")
+	wantError(t, err, value.PolicyDenied, "more tools than are looked at")
 }
 
 // retried repeats f until its error has that code: the server's word about a change takes its time.
-func retried(f func() error, c runtime.Code) (err error) {
+func retried(f func() error, c value.Code) (err error) {
 	eventually.Is(func() bool {
 		err = f()
 		return code(err) == c

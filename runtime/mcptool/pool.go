@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxSessions bounds the sessions of one server: more than so many sets of secrets at a time are not served.
@@ -104,7 +105,7 @@ func (s *Server) open(ctx context.Context) (*session, error) {
 	if sl == nil {
 		if len(s.sessions) >= maxSessions && s.sessions[key] == nil && !s.evict() {
 			s.mu.Unlock()
-			return nil, runtime.Errorf(runtime.PolicyDenied, "server %s has %d sessions with different secrets, more are not opened", s.name, maxSessions)
+			return nil, value.Errorf(value.PolicyDenied, "server %s has %d sessions with different secrets, more are not opened", s.name, maxSessions)
 		}
 		starting, giveUp := context.WithCancel(context.Background())
 		sl = &slot{ready: make(chan struct{}), giveUp: giveUp}
@@ -170,7 +171,7 @@ func (s *Server) secretValues(ctx context.Context) ([]string, error) {
 	for _, name := range s.secretNames() {
 		v, ok := runtime.Secret(ctx, name)
 		if !ok || v == "" {
-			return nil, runtime.Errorf(runtime.AuthRequired, "secret %s is not set", name)
+			return nil, value.Errorf(value.AuthRequired, "secret %s is not set", name)
 		}
 		values = append(values, v)
 	}

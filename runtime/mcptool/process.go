@@ -19,6 +19,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -67,13 +68,13 @@ func (x *session) spawn() (mcp.Transport, error) {
 func (x *session) run() (*process, error) {
 	s := x.server
 	if len(s.command) == 0 {
-		return nil, runtime.Invalid("server %s has no command", s.name)
+		return nil, value.Invalid("server %s has no command", s.name)
 	}
 	cmd := exec.Command(s.command[0], s.command[1:]...)
 	cmd.Env = proc.Environment()
 	for i, e := range s.env {
 		if strings.IndexByte(x.secrets[i], 0) >= 0 {
-			return nil, runtime.Errorf(runtime.AuthRequired, "secret %s cannot stand in a variable", e.secret)
+			return nil, value.Errorf(value.AuthRequired, "secret %s cannot stand in a variable", e.secret)
 		}
 		cmd.Env = append(cmd.Env, e.variable+"="+x.secrets[i])
 	}
@@ -113,7 +114,7 @@ func (x *session) run() (*process, error) {
 
 // notStarted says why no process came to be.
 func (s *Server) notStarted(err error) error {
-	return s.fault(runtime.SandboxError, "server "+s.name+" could not be started: "+shown(filepath.Base(s.command[0]))+": "+plain.Line(proc.Reason(err), messageRunes))
+	return s.fault(value.SandboxError, "server "+s.name+" could not be started: "+shown(filepath.Base(s.command[0]))+": "+plain.Line(proc.Reason(err), messageRunes))
 }
 
 // broken tells whether the process cannot be used any more.
@@ -151,11 +152,11 @@ func (p *process) kill(why string) {
 
 func (p *process) broke(why string) error {
 	s := p.session.server
-	return s.fault(runtime.SandboxError, "server "+s.name+" was stopped: "+why, p.tailEntry())
+	return s.fault(value.SandboxError, "server "+s.name+" was stopped: "+why, p.tailEntry())
 }
 
-func (p *process) tailEntry() runtime.Entry {
-	return runtime.Entry{Key: "stderr", Value: runtime.StringValue(p.stderr.Text())}
+func (p *process) tailEntry() value.Entry {
+	return value.Entry{Key: "stderr", Value: value.String(p.stderr.Text())}
 }
 
 // fault is why calls of the server fail, nil when that has other reasons.
@@ -174,12 +175,12 @@ func (p *process) lost(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if !hungUp(err) {
-		return s.fault(runtime.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(plain.Misfit(proc.Innermost(err)).Error()), p.tailEntry())
+		return s.fault(value.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(plain.Misfit(proc.Innermost(err)).Error()), p.tailEntry())
 	}
 	select {
 	case <-p.exited:
 	case <-ctx.Done():
-		return s.fault(runtime.SandboxError, "server "+s.name+" closed its output", p.tailEntry())
+		return s.fault(value.SandboxError, "server "+s.name+" closed its output", p.tailEntry())
 	}
 	for _, last := range []chan struct{}{p.out.ended, p.said} { // what it wrote last may say more
 		select {
@@ -194,19 +195,19 @@ func (p *process) lost(err error) error {
 		return fatal
 	}
 	message := "server " + s.name + " ended"
-	entries := []runtime.Entry{p.tailEntry()}
+	entries := []value.Entry{p.tailEntry()}
 	switch {
 	case p.end.Lost:
 	case p.end.Signal != "":
 		message = "server " + s.name + " was killed by " + p.end.Signal
 	default:
 		message += " with status " + strconv.Itoa(p.end.Code)
-		entries = append(entries, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(p.end.Code))})
+		entries = append(entries, value.Entry{Key: "exit_code", Value: value.Int(int64(p.end.Code))})
 	}
 	if last := plain.Line(lastLine(p.stderr.Text(), p.session.redactor), messageRunes); last != "" {
 		message += ": " + last
 	}
-	return s.fault(runtime.SandboxError, message, entries...)
+	return s.fault(value.SandboxError, message, entries...)
 }
 
 // stop ends the server as the protocol wants it: its input ends, then SIGTERM, then SIGKILL.

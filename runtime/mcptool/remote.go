@@ -13,8 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -212,7 +212,7 @@ func (x *session) httpFailure(a *answer) error {
 	case a.refusal != nil:
 		return a.refusal
 	case errors.As(a.failure, &redirect):
-		return x.server.fault(runtime.PolicyDenied, "server "+x.server.name+" "+redirect.why)
+		return x.server.fault(value.PolicyDenied, "server "+x.server.name+" "+redirect.why)
 	case a.failure != nil:
 		return x.server.client.Failed(a.request, a.failure)
 	}

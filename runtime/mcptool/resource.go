@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Resource binds a tool that reads a resource of a server (MCP, Resources): its text, several contents of it joined by line
@@ -42,10 +43,10 @@ func Resource(name string, s *Server, uri string) *runtime.Tool[struct{}, string
 		}
 		switch {
 		case texts == nil:
-			return "", s.fault(runtime.ValidationError, "the resource "+shown(uri)+" of server "+s.name+" has no text")
+			return "", s.fault(value.ValidationError, "the resource "+shown(uri)+" of server "+s.name+" has no text")
 		case size > DefaultMaxOutput:
-			return "", s.fault(runtime.PolicyDenied, "the resource "+shown(uri)+" of server "+s.name+" is larger than is read",
-				runtime.Entry{Key: "max_output", Value: runtime.IntValue(DefaultMaxOutput)})
+			return "", s.fault(value.PolicyDenied, "the resource "+shown(uri)+" of server "+s.name+" is larger than is read",
+				value.Entry{Key: "max_output", Value: value.Int(DefaultMaxOutput)})
 		}
 		return strings.Join(texts, "\n"), nil
 	}, s.options()...)

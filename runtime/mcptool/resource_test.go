@@ -5,7 +5,7 @@ package mcptool
 import (
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestResource: a resource is read from both kinds of servers, and one that is not there or has no text is an error.
@@ -15,8 +15,8 @@ func TestResource(t *testing.T) {
 			t.Error(got, err)
 		}
 		_, err := invoke(t, Resource("w.empty@1", s, "test://empty"), empty{})
-		wantError(t, err, runtime.ValidationError, "has no text")
+		wantError(t, err, value.ValidationError, "has no text")
 		_, err = invoke(t, Resource("w.none@1", s, "test://none"), empty{})
-		wantError(t, err, runtime.ValidationError, "Resource not found")
+		wantError(t, err, value.ValidationError, "Resource not found")
 	})
 }

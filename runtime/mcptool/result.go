@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // block is what all kinds of content have.
@@ -84,12 +85,12 @@ func (c *call) allow(bytes, most int) error {
 	if bytes <= most {
 		return nil
 	}
-	return c.server.fault(runtime.PolicyDenied, c.name()+" answered with more than the bytes allowed",
-		runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(c.pin.MaxOutput))})
+	return c.server.fault(value.PolicyDenied, c.name()+" answered with more than the bytes allowed",
+		value.Entry{Key: "max_output", Value: value.Int(int64(c.pin.MaxOutput))})
 }
 
 func (c *call) invalid(why string) error {
-	return c.server.fault(runtime.ValidationError, c.name()+" answered with "+why)
+	return c.server.fault(value.ValidationError, c.name()+" answered with "+why)
 }
 
 func (c *call) structured() []byte {
@@ -146,28 +147,28 @@ func decode[Out any](ctx context.Context, c *call) (out Out, err error) {
 		return out, err
 	}
 	if c.pin.Open {
-		err = runtime.DecodeKnown(data, &out)
+		err = value.DecodeKnown(data, &out)
 	} else {
-		err = runtime.Decode(data, &out)
+		err = value.Decode(data, &out)
 	}
 	return out, c.unreadable(err)
 }
 
-func dynamic(ctx context.Context, c *call) (v runtime.Value, err error) {
+func dynamic(ctx context.Context, c *call) (v value.Value, err error) {
 	data := c.structured()
 	if data == nil {
 		blocks := c.blocks()
 		if len(blocks) == 1 && blocks[0].Type == "text" && blocks[0].Text != nil {
 			text, err := c.beginning(ctx, *blocks[0].Text)
-			return runtime.StringValue(text), err
+			return value.String(text), err
 		}
 		data, _ = json.Marshal(c.result.Content) // raw messages that came out of a decoder
 	}
-	if err := c.allow(len(data), runtime.Room[runtime.Value](ctx, c.pin.MaxOutput)); err != nil {
+	if err := c.allow(len(data), runtime.Room[value.Value](ctx, c.pin.MaxOutput)); err != nil {
 		return v, err
 	}
 	if string(data) == "null" { // no content at all
-		return runtime.ListValue(), nil
+		return value.List(), nil
 	}
 	if err = runtime.Cut(ctx, data, c.pin.MaxOutput, &v); err != nil {
 		return v, c.unreadable(err)
@@ -180,7 +181,7 @@ func (c *call) unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return c.invalid(shown(err.Error()))
 	}

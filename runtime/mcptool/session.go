@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // handshakes are the protocol versions that a session is opened with, in this order. Servers that know only what came
@@ -278,7 +279,7 @@ func (x *session) timedOut() {
 // stopped is the error of a call whose context has ended: TIMEOUT for a deadline.
 func (s *Server) stopped(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &runtime.ToolError{Code: runtime.Timeout, Message: "server " + s.name + " did not answer in time", Details: s.details()}
+		return &value.ToolError{Code: value.Timeout, Message: "server " + s.name + " did not answer in time", Details: s.details()}
 	}
 	return ctx.Err()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // An answer is what came over the wire for one request: the client decodes results into maps, which keep neither the
@@ -22,11 +22,11 @@ type answer struct {
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
-	raw     json.RawMessage    // the result
-	bodies  []*body            // of the responses, where the wire is HTTP
-	refusal *runtime.ToolError // a status that is not 2xx
-	failure error              // no response
-	request *http.Request      // the one that failure is about
+	raw     json.RawMessage  // the result
+	bodies  []*body          // of the responses, where the wire is HTTP
+	refusal *value.ToolError // a status that is not 2xx
+	failure error            // no response
+	request *http.Request    // the one that failure is about
 }
 
 type answerKey struct{}

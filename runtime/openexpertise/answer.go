@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/js"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Text runs a node whose answer is text, which becomes the value of one field; of none when into is empty.
@@ -23,16 +24,16 @@ func (f *Flow) Text(r *runtime.Run, n *runtime.Node, p Policy, into string, ask 
 
 // Values runs a node whose answer is an object: each of its keys becomes the value of a field. It has to fit the JSON Schema,
 // if there is one.
-func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, schema []byte, ask func() (runtime.Value, error)) (Ended, error) {
+func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, schema []byte, ask func() (value.Value, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		v, err := ask()
 		if err == nil && schema != nil {
 			if why := jsonschema.Check(schema, v); why != nil {
-				err = runtime.Errorf(runtime.ValidationError, "Node %q gave an answer that does not fit its schema: %s", n.ID, message(why))
+				err = value.Errorf(value.ValidationError, "Node %q gave an answer that does not fit its schema: %s", n.ID, message(why))
 			}
 		}
-		if err == nil && v.Kind() != runtime.MapKind {
-			err = runtime.Errorf(runtime.ValidationError, "Node %q answered %s, and not an object", n.ID, kind(v))
+		if err == nil && v.Kind() != value.MapKind {
+			err = value.Errorf(value.ValidationError, "Node %q answered %s, and not an object", n.ID, kind(v))
 		}
 		return result{delta: v}, err
 	})
@@ -40,7 +41,7 @@ func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, schema []byte, 
 
 // message is what an error says, without its code.
 func message(err error) string {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Message
 	}
@@ -77,21 +78,21 @@ const envelopes = 20
 
 // Unwrap reads the JSON that the program of an agent prints: out of an envelope {"result": "..."}, out of the first fenced
 // block, as it is. What is no JSON is an error.
-func Unwrap(text string) (runtime.Value, error) {
+func Unwrap(text string) (value.Value, error) {
 	for range envelopes {
-		v, err := runtime.ParseValue([]byte(text))
+		v, err := value.Parse([]byte(text))
 		if err != nil {
 			break
 		}
 		inner, ok := v.Get("result")
-		if !ok || inner.Kind() != runtime.StringKind {
+		if !ok || inner.Kind() != value.StringKind {
 			return v, nil
 		}
 		text = inner.String()
 	}
-	v, err := runtime.ParseValue([]byte(strings.TrimSpace(fenced(text))))
+	v, err := value.Parse([]byte(strings.TrimSpace(fenced(text))))
 	if err != nil {
-		return v, runtime.Errorf(runtime.ValidationError, "the output is no JSON: %v", err)
+		return v, value.Errorf(value.ValidationError, "the output is no JSON: %v", err)
 	}
 	return v, nil
 }

@@ -3,6 +3,7 @@ package openexpertise
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Bound runs a tool node whose module is replaced by another tool (flowgen.bindings.yaml). It takes of what the module is
@@ -10,14 +11,14 @@ import (
 func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		var in In
-		if err := runtime.DecodeValue(args.Value(), &in); err != nil {
+		if err := value.DecodeValue(args.Value(), &in); err != nil {
 			return result{}, err
 		}
 		out, err := runtime.Call(r, n, t, in)
 		if err != nil {
 			return result{}, err
 		}
-		v, err := runtime.ValueOf(out)
+		v, err := value.Of(out)
 		if err != nil {
 			return result{}, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxDataset bounds a file of records in bytes.
@@ -19,11 +20,11 @@ const maxDataset = 64 << 20
 
 // File makes a tool of a file of records: an array of JSON, a JSON value on each line (jsonl), or CSV with a header, whose
 // cells stay text. Files in Parquet are not read, as in the engine. A relative name is looked for as Place says.
-func File(name, uri, format string) *runtime.Tool[struct{}, runtime.Value] {
-	return runtime.Bind(name, runtime.Reads, func(context.Context, struct{}) (runtime.Value, error) {
+func File(name, uri, format string) *runtime.Tool[struct{}, value.Value] {
+	return runtime.Bind(name, runtime.Reads, func(context.Context, struct{}) (value.Value, error) {
 		data, err := readFile(uri)
 		if err != nil {
-			return runtime.Value{}, err
+			return value.Value{}, err
 		}
 		return records(uri, format, data)
 	})
@@ -43,7 +44,7 @@ func Place(uri string) (string, error) {
 		err = errors.New("not a file")
 	}
 	if err != nil {
-		return "", runtime.Errorf(runtime.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
+		return "", value.Errorf(value.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
 	}
 	return name, nil
 }
@@ -56,7 +57,7 @@ type RecordsFile struct {
 
 // Records reads a file as File does, for the native language, in which it is a tool like any other:
 // `go: github.com/flowgen-dev/flowgen/runtime/openexpertise.Records`.
-func Records(_ context.Context, in RecordsFile) ([]runtime.Value, error) {
+func Records(_ context.Context, in RecordsFile) ([]value.Value, error) {
 	data, err := readFile(in.URI)
 	if err != nil {
 		return nil, err
@@ -76,15 +77,15 @@ func readFile(uri string) ([]byte, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, runtime.Errorf(runtime.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
+		return nil, value.Errorf(value.ValidationError, "dataset %s cannot be read: %v", uri, cause(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxDataset+1))
 	switch {
 	case err != nil:
-		return nil, runtime.Errorf(runtime.Unknown, "dataset %s cannot be read: %v", uri, cause(err))
+		return nil, value.Errorf(value.Unknown, "dataset %s cannot be read: %v", uri, cause(err))
 	case len(data) > maxDataset:
-		return nil, runtime.Errorf(runtime.ValidationError, "dataset %s is larger than %d MiB", uri, maxDataset>>20)
+		return nil, value.Errorf(value.ValidationError, "dataset %s is larger than %d MiB", uri, maxDataset>>20)
 	}
 	return data, nil
 }
@@ -98,28 +99,28 @@ func cause(err error) error {
 	return err
 }
 
-func records(uri, format string, data []byte) (runtime.Value, error) {
+func records(uri, format string, data []byte) (value.Value, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch format {
 	case "parquet":
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s: Parquet is not read: convert the file to JSON Lines", uri)
+		return value.Value{}, value.Errorf(value.ValidationError, "dataset %s: Parquet is not read: convert the file to JSON Lines", uri)
 	case "csv":
 		return csvRecords(uri, data)
 	case "jsonl":
 		return lineRecords(uri, data)
 	}
-	v, err := runtime.ParseValue(data)
+	v, err := value.Parse(data)
 	if err != nil {
-		return v, runtime.Errorf(runtime.ValidationError, "dataset %s is no JSON: %v", uri, err)
+		return v, value.Errorf(value.ValidationError, "dataset %s is no JSON: %v", uri, err)
 	}
-	if v.Kind() != runtime.ListKind {
-		return v, runtime.Errorf(runtime.ValidationError, "dataset %s is no array", uri)
+	if v.Kind() != value.ListKind {
+		return v, value.Errorf(value.ValidationError, "dataset %s is no array", uri)
 	}
 	return v, nil
 }
 
-func lineRecords(uri string, data []byte) (runtime.Value, error) {
-	var items []runtime.Value
+func lineRecords(uri string, data []byte) (value.Value, error) {
+	var items []value.Value
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxDataset)
 	for n := 1; lines.Scan(); n++ {
@@ -127,44 +128,44 @@ func lineRecords(uri string, data []byte) (runtime.Value, error) {
 		if len(line) == 0 {
 			continue
 		}
-		v, err := runtime.ParseValue(line)
+		v, err := value.Parse(line)
 		if err != nil {
-			return v, runtime.Errorf(runtime.ValidationError, "dataset %s, line %d is no JSON: %v", uri, n, err)
+			return v, value.Errorf(value.ValidationError, "dataset %s, line %d is no JSON: %v", uri, n, err)
 		}
 		items = append(items, v)
 	}
-	return runtime.ListValue(items...), lines.Err()
+	return value.List(items...), lines.Err()
 }
 
-func csvRecords(uri string, data []byte) (runtime.Value, error) {
+func csvRecords(uri string, data []byte) (value.Value, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return runtime.ListValue(), nil
+		return value.List(), nil
 	}
-	var items []runtime.Value
+	var items []value.Value
 	for err == nil {
 		var row []string
 		if row, err = r.Read(); err != nil {
 			break
 		}
-		entries := make([]runtime.Entry, 0, len(header))
+		entries := make([]value.Entry, 0, len(header))
 		for i, name := range header {
 			if i < len(row) {
-				entries = append(entries, runtime.Entry{Key: name, Value: runtime.StringValue(row[i])})
+				entries = append(entries, value.Entry{Key: name, Value: value.String(row[i])})
 			}
 		}
-		items = append(items, runtime.MapValue(entries...))
+		items = append(items, value.Map(entries...))
 	}
 	if !errors.Is(err, io.EOF) {
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "dataset %s is no CSV: %v", uri, err)
+		return value.Value{}, value.Errorf(value.ValidationError, "dataset %s is no CSV: %v", uri, err)
 	}
-	return runtime.ListValue(items...), nil
+	return value.List(items...), nil
 }
 
 // Dataset runs a dataset node: its records become the value of one field.
-func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, runtime.Value], p Policy, into string) (Ended, error) {
+func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, value.Value], p Policy, into string) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		rows, err := runtime.Call(r, n, t, struct{}{})
 		if err != nil {
@@ -175,7 +176,7 @@ func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}
 }
 
 // Response runs a dataset node whose records are what a server answered, read by rows: Array or Wrapped.
-func (f *Flow) Response(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, string], p Policy, into string, rows func(text string) (runtime.Value, error)) (Ended, error) {
+func (f *Flow) Response(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, string], p Policy, into string, rows func(text string) (value.Value, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		text, err := runtime.Call(r, n, t, struct{}{})
 		if err != nil {
@@ -190,25 +191,25 @@ func (f *Flow) Response(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{
 }
 
 // Array is an answer that has to be an array.
-func Array(text string) (runtime.Value, error) {
-	v, err := runtime.ParseValue([]byte(text))
+func Array(text string) (value.Value, error) {
+	v, err := value.Parse([]byte(text))
 	switch {
 	case err != nil:
-		return v, runtime.Errorf(runtime.ValidationError, "the answer is no JSON: %v", err)
-	case v.Kind() != runtime.ListKind:
-		return v, runtime.Errorf(runtime.ValidationError, "the answer is %s, and not an array", kind(v))
+		return v, value.Errorf(value.ValidationError, "the answer is no JSON: %v", err)
+	case v.Kind() != value.ListKind:
+		return v, value.Errorf(value.ValidationError, "the answer is %s, and not an array", kind(v))
 	}
 	return v, nil
 }
 
 // Wrapped is an answer that is the one item of an array when it is none.
-func Wrapped(text string) (runtime.Value, error) {
-	v, err := runtime.ParseValue([]byte(text))
+func Wrapped(text string) (value.Value, error) {
+	v, err := value.Parse([]byte(text))
 	switch {
 	case err != nil:
-		return v, runtime.Errorf(runtime.ValidationError, "the answer is no JSON: %v", err)
-	case v.Kind() == runtime.ListKind:
+		return v, value.Errorf(value.ValidationError, "the answer is no JSON: %v", err)
+	case v.Kind() == value.ListKind:
 		return v, nil
 	}
-	return runtime.ListValue(v), nil
+	return value.List(v), nil
 }

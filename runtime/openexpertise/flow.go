@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
@@ -38,8 +39,8 @@ type Ended struct {
 
 	node   *runtime.Node
 	policy Policy
-	late   []runtime.Value // writes that wait for Join
-	cause  error           // of a failure that the run goes on after
+	late   []value.Value // writes that wait for Join
+	cause  error         // of a failure that the run goes on after
 }
 
 type status uint8
@@ -126,7 +127,7 @@ func (p Policy) wait(n int) time.Duration {
 
 // result is what a node gave: what it writes and what it hands to the nodes after it.
 type result struct {
-	delta runtime.Value
+	delta value.Value
 	edge  dynamic.Field
 }
 
@@ -142,7 +143,7 @@ func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result
 		if err = r.Fail(n, err); err == nil {
 			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
 			if f.aside && out.delta.Len() > 0 {
-				e.late = []runtime.Value{out.delta}
+				e.late = []value.Value{out.delta}
 			}
 			return e, nil
 		}
@@ -168,7 +169,7 @@ func quiet(err error) bool {
 }
 
 // write merges what a node writes, or only looks whether it may.
-func (f *Flow) write(n *runtime.Node, delta runtime.Value) error {
+func (f *Flow) write(n *runtime.Node, delta value.Value) error {
 	err := dynamic.Write(f.slots, delta, f.aside)
 	if err == nil {
 		return nil
@@ -180,29 +181,29 @@ func (f *Flow) write(n *runtime.Node, delta runtime.Value) error {
 	field := fmt.Sprintf("state field %q", w.Slot.Name)
 	switch w.Reason {
 	case dynamic.Undeclared:
-		return runtime.Errorf(runtime.ValidationError, "Node %q wrote to undeclared %s", n.ID, field)
+		return value.Errorf(value.ValidationError, "Node %q wrote to undeclared %s", n.ID, field)
 	case dynamic.Mistyped:
-		return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s to %s, which is declared as type %s in state.schema", n.ID, kind(w.Value), field, typeNames[w.Slot.Type])
+		return value.Errorf(value.ValidationError, "Node %q wrote %s to %s, which is declared as type %s in state.schema", n.ID, kind(w.Value), field, typeNames[w.Slot.Type])
 	case dynamic.Again:
-		return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s a second time, and its merge is set_once", n.ID, field)
+		return value.Errorf(value.ValidationError, "Node %q wrote %s a second time, and its merge is set_once", n.ID, field)
 	}
-	return runtime.Errorf(runtime.ValidationError, "Node %q wrote %s to %s, whose merge is array_append: it takes an array", n.ID, kind(w.Value), field)
+	return value.Errorf(value.ValidationError, "Node %q wrote %s to %s, whose merge is array_append: it takes an array", n.ID, kind(w.Value), field)
 }
 
 var typeNames = [...]string{dynamic.Any: "any", dynamic.String: "string", dynamic.Num: "number", dynamic.Bool: "boolean", dynamic.Map: "object", dynamic.Array: "array"}
 
 // kind is what JavaScript calls a value.
-func kind(v runtime.Value) string {
+func kind(v value.Value) string {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return "null"
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return "a boolean"
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return "a number"
-	case runtime.StringKind:
+	case value.StringKind:
 		return "a string"
-	case runtime.ListKind:
+	case value.ListKind:
 		return "an array"
 	}
 	return "an object"
@@ -235,13 +236,13 @@ func (f *Flow) Join(r *runtime.Run, nodes ...*Ended) error {
 func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Field, body func(r *runtime.Run, f *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
 	items, ok := source.Items()
 	if !ok {
-		return Ended{}, r.Fail(n, runtime.Errorf(runtime.ValidationError, "for_each source of node %q is not an array", n.ID))
+		return Ended{}, r.Fail(n, value.Errorf(value.ValidationError, "for_each source of node %q is not an array", n.ID))
 	}
 	inside := f
 	if n.Limit > 1 {
 		inside = f.Aside()
 	}
-	ends, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (Ended, error) {
+	ends, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (Ended, error) {
 		return body(r, inside, dynamic.Of(item.Value), item.Index)
 	})
 	if err != nil {
@@ -275,10 +276,10 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Fi
 }
 
 // Items are the items of a pipeline's list.
-func (f *Flow) Items(r *runtime.Run, n *runtime.Node, source dynamic.Field) ([]runtime.Value, error) {
+func (f *Flow) Items(r *runtime.Run, n *runtime.Node, source dynamic.Field) ([]value.Value, error) {
 	items, ok := source.Items()
 	if !ok {
-		return nil, r.Fail(n, runtime.Errorf(runtime.ValidationError, "items of pipeline %q is not an array", n.ID))
+		return nil, r.Fail(n, value.Errorf(value.ValidationError, "items of pipeline %q is not an array", n.ID))
 	}
 	return items, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var node = &runtime.Node{ID: "n", Pos: "experience.yaml:1:1"}
@@ -34,15 +35,15 @@ func (s *state) flow() *Flow {
 }
 
 // gives is a tool that returns one value after another.
-func gives(values ...string) *runtime.Tool[runtime.Value, runtime.Value] {
+func gives(values ...string) *runtime.Tool[value.Value, value.Value] {
 	i := 0
-	return runtime.Bind("gives@1", runtime.External, func(context.Context, runtime.Value) (runtime.Value, error) {
+	return runtime.Bind("gives@1", runtime.External, func(context.Context, value.Value) (value.Value, error) {
 		v := values[min(i, len(values)-1)]
 		i++
 		if v == "" {
-			return runtime.Value{}, errors.New("no")
+			return value.Value{}, errors.New("no")
 		}
-		return runtime.ParseValue([]byte(v))
+		return value.Parse([]byte(v))
 	})
 }
 
@@ -69,7 +70,7 @@ func TestTool(t *testing.T) {
 		if tt.err == "" && (got != "" || !e.OK()) || !strings.Contains(got, tt.err) {
 			t.Errorf("%s: %v, want %q", tt.gives, err, tt.err)
 		}
-		if diff := cmp.Diff(tt.state, runtime.JSON(s)); diff != "" && tt.state != `{"n":1,"log":["a"]}` {
+		if diff := cmp.Diff(tt.state, value.JSON(s)); diff != "" && tt.state != `{"n":1,"log":["a"]}` {
 			t.Errorf("%s: state (-want +got):\n%s", tt.gives, diff)
 		}
 	}
@@ -165,7 +166,7 @@ func BenchmarkNode(b *testing.B) {
 	var s state
 	flow, r := s.flow(), newRun(b)
 	out := dynamic.Object(dynamic.Put("state_delta", dynamic.Object(dynamic.Put("n", dynamic.Whole(2))))).Value()
-	tool := runtime.Bind("tool@1", runtime.External, func(context.Context, runtime.Value) (runtime.Value, error) { return out, nil })
+	tool := runtime.Bind("tool@1", runtime.External, func(context.Context, value.Value) (value.Value, error) { return out, nil })
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := flow.Tool(r, node, tool, Fail, dynamic.Object(

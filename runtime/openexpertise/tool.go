@@ -3,11 +3,12 @@ package openexpertise
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Tool runs a tool node: the default export of its module is called with one object and returns what it writes, what it
 // hands on, and what it took (seed page, "The implementation contract").
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, args dynamic.Field) (Ended, error) {
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		out, err := runtime.Call(r, n, t, args.Value())
 		if err != nil {
@@ -18,17 +19,17 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 }
 
 // toolResult reads what a tool returned: an object with state_delta. With loose it may be missing, and nothing is written.
-func toolResult(n *runtime.Node, out runtime.Value, loose bool) (result, error) {
-	if out.Kind() != runtime.MapKind {
+func toolResult(n *runtime.Node, out value.Value, loose bool) (result, error) {
+	if out.Kind() != value.MapKind {
 		return result{}, badResult(n)
 	}
-	res := result{delta: runtime.MapValue()}
+	res := result{delta: value.Map()}
 	delta, ok := out.Get("state_delta")
 	if !ok && !loose {
 		return result{}, badResult(n)
 	}
 	if ok && !delta.IsNull() {
-		if delta.Kind() != runtime.MapKind {
+		if delta.Kind() != value.MapKind {
 			return result{}, badResult(n)
 		}
 		res.delta = delta
@@ -40,5 +41,5 @@ func toolResult(n *runtime.Node, out runtime.Value, loose bool) (result, error) 
 }
 
 func badResult(n *runtime.Node) error {
-	return runtime.Errorf(runtime.ValidationError, "Tool %q default export must return an object with at least { state_delta }", n.ID)
+	return value.Errorf(value.ValidationError, "Tool %q default export must return an object with at least { state_delta }", n.ID)
 }

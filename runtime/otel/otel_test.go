@@ -26,6 +26,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/otel"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -184,7 +185,7 @@ func work(t *testing.T, ctx context.Context, o ...runtime.Option) (url *string) 
 	tries := 0
 	fetch := runtime.Bind("w.fetch@2", runtime.Reads, func(_ context.Context, in query) (found, error) {
 		if tries++; tries == 1 {
-			return found{}, runtime.Errorf(runtime.NetworkError, "refused with %s", canary)
+			return found{}, value.Errorf(value.NetworkError, "refused with %s", canary)
 		}
 		return found{in.Q + canary}, nil
 	}, runtime.Secrets("TOKEN"), runtime.CostUSD("0.002"))
@@ -207,7 +208,7 @@ func work(t *testing.T, ctx context.Context, o ...runtime.Option) (url *string) 
 	if _, err := llm.Ask[string](r, &planNode, model, llm.Prompt{System: "system " + canary, Text: "prompt " + canary}, llm.Format{}); err != nil {
 		t.Error(err)
 	}
-	args := func(a *runtime.Args) query { return query{runtime.Arg(a, "q", runtime.AsString[string])} }
+	args := func(a *value.Args) query { return query{value.Arg(a, "q", value.AsString[string])} }
 	spec := &agent.Spec{Model: model, Tools: []agent.Tool{agent.Use("search", "", search, args, `{"type":"object"}`)}}
 	out, err := agent.Run(r, &reviewNode, spec, llm.Prompt{Text: "review " + canary})
 	if err != nil {

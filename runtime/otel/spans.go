@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // spans are the open spans of a run. A run that nobody ended keeps them.
@@ -293,7 +294,7 @@ func fail(span trace.Span, err error) {
 	if err == nil || !span.IsRecording() {
 		return
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	var re *runtime.RunError
 	switch {
 	case errors.As(err, &te):

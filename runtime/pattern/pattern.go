@@ -5,9 +5,9 @@ package pattern
 import (
 	"regexp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func init() {
-	runtime.UsePatterns(func(re string) (runtime.Pattern, error) { return regexp.Compile(re) })
+	value.UsePatterns(func(re string) (value.Pattern, error) { return regexp.Compile(re) })
 }

@@ -52,6 +52,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -106,13 +107,13 @@ type Func struct {
 }
 
 // Bind makes a tool of a Python function. The fields of In are its keyword arguments; a field that JSON leaves out
-// (omitempty) leaves the parameter its default. The result is decoded into Out as strictly as runtime.Decode does; an
+// (omitempty) leaves the parameter its default. The result is decoded into Out as strictly as value.Decode does; an
 // Out of struct{} ignores it.
 func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
-			return out, runtime.Invalid("input of %s: %v", f.what(), err)
+			return out, value.Invalid("input of %s: %v", f.what(), err)
 		}
 		if f.Under != "" {
 			args = f.under(args)
@@ -144,7 +145,7 @@ func (f *Func) under(input []byte) []byte {
 
 // badResult says whose result the decoder complains about.
 func (f *Func) badResult(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -61,16 +62,16 @@ func do(ctx context.Context, e runtime.Effects, function, args string) (string, 
 	return string(b), err
 }
 
-func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, part string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
 	}
 	return te
 }
 
-func detail(e *runtime.ToolError, key string) string {
+func detail(e *value.ToolError, key string) string {
 	v, _ := e.Details.Get(key)
 	return v.String()
 }
@@ -86,13 +87,13 @@ func TestBind(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, f), diffIn{})
-	wantTool(t, err, runtime.ValidationError, "result of basic:parse_diff: a string expected, an object given")
-	_, err = runtime.Call(r, node, Bind[runtime.Value, runtime.Value]("parse@1", runtime.None, f), runtime.ListValue())
-	wantTool(t, err, runtime.ValidationError, "the arguments are no object")
+	wantTool(t, err, value.ValidationError, "result of basic:parse_diff: a string expected, an object given")
+	_, err = runtime.Call(r, node, Bind[value.Value, value.Value]("parse@1", runtime.None, f), value.List())
+	wantTool(t, err, value.ValidationError, "the arguments are no object")
 	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
 	hang := Bind[struct{}, struct{}]("hang@1", runtime.External, Func{Source: tools, Module: "basic", Name: "hang"})
 	_, err = runtime.Call(r, slow, hang, struct{}{})
-	wantTool(t, err, runtime.Timeout, "")
+	wantTool(t, err, value.Timeout, "")
 	if _, err := do(t.Context(), runtime.Writes, "pid", "{}"); err != nil {
 		t.Error(err)
 	}
@@ -102,44 +103,44 @@ func TestErrors(t *testing.T) {
 	needPython(t)
 	for _, tt := range []struct {
 		module, name, args string
-		code               runtime.Code
+		code               value.Code
 		message            string
 	}{
-		{"basic", "boom", `{}`, runtime.Unknown, "ValueError: no"},
-		{"basic", "boom", `{"text": ""}`, runtime.Unknown, "ValueError"},
-		{"basic", "async_boom", `{}`, runtime.Unknown, "Odd: later"},
-		{"basic", "coded", `{}`, runtime.RateLimit, "slow down"},
-		{"basic", "quit", `{"code": 3}`, runtime.Unknown, "SystemExit: 3"},
-		{"basic", "parse_diff", `{"raw": "a"}`, runtime.ValidationError, "parse_diff() missing 1 required positional argument: 'n'"},
-		{"basic", "parse_diff", `{"raw": "a", "n": 1, "m": 2}`, runtime.ValidationError, "parse_diff() got an unexpected keyword argument 'm'"},
-		{"basic", "parse_diff", `{"raw": "a", "n": "x"}`, runtime.Unknown, `TypeError: can only concatenate str (not "int") to str`},
-		{"basic", "nothing", `{}`, runtime.SandboxError, "Module 'basic' has no attribute 'nothing'"},
-		{"basic", "constant", `{}`, runtime.SandboxError, "'constant' of module 'basic' is not callable"},
-		{"no.such", "f", `{}`, runtime.SandboxError, "Cannot import module 'no.such': No module named 'no'"},
-		{"needs", "f", `{}`, runtime.SandboxError, "Cannot import module 'needs': No module named 'missing_module_xyz'"},
-		{"broken", "f", `{}`, runtime.SandboxError, "Cannot import module 'broken': RuntimeError: no luck"},
-		{"syntax", "f", `{}`, runtime.SandboxError, "Cannot import module 'syntax': SyntaxError: invalid syntax (syntax.py, line 1)"},
+		{"basic", "boom", `{}`, value.Unknown, "ValueError: no"},
+		{"basic", "boom", `{"text": ""}`, value.Unknown, "ValueError"},
+		{"basic", "async_boom", `{}`, value.Unknown, "Odd: later"},
+		{"basic", "coded", `{}`, value.RateLimit, "slow down"},
+		{"basic", "quit", `{"code": 3}`, value.Unknown, "SystemExit: 3"},
+		{"basic", "parse_diff", `{"raw": "a"}`, value.ValidationError, "parse_diff() missing 1 required positional argument: 'n'"},
+		{"basic", "parse_diff", `{"raw": "a", "n": 1, "m": 2}`, value.ValidationError, "parse_diff() got an unexpected keyword argument 'm'"},
+		{"basic", "parse_diff", `{"raw": "a", "n": "x"}`, value.Unknown, `TypeError: can only concatenate str (not "int") to str`},
+		{"basic", "nothing", `{}`, value.SandboxError, "Module 'basic' has no attribute 'nothing'"},
+		{"basic", "constant", `{}`, value.SandboxError, "'constant' of module 'basic' is not callable"},
+		{"no.such", "f", `{}`, value.SandboxError, "Cannot import module 'no.such': No module named 'no'"},
+		{"needs", "f", `{}`, value.SandboxError, "Cannot import module 'needs': No module named 'missing_module_xyz'"},
+		{"broken", "f", `{}`, value.SandboxError, "Cannot import module 'broken': RuntimeError: no luck"},
+		{"syntax", "f", `{}`, value.SandboxError, "Cannot import module 'syntax': SyntaxError: invalid syntax (syntax.py, line 1)"},
 	} {
 		f := Func{Source: tools, Module: tt.module, Name: tt.name}
 		_, err := f.call(t.Context(), runtime.Writes, []byte(tt.args), worker.DefaultMaxOutput)
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || te.Message != tt.message {
 			t.Errorf("%s:%s: got %v, want %s: %s", tt.module, tt.name, err, tt.code, tt.message)
 		}
 	}
 	_, err := do(t.Context(), runtime.Writes, "boom", `{}`)
-	te := wantTool(t, err, runtime.Unknown, "ValueError: no")
+	te := wantTool(t, err, value.Unknown, "ValueError: no")
 	trace := detail(te, "traceback")
 	if detail(te, "exception") != "ValueError" || detail(te, "output") != "about to fail\n" || strings.Contains(trace, "<flowgen>") ||
 		!strings.Contains(trace, `basic.py", line`) || !strings.Contains(trace, "raise ValueError(text)") {
 		t.Errorf("details: %s", te.Details)
 	}
 	_, err = do(t.Context(), runtime.Writes, "coded", `{}`)
-	if te = wantTool(t, err, runtime.RateLimit, ""); te.RetryAfterS == nil || *te.RetryAfterS != 3 || detail(te, "details") != `{"left":0}` {
+	if te = wantTool(t, err, value.RateLimit, ""); te.RetryAfterS == nil || *te.RetryAfterS != 3 || detail(te, "details") != `{"left":0}` {
 		t.Errorf("%+v", te)
 	}
 	_, err = do(t.Context(), runtime.Writes, "boom", `{"text": "`+strings.Repeat("long ", 100000)+`"}`)
-	if te = wantTool(t, err, runtime.Unknown, "ValueError: long"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
+	if te = wantTool(t, err, value.Unknown, "ValueError: long"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
 		t.Errorf("an error of %d and %d bytes", len(te.Message), len(te.Details.String()))
 	}
 }
@@ -191,9 +192,9 @@ func TestArguments(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	_, err = do(t.Context(), runtime.Writes, "area", strings.Replace(args, `"level": "high"`, `"level": "medium"`, 1))
-	wantTool(t, err, runtime.ValidationError, "argument shape: ValueError: 'medium' is not a valid Level")
+	wantTool(t, err, value.ValidationError, "argument shape: ValueError: 'medium' is not a valid Level")
 	_, err = do(t.Context(), runtime.Writes, "area", strings.Replace(args, `"x": 1`, `"z": 1`, 1))
-	wantTool(t, err, runtime.ValidationError, "argument shape: ValueError: Point has no field 'z'")
+	wantTool(t, err, value.ValidationError, "argument shape: ValueError: Point has no field 'z'")
 	for _, v := range []string{`1`, `1.0`, `-0.5`, `"é\u0000"`, `9223372036854775807`, `{"a":[null,true]}`} {
 		got, err := do(t.Context(), runtime.Writes, "echo", `{"value": `+v+`}`)
 		if want := strings.ReplaceAll(v, `\u0000`, `\u0000`); got != want || err != nil {
@@ -211,7 +212,7 @@ func TestContextOfACall(t *testing.T) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	who := Bind[in, runtime.Value]("who@1", runtime.None, Func{Source: tools, Module: "basic", Name: "who"}, runtime.Secrets("TOKEN"))
+	who := Bind[in, value.Value]("who@1", runtime.None, Func{Source: tools, Module: "basic", Name: "who"}, runtime.Secrets("TOKEN"))
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
@@ -222,9 +223,9 @@ func TestContextOfACall(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	leak := Bind[in, runtime.Value]("leak@1", runtime.None, Func{Source: tools, Module: "basic", Name: "leak"}, runtime.Secrets("TOKEN"))
+	leak := Bind[in, value.Value]("leak@1", runtime.None, Func{Source: tools, Module: "basic", Name: "leak"}, runtime.Secrets("TOKEN"))
 	_, err := runtime.Call(r, node, leak, in{})
-	te := wantTool(t, err, runtime.Unknown, "RuntimeError: header was Bearer [redacted]")
+	te := wantTool(t, err, value.Unknown, "RuntimeError: header was Bearer [redacted]")
 	if strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
 	}
@@ -246,23 +247,23 @@ func TestFaults(t *testing.T) {
 	needPython(t)
 	for _, tt := range []struct {
 		function, args string
-		code           runtime.Code
+		code           value.Code
 		part           string
 	}{
-		{"hang", `{}`, runtime.Timeout, "basic:hang did not finish in time and was stopped"},
-		{"stuck", `{}`, runtime.Timeout, "did not finish in time"},
-		{"nap", `{"seconds": 3600}`, runtime.Timeout, "did not finish in time"},
-		{"async_nap", `{"seconds": 3600}`, runtime.Timeout, "did not finish in time"},
-		{"stubborn", `{}`, runtime.Timeout, "did not finish in time"},
-		{"crash", `{}`, runtime.SandboxError, "basic:crash: the Python worker was killed by SIGSEGV"},
-		{"leave", `{"code": 7}`, runtime.SandboxError, "basic:leave: the Python worker exited with status 7"},
-		{"leave", `{"code": 0}`, runtime.SandboxError, "basic:leave: the Python worker exited with status 0"},
+		{"hang", `{}`, value.Timeout, "basic:hang did not finish in time and was stopped"},
+		{"stuck", `{}`, value.Timeout, "did not finish in time"},
+		{"nap", `{"seconds": 3600}`, value.Timeout, "did not finish in time"},
+		{"async_nap", `{"seconds": 3600}`, value.Timeout, "did not finish in time"},
+		{"stubborn", `{}`, value.Timeout, "did not finish in time"},
+		{"crash", `{}`, value.SandboxError, "basic:crash: the Python worker was killed by SIGSEGV"},
+		{"leave", `{"code": 7}`, value.SandboxError, "basic:leave: the Python worker exited with status 7"},
+		{"leave", `{"code": 0}`, value.SandboxError, "basic:leave: the Python worker exited with status 0"},
 	} {
 		if _, err := do(t.Context(), runtime.Writes, "pid", `{}`); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		if tt.code != runtime.Timeout {
+		if tt.code != value.Timeout {
 			cancel()
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		}
@@ -308,7 +309,7 @@ func TestOutputDoesNotHarm(t *testing.T) {
 	worker.Shutdown()
 	for range 2 { // what a module prints when it is imported is not told of the call that it is imported for
 		_, err := do(t.Context(), runtime.Writes, "said", `{"n": 0}`)
-		if te := wantTool(t, err, runtime.Unknown, "ValueError: 0"); detail(te, "output") != "I am 0\n" {
+		if te := wantTool(t, err, value.Unknown, "ValueError: 0"); detail(te, "output") != "I am 0\n" {
 			t.Errorf("output: %q", detail(te, "output"))
 		}
 	}
@@ -317,7 +318,7 @@ func TestOutputDoesNotHarm(t *testing.T) {
 	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		wg.Go(func() { // what one call prints is not told of another
 			_, err := do(t.Context(), runtime.Writes, "said", `{"n": `+n+`}`)
-			if te := wantTool(t, err, runtime.Unknown, "ValueError: "+n); detail(te, "output") != "I am "+n+"\n" {
+			if te := wantTool(t, err, value.Unknown, "ValueError: "+n); detail(te, "output") != "I am "+n+"\n" {
 				t.Errorf("output of %s: %q", n, detail(te, "output"))
 			}
 		})
@@ -368,12 +369,12 @@ func TestEmbedded(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	_, err := call("pkg.sub", "g")
-	te := wantTool(t, err, runtime.Unknown, "KeyError: 'k'")
+	te := wantTool(t, err, value.Unknown, "KeyError: 'k'")
 	if trace := detail(te, "traceback"); !strings.Contains(trace, `"<embedded>/pkg/sub.py", line 7, in g`) || !strings.Contains(trace, "raise KeyError('k')") {
 		t.Errorf("traceback:\n%s", trace)
 	}
 	_, err = call("pkg.nothing", "f")
-	wantTool(t, err, runtime.SandboxError, "Cannot import module 'pkg.nothing': No module named 'pkg.nothing'")
+	wantTool(t, err, value.SandboxError, "Cannot import module 'pkg.nothing': No module named 'pkg.nothing'")
 }
 
 func TestInterpreter(t *testing.T) {
@@ -381,11 +382,11 @@ func TestInterpreter(t *testing.T) {
 	s := &Source{Path: tools.Path, Interpreter: "/no/such/python"}
 	f := Func{Source: s, Module: "basic", Name: "pid"}
 	_, err := f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
-	wantTool(t, err, runtime.SandboxError, "Python was not found (/no/such/python); install it or set FLOWGEN_PYTHON")
+	wantTool(t, err, value.SandboxError, "Python was not found (/no/such/python); install it or set FLOWGEN_PYTHON")
 	t.Setenv("FLOWGEN_PYTHON", "/bin/true")
 	f.Source = &Source{Path: tools.Path}
 	_, err = f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
-	wantTool(t, err, runtime.SandboxError, "the Python worker could not be started")
+	wantTool(t, err, value.SandboxError, "the Python worker could not be started")
 }
 
 // What a tool attaches stands beside its result, without secrets; what it must not attach is its error.

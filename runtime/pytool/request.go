@@ -4,17 +4,17 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
 // request is the body of a call: {"f": "module:function", "m": max output, "a": arguments, "c": context}.
 func (f *Func) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
-		return nil, runtime.Invalid("input of %s: the arguments are no object", f.what())
+		return nil, value.Invalid("input of %s: the arguments are no object", f.what())
 	}
 	b := make([]byte, 0, len(f.Module)+len(f.Name)+64)
-	b = runtime.AppendQuoted(append(b, `{"f":`...), f.Module+":"+f.Name)
+	b = value.AppendQuoted(append(b, `{"f":`...), f.Module+":"+f.Name)
 	b = strconv.AppendInt(append(b, `,"m":`...), int64(limit), 10)
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -179,7 +180,7 @@ func read(files fs.FS) (map[string][]byte, error) {
 			return err
 		}
 		if room -= int64(len(b)); room < 0 {
-			return runtime.Errorf(runtime.SandboxError, "the embedded Python sources have more than %d bytes", maxSources)
+			return value.Errorf(value.SandboxError, "the embedded Python sources have more than %d bytes", maxSources)
 		}
 		out[name] = b
 		return nil

@@ -37,7 +37,7 @@ func GVisor(read ...string) runtime.ToolOption {
 	return runtime.Isolate(k, runtime.GVisor)
 }
 
-// Obtain returns runtime.GVisor when processes can be isolated here. The error is a *runtime.ToolError with SANDBOX_ERROR that says
+// Obtain returns runtime.GVisor when processes can be isolated here. The error is a *value.ToolError with SANDBOX_ERROR that says
 // what is missing. The first call starts a sandbox that tries to break out, which takes some hundred milliseconds; others nothing.
 func (k *Kernel) Obtain(context.Context, runtime.Tier) (runtime.Tier, error) {
 	if err := Available(runtime.GVisor); err != nil {
@@ -64,7 +64,7 @@ func In(t runtime.Tier) runtime.Isolation {
 	return standard
 }
 
-// Available says why tools cannot run in a tier on this machine: a *runtime.ToolError with SANDBOX_ERROR. The tiers native and wasm are
+// Available says why tools cannot run in a tier on this machine: a *value.ToolError with SANDBOX_ERROR. The tiers native and wasm are
 // there everywhere.
 func Available(t runtime.Tier) error {
 	switch t {

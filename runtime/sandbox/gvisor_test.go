@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // needGVisor skips a test where gVisor is not installed. In CI it must be.
@@ -87,8 +88,8 @@ func TestGVisorDirectory(t *testing.T) {
 func TestGVisorIsMissing(t *testing.T) {
 	t.Setenv(RunscVariable, filepath.Join(t.TempDir(), "runsc"))
 	_, err := new(Kernel).Obtain(context.Background(), runtime.GVisor)
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.SandboxError || !strings.Contains(te.Message, "gVisor is missing: ") || !strings.Contains(te.Message, Runsc) {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.SandboxError || !strings.Contains(te.Message, "gVisor is missing: ") || !strings.Contains(te.Message, Runsc) {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func needGVisor(t *testing.T) {
@@ -35,7 +36,7 @@ func TestGVisorCommand(t *testing.T) {
 	recorder := journal.NewRecorder()
 	r := start(t, runtime.WithEngine(recorder), runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process}))
 	_, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.GVisor()), pathIn{path})
-	wantError(t, err, runtime.ProviderError, "No such file or directory")
+	wantError(t, err, value.ProviderError, "No such file or directory")
 	got, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.GVisor(filepath.Dir(path))), pathIn{path})
 	if got != "private key" || err != nil {
 		t.Errorf("with the directory: %q, %v", got, err)
@@ -51,11 +52,11 @@ func TestGVisorCommand(t *testing.T) {
 		return runtime.Call(r, &n, exectool.Text("sh@1", runtime.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.GVisor()), struct{}{})
 	}
 	_, err = sh(time.Minute, "yes")
-	wantError(t, err, runtime.PolicyDenied, "wrote more than the 2097152 bytes")
+	wantError(t, err, value.PolicyDenied, "wrote more than the 2097152 bytes")
 	_, err = sh(300*time.Millisecond, "trap '' TERM; (while :; do :; done) & sleep 100")
-	wantError(t, err, runtime.Timeout, "")
+	wantError(t, err, value.Timeout, "")
 	_, err = sh(time.Minute, "echo why >&2; exit 3")
-	wantError(t, err, runtime.ProviderError, "sh exited with status 3: why")
+	wantError(t, err, value.ProviderError, "sh exited with status 3: why")
 }
 
 func TestGVisorWorkers(t *testing.T) {
@@ -83,8 +84,8 @@ func TestGVisorWorkers(t *testing.T) {
 		}
 	}
 	_, err := runtime.Call(r, node, pytool.Bind[pathIn, string]("read@1", runtime.Reads, f("read"), g), pathIn{secretFile(t)})
-	wantError(t, err, runtime.Unknown, "FileNotFoundError")
-	var te *runtime.ToolError
+	wantError(t, err, value.Unknown, "FileNotFoundError")
+	var te *value.ToolError
 	js := jstool.Bind[nIn, int64]("js@1", runtime.None, jstool.Module{Name: "a.mjs", Code: `import fs from "node:fs"
 export default ({n}) => { if (n == 0) fs.readFileSync("/etc/passwd"); return n + 1 }`}, g)
 	if got, err := runtime.Call(r, node, js, nIn{1}); got != 2 || err != nil {

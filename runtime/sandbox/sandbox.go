@@ -35,6 +35,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Limits bound one process. Zero fields take the value of DefaultLimits.
@@ -92,7 +93,7 @@ func Process(read ...string) runtime.ToolOption {
 	return runtime.Isolate(p, runtime.Process)
 }
 
-// Obtain returns runtime.Process when processes can be isolated here and no more is required. The error is a *runtime.ToolError with
+// Obtain returns runtime.Process when processes can be isolated here and no more is required. The error is a *value.ToolError with
 // SANDBOX_ERROR that says what is missing. The first call takes some milliseconds, others nothing.
 func (p *Profile) Obtain(_ context.Context, required runtime.Tier) (runtime.Tier, error) {
 	if err := available(); err != nil {
@@ -112,6 +113,6 @@ func (p *Profile) Start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 
 var _ isolate.Starter = (*Profile)(nil)
 
-func failed(format string, args ...any) *runtime.ToolError {
-	return runtime.Errorf(runtime.SandboxError, "sandbox: "+format, args...)
+func failed(format string, args ...any) *value.ToolError {
+	return value.Errorf(value.SandboxError, "sandbox: "+format, args...)
 }

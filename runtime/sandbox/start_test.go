@@ -22,6 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // output runs a command in the sandbox.
@@ -139,8 +140,8 @@ func TestProgramsThatCannotBe(t *testing.T) {
 	}
 	bad := filepath.Join(dir, "bad")
 	check(t, os.WriteFile(bad, []byte("\x7fELF nonsense"), 0o700))
-	var te *runtime.ToolError
-	if _, err := output(t, new(Profile), isolate.Need{}, exec.Command(bad)); !errors.As(err, &te) || te.Code != runtime.SandboxError {
+	var te *value.ToolError
+	if _, err := output(t, new(Profile), isolate.Need{}, exec.Command(bad)); !errors.As(err, &te) || te.Code != value.SandboxError {
 		t.Errorf("nonsense: %v", err)
 	}
 }
@@ -156,8 +157,8 @@ func TestOldKernels(t *testing.T) {
 		if enough := abi >= leastABI; (err == nil) != enough {
 			t.Errorf("version %d: %v", abi, err)
 		}
-		var te *runtime.ToolError
-		if err != nil && (!errors.As(err, &te) || te.Code != runtime.SandboxError || !strings.Contains(te.Message, "Landlock version 3")) {
+		var te *value.ToolError
+		if err != nil && (!errors.As(err, &te) || te.Code != value.SandboxError || !strings.Contains(te.Message, "Landlock version 3")) {
 			t.Errorf("version %d: %v", abi, err)
 		}
 	}

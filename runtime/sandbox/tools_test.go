@@ -19,6 +19,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -47,9 +48,9 @@ type pathIn struct {
 	Path string `json:"path"`
 }
 
-func wantError(t *testing.T, err error, code runtime.Code, part string) {
+func wantError(t *testing.T, err error, code value.Code, part string) {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Errorf("got %v, want %s with %q", err, code, part)
 	}
@@ -64,7 +65,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("without isolation: %q, %v", got, err)
 	}
 	_, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.Process()), pathIn{path})
-	wantError(t, err, runtime.ProviderError, "Permission denied")
+	wantError(t, err, value.ProviderError, "Permission denied")
 	got, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.Process(filepath.Dir(path))), pathIn{path})
 	if got != "private key" || err != nil {
 		t.Errorf("with the directory: %q, %v", got, err)
@@ -87,9 +88,9 @@ func TestCommandIsBounded(t *testing.T) {
 	}
 	begin := time.Now()
 	_, err := run(time.Minute, "cat /dev/zero | head -c 1000000000; yes")
-	wantError(t, err, runtime.PolicyDenied, "wrote more than the 2097152 bytes")
+	wantError(t, err, value.PolicyDenied, "wrote more than the 2097152 bytes")
 	_, err = run(300*time.Millisecond, "trap '' TERM; (while :; do :; done) & sleep 100")
-	wantError(t, err, runtime.Timeout, "")
+	wantError(t, err, value.Timeout, "")
 	if took := time.Since(begin); took > 60*time.Second {
 		t.Errorf("took %v", took)
 	}
@@ -99,14 +100,14 @@ func TestCommandIsBounded(t *testing.T) {
 	if _, err := run(time.Minute, "exit 3"); err == nil {
 		t.Error("exit 3 is no error")
 	} else {
-		wantError(t, err, runtime.ProviderError, "status 3")
+		wantError(t, err, value.ProviderError, "status 3")
 	}
 }
 
 func TestMissingProgram(t *testing.T) {
 	r := start(t)
 	_, err := runtime.Call(r, node, exectool.Text("x@1", runtime.Reads, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"flowgen-none"}} }, sandbox.Process()), struct{}{})
-	wantError(t, err, runtime.SandboxError, "no such program in PATH")
+	wantError(t, err, value.SandboxError, "no such program in PATH")
 }
 
 // Policies of the caller reach tools that were bound without isolation.
@@ -115,7 +116,7 @@ func TestPolicyRequires(t *testing.T) {
 	r := start(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process}))
 	touch := func(struct{}) exectool.Command { return exectool.Command{Args: []string{"touch", marker}} }
 	_, err := runtime.Call(r, node, exectool.None("touch@1", runtime.None, touch), struct{}{})
-	wantError(t, err, runtime.SandboxError, "needs the sandbox tier process")
+	wantError(t, err, value.SandboxError, "needs the sandbox tier process")
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command ran")
 	}
@@ -125,7 +126,7 @@ func TestPolicyRequires(t *testing.T) {
 	}
 	r = start(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Container}))
 	_, err = runtime.Call(r, node, exectool.Text("echo@1", runtime.None, echo, sandbox.Process()), struct{}{})
-	wantError(t, err, runtime.SandboxError, "needs the sandbox tier container")
+	wantError(t, err, value.SandboxError, "needs the sandbox tier container")
 }
 
 // other is an isolation that cannot start processes.
@@ -137,10 +138,10 @@ func TestIsolationWithoutProcesses(t *testing.T) {
 	r := start(t)
 	_, err := runtime.Call(r, node, exectool.Text("echo@1", runtime.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo"}} },
 		runtime.Isolate(other{}, runtime.Process)), struct{}{})
-	wantError(t, err, runtime.SandboxError, "cannot start commands")
+	wantError(t, err, value.SandboxError, "cannot start commands")
 	_, err = runtime.Call(r, node, jstool.Bind[struct{}, int64]("js@1", runtime.None, jstool.Module{Name: "a.mjs", Code: "export default () => 1"},
 		runtime.Isolate(other{}, runtime.Process)), struct{}{})
-	wantError(t, err, runtime.SandboxError, "cannot start workers")
+	wantError(t, err, value.SandboxError, "cannot start workers")
 }
 
 func interpreter(t *testing.T, name string) {
@@ -196,9 +197,9 @@ func TestPython(t *testing.T) {
 	}
 	p := sandbox.Process()
 	_, err := runtime.Call(r, node, pytool.Bind[pathIn, string]("read@1", runtime.Reads, f("read"), p), pathIn{path})
-	wantError(t, err, runtime.Unknown, "PermissionError")
-	_, err = runtime.Call(r, node, pytool.Bind[struct{}, runtime.Value]("connect@1", runtime.Reads, f("connect"), p), struct{}{})
-	wantError(t, err, runtime.Unknown, "PermissionError")
+	wantError(t, err, value.Unknown, "PermissionError")
+	_, err = runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("connect@1", runtime.Reads, f("connect"), p), struct{}{})
+	wantError(t, err, value.Unknown, "PermissionError")
 	type nIn struct {
 		N int64 `json:"n"`
 	}
@@ -225,8 +226,8 @@ func TestPython(t *testing.T) {
 	if a, b := pid(p), pid(); a == b {
 		t.Error("an isolated worker serves a call without isolation")
 	}
-	_, err = runtime.Call(r, node, pytool.Bind[struct{}, runtime.Value]("fill@1", runtime.None, f("fill"), p), struct{}{})
-	wantError(t, err, runtime.SandboxError, "wrote more than 268435456 bytes")
+	_, err = runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("fill@1", runtime.None, f("fill"), p), struct{}{})
+	wantError(t, err, value.SandboxError, "wrote more than 268435456 bytes")
 	if got, err := runtime.Call(r, node, work, nIn{1}); got != 4 || err != nil {
 		t.Errorf("after it: %d, %v", got, err)
 	}
@@ -236,9 +237,9 @@ func TestPythonInHome(t *testing.T) {
 	interpreter(t, "python3")
 	t.Setenv("HOME", t.TempDir())
 	r := start(t)
-	_, err := runtime.Call(r, node, pytool.Bind[struct{}, runtime.Value]("x@1", runtime.Reads,
+	_, err := runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("x@1", runtime.Reads,
 		pytool.Func{Source: &pytool.Source{Path: []string{os.Getenv("HOME")}}, Module: "os", Name: "getpid"}, sandbox.Process()), struct{}{})
-	wantError(t, err, runtime.SandboxError, "would read all of")
+	wantError(t, err, value.SandboxError, "would read all of")
 }
 
 func TestNode(t *testing.T) {
@@ -259,9 +260,9 @@ export default ({ path }) => {
 		t.Errorf("isolated: %q, %v", got, err)
 	}
 	_, err := runtime.Call(r, node, tool, pathIn{path})
-	wantError(t, err, runtime.Unknown, "EACCES")
+	wantError(t, err, value.Unknown, "EACCES")
 	_, err = runtime.Call(r, node, tool, pathIn{"net"})
-	wantError(t, err, runtime.Unknown, "EPERM")
+	wantError(t, err, value.Unknown, "EPERM")
 }
 
 // No secret that the isolated tool is given comes back in what the sandbox says.
@@ -275,7 +276,7 @@ func TestErrorsTellNoSecret(t *testing.T) {
 		return exectool.Command{Args: []string{filepath.Join(dir, "bad")}, SecretEnv: []string{"TOKEN=KEY"}}
 	}, runtime.Secrets("KEY"), sandbox.Process())
 	_, err := runtime.Call(r, node, tool, struct{}{})
-	wantError(t, err, runtime.SandboxError, "exec format error")
+	wantError(t, err, value.SandboxError, "exec format error")
 	if bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
 		t.Error(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Options say what the simulated world does.
@@ -27,7 +28,7 @@ type Options struct {
 	// attempt whose node's timeout ends in between, has done what it never hears of.
 	Reply func(key string, attempt int) time.Duration
 	// Fault makes an attempt fail instead of running its tool, unless it returns nil.
-	Fault func(key string, attempt int) *runtime.ToolError
+	Fault func(key string, attempt int) *value.ToolError
 	// Exec runs an attempt in place of its tool: it gives op its output with DecodeOut, or returns an error.
 	Exec func(op runtime.Op) error
 	// Replay answers all calls from a journal; no tool runs and the options above, Latency excepted, do nothing.

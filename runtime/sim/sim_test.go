@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var (
@@ -68,12 +69,12 @@ func TestTimeoutAndRetryInVirtualTime(t *testing.T) {
 			}
 			return time.Second
 		},
-		Fault: func(key string, attempt int) *runtime.ToolError {
+		Fault: func(key string, attempt int) *value.ToolError {
 			switch attempt {
 			case 2:
-				return &runtime.ToolError{Code: runtime.RateLimit, Message: "slow", RetryAfterS: &after}
+				return &value.ToolError{Code: value.RateLimit, Message: "slow", RetryAfterS: &after}
 			case 3:
-				return runtime.Errorf(runtime.NetworkError, "down")
+				return value.Errorf(value.NetworkError, "down")
 			}
 			return nil
 		},
@@ -105,8 +106,8 @@ func TestRetryWaits(t *testing.T) {
 	}
 	for _, c := range cases {
 		n := runtime.Node{ID: "a", Retry: &c.retry}
-		e := sim.New(1, sim.Options{Latency: fixed(0), Fault: func(string, int) *runtime.ToolError {
-			return &runtime.ToolError{Code: runtime.RateLimit, RetryAfterS: c.after}
+		e := sim.New(1, sim.Options{Latency: fixed(0), Fault: func(string, int) *value.ToolError {
+			return &value.ToolError{Code: value.RateLimit, RetryAfterS: c.after}
 		}})
 		err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
 			_, err := runtime.Call(r, &n, echo, "x")
@@ -119,7 +120,7 @@ func TestRetryWaits(t *testing.T) {
 	n := runtime.Node{ID: "a", Retry: &runtime.Retry{Attempts: 2, Base: time.Second, Jitter: 0.5}}
 	waits := map[time.Duration]bool{}
 	for seed := range uint64(20) {
-		e := sim.New(seed, sim.Options{Latency: fixed(0), Fault: func(string, int) *runtime.ToolError { return runtime.Errorf(runtime.Timeout, "") }})
+		e := sim.New(seed, sim.Options{Latency: fixed(0), Fault: func(string, int) *value.ToolError { return value.Errorf(value.Timeout, "") }})
 		drive(t, e, t.Context(), func(r *runtime.Run) error { _, err := runtime.Call(r, &n, echo, "x"); return err })
 		if d := e.Elapsed(); d < time.Second/2 || d > time.Second {
 			t.Errorf("waited %v", d)

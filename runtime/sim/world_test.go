@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -72,7 +73,7 @@ func (w *world) call(ctx context.Context, in query) (string, error) {
 	if !w.flaky[in.ID+in.Text] {
 		w.flaky[in.ID+in.Text] = true
 		if h%7 == 0 {
-			return "", runtime.Errorf(runtime.NetworkError, "down %s", in.Text)
+			return "", value.Errorf(value.NetworkError, "down %s", in.Text)
 		}
 	}
 	return fmt.Sprintf("%s%d", in.ID, h%1000), nil
@@ -213,7 +214,7 @@ func (w *world) mapped(r *runtime.Run, s *shape, in string) (string, error) {
 		return strings.Join(out, ","), err
 	}
 	kept, err := runtime.MapKeep(r, s.node, items, each)
-	return runtime.JSON(kept), err
+	return value.JSON(kept), err
 }
 
 // newWorld makes the world and the workflow of a seed. The same seed gives the same.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Prompt is what an agent is told besides the message, and what becomes of its answer.
@@ -80,7 +81,7 @@ func (p *Retry) again(err error) bool {
 
 // statusOf is the status that a provider answered with; 0 when there was none.
 func statusOf(err error) int {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return 0
 	}
@@ -91,8 +92,8 @@ func statusOf(err error) int {
 // final reports whether an error is no failure of the agent: the run is stopped, or a policy of whoever runs it forbids
 // the call.
 func final(err error) bool {
-	var te *runtime.ToolError
-	return !errors.As(err, &te) || te.Code == runtime.PolicyDenied || isInterpolation(err)
+	var te *value.ToolError
+	return !errors.As(err, &te) || te.Code == value.PolicyDenied || isInterpolation(err)
 }
 
 // Ask asks an agent. Guardrails look at the message and then at the answer, in their order. An agent that fails ends the
@@ -178,8 +179,8 @@ func guarded(guards []Guard, text string, answer bool) (string, error) {
 
 // exhausted is the error of a node whose attempts are spent, in the engine's words.
 func exhausted(r *runtime.Run, n *runtime.Node, attempts int, err error) error {
-	own := runtime.Errorf(runtime.PolicyDenied, "%v", err)
-	var te *runtime.ToolError
+	own := value.Errorf(value.PolicyDenied, "%v", err)
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		*own = *te
 	}

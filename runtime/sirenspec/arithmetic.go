@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // whole is a number as an int of Python, where True is 1.
-func whole(v runtime.Value) (int64, bool) {
+func whole(v value.Value) (int64, bool) {
 	switch v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
 			return 1, true
 		}
 		return 0, true
-	case runtime.IntKind:
+	case value.IntKind:
 		return v.Int(), true
 	}
 	return 0, false
@@ -28,7 +28,7 @@ func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 	if v, done := c.bits(op, x, y); done {
 		return v
 	}
-	if op == "%" && x.v.Kind() == runtime.StringKind {
+	if op == "%" && x.v.Kind() == value.StringKind {
 		return c.percent(x.v.String(), y)
 	}
 	if x.set || y.set || x.lazy != nil || y.lazy != nil || x.call != nil || y.call != nil || op == "+" && x.tuple != y.tuple {
@@ -66,13 +66,13 @@ var byZero = map[string]map[bool]string{
 func (c *Condition) joined(op string, x, y Operand) (Operand, bool) {
 	a, b := x.v.Kind(), y.v.Kind()
 	switch {
-	case op == "+" && a == runtime.StringKind && b == runtime.StringKind:
+	case op == "+" && a == value.StringKind && b == value.StringKind:
 		return Str(x.v.String() + y.v.String()), true
-	case op == "+" && a == runtime.ListKind && b == runtime.ListKind:
-		return Operand{v: runtime.ListValue(append(items(x.v), items(y.v)...)...), tuple: x.tuple}, true
-	case op == "*" && (b == runtime.StringKind || b == runtime.ListKind) && a != runtime.StringKind && a != runtime.ListKind:
+	case op == "+" && a == value.ListKind && b == value.ListKind:
+		return Operand{v: value.List(append(items(x.v), items(y.v)...)...), tuple: x.tuple}, true
+	case op == "*" && (b == value.StringKind || b == value.ListKind) && a != value.StringKind && a != value.ListKind:
 		return c.repeated(y.v, x.v), true
-	case op == "*" && (a == runtime.StringKind || a == runtime.ListKind):
+	case op == "*" && (a == value.StringKind || a == value.ListKind):
 		return c.repeated(x.v, y.v), true
 	}
 	return Operand{}, false
@@ -82,23 +82,23 @@ func (c *Condition) joined(op string, x, y Operand) (Operand, bool) {
 const maxRepeated = 1 << 20
 
 // repeated is text or a list, so many times.
-func (c *Condition) repeated(v, times runtime.Value) Operand {
+func (c *Condition) repeated(v, times value.Value) Operand {
 	n, ok := whole(times)
 	if !ok {
 		return c.fail()
 	}
 	n = max(n, 0)
 	size := v.Len()
-	if v.Kind() == runtime.StringKind {
+	if v.Kind() == value.StringKind {
 		size = len(v.String())
 	}
 	if n > maxRepeated || n*int64(size) > maxRepeated {
 		return c.raise("the value is too large")
 	}
-	if v.Kind() == runtime.StringKind {
+	if v.Kind() == value.StringKind {
 		return Str(strings.Repeat(v.String(), int(n)))
 	}
-	return Operand{v: runtime.ListValue(slices.Repeat(items(v), int(n))...)}
+	return Operand{v: value.List(slices.Repeat(items(v), int(n))...)}
 }
 
 // wholes is an operator on whole numbers; ok is false when the result is none, or too large.
@@ -182,11 +182,11 @@ func (c *Condition) Plus(x Operand) Operand { return c.Arithmetic("+", Int(0), x
 // Item is x[i].
 func (c *Condition) Item(x, i Operand) Operand {
 	switch k := x.v.Kind(); {
-	case x.dotted || x.set || k != runtime.ListKind && k != runtime.MapKind && k != runtime.StringKind:
+	case x.dotted || x.set || k != value.ListKind && k != value.MapKind && k != value.StringKind:
 		return c.fail()
-	case k == runtime.MapKind:
+	case k == value.MapKind:
 		v, ok := x.v.Get(i.v.String())
-		if !ok || i.v.Kind() != runtime.StringKind {
+		if !ok || i.v.Kind() != value.StringKind {
 			return c.fail()
 		}
 		return Operand{v: v}
@@ -200,7 +200,7 @@ func (c *Condition) Item(x, i Operand) Operand {
 		n += int64(len(all))
 	}
 	if n < 0 || n >= int64(len(all)) {
-		if x.v.Kind() == runtime.StringKind {
+		if x.v.Kind() == value.StringKind {
 			return c.raise("string index out of range")
 		}
 		return c.raise("list index out of range")
@@ -209,13 +209,13 @@ func (c *Condition) Item(x, i Operand) Operand {
 }
 
 // elements are the items of a list, or the characters of a string.
-func elements(v runtime.Value) []runtime.Value {
-	if v.Kind() != runtime.StringKind {
+func elements(v value.Value) []value.Value {
+	if v.Kind() != value.StringKind {
 		return items(v)
 	}
-	var out []runtime.Value
+	var out []value.Value
 	for _, r := range v.String() {
-		out = append(out, runtime.StringValue(string(r)))
+		out = append(out, value.String(string(r)))
 	}
 	return out
 }
@@ -223,7 +223,7 @@ func elements(v runtime.Value) []runtime.Value {
 // Part is x[from:to:step]; None stands for what is not written.
 func (c *Condition) Part(x, from, to, step Operand) Operand {
 	k := x.v.Kind()
-	if x.set || k != runtime.ListKind && k != runtime.StringKind {
+	if x.set || k != value.ListKind && k != value.StringKind {
 		return c.fail()
 	}
 	all := elements(x.v)
@@ -261,14 +261,14 @@ func (c *Condition) Part(x, from, to, step Operand) Operand {
 	case by == 0:
 		return c.raise("slice step cannot be zero")
 	}
-	var part []runtime.Value
+	var part []value.Value
 	for i := lo; by > 0 && i < hi || by < 0 && i > hi; i += by {
 		if part = append(part, all[i]); by > int64(len(all)) || -by > int64(len(all)) {
 			break
 		}
 	}
-	if k == runtime.ListKind {
-		return Operand{v: runtime.ListValue(part...), tuple: x.tuple}
+	if k == value.ListKind {
+		return Operand{v: value.List(part...), tuple: x.tuple}
 	}
 	var b strings.Builder
 	for _, v := range part {

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Budget bounds a run. It is looked at when a node has ended that may have asked a model.
@@ -80,7 +81,7 @@ func (f *Flow) Within(r *runtime.Run, n *runtime.Node) error {
 		}
 		switch b.Exceeded {
 		case Abort:
-			return r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "%s", what))
+			return r.Fail(n, value.Errorf(value.PolicyDenied, "%s", what))
 		case SkipRemaining:
 			s.skip = true
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Len is len(x).
@@ -19,11 +19,11 @@ func (c *Condition) Len(args ...Operand) Operand {
 		return Operand{}
 	}
 	switch x.v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		return Int(int64(utf8.RuneCountInString(x.v.String())))
-	case runtime.ListKind:
+	case value.ListKind:
 		return Int(int64(x.v.Len()))
-	case runtime.MapKind:
+	case value.MapKind:
 		if !x.dotted {
 			return Int(int64(x.v.Len()))
 		}
@@ -68,10 +68,10 @@ func (c *Condition) ToInt(args ...Operand) Operand {
 		return Operand{}
 	}
 	switch x.v.Kind() {
-	case runtime.BoolKind, runtime.IntKind:
+	case value.BoolKind, value.IntKind:
 		n, _ := whole(x.v)
 		return Int(n)
-	case runtime.FloatKind:
+	case value.FloatKind:
 		f := math.Trunc(x.v.Float())
 		switch {
 		case math.IsNaN(f):
@@ -82,7 +82,7 @@ func (c *Condition) ToInt(args ...Operand) Operand {
 			return Int(int64(f))
 		}
 		return Float(f)
-	case runtime.StringKind:
+	case value.StringKind:
 		text := strings.TrimFunc(x.v.String(), unicode.IsSpace)
 		if n, err := strconv.ParseInt(digits(text), 10, 64); err == nil {
 			return Int(n)
@@ -112,7 +112,7 @@ func (c *Condition) ToFloat(args ...Operand) Operand {
 	if f, ok := number(x.v); ok {
 		return Float(f)
 	}
-	if x.v.Kind() != runtime.StringKind {
+	if x.v.Kind() != value.StringKind {
 		return c.fail()
 	}
 	text := digits(strings.ToLower(strings.TrimFunc(x.v.String(), unicode.IsSpace)))
@@ -201,19 +201,19 @@ func (c *Condition) Method(x Operand, name string, args ...Operand) Operand {
 	case x.set:
 		return c.ofSet(x, name, args)
 	case x.call != nil || x.lazy != nil:
-	case x.v.Kind() == runtime.IntKind || x.v.Kind() == runtime.FloatKind || x.v.Kind() == runtime.BoolKind:
+	case x.v.Kind() == value.IntKind || x.v.Kind() == value.FloatKind || x.v.Kind() == value.BoolKind:
 		return c.ofNumber(x.v, name, args)
-	case x.v.Kind() == runtime.StringKind:
+	case x.v.Kind() == value.StringKind:
 		return c.ofText(x.v.String(), name, args)
-	case x.v.Kind() == runtime.ListKind:
+	case x.v.Kind() == value.ListKind:
 		return c.ofList(x.v, name, args)
-	case x.v.Kind() == runtime.MapKind:
+	case x.v.Kind() == value.MapKind:
 		return c.ofMap(x.v, name, args)
 	}
 	return c.fail()
 }
 
-func (c *Condition) ofList(v runtime.Value, name string, args []Operand) Operand {
+func (c *Condition) ofList(v value.Value, name string, args []Operand) Operand {
 	if name == "copy" && len(args) == 0 {
 		return Operand{v: v}
 	}
@@ -237,12 +237,12 @@ func (c *Condition) ofList(v runtime.Value, name string, args []Operand) Operand
 	return c.fail()
 }
 
-func (c *Condition) ofMap(v runtime.Value, name string, args []Operand) Operand {
+func (c *Condition) ofMap(v value.Value, name string, args []Operand) Operand {
 	switch {
 	case name == "copy" && len(args) == 0:
 		return Operand{v: v}
 	case name == "get" && (len(args) == 1 || len(args) == 2):
-		if x, ok := v.Get(args[0].v.String()); ok && args[0].v.Kind() == runtime.StringKind {
+		if x, ok := v.Get(args[0].v.String()); ok && args[0].v.Kind() == value.StringKind {
 			return Operand{v: x}
 		}
 		if len(args) == 2 {
@@ -252,20 +252,20 @@ func (c *Condition) ofMap(v runtime.Value, name string, args []Operand) Operand 
 	case len(args) > 0:
 		return c.fail()
 	}
-	var out []runtime.Value
+	var out []value.Value
 	for i, key := range v.Keys() {
 		switch name {
 		case "keys":
-			out = append(out, runtime.StringValue(key))
+			out = append(out, value.String(key))
 		case "values":
 			out = append(out, v.Index(i))
 		case "items":
-			out = append(out, runtime.ListValue(runtime.StringValue(key), v.Index(i)))
+			out = append(out, value.List(value.String(key), v.Index(i)))
 		default:
 			return c.fail()
 		}
 	}
-	return Operand{v: runtime.ListValue(out...)}
+	return Operand{v: value.List(out...)}
 }
 
 // plain are the methods of text without arguments that give text.
@@ -328,7 +328,7 @@ func (c *Condition) ofText(s, name string, args []Operand) Operand {
 			a = a.given()
 			args[i] = a
 		}
-		if a.v.Kind() == runtime.StringKind {
+		if a.v.Kind() == value.StringKind {
 			words[i] = a.v.String()
 		} else if i > 0 || name != "startswith" && name != "endswith" && name != "join" {
 			return c.fail()
@@ -448,9 +448,9 @@ func splitLines(s string) func(func(string) bool) {
 }
 
 // affix is startswith and endswith, which take one text or a tuple of them.
-func (c *Condition) affix(s, name string, word runtime.Value) Operand {
-	list := []runtime.Value{word}
-	if word.Kind() == runtime.ListKind {
+func (c *Condition) affix(s, name string, word value.Value) Operand {
+	list := []value.Value{word}
+	if word.Kind() == value.ListKind {
 		list = items(word)
 	}
 	has := strings.HasPrefix
@@ -458,7 +458,7 @@ func (c *Condition) affix(s, name string, word runtime.Value) Operand {
 		has = strings.HasSuffix
 	}
 	for _, w := range list {
-		if w.Kind() != runtime.StringKind {
+		if w.Kind() != value.StringKind {
 			return c.fail()
 		}
 		if has(s, w.String()) {
@@ -468,10 +468,10 @@ func (c *Condition) affix(s, name string, word runtime.Value) Operand {
 	return Bool(false)
 }
 
-func (c *Condition) join(s string, list runtime.Value) Operand {
+func (c *Condition) join(s string, list value.Value) Operand {
 	var words []string
 	for _, w := range elements(list) {
-		if w.Kind() != runtime.StringKind {
+		if w.Kind() != value.StringKind {
 			return c.fail()
 		}
 		words = append(words, w.String())
@@ -480,9 +480,9 @@ func (c *Condition) join(s string, list runtime.Value) Operand {
 }
 
 func listOf(words []string) Operand {
-	list := make([]runtime.Value, len(words))
+	list := make([]value.Value, len(words))
 	for i, w := range words {
-		list[i] = runtime.StringValue(w)
+		list[i] = value.String(w)
 	}
-	return Operand{v: runtime.ListValue(list...)}
+	return Operand{v: value.List(list...)}
 }

@@ -3,11 +3,12 @@ package sirenspec
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Choose calls the tool that stands for a function of Python, by the name of its module and its own, out of those that
 // call knows.
-func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *runtime.Args) (runtime.Value, error), p Policy, name Template, args ...Arg) (dynamic.Field, error) {
+func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *value.Args) (value.Value, error), p Policy, name Template, args ...Arg) (dynamic.Field, error) {
 	text, err := name.text()
 	if err == nil {
 		text, err = filled(text)
@@ -20,7 +21,7 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, s
 		return dynamic.Field{}, r.Fail(n, err)
 	}
 	for attempt := 0; ; attempt++ {
-		given := runtime.ValueArgs(in)
+		given := value.ValueArgs(in)
 		out, err := call(r, text, &given)
 		switch err = r.Fail(n, err); {
 		case err == nil:

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // hashable reports whether Python takes a value into a set, or for the key of a dict.
@@ -17,11 +17,11 @@ func hashable(x Operand) bool {
 		}
 		return true
 	}
-	return !x.dotted && !x.set && x.v.Kind() != runtime.MapKind && (x.v.Kind() != runtime.ListKind || x.lazy != nil)
+	return !x.dotted && !x.set && x.v.Kind() != value.MapKind && (x.v.Kind() != value.ListKind || x.lazy != nil)
 }
 
 // holdsValue reports whether a list has a value.
-func holdsValue(list []runtime.Value, v runtime.Value) bool {
+func holdsValue(list []value.Value, v value.Value) bool {
 	for _, x := range list {
 		if equal(x, v, 0) {
 			return true
@@ -31,7 +31,7 @@ func holdsValue(list []runtime.Value, v runtime.Value) bool {
 }
 
 // within reports whether all values of one list are in another.
-func within(a, b runtime.Value) bool {
+func within(a, b value.Value) bool {
 	all := items(b)
 	for _, x := range items(a) {
 		if !holdsValue(all, x) {
@@ -42,7 +42,7 @@ func within(a, b runtime.Value) bool {
 }
 
 // sets compares sets: one that has less is a part of the other.
-func (c *Condition) sets(a, b runtime.Value, holds func(int) bool) bool {
+func (c *Condition) sets(a, b value.Value, holds func(int) bool) bool {
 	below, above := within(a, b), within(b, a)
 	switch {
 	case below && above:
@@ -57,7 +57,7 @@ func (c *Condition) sets(a, b runtime.Value, holds func(int) bool) bool {
 
 // Set is {x, y, ...}.
 func (c *Condition) Set(values ...Operand) Operand {
-	var out []runtime.Value
+	var out []value.Value
 	for _, x := range spread(values) {
 		if !hashable(x) {
 			return c.fail()
@@ -66,31 +66,31 @@ func (c *Condition) Set(values ...Operand) Operand {
 			out = append(out, x.v)
 		}
 	}
-	return Operand{v: runtime.ListValue(out...), set: true}
+	return Operand{v: value.List(out...), set: true}
 }
 
 // Dict is {key: value, ...}, of pairs. Keys are texts: no value of a context has others, so that a dict with others is
 // asked for nothing that is there.
 func (c *Condition) Dict(pairs ...Operand) Operand {
-	var out []runtime.Entry
+	var out []value.Entry
 	at := map[string]int{}
 	for _, p := range spread(pairs) {
-		key, value := p.v.Index(0), p.v.Index(1)
+		key, val := p.v.Index(0), p.v.Index(1)
 		if !hashable(Operand{v: key}) {
 			return c.fail()
 		}
 		name := key.String()
-		if key.Kind() != runtime.StringKind {
+		if key.Kind() != value.StringKind {
 			name = "\x00" + string(appendRepr(nil, key, 0))
 		}
 		if i, ok := at[name]; ok {
-			out[i].Value = value
+			out[i].Value = val
 			continue
 		}
 		at[name] = len(out)
-		out = append(out, runtime.Entry{Key: name, Value: value})
+		out = append(out, value.Entry{Key: name, Value: val})
 	}
-	return Operand{v: runtime.MapValue(out...)}
+	return Operand{v: value.Map(out...)}
 }
 
 // Generator makes values of those of a list when something asks for them.
@@ -103,7 +103,7 @@ func (c *Condition) Generator(list Operand, make func(x Operand) []Operand) Oper
 
 func iterable(x Operand) bool {
 	k := x.v.Kind()
-	return !x.dotted && (k == runtime.ListKind || k == runtime.StringKind || k == runtime.MapKind)
+	return !x.dotted && (k == value.ListKind || k == value.StringKind || k == value.MapKind)
 }
 
 // Each makes values of those of a list, in their order.
@@ -128,13 +128,13 @@ func (c *Condition) Each(list Operand, make func(x Operand) []Operand) []Operand
 }
 
 // iterated are the values that a loop over a value goes through: of a map its keys.
-func iterated(v runtime.Value) []runtime.Value {
-	if v.Kind() != runtime.MapKind {
+func iterated(v value.Value) []value.Value {
+	if v.Kind() != value.MapKind {
 		return elements(v)
 	}
-	var all []runtime.Value
+	var all []value.Value
 	for _, key := range v.Keys() {
-		all = append(all, runtime.StringValue(key))
+		all = append(all, value.String(key))
 	}
 	return all
 }
@@ -142,7 +142,7 @@ func iterated(v runtime.Value) []runtime.Value {
 // Nth is value i of the n that x is unpacked into.
 func (c *Condition) Nth(x, i, n Operand) Operand {
 	k := x.v.Kind()
-	if x.dotted || k != runtime.ListKind && k != runtime.StringKind {
+	if x.dotted || k != value.ListKind && k != value.StringKind {
 		return c.fail()
 	}
 	all := elements(x.v)
@@ -150,7 +150,7 @@ func (c *Condition) Nth(x, i, n Operand) Operand {
 	case len(all) > want:
 		return c.raise("too many values to unpack (expected " + Text(n.v) + ")")
 	case len(all) < want:
-		return c.raise("not enough values to unpack (expected " + Text(n.v) + ", got " + Text(runtime.IntValue(int64(len(all)))) + ")")
+		return c.raise("not enough values to unpack (expected " + Text(n.v) + ", got " + Text(value.Int(int64(len(all)))) + ")")
 	}
 	return Operand{v: all[i.v.Int()]}
 }
@@ -174,12 +174,12 @@ func (c *Condition) bits(op string, x, y Operand) (out Operand, done bool) {
 	switch {
 	case x.set && y.set:
 		return c.combined(op, x, y), true
-	case op == "|" && x.v.Kind() == runtime.MapKind && y.v.Kind() == runtime.MapKind && !x.dotted && !y.dotted:
+	case op == "|" && x.v.Kind() == value.MapKind && y.v.Kind() == value.MapKind && !x.dotted && !y.dotted:
 		return Operand{v: merged(x.v, y.v)}, true
 	case !okN || !okM:
 		return c.fail(), true
 	}
-	both := x.v.Kind() == runtime.BoolKind && y.v.Kind() == runtime.BoolKind
+	both := x.v.Kind() == value.BoolKind && y.v.Kind() == value.BoolKind
 	switch op {
 	case "|":
 		n |= m
@@ -228,7 +228,7 @@ func (c *Condition) combined(op string, x, y Operand) Operand {
 	return c.Set(out...)
 }
 
-func merged(a, b runtime.Value) runtime.Value {
+func merged(a, b value.Value) value.Value {
 	out := entriesOf(a)
 	for _, e := range entriesOf(b) {
 		found := false
@@ -241,7 +241,7 @@ func merged(a, b runtime.Value) runtime.Value {
 			out = append(out, e)
 		}
 	}
-	return runtime.MapValue(out...)
+	return value.Map(out...)
 }
 
 // ListOf is the list of what make gives for the values of a list.

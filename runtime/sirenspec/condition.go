@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Condition is one evaluation of a `when`, which the engine hands to Python. What raises an exception there makes the
@@ -28,14 +29,14 @@ func Holds(r *runtime.Run, n *runtime.Node, holds func(c *Condition) bool) (bool
 	var c Condition
 	ok := holds(&c)
 	if c.escapes != "" {
-		return false, r.Fail(n, runtime.Errorf(runtime.ValidationError, "%s", c.escapes))
+		return false, r.Fail(n, value.Errorf(value.ValidationError, "%s", c.escapes))
 	}
 	return ok && !c.failed, nil
 }
 
 // An Operand is a value of a condition.
 type Operand struct {
-	v      runtime.Value
+	v      value.Value
 	dotted bool // a map of the context: its keys are read with points, and nothing else is done with it
 	set    bool // a list of different values, in no order
 	tuple  bool // a list that does not change, which is equal to no other
@@ -48,16 +49,16 @@ type Operand struct {
 }
 
 // Str is text.
-func Str(s string) Operand { return Operand{v: runtime.StringValue(s)} }
+func Str(s string) Operand { return Operand{v: value.String(s)} }
 
 // Int is a whole number.
-func Int(n int64) Operand { return Operand{v: runtime.IntValue(n)} }
+func Int(n int64) Operand { return Operand{v: value.Int(n)} }
 
 // Float is a number with a fraction.
-func Float(f float64) Operand { return Operand{v: runtime.FloatValue(f)} }
+func Float(f float64) Operand { return Operand{v: value.Float(f)} }
 
 // Bool is True or False.
-func Bool(b bool) Operand { return Operand{v: runtime.BoolValue(b)} }
+func Bool(b bool) Operand { return Operand{v: value.Bool(b)} }
 
 // None is None.
 func None() Operand { return Operand{} }
@@ -65,11 +66,11 @@ func None() Operand { return Operand{} }
 // Values is a list.
 func Values(items ...Operand) Operand {
 	items = spread(items)
-	list := make([]runtime.Value, len(items))
+	list := make([]value.Value, len(items))
 	for i, x := range items {
 		list[i] = x.v
 	}
-	return Operand{v: runtime.ListValue(list...)}
+	return Operand{v: value.List(list...)}
 }
 
 // Tuple is (x, y, ...).
@@ -110,7 +111,7 @@ func (c *Condition) At(f dynamic.Field, path ...string) Operand {
 	if !f.Present() {
 		return c.fail()
 	}
-	return Operand{v: f.Value(), dotted: f.Value().Kind() == runtime.MapKind}
+	return Operand{v: f.Value(), dotted: f.Value().Kind() == value.MapKind}
 }
 
 // True is whether Python takes a value for true.
@@ -118,11 +119,11 @@ func (c *Condition) True(x Operand) bool { return truth(x) }
 
 func truth(x Operand) bool {
 	switch x.v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return x.v.Bool()
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return x.v.Float() != 0
-	case runtime.StringKind:
+	case value.StringKind:
 		return x.v.String() != ""
 	}
 	return x.dotted || x.lazy != nil || x.call != nil || x.v.Len() > 0
@@ -172,22 +173,22 @@ func (c *Condition) Is(x, y Operand) bool {
 }
 
 // equal is ==: numbers by their value, where True is 1 and False is 0, lists and maps by what is in them.
-func equal(a, b runtime.Value, depth int) bool {
+func equal(a, b value.Value, depth int) bool {
 	x, numberA := number(a)
 	y, numberB := number(b)
 	switch {
 	case numberA || numberB:
 		return numberA && numberB && x == y
-	case a.Kind() != b.Kind() || a.Len() != b.Len() && a.Kind() != runtime.StringKind || depth > maxDepth:
+	case a.Kind() != b.Kind() || a.Len() != b.Len() && a.Kind() != value.StringKind || depth > maxDepth:
 		return false
-	case a.Kind() == runtime.ListKind:
+	case a.Kind() == value.ListKind:
 		for i := range a.Len() {
 			if !equal(a.Index(i), b.Index(i), depth+1) {
 				return false
 			}
 		}
 		return true
-	case a.Kind() == runtime.MapKind:
+	case a.Kind() == value.MapKind:
 		for i, key := range a.Keys() {
 			other, ok := b.Get(key)
 			if !ok || !equal(a.Index(i), other, depth+1) {
@@ -199,14 +200,14 @@ func equal(a, b runtime.Value, depth int) bool {
 	return a.Equal(b)
 }
 
-func number(v runtime.Value) (float64, bool) {
+func number(v value.Value) (float64, bool) {
 	switch v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
 			return 1, true
 		}
 		return 0, true
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return v.Float(), true
 	}
 	return 0, false
@@ -247,7 +248,7 @@ func (c *Condition) ordered(x, y Operand, holds func(int) bool) bool {
 const unordered = math.MinInt // a NaN is in no order
 
 // compare orders numbers, strings and lists of them; Python raises TypeError for all else.
-func compare(a, b runtime.Value, depth int) (int, bool) {
+func compare(a, b value.Value, depth int) (int, bool) {
 	x, numberA := number(a)
 	y, numberB := number(b)
 	switch {
@@ -259,15 +260,15 @@ func compare(a, b runtime.Value, depth int) (int, bool) {
 		return 0, true
 	case numberA && numberB:
 		return unordered, true
-	case a.Kind() == runtime.StringKind && b.Kind() == runtime.StringKind:
+	case a.Kind() == value.StringKind && b.Kind() == value.StringKind:
 		return strings.Compare(a.String(), b.String()), true // bytes of UTF-8 are in the order of characters
-	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind && depth < maxDepth:
+	case a.Kind() == value.ListKind && b.Kind() == value.ListKind && depth < maxDepth:
 		for i := range min(a.Len(), b.Len()) {
 			if !equal(a.Index(i), b.Index(i), 0) {
 				return compare(a.Index(i), b.Index(i), depth+1)
 			}
 		}
-		return compare(runtime.IntValue(int64(a.Len())), runtime.IntValue(int64(b.Len())), depth+1)
+		return compare(value.Int(int64(a.Len())), value.Int(int64(b.Len())), depth+1)
 	}
 	return 0, false
 }
@@ -280,17 +281,17 @@ func (c *Condition) In(x, y Operand) bool {
 	switch {
 	case y.dotted:
 	case y.set && !hashable(x):
-	case y.v.Kind() == runtime.ListKind:
+	case y.v.Kind() == value.ListKind:
 		for i := range y.v.Len() {
 			if equal(x.v, y.v.Index(i), 0) {
 				return true
 			}
 		}
 		return false
-	case y.v.Kind() == runtime.MapKind && x.v.Kind() != runtime.MapKind && x.v.Kind() != runtime.ListKind:
+	case y.v.Kind() == value.MapKind && x.v.Kind() != value.MapKind && x.v.Kind() != value.ListKind:
 		_, ok := y.v.Get(x.v.String())
-		return ok && x.v.Kind() == runtime.StringKind
-	case y.v.Kind() == runtime.StringKind && x.v.Kind() == runtime.StringKind:
+		return ok && x.v.Kind() == value.StringKind
+	case y.v.Kind() == value.StringKind && x.v.Kind() == value.StringKind:
 		return strings.Contains(y.v.String(), x.v.String())
 	}
 	c.fail()
@@ -298,4 +299,4 @@ func (c *Condition) In(x, y Operand) bool {
 }
 
 // Bucket is the whole of working or of output, which has keys behind points and is nothing else.
-func Bucket() Operand { return Operand{v: runtime.MapValue(), dotted: true} }
+func Bucket() Operand { return Operand{v: value.Map(), dotted: true} }

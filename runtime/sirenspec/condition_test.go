@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestConditions holds values of conditions to what Python gives: True, False, false for an exception that the engine
@@ -53,7 +53,7 @@ func TestConditions(t *testing.T) {
 		ok, err := Holds(r, n, x.holds)
 		got := map[bool]string{true: "True", false: "false"}[ok]
 		if err != nil {
-			_, got, _ = strings.Cut(err.Error(), string(runtime.ValidationError)+": ")
+			_, got, _ = strings.Cut(err.Error(), string(value.ValidationError)+": ")
 		}
 		if got != x.want {
 			t.Errorf("%s: %s, not %s", name, got, x.want)

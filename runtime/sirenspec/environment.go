@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Variables of the environment are put into what models and tools are called with when they are called, so that no record
@@ -103,13 +103,13 @@ func shown(text string) (string, error) {
 }
 
 // Environment puts variables of the environment into the arguments of a tool, see runtime.Filled.
-func Environment(v runtime.Value) (runtime.Value, error) {
+func Environment(v value.Value) (value.Value, error) {
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		text, err := filled(v.String())
-		return runtime.StringValue(text), err
-	case runtime.ListKind:
-		out := make([]runtime.Value, v.Len())
+		return value.String(text), err
+	case value.ListKind:
+		out := make([]value.Value, v.Len())
 		for i := range out {
 			x, err := Environment(v.Index(i))
 			if err != nil {
@@ -117,28 +117,28 @@ func Environment(v runtime.Value) (runtime.Value, error) {
 			}
 			out[i] = x
 		}
-		return runtime.ListValue(out...), nil
-	case runtime.MapKind:
-		out := make([]runtime.Entry, v.Len())
+		return value.List(out...), nil
+	case value.MapKind:
+		out := make([]value.Entry, v.Len())
 		for i, key := range v.Keys() {
 			x, err := Environment(v.Index(i))
 			if err != nil {
 				return v, err
 			}
-			out[i] = runtime.Entry{Key: key, Value: x}
+			out[i] = value.Entry{Key: key, Value: x}
 		}
-		return runtime.MapValue(out...), nil
+		return value.Map(out...), nil
 	}
 	return v, nil
 }
 
 // interpolation is the error of a placeholder, in the engine's words. It is none of a tool: nothing repeats or skips it.
 func interpolation(expr, root, reason string) error {
-	return runtime.Errorf(runtime.ValidationError, "InterpolationError in '{{ %s }}' [%s]: %s", expr, root, reason)
+	return value.Errorf(value.ValidationError, "InterpolationError in '{{ %s }}' [%s]: %s", expr, root, reason)
 }
 
 func isInterpolation(err error) bool {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	return errors.As(err, &te) && strings.HasPrefix(te.Message, "InterpolationError in '")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // An Instance is one of a factory: what it is made for, and what it is told.
@@ -104,8 +105,8 @@ func (m *FactorySpec) one(r *runtime.Run, n *runtime.Node, one Instance) (dynami
 
 // explained is the error of a factory whose instance i has failed, in the engine's words.
 func (m *FactorySpec) explained(n *runtime.Node, i int, err error) error {
-	return explained(err, func(e *runtime.ToolError) {
-		if e.Code == runtime.Timeout && m.Limit > 0 {
+	return explained(err, func(e *value.ToolError) {
+		if e.Code == value.Timeout && m.Limit > 0 {
 			e.Message = "Instance timed out after " + strconv.FormatFloat(m.Limit.Seconds(), 'f', -1, 64) + "s"
 		}
 		e.Message = "Factory node '" + n.ID + "'[" + strconv.Itoa(i) + "] failed: " + e.Message
@@ -134,7 +135,7 @@ func lines(said []dynamic.Field) string {
 	return strings.Join(some, "\n")
 }
 
-func fields(list []runtime.Value) []dynamic.Field {
+func fields(list []value.Value) []dynamic.Field {
 	out := make([]dynamic.Field, len(list))
 	for i, v := range list {
 		out[i] = dynamic.Of(v)
@@ -186,7 +187,7 @@ func Constant(list dynamic.Field) Items {
 }
 
 // each are the items of a list. Python takes null for an item that is not there.
-func each(list []runtime.Value) []Item {
+func each(list []value.Value) []Item {
 	out := fields(list)
 	for i, v := range list {
 		if v.IsNull() {
@@ -241,10 +242,10 @@ func Parsed(expr string, t Template) Items {
 }
 
 func parsed(expr, text string) ([]Item, error) {
-	v, err := runtime.ParseValue([]byte(text))
+	v, err := value.Parse([]byte(text))
 	if err != nil {
 		text = unfenced(text)
-		v, err = runtime.ParseValue([]byte(text))
+		v, err = value.Parse([]byte(text))
 	}
 	if err != nil {
 		return nil, interpolation(expr, "for_each", "Result is not valid JSON: "+notJSON(text, err))
@@ -284,9 +285,9 @@ func Times(expr string, t Template) Items {
 		case err != nil:
 			return nil, interpolation(expr, "swarm_size", "Template resolved to non-integer value: '"+text+"'")
 		case n < 1:
-			return nil, runtime.Errorf(runtime.ValidationError, "swarm_size resolved to %d; must be >= 1", n)
+			return nil, value.Errorf(value.ValidationError, "swarm_size resolved to %d; must be >= 1", n)
 		case n > maxSwarm:
-			return nil, runtime.Errorf(runtime.ValidationError, "swarm_size resolved to %d; exceeds MAX_SWARM_SIZE=%d", n, maxSwarm)
+			return nil, value.Errorf(value.ValidationError, "swarm_size resolved to %d; exceeds MAX_SWARM_SIZE=%d", n, maxSwarm)
 		}
 		return Count(n)()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Status is how a run ends.
@@ -23,7 +24,7 @@ func Failure(err error) dynamic.Field {
 		return dynamic.Field{}
 	}
 	entries := []dynamic.Entry{dynamic.Put("node", dynamic.Text(ne.Node.ID))}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return dynamic.Object(append(entries, dynamic.Put("message", dynamic.Text(ne.Err.Error())))...)
 	}

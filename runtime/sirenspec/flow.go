@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Flow is one run: it knows what the next agent is told. It is used by one branch at a time.
@@ -54,7 +55,7 @@ func set(old, v dynamic.Field, path []string) dynamic.Field {
 	}
 	inner := set(old.At(path[0]), v, path[1:])
 	var entries []dynamic.Entry
-	if m := old.Value(); m.Kind() == runtime.MapKind {
+	if m := old.Value(); m.Kind() == value.MapKind {
 		for i, key := range m.Keys() {
 			entries = append(entries, dynamic.Put(key, dynamic.Of(m.Index(i))))
 		}
@@ -70,7 +71,7 @@ type Policy struct {
 
 // run calls a tool until it succeeds or its attempts are spent. name is the adapter, explain gives the error of a call the
 // engine's words.
-func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, runtime.Value], p Policy, in In, explain func(*runtime.ToolError)) (dynamic.Field, error) {
+func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, value.Value], p Policy, in In, explain func(*value.ToolError)) (dynamic.Field, error) {
 	for attempt := 0; ; attempt++ {
 		out, err := runtime.Call(r, n, t, in)
 		if err == nil {
@@ -89,9 +90,9 @@ func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, runtime.Va
 }
 
 // explained is an error of a node with a message in the engine's words. What was recorded stays as it is.
-func explained(err error, explain func(*runtime.ToolError)) error {
+func explained(err error, explain func(*value.ToolError)) error {
 	var ne *runtime.NodeError
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if explain == nil || !errors.As(err, &ne) || !errors.As(err, &te) {
 		return err
 	}

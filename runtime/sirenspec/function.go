@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Named is an argument that is given by its name, as in max(x, default=0).
@@ -23,19 +23,19 @@ func (c *Condition) Star(x Operand) Operand {
 	if x = x.given(); c.failed || !iterable(x) {
 		return c.fail()
 	}
-	return Operand{v: runtime.ListValue(iterated(x.v)...), spread: true}
+	return Operand{v: value.List(iterated(x.v)...), spread: true}
 }
 
 // Pairs is **x: what a dict holds, in its place.
 func (c *Condition) Pairs(x Operand) Operand {
-	if x.dotted || x.v.Kind() != runtime.MapKind {
+	if x.dotted || x.v.Kind() != value.MapKind {
 		return c.fail()
 	}
-	var out []runtime.Value
+	var out []value.Value
 	for i, key := range x.v.Keys() {
-		out = append(out, runtime.ListValue(runtime.StringValue(key), x.v.Index(i)))
+		out = append(out, value.List(value.String(key), x.v.Index(i)))
 	}
-	return Operand{v: runtime.ListValue(out...), spread: true}
+	return Operand{v: value.List(out...), spread: true}
 }
 
 // spread puts the items of lists in their places.
@@ -148,7 +148,7 @@ func (c *Condition) Format(x, as Operand, spec ...Operand) Operand {
 	if format == "" {
 		return Str(strOf(x))
 	}
-	if k := x.v.Kind(); c.failed || x.dotted || x.set || x.call != nil || x.lazy != nil || k == runtime.ListKind || k == runtime.MapKind || k == runtime.NullKind {
+	if k := x.v.Kind(); c.failed || x.dotted || x.set || x.call != nil || x.lazy != nil || k == value.ListKind || k == value.MapKind || k == value.NullKind {
 		return c.fail()
 	}
 	text, err := py.Spec(x.v, format)
@@ -160,7 +160,7 @@ func (c *Condition) Format(x, as Operand, spec ...Operand) Operand {
 
 // strOf is str(x).
 func strOf(x Operand) string {
-	if x.v.Kind() == runtime.StringKind {
+	if x.v.Kind() == value.StringKind {
 		return x.v.String()
 	}
 	return represented(x)
@@ -189,7 +189,7 @@ func represented(x Operand) string {
 // inBase is int(text, base).
 func (c *Condition) inBase(x, base Operand) Operand {
 	n, ok := whole(base.v)
-	if !ok || x.v.Kind() != runtime.StringKind || x.name != "" {
+	if !ok || x.v.Kind() != value.StringKind || x.name != "" {
 		return c.fail()
 	}
 	if n != 0 && n < 2 || n > 36 {
@@ -220,7 +220,7 @@ func (c *Condition) inBase(x, base Operand) Operand {
 
 // percent is the operator % of text.
 func (c *Condition) percent(s string, y Operand) Operand {
-	values := []runtime.Value{y.v}
+	values := []value.Value{y.v}
 	if y.tuple {
 		values = items(y.v)
 	}
@@ -244,7 +244,7 @@ func (c *Condition) percent(s string, y Operand) Operand {
 		default:
 			v := values[0]
 			values = values[1:]
-			if strings.IndexByte("sra", after[n]) < 0 && v.Kind() != runtime.IntKind && v.Kind() != runtime.FloatKind && v.Kind() != runtime.BoolKind {
+			if strings.IndexByte("sra", after[n]) < 0 && v.Kind() != value.IntKind && v.Kind() != value.FloatKind && v.Kind() != value.BoolKind {
 				return c.fail()
 			}
 			text, ok := py.Percent(after[:n], after[n], v)
@@ -255,7 +255,7 @@ func (c *Condition) percent(s string, y Operand) Operand {
 		}
 		rest = after[n+1:]
 	}
-	if len(values) > 0 && (y.tuple || y.v.Kind() != runtime.MapKind) && !(y.v.Kind() == runtime.ListKind && !y.tuple) {
+	if len(values) > 0 && (y.tuple || y.v.Kind() != value.MapKind) && !(y.v.Kind() == value.ListKind && !y.tuple) {
 		return c.fail() // not all arguments converted
 	}
 	return Str(b.String())
@@ -266,11 +266,11 @@ func (c *Condition) refused(verb byte) Operand {
 }
 
 // ofNumber are the methods of numbers.
-func (c *Condition) ofNumber(v runtime.Value, name string, args []Operand) Operand {
+func (c *Condition) ofNumber(v value.Value, name string, args []Operand) Operand {
 	n, isWhole := whole(v)
 	switch {
 	case len(args) > 0:
-	case name == "is_integer" && v.Kind() == runtime.FloatKind:
+	case name == "is_integer" && v.Kind() == value.FloatKind:
 		return Bool(v.Float() == float64(int64(v.Float())))
 	case name == "is_integer":
 		return Bool(true)
@@ -360,7 +360,7 @@ func (c *Condition) ofTextFurther(s, name string, args []Operand) (out Operand, 
 		}
 		return listOf(slices.Collect(splitLines(s))), true
 	case "replace":
-		if len(args) == 3 && args[0].v.Kind() == runtime.StringKind && args[1].v.Kind() == runtime.StringKind {
+		if len(args) == 3 && args[0].v.Kind() == value.StringKind && args[1].v.Kind() == value.StringKind {
 			n, ok := whole(args[2].v)
 			if !ok || args[2].name != "" {
 				return c.fail(), true
@@ -394,7 +394,7 @@ func (c *Condition) split(s, name string, args []Operand) Operand {
 	switch {
 	case a[0].v.IsNull():
 		return listOf(spaced(s, most, right))
-	case a[0].v.Kind() != runtime.StringKind:
+	case a[0].v.Kind() != value.StringKind:
 		return c.fail()
 	case a[0].v.String() == "":
 		return c.raise("empty separator")
@@ -466,7 +466,7 @@ func (c *Condition) padded(s, name string, args []Operand) Operand {
 	fill := " "
 	if len(args) == 2 {
 		fill = args[1].v.String()
-		ok = ok && args[1].name == "" && args[1].v.Kind() == runtime.StringKind && len([]rune(fill)) == 1
+		ok = ok && args[1].name == "" && args[1].v.Kind() == value.StringKind && len([]rune(fill)) == 1
 	}
 	switch {
 	case !ok:

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Guard is a guardrail: it looks at what an agent is told, or with answer at what it says, and lets it pass, changes it
@@ -27,7 +27,7 @@ func denied(err error) error {
 	if !errors.As(err, &x) {
 		return err
 	}
-	return runtime.Errorf(runtime.PolicyDenied, "%s%s", x.kind, x.reason)
+	return value.Errorf(value.PolicyDenied, "%s%s", x.kind, x.reason)
 }
 
 func violation(format string, args ...any) error {

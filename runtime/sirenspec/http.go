@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -58,7 +59,7 @@ type CallHeader struct {
 }
 
 // HTTP sends a request and gives the response: a value when it is JSON, else text.
-func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, runtime.Value], p Policy, q Request) (dynamic.Field, error) {
+func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, value.Value], p Policy, q Request) (dynamic.Field, error) {
 	c := Call{Method: q.Method, HasBody: q.Body != nil, Timeout: q.Timeout}
 	var err error
 	segments := func(t Template) []Segment {
@@ -83,7 +84,7 @@ func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, runti
 // HTTP makes the tool of an http node. host is the one that the workflow's author wrote: it is reached even when its address
 // is not public, as is one that a variable of the environment names at the beginning of the URL. A host that data names is
 // reached only when its address is public.
-func HTTP(name string, e runtime.Effects, host string) *runtime.Tool[Call, runtime.Value] {
+func HTTP(name string, e runtime.Effects, host string) *runtime.Tool[Call, value.Value] {
 	a := &adapter{host: host, clients: map[string]*http.Client{}}
 	return runtime.Bind(name, e, a.call)
 }
@@ -159,7 +160,7 @@ func expanded(list []Segment, used *[]variableValue) (string, error) {
 
 // call is one attempt. Variables that seem to hold a secret, by their name or the header that they stand in, are taken out of
 // what comes back.
-func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
+func (a *adapter) call(ctx context.Context, c Call) (value.Value, error) {
 	var used, begin []variableValue
 	host := a.host
 	target, err := expanded(c.URL[:min(len(c.URL), 1)], &begin)
@@ -169,7 +170,7 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 		target += rest
 	}
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	if len(begin) > 0 {
 		if u, err := url.Parse(begin[0].value); err == nil && strings.Contains(begin[0].value, "://") {
@@ -180,7 +181,7 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 	for _, h := range c.Headers {
 		v, err := expanded(h.Value, &used)
 		if err != nil {
-			return runtime.Value{}, err
+			return value.Value{}, err
 		}
 		headers[http.CanonicalHeaderKey(h.Name)] = []string{v}
 	}
@@ -189,7 +190,7 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 	if c.HasBody {
 		text, err := expanded(c.Body, &used)
 		if err != nil {
-			return runtime.Value{}, err
+			return value.Value{}, err
 		}
 		body = strings.NewReader(text)
 		if c.Method == http.MethodPost && !named(c.Headers, "Content-Type") {
@@ -207,7 +208,7 @@ func (a *adapter) call(ctx context.Context, c Call) (runtime.Value, error) {
 	redactor := runtime.NewRedactor(secrets...)
 	out, err := a.send(ctx, c, host, target, headers, body)
 	if err != nil {
-		return runtime.Value{}, redactor.Error(err)
+		return value.Value{}, redactor.Error(err)
 	}
 	return redactor.Value(out), nil
 }
@@ -221,16 +222,16 @@ func named(list []CallHeader, name string) bool {
 	return false
 }
 
-func (a *adapter) send(ctx context.Context, c Call, host, target string, headers http.Header, body io.Reader) (runtime.Value, error) {
+func (a *adapter) send(ctx context.Context, c Call, host, target string, headers http.Header, body io.Reader) (value.Value, error) {
 	seconds := c.Timeout
 	inner, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	if why := unsendable(c.Method, target); why != "" {
-		return runtime.Value{}, failure(runtime.ValidationError, 0, "Unexpected error during HTTP request: %s", why)
+		return value.Value{}, failure(value.ValidationError, 0, "Unexpected error during HTTP request: %s", why)
 	}
 	req, err := http.NewRequestWithContext(inner, c.Method, target, body)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return runtime.Value{}, failure(runtime.ValidationError, 0, "%s is no address of http or https", target)
+		return value.Value{}, failure(value.ValidationError, 0, "%s is no address of http or https", target)
 	}
 	req.Header = headers
 	resp, err := a.client(host).Do(req)
@@ -241,27 +242,27 @@ func (a *adapter) send(ctx context.Context, c Call, host, target string, headers
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return runtime.Value{}, ctx.Err()
+		return value.Value{}, ctx.Err()
 	case err != nil && inner.Err() != nil:
-		return runtime.Value{}, failure(runtime.Timeout, 0, "Request to %s timed out after %ds", target, seconds)
+		return value.Value{}, failure(value.Timeout, 0, "Request to %s timed out after %ds", target, seconds)
 	case err != nil:
-		return runtime.Value{}, unreachable(req, target, err)
+		return value.Value{}, unreachable(req, target, err)
 	case len(text) > maxBody:
-		return runtime.Value{}, failure(runtime.PolicyDenied, 0, "the response from %s is larger than %d MiB", target, maxBody>>20)
+		return value.Value{}, failure(value.PolicyDenied, 0, "the response from %s is larger than %d MiB", target, maxBody>>20)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return runtime.Value{}, failure(httptool.StatusCode(resp.StatusCode), resp.StatusCode, "HTTP %d %s from %s: %s", resp.StatusCode, reason(resp), target, excerpt(text))
+		return value.Value{}, failure(httptool.StatusCode(resp.StatusCode), resp.StatusCode, "HTTP %d %s from %s: %s", resp.StatusCode, reason(resp), target, excerpt(text))
 	}
 	return content(resp.Header.Get("Content-Type"), text), nil
 }
 
 // content is a response as a value. Only these two types are JSON to the engine; bad JSON is text.
-func content(kind string, text []byte) runtime.Value {
+func content(kind string, text []byte) value.Value {
 	if strings.Contains(kind, "application/json") || strings.Contains(kind, "text/json") {
-		if v, err := runtime.ParseValue(text); err == nil {
+		if v, err := value.Parse(text); err == nil {
 			return v
 		}
 	}
-	return runtime.StringValue(strings.ToValidUTF8(string(text), "\uFFFD"))
+	return value.String(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
 func reason(resp *http.Response) string {
@@ -286,32 +287,32 @@ func unreachable(req *http.Request, target string, err error) error {
 		err = u.Err
 	}
 	if text := pythonReason(err); text != "" {
-		return failure(runtime.NetworkError, 0, "Network error reaching %s: %s", target, text)
+		return failure(value.NetworkError, 0, "Network error reaching %s: %s", target, text)
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(httptool.NewClient().Failed(req, err), &te) {
-		return failure(runtime.NetworkError, 0, "Network error reaching %s: %v", target, err)
+		return failure(value.NetworkError, 0, "Network error reaching %s: %v", target, err)
 	}
 	return failure(te.Code, 0, "Network error reaching %s: %s", target, te.Message)
 }
 
 // failure is an error in the engine's words, with what its ToolError has.
-func failure(code runtime.Code, status int, format string, args ...any) error {
-	e := runtime.Errorf(code, "[tool:http] "+format, args...)
-	details := []runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("http")}}
+func failure(code value.Code, status int, format string, args ...any) error {
+	e := value.Errorf(code, "[tool:http] "+format, args...)
+	details := []value.Entry{{Key: "tool_name", Value: value.String("http")}}
 	if status != 0 {
-		details = append(details, runtime.Entry{Key: "status_code", Value: runtime.IntValue(int64(status))})
+		details = append(details, value.Entry{Key: "status_code", Value: value.Int(int64(status))})
 		code = "status"
 	}
 	if cause := causes[code]; cause != "" {
-		details = append(details, runtime.Entry{Key: "cause", Value: runtime.StringValue(cause)})
+		details = append(details, value.Entry{Key: "cause", Value: value.String(cause)})
 	}
-	e.Details = runtime.MapValue(details...)
+	e.Details = value.Map(details...)
 	return e
 }
 
 // causes are the exceptions of Python behind the engine's errors.
-var causes = map[runtime.Code]string{"status": "HTTPError", runtime.Timeout: "TimeoutError", runtime.NetworkError: "URLError"}
+var causes = map[value.Code]string{"status": "HTTPError", value.Timeout: "TimeoutError", value.NetworkError: "URLError"}
 
 // pythonReason is what Python says about a connection that fails for one of the usual reasons; empty for others.
 func pythonReason(err error) string {
@@ -344,7 +345,7 @@ func unsendable(method, target string) string {
 		path = "/" + path
 	}
 	if i := strings.IndexFunc(path, func(c rune) bool { return c <= ' ' || c == 0x7f }); i >= 0 {
-		return "URL can't contain control characters. " + repr(runtime.StringValue(path)) + " (found at least " + repr(runtime.StringValue(path[i:i+1])) + ")"
+		return "URL can't contain control characters. " + repr(value.String(path)) + " (found at least " + repr(value.String(path[i:i+1])) + ")"
 	}
 	runes := []rune(method + " " + path + " HTTP/1.1")
 	for i, c := range runes {

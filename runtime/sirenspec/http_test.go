@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestAddresses: a host that is not public is reached when the author or the environment names it, and not when data does.
@@ -26,7 +26,7 @@ func TestAddresses(t *testing.T) {
 	}
 	t.Setenv("SIREN_BASE", s.URL)
 	t.Setenv("SIREN_TOKEN", "a secret value")
-	call := func(host string, url ...Segment) (runtime.Value, error) {
+	call := func(host string, url ...Segment) (value.Value, error) {
 		a := &adapter{host: host, clients: map[string]*http.Client{}}
 		return a.call(context.Background(), Call{Method: "GET", URL: url, Timeout: 5,
 			Headers: []CallHeader{{Name: "X-Key", Value: []Segment{{Env: "SIREN_TOKEN"}}}, {Name: "Authorization", Value: []Segment{{Text: "plain"}}}}})
@@ -38,14 +38,14 @@ func TestAddresses(t *testing.T) {
 	if v, err := call("", Segment{Env: "SIREN_BASE"}); err != nil || v.String() != got {
 		t.Errorf("host of the environment: %v %v", v, err)
 	}
-	var te *runtime.ToolError
-	if _, err := call("", Segment{Text: s.URL}); !errors.As(err, &te) || te.Code != runtime.PolicyDenied || !strings.HasPrefix(te.Message, "[tool:http] ") {
+	var te *value.ToolError
+	if _, err := call("", Segment{Text: s.URL}); !errors.As(err, &te) || te.Code != value.PolicyDenied || !strings.HasPrefix(te.Message, "[tool:http] ") {
 		t.Errorf("host of data: %v", err)
 	}
 	if v, err := call(u.Hostname(), Segment{Text: other.URL}); err != nil || v.String() != "|" {
 		t.Errorf("headers of the author go to another origin: %v %v", v, err)
 	}
-	if _, err := call("", Segment{Env: "SIREN_BASE"}, Segment{Text: "/"}, Segment{Env: "SIREN_NOT_SET"}); !errors.As(err, &te) || te.Code != runtime.ValidationError {
+	if _, err := call("", Segment{Env: "SIREN_BASE"}, Segment{Text: "/"}, Segment{Env: "SIREN_NOT_SET"}); !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("a variable that is not set: %v", err)
 	}
 }

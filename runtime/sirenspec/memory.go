@@ -16,35 +16,36 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Recollection is a call of a memory: it reads all values, or with a key writes one.
 type Recollection struct {
-	Key   string         `json:"key,omitempty"`
-	Value *runtime.Value `json:"value,omitempty"`
+	Key   string       `json:"key,omitempty"`
+	Value *value.Value `json:"value,omitempty"`
 }
 
 // Memory makes the tool that keeps values in a folder, each in a file of its own, so that programs that run at the same time
 // do not lose each other's. What is older than seconds is gone; 0 keeps it for ever.
-func Memory(name, dir string, seconds int64) *runtime.Tool[Recollection, runtime.Value] {
+func Memory(name, dir string, seconds int64) *runtime.Tool[Recollection, value.Value] {
 	m := memory{dir, time.Duration(seconds) * time.Second}
 	again := runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey}) // to write a value twice is to write it once
-	return runtime.Bind(name, runtime.Writes, func(_ context.Context, r Recollection) (runtime.Value, error) {
+	return runtime.Bind(name, runtime.Writes, func(_ context.Context, r Recollection) (value.Value, error) {
 		if r.Key == "" {
 			return m.all()
 		}
-		return runtime.Null(), m.keep(r.Key, r.Value)
+		return value.Null(), m.keep(r.Key, r.Value)
 	}, again)
 }
 
 // Recall reads a memory: it is what placeholders see until something is written.
-func Recall(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, runtime.Value]) (dynamic.Field, error) {
+func Recall(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, value.Value]) (dynamic.Field, error) {
 	v, err := runtime.Call(r, n, t, Recollection{})
 	return dynamic.Of(v), err
 }
 
 // Remember keeps a value that a node has written to memory.
-func Remember(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, runtime.Value], memory dynamic.Field, key string) error {
+func Remember(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, value.Value], memory dynamic.Field, key string) error {
 	v := memory.At(key).Value()
 	_, err := runtime.Call(r, n, t, Recollection{Key: key, Value: &v})
 	return err
@@ -57,9 +58,9 @@ type memory struct {
 
 // A kept value is the content of a file.
 type kept struct {
-	Key     string        `json:"key"`
-	Value   runtime.Value `json:"value"`
-	Written time.Time     `json:"written"`
+	Key     string      `json:"key"`
+	Value   value.Value `json:"value"`
+	Written time.Time   `json:"written"`
 }
 
 const (
@@ -69,29 +70,29 @@ const (
 )
 
 // all are the values that are not too old, by their keys.
-func (m memory) all() (runtime.Value, error) {
+func (m memory) all() (value.Value, error) {
 	files, err := os.ReadDir(m.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return runtime.Value{}, m.fails("read", err)
+		return value.Value{}, m.fails("read", err)
 	}
-	var out []runtime.Entry
+	var out []value.Entry
 	for _, f := range files {
 		if !f.Type().IsRegular() || !strings.HasSuffix(f.Name(), suffix) {
 			continue
 		}
 		if len(out) == maxValues {
-			return runtime.Value{}, runtime.Errorf(runtime.PolicyDenied, "the memory %s has more than %d values", m.dir, maxValues)
+			return value.Value{}, value.Errorf(value.PolicyDenied, "the memory %s has more than %d values", m.dir, maxValues)
 		}
 		k, err := m.read(f.Name())
 		if err != nil {
-			return runtime.Value{}, err
+			return value.Value{}, err
 		}
 		if k != nil && (m.ttl == 0 || time.Since(k.Written).Abs() < m.ttl) { // what a clock far ahead has written is too old
-			out = append(out, runtime.Entry{Key: k.Key, Value: k.Value})
+			out = append(out, value.Entry{Key: k.Key, Value: k.Value})
 		}
 	}
-	slices.SortFunc(out, func(a, b runtime.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return runtime.MapValue(out...), nil
+	slices.SortFunc(out, func(a, b value.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return value.Map(out...), nil
 }
 
 // read reads a file, nil when it is gone.
@@ -110,13 +111,13 @@ func (m memory) read(name string) (*kept, error) {
 	}
 	var k kept
 	if err := json.Unmarshal(text, &k); err != nil || len(text) > maxKept || fileName(k.Key) != name {
-		return nil, runtime.Errorf(runtime.ValidationError, "%s is no value of a memory: remove it", filepath.Join(m.dir, name))
+		return nil, value.Errorf(value.ValidationError, "%s is no value of a memory: remove it", filepath.Join(m.dir, name))
 	}
 	return &k, nil
 }
 
 // keep writes a file, as a whole or not at all.
-func (m memory) keep(key string, v *runtime.Value) error {
+func (m memory) keep(key string, v *value.Value) error {
 	k := kept{Key: key, Written: time.Now().UTC()}
 	if v != nil {
 		k.Value = *v
@@ -126,7 +127,7 @@ func (m memory) keep(key string, v *runtime.Value) error {
 		return m.fails("written", err)
 	}
 	if len(text) > maxKept {
-		return runtime.Errorf(runtime.ValidationError, "memory.%s is larger than %d MiB", key, maxKept>>20)
+		return value.Errorf(value.ValidationError, "memory.%s is larger than %d MiB", key, maxKept>>20)
 	}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return m.fails("written", err)
@@ -157,7 +158,7 @@ func (m memory) fails(what string, err error) error {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return runtime.Errorf(runtime.Unknown, "the memory %s cannot be %s: %v", m.dir, what, err)
+	return value.Errorf(value.Unknown, "the memory %s cannot be %s: %v", m.dir, what, err)
 }
 
 // fileName is the file of a key: the key itself, as far as every file system takes it, else a hash of it.

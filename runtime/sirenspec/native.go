@@ -1,6 +1,6 @@
 package sirenspec
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import "github.com/flowgen-dev/flowgen/runtime/value"
 
 // The guardrails as functions of a workflow of the native language, in which each is a `go` node:
 // `go: github.com/flowgen-dev/flowgen/runtime/sirenspec.Uninjected`. They give the text that goes on; the error is a
@@ -43,7 +43,7 @@ func looked(g Guard, text string) (string, error) {
 func personal(p PII, text string) (string, error) {
 	for _, e := range p.Entities {
 		if finders[e] == nil {
-			return "", runtime.Invalid("%q is no kind of personal data: there are email, phone, ssn and credit_card", e)
+			return "", value.Invalid("%q is no kind of personal data: there are email, phone, ssn and credit_card", e)
 		}
 	}
 	if p.Entities == nil {

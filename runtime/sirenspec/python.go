@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // An Arg is a keyword argument.
@@ -34,52 +35,52 @@ func List(items ...Content) Content { return Content{items: append([]Content{}, 
 // Map is a map of values.
 func Map(entries ...Arg) Content { return Content{args: append([]Arg{}, entries...)} }
 
-func (c Content) resolve() (runtime.Value, error) {
+func (c Content) resolve() (value.Value, error) {
 	switch {
 	case c.text != nil:
 		s, err := c.text.text()
-		return runtime.StringValue(s), err
+		return value.String(s), err
 	case c.items != nil:
-		out := make([]runtime.Value, len(c.items))
+		out := make([]value.Value, len(c.items))
 		for i, x := range c.items {
 			v, err := x.resolve()
 			if err != nil {
-				return runtime.Value{}, err
+				return value.Value{}, err
 			}
 			out[i] = v
 		}
-		return runtime.ListValue(out...), nil
+		return value.List(out...), nil
 	case c.args != nil:
 		return resolveArgs(c.args)
 	}
 	return c.value.Value(), nil
 }
 
-func resolveArgs(args []Arg) (runtime.Value, error) {
-	out := make([]runtime.Entry, len(args))
+func resolveArgs(args []Arg) (value.Value, error) {
+	out := make([]value.Entry, len(args))
 	for i, a := range args {
 		v, err := a.Value.resolve()
 		if err != nil {
-			return runtime.Value{}, err
+			return value.Value{}, err
 		}
-		out[i] = runtime.Entry{Key: a.Name, Value: v}
+		out[i] = value.Entry{Key: a.Name, Value: v}
 	}
-	return runtime.MapValue(out...), nil
+	return value.Map(out...), nil
 }
 
 // Python calls a Python function with keyword arguments. function is its name with the module's, as in tools.parse.
-func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, function string, args ...Arg) (dynamic.Field, error) {
+func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, function string, args ...Arg) (dynamic.Field, error) {
 	in, err := resolveArgs(args)
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
-	return run(r, n, t, p, in, func(e *runtime.ToolError) {
+	return run(r, n, t, p, in, func(e *value.ToolError) {
 		e.Message = "[tool:python] " + raised(e, function)
-		details := []runtime.Entry{{Key: "tool_name", Value: runtime.StringValue("python")}}
+		details := []value.Entry{{Key: "tool_name", Value: value.String("python")}}
 		if cause, ok := e.Details.Get("exception"); ok {
-			details = append(details, runtime.Entry{Key: "cause", Value: cause})
+			details = append(details, value.Entry{Key: "cause", Value: cause})
 		}
-		e.Details = runtime.MapValue(append(details, entriesOf(e.Details)...)...)
+		e.Details = value.Map(append(details, entriesOf(e.Details)...)...)
 	})
 }
 
@@ -87,29 +88,29 @@ func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.V
 var importFailed = regexp.MustCompile(`^Cannot import module ('[^']*'): [A-Z][A-Za-z0-9_.]*(?:: (?s:(.*)))?$`)
 
 // raised is the message of a function that failed, in the engine's words.
-func raised(e *runtime.ToolError, function string) string {
+func raised(e *value.ToolError, function string) string {
 	what, _ := e.Details.Get("exception")
 	switch m := importFailed.FindStringSubmatch(e.Message); {
-	case e.Code == runtime.Unknown && what.Kind() == runtime.StringKind:
+	case e.Code == value.Unknown && what.Kind() == value.StringKind:
 		text := e.Message
 		if text == what.String() {
 			text += ": "
 		}
 		return "'" + function + "' raised " + text
-	case e.Code == runtime.ValidationError && strings.Contains(e.Message, "() ") && strings.Contains(e.Message, "argument"):
+	case e.Code == value.ValidationError && strings.Contains(e.Message, "() ") && strings.Contains(e.Message, "argument"):
 		return "'" + function + "' raised TypeError: " + e.Message // the arguments do not fit
-	case e.Code == runtime.SandboxError && m != nil:
+	case e.Code == value.SandboxError && m != nil:
 		return "Error importing module " + m[1] + ": " + m[2]
-	case e.Code == runtime.SandboxError && strings.HasSuffix(e.Message, "is not callable"):
+	case e.Code == value.SandboxError && strings.HasSuffix(e.Message, "is not callable"):
 		return "'" + function + "' is not callable"
 	}
 	return e.Message
 }
 
-func entriesOf(v runtime.Value) []runtime.Entry {
-	var out []runtime.Entry
+func entriesOf(v value.Value) []value.Entry {
+	var out []value.Entry
 	for i, key := range v.Keys() {
-		out = append(out, runtime.Entry{Key: key, Value: v.Index(i)})
+		out = append(out, value.Entry{Key: key, Value: v.Index(i)})
 	}
 	return out
 }

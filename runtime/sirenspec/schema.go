@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // schemas are the guards of schemas, by their text.
@@ -38,7 +38,7 @@ func schemaGuard(schema string) Guard {
 		if wrong != nil {
 			return "", violation("%v", wrong)
 		}
-		v, err := runtime.ParseValue([]byte(text))
+		v, err := value.Parse([]byte(text))
 		if err != nil {
 			return "", violation("Output is not valid JSON: %s", notJSON(text, err))
 		}
@@ -54,7 +54,7 @@ func notJSON(text string, err error) string {
 	if why := py.JSONError(text); why != "" {
 		return why
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te.Message
 	}
@@ -63,7 +63,7 @@ func notJSON(text string, err error) string {
 
 // draft7 holds values to a schema, with the words of the library that the engine uses.
 type draft7 struct {
-	root     runtime.Value
+	root     value.Value
 	patterns map[string]*regexp.Regexp
 }
 
@@ -71,11 +71,11 @@ type draft7 struct {
 const maxSchemaDepth = 200
 
 func newDraft7(text string) (*draft7, error) {
-	root, err := runtime.ParseValue([]byte(text))
+	root, err := value.Parse([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	if k := root.Kind(); k != runtime.MapKind && k != runtime.BoolKind {
+	if k := root.Kind(); k != value.MapKind && k != value.BoolKind {
 		return nil, fmt.Errorf("a schema is a mapping")
 	}
 	d := &draft7{root: root, patterns: map[string]*regexp.Regexp{}}
@@ -86,13 +86,13 @@ func newDraft7(text string) (*draft7, error) {
 }
 
 // compile makes the patterns of a schema ready, and follows its references once.
-func (d *draft7) compile(s runtime.Value) error {
+func (d *draft7) compile(s value.Value) error {
 	for i, key := range s.Keys() {
 		v := s.Index(i)
 		switch {
 		case key == "enum" || key == "const" || key == "default" || key == "examples":
 			continue
-		case key == "pattern" && v.Kind() == runtime.StringKind:
+		case key == "pattern" && v.Kind() == value.StringKind:
 			if err := d.pattern(v.String()); err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func (d *draft7) compile(s runtime.Value) error {
 					return err
 				}
 			}
-		case key == "$ref" && v.Kind() == runtime.StringKind:
+		case key == "$ref" && v.Kind() == value.StringKind:
 			if _, ok := d.target(v.String()); !ok {
 				return fmt.Errorf("the schema has nothing at %s", v.String())
 			}
@@ -111,7 +111,7 @@ func (d *draft7) compile(s runtime.Value) error {
 			return err
 		}
 	}
-	if s.Kind() == runtime.ListKind {
+	if s.Kind() == value.ListKind {
 		for i := range s.Len() {
 			if err := d.compile(s.Index(i)); err != nil {
 				return err
@@ -131,24 +131,24 @@ func (d *draft7) pattern(p string) error {
 }
 
 // target is what a reference within the schema stands for.
-func (d *draft7) target(ref string) (runtime.Value, bool) {
+func (d *draft7) target(ref string) (value.Value, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
-		return runtime.Value{}, false
+		return value.Value{}, false
 	}
 	at := d.root
 	for _, name := range strings.Split(path, "/")[1:] {
 		name = strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(name)
-		if at.Kind() == runtime.ListKind {
+		if at.Kind() == value.ListKind {
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 || i >= at.Len() {
-				return runtime.Value{}, false
+				return value.Value{}, false
 			}
 			at = at.Index(i)
 			continue
 		}
 		if at, ok = at.Get(name); !ok {
-			return runtime.Value{}, false
+			return value.Value{}, false
 		}
 	}
 	return at, true
@@ -161,7 +161,7 @@ type fault struct {
 }
 
 // first is the fault whose path comes first; message is empty when the value fits.
-func (d *draft7) first(v runtime.Value) (at, message string) {
+func (d *draft7) first(v value.Value) (at, message string) {
 	faults := d.check(d.root, v, nil, 0)
 	if len(faults) == 0 {
 		return "", ""
@@ -183,13 +183,13 @@ func comparePart(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func repr(v runtime.Value) string { return string(appendRepr(nil, v, 0)) }
+func repr(v value.Value) string { return string(appendRepr(nil, v, 0)) }
 
 func quotedText(s string) string { return string(appendQuoted(nil, s)) }
 
 // check are the faults of a value, in the order of the schema's keys.
-func (d *draft7) check(s, v runtime.Value, path []string, depth int) []fault {
-	if s.Kind() == runtime.BoolKind {
+func (d *draft7) check(s, v value.Value, path []string, depth int) []fault {
+	if s.Kind() == value.BoolKind {
 		if s.Bool() {
 			return nil
 		}
@@ -198,7 +198,7 @@ func (d *draft7) check(s, v runtime.Value, path []string, depth int) []fault {
 	if depth > maxSchemaDepth {
 		return nil
 	}
-	if ref, ok := s.Get("$ref"); ok && ref.Kind() == runtime.StringKind { // what stands beside it has no effect
+	if ref, ok := s.Get("$ref"); ok && ref.Kind() == value.StringKind { // what stands beside it has no effect
 		t, _ := d.target(ref.String())
 		return d.check(t, v, path, depth+1)
 	}
@@ -211,14 +211,14 @@ func (d *draft7) check(s, v runtime.Value, path []string, depth int) []fault {
 	return out
 }
 
-func (d *draft7) fits(s, v runtime.Value, depth int) bool {
+func (d *draft7) fits(s, v value.Value, depth int) bool {
 	return len(d.check(s, v, nil, depth+1)) == 0
 }
 
 // A scope is one keyword of a schema applied to a value.
 type scope struct {
 	d     *draft7
-	s, v  runtime.Value
+	s, v  value.Value
 	path  []string
 	depth int
 	out   []fault
@@ -229,16 +229,16 @@ func (x *scope) fail(format string, args ...any) {
 }
 
 // in holds a value below v to a schema.
-func (x *scope) in(s, v runtime.Value, part string) {
+func (x *scope) in(s, v value.Value, part string) {
 	x.out = append(x.out, x.d.check(s, v, append(slices.Clip(x.path), part), x.depth+1)...)
 }
 
 // same holds v to another schema.
-func (x *scope) same(s runtime.Value) {
+func (x *scope) same(s value.Value) {
 	x.out = append(x.out, x.d.check(s, x.v, x.path, x.depth+1)...)
 }
 
-func (x *scope) keyword(key string, k runtime.Value) {
+func (x *scope) keyword(key string, k value.Value) {
 	switch key {
 	case "type", "enum", "const":
 		x.kind(key, k)
@@ -246,41 +246,41 @@ func (x *scope) keyword(key string, k runtime.Value) {
 		x.combined(key, k)
 	default:
 		switch kind := x.v.Kind(); {
-		case kind == runtime.IntKind || kind == runtime.FloatKind:
+		case kind == value.IntKind || kind == value.FloatKind:
 			x.number(key, k)
-		case kind == runtime.StringKind:
+		case kind == value.StringKind:
 			x.text(key, k)
-		case kind == runtime.ListKind:
+		case kind == value.ListKind:
 			x.list(key, k)
-		case kind == runtime.MapKind:
+		case kind == value.MapKind:
 			x.object(key, k)
 		}
 	}
 }
 
-func isType(v runtime.Value, name string) bool {
+func isType(v value.Value, name string) bool {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return name == "null"
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return name == "boolean"
-	case runtime.IntKind:
+	case value.IntKind:
 		return name == "integer" || name == "number"
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return name == "number" || name == "integer" && v.Float() == math.Trunc(v.Float())
-	case runtime.StringKind:
+	case value.StringKind:
 		return name == "string"
-	case runtime.ListKind:
+	case value.ListKind:
 		return name == "array"
 	}
 	return name == "object"
 }
 
-func (x *scope) kind(key string, k runtime.Value) {
+func (x *scope) kind(key string, k value.Value) {
 	switch key {
 	case "type":
-		types := []runtime.Value{k}
-		if k.Kind() == runtime.ListKind {
+		types := []value.Value{k}
+		if k.Kind() == value.ListKind {
 			types = items(k)
 		}
 		var names []string
@@ -292,7 +292,7 @@ func (x *scope) kind(key string, k runtime.Value) {
 		}
 		x.fail("%s is not of type %s", repr(x.v), strings.Join(names, ", "))
 	case "enum":
-		if !slices.ContainsFunc(items(k), func(e runtime.Value) bool { return sameJSON(e, x.v) }) {
+		if !slices.ContainsFunc(items(k), func(e value.Value) bool { return sameJSON(e, x.v) }) {
 			x.fail("%s is not one of %s", repr(x.v), repr(k))
 		}
 	case "const":
@@ -302,8 +302,8 @@ func (x *scope) kind(key string, k runtime.Value) {
 	}
 }
 
-func items(v runtime.Value) []runtime.Value {
-	var out []runtime.Value
+func items(v value.Value) []value.Value {
+	var out []value.Value
 	for i := range v.Len() {
 		out = append(out, v.Index(i))
 	}
@@ -311,14 +311,14 @@ func items(v runtime.Value) []runtime.Value {
 }
 
 // sameJSON is equality of JSON: numbers by value, and true is no number.
-func sameJSON(a, b runtime.Value) bool {
-	if (a.Kind() == runtime.BoolKind) != (b.Kind() == runtime.BoolKind) {
+func sameJSON(a, b value.Value) bool {
+	if (a.Kind() == value.BoolKind) != (b.Kind() == value.BoolKind) {
 		return false
 	}
-	if a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind {
+	if a.Kind() == value.ListKind && b.Kind() == value.ListKind {
 		return slices.EqualFunc(items(a), items(b), sameJSON)
 	}
-	if a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind {
+	if a.Kind() == value.MapKind && b.Kind() == value.MapKind {
 		for i, key := range a.Keys() {
 			if other, ok := b.Get(key); !ok || !sameJSON(a.Index(i), other) {
 				return false
@@ -329,8 +329,8 @@ func sameJSON(a, b runtime.Value) bool {
 	return equal(a, b, 0)
 }
 
-func (x *scope) combined(key string, k runtime.Value) {
-	fits := func(s runtime.Value) bool { return x.d.fits(s, x.v, x.depth) }
+func (x *scope) combined(key string, k value.Value) {
+	fits := func(s value.Value) bool { return x.d.fits(s, x.v, x.depth) }
 	switch key {
 	case "allOf":
 		for _, s := range items(k) {
@@ -341,7 +341,7 @@ func (x *scope) combined(key string, k runtime.Value) {
 			x.fail("%s is not valid under any of the given schemas", repr(x.v))
 		}
 	case "oneOf":
-		var good []runtime.Value
+		var good []value.Value
 		for _, s := range items(k) {
 			if fits(s) {
 				good = append(good, s)
@@ -372,7 +372,7 @@ func (x *scope) combined(key string, k runtime.Value) {
 	}
 }
 
-func (x *scope) number(key string, k runtime.Value) {
+func (x *scope) number(key string, k value.Value) {
 	n, bound := x.v.Float(), k.Float()
 	switch {
 	case key == "minimum" && n < bound:
@@ -389,7 +389,7 @@ func (x *scope) number(key string, k runtime.Value) {
 }
 
 // size says how much is asked for; one and none have words of their own.
-func (x *scope) size(key string, n int, k runtime.Value, few, many string) {
+func (x *scope) size(key string, n int, k value.Value, few, many string) {
 	bound := int(k.Int())
 	switch {
 	case strings.HasPrefix(key, "min") && n < bound && bound == 1:
@@ -403,7 +403,7 @@ func (x *scope) size(key string, n int, k runtime.Value, few, many string) {
 	}
 }
 
-func (x *scope) text(key string, k runtime.Value) {
+func (x *scope) text(key string, k value.Value) {
 	switch key {
 	case "minLength", "maxLength":
 		x.size(key, utf8.RuneCountInString(x.v.String()), k, "is too short", "is too long")
@@ -414,13 +414,13 @@ func (x *scope) text(key string, k runtime.Value) {
 	}
 }
 
-func (x *scope) list(key string, k runtime.Value) {
+func (x *scope) list(key string, k value.Value) {
 	all := items(x.v)
 	switch key {
 	case "items":
 		for i, v := range all {
 			s := k
-			if k.Kind() == runtime.ListKind {
+			if k.Kind() == value.ListKind {
 				if i >= k.Len() {
 					return
 				}
@@ -434,25 +434,25 @@ func (x *scope) list(key string, k runtime.Value) {
 		x.size(key, len(all), k, "is too short", "is too long")
 	case "uniqueItems":
 		for i, v := range all {
-			if k.Bool() && slices.ContainsFunc(all[:i], func(w runtime.Value) bool { return sameJSON(v, w) }) {
+			if k.Bool() && slices.ContainsFunc(all[:i], func(w value.Value) bool { return sameJSON(v, w) }) {
 				x.fail("%s has non-unique elements", repr(x.v))
 				return
 			}
 		}
 	case "contains":
-		if !slices.ContainsFunc(all, func(v runtime.Value) bool { return x.d.fits(k, v, x.depth) }) {
+		if !slices.ContainsFunc(all, func(v value.Value) bool { return x.d.fits(k, v, x.depth) }) {
 			x.fail("None of %s are valid under the given schema", repr(x.v))
 		}
 	}
 }
 
-func (x *scope) additionalItems(all []runtime.Value, k runtime.Value) {
+func (x *scope) additionalItems(all []value.Value, k value.Value) {
 	s, _ := x.s.Get("items")
-	if s.Kind() != runtime.ListKind || len(all) <= s.Len() {
+	if s.Kind() != value.ListKind || len(all) <= s.Len() {
 		return
 	}
 	extra := all[s.Len():]
-	if k.Kind() == runtime.BoolKind {
+	if k.Kind() == value.BoolKind {
 		if !k.Bool() {
 			x.fail("Additional items are not allowed (%s)", unexpected(extra))
 		}
@@ -463,7 +463,7 @@ func (x *scope) additionalItems(all []runtime.Value, k runtime.Value) {
 	}
 }
 
-func unexpected(extra []runtime.Value) string {
+func unexpected(extra []value.Value) string {
 	var list []string
 	for _, v := range extra {
 		list = append(list, repr(v))
@@ -475,7 +475,7 @@ func unexpected(extra []runtime.Value) string {
 	return strings.Join(list, ", ") + verb
 }
 
-func (x *scope) object(key string, k runtime.Value) {
+func (x *scope) object(key string, k value.Value) {
 	switch key {
 	case "required":
 		for _, name := range items(k) {
@@ -501,7 +501,7 @@ func (x *scope) object(key string, k runtime.Value) {
 		}
 	case "propertyNames":
 		for _, name := range x.v.Keys() {
-			x.out = append(x.out, x.d.check(k, runtime.StringValue(name), x.path, x.depth+1)...)
+			x.out = append(x.out, x.d.check(k, value.String(name), x.path, x.depth+1)...)
 		}
 	case "additionalProperties":
 		x.additionalProperties(k)
@@ -510,7 +510,7 @@ func (x *scope) object(key string, k runtime.Value) {
 	}
 }
 
-func (x *scope) additionalProperties(k runtime.Value) {
+func (x *scope) additionalProperties(k value.Value) {
 	known, _ := x.s.Get("properties")
 	patterns, _ := x.s.Get("patternProperties")
 	var extra []string
@@ -520,7 +520,7 @@ func (x *scope) additionalProperties(k runtime.Value) {
 			extra = append(extra, name)
 		}
 	}
-	if k.Kind() != runtime.BoolKind {
+	if k.Kind() != value.BoolKind {
 		for _, name := range extra {
 			v, _ := x.v.Get(name)
 			x.in(k, v, name)
@@ -532,9 +532,9 @@ func (x *scope) additionalProperties(k runtime.Value) {
 	}
 	slices.Sort(extra)
 	if patterns.Len() == 0 {
-		var list []runtime.Value
+		var list []value.Value
 		for _, name := range extra {
-			list = append(list, runtime.StringValue(name))
+			list = append(list, value.String(name))
 		}
 		x.fail("Additional properties are not allowed (%s)", unexpected(list))
 		return
@@ -555,13 +555,13 @@ func quotedList(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (x *scope) dependencies(k runtime.Value) {
+func (x *scope) dependencies(k value.Value) {
 	for i, name := range k.Keys() {
 		if _, ok := x.v.Get(name); !ok {
 			continue
 		}
 		need := k.Index(i)
-		if need.Kind() != runtime.ListKind {
+		if need.Kind() != value.ListKind {
 			x.same(need)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Voice is one question of a swarm to a model. There is no system: the prompt is all that the model is told.
@@ -67,7 +68,7 @@ func plainly(err error) error {
 	if !errors.As(err, &x) {
 		return err
 	}
-	return runtime.Errorf(runtime.PolicyDenied, "%s", x.reason)
+	return value.Errorf(value.PolicyDenied, "%s", x.reason)
 }
 
 // worded is an error of a node in other words. What was recorded stays as it is, and an error of the run, too.
@@ -75,7 +76,7 @@ func worded(err error, words func(string) string) error {
 	if runtime.Skipped(err) != nil {
 		return err
 	}
-	return explained(err, func(e *runtime.ToolError) { e.Message = words(e.Message) })
+	return explained(err, func(e *value.ToolError) { e.Message = words(e.Message) })
 }
 
 // Voices are the agents of a swarm.

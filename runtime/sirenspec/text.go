@@ -6,38 +6,38 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxDepth bounds how deep a value is shown, as values that are parsed are bounded.
 const maxDepth = 1000
 
 // Text is str(v) of Python.
-func Text(v runtime.Value) string {
-	if v.Kind() == runtime.StringKind {
+func Text(v value.Value) string {
+	if v.Kind() == value.StringKind {
 		return v.String()
 	}
 	return string(appendRepr(nil, v, 0))
 }
 
 // appendRepr writes repr(v) of Python.
-func appendRepr(b []byte, v runtime.Value, depth int) []byte {
+func appendRepr(b []byte, v value.Value, depth int) []byte {
 	if depth > maxDepth {
 		return append(b, "..."...)
 	}
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return append(b, "None"...)
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
 			return append(b, "True"...)
 		}
 		return append(b, "False"...)
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return append(b, floatText(v.Float())...)
-	case runtime.StringKind:
+	case value.StringKind:
 		return appendQuoted(b, v.String())
-	case runtime.ListKind:
+	case value.ListKind:
 		b = append(b, '[')
 		for i := range v.Len() {
 			if i > 0 {
@@ -46,7 +46,7 @@ func appendRepr(b []byte, v runtime.Value, depth int) []byte {
 			b = appendRepr(b, v.Index(i), depth+1)
 		}
 		return append(b, ']')
-	case runtime.MapKind:
+	case value.MapKind:
 		b = append(b, '{')
 		for i, key := range v.Keys() {
 			if i > 0 {

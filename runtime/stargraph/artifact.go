@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // ArtifactsDir is the folder that artifacts are kept in, unless the environment variable STARGRAPH_ARTIFACTS names another.
@@ -22,59 +22,59 @@ const maxName = 100
 // WriteText keeps text. The file is named after the content's hash and the name, so that the same content under the same
 // name is kept once, and beside it is a file of JSON with what is known of it. The result is
 // {artifact_id, name, content_type, content_hash, size, path}.
-func WriteText(_ context.Context, content, name, contentType string, metadata runtime.Value) (runtime.Value, error) {
+func WriteText(_ context.Context, content, name, contentType string, metadata value.Value) (value.Value, error) {
 	return keep([]byte(content), name, contentType, metadata)
 }
 
 // WriteBytes keeps bytes, as WriteText does.
-func WriteBytes(_ context.Context, content []byte, name, contentType string, metadata runtime.Value) (runtime.Value, error) {
+func WriteBytes(_ context.Context, content []byte, name, contentType string, metadata value.Value) (value.Value, error) {
 	return keep(content, name, contentType, metadata)
 }
 
 // WriteValue keeps a value as JSON, as WriteText does; text in it is kept as it is.
-func WriteValue(_ context.Context, content runtime.Value, name, contentType string, metadata runtime.Value) (runtime.Value, error) {
-	if content.Kind() == runtime.StringKind {
+func WriteValue(_ context.Context, content value.Value, name, contentType string, metadata value.Value) (value.Value, error) {
+	if content.Kind() == value.StringKind {
 		return keep([]byte(content.String()), name, contentType, metadata)
 	}
 	data, err := content.MarshalJSON()
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	return keep(data, name, contentType, metadata)
 }
 
-func keep(content []byte, name, contentType string, metadata runtime.Value) (runtime.Value, error) {
+func keep(content []byte, name, contentType string, metadata value.Value) (value.Value, error) {
 	dir := os.Getenv("STARGRAPH_ARTIFACTS")
 	if dir == "" {
 		dir = filepath.FromSlash(ArtifactsDir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "the folder of artifacts: %s", reason(err))
+		return value.Value{}, value.Errorf(value.ProviderError, "the folder of artifacts: %s", reason(err))
 	}
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:])
 	file := hash[:16] + "-" + fileName(name)
-	ref := []runtime.Entry{
-		{Key: "artifact_id", Value: runtime.StringValue(hash[:16])},
-		{Key: "name", Value: runtime.StringValue(name)},
-		{Key: "content_type", Value: runtime.StringValue(contentType)},
-		{Key: "content_hash", Value: runtime.StringValue("sha256:" + hash)},
-		{Key: "size", Value: runtime.IntValue(int64(len(content)))},
-		{Key: "path", Value: runtime.StringValue(filepath.ToSlash(filepath.Join(dir, file)))},
+	ref := []value.Entry{
+		{Key: "artifact_id", Value: value.String(hash[:16])},
+		{Key: "name", Value: value.String(name)},
+		{Key: "content_type", Value: value.String(contentType)},
+		{Key: "content_hash", Value: value.String("sha256:" + hash)},
+		{Key: "size", Value: value.Int(int64(len(content)))},
+		{Key: "path", Value: value.String(filepath.ToSlash(filepath.Join(dir, file)))},
 	}
-	known, err := runtime.MapValue(append(ref[:len(ref):len(ref)], runtime.Entry{Key: "metadata", Value: metadata})...).MarshalJSON()
+	known, err := value.Map(append(ref[:len(ref):len(ref)], value.Entry{Key: "metadata", Value: metadata})...).MarshalJSON()
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	for _, f := range []struct {
 		name string
 		data []byte
 	}{{file, content}, {file + ".meta.json", append(known, '\n')}} {
 		if err := write(dir, f.name, f.data); err != nil {
-			return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "the artifact %q: %s", name, reason(err))
+			return value.Value{}, value.Errorf(value.ProviderError, "the artifact %q: %s", name, reason(err))
 		}
 	}
-	return runtime.MapValue(ref...), nil
+	return value.Map(ref...), nil
 }
 
 // write makes a file appear as a whole.

@@ -5,8 +5,8 @@ package stargraph
 import (
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The format of these functions is what stands behind the name of a field in a template: a conversion (!r, !s or !a) and,
@@ -50,23 +50,27 @@ func FormatBytes(value []byte, format string) (string, error) {
 }
 
 // FormatValue writes a list, a dict, None or what else a dynamic value is.
-func FormatValue(value runtime.Value, format string) (string, error) {
-	switch value.Kind() {
-	case runtime.StringKind:
-		return FormatString(value.String(), format)
-	case runtime.IntKind:
-		return FormatInt(value.Int(), format)
-	case runtime.FloatKind:
-		return FormatFloat(value.Float(), format)
-	case runtime.BoolKind:
-		return FormatBool(value.Bool(), format)
+func FormatValue(value value.Value, format string) (string, error) {
+	return formatValue(value, format)
+}
+
+func formatValue(v value.Value, format string) (string, error) {
+	switch v.Kind() {
+	case value.StringKind:
+		return FormatString(v.String(), format)
+	case value.IntKind:
+		return FormatInt(v.Int(), format)
+	case value.FloatKind:
+		return FormatFloat(v.Float(), format)
+	case value.BoolKind:
+		return FormatBool(v.Bool(), format)
 	}
-	text := py.Repr(value)
+	text := py.Repr(v)
 	name := "NoneType"
-	switch value.Kind() {
-	case runtime.ListKind:
+	switch v.Kind() {
+	case value.ListKind:
 		name = "list"
-	case runtime.MapKind:
+	case value.MapKind:
 		name = "dict"
 	}
 	return formatted(format, text, text, func(spec string) (string, error) { return plain(text, spec, name) })
@@ -74,13 +78,13 @@ func FormatValue(value runtime.Value, format string) (string, error) {
 
 func plain(text, spec, kind string) (string, error) {
 	if spec != "" {
-		return "", runtime.Errorf(runtime.ValidationError, "unsupported format string passed to %s.__format__", kind)
+		return "", value.Errorf(value.ValidationError, "unsupported format string passed to %s.__format__", kind)
 	}
 	return text, nil
 }
 
 // formatted applies a conversion, and the format to what it gives.
-func formatted(format, repr, str string, value func(spec string) (string, error)) (string, error) {
+func formatted(format, repr, str string, v func(spec string) (string, error)) (string, error) {
 	conversion, spec, _ := strings.Cut(format, ":")
 	var text string
 	var err error
@@ -92,10 +96,10 @@ func formatted(format, repr, str string, value func(spec string) (string, error)
 	case "!s":
 		text, err = py.FormatString(str, spec)
 	default:
-		text, err = value(spec)
+		text, err = v(spec)
 	}
 	if err != nil {
-		return "", runtime.Errorf(runtime.ValidationError, "%s", err)
+		return "", value.Errorf(value.ValidationError, "%s", err)
 	}
 	return text, nil
 }

@@ -3,20 +3,20 @@ package stargraph
 import (
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Member is what stands at a path of a value: keys of mappings and positions in lists. It returns a VALIDATION_ERROR when there
 // is nothing.
-func Member(value runtime.Value, path []string) (runtime.Value, error) {
+func Member(v value.Value, path []string) (value.Value, error) {
 	for i, name := range path {
-		next, ok := runtime.Value{}, false
-		switch value.Kind() {
-		case runtime.MapKind:
-			next, ok = value.Get(name)
-		case runtime.ListKind:
-			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < value.Len() {
-				next, ok = value.Index(n), true
+		next, ok := value.Value{}, false
+		switch v.Kind() {
+		case value.MapKind:
+			next, ok = v.Get(name)
+		case value.ListKind:
+			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < v.Len() {
+				next, ok = v.Index(n), true
 			}
 		}
 		if !ok {
@@ -24,9 +24,9 @@ func Member(value runtime.Value, path []string) (runtime.Value, error) {
 			if i > 0 {
 				where = "the value at " + path[i-1]
 			}
-			return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "%s has no %q", where, name)
+			return value.Value{}, value.Errorf(value.ValidationError, "%s has no %q", where, name)
 		}
-		value = next
+		v = next
 	}
-	return value, nil
+	return v, nil
 }

@@ -3,11 +3,11 @@ package stargraph
 import (
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMember(t *testing.T) {
-	v, err := runtime.ParseValue([]byte(`{"hits": [{"title": "a"}, {"title": null}], "n": 3}`))
+	v, err := value.Parse([]byte(`{"hits": [{"title": "a"}, {"title": null}], "n": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}

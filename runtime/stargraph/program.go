@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var fence = regexp.MustCompile("(?s)^```[a-zA-Z0-9]*\n(.*?)\n?```\\s*$")
@@ -16,7 +16,7 @@ func Program(text string) (string, error) {
 		text = m[1]
 	}
 	if text == "" {
-		return "", runtime.Errorf(runtime.ValidationError, "the model has written no program")
+		return "", value.Errorf(value.ValidationError, "the model has written no program")
 	}
 	return text, nil
 }

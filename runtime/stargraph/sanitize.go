@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var (
@@ -16,25 +16,25 @@ var (
 // Sanitize makes of all texts of a value what the engine makes of what tools return: without control characters, escaped for
 // HTML, and without marks of a system prompt, in this order, so that those with angle brackets stay, escaped. Keys are left as
 // they are.
-func Sanitize(v runtime.Value) runtime.Value {
+func Sanitize(v value.Value) value.Value {
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		// Python's html.escape writes &quot; and &#x27;.
 		escaped := strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(html.EscapeString(controls.ReplaceAllString(v.String(), "")))
-		return runtime.StringValue(markers.ReplaceAllString(escaped, ""))
-	case runtime.ListKind:
-		items := make([]runtime.Value, v.Len())
+		return value.String(markers.ReplaceAllString(escaped, ""))
+	case value.ListKind:
+		items := make([]value.Value, v.Len())
 		for i := range items {
 			items[i] = Sanitize(v.Index(i))
 		}
-		return runtime.ListValue(items...)
-	case runtime.MapKind:
-		var entries []runtime.Entry
+		return value.List(items...)
+	case value.MapKind:
+		var entries []value.Entry
 		for _, k := range v.Keys() {
 			item, _ := v.Get(k)
-			entries = append(entries, runtime.Entry{Key: k, Value: Sanitize(item)})
+			entries = append(entries, value.Entry{Key: k, Value: Sanitize(item)})
 		}
-		return runtime.MapValue(entries...)
+		return value.Map(entries...)
 	}
 	return v
 }

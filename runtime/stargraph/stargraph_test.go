@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestArtifacts: the same content under the same name is kept once, whole, and no name leads out of the folder.
 func TestArtifacts(t *testing.T) {
 	t.Chdir(t.TempDir())
-	meta := runtime.MapValue(runtime.Entry{Key: "by", Value: runtime.StringValue("me")})
+	meta := value.Map(value.Entry{Key: "by", Value: value.String("me")})
 	for range 2 {
 		ref, err := WriteText(t.Context(), "hello", "../../a b.md", "text/markdown", meta)
 		if err != nil {
@@ -27,10 +27,10 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("%s %v", known, err)
 		}
 	}
-	if _, err := WriteBytes(t.Context(), []byte{0xff}, "", "application/octet-stream", runtime.Null()); err != nil {
+	if _, err := WriteBytes(t.Context(), []byte{0xff}, "", "application/octet-stream", value.Null()); err != nil {
 		t.Error(err)
 	}
-	if _, err := WriteValue(t.Context(), runtime.ListValue(runtime.IntValue(1)), strings.Repeat("x", 500), "application/json", runtime.Null()); err != nil {
+	if _, err := WriteValue(t.Context(), value.List(value.Int(1)), strings.Repeat("x", 500), "application/json", value.Null()); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(ArtifactsDir)
@@ -60,12 +60,12 @@ func TestArtifacts(t *testing.T) {
 
 // TestFormats are conversions with formats, and what Python raises for.
 func TestFormats(t *testing.T) {
-	value := runtime.ListValue(runtime.StringValue("é"), runtime.Null(), runtime.FloatValue(1))
+	v := value.List(value.String("é"), value.Null(), value.Float(1))
 	for want, f := range map[string]func() (string, error){
-		"['é', None, 1.0]":    func() (string, error) { return FormatValue(value, "") },
-		`['\xe9', None, 1.0]`: func() (string, error) { return FormatValue(value, "!a") },
-		"['é':":               func() (string, error) { s, err := FormatValue(value, "!r:.4"); return s + ":", err },
-		"None ":               func() (string, error) { return FormatValue(runtime.Null(), "!s:5") },
+		"['é', None, 1.0]":    func() (string, error) { return FormatValue(v, "") },
+		`['\xe9', None, 1.0]`: func() (string, error) { return FormatValue(v, "!a") },
+		"['é':":               func() (string, error) { s, err := FormatValue(v, "!r:.4"); return s + ":", err },
+		"None ":               func() (string, error) { return FormatValue(value.Null(), "!s:5") },
 		"    1":               func() (string, error) { return FormatBool(true, ":>5") },
 		"False":               func() (string, error) { return FormatBool(false, "!r") },
 		"1,234.50":            func() (string, error) { return FormatFloat(1234.5, ":,.2f") },
@@ -78,8 +78,8 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for _, f := range []func() (string, error){
-		func() (string, error) { return FormatValue(value, ":>5") },
-		func() (string, error) { return FormatValue(runtime.Null(), ":5") },
+		func() (string, error) { return FormatValue(v, ":>5") },
+		func() (string, error) { return FormatValue(value.Null(), ":5") },
 		func() (string, error) { return FormatString("a", ":d") },
 		func() (string, error) { return FormatFloat(1, ":d") },
 		func() (string, error) { return FormatBytes(nil, ":5") },
@@ -98,11 +98,11 @@ func TestSanitize(t *testing.T) {
 		"<|im_start|>":                       "&lt;|im_start|&gt;",
 		"&#34;":                              "&amp;#34;",
 	} {
-		if got := Sanitize(runtime.StringValue(in)).String(); got != want {
+		if got := Sanitize(value.String(in)).String(); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
-	v := runtime.MapValue(runtime.Entry{Key: "a<b", Value: runtime.ListValue(runtime.StringValue("<"), runtime.IntValue(1), runtime.Null())})
+	v := value.Map(value.Entry{Key: "a<b", Value: value.List(value.String("<"), value.Int(1), value.Null())})
 	if got := Sanitize(v).String(); got != `{"a<b":["&lt;",1,null]}` {
 		t.Error(got)
 	}

@@ -9,8 +9,8 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // program is a function of a file. Its file is compiled at the first call.
@@ -28,7 +28,7 @@ var dialect = &syntax.FileOptions{Set: true}
 func (p *program) what() string { return p.file + ":" + p.function }
 
 func (p *program) badResult(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}
@@ -41,13 +41,13 @@ func (p *program) load() {
 	globals, err := p.evaluate()
 	if err != nil {
 		e := p.failed(err)
-		e.Code = runtime.SandboxError
+		e.Code = value.SandboxError
 		p.err = e
 		return
 	}
 	fn, ok := globals[p.function].(*starlark.Function)
 	if !ok {
-		p.err = runtime.Errorf(runtime.SandboxError, "%s has no function %s", p.file, p.function)
+		p.err = value.Errorf(value.SandboxError, "%s has no function %s", p.file, p.function)
 		return
 	}
 	p.fn = fn
@@ -113,31 +113,31 @@ func (p *program) ended(ctx context.Context) error {
 	if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", p.what())
+	return value.Errorf(value.Timeout, "%s did not finish in time and was stopped", p.what())
 }
 
 // failed translates an error of the interpreter. The message begins with the place in the file.
-func (p *program) failed(err error) *runtime.ToolError {
+func (p *program) failed(err error) *value.ToolError {
 	var (
 		eval *starlark.EvalError
 		note *limitError
 	)
-	e := &runtime.ToolError{Code: runtime.Unknown, Message: plain.Line(err.Error(), 1000)}
+	e := &value.ToolError{Code: value.Unknown, Message: plain.Line(err.Error(), 1000)}
 	switch {
 	case errors.As(err, &eval):
 		if at := place(eval.CallStack); at != "" {
 			e.Message = plain.Line(at+": "+eval.Msg, 1000)
 		}
-		e.Details = runtime.MapValue(runtime.Entry{Key: "traceback", Value: runtime.StringValue(clip(eval.Backtrace(), 8<<10))})
+		e.Details = value.Map(value.Entry{Key: "traceback", Value: value.String(clip(eval.Backtrace(), 8<<10))})
 		if eval.Msg == "Starlark computation cancelled: too many steps" {
-			e.Code = runtime.PolicyDenied
+			e.Code = value.PolicyDenied
 		}
 		if len(eval.CallStack) == 1 && strings.HasPrefix(eval.Msg, "function "+p.function+" ") {
-			e.Code = runtime.ValidationError // the arguments do not fit
+			e.Code = value.ValidationError // the arguments do not fit
 		}
 	}
 	if errors.As(err, &note) {
-		e.Code = runtime.PolicyDenied
+		e.Code = value.PolicyDenied
 	}
 	return e
 }

@@ -31,6 +31,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -43,7 +44,7 @@ const (
 
 // Bind makes a tool of a function of a Starlark file. file is the name that messages give it, source its text. The
 // fields of In are the function's keyword arguments; one that JSON leaves out (omitempty) leaves the parameter its
-// default. The result is decoded into Out as strictly as runtime.Decode does; an Out of struct{} ignores it. Its JSON has
+// default. The result is decoded into Out as strictly as value.Decode does; an Out of struct{} ignores it. Its JSON has
 // at most DefaultMaxOutput bytes, or what runtime.MaxOutput says; text and values beyond it are cut where the run has a
 // store for the whole (runtime.WithBlobs).
 func Bind[In, Out any](name string, e runtime.Effects, file, source, function string, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
@@ -51,7 +52,7 @@ func Bind[In, Out any](name string, e runtime.Effects, file, source, function st
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
-			return out, runtime.Invalid("input of %s: %v", p.what(), err)
+			return out, value.Invalid("input of %s: %v", p.what(), err)
 		}
 		limit := runtime.ToolContext(ctx).MaxOutput()
 		if limit == 0 {

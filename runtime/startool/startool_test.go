@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -61,12 +62,12 @@ def count(raw, n, tags=["none"]):
 	}
 	wrong := Bind[in, string]("count@1", runtime.None, "f.star", source, "count")
 	_, err := runtime.Call(r, node, wrong, in{})
-	wantTool(t, err, runtime.ValidationError, "result of f.star:count: a string expected, an object given")
+	wantTool(t, err, value.ValidationError, "result of f.star:count: a string expected, an object given")
 }
 
-func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, part string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
 	}
@@ -83,31 +84,31 @@ func eval(t *testing.T, source, args string) (string, error) {
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		source, args string
-		code         runtime.Code
+		code         value.Code
 		part         string
 	}{
-		{"def f(:", "{}", runtime.SandboxError, "f.star:1:8: got ':', want ')'"},
-		{"def f(): return x", "{}", runtime.SandboxError, "f.star:1:17: undefined: x"},
-		{"def g(): pass", "{}", runtime.SandboxError, "f.star has no function f"},
-		{"f = 1", "{}", runtime.SandboxError, "f.star has no function f"},
-		{`load("x.star", "y")`, "{}", runtime.SandboxError, "f.star:1:1: load is not possible"},
-		{"x = 1 // 0\ndef f(): pass", "{}", runtime.SandboxError, "f.star:1:7: floored division by zero"},
-		{"def f():\n  while True: pass", "{}", runtime.SandboxError, "f.star:2:3: this Starlark dialect does not support while loops"},
-		{"def f(n):\n  return f(n - 1)", `{"n": 3}`, runtime.Unknown, "f.star:2:10: function f called recursively"},
-		{"def f(n):\n  return 1 + n", `{"n": "a"}`, runtime.Unknown, "f.star:2:12: unknown binary op: int + string"},
-		{"def f(n):\n  return n.nothing()", `{"n": "a"}`, runtime.Unknown, "string has no .nothing field or method"},
-		{"def f(n):\n  fail('no', n)", `{"n": 1}`, runtime.Unknown, "f.star:2:7: fail: no 1"},
-		{"def f(n): pass", `{"m": 1}`, runtime.ValidationError, `unexpected keyword argument "m"`},
-		{"def f(n): pass", `{}`, runtime.ValidationError, "missing 1 argument (n)"},
-		{"def f(): return f", `{}`, runtime.ValidationError, "a function has no JSON"},
-		{"def f(): return {1: 2}", `{}`, runtime.ValidationError, "a key that is a int, not a string"},
-		{"def f(): return float('nan')", `{}`, runtime.ValidationError, "no JSON"},
-		{"def f(): return 1 << 100", `{}`, runtime.ValidationError, "out of range"},
-		{"def f():\n  l = []\n  l.append(l)\n  return l", `{}`, runtime.ValidationError, "nested more than 1000 deep"},
-		{"def f(): return 'x' * (3 << 20)", `{}`, runtime.PolicyDenied, "larger than the 2097152 bytes"},
+		{"def f(:", "{}", value.SandboxError, "f.star:1:8: got ':', want ')'"},
+		{"def f(): return x", "{}", value.SandboxError, "f.star:1:17: undefined: x"},
+		{"def g(): pass", "{}", value.SandboxError, "f.star has no function f"},
+		{"f = 1", "{}", value.SandboxError, "f.star has no function f"},
+		{`load("x.star", "y")`, "{}", value.SandboxError, "f.star:1:1: load is not possible"},
+		{"x = 1 // 0\ndef f(): pass", "{}", value.SandboxError, "f.star:1:7: floored division by zero"},
+		{"def f():\n  while True: pass", "{}", value.SandboxError, "f.star:2:3: this Starlark dialect does not support while loops"},
+		{"def f(n):\n  return f(n - 1)", `{"n": 3}`, value.Unknown, "f.star:2:10: function f called recursively"},
+		{"def f(n):\n  return 1 + n", `{"n": "a"}`, value.Unknown, "f.star:2:12: unknown binary op: int + string"},
+		{"def f(n):\n  return n.nothing()", `{"n": "a"}`, value.Unknown, "string has no .nothing field or method"},
+		{"def f(n):\n  fail('no', n)", `{"n": 1}`, value.Unknown, "f.star:2:7: fail: no 1"},
+		{"def f(n): pass", `{"m": 1}`, value.ValidationError, `unexpected keyword argument "m"`},
+		{"def f(n): pass", `{}`, value.ValidationError, "missing 1 argument (n)"},
+		{"def f(): return f", `{}`, value.ValidationError, "a function has no JSON"},
+		{"def f(): return {1: 2}", `{}`, value.ValidationError, "a key that is a int, not a string"},
+		{"def f(): return float('nan')", `{}`, value.ValidationError, "no JSON"},
+		{"def f(): return 1 << 100", `{}`, value.ValidationError, "out of range"},
+		{"def f():\n  l = []\n  l.append(l)\n  return l", `{}`, value.ValidationError, "nested more than 1000 deep"},
+		{"def f(): return 'x' * (3 << 20)", `{}`, value.PolicyDenied, "larger than the 2097152 bytes"},
 	} {
 		_, err := eval(t, tt.source, tt.args)
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || !strings.Contains(te.Message, tt.part) {
 			t.Errorf("%q: got %v, want %s: ...%s...", tt.source, err, tt.code, tt.part)
 		}
@@ -171,7 +172,7 @@ func TestSameAsPlainStarlark(t *testing.T) {
 			}
 			continue
 		}
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) || !strings.HasSuffix(te.Message, strings.ReplaceAll(plainErr.Error(), "\n", " ")) {
 			t.Errorf("%s\n got error %v\nwant %v", body, err, plainErr)
 		}
@@ -218,8 +219,8 @@ func TestBounds(t *testing.T) {
 		_, err := eval(t, loop(body), "{}")
 		took := time.Since(begin)
 		goruntime.ReadMemStats(&after)
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.PolicyDenied && !strings.Contains(te.Message, "comparison exceeded maximum recursion depth") {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.PolicyDenied && !strings.Contains(te.Message, "comparison exceeded maximum recursion depth") {
 			t.Errorf("%s: %v", body, err)
 		}
 		if took > 20*time.Second {
@@ -254,7 +255,7 @@ func TestDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err := p.call(ctx, []byte("{}"), DefaultMaxOutput)
-	wantTool(t, err, runtime.Timeout, "f.star:f did not finish in time and was stopped")
+	wantTool(t, err, value.Timeout, "f.star:f did not finish in time and was stopped")
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.call(ctx, []byte("{}"), DefaultMaxOutput); err != context.Canceled {

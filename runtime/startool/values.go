@@ -8,19 +8,19 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const maxDepth = 1000
 
 // arguments are the keyword arguments in a JSON object.
 func arguments(data []byte) ([]starlark.Tuple, error) {
-	v, err := runtime.ParseValue(data)
+	v, err := value.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	if v.Kind() != runtime.MapKind {
-		return nil, runtime.Invalid("the arguments are no object")
+	if v.Kind() != value.MapKind {
+		return nil, value.Invalid("the arguments are no object")
 	}
 	keys := v.Keys()
 	out := make([]starlark.Tuple, len(keys))
@@ -30,23 +30,23 @@ func arguments(data []byte) ([]starlark.Tuple, error) {
 	return out, nil
 }
 
-func toStarlark(v runtime.Value) starlark.Value {
+func toStarlark(v value.Value) starlark.Value {
 	switch v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return starlark.Bool(v.Bool())
-	case runtime.IntKind:
+	case value.IntKind:
 		return starlark.MakeInt64(v.Int())
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return starlark.Float(v.Float())
-	case runtime.StringKind:
+	case value.StringKind:
 		return starlark.String(v.String())
-	case runtime.ListKind:
+	case value.ListKind:
 		items := make([]starlark.Value, v.Len())
 		for i := range items {
 			items[i] = toStarlark(v.Index(i))
 		}
 		return starlark.NewList(items)
-	case runtime.MapKind:
+	case value.MapKind:
 		d := starlark.NewDict(v.Len())
 		for i, k := range v.Keys() {
 			_ = d.SetKey(starlark.String(k), toStarlark(v.Index(i))) // a new dict takes text
@@ -71,7 +71,7 @@ type encoder struct {
 
 func (e *encoder) value(v starlark.Value, depth int) error {
 	if depth > maxDepth {
-		return runtime.Invalid("it is nested more than %d deep, or holds itself", maxDepth)
+		return value.Invalid("it is nested more than %d deep, or holds itself", maxDepth)
 	}
 	switch v := v.(type) {
 	case starlark.NoneType:
@@ -80,14 +80,14 @@ func (e *encoder) value(v starlark.Value, depth int) error {
 		e.b = strconv.AppendBool(e.b, bool(v))
 	case starlark.Int:
 		if v.BigInt().BitLen() > 64 {
-			return runtime.Invalid("an integer of %d bits is out of range", v.BigInt().BitLen())
+			return value.Invalid("an integer of %d bits is out of range", v.BigInt().BitLen())
 		}
 		e.b = append(e.b, v.String()...)
 	case starlark.Float:
 		return e.float(float64(v))
 	case starlark.String:
 		if !utf8.ValidString(string(v)) {
-			return runtime.Invalid("a string is not UTF-8")
+			return value.Invalid("a string is not UTF-8")
 		}
 		j, err := json.Marshal(string(v))
 		if err != nil {
@@ -98,11 +98,11 @@ func (e *encoder) value(v starlark.Value, depth int) error {
 		return e.object(v, depth)
 	case starlark.Iterable:
 		if _, ok := v.(starlark.Sequence); !ok {
-			return runtime.Invalid("a %s has no JSON", v.Type())
+			return value.Invalid("a %s has no JSON", v.Type())
 		}
 		return e.list(v, depth)
 	default:
-		return runtime.Invalid("a %s has no JSON", v.Type())
+		return value.Invalid("a %s has no JSON", v.Type())
 	}
 	return e.fits()
 }
@@ -111,16 +111,16 @@ func (e *encoder) fits() error {
 	if len(e.b) <= e.limit {
 		return nil
 	}
-	err := runtime.Errorf(runtime.PolicyDenied, "it is larger than the %d bytes allowed", e.limit)
-	err.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(e.limit))})
+	err := value.Errorf(value.PolicyDenied, "it is larger than the %d bytes allowed", e.limit)
+	err.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(e.limit))})
 	return err
 }
 
 func (e *encoder) float(f float64) error {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return runtime.Invalid("%v has no JSON", f)
+		return value.Invalid("%v has no JSON", f)
 	}
-	b, err := runtime.FloatValue(f).MarshalJSON()
+	b, err := value.Float(f).MarshalJSON()
 	e.b = append(e.b, b...)
 	return err
 }
@@ -130,7 +130,7 @@ func (e *encoder) object(m starlark.IterableMapping, depth int) error {
 	for i, item := range m.Items() {
 		key, ok := item[0].(starlark.String)
 		if !ok {
-			return runtime.Invalid("a dict has a key that is a %s, not a string", item[0].Type())
+			return value.Invalid("a dict has a key that is a %s, not a string", item[0].Type())
 		}
 		if i > 0 {
 			e.b = append(e.b, ',')

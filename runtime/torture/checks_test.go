@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // trialOf is a trial without faults, and its first run.
@@ -113,7 +114,7 @@ func TestChecksOfEngines(t *testing.T) {
 		early := *l
 		early.journal = without(l.journal, func(journal.Record) bool { return false })
 		early.journal.Put(journal.Record{Key: "x", Attempt: 1, Tool: "w.send@1", Done: true, Denied: true,
-			Error: runtime.Errorf(runtime.PolicyDenied, "the run has made 50 tool calls, which is the most that the policy allows")})
+			Error: value.Errorf(value.PolicyDenied, "the run has made 50 tool calls, which is the most that the policy allows")})
 		x.caps(&early, &runtime.Policy{MaxToolCalls: 50})
 		x.found(t, "caps", "a call was refused after")
 		r, _ := early.journal.Lookup("send", 1)

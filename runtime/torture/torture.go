@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Workflow is a compiled workflow without its types.
@@ -59,10 +60,10 @@ func Of[W interface {
 		Info:  info,
 		input: func(r *random) []byte { return r.input(new(In), info) },
 
-		decodes: func(input []byte) error { return runtime.Decode(input, new(In)) },
+		decodes: func(input []byte) error { return value.Decode(input, new(In)) },
 		run: func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, error) {
 			var in In
-			if err := runtime.Decode(input, &in); err != nil {
+			if err := value.Decode(input, &in); err != nil {
 				return nil, fmt.Errorf("input: %w", err)
 			}
 			w, err := start(o...)

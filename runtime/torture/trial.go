@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // mostCalls is how many attempts a run may make before its trial is given up.
@@ -211,7 +212,7 @@ func (t *trial) run(what string, w *world, p plan) *life {
 // describe names what ended a run, "" for what a campaign does to it by itself.
 func describe(err error) string {
 	var ne *runtime.NodeError
-	var te *runtime.ToolError
+	var te *value.ToolError
 	var re *runtime.RunError
 	switch {
 	case errors.As(err, &re): // stopped, or the disk is broken

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// rule is what a flow tag says of a field (runtime.Validate).
+// rule is what a flow tag says of a field (value.Validate).
 type rule struct {
 	enum    []string
 	pattern string
@@ -46,7 +46,7 @@ func (r rule) inner() rule { return rule{enum: r.enum, pattern: r.pattern} }
 const deepest = 6
 
 var (
-	valueType = reflect.TypeFor[runtime.Value]()
+	valueType = reflect.TypeFor[value.Value]()
 	timeType  = reflect.TypeFor[time.Time]()
 	rawType   = reflect.TypeFor[json.RawMessage]()
 )
@@ -158,32 +158,32 @@ func (r *random) fillStruct(v reflect.Value, depth int) {
 }
 
 // value is a value of any kind.
-func (r *random) value(depth int) runtime.Value {
+func (r *random) value(depth int) value.Value {
 	kinds := 7
 	if depth >= deepest {
 		kinds = 5
 	}
 	switch r.n(kinds) {
 	case 0:
-		return runtime.Null()
+		return value.Null()
 	case 1:
-		return runtime.BoolValue(r.one(2))
+		return value.Bool(r.one(2))
 	case 2:
-		return runtime.IntValue(r.int())
+		return value.Int(r.int())
 	case 3:
-		return runtime.FloatValue(r.float())
+		return value.Float(r.float())
 	case 5:
-		items := make([]runtime.Value, r.n(3))
+		items := make([]value.Value, r.n(3))
 		for i := range items {
 			items[i] = r.value(depth + 2)
 		}
-		return runtime.ListValue(items...)
+		return value.List(items...)
 	case 6:
-		var entries []runtime.Entry
+		var entries []value.Entry
 		for i := range r.n(3) {
-			entries = append(entries, runtime.Entry{Key: words[i], Value: r.value(depth + 2)})
+			entries = append(entries, value.Entry{Key: words[i], Value: r.value(depth + 2)})
 		}
-		return runtime.MapValue(entries...)
+		return value.Map(entries...)
 	}
-	return runtime.StringValue(r.text())
+	return value.String(r.text())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // call names an attempt.
@@ -71,8 +72,8 @@ func (w *world) close(why string) {
 const injected = "injected"
 
 // codes are those of injected faults.
-var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
-	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
+var codes = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired,
+	value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown}
 
 // standIn is the runtime.StandIn.
 func (w *world) standIn(_ context.Context, op runtime.Op, out any, tool func() error) error {
@@ -124,7 +125,7 @@ func settles(h *runtime.Head) bool {
 }
 
 // fault is what goes wrong with an attempt; after says that the tool has done its work by then.
-func (w *world) fault(c call) (te *runtime.ToolError, after bool) {
+func (w *world) fault(c call) (te *value.ToolError, after bool) {
 	if !w.faulty {
 		return nil, false
 	}
@@ -135,8 +136,8 @@ func (w *world) fault(c call) (te *runtime.ToolError, after bool) {
 	w.mu.Lock()
 	w.faults++
 	w.mu.Unlock()
-	te = runtime.Errorf(codes[r.n(len(codes))], injected+" into %s", c.key)
-	if te.Code == runtime.RateLimit && r.one(2) {
+	te = value.Errorf(codes[r.n(len(codes))], injected+" into %s", c.key)
+	if te.Code == value.RateLimit && r.one(2) {
 		te.RetryAfterS = runtime.Ptr(float64(r.n(100)) / 10)
 	}
 	return te, r.one(3)
@@ -184,7 +185,7 @@ func (w *world) fake(h *runtime.Head, in []byte, out any) error {
 	}
 	for range 5 {
 		r.fill(v, rule{}, 0)
-		if runtime.Validate(out) == nil {
+		if value.Validate(out) == nil {
 			return nil
 		}
 	}
@@ -201,11 +202,11 @@ func (r *random) shaped(v reflect.Value, schema json.RawMessage) bool {
 	case v.Kind() == reflect.String:
 		v.SetString(text)
 	case v.Type() == valueType:
-		value, err := runtime.ParseValue([]byte(text))
+		val, err := value.Parse([]byte(text))
 		if err != nil {
 			return false
 		}
-		v.Set(reflect.ValueOf(value))
+		v.Set(reflect.ValueOf(val))
 	default:
 		return false
 	}
@@ -277,7 +278,7 @@ func (r *random) input(in any, info *runtime.Info) []byte {
 	v := reflect.ValueOf(in)
 	for range 5 {
 		r.fill(v.Elem(), rule{}, 0)
-		if runtime.Validate(in) == nil {
+		if value.Validate(in) == nil {
 			break
 		}
 	}

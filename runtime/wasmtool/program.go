@@ -13,8 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -52,7 +52,7 @@ func (p *program) prepare() error {
 		p.module, p.err = p.machine.CompileModule(ctx, []byte(p.Code))
 	})
 	if p.err != nil {
-		return runtime.Errorf(runtime.SandboxError, "%s cannot be compiled: %s", p.Name, line(p.err.Error()))
+		return value.Errorf(value.SandboxError, "%s cannot be compiled: %s", p.Name, line(p.err.Error()))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (p *program) run(ctx context.Context, config wazero.ModuleConfig) error {
 	defer instance.Close(context.WithoutCancel(ctx))
 	start := instance.ExportedFunction(command)
 	if start == nil {
-		return runtime.Errorf(runtime.SandboxError, "%s has no %s", p.Name, command)
+		return value.Errorf(value.SandboxError, "%s has no %s", p.Name, command)
 	}
 	_, err = start.Call(ctx)
 	var exit *sys.ExitError
@@ -128,7 +128,7 @@ func (p *program) function(ctx context.Context, config wazero.ModuleConfig, inpu
 	}
 	alloc, f, memory := instance.ExportedFunction(allocator), instance.ExportedFunction(p.Export), instance.Memory()
 	if !is(alloc, []api.ValueType{i32}, i32) || !is(f, []api.ValueType{i32, i32}, i64) || memory == nil {
-		return nil, runtime.Errorf(runtime.SandboxError, "%s cannot be called: it needs memory, %s(i32) i32 and %s(i32, i32) i64", p.what(), allocator, p.Export)
+		return nil, value.Errorf(value.SandboxError, "%s cannot be called: it needs memory, %s(i32) i32 and %s(i32, i32) i64", p.what(), allocator, p.Export)
 	}
 	at, err := alloc.Call(ctx, uint64(len(input)))
 	if err != nil {
@@ -171,33 +171,33 @@ func is(f api.Function, params []api.ValueType, result api.ValueType) bool {
 }
 
 func (p *program) wrong(format string, args ...any) error {
-	return runtime.Errorf(runtime.ProviderError, format, args...)
+	return value.Errorf(value.ProviderError, format, args...)
 }
 
 // failed says why a call failed. ctx is the caller's, within the one that the module ran with.
 func (p *program) failed(ctx, within context.Context, err error, stderr *beginning, limit int) error {
-	var tool *runtime.ToolError
+	var tool *value.ToolError
 	switch cause := context.Cause(within); {
 	case ctx.Err() != nil:
 		return p.ended(ctx)
 	case errors.Is(err, errFull), errors.Is(cause, errFull):
-		e := runtime.Errorf(runtime.PolicyDenied, "%s wrote more than the %d bytes allowed", p.what(), limit)
-		e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(limit))})
+		e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed", p.what(), limit)
+		e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(limit))})
 		return e
 	case errors.Is(cause, errLongest):
-		return runtime.Errorf(runtime.SandboxError, "%s ran for more than %v and was stopped", p.what(), longest)
+		return value.Errorf(value.SandboxError, "%s ran for more than %v and was stopped", p.what(), longest)
 	case errors.As(err, &tool):
 		return tool
 	}
-	e := &runtime.ToolError{Code: runtime.ProviderError}
-	text := runtime.Entry{Key: "stderr", Value: runtime.StringValue(stderr.string())}
+	e := &value.ToolError{Code: value.ProviderError}
+	text := value.Entry{Key: "stderr", Value: value.String(stderr.string())}
 	var exit *sys.ExitError
 	if errors.As(err, &exit) {
 		e.Message = p.what() + " exited with status " + itoa(exit.ExitCode())
-		e.Details = runtime.MapValue(runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(exit.ExitCode()))}, text)
+		e.Details = value.Map(value.Entry{Key: "exit_code", Value: value.Int(int64(exit.ExitCode()))}, text)
 	} else {
 		e.Message = p.what() + " stopped: " + line(strings.TrimPrefix(err.Error(), "wasm error: "))
-		e.Details = runtime.MapValue(text)
+		e.Details = value.Map(text)
 	}
 	if first := line(strings.TrimLeft(stderr.string(), "\n")); first != "" {
 		e.Message += ": " + first
@@ -210,7 +210,7 @@ func (p *program) ended(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	return &runtime.ToolError{Code: runtime.Timeout, Message: p.what() + " did not finish in time and was stopped"}
+	return &value.ToolError{Code: value.Timeout, Message: p.what() + " did not finish in time and was stopped"}
 }
 
 // line is the first line of a text, safe to print.

@@ -45,6 +45,7 @@ import (
 	"errors"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // DefaultMaxOutput is the cap of a module that names none: 2 MiB.
@@ -62,13 +63,13 @@ type Module struct {
 }
 
 // Bind makes a tool of a module, in the tier runtime.Wasm. In is written as JSON; the result is decoded into Out as strictly as
-// runtime.Decode does; an Out of struct{} ignores it. The tool is safe for concurrent use.
+// value.Decode does; an Out of struct{} ignores it. The tool is safe for concurrent use.
 func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
 	p := &program{Module: m}
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
-			return out, runtime.Invalid("input of %s: %v", p.what(), err)
+			return out, value.Invalid("input of %s: %v", p.what(), err)
 		}
 		limit := m.MaxOutput
 		if limit <= 0 {
@@ -101,7 +102,7 @@ func (p *program) what() string {
 
 // badResult says whose result the decoder complains about.
 func (p *program) badResult(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}

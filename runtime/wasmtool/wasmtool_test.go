@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var (
@@ -76,22 +77,22 @@ const badDescriptor = 8
 func TestFailures(t *testing.T) {
 	tests := []struct {
 		module  Module
-		code    runtime.Code
+		code    value.Code
 		message string
 	}{
-		{Module{Export: "trap"}, runtime.ProviderError, "m.wasm#trap stopped: unreachable"},
-		{Module{Export: "exit"}, runtime.ProviderError, "m.wasm#exit exited with status 3: out of luck"},
-		{Module{Export: "beyond"}, runtime.ProviderError, "the result of m.wasm#beyond is outside of its memory"},
-		{Module{Export: "recurse"}, runtime.ProviderError, "m.wasm#recurse stopped: stack overflow"},
-		{Module{Export: "huge"}, runtime.PolicyDenied, "m.wasm#huge wrote more than the 2097152 bytes allowed"},
-		{Module{Export: "text"}, runtime.ValidationError, "result of m.wasm#text: "},
-		{Module{Export: "other"}, runtime.SandboxError, "m.wasm#other cannot be called"},
-		{Module{Export: "none"}, runtime.SandboxError, "m.wasm#none cannot be called"},
-		{Module{}, runtime.SandboxError, "m.wasm has no _start"},
-		{Module{Code: flood}, runtime.PolicyDenied, "m.wasm wrote more than the 2097152 bytes allowed"},
-		{Module{Code: flood, MaxOutput: 10}, runtime.PolicyDenied, "m.wasm wrote more than the 10 bytes allowed"},
-		{Module{Code: "\x00asm\x01\x00\x00\x00\x63"}, runtime.SandboxError, "m.wasm cannot be compiled: "},
-		{Module{Code: "no module"}, runtime.SandboxError, "m.wasm cannot be compiled: invalid magic number"},
+		{Module{Export: "trap"}, value.ProviderError, "m.wasm#trap stopped: unreachable"},
+		{Module{Export: "exit"}, value.ProviderError, "m.wasm#exit exited with status 3: out of luck"},
+		{Module{Export: "beyond"}, value.ProviderError, "the result of m.wasm#beyond is outside of its memory"},
+		{Module{Export: "recurse"}, value.ProviderError, "m.wasm#recurse stopped: stack overflow"},
+		{Module{Export: "huge"}, value.PolicyDenied, "m.wasm#huge wrote more than the 2097152 bytes allowed"},
+		{Module{Export: "text"}, value.ValidationError, "result of m.wasm#text: "},
+		{Module{Export: "other"}, value.SandboxError, "m.wasm#other cannot be called"},
+		{Module{Export: "none"}, value.SandboxError, "m.wasm#none cannot be called"},
+		{Module{}, value.SandboxError, "m.wasm has no _start"},
+		{Module{Code: flood}, value.PolicyDenied, "m.wasm wrote more than the 2097152 bytes allowed"},
+		{Module{Code: flood, MaxOutput: 10}, value.PolicyDenied, "m.wasm wrote more than the 10 bytes allowed"},
+		{Module{Code: "\x00asm\x01\x00\x00\x00\x63"}, value.SandboxError, "m.wasm cannot be compiled: "},
+		{Module{Code: "no module"}, value.SandboxError, "m.wasm cannot be compiled: invalid magic number"},
 	}
 	r := newRun(t)
 	for _, tt := range tests {
@@ -99,7 +100,7 @@ func TestFailures(t *testing.T) {
 			tt.module.Code = attacks
 		}
 		_, err := runtime.Call(r, node, Bind[text, text]("m@1", runtime.None, tt.module), text{"x"})
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || !strings.HasPrefix(te.Message, tt.message) {
 			t.Errorf("%s: %v\nwant %s: %s", tt.module.Export, err, tt.code, tt.message)
 		}
@@ -111,8 +112,8 @@ func TestStops(t *testing.T) {
 	for _, export := range []string{"spin", "shout"} {
 		tool := Bind[text, text]("m@1", runtime.None, Module{Name: "m.wasm", Code: attacks, Export: export})
 		_, err := runtime.Call(newRun(t), &runtime.Node{ID: "n", Timeout: 50 * time.Millisecond}, tool, text{})
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.Timeout {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.Timeout {
 			t.Errorf("%s: %v", export, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -132,8 +133,8 @@ func TestTier(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := runtime.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process})), node, tool, text{"x"})
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.SandboxError || te.Message != "tool echo@1 needs the sandbox tier process, and wasm is what there is" {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.SandboxError || te.Message != "tool echo@1 needs the sandbox tier process, and wasm is what there is" {
 		t.Error(err)
 	}
 }

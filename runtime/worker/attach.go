@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxAttached bounds what a worker says about the attachments of one call: 100 of them, with URLs that JSON makes longer.
@@ -16,8 +17,8 @@ func Attach(ctx context.Context, what string, list []byte) error {
 		return nil
 	}
 	var all []runtime.Attachment
-	if err := runtime.Decode(list, &all); err != nil {
-		return runtime.Invalid("%s has attached what is no attachment: %v", what, err)
+	if err := value.Decode(list, &all); err != nil {
+		return value.Invalid("%s has attached what is no attachment: %v", what, err)
 	}
 	for _, a := range all {
 		if err := runtime.Attach(ctx, a); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // What the isolation says about the end of a worker stands, also when its connection is found to be closed after that: by a
@@ -30,7 +31,7 @@ func TestTheIsolationSaysWhy(t *testing.T) {
 		}
 	})
 	_, err := p.Call(t.Context(), request("escape "+last, runtime.Writes))
-	wantTool(t, err, runtime.SandboxError, "f: the test worker was stopped: it wrote more than it may")
+	wantTool(t, err, value.SandboxError, "f: the test worker was stopped: it wrote more than it may")
 }
 
 // A worker that ends by itself closes its pipes before anybody can know that it ends. Who finds one closed does not take that
@@ -49,5 +50,5 @@ func TestAPipeThatClosesFirst(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	wg.Wait()
-	wantTool(t, err, runtime.SandboxError, "f: the test worker exited with status 3: last words")
+	wantTool(t, err, value.SandboxError, "f: the test worker exited with status 3: last words")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const messageRunes = 1000 // of a worker's words in a message
@@ -37,13 +38,13 @@ type lost struct {
 	message string
 	closed  bool // the pool was shut down
 	again   bool // the call may have been done, but may be made again
-	details runtime.Value
+	details value.Value
 }
 
 func (l *lost) Error() string { return l.message }
 
 func (l *lost) tool() error {
-	return &runtime.ToolError{Code: runtime.SandboxError, Message: l.message, Details: l.details}
+	return &value.ToolError{Code: value.SandboxError, Message: l.message, Details: l.details}
 }
 
 // lostBy is the error of f when its worker has ended. Whether f is to blame cannot be told. The pool is locked.
@@ -78,12 +79,12 @@ func (w *process) ending(secrets *runtime.Redactor) string {
 }
 
 // printed are the details of a worker that ended.
-func (w *process) printed() runtime.Value {
+func (w *process) printed() value.Value {
 	text := w.tail.Text()
 	if text == "" {
-		return runtime.Null()
+		return value.Null()
 	}
-	return runtime.MapValue(runtime.Entry{Key: "output", Value: runtime.StringValue(text)})
+	return value.Map(value.Entry{Key: "output", Value: value.String(text)})
 }
 
 // ended is the error of a call whose context has ended.
@@ -91,28 +92,28 @@ func ended(c *Call, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", c.What)
+	return value.Errorf(value.Timeout, "%s did not finish in time and was stopped", c.What)
 }
 
 // answer is the object a worker sends for a call that failed.
 type answer struct {
-	Code       string        `json:"code"`
-	Message    string        `json:"message"`
-	Details    runtime.Value `json:"details,omitzero"`
-	RetryAfter *float64      `json:"retry_after_s,omitempty"`
+	Code       string      `json:"code"`
+	Message    string      `json:"message"`
+	Details    value.Value `json:"details,omitzero"`
+	RetryAfter *float64    `json:"retry_after_s,omitempty"`
 }
 
-var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
-	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
+var codes = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired,
+	value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown}
 
 // Answered reads the error object that an interpreter gave for a call of what: {code, message, details, retry_after_s}.
 // It is not trusted more than tools are. The secrets of ctx's call are taken out of the message while its lines are whole.
 func Answered(ctx context.Context, what string, body []byte) error {
 	var a answer
-	if err := runtime.Decode(body, &a); err != nil {
-		return runtime.Errorf(runtime.SandboxError, "%s failed, and its worker could not say how", what)
+	if err := value.Decode(body, &a); err != nil {
+		return value.Errorf(value.SandboxError, "%s failed, and its worker could not say how", what)
 	}
-	e := &runtime.ToolError{Code: runtime.Unknown, Message: plain.Line(runtime.RedactorOf(ctx).Cut(a.Message), messageRunes), Details: a.Details}
+	e := &value.ToolError{Code: value.Unknown, Message: plain.Line(runtime.RedactorOf(ctx).Cut(a.Message), messageRunes), Details: a.Details}
 	for _, code := range codes {
 		if string(code) == a.Code {
 			e.Code = code

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // flight is a call that has its place in a worker. The pool's lock guards asked, late and the membership in
@@ -245,8 +245,8 @@ func (w *process) tell(id uint32, kind byte) {
 
 // tooLarge is the error of a result beyond the cap of its call.
 func tooLarge(c *Call) error {
-	e := runtime.Errorf(runtime.PolicyDenied, "the result of %s is larger than the %d bytes allowed", c.What, c.maxOutput())
-	e.Details = runtime.MapValue(runtime.Entry{Key: "max_output", Value: runtime.IntValue(int64(c.maxOutput()))})
+	e := value.Errorf(value.PolicyDenied, "the result of %s is larger than the %d bytes allowed", c.What, c.maxOutput())
+	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(c.maxOutput()))})
 	return e
 }
 

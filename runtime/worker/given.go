@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Given returns what the tool of the call that runs under ctx sees besides its arguments (Agent Tools 3.3, ToolContext), as a
@@ -23,7 +24,7 @@ func Given(ctx context.Context) []byte {
 	}
 	for _, f := range [...]struct{ name, text string }{{`,"call_id":`, i.CallID()}, {`,"tenant_id":`, i.TenantID()}, {`,"idempotency_key":`, i.IdempotencyKey()}} {
 		if f.text != "" {
-			b = runtime.AppendQuoted(append(b, f.name...), f.text)
+			b = value.AppendQuoted(append(b, f.name...), f.text)
 		}
 	}
 	if len(b) == 0 {

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Interpreter is where an interpreter is looked for.
@@ -58,7 +58,7 @@ func (i *Interpreter) Find(explicit string) (string, error) {
 		r.once.Do(func() { r.path, r.err = i.behind(path) })
 		return r.path, r.err
 	}
-	return "", runtime.Errorf(runtime.SandboxError, "%s was not found (%s); install it or set %s", i.Name,
+	return "", value.Errorf(value.SandboxError, "%s was not found (%s); install it or set %s", i.Name,
 		plain.Line(strings.Join(candidates, ", "), 200), i.Variable)
 }
 
@@ -96,7 +96,7 @@ func (i *Interpreter) behind(path string) (string, error) {
 		if text == "" {
 			text = err.Error()
 		}
-		return "", runtime.Errorf(runtime.SandboxError, "%s at %s could not be asked for its path: %s", i.Name, plain.Line(path, 200), plain.Line(text, 300))
+		return "", value.Errorf(value.SandboxError, "%s at %s could not be asked for its path: %s", i.Name, plain.Line(path, 200), plain.Line(text, 300))
 	}
 	return real, nil
 }

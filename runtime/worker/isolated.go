@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // In returns the Start of a Config whose workers run in an isolation; nil, which starts them without, when it is nil.
@@ -17,7 +18,7 @@ func In(isolation runtime.Isolation, reads func() ([]string, error)) func(*exec.
 	return func(cmd *exec.Cmd) (*proc.Child, error) {
 		starter, ok := isolation.(isolate.Starter)
 		if !ok {
-			return nil, runtime.Errorf(runtime.SandboxError, "the isolation of the tool cannot start workers")
+			return nil, value.Errorf(value.SandboxError, "the isolation of the tool cannot start workers")
 		}
 		need := isolate.Need{Warm: true}
 		if reads != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // waiter is a call that has no worker yet.
@@ -149,9 +149,9 @@ func (p *Pool) start(holder string) {
 
 // failed is the error of a worker that could not be started.
 func (p *Pool) failed(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
 		return te
 	}
-	return runtime.Errorf(runtime.SandboxError, "the %s could not be started: %s", p.config.Name, reason(err))
+	return value.Errorf(value.SandboxError, "the %s could not be started: %s", p.config.Name, reason(err))
 }

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type state uint8
@@ -354,7 +354,7 @@ func (w *process) closeFiles() {
 
 // stillborn is the error of a worker that ended before it was ready.
 func (w *process) stillborn() error {
-	e := runtime.Errorf(runtime.SandboxError, "the %s could not be started: %s", w.pool.config.Name, w.ending(nil))
+	e := value.Errorf(value.SandboxError, "the %s could not be started: %s", w.pool.config.Name, w.ending(nil))
 	e.Details = w.printed()
 	return e
 }

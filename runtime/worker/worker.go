@@ -68,6 +68,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -202,10 +203,10 @@ func New(c Config) *Pool {
 }
 
 // Call sends c to a worker and returns the result's body. The error is a
-// *runtime.ToolError or the context's.
+// *value.ToolError or the context's.
 func (p *Pool) Call(ctx context.Context, c *Call) ([]byte, error) {
 	if n := size(c.Body); n > MaxFrame {
-		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", c.What, n, MaxFrame)
+		return nil, value.Invalid("the input of %s has %d bytes, at most %d are possible", c.What, n, MaxFrame)
 	}
 	c.ctx = ctx
 	for again := false; ; again = true {

@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type testContext struct{}
@@ -29,9 +30,9 @@ func (testContext) Done() <-chan struct{}       { return nil }
 func (testContext) Err() error                  { return nil }
 func (testContext) Value(any) any               { return nil }
 
-func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, part string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
 	}
@@ -101,28 +102,28 @@ func number(t *testing.T, text string) int {
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		call string
-		code runtime.Code
+		code value.Code
 		part string
 	}{
-		{"exit 3", runtime.SandboxError, "f: the test worker exited with status 3: last words"},
-		{"exit 0", runtime.SandboxError, "f: the test worker exited with status 0"},
-		{"half", runtime.SandboxError, "exited with status 1"},
-		{"garbage 2", runtime.SandboxError, "broke the protocol"},
-		{"garbage 20000000", runtime.SandboxError, "broke the protocol"},
-		{"beside-twice", runtime.SandboxError, "broke the protocol"},
-		{"beside-large", runtime.SandboxError, "broke the protocol"},
-		{"beside {}", runtime.ValidationError, "has attached what is no attachment"},
-		{`beside [{"kind":"file","url":"x"}]`, runtime.ValidationError, "an attachment is a blob, an image or a table"},
-		{"stranger", runtime.SandboxError, "broke the protocol"},
-		{"close", runtime.SandboxError, "closed its connection"},
-		{"claim 104857600", runtime.PolicyDenied, "the result of f is larger than the 2097152 bytes allowed"},
-		{"claim 4294967295", runtime.SandboxError, "broke the protocol"},
-		{"claim 3", runtime.SandboxError, "broke the protocol"},
-		{"large 2097153", runtime.PolicyDenied, "larger than the 2097152 bytes"},
-		{"large 104857600", runtime.PolicyDenied, "larger than the 2097152 bytes"},
-		{"fail", runtime.RateLimit, "slow down"},
-		{"odd-error", runtime.Unknown, "m"},
-		{"bad-error", runtime.SandboxError, "could not say how"},
+		{"exit 3", value.SandboxError, "f: the test worker exited with status 3: last words"},
+		{"exit 0", value.SandboxError, "f: the test worker exited with status 0"},
+		{"half", value.SandboxError, "exited with status 1"},
+		{"garbage 2", value.SandboxError, "broke the protocol"},
+		{"garbage 20000000", value.SandboxError, "broke the protocol"},
+		{"beside-twice", value.SandboxError, "broke the protocol"},
+		{"beside-large", value.SandboxError, "broke the protocol"},
+		{"beside {}", value.ValidationError, "has attached what is no attachment"},
+		{`beside [{"kind":"file","url":"x"}]`, value.ValidationError, "an attachment is a blob, an image or a table"},
+		{"stranger", value.SandboxError, "broke the protocol"},
+		{"close", value.SandboxError, "closed its connection"},
+		{"claim 104857600", value.PolicyDenied, "the result of f is larger than the 2097152 bytes allowed"},
+		{"claim 4294967295", value.SandboxError, "broke the protocol"},
+		{"claim 3", value.SandboxError, "broke the protocol"},
+		{"large 2097153", value.PolicyDenied, "larger than the 2097152 bytes"},
+		{"large 104857600", value.PolicyDenied, "larger than the 2097152 bytes"},
+		{"fail", value.RateLimit, "slow down"},
+		{"odd-error", value.Unknown, "m"},
+		{"bad-error", value.SandboxError, "could not say how"},
 	} {
 		t.Run(tt.call, func(t *testing.T) {
 			p := newPool(t, "ok")
@@ -132,7 +133,7 @@ func TestFaults(t *testing.T) {
 			if got := p.get(t, "echo next"); got != "next" {
 				t.Errorf("the next call: %q", got)
 			}
-			if tt.code == runtime.SandboxError && tt.call != "bad-error" {
+			if tt.code == value.SandboxError && tt.call != "bad-error" {
 				gone(t, first)
 			}
 		})
@@ -145,8 +146,8 @@ func TestFaults(t *testing.T) {
 		t.Errorf("the last words of a worker: %q", got)
 	}
 	_, err := p.Call(t.Context(), &Call{What: "f", Body: [][]byte{make([]byte, MaxFrame+1)}})
-	wantTool(t, err, runtime.ValidationError, "at most 67108864 are possible")
-	te := wantTool(t, func() error { _, err := p.Call(t.Context(), request("fail", runtime.None)); return err }(), runtime.RateLimit, "slow")
+	wantTool(t, err, value.ValidationError, "at most 67108864 are possible")
+	te := wantTool(t, func() error { _, err := p.Call(t.Context(), request("fail", runtime.None)); return err }(), value.RateLimit, "slow")
 	if te.RetryAfterS == nil || *te.RetryAfterS != 2.5 || te.Details.String() != `{"a":1}` {
 		t.Errorf("%+v", te)
 	}
@@ -159,7 +160,7 @@ func TestAnAnswerTwice(t *testing.T) {
 	}
 	// The second answer is noticed by the next call, which may be lost to it once.
 	if _, err := p.Call(t.Context(), request("echo x", runtime.Writes)); err != nil {
-		wantTool(t, err, runtime.SandboxError, "broke the protocol")
+		wantTool(t, err, value.SandboxError, "broke the protocol")
 	}
 	if got := p.get(t, "echo x"); got != "x" {
 		t.Errorf("got %q", got)
@@ -186,7 +187,7 @@ func TestStart(t *testing.T) {
 		for range 5 { // all of them are told
 			wg.Go(func() {
 				_, err := p.Call(t.Context(), request("pid", runtime.Writes))
-				wantTool(t, err, runtime.SandboxError, tt.part)
+				wantTool(t, err, value.SandboxError, tt.part)
 			})
 		}
 		wg.Wait()
@@ -195,7 +196,7 @@ func TestStart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := p.Call(ctx, request("pid", runtime.Writes))
-	wantTool(t, err, runtime.Timeout, "f did not finish in time")
+	wantTool(t, err, value.Timeout, "f did not finish in time")
 }
 
 func TestTimeout(t *testing.T) {
@@ -219,7 +220,7 @@ func TestTimeout(t *testing.T) {
 				expire()
 			}()
 			_, err := p.Call(ctx, request(tt.call, runtime.Writes)) // without an end of its own
-			wantTool(t, err, runtime.Timeout, "f did not finish in time and was stopped")
+			wantTool(t, err, value.Timeout, "f did not finish in time and was stopped")
 			second := number(t, p.get(t, "pid"))
 			if (first != second) != tt.killed {
 				t.Errorf("workers %d and %d, killed: %v", first, second, tt.killed)
@@ -262,7 +263,7 @@ func TestWriteToADeafWorker(t *testing.T) {
 		expire()
 	}()
 	_, err := p.Call(ctx, &Call{What: "f", Body: [][]byte{make([]byte, 8<<20)}, Effects: runtime.Writes})
-	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	wantTool(t, err, value.Timeout, "did not finish in time")
 	if got := p.get(t, "echo next"); got != "next" {
 		t.Errorf("got %q", got)
 	}
@@ -285,7 +286,7 @@ func TestInnocent(t *testing.T) {
 			expire()
 		}()
 		_, bad1 := p.Call(ctx, request(bad, runtime.Writes))
-		wantTool(t, bad1, runtime.Timeout, "did not finish")
+		wantTool(t, bad1, value.Timeout, "did not finish")
 		wg.Wait()
 		return string(got), err
 	}
@@ -305,7 +306,7 @@ func TestInnocent(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		p.drain = Drain
 		_, err := share(t, p, "runs 3600000", request("sleep 3600000", runtime.Writes))
-		wantTool(t, err, runtime.SandboxError, "f: the test worker was stopped, because another call in it did not end")
+		wantTool(t, err, value.SandboxError, "f: the test worker was stopped, because another call in it did not end")
 	})
 	t.Run("made again", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
@@ -343,13 +344,13 @@ func TestInnocent(t *testing.T) {
 			wg.Go(func() { got, err = p.Call(t.Context(), request(neighbour, tt.effects)) })
 			p.begun(t, "sleep")
 			_, bad := p.Call(t.Context(), request("exit 1", runtime.Writes))
-			wantTool(t, bad, runtime.SandboxError, "exited with status 1")
+			wantTool(t, bad, value.SandboxError, "exited with status 1")
 			wg.Wait()
 			if tt.again && (string(got) != "slept" || err != nil) {
 				t.Errorf("%v: %q, %v", tt.effects, got, err)
 			}
 			if !tt.again {
-				wantTool(t, err, runtime.SandboxError, "exited with status 1")
+				wantTool(t, err, value.SandboxError, "exited with status 1")
 			}
 		}
 	})
@@ -394,8 +395,8 @@ func TestConcurrentFaults(t *testing.T) {
 			}
 			want := fmt.Sprint("v", i)
 			got, err := p.Call(t.Context(), request("echo "+want, runtime.Writes))
-			var te *runtime.ToolError
-			if err != nil && (!errors.As(err, &te) || te.Code != runtime.SandboxError) || err == nil && string(got) != want {
+			var te *value.ToolError
+			if err != nil && (!errors.As(err, &te) || te.Code != value.SandboxError) || err == nil && string(got) != want {
 				t.Errorf("%q, %v, want %s", got, err, want)
 			}
 		})
@@ -419,7 +420,7 @@ func TestWaitForAPlace(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := p.Call(ctx, request("echo a", runtime.Writes))
-	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	wantTool(t, err, value.Timeout, "did not finish in time")
 	release()
 	if got := p.get(t, "echo b"); got != "b" {
 		t.Errorf("got %q", got)
@@ -470,7 +471,7 @@ func TestPrintsDoNotHarm(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	_, err := p.Call(t.Context(), request("exit 1", runtime.Writes))
-	te := wantTool(t, err, runtime.SandboxError, "last words")
+	te := wantTool(t, err, value.SandboxError, "last words")
 	out, _ := te.Details.Get("output")
 	if n := len(out.String()); n < 1000 || n > proc.TailBytes || !strings.HasSuffix(out.String(), "last words\n") {
 		t.Errorf("the tail has %d bytes: ...%s", n, out.String()[max(0, n-100):])

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // An Agent is a model that calls tools. It is read-only once it is used, and safe for concurrent use.
@@ -23,7 +24,7 @@ type Agent struct {
 
 	once sync.Once
 	spec agent.Spec
-	err  *runtime.ToolError
+	err  *value.ToolError
 }
 
 // Agent runs an agent node. Its conversation is added to the field messages, and goes on with what is there.
@@ -37,10 +38,10 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 	}
 	var out agent.Outputs
 	var end agent.Ending
-	var said []runtime.Value
-	_, err := x.run(r, n, func() (_ runtime.Value, err error) {
+	var said []value.Value
+	_, err := x.run(r, n, func() (_ value.Value, err error) {
 		out, end, said, err = f.work(r, n, a, p)
-		return runtime.StringValue(out.Response), err
+		return value.String(out.Response), err
 	})
 	switch {
 	case err == nil:
@@ -50,21 +51,21 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 		f.step(n)
 		return nil
 	default:
-		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
+		f.write("errors", value.List(entry(f.called(n), err)))
 		f.step(n)
 		return nil
 	}
-	answer := runtime.StringValue(out.Response)
+	answer := value.String(out.Response)
 	if end.Capped && len(said) > 0 { // the engine takes the last message, whoever has written it
 		answer = get(said[len(said)-1], "content")
 	}
 	f.write(a.Key, answer)
-	f.write("messages", runtime.ListValue(said...))
-	f.write("_agent_iterations", runtime.IntValue(int64(end.Turns)))
+	f.write("messages", value.List(said...))
+	f.write("_agent_iterations", value.Int(int64(end.Turns)))
 	if end.Capped {
-		f.write("_agent_limit_reached", runtime.BoolValue(true))
+		f.write("_agent_limit_reached", value.Bool(true))
 	}
-	results := runtime.ListValue(results(&out)...)
+	results := value.List(results(&out)...)
 	f.write("_tool_results", results)
 	if a.Results != "" && results.Len() > 0 {
 		f.write(a.Results, results)
@@ -74,7 +75,7 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 }
 
 // work lets the agent work. said are the messages that are new.
-func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out agent.Outputs, end agent.Ending, said []runtime.Value, err error) {
+func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out agent.Outputs, end agent.Ending, said []value.Value, err error) {
 	prompt, err := p()
 	if err != nil {
 		return out, end, nil, r.Fail(n, err)
@@ -104,9 +105,9 @@ func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out ag
 
 // tell is what a tool gave as the engine says it: its text in Python, or the error.
 func tell(e *agent.Envelope) string {
-	if x := e.Error; x != nil && x.Code == runtime.PolicyDenied && strings.HasSuffix(x.Message, "is not one of this agent's") {
+	if x := e.Error; x != nil && x.Code == value.PolicyDenied && strings.HasSuffix(x.Message, "is not one of this agent's") {
 		return "Error: Unknown tool '" + e.Tool() + "'"
-	} else if x != nil && x.Code == runtime.Unknown {
+	} else if x != nil && x.Code == value.Unknown {
 		return "Error: " + exceptionName.ReplaceAllString(x.Message, "")
 	} else if x != nil {
 		return "Error: " + x.Message
@@ -115,48 +116,48 @@ func tell(e *agent.Envelope) string {
 }
 
 // results are what tools gave, as the engine keeps it.
-func results(out *agent.Outputs) []runtime.Value {
-	all := make([]runtime.Value, 0, len(out.ToolOrder))
+func results(out *agent.Outputs) []value.Value {
+	all := make([]value.Value, 0, len(out.ToolOrder))
 	for _, id := range out.ToolOrder {
 		e := out.ToolsByID[id]
-		all = append(all, runtime.MapValue(runtime.Entry{Key: "tool", Value: runtime.StringValue(e.Tool())}, runtime.Entry{Key: "args", Value: e.Input},
-			runtime.Entry{Key: "output", Value: runtime.StringValue(tell(&e))}, runtime.Entry{Key: "success", Value: runtime.BoolValue(e.Error == nil)}))
+		all = append(all, value.Map(value.Entry{Key: "tool", Value: value.String(e.Tool())}, value.Entry{Key: "args", Value: e.Input},
+			value.Entry{Key: "output", Value: value.String(tell(&e))}, value.Entry{Key: "success", Value: value.Bool(e.Error == nil)}))
 	}
 	return all
 }
 
-func message(kind, text string, more ...runtime.Entry) runtime.Value {
-	return runtime.MapValue(append([]runtime.Entry{{Key: "type", Value: runtime.StringValue(kind)}, {Key: "content", Value: runtime.StringValue(text)}}, more...)...)
+func message(kind, text string, more ...value.Entry) value.Value {
+	return value.Map(append([]value.Entry{{Key: "type", Value: value.String(kind)}, {Key: "content", Value: value.String(text)}}, more...)...)
 }
 
 // shown is a message as it stands in the state.
-func shown(m llm.Message) []runtime.Value {
+func shown(m llm.Message) []value.Value {
 	switch m.Role {
 	case llm.User:
-		return []runtime.Value{message("human", m.Text)}
+		return []value.Value{message("human", m.Text)}
 	case llm.Tools:
-		var out []runtime.Value
+		var out []value.Value
 		for _, x := range m.Results {
-			out = append(out, message("tool", x.Text, runtime.Entry{Key: "name", Value: runtime.StringValue(x.Name)}, runtime.Entry{Key: "tool_call_id", Value: runtime.StringValue(x.ID)}))
+			out = append(out, message("tool", x.Text, value.Entry{Key: "name", Value: value.String(x.Name)}, value.Entry{Key: "tool_call_id", Value: value.String(x.ID)}))
 		}
 		return out
 	}
-	var calls []runtime.Value
+	var calls []value.Value
 	for _, x := range m.Calls {
-		args, err := runtime.ParseValue([]byte(x.Args))
+		args, err := value.Parse([]byte(x.Args))
 		if err != nil {
-			args = runtime.StringValue(x.Args)
+			args = value.String(x.Args)
 		}
-		calls = append(calls, runtime.MapValue(runtime.Entry{Key: "name", Value: runtime.StringValue(x.Name)}, runtime.Entry{Key: "args", Value: args}, runtime.Entry{Key: "id", Value: runtime.StringValue(x.ID)}))
+		calls = append(calls, value.Map(value.Entry{Key: "name", Value: value.String(x.Name)}, value.Entry{Key: "args", Value: args}, value.Entry{Key: "id", Value: value.String(x.ID)}))
 	}
 	if calls == nil {
-		return []runtime.Value{message("ai", m.Text)}
+		return []value.Value{message("ai", m.Text)}
 	}
-	return []runtime.Value{message("ai", m.Text, runtime.Entry{Key: "tool_calls", Value: runtime.ListValue(calls...)})}
+	return []value.Value{message("ai", m.Text, value.Entry{Key: "tool_calls", Value: value.List(calls...)})}
 }
 
 // spoken is a conversation as it stands in the state; what is no message of it is left out.
-func spoken(list runtime.Value) (system string, out []llm.Message) {
+func spoken(list value.Value) (system string, out []llm.Message) {
 	for i := range list.Len() {
 		m := dynamic.Of(list.Index(i))
 		text := m.At("content").Value().String()
@@ -183,7 +184,7 @@ func spoken(list runtime.Value) (system string, out []llm.Message) {
 	return system, out
 }
 
-func calls(list runtime.Value) []llm.Call {
+func calls(list value.Value) []llm.Call {
 	var out []llm.Call
 	for i := range list.Len() {
 		c := dynamic.Of(list.Index(i))

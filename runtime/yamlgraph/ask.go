@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jinja"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Question is what a node asks a model, and what becomes of the answer.
@@ -86,7 +87,7 @@ func Needs(name string, p Prompt, variables ...Variable) Prompt {
 		for _, name := range missing[1:] {
 			text += ", " + name
 		}
-		return llm.Prompt{}, runtime.Invalid("Missing required variable(s) for prompt '%s': %s", name, text)
+		return llm.Prompt{}, value.Invalid("Missing required variable(s) for prompt '%s': %s", name, text)
 	}
 }
 
@@ -102,11 +103,11 @@ func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) error
 	f.step(n)
 	if u.routed {
 		f.route = u.route
-		f.write("_route", runtime.StringValue(u.route))
+		f.write("_route", value.String(u.route))
 	}
 	if u.limited {
 		f.limited = true
-		f.write("_loop_limit_reached", runtime.BoolValue(true))
+		f.write("_loop_limit_reached", value.Bool(true))
 	}
 	if u.counts != nil {
 		f.counts = u.counts
@@ -117,7 +118,7 @@ func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) error
 
 // An update is what a node leaves.
 type update struct {
-	entries []runtime.Entry
+	entries []value.Entry
 	counts  map[string]int64
 	limited bool
 	routed  bool
@@ -143,7 +144,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 	}
 	for _, name := range q.Requires {
 		if f.get(name).IsNull() {
-			u.keep(f.called(n), r.Fail(n, runtime.Invalid("Missing required state: %s", name)))
+			u.keep(f.called(n), r.Fail(n, value.Invalid("Missing required state: %s", name)))
 			return u, nil
 		}
 	}
@@ -205,27 +206,27 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 	return u, nil
 }
 
-func (u *update) take(key string, v runtime.Value) {
-	u.entries = append(u.entries, runtime.Entry{Key: key, Value: v})
+func (u *update) take(key string, v value.Value) {
+	u.entries = append(u.entries, value.Entry{Key: key, Value: v})
 }
 
 // keep puts an error into the state.
 func (u *update) keep(node string, err error) {
-	u.take("errors", runtime.ListValue(entry(node, err)))
+	u.take("errors", value.List(entry(node, err)))
 }
 
 // question asks once. The error is a *runtime.NodeError.
-func question(r *runtime.Run, n *runtime.Node, m *Model, q *Question, p Prompt) (runtime.Value, error) {
+func question(r *runtime.Run, n *runtime.Node, m *Model, q *Question, p Prompt) (value.Value, error) {
 	prompt, err := p()
 	if err != nil {
-		return runtime.Null(), r.Fail(n, err)
+		return value.Null(), r.Fail(n, err)
 	}
 	model, te := m.use()
 	if te != nil {
-		return runtime.Null(), r.Fail(n, te)
+		return value.Null(), r.Fail(n, te)
 	}
 	if q.Schema != nil {
-		v, err := llm.Ask[runtime.Value](r, n, model, prompt, llm.Format{Schema: q.Schema})
+		v, err := llm.Ask[value.Value](r, n, model, prompt, llm.Format{Schema: q.Schema})
 		if err != nil {
 			return v, err
 		}
@@ -236,17 +237,17 @@ func question(r *runtime.Run, n *runtime.Node, m *Model, q *Question, p Prompt) 
 	}
 	text, err := llm.Ask[string](r, n, model, prompt, llm.Format{})
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	if q.JSON {
 		return FindJSON(text), nil
 	}
-	return runtime.StringValue(text), nil
+	return value.String(text), nil
 }
 
 // way is where an answer leads. Only an answer with a schema has a tone or an intent: a mapping that was found in a text
 // has none in the engine.
-func (x *Router) way(v runtime.Value, schema bool) string {
+func (x *Router) way(v value.Value, schema bool) string {
 	label := ""
 	switch {
 	case x.Field != "":
@@ -287,19 +288,19 @@ func (f *Flow) Route(targets ...string) string {
 func (f *Flow) Limited() bool { return f.limited }
 
 // get is the value of a field; null when there is none.
-func (f *Flow) get(name string) runtime.Value {
+func (f *Flow) get(name string) value.Value {
 	for i := range f.slots {
 		if f.slots[i].Name == name {
 			return f.slots[i].Field.Value()
 		}
 	}
-	return runtime.Null()
+	return value.Null()
 }
 
-func counted(counts map[string]int64) runtime.Value {
-	var out []runtime.Entry
+func counted(counts map[string]int64) value.Value {
+	var out []value.Entry
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, runtime.Entry{Key: k, Value: runtime.IntValue(counts[k])})
+		out = append(out, value.Entry{Key: k, Value: value.Int(counts[k])})
 	}
-	return runtime.MapValue(out...)
+	return value.Map(out...)
 }

@@ -5,31 +5,32 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Bound runs a python node whose function is replaced by another tool (flowgen.bindings.yaml). It takes of the state the
 // fields that In has; what it gives is written as what a function of Python returns. A state that does not fit In is a
 // VALIDATION_ERROR.
 func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], key string, p Policy, state dynamic.Field) error {
-	return f.function(r, n, key, p, func() (runtime.Value, error) { return bound(r, n, t, state) })
+	return f.function(r, n, key, p, func() (value.Value, error) { return bound(r, n, t, state) })
 }
 
-func bound[In, Out any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], state dynamic.Field) (runtime.Value, error) {
+func bound[In, Out any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], state dynamic.Field) (value.Value, error) {
 	var in In
 	text, err := state.MarshalJSON()
 	if err == nil {
-		err = runtime.DecodeKnown(text, &in)
+		err = value.DecodeKnown(text, &in)
 	}
 	if err != nil {
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) {
-			te = runtime.Invalid("%v", err)
+			te = value.Invalid("%v", err)
 		}
-		return runtime.Null(), r.Fail(n, te)
+		return value.Null(), r.Fail(n, te)
 	}
 	out, err := runtime.Call(r, n, t, in)
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
-	return runtime.ValueOf(out)
+	return value.Of(out)
 }

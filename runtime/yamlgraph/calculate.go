@@ -6,13 +6,14 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Add is a + b; a list grows by b, or by its items when it is a list. Of Add, Sub, Mul and Div: a left side that is
 // missing or null gives null. An error is kept for the node that the value is for, which fails, but for one that only
 // sets fields: there the field stays as it is.
 func (f *Flow) Add(a, b dynamic.Field) dynamic.Field {
-	if a.Value().Kind() == runtime.ListKind && b.Value().Kind() != runtime.ListKind {
+	if a.Value().Kind() == value.ListKind && b.Value().Kind() != value.ListKind {
 		b = dynamic.List(b)
 	}
 	return f.calculate(a, b, py.Add)
@@ -47,9 +48,9 @@ func (f *Flow) given(r *runtime.Run, n *runtime.Node) error {
 	if f.wrong = nil; err == nil {
 		return nil
 	}
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
-		te = runtime.Invalid("%v", err)
+		te = value.Invalid("%v", err)
 	}
 	return r.Fail(n, te)
 }

@@ -3,6 +3,7 @@ package yamlgraph
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Child runs a node that is another graph: child runs that and returns what the node writes.
@@ -22,7 +23,7 @@ func (f *Flow) Child(n *runtime.Node, child func() (dynamic.Field, error)) error
 // Grown is what a list has that grew out of another: the items after those.
 func Grown(old, now dynamic.Field) dynamic.Field {
 	before, after := old.Value(), now.Value()
-	if before.Kind() != runtime.ListKind || after.Kind() != runtime.ListKind || after.Len() < before.Len() {
+	if before.Kind() != value.ListKind || after.Kind() != value.ListKind || after.Len() < before.Len() {
 		return now
 	}
 	items, _ := now.Items()
@@ -31,5 +32,5 @@ func Grown(old, now dynamic.Field) dynamic.Field {
 			return now
 		}
 	}
-	return dynamic.Of(runtime.ListValue(items[before.Len():]...))
+	return dynamic.Of(value.List(items[before.Len():]...))
 }

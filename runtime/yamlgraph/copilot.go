@@ -4,11 +4,12 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Copilot runs a node that asks a program: its prompt is both texts, and resume the session that goes on. What the program
 // answers goes into the field key. Rules that do not hold leave their errors, as those of nodes that ask a model do.
-func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, resume dynamic.Field, p Prompt) error {
+func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, resume dynamic.Field, p Prompt) error {
 	x := f.ruled()
 	u := update{}
 	q := &Question{Key: key}
@@ -17,7 +18,7 @@ func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.
 		if err != nil {
 			return err
 		}
-		ask := func() (runtime.Value, error) { return told(r, n, t, resume, p) }
+		ask := func() (value.Value, error) { return told(r, n, t, resume, p) }
 		if v, end, err = u.held(n, key, &x, v, ask); err != nil {
 			return err
 		}
@@ -33,10 +34,10 @@ func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.
 }
 
 // told asks the program once.
-func told(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], resume dynamic.Field, p Prompt) (runtime.Value, error) {
+func told(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], resume dynamic.Field, p Prompt) (value.Value, error) {
 	prompt, err := p()
 	if err != nil {
-		return runtime.Null(), r.Fail(n, err)
+		return value.Null(), r.Fail(n, err)
 	}
 	return runtime.Call(r, n, t, dynamic.Object(dynamic.Put("prompt", dynamic.Text(both(prompt))), dynamic.Put("resume", resume.NonNull())).Value())
 }
@@ -52,8 +53,8 @@ func both(p llm.Prompt) string {
 }
 
 // copilot is an answer of a model as that of a program.
-func (m *Model) copilot(v runtime.Value) runtime.Value {
+func (m *Model) copilot(v value.Value) value.Value {
 	text := asked(v)
-	return runtime.MapValue(runtime.Entry{Key: "output", Value: runtime.StringValue(text)}, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(0)}, named("model", m.model),
-		runtime.Entry{Key: "backend", Value: runtime.StringValue("api")}, runtime.Entry{Key: "session_id", Value: runtime.Null()})
+	return value.Map(value.Entry{Key: "output", Value: value.String(text)}, value.Entry{Key: "exit_code", Value: value.Int(0)}, named("model", m.model),
+		value.Entry{Key: "backend", Value: value.String("api")}, value.Entry{Key: "session_id", Value: value.Null()})
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
 type Flow struct {
 	slots []dynamic.Slot
 	aside bool // writes wait for Join
-	late  []runtime.Entry
+	late  []value.Entry
 	steps int
 	limit int // of steps; 0: maxSteps
 
@@ -81,9 +82,9 @@ func (f *Flow) merge(a *Flow) {
 }
 
 // write changes a field. What no slot holds is dropped, as the engine does.
-func (f *Flow) write(key string, v runtime.Value) {
+func (f *Flow) write(key string, v value.Value) {
 	if f.aside {
-		f.late = append(f.late, runtime.Entry{Key: key, Value: v})
+		f.late = append(f.late, value.Entry{Key: key, Value: v})
 		return
 	}
 	for i := range f.slots {
@@ -105,12 +106,12 @@ func (f *Flow) write(key string, v runtime.Value) {
 }
 
 // joined adds the items of a list to those of another. What is no list is one item.
-func joined(old, more runtime.Value) runtime.Value {
-	var all []runtime.Value
-	for _, v := range []runtime.Value{old, more} {
+func joined(old, more value.Value) value.Value {
+	var all []value.Value
+	for _, v := range []value.Value{old, more} {
 		switch v.Kind() {
-		case runtime.NullKind:
-		case runtime.ListKind:
+		case value.NullKind:
+		case value.ListKind:
 			for i := range v.Len() {
 				all = append(all, v.Index(i))
 			}
@@ -118,11 +119,11 @@ func joined(old, more runtime.Value) runtime.Value {
 			all = append(all, v)
 		}
 	}
-	return runtime.ListValue(all...)
+	return value.List(all...)
 }
 
 func (f *Flow) step(n *runtime.Node) {
-	f.write("current_step", runtime.StringValue(cmp.Or(f.name, n.ID)))
+	f.write("current_step", value.String(cmp.Or(f.name, n.ID)))
 }
 
 // maxSteps is how many steps a graph takes at most that does not say: engines take 25, 50 or 10,007, by their versions.
@@ -137,7 +138,7 @@ func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
 	if f.steps++; f.steps <= limit {
 		return nil
 	}
-	return r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "Recursion limit of %d reached without hitting a stop condition", limit))
+	return r.Fail(n, value.Errorf(value.PolicyDenied, "Recursion limit of %d reached without hitting a stop condition", limit))
 }
 
 // Set writes fields. One whose value is missing or null stays as it is.

@@ -8,28 +8,29 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // GraphTool makes a tool of another graph. It is called with the fields that the graph begins with and gives the field that
 // run returns as text: lists and maps as JSON, other values as Python writes them. As in the engine an error of the graph is
 // such a text, too, which begins with `Error: `. What the graph does is part of one call: it is recorded as a whole.
-func GraphTool(name string, e runtime.Effects, info *runtime.Info, run func(r *runtime.Run, args dynamic.Field) (dynamic.Field, error), o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+func GraphTool(name string, e runtime.Effects, info *runtime.Info, run func(r *runtime.Run, args dynamic.Field) (dynamic.Field, error), o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
+	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
 		out, err := inside(ctx, info, func(r *runtime.Run) (dynamic.Field, error) { return run(r, dynamic.Of(in)) })
-		var te *runtime.ToolError
+		var te *value.ToolError
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			return runtime.Null(), err
+			return value.Null(), err
 		case errors.As(err, &te):
-			return runtime.StringValue("Error: " + te.Message), nil
+			return value.String("Error: " + te.Message), nil
 		default:
-			return runtime.StringValue("Error: " + err.Error()), nil
+			return value.String("Error: " + err.Error()), nil
 		}
-		if k := out.Value().Kind(); k == runtime.ListKind || k == runtime.MapKind {
-			return runtime.StringValue(py.JSON(out.Value(), -1, false)), nil
+		if k := out.Value().Kind(); k == value.ListKind || k == value.MapKind {
+			return value.String(py.JSON(out.Value(), -1, false)), nil
 		}
-		return runtime.StringValue(py.Str(out)), nil
+		return value.String(py.Str(out)), nil
 	}, o...)
 }
 
@@ -59,11 +60,11 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, c Choosing, id, tool, arg
 	}
 	name := py.Str(tool)
 	wrong := ""
-	var v, parsed runtime.Value
+	var v, parsed value.Value
 	if c.Parsed != "" && !slices.Contains(c.Graphs, name) {
 		wrong = "parsed_key '" + c.Parsed + "' requires a graph-runtime tool; '" + name + "' is not one"
-		v = runtime.MapValue(runtime.Entry{Key: "task_id", Value: id.Value()}, runtime.Entry{Key: "tool", Value: tool.Value()}, runtime.Entry{Key: "success", Value: runtime.BoolValue(false)},
-			runtime.Entry{Key: "result", Value: runtime.Null()}, runtime.Entry{Key: "error", Value: runtime.StringValue(wrong)})
+		v = value.Map(value.Entry{Key: "task_id", Value: id.Value()}, value.Entry{Key: "tool", Value: tool.Value()}, value.Entry{Key: "success", Value: value.Bool(false)},
+			value.Entry{Key: "result", Value: value.Null()}, value.Entry{Key: "error", Value: value.String(wrong)})
 	} else {
 		var err error
 		if v, err = Choose(r, n, id, tool, args, call); err != nil {
@@ -78,7 +79,7 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, c Choosing, id, tool, arg
 	}
 	switch {
 	case wrong != "" && c.Stops:
-		return r.Fail(n, runtime.Errorf(runtime.Unknown, "tool_call node '%s': tool '%s' failed: %s", n.ID, name, wrong))
+		return r.Fail(n, value.Errorf(value.Unknown, "tool_call node '%s': tool '%s' failed: %s", n.ID, name, wrong))
 	case wrong == "" && c.Parsed != "":
 		f.write(c.Parsed, parsed)
 	}
@@ -86,35 +87,35 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, c Choosing, id, tool, arg
 }
 
 // parse reads the mapping that a graph tool gives; wrong says why there is none.
-func (c *Choosing) parse(v runtime.Value) (parsed runtime.Value, wrong string) {
+func (c *Choosing) parse(v value.Value) (parsed value.Value, wrong string) {
 	result, _ := v.Get("result")
 	text := result.String()
 	begin := string([]rune(text)[:min(400, len([]rune(text)))])
-	parsed, err := runtime.ParseValue([]byte(text))
+	parsed, err := value.Parse([]byte(text))
 	switch {
 	case err != nil:
 		return parsed, "parsed_key '" + c.Parsed + "': output is not valid JSON — raw output: " + py.Quote(begin)
-	case parsed.Kind() != runtime.MapKind:
+	case parsed.Kind() != value.MapKind:
 		return parsed, "parsed_key '" + c.Parsed + "': JSON output is " + py.TypeName(parsed) + ", expected object — raw output: " + py.Quote(begin)
 	}
 	return parsed, ""
 }
 
 // failed is a result with what is wrong with it; empty: nothing is.
-func failed(v runtime.Value, wrong string) runtime.Value {
+func failed(v value.Value, wrong string) value.Value {
 	if wrong == "" {
 		return v
 	}
-	var out []runtime.Entry
+	var out []value.Entry
 	for i, key := range v.Keys() {
-		switch e := (runtime.Entry{Key: key, Value: v.Index(i)}); key {
+		switch e := (value.Entry{Key: key, Value: v.Index(i)}); key {
 		case "success":
-			out = append(out, runtime.Entry{Key: key, Value: runtime.BoolValue(false)})
+			out = append(out, value.Entry{Key: key, Value: value.Bool(false)})
 		case "error":
-			out = append(out, runtime.Entry{Key: key, Value: runtime.StringValue(wrong)})
+			out = append(out, value.Entry{Key: key, Value: value.String(wrong)})
 		default:
 			out = append(out, e)
 		}
 	}
-	return runtime.MapValue(out...)
+	return value.Map(out...)
 }

@@ -3,6 +3,7 @@ package yamlgraph
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Interrupt runs a node that asks a person: what is asked goes into the field key, the answer into the field resume. What
@@ -18,7 +19,7 @@ func (f *Flow) Interrupt(r *runtime.Run, n *runtime.Node, key, resume string, he
 	if key != "" {
 		f.write(key, held.Value())
 	}
-	f.write(resume, runtime.StringValue(answer))
+	f.write(resume, value.String(answer))
 	f.step(n)
 	return nil
 }
@@ -36,20 +37,20 @@ func (f *Flow) InterruptPrompt(r *runtime.Run, n *runtime.Node, key, resume stri
 	return f.Interrupt(r, n, key, resume, held, held)
 }
 
-func made(r *runtime.Run, n *runtime.Node, m *Model, p Prompt) (runtime.Value, error) {
+func made(r *runtime.Run, n *runtime.Node, m *Model, p Prompt) (value.Value, error) {
 	if m != nil {
 		return question(r, n, m, &Question{}, p)
 	}
 	text, err := p()
 	if err != nil {
-		return runtime.Null(), r.Fail(n, err)
+		return value.Null(), r.Fail(n, err)
 	}
-	return runtime.StringValue(text.Text), nil
+	return value.String(text.Text), nil
 }
 
 // asked is what a person reads: text as it is, and other values as JSON.
-func asked(v runtime.Value) string {
-	if v.Kind() == runtime.StringKind {
+func asked(v value.Value) string {
+	if v.Kind() == value.StringKind {
 		return v.String()
 	}
 	text, err := v.MarshalJSON()

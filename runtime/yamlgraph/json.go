@@ -3,13 +3,13 @@ package yamlgraph
 import (
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // FindJSON finds JSON in the text of an answer, as the engine does: the whole text; what stands in a fence with the word
 // json, in any fence; the first braces, or else brackets, that hold no others; the first ones with what is nested in them.
 // Without any it is the text.
-func FindJSON(text string) runtime.Value {
+func FindJSON(text string) value.Value {
 	whole := strings.TrimSpace(text)
 	for _, find := range []func(string) (string, bool){
 		func(s string) (string, bool) { return s, s != "" },
@@ -24,11 +24,11 @@ func FindJSON(text string) runtime.Value {
 		if !ok {
 			continue
 		}
-		if v, err := runtime.ParseValue([]byte(part)); err == nil {
+		if v, err := value.Parse([]byte(part)); err == nil {
 			return v
 		}
 	}
-	return runtime.StringValue(text)
+	return value.String(text)
 }
 
 // fence is what stands in the first fence that begins so.

@@ -10,14 +10,15 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Map runs body for every item of a list and adds the results to the list in the field key, in the order of the items,
 // each with its place: a map as it is, anything else as the value of one. An item that fails leaves its error there, and
 // in errors. ran is false for an empty list: in the engine nothing comes after it. The error is one of the run, or says
 // that there is no list.
-func (f *Flow) Map(r *runtime.Run, n *runtime.Node, key string, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field) (runtime.Value, error)) (ran bool, err error) {
-	return f.gather(r, n, Gather{Into: key}, over, func(r *runtime.Run, item dynamic.Field, _ int64) (runtime.Value, error) { return body(r, item) })
+func (f *Flow) Map(r *runtime.Run, n *runtime.Node, key string, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field) (value.Value, error)) (ran bool, err error) {
+	return f.gather(r, n, Gather{Into: key}, over, func(r *runtime.Run, item dynamic.Field, _ int64) (value.Value, error) { return body(r, item) })
 }
 
 // Gather says what becomes of the items of a map.
@@ -37,15 +38,15 @@ type Gather struct {
 
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
 func (f *Flow) MapNode(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, flow *Flow, item dynamic.Field) error) (ran bool, err error) {
-	return f.gather(r, n, g, over, func(r *runtime.Run, item dynamic.Field, index int64) (runtime.Value, error) {
+	return f.gather(r, n, g, over, func(r *runtime.Run, item dynamic.Field, index int64) (value.Value, error) {
 		inner := &Flow{slots: f.slots, aside: true, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
 		if err := body(r, inner, item); err != nil {
-			return runtime.Null(), err
+			return value.Null(), err
 		}
-		update := runtime.MapValue(inner.late...)
+		update := value.Map(inner.late...)
 		for _, key := range []string{"errors", "error"} {
 			if v, ok := update.Get(key); ok {
-				return runtime.Null(), &itemError{py.Str(dynamic.Of(v)), v}
+				return value.Null(), &itemError{py.Str(dynamic.Of(v)), v}
 			}
 		}
 		if v, ok := update.Get(g.Key); ok {
@@ -61,29 +62,29 @@ func (f *Flow) State(state dynamic.Field) dynamic.Field { return state.With(f.se
 // An itemError is what a node has written into errors or error.
 type itemError struct {
 	text   string
-	errors runtime.Value
+	errors value.Value
 }
 
 func (e *itemError) Error() string { return e.text }
 
-func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field, index int64) (runtime.Value, error)) (ran bool, err error) {
+func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field, index int64) (value.Value, error)) (ran bool, err error) {
 	items, ok := over.Items()
 	if !ok {
-		return false, r.Fail(n, runtime.Errorf(runtime.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
+		return false, r.Fail(n, value.Errorf(value.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
 	}
 	if g.MaxItems > 0 && len(items) > g.MaxItems && g.Strict {
-		return false, r.Fail(n, runtime.Errorf(runtime.PolicyDenied, "map node %q: %d items exceed max_items=%d: raise it, or write `on_overflow: truncate`", n.ID, len(items), g.MaxItems))
+		return false, r.Fail(n, value.Errorf(value.PolicyDenied, "map node %q: %d items exceed max_items=%d: raise it, or write `on_overflow: truncate`", n.ID, len(items), g.MaxItems))
 	}
 	if g.MaxItems > 0 && len(items) > g.MaxItems {
 		items = items[:g.MaxItems]
 	}
-	results, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (result, error) {
+	results, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (result, error) {
 		v, err := body(r, dynamic.Of(item.Value), item.Index)
 		var own *itemError
 		switch {
 		case err == nil:
 		case g.Fail && errors.As(err, &own):
-			return result{}, r.Fail(n, runtime.Errorf(runtime.Unknown, "%s", own.text))
+			return result{}, r.Fail(n, value.Errorf(value.Unknown, "%s", own.text))
 		case g.Fail || !errors.As(err, &own) && runtime.Skipped(err) != nil:
 			return result{}, err
 		}
@@ -101,13 +102,13 @@ func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Fi
 
 // settle writes the results of all items.
 func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []result) error {
-	var good, bad []runtime.Value
+	var good, bad []value.Value
 	done := 0
 	for _, res := range results {
 		switch {
 		case res.failed:
 			if !res.failure.IsNull() {
-				f.write("errors", runtime.ListValue(res.failure))
+				f.write("errors", value.List(res.failure))
 			}
 			if g.Failures != "" {
 				bad = append(bad, res.record(n))
@@ -123,17 +124,17 @@ func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []resul
 		done++
 	}
 	if len(good) > 0 {
-		f.write(g.Into, runtime.ListValue(good...))
+		f.write(g.Into, value.List(good...))
 	}
 	if len(bad) > 0 {
-		f.write(g.Failures, runtime.ListValue(bad...))
+		f.write(g.Failures, value.List(bad...))
 	}
-	least := py.Repr(runtime.FloatValue(g.Share))
+	least := py.Repr(value.Float(g.Share))
 	if g.Least > 0 {
 		least = strconv.Itoa(g.Least)
 	}
 	if done < g.Least || float64(done) < g.Share*float64(len(results)) {
-		return r.Fail(n, runtime.Errorf(runtime.Unknown, "Map node '%s' incomplete: accepted %d/%d (succeeded=%d, tolerated=0, failed=%d), min_success=%s", n.ID, done, len(results), done, len(results)-done, least))
+		return r.Fail(n, value.Errorf(value.Unknown, "Map node '%s' incomplete: accepted %d/%d (succeeded=%d, tolerated=0, failed=%d), min_success=%s", n.ID, done, len(results), done, len(results)-done, least))
 	}
 	return nil
 }
@@ -146,56 +147,56 @@ func missing(over dynamic.Field) string {
 }
 
 type result struct {
-	item    runtime.Value
-	list    []runtime.Value // the items of a result that is a list; nil: it is none
+	item    value.Value
+	list    []value.Value // the items of a result that is a list; nil: it is none
 	failed  bool
-	failure runtime.Value // for errors
+	failure value.Value // for errors
 
 	index         int64
 	kind, message string // of a failure
 }
 
 // record is a failure as a field of failures has it.
-func (res result) record(n *runtime.Node) runtime.Value {
-	return runtime.MapValue(runtime.Entry{Key: "map", Value: runtime.StringValue(n.ID)}, runtime.Entry{Key: "index", Value: runtime.IntValue(res.index)},
-		runtime.Entry{Key: "error_type", Value: runtime.StringValue(res.kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(res.message)},
-		runtime.Entry{Key: "node", Value: runtime.StringValue("_map_" + n.ID + "_sub")}, runtime.Entry{Key: "tolerated", Value: runtime.BoolValue(false)})
+func (res result) record(n *runtime.Node) value.Value {
+	return value.Map(value.Entry{Key: "map", Value: value.String(n.ID)}, value.Entry{Key: "index", Value: value.Int(res.index)},
+		value.Entry{Key: "error_type", Value: value.String(res.kind)}, value.Entry{Key: "message", Value: value.String(res.message)},
+		value.Entry{Key: "node", Value: value.String("_map_" + n.ID + "_sub")}, value.Entry{Key: "tolerated", Value: value.Bool(false)})
 }
 
 // place is the key of an item's place in the list.
 const place = "_map_index"
 
 // collected is the result of an item.
-func collected(n *runtime.Node, index int64, v runtime.Value, err error) result {
-	at := runtime.Entry{Key: place, Value: runtime.IntValue(index)}
-	var te *runtime.ToolError
+func collected(n *runtime.Node, index int64, v value.Value, err error) result {
+	at := value.Entry{Key: place, Value: value.Int(index)}
+	var te *value.ToolError
 	var own *itemError
 	switch {
 	case errors.As(err, &own):
 		failure := own.errors
-		if failure.Kind() == runtime.ListKind && failure.Len() > 0 {
+		if failure.Kind() == value.ListKind && failure.Len() > 0 {
 			failure = failure.Index(failure.Len() - 1)
 		}
 		kind := "unknown_error"
-		if v, ok := failure.Get("type"); ok && v.Kind() == runtime.StringKind {
+		if v, ok := failure.Get("type"); ok && v.Kind() == value.StringKind {
 			kind = v.String()
 		}
-		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(own.text)}), failed: true, failure: failure, index: index, kind: kind, message: own.text}
+		return result{item: value.Map(at, value.Entry{Key: "_error", Value: value.String(own.text)}), failed: true, failure: failure, index: index, kind: kind, message: own.text}
 	case errors.As(err, &te):
 		kind, message := string(te.Code), te.Message
-		if name := exceptionName.FindString(message); name != "" && te.Code == runtime.Unknown {
+		if name := exceptionName.FindString(message); name != "" && te.Code == value.Unknown {
 			kind, message = strings.TrimSuffix(name, ": "), message[len(name):]
 		}
-		return result{item: runtime.MapValue(at, runtime.Entry{Key: "_error", Value: runtime.StringValue(message)}, runtime.Entry{Key: "_error_type", Value: runtime.StringValue(kind)}),
+		return result{item: value.Map(at, value.Entry{Key: "_error", Value: value.String(message)}, value.Entry{Key: "_error_type", Value: value.String(kind)}),
 			failed: true, failure: entry("_map_"+n.ID+"_sub", err), index: index, kind: kind, message: message}
 	}
-	if v.Kind() != runtime.ListKind {
+	if v.Kind() != value.ListKind {
 		return result{item: placed(at, v)}
 	}
-	res := result{item: placed(at, v), list: []runtime.Value{}}
+	res := result{item: placed(at, v), list: []value.Value{}}
 	for i := range v.Len() {
 		item := v.Index(i)
-		if item.Kind() == runtime.MapKind {
+		if item.Kind() == value.MapKind {
 			item = placed(at, item)
 		}
 		res.list = append(res.list, item)
@@ -204,19 +205,19 @@ func collected(n *runtime.Node, index int64, v runtime.Value, err error) result 
 }
 
 // placed is a result with its place.
-func placed(at runtime.Entry, v runtime.Value) runtime.Value {
-	if v.Kind() != runtime.MapKind {
-		return runtime.MapValue(at, runtime.Entry{Key: "value", Value: v})
+func placed(at value.Entry, v value.Value) value.Value {
+	if v.Kind() != value.MapKind {
+		return value.Map(at, value.Entry{Key: "value", Value: v})
 	}
-	entries := []runtime.Entry{at}
+	entries := []value.Entry{at}
 	for i, key := range v.Keys() {
-		entries = append(entries, runtime.Entry{Key: key, Value: v.Index(i)})
+		entries = append(entries, value.Entry{Key: key, Value: v.Index(i)})
 	}
-	return runtime.MapValue(entries...)
+	return value.Map(entries...)
 }
 
 // inOrder brings a list into the order of the places when its first item has one.
-func inOrder(list runtime.Value) runtime.Value {
+func inOrder(list value.Value) value.Value {
 	if list.Len() == 0 {
 		return list
 	}
@@ -224,13 +225,13 @@ func inOrder(list runtime.Value) runtime.Value {
 		return list
 	}
 	items, _ := dynamic.Of(list).Items()
-	slices.SortStableFunc(items, func(a, b runtime.Value) int { return cmp.Compare(index(a), index(b)) })
-	return runtime.ListValue(items...)
+	slices.SortStableFunc(items, func(a, b value.Value) int { return cmp.Compare(index(a), index(b)) })
+	return value.List(items...)
 }
 
-func index(v runtime.Value) int64 {
+func index(v value.Value) int64 {
 	at, _ := v.Get(place)
-	if at.Kind() != runtime.IntKind {
+	if at.Kind() != value.IntKind {
 		return 0
 	}
 	return at.Int()

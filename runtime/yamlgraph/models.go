@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/internal/catalog"
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Model is whom nodes ask. What the file leaves open is what the environment says when the model is asked first: the
@@ -21,7 +21,7 @@ type Model struct {
 
 	once sync.Once
 	m    *llm.Model
-	err  *runtime.ToolError
+	err  *value.ToolError
 }
 
 // Speakers are the wire formats that a program links, each as the function that makes a provider of an address.
@@ -50,12 +50,12 @@ func setting(name string) string {
 }
 
 // use is the model as the environment completes it.
-func (m *Model) use() (*llm.Model, *runtime.ToolError) {
+func (m *Model) use() (*llm.Model, *value.ToolError) {
 	m.once.Do(func() {
 		name := cmp.Or(m.provider, setting("PROVIDER"), catalog.GraphProviders[0].Name)
 		p := catalog.GraphProvider(name)
 		if p == nil {
-			m.err = runtime.Invalid("there is no provider %q, which PROVIDER names", name)
+			m.err = value.Invalid("there is no provider %q, which PROVIDER names", name)
 			return
 		}
 		at := map[string]func(string) llm.Provider{"openai": m.speakers.OpenAI, "anthropic": m.speakers.Anthropic, "gemini": m.speakers.Gemini}[p.Speaks]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Candidate is one of those that a race asks.
@@ -17,34 +18,34 @@ type Candidate struct {
 
 // first asks the model of a question, or the candidates of a race one after the other until one answers. The error of a
 // race says what became of each.
-func (u *update) first(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (runtime.Value, error) {
+func (u *update) first(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (value.Value, error) {
 	if q.Race == nil {
 		return question(r, n, q.Model, q, p)
 	}
 	var failed []string
-	code := runtime.ProviderError
+	code := value.ProviderError
 	for _, c := range q.Race {
 		v, err := question(r, n, c.Use, q, p)
 		if err == nil {
-			u.take("_race_winner", runtime.MapValue(named("provider", c.Provider), named("model", c.Model)))
+			u.take("_race_winner", value.Map(named("provider", c.Provider), named("model", c.Model)))
 			return v, nil
 		}
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if runtime.Skipped(err) != nil || !errors.As(err, &te) {
 			return v, err
 		}
 		code = te.Code
 		failed = append(failed, fmt.Sprintf("  - %s/%s: %s", cmp.Or(c.Provider, "None"), cmp.Or(c.Model, "None"), te.Message))
 	}
-	return runtime.Null(), r.Fail(n, runtime.Errorf(code, "All %d race candidates failed:\n%s", len(q.Race), strings.Join(failed, "\n")))
+	return value.Null(), r.Fail(n, value.Errorf(code, "All %d race candidates failed:\n%s", len(q.Race), strings.Join(failed, "\n")))
 }
 
 // named is an entry of a map; empty text is null.
-func named(key, text string) runtime.Entry {
+func named(key, text string) value.Entry {
 	if text == "" {
-		return runtime.Entry{Key: key, Value: runtime.Null()}
+		return value.Entry{Key: key, Value: value.Null()}
 	}
-	return runtime.Entry{Key: key, Value: runtime.StringValue(text)}
+	return value.Entry{Key: key, Value: value.String(text)}
 }
 
 // lost is what becomes of a race that nobody has won: with Skip, and for a router whatever does not stop the run, the field
@@ -53,7 +54,7 @@ func (u *update) lost(n *runtime.Node, q *Question, err error) error {
 	if q.Fail == Stop || q.Router == nil && q.Fail != Skip {
 		return err
 	}
-	u.take(q.Key, runtime.Null())
+	u.take(q.Key, value.Null())
 	u.keep(n.ID, err)
 	if q.Router != nil {
 		u.routed, u.route = true, q.Router.other()

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Rule is a condition that has to hold before or after a node, or at the end of a graph.
@@ -50,7 +51,7 @@ func (f *Flow) reached(n *runtime.Node, limit int) bool {
 	if f.counts[name] >= int64(limit) {
 		f.step(n)
 		f.limited = true
-		f.write("_loop_limit_reached", runtime.BoolValue(true))
+		f.write("_loop_limit_reached", value.Bool(true))
 		return true
 	}
 	f.counts = maps.Clone(f.counts)
@@ -73,10 +74,10 @@ func (b *broken) text() string {
 }
 
 // entry is the rule in errors.
-func (b *broken) entry(n *runtime.Node) runtime.Value {
+func (b *broken) entry(n *runtime.Node) value.Value {
 	fail := map[Fail]string{Keep: "warn", Stop: "halt", Skip: "skip", Retry: "retry"}[b.Fail]
-	text := func(key, v string) runtime.Entry { return runtime.Entry{Key: key, Value: runtime.StringValue(v)} }
-	return runtime.MapValue(text("type", "guard_error"), text("message", b.text()), text("node", n.ID), text("phase", b.phase), text("check", b.Check), text("on_fail", fail))
+	text := func(key, v string) value.Entry { return value.Entry{Key: key, Value: value.String(v)} }
+	return value.Map(text("type", "guard_error"), text("message", b.text()), text("node", n.ID), text("phase", b.phase), text("check", b.Check), text("on_fail", fail))
 }
 
 // An errHalt is an error of a rule, which on_error does not catch.
@@ -86,7 +87,7 @@ func (e errHalt) Unwrap() error { return e.error }
 
 // halts is a rule that ends the run.
 func (b *broken) halts(r *runtime.Run, n *runtime.Node) error {
-	return errHalt{r.Fail(n, runtime.Errorf(runtime.ValidationError, "%s", b.text()))}
+	return errHalt{r.Fail(n, value.Errorf(value.ValidationError, "%s", b.text()))}
 }
 
 func halted(err error) bool {
@@ -122,7 +123,7 @@ func (x *Rules) before(r *runtime.Run, n *runtime.Node) (skip bool, err error) {
 }
 
 // run runs a node that asks nobody until the rules after it hold, or until its tries are spent.
-func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (runtime.Value, error)) (runtime.Value, error) {
+func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (value.Value, error)) (value.Value, error) {
 	left := map[*Rule]int{}
 	for {
 		v, err := call()
@@ -142,9 +143,9 @@ func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (runtime.Value,
 
 // skipped leaves what a node leaves that a rule has kept from running.
 func (f *Flow) skipped(n *runtime.Node, key, message string) {
-	f.write(key, runtime.Null())
-	f.write("errors", runtime.ListValue(runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue("unknown_error")},
-		runtime.Entry{Key: "message", Value: runtime.StringValue(message)}, runtime.Entry{Key: "node", Value: runtime.StringValue(n.ID)})))
+	f.write(key, value.Null())
+	f.write("errors", value.List(value.Map(value.Entry{Key: "type", Value: value.String("unknown_error")},
+		value.Entry{Key: "message", Value: value.String(message)}, value.Entry{Key: "node", Value: value.String(n.ID)})))
 	f.step(n)
 }
 
@@ -158,19 +159,19 @@ func (u *update) allowed(n *runtime.Node, q *Question, x *Rules) (end bool) {
 		u.take("errors", entries(n, warned))
 	}
 	if wrong != nil && wrong.Fail == Skip {
-		u.take(q.Key, runtime.Null())
+		u.take(q.Key, value.Null())
 	}
 	return wrong != nil
 }
 
 // good looks at the rules after a question, which is asked again while they say so. end says that the node ends with the
 // answer, and with what is wrong with it in errors.
-func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x *Rules, v runtime.Value) (_ runtime.Value, end bool, err error) {
-	return u.held(n, q.Key, x, v, func() (runtime.Value, error) { return question(r, n, q.Model, q, p) })
+func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x *Rules, v value.Value) (_ value.Value, end bool, err error) {
+	return u.held(n, q.Key, x, v, func() (value.Value, error) { return question(r, n, q.Model, q, p) })
 }
 
 // held is good for a question of any kind.
-func (u *update) held(n *runtime.Node, key string, x *Rules, v runtime.Value, ask func() (runtime.Value, error)) (_ runtime.Value, end bool, err error) {
+func (u *update) held(n *runtime.Node, key string, x *Rules, v value.Value, ask func() (value.Value, error)) (_ value.Value, end bool, err error) {
 	var all []*broken
 	left := map[*Rule]int{}
 	for {
@@ -209,28 +210,28 @@ func (f *Flow) Verify(r *runtime.Run, n *runtime.Node, rules ...Rule) error {
 	return nil
 }
 
-func entries(n *runtime.Node, rules []*broken) runtime.Value {
-	var out []runtime.Value
+func entries(n *runtime.Node, rules []*broken) value.Value {
+	var out []value.Value
 	for _, b := range rules {
 		out = append(out, b.entry(n))
 	}
-	return runtime.ListValue(out...)
+	return value.List(out...)
 }
 
 // In reports whether a list has an item, a map a key, or a text a part.
 func In(item, of dynamic.Field) bool {
 	switch v := of.Value(); v.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		for i := range v.Len() {
 			if py.Equal(item, dynamic.Of(v.Index(i))) {
 				return true
 			}
 		}
-	case runtime.MapKind:
+	case value.MapKind:
 		_, ok := v.Get(item.Value().String())
-		return ok && item.Value().Kind() == runtime.StringKind
-	case runtime.StringKind:
-		return item.Value().Kind() == runtime.StringKind && strings.Contains(v.String(), item.Value().String())
+		return ok && item.Value().Kind() == value.StringKind
+	case value.StringKind:
+		return item.Value().Kind() == value.StringKind && strings.Contains(v.String(), item.Value().String())
 	}
 	return false
 }
@@ -238,10 +239,10 @@ func In(item, of dynamic.Field) bool {
 // NotIn is the opposite of In; both are false of what holds nothing, such as a number.
 func NotIn(item, of dynamic.Field) bool {
 	switch of.Value().Kind() {
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		return !In(item, of)
-	case runtime.StringKind:
-		return item.Value().Kind() == runtime.StringKind && !In(item, of)
+	case value.StringKind:
+		return item.Value().Kind() == value.StringKind && !In(item, of)
 	}
 	return false
 }
@@ -250,9 +251,9 @@ func NotIn(item, of dynamic.Field) bool {
 func Length(f dynamic.Field) dynamic.Field {
 	v := f.Value()
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		return dynamic.Whole(int64(len([]rune(v.String()))))
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		return dynamic.Whole(int64(v.Len()))
 	}
 	return dynamic.Whole(0)
@@ -264,7 +265,7 @@ func TypeName(f dynamic.Field) dynamic.Field { return dynamic.Text(py.TypeName(f
 // Keys are the keys of a map; none of other values.
 func Keys(f dynamic.Field) dynamic.Field {
 	var out []dynamic.Field
-	if f.Value().Kind() == runtime.MapKind {
+	if f.Value().Kind() == value.MapKind {
 		for _, key := range f.Value().Keys() {
 			out = append(out, dynamic.Text(key))
 		}
@@ -284,7 +285,7 @@ func DirExists(r *runtime.Run, n *runtime.Node, f dynamic.Field) dynamic.Field {
 }
 
 func exists(r *runtime.Run, n *runtime.Node, t *runtime.Tool[string, bool], f dynamic.Field) dynamic.Field {
-	if f.Value().Kind() != runtime.StringKind {
+	if f.Value().Kind() != value.StringKind {
 		return dynamic.Flag(false)
 	}
 	ok, err := runtime.Call(r, n, t, f.Value().String())

@@ -9,37 +9,38 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Choice is the function that calls the tool of a name, which the generator writes.
-type Choice func(*runtime.Run, string, *runtime.Args) (runtime.Value, error)
+type Choice func(*runtime.Run, string, *value.Args) (value.Value, error)
 
 // Choose calls the tool that data names. The result is a map that says what became of the call, whatever became of it
 // (Tool Call Nodes, Result Structure). The error is one of the run.
-func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (runtime.Value, error) {
+func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
 	name := tool.Value().String()
 	switch tool.Value().Kind() {
-	case runtime.StringKind:
-	case runtime.NullKind:
+	case value.StringKind:
+	case value.NullKind:
 		name = "None"
 	default:
 		name = py.Str(tool)
 	}
-	out, err := runtime.Choose(r, n, id.Value(), name, runtime.ValueArgs(args.Value()), call)
+	out, err := runtime.Choose(r, n, id.Value(), name, value.ValueArgs(args.Value()), call)
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
-	message := runtime.Null()
+	message := value.Null()
 	if out.Error != nil {
 		text := *out.Error
 		if text == runtime.DeniedTool(name).Error() { // a tool that is no python tool
 			text = "Unknown tool: " + name
 		}
-		message = runtime.StringValue(text)
+		message = value.String(text)
 	}
-	return runtime.MapValue(
-		runtime.Entry{Key: "task_id", Value: out.TaskID}, runtime.Entry{Key: "tool", Value: tool.Value()}, runtime.Entry{Key: "success", Value: runtime.BoolValue(out.Success)},
-		runtime.Entry{Key: "result", Value: out.Result}, runtime.Entry{Key: "error", Value: message},
+	return value.Map(
+		value.Entry{Key: "task_id", Value: out.TaskID}, value.Entry{Key: "tool", Value: tool.Value()}, value.Entry{Key: "success", Value: value.Bool(out.Success)},
+		value.Entry{Key: "result", Value: out.Result}, value.Entry{Key: "error", Value: message},
 	), nil
 }
 
@@ -47,14 +48,14 @@ var exceptionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za
 
 // ChooseUpstream is Choose with the rules of the engine: what is no mapping stands for no arguments, and the text of an
 // exception comes without its name.
-func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (runtime.Value, error) {
-	if args.Value().Kind() != runtime.MapKind {
+func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
+	if args.Value().Kind() != value.MapKind {
 		args = dynamic.Null()
 	}
-	return Choose(r, n, id, tool, args, func(r *runtime.Run, name string, a *runtime.Args) (runtime.Value, error) {
+	return Choose(r, n, id, tool, args, func(r *runtime.Run, name string, a *value.Args) (value.Value, error) {
 		v, err := call(r, name, a)
-		var te *runtime.ToolError
-		if err == nil || runtime.Skipped(err) != nil || !errors.As(err, &te) || te.Code != runtime.Unknown {
+		var te *value.ToolError
+		if err == nil || runtime.Skipped(err) != nil || !errors.As(err, &te) || te.Code != value.Unknown {
 			return v, err
 		}
 		if _, unknown := strings.CutPrefix(te.Message, "Unknown tool: "); unknown {
@@ -84,7 +85,7 @@ func (f *Flow) ToolCallUpstream(r *runtime.Run, n *runtime.Node, key string, id,
 	return f.put(n, key, v, err)
 }
 
-func (f *Flow) put(n *runtime.Node, key string, v runtime.Value, err error) error {
+func (f *Flow) put(n *runtime.Node, key string, v value.Value, err error) error {
 	if err == nil {
 		f.write(key, v)
 		f.step(n)
@@ -103,12 +104,12 @@ const (
 
 // Python runs a python node: its function is called with the state. A mapping that it returns is what the node writes,
 // anything else goes into the field key.
-func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, state dynamic.Field) error {
-	return f.function(r, n, key, p, func() (runtime.Value, error) { return runtime.Call(r, n, t, state.Value()) })
+func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, p Policy, state dynamic.Field) error {
+	return f.function(r, n, key, p, func() (value.Value, error) { return runtime.Call(r, n, t, state.Value()) })
 }
 
 // function runs a node that is a function of the state.
-func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, call func() (runtime.Value, error)) error {
+func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, call func() (value.Value, error)) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -127,9 +128,9 @@ func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, c
 	case err != nil && (p == Raise || halted(err) || runtime.Skipped(err) != nil):
 		return err
 	case err != nil:
-		f.write(key, runtime.Null())
-		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
-	case v.Kind() == runtime.MapKind:
+		f.write(key, value.Null())
+		f.write("errors", value.List(entry(f.called(n), err)))
+	case v.Kind() == value.MapKind:
 		for i, k := range v.Keys() {
 			f.write(k, v.Index(i))
 		}
@@ -141,7 +142,7 @@ func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, c
 }
 
 // Tool runs a tool node: what its tool gives goes into the field key.
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], key string, p Policy, args dynamic.Field) error {
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, p Policy, args dynamic.Field) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -155,15 +156,15 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 		f.skipped(n, key, "Tool node '"+n.ID+"' skipped by pre-guard")
 		return nil
 	}
-	v, err := x.run(r, n, func() (runtime.Value, error) { return runtime.Call(r, n, t, args.Value()) })
+	v, err := x.run(r, n, func() (value.Value, error) { return runtime.Call(r, n, t, args.Value()) })
 	switch {
 	case err == nil:
 		f.write(key, v)
 	case p == Raise || halted(err) || runtime.Skipped(err) != nil:
 		return err
 	default:
-		f.write(key, runtime.Null())
-		f.write("errors", runtime.ListValue(entry(f.called(n), err)))
+		f.write(key, value.Null())
+		f.write("errors", value.List(entry(f.called(n), err)))
 	}
 	f.step(n)
 	return nil
@@ -173,14 +174,14 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Val
 func (f *Flow) called(n *runtime.Node) string { return cmp.Or(f.name, n.ID) }
 
 // entry is an error in the state.
-func entry(node string, err error) runtime.Value {
+func entry(node string, err error) value.Value {
 	kind, message := "UNKNOWN", err.Error()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &te) {
-		if kind, message = string(te.Code), te.Message; te.Code == runtime.Unknown { // of an exception its text alone
+		if kind, message = string(te.Code), te.Message; te.Code == value.Unknown { // of an exception its text alone
 			message = exceptionName.ReplaceAllString(message, "")
 		}
 	}
-	return runtime.MapValue(runtime.Entry{Key: "type", Value: runtime.StringValue(kind)}, runtime.Entry{Key: "message", Value: runtime.StringValue(message)},
-		runtime.Entry{Key: "node", Value: runtime.StringValue(node)})
+	return value.Map(value.Entry{Key: "type", Value: value.String(kind)}, value.Entry{Key: "message", Value: value.String(message)},
+		value.Entry{Key: "node", Value: value.String(node)})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/sirenspec"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
@@ -304,188 +305,188 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // n00Choice calls the tool that n00 chose. There are no others.
-func n00Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n00Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n00Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n00Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // countCountArgs reads the input of tool count.count from data.
-func countCountArgs(a *runtime.Args) tool.Text {
-	return tool.Text{Text: runtime.Arg(a, "text", runtime.AsString[string])}
+func countCountArgs(a *value.Args) tool.Text {
+	return tool.Text{Text: value.Arg(a, "text", value.AsString[string])}
 }
 
 // n01Choice calls the tool that n01 chose. There are no others.
-func n01Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n01Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n01Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n01Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n02Choice calls the tool that n02 chose. There are no others.
-func n02Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n02Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n02Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n02Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n03Choice calls the tool that n03 chose. There are no others.
-func n03Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n03Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n03Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n03Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n04Choice calls the tool that n04 chose. There are no others.
-func n04Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n04Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n04Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n04Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n05Choice calls the tool that n05 chose. There are no others.
-func n05Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n05Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n05Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n05Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n06Choice calls the tool that n06 chose. There are no others.
-func n06Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n06Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n06Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n06Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n07Choice calls the tool that n07 chose. There are no others.
-func n07Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n07Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n07Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n07Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n08Choice calls the tool that n08 chose. There are no others.
-func n08Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n08Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n08Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n08Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n09Choice calls the tool that n09 chose. There are no others.
-func n09Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n09Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n09Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n09Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n10Choice calls the tool that n10 chose. There are no others.
-func n10Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n10Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n10Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n10Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n11Choice calls the tool that n11 chose. There are no others.
-func n11Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n11Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n11Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n11Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n12Choice calls the tool that n12 chose. There are no others.
-func n12Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n12Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n12Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n12Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n13Choice calls the tool that n13 chose. There are no others.
-func n13Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n13Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n13Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n13Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n14Choice calls the tool that n14 chose. There are no others.
-func n14Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n14Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n14Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n14Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n15Choice calls the tool that n15 chose. There are no others.
-func n15Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n15Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n15Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n15Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n16Choice calls the tool that n16 chose. There are no others.
-func n16Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n16Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n16Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n16Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n17Choice calls the tool that n17 chose. There are no others.
-func n17Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n17Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n17Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n17Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n18Choice calls the tool that n18 chose. There are no others.
-func n18Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n18Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n18Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n18Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // n19Choice calls the tool that n19 chose. There are no others.
-func n19Choice(run *runtime.Run, name string, args *runtime.Args) (runtime.Value, error) {
+func n19Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n19Node, countCountTool, args, countCountArgs, runtime.ToValue)
+		return runtime.Dispatch(run, &n19Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return runtime.Null(), runtime.UnknownTool(name)
+	return value.Null(), runtime.UnknownTool(name)
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.

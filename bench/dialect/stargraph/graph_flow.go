@@ -10,25 +10,26 @@ import (
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
-	Text runtime.Value `json:"text"`
+	Text value.Value `json:"text"`
 }
 
 // Output is the workflow's output section.
 type Output struct {
-	Text  runtime.Value `json:"text"`
-	Other runtime.Value `json:"other"`
+	Text  value.Value `json:"text"`
+	Other value.Value `json:"other"`
 }
 
 // flowState is the workflow's state section.
 type flowState struct {
-	Text  runtime.Value `json:"text"`
-	Other runtime.Value `json:"other"`
+	Text  value.Value `json:"text"`
+	Other value.Value `json:"other"`
 }
 
 // Tools, bound at compile time.
@@ -148,7 +149,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	state.Text = in.Text
 
-	text, err := runtime.Cast[string]("text", state.Text)
+	text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n00Node, err)
 	}
@@ -156,9 +157,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n00)
+	state.Other = value.String(n00)
 
-	other, err := runtime.Cast[string]("other", state.Other)
+	other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n01Node, err)
 	}
@@ -166,9 +167,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n01)
+	state.Text = value.String(n01)
 
-	n02Text, err := runtime.Cast[string]("text", state.Text)
+	n02Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n02Node, err)
 	}
@@ -176,9 +177,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n02)
+	state.Other = value.String(n02)
 
-	n03Other, err := runtime.Cast[string]("other", state.Other)
+	n03Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n03Node, err)
 	}
@@ -186,9 +187,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n03)
+	state.Text = value.String(n03)
 
-	n04Text, err := runtime.Cast[string]("text", state.Text)
+	n04Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n04Node, err)
 	}
@@ -196,9 +197,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n04)
+	state.Other = value.String(n04)
 
-	n05Other, err := runtime.Cast[string]("other", state.Other)
+	n05Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n05Node, err)
 	}
@@ -206,9 +207,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n05)
+	state.Text = value.String(n05)
 
-	n06Text, err := runtime.Cast[string]("text", state.Text)
+	n06Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n06Node, err)
 	}
@@ -216,9 +217,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n06)
+	state.Other = value.String(n06)
 
-	n07Other, err := runtime.Cast[string]("other", state.Other)
+	n07Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n07Node, err)
 	}
@@ -226,9 +227,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n07)
+	state.Text = value.String(n07)
 
-	n08Text, err := runtime.Cast[string]("text", state.Text)
+	n08Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n08Node, err)
 	}
@@ -236,9 +237,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n08)
+	state.Other = value.String(n08)
 
-	n09Other, err := runtime.Cast[string]("other", state.Other)
+	n09Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n09Node, err)
 	}
@@ -246,9 +247,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n09)
+	state.Text = value.String(n09)
 
-	n10Text, err := runtime.Cast[string]("text", state.Text)
+	n10Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n10Node, err)
 	}
@@ -256,9 +257,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n10)
+	state.Other = value.String(n10)
 
-	n11Other, err := runtime.Cast[string]("other", state.Other)
+	n11Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n11Node, err)
 	}
@@ -266,9 +267,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n11)
+	state.Text = value.String(n11)
 
-	n12Text, err := runtime.Cast[string]("text", state.Text)
+	n12Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n12Node, err)
 	}
@@ -276,9 +277,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n12)
+	state.Other = value.String(n12)
 
-	n13Other, err := runtime.Cast[string]("other", state.Other)
+	n13Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n13Node, err)
 	}
@@ -286,9 +287,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n13)
+	state.Text = value.String(n13)
 
-	n14Text, err := runtime.Cast[string]("text", state.Text)
+	n14Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n14Node, err)
 	}
@@ -296,9 +297,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n14)
+	state.Other = value.String(n14)
 
-	n15Other, err := runtime.Cast[string]("other", state.Other)
+	n15Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n15Node, err)
 	}
@@ -306,9 +307,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n15)
+	state.Text = value.String(n15)
 
-	n16Text, err := runtime.Cast[string]("text", state.Text)
+	n16Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n16Node, err)
 	}
@@ -316,9 +317,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n16)
+	state.Other = value.String(n16)
 
-	n17Other, err := runtime.Cast[string]("other", state.Other)
+	n17Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n17Node, err)
 	}
@@ -326,9 +327,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n17)
+	state.Text = value.String(n17)
 
-	n18Text, err := runtime.Cast[string]("text", state.Text)
+	n18Text, err := value.Cast[string]("text", state.Text)
 	if err != nil {
 		return out, run.Fail(&n18Node, err)
 	}
@@ -336,9 +337,9 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Other = runtime.StringValue(n18)
+	state.Other = value.String(n18)
 
-	n19Other, err := runtime.Cast[string]("other", state.Other)
+	n19Other, err := value.Cast[string]("other", state.Other)
 	if err != nil {
 		return out, run.Fail(&n19Node, err)
 	}
@@ -346,7 +347,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	state.Text = runtime.StringValue(n19)
+	state.Text = value.String(n19)
 
 	return Output{Text: state.Text, Other: state.Other}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/bench/dialect"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestNode holds the cost of a node.
@@ -16,7 +16,7 @@ func TestNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	dialect.Measure(t, "Stargraph", 4, func(ctx context.Context) error {
-		out, err := w.Run(ctx, Input{Text: runtime.StringValue("hello")})
+		out, err := w.Run(ctx, Input{Text: value.String("hello")})
 		if err == nil && !out.Other.Equal(out.Text) {
 			err = fmt.Errorf("the result is wrong: %v", out)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Job is one workflow with one input, to be run under every engine.
@@ -78,7 +79,7 @@ func Add[In, Out any, W Workflow[In, Out]](name string, make func(...runtime.Opt
 
 func failed(err error) Result {
 	var ne *runtime.NodeError
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if errors.As(err, &ne) && errors.As(err, &te) {
 		return Result{Node: ne.Node.ID, Code: string(te.Code)}
 	}

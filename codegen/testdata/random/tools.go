@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Route is what workflows switch over.
@@ -25,8 +25,8 @@ const (
 
 var (
 	routes = []Route{Red, Green, Blue}
-	codes  = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
-		runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
+	codes  = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired,
+		value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown}
 )
 
 // In is the input of every tool. Fail is the chance in percent that an input fails; Flaky is how many attempts fail
@@ -57,7 +57,7 @@ type Bare struct {
 }
 
 // Compute is what a tool does with an input: its result, or the code it fails with.
-func Compute(in In) (Out, runtime.Code) {
+func Compute(in In) (Out, value.Code) {
 	f := fnv.New64a()
 	fmt.Fprint(f, in.ID, "|", in.A, "|", in.B, "|", in.S)
 	h := f.Sum64()
@@ -82,7 +82,7 @@ func Mix(a, b int64) int64 { return (a*7 + b + 3) % 1009 }
 // MixOdd is a pure function that refuses some arguments.
 func MixOdd(a, b int64) (int64, error) {
 	if Mix(a, b)%11 == 0 {
-		return 0, runtime.Errorf(runtime.ValidationError, "%d and %d do not mix", a, b)
+		return 0, value.Errorf(value.ValidationError, "%d and %d do not mix", a, b)
 	}
 	return Mix(a, b), nil
 }
@@ -120,14 +120,14 @@ func call(ctx context.Context, in In) (Out, error) {
 	}
 	t.mu.Unlock()
 	if flaky {
-		return Out{}, runtime.Errorf(runtime.NetworkError, "flaky %s", in.ID)
+		return Out{}, value.Errorf(value.NetworkError, "flaky %s", in.ID)
 	}
 	out, code := Compute(in)
-	if code == runtime.Unknown {
+	if code == value.Unknown {
 		return Out{}, fmt.Errorf("boom %s", in.ID)
 	}
 	if code != "" {
-		return Out{}, runtime.Errorf(code, "boom %s", in.ID)
+		return Out{}, value.Errorf(code, "boom %s", in.ID)
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/torture"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -61,7 +62,7 @@ func add[W interface {
 }, In, Out any](name string, info *runtime.Info, start func(...runtime.Option) (W, error)) {
 	flows[name] = &workflow{info: info, torture: torture.Of(info, start), run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
 		var in In
-		if err := runtime.Decode(input, &in); err != nil {
+		if err := value.Decode(input, &in); err != nil {
 			return outcome{err: "input: " + err.Error()}
 		}
 		w, err := start(append(o, runtime.WithSecrets(secret), runtime.WithHuman(person))...)

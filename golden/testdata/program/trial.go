@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A trial is one input of one workflow under every engine.
@@ -162,7 +163,7 @@ func (t *trial) drive(seed uint64, o sim.Options) outcome {
 }
 
 // simulated runs under one schedule, and replays that run under others.
-func (t *trial) simulated(seed uint64, fault func(string, int) *runtime.ToolError) {
+func (t *trial) simulated(seed uint64, fault func(string, int) *value.ToolError) {
 	j := journal.New(journal.Header{})
 	got := t.drive(seed, sim.Options{Record: j, Fault: fault})
 	what := fmt.Sprintf("seed %d", seed)
@@ -178,21 +179,21 @@ func (t *trial) simulated(seed uint64, fault func(string, int) *runtime.ToolErro
 	}
 }
 
-var codes = []runtime.Code{
-	runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
-	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown,
+var codes = []value.Code{
+	value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired,
+	value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown,
 }
 
 // faults makes one call in six fail, which ones depends on the seed and the call alone.
-func faults(seed uint64) func(string, int) *runtime.ToolError {
-	return func(key string, attempt int) *runtime.ToolError {
+func faults(seed uint64) func(string, int) *value.ToolError {
+	return func(key string, attempt int) *value.ToolError {
 		f := fnv.New64a()
 		fmt.Fprint(f, seed, key, attempt)
 		r := random{f.Sum64()}
 		if r.next()%6 != 0 {
 			return nil
 		}
-		return runtime.Errorf(codes[r.next()%uint64(len(codes))], "injected into %s", key)
+		return value.Errorf(codes[r.next()%uint64(len(codes))], "injected into %s", key)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func newTool(t testing.TB, text string) *Tool {
@@ -30,8 +30,8 @@ func newTool(t testing.TB, text string) *Tool {
 // TestHash: the compiler and the runtime, which share no code, make the same hash of the same tool.
 func TestHash(t *testing.T) {
 	word := rapid.SampledFrom([]string{"a", "b", "é", "\u2028", "\U0001f600", "\ufffd", "\ue000", "\"", "\\", "\n", "\x00", "\x1f", "</x>", "aa"})
-	var value *rapid.Generator[any]
-	value = rapid.Custom(func(t *rapid.T) any {
+	var val *rapid.Generator[any]
+	val = rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 6).Draw(t, "kind") {
 		case 0:
 			return nil
@@ -44,17 +44,17 @@ func TestHash(t *testing.T) {
 		case 4:
 			return word.Draw(t, "a") + word.Draw(t, "b")
 		case 5:
-			return rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return value }), 0, 3).Draw(t, "list")
+			return rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return val }), 0, 3).Draw(t, "list")
 		}
-		return rapid.MapOfN(word, rapid.Deferred(func() *rapid.Generator[any] { return value }), 0, 4).Draw(t, "object")
+		return rapid.MapOfN(word, rapid.Deferred(func() *rapid.Generator[any] { return val }), 0, 4).Draw(t, "object")
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		v := map[string]any{"name": "x" + word.Draw(t, "name"), "inputSchema": value.Draw(t, "schema"), "description": word.Draw(t, "description")}
+		v := map[string]any{"name": "x" + word.Draw(t, "name"), "inputSchema": val.Draw(t, "schema"), "description": word.Draw(t, "description")}
 		text, err := json.Marshal(v)
 		if err != nil {
 			t.Skip() // NaN
 		}
-		canonical, err := runtime.Canonicalize(nil, text)
+		canonical, err := value.Canonicalize(nil, text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -196,13 +197,13 @@ func TestRuntimeUsesRedis(t *testing.T) {
 	url, _ := server(t, "")
 	var ran atomic.Int64
 	type result struct {
-		N    int64         `json:"n"`
-		Any  runtime.Value `json:"any"`
-		List []string      `json:"list"`
+		N    int64       `json:"n"`
+		Any  value.Value `json:"any"`
+		List []string    `json:"list"`
 	}
 	tool := runtime.Bind("t.a@1", runtime.Reads, func(_ context.Context, in int) (result, error) {
 		ran.Add(1)
-		return result{N: int64(in), Any: runtime.FloatValue(1), List: []string{"<a>"}}, nil
+		return result{N: int64(in), Any: value.Float(1), List: []string{"<a>"}}, nil
 	}, runtime.CacheFor(time.Hour))
 	c := lenient(t, url)
 	retried(t, c, "one of two programs runs the tool", func() bool {
@@ -214,7 +215,7 @@ func TestRuntimeUsesRedis(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := runtime.Call(rt.Start(t.Context()), &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 7)
-			if err != nil || out.N != 7 || out.List[0] != "<a>" || out.Any.Kind() != runtime.FloatKind {
+			if err != nil || out.N != 7 || out.List[0] != "<a>" || out.Any.Kind() != value.FloatKind {
 				t.Fatal(out, err)
 			}
 		}

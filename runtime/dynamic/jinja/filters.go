@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A filter has a value and its arguments in the order of Jinja's parameters; those that are not given are absent.
@@ -31,7 +31,7 @@ func whether(args []dynamic.Field, i int, or bool) bool {
 }
 
 func number(args []dynamic.Field, i int, or int64) int64 {
-	if f := arg(args, i); f.Value().Kind() == runtime.IntKind {
+	if f := arg(args, i); f.Value().Kind() == value.IntKind {
 		return f.Value().Int()
 	}
 	return or
@@ -76,7 +76,7 @@ func (t *Text) Join(f, between, attribute dynamic.Field) dynamic.Field {
 
 // path is an attribute, or one of an attribute: a.b.
 func (t *Text) path(f, name dynamic.Field) dynamic.Field {
-	if name.Value().Kind() == runtime.IntKind {
+	if name.Value().Kind() == value.IntKind {
 		return t.Item(f, name)
 	}
 	for _, part := range strings.Split(t.text(name), ".") {
@@ -93,9 +93,9 @@ func (t *Text) path(f, name dynamic.Field) dynamic.Field {
 func (t *Text) Length(f dynamic.Field) dynamic.Field {
 	v := f.Value()
 	switch {
-	case v.Kind() == runtime.ListKind || v.Kind() == runtime.MapKind:
+	case v.Kind() == value.ListKind || v.Kind() == value.MapKind:
 		return dynamic.Whole(int64(v.Len()))
-	case v.Kind() == runtime.StringKind:
+	case v.Kind() == value.StringKind:
 		return dynamic.Whole(int64(len([]rune(v.String()))))
 	case !f.Present():
 		return dynamic.Whole(0)
@@ -109,7 +109,7 @@ func (t *Text) JSON(f, indent dynamic.Field) dynamic.Field {
 		return t.fail("an undefined value is no JSON")
 	}
 	n := -1
-	if v := indent.Value(); v.Kind() == runtime.IntKind {
+	if v := indent.Value(); v.Kind() == value.IntKind {
 		n = int(min(max(v.Int(), 0), 40))
 	}
 	s := py.JSON(f.Value(), n, true)
@@ -236,7 +236,7 @@ func (t *Text) pairs(f dynamic.Field) dynamic.Field {
 	if !f.Present() {
 		return dynamic.List()
 	}
-	if v.Kind() != runtime.MapKind {
+	if v.Kind() != value.MapKind {
 		return t.fail("%s has no items", kind(f))
 	}
 	var out []dynamic.Field
@@ -252,18 +252,18 @@ func toInt(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 		or = x
 	}
 	switch v := f.Value(); v.Kind() {
-	case runtime.IntKind:
+	case value.IntKind:
 		return f
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
 			return dynamic.Whole(1)
 		}
 		return dynamic.Whole(0)
-	case runtime.FloatKind:
+	case value.FloatKind:
 		if math.Abs(v.Float()) < 1<<63 {
 			return dynamic.Whole(int64(v.Float()))
 		}
-	case runtime.StringKind:
+	case value.StringKind:
 		s := strings.TrimSpace(v.String())
 		if n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), int(number(a, 1, 10)), 64); err == nil {
 			return dynamic.Whole(n)
@@ -277,11 +277,11 @@ func toInt(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 
 func toFloat(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 	switch v := f.Value(); v.Kind() {
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return dynamic.Number(v.Float())
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return dynamic.Number(toInt(t, f, nil).Value().Float())
-	case runtime.StringKind:
+	case value.StringKind:
 		if n, err := strconv.ParseFloat(strings.TrimSpace(v.String()), 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
 			return dynamic.Number(n)
 		}
@@ -337,7 +337,7 @@ func (t *Text) ordering(attribute dynamic.Field, sensitive bool) func(a, b dynam
 		if attribute.Present() && !attribute.Value().IsNull() {
 			f = t.path(f, attribute)
 		}
-		if f.Value().Kind() == runtime.StringKind && !sensitive {
+		if f.Value().Kind() == value.StringKind && !sensitive {
 			f = dynamic.Text(strings.ToLower(f.Value().String()))
 		}
 		return f
@@ -387,7 +387,7 @@ func unique(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 			k = t.path(x, by)
 		}
 		s := py.Repr(k.Value())
-		if k.Value().Kind() == runtime.StringKind && !whether(a, 0, false) {
+		if k.Value().Kind() == value.StringKind && !whether(a, 0, false) {
 			s = strings.ToLower(s)
 		}
 		if !seen[s] {
@@ -399,7 +399,7 @@ func unique(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 }
 
 func reverse(t *Text, f dynamic.Field, _ []dynamic.Field) dynamic.Field {
-	if f.Value().Kind() == runtime.StringKind {
+	if f.Value().Kind() == value.StringKind {
 		r := []rune(f.Value().String())
 		slices.Reverse(r)
 		return dynamic.Text(string(r))
@@ -411,7 +411,7 @@ func reverse(t *Text, f dynamic.Field, _ []dynamic.Field) dynamic.Field {
 
 func indent(t *Text, f dynamic.Field, a []dynamic.Field) dynamic.Field {
 	by := strings.Repeat(" ", int(min(max(number(a, 0, 4), 0), 1000)))
-	if x := arg(a, 0); x.Value().Kind() == runtime.StringKind {
+	if x := arg(a, 0); x.Value().Kind() == value.StringKind {
 		by = x.Value().String()
 	}
 	lines := strings.Split(t.text(f), "\n")

@@ -5,16 +5,16 @@ package jinja
 import (
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Text grows. What goes wrong first stays its error, and nothing is added after that. The zero Text is empty. It is
 // used by one goroutine.
 type Text struct {
 	b   []byte
-	err *runtime.ToolError
+	err *value.ToolError
 }
 
 // maxText bounds a text, in bytes: loops over data can make much of little.
@@ -79,7 +79,7 @@ func (t *Text) Err() error {
 
 func (t *Text) fail(format string, args ...any) dynamic.Field {
 	if t.err == nil {
-		t.err = runtime.Invalid(format, args...)
+		t.err = value.Invalid(format, args...)
 	}
 	return dynamic.Field{}
 }
@@ -111,9 +111,9 @@ func (t *Text) Item(f, key dynamic.Field) dynamic.Field {
 	switch {
 	case !f.Present():
 		return t.fail("a value is undefined, and has no item %s", py.Repr(k))
-	case v.Kind() == runtime.MapKind && k.Kind() == runtime.StringKind:
+	case v.Kind() == value.MapKind && k.Kind() == value.StringKind:
 		return f.At(k.String())
-	case k.Kind() != runtime.IntKind:
+	case k.Kind() != value.IntKind:
 		return dynamic.Field{}
 	}
 	items, ok := sequence(v)
@@ -128,15 +128,15 @@ func (t *Text) Item(f, key dynamic.Field) dynamic.Field {
 }
 
 // sequence is the items of a list, or the characters of a text.
-func sequence(v runtime.Value) ([]runtime.Value, bool) {
+func sequence(v value.Value) ([]value.Value, bool) {
 	switch v.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		items, _ := dynamic.Of(v).Items()
 		return items, true
-	case runtime.StringKind:
-		var out []runtime.Value
+	case value.StringKind:
+		var out []value.Value
 		for _, r := range v.String() {
-			out = append(out, runtime.StringValue(string(r)))
+			out = append(out, value.String(string(r)))
 		}
 		return out, true
 	}
@@ -150,7 +150,7 @@ func (t *Text) Slice(f, from, to, step dynamic.Field) dynamic.Field {
 		return t.fail("'%s' object is not subscriptable", class(f))
 	}
 	by := int64(1)
-	if step.Value().Kind() == runtime.IntKind {
+	if step.Value().Kind() == value.IntKind {
 		by = step.Value().Int()
 	}
 	if by == 0 {
@@ -158,23 +158,23 @@ func (t *Text) Slice(f, from, to, step dynamic.Field) dynamic.Field {
 	}
 	n := int64(len(items))
 	lo, hi := bound(from, n, by, 0, n-1), bound(to, n, by, n, -1)
-	var out []runtime.Value
+	var out []value.Value
 	for i := lo; by > 0 && i < hi || by < 0 && i > hi; i += by {
 		out = append(out, items[i])
 	}
-	if f.Value().Kind() == runtime.StringKind {
+	if f.Value().Kind() == value.StringKind {
 		var b strings.Builder
 		for _, v := range out {
 			b.WriteString(v.String())
 		}
 		return dynamic.Text(b.String())
 	}
-	return dynamic.Of(runtime.ListValue(out...))
+	return dynamic.Of(value.List(out...))
 }
 
 // bound is a bound of a slice, held to the sequence as Python does.
 func bound(f dynamic.Field, n, by, forward, backward int64) int64 {
-	if f.Value().Kind() != runtime.IntKind {
+	if f.Value().Kind() != value.IntKind {
 		if by > 0 {
 			return forward
 		}
@@ -195,8 +195,8 @@ func kind(f dynamic.Field) string {
 	if !f.Present() {
 		return "an undefined value"
 	}
-	return map[runtime.ValueKind]string{runtime.NullKind: "None", runtime.BoolKind: "a bool", runtime.IntKind: "an int", runtime.FloatKind: "a float",
-		runtime.StringKind: "a str", runtime.ListKind: "a list", runtime.MapKind: "a dict"}[f.Value().Kind()]
+	return map[value.Kind]string{value.NullKind: "None", value.BoolKind: "a bool", value.IntKind: "an int", value.FloatKind: "a float",
+		value.StringKind: "a str", value.ListKind: "a list", value.MapKind: "a dict"}[f.Value().Kind()]
 }
 
 // class is the name of Python for the type of a value.
@@ -217,7 +217,7 @@ func (t *Text) Items(f dynamic.Field) []dynamic.Field {
 		for _, x := range items {
 			out = append(out, dynamic.Of(x))
 		}
-	case v.Kind() == runtime.MapKind:
+	case v.Kind() == value.MapKind:
 		for _, k := range v.Keys() {
 			out = append(out, dynamic.Text(k))
 		}
@@ -319,7 +319,7 @@ const maxRange = 100_000
 func (t *Text) Range(args ...dynamic.Field) dynamic.Field {
 	n := make([]int64, 0, 3)
 	for _, a := range args {
-		if a.Value().Kind() != runtime.IntKind {
+		if a.Value().Kind() != value.IntKind {
 			return t.fail("range takes whole numbers, not %s", kind(a))
 		}
 		n = append(n, a.Value().Int())
@@ -338,14 +338,14 @@ func (t *Text) Range(args ...dynamic.Field) dynamic.Field {
 	if by == 0 {
 		return t.fail("the step of a range is zero")
 	}
-	var out []runtime.Value
+	var out []value.Value
 	for i := lo; by > 0 && i < hi || by < 0 && i > hi; i += by {
 		if len(out) == maxRange {
 			return t.fail("a range has more than %d numbers", maxRange)
 		}
-		out = append(out, runtime.IntValue(i))
+		out = append(out, value.Int(i))
 	}
-	return dynamic.Of(runtime.ListValue(out...))
+	return dynamic.Of(value.List(out...))
 }
 
 // Or is a or b: a when it is taken for true.

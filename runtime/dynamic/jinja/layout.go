@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func init() {
@@ -110,7 +110,7 @@ func untagged(s string) string {
 // encoded is a value as a part of a URL, and a map as a query.
 func encoded(t *Text, f dynamic.Field, _ []dynamic.Field) dynamic.Field {
 	v := f.Value()
-	if v.Kind() != runtime.MapKind {
+	if v.Kind() != value.MapKind {
 		return dynamic.Text(strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(t.text(f))))
 	}
 	var parts []string

@@ -3,14 +3,14 @@ package jinja
 import (
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestLayout: filters that divide lists and lay text out give what those of Jinja2 give.
 func TestLayout(t *testing.T) {
 	parse := func(text string) dynamic.Field {
-		v, err := runtime.ParseValue([]byte(text))
+		v, err := value.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(text, err)
 		}

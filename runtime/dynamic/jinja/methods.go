@@ -5,16 +5,16 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Format is Python's % formatting: %s, %d, %f, %x, %% with flags, width and precision.
 func (t *Text) Format(f, args dynamic.Field) dynamic.Field {
 	items, ok := args.Items()
 	if !ok {
-		items = []runtime.Value{args.Value()}
+		items = []value.Value{args.Value()}
 	}
 	s := t.text(f)
 	var b strings.Builder
@@ -56,7 +56,7 @@ func (t *Text) Method(f dynamic.Field, name string, args ...dynamic.Field) dynam
 		return t.fail("a value is undefined, and has no method %q", name)
 	}
 	switch {
-	case v.Kind() == runtime.MapKind:
+	case v.Kind() == value.MapKind:
 		switch name {
 		case "items":
 			return t.pairs(f)
@@ -74,9 +74,9 @@ func (t *Text) Method(f dynamic.Field, name string, args ...dynamic.Field) dynam
 			}
 			return dynamic.Of(arg(args, 1).Value())
 		}
-	case v.Kind() == runtime.StringKind:
+	case v.Kind() == value.StringKind:
 		return t.method(v.String(), name, args)
-	case v.Kind() == runtime.ListKind && (name == "count" || name == "index"):
+	case v.Kind() == value.ListKind && (name == "count" || name == "index"):
 		n := int64(0)
 		for i := range v.Len() {
 			if py.Equal(dynamic.Of(v.Index(i)), arg(args, 0)) {

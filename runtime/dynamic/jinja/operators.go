@@ -4,9 +4,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Concat is a ~ b: both as text.
@@ -21,12 +21,12 @@ func (t *Text) Concat(a, b dynamic.Field) dynamic.Field {
 func (t *Text) Plus(a, b dynamic.Field) dynamic.Field {
 	x, y := a.Value(), b.Value()
 	switch {
-	case x.Kind() == runtime.StringKind && y.Kind() == runtime.StringKind:
+	case x.Kind() == value.StringKind && y.Kind() == value.StringKind:
 		return dynamic.Text(x.String() + y.String())
-	case x.Kind() == runtime.ListKind && y.Kind() == runtime.ListKind:
+	case x.Kind() == value.ListKind && y.Kind() == value.ListKind:
 		first, _ := a.Items()
 		second, _ := b.Items()
-		return dynamic.Of(runtime.ListValue(append(first, second...)...))
+		return dynamic.Of(value.List(append(first, second...)...))
 	}
 	return t.arith(a, b, "+", func(x, y int64) (int64, bool) { return x + y, (x+y > x) == (y > 0) }, func(x, y float64) float64 { return x + y })
 }
@@ -38,7 +38,7 @@ func (t *Text) Minus(a, b dynamic.Field) dynamic.Field {
 
 // Times is a * b; a text or list times a number is repeated.
 func (t *Text) Times(a, b dynamic.Field) dynamic.Field {
-	if a.Value().Kind() == runtime.StringKind && b.Value().Kind() == runtime.IntKind {
+	if a.Value().Kind() == value.StringKind && b.Value().Kind() == value.IntKind {
 		n := max(b.Value().Int(), 0)
 		if s := a.Value().String(); n*int64(len(s)) <= maxText && n <= maxText {
 			return dynamic.Text(strings.Repeat(s, int(n)))
@@ -65,7 +65,7 @@ func (t *Text) FloorDivide(a, b dynamic.Field) dynamic.Field {
 
 // Modulo is a % b, with the sign of b; of a text it is Python's formatting.
 func (t *Text) Modulo(a, b dynamic.Field) dynamic.Field {
-	if a.Value().Kind() == runtime.StringKind {
+	if a.Value().Kind() == value.StringKind {
 		return t.Format(a, b)
 	}
 	return whole(a, b, t.divided(a, b, "%", func(x, y float64) float64 { return x - y*math.Floor(x/y) }))
@@ -74,7 +74,7 @@ func (t *Text) Modulo(a, b dynamic.Field) dynamic.Field {
 // Power is a ** b.
 func (t *Text) Power(a, b dynamic.Field) dynamic.Field {
 	out := t.arith(a, b, "**", func(x, y int64) (int64, bool) { return 0, false }, math.Pow)
-	if y := b.Value(); y.Kind() == runtime.IntKind && y.Int() >= 0 {
+	if y := b.Value(); y.Kind() == value.IntKind && y.Int() >= 0 {
 		return whole(a, b, out)
 	}
 	return out
@@ -86,7 +86,7 @@ func (t *Text) Negative(a dynamic.Field) dynamic.Field { return t.Minus(dynamic.
 // whole makes a whole number of a result when both operands are.
 func whole(a, b, result dynamic.Field) dynamic.Field {
 	v := result.Value()
-	if a.Value().Kind() == runtime.IntKind && b.Value().Kind() == runtime.IntKind && v.Kind() == runtime.FloatKind && math.Abs(v.Float()) < 1<<53 {
+	if a.Value().Kind() == value.IntKind && b.Value().Kind() == value.IntKind && v.Kind() == value.FloatKind && math.Abs(v.Float()) < 1<<53 {
 		return dynamic.Whole(int64(v.Float()))
 	}
 	return result
@@ -94,7 +94,7 @@ func whole(a, b, result dynamic.Field) dynamic.Field {
 
 func numeric(f dynamic.Field) bool {
 	k := f.Value().Kind()
-	return k == runtime.IntKind || k == runtime.FloatKind
+	return k == value.IntKind || k == value.FloatKind
 }
 
 func (t *Text) arith(a, b dynamic.Field, op string, ints func(x, y int64) (int64, bool), floats func(x, y float64) float64) dynamic.Field {
@@ -102,7 +102,7 @@ func (t *Text) arith(a, b dynamic.Field, op string, ints func(x, y int64) (int64
 	if !numeric(a) || !numeric(b) {
 		return t.fail("unsupported operand type(s) for %s: '%s' and '%s'", op, class(a), class(b))
 	}
-	if x.Kind() == runtime.IntKind && y.Kind() == runtime.IntKind {
+	if x.Kind() == value.IntKind && y.Kind() == value.IntKind {
 		if n, ok := ints(x.Int(), y.Int()); ok {
 			return dynamic.Whole(n)
 		}
@@ -163,14 +163,14 @@ func (t *Text) ordered(a, b dynamic.Field) int {
 func (t *Text) In(a, b dynamic.Field) bool {
 	v := b.Value()
 	switch v.Kind() {
-	case runtime.StringKind:
-		if a.Value().Kind() == runtime.StringKind {
+	case value.StringKind:
+		if a.Value().Kind() == value.StringKind {
 			return strings.Contains(v.String(), a.Value().String())
 		}
-	case runtime.MapKind:
+	case value.MapKind:
 		_, ok := v.Get(a.Value().String())
-		return ok && a.Value().Kind() == runtime.StringKind
-	case runtime.ListKind:
+		return ok && a.Value().Kind() == value.StringKind
+	case value.ListKind:
 		for i := range v.Len() {
 			if py.Equal(a, dynamic.Of(v.Index(i))) {
 				return true
@@ -193,27 +193,27 @@ func (t *Text) Is(f dynamic.Field, test string) bool {
 	case "none":
 		return f.Present() && v.IsNull()
 	case "string":
-		return k == runtime.StringKind
+		return k == value.StringKind
 	case "number":
-		return k == runtime.IntKind || k == runtime.FloatKind || k == runtime.BoolKind
+		return k == value.IntKind || k == value.FloatKind || k == value.BoolKind
 	case "integer":
-		return k == runtime.IntKind
+		return k == value.IntKind
 	case "float":
-		return k == runtime.FloatKind
+		return k == value.FloatKind
 	case "boolean":
-		return k == runtime.BoolKind
+		return k == value.BoolKind
 	case "mapping":
-		return k == runtime.MapKind
+		return k == value.MapKind
 	case "sequence", "iterable":
-		return k == runtime.ListKind || k == runtime.MapKind || k == runtime.StringKind || !f.Present()
+		return k == value.ListKind || k == value.MapKind || k == value.StringKind || !f.Present()
 	case "true":
-		return k == runtime.BoolKind && v.Bool()
+		return k == value.BoolKind && v.Bool()
 	case "false":
-		return k == runtime.BoolKind && !v.Bool()
+		return k == value.BoolKind && !v.Bool()
 	case "odd":
-		return k == runtime.IntKind && v.Int()%2 != 0
+		return k == value.IntKind && v.Int()%2 != 0
 	case "even":
-		return k == runtime.IntKind && v.Int()%2 == 0
+		return k == value.IntKind && v.Int()%2 == 0
 	case "lower":
 		s := py.Str(dynamic.Of(v))
 		return s == strings.ToLower(s) && s != strings.ToUpper(s)

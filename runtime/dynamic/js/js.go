@@ -9,16 +9,16 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Length is the number of items of a list, or of UTF-16 code units of a string, and 0 for all else.
 func Length(f dynamic.Field) dynamic.Field {
 	switch v := f.Value(); v.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		return dynamic.Whole(int64(v.Len()))
-	case runtime.StringKind:
+	case value.StringKind:
 		return dynamic.Whole(int64(len(utf16.Encode([]rune(v.String())))))
 	}
 	return dynamic.Whole(0)
@@ -28,14 +28,14 @@ func Length(f dynamic.Field) dynamic.Field {
 func True(f dynamic.Field) bool {
 	v := f.Value()
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return false
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return v.Bool()
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		n := v.Float()
 		return n != 0 && !math.IsNaN(n)
-	case runtime.StringKind:
+	case value.StringKind:
 		return v.String() != ""
 	}
 	return true
@@ -55,18 +55,18 @@ func NotEqual(a, b dynamic.Field) bool {
 	return !same(a.Value(), b.Value())
 }
 
-func same(a, b runtime.Value) bool {
+func same(a, b value.Value) bool {
 	switch {
 	case number(a) && number(b):
 		return a.Float() == b.Float()
-	case a.Kind() == runtime.ListKind, a.Kind() == runtime.MapKind:
+	case a.Kind() == value.ListKind, a.Kind() == value.MapKind:
 		return false
 	}
 	return a.Equal(b)
 }
 
-func number(v runtime.Value) bool {
-	return v.Kind() == runtime.IntKind || v.Kind() == runtime.FloatKind
+func number(v value.Value) bool {
+	return v.Kind() == value.IntKind || v.Kind() == value.FloatKind
 }
 
 // Less is <, false when a side is absent.
@@ -89,7 +89,7 @@ func ordered(a, b dynamic.Field, holds func(int) bool) bool {
 		return false
 	}
 	x, y := primitive(a.Value()), primitive(b.Value())
-	if x.Kind() == runtime.StringKind && y.Kind() == runtime.StringKind {
+	if x.Kind() == value.StringKind && y.Kind() == value.StringKind {
 		return holds(compareText(x.String(), y.String()))
 	}
 	n, m := toNumber(x), toNumber(y)
@@ -115,9 +115,9 @@ func compareText(a, b string) int {
 }
 
 // primitive is what lists and maps are compared as: their text.
-func primitive(v runtime.Value) runtime.Value {
-	if v.Kind() == runtime.ListKind || v.Kind() == runtime.MapKind {
-		return runtime.StringValue(text(v, 0))
+func primitive(v value.Value) value.Value {
+	if v.Kind() == value.ListKind || v.Kind() == value.MapKind {
+		return value.String(text(v, 0))
 	}
 	return v
 }
@@ -126,9 +126,9 @@ func primitive(v runtime.Value) runtime.Value {
 const maxDepth = 1000
 
 // text is String(v).
-func text(v runtime.Value, depth int) string {
+func text(v value.Value, depth int) string {
 	switch v.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		parts := make([]string, v.Len())
 		for i := range parts {
 			if x := v.Index(i); !x.IsNull() && depth < maxDepth {
@@ -136,24 +136,24 @@ func text(v runtime.Value, depth int) string {
 			}
 		}
 		return strings.Join(parts, ",")
-	case runtime.MapKind:
+	case value.MapKind:
 		return "[object Object]"
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return JSON(v)
 	}
 	return v.String()
 }
 
-func toNumber(v runtime.Value) float64 {
+func toNumber(v value.Value) float64 {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return 0
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
 			return 1
 		}
 		return 0
-	case runtime.StringKind:
+	case value.StringKind:
 		return parseNumber(v.String())
 	}
 	return v.Float()
@@ -194,23 +194,23 @@ func parseNumber(s string) float64 {
 const maxSafe = 1<<53 - 1
 
 // JSON is JSON.stringify(v): compact, keys in their order, whole numbers without a fraction.
-func JSON(v runtime.Value) string { return string(appendJSON(nil, v, 0)) }
+func JSON(v value.Value) string { return string(appendJSON(nil, v, 0)) }
 
-func appendJSON(b []byte, v runtime.Value, depth int) []byte {
+func appendJSON(b []byte, v value.Value, depth int) []byte {
 	if depth > maxDepth {
 		return append(b, "null"...)
 	}
 	switch v.Kind() {
-	case runtime.IntKind:
+	case value.IntKind:
 		if n := v.Int(); n > maxSafe || n < -maxSafe {
-			return append(b, runtime.JSON(float64(n))...)
+			return append(b, value.JSON(float64(n))...)
 		}
-	case runtime.FloatKind:
+	case value.FloatKind:
 		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return append(b, runtime.JSON(f)...)
+			return append(b, value.JSON(f)...)
 		}
 		return append(b, "null"...)
-	case runtime.ListKind:
+	case value.ListKind:
 		b = append(b, '[')
 		for i := range v.Len() {
 			if i > 0 {
@@ -219,7 +219,7 @@ func appendJSON(b []byte, v runtime.Value, depth int) []byte {
 			b = appendJSON(b, v.Index(i), depth+1)
 		}
 		return append(b, ']')
-	case runtime.MapKind:
+	case value.MapKind:
 		b = append(b, '{')
 		for i, key := range v.Keys() {
 			if i > 0 {
@@ -229,19 +229,19 @@ func appendJSON(b []byte, v runtime.Value, depth int) []byte {
 			b = appendJSON(b, v.Index(i), depth+1)
 		}
 		return append(b, '}')
-	case runtime.StringKind:
+	case value.StringKind:
 		return appendText(b, v.String())
 	}
 	return append(b, v.String()...)
 }
 
 func appendText(b []byte, s string) []byte {
-	return append(b, runtime.JSON(s)...)
+	return append(b, value.JSON(s)...)
 }
 
 // Text is how a value stands in a prompt: strings as they are, all else as JSON.
 func Text(f dynamic.Field) string {
-	if v := f.Value(); v.Kind() != runtime.StringKind {
+	if v := f.Value(); v.Kind() != value.StringKind {
 		return JSON(v)
 	}
 	return f.Value().String()
@@ -251,7 +251,7 @@ func Text(f dynamic.Field) string {
 // none.
 func At(f dynamic.Field, path ...string) dynamic.Field {
 	for _, key := range path {
-		if v := f.Value(); v.Kind() == runtime.ListKind {
+		if v := f.Value(); v.Kind() == value.ListKind {
 			n, err := strconv.Atoi(key)
 			switch {
 			case key == "length":

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // values are what JavaScript and this package have to agree on; "" is undefined.
@@ -21,7 +21,7 @@ func field(t *testing.T, text string) dynamic.Field {
 	if text == "" {
 		return dynamic.Field{}
 	}
-	v, err := runtime.ParseValue([]byte(text))
+	v, err := value.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestNode(t *testing.T) {
 		for j, y := range values {
 			b := field(t, y)
 			got, wanted := fmt.Sprint(Equal(a, b), NotEqual(a, b), Less(a, b), LessOrEqual(a, b), Greater(a, b), GreaterOrEqual(a, b)), next()
-			if object := a.Value().Kind() >= runtime.ListKind; object && i == j {
+			if object := a.Value().Kind() >= value.ListKind; object && i == j {
 				continue
 			}
 			if got != wanted {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxDepth bounds how deep schemas and their references are followed.
@@ -18,19 +18,19 @@ const maxDepth = 200
 
 // Check reports where and why a value does not fit a schema, nil when it does. The error is a VALIDATION_ERROR that begins
 // with the place in the value, as a JSON Pointer. A schema that is no JSON fits nothing.
-func Check(schema []byte, v runtime.Value) error {
-	s, err := runtime.ParseValue(schema)
+func Check(schema []byte, v value.Value) error {
+	s, err := value.Parse(schema)
 	if err != nil {
-		return runtime.Errorf(runtime.ValidationError, "the schema is no JSON: %v", err)
+		return value.Errorf(value.ValidationError, "the schema is no JSON: %v", err)
 	}
 	c := &checker{root: s}
 	if why := c.check(s, v, "", 0); why != "" {
-		return runtime.Errorf(runtime.ValidationError, "%s", why)
+		return value.Errorf(value.ValidationError, "%s", why)
 	}
 	return nil
 }
 
-type checker struct{ root runtime.Value }
+type checker struct{ root value.Value }
 
 func wrong(at, format string, args ...any) string {
 	if at == "" {
@@ -40,13 +40,13 @@ func wrong(at, format string, args ...any) string {
 }
 
 // check is what is wrong, empty when nothing is.
-func (c *checker) check(s, v runtime.Value, at string, depth int) string {
+func (c *checker) check(s, v value.Value, at string, depth int) string {
 	switch {
 	case depth > maxDepth:
 		return wrong(at, "the schema is nested too deep")
-	case s.Kind() == runtime.BoolKind && !s.Bool():
+	case s.Kind() == value.BoolKind && !s.Bool():
 		return wrong(at, "nothing may be here")
-	case s.Kind() != runtime.MapKind:
+	case s.Kind() != value.MapKind:
 		return ""
 	}
 	if ref, ok := s.Get("$ref"); ok {
@@ -58,7 +58,7 @@ func (c *checker) check(s, v runtime.Value, at string, depth int) string {
 			return why
 		}
 	}
-	for _, rule := range []func(s, v runtime.Value, at string, depth int) string{c.typed, c.listed, c.numbers, c.texts, c.lists, c.maps, c.combined} {
+	for _, rule := range []func(s, v value.Value, at string, depth int) string{c.typed, c.listed, c.numbers, c.texts, c.lists, c.maps, c.combined} {
 		if why := rule(s, v, at, depth); why != "" {
 			return why
 		}
@@ -67,10 +67,10 @@ func (c *checker) check(s, v runtime.Value, at string, depth int) string {
 }
 
 // find follows a reference inside of the schema.
-func (c *checker) find(ref string) (runtime.Value, bool) {
+func (c *checker) find(ref string) (value.Value, bool) {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok {
-		return runtime.Value{}, false
+		return value.Value{}, false
 	}
 	at := c.root
 	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
@@ -85,12 +85,12 @@ func (c *checker) find(ref string) (runtime.Value, bool) {
 }
 
 // typed is `type`: a word or a list of them.
-func (c *checker) typed(s, v runtime.Value, at string, _ int) string {
+func (c *checker) typed(s, v value.Value, at string, _ int) string {
 	t, ok := s.Get("type")
 	if !ok {
 		return ""
 	}
-	if t.Kind() == runtime.StringKind {
+	if t.Kind() == value.StringKind {
 		if is(t.String(), v) {
 			return ""
 		}
@@ -106,40 +106,40 @@ func (c *checker) typed(s, v runtime.Value, at string, _ int) string {
 	return wrong(at, "must be %s", strings.Join(words, " or "))
 }
 
-func is(word string, v runtime.Value) bool {
+func is(word string, v value.Value) bool {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return word == "null"
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return word == "boolean"
-	case runtime.IntKind:
+	case value.IntKind:
 		return word == "integer" || word == "number"
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return word == "number" || word == "integer" && v.Float() == math.Trunc(v.Float())
-	case runtime.StringKind:
+	case value.StringKind:
 		return word == "string"
-	case runtime.ListKind:
+	case value.ListKind:
 		return word == "array"
 	}
 	return word == "object"
 }
 
 // same is equality in JSON, where 1 is 1.0.
-func same(a, b runtime.Value) bool {
+func same(a, b value.Value) bool {
 	if number(a) && number(b) {
 		return a.Float() == b.Float()
 	}
-	return a.Kind() == b.Kind() && runtime.JSON(a) == runtime.JSON(b)
+	return a.Kind() == b.Kind() && value.JSON(a) == value.JSON(b)
 }
 
-func number(v runtime.Value) bool {
-	return v.Kind() == runtime.IntKind || v.Kind() == runtime.FloatKind
+func number(v value.Value) bool {
+	return v.Kind() == value.IntKind || v.Kind() == value.FloatKind
 }
 
 // listed is `enum` and `const`.
-func (c *checker) listed(s, v runtime.Value, at string, _ int) string {
+func (c *checker) listed(s, v value.Value, at string, _ int) string {
 	if one, ok := s.Get("const"); ok && !same(one, v) {
-		return wrong(at, "must be %s", runtime.JSON(one))
+		return wrong(at, "must be %s", value.JSON(one))
 	}
 	list, ok := s.Get("enum")
 	if !ok {
@@ -150,12 +150,12 @@ func (c *checker) listed(s, v runtime.Value, at string, _ int) string {
 		if same(list.Index(i), v) {
 			return ""
 		}
-		words = append(words, runtime.JSON(list.Index(i)))
+		words = append(words, value.JSON(list.Index(i)))
 	}
 	return wrong(at, "must be one of %s", strings.Join(words, ", "))
 }
 
-func (c *checker) numbers(s, v runtime.Value, at string, _ int) string {
+func (c *checker) numbers(s, v value.Value, at string, _ int) string {
 	if !number(v) {
 		return ""
 	}
@@ -172,25 +172,25 @@ func (c *checker) numbers(s, v runtime.Value, at string, _ int) string {
 		}},
 	} {
 		if limit, ok := s.Get(rule.key); ok && number(limit) && !rule.holds(limit.Float()) {
-			return wrong(at, "must be %s %s", rule.word, runtime.JSON(limit))
+			return wrong(at, "must be %s %s", rule.word, value.JSON(limit))
 		}
 	}
 	return ""
 }
 
 // bounded is what is wrong with a count between two limits.
-func bounded(s runtime.Value, least, most string, n int, at, what string) string {
+func bounded(s value.Value, least, most string, n int, at, what string) string {
 	if limit, ok := s.Get(least); ok && number(limit) && float64(n) < limit.Float() {
-		return wrong(at, "must have at least %s %s", runtime.JSON(limit), what)
+		return wrong(at, "must have at least %s %s", value.JSON(limit), what)
 	}
 	if limit, ok := s.Get(most); ok && number(limit) && float64(n) > limit.Float() {
-		return wrong(at, "must have at most %s %s", runtime.JSON(limit), what)
+		return wrong(at, "must have at most %s %s", value.JSON(limit), what)
 	}
 	return ""
 }
 
-func (c *checker) texts(s, v runtime.Value, at string, _ int) string {
-	if v.Kind() != runtime.StringKind {
+func (c *checker) texts(s, v value.Value, at string, _ int) string {
+	if v.Kind() != value.StringKind {
 		return ""
 	}
 	if why := bounded(s, "minLength", "maxLength", utf8.RuneCountInString(v.String()), at, "characters"); why != "" {
@@ -204,8 +204,8 @@ func (c *checker) texts(s, v runtime.Value, at string, _ int) string {
 	return ""
 }
 
-func (c *checker) lists(s, v runtime.Value, at string, depth int) string {
-	if v.Kind() != runtime.ListKind {
+func (c *checker) lists(s, v value.Value, at string, depth int) string {
+	if v.Kind() != value.ListKind {
 		return ""
 	}
 	if why := bounded(s, "minItems", "maxItems", v.Len(), at, "items"); why != "" {
@@ -213,7 +213,7 @@ func (c *checker) lists(s, v runtime.Value, at string, depth int) string {
 	}
 	items, _ := s.Get("items")
 	first, ok := s.Get("prefixItems")
-	if !ok && items.Kind() == runtime.ListKind { // of draft 7
+	if !ok && items.Kind() == value.ListKind { // of draft 7
 		first = items
 		items, _ = s.Get("additionalItems")
 	}
@@ -226,10 +226,10 @@ func (c *checker) lists(s, v runtime.Value, at string, depth int) string {
 			return why
 		}
 	}
-	if unique, _ := s.Get("uniqueItems"); unique.Kind() == runtime.BoolKind && unique.Bool() {
+	if unique, _ := s.Get("uniqueItems"); unique.Kind() == value.BoolKind && unique.Bool() {
 		seen := map[string]bool{}
 		for i := range v.Len() {
-			text := runtime.JSON(v.Index(i))
+			text := value.JSON(v.Index(i))
 			if seen[text] {
 				return wrong(at, "must have no item twice")
 			}
@@ -247,13 +247,13 @@ func (c *checker) lists(s, v runtime.Value, at string, depth int) string {
 	return ""
 }
 
-func (c *checker) maps(s, v runtime.Value, at string, depth int) string {
-	if v.Kind() != runtime.MapKind {
+func (c *checker) maps(s, v value.Value, at string, depth int) string {
+	if v.Kind() != value.MapKind {
 		return ""
 	}
 	required, _ := s.Get("required")
 	for i := range required.Len() {
-		if _, ok := v.Get(required.Index(i).String()); !ok && required.Index(i).Kind() == runtime.StringKind {
+		if _, ok := v.Get(required.Index(i).String()); !ok && required.Index(i).Kind() == value.StringKind {
 			return wrong(at, "must have the property %s", required.Index(i).String())
 		}
 	}
@@ -283,7 +283,7 @@ func (c *checker) maps(s, v runtime.Value, at string, depth int) string {
 		if known || !closed {
 			continue
 		}
-		if others.Kind() == runtime.BoolKind && !others.Bool() {
+		if others.Kind() == value.BoolKind && !others.Bool() {
 			return wrong(at, "must not have the property %s", key)
 		}
 		if why := c.check(others, x, here, depth+1); why != "" {
@@ -294,8 +294,8 @@ func (c *checker) maps(s, v runtime.Value, at string, depth int) string {
 }
 
 // combined is allOf, anyOf, oneOf, not and if.
-func (c *checker) combined(s, v runtime.Value, at string, depth int) string {
-	fits := func(rule runtime.Value) bool { return c.check(rule, v, at, depth+1) == "" }
+func (c *checker) combined(s, v value.Value, at string, depth int) string {
+	fits := func(rule value.Value) bool { return c.check(rule, v, at, depth+1) == "" }
 	all, _ := s.Get("allOf")
 	for i := range all.Len() {
 		if why := c.check(all.Index(i), v, at, depth+1); why != "" {
@@ -304,7 +304,7 @@ func (c *checker) combined(s, v runtime.Value, at string, depth int) string {
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := s.Get(key)
-		if !ok || list.Kind() != runtime.ListKind {
+		if !ok || list.Kind() != value.ListKind {
 			continue
 		}
 		n := 0

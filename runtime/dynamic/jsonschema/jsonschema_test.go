@@ -7,8 +7,8 @@ import (
 
 	oracle "github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var schemas = []string{
@@ -37,19 +37,19 @@ func TestOracle(t *testing.T) {
 		if err != nil {
 			t.Fatal(text, err)
 		}
-		for _, value := range values {
+		for _, val := range values {
 			var x any
-			if err := json.Unmarshal([]byte(value), &x); err != nil {
+			if err := json.Unmarshal([]byte(val), &x); err != nil {
 				t.Fatal(err)
 			}
-			v, err := runtime.ParseValue([]byte(value))
+			v, err := value.Parse([]byte(val))
 			if err != nil {
 				t.Fatal(err)
 			}
 			n++
 			want, got := resolved.Validate(x), jsonschema.Check([]byte(text), v)
 			if (want == nil) != (got == nil) {
-				t.Errorf("%s under %s: got %v, want %v", value, text, got, want)
+				t.Errorf("%s under %s: got %v, want %v", val, text, got, want)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 		{`{"items": [{"type": "string"}], "additionalItems": false}`, `["a", 1]`, "/1: nothing may be here"}, // of draft 7
 		{`{"pattern": "(?<=x)"}`, `"y"`, ""},
 	} {
-		v, err := runtime.ParseValue([]byte(tt.value))
+		v, err := value.Parse([]byte(tt.value))
 		if err != nil {
 			t.Fatal(err)
 		}

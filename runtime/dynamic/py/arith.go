@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxRepeat bounds the length of a repeated text or list.
@@ -15,12 +16,12 @@ const maxRepeat = 1 << 20
 func Add(a, b dynamic.Field) (dynamic.Field, error) {
 	x, y := a.Value(), b.Value()
 	switch {
-	case x.Kind() == runtime.StringKind && y.Kind() == runtime.StringKind:
+	case x.Kind() == value.StringKind && y.Kind() == value.StringKind:
 		return dynamic.Text(x.String() + y.String()), nil
-	case x.Kind() == runtime.ListKind && y.Kind() == runtime.ListKind:
+	case x.Kind() == value.ListKind && y.Kind() == value.ListKind:
 		left, _ := a.Items()
 		right, _ := b.Items()
-		return dynamic.Of(runtime.ListValue(append(left, right...)...)), nil
+		return dynamic.Of(value.List(append(left, right...)...)), nil
 	}
 	return arithmetic("+", x, y, runtime.Add, func(x, y float64) float64 { return x + y })
 }
@@ -33,33 +34,33 @@ func Sub(a, b dynamic.Field) (dynamic.Field, error) {
 // Mul is a * b, which repeats a text or a list.
 func Mul(a, b dynamic.Field) (dynamic.Field, error) {
 	x, y := a.Value(), b.Value()
-	if y.Kind() == runtime.StringKind || y.Kind() == runtime.ListKind {
+	if y.Kind() == value.StringKind || y.Kind() == value.ListKind {
 		x, y = y, x
 	}
-	if n, whole := number(y); whole && n.Kind() == runtime.IntKind && (x.Kind() == runtime.StringKind || x.Kind() == runtime.ListKind) {
+	if n, whole := number(y); whole && n.Kind() == value.IntKind && (x.Kind() == value.StringKind || x.Kind() == value.ListKind) {
 		return repeated(x, n.Int())
 	}
 	return arithmetic("*", a.Value(), b.Value(), runtime.Mul, func(x, y float64) float64 { return x * y })
 }
 
-func repeated(v runtime.Value, n int64) (dynamic.Field, error) {
+func repeated(v value.Value, n int64) (dynamic.Field, error) {
 	n = max(n, 0)
 	size := int64(v.Len())
-	if v.Kind() == runtime.StringKind {
+	if v.Kind() == value.StringKind {
 		size = int64(len(v.String()))
 	}
 	if size > 0 && n > maxRepeat/size {
-		return dynamic.Field{}, runtime.Invalid("a value is repeated %d times", n)
+		return dynamic.Field{}, value.Invalid("a value is repeated %d times", n)
 	}
-	if v.Kind() == runtime.StringKind {
+	if v.Kind() == value.StringKind {
 		return dynamic.Text(strings.Repeat(v.String(), int(n))), nil
 	}
 	items, _ := dynamic.Of(v).Items()
-	var all []runtime.Value
+	var all []value.Value
 	for range n {
 		all = append(all, items...)
 	}
-	return dynamic.Of(runtime.ListValue(all...)), nil
+	return dynamic.Of(value.List(all...)), nil
 }
 
 // Div is a / b, always with a fraction.
@@ -67,39 +68,39 @@ func Div(a, b dynamic.Field) (dynamic.Field, error) {
 	x, y := a.Value(), b.Value()
 	if n, ok := number(y); ok && n.Float() == 0 {
 		if _, ok := number(x); ok {
-			return dynamic.Field{}, runtime.Invalid("division by zero")
+			return dynamic.Field{}, value.Invalid("division by zero")
 		}
 	}
 	return arithmetic("/", x, y, nil, func(x, y float64) float64 { return x / y })
 }
 
 // arithmetic calculates with whole numbers as long as both sides are, and whole is not nil.
-func arithmetic(op string, a, b runtime.Value, whole func(a, b int64) (int64, error), float func(x, y float64) float64) (dynamic.Field, error) {
+func arithmetic(op string, a, b value.Value, whole func(a, b int64) (int64, error), float func(x, y float64) float64) (dynamic.Field, error) {
 	x, ok := number(a)
 	y, too := number(b)
 	switch {
 	case !ok || !too:
-		return dynamic.Field{}, runtime.Invalid("unsupported operand type(s) for %s: '%s' and '%s'", op, TypeName(a), TypeName(b))
-	case whole != nil && x.Kind() == runtime.IntKind && y.Kind() == runtime.IntKind:
+		return dynamic.Field{}, value.Invalid("unsupported operand type(s) for %s: '%s' and '%s'", op, TypeName(a), TypeName(b))
+	case whole != nil && x.Kind() == value.IntKind && y.Kind() == value.IntKind:
 		n, err := whole(x.Int(), y.Int())
 		return dynamic.Whole(n), err
 	}
 	f := float(x.Float(), y.Float())
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return dynamic.Field{}, runtime.Invalid("the result of %s is no number", op)
+		return dynamic.Field{}, value.Invalid("the result of %s is no number", op)
 	}
 	return dynamic.Number(f), nil
 }
 
 // TypeName is the name of the type that Python gives a value.
-func TypeName(v runtime.Value) string {
-	return map[runtime.ValueKind]string{runtime.BoolKind: "bool", runtime.IntKind: "int", runtime.FloatKind: "float", runtime.StringKind: "str",
-		runtime.ListKind: "list", runtime.MapKind: "dict"}[v.Kind()] + map[bool]string{true: "NoneType"}[v.IsNull()]
+func TypeName(v value.Value) string {
+	return map[value.Kind]string{value.BoolKind: "bool", value.IntKind: "int", value.FloatKind: "float", value.StringKind: "str",
+		value.ListKind: "list", value.MapKind: "dict"}[v.Kind()] + map[bool]string{true: "NoneType"}[v.IsNull()]
 }
 
 // Str is str(v): text as it is, and anything else as Python writes it.
 func Str(f dynamic.Field) string {
-	if v := f.Value(); v.Kind() == runtime.StringKind {
+	if v := f.Value(); v.Kind() == value.StringKind {
 		return v.String()
 	}
 	var b strings.Builder
@@ -108,17 +109,17 @@ func Str(f dynamic.Field) string {
 }
 
 // repr writes a value as repr(v) does.
-func repr(b *strings.Builder, v runtime.Value, depth int) {
+func repr(b *strings.Builder, v value.Value, depth int) {
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		b.WriteString("None")
-	case runtime.BoolKind:
+	case value.BoolKind:
 		b.WriteString(map[bool]string{true: "True", false: "False"}[v.Bool()])
-	case runtime.FloatKind:
+	case value.FloatKind:
 		b.WriteString(reprFloat(v.Float()))
-	case runtime.StringKind:
+	case value.StringKind:
 		reprText(b, v.String())
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		if depth > maxDepth {
 			b.WriteString("...")
 			return
@@ -130,9 +131,9 @@ func repr(b *strings.Builder, v runtime.Value, depth int) {
 	}
 }
 
-func reprParts(b *strings.Builder, v runtime.Value, depth int) {
+func reprParts(b *strings.Builder, v value.Value, depth int) {
 	keys, brackets := v.Keys(), "[]"
-	if v.Kind() == runtime.MapKind {
+	if v.Kind() == value.MapKind {
 		brackets = "{}"
 	}
 	b.WriteByte(brackets[0])
@@ -140,7 +141,7 @@ func reprParts(b *strings.Builder, v runtime.Value, depth int) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if v.Kind() == runtime.MapKind {
+		if v.Kind() == value.MapKind {
 			reprText(b, keys[i])
 			b.WriteString(": ")
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxWidth bounds widths and precisions: a format of a few bytes must not make text of gigabytes.
@@ -22,15 +22,15 @@ func Quote(s string) string {
 }
 
 // Repr is repr(v) of a value.
-func Repr(v runtime.Value) string {
+func Repr(v value.Value) string {
 	var b strings.Builder
 	repr(&b, v, 0)
 	return b.String()
 }
 
 // Text is str(v) of a value: text as it is, and anything else as Python writes it.
-func Text(v runtime.Value) string {
-	if v.Kind() == runtime.StringKind {
+func Text(v value.Value) string {
+	if v.Kind() == value.StringKind {
 		return v.String()
 	}
 	return Repr(v)
@@ -38,11 +38,11 @@ func Text(v runtime.Value) string {
 
 // TextOf is Text of a value of any type that a workflow has. NaN and infinities inside of it, which no JSON has, make it None.
 func TextOf(v any) string {
-	value, err := runtime.ValueOf(v)
+	val, err := value.Of(v)
 	if err != nil {
-		value = runtime.Null()
+		val = value.Null()
 	}
-	return Text(value)
+	return Text(val)
 }
 
 // Float is repr(f) of a number.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxJSON bounds how deep a value is written, as values that are parsed are bounded.
@@ -13,11 +13,11 @@ const maxJSON = 1000
 
 // JSON is json.dumps of Python: ASCII, with ", " and ": "; with an indent of zero and more over lines; with keys in order
 // when they are sorted.
-func JSON(v runtime.Value, indent int, sorted bool) string {
+func JSON(v value.Value, indent int, sorted bool) string {
 	return string(appendJSON(nil, v, indent, 0, sorted))
 }
 
-func appendJSON(b []byte, v runtime.Value, indent, depth int, sorted bool) []byte {
+func appendJSON(b []byte, v value.Value, indent, depth int, sorted bool) []byte {
 	line := func(depth int) {
 		if indent >= 0 {
 			b = append(b, '\n')
@@ -33,13 +33,13 @@ func appendJSON(b []byte, v runtime.Value, indent, depth int, sorted bool) []byt
 		line(depth + 1)
 	}
 	switch v.Kind() {
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return append(b, reprFloat(v.Float())...)
-	case runtime.StringKind:
+	case value.StringKind:
 		return quoteJSON(b, v.String())
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		if v.Len() == 0 || depth > maxJSON {
-			if v.Kind() == runtime.ListKind {
+			if v.Kind() == value.ListKind {
 				return append(b, "[]"...)
 			}
 			return append(b, "{}"...)
@@ -48,7 +48,7 @@ func appendJSON(b []byte, v runtime.Value, indent, depth int, sorted bool) []byt
 		text, _ := v.MarshalJSON()
 		return append(b, text...)
 	}
-	if v.Kind() == runtime.ListKind {
+	if v.Kind() == value.ListKind {
 		b = append(b, '[')
 		for i := range v.Len() {
 			separate(i)

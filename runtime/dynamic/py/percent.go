@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Percent is one conversion of Python's % formatting; ok is false for a value that it does not take.
-func Percent(flags string, verb byte, v runtime.Value) (text string, ok bool) {
+func Percent(flags string, verb byte, v value.Value) (text string, ok bool) {
 	if !bounded(flags) {
 		return "", false
 	}
@@ -26,7 +26,7 @@ func Percent(flags string, verb byte, v runtime.Value) (text string, ok bool) {
 			return fmt.Sprintf("%"+flags+"d", int64(n.Float())), true
 		}
 	case 'x', 'X', 'o':
-		if v.Kind() == runtime.IntKind {
+		if v.Kind() == value.IntKind {
 			return fmt.Sprintf("%"+flags+string(verb), v.Int()), true
 		}
 	case 'f', 'F', 'e', 'E', 'g', 'G':
@@ -79,9 +79,9 @@ func Format(s string, args ...dynamic.Field) (string, error) {
 			v := args[at].Value()
 			switch as {
 			case "r":
-				v = runtime.StringValue(Repr(v))
+				v = value.String(Repr(v))
 			case "s":
-				v = runtime.StringValue(Text(v))
+				v = value.String(Text(v))
 			}
 			text, err := Spec(v, spec)
 			if err != nil {
@@ -97,15 +97,15 @@ func Format(s string, args ...dynamic.Field) (string, error) {
 }
 
 // Spec is format(v, spec) of Python.
-func Spec(v runtime.Value, spec string) (string, error) {
+func Spec(v value.Value, spec string) (string, error) {
 	switch v.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		return FormatString(v.String(), spec)
-	case runtime.IntKind:
+	case value.IntKind:
 		return FormatInt(v.Int(), spec)
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return FormatFloat(v.Float(), spec)
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if spec != "" {
 			n, _ := number(v)
 			return FormatInt(n.Int(), spec)

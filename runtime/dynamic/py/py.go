@@ -2,8 +2,8 @@
 package py
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Equal is a == b. Numbers and booleans are equal when their values are: 1 == 1.0 == True.
@@ -31,20 +31,20 @@ func GreaterOrEqual(a, b dynamic.Field) bool {
 }
 
 // number makes a number of a boolean.
-func number(v runtime.Value) (runtime.Value, bool) {
+func number(v value.Value) (value.Value, bool) {
 	switch v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		if v.Bool() {
-			return runtime.IntValue(1), true
+			return value.Int(1), true
 		}
-		return runtime.IntValue(0), true
-	case runtime.IntKind, runtime.FloatKind:
+		return value.Int(0), true
+	case value.IntKind, value.FloatKind:
 		return v, true
 	}
 	return v, false
 }
 
-func equal(a, b runtime.Value) bool {
+func equal(a, b value.Value) bool {
 	x, numeric := number(a)
 	if y, too := number(b); numeric && too {
 		return numbers(x, y) == 0
@@ -53,14 +53,14 @@ func equal(a, b runtime.Value) bool {
 		return false
 	}
 	switch a.Kind() {
-	case runtime.ListKind:
+	case value.ListKind:
 		for i := range a.Len() {
 			if !equal(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}
 		return true
-	case runtime.MapKind:
+	case value.MapKind:
 		for i, key := range a.Keys() {
 			other, ok := b.Get(key)
 			if !ok || !equal(a.Index(i), other) {
@@ -73,8 +73,8 @@ func equal(a, b runtime.Value) bool {
 }
 
 // numbers compares two numbers; integers are compared exactly.
-func numbers(a, b runtime.Value) int {
-	if a.Kind() == runtime.IntKind && b.Kind() == runtime.IntKind {
+func numbers(a, b value.Value) int {
+	if a.Kind() == value.IntKind && b.Kind() == value.IntKind {
 		return sign(a.Int(), b.Int())
 	}
 	return sign(a.Float(), b.Float())
@@ -94,9 +94,9 @@ func sign[T int64 | float64 | string](a, b T) int {
 const maxDepth = 200
 
 // compare orders numbers, texts and lists; ok is false for anything else.
-func compare(a, b runtime.Value) (n int, ok bool) { return order(a, b, 0) }
+func compare(a, b value.Value) (n int, ok bool) { return order(a, b, 0) }
 
-func order(a, b runtime.Value, depth int) (n int, ok bool) {
+func order(a, b value.Value, depth int) (n int, ok bool) {
 	x, numeric := number(a)
 	if y, too := number(b); numeric && too {
 		return numbers(x, y), true
@@ -105,9 +105,9 @@ func order(a, b runtime.Value, depth int) (n int, ok bool) {
 		return 0, false
 	}
 	switch a.Kind() {
-	case runtime.StringKind:
+	case value.StringKind:
 		return sign(a.String(), b.String()), true // UTF-8 has the order of code points
-	case runtime.ListKind:
+	case value.ListKind:
 		for i := range min(a.Len(), b.Len()) {
 			if !equal(a.Index(i), b.Index(i)) {
 				return order(a.Index(i), b.Index(i), depth+1)
@@ -121,13 +121,13 @@ func order(a, b runtime.Value, depth int) (n int, ok bool) {
 // True reports whether a value is taken for true: not None, false, zero or empty.
 func True(f dynamic.Field) bool {
 	switch v := f.Value(); v.Kind() {
-	case runtime.BoolKind:
+	case value.BoolKind:
 		return v.Bool()
-	case runtime.IntKind, runtime.FloatKind:
+	case value.IntKind, value.FloatKind:
 		return v.Float() != 0
-	case runtime.StringKind:
+	case value.StringKind:
 		return v.String() != ""
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		return v.Len() > 0
 	}
 	return false

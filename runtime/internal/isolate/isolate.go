@@ -19,7 +19,7 @@ type Need struct {
 // A Starter starts processes apart from the machine.
 type Starter interface {
 	// Start starts cmd with proc.Start and returns when its program runs isolated. Nothing runs when there is an error, which
-	// is a *runtime.ToolError with SANDBOX_ERROR. Reap of the child removes what belonged to it and says, as such an error
+	// is a *value.ToolError with SANDBOX_ERROR. Reap of the child removes what belonged to it and says, as such an error
 	// too, when the process was stopped for going beyond a limit.
 	Start(cmd *exec.Cmd, need Need) (*proc.Child, error)
 }

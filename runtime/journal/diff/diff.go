@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Report says in what two runs, A and B, differ.
@@ -159,7 +160,7 @@ func quoted(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}
-	b, err := runtime.StringValue(s).MarshalJSON()
+	b, err := value.String(s).MarshalJSON()
 	if err != nil { // all text can be encoded
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/diff"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // review is a run of a workflow that fetches a text, asks a model about it, and posts what it said.
@@ -54,7 +54,7 @@ func (v review) journal(graph string) *journal.Journal {
 		r := journal.Record{Key: "post", Attempt: 1, Tool: "post@1", Effects: "writes", Done: true, Start: at(2), End: at(3),
 			Input: json.RawMessage(`{"body":` + string(text("It says: "+v.answer)) + `}`), Output: json.RawMessage(`7`)}
 		if v.failed {
-			r.Output, r.Error = nil, runtime.Invalid("no")
+			r.Output, r.Error = nil, value.Invalid("no")
 			f = journal.Finish{Outcome: journal.Failed, Failure: "post: no"}
 		}
 		j.Put(r)

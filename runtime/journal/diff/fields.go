@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxParsed bounds two values that are compared field by field, in bytes: a list of numbers takes a hundred times its text.
@@ -19,10 +19,10 @@ func fields(what string, a, b json.RawMessage) []Change {
 		return nil
 	}
 	if len(a)+len(b) > maxParsed {
-		return []Change{{What: what, Old: whole(a, runtime.CheckValue(a)), New: whole(b, runtime.CheckValue(b))}}
+		return []Change{{What: what, Old: whole(a, value.Check(a)), New: whole(b, value.Check(b))}}
 	}
-	x, errX := runtime.ParseValue(a)
-	y, errY := runtime.ParseValue(b)
+	x, errX := value.Parse(a)
+	y, errY := value.Parse(b)
 	if errX != nil || errY != nil {
 		return []Change{{What: what, Old: whole(a, errX), New: whole(b, errY)}}
 	}
@@ -39,10 +39,10 @@ func whole(v json.RawMessage, err error) json.RawMessage {
 	return quoted(strings.ToValidUTF8(string(v), "\uFFFD"))
 }
 
-func walk(what, at string, a, b runtime.Value, list *[]Change) {
+func walk(what, at string, a, b value.Value, list *[]Change) {
 	switch {
 	case a.Equal(b):
-	case a.Kind() == runtime.MapKind && b.Kind() == runtime.MapKind:
+	case a.Kind() == value.MapKind && b.Kind() == value.MapKind:
 		keys := append(a.Keys(), b.Keys()...)
 		slices.Sort(keys)
 		for _, k := range slices.Compact(keys) {
@@ -61,7 +61,7 @@ func walk(what, at string, a, b runtime.Value, list *[]Change) {
 				*list = append(*list, Change{What: what, Path: inside, New: text(y)})
 			}
 		}
-	case a.Kind() == runtime.ListKind && b.Kind() == runtime.ListKind:
+	case a.Kind() == value.ListKind && b.Kind() == value.ListKind:
 		n := min(a.Len(), b.Len())
 		for i := range n {
 			walk(what, at+"["+strconv.Itoa(i)+"]", a.Index(i), b.Index(i), list)
@@ -78,7 +78,7 @@ func walk(what, at string, a, b runtime.Value, list *[]Change) {
 }
 
 // text is a value as JSON.
-func text(v runtime.Value) json.RawMessage {
+func text(v value.Value) json.RawMessage {
 	b, err := v.MarshalJSON()
 	if err != nil { // it was parsed from JSON
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // watched tells about every call before it is answered, and after.
@@ -95,7 +96,7 @@ func failed(t *testing.T, e runtime.Engine, fail bool) (reads int, err error) {
 	r := runtime.Start(t.Context(), rt, "in")
 	_, err = runtime.Call(r, &readNode, runtime.Bind("w.read@1", runtime.Reads, func(context.Context, string) (string, error) {
 		if reads++; fail {
-			return "", runtime.Invalid("no")
+			return "", value.Invalid("no")
 		}
 		return "yes", nil
 	}), "in")

@@ -21,6 +21,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // figure is a number from the environment, as targets of make give it, or that of the ordinary test run.
@@ -66,7 +67,7 @@ func randomFlow(seed uint64) *program {
 			s.items = 2 + r.IntN(3)
 		}
 		if s.flaky {
-			s.node.Retry = &runtime.Retry{Attempts: 2, Codes: []runtime.Code{runtime.Timeout}}
+			s.node.Retry = &runtime.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
 		}
 		f.steps = append(f.steps, s)
 		f.info.Nodes = append(f.info.Nodes, s.node)
@@ -110,7 +111,7 @@ func (o *outside) call(ctx context.Context, s step, in string) (string, error) {
 	o.begun[key]++
 	if s.flaky && !o.failed[key] {
 		o.failed[key] = true
-		return "", runtime.Errorf(runtime.Timeout, "not yet")
+		return "", value.Errorf(value.Timeout, "not yet")
 	}
 	if s.writes {
 		o.done[key]++
@@ -428,7 +429,7 @@ func newDamaged(t *testing.T, large bool) *damaged {
 		f.steps = append(f.steps, step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Index: i}, writes: i%2 == 1, large: large && i == 1, flaky: i == 2})
 		f.info.Nodes = append(f.info.Nodes, f.steps[i].node)
 	}
-	f.steps[2].node.Retry = &runtime.Retry{Attempts: 2, Codes: []runtime.Code{runtime.Timeout}}
+	f.steps[2].node.Retry = &runtime.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
 	l, err := newLife(f, 1)
 	if err == nil {
 		_, err = l.begin()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestLastOf(t *testing.T) {
@@ -36,7 +37,7 @@ func TestLastOf(t *testing.T) {
 		"below a group":      {with(func(r *journal.Record) { r.Key = "agent/call" }), "old"},
 		"other tool":         {with(func(r *journal.Record) { r.Key, r.Tool = "agent[2]/call", "w.other@1" }), "old"},
 		"no result":          {with(func(r *journal.Record) { r.Key, r.Done = "agent[2]/call", false }), "old"},
-		"failed":             {with(func(r *journal.Record) { r.Key, r.Error = "agent[2]/call", runtime.Invalid("no") }), "old"},
+		"failed":             {with(func(r *journal.Record) { r.Key, r.Error = "agent[2]/call", value.Invalid("no") }), "old"},
 		"stopped":            {with(func(r *journal.Record) { r.Key, r.Cancelled = "agent[2]/call", runtime.ByScope }), "old"},
 		"no output":          {with(func(r *journal.Record) { r.Key, r.Output = "agent[2]/call", nil }), "old"},
 	} {

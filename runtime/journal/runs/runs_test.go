@@ -22,6 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -130,7 +131,7 @@ func TestResumeBehindEveryLine(t *testing.T) {
 		}
 		w := new(world)
 		var in string
-		if err := runtime.Decode(j.Header().Input, &in); err != nil {
+		if err := value.Decode(j.Header().Input, &in); err != nil {
 			t.Fatal(err)
 		}
 		out, err := w.run(t.Context(), in, runtime.WithEngine(e))
@@ -416,7 +417,7 @@ func TestLargeValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	var in string
-	if err := runtime.Decode(j.Header().Input, &in); err != nil {
+	if err := value.Decode(j.Header().Input, &in); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := new(world).run(t.Context(), in, runtime.WithEngine(journal.Replay(j))); err != nil || got != out {

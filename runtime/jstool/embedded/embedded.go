@@ -19,6 +19,7 @@ import (
 	"errors"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -37,7 +38,7 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
-			return out, runtime.Invalid("input of %s: %v", m.Name, err)
+			return out, value.Invalid("input of %s: %v", m.Name, err)
 		}
 		limit := worker.MaxOutput(m.MaxOutput)
 		result, err := s.call(ctx, args, runtime.Room[Out](ctx, limit))
@@ -53,7 +54,7 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 }
 
 func (s *loaded) badResult(err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -48,9 +49,9 @@ func do(ctx context.Context, code, arg string) (string, error) {
 	return string(b), err
 }
 
-func wantTool(t *testing.T, err error, code runtime.Code, part string) *runtime.ToolError {
+func wantTool(t *testing.T, err error, code value.Code, part string) *value.ToolError {
 	t.Helper()
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != code || !strings.Contains(te.Message, part) {
 		t.Fatalf("got %v, want %s: ...%s...", err, code, part)
 	}
@@ -71,7 +72,7 @@ func TestBind(t *testing.T) {
 	}
 	wg.Wait()
 	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
-	wantTool(t, err, runtime.ValidationError, "result of greet.ts: a string expected, an object given")
+	wantTool(t, err, value.ValidationError, "result of greet.ts: a string expected, an object given")
 }
 
 func TestErrorsAndResults(t *testing.T) {
@@ -105,22 +106,22 @@ func TestErrorsAndResults(t *testing.T) {
 		}
 	}
 	_, err := do(t.Context(), "function inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
-	te := wantTool(t, err, runtime.Unknown, "Error: x")
+	te := wantTool(t, err, value.Unknown, "Error: x")
 	stack, _ := te.Details.Get("stack")
 	if out, _ := te.Details.Get("output"); out.String() != "hello {\"a\":1}\n" || !strings.Contains(stack.String(), "at inner (tool.mjs:1:") || strings.Contains(stack.String(), "flowgen:") {
 		t.Errorf("details: %s", te.Details)
 	}
 	_, err = do(t.Context(), `export default (a) => a.v`, `{"v":9007199254740993}`)
-	wantTool(t, err, runtime.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
+	wantTool(t, err, value.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
 }
 
 func TestSecrets(t *testing.T) {
 	const canary = "canary-0123456789"
 	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
-	leak := Bind[struct{}, runtime.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
+	leak := Bind[struct{}, value.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
 export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
 	_, err := runtime.Call(r, node, leak, struct{}{})
-	if te := wantTool(t, err, runtime.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
+	if te := wantTool(t, err, value.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
 	}
 }
@@ -136,7 +137,7 @@ func TestDeadline(t *testing.T) {
 		begin := time.Now()
 		_, err := s.call(ctx, []byte(`{}`), worker.DefaultMaxOutput)
 		cancel()
-		wantTool(t, err, runtime.Timeout, "tool.mjs did not finish in time and was stopped")
+		wantTool(t, err, value.Timeout, "tool.mjs did not finish in time and was stopped")
 		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("%s: took %v", code, took)
 		}
@@ -149,7 +150,7 @@ func TestDeadline(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	_, err := do(ctx, `export default () => "x".repeat(1 << 23).split("").length`, `{}`)
-	wantTool(t, err, runtime.Timeout, "did not finish in time")
+	wantTool(t, err, value.Timeout, "did not finish in time")
 	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("took %v", took)
 	}

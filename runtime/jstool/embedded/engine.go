@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -61,13 +62,13 @@ func (s *loaded) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 		return nil, s.ended(err)
 	}
 	if len(args) > worker.MaxFrame {
-		return nil, runtime.Invalid("the input of %s has %d bytes, at most %d are possible", s.Name, len(args), worker.MaxFrame)
+		return nil, value.Invalid("the input of %s has %d bytes, at most %d are possible", s.Name, len(args), worker.MaxFrame)
 	}
 	if len(args) == 0 || args[0] != '{' {
-		return nil, runtime.Invalid("input of %s: the argument is no object", s.Name)
+		return nil, value.Invalid("input of %s: the argument is no object", s.Name)
 	}
 	if n := jsvalue.Inexact(args); n != "" {
-		return nil, runtime.Invalid("input of %s: JavaScript has no exact form of the integer %s", s.Name, n)
+		return nil, value.Invalid("input of %s: JavaScript has no exact form of the integer %s", s.Name, n)
 	}
 	given := worker.Given(ctx)
 	type reply struct {
@@ -107,7 +108,7 @@ func (s *loaded) ended(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return runtime.Errorf(runtime.Timeout, "%s did not finish in time and was stopped", s.Name)
+	return value.Errorf(value.Timeout, "%s did not finish in time and was stopped", s.Name)
 }
 
 // take returns an idle interpreter of a holder or a new one.
@@ -178,7 +179,7 @@ func (s *loaded) load(m *machine) (err error) {
 	}
 	main := m.vm.NamespaceObjectFor(record).Get("default")
 	if _, ok := sobek.AssertFunction(main); !ok {
-		return runtime.Errorf(runtime.SandboxError, "Module '%s' has no default export that is a function", s.Name)
+		return value.Errorf(value.SandboxError, "Module '%s' has no default export that is a function", s.Name)
 	}
 	bind, _ := sobek.AssertFunction(made)
 	perform, err := bind(sobek.Undefined(), main)
@@ -196,7 +197,7 @@ func thrown(v sobek.Value) string {
 }
 
 func (s *loaded) unloadable(why string) error {
-	return runtime.Errorf(runtime.SandboxError, "Cannot import module '%s': %s", s.Name, plain.Line(why, 1000))
+	return value.Errorf(value.SandboxError, "Cannot import module '%s': %s", s.Name, plain.Line(why, 1000))
 }
 
 // run makes one call. Afterwards the interpreter is used again unless it was interrupted.
@@ -204,7 +205,7 @@ func (s *loaded) run(ctx context.Context, m *machine, args []byte, given string,
 	defer func() {
 		if p := recover(); p != nil {
 			m.broken = true
-			err = runtime.Errorf(runtime.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(runtime.RedactorOf(ctx).Cut(fmt.Sprint(p)), 1000))
+			err = value.Errorf(value.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(runtime.RedactorOf(ctx).Cut(fmt.Sprint(p)), 1000))
 		}
 	}()
 	m.end = outcome{}
@@ -215,11 +216,11 @@ func (s *loaded) run(ctx context.Context, m *machine, args []byte, given string,
 	// Promises that can be settled are settled when this returns.
 	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c, m.vm.ToValue(limit)); err != nil {
 		m.broken = true
-		return nil, runtime.Errorf(runtime.Unknown, "%s", plain.Line(runtime.RedactorOf(ctx).Cut(err.Error()), 1000))
+		return nil, value.Errorf(value.Unknown, "%s", plain.Line(runtime.RedactorOf(ctx).Cut(err.Error()), 1000))
 	}
 	switch end := m.end; {
 	case !end.ended:
-		return nil, runtime.Errorf(runtime.Unknown, "%s waits for something that never comes", s.Name)
+		return nil, value.Errorf(value.Unknown, "%s waits for something that never comes", s.Name)
 	case end.failed != "":
 		return nil, worker.Answered(ctx, s.Name, []byte(end.failed))
 	default:

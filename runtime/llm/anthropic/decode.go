@@ -8,10 +8,10 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // block is one part of an answer. Its bytes grow as the parts of it arrive.
@@ -149,7 +149,7 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 		return nil, err
 	}
 	if !done {
-		return nil, runtime.Errorf(runtime.NetworkError, "no answer from %s: the connection ended before the answer did", host)
+		return nil, value.Errorf(value.NetworkError, "no answer from %s: the connection ended before the answer did", host)
 	}
 	return m.reply(host, a)
 }
@@ -206,9 +206,9 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 }
 
 // failures are the codes of errors that come in the middle of a stream, where there is no status any more.
-var failures = map[string]runtime.Code{
-	"invalid_request_error": runtime.ValidationError, "authentication_error": runtime.AuthRequired, "permission_error": runtime.AuthRequired,
-	"rate_limit_error": runtime.RateLimit, "timeout_error": runtime.Timeout,
+var failures = map[string]value.Code{
+	"invalid_request_error": value.ValidationError, "authentication_error": value.AuthRequired, "permission_error": value.AuthRequired,
+	"rate_limit_error": value.RateLimit, "timeout_error": value.Timeout,
 }
 
 // failure is the error that a body reports, nil when it reports none.
@@ -224,9 +224,9 @@ func failure(host string, data []byte) error {
 	}
 	code, ok := failures[e.Error.Type]
 	if !ok {
-		code = runtime.ProviderError
+		code = value.ProviderError
 	}
-	return runtime.Errorf(code, "%s reports: %s", host, plain.Line(e.Error.Type+": "+e.Error.Message, 300))
+	return value.Errorf(code, "%s reports: %s", host, plain.Line(e.Error.Type+": "+e.Error.Message, 300))
 }
 
 func orGarbled(err error, host string) error {

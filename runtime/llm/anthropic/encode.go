@@ -10,9 +10,9 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // DefaultMaxTokens caps an answer when the model's max_tokens is not given: the interface asks for a cap.
@@ -50,7 +50,7 @@ type options struct {
 
 func newMemo(req *llm.Request) (*memo, error) {
 	if req.Params.Seed != nil {
-		return nil, runtime.Invalid("Anthropic's models take no seed: take it out of the model's parameters")
+		return nil, value.Invalid("Anthropic's models take no seed: take it out of the model's parameters")
 	}
 	m := &memo{model: req.Model, stream: req.Delta != nil}
 	o := options{Model: req.Model, MaxTokens: DefaultMaxTokens, System: req.Conv.System, Temperature: req.Params.Temperature,
@@ -224,7 +224,7 @@ func unknown(all []llm.Message) error {
 		for _, x := range msg.Media {
 			image, text := strings.HasPrefix(x.Type, "image/"), strings.HasPrefix(x.Type, "text/")
 			if !image && x.Type != "application/pdf" && (!text || x.URL != "") {
-				return runtime.Invalid("Anthropic's models take images, PDF files and the data of texts, not %s", x.Type)
+				return value.Invalid("Anthropic's models take images, PDF files and the data of texts, not %s", x.Type)
 			}
 		}
 	}

@@ -7,11 +7,11 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // response is genai.GenerateContentResponse with its parts as they came: some have to be sent back byte for byte, and
@@ -86,7 +86,7 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 		return nil, err
 	}
 	if a.finish == "" && a.blocked == "" {
-		return nil, runtime.Errorf(runtime.NetworkError, "no answer from %s: the connection ended before the answer did", host)
+		return nil, value.Errorf(value.NetworkError, "no answer from %s: the connection ended before the answer did", host)
 	}
 	return m.reply(host, a)
 }
@@ -98,11 +98,11 @@ func (m *memo) take(host string, a *answer, data []byte, delta func(string)) err
 		return err
 	}
 	if e := r.Error; e != nil {
-		code := runtime.ProviderError
+		code := value.ProviderError
 		if e.Code >= 400 && e.Code < 600 {
 			code = httptool.StatusCode(e.Code)
 		}
-		return runtime.Errorf(code, "%s reports: %s", host, plain.Line(e.Message, 300))
+		return value.Errorf(code, "%s reports: %s", host, plain.Line(e.Message, 300))
 	}
 	if r.ModelVersion != "" {
 		a.model = r.ModelVersion
@@ -196,7 +196,7 @@ func (m *memo) reply(host string, a *answer) (*llm.Reply, error) {
 		genai.FinishReasonLanguage, genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation:
 		r.Stop = llm.Refusal
 	default: // such as a call that the model could not write
-		return nil, runtime.Errorf(runtime.ProviderError, "%s gives no answer: %s", host, plain.Line(string(a.finish)+" "+a.message, 300))
+		return nil, value.Errorf(value.ProviderError, "%s gives no answer: %s", host, plain.Line(string(a.finish)+" "+a.message, 300))
 	}
 	if a.blocked != "" && !a.some {
 		r.Stop = llm.Refusal

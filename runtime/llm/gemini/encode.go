@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // name marks in Message.Opaque what belongs to this provider.
@@ -78,13 +78,13 @@ func config(p *llm.Params) (*genai.GenerationConfig, error) {
 	}
 	if p.MaxTokens != nil {
 		if *p.MaxTokens < 1 || *p.MaxTokens > math.MaxInt32 {
-			return nil, runtime.Invalid("max_tokens %d is not from 1 to %d", *p.MaxTokens, math.MaxInt32)
+			return nil, value.Invalid("max_tokens %d is not from 1 to %d", *p.MaxTokens, math.MaxInt32)
 		}
 		c.MaxOutputTokens = int32(*p.MaxTokens)
 	}
 	if p.Seed != nil {
 		if *p.Seed < math.MinInt32 || *p.Seed > math.MaxInt32 {
-			return nil, runtime.Invalid("Gemini takes seeds of 32 bits: %d is too large", *p.Seed)
+			return nil, value.Invalid("Gemini takes seeds of 32 bits: %d is too large", *p.Seed)
 		}
 		c.Seed = new(int32(*p.Seed))
 	}

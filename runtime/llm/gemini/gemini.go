@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // DefaultBaseURL is Google's own address.
@@ -68,8 +69,8 @@ const longestWait = 24 * 60 * 60
 // explained completes an error with what this interface says in bodies and others say in statuses and headers: a wrong
 // key is status 400, and how long to wait is a detail.
 func explained(err error) error {
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.ValidationError && te.Code != runtime.RateLimit && te.Code != runtime.ProviderError {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.ValidationError && te.Code != value.RateLimit && te.Code != value.ProviderError {
 		return err
 	}
 	body, _ := te.Details.Get("body")
@@ -86,7 +87,7 @@ func explained(err error) error {
 	}
 	for _, d := range e.Error.Details {
 		if d.Reason == "API_KEY_INVALID" {
-			te.Code = runtime.AuthRequired
+			te.Code = value.AuthRequired
 		}
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait >= 0 && te.RetryAfterS == nil {
 			te.RetryAfterS = new(min(wait.Seconds(), longestWait))

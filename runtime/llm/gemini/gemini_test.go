@@ -10,10 +10,10 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/genai"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) {
@@ -106,8 +106,8 @@ func TestStructuredOutput(t *testing.T) {
 func TestParametersOutOfRange(t *testing.T) {
 	for _, p := range []llm.Params{{Seed: new(int64(1 << 40))}, {MaxTokens: new(int64(0))}, {MaxTokens: new(int64(1 << 40))}} {
 		_, err := newMemo(&llm.Request{Params: p, Conv: &llm.Conversation{}})
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.ValidationError {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.ValidationError {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -172,8 +172,8 @@ func TestReasons(t *testing.T) {
 		s := answering(t, `{"candidates":[{"finishReason":"`+reason+`","finishMessage":"why"}]}`)
 		reply, err := At(s.URL).Complete(t.Context(), &llm.Request{Model: "g", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: "x"}}}})
 		if want == "" {
-			var te *runtime.ToolError
-			if !errors.As(err, &te) || te.Code != runtime.ProviderError {
+			var te *value.ToolError
+			if !errors.As(err, &te) || te.Code != value.ProviderError {
 				t.Errorf("%s: %v", reason, err)
 			}
 		} else if err != nil || reply.Stop != want {
@@ -200,8 +200,8 @@ func TestRetryDelay(t *testing.T) {
 		}}}
 	})
 	_, err := At(s.URL).Complete(t.Context(), &llm.Request{Model: "g", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: "x"}}}})
-	var te *runtime.ToolError
-	if !errors.As(err, &te) || te.Code != runtime.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 34.5 {
+	var te *value.ToolError
+	if !errors.As(err, &te) || te.Code != value.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 34.5 {
 		t.Errorf("got %v", err)
 	}
 }

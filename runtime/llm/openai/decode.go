@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type answer struct {
@@ -65,11 +65,11 @@ func (a *answer) failure(host string) error {
 	if a.Error == nil {
 		return nil
 	}
-	code := runtime.ProviderError
+	code := value.ProviderError
 	if n, ok := a.Error.Code.(float64); ok && n >= 400 && n < 600 {
 		code = httptool.StatusCode(int(n))
 	}
-	return runtime.Errorf(code, "%s reports: %s", host, plain.Line(a.Error.Message, 300))
+	return value.Errorf(code, "%s reports: %s", host, plain.Line(a.Error.Message, 300))
 }
 
 // Streamed puts an answer together that comes in pieces.
@@ -116,7 +116,7 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 	}
 	if finish == "" {
 		if !done {
-			return nil, runtime.Errorf(runtime.NetworkError, "no answer from %s: the connection ended before the answer did", host)
+			return nil, value.Errorf(value.NetworkError, "no answer from %s: the connection ended before the answer did", host)
 		}
 		return nil, wire.Garbled(host, "it does not say why it ended")
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Script is a list of answers. For each call the first one that fits is given; none that fits is a VALIDATION_ERROR.
@@ -47,14 +47,14 @@ type Call struct {
 
 // An Error is a failure of the provider. Times is how many attempts of one turn fail; 0 is all of them.
 type Error struct {
-	Code        runtime.Code `json:"code"`
-	Message     string       `json:"message,omitempty"`
-	RetryAfterS *float64     `json:"retry_after_s,omitempty"`
-	Times       int          `json:"times,omitempty"`
+	Code        value.Code `json:"code"`
+	Message     string     `json:"message,omitempty"`
+	RetryAfterS *float64   `json:"retry_after_s,omitempty"`
+	Times       int        `json:"times,omitempty"`
 }
 
-var codes = []runtime.Code{runtime.ValidationError, runtime.Timeout, runtime.RateLimit, runtime.PolicyDenied, runtime.AuthRequired,
-	runtime.ProviderError, runtime.NetworkError, runtime.SandboxError, runtime.Unknown}
+var codes = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired,
+	value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown}
 
 // Parse reads a script from JSON, {"answers": [...]}. Fields that are not known are errors.
 func Parse(data []byte) (*Script, error) {
@@ -136,7 +136,7 @@ func (p *player) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, er
 		}
 		return provider(func(*llm.Request) (*llm.Reply, error) { return a.reply(), nil }).Complete(ctx, req)
 	}
-	return nil, runtime.Invalid("the script has no answer for turn %d of %s, after %q", turn, req.Model, short(last(req.Conv)))
+	return nil, value.Invalid("the script has no answer for turn %d of %s, after %q", turn, req.Model, short(last(req.Conv)))
 }
 
 func (a *Answer) fits(req *llm.Request, turn int) bool {
@@ -177,12 +177,12 @@ func (a *Answer) reply() *llm.Reply {
 	return r
 }
 
-func (e *Error) tool() *runtime.ToolError {
+func (e *Error) tool() *value.ToolError {
 	message := e.Message
 	if message == "" {
 		message = "the script says so"
 	}
-	return &runtime.ToolError{Code: e.Code, Message: message, RetryAfterS: e.RetryAfterS}
+	return &value.ToolError{Code: e.Code, Message: message, RetryAfterS: e.RetryAfterS}
 }
 
 // last is what an answer is asked for.

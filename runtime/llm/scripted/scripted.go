@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // New returns a provider that answers with f, which is called by any number of goroutines. A reply without a role, a
@@ -29,7 +29,7 @@ func (p provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, e
 		return nil, err
 	}
 	if reply == nil {
-		return nil, runtime.Errorf(runtime.ProviderError, "the script gives no answer")
+		return nil, value.Errorf(value.ProviderError, "the script gives no answer")
 	}
 	r := *reply
 	complete(req, &r)

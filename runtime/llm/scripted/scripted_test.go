@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -68,8 +69,8 @@ func TestErrors(t *testing.T) {
 	c := user("flaky")
 	for range 2 {
 		_, err := ask(t, p, c, nil)
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 2 {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.RateLimit || te.RetryAfterS == nil || *te.RetryAfterS != 2 {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -79,8 +80,8 @@ func TestErrors(t *testing.T) {
 	if reply, err := ask(t, p, user("long"), nil); err != nil || reply.Stop != llm.Length {
 		t.Errorf("got %+v, %v", reply, err)
 	}
-	var te *runtime.ToolError
-	if _, err := ask(t, p, user("nobody knows"), nil); !errors.As(err, &te) || te.Code != runtime.ValidationError ||
+	var te *value.ToolError
+	if _, err := ask(t, p, user("nobody knows"), nil); !errors.As(err, &te) || te.Code != value.ValidationError ||
 		te.Message != `the script has no answer for turn 0 of m, after "nobody knows"` {
 		t.Errorf("got %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise/web"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var node = &runtime.Node{ID: "rows", Pos: "experience.yaml:1:1"}
@@ -36,7 +37,7 @@ func TestFetch(t *testing.T) {
 	defer server.Close()
 	for _, tt := range []struct {
 		q         web.Request
-		rows      func(string) (runtime.Value, error)
+		rows      func(string) (value.Value, error)
 		want, err string
 	}{
 		{web.Request{Method: "GET", URL: "/list?q={x}"}, openexpertise.Array, `[1,"{x}"]`, ""},
@@ -56,9 +57,9 @@ func TestFetch(t *testing.T) {
 		got := ""
 		text, err := runtime.Call(run, node, tool, struct{}{})
 		if err == nil {
-			var v runtime.Value
+			var v value.Value
 			if v, err = tt.rows(text); err == nil {
-				got = runtime.JSON(v)
+				got = value.JSON(v)
 			}
 		}
 		failed := ""

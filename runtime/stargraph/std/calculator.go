@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The bounds of an expression: characters, and how deep it nests.
@@ -20,9 +20,9 @@ const (
 // Calculator computes an expression of Python's arithmetic: + - * / // % **, parentheses, numbers, pi, e and tau, and the
 // functions abs, round, min, max, sqrt, floor, ceil, log, log2, log10, exp, sin, cos, tan, asin, acos and atan. The result is {result}. What cannot be
 // computed is a VALIDATION_ERROR. std.calculator@1.
-func Calculator(_ context.Context, expression string) (runtime.Value, error) {
+func Calculator(_ context.Context, expression string) (value.Value, error) {
 	if len(expression) > maxExpression {
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "the expression has more than %d characters", maxExpression)
+		return value.Value{}, value.Errorf(value.ValidationError, "the expression has more than %d characters", maxExpression)
 	}
 	c := &calculation{text: expression}
 	v, err := c.sum(0)
@@ -30,15 +30,15 @@ func Calculator(_ context.Context, expression string) (runtime.Value, error) {
 		err = c.wrong("unexpected %q", c.text[c.at:])
 	}
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
-	result := runtime.FloatValue(v.f)
+	result := value.Float(v.f)
 	if v.whole {
-		result = runtime.IntValue(v.n)
+		result = value.Int(v.n)
 	} else if math.IsNaN(v.f) || math.IsInf(v.f, 0) {
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "the result is no number")
+		return value.Value{}, value.Errorf(value.ValidationError, "the result is no number")
 	}
-	return runtime.MapValue(runtime.Entry{Key: "result", Value: result}), nil
+	return value.Map(value.Entry{Key: "result", Value: result}), nil
 }
 
 // A number is whole, and then n, or f.
@@ -57,7 +57,7 @@ type calculation struct {
 }
 
 func (c *calculation) wrong(format string, args ...any) error {
-	return runtime.Errorf(runtime.ValidationError, "the expression is wrong at %d: "+format, append([]any{c.at}, args...)...)
+	return value.Errorf(value.ValidationError, "the expression is wrong at %d: "+format, append([]any{c.at}, args...)...)
 }
 
 // peek is the next character that is no space; 0 at the end.

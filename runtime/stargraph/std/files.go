@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The bounds of files: bytes that are read, and names that are listed.
@@ -37,16 +37,16 @@ func root() (string, error) {
 func Place(name string) (full string, err error) {
 	dir, err := root()
 	if err != nil {
-		return "", runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
+		return "", value.Errorf(value.ProviderError, "the folder of the tools: %s", reason(err))
 	}
 	if full = filepath.FromSlash(name); !filepath.IsAbs(full) {
 		full = filepath.Join(dir, full)
 	}
 	if full, err = filepath.EvalSymlinks(full); err != nil {
-		return "", runtime.Errorf(runtime.ProviderError, "%s: %s", name, reason(err))
+		return "", value.Errorf(value.ProviderError, "%s: %s", name, reason(err))
 	}
 	if rel, err := filepath.Rel(dir, full); err != nil || !filepath.IsLocal(rel) {
-		return "", runtime.Errorf(runtime.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
+		return "", value.Errorf(value.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
 	}
 	return full, nil
 }
@@ -55,11 +55,11 @@ func Place(name string) (full string, err error) {
 func inside(name string, do func(root *os.Root, at, full string) error) error {
 	dir, err := root()
 	if err != nil {
-		return runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
+		return value.Errorf(value.ProviderError, "the folder of the tools: %s", reason(err))
 	}
 	r, err := os.OpenRoot(dir)
 	if err != nil {
-		return runtime.Errorf(runtime.ProviderError, "the folder of the tools: %s", reason(err))
+		return value.Errorf(value.ProviderError, "the folder of the tools: %s", reason(err))
 	}
 	defer func() { _ = r.Close() }()
 	clean := filepath.FromSlash(path.Clean(filepath.ToSlash(name)))
@@ -69,14 +69,14 @@ func inside(name string, do func(root *os.Root, at, full string) error) error {
 		}
 	}
 	if name == "" || !filepath.IsLocal(clean) {
-		return runtime.Errorf(runtime.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
+		return value.Errorf(value.PolicyDenied, "%q is not inside of %s: STARGRAPH_TOOLS_FS_ROOT names another folder", name, dir)
 	}
 	if err := do(r, clean, filepath.Join(dir, clean)); err != nil {
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if errors.As(err, &te) {
 			return err
 		}
-		return runtime.Errorf(runtime.ProviderError, "%s: %s", name, reason(err))
+		return value.Errorf(value.ProviderError, "%s: %s", name, reason(err))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func reason(err error) string {
 }
 
 // FileRead reads a text file: {path, content, truncated}. What is no UTF-8 in it is replaced. std.file_read@1.
-func FileRead(_ context.Context, name string, maxBytes int64) (out runtime.Value, err error) {
+func FileRead(_ context.Context, name string, maxBytes int64) (out value.Value, err error) {
 	err = inside(name, func(root *os.Root, at, full string) error {
 		f, err := root.Open(at)
 		if err != nil {
@@ -97,7 +97,7 @@ func FileRead(_ context.Context, name string, maxBytes int64) (out runtime.Value
 		}
 		defer func() { _ = f.Close() }()
 		if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-			return runtime.Errorf(runtime.ValidationError, "%s is no file", name)
+			return value.Errorf(value.ValidationError, "%s is no file", name)
 		}
 		limit := max(1, min(maxBytes, maxFile))
 		data, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -105,18 +105,18 @@ func FileRead(_ context.Context, name string, maxBytes int64) (out runtime.Value
 		if truncated {
 			data = data[:limit]
 		}
-		out = runtime.MapValue(text("path", full), text("content", strings.ToValidUTF8(string(data), "\uFFFD")), entry("truncated", runtime.BoolValue(truncated)))
+		out = value.Map(text("path", full), text("content", strings.ToValidUTF8(string(data), "\uFFFD")), entry("truncated", value.Bool(truncated)))
 		return err
 	})
 	return out, err
 }
 
-func text(key, value string) runtime.Entry {
-	return runtime.Entry{Key: key, Value: runtime.StringValue(value)}
+func text(key, v string) value.Entry {
+	return value.Entry{Key: key, Value: value.String(v)}
 }
 
 // FileWrite writes a text file, or adds to it, and makes the folders that it needs: {path, bytes_written}. std.file_write@1.
-func FileWrite(_ context.Context, name, content string, add bool) (out runtime.Value, err error) {
+func FileWrite(_ context.Context, name, content string, add bool) (out value.Value, err error) {
 	err = inside(name, func(root *os.Root, at, full string) error {
 		for i, c := range at {
 			if c == filepath.Separator {
@@ -137,23 +137,23 @@ func FileWrite(_ context.Context, name, content string, add bool) (out runtime.V
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
-		out = runtime.MapValue(text("path", full), entry("bytes_written", runtime.IntValue(int64(len(content)))))
+		out = value.Map(text("path", full), entry("bytes_written", value.Int(int64(len(content)))))
 		return err
 	})
 	return out, err
 }
 
 // FileList lists what of a folder a pattern fits: {path, entries: [{name, is_dir, size}], truncated}. std.file_list@1.
-func FileList(_ context.Context, name, pattern string) (out runtime.Value, err error) {
+func FileList(_ context.Context, name, pattern string) (out value.Value, err error) {
 	err = inside(name, func(root *os.Root, at, full string) error {
 		if _, err := path.Match(pattern, ""); err != nil || strings.Contains(pattern, "/") {
-			return runtime.Errorf(runtime.ValidationError, "%q is no pattern for names of files", pattern)
+			return value.Errorf(value.ValidationError, "%q is no pattern for names of files", pattern)
 		}
 		list, err := fs.ReadDir(root.FS(), filepath.ToSlash(at))
 		if err != nil {
 			return err
 		}
-		var entries []runtime.Value
+		var entries []value.Value
 		truncated := false
 		for _, e := range list {
 			if ok, _ := path.Match(pattern, e.Name()); !ok {
@@ -170,9 +170,9 @@ func FileList(_ context.Context, name, pattern string) (out runtime.Value, err e
 			} else if e.Type()&fs.ModeSymlink != 0 {
 				continue // it leads out of the folder, or nowhere
 			}
-			entries = append(entries, runtime.MapValue(text("name", e.Name()), entry("is_dir", runtime.BoolValue(isDir)), entry("size", runtime.IntValue(size))))
+			entries = append(entries, value.Map(text("name", e.Name()), entry("is_dir", value.Bool(isDir)), entry("size", value.Int(size))))
 		}
-		out = runtime.MapValue(text("path", full), entry("entries", runtime.ListValue(entries...)), entry("truncated", runtime.BoolValue(truncated)))
+		out = value.Map(text("path", full), entry("entries", value.List(entries...)), entry("truncated", value.Bool(truncated)))
 		return nil
 	})
 	return out, err

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // maxResults is how many results a search gives at most.
@@ -39,13 +39,13 @@ var (
 
 // WebSearch asks DuckDuckGo, or the server of the environment variable STARGRAPH_WEB_SEARCH_URL that answers as it does:
 // {query, results: [{title, url, snippet}]}. std.web_search@1.
-func WebSearch(ctx context.Context, query string, maxCount int64) (runtime.Value, error) {
+func WebSearch(ctx context.Context, query string, maxCount int64) (value.Value, error) {
 	a, err := ask(ctx, server("STARGRAPH_WEB_SEARCH_URL", duckDuckGo), map[string]string{"q": query}, patient.Seconds())
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	limit := int(max(1, min(maxCount, maxResults)))
-	var results []runtime.Value
+	var results []value.Value
 	places := resultLink.FindAllStringSubmatchIndex(a.content, limit)
 	for i, m := range places {
 		end := len(a.content)
@@ -56,7 +56,7 @@ func WebSearch(ctx context.Context, query string, maxCount int64) (runtime.Value
 		if s := resultText.FindStringSubmatch(a.content[m[1]:end]); s != nil {
 			snippet = plainText(s[1])
 		}
-		results = append(results, runtime.MapValue(text("title", plainText(a.content[m[4]:m[5]])), text("url", target(a.content[m[2]:m[3]])), text("snippet", snippet)))
+		results = append(results, value.Map(text("title", plainText(a.content[m[4]:m[5]])), text("url", target(a.content[m[2]:m[3]])), text("snippet", snippet)))
 	}
 	return found(query, results), nil
 }
@@ -70,15 +70,15 @@ func target(href string) string {
 	return href
 }
 
-func found(query string, results []runtime.Value) runtime.Value {
-	return runtime.MapValue(text("query", query), entry("results", runtime.ListValue(results...)))
+func found(query string, results []value.Value) value.Value {
+	return value.Map(text("query", query), entry("results", value.List(results...)))
 }
 
 // ask gets what a search answers; another status than 200 is an error.
 func ask(ctx context.Context, address string, params map[string]string, timeoutS float64) (answer, error) {
 	a, err := send(ctx, address, http.MethodGet, nil, params, "", timeoutS)
 	if err == nil && a.status != http.StatusOK {
-		err = runtime.Errorf(runtime.ProviderError, "the search answers with the status %d", a.status)
+		err = value.Errorf(value.ProviderError, "the search answers with the status %d", a.status)
 	}
 	return a, err
 }
@@ -87,38 +87,38 @@ var language = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})?$`)
 
 // Wikipedia searches articles: {query, results: [{title, description, excerpt, url}]}. The environment variable
 // STARGRAPH_WIKIPEDIA_URL names another server. std.wikipedia@1.
-func Wikipedia(ctx context.Context, query, lang string, limit int64, timeoutS float64) (runtime.Value, error) {
+func Wikipedia(ctx context.Context, query, lang string, limit int64, timeoutS float64) (value.Value, error) {
 	if !language.MatchString(lang) {
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "%q is no language of Wikipedia", lang)
+		return value.Value{}, value.Errorf(value.ValidationError, "%q is no language of Wikipedia", lang)
 	}
 	base := server("STARGRAPH_WIKIPEDIA_URL", "https://"+lang+".wikipedia.org")
 	a, err := ask(ctx, base+"/w/rest.php/v1/search/page", map[string]string{"q": query, "limit": strconv.FormatInt(max(1, min(limit, 20)), 10)}, timeoutS)
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	var said struct {
 		Pages []struct{ Key, Title, Description, Excerpt string }
 	}
 	if err := json.Unmarshal([]byte(a.content), &said); err != nil {
-		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "Wikipedia answers with no JSON that is known: %v", err)
+		return value.Value{}, value.Errorf(value.ProviderError, "Wikipedia answers with no JSON that is known: %v", err)
 	}
-	var results []runtime.Value
+	var results []value.Value
 	for _, p := range said.Pages {
 		at := ""
 		if p.Key != "" {
 			at = base + "/wiki/" + url.PathEscape(p.Key)
 		}
-		results = append(results, runtime.MapValue(text("title", p.Title), text("description", p.Description), text("excerpt", plainText(p.Excerpt)), text("url", at)))
+		results = append(results, value.Map(text("title", p.Title), text("description", p.Description), text("excerpt", plainText(p.Excerpt)), text("url", at)))
 	}
 	return found(query, results), nil
 }
 
 // ArxivSearch searches papers: {query, results: [{title, summary, authors, published, url, pdf_url}]}. The environment variable
 // STARGRAPH_ARXIV_URL names another server. std.arxiv@1.
-func ArxivSearch(ctx context.Context, query string, maxCount int64, timeoutS float64) (runtime.Value, error) {
+func ArxivSearch(ctx context.Context, query string, maxCount int64, timeoutS float64) (value.Value, error) {
 	a, err := ask(ctx, server("STARGRAPH_ARXIV_URL", arxiv), map[string]string{"search_query": "all:" + query, "start": "0", "max_results": strconv.FormatInt(max(1, min(maxCount, maxResults)), 10)}, timeoutS)
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	var feed struct {
 		Entries []struct {
@@ -134,17 +134,17 @@ func ArxivSearch(ctx context.Context, query string, maxCount int64, timeoutS flo
 		} `xml:"entry"`
 	}
 	if strings.Contains(a.content, "<!DOCTYPE") || strings.Contains(a.content, "<!ENTITY") {
-		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "arXiv answers with a document that declares entities")
+		return value.Value{}, value.Errorf(value.ProviderError, "arXiv answers with a document that declares entities")
 	}
 	if err := xml.Unmarshal([]byte(a.content), &feed); err != nil {
-		return runtime.Value{}, runtime.Errorf(runtime.ProviderError, "arXiv answers with no XML that is known: %v", err)
+		return value.Value{}, value.Errorf(value.ProviderError, "arXiv answers with no XML that is known: %v", err)
 	}
 	line := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	var results []runtime.Value
+	var results []value.Value
 	for _, e := range feed.Entries {
-		var authors []runtime.Value
+		var authors []value.Value
 		for _, name := range e.Authors {
-			authors = append(authors, runtime.StringValue(line(name)))
+			authors = append(authors, value.String(line(name)))
 		}
 		pdf := ""
 		for _, l := range e.Links {
@@ -153,7 +153,7 @@ func ArxivSearch(ctx context.Context, query string, maxCount int64, timeoutS flo
 				break
 			}
 		}
-		results = append(results, runtime.MapValue(text("title", line(e.Title)), text("summary", line(e.Summary)), entry("authors", runtime.ListValue(authors...)),
+		results = append(results, value.Map(text("title", line(e.Title)), text("summary", line(e.Summary)), entry("authors", value.List(authors...)),
 			text("published", line(e.Published)), text("url", line(e.ID)), text("pdf_url", pdf)))
 	}
 	return found(query, results), nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestCalculator compares results with Python's.
@@ -33,7 +33,7 @@ func TestCalculator(t *testing.T) {
 			t.Errorf("%s: %v", x, err)
 			continue
 		}
-		want, err := runtime.ParseValue([]byte(lines[i]))
+		want, err := value.Parse([]byte(lines[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,29 +145,29 @@ func TestWeb(t *testing.T) {
 	defer func() { client = c }()
 	t.Setenv("STARGRAPH_HTTP_ALLOW", "private, loopback")
 	client = newClient
-	null := runtime.Value{}
-	said := func(v runtime.Value, err error) string {
+	null := value.Value{}
+	said := func(v value.Value, err error) string {
 		if err != nil {
 			return err.Error()
 		}
 		return strings.ReplaceAll(ordered(v), s.URL, "URL")
 	}
-	without := func(v runtime.Value, err error) string { // its headers, which have the time
+	without := func(v value.Value, err error) string { // its headers, which have the time
 		if err != nil {
 			return err.Error()
 		}
-		var list []runtime.Entry
+		var list []value.Entry
 		for _, k := range []string{"status_code", "text", "url", "truncated"} {
 			x, _ := v.Get(k)
 			list = append(list, entry(k, x))
 		}
-		return said(runtime.MapValue(list...), nil)
+		return said(value.Map(list...), nil)
 	}
 	for _, c := range []struct{ name, got, want string }{
-		{"a text", without(HTTPRequest(t.Context(), s.URL+"/?b=1", "post", map[string]string{"x-a": "b"}, map[string]string{"q": "a b"}, runtime.StringValue("body"), null, 5)),
+		{"a text", without(HTTPRequest(t.Context(), s.URL+"/?b=1", "post", map[string]string{"x-a": "b"}, map[string]string{"q": "a b"}, value.String("body"), null, 5)),
 			`{"status_code":418,"text":"POST b=1&q=a+b b  body","url":"URL/?b=1&q=a+b","truncated":false}`},
-		{"JSON", without(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, null, runtime.ListValue(runtime.IntValue(1)), 5)), `{"status_code":418,"text":"PUT   application/json [1]","url":"URL","truncated":false}`},
-		{"both", said(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, runtime.StringValue(""), runtime.IntValue(1), 5)), "VALIDATION_ERROR: body and json_body exclude each other"},
+		{"JSON", without(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, null, value.List(value.Int(1)), 5)), `{"status_code":418,"text":"PUT   application/json [1]","url":"URL","truncated":false}`},
+		{"both", said(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, value.String(""), value.Int(1), 5)), "VALIDATION_ERROR: body and json_body exclude each other"},
 		{"a method", said(HTTPRequest(t.Context(), s.URL, "BREW", nil, nil, null, null, 5)), `VALIDATION_ERROR: "BREW" is no method of a request`},
 		{"a page", said(FetchPage(t.Context(), s.URL+"/page", 100, 5)), `{"url":"URL/page","status_code":200,"title":"A & B","text":"Head\none two\nthree","truncated":false}`},
 		{"its beginning", said(FetchPage(t.Context(), s.URL+"/page", 7, 5)), `{"url":"URL/page","status_code":200,"title":"A & B","text":"Head\non","truncated":true}`},
@@ -193,7 +193,7 @@ func TestWeb(t *testing.T) {
 }
 
 // ordered is a value as JSON, its keys in their order.
-func ordered(v runtime.Value) string {
+func ordered(v value.Value) string {
 	data, err := v.MarshalJSON()
 	if err != nil {
 		return err.Error()

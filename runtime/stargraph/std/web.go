@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // The bounds of a request.
@@ -43,23 +43,23 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS
 
 // HTTPRequest sends a request and gives {status_code, headers, text, url, truncated}, whatever the status is. A body is text or,
 // as jsonBody, what becomes JSON; null stands for none. std.http_request@1.
-func HTTPRequest(ctx context.Context, url, method string, headers, params map[string]string, body, jsonBody runtime.Value, timeoutS float64) (runtime.Value, error) {
+func HTTPRequest(ctx context.Context, url, method string, headers, params map[string]string, body, jsonBody value.Value, timeoutS float64) (value.Value, error) {
 	method = strings.ToUpper(method)
 	if !slices.Contains(methods, method) {
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "%q is no method of a request", method)
+		return value.Value{}, value.Errorf(value.ValidationError, "%q is no method of a request", method)
 	}
 	content := ""
 	switch headers = maps.Clone(headers); {
 	case !body.IsNull() && !jsonBody.IsNull():
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "body and json_body exclude each other")
-	case body.Kind() == runtime.StringKind:
+		return value.Value{}, value.Errorf(value.ValidationError, "body and json_body exclude each other")
+	case body.Kind() == value.StringKind:
 		content = body.String()
 	case !body.IsNull():
-		return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "body is no text")
+		return value.Value{}, value.Errorf(value.ValidationError, "body is no text")
 	case !jsonBody.IsNull():
 		data, err := jsonBody.MarshalJSON()
 		if err != nil {
-			return runtime.Value{}, runtime.Errorf(runtime.ValidationError, "json_body: %v", err)
+			return value.Value{}, value.Errorf(value.ValidationError, "json_body: %v", err)
 		}
 		content = string(data)
 		if headers == nil {
@@ -71,32 +71,32 @@ func HTTPRequest(ctx context.Context, url, method string, headers, params map[st
 	}
 	a, err := send(ctx, url, method, headers, params, content, timeoutS)
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
-	var list []runtime.Entry
+	var list []value.Entry
 	for _, k := range slices.Sorted(maps.Keys(a.head)) {
 		list = append(list, text(strings.ToLower(k), strings.Join(a.head[k], ", ")))
 	}
 	short, truncated := cut(a.content, maxText)
-	return runtime.MapValue(entry("status_code", runtime.IntValue(int64(a.status))), entry("headers", runtime.MapValue(list...)), text("text", short), text("url", a.url), entry("truncated", runtime.BoolValue(truncated))), nil
+	return value.Map(entry("status_code", value.Int(int64(a.status))), entry("headers", value.Map(list...)), text("text", short), text("url", a.url), entry("truncated", value.Bool(truncated))), nil
 }
 
 // FetchPage gets a page: {url, status_code, title, text, truncated}. Of a page of HTML the text is what can be read, without
 // tags. std.fetch_page@1.
-func FetchPage(ctx context.Context, url string, maxChars int64, timeoutS float64) (runtime.Value, error) {
+func FetchPage(ctx context.Context, url string, maxChars int64, timeoutS float64) (value.Value, error) {
 	a, err := send(ctx, url, http.MethodGet, nil, nil, "", timeoutS)
 	if err != nil {
-		return runtime.Value{}, err
+		return value.Value{}, err
 	}
 	title, content := "", a.content
 	if strings.Contains(a.head.Get("Content-Type"), "html") {
 		title, content = readable(content)
 	}
 	short, truncated := cut(content, int(max(1, min(maxChars, maxPage))))
-	return runtime.MapValue(text("url", a.url), entry("status_code", runtime.IntValue(int64(a.status))), text("title", title), text("text", short), entry("truncated", runtime.BoolValue(truncated))), nil
+	return value.Map(text("url", a.url), entry("status_code", value.Int(int64(a.status))), text("title", title), text("text", short), entry("truncated", value.Bool(truncated))), nil
 }
 
-func entry(key string, v runtime.Value) runtime.Entry { return runtime.Entry{Key: key, Value: v} }
+func entry(key string, v value.Value) value.Entry { return value.Entry{Key: key, Value: v} }
 
 // cut is text up to a number of characters, and whether there is more.
 func cut(s string, n int) (string, bool) {
@@ -128,7 +128,7 @@ func send(ctx context.Context, address, method string, headers, params map[strin
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, reader)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return a, runtime.Errorf(runtime.ValidationError, "%q is no address of a request", address)
+		return a, value.Errorf(value.ValidationError, "%q is no address of a request", address)
 	}
 	if len(params) > 0 {
 		q := req.URL.Query()
@@ -152,7 +152,7 @@ func send(ctx context.Context, address, method string, headers, params map[strin
 	case err != nil:
 		return a, guard.Failed(req, err)
 	case len(data) > maxBody:
-		return a, runtime.Errorf(runtime.PolicyDenied, "the response has more than %d MiB", maxBody>>20)
+		return a, value.Errorf(value.PolicyDenied, "the response has more than %d MiB", maxBody>>20)
 	}
 	return answer{resp.StatusCode, resp.Header, strings.ToValidUTF8(string(data), "\uFFFD"), resp.Request.URL.String()}, nil
 }

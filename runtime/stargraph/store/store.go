@@ -20,7 +20,7 @@ import (
 	"golang.org/x/text/cases"
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // snippet is how many characters of a document a model is told.
@@ -60,7 +60,7 @@ func Search(ctx context.Context, question string, paths []string, k, scan int64)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, runtime.Errorf(runtime.ProviderError, "the store %s cannot be read: %v", path, err)
+			return nil, value.Errorf(value.ProviderError, "the store %s cannot be read: %v", path, err)
 		}
 		for _, d := range docs {
 			if texts[d.id] == "" {

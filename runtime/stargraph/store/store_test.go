@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/stargraph/store"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // keep makes a store of documents, as the engine keeps them.
@@ -79,7 +79,7 @@ func TestSearchBounds(t *testing.T) {
 func TestQuery(t *testing.T) {
 	file := keep(t, map[string]string{"a": "one", "b": "two", "c": "three"})
 	t.Setenv("STARGRAPH_TOOLS_FS_ROOT", filepath.Dir(file))
-	say := func(v runtime.Value, err error) string {
+	say := func(v value.Value, err error) string {
 		if err != nil {
 			return err.Error()
 		}
@@ -90,14 +90,14 @@ func TestQuery(t *testing.T) {
 		return string(data)
 	}
 	const all = "SELECT doc_id, length(content) AS n, NULL AS none, 1.5 AS half FROM documents WHERE doc_id <> ? ORDER BY doc_id"
-	params := []runtime.Value{runtime.StringValue("b")}
+	params := []value.Value{value.String("b")}
 	for _, c := range []struct{ name, got, want string }{
 		{"rows", say(store.Query(t.Context(), "kb.db", all, params, "sqlite", 10)),
 			`{"columns":["doc_id","n","none","half"],"rows":[{"doc_id":"a","n":3,"none":null,"half":1.5},{"doc_id":"c","n":5,"none":null,"half":1.5}],"row_count":2,"truncated":false}`},
 		{"the first", say(store.Query(t.Context(), file, all, params, "sqlite", 1)),
 			`{"columns":["doc_id","n","none","half"],"rows":[{"doc_id":"a","n":3,"none":null,"half":1.5}],"row_count":1,"truncated":true}`},
 		{"another engine", say(store.Query(t.Context(), "kb.db", all, params, "duckdb", 1)), `POLICY_DENIED: the engine "duckdb" is not asked: only sqlite is`},
-		{"a parameter", say(store.Query(t.Context(), "kb.db", all, []runtime.Value{runtime.ListValue()}, "sqlite", 1)), "VALIDATION_ERROR: the parameter 1 of the query is no scalar"},
+		{"a parameter", say(store.Query(t.Context(), "kb.db", all, []value.Value{value.List()}, "sqlite", 1)), "VALIDATION_ERROR: the parameter 1 of the query is no scalar"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, not %s", c.name, c.got, c.want)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var claudeBanner = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+ \(Claude Code\)$`)
@@ -16,19 +16,19 @@ var claudeBanner = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+ \(Claude Code\)$`
 var notClaude = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 
 // claude asks the program claude, which has to be signed in with a subscription.
-func (p Program) claude(ctx context.Context, prompt, resume string) (runtime.Value, error) {
+func (p Program) claude(ctx context.Context, prompt, resume string) (value.Value, error) {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(notClaude, name)
 	})
 	if err := signedIn(ctx, env); err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	args := p.args([]string{"-p", prompt, "--output-format", "json"}, "--model", resume, "--resume", "--continue")
 	if p.Here {
 		dir, err := os.Getwd()
 		if err != nil {
-			return runtime.Null(), err
+			return value.Null(), err
 		}
 		at := len(args) // --max-turns stands behind it
 		if i := slices.Index(args, "--max-turns"); i >= 0 {
@@ -38,21 +38,21 @@ func (p Program) claude(ctx context.Context, prompt, resume string) (runtime.Val
 	}
 	r, err := run(ctx, env, "claude", args...)
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
-	v, bad := runtime.ParseValue([]byte(r.out))
+	v, bad := value.Parse([]byte(r.out))
 	said, _ := v.Get("result")
 	wrong, _ := v.Get("is_error")
 	session, _ := v.Get("session_id")
 	switch {
-	case r.code != 0 && bad == nil && said.Kind() == runtime.StringKind:
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "claude ended with %d: %s", r.code, head(said.String()))
+	case r.code != 0 && bad == nil && said.Kind() == value.StringKind:
+		return value.Null(), value.Errorf(value.ProviderError, "claude ended with %d: %s", r.code, head(said.String()))
 	case r.code != 0:
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "claude ended with %d: %s", r.code, head(r.stderr))
-	case bad != nil || said.Kind() != runtime.StringKind || session.Kind() != runtime.StringKind:
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "claude did not answer with its JSON: %s", head(r.out))
-	case wrong.Kind() == runtime.BoolKind && wrong.Bool():
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "claude: %s", head(said.String()))
+		return value.Null(), value.Errorf(value.ProviderError, "claude ended with %d: %s", r.code, head(r.stderr))
+	case bad != nil || said.Kind() != value.StringKind || session.Kind() != value.StringKind:
+		return value.Null(), value.Errorf(value.ProviderError, "claude did not answer with its JSON: %s", head(r.out))
+	case wrong.Kind() == value.BoolKind && wrong.Bool():
+		return value.Null(), value.Errorf(value.ProviderError, "claude: %s", head(said.String()))
 	}
 	return p.answer(said.String(), 0, session.String()), nil
 }
@@ -64,20 +64,20 @@ func signedIn(ctx context.Context, env []string) error {
 		return err
 	}
 	if r.code != 0 || !claudeBanner.MatchString(strings.TrimSpace(r.out)) {
-		return runtime.Errorf(runtime.ProviderError, "the program claude says it is %q, and not `X.Y.Z (Claude Code)`", head(r.out))
+		return value.Errorf(value.ProviderError, "the program claude says it is %q, and not `X.Y.Z (Claude Code)`", head(r.out))
 	}
 	if r, err = run(ctx, env, "claude", "auth", "status"); err != nil {
 		return err
 	}
-	v, bad := runtime.ParseValue([]byte(r.out))
+	v, bad := value.Parse([]byte(r.out))
 	in, _ := v.Get("loggedIn")
 	method, _ := v.Get("authMethod")
 	provider, _ := v.Get("apiProvider")
 	switch {
 	case bad != nil || r.code != 0:
-		return runtime.Errorf(runtime.ProviderError, "`claude auth status` says: %s", head(r.out))
-	case in.Kind() != runtime.BoolKind || !in.Bool() || provider.String() != "firstParty" || method.String() != "claude.ai" && method.String() != "oauth_token":
-		return runtime.Errorf(runtime.AuthRequired, "claude is not signed in with a subscription: authMethod is %s, apiProvider %s", method.String(), provider.String())
+		return value.Errorf(value.ProviderError, "`claude auth status` says: %s", head(r.out))
+	case in.Kind() != value.BoolKind || !in.Bool() || provider.String() != "firstParty" || method.String() != "claude.ai" && method.String() != "oauth_token":
+		return value.Errorf(value.AuthRequired, "claude is not signed in with a subscription: authMethod is %s, apiProvider %s", method.String(), provider.String())
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Program is what a node asks, and how.
@@ -29,10 +30,10 @@ type Program struct {
 // map that the engine gives: output, exit_code, model, backend and session_id. A program that is not there is a SANDBOX_ERROR;
 // one that fails, or says what cannot be read, is a PROVIDER_ERROR. The exit code of the program copilot is part of the
 // output.
-func Bind(name string, e runtime.Effects, p Program, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+func Bind(name string, e runtime.Effects, p Program, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
+	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
 		text := func(key string) string {
-			if v, ok := in.Get(key); ok && v.Kind() == runtime.StringKind {
+			if v, ok := in.Get(key); ok && v.Kind() == value.StringKind {
 				return v.String()
 			}
 			return ""
@@ -49,16 +50,16 @@ func Bind(name string, e runtime.Effects, p Program, o ...runtime.ToolOption) *r
 }
 
 // answer is what a node gets.
-func (p Program) answer(output string, code int, session string) runtime.Value {
-	text := func(s string) runtime.Value {
+func (p Program) answer(output string, code int, session string) value.Value {
+	text := func(s string) value.Value {
 		if s == "" {
-			return runtime.Null()
+			return value.Null()
 		}
-		return runtime.StringValue(s)
+		return value.String(s)
 	}
-	return runtime.MapValue(
-		runtime.Entry{Key: "output", Value: runtime.StringValue(output)}, runtime.Entry{Key: "exit_code", Value: runtime.IntValue(int64(code))},
-		runtime.Entry{Key: "model", Value: text(p.Model)}, runtime.Entry{Key: "backend", Value: runtime.StringValue(p.Backend)}, runtime.Entry{Key: "session_id", Value: text(session)})
+	return value.Map(
+		value.Entry{Key: "output", Value: value.String(output)}, value.Entry{Key: "exit_code", Value: value.Int(int64(code))},
+		value.Entry{Key: "model", Value: text(p.Model)}, value.Entry{Key: "backend", Value: value.String(p.Backend)}, value.Entry{Key: "session_id", Value: text(session)})
 }
 
 // args are those of a program with its session.
@@ -79,20 +80,20 @@ func (p Program) args(args []string, model, resume, session, last string) []stri
 var sessionLine = regexp.MustCompile("(?i)\\*\\*Session ID:\\*\\*\\s*`([a-f0-9-]+)`")
 
 // cli asks the program copilot, which writes its session to a file.
-func (p Program) cli(ctx context.Context, prompt, resume string) (runtime.Value, error) {
+func (p Program) cli(ctx context.Context, prompt, resume string) (value.Value, error) {
 	dir, err := os.MkdirTemp("", "copilot-")
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	defer os.RemoveAll(dir)
 	share := filepath.Join(dir, "session.md")
 	args := append(p.args([]string{"--silent"}, "--model", resume, "--resume", "--continue"), "--share", share, "-p", prompt)
 	r, err := run(ctx, os.Environ(), "copilot", args...)
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	if r.code == 0 && strings.TrimSpace(r.out) == "" && strings.Contains(strings.ToLower(r.stderr), "error") {
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "copilot said nothing and ended well: %s", head(r.stderr))
+		return value.Null(), value.Errorf(value.ProviderError, "copilot said nothing and ended well: %s", head(r.stderr))
 	}
 	session := ""
 	if b, err := os.ReadFile(share); err == nil {
@@ -124,11 +125,11 @@ func run(ctx context.Context, env []string, name string, args ...string) (result
 	case ctx.Err() != nil:
 		return result{}, ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return result{}, runtime.Errorf(runtime.SandboxError, "the program %s is not installed, or not on PATH", name)
+		return result{}, value.Errorf(value.SandboxError, "the program %s is not installed, or not on PATH", name)
 	case errors.As(err, &ended):
 		return result{out.String(), stderr.String(), ended.ExitCode()}, nil
 	case err != nil:
-		return result{}, runtime.Errorf(runtime.ProviderError, "%s could not be run: %v", name, err)
+		return result{}, value.Errorf(value.ProviderError, "%s could not be run: %v", name, err)
 	}
 	return result{out.String(), stderr.String(), 0}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // script puts a program that stands in for another one on PATH.
@@ -32,12 +33,12 @@ func ask(t *testing.T, p Program, prompt, resume string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := []runtime.Entry{{Key: "prompt", Value: runtime.StringValue(prompt)}}
+	in := []value.Entry{{Key: "prompt", Value: value.String(prompt)}}
 	if resume != "" {
-		in = append(in, runtime.Entry{Key: "resume", Value: runtime.StringValue(resume)})
+		in = append(in, value.Entry{Key: "resume", Value: value.String(resume)})
 	}
 	run := rt.Start(t.Context())
-	v, err := runtime.Call(run, &runtime.Node{ID: "n"}, Bind("test.n@1", runtime.External, p), runtime.MapValue(in...))
+	v, err := runtime.Call(run, &runtime.Node{ID: "n"}, Bind("test.n@1", runtime.External, p), value.Map(in...))
 	if err != nil {
 		return "", err
 	}
@@ -102,26 +103,26 @@ func TestFailures(t *testing.T) {
 `
 	for _, c := range []struct {
 		name, backend, program, script string
-		code                           runtime.Code
+		code                           value.Code
 		want                           string
 	}{
-		{"silent", "cli", "copilot", "echo Error: no network >&2", runtime.ProviderError, "said nothing"},
-		{"other program", "claude", "claude", "echo 1.2.3", runtime.ProviderError, "Claude Code"},
-		{"signed out", "claude", "claude", `[ "$1" = --version ] && { echo "1.0.0 (Claude Code)"; exit; }; echo '{"loggedIn": false, "authMethod": "none", "apiProvider": "firstParty"}'`, runtime.AuthRequired, "authMethod is none"},
-		{"API key", "claude", "claude", `[ "$1" = --version ] && { echo "1.0.0 (Claude Code)"; exit; }; echo '{"loggedIn": true, "authMethod": "api_key", "apiProvider": "firstParty"}'`, runtime.AuthRequired, "api_key"},
-		{"is_error", "claude", "claude", ready + `echo '{"result": "limit", "session_id": "s", "is_error": true}'`, runtime.ProviderError, "limit"},
-		{"no JSON", "claude", "claude", ready + "echo hello", runtime.ProviderError, "hello"},
-		{"code", "claude", "claude", ready + "echo broken >&2; exit 4", runtime.ProviderError, "ended with 4: broken"},
-		{"error event", "opencode", "opencode", event + `echo '{"type":"error","sessionID":"s","error":{"name":"E","data":{"message":"m"}}}'`, runtime.ProviderError, "E: m"},
-		{"no end", "opencode", "opencode", event + `echo '{"type":"step_start","sessionID":"s","part":{}}'`, runtime.ProviderError, "no end"},
-		{"two sessions", "opencode", "opencode", event + `echo '{"type":"step_start","sessionID":"s","part":{}}'; echo '{"type":"text","sessionID":"t","part":{"text":"x"}}'`, runtime.ProviderError, "another session"},
-		{"no event", "opencode", "opencode", event + "echo hello", runtime.ProviderError, "hello"},
-		{"old", "opencode", "opencode", "echo dev", runtime.ProviderError, "dev"},
+		{"silent", "cli", "copilot", "echo Error: no network >&2", value.ProviderError, "said nothing"},
+		{"other program", "claude", "claude", "echo 1.2.3", value.ProviderError, "Claude Code"},
+		{"signed out", "claude", "claude", `[ "$1" = --version ] && { echo "1.0.0 (Claude Code)"; exit; }; echo '{"loggedIn": false, "authMethod": "none", "apiProvider": "firstParty"}'`, value.AuthRequired, "authMethod is none"},
+		{"API key", "claude", "claude", `[ "$1" = --version ] && { echo "1.0.0 (Claude Code)"; exit; }; echo '{"loggedIn": true, "authMethod": "api_key", "apiProvider": "firstParty"}'`, value.AuthRequired, "api_key"},
+		{"is_error", "claude", "claude", ready + `echo '{"result": "limit", "session_id": "s", "is_error": true}'`, value.ProviderError, "limit"},
+		{"no JSON", "claude", "claude", ready + "echo hello", value.ProviderError, "hello"},
+		{"code", "claude", "claude", ready + "echo broken >&2; exit 4", value.ProviderError, "ended with 4: broken"},
+		{"error event", "opencode", "opencode", event + `echo '{"type":"error","sessionID":"s","error":{"name":"E","data":{"message":"m"}}}'`, value.ProviderError, "E: m"},
+		{"no end", "opencode", "opencode", event + `echo '{"type":"step_start","sessionID":"s","part":{}}'`, value.ProviderError, "no end"},
+		{"two sessions", "opencode", "opencode", event + `echo '{"type":"step_start","sessionID":"s","part":{}}'; echo '{"type":"text","sessionID":"t","part":{"text":"x"}}'`, value.ProviderError, "another session"},
+		{"no event", "opencode", "opencode", event + "echo hello", value.ProviderError, "hello"},
+		{"old", "opencode", "opencode", "echo dev", value.ProviderError, "dev"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			script(t, c.program, c.script)
 			_, err := ask(t, Program{Backend: c.backend, Model: "a/b"}, "p", "")
-			var te *runtime.ToolError
+			var te *value.ToolError
 			if !errors.As(err, &te) || te.Code != c.code || !strings.Contains(te.Message, c.want) {
 				t.Errorf("got %v, want %s with %q", err, c.code, c.want)
 			}
@@ -130,8 +131,8 @@ func TestFailures(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		_, err := ask(t, Program{Backend: "cli"}, "p", "")
-		var te *runtime.ToolError
-		if !errors.As(err, &te) || te.Code != runtime.SandboxError || !strings.Contains(te.Message, "not installed") {
+		var te *value.ToolError
+		if !errors.As(err, &te) || te.Code != value.SandboxError || !strings.Contains(te.Message, "not installed") {
 			t.Error(err)
 		}
 	})

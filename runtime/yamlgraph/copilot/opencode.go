@@ -6,34 +6,34 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var version = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // opencode asks the program opencode, which answers with events, one a line.
-func (p Program) opencode(ctx context.Context, prompt, resume string) (runtime.Value, error) {
+func (p Program) opencode(ctx context.Context, prompt, resume string) (value.Value, error) {
 	r, err := run(ctx, os.Environ(), "opencode", "--version")
 	if err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	if r.code != 0 || !version.MatchString(strings.TrimSpace(r.out)) {
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "the program opencode says its version is %q, and not X.Y.Z", head(r.out))
+		return value.Null(), value.Errorf(value.ProviderError, "the program opencode says its version is %q, and not X.Y.Z", head(r.out))
 	}
 	args := p.args([]string{"run", prompt, "--format", "json"}, "--model", resume, "--session", "")
 	if r, err = run(ctx, os.Environ(), "opencode", args...); err != nil {
-		return runtime.Null(), err
+		return value.Null(), err
 	}
 	if r.code != 0 {
 		said := r.stderr
 		if said == "" {
 			said = r.out
 		}
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "opencode ended with %d: %s", r.code, head(said))
+		return value.Null(), value.Errorf(value.ProviderError, "opencode ended with %d: %s", r.code, head(said))
 	}
 	output, session, wrong := events(r.out)
 	if wrong != "" {
-		return runtime.Null(), runtime.Errorf(runtime.ProviderError, "opencode: %s", wrong)
+		return value.Null(), value.Errorf(value.ProviderError, "opencode: %s", wrong)
 	}
 	return p.answer(output, 0, session), nil
 }
@@ -45,7 +45,7 @@ func events(out string) (text, session, wrong string) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		v, err := runtime.ParseValue([]byte(line))
+		v, err := value.Parse([]byte(line))
 		kind, id := field(v, "type"), field(v, "sessionID")
 		switch {
 		case err != nil || kind == "":
@@ -80,9 +80,9 @@ func events(out string) (text, session, wrong string) {
 	return text, session, ""
 }
 
-func field(v runtime.Value, key string) string {
+func field(v value.Value, key string) string {
 	x, _ := v.Get(key)
-	if x.Kind() != runtime.StringKind {
+	if x.Kind() != value.StringKind {
 		return ""
 	}
 	return x.String()

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Parse is what the standard output of a command becomes.
@@ -38,16 +39,16 @@ type Command struct {
 // Bind makes a tool of a command. Its input is a map with the values of the names: text is quoted for the shell, null is
 // nothing, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
 // where it should be; an exit code that is none of Codes is a PROVIDER_ERROR.
-func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
+	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
 		script, err := Format(c.Script, in)
 		if err != nil {
-			return runtime.Null(), err
+			return value.Null(), err
 		}
 		begun := time.Now()
 		out, err := exectool.Output(ctx, exectool.Command{Shell: c.wrapped(script), Dir: c.Dir, Env: append(os.Environ(), c.Env...)})
 		if err != nil {
-			return runtime.Null(), said(ctx, begun, err)
+			return value.Null(), said(ctx, begun, err)
 		}
 		return c.parsed(out)
 	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
@@ -55,7 +56,7 @@ func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *r
 
 // said is an error in the words of the engine: what the command has written to its standard error, or its exit code.
 func said(ctx context.Context, begun time.Time, err error) error {
-	var te *runtime.ToolError
+	var te *value.ToolError
 	if !errors.As(err, &te) {
 		return err
 	}
@@ -64,7 +65,7 @@ func said(ctx context.Context, begun time.Time, err error) error {
 	stderr, _ := te.Details.Get("stderr")
 	deadline, bounded := ctx.Deadline()
 	switch {
-	case te.Code == runtime.Timeout && bounded:
+	case te.Code == value.Timeout && bounded:
 		seconds := deadline.Sub(begun).Round(10 * time.Millisecond).Seconds()
 		own.Message = "Command timed out after " + strconv.FormatFloat(seconds, 'f', -1, 64) + " seconds"
 	case exited && stderr.String() != "":
@@ -89,22 +90,22 @@ func (c Command) wrapped(script string) string {
 	return "(\n" + script + "\n)\nflowgen_code=$?\ncase $flowgen_code in " + strings.Join(codes, "|") + ") exit 0;; 0) exit 1;; esac\nexit $flowgen_code\n"
 }
 
-func (c Command) parsed(out string) (runtime.Value, error) {
+func (c Command) parsed(out string) (value.Value, error) {
 	switch c.Parse {
 	case None:
-		return runtime.Null(), nil
+		return value.Null(), nil
 	case JSON:
-		v, err := runtime.ParseValue([]byte(out))
+		v, err := value.Parse([]byte(out))
 		if err != nil {
-			return runtime.Null(), runtime.Invalid("JSON parse error: %s", strings.TrimPrefix(err.Error(), string(runtime.ValidationError)+": "))
+			return value.Null(), value.Invalid("JSON parse error: %s", strings.TrimPrefix(err.Error(), string(value.ValidationError)+": "))
 		}
 		return v, nil
 	}
-	return runtime.StringValue(out), nil
+	return value.String(out), nil
 }
 
 // Format puts values into a script, each as one word.
-func Format(script string, in runtime.Value) (string, error) {
+func Format(script string, in value.Value) (string, error) {
 	var b strings.Builder
 	for rest := script; rest != ""; {
 		i := strings.IndexAny(rest, "{}")
@@ -122,11 +123,11 @@ func Format(script string, in runtime.Value) (string, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return "", runtime.Invalid("the command has a single %q: two of them stand for one", string(brace))
+			return "", value.Invalid("the command has a single %q: two of them stand for one", string(brace))
 		}
 		v, ok := in.Get(name)
 		if !ok {
-			return "", runtime.Invalid("Missing variable: '%s'", name)
+			return "", value.Invalid("Missing variable: '%s'", name)
 		}
 		b.WriteString(word(v))
 		rest = after
@@ -135,12 +136,12 @@ func Format(script string, in runtime.Value) (string, error) {
 }
 
 // word is a value as one word of a script.
-func word(v runtime.Value) string {
+func word(v value.Value) string {
 	text := ""
 	switch v.Kind() {
-	case runtime.NullKind:
+	case value.NullKind:
 		return ""
-	case runtime.ListKind, runtime.MapKind:
+	case value.ListKind, value.MapKind:
 		text = py.JSON(v, -1, false)
 	default:
 		text = py.Str(dynamic.Of(v))

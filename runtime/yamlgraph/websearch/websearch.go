@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Endpoint is where is searched.
@@ -28,21 +29,21 @@ const (
 // Bind makes a tool that searches for the `query` of its input and gives the first results, at most so many, as text: the
 // title of each, its address and a piece of its text. Errors are RATE_LIMIT, TIMEOUT, NETWORK_ERROR and PROVIDER_ERROR,
 // and VALIDATION_ERROR for a query that is no text.
-func Bind(name string, results int, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
+func Bind(name string, results int, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
 	return bind(name, Endpoint, results, &http.Client{Transport: httptool.NewClient(), Timeout: timeout}, o...)
 }
 
-func bind(name, endpoint string, results int, client *http.Client, o ...runtime.ToolOption) *runtime.Tool[runtime.Value, runtime.Value] {
-	return runtime.Bind(name, runtime.Reads, func(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+func bind(name, endpoint string, results int, client *http.Client, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
+	return runtime.Bind(name, runtime.Reads, func(ctx context.Context, in value.Value) (value.Value, error) {
 		query, ok := in.Get("query")
-		if !ok || query.Kind() != runtime.StringKind || strings.TrimSpace(query.String()) == "" {
-			return runtime.Null(), runtime.Invalid("`query` is text")
+		if !ok || query.Kind() != value.StringKind || strings.TrimSpace(query.String()) == "" {
+			return value.Null(), value.Invalid("`query` is text")
 		}
 		page, err := fetch(ctx, client, endpoint, query.String())
 		if err != nil {
-			return runtime.Null(), err
+			return value.Null(), err
 		}
-		return runtime.StringValue(text(query.String(), found(page, results))), nil
+		return value.String(text(query.String(), found(page, results))), nil
 	}, o...)
 }
 
@@ -50,7 +51,7 @@ func bind(name, endpoint string, results int, client *http.Client, o ...runtime.
 func fetch(ctx context.Context, client *http.Client, endpoint, query string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(url.Values{"q": {query}}.Encode()))
 	if err != nil {
-		return "", runtime.Invalid("this cannot be searched for: %v", err)
+		return "", value.Invalid("this cannot be searched for: %v", err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("User-Agent", "Mozilla/5.0 (compatible; flowgen)")
@@ -59,18 +60,18 @@ func fetch(ctx context.Context, client *http.Client, endpoint, query string) (st
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", runtime.Errorf(runtime.NetworkError, "the search failed: %v", err)
+		return "", value.Errorf(value.NetworkError, "the search failed: %v", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusAccepted:
-		return "", runtime.Errorf(runtime.RateLimit, "the search engine answered %d: too many searches", resp.StatusCode)
+		return "", value.Errorf(value.RateLimit, "the search engine answered %d: too many searches", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return "", runtime.Errorf(runtime.ProviderError, "the search engine answered %d", resp.StatusCode)
+		return "", value.Errorf(value.ProviderError, "the search engine answered %d", resp.StatusCode)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
 	if err != nil {
-		return "", runtime.Errorf(runtime.NetworkError, "the search failed: %v", err)
+		return "", value.Errorf(value.NetworkError, "the search failed: %v", err)
 	}
 	return strings.ToValidUTF8(string(b), "\uFFFD"), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const page = `<div><a rel="nofollow" class="result__a" href="//duckduckgo.com/y.js?ad=1">An ad</a>
@@ -31,14 +32,14 @@ func TestSearch(t *testing.T) {
 	}))
 	defer s.Close()
 	tool := bind("g.search@1", s.URL, 2, s.Client())
-	call := func(in runtime.Value) (runtime.Value, error) {
+	call := func(in value.Value) (value.Value, error) {
 		rt, err := runtime.New(&runtime.Info{Name: "w"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return runtime.Call(runtime.Start(context.Background(), rt, struct{}{}), &runtime.Node{ID: "n"}, tool, in)
 	}
-	query := runtime.MapValue(runtime.Entry{Key: "query", Value: runtime.StringValue("a b&c")})
+	query := value.Map(value.Entry{Key: "query", Value: value.String("a b&c")})
 	v, err := call(query)
 	if err != nil {
 		t.Fatal(err)
@@ -51,12 +52,12 @@ func TestSearch(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		status int
-		in     runtime.Value
-		want   runtime.Code
-	}{{429, query, runtime.RateLimit}, {500, query, runtime.ProviderError}, {200, runtime.MapValue(), runtime.ValidationError}} {
+		in     value.Value
+		want   value.Code
+	}{{429, query, value.RateLimit}, {500, query, value.ProviderError}, {200, value.Map(), value.ValidationError}} {
 		status = tt.status
 		_, err := call(tt.in)
-		var te *runtime.ToolError
+		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.want {
 			t.Errorf("%d: %v, not %s", tt.status, err, tt.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Flow is a run of a workflow.
@@ -38,7 +39,7 @@ func (e Ended) OK() bool { return e.ok }
 func (e Ended) And(next Ended) Ended { return Ended{e.ok || next.ok, next.Value} }
 
 // Tool calls a tool and writes the fields of its answer to the state. A failure is kept when it may be.
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[runtime.Value, runtime.Value], p Policy, args dynamic.Field) (Ended, error) {
+func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
 	out, err := runtime.Call(r, n, t, args.Value())
 	var failed *runtime.NodeError
 	if p.keep && errors.As(err, &failed) {
@@ -69,7 +70,7 @@ var (
 func (f *Flow) Each(r *runtime.Run, n *runtime.Node, list dynamic.Field, body func(run *runtime.Run, flow *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
 	items, _ := list.Items()
 	inner := f.Aside()
-	all, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[runtime.Value]) (Ended, error) {
+	all, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (Ended, error) {
 		return body(r, inner, dynamic.Of(item.Value), item.Index)
 	})
 	out := Ended{ok: err == nil}
@@ -82,7 +83,7 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, list dynamic.Field, body fu
 }
 
 // Items are those of a list.
-func (f *Flow) Items(list dynamic.Field) ([]runtime.Value, error) {
+func (f *Flow) Items(list dynamic.Field) ([]value.Value, error) {
 	items, ok := list.Items()
 	if !ok {
 		return nil, errors.New("there is no list")
@@ -98,7 +99,7 @@ func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, prompt string)
 
 // Judge asks a model for an answer that fits a schema.
 func (f *Flow) Judge(r *runtime.Run, n *runtime.Node, m *llm.Model, s *llm.Schema, prompt string) (Ended, error) {
-	answer, err := llm.Ask[runtime.Value](r, n, m, llm.Prompt{Text: prompt}, llm.Format{Schema: s})
+	answer, err := llm.Ask[value.Value](r, n, m, llm.Prompt{Text: prompt}, llm.Format{Schema: s})
 	return Ended{err == nil, dynamic.Of(answer)}, err
 }
 
@@ -154,9 +155,9 @@ func Less(a, b dynamic.Field) bool {
 
 func number(f dynamic.Field) (float64, bool) {
 	switch v := f.Value(); v.Kind() {
-	case runtime.IntKind:
+	case value.IntKind:
 		return float64(v.Int()), true
-	case runtime.FloatKind:
+	case value.FloatKind:
 		return v.Float(), true
 	}
 	return 0, false
@@ -167,7 +168,7 @@ func Show(f dynamic.Field) string {
 	if !f.Present() {
 		return "nothing"
 	}
-	return runtime.JSON(f.Value())
+	return value.JSON(f.Value())
 }
 
 // Apply calls a function.
@@ -186,18 +187,18 @@ type Options struct {
 func Describe(o Options) string { return o.Name + " " + Show(o.Deep) }
 
 // Bind makes the tool of a name.
-func Bind(name string) *runtime.Tool[runtime.Value, runtime.Value] {
+func Bind(name string) *runtime.Tool[value.Value, value.Value] {
 	return runtime.Bind(name, runtime.Reads, Echo)
 }
 
 // Echo is a tool that gives the fields under "give", or fails.
-func Echo(ctx context.Context, in runtime.Value) (runtime.Value, error) {
+func Echo(ctx context.Context, in value.Value) (value.Value, error) {
 	args := dynamic.Of(in)
 	if f := args.At("fail"); f.Present() {
-		return runtime.Null(), fmt.Errorf("told to fail: %s", Show(f))
+		return value.Null(), fmt.Errorf("told to fail: %s", Show(f))
 	}
 	if give := args.At("give"); give.Present() {
 		return give.Value(), nil
 	}
-	return runtime.MapValue(), nil
+	return value.Map(), nil
 }

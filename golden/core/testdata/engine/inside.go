@@ -6,6 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Begin begins a run whose nodes write to nothing.
@@ -57,8 +58,8 @@ func (f *Flow) Panel(r *runtime.Run, n *runtime.Node, voices []Voice, last func(
 func (f *Flow) Say(r *runtime.Run, v Voice) (Ended, error) { return f.Ask(r, v.Node, v.Model, v.Text) }
 
 // Pick calls the tool of a name.
-func (f *Flow) Pick(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *runtime.Args) (runtime.Value, error), name string, args dynamic.Field) (Ended, error) {
-	given := runtime.ValueArgs(args.Value())
+func (f *Flow) Pick(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *value.Args) (value.Value, error), name string, args dynamic.Field) (Ended, error) {
+	given := value.ValueArgs(args.Value())
 	out, err := call(r, name, &given)
 	return Ended{err == nil, dynamic.Of(out)}, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -30,7 +31,7 @@ func add[W interface {
 }, In, Out any](name string, start func(...runtime.Option) (W, error)) {
 	flows[name] = func(ctx context.Context, input []byte, o ...runtime.Option) (any, error) {
 		var in In
-		if err := runtime.Decode(input, &in); err != nil {
+		if err := value.Decode(input, &in); err != nil {
 			return nil, err
 		}
 		w, err := start(o...)
@@ -157,10 +158,10 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 // failed is the error of a provider that answers with a status, or with 0 of one that cannot be reached.
 func failed(status int) error {
 	if status == 0 {
-		return runtime.Errorf(runtime.NetworkError, "no connection to the model")
+		return value.Errorf(value.NetworkError, "no connection to the model")
 	}
-	e := runtime.Errorf(httptool.StatusCode(status), "the model answered %d", status)
-	e.Details = runtime.MapValue(runtime.Entry{Key: "status", Value: runtime.IntValue(int64(status))})
+	e := value.Errorf(httptool.StatusCode(status), "the model answered %d", status)
+	e.Details = value.Map(value.Entry{Key: "status", Value: value.Int(int64(status))})
 	return e
 }
 

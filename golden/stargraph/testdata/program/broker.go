@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/stargraph/nautilus"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func init() {
@@ -22,15 +22,15 @@ func init() {
 type broker []byte
 
 // Request implements nautilus.Broker.
-func (b broker) Request(_ context.Context, agentID, intent string) (runtime.Value, error) {
-	v, err := runtime.ParseValue(b)
-	if err != nil || v.Kind() != runtime.MapKind {
+func (b broker) Request(_ context.Context, agentID, intent string) (value.Value, error) {
+	v, err := value.Parse(b)
+	if err != nil || v.Kind() != value.MapKind {
 		return v, err
 	}
-	entries := []runtime.Entry{{Key: "asked", Value: runtime.StringValue(agentID + ": " + intent)}}
+	entries := []value.Entry{{Key: "asked", Value: value.String(agentID + ": " + intent)}}
 	for _, k := range v.Keys() {
 		x, _ := v.Get(k)
-		entries = append(entries, runtime.Entry{Key: k, Value: x})
+		entries = append(entries, value.Entry{Key: k, Value: x})
 	}
-	return runtime.MapValue(entries...), nil
+	return value.Map(entries...), nil
 }

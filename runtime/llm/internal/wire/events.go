@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Events reads a stream of server-sent events (WHATWG HTML, 9.2.6) and hands each one's data to f until f says that it
@@ -25,14 +25,14 @@ func (s *Service) Events(resp *http.Response, f func(event, data string) (last b
 			return nil
 		}
 		if err != nil {
-			var te *runtime.ToolError
+			var te *value.ToolError
 			if errors.As(err, &te) {
-				return runtime.Errorf(te.Code, "%s sends an event that is larger than the %d bytes allowed", host, maxLine)
+				return value.Errorf(te.Code, "%s sends an event that is larger than the %d bytes allowed", host, maxLine)
 			}
 			return s.Failed(resp, err)
 		}
 		if total += len(line) + 1; total > maxBody {
-			return runtime.Errorf(runtime.PolicyDenied, "the answer of %s is larger than the %d bytes allowed", host, maxBody)
+			return value.Errorf(value.PolicyDenied, "the answer of %s is larger than the %d bytes allowed", host, maxBody)
 		}
 		if len(line) == 0 {
 			if has {
@@ -45,17 +45,17 @@ func (s *Service) Events(resp *http.Response, f func(event, data string) (last b
 			data.Reset()
 			continue
 		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
+		name, v, _ := bytes.Cut(line, []byte(":"))
+		v = bytes.TrimPrefix(v, []byte(" "))
 		switch string(name) {
 		case "event":
-			event = string(value)
+			event = string(v)
 		case "data":
 			if has {
 				data.WriteByte('\n')
 			}
 			has = true
-			data.Write(value)
+			data.Write(v)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 			return bytes.TrimRight(part, "\r\n"), nil
 		}
 		if len(long)+len(part) > maxLine {
-			return nil, runtime.Errorf(runtime.PolicyDenied, "too long")
+			return nil, value.Errorf(value.PolicyDenied, "too long")
 		}
 		long = append(long, part...)
 		if err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -54,7 +55,7 @@ func (s *Service) Client(rt http.RoundTripper) *http.Client {
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return nil, runtime.Unspent(runtime.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
+		return nil, runtime.Unspent(value.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
 	}
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
@@ -101,14 +102,14 @@ func (s *Service) Body(resp *http.Response) ([]byte, error) {
 		return nil, s.Failed(resp, err)
 	}
 	if b.Len() > maxBody {
-		return nil, runtime.Errorf(runtime.PolicyDenied, "the answer of %s is larger than the %s bytes allowed", host, strconv.Itoa(maxBody))
+		return nil, value.Errorf(value.PolicyDenied, "the answer of %s is larger than the %s bytes allowed", host, strconv.Itoa(maxBody))
 	}
 	return b.Bytes(), nil
 }
 
 // Garbled is the error of an answer that is not what the provider's documents say.
-func Garbled(host, what string) *runtime.ToolError {
-	return runtime.Errorf(runtime.ProviderError, "the answer of %s cannot be read: %s", host, plain.Line(what, maxText))
+func Garbled(host, what string) *value.ToolError {
+	return value.Errorf(value.ProviderError, "the answer of %s cannot be read: %s", host, plain.Line(what, maxText))
 }
 
 // IsEvents reports whether a response is a stream of server-sent events.

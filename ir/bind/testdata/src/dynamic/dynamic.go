@@ -1,17 +1,20 @@
 // Package dynamic takes values of the runtime's types.
 package dynamic
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // Out holds them all.
 type Out struct {
-	Any   runtime.Value            `json:"any"`
-	Map   map[string]runtime.Value `json:"map"`
-	Err   *runtime.ToolError       `json:"err"`
-	Code  runtime.Code             `json:"code"`
-	Items []runtime.Item[string]   `json:"items"`
+	Any   value.Value            `json:"any"`
+	Map   map[string]value.Value `json:"map"`
+	Err   *value.ToolError       `json:"err"`
+	Code  value.Code             `json:"code"`
+	Items []runtime.Item[string] `json:"items"`
 }
 
-func Do(v runtime.Value) Out { return Out{} }
+func Do(v value.Value) Out { return Out{} }
 
-func Pointer(v *runtime.Value) error { return nil }
+func Pointer(v *value.Value) error { return nil }

@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"slices"
@@ -288,7 +288,7 @@ func (s *scanner) hex() (rune, *ToolError) {
 
 // CheckValue returns the error that ParseValue would return, and keeps nothing: a list of a mebibyte can hold half a million
 // values, each of which takes a hundred times its text.
-func CheckValue(b []byte) error {
+func Check(b []byte) error {
 	s := &scanner{b: b}
 	err := s.check()
 	if err == nil {

@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"errors"
@@ -98,7 +98,7 @@ func ReadArgs[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	}
 	e := Invalid("%s", a.err)
 	if a.err.path != "" {
-		e.Details = MapValue(Entry{"path", StringValue(a.err.path)})
+		e.Details = Map(Entry{"path", String(a.err.path)})
 	}
 	return input, e
 }
@@ -161,12 +161,12 @@ func NoArgs(*Args) struct{} { return struct{}{} }
 func AnyArgs(a *Args) Value {
 	a.found = a.value.Len()
 	if a.value.Kind() == NullKind {
-		return MapValue()
+		return Map()
 	}
 	return a.value
 }
 
-func withArticle(k ValueKind) string {
+func withArticle(k Kind) string {
 	switch k {
 	case NullKind:
 		return "null"

@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestDecodeValue(t *testing.T) {
 }
 
 func same(fatal func(string, ...any), text string) {
-	v, err := ParseValue([]byte(text))
+	v, err := Parse([]byte(text))
 	if err != nil {
 		fatal("%s: %v", text, err)
 	}

@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 
 // ValueOf converts any value of a journalled type: it is the value that its JSON reads as, but that floats stay floats.
 // NaN, infinities and what has no JSON are errors.
-func ValueOf(v any) (Value, error) {
+func Of(v any) (Value, error) {
 	if w, ok := v.(Value); ok {
 		return w, nil
 	}
@@ -39,19 +39,19 @@ func convert(v reflect.Value, depth int) (Value, error) {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return BoolValue(v.Bool()), nil
+		return Bool(v.Bool()), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return IntValue(v.Int()), nil
+		return Int(v.Int()), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		if u := v.Uint(); u <= math.MaxInt64 {
-			return IntValue(int64(u)), nil
+			return Int(int64(u)), nil
 		}
 		return throughJSON(v)
 	case reflect.Float64:
 		return finiteValue(v.Float())
 	case reflect.String:
 		if s := v.String(); utf8.ValidString(s) {
-			return StringValue(s), nil
+			return String(s), nil
 		}
 		return throughJSON(v)
 	case reflect.Pointer, reflect.Interface:
@@ -74,7 +74,7 @@ func finiteValue(f float64) (Value, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return Value{}, errNotFinite
 	}
-	return FloatValue(f), nil
+	return Float(f), nil
 }
 
 func throughJSON(v reflect.Value) (Value, error) {
@@ -82,7 +82,7 @@ func throughJSON(v reflect.Value) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return ParseValue(b)
+	return Parse(b)
 }
 
 func convertList(v reflect.Value, depth int) (_ Value, err error) {
@@ -120,7 +120,7 @@ func convertMap(v reflect.Value, depth int) (Value, error) {
 		}
 		entries[i] = Entry{k, x}
 	}
-	return MapValue(entries...), nil
+	return Map(entries...), nil
 }
 
 func convertStruct(v reflect.Value, f *form, depth int) (_ Value, err error) {

@@ -1,4 +1,4 @@
-package runtime_test
+package value_test
 
 import (
 	"encoding/json"
@@ -8,33 +8,32 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // anyValue draws values up to the given depth.
-func anyValue(depth int) *rapid.Generator[runtime.Value] {
+func anyValue(depth int) *rapid.Generator[value.Value] {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\u2028<&>", "a\"\\\x00\x1f\b\v", "\U0001F600\uFFFD"}))
 	leaf := rapid.OneOf(
-		rapid.Just(runtime.Null()),
-		rapid.Map(rapid.Bool(), runtime.BoolValue),
-		rapid.Map(rapid.Int64(), runtime.IntValue),
-		rapid.Map(rapid.Float64(), func(f float64) runtime.Value { return runtime.FloatValue(finite(f)) }),
-		rapid.Map(rapid.Int64(), func(n int64) runtime.Value { return runtime.FloatValue(float64(n)) }),
-		rapid.Map(text, func(s string) runtime.Value { return runtime.StringValue(strings.ToValidUTF8(s, "")) }),
+		rapid.Just(value.Null()),
+		rapid.Map(rapid.Bool(), value.Bool),
+		rapid.Map(rapid.Int64(), value.Int),
+		rapid.Map(rapid.Float64(), func(f float64) value.Value { return value.Float(finite(f)) }),
+		rapid.Map(rapid.Int64(), func(n int64) value.Value { return value.Float(float64(n)) }),
+		rapid.Map(text, func(s string) value.Value { return value.String(strings.ToValidUTF8(s, "")) }),
 	)
 	if depth == 0 {
 		return leaf
 	}
 	below := anyValue(depth - 1)
-	entry := rapid.Custom(func(t *rapid.T) runtime.Entry {
-		return runtime.Entry{Key: strings.ToValidUTF8(text.Draw(t, "key"), ""), Value: below.Draw(t, "value")}
+	entry := rapid.Custom(func(t *rapid.T) value.Entry {
+		return value.Entry{Key: strings.ToValidUTF8(text.Draw(t, "key"), ""), Value: below.Draw(t, "value")}
 	})
 	return rapid.OneOf(leaf,
-		rapid.Map(rapid.SliceOfN(below, 0, 4), func(vs []runtime.Value) runtime.Value { return runtime.ListValue(vs...) }),
-		rapid.Map(rapid.SliceOfN(entry, 0, 12), func(es []runtime.Entry) runtime.Value { return runtime.MapValue(es...) }))
+		rapid.Map(rapid.SliceOfN(below, 0, 4), func(vs []value.Value) value.Value { return value.List(vs...) }),
+		rapid.Map(rapid.SliceOfN(entry, 0, 12), func(es []value.Entry) value.Value { return value.Map(es...) }))
 }
 
 func finite(f float64) float64 {
@@ -48,11 +47,11 @@ func TestValueRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyValue(3).Draw(t, "value")
 		for range 2 { // directly, and through encoding/json
-			b, err := json.Marshal(struct{ V runtime.Value }{v})
+			b, err := json.Marshal(struct{ V value.Value }{v})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var back struct{ V runtime.Value }
+			var back struct{ V value.Value }
 			if err := json.Unmarshal(b, &back); err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +73,7 @@ func TestValueKinds(t *testing.T) {
 		{"{}", "map", "{}"}, {`{"b":1,"a":[null]}`, "map", `{"b":1,"a":[null]}`}, {`"\u00e9\ud83d\ude00\/"`, "string", `"é😀/"`},
 	}
 	for _, c := range cases {
-		v, err := runtime.ParseValue([]byte(c.in))
+		v, err := value.Parse([]byte(c.in))
 		if err != nil {
 			t.Errorf("%s: %v", c.in, err)
 			continue
@@ -117,52 +116,52 @@ func TestValueRefuses(t *testing.T) {
 		deep:             "nested more than 1000 deep",
 	}
 	for in, want := range cases {
-		_, err := runtime.ParseValue([]byte(in))
-		if codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), want) {
+		_, err := value.Parse([]byte(in))
+		if codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", in, err, want)
 		}
-		if checked := runtime.CheckValue([]byte(in)); checked == nil || checked.Error() != err.Error() {
+		if checked := value.Check([]byte(in)); checked == nil || checked.Error() != err.Error() {
 			t.Errorf("%.20q: %v, and without the value %v", in, err, checked)
 		}
 	}
-	v := runtime.ListValue()
+	v := value.List()
 	for range 1001 {
-		v = runtime.ListValue(v)
+		v = value.List(v)
 	}
 	if _, err := v.MarshalJSON(); err == nil {
 		t.Error("a value that cannot be read back was written")
 	}
-	if _, err := runtime.FloatValue(math.NaN()).MarshalJSON(); err == nil {
+	if _, err := value.Float(math.NaN()).MarshalJSON(); err == nil {
 		t.Error("NaN was written")
 	}
 }
 
 func TestValueAccess(t *testing.T) {
-	var entries []runtime.Entry
+	var entries []value.Entry
 	for _, k := range strings.Split("abcdefghijkl", "") {
-		entries = append(entries, runtime.Entry{Key: k, Value: runtime.StringValue(k)})
+		entries = append(entries, value.Entry{Key: k, Value: value.String(k)})
 	}
 	for _, n := range []int{3, 12} {
-		m := runtime.MapValue(append(entries[:n:n], runtime.Entry{Key: "b", Value: runtime.IntValue(7)})...)
+		m := value.Map(append(entries[:n:n], value.Entry{Key: "b", Value: value.Int(7)})...)
 		b, ok := m.Get("b")
 		_, none := m.Get("z")
 		if m.Len() != n || !ok || b.Int() != 7 || none || m.Keys()[1] != "b" || m.Index(1).Int() != 7 || !m.Index(99).IsNull() {
 			t.Errorf("map of %d: %v", n, m)
 		}
 	}
-	if f := runtime.IntValue(3).Float(); f != 3 {
+	if f := value.Int(3).Float(); f != 3 {
 		t.Error(f)
 	}
-	if s := runtime.StringValue("x"); s.String() != "x" || s.Int() != 0 || s.Float() != 0 || s.Bool() || s.Keys() != nil || s.Len() != 0 {
+	if s := value.String("x"); s.String() != "x" || s.Int() != 0 || s.Float() != 0 || s.Bool() || s.Keys() != nil || s.Len() != 0 {
 		t.Error(s)
 	}
-	if runtime.IntValue(1).Equal(runtime.FloatValue(1)) || runtime.Null().Equal(runtime.ListValue()) {
+	if value.Int(1).Equal(value.Float(1)) || value.Null().Equal(value.List()) {
 		t.Error("different values are equal")
 	}
-	if v, err := runtime.ValueOf(map[string]any{"a": []int{1}}); err != nil || v.String() != `{"a":[1]}` {
+	if v, err := value.Of(map[string]any{"a": []int{1}}); err != nil || v.String() != `{"a":[1]}` {
 		t.Error(v, err)
 	}
-	if _, err := runtime.ValueOf(func() {}); err == nil {
+	if _, err := value.Of(func() {}); err == nil {
 		t.Error("a function became a value")
 	}
 }
@@ -177,13 +176,13 @@ func TestCanonical(t *testing.T) {
 		`{"aa":1,"a":2}`:   `{"a":2,"aa":1}`,
 	}
 	for in, want := range cases {
-		got, err := runtime.Canonicalize(nil, []byte(in))
+		got, err := value.Canonicalize(nil, []byte(in))
 		if err != nil || string(got) != want {
 			t.Errorf("%s\n got %s, %v\nwant %s", in, got, err, want)
 		}
 	}
 	for _, in := range []string{`{"a":1,"a":1}`, "[", "1e999", "1 1", `["a" "b"]`, "truth"} {
-		if _, err := runtime.Canonicalize(nil, []byte(in)); err == nil {
+		if _, err := value.Canonicalize(nil, []byte(in)); err == nil {
 			t.Errorf("%s was accepted", in)
 		}
 	}
@@ -200,11 +199,11 @@ func TestObjectsOfEverySize(t *testing.T) {
 		}
 		slices.Sort(sorted)
 		text := "{" + strings.Join(shuffled, " , ") + "}"
-		got, err := runtime.Canonicalize([]byte("before "), []byte(text))
+		got, err := value.Canonicalize([]byte("before "), []byte(text))
 		if want := "before {" + strings.Join(sorted, ",") + "}"; err != nil || string(got) != want {
 			t.Errorf("%s\n got %s, %v\nwant %s", text, got, err, want)
 		}
-		v, err := runtime.ParseValue([]byte(text))
+		v, err := value.Parse([]byte(text))
 		if err != nil || !slices.Equal(v.Keys(), keys) {
 			t.Errorf("%s: keys %v, %v", text, v.Keys(), err)
 		}
@@ -213,9 +212,9 @@ func TestObjectsOfEverySize(t *testing.T) {
 				t.Errorf("%s: %s is %v", text, k, x)
 			}
 			twice := strings.TrimSuffix(text, "}") + `,"` + k + `":0}`
-			_, canon := runtime.Canonicalize(nil, []byte(twice))
-			_, parsed := runtime.ParseValue([]byte(twice))
-			for _, err := range []error{canon, parsed, runtime.CheckValue([]byte(twice))} {
+			_, canon := value.Canonicalize(nil, []byte(twice))
+			_, parsed := value.Parse([]byte(twice))
+			for _, err := range []error{canon, parsed, value.Check([]byte(twice))} {
 				if err == nil || !strings.Contains(err.Error(), `the key "`+k+`" stands twice`) {
 					t.Errorf("%s: %v", twice, err)
 				}
@@ -227,11 +226,11 @@ func TestObjectsOfEverySize(t *testing.T) {
 func TestCanonicalIsAFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyValue(3).Draw(t, "value")
-		once, err := runtime.AppendCanonical(nil, v)
+		once, err := value.AppendCanonical(nil, v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		twice, err := runtime.Canonicalize(nil, once)
+		twice, err := value.Canonicalize(nil, once)
 		if err != nil || string(once) != string(twice) {
 			t.Fatalf("%s became %s, %v", once, twice, err)
 		}
@@ -250,7 +249,7 @@ func TestFormatFloat(t *testing.T) {
 		0x3eb0c6f7a0b5ed8d: "0.000001", 0x41b3de4355555553: "333333333.3333332", 0xbecbf647612f3696: "-0.0000033333333333333333", 0x43143ff3c1cb0959: "1424953923781206.2",
 	}
 	for bits, want := range cases {
-		if got := runtime.FormatFloat(math.Float64frombits(bits)); got != want {
+		if got := value.FormatFloat(math.Float64frombits(bits)); got != want {
 			t.Errorf("%x: %s, want %s", bits, got, want)
 		}
 	}
@@ -258,45 +257,10 @@ func TestFormatFloat(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	in := map[string]any{"b": "<a&b>", "a": []byte("hi"), "c": 1.0}
-	if got := runtime.JSON(in); got != `{"a":"aGk=","b":"<a&b>","c":1}` {
+	if got := value.JSON(in); got != `{"a":"aGk=","b":"<a&b>","c":1}` {
 		t.Error(got)
 	}
-	if got := runtime.JSON(math.NaN()); got != "null" {
+	if got := value.JSON(math.NaN()); got != "null" {
 		t.Error(got)
-	}
-}
-
-func TestErrorAndEnvelopeJSON(t *testing.T) {
-	te := runtime.Errorf(runtime.RateLimit, "x")
-	b, err := json.Marshal(te)
-	if want := `{"code":"RATE_LIMIT","message":"x","details":null,"retry_after_s":null}`; err != nil || string(b) != want {
-		t.Errorf("%s, %v", b, err)
-	}
-	te.RetryAfterS, te.Details = runtime.Ptr(1.5), runtime.IntValue(1)
-	b, _ = json.Marshal(te)
-	var back runtime.ToolError
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(te, &back); diff != "" {
-		t.Error(diff)
-	}
-	b, err = json.Marshal(runtime.Envelope{Output: json.RawMessage("1"), Error: te})
-	want := `{"call_id":"","name":"","version":"","input":null,"output":null,"error":{"code":"RATE_LIMIT","message":"x","details":1,"retry_after_s":1.5},` +
-		`"t_start":"0001-01-01T00:00:00Z","t_end":"0001-01-01T00:00:00Z","cached":false,"truncated":false,"attachments":[]}`
-	if err != nil || string(b) != want {
-		t.Errorf("%s, %v", b, err)
-	}
-}
-
-func TestCallID(t *testing.T) {
-	a := runtime.CallID("t@1", []byte("{}"), "k")
-	if len(a) != 64 || a != runtime.CallID("t@1", []byte("{}"), "k") {
-		t.Error(a)
-	}
-	for _, b := range []string{runtime.CallID("t@2", []byte("{}"), "k"), runtime.CallID("t@1", []byte("[]"), "k"), runtime.CallID("t@1", []byte("{}"), "k2")} {
-		if a == b {
-			t.Error("two calls have one id")
-		}
 	}
 }

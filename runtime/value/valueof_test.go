@@ -1,4 +1,4 @@
-package runtime_test
+package value_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type level string
@@ -46,7 +46,7 @@ type wide struct {
 	Dict   map[level]*int64   `json:"dict"`
 	Opt    *string            `json:"opt"`
 	Any    any                `json:"any"`
-	Value  runtime.Value      `json:"value"`
+	Value  value.Value        `json:"value"`
 	Time   time.Time          `json:"time"`
 	Wait   time.Duration      `json:"wait"`
 	Own    marshals           `json:"own"`
@@ -55,7 +55,7 @@ type wide struct {
 	Array  [2]bool            `json:"array"`
 	Keys   map[texted]float64 `json:"keys"`
 	Skip   int                `json:"-"`
-	Error  *runtime.ToolError `json:"error"`
+	Error  *value.ToolError   `json:"error"`
 	hidden int
 }
 
@@ -82,39 +82,39 @@ func TestValueOfIsJSON(t *testing.T) {
 			w.Bytes, w.List, w.Opt = []byte(w.Text), []inner{in, {B: &in}}, &w.Text
 			w.Dict = map[level]*int64{"b": &n, level(w.Text): nil}
 			w.Any, w.Point, w.Keys = []any{n, w.Text, in, &in, nil}, &pointed{1}, map[texted]float64{1: 2}
-			w.Error = runtime.Invalid("%s", strings.ToValidUTF8(w.Text, ""))
+			w.Error = value.Invalid("%s", strings.ToValidUTF8(w.Text, ""))
 		}
 		for _, v := range []any{w, &w, w.List, w.Dict, w.Any, w.Text, w.Float, w.Point, *new(pointed), optional{A: int(n % 2), B: w.Text, inner: in}, []optional{{}}, map[string]any{"x": w}, struct{}{}, nil} {
 			b, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := runtime.ParseValue(b)
+			want, err := value.Parse(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := runtime.ValueOf(v)
+			got, err := value.Of(v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, _ := runtime.AppendCanonical(nil, want)
-			y, _ := runtime.AppendCanonical(nil, got)
+			x, _ := value.AppendCanonical(nil, want)
+			y, _ := value.AppendCanonical(nil, got)
 			if string(x) != string(y) || fmt.Sprint(want.Keys()) != fmt.Sprint(got.Keys()) {
 				t.Fatalf("%T\nJSON %s\nis   %s", v, x, y)
 			}
 		}
 	})
-	if v, err := runtime.ValueOf(struct{ F float64 }{1}); err != nil || v.String() != `{"F":1.0}` {
+	if v, err := value.Of(struct{ F float64 }{1}); err != nil || v.String() != `{"F":1.0}` {
 		t.Error(v, err)
 	}
 	for _, v := range []any{math.NaN(), struct{ F float32 }{float32(math.Inf(1))}, func() {}, make(chan int), []any{func() {}}, struct{ C complex128 }{}, map[int]func(){1: nil}} {
-		if got, err := runtime.ValueOf(v); err == nil {
+		if got, err := value.Of(v); err == nil {
 			t.Errorf("%v became %s", reflect.TypeOf(v), got)
 		}
 	}
 	loop := map[string]any{}
 	loop["x"] = loop
-	if _, err := runtime.ValueOf(loop); err == nil {
+	if _, err := value.Of(loop); err == nil {
 		t.Error("a value without end was converted")
 	}
 }

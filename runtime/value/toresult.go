@@ -1,4 +1,4 @@
-package runtime
+package value
 
 // ToValue makes the output of a tool a dynamic value.
 func ToValue[T any](v T) (Value, error) {
@@ -6,13 +6,13 @@ func ToValue[T any](v T) (Value, error) {
 	case Value:
 		return x, nil
 	case string:
-		return StringValue(x), nil
+		return String(x), nil
 	case int64:
-		return IntValue(x), nil
+		return Int(x), nil
 	case float64:
-		return FloatValue(x), nil
+		return Float(x), nil
 	case bool:
-		return BoolValue(x), nil
+		return Bool(x), nil
 	case struct{}: // a tool that returns nothing
 		return Value{}, nil
 	case []string:
@@ -21,11 +21,11 @@ func ToValue[T any](v T) (Value, error) {
 		}
 		t := &valueTree{items: make([]Value, len(x))}
 		for i, s := range x {
-			t.items[i] = StringValue(s)
+			t.items[i] = String(s)
 		}
 		return Value{kind: ListKind, tree: t}, nil
 	}
-	return ValueOf(v)
+	return Of(v)
 }
 
 // ToPtr makes the output of a tool the result of a node that declares the same type.

@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 )
 
 // ValueKind is the kind of a Value.
-type ValueKind uint8
+type Kind uint8
 
 // The kinds of values.
 const (
-	NullKind ValueKind = iota
+	NullKind Kind = iota
 	BoolKind
 	IntKind
 	FloatKind
@@ -24,7 +24,7 @@ const (
 var kindNames = [...]string{"null", "bool", "int", "float", "string", "list", "map"}
 
 // String returns the kind's name in the workflow language.
-func (k ValueKind) String() string {
+func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
@@ -35,7 +35,7 @@ func (k ValueKind) String() string {
 // any of the workflow language is in Go. Values are immutable and safe for concurrent use; the zero Value is null.
 // Int and float, null and the empty list, and the order of keys survive a round trip through JSON.
 type Value struct {
-	kind ValueKind
+	kind Kind
 	bits uint64 // bool, int, float
 	text string
 	tree *valueTree // list and map; never nil for them
@@ -57,7 +57,7 @@ type Entry struct {
 func Null() Value { return Value{} }
 
 // BoolValue returns a bool.
-func BoolValue(b bool) Value {
+func Bool(b bool) Value {
 	if b {
 		return Value{kind: BoolKind, bits: 1}
 	}
@@ -65,21 +65,21 @@ func BoolValue(b bool) Value {
 }
 
 // IntValue returns an int.
-func IntValue(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
+func Int(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
 
 // FloatValue returns a float. NaN and infinities cannot be encoded.
-func FloatValue(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
+func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
 
 // StringValue returns a string.
-func StringValue(s string) Value { return Value{kind: StringKind, text: s} }
+func String(s string) Value { return Value{kind: StringKind, text: s} }
 
 // ListValue returns a list of copies of the items.
-func ListValue(items ...Value) Value {
+func List(items ...Value) Value {
 	return Value{kind: ListKind, tree: &valueTree{items: slices.Clone(items)}}
 }
 
 // MapValue returns a map. Of two entries with the same key the later value stands at the earlier place.
-func MapValue(entries ...Entry) Value {
+func Map(entries ...Entry) Value {
 	t := newMap(len(entries))
 	if len(entries) <= smallMap {
 		for _, e := range entries {
@@ -131,7 +131,7 @@ const (
 )
 
 // Kind returns what the value is.
-func (v Value) Kind() ValueKind { return v.kind }
+func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return v.kind == NullKind }
@@ -308,7 +308,7 @@ func appendValueFloat(b []byte, f float64) ([]byte, error) {
 // UnmarshalJSON reads any JSON value: a number without fraction and exponent that fits is an int, any other a float.
 // Duplicate keys, invalid UTF-8, numbers too large for a float and nesting beyond 1000 are errors.
 func (v *Value) UnmarshalJSON(b []byte) error {
-	w, err := ParseValue(b)
+	w, err := Parse(b)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 }
 
 // ParseValue reads one JSON value as UnmarshalJSON does. The error is a *ToolError with VALIDATION_ERROR.
-func ParseValue(b []byte) (Value, error) {
+func Parse(b []byte) (Value, error) {
 	s := &scanner{b: b}
 	v, err := s.value()
 	if err == nil {
@@ -343,7 +343,7 @@ func (s *scanner) value() (Value, *ToolError) {
 		return Value{kind: ListKind, tree: t}, err
 	case c == '"':
 		text, err := s.str()
-		return StringValue(text), err
+		return String(text), err
 	case c == '-' || c >= '0' && c <= '9':
 		return s.numberValue()
 	}
@@ -351,7 +351,7 @@ func (s *scanner) value() (Value, *ToolError) {
 	if w == "null" || err != nil {
 		return Value{}, err
 	}
-	return BoolValue(w == "true"), nil
+	return Bool(w == "true"), nil
 }
 
 func (s *scanner) mapValue() (Value, *ToolError) {
@@ -393,14 +393,14 @@ func (s *scanner) numberValue() (Value, *ToolError) {
 	}
 	if integer {
 		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-			return IntValue(n), nil
+			return Int(n), nil
 		}
 	}
 	if err := s.inRange(text); err != nil {
 		return Value{}, err
 	}
 	f, _ := strconv.ParseFloat(string(text), 64)
-	return FloatValue(f), nil
+	return Float(f), nil
 }
 
 // inRange refuses a number beyond those of float64.

@@ -1,4 +1,4 @@
-package runtime_test
+package value_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type sev string
@@ -36,7 +37,7 @@ type report struct {
 	Raw      []byte          `json:"raw" default:"\"\""`
 	At       time.Time       `json:"at" default:"\"2020-01-02T03:04:05Z\""`
 	For      time.Duration   `json:"for" default:"\"1m\""`
-	Any      runtime.Value   `json:"any" default:"null"`
+	Any      value.Value     `json:"any" default:"null"`
 	Next     *report         `json:"next"`
 	Two      [2]int8         `json:"two" default:"[1,2]"`
 	Opt      map[string]*int `json:"opt" default:"{}"`
@@ -48,10 +49,10 @@ func TestDecode(t *testing.T) {
 	text := ` {"id":7,"title":"žluté","findings":[{"path":"a"},{"path":"b","sev":"high","line":2,"meta":{"k":"low"}}],
 		"score":1,"ref":"ab,x","raw":"aGk=","for":90,"any":{"z":[1,2.0]},"next":null,"two":[-128,127],"opt":{"a":1,"b":null}} `
 	var got report
-	if err := runtime.Decode([]byte(text), &got); err != nil {
+	if err := value.Decode([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	any, _ := runtime.ParseValue([]byte(`{"z":[1,2.0]}`))
+	any, _ := value.Parse([]byte(`{"z":[1,2.0]}`))
 	want := report{base: base{7}, Title: "žluté", Score: 1, Ref: runtime.Ptr("ab,x"), Raw: []byte("hi"), For: 90, Any: any,
 		Findings: []finding{{Path: "a", Sev: "low"}, {Path: "b", Sev: "high", Line: runtime.Ptr(int64(2)), Meta: map[string]sev{"k": "low"}}},
 		At:       time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), Two: [2]int8{-128, 127}, Opt: map[string]*int{"a": runtime.Ptr(1), "b": nil}}
@@ -114,8 +115,8 @@ func TestDecodeRefuses(t *testing.T) {
 			parts = append(parts, `"`+c.field+`":`+c.text)
 		}
 		v := report{Title: "before"}
-		err := runtime.Decode([]byte("{"+strings.Join(parts, ",")+"}"), &v)
-		if codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), c.want) {
+		err := value.Decode([]byte("{"+strings.Join(parts, ",")+"}"), &v)
+		if codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %s", c.field, c.text, err, c.want)
 		}
 		if v.Title != "before" || v.hidden != 0 {
@@ -124,7 +125,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	var n int
 	for _, text := range []string{"", " ", "1 2", "1]", "tru", "\"", "99999999999999999999", "nul"} {
-		if err := runtime.Decode([]byte(text), &n); codeOf(err) != runtime.ValidationError {
+		if err := value.Decode([]byte(text), &n); codeOf(err) != value.ValidationError {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -154,8 +155,8 @@ func TestValidate(t *testing.T) {
 		{&finding{Sev: "x"}, `sev: "x" is not one of low, high`},
 	}
 	for _, c := range cases {
-		err := runtime.Validate(c.v)
-		if c.want == "" && err != nil || c.want != "" && (codeOf(err) != runtime.ValidationError || !strings.Contains(err.Error(), c.want)) {
+		err := value.Validate(c.v)
+		if c.want == "" && err != nil || c.want != "" && (codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%T: %v, want %s", c.v, err, c.want)
 		}
 	}
@@ -173,7 +174,7 @@ type tree struct {
 	L     []int64          `json:"l"`
 	M     map[string]int64 `json:"m"`
 	Kids  []tree           `json:"kids"`
-	Value runtime.Value    `json:"value"`
+	Value value.Value      `json:"value"`
 }
 
 func anyTree(depth int) *rapid.Generator[tree] {
@@ -203,7 +204,7 @@ func TestDecodeReadsWhatWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got tree
-		if err := runtime.Decode(b, &got); err != nil {
+		if err := value.Decode(b, &got); err != nil {
 			t.Fatalf("%s: %v", b, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -221,8 +222,8 @@ func TestDecodeAgreesWithTheStandardLibrary(t *testing.T) {
 			b[i] = rapid.SampledFrom([]byte(`{}[]",:0123456789.-+eEntf\u `)).Draw(t, "byte")
 		}
 		var got, want tree
-		if err := runtime.Decode(b, &got); err != nil {
-			if codeOf(err) != runtime.ValidationError {
+		if err := value.Decode(b, &got); err != nil {
+			if codeOf(err) != value.ValidationError {
 				t.Fatalf("%s: %v", b, err)
 			}
 			return
@@ -240,22 +241,22 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":1,"title":"t","findings":[],"score":0,"any":{"a":[1.5e3,"\ud83d\ude00"]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r report
-		if err := runtime.Decode(b, &r); err != nil && codeOf(err) != runtime.ValidationError {
+		if err := value.Decode(b, &r); err != nil && codeOf(err) != value.ValidationError {
 			t.Error(err)
 		}
-		v, err := runtime.ParseValue(b)
-		if checked := runtime.CheckValue(b); fmt.Sprint(checked) != fmt.Sprint(err) {
+		v, err := value.Parse(b)
+		if checked := value.Check(b); fmt.Sprint(checked) != fmt.Sprint(err) {
 			t.Errorf("%v, and without the value %v", err, checked)
 		}
 		if err != nil {
 			return
 		}
-		c, err := runtime.Canonicalize(nil, b)
+		c, err := value.Canonicalize(nil, b)
 		if err != nil {
 			t.Fatalf("%s is a value but %v", b, err)
 		}
-		w, err := runtime.ParseValue(c)
-		if err != nil || w.Kind() != v.Kind() && v.Kind() != runtime.FloatKind {
+		w, err := value.Parse(c)
+		if err != nil || w.Kind() != v.Kind() && v.Kind() != value.FloatKind {
 			t.Errorf("%s became %s, %v", b, c, err)
 		}
 	})

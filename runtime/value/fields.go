@@ -1,4 +1,4 @@
-package runtime
+package value
 
 import (
 	"encoding"
@@ -189,7 +189,7 @@ func (p path) fault(format string, args ...any) *ToolError {
 	if len(p) > 0 {
 		at := p.String()
 		e.Message = at + ": " + e.Message
-		e.Details = MapValue(Entry{"path", StringValue(at)})
+		e.Details = Map(Entry{"path", String(at)})
 	}
 	return e
 }
