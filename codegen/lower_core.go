@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-const dynamicPath = check.DynamicPath
+const dynamicPath = schema.DynamicPath
 
 // A coreLowerer writes what only bodies that translators make have. Without one a lowerer has no place for it.
 type coreLowerer struct {

@@ -428,7 +428,7 @@ func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *y
 		fields.Add(field, long, source.Span{})
 	}
 	fields.Flow = !slices.ContainsFunc(fields.Entries, func(e *doc.Entry) bool { _, long := e.Value.(*doc.Mapping); return long })
-	if slices.ContainsFunc(g.types.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
+	if g.types.Find(name) != nil {
 		name += "_"
 	}
 	g.types.Add(name, fields, source.Span{})

@@ -164,7 +164,7 @@ func (g *graph) called(n *yamlgraph.Node) *function {
 // pythonTool declares a tool.
 func (g *graph) pythonTool(t *ir.Tool) string {
 	name := convert.NativeID(t.Key.Name)
-	if slices.ContainsFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
+	if g.tools.Find(name) != nil {
 		return name
 	}
 	if name != t.Key.Name {
@@ -253,9 +253,9 @@ func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, m *doc.Mapping, at
 	}
 	if f.value && len(g.writes[n]) == 1 {
 		typ := g.shapes[g.writes[n][0]].declared
-		e := g.tools.Entries[slices.IndexFunc(g.tools.Entries, func(e *doc.Entry) bool { return e.Key == convert.NativeID(v.Tool.Key.Name) })]
+		e := g.tools.Find(convert.NativeID(v.Tool.Key.Name))
 		def := e.Value.(*doc.Mapping)
-		if !slices.ContainsFunc(def.Entries, func(e *doc.Entry) bool { return e.Key == "out" }) && typ.Kind != schema.Any {
+		if def.Find("out") == nil && typ.Kind != schema.Any {
 			def.Entries = slices.Insert(def.Entries, 2, doc.Pair("out", g.Typ(typ, n.ID.Span)))
 		}
 	}

@@ -128,7 +128,7 @@ func (g *graph) makeType(s *shape, name string, at source.Span) doc.Value {
 		for _, p := range s.parts {
 			fields.Add(p.name, g.shaped(p.shape, name+titled(p.name), at), source.Span{})
 		}
-		for slices.ContainsFunc(g.types.Entries, func(e *doc.Entry) bool { return e.Key == name }) {
+		for g.types.Find(name) != nil {
 			name += "_"
 		}
 		g.types.Add(name, fields, source.Span{})
