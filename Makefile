@@ -1,4 +1,4 @@
-# `make` prints what there is. Nothing here is needed to use flowgen: `go test ./...` and `go build ./cmd/flowgen` do.
+# `make` prints what there is. Nothing here is needed to use flowgen: `go test work` and `go build ./cmd/flowgen` do.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -22,7 +22,7 @@ build: ## Build flowgen into .flowgen/bin
 
 .PHONY: test
 test: ## Run all tests
-	go test ./...
+	go test work
 
 .PHONY: long
 long: ## Run the tests that are too long for the ordinary run
@@ -37,7 +37,7 @@ leaves: ## Delete each public dialect in a copy, and build and test the rest
 
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
-	go test -race -timeout 30m ./runtime/...
+	go test -race -timeout 30m github.com/flowgen-dev/flowgen/runtime/...
 	go test -race -timeout 30m ./golden -run '^TestRuns$$'
 
 .PHONY: caps
@@ -46,7 +46,7 @@ caps: ## Hold caps and budgets, agents and models too, against 100,000 rounds of
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME (30s)
-	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r pkg; do \
+	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' work | while read -r pkg; do \
 	  go test -list '^Fuzz' "$$pkg" | { grep '^Fuzz' || true; } | while read -r target; do \
 	    echo; echo "== fuzz $$target in $$pkg for $(FUZZTIME)"; \
 	    .ci/fuzz "$$pkg" "$$target" $(FUZZTIME); \
@@ -131,8 +131,9 @@ crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a m
 .PHONY: lint
 lint: ## Check format, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
-	go vet ./...
-	go tool -modfile=.ci/tools.mod staticcheck ./...
+	go vet work
+	GOWORK=off go build -modfile=.ci/tools.mod -o $(BIN)/ honnef.co/go/tools/cmd/staticcheck
+	$(BIN)/staticcheck work
 
 .PHONY: generate
 generate: build ## Write the generated code of the examples again
@@ -149,6 +150,12 @@ checkgenerate: build ## Fail if the generated code of the examples is stale
 .PHONY: golden
 golden: ## Rewrite the goldens (a run that rewrote something fails: read the diff, run again)
 	go test ./golden -update
+
+VERSION :=
+
+.PHONY: release
+release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; without VERSION only check that it would build
+	go run ./internal/release $(if $(VERSION),-tag $(VERSION),-check)
 
 .PHONY: bench
 bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)

@@ -1,6 +1,6 @@
 // The tools that .ci/run and the Makefile use, pinned apart from the module so that nobody who imports flowgen sees them:
 //
-//	go tool -modfile=.ci/tools.mod staticcheck ./...
+//	GOWORK=off go build -modfile=.ci/tools.mod -o DIR honnef.co/go/tools/cmd/staticcheck && DIR/staticcheck work
 module github.com/flowgen-dev/flowgen
 
 go 1.26.0

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/codegen/testdata/random"
+	"github.com/flowgen-dev/flowgen/internal/offline"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -358,17 +359,8 @@ func layOut(t *testing.T, units []*unit) string {
 			t.Fatal(err)
 		}
 	}
-	mod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := os.ReadFile(filepath.Join(repository, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const module = "github.com/flowgen-dev/flowgen"
-	add("go.mod", []byte(strings.Replace(string(mod), "module "+module, "module "+randomModule, 1)+
-		"\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+strconv.Quote(filepath.ToSlash(repository))+"\n"))
+	mod, sum := offline.Module(t, randomModule)
+	add("go.mod", mod)
 	add("go.sum", sum)
 	var imports, lines strings.Builder
 	for _, u := range units {

@@ -285,24 +285,8 @@ func (p *docPage) testGo(t *testing.T) {
 	if len(p.code) == 0 {
 		return
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const module = "github.com/flowgen-dev/flowgen"
-	text := strings.Replace(string(mod), "module "+module+"\n", "module example.com/app\n", 1)
-	files := map[string][]byte{
-		"go.mod": fmt.Appendf(nil, "%s\nrequire %s v0.0.0\n\nreplace %s => %q\n", text, module, module, filepath.ToSlash(root)),
-		"go.sum": sum,
-	}
+	mod, sum := offline.Module(t, "example.com/app")
+	files := map[string][]byte{"go.mod": mod, "go.sum": sum}
 	maps.Copy(files, p.assets)
 	for pkg, code := range p.code {
 		files[pkg+"/flow.go"] = code

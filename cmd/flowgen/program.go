@@ -45,7 +45,7 @@ func (a *app) buildCommand() *cobra.Command {
 }
 
 // tracedMain is the leaf whose Main traces runs.
-const tracedMain = "traced"
+const tracedMain = "otel/traced"
 
 // mainOf is the Source.Main of programs whose runs are traced, or not.
 func mainOf(trace bool) string {

@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("SOURCE", filepath.Dir(examples))
 			e.Setenv("MODEL", model.Base(fake.OpenAI))
 			e.Setenv("ANTHROPIC", model.Base(fake.Anthropic))
 			e.Setenv("GEMINI", model.Base(fake.Gemini))

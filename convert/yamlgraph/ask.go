@@ -7,7 +7,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -15,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // asks says what a node that asks a model reads, and what it writes.

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -137,19 +136,8 @@ func newWorkbench(t *testing.T) *workbench {
 			t.Fatal(err)
 		}
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name == "go.mod" {
-			text = []byte(strings.Replace(string(text), "module github.com/flowgen-dev/flowgen\n", "module example.com/hostile\n", 1) +
-				"\nrequire github.com/flowgen-dev/flowgen v0.0.0\n\nreplace github.com/flowgen-dev/flowgen => " + strconv.Quote(filepath.ToSlash(root)) + "\n")
-		}
+	mod, sum := offline.Module(t, "example.com/hostile")
+	for name, text := range map[string][]byte{"go.mod": mod, "go.sum": sum} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func grow(dir string, targets []target) (*tree, error) {
 	for _, one := range targets {
 		patterns = append(patterns, "./"+one.pkg)
 	}
-	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedModule}, patterns...)
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps}, patterns...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func grow(dir string, targets []target) (*tree, error) {
 		if len(p.Errors) > 0 {
 			return nil, p.Errors[0]
 		}
-		pkg := strings.TrimPrefix(p.PkgPath, p.Module.Path+"/")
+		pkg := strings.TrimPrefix(p.PkgPath, "github.com/flowgen-dev/flowgen/")
 		at := slices.IndexFunc(targets, func(t target) bool { return t.pkg == pkg })
 		t.plant(p, targets[at], files)
 	}

@@ -1,24 +1,75 @@
 // Package offline is for tests that run the go command without a network: what flowgen writes must build with the modules
-// that flowgen itself requires, and with nothing else.
+// that flowgen's own modules require, and with nothing else.
 package offline
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 )
 
-// download fetches the modules of go.mod into the user's module cache, once per process. On a new machine the go command
-// has fetched only those that this test links; without a network it works as long as all are there.
-var download = sync.OnceValues(func() ([]byte, error) { return exec.Command("go", "mod", "download").CombinedOutput() })
+// workspace are the folders of the modules of this repository's go.work, absolute.
+func workspace() (dirs []string, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	for {
+		if text, err = os.ReadFile(filepath.Join(dir, "go.work")); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	work, err := modfile.ParseWork("go.work", text, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range work.Use {
+		dirs = append(dirs, filepath.Join(dir, filepath.FromSlash(u.Path)))
+	}
+	return dirs, nil
+}
+
+// download fetches what each module of the repository requires into the user's module cache, once per process. On a new machine
+// the go command has fetched only what this test links, in the versions of the workspace, which are the newest of all modules;
+// without a network it works as long as all are there.
+var download = sync.OnceValue(func() error {
+	dirs, err := workspace()
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		cmd := exec.Command("go", "mod", "download")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "PWD="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go mod download in %s: %w\n%s", dir, err, out)
+		}
+	}
+	return nil
+})
 
 // Env returns the variables under which the go command works without a network, and with the caches of this machine
-// whatever HOME is. The first call downloads what is missing; it needs the working directory to be in this module.
+// whatever HOME is. The first call downloads what is missing; it needs the working directory to be in this repository.
 func Env(t testing.TB) map[string]string {
 	t.Helper()
-	if out, err := download(); err != nil {
-		t.Fatalf("go mod download: %v\n%s", err, out)
+	if err := download(); err != nil {
+		t.Fatal(err)
 	}
 	names := []string{"GOCACHE", "GOMODCACHE", "GOROOT"}
 	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
@@ -30,4 +81,73 @@ func Env(t testing.TB) map[string]string {
 		env[names[i]] = strings.TrimRight(line, "\r")
 	}
 	return env
+}
+
+// Module returns the go.mod and the go.sum of a module with this path that can import every package of flowgen, from this
+// repository.
+func Module(t testing.TB, path string) (mod, sum []byte) {
+	t.Helper()
+	if err := download(); err != nil {
+		t.Fatal(err)
+	}
+	mod, sum, err := module(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod, sum
+}
+
+func module(path string) (mod, sum []byte, err error) {
+	dirs, err := workspace()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &modfile.File{}
+	if err := errors.Join(f.AddModuleStmt(path), f.AddGoStmt("1.26.0")); err != nil {
+		return nil, nil, err
+	}
+	versions := map[string]string{}
+	need := func(path, version string) {
+		if semver.Compare(version, cmp.Or(versions[path], "v0.0.0-0")) > 0 {
+			versions[path] = version
+		}
+	}
+	for _, dir := range dirs {
+		if strings.Contains(filepath.ToSlash(dir), "/runtime/internal/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil {
+			return nil, nil, err
+		}
+		own, err := modfile.Parse("go.mod", text, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range own.Require {
+			need(r.Mod.Path, r.Mod.Version)
+		}
+		need(own.Module.Mod.Path, "v0.0.0")
+		if err := f.AddReplace(own.Module.Mod.Path, "", filepath.ToSlash(dir), ""); err != nil {
+			return nil, nil, err
+		}
+		sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		for line := range bytes.Lines(sums) {
+			if !bytes.Contains(sum, line) {
+				sum = append(sum, line...)
+			}
+		}
+	}
+	for path, version := range versions {
+		if err := f.AddRequire(path, version); err != nil {
+			return nil, nil, err
+		}
+	}
+	f.SortBlocks()
+	f.Cleanup()
+	mod, err = f.Format()
+	return mod, sum, err
 }

@@ -3,10 +3,10 @@ package check
 import (
 	"fmt"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // costs warns about models whose price nobody knows where that matters: under a cap of dollars, which cannot hold for

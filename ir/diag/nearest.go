@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/internal/editdistance"
+	"github.com/flowgen-dev/flowgen/runtime/editdistance"
 )
 
 // separators are free in names: fetch_diff, fetch-diff and fetchDiff are the same word.

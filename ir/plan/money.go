@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // Cost is the most that the calls of a workflow cost together.

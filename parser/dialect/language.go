@@ -21,6 +21,8 @@ type Language struct {
 
 	Functions []*expr.Func // what its translated workflows call besides those of Functions
 
+	Modules []string // folders below runtime/ that are Go modules of their own, for their foreign libraries
+
 	Provided *ir.Provided // what its runtime has for workflows in any language; nil: nothing
 
 	Codes       []diag.Code    // what its reader says of files, at least; there is a case of each

@@ -10,7 +10,7 @@ import (
 // Language is OpenExpertise.
 var Language = dialect.Language{
 	Name: Name, Root: "experience.yaml", Needs: "node",
-	Is: Is, Parse: Parse, Schema: Schema, Functions: functions, Provided: &provided,
+	Is: Is, Parse: Parse, Schema: Schema, Functions: functions, Modules: []string{"openexpertise/sqlite"}, Provided: &provided,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
 	Examples:    examples,

@@ -8,7 +8,7 @@ import (
 // Language is Stargraph.
 var Language = dialect.Language{
 	Name: Name, Root: "graph.yaml", Needs: "python3", Merges: true,
-	Is: Is, Parse: Parse, Schema: Schema, Provided: &provided,
+	Is: Is, Parse: Parse, Schema: Schema, Modules: []string{"stargraph/store"}, Provided: &provided,
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey, diag.UnknownTool, diag.UnknownName, diag.DuplicateName, diag.OpenSlot},
 	Differences: Differences,
 	Examples:    examples,

@@ -3,11 +3,11 @@ package yamlgraph
 import (
 	"strconv"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/jinja"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 var askFails = map[AskFail]string{AskSkip: "skip", AskRaise: "stop", AskRetry: "retry", AskFallback: "fallback"}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -13,6 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // An asking is a node that asks a model, whose prompt is read when all fields of the state are known.

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/internal/editdistance"
+	"github.com/flowgen-dev/flowgen/runtime/editdistance"
 )
 
 // nearest returns the candidate most like name, or "" when none is near enough

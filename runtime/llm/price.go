@@ -3,8 +3,8 @@ package llm
 import (
 	"math/big"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // Price is what a million tokens cost in dollars, as decimals. An empty Cached is the price of Input.

@@ -1,8 +1,8 @@
 package llm
 
 import (
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 )
 
 // AnswerBound is the most tokens of an answer under a cap of cost or tokens, for a model without max_tokens. Without it

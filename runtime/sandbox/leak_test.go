@@ -67,6 +67,8 @@ export default async ({ kind, n }) => {
   } catch {}
   return process.pid }`
 
+type none = struct{}
+
 type leakIn struct {
 	Kind string `json:"kind"`
 	N    int64  `json:"n"`

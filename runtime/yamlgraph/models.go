@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/flowgen-dev/flowgen/internal/catalog"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )

@@ -4,6 +4,7 @@ package origin
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/version"
@@ -11,17 +12,49 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
-// Module is flowgen's module path, Command the package of this program, and Runtime that of the code it generates for.
+// Module is the module of the compiler, Command the package of this program, and Runtime the module of the code it generates
+// for, and its first package.
 const (
 	Module  = "github.com/flowgen-dev/flowgen"
 	Command = Module + "/cmd/flowgen"
 	Runtime = Module + "/runtime"
 )
+
+// leaves are the modules of the runtime's packages with foreign libraries, below Runtime: one each, so that a program requires
+// the libraries that it uses and no other. All of flowgen's modules have the same version.
+var leaves = sync.OnceValue(func() []string {
+	list := []string{"cache/redis", "jstool/embedded", "llm/anthropic", "llm/gemini", "mcptool", "otel", "startool", "wasmtool"}
+	for _, l := range parser.Languages() {
+		list = append(list, l.Modules...)
+	}
+	slices.Sort(list)
+	return list
+})
+
+// moduleOf returns the module of a package of flowgen, "" for other packages.
+func moduleOf(pkg string) string {
+	below := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }
+	for _, leaf := range leaves() {
+		if module := Runtime + "/" + leaf; below(module) {
+			return module
+		}
+	}
+	for _, module := range []string{Runtime, Module} {
+		if below(module) {
+			return module
+		}
+	}
+	return ""
+}
 
 // SourceEnv names a source tree to use whatever the program knows of itself.
 const SourceEnv = "FLOWGEN_SOURCE"
@@ -151,43 +184,105 @@ func buildID(head []byte) (string, bool) {
 	return string(id), ok && len(id) > 0
 }
 
-// Sums is the content of flowgen's own go.sum, which has every checksum that programs built with its runtime need; it is
-// empty for a release, where the go command knows them from the module cache.
-func (o Origin) Sums() ([]byte, error) {
-	if o.Dir == "" {
-		return nil, nil
+// requirements are the modules of flowgen that packages need: those of the packages, and Runtime. In a source tree those that
+// these require follow.
+func (o Origin) requirements(packages []string) (direct, indirect []string, err error) {
+	direct = []string{Runtime}
+	for _, pkg := range packages {
+		if m := moduleOf(pkg); m != "" && !slices.Contains(direct, m) {
+			direct = append(direct, m)
+		}
 	}
-	sums, err := os.ReadFile(filepath.Join(o.Dir, "go.sum"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+	all := slices.Clone(direct)
+	for i := 0; i < len(all) && o.Dir != ""; i++ {
+		text, err := os.ReadFile(filepath.Join(o.folder(all[i]), "go.mod"))
+		if err != nil {
+			return nil, nil, err
+		}
+		mod, err := modfile.ParseLax("go.mod", text, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range mod.Require {
+			if moduleOf(r.Mod.Path) == r.Mod.Path && !slices.Contains(all, r.Mod.Path) {
+				all = append(all, r.Mod.Path)
+			}
+		}
 	}
-	return sums, err
+	return direct, all[len(direct):], nil
 }
 
-// Require adds flowgen to a go.mod: as a requirement, and where it comes from a source tree with a replacement. What
-// already stands there for flowgen stays. It reports whether anything changed.
-func (o Origin) Require(mod *modfile.File) (bool, error) {
-	for _, r := range mod.Require {
-		if r.Mod.Path == Module {
-			return false, nil
+// folder is where a module of flowgen is in the source tree.
+func (o Origin) folder(module string) string {
+	return filepath.Join(o.Dir, filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(module, Module), "/")))
+}
+
+// ModFiles are the go.mod files of a source tree.
+func (o Origin) ModFiles() []string {
+	names := []string{filepath.Join(o.Dir, "go.mod"), filepath.Join(o.folder(Runtime), "go.mod")}
+	for _, leaf := range leaves() {
+		names = append(names, filepath.Join(o.folder(Runtime+"/"+leaf), "go.mod"))
+	}
+	return names
+}
+
+// Sums are the checksums that programs with these packages of flowgen need: those of the go.sum files of their modules. They are
+// empty for a release, where the go command knows them from the module cache.
+func (o Origin) Sums(packages ...string) ([]byte, error) {
+	if o.Dir == "" {
+		return nil, nil
+	}
+	direct, indirect, err := o.requirements(packages)
+	if err != nil {
+		return nil, err
+	}
+	var sums []byte
+	for _, m := range append(direct, indirect...) {
+		more, err := os.ReadFile(filepath.Join(o.folder(m), "go.sum"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
 		}
+		sums = MergeSums(sums, more)
 	}
-	version := o.Version
-	if version == "" {
-		version = "v0.0.0"
-	}
-	if err := mod.AddRequire(Module, version); err != nil {
+	return sums, nil
+}
+
+// Require adds to a go.mod what packages of flowgen need: requirements of their modules, and where flowgen comes from a source
+// tree a replacement of each. What is already there for a module stays. It reports whether anything changed.
+func (o Origin) Require(mod *modfile.File, packages ...string) (changed bool, err error) {
+	direct, indirect, err := o.requirements(packages)
+	if err != nil {
 		return false, err
 	}
-	if o.Dir == "" {
-		return true, nil
+	required := map[string]bool{}
+	for _, r := range mod.Require {
+		required[r.Mod.Path] = true
 	}
+	replaced := map[string]bool{}
 	for _, r := range mod.Replace {
-		if r.Old.Path == Module {
-			return true, nil
+		replaced[r.Old.Path] = true
+	}
+	for _, m := range direct {
+		if required[m] {
+			continue
+		}
+		changed = true
+		if err := mod.AddRequire(m, cmp.Or(o.Version, "v0.0.0")); err != nil {
+			return false, err
 		}
 	}
-	return true, mod.AddReplace(Module, "", o.Dir, "")
+	if o.Dir == "" || !changed {
+		return changed, nil
+	}
+	for _, m := range append(direct, indirect...) {
+		if required[m] || replaced[m] {
+			continue
+		}
+		if err := mod.AddReplace(m, "", o.folder(m), ""); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // MergeSums adds to a go.sum the lines it lacks.
@@ -209,10 +304,10 @@ func MergeSums(sums, more []byte) []byte {
 }
 
 // GoVersion is the least version of Go that modules with flowgen's runtime can name: the language version of the Go
-// that built flowgen, or for a source tree the one in its go.mod.
+// that built flowgen, or for a source tree the one in the go.mod of the runtime.
 func (o Origin) GoVersion() string {
 	if o.Dir != "" {
-		if text, err := os.ReadFile(filepath.Join(o.Dir, "go.mod")); err == nil {
+		if text, err := os.ReadFile(filepath.Join(o.folder(Runtime), "go.mod")); err == nil {
 			if mod, err := modfile.ParseLax("go.mod", text, nil); err == nil && mod.Go != nil {
 				return mod.Go.Version
 			}

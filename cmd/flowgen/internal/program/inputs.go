@@ -190,7 +190,9 @@ func (w *workspace) inputs(ctx context.Context, src *Source) ([]input, error) {
 	s.add(sources, dir) // decide the package
 	s.modules(dir)
 	if from, err := origin.Find(); err == nil && from.Dir != "" {
-		s.add(content, filepath.Join(from.Dir, "go.mod"))
+		for _, name := range from.ModFiles() {
+			s.add(content, name)
+		}
 	}
 	packages, err := w.list(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 )
@@ -49,6 +50,21 @@ func withoutMain(text []byte) (renamed []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// runtimePackages are the packages of flowgen's runtime that a program imports, whose generated file is flow.
+func (s *Source) runtimePackages(flow []byte) []string {
+	out := []string{origin.Runtime + "/" + s.mainPackage()}
+	f, err := parser.ParseFile(token.NewFileSet(), "", flow, parser.ImportsOnly)
+	if err != nil {
+		return out // the compiler will say it better
+	}
+	for _, i := range f.Imports {
+		if name, err := strconv.Unquote(i.Path.Value); err == nil && strings.HasPrefix(name, origin.Runtime+"/") {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // imports tells whether a generated file imports a path.

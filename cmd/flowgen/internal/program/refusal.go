@@ -149,5 +149,5 @@ func unrequired(root string) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("%s does not require %s, so %s is not used; add it with `go get %s`", shown(filepath.Join(root, "go.mod")), origin.Module, without, origin.Module)
+	return fmt.Sprintf("%s does not require %s, so %s is not used; add it with `go get %s`", shown(filepath.Join(root, "go.mod")), origin.Runtime, without, origin.Runtime)
 }

@@ -34,9 +34,9 @@ func TestRefusals(t *testing.T) {
 		{name: "flags", flags: "nonsense", want: `parsing $GOFLAGS: non-flag "nonsense"`},
 		{name: "cut flags", flags: "'-mod=mod", want: "parsing $GOFLAGS: unterminated ' string"},
 		{name: "workspace", tool: "example.com/out", files: map[string]string{"go.work": "go 1.26\nuse ./m\nuse ./out\n", "out/go.mod": "module example.com/out\n\ngo 1.24\n", "out/out.go": other},
-			want: "go.mod does not require github.com/flowgen-dev/flowgen, so "},
+			want: "go.mod does not require github.com/flowgen-dev/flowgen/runtime, so "},
 		{name: "vendor", tool: "example.com/out", files: map[string]string{"m/go.mod": mod + "require example.com/out v0.1.0\n", "m/vendor/example.com/out/out.go": other,
-			"m/vendor/modules.txt": "# example.com/out v0.1.0\n## explicit; go 1.24\nexample.com/out\n"}, want: "vendor is not used; add it with `go get github.com/flowgen-dev/flowgen`"},
+			"m/vendor/modules.txt": "# example.com/out v0.1.0\n## explicit; go 1.24\nexample.com/out\n"}, want: "vendor is not used; add it with `go get github.com/flowgen-dev/flowgen/runtime`"},
 		{name: "replaced by nothing", files: map[string]string{"m/go.mod": mod + "require example.com/out v0.0.0\nreplace example.com/out => ../gone\n"}, want: "(replaced by ../gone)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

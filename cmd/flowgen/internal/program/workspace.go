@@ -143,14 +143,15 @@ func (w *workspace) throwAway(src *Source, from origin.Origin) error {
 	if err := mod.AddGoStmt(from.GoVersion()); err != nil {
 		return err
 	}
-	if _, err := from.Require(mod); err != nil {
+	packages := src.runtimePackages(flow)
+	if _, err := from.Require(mod, packages...); err != nil {
 		return err
 	}
 	modText, err := mod.Format()
 	if err != nil {
 		return err
 	}
-	sums, err := from.Sums()
+	sums, err := from.Sums(packages...)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 	if err := w.writeOverlay(overlay); err != nil {
 		return err
 	}
-	return w.provideRuntime(ctx, src, from, root, modText)
+	return w.provideRuntime(ctx, src.runtimePackages(flow), from, root, modText)
 }
 
 // inPlace builds the generated file as part of the folder's package, because the workflow uses functions of it.
@@ -292,10 +293,10 @@ func (w *workspace) writeOverlay(overlay map[string]string) error {
 	return w.write(map[string][]byte{"overlay.json": text})
 }
 
-// provideRuntime sees to it that the module can import flowgen's runtime: as it is, or else with a copy of its go.mod
-// that requires it.
-func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin.Origin, root string, modText []byte) error {
-	if _, err := w.output(ctx, "list", "-f={{.Dir}}", origin.Runtime+"/"+src.mainPackage()); err == nil {
+// provideRuntime sees to it that the module can import packages of flowgen's runtime: as it is, or else with a copy of its
+// go.mod that requires their modules.
+func (w *workspace) provideRuntime(ctx context.Context, packages []string, from origin.Origin, root string, modText []byte) error {
+	if _, err := w.output(ctx, append([]string{"list", "-deps", "-f={{.ImportPath}}"}, packages...)...); err == nil {
 		return nil
 	}
 	goMod := filepath.Join(root, "go.mod")
@@ -307,7 +308,7 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 		return err
 	}
 	w.outside = unrequired(root)
-	if _, err := from.Require(mod); err != nil {
+	if _, err := from.Require(mod, packages...); err != nil {
 		return err
 	}
 	if from.Newer(mod) {
@@ -323,7 +324,7 @@ func (w *workspace) provideRuntime(ctx context.Context, src *Source, from origin
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	own, err := from.Sums()
+	own, err := from.Sums(packages...)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	if err != nil {
 		return nil, err
 	}
-	own, err := from.Sums()
+	own, err := from.Sums(origin.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (p *Project) edited(before []byte, from origin.Origin) ([]byte, error) {
 		return nil, fmt.Errorf("the go.mod in %s names no module", p.root)
 	}
 	if mod.Module.Mod.Path != origin.Module { // flowgen does not require itself
-		if _, err := from.Require(mod); err != nil {
+		if _, err := from.Require(mod, origin.Command); err != nil {
 			return nil, err
 		}
 		if from.Newer(mod) {

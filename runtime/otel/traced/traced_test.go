@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
-	"github.com/flowgen-dev/flowgen/runtime/traced"
+	"github.com/flowgen-dev/flowgen/runtime/otel/traced"
 )
 
 var node = &runtime.Node{ID: "shout", Pos: "w.flowgen.yaml:3:3"}

@@ -1,4 +1,4 @@
-package runtime_test
+package tools_test
 
 import (
 	"errors"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/internal/encoders"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
@@ -78,28 +79,24 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 		}
 		t.Skip("python3 is not installed")
 	}
-	text, err := os.ReadFile(filepath.Join("testdata", "encode.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, _, found := strings.Cut(string(text), "\nprint(")
+	source, _, found := strings.Cut(encoders.Python, "\nprint(")
 	if !found {
-		t.Fatal("testdata/encode.py prints no names of encoders")
+		t.Fatal("encode.py prints no names of encoders")
 	}
-	encoders := append(goEncoders(), programEncoders(t, "python3", "encode.py")...)
+	ways := append(encoders.Go(), encoders.Program(t, "python3", "-c", encoders.Python)...)
 	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 		text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		for range 1 + n/len(encoders)%2 {
-			out, err := encoders[n%len(encoders)].do([]string{text})
+		for range 1 + n/len(ways)%2 {
+			out, err := ways[n%len(ways)].Do([]string{text})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			text, n = out[0], n/len(encoders)
+			text, n = out[0], n/len(ways)
 		}
 		w.Header().Set("Content-Type", []string{"text/html", "application/json", "text/plain"}[n%3])
 		w.Header().Set("X-Request-Id", strings.Join(strings.Fields(text), " "))
@@ -140,18 +137,18 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := in{rnd.Int64N(30 * int64(len(encoders)))}
+		n := in{rnd.Int64N(30 * int64(len(ways)))}
 		if round%2 == 0 {
 			n.N %= 27 // one encoder
 		}
 		r := rt.Start(t.Context())
 		switch round % 3 {
 		case 0:
-			_, err = runtime.Call(r, node("a"), inPython, n)
+			_, err = runtime.Call(r, node, inPython, n)
 		case 1:
-			_, err = runtime.Call(r, node("a"), remote, n)
+			_, err = runtime.Call(r, node, remote, n)
 		case 2:
-			_, err = runtime.Call(r, node("a"), mcptool.Resource("res@1", mcp, fmt.Sprintf("test://x/%d", n.N)), struct{}{})
+			_, err = runtime.Call(r, node, mcptool.Resource("res@1", mcp, fmt.Sprintf("test://x/%d", n.N)), struct{}{})
 		}
 		what := fmt.Sprintf("round %d, encoder %d", round, n.N)
 		var te *value.ToolError

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package sandbox_test
+package tools_test
 
 import (
 	"slices"

@@ -1,7 +1,9 @@
-package blob
+package tools_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -103,11 +106,14 @@ func present(t *testing.T, interpreter string) bool {
 
 // The truncation contract (Agent Tools 5.4) is the same for tools of every kind.
 func TestEveryKindOfTool(t *testing.T) {
-	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
 	clean := strings.ReplaceAll(document, canary, runtime.Redacted)
 	for name, k := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
-			s := opened(t, t.TempDir())
+			s, err := blob.Open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
 			var warned []string
 			watch := runtime.ObserverFunc(func(e runtime.Event) {
 				if e.Kind == runtime.Warning {
@@ -129,8 +135,13 @@ func TestEveryKindOfTool(t *testing.T) {
 				if err != nil || !e.Truncated || len(e.Attachments) != 1 || len(e.Output) > 1000 || strings.Contains(string(e.Output), canary[:8]) {
 					t.Fatalf("%v; truncated %v, attached %+v, output %s", err, e.Truncated, e.Attachments, e.Output)
 				}
-				if got := read(s, "", e.Attachments[0].URL); got != clean && name != "http" {
-					t.Errorf("kept: %.1200s", got)
+				kept, openErr := s.Read("", e.Attachments[0].URL)
+				if openErr != nil {
+					t.Fatal(openErr)
+				}
+				got, readErr := io.ReadAll(kept)
+				if err := errors.Join(readErr, kept.Close()); err != nil || string(got) != clean && name != "http" {
+					t.Errorf("kept: %.1200s, %v", got, err)
 				}
 				if n := len(warned); n == 0 || !strings.HasSuffix(warned[n-1], e.Attachments[0].URL) {
 					t.Errorf("warnings: %q", warned)
