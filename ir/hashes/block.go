@@ -1,6 +1,7 @@
 package hashes
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -92,7 +93,17 @@ func (w *walk) stateFrom(p *check.Program, in scope) {
 			enter(p.Step)
 		}
 		for _, k := range p.Kids {
+			if p.Kind != check.Par {
+				visit(k)
+				continue
+			}
+			was := before // arms do not see what the others write
+			before = maps.Clone(was)
 			visit(k)
+			before = was
+		}
+		if p.Kind == check.Par {
+			all(p)
 		}
 	}
 	if p.Body.IR.Block != nil && p.Body.Plan != nil {

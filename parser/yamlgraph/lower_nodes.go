@@ -26,11 +26,13 @@ func (l *lowering) perform(n *Node, flow string) *ir.Perform {
 	case *Map:
 		v.Kind = "map"
 		l.each(n, x, v)
+		l.depends(n, v)
 		return v
 	}
 	v.Gives = l.gives(n)
 	v.Call = as(l.call(n))
 	l.uses(n, v)
+	l.depends(n, v)
 	return v
 }
 
