@@ -58,7 +58,7 @@ var table = []row{
 	{pkg: "parser/dialect", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser/openexpertise", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/jinja", own: irLeaves, other: []string{"github.com/nikolalohinski/gonja"}},
-	{pkg: "parser/yamlgraph", own: append([]string{"parser/yamlnode", "parser/dialect", "parser/jinja", "runtime/llm/catalog"}, irLeaves...)},
+	{pkg: "parser/yamlgraph", own: append([]string{"parser/yamlnode", "parser/dialect", "parser/jinja", "runtime/yamlgraph/providers"}, irLeaves...)},
 	{pkg: "parser/stargraph", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/sirenspec", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
 	{pkg: "parser/native", own: append([]string{"parser/yamlnode"}, irLeaves...)},
@@ -70,7 +70,7 @@ var table = []row{
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
 	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
 	{pkg: "convert/stargraph", own: append([]string{"convert", "convert/doc"}, irLeaves...)},
-	{pkg: "convert/yamlgraph", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/jinja", "parser/yamlgraph", "parser/yamlnode", "runtime/llm/catalog"}, irLeaves...)},
+	{pkg: "convert/yamlgraph", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/jinja", "parser/yamlgraph", "parser/yamlnode", "runtime/yamlgraph/providers"}, irLeaves...)},
 	{pkg: "convert/sirenspec", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/sirenspec"}, irLeaves...)},
 	{pkg: "templates"},
 	{
@@ -84,8 +84,9 @@ var table = []row{
 	{pkg: "runtime", own: []string{"runtime/value", "runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/leaves/...", own: []string{"runtime", "runtime/..."}}, // tests that need several leaves
-	{pkg: "runtime/editdistance"}, // compiler and programs suggest names
-	{pkg: "runtime/llm/catalog"},  // what is known of models of others: data that compiler and runtime have to agree on
+	{pkg: "runtime/editdistance"},        // compiler and programs suggest names
+	{pkg: "runtime/yamlgraph/providers"}, // data that compiler and runtime have to agree on
+	{pkg: "runtime/llm/catalog"},         // what is known of models of others: data that compiler and runtime have to agree on
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},

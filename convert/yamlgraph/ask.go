@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
-	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/runtime/yamlgraph/providers"
 )
 
 // asks says what a node that asks a model reads, and what it writes.
@@ -168,10 +168,10 @@ func (g *graph) models() *doc.Mapping {
 			own.New, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
 			provider := c.Provider
 			if provider == "" {
-				provider = catalog.GraphProviders[0].Name
+				provider = providers.All[0].Name
 				g.once(m.Span, "the engine asks the provider that the variable PROVIDER names; here it is "+provider)
 			}
-			g.provide(&own, catalog.GraphProvider(provider), c.Model)
+			g.provide(&own, providers.Find(provider), c.Model)
 		}
 		out.Add(g.modelName(m.Name.Name), g.Model(&own), source.Span{})
 	}
@@ -179,7 +179,7 @@ func (g *graph) models() *doc.Mapping {
 }
 
 // provide says whom a model of the engine is in the native language.
-func (g *graph) provide(m *ir.Model, p *catalog.GraphAsk, id string) {
+func (g *graph) provide(m *ir.Model, p *providers.Provider, id string) {
 	if p == nil {
 		g.Refuse(m.Span, "name a provider", "the provider of this model is not known")
 		return

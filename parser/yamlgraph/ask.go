@@ -7,7 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/jinja"
-	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/runtime/yamlgraph/providers"
 )
 
 var askFails = map[AskFail]string{AskSkip: "skip", AskRaise: "stop", AskRetry: "retry", AskFallback: "fallback"}
@@ -139,7 +139,7 @@ func newModel(c Choice, m *ir.Model) *expr.Node {
 		params = append(params, expr.Put("max_tokens", expr.Const(*n)))
 	}
 	for _, leaf := range []string{"openai", "anthropic", "gemini"} {
-		for _, p := range catalog.GraphProviders {
+		for _, p := range providers.All {
 			if p.Speaks == leaf && (c.Provider == "" || c.Provider == p.Name) {
 				linked = append(linked, expr.Put(leaf, expr.Invoke(speaks[leaf])))
 				break

@@ -12,7 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/jinja"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
-	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/runtime/yamlgraph/providers"
 )
 
 // An asking is a node that asks a model, whose prompt is read when all fields of the state are known.
@@ -306,7 +306,7 @@ func (p *parser) routable(x *asking) {
 // provider reads the name of a provider.
 func (p *parser) provider(n *yamlnode.Node) (ir.Ident, bool) {
 	var words []string
-	for _, x := range catalog.GraphProviders {
+	for _, x := range providers.All {
 		words = append(words, x.Name)
 	}
 	w := p.Word(n, "the provider", words...)
@@ -440,9 +440,9 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 		}
 	}
 	c := Choice{Provider: who.Name, Model: name.Name}
-	full, key, address := "$PROVIDER", catalog.GraphProviders[0].Key, "$PROVIDER" // unless the environment says something else
+	full, key, address := "$PROVIDER", providers.All[0].Key, "$PROVIDER" // unless the environment says something else
 	model := "default"
-	if x := catalog.GraphProvider(who.Name); x != nil {
+	if x := providers.Find(who.Name); x != nil {
 		full, key, address, model = x.Name, x.Key, x.Address, "$"+x.ModelEnv
 	}
 	if name.Name != "" {

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm"
-	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 	"github.com/flowgen-dev/flowgen/runtime/value"
+	"github.com/flowgen-dev/flowgen/runtime/yamlgraph/providers"
 )
 
 // A Model is whom nodes ask. What the file leaves open is what the environment says when the model is asked first: the
@@ -52,8 +52,8 @@ func setting(name string) string {
 // use is the model as the environment completes it.
 func (m *Model) use() (*llm.Model, *value.ToolError) {
 	m.once.Do(func() {
-		name := cmp.Or(m.provider, setting("PROVIDER"), catalog.GraphProviders[0].Name)
-		p := catalog.GraphProvider(name)
+		name := cmp.Or(m.provider, setting("PROVIDER"), providers.All[0].Name)
+		p := providers.Find(name)
 		if p == nil {
 			m.err = value.Invalid("there is no provider %q, which PROVIDER names", name)
 			return

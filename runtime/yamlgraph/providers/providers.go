@@ -1,7 +1,8 @@
-package catalog
+// Package providers lists the providers that graphs name: data that the translator and the runtime have to agree on.
+package providers
 
-// A GraphAsk is a provider as YAMLGraph's files name it, with what its engine takes from the environment.
-type GraphAsk struct {
+// A Provider is one as files name it, with what its engine takes from the environment.
+type Provider struct {
 	Name     string
 	Speaks   string // whose wire format: openai, anthropic or gemini
 	Address  string // unless BaseEnv says something else
@@ -12,8 +13,8 @@ type GraphAsk struct {
 	Model    string // unless ModelEnv says something else
 }
 
-// GraphProviders are the providers of YAMLGraph. The first one is asked when neither the file nor PROVIDER says who.
-var GraphProviders = []GraphAsk{
+// All are the providers. The first one is asked when neither the file nor PROVIDER says who.
+var All = []Provider{
 	{Name: "anthropic", Speaks: "anthropic", Address: "https://api.anthropic.com", BaseEnv: "ANTHROPIC_BASE_URL", Key: "ANTHROPIC_API_KEY", ModelEnv: "ANTHROPIC_MODEL", Model: "claude-haiku-4-5"},
 	{Name: "mistral", Speaks: "openai", Address: "https://api.mistral.ai/v1", BaseEnv: "MISTRAL_BASE_URL", Key: "MISTRAL_API_KEY", ModelEnv: "MISTRAL_MODEL", Model: "mistral-large-latest"},
 	{Name: "openai", Speaks: "openai", Address: "https://api.openai.com/v1", BaseEnv: "OPENAI_BASE_URL", Key: "OPENAI_API_KEY", ModelEnv: "OPENAI_MODEL", Model: "gpt-4o"},
@@ -26,11 +27,11 @@ var GraphProviders = []GraphAsk{
 	{Name: "gemini", Speaks: "gemini", Address: "https://generativelanguage.googleapis.com", BaseEnv: "GOOGLE_GEMINI_BASE_URL", Key: "GEMINI_API_KEY", OtherKey: "GOOGLE_API_KEY", ModelEnv: "GEMINI_MODEL", Model: "gemini-2.0-flash"},
 }
 
-// GraphProvider is the provider of a name; nil when there is none.
-func GraphProvider(name string) *GraphAsk {
-	for i := range GraphProviders {
-		if GraphProviders[i].Name == name {
-			return &GraphProviders[i]
+// Find is the provider of a name; nil when there is none.
+func Find(name string) *Provider {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i]
 		}
 	}
 	return nil
