@@ -26,6 +26,8 @@ func (b *block) stmt(p *check.Plan) {
 		b.store(nil, p.Expr.Node, nil)
 	case check.Next:
 		b.add(jen.Continue())
+	case check.Break:
+		b.add(jen.Break())
 	case check.Return:
 		b.ret(p)
 	}

@@ -45,5 +45,5 @@ func Tests(list []*check.Cases, opts Options, dir string) (src []byte, err error
 	if err := f.Render(&b); err != nil {
 		return nil, fmt.Errorf("a generated test does not parse: %w", err)
 	}
-	return groupImports(b.Bytes()), nil
+	return wrapLines(groupImports(b.Bytes()))
 }

@@ -79,7 +79,7 @@ func (g *generator) generate() ([]byte, error) {
 	if err := g.file.Render(&buf); err != nil {
 		return nil, fmt.Errorf("generated code does not parse: %w", err)
 	}
-	return groupImports(buf.Bytes()), nil
+	return wrapLines(groupImports(buf.Bytes()))
 }
 
 // generator holds what the emission of one file shares.

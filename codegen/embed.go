@@ -26,9 +26,11 @@ func embeddable(name string) bool {
 }
 
 // embedDirective is the comment that embeds files in the variable that follows it. Names that are more than plain words
-// are quoted; what no directive can name is refused.
+// are quoted; what no directive can name is refused. Many files take several directives.
 func embedDirective(files ...string) jen.Code {
-	line := "//go:embed"
+	const directive = "//go:embed"
+	var out strings.Builder
+	width := 0
 	for _, f := range files {
 		if !embeddable(f) {
 			if strings.ContainsFunc(f, func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("\"*<>?`'|\\:[]", r) }) {
@@ -36,7 +38,15 @@ func embedDirective(files ...string) jen.Code {
 			}
 			f = strconv.Quote(f)
 		}
-		line += " " + f
+		if width == 0 || width+1+len(f) > maxWidth {
+			if width > 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(directive)
+			width = len(directive)
+		}
+		out.WriteString(" " + f)
+		width += 1 + len(f)
 	}
-	return jen.Comment(line)
+	return jen.Comment(out.String())
 }

@@ -112,7 +112,7 @@ func (b *block) plan(p *check.Plan) {
 
 // short reports whether a plan is a statement of one line, which stands close to others.
 func short(p *check.Plan) bool {
-	return p.Kind == check.Assign || p.Kind == check.Effect || p.Kind == check.Next || p.Kind == check.Return
+	return p.Kind == check.Assign || p.Kind == check.Effect || p.Kind == check.Next || p.Kind == check.Break || p.Kind == check.Return
 }
 
 // ifPlan writes `if cond { ... }`.

@@ -87,6 +87,9 @@ type DoStmt struct{ Call *Expr }
 // NextStmt goes on with the next round of the innermost WhileStmt or RangeStmt.
 type NextStmt struct{ Span source.Span }
 
+// BreakStmt ends the innermost WhileStmt or RangeStmt. It stands in no SwitchStmt, of which Go would take it.
+type BreakStmt struct{ Span source.Span }
+
 // ReturnStmt ends the body, or the Lambda.
 type ReturnStmt struct {
 	Value *Expr // of a Lambda whose signature has a result
@@ -103,6 +106,7 @@ func (*LetStmt) stmt()    {}
 func (*SetStmt) stmt()    {}
 func (*DoStmt) stmt()     {}
 func (*NextStmt) stmt()   {}
+func (*BreakStmt) stmt()  {}
 func (*ReturnStmt) stmt() {}
 
 // Perform calls a function that may call the tools, ask the models and run the workflows whose Handles it is given, and

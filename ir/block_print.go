@@ -85,6 +85,8 @@ func printStmt(out *strings.Builder, s Stmt) {
 		out.WriteString("do " + printExpr(s.Call) + "\n")
 	case *NextStmt:
 		line("next")
+	case *BreakStmt:
+		line("break")
 	case *ReturnStmt:
 		out.WriteString(strings.TrimSuffix("return "+printExpr(s.Value), " ") + "\n")
 	}

@@ -103,15 +103,37 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	pagesNode        = runtime.Node{ID: "pages", Pos: "api_report.flowgen.yaml:23:3", Index: 0, Max: 100}
-	batchNode        = runtime.Node{ID: "batch", Pos: "api_report.flowgen.yaml:27:9", Index: 1, Retry: &runtime.Retry{Attempts: 4, Codes: []value.Code{value.RateLimit, value.ProviderError, value.NetworkError}, Base: 200 * time.Millisecond, Cap: 5 * time.Second}, Timeout: 10 * time.Second}
+	pagesNode = runtime.Node{ID: "pages", Pos: "api_report.flowgen.yaml:23:3", Index: 0, Max: 100}
+	batchNode = runtime.Node{
+		ID:    "batch",
+		Pos:   "api_report.flowgen.yaml:27:9",
+		Index: 1,
+		Retry: &runtime.Retry{
+			Attempts: 4,
+			Codes:    []value.Code{value.RateLimit, value.ProviderError, value.NetworkError},
+			Base:     200 * time.Millisecond,
+			Cap:      5 * time.Second,
+		},
+		Timeout: 10 * time.Second,
+	}
 	linesNode        = runtime.Node{ID: "lines", Pos: "api_report.flowgen.yaml:34:3", Index: 2, Limit: 4, Max: 10000}
 	linesDoNode      = runtime.Node{ID: "flow", Pos: "api_report.flowgen.yaml:39:10", Index: 3}
 	totalNode        = runtime.Node{ID: "total", Pos: "api_report.flowgen.yaml:40:3", Index: 4}
 	reportNode       = runtime.Node{ID: "report", Pos: "api_report.flowgen.yaml:41:3", Index: 5}
-	lineCustomerNode = runtime.Node{ID: "customer", Pos: "line.flowgen.yaml:12:3", Index: 6, Retry: &runtime.Retry{Attempts: 3, Codes: []value.Code{value.ProviderError, value.NetworkError}, Base: 100 * time.Millisecond, Cap: 30 * time.Second}, Timeout: 10 * time.Second}
-	lineAmountNode   = runtime.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
-	lineRowNode      = runtime.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
+	lineCustomerNode = runtime.Node{
+		ID:    "customer",
+		Pos:   "line.flowgen.yaml:12:3",
+		Index: 6,
+		Retry: &runtime.Retry{
+			Attempts: 3,
+			Codes:    []value.Code{value.ProviderError, value.NetworkError},
+			Base:     100 * time.Millisecond,
+			Cap:      30 * time.Second,
+		},
+		Timeout: 10 * time.Second,
+	}
+	lineAmountNode = runtime.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
+	lineRowNode    = runtime.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
 )
 
 // Info describes the workflow to command lines and viewers.
@@ -225,7 +247,8 @@ func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
 	if err := runtime.Parallel(
 		run,
 		func(run *runtime.Run) (err error) {
-			customer, err = runtime.CallOrSkip(run, &lineCustomerNode, lineCustomerTool, LineCustomerIn{Port: in.Port, ID: in.Order.Customer})
+			customer, err = runtime.CallOrSkip(run, &lineCustomerNode, lineCustomerTool,
+				LineCustomerIn{Port: in.Port, ID: in.Order.Customer})
 			return err
 		},
 		func(run *runtime.Run) (err error) {

@@ -180,12 +180,17 @@ var (
 	checksNode   = runtime.Node{ID: "checks", Pos: "incident.flowgen.yaml:38:3", Index: 2, Limit: 8, Max: 100}
 	checksDoNode = runtime.Node{ID: "tool_call", Pos: "incident.flowgen.yaml:42:10", Index: 3}
 	judgedNode   = runtime.Node{ID: "judged", Pos: "incident.flowgen.yaml:43:3", Index: 4, Limit: 8, Max: 100}
-	whoNode      = runtime.Node{ID: "who", Pos: "incident.flowgen.yaml:49:9", Index: 5, Retry: &runtime.Retry{Attempts: 2, Base: 500 * time.Millisecond, Cap: 30 * time.Second}}
-	knownNode    = runtime.Node{ID: "known", Pos: "incident.flowgen.yaml:50:9", Index: 6}
-	pointsNode   = runtime.Node{ID: "points", Pos: "incident.flowgen.yaml:51:9", Index: 7}
-	resultNode   = runtime.Node{ID: "result", Pos: "incident.flowgen.yaml:52:9", Index: 8}
-	rankedNode   = runtime.Node{ID: "ranked", Pos: "incident.flowgen.yaml:62:3", Index: 9}
-	reportNode   = runtime.Node{ID: "report", Pos: "incident.flowgen.yaml:63:3", Index: 10}
+	whoNode      = runtime.Node{
+		ID:    "who",
+		Pos:   "incident.flowgen.yaml:49:9",
+		Index: 5,
+		Retry: &runtime.Retry{Attempts: 2, Base: 500 * time.Millisecond, Cap: 30 * time.Second},
+	}
+	knownNode  = runtime.Node{ID: "known", Pos: "incident.flowgen.yaml:50:9", Index: 6}
+	pointsNode = runtime.Node{ID: "points", Pos: "incident.flowgen.yaml:51:9", Index: 7}
+	resultNode = runtime.Node{ID: "result", Pos: "incident.flowgen.yaml:52:9", Index: 8}
+	rankedNode = runtime.Node{ID: "ranked", Pos: "incident.flowgen.yaml:62:3", Index: 9}
+	reportNode = runtime.Node{ID: "report", Pos: "incident.flowgen.yaml:63:3", Index: 10}
 )
 
 // Info describes the workflow to command lines and viewers.
@@ -265,9 +270,12 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err := runtime.Parallel(
 		run,
 		func(run *runtime.Run) (err error) {
-			checks, err = runtime.Map(run, &checksNode, groups, func(run *runtime.Run, g GroupOut) (runtime.ToolResult[string, value.Value], error) {
-				return runtime.Choose(run, &checksDoNode, g.Service, runtime.Or(g.Check, "none"), value.ValueArgs(value.Map(value.Entry{Key: "target", Value: value.String(g.Service)})), checksDoChoice)
-			})
+			checks, err = runtime.Map(run, &checksNode, groups,
+				func(run *runtime.Run, g GroupOut) (runtime.ToolResult[string, value.Value], error) {
+					return runtime.Choose(run, &checksDoNode, g.Service, runtime.Or(g.Check, "none"),
+						value.ValueArgs(value.Map(value.Entry{Key: "target", Value: value.String(g.Service)})),
+						checksDoChoice)
+				})
 			return err
 		},
 		func(run *runtime.Run) (err error) {

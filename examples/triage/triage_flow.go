@@ -135,12 +135,18 @@ var (
 
 // Models that nodes ask.
 var (
-	fastModel = llm.NewModel("openai:gpt-4o-mini", "gpt-4o-mini", openai.Provider, llm.Key("OPENAI_API_KEY"), llm.With(llm.Params{Temperature: runtime.Ptr[float64](0), MaxTokens: runtime.Ptr[int64](500)}))
+	fastModel = llm.NewModel("openai:gpt-4o-mini", "gpt-4o-mini", openai.Provider, llm.Key("OPENAI_API_KEY"),
+		llm.With(llm.Params{Temperature: runtime.Ptr[float64](0), MaxTokens: runtime.Ptr[int64](500)}))
 )
 
 // Nodes, at their place in the source.
 var (
-	fetchNode  = runtime.Node{ID: "fetch", Pos: "triage.flowgen.yaml:39:3", Index: 0, Retry: &runtime.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second}}
+	fetchNode = runtime.Node{
+		ID:    "fetch",
+		Pos:   "triage.flowgen.yaml:39:3",
+		Index: 0,
+		Retry: &runtime.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second},
+	}
 	scanNode   = runtime.Node{ID: "scan", Pos: "triage.flowgen.yaml:40:3", Index: 1}
 	planNode   = runtime.Node{ID: "plan", Pos: "triage.flowgen.yaml:41:3", Index: 2}
 	reviewNode = runtime.Node{ID: "review", Pos: "triage.flowgen.yaml:47:3", Index: 3}

@@ -104,6 +104,7 @@ func rounds(l *language) {
 	})})
 	l.add(&ir.WhileStmt{Cond: of(expr.Not(expr.Invoke(fnLess, whole(4), read("state", "n")))), Label: "until n > 4", Max: 4, Index: ident("i"), Scope: count, Do: l.in(func() {
 		l.perform("bump", l.call(echo, cFail, give(expr.Put("n", read("i")))))
+		l.when(expr.Invoke(fnLess, whole(7), read("i")), func() { l.add(&ir.BreakStmt{}) })
 		again := &ir.RunStmt{Node: again, Call: of(l.call(echo, cFail, give(expr.Put("n", whole(3))))), Into: ident("stage")}
 		l.add(&ir.IfStmt{Cond: of(expr.Invoke(fnLess, whole(2), read("i"))), Label: "the last round", Then: ir.Block{again}})
 	})})

@@ -218,7 +218,11 @@ var wrong = []struct {
 	{"a next stands in no loop", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 2, Do: l.in(func() { l.side(func() { l.add(&ir.NextStmt{}) }) })})
 	}},
-	{"nothing runs what stands after a next or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
+	{"a break stands in no loop", func(l *language) { l.add(&ir.BreakStmt{}) }},
+	{"a break stands in a switch", func(l *language) {
+		l.add(&ir.WhileStmt{Max: 2, Do: ir.Block{&ir.SwitchStmt{On: of(text("a")), Arms: []ir.SwitchArm{{Value: "a", Do: ir.Block{&ir.BreakStmt{}}}}}}})
+	}},
+	{"nothing runs what stands after a next, a break or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
 	{"a body returns what the workflow gives", func(l *language) { l.add(&ir.ReturnStmt{Value: of(whole(1))}) }},
 	{"the output reads x, which has no value at a return before it", func(l *language) {
 		l.when(expr.Const(true), l.ret)

@@ -45,6 +45,7 @@ type blockScope struct {
 	sig    *schema.Signature // of that Lambda; nil: these are the statements of the body
 	step   *Step             // in whose call the Lambda stands
 	loop   bool              // the block of a while or a range
+	cases  bool              // the block of an arm of a switch
 	arm    *armWrites        // the block of an arm of a side
 }
 
@@ -122,9 +123,9 @@ func (s *blockScope) block(b ir.Block) *Plan {
 	plan := &Plan{Kind: Seq}
 	for i, stmt := range b {
 		switch stmt.(type) {
-		case *ir.NextStmt, *ir.ReturnStmt:
+		case *ir.NextStmt, *ir.BreakStmt, *ir.ReturnStmt:
 			if i < len(b)-1 {
-				s.fault(source.Span{}, "nothing runs what stands after a next or a return")
+				s.fault(source.Span{}, "nothing runs what stands after a next, a break or a return")
 			}
 		}
 		plan.Kids = append(plan.Kids, s.stmt(stmt))
@@ -163,7 +164,13 @@ func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
 		s.body.visited(x.Call.Node)
 		return &Plan{Kind: Effect, Expr: x.Call}
 	case *ir.NextStmt:
-		return s.next(x)
+		s.inLoop("next", x.Span)
+		return &Plan{Kind: Next}
+	case *ir.BreakStmt:
+		if s.inLoop("break", x.Span) {
+			s.fault(x.Span, "a break stands in a switch")
+		}
+		return &Plan{Kind: Break}
 	case *ir.ReturnStmt:
 		return s.ret(x)
 	}

@@ -9,6 +9,13 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
+// armOf is the block of an arm of a switch.
+func (s *blockScope) armOf() *blockScope {
+	in := s.inner()
+	in.cases = true
+	return in
+}
+
 func (s *blockScope) choose(x *ir.SwitchStmt) *Plan {
 	t := s.value(x.On, nil, s.place())
 	plan := &Plan{Kind: Select, Expr: x.On}
@@ -30,10 +37,10 @@ func (s *blockScope) choose(x *ir.SwitchStmt) *Plan {
 			s.fault(x.On.Text.Span, "the case %v is no value of %s, which is %s", a.Value, x.On.Node, t)
 		}
 		plan.Values = append(plan.Values, a.Value)
-		plan.Kids = append(plan.Kids, s.inside(a.Do, s.inner()))
+		plan.Kids = append(plan.Kids, s.inside(a.Do, s.armOf()))
 	}
 	if len(x.Default) > 0 {
-		plan.Kids = append(plan.Kids, s.inside(x.Default, s.inner()))
+		plan.Kids = append(plan.Kids, s.inside(x.Default, s.armOf()))
 	}
 	return plan
 }
@@ -75,7 +82,6 @@ func (s *blockScope) while(x *ir.WhileStmt) *Plan {
 		in.value(x.Cond, schema.BoolType, expr.Place{})
 	}
 	plan.Kids = []*Plan{s.inside(x.Do, in)}
-	s.body.visits = s.body.visits || x.Max == 0 && timed(x.Do)
 	return plan
 }
 
@@ -127,17 +133,19 @@ func (s *blockScope) each(x *ir.RangeStmt) *Plan {
 	return plan
 }
 
-func (s *blockScope) next(x *ir.NextStmt) *Plan {
+// inLoop reports a statement that stands in no loop, and returns whether it stands in a switch inside of one.
+func (s *blockScope) inLoop(what string, at source.Span) (inSwitch bool) {
 	for b := s; b != nil; b = b.up {
+		inSwitch = inSwitch || b.cases
 		if b.loop {
-			return &Plan{Kind: Next}
+			return inSwitch
 		}
 		if b.arm != nil || b.lambda {
 			break
 		}
 	}
-	s.fault(x.Span, "a next stands in no loop")
-	return nil
+	s.fault(at, "a %s stands in no loop", what)
+	return false
 }
 
 func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
@@ -163,7 +171,7 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 }
 
 // Do implements expr.CoreEnv.
-// Ends reports whether nothing runs after a plan: it returns.
+// Ends reports whether nothing runs after a plan: it returns, or repeats without an end.
 func (p *Plan) Ends() bool {
 	if p == nil {
 		return false
@@ -175,6 +183,13 @@ func (p *Plan) Ends() bool {
 		return len(p.Kids) > 0 && p.Kids[len(p.Kids)-1].Ends()
 	case Branch:
 		return len(p.Kids) == 2 && p.Kids[0].Ends() && p.Kids[1].Ends()
+	case While:
+		return p.Expr == nil && p.Max == 0 && !p.Kids[0].breaks()
 	}
 	return false
+}
+
+// breaks reports whether a plan ends the loop that it is in.
+func (p *Plan) breaks() bool {
+	return p.Kind == Break || p.Kind != While && p.Kind != Range && slices.ContainsFunc(p.Kids, (*Plan).breaks)
 }

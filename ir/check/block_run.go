@@ -21,6 +21,7 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 	case !ok:
 		s.fault(n.Span, "a block runs nodes that perform, and %q does not", n.ID.Name)
 	}
+	s.body.visits = s.body.visits || v.Times > 0
 	outer := s.step
 	s.step = step
 	call := cmp.Or(x.Call, v.Call)

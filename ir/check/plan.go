@@ -60,6 +60,7 @@ const (
 	Assign // Local, or Target, gets the value of Expr
 	Effect // Expr is called for what it does
 	Next   // the round ends
+	Break  // the loop ends
 	Return // the function ends
 )
 

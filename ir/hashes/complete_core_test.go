@@ -24,6 +24,7 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	covers(t, ir.SetStmt{}, func(s *ir.SetStmt) string { return stmt(s) })
 	covers(t, ir.DoStmt{}, func(s *ir.DoStmt) string { return stmt(s) })
 	covers(t, ir.NextStmt{}, func(s *ir.NextStmt) string { return stmt(s) }, "Span")
+	covers(t, ir.BreakStmt{}, func(s *ir.BreakStmt) string { return stmt(s) }, "Span")
 	covers(t, ir.ReturnStmt{}, func(s *ir.ReturnStmt) string { return stmt(s) }, "Span")
 
 	covers(t, ir.Perform{}, func(v *ir.Perform) string { return verb(v) }, "Items", "Inside")

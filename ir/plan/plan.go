@@ -172,7 +172,7 @@ func parts(p *check.Plan) []*Part {
 // silent reports a statement of a Block that runs no node.
 func silent(p *check.Plan) bool {
 	switch p.Kind {
-	case check.Assign, check.Effect, check.Next, check.Return:
+	case check.Assign, check.Effect, check.Next, check.Break, check.Return:
 		return true
 	case check.Seq, check.Branch, check.Select, check.While, check.Range:
 		return !slices.ContainsFunc(p.Kids, func(k *check.Plan) bool { return !silent(k) })

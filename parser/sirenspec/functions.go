@@ -84,6 +84,7 @@ var (
 
 	fnInstanceAsk   = method("Ask", expr.Func{Result: dynType, Fails: true}, instanceType, dialect.RunType, dialect.NodeType, dialect.ModelType, promptType)
 	fnInstanceSwarm = method("Swarm", expr.Func{Result: dynType, Fails: true}, instanceType, dialect.RunType, dialect.NodeType, schema.PointerTo(dynType), voicesType)
+	fnInstanceGiven = method("Given", expr.Func{Result: partType, Pure: true}, instanceType, textType)
 
 	fnConstant     = function("Constant", expr.Func{Result: itemsType, Pure: true}, dynType)
 	fnEach         = function("Each", expr.Func{Result: itemsType, Pure: true}, textType, partType)
@@ -106,8 +107,8 @@ var (
 	fnRequest  = function("HTTP", expr.Func{Result: requestTool, Pure: true}, textType, dialect.EffectsType, textType)
 
 	fnLit    = function("Lit", expr.Func{Result: partType, Pure: true}, textType)
-	fnRef    = function("Ref", expr.Func{Variadic: true, Result: partType, Pure: true}, textType, textType, dynType, textType)
-	fnGiven  = function("Given", expr.Func{Variadic: true, Result: partType, Pure: true}, textType, dynType, textType)
+	fnRef    = function("Ref", expr.Func{Result: partType, Pure: true}, textType, dynType)
+	fnGiven  = function("Given", expr.Func{Result: partType, Pure: true}, textType, dynType)
 	fnOr     = method("Or", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnOrJSON = method("OrJSON", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnEnv    = function("Env", expr.Func{Result: partType, Pure: true, Env: true}, textType)
@@ -133,7 +134,7 @@ var (
 
 // functionTable are all of these.
 var functionTable = append([]*expr.Func{fnNew, fnInner, fnMessage, fnStatus, fnFailure, fnLoadEnv, fnText, fnSet, fnWrote, fnGave, fnAsk, fnAttempt, fnPython, fnHTTP, fnChoose, fnChild, fnPerson, fnPersonOr,
-	fnSwarm, fnFactory, fnInstanceAsk, fnInstanceSwarm, fnConstant, fnEach, fnEachUpstream, fnParsed, fnTimes, fnCount, fnLimit, fnWithin, fnOver, fnTotals, fnSpent, cWarn, cSkipRest,
+	fnSwarm, fnFactory, fnInstanceAsk, fnInstanceSwarm, fnInstanceGiven, fnConstant, fnEach, fnEachUpstream, fnParsed, fnTimes, fnCount, fnLimit, fnWithin, fnOver, fnTotals, fnSpent, cWarn, cSkipRest,
 	fnRecall, fnRemember, fnMemory, fnRequest, fnLit, fnRef, fnGiven, fnOr, fnOrJSON, fnEnv, fnEnvOr, fnConst, fnFilled, fnList, fnMap,
 	cEnvironment, cInjection, fnLength, fnLengthOrFail, fnSchema, fnGuard, cBlock, cFlag, cLinear, cExponential}, conditionFunctions()...)
 

@@ -2,6 +2,7 @@ package sirenspec
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -53,14 +54,14 @@ func (l *lowering) own(n *Node) *expr.Node {
 	return f
 }
 
-// input is an input of the workflow, and the path that is left below it. The first one is the message.
-func (l *lowering) input(path []string) (*expr.Node, []string) {
+// input is an input of the workflow. The first one is the message.
+func (l *lowering) input(path []string) *expr.Node {
 	for _, f := range l.wf.Input {
 		if f.Name == path[0] {
-			return expr.Read("input", path[0]), path[1:]
+			return expr.Read("input", path[0])
 		}
 	}
-	return dialect.Absent(), nil
+	return dialect.Absent()
 }
 
 // template is text with placeholders.
@@ -88,25 +89,7 @@ func (l *lowering) part(r *dialect.Reference) *expr.Node {
 		}
 		return expr.Invoke(fnEnv, expr.Const(r.Path[0]))
 	}
-	var f *expr.Node
-	var path []string
-	own := l.making.value(r)
-	switch {
-	case own != nil:
-		f, path = own, r.Path
-	case r.Root == "inputs":
-		f, path = l.input(r.Path)
-	case r.Root == "memory":
-		f, path = l.place(r.Root, r.Path)
-	default:
-		if f, path = l.place("working", r.Path); f == nil {
-			f, path = dialect.Absent(), nil
-		}
-	}
-	part := expr.Invoke(fnRef, append([]*expr.Node{expr.Const(r.Text.Value), expr.Const(namespace(r)), f}, words(path)...)...)
-	if r.Root == "inputs" && (own != nil || l.opts.Child) {
-		part = expr.Invoke(fnGiven, append([]*expr.Node{expr.Const(r.Text.Value), f}, words(path)...)...)
-	}
+	part := l.ref(r)
 	switch r.Filter {
 	case "default":
 		part = expr.Invoke(fnOr, part, expr.Const(r.Default))
@@ -116,12 +99,36 @@ func (l *lowering) part(r *dialect.Reference) *expr.Node {
 	return part
 }
 
-// namespace is what the engine calls the root of a placeholder.
-func namespace(r *dialect.Reference) string {
-	if (r.Root == "working" || r.Root == "nothing") && len(r.Path) > 0 {
-		return r.Path[0]
+// ref is a placeholder without its filter.
+func (l *lowering) ref(r *dialect.Reference) *expr.Node {
+	names := r.Path
+	if r.Root != "working" {
+		names = append([]string{r.Root}, names...)
 	}
-	return r.Root
+	path := expr.Const(strings.Join(names, "."))
+	if r.Root == "nothing" || slices.EqualFunc(strings.Split(r.Text.Value, "."), names, func(written, name string) bool { return strings.TrimSpace(written) == name }) {
+		path = expr.Const(r.Text.Value) // which messages have as it is written
+	}
+	own := l.making.value(r)
+	if r.Root == "inputs" && own != nil {
+		return expr.Invoke(fnInstanceGiven, expr.Read("each"), path)
+	}
+	f := own
+	switch {
+	case own != nil:
+	case r.Root == "inputs":
+		f = l.input(r.Path)
+	case r.Root == "memory":
+		f = expr.Read("memory")
+	default:
+		if f, _ = l.place("working", r.Path); f == nil {
+			f = dialect.Absent()
+		}
+	}
+	if r.Root == "inputs" && l.opts.Child {
+		return expr.Invoke(fnGiven, path, f)
+	}
+	return expr.Invoke(fnRef, path, f)
 }
 
 // content is a value of the file, whose texts may have placeholders.

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"github.com/flowgen-dev/flowgen/parser/dialect/walk"
 )
 
 // A lowering translates a graph to a Block: what its engine makes of values, failures and writes are functions of package
@@ -38,7 +39,7 @@ func (p *parser) lower(o *order) {
 	l.state()
 	reached := o.reach(o.first)
 	for _, n := range tree.Nodes {
-		if o.waves != nil && !reached[n] {
+		if !reached[n] {
 			continue // which was said
 		}
 		l.nodes[n] = n.made()
@@ -138,7 +139,7 @@ func (l *lowering) begin(b *ir.Block) {
 		}
 	}
 	*b = append(*b, let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
-	if n := l.tree.Limit; n > 0 && l.order.waves == nil {
+	if n := l.tree.Limit; n > 0 && l.order.waves == nil && (l.order.start == nil || len(l.order.cyclic) > 0) {
 		*b = append(*b, do(fnBound, expr.Read("flow"), expr.Const(int64(n))))
 	}
 }
@@ -175,7 +176,11 @@ func (l *lowering) run(n *Node, flow string) *ir.RunStmt {
 	out := l.nodes[n]
 	s := &ir.RunStmt{Node: out}
 	if _, each := n.Verb.(*Map); each {
-		s.Into = ident(l.free("ran"))
+		name := "ran"
+		if l.taken[name] {
+			name = n.ID.Name + "_ran"
+		}
+		s.Into = ident(l.free(name))
 	}
 	if out.Verb != nil {
 		s.Call = v.Call
@@ -191,19 +196,62 @@ func (l *lowering) run(n *Node, flow string) *ir.RunStmt {
 	return s
 }
 
-// way writes the way of one token: a switch over the node that it has come to, until the end.
+// way writes the way of one token: as straight code, or as a switch over the node that it has come to, until the end.
 func (l *lowering) way(b *ir.Block) {
-	machine := &ir.SwitchStmt{On: as(expr.Read("at"))}
-	for _, n := range l.tree.Nodes {
-		var arm ir.Block
-		if len(l.order.cyclic) > 0 {
-			arm = append(arm, do(fnStep, expr.Read("flow"), runHandle(), l.at(n)))
-		}
-		l.alone(&arm, n, "flow")
-		l.next(&arm, n)
-		machine.Arms = append(machine.Arms, ir.SwitchArm{Value: n.ID.Name, Do: arm})
+	w := walk.Graph{}
+	nodes := l.tree.Nodes
+	place := func(id ir.Ident) int { // of an exit
+		return slices.IndexFunc(nodes, func(n *Node) bool { return n.ID.Name == id.Name }) // else the end
 	}
-	*b = append(*b, let("at", expr.Const(l.order.start.ID.Name)),
+	for i, n := range nodes {
+		if n == l.order.start {
+			w.Start = i
+		}
+		w.Stops = append(w.Stops, l.decision(n, place))
+	}
+	reached := w.Reached()
+	l.wf.Body.Nodes = nil
+	for i, n := range nodes {
+		if !reached[i] { // the conditions of its edges are never asked
+			continue
+		}
+		l.wf.Body.Nodes = append(l.wf.Body.Nodes, l.nodes[n])
+		stop := &w.Stops[i]
+		if len(l.order.cyclic) > 0 {
+			stop.Do = append(stop.Do, do(fnStep, expr.Read("flow"), runHandle(), l.at(n)))
+		}
+		l.alone(&stop.Do, n, "flow")
+	}
+	if straight, ok := walk.Structure(w); ok {
+		*b = append(*b, straight...)
+		return
+	}
+	l.machine(b, nodes, reached, w)
+}
+
+// machine writes the way of one token through a graph that has no structure.
+func (l *lowering) machine(b *ir.Block, nodes []*Node, reached []bool, w walk.Graph) {
+	to := func(at int) ir.Block {
+		if at == walk.End {
+			return ir.Block{set(expr.Read("at"), expr.Invoke(fnEnd))}
+		}
+		return ir.Block{set(expr.Read("at"), expr.Const(nodes[at].ID.Name))}
+	}
+	machine := &ir.SwitchStmt{On: as(expr.Read("at"))}
+	for i, stop := range w.Stops {
+		if !reached[i] {
+			continue
+		}
+		next := to(stop.Else)
+		if stop.Route != nil {
+			next = ir.Block{set(expr.Read("at"), stop.Route.Value)}
+		}
+		for _, t := range slices.Backward(stop.Tests) {
+			next = ir.Block{&ir.IfStmt{Cond: as(t.When), Then: to(t.To), Else: next}}
+		}
+		machine.Arms = append(machine.Arms, ir.SwitchArm{Value: nodes[i].ID.Name, Do: append(stop.Do, next...)})
+	}
+	*b = append(*b, let("at", expr.Const(nodes[w.Start].ID.Name)),
 		&ir.WhileStmt{Cond: as(&expr.Node{Op: expr.Binary, Text: "!=", Kids: []*expr.Node{expr.Read("at"), expr.Invoke(fnEnd)}}), Do: ir.Block{machine}})
 }
 
@@ -225,35 +273,37 @@ func (l *lowering) target(id ir.Ident) *Node {
 	return nil
 }
 
-// next writes where the token goes: to the first exit whose condition holds, else to the end.
-func (l *lowering) next(b *ir.Block, n *Node) {
-	to := func(id ir.Ident) ir.Block { return ir.Block{set(expr.Read("at"), l.place(id))} }
-	plain, spent := to(ir.Ident{}), ir.Ident{}
+// decision is where the token goes after a node: to the first exit whose condition holds, else to the end.
+func (l *lowering) decision(n *Node, place func(ir.Ident) int) walk.Stop {
+	stop := walk.Stop{Else: walk.End}
+	spent := walk.End
 	routed := []*expr.Node{expr.Read("flow")}
-	var tests []*ir.IfStmt
+	var ways []walk.Way
 	for _, e := range n.Token.Exits {
+		to := place(e.To)
 		switch {
 		case e.Spent:
-			spent = e.To
+			spent = to
 		case e.Routed:
 			routed = append(routed, l.place(e.To))
+			name := e.To.Name
+			if to == walk.End {
+				name = "" // which is what runtime/yamlgraph calls the end
+			}
+			ways = append(ways, walk.Way{Name: name, To: to})
 		case e.When == nil:
-			plain = to(e.To)
+			stop.Else = to
 		default:
-			tests = append(tests, &ir.IfStmt{Cond: as(l.holds(e.When)), Label: e.When.String(), Then: to(e.To)})
+			stop.Tests = append(stop.Tests, walk.Test{When: l.holds(e.When), To: to})
 		}
 	}
-	if len(routed) > 1 {
-		plain = ir.Block{set(expr.Read("at"), expr.Invoke(fnRoute, routed...))}
+	if len(ways) > 0 {
+		stop.Route = &walk.Route{Value: expr.Invoke(fnRoute, routed...), Local: l.free("next"), Ways: ways}
 	}
-	if len(tests) > 0 && l.limited() {
-		tests = append([]*ir.IfStmt{{Cond: as(expr.Invoke(fnLimited, expr.Read("flow"))), Then: to(spent)}}, tests...)
+	if len(stop.Tests) > 0 && l.limited() {
+		stop.Tests = append([]walk.Test{{When: expr.Invoke(fnLimited, expr.Read("flow")), To: spent}}, stop.Tests...)
 	}
-	for _, t := range slices.Backward(tests) {
-		t.Else = plain
-		plain = ir.Block{t}
-	}
-	*b = append(*b, plain...)
+	return stop
 }
 
 // limited reports whether a node has a limit on how often it runs.
@@ -272,6 +322,9 @@ func (l *lowering) steps(b *ir.Block) {
 		first = append(first, l.at(n))
 	}
 	for _, n := range l.tree.Nodes {
+		if l.nodes[n] == nil {
+			continue
+		}
 		run.Arms = append(run.Arms, ir.SwitchArm{Value: l.nodes[n], Do: ir.Block{l.run(n, "flow")}})
 		if to := l.exits(n); len(to) > 0 {
 			next.Arms = append(next.Arms, ir.SwitchArm{Value: l.nodes[n], Do: to})

@@ -38,7 +38,7 @@ func TestEnvironment(t *testing.T) {
 	h := &heard{answer: "an answer that its cap cut is one, as in the engine"}
 	data := dynamic.Text("\x00SIREN_HIDDEN\x01")
 	f := New("hello \x00SIREN_HIDDEN\x01")
-	got, err := f.Ask(r, n, llm.NewModel("test:test", "test", h), Prompt{System: Template{Lit("at "), Env("SIREN_PLACE"), Lit(", "), EnvOr("SIREN_NOT_SET", "or not"), Lit(": "), Ref("x", "x", data)}})
+	got, err := f.Ask(r, n, llm.NewModel("test:test", "test", h), Prompt{System: Template{Lit("at "), Env("SIREN_PLACE"), Lit(", "), EnvOr("SIREN_NOT_SET", "or not"), Lit(": "), Ref("x", data)}})
 	if err != nil || got != h.answer {
 		t.Fatalf("%q %v", got, err)
 	}

@@ -35,31 +35,36 @@ const (
 // Lit is literal text.
 func Lit(text string) Part { return Part{text: text} }
 
-// Ref is the placeholder expr: the value below a path of a field, which root is the namespace of.
-func Ref(expr, root string, f dynamic.Field, path ...string) Part {
-	p := Part{text: expr, kind: reference, root: root, value: f}
-	if !f.Present() {
-		name, rest, _ := strings.Cut(expr, ".")
-		if root == "inputs" {
-			name, _, _ = strings.Cut(rest, ".")
-		}
-		p.missing = strings.TrimSpace(name)
-		return p
+// Ref is the placeholder of a path like `review.output.verdict`: what is below the field that its first name stands for. Of
+// `inputs.topic` that is the input.
+func Ref(path string, f dynamic.Field) Part {
+	root, below, more := strings.Cut(path, ".")
+	p := Part{text: path, kind: reference, root: strings.TrimSpace(root), value: f}
+	p.missing = p.root
+	if p.root == "inputs" {
+		root, below, more = strings.Cut(below, ".")
+		p.missing = strings.TrimSpace(root)
 	}
-	for _, key := range path {
-		if p.value = p.value.At(key); !p.value.Present() {
-			p.missing = key
-			return p
-		}
+	for key := ""; more && p.value.Present(); {
+		key, below, more = strings.Cut(below, ".")
+		p.missing = strings.TrimSpace(key)
+		p.value = p.value.At(p.missing)
 	}
 	return p
 }
 
-// Given is Ref for what a factory or a workflow node binds to its inputs.
-func Given(expr string, f dynamic.Field, path ...string) Part {
-	p := Ref(expr, "inputs", f, path...)
+// Given is Ref for what a workflow node binds to the inputs of its workflow.
+func Given(path string, f dynamic.Field) Part {
+	p := Ref(path, f)
 	p.own = true
 	return p
+}
+
+// Given is Ref for what a factory binds to the inputs of an instance.
+func (i Instance) Given(path string) Part {
+	_, name, _ := strings.Cut(path, ".")
+	name, _, _ = strings.Cut(name, ".")
+	return Given(path, i.Inputs.At(strings.TrimSpace(name)))
 }
 
 // Or is the placeholder with a text for a value that is missing or empty.

@@ -392,7 +392,8 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	}
 
 	return Output{
-		Status:     openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15, n16, n17, n18, n19),
+		Status: openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15,
+			n16, n17, n18, n19),
 		FinalState: state,
 	}, nil
 }

@@ -161,140 +161,180 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	flow := sirenspec.New(in.Message)
 
-	n00, err := flow.Choose(run, &n00Node, n00Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("inputs.message", "inputs", dynamic.Text(in.Message)))})
+	n00, err := flow.Choose(run, &n00Node, n00Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("inputs.message", dynamic.Text(in.Message)))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N00, n00, "output")
 
-	n01, err := flow.Choose(run, &n01Node, n01Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n00.output", "n00", state.Working.N00, "output"))})
+	n01, err := flow.Choose(run, &n01Node, n01Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n00.output", state.Working.N00))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N01, n01, "output")
 
-	n02, err := flow.Choose(run, &n02Node, n02Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n01.output", "n01", state.Working.N01, "output"))})
+	n02, err := flow.Choose(run, &n02Node, n02Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n01.output", state.Working.N01))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N02, n02, "output")
 
-	n03, err := flow.Choose(run, &n03Node, n03Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n02.output", "n02", state.Working.N02, "output"))})
+	n03, err := flow.Choose(run, &n03Node, n03Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n02.output", state.Working.N02))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N03, n03, "output")
 
-	n04, err := flow.Choose(run, &n04Node, n04Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n03.output", "n03", state.Working.N03, "output"))})
+	n04, err := flow.Choose(run, &n04Node, n04Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n03.output", state.Working.N03))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N04, n04, "output")
 
-	n05, err := flow.Choose(run, &n05Node, n05Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n04.output", "n04", state.Working.N04, "output"))})
+	n05, err := flow.Choose(run, &n05Node, n05Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n04.output", state.Working.N04))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N05, n05, "output")
 
-	n06, err := flow.Choose(run, &n06Node, n06Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n05.output", "n05", state.Working.N05, "output"))})
+	n06, err := flow.Choose(run, &n06Node, n06Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n05.output", state.Working.N05))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N06, n06, "output")
 
-	n07, err := flow.Choose(run, &n07Node, n07Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n06.output", "n06", state.Working.N06, "output"))})
+	n07, err := flow.Choose(run, &n07Node, n07Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n06.output", state.Working.N06))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N07, n07, "output")
 
-	n08, err := flow.Choose(run, &n08Node, n08Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n07.output", "n07", state.Working.N07, "output"))})
+	n08, err := flow.Choose(run, &n08Node, n08Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n07.output", state.Working.N07))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N08, n08, "output")
 
-	n09, err := flow.Choose(run, &n09Node, n09Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n08.output", "n08", state.Working.N08, "output"))})
+	n09, err := flow.Choose(run, &n09Node, n09Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n08.output", state.Working.N08))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N09, n09, "output")
 
-	n10, err := flow.Choose(run, &n10Node, n10Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n09.output", "n09", state.Working.N09, "output"))})
+	n10, err := flow.Choose(run, &n10Node, n10Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n09.output", state.Working.N09))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N10, n10, "output")
 
-	n11, err := flow.Choose(run, &n11Node, n11Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n10.output", "n10", state.Working.N10, "output"))})
+	n11, err := flow.Choose(run, &n11Node, n11Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n10.output", state.Working.N10))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N11, n11, "output")
 
-	n12, err := flow.Choose(run, &n12Node, n12Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n11.output", "n11", state.Working.N11, "output"))})
+	n12, err := flow.Choose(run, &n12Node, n12Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n11.output", state.Working.N11))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N12, n12, "output")
 
-	n13, err := flow.Choose(run, &n13Node, n13Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n12.output", "n12", state.Working.N12, "output"))})
+	n13, err := flow.Choose(run, &n13Node, n13Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n12.output", state.Working.N12))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N13, n13, "output")
 
-	n14, err := flow.Choose(run, &n14Node, n14Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n13.output", "n13", state.Working.N13, "output"))})
+	n14, err := flow.Choose(run, &n14Node, n14Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n13.output", state.Working.N13))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N14, n14, "output")
 
-	n15, err := flow.Choose(run, &n15Node, n15Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n14.output", "n14", state.Working.N14, "output"))})
+	n15, err := flow.Choose(run, &n15Node, n15Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n14.output", state.Working.N14))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N15, n15, "output")
 
-	n16, err := flow.Choose(run, &n16Node, n16Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n15.output", "n15", state.Working.N15, "output"))})
+	n16, err := flow.Choose(run, &n16Node, n16Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n15.output", state.Working.N15))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N16, n16, "output")
 
-	n17, err := flow.Choose(run, &n17Node, n17Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n16.output", "n16", state.Working.N16, "output"))})
+	n17, err := flow.Choose(run, &n17Node, n17Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n16.output", state.Working.N16))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N17, n17, "output")
 
-	n18, err := flow.Choose(run, &n18Node, n18Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n17.output", "n17", state.Working.N17, "output"))})
+	n18, err := flow.Choose(run, &n18Node, n18Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n17.output", state.Working.N17))})
 	if err != nil {
 		return state.ended(err), err
 	}
 
 	sirenspec.Set(&state.Working.N18, n18, "output")
 
-	n19, err := flow.Choose(run, &n19Node, n19Choice, sirenspec.Policy{}, sirenspec.Template{sirenspec.Lit("count.count")}, sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n18.output", "n18", state.Working.N18, "output"))})
+	n19, err := flow.Choose(run, &n19Node, n19Choice, sirenspec.Policy{},
+		sirenspec.Template{sirenspec.Lit("count.count")},
+		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n18.output", state.Working.N18))})
 	if err != nil {
 		return state.ended(err), err
 	}
