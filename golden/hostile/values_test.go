@@ -50,7 +50,7 @@ import (
 var pieces = []string{"{{", "}}", "{{ input.a }}", "{{ input.b }}", "{{ secrets.CANARY }}", "{{ env.CANARY }}", "$input.a", "$CANARY", "${CANARY}", "$(env)", "$$", "$", "{a}", "{+a}", "{", "}",
 	"%s", "%!s", "%d", "\\", "\\n", "\\x41", "\"", "'", "` + "`" + `", "\n", "\r\n", "\t", "\u2028", "\u00e9", "\U0001F4A9", "{%", "%}", "{#", "<%=", "#{", "$.x", "[[", "]]", "a", "b", " ", "//", "*/", ";", "|", "&", "<", ">", "\x01", "\x7f", "\ufeff"}
 
-func value(r *rand.Rand) string {
+func drawn(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(8) {
 		b.WriteString(pieces[r.IntN(len(pieces))])
@@ -68,9 +68,9 @@ func main() {
 	values, processes := 0, 0
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; values < count; i++ {
-		in := Input{A: value(r), B: value(r), Xs: []string{}}
+		in := Input{A: drawn(r), B: drawn(r), Xs: []string{}}
 		if i%every == 0 { // a process for each
-			in.Xs = []string{value(r), value(r)}
+			in.Xs = []string{drawn(r), drawn(r)}
 		}
 		out, err := w.Run(context.Background(), in)
 		if err != nil {
