@@ -67,17 +67,5 @@ var foreignCodes = []Entry{
 		Code:  OpenSlot,
 		Title: "a class or a function that only the program can bring which embeds the workflow",
 		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python beside it, or a Go function in flowgen.bindings.yaml.",
-		Wrong: `ir_version: "1.0.0"
-id: fetching
-state_schema: {url: str, title: str}
-nodes:
-  - {id: fetch, kind: "acme.nodes:FetchPage"}
-`,
-		Right: `ir_version: "1.0.0"
-id: fetching
-state_schema: {url: str, title: str}
-nodes:
-  - {id: fetch, kind: template, config: {template: "Page {url}", out: title}}
-`,
 	},
 }

@@ -15,4 +15,15 @@ nodes:
   greet: {kind: template, template: "Hello {name}", out: text}
 routes: {greet: done}
 `},
+	{Code: diag.OpenSlot, Wrong: `ir_version: "1.0.0"
+id: fetching
+state_schema: {url: str, title: str}
+nodes:
+  - {id: fetch, kind: "acme.nodes:FetchPage"}
+`, Right: `ir_version: "1.0.0"
+id: fetching
+state_schema: {url: str, title: str}
+nodes:
+  - {id: fetch, kind: template, config: {template: "Page {url}", out: title}}
+`},
 }
