@@ -109,6 +109,7 @@ var (
 	fnLit    = function("Lit", expr.Func{Result: partType, Pure: true}, textType)
 	fnRef    = function("Ref", expr.Func{Result: partType, Pure: true}, textType, dynType)
 	fnGiven  = function("Given", expr.Func{Result: partType, Pure: true}, textType, dynType)
+	fnAs     = method("As", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnOr     = method("Or", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnOrJSON = method("OrJSON", expr.Func{Result: partType, Pure: true}, partType, textType)
 	fnEnv    = function("Env", expr.Func{Result: partType, Pure: true, Env: true}, textType)
@@ -135,7 +136,7 @@ var (
 // functionTable are all of these.
 var functionTable = append([]*expr.Func{fnNew, fnInner, fnMessage, fnStatus, fnFailure, fnLoadEnv, fnText, fnSet, fnWrote, fnGave, fnAsk, fnAttempt, fnPython, fnHTTP, fnChoose, fnChild, fnPerson, fnPersonOr,
 	fnSwarm, fnFactory, fnInstanceAsk, fnInstanceSwarm, fnInstanceGiven, fnConstant, fnEach, fnEachUpstream, fnParsed, fnTimes, fnCount, fnLimit, fnWithin, fnOver, fnTotals, fnSpent, cWarn, cSkipRest,
-	fnRecall, fnRemember, fnMemory, fnRequest, fnLit, fnRef, fnGiven, fnOr, fnOrJSON, fnEnv, fnEnvOr, fnConst, fnFilled, fnList, fnMap,
+	fnRecall, fnRemember, fnMemory, fnRequest, fnLit, fnRef, fnGiven, fnAs, fnOr, fnOrJSON, fnEnv, fnEnvOr, fnConst, fnFilled, fnList, fnMap,
 	cEnvironment, cInjection, fnLength, fnLengthOrFail, fnSchema, fnGuard, cBlock, cFlag, cLinear, cExponential}, conditionFunctions()...)
 
 func function(name string, f expr.Func, params ...*schema.Type) *expr.Func {

@@ -89,8 +89,12 @@ func (l *lowering) part(r *dialect.Reference) *expr.Node {
 		}
 		return expr.Invoke(fnEnv, expr.Const(r.Path[0]))
 	}
-	part := l.ref(r)
+	part, as := l.ref(r)
 	switch r.Filter {
+	case "":
+		if as != "" {
+			part = expr.Invoke(fnAs, part, expr.Const(as))
+		}
 	case "default":
 		part = expr.Invoke(fnOr, part, expr.Const(r.Default))
 	case "json_or_default":
@@ -99,19 +103,19 @@ func (l *lowering) part(r *dialect.Reference) *expr.Node {
 	return part
 }
 
-// ref is a placeholder without its filter.
-func (l *lowering) ref(r *dialect.Reference) *expr.Node {
+// ref is a placeholder without its filter, and how it is written where that is not its path.
+func (l *lowering) ref(r *dialect.Reference) (part *expr.Node, as string) {
 	names := r.Path
 	if r.Root != "working" {
 		names = append([]string{r.Root}, names...)
 	}
-	path := expr.Const(strings.Join(names, "."))
+	path, as := expr.Const(strings.Join(names, ".")), r.Text.Value
 	if r.Root == "nothing" || slices.EqualFunc(strings.Split(r.Text.Value, "."), names, func(written, name string) bool { return strings.TrimSpace(written) == name }) {
-		path = expr.Const(r.Text.Value) // which messages have as it is written
+		path, as = expr.Const(r.Text.Value), "" // with its spaces, which messages show
 	}
 	own := l.making.value(r)
 	if r.Root == "inputs" && own != nil {
-		return expr.Invoke(fnInstanceGiven, expr.Read("each"), path)
+		return expr.Invoke(fnInstanceGiven, expr.Read("each"), path), as
 	}
 	f := own
 	switch {
@@ -126,9 +130,9 @@ func (l *lowering) ref(r *dialect.Reference) *expr.Node {
 		}
 	}
 	if r.Root == "inputs" && l.opts.Child {
-		return expr.Invoke(fnGiven, path, f)
+		return expr.Invoke(fnGiven, path, f), as
 	}
-	return expr.Invoke(fnRef, path, f)
+	return expr.Invoke(fnRef, path, f), as
 }
 
 // content is a value of the file, whose texts may have placeholders.

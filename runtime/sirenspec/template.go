@@ -67,6 +67,12 @@ func (i Instance) Given(path string) Part {
 	return Given(path, i.Inputs.At(strings.TrimSpace(name)))
 }
 
+// As is the placeholder as messages show it, where it is written in another way than its path.
+func (p Part) As(written string) Part {
+	p.text = written
+	return p
+}
+
 // Or is the placeholder with a text for a value that is missing or empty.
 func (p Part) Or(fallback string) Part {
 	p.kind, p.fallback, p.filtered = orDefault, fallback, true
