@@ -108,7 +108,7 @@ func TestRequire(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := Origin{Version: "v1.2.3"}
-	at := func(rel string) string { return filepath.Join(tree.Dir, filepath.FromSlash(rel)) }
+	at := func(rel string) string { return modfile.AutoQuote(filepath.Join(tree.Dir, filepath.FromSlash(rel))) }
 	redis, cli := Runtime+"/cache/redis", Runtime+"/cli"
 	for _, tt := range []struct {
 		name, mod string
@@ -129,7 +129,7 @@ func TestRequire(t *testing.T) {
 		{"more than is there", "require " + Runtime + " v1.0.0\n", tree, []string{redis},
 			"require (\n\t" + Runtime + " v1.0.0\n\t" + redis + " v0.0.0\n)\n\nreplace " + redis + " => " + at("runtime/cache/redis") + "\n", true},
 		{"replaced already", "replace " + Runtime + " => ../f\n", tree, nil, "replace " + Runtime + " => ../f\n\nrequire " + Runtime + " v0.0.0\n", true},
-		{"what a module requires", "", tree, []string{Command}, "require (\n\t" + Runtime + " v0.0.0\n\t" + Module + " v0.0.0\n)\n\nreplace " + Runtime + " => " + at("runtime") + "\n\nreplace " + Module + " => " + tree.Dir +
+		{"what a module requires", "", tree, []string{Command}, "require (\n\t" + Runtime + " v0.0.0\n\t" + Module + " v0.0.0\n)\n\nreplace " + Runtime + " => " + at("runtime") + "\n\nreplace " + Module + " => " + at("") +
 			"\n\nreplace " + Runtime + "/mcptool => " + at("runtime/mcptool") + "\n\nreplace " + Runtime + "/startool => " + at("runtime/startool") + "\n", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
