@@ -22,7 +22,7 @@ build: ## Build flowgen into .flowgen/bin
 
 .PHONY: test
 test: ## Run all tests
-	go test work
+	go test -timeout 30m work
 
 .PHONY: long
 long: ## Run the tests that are too long for the ordinary run
