@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -116,6 +117,7 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 		{"python3", "memory", 4, isolated, false},
 		{"python3", "small memory", 50_000, isolated, false},
 		{"python3", "processes", 10, isolated, false},
+		{"python3", "processes", 100, isolated, false},
 		{"python3", "zombies", 10, isolated, true},
 		{"python3", "orphans", 10, isolated, false},
 		{"python3", "descriptors", 3000, nil, false},
@@ -127,6 +129,7 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 		{"node", "threads", 5, isolated, false},
 		{"node", "memory", 4, isolated, false},
 		{"node", "processes", 10, isolated, false},
+		{"node", "processes", 100, isolated, false},
 		{"node", "descriptors", 3000, nil, false},
 		{"node", "memory", 100, nil, true},
 	} {
@@ -140,8 +143,13 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			background := slices.Contains([]string{"processes", "zombies", "orphans"}, tt.kind) // counted there: calls may be faster
 			for range calls {
 				pid, err := fine(r)
+				if err != nil && background { // it is the last one that pays: the count that follows is at once
+					background = false
+					pid, err = fine(r)
+				}
 				if err != nil {
 					t.Fatalf("the next call: %v", err)
 				}

@@ -70,9 +70,18 @@ func (f *flight) giveBack() {
 	f.proc.settle()
 }
 
-// finish ends f and lets others have its place.
-func (f *flight) finish() {
+// finish ends f and lets others have its place. A call that failed and was the only one may have failed because of what others
+// left behind: so that no more do, the processes are counted at once.
+func (f *flight) finish(failed bool) {
 	w, p := f.proc, f.proc.pool
+	if failed {
+		p.mu.Lock()
+		only := len(w.flights) == 1
+		p.mu.Unlock()
+		if only {
+			w.gauge.countLeft()
+		}
+	}
 	leak := w.gauge.look(w.peak.Load()) // the call that finishes reads, one at a time
 	p.mu.Lock()
 	f.land()

@@ -132,6 +132,20 @@ func (g *gauge) look(peak int64) *cause {
 	return nil
 }
 
+// countLeft counts the processes of a worker that has no call: all of them are left behind. The next look knows.
+func (g *gauge) countLeft() {
+	if g == nil {
+		return
+	}
+	g.pause = 0
+	g.children.mu.Lock()
+	defer g.children.mu.Unlock()
+	left := childrenOf(g.pid)
+	slices.Sort(left)
+	g.children.before = slices.Compact(left)
+	g.children.kept.Store(int64(len(g.children.before)))
+}
+
 // halfway is in the middle between what is there and its limit.
 func halfway(h, limit uint64) uint64 { return h + (limit-min(h, limit))/2 }
 

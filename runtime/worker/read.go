@@ -92,7 +92,7 @@ func (w *process) next(f *flight) (r reply, mine bool, err error) {
 		p.flight.beside = p.body
 		return r, false, nil
 	}
-	p.flight.finish()
+	p.flight.finish(p.kind == kindError)
 	if p.kind == kindError {
 		r = reply{err: Answered(p.flight.call.ctx, p.flight.call.What, p.body)}
 	} else {
@@ -141,7 +141,7 @@ func (w *process) open(h header) (*partial, error) {
 			limit = f.call.maxOutput()
 		}
 		if h.size > limit { // nothing of it is read, so the stream ends here
-			f.finish()
+			f.finish(true)
 			f.done <- reply{err: tooLarge(f.call)}
 			return nil, errProtocol
 		}

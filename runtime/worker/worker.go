@@ -41,7 +41,8 @@
 // process: on descriptors and memory halfway from what it had after its first call, or 64 threads more
 // than calls at a time; in any case at seven eighths. Without limits, 4096 descriptors and 1 GiB of memory
 // count. Its processes are counted in the background, every 10 ms for each of its threads while it has
-// calls, and 16 more than calls at a time are too many. On Linux only.
+// calls, and at once after one that failed while it had no other; 16 more than calls at a time are too many. So
+// a tool that leaves processes faster than that fails once for want of them. On Linux only.
 //
 // No worker outlives the program: it ends when its pipes do and, on Linux, is killed
 // with all that it has started, whatever way the program ends.
