@@ -25,6 +25,32 @@ func TestChildrenOfCallsAreNotKept(t *testing.T) {
 	})
 }
 
+// A call that failed may have failed for want of processes: what is left behind is known without a second count.
+func TestLeftBehindIsKnownAtOnce(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "for i in $(seq 30); do sleep 1000 & done; echo; wait")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := proc.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { child.Kill(); _, _ = child.Reap() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	g := newGauge(child.Pid)
+	if g == nil {
+		t.Skip("/proc does not tell")
+	}
+	defer g.close()
+	g.countLeft()
+	if leak := g.look(1); leak != leaksChildren {
+		t.Errorf("found %v, want %v", leak, leaksChildren)
+	}
+}
+
 // BenchmarkLook is what every call pays for the look at its worker.
 func BenchmarkLook(b *testing.B) {
 	child, err := proc.Start(exec.Command("sleep", "1000"))
