@@ -48,6 +48,7 @@ func (b *block) does(s *check.Step) {
 		func(v *ir.Map) { b.mapNode(s, v) },
 		func(v *ir.Loop) { b.loop(s, v) },
 		func(*ir.Flow) { b.flow(s) },
+		func(v *ir.Fail) { b.failing(s, v) },
 		func(*ir.Perform) {}, // of a Block, which writes it
 	)
 }

@@ -114,6 +114,12 @@ func (d *dumper) verb(v Verb) {
 			d.line("flow", v.Path.Name, dumpOpt("is", name))
 			d.with(v.With)
 		},
+		func(v *Fail) {
+			d.line("fail", v.Code, dumpTemplate(v.Message))
+			if v.Cause != nil {
+				d.line("error", dumpValue(v.Cause))
+			}
+		},
 		func(v *Perform) { d.line("perform", v.Kind) }, // its call stands in the block
 	)
 }

@@ -122,6 +122,13 @@ type Pin struct {
 	OnMissing string // null, error, stale_last_success
 }
 
+// Fail ends the run, or the body it stands in, with an error.
+type Fail struct {
+	Message *Template
+	Code    string // of the error
+	Cause   Value  // the error that led here; nil: none
+}
+
 // Human asks a person.
 type Human struct {
 	Prompt    *Template

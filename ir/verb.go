@@ -15,7 +15,8 @@ type Verb interface{ verb() }
 // there may be, is a type switch. Functions that do not escape are not allocated, so that a call costs what a type switch does.
 func Switch(v Verb,
 	toolCall func(*ToolCall), toolChoice func(*ToolChoice), llm func(*LLM), agent func(*Agent), human func(*Human),
-	let func(*Let), goCall func(*GoCall), mapNode func(*Map), loop func(*Loop), flow func(*Flow), perform func(*Perform),
+	let func(*Let), goCall func(*GoCall), mapNode func(*Map), loop func(*Loop), flow func(*Flow),
+	fail func(*Fail), perform func(*Perform),
 ) {
 	switch v := v.(type) {
 	case nil:
@@ -39,6 +40,8 @@ func Switch(v Verb,
 		loop(v)
 	case *Flow:
 		flow(v)
+	case *Fail:
+		fail(v)
 	case *Perform:
 		perform(v)
 	default:
@@ -56,6 +59,7 @@ func (*GoCall) verb()     {}
 func (*Map) verb()        {}
 func (*Loop) verb()       {}
 func (*Flow) verb()       {}
+func (*Fail) verb()       {}
 func (*Perform) verb()    {}
 
 // BodyOf is the body that a verb repeats; nil for verbs that have none. What a Perform runs, and how often, its function decides.
@@ -65,7 +69,7 @@ func BodyOf(v Verb) (body *Body) {
 		func(*Let) {}, func(*GoCall) {},
 		func(v *Map) { body = &v.Do },
 		func(v *Loop) { body = &v.Do },
-		func(*Flow) {}, func(*Perform) {},
+		func(*Flow) {}, func(*Fail) {}, func(*Perform) {},
 	)
 	return body
 }
@@ -84,6 +88,7 @@ func Key(v Verb) (key string) {
 		func(*Map) { is("map") },
 		func(*Loop) { is("loop") },
 		func(*Flow) { is("flow") },
+		func(*Fail) { is("fail") },
 		func(v *Perform) { is(cmp.Or(v.Kind, "tool")) },
 	)
 	return key

@@ -85,6 +85,10 @@ func Values(verb Verb, f func(Value)) {
 			}
 		},
 		func(v *Flow) { with(v.With) },
+		func(v *Fail) {
+			tmpl(v.Message)
+			value(v.Cause)
+		},
 		func(v *Perform) {
 			if v.Call != nil {
 				f(v.Call)

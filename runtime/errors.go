@@ -99,6 +99,16 @@ func (r *Run) Fail(n *Node, err error) error {
 	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(r.classify(r.ctx, err))}
 }
 
+// Raise returns the error of a node that fails on purpose. cause is the error that led there, which errors.Is and errors.As
+// find in it; nil when there is none.
+func Raise(r *Run, n *Node, code value.Code, message string, cause *value.ToolError) error {
+	e := &value.ToolError{Code: code, Message: message}
+	if cause != nil {
+		e = e.From(cause)
+	}
+	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(e)}
+}
+
 // classify turns any error of a call that ran under ctx into a *ToolError or *RunError.
 func (r *Run) classify(ctx context.Context, err error) error {
 	var re *RunError

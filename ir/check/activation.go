@@ -150,6 +150,12 @@ func (b *Body) activateWith(join func(*Step) formula) {
 			s.passed = b.diagram.and(s.gate, b.is(s.outcome, 0))
 			s.ok = b.diagram.and(s.act, s.passed)
 		}
+		if s.fails() {
+			s.ok = never
+			if s.when == nil {
+				s.passed = never
+			} // else what comes after it runs only if it did not
+		}
 	}
 }
 

@@ -179,6 +179,8 @@ func (p *Plan) Ends() bool {
 	switch p.Kind {
 	case Return:
 		return true
+	case Leaf:
+		return p.Step.fails() && p.Step.Node.When == nil
 	case Seq:
 		return len(p.Kids) > 0 && p.Kids[len(p.Kids)-1].Ends()
 	case Branch:

@@ -171,6 +171,7 @@ func (c *checker) connectEdge(b *Body, e *ir.Edge) {
 		return
 	}
 	switch {
+	case c.leavesFail(b, e, from):
 	case e.Back && from == b.start:
 		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "no edge leads back from start", Help: "lead back from the last node of the loop"})
 		b.loose = true
@@ -380,7 +381,7 @@ func (c *checker) inferEdges(b *Body) {
 		}
 		for _, ref := range c.references(s.Node) {
 			t := b.byID[ref]
-			if t != nil && !linked[t] && !t.Node.Inline {
+			if t != nil && !linked[t] && !t.Node.Inline && !t.fails() {
 				linked[t] = true
 				b.link(&arc{from: t, to: s, orderOnly: handler})
 			}

@@ -75,8 +75,9 @@ func (q *Question) marks() {
 }
 
 // keepsOrder reports whether steps without edges run in the order of the file: those that change the world, and those
-// that ask a person, who is asked one thing after the other, and before what comes after the question.
-func (s *Step) keepsOrder() bool { return s.effects >= ir.EffectsWrites || asks(s.Node) }
+// that ask a person, who is asked one thing after the other, and before what comes after the question; and those that fail,
+// before what must not happen then.
+func (s *Step) keepsOrder() bool { return s.effects >= ir.EffectsWrites || asks(s.Node) || s.fails() }
 
 func asks(n *ir.Node) bool {
 	if _, person := n.Verb.(*ir.Human); person {

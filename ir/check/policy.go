@@ -187,8 +187,11 @@ func passes(s *Step) bool {
 	return ok && len(l.Fields) == 0 && l.Value == nil
 }
 
-// checks reports a Go function that returns only an error: it is there to stop the run.
+// checks reports a node that is there to stop the run: one that fails, or a Go function that returns only an error.
 func checks(s *Step) bool {
+	if s.fails() {
+		return true
+	}
 	g, ok := s.Node.Verb.(*ir.GoCall)
 	return ok && g.Func.Bind != nil && g.Func.Bind.Err && g.Func.Bind.Out == schema.EmptyType
 }

@@ -29,6 +29,7 @@ func (c *checker) step(s *Step) {
 		func(v *ir.Map) { c.mapNode(s, v, e) },
 		func(v *ir.Loop) { c.loop(s, v) },
 		func(v *ir.Flow) { c.flow(s, v, e) },
+		func(v *ir.Fail) { c.failNode(s, v, e) },
 		func(*ir.Perform) { s.Node.Result = schema.InvalidType }, // of a Block, which types it
 	)
 	if s.Node.Result == nil {
@@ -225,6 +226,7 @@ func workOf(v ir.Verb) (is work) {
 		func(*ir.Map) { is = container },
 		func(*ir.Loop) { is = container },
 		func(*ir.Flow) { is = container },
+		func(*ir.Fail) { is = computation },
 		func(*ir.Perform) {},
 	)
 	return is

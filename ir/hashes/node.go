@@ -240,6 +240,7 @@ func (m *maker) verb(x *text, s *check.Step) {
 			x.mark("flow", true)
 			x.with("with", v.With)
 		},
+		func(v *ir.Fail) { x.line("fail", template(v.Message), v.Code, value(v.Cause)) },
 		func(v *ir.Perform) { m.perform(x, s, v) },
 	)
 }

@@ -337,6 +337,7 @@ func (m *meter) once(s *check.Step) (c cost) {
 		func(v *ir.Map) { c = m.mapNode(s, v) },
 		func(v *ir.Loop) { c = m.loop(s, v) },
 		func(*ir.Flow) { c = m.program(s.Flow) },
+		func(*ir.Fail) {},
 		func(*ir.Perform) { c = m.perform(s) },
 	)
 	return c

@@ -1,6 +1,10 @@
 package native
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
 
 var nodeKeys = []Key{
 	{Name: "when", Value: condition, Doc: "the condition; when it is false the node has no result, and what comes after it goes on"},
@@ -89,6 +93,10 @@ var nodeShapes = map[string]*Shape{
 	"human": nodeShape("human", "Asks a person.",
 		Key{Name: "human", Value: template, Required: true, Doc: "the question"}, outKey,
 		Key{Name: "on_timeout", Value: onErrorForm, Doc: "what happens when nobody answers: fail, skip or {default: value}"}),
+	"fail": nodeShape("fail", "Ends the run with an error.",
+		Key{Name: "fail", Value: template, Required: true, Doc: "the message"},
+		Key{Name: "code", Value: word(schema.ErrorCodes...), Doc: "the code of the error; PROVIDER_ERROR unless written"},
+		Key{Name: "error", Value: value, Doc: "the error that led here"}),
 	"tool_call": nodeShape("tool_call", "Calls a tool that is chosen at run time.",
 		Key{Name: "tool_call", Value: value, Required: true, Doc: "the tool's name"},
 		Key{Name: "args", Value: value, Doc: "its arguments, by name"},

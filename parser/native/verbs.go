@@ -3,6 +3,7 @@ package native
 import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -32,6 +33,8 @@ func (p *parser) readVerb(verb string, m mapping, v *yamlnode.Node) ir.Verb {
 		a := p.agent(m)
 		a.Agent = p.ref(v, "an agent")
 		return &a
+	case "fail":
+		return p.fail(m, v)
 	case "human":
 		return p.human(m, v)
 	}
@@ -227,6 +230,16 @@ var (
 	strategyWords = []string{"latest", "first_success", "by_call_id"}
 	missingWords  = []string{"null", "error", "stale_last_success"}
 )
+
+func (p *parser) fail(m mapping, v *yamlnode.Node) ir.Verb {
+	x := &ir.Fail{Message: p.textOnly(v, "the message of an error"), Code: "PROVIDER_ERROR", Cause: p.value(m.get("error"))}
+	if n := m.get("code"); n != nil {
+		if code := p.word(n, "`code`", schema.ErrorCodes...); code != "" {
+			x.Code = code
+		}
+	}
+	return x
+}
 
 func (p *parser) human(m mapping, v *yamlnode.Node) ir.Verb {
 	x := &ir.Human{
