@@ -322,6 +322,15 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 		case *check.ErrorOf:
 			l.at(variable{kind: errorVar, step: ref.Step}, at)
 			return false // below it stands the step's name, and not its result
+		case *check.ErrorHere:
+			for _, s := range ref.Steps {
+				l.at(variable{kind: errorVar, step: s}, at)
+			}
+		case *check.FailedHere:
+			for _, s := range ref.Steps[:len(ref.Steps)-1] { // that of the last one is the only one left
+				l.at(variable{kind: errorVar, step: s}, at)
+			}
+			return false
 		case *check.FailuresOf:
 			l.at(variable{kind: failuresVar, step: ref.Step}, at)
 			return false

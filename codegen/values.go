@@ -70,6 +70,10 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 		return storage{code: jen.Id(ident(b.fn.varName(ref))), ptr: ref.Type.Kind == schema.Opt}
 	case *check.ErrorOf:
 		return storage{code: jen.Id(ident(b.fn.errName(ref.Step))), ptr: true}
+	case *check.ErrorHere:
+		return storage{code: b.firstError(ref.Steps), ptr: true}
+	case *check.FailedHere:
+		return storage{code: b.failedNode(ref.Steps)}
 	case *check.FailuresOf:
 		return storage{code: jen.Id(ident(b.fn.failuresName(ref.Step)))}
 	case *check.Param:

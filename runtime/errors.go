@@ -109,6 +109,16 @@ func Raise(r *Run, n *Node, code value.Code, message string, cause *value.ToolEr
 	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(e)}
 }
 
+// FailedNode returns the id of the first of several nodes that has an error: the last one, when the others have none.
+func FailedNode(ids []string, errs ...*value.ToolError) string {
+	for i, err := range errs {
+		if err != nil {
+			return ids[i]
+		}
+	}
+	return ids[len(errs)]
+}
+
 // classify turns any error of a call that ran under ctx into a *ToolError or *RunError.
 func (r *Run) classify(ctx context.Context, err error) error {
 	var re *RunError

@@ -76,6 +76,11 @@ func (e *env) Lookup(name string) *expr.Symbol {
 	if sym := e.hidden(name); sym != nil {
 		return sym
 	}
+	if name == "error" {
+		if sym := e.handled(); sym != nil {
+			return sym
+		}
+	}
 	return e.c.secretSymbol(name)
 }
 

@@ -96,6 +96,15 @@ func mark(n *expr.Node) {
 		case *ErrorOf:
 			ref.Step.ErrorRead = true
 			return false // the step's own result is not read
+		case *ErrorHere:
+			for _, s := range ref.Steps {
+				s.ErrorRead = true
+			}
+		case *FailedHere:
+			for _, s := range ref.Steps {
+				s.ErrorRead = true
+			}
+			return false
 		case *FailuresOf:
 			ref.Step.FailuresRead = true
 			return false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -140,6 +141,11 @@ func (c *checker) unused(p *Program) {
 		}
 	}
 	c.unusedResults(p.Body)
+	c.silentHandlers(p.Body, func(read func(*expr.Node)) {
+		for _, o := range c.wf.Output {
+			ir.ValueExpressions(o.Value, read)
+		}
+	})
 }
 
 // unusedTools warns about tools of the file that nothing calls.

@@ -19,6 +19,7 @@ const (
 	BadMerge       Code = "FG0515"
 	Misplaced      Code = "FG0516"
 	UselessDefault Code = "FG0517"
+	SilentHandler  Code = "FG0518"
 )
 
 var graphCodes = []Entry{
@@ -443,6 +444,32 @@ nodes:
 edges:
   - {from: choose, switch: choose.route, cases: {left: left, right: right}}
 output: {n: "$first(left.n, right.n)"}
+`,
+	},
+	{
+		Code:  SilentHandler,
+		Title: "a failure that nothing shows",
+		Cause: "A node's errors are caught, and what handles them ends the run as a success: no `fail` node is on its way, and neither its results nor state tell the caller what happened. An undo or an alert then makes a failed run green. End the way with `fail`, which can carry the error that led there, or read the handler's result in `output`. `catch: {any: end}` says that a failure does not matter, and is no mistake.",
+		Wrong: `flowgen: 1
+name: silent
+tools:
+  ship: {command: [touch, shipped], out: none, effects: writes}
+  cancel: {command: [touch, cancelled], out: none, effects: writes}
+nodes:
+  sent: {tool: ship, catch: {any: undo}}
+  undo: {tool: cancel}
+`,
+		Right: `flowgen: 1
+name: silent
+tools:
+  ship: {command: [touch, shipped], out: none, effects: writes}
+  cancel: {command: [touch, cancelled], out: none, effects: writes}
+nodes:
+  sent: {tool: ship, catch: {any: undo}}
+  undo: {tool: cancel}
+  lost: {fail: "not sent: {{ error.message }}", error: $error}
+edges:
+  - undo -> lost
 `,
 	},
 }

@@ -59,6 +59,17 @@ func (r *reads) expression(n *expr.Node) {
 	for _, name := range n.Refs() {
 		switch name.Text {
 		case "input", "state":
+		case "error":
+			if name.Sym == nil {
+				continue
+			}
+			if e, ok := name.Sym.Ref.(*check.ErrorHere); ok {
+				for _, s := range e.Steps {
+					r.names[s.Node.ID.Name] = true
+				}
+				continue
+			}
+			r.names[name.Text] = true
 		default:
 			r.names[name.Text] = true
 		}
