@@ -127,8 +127,17 @@ func (b *Body) agreeing() (first map[*Decision]*Decision, shared []*Decision) {
 	return first, shared
 }
 
-// takes is the formula of a decision that takes its case k.
-func (b *Body) takes(d *Decision, k int) formula { return b.diagram.is(d.index, d.at(k)) }
+// takes is the formula of a decision that takes its case k. How a step ended that did not run is its first case: nothing failed.
+func (b *Body) takes(d *Decision, k int) formula {
+	f := b.diagram.is(d.index, d.at(k))
+	switch {
+	case d.Kind != Outcome || d.Step.when == nil:
+		return f
+	case k == 0:
+		return b.diagram.or(f, b.takes(d.Step.when, 1))
+	}
+	return b.diagram.and(f, b.takes(d.Step.when, 0))
+}
 
 // at is the place of a case in the diagram, and the other way round: conditions that negate each other share one.
 func (d *Decision) at(k int) int {
@@ -146,7 +155,7 @@ func (b *Body) activateWith(join func(*Step) formula) {
 			s.act = b.diagram.and(s.gate, b.is(s.when, 0))
 		}
 		s.ok = s.act
-		if s.outcome != nil { // of a step that did not run, its first case: nothing failed
+		if s.outcome != nil {
 			s.passed = b.diagram.and(s.gate, b.is(s.outcome, 0))
 			s.ok = b.diagram.and(s.act, s.passed)
 		}
@@ -154,7 +163,7 @@ func (b *Body) activateWith(join func(*Step) formula) {
 			s.ok = never
 			if s.when == nil {
 				s.passed = never
-			} // else what comes after it runs only if it did not
+			} // else survived says that what comes after it runs only if it did not
 		}
 	}
 }

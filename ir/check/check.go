@@ -279,7 +279,7 @@ func (c *checker) bodyResult(b *Body) {
 	switch {
 	case b.parent == nil:
 	case b.IR.Result != nil:
-		b.Result = c.inferred(b.IR.Result, &env{c: c, body: b, at: always})
+		b.Result = c.inferred(b.IR.Result, &env{c: c, body: b, at: b.survived(nil, always)})
 	case len(b.Steps) == 1 && b.Steps[0].Node.Inline:
 		s := b.Steps[0]
 		b.Result = s.Node.Result
@@ -298,7 +298,7 @@ func (c *checker) bodyResult(b *Body) {
 // outputs types the workflow's result.
 func (c *checker) outputs(p *Program) {
 	p.Output = &schema.Type{Kind: schema.Struct}
-	e := &env{c: c, body: p.Body, at: always, scope: p.Body.scope}
+	e := &env{c: c, body: p.Body, at: p.Body.survived(nil, always), scope: p.Body.scope}
 	for _, o := range c.wf.Output {
 		f := &schema.Field{Name: o.Name.Name, Description: o.Description, Omit: o.Omit, Span: o.Name.Span}
 		if o.Type != nil {

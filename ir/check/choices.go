@@ -66,8 +66,7 @@ next:
 			continue
 		}
 		var cases []int
-		for k, possible := range d.casesIn(one.runs, decision.index) {
-			k = decision.at(k)
+		for k, possible := range p.possible(one.runs, decision) {
 			switch {
 			case possible && taken[k]:
 				continue next
@@ -95,6 +94,22 @@ next:
 	}
 	p.mark(decision)
 	return plan
+}
+
+// possible tells for every case of a decision whether f can hold in it.
+func (p *planner) possible(f formula, decision *Decision) []bool {
+	d := p.b.diagram
+	out := make([]bool, len(decision.Cases))
+	for at, possible := range d.casesIn(f, decision.index) {
+		k := decision.at(at) // a condition that stands the other way round has its cases so
+		out[k] = possible
+	}
+	if decision.Kind == Outcome && decision.Step.when != nil { // where it did not run, nothing failed
+		for k := range out {
+			out[k] = out[k] && !d.excludes(f, p.b.takes(decision, k))
+		}
+	}
+	return out
 }
 
 // decided is when a decision is made at all.

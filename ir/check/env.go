@@ -98,7 +98,7 @@ func (e *env) find(name string, inline bool) *expr.Symbol {
 			}
 		}
 		if b.outer != nil { // from inside, the outer body is seen as the enclosing step sees it
-			at.step, at.at, at.self, at.done = b.parent, b.parent.act, false, false
+			at.step, at.at, at.self, at.done = b.parent, b.outer.survived(b.parent, b.parent.act), false, false
 		}
 	}
 	return nil
@@ -352,7 +352,7 @@ func (e *env) Covers(syms []*expr.Symbol) bool {
 			return true
 		}
 		if b.outer != nil {
-			at = b.parent.act
+			at = b.outer.survived(b.parent, b.parent.act)
 		}
 	}
 	return false
@@ -380,7 +380,7 @@ func (e *env) facts(list ...*expr.Node) expr.Facts {
 		}
 		facts = bothFacts(facts, b.roundFacts(step))
 		if b.outer != nil {
-			at, step = b.parent.act, b.parent
+			at, step = b.outer.survived(b.parent, b.parent.act), b.parent
 		}
 	}
 	return facts

@@ -36,3 +36,16 @@ func (c *checker) leavesFail(b *Body, e *ir.Edge, from *Step) bool {
 	b.loose = true
 	return true
 }
+
+// survived is when a step runs, or with nil the body ends, where at holds: nothing that fails ran before it.
+func (b *Body) survived(reader *Step, at formula) formula {
+	if b.weak || b.loose {
+		return at
+	}
+	for _, s := range b.order {
+		if s.fails() && s.when != nil && (reader == nil || b.before(s, reader)) {
+			at = b.diagram.without(at, s.act)
+		}
+	}
+	return at
+}

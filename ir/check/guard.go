@@ -21,9 +21,9 @@ func (p *planner) guard(one *part, ctx formula) *Cond {
 				continue
 			}
 			var cases []int
-			for k, possible := range d.casesIn(one.runs, i) {
+			for k, possible := range p.possible(one.runs, decision) {
 				if possible {
-					cases = append(cases, decision.at(k))
+					cases = append(cases, k)
 				}
 			}
 			if d.implies(d.and(ctx, p.oneOf(decision, cases)), one.runs) {

@@ -19,12 +19,34 @@ type model struct {
 	ids  map[string]int
 }
 
+// atoms are conditions of the whole body, in every spelling: they come out the same wherever they stand. Those over state
+// do not.
+var atoms = map[string]struct {
+	key      string
+	positive bool
+}{
+	"g0": {"g0", true}, "!(!g0)": {"g0", true}, "!g0": {"g0", false},
+	"g < 1": {"g1", true}, "!(g >= 1)": {"g1", true}, "g >= 1": {"g1", false}, "!(g < 1)": {"g1", false},
+	"g == 'a'": {"g2", true}, "g != 'a'": {"g2", false},
+	"state.g": {"", true}, "!state.g": {"", false},
+}
+
+var spellings = sortedKeys(atoms)
+
+// start is what edges from start leave.
+const start = -1
+
+// atom is one of the body's conditions.
+func atom(rng *rand.Rand) *ir.Expr { return expression(spellings[rng.Intn(len(spellings))]) }
+
 // modelOptions choose what random workflows have.
 type modelOptions struct {
 	nodes      int
 	density    float64 // of edges beyond those that connect the nodes
 	back       int     // tries to add a back edge
 	all, catch bool
+	when       bool // conditions of nodes, edges from start, conditions that agree
+	fail       bool // nodes that fail
 }
 
 func expression(text string) *ir.Expr {
@@ -39,7 +61,7 @@ func ident(s string) ir.Ident { return ir.Ident{Name: s} }
 
 // newModel makes a workflow of nodes n0, n1, ... whose forward edges lead to higher numbers.
 func newModel(rng *rand.Rand, o modelOptions) *model {
-	m := &model{body: &ir.Body{EdgesWritten: true}, ids: map[string]int{}}
+	m := &model{body: &ir.Body{EdgesWritten: true}, ids: map[string]int{"start": start}}
 	out := make([][]int, o.nodes)
 	link := func(i, j int) {
 		for _, k := range out[i] {
@@ -66,13 +88,45 @@ func newModel(rng *rand.Rand, o modelOptions) *model {
 		if o.all && rng.Intn(6) == 0 {
 			n.Join = ir.JoinAll
 		}
+		if o.when && rng.Intn(4) == 0 {
+			n.When = atom(rng)
+		}
+		if o.fail && rng.Intn(8) == 0 {
+			n.Verb = &ir.Fail{}
+		}
 		m.body.Nodes = append(m.body.Nodes, n)
-		m.edgesOf(rng, i, out[i], o)
+		if n.When != nil || !failing(n) { // else nothing comes after it
+			m.edgesOf(rng, i, out[i], o)
+		}
+	}
+	if o.when && rng.Intn(2) == 0 {
+		m.edgesOfStart(rng)
 	}
 	for range o.back {
 		m.backEdge(rng)
 	}
 	return m
+}
+
+func failing(n *ir.Node) bool {
+	_, fail := n.Verb.(*ir.Fail)
+	return fail
+}
+
+// edgesOfStart writes edges from start to some nodes.
+func (m *model) edgesOfStart(rng *rand.Rand) {
+	e := &ir.Edge{From: ident("start"), Switch: expression("s"), Default: []ir.Ident{ident("end")}}
+	for i := range m.body.Nodes {
+		switch rng.Intn(6) {
+		case 0:
+			m.body.Edges = append(m.body.Edges, &ir.Edge{From: ident("start"), When: atom(rng), To: []ir.Ident{name(i)}})
+		case 1:
+			e.Cases = append(e.Cases, &ir.Case{Value: &ir.Scalar{Text: source.Text{Value: fmt.Sprint(i)}, Tag: "!!int"}, To: []ir.Ident{name(i)}})
+		}
+	}
+	if len(e.Cases) > 0 {
+		m.body.Edges = append(m.body.Edges, e)
+	}
 }
 
 func name(i int) ir.Ident { return ident(fmt.Sprintf("n%d", i)) }
@@ -84,7 +138,7 @@ func (m *model) edgesOf(rng *rand.Rand, i int, targets []int, o modelOptions) {
 		e.From = n.ID
 		m.body.Edges = append(m.body.Edges, e)
 	}
-	if o.catch && len(targets) > 0 && rng.Intn(5) == 0 {
+	if o.catch && !failing(n) && len(targets) > 0 && rng.Intn(5) == 0 {
 		codes := []string{"TIMEOUT", "RATE_LIMIT", "any"}[rng.Intn(3):]
 		for _, c := range codes {
 			to := ident("end")
@@ -112,7 +166,11 @@ func (m *model) edgesOf(rng *rand.Rand, i int, targets []int, o modelOptions) {
 				if j%2 == 1 || rng.Intn(3) == 0 {
 					cond = "!" + cond
 				}
-				add(&ir.Edge{When: expression(cond), To: []ir.Ident{name(t)}})
+				when := expression(cond)
+				if o.when && rng.Intn(2) == 0 {
+					when = atom(rng)
+				}
+				add(&ir.Edge{When: when, To: []ir.Ident{name(t)}})
 			}
 		default:
 			e := &ir.Edge{Switch: expression("s")}
@@ -189,33 +247,64 @@ type run struct {
 	dice    dice
 	runs    []int // how often each node ran
 	ran, ok []bool
-	outcome []int // the catch clause taken, counted from 1; 0 = success
-	failed  bool  // a loop spent its bound, and nothing was said about that
+	passed  []bool // its turn came, and what comes after it goes on
+	outcome []int  // the catch clause taken, counted from 1; 0 = success
+	failed  bool   // a loop spent its bound, and nothing was said about that
 }
 
 func (m *model) newRun(d dice) *run {
 	n := len(m.body.Nodes)
-	return &run{m: m, dice: d, runs: make([]int, n), ran: make([]bool, n), ok: make([]bool, n), outcome: make([]int, n)}
+	return &run{m: m, dice: d, runs: make([]int, n), ran: make([]bool, n), ok: make([]bool, n), passed: make([]bool, n), outcome: make([]int, n)}
 }
 
-// do runs a node.
+// went reports whether what comes after a node goes on; it does after start.
+func (r *run) went(i int) bool { return i == start || r.passed[i] }
+
+// times is how often a node has run.
+func (r *run) times(i int) int {
+	if i == start {
+		return 0
+	}
+	return r.runs[i]
+}
+
+// reset forgets what a node did in the round before.
+func (r *run) reset(i int) { r.ran[i], r.ok[i], r.passed[i], r.outcome[i] = false, false, false, 0 }
+
+// do gives a node its turn: without a condition, or where it holds, the node runs.
 func (r *run) do(i int) {
 	n := r.m.body.Nodes[i]
+	r.reset(i)
+	if n.When != nil && !r.holds(i, n.When.Text.Value, true) {
+		r.passed[i] = true
+		return
+	}
 	r.runs[i]++
-	r.ran[i], r.ok[i], r.outcome[i] = true, true, 0
+	r.ran[i] = true
+	if failing(n) {
+		return
+	}
+	r.ok[i] = true
+	defer func() { r.passed[i] = r.ok[i] }()
 	if len(n.Catch) > 0 {
 		r.outcome[i] = r.dice(i, "outcome", r.runs[i], len(n.Catch)+1)
 		r.ok[i] = r.outcome[i] == 0
 	}
 }
 
-// holds is the value of a condition after a node.
-func (r *run) holds(i int, cond string) bool {
+// holds is the value of a condition after a node, or of its own.
+func (r *run) holds(i int, cond string, own ...bool) bool {
+	if a, ok := atoms[cond]; ok {
+		if a.key != "" {
+			return (r.dice(start, a.key, 0, 2) == 0) == a.positive
+		}
+		return (r.dice(i, fmt.Sprint("state", own), r.times(i), 2) == 0) == a.positive
+	}
 	positive := true
 	for strings.HasPrefix(cond, "!") {
 		cond, positive = cond[1:], !positive
 	}
-	return (r.dice(i, cond, r.runs[i], 2) == 0) == positive
+	return (r.dice(i, cond, r.times(i), 2) == 0) == positive
 }
 
 // chosen is the case that a switch edge takes; len(Cases) is the default.
@@ -230,7 +319,7 @@ func (r *run) chosen(i int, e *ir.Edge) int {
 			at = k
 		}
 	}
-	return r.dice(i, fmt.Sprintf("switch%d", at), r.runs[i], sides)
+	return r.dice(i, fmt.Sprintf("switch%d", at), r.times(i), sides)
 }
 
 // incoming lists for a node its edges, and for each whether it is active.
@@ -248,25 +337,25 @@ func (r *run) incoming(j int) []bool {
 		i := r.m.ids[e.From.Name]
 		if e.Back {
 			if e.Exhausted != nil && e.Exhausted.Name == id { // the loop has ended although its edge holds
-				out = append(out, r.ok[i] && (e.When == nil || r.holds(i, e.When.Text.Value)))
+				out = append(out, r.went(i) && (e.When == nil || r.holds(i, e.When.Text.Value)))
 			}
 			continue
 		}
 		for _, t := range e.To {
 			if t.Name == id {
-				out = append(out, r.ok[i] && (e.When == nil || r.holds(i, e.When.Text.Value)))
+				out = append(out, r.went(i) && (e.When == nil || r.holds(i, e.When.Text.Value)))
 			}
 		}
 		for k, c := range e.Cases {
 			for _, t := range c.To {
 				if t.Name == id {
-					out = append(out, r.ok[i] && r.chosen(i, e) == k)
+					out = append(out, r.went(i) && r.chosen(i, e) == k)
 				}
 			}
 		}
 		for _, t := range e.Default {
 			if t.Name == id {
-				out = append(out, r.ok[i] && r.chosen(i, e) == len(e.Cases))
+				out = append(out, r.went(i) && r.chosen(i, e) == len(e.Cases))
 			}
 		}
 	}
@@ -275,7 +364,7 @@ func (r *run) incoming(j int) []bool {
 
 // visit decides about a node all of whose edges are decided.
 func (r *run) visit(i int) {
-	r.ran[i], r.ok[i] = false, false
+	r.reset(i)
 	edges := r.incoming(i)
 	all, any := true, false
 	for _, active := range edges {
@@ -391,13 +480,15 @@ func (r *run) level(set []int, inside *ir.Edge) {
 			continue
 		}
 		r.visit(i)
-		if !r.ran[i] {
+		if !r.ran[i] && !r.passed[i] {
 			for _, k := range members {
-				r.ran[k], r.ok[k] = false, false
+				r.reset(k)
 			}
 			continue
 		}
-		r.runs[i]-- // it runs as the first node of the first round
+		if r.ran[i] {
+			r.runs[i]-- // it runs as the first node of the first round
+		}
 		r.repeat(loop, members)
 	}
 }
@@ -421,10 +512,10 @@ func (r *run) repeat(loop *ir.Edge, members []int) {
 	from := r.m.ids[loop.From.Name]
 	for round := 1; ; round++ {
 		for _, k := range members {
-			r.ran[k], r.ok[k] = false, false
+			r.reset(k)
 		}
 		r.level(members, loop)
-		if r.failed || !r.ok[from] || loop.When != nil && !r.holds(from, loop.When.Text.Value) {
+		if r.failed || !r.passed[from] || loop.When != nil && !r.holds(from, loop.When.Text.Value) {
 			return
 		}
 		if round == loop.Max {
@@ -439,6 +530,12 @@ func (m *model) String() string {
 	var b strings.Builder
 	for _, n := range m.body.Nodes {
 		fmt.Fprintf(&b, "%s join %d", n.ID.Name, n.Join)
+		if n.When != nil {
+			fmt.Fprintf(&b, " when %s", n.When.Text.Value)
+		}
+		if failing(n) {
+			b.WriteString(" fails")
+		}
 		for _, c := range n.Catch {
 			fmt.Fprintf(&b, " catch %s: %s", c.Code.Name, c.Target.Name)
 		}

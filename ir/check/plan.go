@@ -133,7 +133,12 @@ func (p *planner) level(steps []*Step, inside *backEdge, ctx formula) *Plan {
 			p.at[s] = u
 		}
 	}
-	plan := p.set(units, ctx)
+	var plan *Plan
+	if len(units) == 1 { // it may hang on a decision that falls before any node
+		plan = p.sequence([]*part{p.part(units)}, ctx)
+	} else {
+		plan = p.set(units, ctx)
+	}
 	p.at = saved
 	return plan
 }

@@ -58,7 +58,7 @@ func (x *machine) exec(p *Plan) {
 
 func (x *machine) leaf(s *Step) {
 	for _, a := range s.in {
-		if !x.decided[a.from.index] {
+		if a.from != x.b.start && !x.decided[a.from.index] {
 			x.fail("%s runs before %s is decided", s.Node.ID.Name, a.from.Node.ID.Name)
 		}
 	}
@@ -67,13 +67,14 @@ func (x *machine) leaf(s *Step) {
 	}
 	x.decided[s.index] = true
 	x.do(s.index)
+	x.failed = x.failed || x.ran[s.index] && s.fails()
 }
 
 // skip decides everything in a part that is not executed.
 func (x *machine) skip(p *Plan) {
 	for _, s := range p.steps() {
 		for _, a := range s.in { // what it hangs on must be decided, or be skipped with it
-			if !x.decided[a.from.index] && !slices.Contains(p.steps(), a.from) {
+			if a.from != x.b.start && !x.decided[a.from.index] && !slices.Contains(p.steps(), a.from) {
 				x.fail("%s is skipped before %s is decided", s.Node.ID.Name, a.from.Node.ID.Name)
 			}
 		}
@@ -107,7 +108,7 @@ func (x *machine) choose(p *Plan) {
 // decision evaluates a decision, which is possible once its node has succeeded, or for an outcome, has ended.
 func (x *machine) decision(d *Decision) int {
 	i := d.Step.index
-	if !x.decided[i] || !x.ran[i] || d.Kind != Outcome && !x.ok[i] {
+	if i != start && (!x.decided[i] || !x.passed[i] && (d.Kind != Outcome || !x.ran[i])) {
 		x.fail("the decision %s after %s is asked for, which has no result", x.what[d], d.Step.Node.ID.Name)
 		return 0
 	}
@@ -141,7 +142,7 @@ func (x *machine) term(t Term) bool {
 		case !t.Ran.Flag && !t.Ran.Maybe:
 			x.fail("nothing says whether %s ran", t.Ran.Node.ID.Name)
 		}
-		if !x.ok[i] {
+		if !x.passed[i] {
 			return false
 		}
 	}
@@ -155,7 +156,7 @@ func (x *machine) term(t Term) bool {
 		if !x.decided[t.Decision.Step.index] {
 			x.fail("the outcome of %s is asked for before it is decided", t.Decision.Step.Node.ID.Name)
 		}
-		if !x.ran[t.Decision.Step.index] {
+		if i := t.Decision.Step.index; !x.ran[i] && !x.passed[i] {
 			return false
 		}
 	}
@@ -188,7 +189,8 @@ func (x *machine) repeatPlan(p *Plan) {
 	l := p.Loop
 	for round := 1; ; round++ {
 		for _, s := range l.Members {
-			x.decided[s.index], x.ran[s.index], x.ok[s.index] = false, false, false
+			x.decided[s.index] = false
+			x.reset(s.index)
 		}
 		x.exec(p.Kids[0])
 		if x.failed || x.err != "" {
@@ -199,7 +201,7 @@ func (x *machine) repeatPlan(p *Plan) {
 				x.fail("%s is left out of its loop", s.Node.ID.Name)
 			}
 		}
-		if !x.ok[l.From.index] || l.When != nil && x.decision(l.When) != l.Case {
+		if !x.passed[l.From.index] || l.When != nil && x.decision(l.When) != l.Case {
 			return
 		}
 		if round == l.Max {
@@ -267,7 +269,7 @@ func TestPlanAgainstReference(t *testing.T) {
 	plans, loops, compared, spent := 0, 0, 0, 0
 	for seed := range int64(8_000) {
 		rng := rand.New(rand.NewSource(seed))
-		o := modelOptions{nodes: 2 + rng.Intn(11), density: rng.Float64() * 1.2, all: rng.Intn(2) == 0, catch: rng.Intn(2) == 0}
+		o := modelOptions{nodes: 2 + rng.Intn(11), density: rng.Float64() * 1.2, all: rng.Intn(2) == 0, catch: rng.Intn(2) == 0, when: rng.Intn(2) == 0, fail: rng.Intn(4) == 0}
 		if rng.Intn(2) == 0 {
 			o.back = 1 + rng.Intn(3)
 		}
@@ -288,12 +290,15 @@ func TestPlanAgainstReference(t *testing.T) {
 		for range 6 {
 			d := hashDice(rng.Int63())
 			want := m.reference(d)
+			for i, n := range m.body.Nodes {
+				want.failed = want.failed || failing(n) && want.runs[i] > 0
+			}
 			x := &machine{run: m.newRun(d), b: b, what: what, rng: rng, decided: make([]bool, len(b.Steps))}
 			x.exec(plan)
 			switch {
 			case x.err != "":
 			case x.failed != want.failed:
-				x.fail("spent a bound: %v, want %v", x.failed, want.failed)
+				x.fail("failed: %v, want %v", x.failed, want.failed)
 			case want.failed:
 				spent++
 			default:
@@ -305,7 +310,7 @@ func TestPlanAgainstReference(t *testing.T) {
 			compared++
 		}
 	}
-	t.Logf("%d plans with %d loops, %d runs equal, %d spent a bound; parts: seq %d leaf %d if %d choose %d par %d scheduled %d repeat %d", plans, loops, compared, spent,
+	t.Logf("%d plans with %d loops, %d runs equal, %d failed; parts: seq %d leaf %d if %d choose %d par %d scheduled %d repeat %d", plans, loops, compared, spent,
 		kinds[Seq], kinds[Leaf], kinds[If], kinds[Choose], kinds[Par], kinds[Scheduled], kinds[Repeat])
 	if plans < 4000 || loops < 1000 || kinds[Choose] < 500 || kinds[Par] < 1000 || kinds[Scheduled] < 500 || kinds[If] < 5000 {
 		t.Error("too few of something to prove anything")
@@ -323,6 +328,8 @@ func (x *machine) compare(want *run) {
 			x.fail("%s ran %d times, want %d", id, x.runs[i], want.runs[i])
 		case x.ran[i] != want.ran[i] || x.ok[i] != want.ok[i]:
 			x.fail("%s ran %v and succeeded %v, want %v and %v", id, x.ran[i], x.ok[i], want.ran[i], want.ok[i])
+		case x.passed[i] != want.passed[i]:
+			x.fail("%s went on: %v, want %v", id, x.passed[i], want.passed[i])
 		}
 	}
 }

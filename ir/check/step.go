@@ -14,10 +14,10 @@ import (
 // step types everything a step holds, and the decisions that fall after it.
 func (c *checker) step(s *Step) {
 	if d := s.when; d != nil {
-		c.condition(d.Value, &env{c: c, body: s.body, step: s, at: s.gate}, "when")
+		c.condition(d.Value, &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.gate)}, "when")
 		s.body.addProof(d)
 	}
-	e := &env{c: c, body: s.body, step: s, at: s.act}
+	e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.act)}
 	ir.Switch(s.Node.Verb, // nil: the parser found no verb and said so
 		func(v *ir.ToolCall) { c.toolCall(s, v, e) },
 		func(v *ir.ToolChoice) { c.toolChoice(s, v, e) },
@@ -125,7 +125,7 @@ func (c *checker) loop(s *Step, v *ir.Loop) {
 		return
 	}
 	// until is evaluated inside, after the body, where the loop's own result is that of this iteration.
-	e := &env{c: c, body: s.body, step: s, at: s.ok, self: true}
+	e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.ok), self: true}
 	c.condition(v.Until, e, "until")
 	s.Until = v.Until.Node
 }
@@ -257,7 +257,7 @@ func (c *checker) decisionsAfter(s *Step) {
 	before := c.sink.Errors()
 	defer func() { c.unsure = c.unsure || c.sink.Errors() > before }()
 	for _, d := range s.after {
-		e := &env{c: c, body: s.body, step: s, at: s.passed, self: true, wrote: true}
+		e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.passed), self: true, wrote: true}
 		switch d.Kind {
 		case When:
 			for _, other := range d.also { // each has its own text and place
