@@ -77,7 +77,7 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	o := l.optional(x, true)
 	var v lowered
 	stmts := l.capture(func() { v = l.to(l.value(other), t) })
-	if len(o.guards) == 0 && len(stmts) == 0 && t.Kind != schema.Opt && l.same(o.typ, t) {
+	if !n.Lazy && len(o.guards) == 0 && len(stmts) == 0 && t.Kind != schema.Opt && l.same(o.typ, t) {
 		return lowerPrimary(jen.Qual(runtimePath, "Or").Call(o.place.code, v.code), t)
 	}
 	if o.own && l.same(o.typ, t) { // k, ok := m["k"]; if !ok { k = v }
@@ -89,7 +89,7 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	var found lowered
 	take := l.capture(func() { found = l.to(l.held(o), t) })
 	take = append(take, jen.Id(ident(name)).Op("=").Add(found.code))
-	if len(stmts) == 0 {
+	if len(stmts) == 0 && !n.Lazy {
 		l.guard(name, nil, l.declared(name, v, t), lowerAll(o.conditions()), take)
 	} else {
 		l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))

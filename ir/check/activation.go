@@ -101,6 +101,7 @@ func (b *Body) agreeing() (first map[*Decision]*Decision, shared []*Decision) {
 	}
 	first = map[*Decision]*Decision{}
 	byKey := map[string]*Decision{}
+	b.asks = byKey
 	look := func(d *Decision) {
 		if d.Kind != When || d.key == "" || rounds[d] || readsState(d.Expr) {
 			return

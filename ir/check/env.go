@@ -39,6 +39,8 @@ type env struct {
 	wrote  bool         // after the step's own `set:`
 
 	scope *blockScope // the end of a Block, instead of everything else
+
+	assumed map[*Body]formula // what the expression itself has tested
 }
 
 func (e *env) Lookup(name string) *expr.Symbol {
@@ -98,7 +100,7 @@ func (e *env) find(name string, inline bool) *expr.Symbol {
 			}
 		}
 		if b.outer != nil { // from inside, the outer body is seen as the enclosing step sees it
-			at.step, at.at, at.self, at.done = b.parent, b.outer.survived(b.parent, b.parent.act), false, false
+			at.step, at.at, at.self, at.done = b.parent, e.around(b), false, false
 		}
 	}
 	return nil
@@ -352,7 +354,7 @@ func (e *env) Covers(syms []*expr.Symbol) bool {
 			return true
 		}
 		if b.outer != nil {
-			at = b.outer.survived(b.parent, b.parent.act)
+			at = e.around(b)
 		}
 	}
 	return false
@@ -376,11 +378,11 @@ func (e *env) facts(list ...*expr.Node) expr.Facts {
 	at, step := e.at, e.step
 	for b := e.body; b != nil; b = b.outer {
 		for _, name := range names {
-			facts = b.proved(name, at, facts)
+			facts = b.untilFacts(name, step, at, b.proved(name, at, facts))
 		}
 		facts = bothFacts(facts, b.roundFacts(step))
 		if b.outer != nil {
-			at, step = b.outer.survived(b.parent, b.parent.act), b.parent
+			at, step = e.around(b), b.parent
 		}
 	}
 	return facts

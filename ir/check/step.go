@@ -348,8 +348,9 @@ func (c *checker) exhaustive(d *Decision, t *schema.Type, seen map[string]source
 		return
 	}
 	var missing []string
+	out := ruledOut(d.Expr, values)
 	for _, v := range values {
-		if _, ok := seen[v]; !ok {
+		if _, ok := seen[v]; !ok && !out(v) {
 			missing = append(missing, v)
 		}
 	}
@@ -362,7 +363,7 @@ func (c *checker) exhaustive(d *Decision, t *schema.Type, seen map[string]source
 		c.report(diag.Diagnostic{Code: diag.MissingCase, Span: d.Value.Text.Span,
 			Message: fmt.Sprintf("%s can be %s, for which there is no case", d.Expr, strings.Join(missing, " or ")),
 			Help:    "add the case, or `default: end`"})
-	case len(missing) == 0 && len(d.Edge.Default) > 0:
+	case len(missing) == 0 && len(seen) == len(values) && len(d.Edge.Default) > 0:
 		c.warn(diag.Diagnostic{Code: diag.UselessDefault, Span: d.Edge.Default[0].Span, Message: "every value of " + d.Expr.String() + " has its case: default is never taken", Help: "remove it"})
 	}
 }

@@ -44,6 +44,7 @@ type Node struct {
 	Value  any    // Lit: nil, bool, int64, float64 or string; of translators also []byte and time.Duration
 	Kids   []*Node
 	Method bool // Call: the receiver is Kids[0]
+	Lazy   bool // `default`: the second argument has a value only where the first has none
 
 	Func     *Func        // Intrinsic
 	Struct   *schema.Type // Make

@@ -123,7 +123,7 @@ func (c *checker) narrow(n *Node, t *schema.Type, facts Facts) *schema.Type {
 	}
 	n.Type, n.Stored = t, t
 	if t.Kind == schema.Opt {
-		if p := n.Path(); p != "" && facts[p] {
+		if p := n.Path(); p != "" && (facts[p] || c.proves(p)) {
 			n.Type = t.Elem
 		}
 	}

@@ -331,7 +331,7 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 	if want == nil {
 		want = canonical(x.Type.Present())
 	}
-	c.check(v, facts, want)
+	c.fallback(n, facts, want)
 	switch {
 	case x.Stored.Kind == schema.Null || isNull(v):
 		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is no value for `default`")
@@ -381,7 +381,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		}
 		t = joined
 	}
-	if t.Kind == schema.Invalid || sure || c.env.Covers(nodes) {
+	if t.Kind == schema.Invalid || sure || c.env.Covers(nodes) || c.covered(n, facts) {
 		return t
 	}
 	return schema.OptOf(t, "all of them may be absent: "+strings.Join(slices.Compact(why), "; "))

@@ -55,7 +55,7 @@ func (c *checker) binary(n *Node, facts Facts) *schema.Type {
 		if n.Text == "||" {
 			yes = no
 		}
-		c.check(b, union(facts, yes), nil)
+		c.within(assume(c.env, a, n.Text == "&&"), func() { c.check(b, union(facts, yes), nil) })
 		c.boolean(b, c.need(b), n.Text)
 		return schema.BoolType
 	case "==", "!=":
@@ -362,7 +362,7 @@ func (c *checker) cond(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	c.check(test, facts, nil)
 	c.boolean(test, c.need(test), "?:")
 	yes, no := outcomes(test)
-	c.pair(a, union(facts, yes), b, union(facts, no), want)
+	c.pairIn([2]Env{assume(c.env, test, true), assume(c.env, test, false)}, a, union(facts, yes), b, union(facts, no), want)
 	if t := join(a.Type, b.Type); t != nil {
 		return t
 	}
@@ -406,19 +406,26 @@ func joinHelp(a, b *schema.Type) string {
 
 // pair checks two expressions that share one place. Without a wish, a literal takes the type of the other one.
 func (c *checker) pair(a *Node, fa Facts, b *Node, fb Facts, want *schema.Type) {
+	c.pairIn([2]Env{c.env, c.env}, a, fa, b, fb, want)
+}
+
+// pairIn is pair with what names mean in each of the two.
+func (c *checker) pairIn(in [2]Env, a *Node, fa Facts, b *Node, fb Facts, want *schema.Type) {
+	first := func(want *schema.Type) { c.within(in[0], func() { c.check(a, fa, want) }) }
+	second := func(want *schema.Type) { c.within(in[1], func() { c.check(b, fb, want) }) }
 	switch {
 	case want == nil && pliable(a) > pliable(b):
-		c.check(b, fb, nil)
-		c.check(a, fa, wish(b.Type))
+		second(nil)
+		first(wish(b.Type))
 	case want == nil:
-		c.check(a, fa, nil)
+		first(nil)
 		if pliable(b) > 0 {
 			want = wish(a.Type)
 		}
-		c.check(b, fb, want)
+		second(want)
 	default:
-		c.check(a, fa, want)
-		c.check(b, fb, want)
+		first(want)
+		second(want)
 	}
 }
 
