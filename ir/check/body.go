@@ -42,8 +42,8 @@ type Body struct {
 	byIndex map[int][]*Decision // those that share a place agree, and the first is the earliest
 	conds   map[condition]*Decision
 	asks    map[string]*Decision // conditions of nodes and edges by what they ask, those that come out the same wherever they stand
-	setters map[string][]*Step // by state field, in topological order: the steps that surely set it when they succeed
-	vars    []*Var             // names the enclosing verb brings in: `as`, `index`
+	setters map[string][]*Step   // by state field, in topological order: the steps that surely set it when they succeed
+	vars    []*Var               // names the enclosing verb brings in: `as`, `index`
 }
 
 // condition is what makes two `when`s one decision: that they fall after the same step, and ask the same but for
