@@ -219,7 +219,7 @@ func textSize(n *yamlnode.Node) int {
 func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 	switch {
 	case ref.Name == "" || strings.ContainsAny(ref.Name, "\x00\n\r"):
-		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "this is not the name of a file"})
+		l.sink.Report(yamlnode.NoFileName(ref.Span))
 		return "", false
 	case strings.Contains(ref.Name, "://"):
 		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are not fetched from the network", Help: "download it and name the copy"})

@@ -25,7 +25,7 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch r := a.reading; {
 		case r.Dialect != "" && !slices.Contains(parser.Dialects(), r.Dialect):
-			return usage("--dialect is one of %s, not %q", strings.Join(parser.Dialects(), ", "), r.Dialect)
+			return noDialect(r.Dialect)
 		case r.Compat != parser.Documented && r.Compat != parser.Upstream:
 			return usage("--compat is documented or upstream, not %q", r.Compat)
 		}

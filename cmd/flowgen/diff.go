@@ -31,7 +31,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return usage("--format is text or json, not %q", format)
+				return noFormat(format)
 			}
 			return a.diff(runsFolder(dir), args[0], args[1], format)
 		},

@@ -35,7 +35,7 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) describe(file, format string, text func(string) (string, error), data func(*check.Program) string) error {
 	render := map[string]func(string) (string, error){"text": text, "json": cli.Indented}[format]
 	if render == nil {
-		return usage("--format is text or json, not %q", format)
+		return noFormat(format)
 	}
 	c := a.compile(newDisk(), path.Clean(filepath.ToSlash(file)))
 	if err := a.report(c.list, false); err != nil {

@@ -39,6 +39,14 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+func noFormat(format string) error { return usage("--format is text or json, not %q", format) }
+
+func noDialect(name string) error {
+	return usage("--dialect is one of %s, not %q", strings.Join(parser.Dialects(), ", "), name)
+}
+
+func noneIn(suffix, folder string) error { return usage("there is no *%s file in %s", suffix, folder) }
+
 // A fault is a mistake of flowgen's own.
 type fault struct {
 	what  string

@@ -25,7 +25,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			text := parser.JSONSchemaOf(dialect)
 			if text == nil {
-				return usage("--dialect is one of %s, not %q", strings.Join(parser.Dialects(), ", "), dialect)
+				return noDialect(dialect)
 			}
 			_, err := a.stdout.Write(text)
 			return err

@@ -274,7 +274,7 @@ func caseFiles(args []string) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, usage("there is no *%s file in %s", casesSuffix, arg)
+			return nil, noneIn(casesSuffix, arg)
 		}
 		for _, n := range found {
 			add(n)

@@ -263,7 +263,7 @@ func (t *toolInfo) matches(words []string) bool {
 // hide no tool that could be read.
 func (a *app) tools(args []string, format string, wanted func(toolInfo) bool, text func([]toolInfo) string) error {
 	if format != "text" && format != "json" {
-		return usage("--format is text or json, not %q", format)
+		return noFormat(format)
 	}
 	names, _, err := workflows(args)
 	if err != nil {

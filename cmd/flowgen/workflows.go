@@ -72,7 +72,7 @@ func workflows(args []string) (names []string, found bool, err error) {
 			return nil, false, err
 		}
 		if len(inside) == 0 {
-			return nil, false, usage("there is no *%s file in %s", suffix, arg)
+			return nil, false, noneIn(suffix, arg)
 		}
 		names = append(names, inside...)
 	}

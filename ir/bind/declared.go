@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -82,12 +83,9 @@ func (n *narrower) enum(decl, got *schema.Type, at string, span source.Span) *sc
 }
 
 func (n *narrower) mismatch(decl, got *schema.Type, at string, span source.Span) *schema.Type {
-	n.fail(diag.Diagnostic{
-		Code: diag.GoDeclared, Span: span,
-		Message: quote(at) + " is declared " + decl.String() + ", but in " + n.name() + " it is " + got.String(),
-		Help:    "declare it " + got.String() + ", or leave the declaration out",
-		Related: declared(n.bind),
-	})
+	d := foreign.Mismatch(diag.GoDeclared, span, decl, got, at, n.name())
+	d.Related = declared(n.bind)
+	n.fail(d)
 	return schema.InvalidType
 }
 

@@ -72,7 +72,7 @@ func (c *checker) blockBody(b *ir.Body) *Body {
 	out.Plan = scope.block(b.Block)
 	for _, s := range out.Steps {
 		if s.Node.Result == schema.InvalidType && !c.sink.HasErrors() {
-			scope.fault(s.Node.Span, "no statement runs node %q", s.Node.ID.Name)
+			scope.notRun(s)
 		}
 	}
 	return out
@@ -96,6 +96,11 @@ func (b *Body) describe() {
 
 func (s *blockScope) fault(at source.Span, format string, args ...any) {
 	panic(&Fault{At: at, Message: fmt.Sprintf(format, args...)})
+}
+
+// notRun reports a node that no statement runs.
+func (s *blockScope) notRun(step *Step) {
+	s.fault(step.Node.Span, "no statement runs node %q", step.Node.ID.Name)
 }
 
 func (s *blockScope) inner() *blockScope {
@@ -222,19 +227,21 @@ func (s *blockScope) let(x *ir.LetStmt) *Plan {
 func (s *blockScope) set(x *ir.SetStmt) *Plan {
 	t := s.value(x.Target, nil, expr.Place{})
 	plan := &Plan{Kind: Assign, Expr: x.Value}
-	switch n := x.Target.Node; {
+	n := x.Target.Node
+	unsettable := func() { s.fault(x.Target.Text.Span, "%s cannot be set", n) }
+	switch {
 	case t.Kind == schema.Invalid:
 	case n.Op == expr.Name && n.Sym != nil:
 		plan.Local, _ = n.Sym.Ref.(*Local)
 		if plan.Local == nil {
-			s.fault(x.Target.Text.Span, "%s cannot be set", n)
+			unsettable()
 		}
 		s.touch(plan.Local, n.Text, x.Target.Text.Span)
 	case t.Kind == schema.Dynamic && s.inState(n):
 		plan.Target = x.Target
 		s.touch(n.String(), n.String(), x.Target.Text.Span)
 	default:
-		s.fault(x.Target.Text.Span, "%s cannot be set", n)
+		unsettable()
 	}
 	s.value(x.Value, t, s.place())
 	return plan

@@ -72,9 +72,8 @@ func (s *blockScope) while(x *ir.WhileStmt) *Plan {
 		s.fault(source.Span{}, "nothing bounds a while: neither a number nor a function that it calls")
 	case x.Max == 0 && x.Index.Name != "":
 		s.fault(x.Index.Span, "a while without a number has no index")
-	case x.Scope != nil && x.Index.Name == "":
-		s.fault(x.Scope.ID.Span, "scope %q has no index", x.Scope.ID.Name)
 	}
+	s.indexed(x.Scope, x.Index)
 	if x.Index.Name != "" {
 		plan.Index = in.declare(&Local{Name: x.Index.Name, Type: goInt}, x.Index.Span)
 	}
@@ -117,9 +116,7 @@ func (s *blockScope) each(x *ir.RangeStmt) *Plan {
 	default:
 		s.fault(x.Over.Text.Span, "a range needs a list, and %s is %s", x.Over.Node, t)
 	}
-	if x.Scope != nil && x.Index.Name == "" {
-		s.fault(x.Scope.ID.Span, "scope %q has no index", x.Scope.ID.Name)
-	}
+	s.indexed(x.Scope, x.Index)
 	in := s.inner()
 	in.loop = true
 	plan := &Plan{Kind: Range, Expr: x.Over, Scope: x.Scope}
@@ -194,4 +191,11 @@ func (p *Plan) Ends() bool {
 // breaks reports whether a plan ends the loop that it is in.
 func (p *Plan) breaks() bool {
 	return p.Kind == Break || p.Kind != While && p.Kind != Range && slices.ContainsFunc(p.Kids, (*Plan).breaks)
+}
+
+// indexed reports a loop with a scope of its own, whose calls nothing numbers.
+func (s *blockScope) indexed(scope *ir.Scope, index ir.Ident) {
+	if scope != nil && index.Name == "" {
+		s.fault(scope.ID.Span, "scope %q has no index", scope.ID.Name)
+	}
 }

@@ -60,7 +60,7 @@ func (s *blockScope) insideOf(parent *Step, in *ir.Body, call *expr.Node, uses m
 	b.Plan = s.insidePlan(b, in.Block)
 	for _, step := range b.Steps {
 		if !b.Plan.runs(step) {
-			s.fault(step.Node.Span, "no statement runs node %q", step.Node.ID.Name)
+			s.notRun(step)
 		}
 	}
 	return b

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -24,15 +25,9 @@ func (s *blockScope) declare(l *Local, at source.Span) *Local {
 		s.fault(at, "%q is no name for a local", l.Name)
 	}
 	for b := s; b != nil; b = b.up {
-		for _, other := range b.locals {
-			if other.Name == l.Name {
-				s.fault(at, "%q is declared twice", l.Name)
-			}
-		}
-		for _, p := range b.params {
-			if p.Name == l.Name {
-				s.fault(at, "%q is declared twice", l.Name)
-			}
+		if slices.ContainsFunc(b.locals, func(other *Local) bool { return other.Name == l.Name }) ||
+			slices.ContainsFunc(b.params, func(p *expr.Symbol) bool { return p.Name == l.Name }) {
+			s.fault(at, "%q is declared twice", l.Name)
 		}
 		if b.lambda {
 			break // those outside of a lambda may be hidden, as in Go

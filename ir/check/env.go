@@ -115,10 +115,10 @@ func (e *env) hidden(name string) *expr.Symbol {
 				continue
 			}
 			id := s.Node.ID.Name
+			d := insideOf(n, s)
 			return &expr.Symbol{Name: name, Type: schema.InvalidType, Problem: &expr.Problem{
-				Code: diag.UnknownName, Message: fmt.Sprintf("node %q is inside %s", name, id),
-				Help:    "from outside only the result can be read: `" + id + "`; name what it holds in `result` of its `do`",
-				Related: []diag.Related{{Span: n.ID.Span, Message: "it is defined here"}},
+				Code: d.Code, Message: d.Message, Related: d.Related,
+				Help: "from outside only the result can be read: `" + id + "`; name what it holds in `result` of its `do`",
 			}}
 		}
 	}

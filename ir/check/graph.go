@@ -127,12 +127,9 @@ func (c *checker) unknownNode(b *Body, id ir.Ident) {
 	}
 	for _, s := range b.Steps {
 		if inner := s.inside(id.Name); inner != nil {
-			c.report(diag.Diagnostic{
-				Code: diag.UnknownName, Span: id.Span,
-				Message: "node \"" + id.Name + "\" is inside " + s.Node.ID.Name,
-				Help:    "edges stay within one body; lead to `" + s.Node.ID.Name + "`",
-				Related: []diag.Related{{Span: inner.ID.Span, Message: "it is defined here"}},
-			})
+			d := insideOf(inner, s)
+			d.Span, d.Help = id.Span, "edges stay within one body; lead to `"+s.Node.ID.Name+"`"
+			c.report(d)
 			return
 		}
 	}
@@ -432,4 +429,10 @@ func (b *Body) writers() []*Step {
 		return nil
 	}
 	return out
+}
+
+// insideOf is the mistake of a name that is that of a node in the body of another.
+func insideOf(inner *ir.Node, outer *Step) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.UnknownName, Message: fmt.Sprintf("node %q is inside %s", inner.ID.Name, outer.Node.ID.Name),
+		Related: []diag.Related{{Span: inner.ID.Span, Message: "it is defined here"}}}
 }

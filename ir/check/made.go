@@ -53,7 +53,7 @@ func (s *madeScope) Input(*expr.Use) *schema.Type { return s.flow.Input }
 
 // Do implements expr.CoreEnv.
 func (s *madeScope) Do(*expr.Function, []*expr.Symbol, *schema.Signature) []expr.Problem {
-	return []expr.Problem{{Message: "there are no statements here", Fault: true}}
+	return []expr.Problem{{Message: expr.NoStatements, Fault: true}}
 }
 
 var programType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Info"))

@@ -184,7 +184,7 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 				return want
 			}
 		}
-		c.reportUnknown(diag.EnumValue, fmt.Sprintf("%q is not a value of %s", text, to), v.Source(), text, to.Values)
+		c.reportUnknown(diag.EnumValue, expr.NotAValue(text, to), v.Source(), text, to.Values)
 		return schema.InvalidType
 	default:
 		if fits, wrong := literal(have, to, text); wrong != "" {

@@ -200,6 +200,13 @@ func (c *checker) lit(n *Node, want *schema.Type) *schema.Type {
 // exact reports whether an int can become a float without loss: core.md, "Int with float".
 func exact(v int64) bool { return v >= -1<<53 && v <= 1<<53 }
 
+const cannotUse = "cannot use %s as %s"
+
+// NotAValue is the message about a string that the enum does not have.
+func NotAValue(v string, enum *schema.Type) string {
+	return fmt.Sprintf("%q is not a value of %s", v, brief(enum))
+}
+
 // enumValue checks a string literal against the values of an enum. It always returns true: a wrong value was reported,
 // and is taken for the enum's from then on.
 func (c *checker) enumValue(n *Node, enum *schema.Type) bool {
@@ -209,7 +216,7 @@ func (c *checker) enumValue(n *Node, enum *schema.Type) bool {
 			return true
 		}
 	}
-	p := c.report(diag.EnumValue, n.Lo, n.Hi, "", "%q is not a value of %s", v, brief(enum))
+	p := c.report(diag.EnumValue, n.Lo, n.Hi, "", "%s", NotAValue(v, enum))
 	p.suggest(v, enum.Values)
 	if p.Replace != nil {
 		text := quoted(*p.Replace)
@@ -315,7 +322,7 @@ func (c *checker) fits(n *Node, want *schema.Type) {
 	case n.Type.Kind == schema.Null:
 		help = "the value is required here"
 	}
-	c.report(diag.TypeMismatch, n.Lo, n.Hi, help, "cannot use %s as %s", brief(n.Type), brief(want))
+	c.report(diag.TypeMismatch, n.Lo, n.Hi, help, cannotUse, brief(n.Type), brief(want))
 }
 
 // brief is the type in a message, where long ones would hide what is said about them.

@@ -43,7 +43,7 @@ func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema
 		return f
 	case n.Op == OptField && recv.Stored.Kind != schema.Opt && recv.Stored.Kind != schema.Invalid:
 		dot := "."
-		p := c.report(diag.NeverAbsent, recv.Hi, n.NameLo, "replace with `.`", "%s is never absent", recv)
+		p := c.neverAbsent(recv, recv.Hi, n.NameLo, "replace with `.`")
 		p.Replace = &dot
 	}
 	if t.Kind == schema.Opt {
@@ -82,9 +82,21 @@ func (c *checker) misspeltMember(n, recv *Node, sym *Symbol) (*schema.Type, bool
 	return schema.InvalidType, true
 }
 
+// neverAbsent reports that x has a value always, where lo to hi asks whether it has.
+func (c *checker) neverAbsent(x *Node, lo, hi int, help string) *Problem {
+	return c.report(diag.NeverAbsent, lo, hi, help, "%s is never absent", x)
+}
+
+// noFields reports that the receiver of n is of a type without fields.
+func (c *checker) noFields(n *Node, t *schema.Type, help string) *Problem {
+	return c.report(diag.UnknownField, n.NameLo, n.NameHi, help, "%s is %s and has no fields", n.Kids[0], brief(t))
+}
+
+const noField = "%s has no field %q"
+
 // noField reports that the receiver of n has no field of its name.
 func (c *checker) noField(n *Node) *Problem {
-	return c.report(diag.UnknownField, n.NameLo, n.NameHi, "", "%s has no field %q", n.Kids[0], n.Text)
+	return c.report(diag.UnknownField, n.NameLo, n.NameHi, "", noField, n.Kids[0], n.Text)
 }
 
 // nearMember is the pseudo-field of a symbol that a name is nearly, or "".
@@ -118,7 +130,7 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		if f := t.Field(n.Text); f != nil {
 			return f.Type
 		}
-		return c.fault(n, "%s has no field %q", t, n.Text)
+		return c.fault(n, noField, t, n.Text)
 	case schema.Map:
 		return schema.OptOf(t.Elem, fmt.Sprintf("the map may have no key %q", n.Text))
 	case schema.Any:
@@ -127,7 +139,7 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 	}
 	if sizes := map[string]bool{"length": true, "size": true, "len": true, "count": true}; sizes[n.Text] && hasSize(t) {
 		call := "size()"
-		p := c.report(diag.UnknownField, n.NameLo, n.NameHi, "write `size("+recv.String()+")`", "%s is %s and has no fields", recv, brief(t))
+		p := c.noFields(n, t, "write `size("+recv.String()+")`")
 		p.Replace = &call
 		return nil
 	}
@@ -140,7 +152,7 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		if t.Kind == schema.List {
 			help = "read the field of each item: `" + receiver(recv) + ".map(x, x." + n.Text + ")`"
 		}
-		c.report(diag.UnknownField, n.NameLo, n.NameHi, help, "%s is %s and has no fields", recv, brief(t))
+		c.noFields(n, t, help)
 		return nil
 	}
 	names := t.FieldNames()
@@ -337,7 +349,7 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is no value for `default`")
 		return schema.InvalidType
 	case x.Stored.Kind != schema.Opt && x.Stored.Kind != schema.Invalid:
-		c.report(diag.NeverAbsent, n.NameLo, n.NameHi, "remove the default", "%s is never absent", x)
+		c.neverAbsent(x, n.NameLo, n.NameHi, "remove the default")
 		return x.Type
 	}
 	if t := join(x.Type.Present(), v.Type); t != nil {

@@ -8,6 +8,9 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
+// NoStatements is the message about statements where the environment allows none.
+const NoStatements = "there are no statements here"
+
 // A CoreEnv is an Env of a body that a translator made.
 type CoreEnv interface {
 	Env
@@ -63,7 +66,7 @@ func (c *checker) argument(n *Node, facts Facts, want *schema.Type) bool {
 		return true
 	}
 	if t.Kind != schema.Invalid {
-		c.fault(n, "cannot use %s as %s", called(t), called(want))
+		c.fault(n, cannotUse, called(t), called(want))
 	}
 	return false
 }
@@ -97,7 +100,7 @@ func (c *checker) make(n *Node, facts Facts) *schema.Type {
 	for i, key := range n.Keys {
 		f := n.Struct.Field(key)
 		if f == nil {
-			return c.fault(n, "%s has no field %q", n.Struct, key)
+			return c.fault(n, noField, n.Struct, key)
 		}
 		c.argument(n.Kids[i], facts, f.Type)
 	}
@@ -123,7 +126,7 @@ func (c *checker) lambda(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	if f.Do != nil {
 		env, ok := c.env.(CoreEnv)
 		if !ok {
-			return c.fault(n, "there are no statements here")
+			return c.fault(n, NoStatements)
 		}
 		c.probs = append(c.probs, env.Do(f, append(vars[:len(vars):len(vars)], params...), sig)...)
 		return want

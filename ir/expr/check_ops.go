@@ -281,6 +281,11 @@ func (c *checker) in(n *Node, facts Facts) *schema.Type {
 	return schema.BoolType
 }
 
+// otherNumbers reports that numbers of one type are looked for among numbers of another.
+func (c *checker) otherNumbers(lo, hi int, help string, t, elem *schema.Type) {
+	c.report(diag.Operands, lo, hi, help, "`in` looks for %s in a list of %s", t, elem)
+}
+
 // member checks that a value of type t can be among values of type elem.
 func (c *checker) member(n, a *Node, t, elem *schema.Type) {
 	switch {
@@ -290,11 +295,11 @@ func (c *checker) member(n, a *Node, t, elem *schema.Type) {
 	case !isComparable(elem) || !isComparable(t):
 		c.report(diag.Operands, n.NameLo, n.NameHi, "use exists and compare fields", "`in` does not compare %s", plural(t))
 	case isNumeric(t) && isNumeric(elem) && t.Kind != elem.Kind && a.Op != Lit:
-		c.report(diag.Operands, n.NameLo, n.NameHi, "use exists", "`in` looks for %s in a list of %s", t, elem)
+		c.otherNumbers(n.NameLo, n.NameHi, "use exists", t, elem)
 	case !c.alike(a, t, &Node{}, elem):
 		c.report(diag.Operands, n.NameLo, n.NameHi, "", "`in` looks for %s in %s of %s", t, n.Kids[1].Type.Kind, elem)
 	case t.Kind == schema.Float && elem.Kind == schema.Int:
-		c.report(diag.Operands, a.Lo, a.Hi, "", "`in` looks for %s in a list of %s", t, elem)
+		c.otherNumbers(a.Lo, a.Hi, "", t, elem)
 	}
 }
 

@@ -60,13 +60,13 @@ func (p *parser) foreignOp(t token, op string) {
 		p.foreign(t.lo, p.after().hi, "`is not` is not an operator", "", "!=")
 		p.next()
 	case t.text == "**":
-		p.foreign(t.lo, t.hi, "there is no operator `**`", "write the multiplication out, or compute it in a go node", "")
+		p.foreign(t.lo, t.hi, noOperator("**"), "write the multiplication out, or compute it in a go node", "")
 	case t.text == "^", t.text == "xor":
-		p.foreign(t.lo, t.hi, "there is no operator `"+t.text+"`", "for two bools, replace with `!=`", "!=")
+		p.foreign(t.lo, t.hi, noOperator(t.text), "for two bools, replace with `!=`", "!=")
 	case t.text == "=>":
-		p.foreign(t.lo, t.hi, "`=>` is not an operator", "", ">=")
+		p.foreign(t.lo, t.hi, notOperator(t.text), "", ">=")
 	default:
-		p.foreign(t.lo, t.hi, "`"+t.text+"` is not an operator", "", op)
+		p.foreign(t.lo, t.hi, notOperator(t.text), "", op)
 	}
 }
 
@@ -94,7 +94,7 @@ func (p *parser) foreignNot(t token) bool {
 	default:
 		return false
 	}
-	p.foreign(t.lo, t.hi, "`"+t.text+"` is not an operator", "", "!")
+	p.foreign(t.lo, t.hi, notOperator(t.text), "", "!")
 	return true
 }
 
@@ -126,7 +126,7 @@ func (p *parser) elvis(a *Node) *Node {
 		return b
 	}
 	n := &Node{Op: Call, Text: "default", Kids: []*Node{a, b}, Lo: a.Lo, Hi: b.Hi, NameLo: t.lo, NameHi: t.hi}
-	p.foreign(n.Lo, n.Hi, "`"+t.text+"` is not an operator", "", n.String())
+	p.foreign(n.Lo, n.Hi, notOperator(t.text), "", n.String())
 	return n
 }
 
@@ -142,10 +142,11 @@ func isChain(left *Node, op string) bool {
 // chained reports it.
 func (p *parser) chained(left *Node, t token, right *Node) *Node {
 	mid := left.Kids[1].String()
+	help := "write `" + left.String() + " && " + mid + " " + t.text + " " + right.String() + "`"
 	if t.text == "==" || t.text == "!=" {
-		return p.fail(left.Lo, right.Hi, "comparisons cannot be chained", "put the first comparison in parentheses, or join two with `&&`")
+		help = "put the first comparison in parentheses, or join two with `&&`"
 	}
-	return p.fail(left.Lo, right.Hi, "comparisons cannot be chained", "write `"+left.String()+" && "+mid+" "+t.text+" "+right.String()+"`")
+	return p.fail(left.Lo, right.Hi, "comparisons cannot be chained", help)
 }
 
 // index reports x[...], which n precedes.
@@ -176,6 +177,19 @@ func isName(s string) bool {
 	return s != "" && isLetter(s[0])
 }
 
+// strayDollar is the message about a `$` inside of an expression.
+const strayDollar = "`$` stands only once, at the start of a value"
+
+// noOperator is the message about an operation of other languages.
+func noOperator(op string) string { return "there is no operator `" + op + "`" }
+
+// notOperator is the message about another spelling of an operator.
+func notOperator(op string) string { return "`" + op + "` is not an operator" }
+
+func (p *parser) noComments(t token) *Node {
+	return p.failSpelling(t.lo, t.hi, "there are no comments in expressions", "")
+}
+
 // failSpelling is fail for habits that cannot be read as anything.
 func (p *parser) failSpelling(lo, hi int, message, help string) *Node {
 	if !p.failed {
@@ -191,23 +205,23 @@ func (p *parser) leftover(t token) {
 	case t.kind == tokBad:
 		p.expected("")
 	case t.op("//"):
-		p.failSpelling(t.lo, t.hi, "there is no operator `//`", "write `/`: ints are divided without a remainder")
+		p.failSpelling(t.lo, t.hi, noOperator("//"), "write `/`: ints are divided without a remainder")
 	case t.op(")"), t.op("]"):
 		p.fail(t.lo, t.hi, "nothing is open for this `"+t.text+"` to close", "")
 	case t.op("|") && p.filterFollows():
 		p.fail(t.lo, p.after().hi, "filters stand in text, between `{{` and `}}`", "write it as text: `\"{{ "+strings.TrimSpace(p.src[:t.lo])+" | "+p.after().text+" }}\"`")
 	case t.op("|"):
-		p.fail(t.lo, t.hi, "`|` is not an operator", "replace with `||`; filters such as `| json` stand in text between `{{` and `}}`")
+		p.fail(t.lo, t.hi, notOperator(t.text), "replace with `||`; filters such as `| json` stand in text between `{{` and `}}`")
 	case t.op("}}"):
 		p.failSpelling(t.lo, t.hi, "`}}` has nothing to close", "remove it")
 	case t.op(":"):
 		p.fail(t.lo, t.hi, "`:` without `?` before it", "a choice is written `c ? a : b`")
 	case t.op("#"):
-		p.failSpelling(t.lo, t.hi, "there are no comments in expressions", "")
+		p.noComments(t)
 	case t.op("=>"):
 		p.failSpelling(t.lo, t.hi, "there are no functions written with `=>`", "an expression over a list is written `xs.map(x, ...)`")
 	case t.op("++"), t.op("+="), t.op("-="), t.op("->"):
-		p.failSpelling(t.lo, t.hi, "there is no operator `"+t.text+"`", "")
+		p.failSpelling(t.lo, t.hi, noOperator(t.text), "")
 	case t.kind == tokString && p.toks[p.i-1].name("r"):
 		p.failSpelling(p.toks[p.i-1].lo, t.hi, "there are no raw strings", "write every backslash twice")
 	case t.kind == tokName, t.kind == tokString, t.kind == tokInt, t.kind == tokFloat, t.op("("), t.op("["), t.op("{"), t.op("{{"):
@@ -223,11 +237,11 @@ func (p *parser) foreignValue(t token) *Node {
 	case "$":
 		if n := p.after(); n.kind == tokName || n.op("(") {
 			empty := ""
-			p.report(Problem{Code: diag.ExprSpelling, Lo: t.lo, Hi: t.hi, Message: "`$` stands only once, at the start of a value", Help: "remove the `$`", Replace: &empty})
+			p.report(Problem{Code: diag.ExprSpelling, Lo: t.lo, Hi: t.hi, Message: strayDollar, Help: "remove the `$`", Replace: &empty})
 			p.next()
 			return p.primary()
 		}
-		return p.failSpelling(t.lo, t.hi, "`$` stands only once, at the start of a value", "remove it")
+		return p.failSpelling(t.lo, t.hi, strayDollar, "remove it")
 	case ".":
 		if n := p.after(); n.kind == tokName {
 			empty := ""
@@ -247,7 +261,7 @@ func (p *parser) foreignValue(t token) *Node {
 	case "+":
 		return p.failSpelling(t.lo, t.hi, "there is no sign `+`", "remove it")
 	case "#":
-		return p.failSpelling(t.lo, t.hi, "there are no comments in expressions", "")
+		return p.noComments(t)
 	case "&", "*", "@":
 		if n := p.after(); t.text != "*" && n.kind == tokName {
 			return p.failSpelling(t.lo, t.hi, "there is no sign `"+t.text+"`", "remove it")

@@ -93,6 +93,10 @@ func (l *lexer) problem(lo, hi int, code diag.Code, message, help string) {
 	l.probs = append(l.probs, Problem{Code: code, Lo: lo, Hi: hi, Message: message, Help: help})
 }
 
+func (l *lexer) badByte(at int, code diag.Code) {
+	l.problem(at, at+1, code, "this byte is not valid UTF-8", "")
+}
+
 func (l *lexer) fix(text string) {
 	l.probs[len(l.probs)-1].Replace = &text
 }
@@ -129,7 +133,7 @@ func (l *lexer) foreign() {
 	r, n := utf8.DecodeRuneInString(l.src[l.pos:])
 	switch {
 	case r == utf8.RuneError && n == 1:
-		l.problem(l.pos, l.pos+1, diag.ExprSyntax, "this byte is not valid UTF-8", "")
+		l.badByte(l.pos, diag.ExprSyntax)
 		l.emit(tokBad, "", l.pos+1)
 	case closers[r] != 0:
 		l.smartString(r)
@@ -141,7 +145,7 @@ func (l *lexer) foreign() {
 		l.foreignName()
 	default:
 		if ascii, ok := lookalikes[r]; ok {
-			l.problem(l.pos, l.pos+n, diag.ExprSpelling, "`"+string(r)+"` is not an operator", "replace with `"+ascii+"`")
+			l.problem(l.pos, l.pos+n, diag.ExprSpelling, notOperator(string(r)), "replace with `"+ascii+"`")
 			l.fix(ascii)
 			l.toks = append(l.toks, token{tokOp, ascii, l.pos, l.pos + n})
 			l.pos += n

@@ -76,7 +76,7 @@ func (l *lexer) str(quote byte) {
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && n == 1 {
-			l.problem(i, i+1, diag.ExprString, "this byte is not valid UTF-8", "")
+			l.badByte(i, diag.ExprString)
 		}
 		b.WriteRune(r)
 		i += n

@@ -15,11 +15,16 @@ const (
 	maxDepth  = 200
 )
 
+const (
+	tooLong   = "this expression is longer than 64 KiB"
+	tooNested = "this expression is nested more than 200 deep"
+)
+
 // Parse reads an expression. The node is never nil; after a mistake in the syntax it is Bad, and the first such mistake
 // is the only one reported. Spellings of other languages are reported each, and read as what they mean.
 func Parse(src string) (*Node, []Problem) {
 	if len(src) > maxLength {
-		return tooLarge(src, 0, len(src), "this expression is longer than 64 KiB")
+		return tooLarge(src, 0, len(src), tooLong)
 	}
 	l := &lexer{src: src}
 	l.run()
@@ -60,7 +65,7 @@ func newParser(l *lexer) *parser {
 func (p *parser) finish(n *Node) (*Node, []Problem) {
 	hi := p.toks[len(p.toks)-1].lo
 	if !p.failed && tooDeep(n, maxDepth) {
-		return tooLarge(p.src, p.lo, hi, "this expression is nested more than 200 deep")
+		return tooLarge(p.src, p.lo, hi, tooNested)
 	}
 	if p.failed || hasBad(n) {
 		return &Node{Op: Bad, Lo: p.lo, Hi: hi, NameLo: p.lo, NameHi: hi}, p.probs
@@ -157,7 +162,7 @@ func (p *parser) expr() *Node {
 		if !p.failed {
 			t := p.peek()
 			p.failed = true
-			p.report(Problem{Code: diag.ExprSize, Lo: t.lo, Hi: t.hi, Message: "this expression is nested more than 200 deep", Help: "compute parts of it in let nodes"})
+			p.report(Problem{Code: diag.ExprSize, Lo: t.lo, Hi: t.hi, Message: tooNested, Help: "compute parts of it in let nodes"})
 		}
 		return p.fail(p.peek().lo, p.peek().hi, "", "")
 	}

@@ -83,7 +83,7 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 		return one(lo, lo+2, "this `{{` is not closed", "close it with `}}`; two braces as text are written `{{ \"{{\" }}`")
 	case last.hi-lo > maxLength:
 		seg.Expr, _ = tooLarge(l.src, lo, last.hi, "")
-		return seg, []Problem{{Code: diag.ExprSize, Lo: lo, Hi: last.hi, Message: "this expression is longer than 64 KiB", Help: "close it earlier, or compute parts of it in let nodes"}}
+		return seg, []Problem{{Code: diag.ExprSize, Lo: lo, Hi: last.hi, Message: tooLong, Help: "close it earlier, or compute parts of it in let nodes"}}
 	case len(l.toks) == 1:
 		return one(lo, last.hi, "there is no expression between the braces", "two braces as text are written `{{ \"{{\" }}`")
 	case l.toks[0].op("-") && l.toks[0].lo == lo+2 && l.toks[1].lo > l.toks[0].hi,

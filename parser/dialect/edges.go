@@ -11,8 +11,7 @@ func (r *Reader) Edges(n *yamlnode.Node, shape *Shape, names []string, when func
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamlnode.Sequence {
-		r.WrongShape(n, "`edges` is a list")
+	if !r.IsList(n, "`edges`") {
 		return nil
 	}
 	nodes := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // What is wrong with names reads as in the native language.
@@ -46,6 +47,7 @@ func (r *Reader) unknown(code diag.Code, what, is string, id ir.Ident, names []s
 
 // Duplicate reports the second of two of a kind with one name.
 func (r *Reader) Duplicate(what string, id ir.Ident, first source.Span) {
-	r.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: what + " \"" + clip(id.Name) + "\" is declared twice", Help: "choose another name",
-		Related: []diag.Related{{Span: first, Message: "first declared here"}}})
+	d := yamlnode.Duplicate(id.Span, what, id.Name, first)
+	d.Help = "choose another name"
+	r.Report(d)
 }

@@ -148,10 +148,7 @@ func Head(n *yamlnode.Node) source.Span {
 
 // Mapping reads n as a mapping of a shape; ok is false when it is none.
 func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
-	if n == nil || n.Kind != yamlnode.Mapping {
-		if n != nil {
-			r.WrongShape(n, s.What+" is a mapping")
-		}
+	if n == nil || !r.IsMapping(n, s.What) {
 		return Mapping{}, false
 	}
 	m = Mapping{n, s}
@@ -163,7 +160,7 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 	}
 	for _, k := range s.Keys {
 		if k.Required && m.Get(k.Name) == nil && !astray[k.Name] {
-			r.Error(diag.MissingKey, Head(n), "add `"+k.Name+"`: "+k.Doc, "%s needs the key `%s`", s.What, k.Name)
+			r.Report(yamlnode.MissingKey(Head(n), s.What, k.Name, k.Doc))
 		}
 	}
 	return m, true
@@ -221,9 +218,25 @@ func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
 	r.Report(yamlnode.WrongShape(Head(n), n, message))
 }
 
+// IsMapping reports a value that is no mapping; what says what it is.
+func (r *Reader) IsMapping(n *yamlnode.Node, what string) bool {
+	if n.Kind != yamlnode.Mapping {
+		r.WrongShape(n, what+" is a mapping")
+	}
+	return n.Kind == yamlnode.Mapping
+}
+
+// IsList reports a value that is no list; what says what it is.
+func (r *Reader) IsList(n *yamlnode.Node, what string) bool {
+	if n.Kind != yamlnode.Sequence {
+		r.WrongShape(n, what+" is a list")
+	}
+	return n.Kind == yamlnode.Sequence
+}
+
 // NoNodes reports a workflow without nodes.
 func (r *Reader) NoNodes(at source.Span) {
-	r.Error(diag.MissingKey, at, "add a node", "there are no nodes")
+	r.Report(yamlnode.NoNodes(at))
 }
 
 // NoField is the warning about a reference to a field that the state does not have.
@@ -315,17 +328,22 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 	return absent
 }
 
-// Flag reads true or false, in the words of YAML 1.1; false when nothing is written.
-func (r *Reader) Flag(n *yamlnode.Node, what string) bool {
+// Flag reads true or false, in the words of YAML 1.1; absent when nothing is written.
+func (r *Reader) Flag(n *yamlnode.Node, what string, absent bool) bool {
 	if n == nil {
-		return false
+		return absent
 	}
 	if r.Schema.Tag(n) != "!!bool" {
-		r.Error(diag.BadLiteral, Head(n), "", "%s is true or false", what)
-		return false
+		r.NotBool(n, what)
+		return absent
 	}
 	v, _ := yamlnode.Bool11(n.Text.Value)
 	return v
+}
+
+// NotBool reports a value that is neither true nor false.
+func (r *Reader) NotBool(n *yamlnode.Node, what string) {
+	r.Error(diag.BadLiteral, Head(n), "", "%s is true or false", what)
 }
 
 // Idents reads a list of names.
@@ -383,17 +401,22 @@ func (r *Reader) Scalar(n *yamlnode.Node) *ir.Scalar {
 	}
 	switch s.Tag {
 	case "!!int", "!!float":
-		text, whole, ok := yamlnode.Number(n.Text.Value)
-		if !ok {
-			r.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "`%s` is no number that JSON can hold", clip(n.Text.Value))
-			text, whole = "0", true
-		}
-		s.Text.Value = text
-		if s.Tag = "!!float"; whole {
-			s.Tag = "!!int"
-		}
+		r.Number(s, n, yamlnode.Number)
 	case "!!bool":
 		s.Text.Value = strings.ToLower(n.Text.Value)
 	}
 	return s
+}
+
+// Number gives s the text and the tag of a number that read understands, as JSON writes it.
+func (r *Reader) Number(s *ir.Scalar, n *yamlnode.Node, read func(string) (text string, whole, ok bool)) {
+	text, whole, ok := read(n.Text.Value)
+	if !ok {
+		r.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "`%s` is no number that JSON can hold", clip(n.Text.Value))
+		text, whole = "0", true
+	}
+	s.Text.Value = text
+	if s.Tag = "!!float"; whole {
+		s.Tag = "!!int"
+	}
 }

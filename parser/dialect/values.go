@@ -9,6 +9,12 @@ import (
 
 // Values of workflows whose types only a run knows.
 
+// Messages of the readers of conditions.
+const (
+	PathForm = "a path is made of names with points between them"
+	NoNumber = "this is no number"
+)
+
 // A Route leads from a node to another, when its condition holds.
 type Route struct {
 	From, To ir.Ident

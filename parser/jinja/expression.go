@@ -38,7 +38,7 @@ func (r *reader) lift(all []*tokens.Token) []*tokens.Token {
 		r.p = r.sub(slices.Clone(part))
 		x := r.expression()
 		if !r.p.End() {
-			r.wrong(r.p.Current(), "this expression cannot be read", "")
+			r.unreadable(r.p.Current())
 		}
 		r.p = saved
 		r.inline[stand.Val] = &choice{x}
@@ -109,6 +109,8 @@ func (r *reader) operand() *PromptExpr {
 	return r.convert(x, at)
 }
 
+func (r *reader) unreadable(t *tokens.Token) { r.wrong(t, "this expression cannot be read", "") }
+
 // syntax reports what gonja says of an expression.
 func (r *reader) syntax(err error, at *tokens.Token) {
 	var s *parser.SyntaxError
@@ -118,7 +120,7 @@ func (r *reader) syntax(err error, at *tokens.Token) {
 			at = r.p.Current()
 		}
 	}
-	r.wrong(at, "this expression cannot be read", "")
+	r.unreadable(at)
 }
 
 func offset(text string, line, col int) int {
@@ -205,7 +207,7 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *PromptExpr {
 		left := r.convert(n.Left, at)
 		x := one(operators[n.Operator.Token.Type], "", n.Operator.Token, left, r.convert(n.Right, n.Operator.Token))
 		if x.Op == "" {
-			r.wrong(n.Operator.Token, "this expression cannot be read", "")
+			r.unreadable(n.Operator.Token)
 		}
 		return x
 	}

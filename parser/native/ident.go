@@ -78,16 +78,13 @@ func (p *parser) checkName(id ir.Ident, rule naming) {
 	case len(id.Name) > maxName:
 		p.report(diag.BadName, id.Span, "", "%s has at most %d characters", rule.what, maxName)
 	case !rule.form.MatchString(id.Name):
+		help := ""
 		if rule.fix != nil {
 			if better := rule.fix(id.Name); rule.form.MatchString(better) && len(better) <= maxName {
-				p.say(diag.Diagnostic{
-					Code: diag.BadName, Span: id.Span, Message: rule.what + " is made of " + rule.rule,
-					Help: "rename it to `" + better + "`, here and where it is used",
-				})
-				return
+				help = "rename it to `" + better + "`, here and where it is used"
 			}
 		}
-		p.report(diag.BadName, id.Span, "", "%s is made of %s", rule.what, rule.rule)
+		p.report(diag.BadName, id.Span, help, "%s is made of %s", rule.what, rule.rule)
 	case rule.reserved && taken:
 		p.report(diag.BadName, id.Span, "choose another name", "%s cannot be `%s`: that is %s", rule.what, id.Name, meaning)
 	}

@@ -45,7 +45,7 @@ func (p *parser) body(m mapping) ir.Body {
 	b := ir.Body{Span: m.node.Span}
 	n := m.get("nodes")
 	if n != nil && n.Kind == yamlnode.Mapping && len(n.Entries) == 0 {
-		p.report(diag.MissingKey, headSpan(n), "", "there are no nodes")
+		p.say(yamlnode.NoNodes(headSpan(n)))
 	}
 	p.each(n, "nodes", nodeID, func(id ir.Ident, v *yamlnode.Node) {
 		b.Nodes = append(b.Nodes, p.node(id, v))
@@ -166,8 +166,15 @@ func (p *parser) foreignKey(key string, at source.Span, verb string) bool {
 	if _, ok := nodeShapes[verb].Instead[key]; ok || owners == nil {
 		return false
 	}
-	p.report(diag.UnknownKey, at, "`"+key+"` goes with "+list(quoted(owners), "and"), "unknown key `%s` in %s", key, nodeShapes[verb].What)
+	p.keyOf(owners, at, key, nodeShapes[verb].What)
 	return true
+}
+
+// keyOf reports a key that what does not have, and others do.
+func (p *parser) keyOf(owners []string, at source.Span, key, what string) {
+	d := yamlnode.UnknownKey(at, key, what)
+	d.Help = "`" + key + "` goes with " + list(quoted(owners), "and")
+	p.say(d)
 }
 
 // common reads the keys that every node can have.

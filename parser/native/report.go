@@ -44,10 +44,9 @@ func (p *parser) rewrite(code diag.Code, at source.Span, text, format string, ar
 
 // duplicate reports a name that was taken before.
 func (p *parser) duplicate(what string, id ir.Ident, first source.Span, help string) {
-	p.say(diag.Diagnostic{
-		Code: diag.DuplicateName, Span: id.Span, Message: fmt.Sprintf("%s %q is declared twice", what, id.Name),
-		Related: []diag.Related{{Span: first, Message: "first declared here"}}, Help: help,
-	})
+	d := yamlnode.Duplicate(id.Span, what, id.Name, first)
+	d.Help = help
+	p.say(d)
 }
 
 // wrongShape reports that n is not the kind of YAML value that is asked for.

@@ -189,9 +189,7 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 
 func (p *parser) missingKey(n *yamlnode.Node, s *Shape, key string) {
 	k := s.key(key)
-	p.say(diag.Diagnostic{
-		Code: diag.MissingKey, Span: headSpan(n), Message: s.What + " needs the key `" + key + "`", Help: "add `" + key + "`: " + k.Doc,
-	})
+	p.say(yamlnode.MissingKey(headSpan(n), s.What, key, k.Doc))
 }
 
 // keyName is the text of a key; keys that are not text are reported.

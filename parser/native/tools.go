@@ -127,7 +127,7 @@ func (p *parser) belongs(m mapping, kind string) {
 	for _, e := range m.node.Entries {
 		name := e.Key.Text.Value
 		if with := owners[name]; with != nil && !slices.Contains(with, kind) {
-			p.report(diag.UnknownKey, e.Key.Span, "`"+name+"` goes with "+list(quoted(with), "and"), "unknown key `%s` in a `%s` tool", name, kind)
+			p.keyOf(with, e.Key.Span, name, "a `"+kind+"` tool")
 			delete(m.values, name)
 		}
 	}

@@ -83,7 +83,7 @@ func (r *typeReader) trailing(typ *schema.Type) {
 	}
 	switch {
 	case strings.HasPrefix(rest, "[]"):
-		r.fail(r.i, len(r.t.Value), "write `list<"+typ.String()+">`", "a list is not written with `[]`")
+		r.brackets(len(r.t.Value), typ.String())
 	case strings.HasPrefix(rest, "?"):
 		r.fail(r.i, len(r.t.Value), "write `opt<"+typ.String()+">`", "an optional is not written with `?`")
 	case rest[0] == '|':
@@ -112,7 +112,7 @@ func (r *typeReader) read(depth int) *schema.Type {
 	}
 	r.skip()
 	if strings.HasPrefix(r.t.Value[r.i:], "[]") {
-		return r.fail(r.i, r.i+2, "write `list<T>`", "a list is not written with `[]`")
+		return r.brackets(r.i+2, "T")
 	}
 	w, lo := r.word()
 	if w == "" {
@@ -222,7 +222,7 @@ func (r *typeReader) parameters(w string, lo, hi, depth int) *schema.Type {
 	case c == ',' && w == "map":
 		return r.fail(r.i, r.i+1, "write `map<T>` with the type of the values", "the keys of a map are strings: it has one parameter")
 	case c == 0:
-		return r.fail(open, open+1, "", "`<` is not closed")
+		return r.unclosed(open)
 	default:
 		r.trailing(elem)
 		return schema.InvalidType
@@ -241,10 +241,20 @@ func (r *typeReader) parameters(w string, lo, hi, depth int) *schema.Type {
 }
 
 // enum reads the values of enum<a|b> after `<`.
+// unclosed reports the `<` at open.
+func (r *typeReader) unclosed(open int) *schema.Type {
+	return r.fail(open, open+1, "", "`<` is not closed")
+}
+
+// brackets reports `[]` for a list of of, up to hi.
+func (r *typeReader) brackets(hi int, of string) *schema.Type {
+	return r.fail(r.i, hi, "write `list<"+of+">`", "a list is not written with `[]`")
+}
+
 func (r *typeReader) enum(lo int) *schema.Type {
 	closing := strings.IndexByte(r.t.Value[r.i:], '>')
 	if closing < 0 {
-		return r.fail(r.i-1, r.i, "", "`<` is not closed")
+		return r.unclosed(r.i - 1)
 	}
 	t := &schema.Type{Kind: schema.Enum}
 	at := map[string]int{}

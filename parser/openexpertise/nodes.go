@@ -17,8 +17,7 @@ import (
 
 // node reads one entry of `nodes`.
 func (p *parser) node(n *yamlnode.Node) {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "a node is a mapping")
+	if !p.IsMapping(n, "a node") {
 		if n.Kind == yamlnode.Scalar {
 			p.Broken(n.Text.Value)
 		}
@@ -88,8 +87,7 @@ func (p *parser) common(m dialect.Mapping, out *Node) {
 		}
 	}
 	if a := m.Get("args"); a != nil {
-		if a.Kind != yamlnode.Mapping {
-			p.WrongShape(a, "`args` is a mapping")
+		if !p.IsMapping(a, "`args`") {
 			return
 		}
 		out.Args, _ = p.Value(a, p.argument).(*ir.Object)
@@ -296,8 +294,7 @@ func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read 
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, what+" is a list")
+	if !p.IsList(n, what) {
 		return
 	}
 	for _, it := range n.Items {

@@ -111,8 +111,7 @@ func (p *parser) stateSection(n *yamlnode.Node) {
 	if fields == nil {
 		return
 	}
-	if fields.Kind != yamlnode.Mapping {
-		p.WrongShape(fields, "`schema` is a mapping")
+	if !p.IsMapping(fields, "`schema`") {
 		return
 	}
 	for _, e := range fields.Entries {
@@ -142,8 +141,7 @@ func (p *parser) phases(n *yamlnode.Node) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`phases` is a list")
+	if !p.IsList(n, "`phases`") {
 		return
 	}
 	for _, it := range n.Items {
@@ -160,8 +158,7 @@ func (p *parser) graph(m dialect.Mapping) {
 	nodes := m.Get("nodes")
 	switch {
 	case nodes == nil:
-	case nodes.Kind != yamlnode.Sequence:
-		p.WrongShape(nodes, "`nodes` is a list")
+	case !p.IsList(nodes, "`nodes`"):
 	case len(nodes.Items) == 0:
 		p.NoNodes(nodes.Span)
 	default:

@@ -188,7 +188,7 @@ func (c *condition) operand(depth int) *dialect.Predicate {
 		path := strings.Split(strings.TrimPrefix(t.text, "$."), ".")
 		for _, name := range path {
 			if name == "" {
-				c.fail(t.lo, t.hi, "", "a path is made of names with points between them")
+				c.fail(t.lo, t.hi, "", dialect.PathForm)
 				return nil
 			}
 		}
@@ -196,7 +196,7 @@ func (c *condition) operand(depth int) *dialect.Predicate {
 	case t.kind == "number":
 		number, whole, ok := yamlnode.Number(t.text)
 		if !ok {
-			c.fail(t.lo, t.hi, "", "this is no number")
+			c.fail(t.lo, t.hi, "", dialect.NoNumber)
 			return nil
 		}
 		text.Value = number

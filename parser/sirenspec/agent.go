@@ -92,8 +92,7 @@ func (p *parser) reachesDelay(r *AgentRetry) bool {
 
 // triggers are the failures after which an agent is asked again.
 func (p *parser) triggers(n *yamlnode.Node) []string {
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`on` is a list")
+	if !p.IsList(n, "`on`") {
 		return nil
 	}
 	out := []string{}

@@ -78,12 +78,15 @@ func (c *condition) loop() (at int, ok bool) {
 	return 0, false
 }
 
+// amongOthers warns about a comprehension that is not the only element between brackets; in is what to put it in.
+func (c *condition) amongOthers(t token, in string) {
+	c.fail(t.lo, t.hi, "put it in "+in, "a comprehension stands alone")
+}
+
 // comprehension reads `for x in list if ...` for an element that begins at a token before. With generator it is one, and a
 // list otherwise.
 func (c *condition) comprehension(element int, generator bool) *dialect.Predicate {
-	if c.depth++; c.depth > maxCondition {
-		t, _ := c.peek()
-		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+	if t, _ := c.peek(); c.tooDeep(t.lo, t.hi) {
 		return nil
 	}
 	defer func() { c.depth-- }()
@@ -118,7 +121,7 @@ func (c *condition) comprehension(element int, generator bool) *dialect.Predicat
 		return nil
 	}
 	if t, ok := c.peek(); !ok || t.text != "for" {
-		c.fail(t.lo, t.hi, "", "this does not belong here")
+		c.misplaced(t)
 		return nil
 	}
 	c.at = end
@@ -203,7 +206,7 @@ func (c *condition) braces(open token) *dialect.Predicate {
 		var item *dialect.Predicate
 		if made {
 			if len(items) > 0 {
-				c.fail(open.lo, open.hi, "put it in square brackets", "a comprehension stands alone")
+				c.amongOthers(open, "square brackets")
 				return nil
 			}
 			if c.colon(begin, loop) {

@@ -16,7 +16,7 @@ func (p *parser) envFile(n *yamlnode.Node) {
 	case !ok:
 		return
 	case id.Name == "":
-		p.Error(diag.BadLiteral, id.Span, "", "this is not the name of a file")
+		p.Report(yamlnode.NoFileName(id.Span))
 		return
 	case !filepath.IsLocal(filepath.FromSlash(id.Name)) || strings.Contains(id.Name, `\`):
 		p.Error(diag.BadLiteral, id.Span, "put it into the folder of the workflow", "`%s` is outside of the folder of the workflow", id.Name)

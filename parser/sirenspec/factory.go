@@ -143,8 +143,7 @@ func (p *parser) bind(n *yamlnode.Node, out *Node) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`inputs` is a mapping")
+	if !p.IsMapping(n, "`inputs`") {
 		return
 	}
 	p.textOnly(n, "`inputs`")

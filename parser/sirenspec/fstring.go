@@ -89,7 +89,7 @@ func (f *fscan) pieces(at int, spec bool, depth int) ([]piece, int) {
 			at++
 		}
 	}
-	f.c.fail(f.lo, f.lo+1, "", "the text is not closed")
+	f.c.endless(f.lo, f.lo+1)
 	return nil, at
 }
 
@@ -201,15 +201,15 @@ func (c *condition) joinedPieces(pieces []piece, t token) []*dialect.Predicate {
 
 // inner reads the value between two places of the text.
 func (c *condition) inner(lo, hi int) *dialect.Predicate {
-	in := &condition{p: c.p, text: c.text, scopes: c.scopes, bound: c.bound, depth: c.depth + 1}
-	if in.depth > maxCondition {
-		c.refuse(lo, hi, "the condition is nested more than %d deep", maxCondition)
+	in := &condition{p: c.p, text: c.text, scopes: c.scopes, bound: c.bound, depth: c.depth}
+	if in.tooDeep(lo, hi) {
+		c.failed, c.refused = true, true
 		return nil
 	}
 	in.lexRange(lo, hi)
 	out := in.tuple()
 	if t, more := in.peek(); !in.failed && more {
-		in.fail(t.lo, t.hi, "", "this does not belong here")
+		in.misplaced(t)
 	}
 	c.failed, c.refused, c.bound = c.failed || in.failed, c.refused || in.refused, in.bound
 	return out

@@ -12,8 +12,7 @@ import (
 // lambda is `lambda x, y: value`, whose word has been read. Within it Python looks for all other names outside of the
 // condition, where nothing is.
 func (c *condition) lambda(word token) *dialect.Predicate {
-	if c.depth++; c.depth > maxCondition {
-		c.refuse(word.lo, word.hi, "the condition is nested more than %d deep", maxCondition)
+	if c.tooDeep(word.lo, word.hi) {
 		return nil
 	}
 	defer func() { c.depth-- }()
@@ -23,20 +22,24 @@ func (c *condition) lambda(word token) *dialect.Predicate {
 			s.args += "_"
 		}
 	}
+	refuse := func(t token) {
+		c.refuse(t.lo, t.hi, "only plain names are compiled as parameters of a function")
+	}
+	endless := func(t token) { c.fail(t.lo, t.hi, "", "`lambda` has no `:`") }
 	for !c.failed && !c.takes(":") {
 		t, ok := c.peek()
 		switch {
 		case !ok:
-			c.fail(word.lo, word.hi, "", "`lambda` has no `:`")
+			endless(word)
 		case t.kind != "name" || slices.Contains(keywords, t.text):
-			c.refuse(t.lo, t.hi, "only plain names are compiled as parameters of a function")
+			refuse(t)
 		default:
 			c.at++
 			s.names = append(s.names, t.text)
 			if next, _ := c.peek(); next.kind == "op" && next.text == "=" {
-				c.refuse(next.lo, next.hi, "only plain names are compiled as parameters of a function")
+				refuse(next)
 			} else if !c.takes(",") && !(next.kind == "op" && next.text == ":") {
-				c.fail(next.lo, next.hi, "", "`lambda` has no `:`")
+				endless(next)
 			}
 		}
 	}

@@ -39,8 +39,7 @@ const defaultLength = 4000
 
 // guardrails reads a list of checks. whole: it is that of the workflow, whose cost_cap bounds the run.
 func (p *parser) guardrails(n *yamlnode.Node, whole bool) []Guard {
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`guardrails` is a list")
+	if !p.IsList(n, "`guardrails`") {
 		return nil
 	}
 	out := []Guard{}
@@ -115,8 +114,7 @@ func (p *parser) piiGuard(n *yamlnode.Node, g *Guard) bool {
 	}
 	if e := m.Get("entities"); e != nil {
 		g.What = []string{}
-		if e.Kind != yamlnode.Sequence {
-			p.WrongShape(e, "`entities` is a list")
+		if !p.IsList(e, "`entities`") {
 			return false
 		}
 		for _, it := range e.Items {
@@ -147,8 +145,7 @@ func (p *parser) schemaGuard(n *yamlnode.Node, g *Guard) bool {
 	if s == nil {
 		return false
 	}
-	if s.Kind != yamlnode.Mapping {
-		p.WrongShape(s, "a schema is a mapping")
+	if !p.IsMapping(s, "a schema") {
 		return false
 	}
 	g.Schema = dialect.JSON(p.Value(s, nil))

@@ -136,7 +136,7 @@ func (c *condition) string(s string, i int, begin string) (token, bool) {
 			at++
 		}
 	}
-	c.fail(i, i+len(begin), "", "the text is not closed")
+	c.endless(i, i+len(begin))
 	return token{}, false
 }
 

@@ -26,8 +26,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`nodes` is a mapping")
+	if !p.IsMapping(n, "`nodes`") {
 		return
 	}
 	for _, e := range n.Entries {
@@ -42,8 +41,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 var idForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "a node is a mapping")
+	if !p.IsMapping(n, "a node") {
 		return
 	}
 	if !idForm.MatchString(id.Name) {
@@ -89,7 +87,7 @@ func (p *parser) writes(m dialect.Mapping, out *Node) {
 	path := strings.Split(id.Name, ".")
 	for _, name := range path {
 		if name == "" {
-			p.Error(diag.BadLiteral, id.Span, "", "a path is made of names with points between them")
+			p.Error(diag.BadLiteral, id.Span, "", dialect.PathForm)
 			return
 		}
 	}
@@ -150,8 +148,7 @@ func (p *parser) httpTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 		r.Method = p.Word(w, "`method`", "GET", "POST")
 	}
 	if h := m.Get("headers"); h != nil {
-		if h.Kind != yamlnode.Mapping {
-			p.WrongShape(h, "`headers` is a mapping")
+		if !p.IsMapping(h, "`headers`") {
 			return
 		}
 		for _, e := range h.Entries {
@@ -240,8 +237,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 	module, ok1 := p.Text(m.Get("module"), "`module`")
 	function, ok2 := p.Text(m.Get("function"), "`function`")
 	if a := m.Get("args"); a != nil {
-		if a.Kind != yamlnode.Mapping {
-			p.WrongShape(a, "`args` is a mapping")
+		if !p.IsMapping(a, "`args`") {
 			return
 		}
 		out.Args, _ = p.Value(a, func(n *yamlnode.Node) ir.Value {

@@ -157,8 +157,7 @@ func (c *condition) list(out []*dialect.Predicate, end string, open token) ([]*d
 			c.at = loop
 			out = append(out, c.comprehension(begin, end == ")"))
 		} else {
-			t := c.tokens[loop]
-			c.fail(t.lo, t.hi, "put it in parentheses", "a comprehension stands alone")
+			c.amongOthers(c.tokens[loop], "parentheses")
 		}
 		if c.failed {
 			break
@@ -201,7 +200,7 @@ func (c *condition) atom() *dialect.Predicate {
 	case t.text == "{":
 		return c.braces(t)
 	}
-	c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
+	c.unfinished(t)
 	return nil
 }
 
@@ -300,7 +299,7 @@ func (c *condition) name(t token, at source.Span) *dialect.Predicate {
 	case t.text == "_budget":
 		return c.budget(at)
 	case slices.Contains(keywords, t.text):
-		c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
+		c.unfinished(t)
 		return nil
 	}
 	return c.unknown(t, at, called)

@@ -178,8 +178,7 @@ func (p *parser) seeds(n *yamlnode.Node) {
 		if b == nil {
 			continue
 		}
-		if b.Kind != yamlnode.Mapping {
-			p.WrongShape(b, "`"+bucket+"` is a mapping")
+		if !p.IsMapping(b, "`"+bucket+"`") {
 			continue
 		}
 		seeds.Entries = append(seeds.Entries, &ir.Entry{Key: ir.Ident{Name: bucket, Span: m.Key(bucket)}, Value: p.Value(b, nil)})
@@ -205,8 +204,7 @@ func (p *parser) agentSection(n *yamlnode.Node) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`agents` is a mapping")
+	if !p.IsMapping(n, "`agents`") {
 		return
 	}
 	for _, e := range n.Entries {

@@ -16,11 +16,12 @@ import (
 
 // refused tells what the engine refuses and is understood here.
 func (p *parser) refused(at source.Span, code diag.Code, help, format string, args ...any) {
+	format = "the engine refuses the file: " + format
 	if p.opts.Upstream {
-		p.Error(code, at, help, "the engine refuses the file: "+format, args...)
+		p.Error(code, at, help, format, args...)
 		return
 	}
-	p.Differs(at, help, "the engine refuses the file: "+format, args...)
+	p.Differs(at, help, format, args...)
 }
 
 // Text reads a scalar as text; a number or a boolean is told.
@@ -131,6 +132,6 @@ func (p *parser) flag(n *yamlnode.Node, what string, absent bool) bool {
 			return v
 		}
 	}
-	p.Error(diag.BadLiteral, dialect.Head(n), "", "%s is true or false", what)
+	p.NotBool(n, what)
 	return absent
 }

@@ -68,8 +68,7 @@ func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *Swarm {
 	if agents == nil {
 		return nil // reported
 	}
-	if agents.Kind != yamlnode.Sequence {
-		p.WrongShape(agents, "`agents` of a swrm is a list")
+	if !p.IsList(agents, "`agents` of a swrm") {
 		return nil
 	}
 	if len(agents.Items) == 0 {

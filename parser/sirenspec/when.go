@@ -34,11 +34,7 @@ func (p *parser) when(n *yamlnode.Node) *dialect.Predicate {
 	c.lex()
 	out := c.tuple()
 	if t, more := c.peek(); !c.failed && more {
-		help := ""
-		if t.text == "=" && t.kind == "op" {
-			help = "write `==`"
-		}
-		c.fail(t.lo, t.hi, help, "this does not belong here")
+		c.misplaced(t)
 	}
 	switch {
 	case c.refused:
@@ -76,6 +72,34 @@ func (c *condition) refuse(lo, hi int, format string, args ...any) {
 		c.failed, c.refused = true, true
 		c.p.Error(diag.NotSupported, c.text.At(lo, max(lo, hi)), "compute it in a tool node", format, args...)
 	}
+}
+
+// misplaced warns about a token that Python does not expect.
+func (c *condition) misplaced(t token) {
+	help := ""
+	if t.text == "=" && t.kind == "op" {
+		help = "write `==`"
+	}
+	c.fail(t.lo, t.hi, help, "this does not belong here")
+}
+
+// unfinished warns about a token in the place of a value.
+func (c *condition) unfinished(t token) {
+	c.fail(t.lo, t.hi, "", "a value is missing before `%s`", t.text)
+}
+
+// endless warns about a text without an end; lo to hi is its beginning.
+func (c *condition) endless(lo, hi int) {
+	c.fail(lo, hi, "", "the text is not closed")
+}
+
+// tooDeep goes one level down, and refuses a condition that is nested too deeply, at lo to hi.
+func (c *condition) tooDeep(lo, hi int) bool {
+	if c.depth++; c.depth <= maxCondition {
+		return false
+	}
+	c.refuse(lo, hi, "the condition is nested more than %d deep", maxCondition)
+	return true
 }
 
 func (c *condition) peek() (token, bool) {
@@ -143,9 +167,7 @@ func (c *condition) choice() *dialect.Predicate {
 		c.at++
 		return c.lambda(t)
 	}
-	if c.depth++; c.depth > maxCondition {
-		t, _ := c.peek()
-		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+	if t, _ := c.peek(); c.tooDeep(t.lo, t.hi) {
 		return nil
 	}
 	defer func() { c.depth-- }()
@@ -187,8 +209,7 @@ func (c *condition) not() *dialect.Predicate {
 	if !c.takes("not") {
 		return c.comparison()
 	}
-	if c.depth++; c.depth > maxCondition {
-		c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+	if c.tooDeep(t.lo, t.hi) {
 		return nil
 	}
 	defer func() { c.depth-- }()
@@ -293,8 +314,7 @@ func (c *condition) arithmetic(ops []string, part func() *dialect.Predicate) *di
 func (c *condition) signed() *dialect.Predicate {
 	t, ok := c.peek()
 	if ok && t.kind == "op" && (t.text == "-" || t.text == "+" || t.text == "~") {
-		if c.depth++; c.depth > maxCondition {
-			c.refuse(t.lo, t.hi, "the condition is nested more than %d deep", maxCondition)
+		if c.tooDeep(t.lo, t.hi) {
 			return nil
 		}
 		defer func() { c.depth-- }()

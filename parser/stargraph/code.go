@@ -150,7 +150,7 @@ func (p *parser) mlNode(x *node, m dialect.Mapping) {
 	if n := m.Get("runtime"); n != nil {
 		p.Word(n, "`runtime`", "sklearn", "xgboost", "onnx")
 	}
-	p.Flag(m.Get("allow_unsafe_pickle"), "`allow_unsafe_pickle`")
+	p.Flag(m.Get("allow_unsafe_pickle"), "`allow_unsafe_pickle`", false)
 	input := p.operand(x, m.Get("input_field"), "`input_field`", "x", schema.AnyType)
 	if !ok || !versioned || input == nil {
 		return

@@ -21,7 +21,7 @@ var dspyConfig = modelConfig("the config of a dspy node",
 
 // dspyNode reads a question by a signature of DSPy. What is asked is the same; how DSPy words it is not.
 func (p *parser) dspyNode(x *node, m dialect.Mapping) {
-	if p.Flag(m.Get("stub"), "`stub`") {
+	if p.Flag(m.Get("stub"), "`stub`", false) {
 		p.Differs(m.Key("stub"), "remove `stub` to ask the model", "a stub asks nothing and writes nothing")
 		return
 	}

@@ -29,8 +29,7 @@ func (p *parser) interruptNode(x *node, m dialect.Mapping) {
 	}
 	question := source.Text{Value: strings.TrimRight(id.Name, "\n"), Span: id.Span, Opaque: true}
 	if n := m.Get("interrupt_payload"); n != nil {
-		if n.Kind != yamlnode.Mapping {
-			p.WrongShape(n, "`interrupt_payload` is a mapping")
+		if !p.IsMapping(n, "`interrupt_payload`") {
 		} else if len(n.Entries) > 0 {
 			question.Value += "\n" + dialect.JSON(p.value(n))
 		}

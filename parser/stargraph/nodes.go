@@ -45,12 +45,10 @@ func (p *parser) nodes(n *yamlnode.Node) {
 		}
 	case p.form == authoring:
 		p.WrongShape(n, "`nodes` is a mapping from names to nodes")
-	case n.Kind != yamlnode.Sequence:
-		p.WrongShape(n, "`nodes` is a list")
+	case !p.IsList(n, "`nodes`"):
 	default:
 		for _, it := range n.Items {
-			if it.Kind != yamlnode.Mapping {
-				p.WrongShape(it, "a node is a mapping")
+			if !p.IsMapping(it, "a node") {
 				if it.Kind == yamlnode.Scalar {
 					p.Broken(it.Text.Value)
 				}
@@ -71,8 +69,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 
 // node reads one node.
 func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "a node is a mapping")
+	if !p.IsMapping(n, "a node") {
 		p.Broken(id.Name)
 		return
 	}

@@ -96,8 +96,7 @@ func (p *parser) optionalWord(n *yamlnode.Node, what string, words ...string) {
 
 // recordsOf reads a list of records.
 func (p *parser) recordsOf(n *yamlnode.Node, what string, shape *dialect.Shape) []dialect.Mapping {
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, what+" is a list")
+	if !p.IsList(n, what) {
 		return nil
 	}
 	var out []dialect.Mapping

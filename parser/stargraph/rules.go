@@ -42,8 +42,7 @@ func (p *parser) rules(n *yamlnode.Node) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`rules` is a list")
+	if !p.IsList(n, "`rules`") {
 		return
 	}
 	ids := map[string]source.Span{}
@@ -182,8 +181,7 @@ func (p *parser) then(m dialect.Mapping) (next *ir.Ident, live bool) {
 	case n == nil || n.Kind == yamlnode.Sequence && len(n.Items) == 0:
 		p.Warn(diag.IgnoredKey, dialect.Head(m.Node), "remove it", "a rule without `then` does nothing")
 		return nil, false
-	case n.Kind != yamlnode.Sequence:
-		p.WrongShape(n, "`then` is a list")
+	case !p.IsList(n, "`then`"):
 		return nil, false
 	}
 	live = true

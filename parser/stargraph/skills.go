@@ -49,8 +49,7 @@ func (p *parser) classifyNode(x *node, m dialect.Mapping) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`labels` is a list")
+	if !p.IsList(n, "`labels`") {
 		return
 	}
 	var labels []string

@@ -74,7 +74,7 @@ func (p *parser) state(m dialect.Mapping) {
 		if p.form == authoring && e.Value.Kind == yamlnode.Mapping {
 			d, _ := p.Mapping(e.Value, fieldShape)
 			typ, value = d.Get("type"), d.Get("default")
-			f.route = p.Flag(d.Get("route"), "`route`")
+			f.route = p.Flag(d.Get("route"), "`route`", false)
 		}
 		if typ == nil {
 			continue
@@ -97,15 +97,8 @@ func (p *parser) value(n *yamlnode.Node) ir.Value {
 		s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
 		switch s.Tag {
 		case "!!int", "!!float":
-			number, whole, ok := yamlnode.Number11(n.Text.Value)
-			if !ok {
-				p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
-				number, whole = "0", true
-			}
-			s.Text.Value, s.Text.Opaque = number, true
-			if s.Tag = "!!float"; whole {
-				s.Tag = "!!int"
-			}
+			p.Number(s, n, yamlnode.Number11)
+			s.Text.Opaque = true
 		case "!!bool":
 			v, _ := yamlnode.Bool11(n.Text.Value)
 			s.Text.Value, s.Text.Opaque = strconv.FormatBool(v), true

@@ -25,13 +25,20 @@ var (
 // maxCondition bounds a condition in bytes.
 const maxCondition = 4096
 
+// short reports a condition that is too long to be read.
+func (p *parser) short(n *yamlnode.Node) bool {
+	if len(n.Text.Value) > maxCondition {
+		p.Error(diag.ExprSyntax, dialect.Head(n), "compute it in a python node", "a condition has at most %d characters", maxCondition)
+	}
+	return len(n.Text.Value) <= maxCondition
+}
+
 // condition reads a condition; nil after a mistake.
 func (p *parser) condition(n *yamlnode.Node) *dialect.Predicate {
 	if _, ok := p.Text(n, "a condition"); !ok {
 		return nil
 	}
-	if len(n.Text.Value) > maxCondition {
-		p.Error(diag.ExprSyntax, dialect.Head(n), "compute it in a python node", "a condition has at most %d characters", maxCondition)
+	if !p.short(n) {
 		return nil
 	}
 	return p.joined("||", orWord, n.Text, 0, len(n.Text.Value), func(lo, hi int) *dialect.Predicate {
@@ -106,7 +113,7 @@ func (p *parser) comparison(t source.Text, lo, hi int) *dialect.Predicate {
 	parts := strings.Split(path, ".")
 	for _, name := range parts {
 		if name == "" {
-			p.Error(diag.ExprSyntax, at(1), "", "a path is made of names with points between them")
+			p.Error(diag.ExprSyntax, at(1), "", dialect.PathForm)
 			return nil
 		}
 	}

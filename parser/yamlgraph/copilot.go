@@ -103,8 +103,8 @@ func (p *parser) program(m dialect.Mapping, backend string, t *Token) *expr.Node
 			t.Payload = p.value(n)
 		}
 	}
-	goesOn := p.truth(f.Get("continue_session"), "`continue_session`", false)
-	paths, all := p.truth(f.Get("allow_all_paths"), "`allow_all_paths`", false), p.truth(f.Get("allow_all_tools"), "`allow_all_tools`", false)
+	goesOn := p.Flag(f.Get("continue_session"), "`continue_session`", false)
+	paths, all := p.Flag(f.Get("allow_all_paths"), "`allow_all_paths`", false), p.Flag(f.Get("allow_all_tools"), "`allow_all_tools`", false)
 	switch backend {
 	case "cli":
 		if paths {

@@ -15,8 +15,7 @@ func (p *parser) edges(m dialect.Mapping) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`edges` is a list")
+	if !p.IsList(n, "`edges`") {
 		return
 	}
 	entered := false

@@ -189,8 +189,7 @@ func (x *expansion) named(m dialect.Mapping, key string) (out []dialect.Mapping,
 	if n == nil {
 		return nil, nil // reported
 	}
-	if n.Kind != yamlnode.Sequence {
-		x.p.WrongShape(n, "`"+key+"` is a list")
+	if !x.p.IsList(n, "`"+key+"`") {
 		return nil, nil
 	}
 	if len(n.Items) == 0 {

@@ -2,7 +2,6 @@ package yamlgraph
 
 import (
 	"path"
-	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -34,17 +33,9 @@ func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
 	if p.load == nil {
 		return
 	}
-	child, _ := p.load.FlowNear(p.File, ref, false)
+	child := p.child(ref)
 	if child == nil {
 		return
-	}
-	if child.Origin != Name {
-		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
-		return
-	}
-	if !slices.Contains(p.wf.Flows, child) {
-		p.rename(child)
-		p.wf.Flows = append(p.wf.Flows, child)
 	}
 	b := &graphTool{path: ref, flow: child, out: "result"}
 	if id, ok := p.Text(m.Get("output_key"), "`output_key`"); ok {

@@ -38,8 +38,7 @@ type guardReader struct {
 func (p *parser) guardCheck(n *yamlnode.Node, before bool) *dialect.Predicate {
 	t := n.Text
 	r := &guardReader{p: p, text: t, before: before}
-	if len(t.Value) > maxCondition {
-		p.Error(diag.ExprSyntax, n.Span, "compute it in a python node", "a condition has at most %d characters", maxCondition)
+	if !p.short(n) {
 		return nil
 	}
 	if strings.TrimSpace(t.Value) == "" {
@@ -253,7 +252,7 @@ func (r *guardReader) value() *dialect.Predicate {
 		r.at++
 		text, whole, ok := yamlnode.Number(t.text)
 		if !ok {
-			r.wrong(t, "this is no number")
+			r.wrong(t, dialect.NoNumber)
 			return nil
 		}
 		if whole {
@@ -304,7 +303,7 @@ func (r *guardReader) path() *dialect.Predicate {
 	for r.take(".") {
 		t := r.peek()
 		if t.kind != 'n' {
-			r.wrong(t, "a path is made of names with points between them")
+			r.wrong(t, dialect.PathForm)
 			return nil
 		}
 		r.at++

@@ -51,8 +51,7 @@ func (p *parser) ruleList(n *yamlnode.Node, what string, shape *dialect.Shape, f
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, what+" is a list")
+	if !p.IsList(n, what) {
 		return nil
 	}
 	var out []*TokenRule

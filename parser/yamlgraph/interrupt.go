@@ -27,7 +27,7 @@ func (p *parser) interrupt(m dialect.Mapping, out *Node) {
 		return id
 	}
 	t := out.Token
-	t.Fresh = !p.truth(m.Get("idempotent"), "`idempotent`", true)
+	t.Fresh = !p.Flag(m.Get("idempotent"), "`idempotent`", true)
 	t.Key, t.Resume = name("state_key", "interrupt_message"), name("resume_key", "user_input")
 	if m.Get("state_key") != nil {
 		p.field(t.Key, schema.AnyType)

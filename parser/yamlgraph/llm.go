@@ -91,26 +91,13 @@ func (p *parser) askKey(m dialect.Mapping, id ir.Ident, inside bool) ir.Ident {
 	return p.key(m, id)
 }
 
-// truth reads true or false, or what holds when nothing is written.
-func (p *parser) truth(n *yamlnode.Node, what string, absent bool) bool {
-	if n == nil {
-		return absent
-	}
-	if n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!bool" {
-		v, _ := yamlnode.Bool11(n.Text.Value)
-		return v
-	}
-	p.Error(diag.WrongShape, dialect.Head(n), "", "%s is true or false", what)
-	return absent
-}
-
 func (p *parser) askFlags(m dialect.Mapping, out *Node, kind string) {
 	t := out.Token
 	a := t.Ask
 	a.SkipsSet = m.Get("skip_if_exists") != nil
-	a.Skips = p.truth(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent" && kind != "race")
-	a.JSON = p.truth(m.Get("parse_json"), "`parse_json`", false)
-	p.truth(m.Get("stream"), "`stream`", false)
+	a.Skips = p.Flag(m.Get("skip_if_exists"), "`skip_if_exists`", kind != "agent" && kind != "race")
+	a.JSON = p.Flag(m.Get("parse_json"), "`parse_json`", false)
+	p.Flag(m.Get("stream"), "`stream`", false)
 	t.Requires = p.Idents(m.Get("requires"), "`requires`")
 	for _, id := range t.Requires {
 		if p.named(id.Name, id.Span); p.fields[id.Name] == nil {
@@ -165,8 +152,7 @@ func (p *parser) router(m dialect.Mapping, a *TokenAsk) {
 		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `routes`: labels with the nodes that they lead to", "a router needs the key `routes`")
 		return
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`routes` is a mapping")
+	if !p.IsMapping(n, "`routes`") {
 		return
 	}
 	for _, e := range n.Entries {
@@ -223,7 +209,7 @@ func (p *parser) readPrompts() {
 		}
 		p.models(x, q)
 		stream := x.m.Get("stream")
-		if !x.agent && x.kind != "interrupt" && !t.Ask.JSON && (stream == nil || !p.truth(stream, "", false)) {
+		if !x.agent && x.kind != "interrupt" && !t.Ask.JSON && (stream == nil || !p.Flag(stream, "", false)) {
 			x.node.Schema = q.schema
 			if x.m.Get("output_model") != nil {
 				x.node.Schema = p.outputModel(x.m)
@@ -250,8 +236,7 @@ func (p *parser) variables(x *asking) []*ir.Entry {
 	switch {
 	case x.vars == nil:
 		return nil
-	case x.vars.Kind != yamlnode.Mapping:
-		p.WrongShape(x.vars, "`variables` is a mapping")
+	case !p.IsMapping(x.vars, "`variables`"):
 		return nil
 	}
 	p.item = x.item

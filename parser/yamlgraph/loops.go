@@ -39,8 +39,7 @@ func (p *parser) limits(m dialect.Mapping) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`loop_limits` is a mapping")
+	case !p.IsMapping(n, "`loop_limits`"):
 		return
 	}
 	for _, e := range n.Entries {
@@ -68,8 +67,7 @@ func (p *parser) loopExits(n *yamlnode.Node) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`loop_exits` is a mapping")
+	case !p.IsMapping(n, "`loop_exits`"):
 		return
 	}
 	for _, e := range n.Entries {
@@ -106,8 +104,7 @@ func (p *parser) seen(m dialect.Mapping, t *Token) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`variables` is a mapping")
+	case !p.IsMapping(n, "`variables`"):
 		return
 	case p.opts.Upstream:
 		p.Warn(diag.IgnoredKey, m.Key("variables"), "write them to the state in a passthrough node", "the engine of the page does not read the variables of a python node")

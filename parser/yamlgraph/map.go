@@ -97,7 +97,7 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *Gathe
 		p.grow(id)
 		g.Failures = id.Name
 	}
-	g.Flat = p.Flag(m.Get("flatten_output"), "`flatten_output`")
+	g.Flat = p.Flag(m.Get("flatten_output"), "`flatten_output`", false)
 	if n := m.Get("on_error"); n != nil {
 		switch p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") {
 		case "fail":

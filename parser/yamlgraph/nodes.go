@@ -17,8 +17,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`nodes` is a mapping")
+	case !p.IsMapping(n, "`nodes`"):
 		return
 	case len(n.Entries) == 0:
 		p.NoNodes(n.Span)
@@ -44,8 +43,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 
 // node reads a node, nil after a mistake. One that is not compiled has no verb.
 func (p *parser) node(id ir.Ident, n *yamlnode.Node, inside bool) *Node {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "a node is a mapping")
+	if !p.IsMapping(n, "a node") {
 		return nil
 	}
 	kind, at := "llm", dialect.Head(n)
@@ -236,8 +234,7 @@ func (p *parser) passthrough(m dialect.Mapping, out *Node) {
 		p.Warn(diag.IgnoredKey, dialect.Head(m.Node), "add `output`", "the node does nothing: it has no `output`")
 		return
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`output` is a mapping")
+	if !p.IsMapping(n, "`output`") {
 		return
 	}
 	for _, e := range n.Entries {

@@ -87,8 +87,7 @@ func (p *parser) fieldsSchema(n *yamlnode.Node) string {
 	if fields == nil {
 		return ""
 	}
-	if fields.Kind != yamlnode.Mapping {
-		p.WrongShape(fields, "`fields` is a mapping")
+	if !p.IsMapping(fields, "`fields`") {
 		return ""
 	}
 	var props []property
@@ -140,8 +139,7 @@ var constraintWords = map[string]string{"ge": "minimum", "le": "maximum", "gt": 
 
 // constraints reads the bounds of a field.
 func (p *parser) constraints(n *yamlnode.Node, typ string, b *strings.Builder) {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`constraints` is a mapping")
+	if !p.IsMapping(n, "`constraints`") {
 		return
 	}
 	for _, e := range n.Entries {
@@ -238,8 +236,7 @@ func clipped(s string) string {
 
 // outputSchema reads `output_schema`: what the engine reads of JSON Schema. What is not required may be null.
 func (p *parser) outputSchema(n *yamlnode.Node) string {
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`output_schema` is a mapping")
+	if !p.IsMapping(n, "`output_schema`") {
 		return ""
 	}
 	if t := n.Get("type"); t != nil && !is(t, "object") {
@@ -265,8 +262,7 @@ func (p *parser) outputSchema(n *yamlnode.Node) string {
 	var props []property
 	for _, e := range fields.Entries {
 		name := e.Key.Text.Value
-		if e.Value.Kind != yamlnode.Mapping {
-			p.WrongShape(e.Value, "a property is a mapping")
+		if !p.IsMapping(e.Value, "a property") {
 			continue
 		}
 		props = append(props, property{name, p.propertySchema(e.Value, !required[name]), required[name]})

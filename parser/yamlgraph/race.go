@@ -6,7 +6,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
-	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 var candidateShape = &dialect.Shape{What: "a candidate", Open: true, Keys: []dialect.Key{{Name: "provider", Doc: "who is asked"}, {Name: "model", Doc: "the model"}}}
@@ -14,8 +13,7 @@ var candidateShape = &dialect.Shape{What: "a candidate", Open: true, Keys: []dia
 // race reads who is asked until one answers.
 func (p *parser) race(x *asking, a *TokenAsk) {
 	n := x.m.Get("candidates")
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`candidates` is a list")
+	if !p.IsList(n, "`candidates`") {
 		return
 	}
 	if len(n.Items) < 2 && x.kind == "race" {

@@ -42,8 +42,7 @@ func (p *parser) initial(n *yamlnode.Node) {
 	switch {
 	case n == nil || n.Kind == yamlnode.Scalar && p.Schema.Tag(n) == "!!null":
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`variables` is a mapping")
+	case !p.IsMapping(n, "`variables`"):
 		return
 	}
 	for _, e := range n.Entries {
@@ -71,8 +70,7 @@ func (p *parser) dataFiles(n *yamlnode.Node) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`data_files` is a mapping")
+	case !p.IsMapping(n, "`data_files`"):
 		return
 	}
 	for _, e := range n.Entries {
@@ -168,8 +166,7 @@ func (p *parser) exports(n *yamlnode.Node) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`exports` is a mapping")
+	case !p.IsMapping(n, "`exports`"):
 		return
 	}
 	for _, e := range n.Entries {

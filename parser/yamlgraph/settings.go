@@ -34,7 +34,7 @@ func (p *parser) settings(m dialect.Mapping) {
 		}
 		return p.defaults.Get(key)
 	}
-	p.promptsRelative = p.truth(either("prompts_relative"), "`prompts_relative`", false)
+	p.promptsRelative = p.Flag(either("prompts_relative"), "`prompts_relative`", false)
 	if id, ok := p.Text(either("prompts_dir"), "`prompts_dir`"); ok {
 		p.promptsDir = id.Name
 	}

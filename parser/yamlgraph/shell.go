@@ -88,8 +88,7 @@ func (p *parser) environment(n *yamlnode.Node) []string {
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamlnode.Mapping {
-		p.WrongShape(n, "`env` is a mapping")
+	if !p.IsMapping(n, "`env`") {
 		return nil
 	}
 	var out []string
@@ -106,8 +105,7 @@ func (p *parser) codes(n *yamlnode.Node) *expr.Node {
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamlnode.Sequence {
-		p.WrongShape(n, "`success_codes` is a list")
+	if !p.IsList(n, "`success_codes`") {
 		return nil
 	}
 	out, others := &expr.Node{Op: expr.ListLit}, len(n.Items) > 1
@@ -148,8 +146,7 @@ func (p *parser) toolNode(m dialect.Mapping, out *Node) {
 	out.Timeout = p.timeouts[name.Name]
 	given := map[string]bool{}
 	if n := m.Get("variables"); n != nil {
-		if n.Kind != yamlnode.Mapping {
-			p.WrongShape(n, "`variables` is a mapping")
+		if !p.IsMapping(n, "`variables`") {
 			return
 		}
 		for _, e := range n.Entries {

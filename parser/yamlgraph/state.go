@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -26,8 +25,7 @@ func (p *parser) state(n *yamlnode.Node) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`state` is a mapping")
+	case !p.IsMapping(n, "`state`"):
 		return
 	}
 	for _, e := range n.Entries {
@@ -75,7 +73,7 @@ func (p *parser) field(id ir.Ident, typ *schema.Type) *ir.State {
 		return s
 	}
 	if !idForm.MatchString(id.Name) {
-		p.Error(diag.BadName, id.Span, "", "the name of a state field is made of letters, digits and _")
+		p.BadField(id.Span)
 	}
 	s := &ir.State{Name: id, Type: typ, Span: id.Span, Merge: grows(id.Name)}
 	p.fields[id.Name] = s

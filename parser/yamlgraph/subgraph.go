@@ -17,6 +17,24 @@ var subgraphShape = nodeShape("a subgraph node", dialect.Key{Name: "graph", Requ
 	dialect.Key{Name: "input_mapping", Doc: "fields of this graph with those of the other"}, dialect.Key{Name: "output_mapping", Doc: "fields of this graph with those of the other"},
 	dialect.Key{Name: "interrupt_output_mapping", Doc: "the same, when the other graph asks a person"}, dialect.Key{Name: "checkpointer", Doc: "not read"})
 
+// child reads the file of another graph that this one runs, and adds it to the workflow; nil when that is not possible, which is
+// reported.
+func (p *parser) child(ref ir.Ident) *ir.Workflow {
+	child, _ := p.load.FlowNear(p.File, ref, false)
+	if child == nil {
+		return nil
+	}
+	if child.Origin != Name {
+		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
+		return nil
+	}
+	if !slices.Contains(p.wf.Flows, child) {
+		p.rename(child)
+		p.wf.Flows = append(p.wf.Flows, child)
+	}
+	return child
+}
+
 // subgraph reads a node that runs another graph.
 func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 	ref, ok := p.Text(m.Get("graph"), "`graph`")
@@ -27,17 +45,9 @@ func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 		p.Error(diag.BadLiteral, ref.Span, "", "the graph of a subgraph node is a file with .yaml or .yml")
 		return
 	}
-	child, _ := p.load.FlowNear(p.File, ref, false)
+	child := p.child(ref)
 	if child == nil {
 		return
-	}
-	if child.Origin != Name {
-		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
-		return
-	}
-	if !slices.Contains(p.wf.Flows, child) {
-		p.rename(child)
-		p.wf.Flows = append(p.wf.Flows, child)
 	}
 	s := &SubGraph{}
 	direct := m.Get("mode") != nil && p.Word(m.Get("mode"), "the mode of a subgraph", "invoke", "direct") == "direct"

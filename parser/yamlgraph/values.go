@@ -95,15 +95,7 @@ func (p *parser) scalar(n *yamlnode.Node) *ir.Scalar {
 	s := &ir.Scalar{Text: n.Text, Tag: p.Schema.Tag(n)}
 	switch s.Tag {
 	case "!!int", "!!float":
-		text, whole, ok := yamlnode.Number11(n.Text.Value)
-		if !ok {
-			p.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "this is no number that JSON can hold")
-			text, whole = "0", true
-		}
-		s.Text.Value = text
-		if s.Tag = "!!float"; whole {
-			s.Tag = "!!int"
-		}
+		p.Number(s, n, yamlnode.Number11)
 	case "!!bool":
 		v, _ := yamlnode.Bool11(n.Text.Value)
 		s.Text.Value = strconv.FormatBool(v)

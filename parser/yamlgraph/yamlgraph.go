@@ -182,8 +182,7 @@ func (p *parser) toolSection(n *yamlnode.Node) {
 	switch {
 	case n == nil:
 		return
-	case n.Kind != yamlnode.Mapping:
-		p.WrongShape(n, "`tools` is a mapping")
+	case !p.IsMapping(n, "`tools`"):
 		return
 	}
 	for _, e := range n.Entries {

@@ -154,7 +154,7 @@ func (p *parser) templateProblem(lo int, inFlow bool) *Problem {
 	line := StartOfLine(p.src, lo)
 	s := scanLine(p.src[line:lo], inFlow)
 	end, closed := balanced(p.src[:EndOfLine(p.src, lo)], lo+2, "}}")
-	pr := &Problem{Kind: UnquotedTemplate, Span: p.span(lo, lo+2), Message: "`{{` needs quotes", Help: templateHelp}
+	pr := unquoted(p.span(lo, lo+2))
 	if closed {
 		pr.Span = p.span(lo, end)
 	}

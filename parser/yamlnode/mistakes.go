@@ -14,6 +14,27 @@ func UnknownKey(at source.Span, name, what string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.UnknownKey, Span: at, Message: "unknown key `" + name + "` in " + what}
 }
 
+// MissingKey is a mapping without a key that it must have; doc says what the key is.
+func MissingKey(at source.Span, what, key, doc string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.MissingKey, Span: at, Message: what + " needs the key `" + key + "`", Help: "add `" + key + "`: " + doc}
+}
+
+// NoNodes is a workflow without nodes.
+func NoNodes(at source.Span) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.MissingKey, Span: at, Message: "there are no nodes", Help: "add a node"}
+}
+
+// Duplicate is the second of two of a kind with one name; the first is declared at first.
+func Duplicate(at source.Span, what, name string, first source.Span) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.DuplicateName, Span: at, Message: fmt.Sprintf("%s \"%s\" is declared twice", what, Shorten(name)),
+		Related: []diag.Related{{Span: first, Message: "first declared here"}}}
+}
+
+// NoFileName is text that cannot name a file.
+func NoFileName(at source.Span) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.CannotRead, Span: at, Message: "this is not the name of a file"}
+}
+
 // UnknownWord is a word that what cannot be.
 func UnknownWord(at source.Span, word, what string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.UnknownWord, Span: at, Message: fmt.Sprintf("%s cannot be `%s`", what, Shorten(word))}

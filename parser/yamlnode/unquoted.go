@@ -3,6 +3,7 @@ package yamlnode
 import (
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -24,7 +25,7 @@ func (p *parser) unquoted(made part, n *yaml.Node, all extent, at place, reporte
 		// What was said about its inside was about a mapping that nobody meant.
 		p.problems = p.problems[:min(reported, len(p.problems))]
 		span := p.span(lo, made.hi)
-		pr := Problem{Kind: UnquotedTemplate, Span: span, Message: "`{{` needs quotes", Help: templateHelp}
+		pr := *unquoted(span)
 		if !at.key {
 			pr.Fix = quoted(span)
 		}
@@ -159,4 +160,9 @@ func balanced(s string, i int, stop string) (end int, ok bool) {
 		}
 	}
 	return i, stop == "" && depth == 0
+}
+
+// unquoted is the mistake of a template that YAML takes for a mapping.
+func unquoted(at source.Span) *Problem {
+	return &Problem{Kind: UnquotedTemplate, Span: at, Message: "`{{` needs quotes", Help: templateHelp}
 }

@@ -200,9 +200,14 @@ func (f *Files) Names(dir Folder) []string {
 	return names
 }
 
+// CannotRead is the mistake of a binding whose file is there and of no use.
+func CannotRead(code diag.Code, at source.Span, name, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: code, Span: at, Message: name + " cannot be read: " + why}
+}
+
 // Unreadable is the mistake of a binding whose file cannot be read.
 func Unreadable(at source.Span, name string, err error) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.SourceMissing, Span: at, Message: name + " cannot be read: " + Reason(err)}
+	return CannotRead(diag.SourceMissing, at, name, Reason(err))
 }
 
 // Reason says why a file cannot be read, without the names of this machine.

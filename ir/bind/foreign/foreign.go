@@ -203,11 +203,18 @@ func (f *filler) lacks(list []*schema.Field, at string, span source.Span, w way)
 }
 
 func (f *filler) mismatch(decl, got *schema.Type, at string, span source.Span) {
-	f.report(diag.Diagnostic{
-		Code: diag.SourceDeclared, Span: span,
-		Message: quote(at) + " is declared " + decl.String() + ", but in " + f.sig.Name + " it is " + got.String(),
-		Help:    "declare it " + got.String() + ", or leave the declaration out", Related: f.defined(),
-	})
+	d := Mismatch(diag.SourceDeclared, span, decl, got, at, f.sig.Name)
+	d.Related = f.defined()
+	f.report(d)
+}
+
+// Mismatch is the mistake of a workflow that declares another type than the source of function; at is what it declares.
+func Mismatch(code diag.Code, span source.Span, decl, got *schema.Type, at, function string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: code, Span: span,
+		Message: quote(at) + " is declared " + decl.String() + ", but in " + function + " it is " + got.String(),
+		Help:    "declare it " + got.String() + ", or leave the declaration out",
+	}
 }
 
 func (f *filler) report(d diag.Diagnostic) {

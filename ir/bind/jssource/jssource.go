@@ -166,7 +166,7 @@ func (r *resolver) unreadable(b *ir.JSTool, w *world, rel string, err error) {
 // broken reports the first error of esbuild with its place.
 func (r *resolver) broken(b *ir.JSTool, w *world, in *sources, errs []api.Message) {
 	e := errs[0]
-	d := diag.Diagnostic{Code: diag.SourceSyntax, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + lower(strings.ReplaceAll(e.Text, space+":", ""))}
+	d := foreign.CannotRead(diag.SourceSyntax, b.Path.Span, b.Path.Name, lower(strings.ReplaceAll(e.Text, space+":", "")))
 	if at := e.Location; at != nil {
 		name := in.given[strings.TrimPrefix(at.File, space+":")]
 		if rel, err := filepath.Rel(in.real, name); err == nil && name != "" {

@@ -122,7 +122,7 @@ func (r *resolver) broken(b *ir.StarlarkTool, f *foreign.File, err error) {
 	if pos.Line > 0 {
 		at = position(f, pos, 1)
 	}
-	r.report(diag.SourceSyntax, b, b.Path.Name+" cannot be read: "+msg, "", at, "here")
+	r.report(diag.SourceSyntax, b, foreign.CannotRead(diag.SourceSyntax, b.Path.Span, b.Path.Name, msg).Message, "", at, "here")
 }
 
 func (r *resolver) report(code diag.Code, b *ir.StarlarkTool, message, help string, at source.Span, there string) {

@@ -58,7 +58,9 @@ func (r *resolver) tool(t *ir.Tool, b *ir.WasmTool) {
 	rel := path.Clean(filepath.ToSlash(b.Path.Name))
 	m := r.module(home, rel)
 	if m.why != "" {
-		r.sink.Report(diag.Diagnostic{Code: m.code, Span: b.Path.Span, Message: b.Path.Name + " cannot be read: " + m.why, Help: helpFor(m)})
+		d := foreign.CannotRead(m.code, b.Path.Span, b.Path.Name, m.why)
+		d.Help = helpFor(m)
+		r.sink.Report(d)
 		return
 	}
 	if !r.function(b, m) {
