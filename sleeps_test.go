@@ -26,10 +26,7 @@ var sleeps = map[string]struct {
 	"golden/crash/world_test.go":                {2, "plays a server that takes its time"},
 	"cmd/flowgen/hostile_test.go":               {1, "picks a moment to kill a program"},
 	"runtime/httptool/hostile_test.go":          {1, "plays a server that trickles"},
-	"runtime/mcptool/testdata/hostile/main.go":  {1, "plays a server that stays"},
-	"runtime/mcptool/testdata/server/main.go":   {5, "plays a server that hangs"},
 	"runtime/sandbox/attacks_test.go":           {1, "plays an attack that goes on until it is killed"},
-	"runtime/worker/fake_test.go":               {9, "plays a worker that hangs, and a tool that takes its time"},
 }
 
 // TestSleeps: a test that sleeps until something must have happened is slow on an idle machine and fails on a busy one. Tests wait

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -41,11 +42,21 @@ func TestAPipeThatClosesFirst(t *testing.T) {
 	p.get(t, "echo warm")
 	var wg sync.WaitGroup
 	var err error
-	wg.Go(func() { _, err = p.Call(t.Context(), request("shut 300", runtime.Writes)) })
+	name, end := gate(t)
+	wg.Go(func() { _, err = p.Call(t.Context(), request("shut "+name, runtime.Writes)) })
 	p.begun(t, "shut")
 	p.mu.Lock()
-	p.procs[0].first = nil // the lane that is closed is taken
+	w := p.procs[0]
+	w.first = nil // the lane that is closed is taken
 	p.mu.Unlock()
+	wg.Go(func() {
+		defer end()
+		eventually.True(t, "the next call has the closed lane", func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return len(w.flights) == 2
+		})
+	})
 	if got := p.get(t, "echo x"); got != "x" {
 		t.Errorf("got %q", got)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,10 +83,10 @@ func fake(mode string) {
 		fmt.Fprintln(os.Stderr, "ImportError: no such thing")
 		os.Exit(3)
 	case "silent":
-		time.Sleep(time.Hour)
+		hang()
 	case "noise":
 		_, _ = out.WriteString(strings.Repeat("garbage", 100))
-		time.Sleep(time.Hour)
+		hang()
 	}
 	w := &fakeWorker{out: out, cancelled: make(chan uint32, 100), late: make(chan struct{})}
 	done := make(chan struct{})
@@ -96,7 +98,7 @@ func fake(mode string) {
 	}
 	<-done
 	if mode == "stays" {
-		time.Sleep(time.Hour)
+		hang()
 	}
 	os.Exit(0)
 }
@@ -125,7 +127,7 @@ func (w *fakeWorker) serve(in io.Reader, first bool) {
 		case kindCancel:
 			w.cancelled <- h.id
 		case kindCall:
-			f := strings.Fields(string(body))
+			f := strings.SplitN(string(body), " ", 2)
 			if first {
 				w.call(h.id, f)
 			} else {
@@ -152,13 +154,13 @@ func (w *fakeWorker) call(id uint32, f []string) {
 		w.write(id, kindResult, strconv.Itoa(os.Getpid()))
 	case "env":
 		w.write(id, kindResult, strings.Join(os.Environ(), "\n"))
-	case "sleep":
+	case "wait": // takes its time, see gate
 		begun()
-		time.Sleep(time.Duration(number) * time.Millisecond)
-		w.write(id, kindResult, "slept")
+		pass(f[1])
+		w.write(id, kindResult, "waited")
 	case "hang": // deaf to everything
 		begun()
-		time.Sleep(time.Hour)
+		hang()
 	case "stop": // ends when it is told to
 		begun()
 		<-w.cancelled
@@ -166,7 +168,10 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	case "runs": // says that it goes on
 		begun()
 		w.write(<-w.cancelled, kindRuns, "")
-		time.Sleep(time.Duration(number) * time.Millisecond)
+		if len(f) == 1 {
+			hang()
+		}
+		pass(f[1])
 		w.write(id, kindResult, "late")
 		close(w.late)
 	case "outlasts": // ends after a call that says that it goes on
@@ -217,10 +222,10 @@ func (w *fakeWorker) call(id uint32, f []string) {
 			return
 		}
 		os.Exit(1)
-	case "shut": // closes the first lane, in which it runs, and ends a moment later
+	case "shut": // closes the first lane, in which it runs, and ends later
 		_ = syscall.Close(3)
 		begun()
-		time.Sleep(time.Duration(number) * time.Millisecond)
+		pass(f[1])
 		fmt.Fprintln(os.Stderr, "last words")
 		os.Exit(3)
 	case "reply-and-exit":
@@ -228,7 +233,7 @@ func (w *fakeWorker) call(id uint32, f []string) {
 		os.Exit(0)
 	case "close":
 		_ = w.out.Close()
-		time.Sleep(time.Hour)
+		hang()
 	case "child": // leaves a child in the group that holds everything open
 		cmd := exec.Command("sleep", "3600")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -256,5 +261,36 @@ func parent() {
 		}
 		fmt.Println(string(b))
 	}
-	time.Sleep(time.Hour)
+	hang()
+}
+
+// hang waits to be killed.
+func hang() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, _ = r.Read(make([]byte, 1))
+	}
+	goruntime.KeepAlive(w)
+}
+
+// gate makes a pipe with a name that calls wait at until the test opens it. Then it lets one of them pass.
+func gate(t *testing.T) (name string, open func()) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return name, func() { _, _ = f.WriteString("x") }
+}
+
+// pass waits at a gate.
+func pass(name string) {
+	if f, err := os.Open(name); err == nil {
+		_, _ = f.Read(make([]byte, 1))
+	}
 }

@@ -203,7 +203,7 @@ func TestTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		call   string
 		killed bool
-	}{{"hang", true}, {"stop", false}, {"runs 3600000", true}} {
+	}{{"hang", true}, {"stop", false}, {"runs", true}} {
 		t.Run(tt.call, func(t *testing.T) {
 			p := newPool(t, "ok")
 			if !tt.killed {
@@ -273,7 +273,7 @@ func TestWriteToADeafWorker(t *testing.T) {
 func TestInnocent(t *testing.T) {
 	one := func(c *Config) { c.MaxWorkers = 1 }
 	// Both are under way when the deadline of the bad one passes.
-	share := func(t *testing.T, p *Pool, bad string, neighbour *Call) (string, error) {
+	share := func(t *testing.T, p *Pool, bad string, neighbour *Call, then func()) (string, error) {
 		p.get(t, "echo warm")
 		ctx, expire := deadlineOnDemand(t)
 		var wg sync.WaitGroup
@@ -287,14 +287,16 @@ func TestInnocent(t *testing.T) {
 		}()
 		_, bad1 := p.Call(ctx, request(bad, runtime.Writes))
 		wantTool(t, bad1, value.Timeout, "did not finish")
+		then()
 		wg.Wait()
 		return string(got), err
 	}
 	t.Run("drained", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
-		got, err := share(t, p, "runs 3600000", request("sleep 800", runtime.Writes))
-		if got != "slept" || err != nil {
+		name, end := gate(t)
+		got, err := share(t, p, "runs", request("wait "+name, runtime.Writes), end)
+		if got != "waited" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 		if next := number(t, p.get(t, "pid")); next == pid {
@@ -305,21 +307,28 @@ func TestInnocent(t *testing.T) {
 	t.Run("too slow", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		p.drain = Drain
-		_, err := share(t, p, "runs 3600000", request("sleep 3600000", runtime.Writes))
+		_, err := share(t, p, "runs", request("hang", runtime.Writes), func() {})
 		wantTool(t, err, value.SandboxError, "f: the test worker was stopped, because another call in it did not end")
 	})
 	t.Run("made again", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		p.drain = 100 * time.Millisecond
-		got, err := share(t, p, "runs 3600000", request("sleep 1000", runtime.Reads))
-		if got != "slept" || err != nil {
+		name, end := gate(t)
+		old := number(t, p.get(t, "pid"))
+		got, err := share(t, p, "runs", request("wait "+name, runtime.Reads), func() {
+			gone(t, old)
+			p.begun(t, "wait")
+			end()
+		})
+		if got != "waited" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
 	t.Run("it stops after all", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
-		got, err := share(t, p, "runs 300", request("outlasts", runtime.Writes))
+		name, end := gate(t)
+		got, err := share(t, p, "runs "+name, request("outlasts", runtime.Writes), end)
 		if got != "slept" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -334,19 +343,21 @@ func TestInnocent(t *testing.T) {
 		}{{runtime.None, true}, {runtime.Reads, true}, {runtime.Writes, false}, {runtime.External, false}} {
 			p := patient(newPool(t, "ok", one))
 			p.get(t, "echo warm")
-			neighbour := "sleep 3600000"
+			neighbour, end := "hang", func() {}
 			if tt.again {
-				neighbour = "sleep 200"
+				name, open := gate(t)
+				neighbour, end = "wait "+name, open
 			}
 			var wg sync.WaitGroup
 			var got []byte
 			var err error
 			wg.Go(func() { got, err = p.Call(t.Context(), request(neighbour, tt.effects)) })
-			p.begun(t, "sleep")
+			p.begun(t, strings.Fields(neighbour)[0])
 			_, bad := p.Call(t.Context(), request("exit 1", runtime.Writes))
 			wantTool(t, bad, value.SandboxError, "exited with status 1")
+			end()
 			wg.Wait()
-			if tt.again && (string(got) != "slept" || err != nil) {
+			if tt.again && (string(got) != "waited" || err != nil) {
 				t.Errorf("%v: %q, %v", tt.effects, got, err)
 			}
 			if !tt.again {

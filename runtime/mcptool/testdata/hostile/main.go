@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 type message struct {
@@ -58,7 +58,7 @@ func main() {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			if mode == "stubborn" {
-				time.Sleep(time.Hour)
+				hang()
 			}
 			return
 		}
@@ -186,4 +186,13 @@ func call(id json.RawMessage, tool string) {
 	case "many-links":
 		answer(id, `{"content":[`+strings.TrimSuffix(strings.Repeat(`{"type":"resource_link","name":"x","uri":"a://b"},`, 200), ",")+`]}`)
 	}
+}
+
+// hang waits to be killed.
+func hang() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, _ = r.Read(make([]byte, 1))
+	}
+	runtime.KeepAlive(w)
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -208,12 +209,12 @@ func misbehave() {
 	})
 	add("garbage", func(context.Context, object) (*mcp.CallToolResult, error) {
 		fmt.Println("Server is ready!")
-		time.Sleep(time.Minute)
+		hang()
 		return say("late")
 	})
 	add("brace", func(context.Context, object) (*mcp.CallToolResult, error) {
 		fmt.Println(`{"jsonrpc": "2.0", "id"}`)
-		time.Sleep(time.Minute)
+		hang()
 		return say("late")
 	})
 	add("flood", func(_ context.Context, args object) (*mcp.CallToolResult, error) {
@@ -225,7 +226,7 @@ func misbehave() {
 			}
 		}
 		fmt.Println(`"}}`)
-		time.Sleep(time.Minute)
+		hang()
 		return say("late")
 	})
 	add("chatter", func(_ context.Context, args object) (*mcp.CallToolResult, error) {
@@ -235,7 +236,7 @@ func misbehave() {
 				return nil, err
 			}
 		}
-		time.Sleep(time.Minute)
+		hang()
 		return say("late")
 	})
 	add("child", func(context.Context, object) (*mcp.CallToolResult, error) {
@@ -258,7 +259,7 @@ type input struct{}
 
 func (input) Read(p []byte) (int, error) {
 	for deaf.Load() {
-		time.Sleep(time.Hour)
+		hang()
 	}
 	return os.Stdin.Read(p)
 }
@@ -311,4 +312,13 @@ func serve() {
 		}
 		h.ServeHTTP(w, r)
 	}))
+}
+
+// hang waits to be killed.
+func hang() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, _ = r.Read(make([]byte, 1))
+	}
+	runtime.KeepAlive(w)
 }
