@@ -91,8 +91,8 @@ heavy: ## Compile bombs, and large files that are all of one thing
 
 .PHONY: redaction
 redaction: ## Pass random secrets through random encoders of Go, Python and JavaScript
-	$(CAMPAIGN) ./runtime -run '^(TestRandomSecretsInRandomEncoders|TestRedactorLooksEverywhere|TestRedactingWriterInPieces)$$' -rapid.checks=200000
-	$(CAMPAIGN) ./runtime -run '^TestRedactorReadsEachByteAFewTimes$$' -rapid.checks=20000
+	$(CAMPAIGN) ./runtime/redact -run '^(TestRandomSecretsInRandomEncoders|TestRedactorLooksEverywhere|TestRedactingWriterInPieces)$$' -rapid.checks=200000
+	$(CAMPAIGN) ./runtime/redact -run '^TestRedactorReadsEachByteAFewTimes$$' -rapid.checks=20000
 
 .PHONY: values
 values: ## Send a million hostile values through templates

@@ -77,12 +77,14 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/value", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import
-	{pkg: "runtime", own: []string{"runtime/value", "runtime/internal/..."}, other: golangX},
+	{pkg: "runtime/redact", own: []string{"runtime/value"}},
+	{pkg: "runtime/usage", own: []string{"runtime/value"}},
+	{pkg: "runtime", own: []string{"runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/leaves/...", own: []string{"runtime", "runtime/..."}}, // tests that need several leaves
 	{pkg: "runtime/editdistance"},        // compiler and programs suggest names
@@ -91,16 +93,16 @@ var table = []row{
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
-	{pkg: "runtime/cache/redis", own: []string{"runtime", "runtime/value"}, other: []string{"github.com/redis/go-redis"}},
-	{pkg: "runtime/openexpertise/sqlite", own: []string{"runtime", "runtime/value", "runtime/openexpertise"}, other: []string{"modernc.org/sqlite"}},
-	{pkg: "runtime/stargraph/store", own: []string{"runtime", "runtime/value", "runtime/stargraph/std"}, other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
+	{pkg: "runtime/cache/redis", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage"}, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/openexpertise/sqlite", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/openexpertise"}, other: []string{"modernc.org/sqlite"}},
+	{pkg: "runtime/stargraph/store", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/stargraph/std"}, other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
-	{pkg: "runtime/otel/traced", own: []string{"runtime", "runtime/value", "runtime/cli", "runtime/otel"}},
-	{pkg: "runtime/otel", own: []string{"runtime", "runtime/value"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
-	{pkg: "runtime/startool", own: []string{"runtime", "runtime/value", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
-	{pkg: "runtime/wasmtool", own: []string{"runtime", "runtime/value", "runtime/internal/..."}, other: []string{"github.com/tetratelabs/wazero"}},
-	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/value", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
+	{pkg: "runtime/otel/traced", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/otel"}},
+	{pkg: "runtime/otel", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
+	{pkg: "runtime/startool", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
+	{pkg: "runtime/wasmtool", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: []string{"github.com/tetratelabs/wazero"}},
+	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
 	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},
@@ -112,7 +114,7 @@ var testOnly = []string{"", "golden/...", "docs/..."}
 
 var (
 	irLeaves = []string{"internal/lazyregexp", "ir", "ir/source", "ir/diag", "ir/schema", "ir/expr", "ir/goname"}
-	llmLeaf  = []string{"runtime", "runtime/value", "runtime/httptool", "runtime/internal/...", "runtime/llm", "runtime/llm/internal/..."}
+	llmLeaf  = []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/httptool", "runtime/internal/...", "runtime/llm", "runtime/llm/internal/..."}
 	golangX  = []string{"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text"}
 
 	// What tests may use beyond their package's row. cel-go is the oracle of the expression language and stays one.

@@ -1,6 +1,10 @@
 package runtime
 
-import "time"
+import (
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/usage"
+)
 
 // Attempt is one attempt of a call that has ended: when it passed which gate, and what came of it. It is valid during the
 // call of Attempted or Used that it is given to.
@@ -15,12 +19,12 @@ type Attempt struct {
 	Start    time.Time // when the gates began to look at it
 	Admitted time.Time // when the policy had decided
 	End      time.Time
-	Policed  bool // there was a policy that could have refused it
-	Denied   bool // and that did
-	Replayed bool // answered from a journal
-	Cached   bool // answered from a cache
-	Cost     USD  // of a tool that says what it costs, when it ran
-	Usage    *Usage
+	Policed  bool      // there was a policy that could have refused it
+	Denied   bool      // and that did
+	Replayed bool      // answered from a journal
+	Cached   bool      // answered from a cache
+	Cost     usage.USD // of a tool that says what it costs, when it ran
+	Usage    *usage.Usage
 	Model    string // that answered, as its provider says
 	Err      error  // *ToolError, *RunError or nil; without secrets
 
@@ -135,7 +139,7 @@ func (a *Attempt) ended(r *Run, op Op, out any, err error) {
 	}
 	if err == nil {
 		a.Usage = spent(out)
-		if m, ok := out.(Modelled); ok {
+		if m, ok := out.(usage.Modelled); ok {
 			a.Model = m.AnsweredBy()
 		}
 	} else {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -20,8 +21,8 @@ type answered struct {
 	Text string `json:"text"`
 }
 
-func (*answered) Spent() *runtime.Usage {
-	return &runtime.Usage{InputTokens: 7, OutputTokens: 3, CostUSD: runtime.Ptr(runtime.USD(5))}
+func (*answered) Spent() *usage.Usage {
+	return &usage.Usage{InputTokens: 7, OutputTokens: 3, CostUSD: runtime.Ptr(usage.USD(5))}
 }
 
 // bill keeps usage records as text.

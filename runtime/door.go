@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -90,7 +91,7 @@ func (o *op[In, Out]) idempotencyKey() string {
 	return ""
 }
 
-func (o *op[In, Out]) Cost() Spend { return o.tool.most(&o.in) }
+func (o *op[In, Out]) Cost() usage.Spend { return o.tool.most(&o.in) }
 
 // EncodeIn is what is written of the input: without secrets, should there be one in it all the same.
 func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {

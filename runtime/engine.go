@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -46,7 +47,7 @@ type Answerer interface {
 	Answers(h *Head) bool
 	// Spent yields what the recorded attempts whose key begins with prefix count as, but for those that a policy denied:
 	// one call, none for models, and what it took for each with a result; no call, but what was reserved, for each without.
-	Spent(prefix string, yield func(tool string, calls int64, took Spend))
+	Spent(prefix string, yield func(tool string, calls int64, took usage.Spend))
 }
 
 // Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
@@ -58,7 +59,7 @@ type Op interface {
 	EncodeOut([]byte) ([]byte, error)
 	DecodeOut([]byte) error
 	// Cost is what an attempt is estimated to take at most.
-	Cost() Spend
+	Cost() usage.Spend
 	// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
 	Exec(context.Context) error
 }
@@ -83,17 +84,17 @@ type Head struct {
 
 // Metadata is what an attempt reports besides its result; a journal keeps it in the record.
 type Metadata struct {
-	Denied      bool  // refused by the policy, so that it does not count
-	Cost        USD   // what it has cost
-	Tokens      int64 // what it has taken of them, of models
-	Metered     bool  // it was a call of a model
-	Truncated   bool  // the output is the beginning of a larger one (Agent Tools 5.4)
+	Denied      bool      // refused by the policy, so that it does not count
+	Cost        usage.USD // what it has cost
+	Tokens      int64     // what it has taken of them, of models
+	Metered     bool      // it was a call of a model
+	Truncated   bool      // the output is the beginning of a larger one (Agent Tools 5.4)
 	Attachments []Attachment
 	Sandbox     Tier // obtained
 
 	refused *value.ToolError // by the policy
 	paid    bool             // the policy has counted it
-	most    Spend            // what was reserved
+	most    usage.Spend      // what was reserved
 	calls   int64            // and as how many calls it counts
 	began   bool             // Exec was called
 	parent  string           // traceparent of the attempt's span

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -41,7 +42,7 @@ type Event struct {
 	Done, Total int           // progress
 	Message     string        // warning, question
 	Text        string        // output
-	Usage       *Usage        // node_end of a call that says what it took; nil otherwise
+	Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
 }
 
 // Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
@@ -55,23 +56,23 @@ type ObserverFunc func(Event)
 func (f ObserverFunc) Observe(e Event) { f(e) }
 
 type eventJSON struct {
-	Kind      EventKind `json:"kind"`
-	Key       string    `json:"key,omitempty"`
-	Node      string    `json:"node,omitempty"`
-	Pos       string    `json:"pos,omitempty"`
-	Tool      string    `json:"tool,omitempty"`
-	Time      time.Time `json:"time"`
-	DurationS *float64  `json:"duration_s,omitempty"`
-	Attempt   int       `json:"attempt,omitempty"`
-	WaitS     *float64  `json:"wait_s,omitempty"`
-	Error     any       `json:"error,omitempty"`
-	Replayed  bool      `json:"replayed,omitempty"`
-	Cached    bool      `json:"cached,omitempty"`
-	Done      *int      `json:"done,omitempty"`
-	Total     *int      `json:"total,omitempty"`
-	Message   string    `json:"message,omitempty"`
-	Text      string    `json:"text,omitempty"`
-	Usage     *Usage    `json:"usage,omitempty"`
+	Kind      EventKind    `json:"kind"`
+	Key       string       `json:"key,omitempty"`
+	Node      string       `json:"node,omitempty"`
+	Pos       string       `json:"pos,omitempty"`
+	Tool      string       `json:"tool,omitempty"`
+	Time      time.Time    `json:"time"`
+	DurationS *float64     `json:"duration_s,omitempty"`
+	Attempt   int          `json:"attempt,omitempty"`
+	WaitS     *float64     `json:"wait_s,omitempty"`
+	Error     any          `json:"error,omitempty"`
+	Replayed  bool         `json:"replayed,omitempty"`
+	Cached    bool         `json:"cached,omitempty"`
+	Done      *int         `json:"done,omitempty"`
+	Total     *int         `json:"total,omitempty"`
+	Message   string       `json:"message,omitempty"`
+	Text      string       `json:"text,omitempty"`
+	Usage     *usage.Usage `json:"usage,omitempty"`
 }
 
 type runErrorJSON struct {

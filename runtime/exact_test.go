@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -186,24 +187,24 @@ func TestGuardBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		policy Policy
-		most   Spend
+		most   usage.Spend
 		calls  int64
 		fit    int // how many times it fits
 		want   string
 	}{
-		{"calls", Policy{MaxToolCalls: 3}, Spend{}, 1, 3, "the run has made 3 tool calls, which is the most that the policy allows"},
-		{"calls of models are none", Policy{MaxToolCalls: 1}, Spend{}, 0, 5, ""},
-		{"calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 2, "u@1": 0}}, Spend{}, 1, 2, "tool t@1 was called 2 times, which is the most that the policy allows"},
-		{"no calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, Spend{}, 1, 0, "tool t@1 was called 0 times, which is the most that the policy allows"},
-		{"calls of another", Policy{MaxPerTool: map[string]int64{"u@1": 0}}, Spend{}, 1, 5, ""},
-		{"models do not count for the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, Spend{}, 0, 5, ""},
-		{"dollars", Policy{MaxCostUSD: "0.03"}, Spend{Cost: 10_000_000}, 1, 3, "a call of t@1 can cost 0.01 dollars, and of the 0.03 that the policy allows 0 are left"},
-		{"no dollars", Policy{MaxCostUSD: "0"}, Spend{Cost: 1}, 1, 0, "a call of t@1 can cost 0.000000001 dollars, and of the 0 that the policy allows 0 are left"},
-		{"what is free", Policy{MaxCostUSD: "0"}, Spend{}, 1, 5, ""},
-		{"dollars without a bound", Policy{}, Spend{Cost: math.MaxInt64}, 1, 5, ""},
-		{"tokens", Policy{MaxTokens: 25}, Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 25 that the policy allows 5 are left"},
-		{"the last token", Policy{MaxTokens: 20}, Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 20 that the policy allows 0 are left"},
-		{"tokens without a bound", Policy{}, Spend{Tokens: 10}, 0, 5, ""},
+		{"calls", Policy{MaxToolCalls: 3}, usage.Spend{}, 1, 3, "the run has made 3 tool calls, which is the most that the policy allows"},
+		{"calls of models are none", Policy{MaxToolCalls: 1}, usage.Spend{}, 0, 5, ""},
+		{"calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 2, "u@1": 0}}, usage.Spend{}, 1, 2, "tool t@1 was called 2 times, which is the most that the policy allows"},
+		{"no calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, usage.Spend{}, 1, 0, "tool t@1 was called 0 times, which is the most that the policy allows"},
+		{"calls of another", Policy{MaxPerTool: map[string]int64{"u@1": 0}}, usage.Spend{}, 1, 5, ""},
+		{"models do not count for the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, usage.Spend{}, 0, 5, ""},
+		{"dollars", Policy{MaxCostUSD: "0.03"}, usage.Spend{Cost: 10_000_000}, 1, 3, "a call of t@1 can cost 0.01 dollars, and of the 0.03 that the policy allows 0 are left"},
+		{"no dollars", Policy{MaxCostUSD: "0"}, usage.Spend{Cost: 1}, 1, 0, "a call of t@1 can cost 0.000000001 dollars, and of the 0 that the policy allows 0 are left"},
+		{"what is free", Policy{MaxCostUSD: "0"}, usage.Spend{}, 1, 5, ""},
+		{"dollars without a bound", Policy{}, usage.Spend{Cost: math.MaxInt64}, 1, 5, ""},
+		{"tokens", Policy{MaxTokens: 25}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 25 that the policy allows 5 are left"},
+		{"the last token", Policy{MaxTokens: 20}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 20 that the policy allows 0 are left"},
+		{"tokens without a bound", Policy{}, usage.Spend{Tokens: 10}, 0, 5, ""},
 	} {
 		for _, where := range []string{"alone", "outside", "inside"} {
 			g := newGuard(&tt.policy, nil)
@@ -246,16 +247,16 @@ func TestGuardBounds(t *testing.T) {
 // TestCharge: what a journal holds counts, and takes no more than there is.
 func TestCharge(t *testing.T) {
 	g := newGuard(&Policy{MaxToolCalls: 5, MaxPerTool: map[string]int64{"t@1": 4}, MaxCostUSD: "0.03", MaxTokens: 25}, nil)
-	g.charge("t@1", 2, Spend{Cost: 10_000_000, Tokens: 10})
+	g.charge("t@1", 2, usage.Spend{Cost: 10_000_000, Tokens: 10})
 	if g.calls != 2 || g.tools["t@1"] != 2 || g.budget != 20_000_000 || g.tokens != 15 {
 		t.Errorf("charged once: %+v", g)
 	}
-	g.charge("t@1", 1, Spend{Cost: 50_000_000, Tokens: 50})
+	g.charge("t@1", 1, usage.Spend{Cost: 50_000_000, Tokens: 50})
 	if g.calls != 3 || g.tools["t@1"] != 3 || g.budget != 0 || g.tokens != 0 {
 		t.Errorf("charged with more than there is: %+v", g)
 	}
 	free := newGuard(&Policy{}, nil)
-	free.charge("t@1", 1, Spend{Cost: 5, Tokens: 5})
+	free.charge("t@1", 1, usage.Spend{Cost: 5, Tokens: 5})
 	if free.budget != unbounded || free.calls != 1 {
 		t.Errorf("charged without a bound: %+v", free)
 	}
@@ -462,7 +463,7 @@ func TestMetered(t *testing.T) {
 	}
 	r := rt.Start(t.Context())
 	model := Bind("m@1", External, func(context.Context, int) (int, error) { return 5, nil },
-		Metered(func(*int) Spend { return Spend{Tokens: 15} }, func(_, out *int) Spend { return Spend{Tokens: int64(*out)} }))
+		Metered(func(*int) usage.Spend { return usage.Spend{Tokens: 15} }, func(_, out *int) usage.Spend { return usage.Spend{Tokens: int64(*out)} }))
 	tool := Bind("t@1", None, func(context.Context, int) (int, error) { return 0, nil })
 	for i, tt := range []struct {
 		tool *Tool[int, int]

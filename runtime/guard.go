@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -15,12 +16,12 @@ type guard struct {
 	outer  *guard
 	mu     *sync.Mutex // guards what follows, of all guards of the run
 	calls  int64
-	budget USD   // what may still be spent; unbounded is never touched
-	tokens int64 // the same; counted only under a bound
+	budget usage.USD // what may still be spent; unbounded is never touched
+	tokens int64     // the same; counted only under a bound
 	tools  map[string]int64
 }
 
-const unbounded USD = math.MaxInt64
+const unbounded usage.USD = math.MaxInt64
 
 func newGuard(p *Policy, outer *guard) *guard {
 	g := &guard{policy: p, outer: outer, budget: unbounded, tokens: p.MaxTokens}
@@ -28,7 +29,7 @@ func newGuard(p *Policy, outer *guard) *guard {
 		g.mu = outer.mu
 	}
 	if p.MaxCostUSD != "" {
-		g.budget, _ = ParseUSD(p.MaxCostUSD) // New has checked it
+		g.budget, _ = usage.ParseUSD(p.MaxCostUSD) // New has checked it
 	}
 	if p.MaxPerTool != nil {
 		g.tools = make(map[string]int64, len(p.MaxPerTool))
@@ -51,7 +52,7 @@ func (g *guard) denies(h *Head, o *toolOptions) *value.ToolError {
 
 // reserve takes n calls, 0 or 1, and what they take at most out of what is left, or says what is spent; then nothing is
 // taken.
-func (g *guard) reserve(tool string, most Spend, n int64) *value.ToolError {
+func (g *guard) reserve(tool string, most usage.Spend, n int64) *value.ToolError {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for x := g; x != nil; x = x.outer {
@@ -64,7 +65,7 @@ func (g *guard) reserve(tool string, most Spend, n int64) *value.ToolError {
 }
 
 // spent says what one guard has not enough of. The lock is held.
-func (g *guard) spent(tool string, most Spend, n int64) *value.ToolError {
+func (g *guard) spent(tool string, most usage.Spend, n int64) *value.ToolError {
 	p := g.policy
 	if p.MaxToolCalls > 0 && n > 0 && g.calls >= p.MaxToolCalls {
 		return value.Errorf(value.PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", p.MaxToolCalls)
@@ -84,7 +85,7 @@ func (g *guard) spent(tool string, most Spend, n int64) *value.ToolError {
 }
 
 // count adds n calls and takes what they took. The lock is held.
-func (g *guard) count(tool string, took Spend, n int64) {
+func (g *guard) count(tool string, took usage.Spend, n int64) {
 	for ; g != nil; g = g.outer {
 		g.calls += n
 		if g.tools != nil {
@@ -98,14 +99,14 @@ func (g *guard) count(tool string, took Spend, n int64) {
 }
 
 // refund gives back what a call was reserved and did not take, and the n calls that it was not.
-func (g *guard) refund(tool string, left Spend, n int64) {
+func (g *guard) refund(tool string, left usage.Spend, n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.count(tool, Spend{-left.Cost, -left.Tokens}, -n)
+	g.count(tool, usage.Spend{Cost: -left.Cost, Tokens: -left.Tokens}, -n)
 }
 
 // charge counts what a journal holds, whether there is room for it or not. It is used before anything runs.
-func (g *guard) charge(tool string, calls int64, took Spend) {
+func (g *guard) charge(tool string, calls int64, took usage.Spend) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.calls += calls
@@ -131,7 +132,7 @@ func (g *guard) minSandbox() Tier {
 //
 // Calls that the journal answers are not reserved: they are charged when the scope is entered, and which of several
 // calls come too late is a matter of timing, so that only the journal knows it.
-func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most Spend) {
+func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most usage.Spend) {
 	b := h.metadata()
 	te := r.denied(h, o)
 	if te == nil {
@@ -168,7 +169,7 @@ func (r *Run) settled(b *Metadata, h *Head, o *toolOptions, err error) error {
 	case b.began && !b.ran:
 		r.guard.refund(h.Tool, b.most, 0)
 	case b.ran && o.meter != nil:
-		r.guard.refund(h.Tool, b.most.Minus(Spend{b.Cost, b.Tokens}), 0)
+		r.guard.refund(h.Tool, b.most.Minus(usage.Spend{Cost: b.Cost, Tokens: b.Tokens}), 0)
 	}
 	if b.refused != nil && err == nil {
 		return b.refused

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -430,13 +431,13 @@ func TestBadPolicies(t *testing.T) {
 
 func TestUSD(t *testing.T) {
 	for in, want := range map[string]string{"0": "0", "0.002": "0.002", "12": "12", "1.50": "1.5", "0.000000001": "0.000000001", "999999999999.9": "9223372036.854775807"} {
-		u, err := runtime.ParseUSD(in)
+		u, err := usage.ParseUSD(in)
 		if err != nil || u.String() != want {
 			t.Errorf("%s: %v, %v; want %s", in, u, err, want)
 		}
 	}
 	for _, in := range []string{"", ".5", "5.", "1,5", "+1", "-1", "1e3", "0.0000000001", "1234567890123", "١"} {
-		if u, err := runtime.ParseUSD(in); err == nil {
+		if u, err := usage.ParseUSD(in); err == nil {
 			t.Errorf("%q is %v", in, u)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -62,7 +63,7 @@ func WithPolicy(p *Policy) Option {
 // check reports a policy that cannot be held to.
 func (p *Policy) check() error {
 	if p.MaxCostUSD != "" {
-		if _, err := ParseUSD(p.MaxCostUSD); err != nil {
+		if _, err := usage.ParseUSD(p.MaxCostUSD); err != nil {
 			return fmt.Errorf("policy: max_cost_usd: %w", err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -73,13 +74,13 @@ func canaries(n int) []string {
 
 func TestRedactorFindsEveryForm(t *testing.T) {
 	secrets := canaries(40)
-	r := runtime.NewRedactor(secrets...)
+	r := redact.New(secrets...)
 	n := 0
 	for _, s := range secrets {
 		for name, enc := range encodings {
 			form := enc(s)
 			for _, text := range []string{form, "before " + form + " after", strings.Repeat("x", 1000) + form, form + form} {
-				if got := r.Text(text); strings.Contains(got, form) || !strings.Contains(got, runtime.Redacted) {
+				if got := r.Text(text); strings.Contains(got, form) || !strings.Contains(got, redact.Redacted) {
 					t.Fatalf("%s of %q stays in %q", name, s, got)
 				}
 				n++
@@ -97,7 +98,7 @@ func TestRedactorFindsEveryForm(t *testing.T) {
 }
 
 func TestRedactorLeavesTheRest(t *testing.T) {
-	r := runtime.NewRedactor("hunter2hunter2", "hunter2hunter", "abcdef", "defghi", "", "abc")
+	r := redact.New("hunter2hunter2", "hunter2hunter", "abcdef", "defghi", "", "abc")
 	for in, want := range map[string]string{
 		"":                                "",
 		"nothing":                         "nothing",
@@ -115,14 +116,14 @@ func TestRedactorLeavesTheRest(t *testing.T) {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
-	var none *runtime.Redactor
+	var none *redact.Redactor
 	if none.Text("abc") != "abc" || none.Found("abc") || none.Error(errors.New("x")).Error() != "x" {
 		t.Error("a nil redactor changes something")
 	}
 }
 
 func TestRedactorCut(t *testing.T) {
-	r := runtime.NewRedactor("s3cr3t-t0ken-value")
+	r := redact.New("s3cr3t-t0ken-value")
 	for in, want := range map[string]string{
 		"stderr: token s3cr3t-t0k":    "stderr: token [redacted]",
 		"stderr: token s3cr3t-t0k…":   "stderr: token [redacted]…",
@@ -149,7 +150,7 @@ func TestRedactorCut(t *testing.T) {
 func TestRedactingWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := []string{"aaaab", "abaab", "secret-one", "secret-two"}
-		r := runtime.NewRedactor(secrets...)
+		r := redact.New(secrets...)
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "aaaab", "abaab", "secret-", "one", "two", "secret-one", " ", "xyz"})).Draw(t, "text"), "")
 		var b bytes.Buffer
 		w := r.Writer(&b)
@@ -176,7 +177,7 @@ func TestRedactingWriter(t *testing.T) {
 
 func TestRedactingWriterIsBounded(t *testing.T) {
 	const most = 1 << 20
-	w := runtime.NewRedactor("aaaaaaaa").Writer(new(bytes.Buffer))
+	w := redact.New("aaaaaaaa").Writer(new(bytes.Buffer))
 	if _, err := w.Write(bytes.Repeat([]byte("a"), most)); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +295,7 @@ func TestSecretsNeverLeave(t *testing.T) {
 					t.Fatalf("%s of %q is written when %s is leaked: ...%s...", other, s, enc, all[max(0, at-200):min(len(all), at+100)])
 				}
 			}
-			if !bytes.Contains(all, []byte(runtime.Redacted)) {
+			if !bytes.Contains(all, []byte(redact.Redacted)) {
 				t.Fatal("nothing was redacted")
 			}
 			written.Reset()
@@ -397,7 +398,7 @@ func TestRotatingSecrets(t *testing.T) {
 }
 
 func BenchmarkRedactor(b *testing.B) {
-	r := runtime.NewRedactor(canaries(200)...)
+	r := redact.New(canaries(200)...)
 	var text strings.Builder
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for text.Len() < 1<<20 {

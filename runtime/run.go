@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -30,15 +31,15 @@ type Runtime struct {
 	cache     Cache
 	cacheOnce sync.Once
 	blobs     Blobs
-	states    func(state []byte, err error) // nil: nobody wants to know
-	asker     Asker                         // nil: nobody answers
-	standIn   StandIn                       // nil: tools run
-	past      Past                          // nil: there were no earlier runs
-	slots     any                           // nil: the workflow has none
-	slotless  bool                          // it has some, and was given none
-	redactor  atomic.Pointer[Redactor]      // nil while no secret is known
-	learning  sync.Mutex                    // guards known
-	known     []string                      // secrets, the latest last
+	states    func(state []byte, err error)   // nil: nobody wants to know
+	asker     Asker                           // nil: nobody answers
+	standIn   StandIn                         // nil: tools run
+	past      Past                            // nil: there were no earlier runs
+	slots     any                             // nil: the workflow has none
+	slotless  bool                            // it has some, and was given none
+	redactor  atomic.Pointer[redact.Redactor] // nil while no secret is known
+	learning  sync.Mutex                      // guards known
+	known     []string                        // secrets, the latest last
 }
 
 // Option configures New.

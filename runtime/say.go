@@ -4,11 +4,13 @@ import (
 	"io"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // spent is what the call took whose output ptr points to; nil when the output does not say.
-func spent(ptr any) *Usage {
-	if s, ok := ptr.(Spender); ok {
+func spent(ptr any) *usage.Usage {
+	if s, ok := ptr.(usage.Spender); ok {
 		return s.Spent()
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -76,7 +77,7 @@ func (rt *Runtime) findSecrets() error {
 		case !ok:
 			missing = append(missing, name+ofOwners(q.Owners))
 		case v == "":
-		case len(v) < MinSecret:
+		case len(v) < redact.MinSecret:
 			short = append(short, name)
 		default:
 			rt.learn(v)
@@ -90,7 +91,7 @@ func (rt *Runtime) findSecrets() error {
 		return &missingSecrets{rt.info.Name, missing}
 	}
 	if short != nil {
-		return fmt.Errorf("workflow %s: the secret %s has fewer than %d bytes, too few to keep it secret", rt.info.Name, strings.Join(short, ", "), MinSecret)
+		return fmt.Errorf("workflow %s: the secret %s has fewer than %d bytes, too few to keep it secret", rt.info.Name, strings.Join(short, ", "), redact.MinSecret)
 	}
 	return nil
 }
@@ -135,8 +136,8 @@ func (r *Run) secret(name string) (string, *value.ToolError) {
 	if !ok || v == "" {
 		return "", value.Errorf(value.AuthRequired, "secret %s%s is not set", name, ofOwners(q.Owners))
 	}
-	if len(v) < MinSecret {
-		return "", value.Errorf(value.AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, MinSecret)
+	if len(v) < redact.MinSecret {
+		return "", value.Errorf(value.AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, redact.MinSecret)
 	}
 	rt.learn(v)
 	if at == Org && len(q.Owners) > 1 {

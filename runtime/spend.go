@@ -3,28 +3,29 @@ package runtime
 import (
 	"errors"
 
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // meter says what calls of a language model take.
 type meter[In, Out any] struct {
-	most func(*In) Spend
-	took func(*In, *Out) Spend
+	most func(*In) usage.Spend
+	took func(*In, *Out) usage.Spend
 }
 
 // Metered marks a tool that asks a language model. Budgets reserve for an attempt what most says, and get back what took
 // says it did not take. Such a call is none of a tool, see Policy.
-func Metered[In, Out any](most func(*In) Spend, took func(*In, *Out) Spend) ToolOption {
+func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage.Spend) ToolOption {
 	m := &meter[In, Out]{most, took}
 	return func(o *toolOptions) { o.meter = m }
 }
 
 // most is what an attempt takes at most.
-func (t *Tool[In, Out]) most(in *In) Spend {
+func (t *Tool[In, Out]) most(in *In) usage.Spend {
 	if m, ok := t.meter.(*meter[In, Out]); ok {
 		return m.most(in)
 	}
-	return Spend{Cost: t.cost}
+	return usage.Spend{Cost: t.cost}
 }
 
 // meters notes beside the call what it may take, before it is made.

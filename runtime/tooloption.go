@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // toolOptions is what a tool declares about itself (Agent Tools 3.3; ToolSpec).
@@ -11,7 +13,7 @@ type toolOptions struct {
 	maxOutput  int
 	claims     []string
 	state      toolState
-	cost       USD
+	cost       usage.USD
 	meter      any // nil or *meter[In, Out]
 	replay     ReplayPolicy
 	caching    bool
@@ -59,7 +61,7 @@ func Permissions(claims ...string) ToolOption {
 
 // CostUSD says what one attempt costs at most, as a decimal: what a budget reserves. It panics when text is none.
 func CostUSD(text string) ToolOption {
-	cost, err := ParseUSD(text)
+	cost, err := usage.ParseUSD(text)
 	if err != nil {
 		panic("runtime.CostUSD: " + err.Error())
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -18,8 +20,8 @@ type costly struct {
 	Text string `json:"text"`
 }
 
-func (c *costly) Spent() *runtime.Usage {
-	return &runtime.Usage{InputTokens: int64(len(c.Text)), OutputTokens: 1, CostUSD: runtime.Ptr(runtime.USD(1e6))}
+func (c *costly) Spent() *usage.Usage {
+	return &usage.Usage{InputTokens: int64(len(c.Text)), OutputTokens: 1, CostUSD: runtime.Ptr(usage.USD(1e6))}
 }
 
 // saying returns a tool that says pieces.
@@ -65,7 +67,7 @@ func watched(t *testing.T, e runtime.Engine, tool *runtime.Tool[pair, costly]) (
 // What a tool says reaches those who watch in whole characters and without secrets, also those that come in pieces.
 func TestSays(t *testing.T) {
 	said, _ := watched(t, runtime.Goroutines{}, saying("Gr", "\xc3", "\xb6ße: hunt", "er2-hun", "ter2", "!", ""))
-	if want := "Größe: " + runtime.Redacted + "!"; said != want {
+	if want := "Größe: " + redact.Redacted + "!"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 	said, _ = watched(t, runtime.Goroutines{}, saying(strings.Repeat("a", 1<<19), strings.Repeat("b", 1<<19), "c"))
@@ -94,7 +96,7 @@ func TestUsage(t *testing.T) {
 	if said != "x" || again != "" {
 		t.Errorf("said %q, and %q in a replay", said, again)
 	}
-	want := &runtime.Usage{InputTokens: 7, OutputTokens: 1, CostUSD: runtime.Ptr(runtime.USD(1e6))}
+	want := &usage.Usage{InputTokens: 7, OutputTokens: 1, CostUSD: runtime.Ptr(usage.USD(1e6))}
 	for _, events := range [][]runtime.Event{first, second} {
 		if len(events) != 1 {
 			t.Fatal(events)
@@ -111,19 +113,19 @@ func TestUsage(t *testing.T) {
 
 // A recorded call of a model says so, and what it took: all that was reserved when its failure does not tell.
 func TestMeteredIsRecorded(t *testing.T) {
-	model := runtime.Metered(func(*pair) runtime.Spend { return runtime.Spend{Cost: 7, Tokens: 15} },
-		func(_, out *pair) runtime.Spend { return runtime.Spend{Cost: 2, Tokens: out.Count} })
+	model := runtime.Metered(func(*pair) usage.Spend { return usage.Spend{Cost: 7, Tokens: 15} },
+		func(_, out *pair) usage.Spend { return usage.Spend{Cost: 2, Tokens: out.Count} })
 	for name, tt := range map[string]struct {
 		fails   error
 		o       []runtime.ToolOption
 		metered bool
-		want    runtime.Spend
+		want    usage.Spend
 	}{
-		"answered":   {nil, []runtime.ToolOption{model}, true, runtime.Spend{Cost: 2, Tokens: 4}},
-		"lost":       {value.Errorf(value.NetworkError, "cut"), []runtime.ToolOption{model}, true, runtime.Spend{Cost: 7, Tokens: 15}},
-		"refused":    {value.Errorf(value.RateLimit, "later"), []runtime.ToolOption{model}, true, runtime.Spend{}},
-		"a tool":     {nil, nil, false, runtime.Spend{}},
-		"tool fails": {value.Errorf(value.NetworkError, "cut"), nil, false, runtime.Spend{}},
+		"answered":   {nil, []runtime.ToolOption{model}, true, usage.Spend{Cost: 2, Tokens: 4}},
+		"lost":       {value.Errorf(value.NetworkError, "cut"), []runtime.ToolOption{model}, true, usage.Spend{Cost: 7, Tokens: 15}},
+		"refused":    {value.Errorf(value.RateLimit, "later"), []runtime.ToolOption{model}, true, usage.Spend{}},
+		"a tool":     {nil, nil, false, usage.Spend{}},
+		"tool fails": {value.Errorf(value.NetworkError, "cut"), nil, false, usage.Spend{}},
 	} {
 		rec := journal.NewRecorder()
 		r := start(t, t.Context(), runtime.WithEngine(rec))
@@ -132,7 +134,7 @@ func TestMeteredIsRecorded(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		got, ok := rec.Journal().Lookup("n", 1)
-		if took := (runtime.Spend{Cost: got.CostUSD, Tokens: got.Tokens}); !ok || got.Metered != tt.metered || took != tt.want {
+		if took := (usage.Spend{Cost: got.CostUSD, Tokens: got.Tokens}); !ok || got.Metered != tt.metered || took != tt.want {
 			t.Errorf("%s: metered %v, %+v, want %v, %+v", name, got.Metered, took, tt.metered, tt.want)
 		}
 	}

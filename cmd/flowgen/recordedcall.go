@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/insert"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -372,7 +373,7 @@ func literal(at string, v value.Value, t *schema.Type) (string, error) {
 	}
 	switch v.Kind() {
 	case value.StringKind:
-		if strings.Contains(v.String(), runtime.Redacted) {
+		if strings.Contains(v.String(), redact.Redacted) {
 			return "", fmt.Errorf("field %s of its input %w", at, errSecret)
 		}
 		return insert.Text(v.String()), nil
@@ -399,7 +400,7 @@ func literal(at string, v value.Value, t *schema.Type) (string, error) {
 					continue
 				}
 			}
-			if strings.Contains(k, runtime.Redacted) {
+			if strings.Contains(k, redact.Redacted) {
 				return "", fmt.Errorf("field %s of its input %w", at, errSecret)
 			}
 			text, err := literal(at+"."+k, inner, below)

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/internal/cputime"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 // Sixteen times the text takes about sixteen times as long, not its square: whatever it is made of.
 func TestRedactorIsLinear(t *testing.T) {
-	r := runtime.NewRedactor(strings.Repeat("a", 64)+"b", `\\host\share`, "abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer")
+	r := redact.New(strings.Repeat("a", 64)+"b", `\\host\share`, "abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer")
 	for name, unit := range map[string]string{
 		"words": "the quick brown fox ", "backslashes": `\`, "percent": "%25", "ampersands": "&amp;", "quotes": "'", "base64": "YWFh", "of secrets": "aHVudGVyMmh1bnRlcjI=",
 		"lines": "a\n", "digits": "6", "hex of hex": "3631", "beginnings": "aaaa", "secrets": "hunter2hunter2", "escaped": `a`, "gaps": "a \n   ", "newlines": "\n",

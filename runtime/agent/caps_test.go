@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -79,7 +80,7 @@ func TestModelCapsUnderRace(t *testing.T) {
 	model := llm.NewModel("test:metered", "m", provider, price, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(mostOutput))}))
 	provider.most = most(t, model)
 	provider.limit = allowed*provider.most + provider.most - 1
-	dollars := runtime.USD(provider.limit * 1000).String()
+	dollars := usage.USD(provider.limit * 1000).String()
 	spec := &agent.Spec{Model: model, Tools: tools()}
 	for name, policy := range map[string]*runtime.Policy{
 		"max_tokens":   {MaxTokens: provider.limit},

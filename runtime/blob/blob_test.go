@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -207,7 +208,7 @@ func TestTruncation(t *testing.T) {
 	s := opened(t, t.TempDir())
 	secret := "canary-canary"
 	whole := strings.Repeat("grüße \"<&>\n", 1000) + secret + strings.Repeat("x", 5000)
-	clean := strings.ReplaceAll(whole, secret, runtime.Redacted)
+	clean := strings.ReplaceAll(whole, secret, redact.Redacted)
 	object := value.Map(value.Entry{Key: "list", Value: value.List(value.String(whole), value.Int(1))})
 	limit := runtime.MaxOutput(1000)
 	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
@@ -271,7 +272,7 @@ func TestTruncation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := strings.ReplaceAll(jsonOf(t, object), secret, runtime.Redacted)
+		whole := strings.ReplaceAll(jsonOf(t, object), secret, redact.Redacted)
 		a := rec.Envelopes()[0].Attachments[0]
 		v, _ := out.Get("preview")
 		preview := v.String()

@@ -173,7 +173,7 @@ func run(s *system, w *workflow) int {
 	case "version":
 		return versionCommand(s, w.info, args)
 	case "help":
-		return s.print(usage(w.info))
+		return s.print(help(w.info))
 	}
 	return runCommand(s, w, args)
 }

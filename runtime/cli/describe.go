@@ -40,7 +40,7 @@ func formatOf(s *system, info *runtime.Info, verb string, args []string, first, 
 	rest, err := parseFlags(set, args)
 	switch {
 	case isHelp(err):
-		return "", s.print(usage(info)), false
+		return "", s.print(help(info)), false
 	case err != nil:
 		s.complain(flagMistake([]string{"format", "help"}, err))
 	case len(rest) > 0:

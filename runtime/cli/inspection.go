@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -61,7 +62,7 @@ type totals struct {
 	Cancelled int           `json:"cancelled"` // attempts
 	Open      int           `json:"open"`      // attempts without a result
 	Tokens    int64         `json:"tokens"`
-	CostUSD   runtime.USD   `json:"cost_usd"`
+	CostUSD   usage.USD     `json:"cost_usd"`
 	Busy      time.Duration `json:"busy_ns"` // the sum of all attempts
 }
 
@@ -90,7 +91,7 @@ type inspectedCall struct {
 	Denied    bool             `json:"denied,omitempty"` // by the policy: the tool was not called
 	Sandbox   string           `json:"sandbox,omitempty"`
 	Tokens    int64            `json:"tokens"`
-	CostUSD   runtime.USD      `json:"cost_usd"`
+	CostUSD   usage.USD        `json:"cost_usd"`
 	Error     *value.ToolError `json:"error,omitempty"`
 	Cancelled string           `json:"cancelled,omitempty"` // by whom: scope or run
 	Node      string           `json:"node,omitempty"`      // hash of its node, when the workflow has changed since

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -27,7 +28,7 @@ func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest
 	rest, err := parseFlags(set, args)
 	switch {
 	case isHelp(err):
-		return nil, x.s.print(usage(x.w.info)), false
+		return nil, x.s.print(help(x.w.info)), false
 	case err != nil:
 		x.s.complain(flagMistake(append(names, sharedFlagNames...), err))
 		return nil, exitUsage, false
@@ -71,7 +72,7 @@ func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 	if h.Workflow != x.w.info.Name {
 		return x.another(id, h), false
 	}
-	if bytes.Contains(h.Input, []byte(runtime.Redacted)) {
+	if bytes.Contains(h.Input, []byte(redact.Redacted)) {
 		x.s.complain(mistake{"the input of " + id + " held a secret, which is not in its journal", "secrets belong into secrets: they are found again by their names"})
 		return exitFault, false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 // kept is a console whose runs are kept in dir.
@@ -77,7 +78,7 @@ func TestWrongRuns(t *testing.T) {
 			return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple","graph":"0"`, 1)
 		}, exitUsage, "is a run of simple, this is sample"},
 		{"of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple"`, 1) }, exitUsage, "is a run of simple, this is sample"},
-		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+runtime.Redacted+`"`, 1) }, exitFault, "held a secret"},
+		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+redact.Redacted+`"`, 1) }, exitFault, "held a secret"},
 		{"format", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"format":1`, `"format":7`, 1) }, exitFault, "has format 7, this program reads 1"},
 		{"kind", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"kind":"end"`, `"kind":"bend"`, 1) }, exitFault, "another version of flowgen"},
 		{"other input", []string{"replay", "latest"}, func(s string) string {

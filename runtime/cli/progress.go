@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // display shows a run's events on standard error. close is called after the
@@ -235,7 +236,7 @@ func stopped(err error) bool {
 }
 
 // usageNote is what a call took, for people.
-func usageNote(u *runtime.Usage) string {
+func usageNote(u *usage.Usage) string {
 	if u == nil {
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -245,7 +246,7 @@ func TestLiveOutput(t *testing.T) {
 	say(strings.Repeat(" ü", 500) + "!")
 	l.want(l.frame(), "⠴ plan 0ms  "+strings.TrimSpace(strings.Repeat(" ü", 30))+"!\n")
 	done := ended("plan", planNode, time.Second, nil)
-	done.Usage = &runtime.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: runtime.Ptr(runtime.USD(2_100_000))}
+	done.Usage = &usage.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: runtime.Ptr(usage.USD(2_100_000))}
 	l.live.Observe(done)
 	l.end()
 	l.want(l.screen.text(), "✓ plan 1.0s, 1200+34 tokens, $0.0021\n")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -12,7 +13,7 @@ var secrets = secret.Default().Lookup
 // redactor takes the secrets of a run out of what the program writes. Until the run has begun it knows those that the
 // workflow declares.
 type redactor struct {
-	early *runtime.Redactor
+	early *redact.Redactor
 	rt    *runtime.Runtime
 }
 
@@ -23,7 +24,7 @@ func redactorOf(info *runtime.Info) *redactor {
 			values = append(values, v)
 		}
 	}
-	return &redactor{early: runtime.NewRedactor(values...)}
+	return &redactor{early: redact.New(values...)}
 }
 
 // follow is an option of the run, by which the redactor learns what the run does.
@@ -49,7 +50,7 @@ func (r *redactor) json(b []byte) []byte {
 		b, err = encode(r.early.Value(v))
 	}
 	if err != nil || r.text(string(b)) != string(b) { // a secret made of what JSON itself is made of
-		b, _ = encode(runtime.Redacted)
+		b, _ = encode(redact.Redacted)
 	}
 	return b
 }

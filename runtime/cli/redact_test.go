@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -64,7 +65,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	c := newConsole("--input", "repo=r")
 	code := run(&c.system, &workflow{info: &info, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic(secret) }})
 	check("body", c, code)
-	if code != exitFault || !strings.Contains(c.err.String(), runtime.Redacted) {
+	if code != exitFault || !strings.Contains(c.err.String(), redact.Redacted) {
 		t.Errorf("exit %d: %s", code, c.err.String())
 	}
 }

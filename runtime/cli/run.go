@@ -25,7 +25,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 	f, err := parseRunFlags(args)
 	switch {
 	case isHelp(err):
-		return s.print(usage(w.info))
+		return s.print(help(w.info))
 	case err != nil:
 		s.complain(flagMistake(runFlagNames, err))
 		return exitUsage

@@ -14,7 +14,7 @@ func versionCommand(s *system, info *runtime.Info, args []string) int {
 	rest, err := parseFlags(set, args)
 	switch {
 	case isHelp(err):
-		return s.print(usage(info))
+		return s.print(help(info))
 	case err != nil:
 		s.complain(flagMistake([]string{"help"}, err))
 		return exitUsage

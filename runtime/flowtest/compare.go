@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -215,7 +216,7 @@ func (l *log) keys() string {
 }
 
 func (w *CostExpect) compare(l *log) []Failure {
-	var usd runtime.USD
+	var usd usage.USD
 	var tokens, calls int64
 	for _, c := range l.calls {
 		usd += c.CostUSD

@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -59,13 +59,13 @@ type CallExpect struct {
 
 // CostExpect is what the calls of a run take together.
 type CostExpect struct {
-	Pos       string       `json:"pos"`
-	USD       *runtime.USD `json:"usd"`
-	MaxUSD    *runtime.USD `json:"max_usd"`
-	Tokens    *int64       `json:"tokens"`
-	MaxTokens *int64       `json:"max_tokens"`
-	Calls     *int64       `json:"calls"`
-	MaxCalls  *int64       `json:"max_calls"`
+	Pos       string     `json:"pos"`
+	USD       *usage.USD `json:"usd"`
+	MaxUSD    *usage.USD `json:"max_usd"`
+	Tokens    *int64     `json:"tokens"`
+	MaxTokens *int64     `json:"max_tokens"`
+	Calls     *int64     `json:"calls"`
+	MaxCalls  *int64     `json:"max_calls"`
 }
 
 // ErrorExpect is the error that a run, or a call, ends with. Empty parts are not compared.

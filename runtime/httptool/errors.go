@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -273,7 +274,7 @@ func retryAfter(h http.Header, now time.Time) *float64 {
 // redact takes the secrets of the call out of text, in whatever form a server gives them back.
 func (x *exchange) redact(text string) string { return x.redactor().Text(text) }
 
-func (x *exchange) redactor() *runtime.Redactor {
+func (x *exchange) redactor() *redact.Redactor {
 	if x.secrets == nil {
 		x.secrets = runtime.RedactorOf(x.ctx)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -26,7 +27,7 @@ type exchange struct {
 	spills bool    // a body that is too large is kept
 	via    *http.Transport
 
-	secrets *runtime.Redactor // see redactor
+	secrets *redact.Redactor // see redactor
 }
 
 // send sends the request, follows redirects, and leaves a 2xx response in x.resp.

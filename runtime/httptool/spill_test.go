@@ -11,13 +11,14 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A body that is larger than the cap is kept whole where there is a store, without the secret that the server echoes.
 func TestLargeTextIsKept(t *testing.T) {
 	body := strings.Repeat("grüße ", 2000) + token + strings.Repeat("x", 300_000)
-	clean := strings.ReplaceAll(body, token, runtime.Redacted)
+	clean := strings.ReplaceAll(body, token, redact.Redacted)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
 		var out io.Writer = w

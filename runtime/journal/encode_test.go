@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -29,7 +30,7 @@ func TestEncodeRecord(t *testing.T) {
 		r := journal.Record{Key: "k" + word(t, "key"), Attempt: rapid.IntRange(1, 9).Draw(t, "attempt"), Tool: "t" + word(t, "tool"),
 			Effects: word(t, "effects"), CallID: word(t, "id"), Input: v("in"), Output: v("out"), Cancelled: word(t, "cancelled"),
 			Node: word(t, "node"), Broken: word(t, "broken"), Cached: flag("cached"), Truncated: flag("truncated"), Sandbox: word(t, "sandbox"),
-			CostUSD: runtime.USD(rapid.Int64Range(0, 1e12).Draw(t, "cost")), Tokens: rapid.Int64Range(0, 1e6).Draw(t, "tokens"),
+			CostUSD: usage.USD(rapid.Int64Range(0, 1e12).Draw(t, "cost")), Tokens: rapid.Int64Range(0, 1e6).Draw(t, "tokens"),
 			Metered: flag("metered"), Denied: flag("denied"), Start: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "start")), End: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "end"))}
 		if flag("failed") {
 			r.Error = value.Errorf(value.Timeout, "%s", word(t, "message"))

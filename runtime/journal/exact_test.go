@@ -16,12 +16,14 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // TestFits: an input is what was recorded if the secrets that were taken out can stand where it is marked.
 func TestFits(t *testing.T) {
-	const r = runtime.Redacted
+	const r = redact.Redacted
 	for _, tt := range []struct {
 		in, recorded string
 		want         bool
@@ -98,14 +100,14 @@ type operation struct {
 	outErr  error
 	decErr  error
 	check   error
-	cost    runtime.Spend
+	cost    usage.Spend
 }
 
 func (o *operation) Head() *runtime.Head                { return &o.head }
 func (o *operation) EncodeIn(b []byte) ([]byte, error)  { return append(b, o.in...), o.inErr }
 func (o *operation) EncodeOut(b []byte) ([]byte, error) { return append(b, o.out...), o.outErr }
 func (o *operation) DecodeOut(b []byte) error           { o.out = string(b); return o.decErr }
-func (o *operation) Cost() runtime.Spend                { return o.cost }
+func (o *operation) Cost() usage.Spend                  { return o.cost }
 func (o *operation) CheckOut() error                    { return o.check }
 func (o *operation) Exec(context.Context) error         { return nil }
 

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -85,7 +87,7 @@ type Record struct {
 	Truncated   bool                 `json:"truncated,omitempty"`
 	Attachments []runtime.Attachment `json:"attachments,omitempty"`
 	Sandbox     string               `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
-	CostUSD     runtime.USD          `json:"cost_usd,omitzero"` // of this attempt
+	CostUSD     usage.USD            `json:"cost_usd,omitzero"` // of this attempt
 	Tokens      int64                `json:"tokens,omitzero"`   // of this attempt, of models
 	Metered     bool                 `json:"metered,omitempty"` // a call of a model
 	Denied      bool                 `json:"denied,omitempty"`  // by the policy, so that it does not count
@@ -308,16 +310,16 @@ func (r Record) metadata() *runtime.Metadata {
 }
 
 // spent is runtime.Answerer's Spent.
-func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range j.records {
 		switch {
 		case r.Denied || !strings.HasPrefix(r.Key, prefix):
 		case r.Result() && !r.Metered:
-			yield(r.Tool, 1, runtime.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
+			yield(r.Tool, 1, usage.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
 		default: // a model; or a call that counts when it is done again, and may have cost what it costs
-			yield(r.Tool, 0, runtime.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
+			yield(r.Tool, 0, usage.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
 		}
 	}
 }
@@ -345,7 +347,7 @@ func (r Record) matches(op runtime.Op) error {
 
 // fits reports whether in is what was recorded, where secrets were taken out.
 func fits(in, recorded string) bool {
-	parts := strings.Split(recorded, runtime.Redacted)
+	parts := strings.Split(recorded, redact.Redacted)
 	last := len(parts) - 1
 	if last == 0 || in == recorded {
 		return in == recorded

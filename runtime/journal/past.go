@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Decision is what is decided about a call in doubt: that it runs again, or that it happened, with this output.
@@ -35,7 +36,7 @@ func (p *Past) Answers(h *runtime.Head) bool {
 }
 
 // Spent is runtime.Answerer's.
-func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	p.journal.spent(prefix, yield)
 }
 

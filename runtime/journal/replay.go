@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Replayer is an engine that answers every call from a journal and runs no tool, unless RunMissing says so. It serves
@@ -75,7 +76,7 @@ func (e *Replayer) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	e.journal.spent(prefix, yield)
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Resumer is an engine that goes on with a run that crashed or was stopped: finished calls are answered from the journal
@@ -59,7 +60,7 @@ func (e *Resumer) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	e.old.spent(prefix, yield)
 }
 

@@ -1,6 +1,9 @@
 package llm
 
-import "github.com/flowgen-dev/flowgen/runtime"
+import (
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
+)
 
 // AskAs is Ask for a result that is no object of its own: models answer with JSON objects, so the answer is one, and get
 // takes the result out of it.
@@ -17,6 +20,6 @@ func AskAs[Answer, Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt,
 func (r *Reply) AnsweredBy() string { return r.Model }
 
 // Spent is what the call took, for the event that it has ended.
-func (r *Reply) Spent() *runtime.Usage {
-	return &runtime.Usage{InputTokens: r.Usage.Input, CachedTokens: r.Usage.Cached, OutputTokens: r.Usage.Output, CostUSD: r.CostUSD}
+func (r *Reply) Spent() *usage.Usage {
+	return &usage.Usage{InputTokens: r.Usage.Input, CachedTokens: r.Usage.Cached, OutputTokens: r.Usage.Output, CostUSD: r.CostUSD}
 }

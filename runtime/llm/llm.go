@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Provider speaks the wire format of one family of models. It is safe for concurrent use and keeps no state of a
@@ -118,7 +119,7 @@ type Reply struct {
 	Usage   Usage   `json:"usage"`
 
 	// CostUSD is what the call cost by the table of prices; nil: the table does not know the model.
-	CostUSD *runtime.USD `json:"cost_usd"`
+	CostUSD *usage.USD `json:"cost_usd"`
 }
 
 // Usage is what a call took, in tokens.

@@ -3,8 +3,8 @@ package llm
 import (
 	"math/big"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Price is what a million tokens cost in dollars, as decimals. An empty Cached is the price of Input.
@@ -13,7 +13,7 @@ type Price struct {
 }
 
 // Of returns what usage costs, rounded up to a billionth of a dollar.
-func (p *Price) Of(u Usage) runtime.USD {
+func (p *Price) Of(u Usage) usage.USD {
 	cached := p.Cached
 	if cached == "" {
 		cached = p.Input
@@ -23,7 +23,7 @@ func (p *Price) Of(u Usage) runtime.USD {
 		tokens int64
 		price  string
 	}{{max(u.Input-u.Cached, 0), p.Input}, {u.Cached, cached}, {u.Output, p.Output}} {
-		usd, err := runtime.ParseUSD(part.price)
+		usd, err := usage.ParseUSD(part.price)
 		if err != nil || part.tokens < 0 {
 			continue
 		}
@@ -34,7 +34,7 @@ func (p *Price) Of(u Usage) runtime.USD {
 	if !sum.IsInt64() {
 		return 1<<63 - 1
 	}
-	return runtime.USD(sum.Int64())
+	return usage.USD(sum.Int64())
 }
 
 // priceOf is the list price of provider:id, nil when it is not known. A dated version has the price of its model.

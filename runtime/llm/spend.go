@@ -3,6 +3,7 @@ package llm
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // AnswerBound is the most tokens of an answer under a cap of cost or tokens, for a model without max_tokens. Without it
@@ -70,10 +71,10 @@ func (m *Message) weight() int64 {
 }
 
 // most is what a call can take.
-func (m *Model) most(t *Turn) runtime.Spend { return m.spend(t.most) }
+func (m *Model) most(t *Turn) usage.Spend { return m.spend(t.most) }
 
 // took is what a call has taken. A server that does not say what was used is taken to have used what the texts can be.
-func (m *Model) took(t *Turn, reply *Reply) runtime.Spend {
+func (m *Model) took(t *Turn, reply *Reply) usage.Spend {
 	u := reply.Usage
 	if u.Input <= 0 { // every question has tokens
 		u.Input = t.most.Input
@@ -84,8 +85,8 @@ func (m *Model) took(t *Turn, reply *Reply) runtime.Spend {
 	return m.spend(u)
 }
 
-func (m *Model) spend(u Usage) runtime.Spend {
-	s := runtime.Spend{Tokens: u.Input + u.Output}
+func (m *Model) spend(u Usage) usage.Spend {
+	s := usage.Spend{Tokens: u.Input + u.Output}
 	if m.price != nil {
 		s.Cost = m.price.Of(u)
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -290,7 +290,7 @@ func starts(c byte) bool {
 }
 
 // lastLine is the last line of what a server wrote, without secrets.
-func lastLine(text string, secrets *runtime.Redactor) string {
+func lastLine(text string, secrets *redact.Redactor) string {
 	lines := strings.Split(strings.TrimSpace(secrets.Cut(text)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -26,7 +26,7 @@ const relistTimeout = 5 * time.Second
 type session struct {
 	server   *Server
 	secrets  []string // values
-	redactor *runtime.Redactor
+	redactor *redact.Redactor
 	frame    int // bytes of one message
 	client   *mcp.ClientSession
 	conn     mcp.Connection // what the client uses
@@ -55,9 +55,9 @@ type session struct {
 // start opens a session. values are those of the server's secrets.
 func (s *Server) start(ctx context.Context, values []string) (*session, error) {
 	var first error
-	var redactor *runtime.Redactor
+	var redactor *redact.Redactor
 	if len(values) > 0 {
-		redactor = runtime.NewRedactor(values...)
+		redactor = redact.New(values...)
 	}
 	for _, version := range handshakes {
 		x := &session{server: s, secrets: values, redactor: redactor, frame: s.frame(), over: make(chan struct{}), listing: make(chan struct{}, 1)}

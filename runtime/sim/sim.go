@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -284,7 +285,7 @@ func (s *Simulator) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	if s.opts.Replay != nil {
 		journal.Replay(s.opts.Replay).Spent(prefix, yield)
 	} else if a, ok := s.opts.Through.(runtime.Answerer); ok {

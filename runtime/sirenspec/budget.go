@@ -10,13 +10,14 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Budget bounds a run. It is looked at when a node has ended that may have asked a model.
 type Budget struct {
 	Tokens   int64         // 0: no bound
-	USD      runtime.USD   // 0: no bound
+	USD      usage.USD     // 0: no bound
 	Duration time.Duration // 0: no bound
 	Exceeded Exceeded
 	Declared bool // the run says how much was spent
@@ -37,7 +38,7 @@ var exceededNames = [...]string{"abort", "warn", "skip_remaining"}
 // spent is what a run has taken.
 type spent struct {
 	tokens     atomic.Int64
-	usd        runtime.USD
+	usd        usage.USD
 	priced     bool // of usd: some model had a price
 	begin      time.Time
 	budgets    []Budget
@@ -106,7 +107,7 @@ func (s *spent) over(r *runtime.Run, b *Budget) string {
 }
 
 // dollars is an amount with six digits behind the point.
-func dollars(u runtime.USD) string {
+func dollars(u usage.USD) string {
 	n := (int64(u) + 500) / 1000
 	return strconv.FormatInt(n/1e6, 10) + fmt.Sprintf(".%06d", n%1e6)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -205,7 +206,7 @@ func (a *adapter) call(ctx context.Context, c Call) (value.Value, error) {
 			secrets = append(secrets, v.value)
 		}
 	}
-	redactor := runtime.NewRedactor(secrets...)
+	redactor := redact.New(secrets...)
 	out, err := a.send(ctx, c, host, target, headers, body)
 	if err != nil {
 		return value.Value{}, redactor.Error(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // capped runs the workflow under a policy that allows less than it does.
@@ -20,7 +21,7 @@ func (t *trial) capped(whole *life) {
 		p.MaxPerTool = map[string]int64{tool: t.rng.int63(per[tool])}
 	case 1:
 		if cost > 0 {
-			p.MaxCostUSD = runtime.USD(1 + t.rng.int63(int64(cost))).String()
+			p.MaxCostUSD = usage.USD(1 + t.rng.int63(int64(cost))).String()
 			break
 		}
 		fallthrough
@@ -45,7 +46,7 @@ func (r *random) int63(n int64) int64 {
 }
 
 // counted is what the calls of a run count as: those of tools, by tool, and what all cost.
-func (t *trial) counted(l *life) (calls int64, per map[string]int64, cost runtime.USD) {
+func (t *trial) counted(l *life) (calls int64, per map[string]int64, cost usage.USD) {
 	per = map[string]int64{}
 	for _, r := range l.journal.Records() {
 		cost += r.CostUSD
@@ -78,7 +79,7 @@ func (t *trial) caps(l *life, p *runtime.Policy) {
 	for tool, most := range p.MaxPerTool {
 		bound("of "+tool+" ", per[tool], most, exact && denied["tool "+tool+" was called"] > 0)
 	}
-	if most, err := runtime.ParseUSD(p.MaxCostUSD); err == nil && cost > most {
+	if most, err := usage.ParseUSD(p.MaxCostUSD); err == nil && cost > most {
 		t.problem("caps", "", "%s cost %s dollars, the policy allows %s", l.what, cost, most)
 	}
 }

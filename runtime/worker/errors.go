@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -58,7 +59,7 @@ func (w *process) lostBy(f *flight) error {
 }
 
 // ending says how the worker ended, without secrets.
-func (w *process) ending(secrets *runtime.Redactor) string {
+func (w *process) ending(secrets *redact.Redactor) string {
 	text := ""
 	switch s := w.end; {
 	case w.cause != nil && w.cause != mute && w.cause != deaf:
@@ -134,7 +135,7 @@ func reason(err error) string {
 }
 
 // lastLine returns the line in which an interpreter says why it stops: the last one that names an error, or else the last.
-func lastLine(text string, secrets *runtime.Redactor) string {
+func lastLine(text string, secrets *redact.Redactor) string {
 	lines := strings.Split(strings.TrimSpace(secrets.Cut(text)), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if first, _, ok := strings.Cut(lines[i], ":"); ok && strings.Contains(first, "Error") && !strings.Contains(first, " ") {

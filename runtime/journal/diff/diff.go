@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -35,7 +35,7 @@ type Side struct {
 	Calls    int             `json:"calls"`
 	Attempts int             `json:"attempts"`
 	Tokens   int64           `json:"tokens"`
-	CostUSD  runtime.USD     `json:"cost_usd"`
+	CostUSD  usage.USD       `json:"cost_usd"`
 }
 
 // Change is one thing that is not the same. A side that does not have it has no value.
@@ -102,7 +102,7 @@ type call struct {
 	end      time.Duration
 	attempts int
 	tokens   int64
-	cost     runtime.USD
+	cost     usage.USD
 	node     string // path of its node, "" when the program does not tell
 	hash     string // of its node when it ran
 }

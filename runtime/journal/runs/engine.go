@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Engine records one run in a folder while it goes on, as goroutines. The intent of every call stands in the journal
@@ -189,7 +190,7 @@ func (e *Engine) Answers(h *runtime.Head) bool {
 }
 
 // Spent implements runtime.Answerer.
-func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took runtime.Spend)) {
+func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	if e.past != nil {
 		e.past.Spent(prefix, yield)
 	}

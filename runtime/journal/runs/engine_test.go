@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -40,7 +41,7 @@ func answered(e *runs.Engine) (keys []string, spent int64) {
 			keys = append(keys, h.Key())
 		}
 	}}
-	e.Spent("", func(_ string, calls int64, _ runtime.Spend) { spent += calls })
+	e.Spent("", func(_ string, calls int64, _ usage.Spend) { spent += calls })
 	_, _ = new(world).run(context.Background(), "a", runtime.WithEngine(ask))
 	return keys, spent
 }

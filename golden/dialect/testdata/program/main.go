@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -150,7 +151,7 @@ func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
 	} else {
 		text = asked.System + "|" + text
 	}
-	cost := runtime.USD(1e6)
+	cost := usage.USD(1e6)
 	*reply = llm.Reply{Model: "test", Stop: llm.End, Usage: llm.Usage{Input: 10, Output: 5}, CostUSD: &cost, Message: llm.Message{Role: llm.Assistant, Text: text}}
 	return nil
 }

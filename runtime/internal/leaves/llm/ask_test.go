@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -91,7 +92,7 @@ func TestAskWatched(t *testing.T) {
 	k := &talker{texts: []string{"maybe so", `{"value": "yes"}`}}
 	m := llm.NewModel("test:m", "m", k, llm.Priced(llm.Price{Input: "2", Output: "5"}))
 	var said []string
-	var took []*runtime.Usage
+	var took []*usage.Usage
 	r := began(t, runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
 		switch e.Kind {
 		case runtime.Output:
@@ -106,8 +107,8 @@ func TestAskWatched(t *testing.T) {
 	if diff := cmp.Diff([]string{"ask: maybe ", "ask: so", `ask#2: {"value": `, `ask#2: "yes"}`}, said); diff != "" {
 		t.Error(diff)
 	}
-	one := &runtime.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: runtime.Ptr(runtime.USD(30_000))}
-	if diff := cmp.Diff([]*runtime.Usage{one, one}, took); diff != "" {
+	one := &usage.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: runtime.Ptr(usage.USD(30_000))}
+	if diff := cmp.Diff([]*usage.Usage{one, one}, took); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 	"github.com/flowgen-dev/flowgen/runtime/llm/gemini"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -337,7 +338,7 @@ func (c *cell) try(t *testing.T, d fake.Dialect, streamed bool, want value.Code)
 }
 
 // wrong says what of an attempt is not as it should be.
-func (c *cell) wrong(want value.Code, again bool, kept runtime.USD, err error) string {
+func (c *cell) wrong(want value.Code, again bool, kept usage.USD, err error) string {
 	var te *value.ToolError
 	if err != nil && !errors.As(err, &te) {
 		return fmt.Sprintf("not an error of a tool: %v", err)
@@ -376,10 +377,10 @@ func (c *cell) wrong(want value.Code, again bool, kept runtime.USD, err error) s
 }
 
 // What a call reserves, and what it takes when it succeeds.
-const reserved, taken runtime.USD = 1000, 7
+const reserved, taken usage.USD = 1000, 7
 
 // keeps is what a budget has lost after an attempt: nothing when the provider has not begun, everything when it may have.
-func keeps(code value.Code, free bool) runtime.USD {
+func keeps(code value.Code, free bool) usage.USD {
 	switch {
 	case code == ok:
 		return taken
@@ -391,7 +392,7 @@ func keeps(code value.Code, free bool) runtime.USD {
 
 // attempt calls a model once, in a run as a program has it, and reports whether the runtime would call it again, and what
 // it keeps of what it has reserved.
-func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit time.Duration) (again bool, kept runtime.USD, err error) {
+func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit time.Duration) (again bool, kept usage.USD, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -423,8 +424,8 @@ func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit ti
 			t.Errorf("reply %+v", reply)
 		}
 		return reply.Message.Text, nil
-	}, runtime.Secrets("KEY"), runtime.Metered(func(*string) runtime.Spend { return runtime.Spend{Cost: reserved} },
-		func(*string, *string) runtime.Spend { return runtime.Spend{Cost: taken} }))
+	}, runtime.Secrets("KEY"), runtime.Metered(func(*string) usage.Spend { return usage.Spend{Cost: reserved} },
+		func(*string, *string) usage.Spend { return usage.Spend{Cost: taken} }))
 	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: limit, Retry: &runtime.Retry{Attempts: 2, Base: time.Hour}}
 	_, failed := runtime.Call(rt.Start(ctx), node, tool, "hello")
 	if again {

@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/jstool/embedded"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/startool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
@@ -106,7 +107,7 @@ func present(t *testing.T, interpreter string) bool {
 
 // The truncation contract (Agent Tools 5.4) is the same for tools of every kind.
 func TestEveryKindOfTool(t *testing.T) {
-	clean := strings.ReplaceAll(document, canary, runtime.Redacted)
+	clean := strings.ReplaceAll(document, canary, redact.Redacted)
 	for name, k := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
 			s, err := blob.Open(t.TempDir())

@@ -22,6 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -161,8 +162,8 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 			t.Fatal(mErr)
 		}
 		all := err.Error() + "\n" + te.Details.String() + "\n" + string(kept) + "\n" + said.text()
-		redacted += strings.Count(all, runtime.Redacted)
-		if still := runtime.NewRedactor(secret, secret[:16], secret[len(secret)-16:]); still.Found(all) {
+		redacted += strings.Count(all, redact.Redacted)
+		if still := redact.New(secret, secret[:16], secret[len(secret)-16:]); still.Found(all) {
 			t.Errorf("%s: %q is still in\n%s", what, secret, all)
 		}
 	}

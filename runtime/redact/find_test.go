@@ -1,4 +1,4 @@
-package runtime
+package redact
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func drawText(t *rapid.T, secrets []string) string {
 var drawn = []string{"abaab/aa+b", `p"w\n' &<ü>d`, "hunter2hunter2", "aaaab", "\xff\x00\x01binary\x80", "line one of it is long\nline two of it is longer"}
 
 func TestRedactorFindsInValues(t *testing.T) {
-	r, x, secret := NewRedactor("s3cr3t-t0ken", "12345678"), value.String("x"), value.String("s3cr3t-t0ken")
+	r, x, secret := New("s3cr3t-t0ken", "12345678"), value.String("x"), value.String("s3cr3t-t0ken")
 	for _, tt := range []struct {
 		v     value.Value
 		found bool
@@ -94,7 +94,7 @@ func TestRedactorFindsInValues(t *testing.T) {
 
 // What is passed over holds nothing.
 func TestRedactorLooksEverywhere(t *testing.T) {
-	r := NewRedactor(drawn...)
+	r := New(drawn...)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, drawn)
 		if got, want := r.Text(s), r.everywhere(s); got != want {
@@ -105,7 +105,7 @@ func TestRedactorLooksEverywhere(t *testing.T) {
 
 // A writer gives the same as Text, whatever is encoded, and however the text is cut into pieces.
 func TestRedactingWriterInPieces(t *testing.T) {
-	r := NewRedactor(drawn...)
+	r := New(drawn...)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, drawn)
 		var b bytes.Buffer
@@ -142,7 +142,7 @@ const maxStepsPerByte = 300
 // Text that can be read in very many ways costs no more than a constant factor, whatever introduces escapes in it.
 func TestRedactorReadsEachByteAFewTimes(t *testing.T) {
 	secrets := append([]string{strings.Repeat("a", 64) + "b", `\\host\share`, `%41%`, "&amp;&", `''"'"`, "++++ ++"}, drawn...)
-	r := NewRedactor(secrets...)
+	r := New(secrets...)
 	most, of := 0.0, ""
 	check := func(unit string) float64 {
 		n := r.stepsPerByte(strings.Repeat(unit, 1+2048/len(unit)))
@@ -171,7 +171,7 @@ func TestRedactorReadsEachByteAFewTimes(t *testing.T) {
 }
 
 func TestRedactorDoesNotAllocate(t *testing.T) {
-	r := NewRedactor(drawn...)
+	r := New(drawn...)
 	s := strings.Repeat(`{"id":12345678901234567890,"url":"https://example.com/a%20b?q=c2VjcmV0c2VjcmV0","t":"a\tb &amp; hunter3"}`, 20)
 	if got := testing.AllocsPerRun(20, func() { r.Found(s) }); got != 0 {
 		t.Errorf("%v allocations", got)
@@ -180,7 +180,7 @@ func TestRedactorDoesNotAllocate(t *testing.T) {
 
 // Reading text in which escapes can begin everywhere costs what it is counted to cost, not more and not less.
 func TestRedactorRemembersWhatItRead(t *testing.T) {
-	r := NewRedactor(append([]string{strings.Repeat("a", 64) + "b", `\\host\share`}, drawn...)...)
+	r := New(append([]string{strings.Repeat("a", 64) + "b", `\\host\share`}, drawn...)...)
 	for unit, want := range map[string]float64{`\`: 37.22, "%25": 6, "&amp;": 2.83, `\u005c`: 6.66, "''": 4.02, "3563": 142.7, "%5c%": 8.27, `\x5c`: 10} {
 		if got := r.stepsPerByte(strings.Repeat(unit, 1+2048/len(unit))); got < 0.98*want || got > 1.02*want {
 			t.Errorf("%q: %.3f steps per byte, want %.3f", unit, got, want)
@@ -196,7 +196,7 @@ func TestRedactorEscapesThatShareADigit(t *testing.T) {
 		t.Fatalf("%q, %v", other, err)
 	}
 	for _, secrets := range [][]string{{"Atoken-v"}, {"Atoken-v", string(other) + "more"}} {
-		if r := NewRedactor(secrets...); !r.Found(text) {
+		if r := New(secrets...); !r.Found(text) {
 			t.Errorf("%q is not found in %s", secrets, text)
 		}
 	}
@@ -204,7 +204,7 @@ func TestRedactorEscapesThatShareADigit(t *testing.T) {
 
 // What looks like the beginning of a secret to the filter, and is none, is nothing.
 func TestRedactorFilterIsNotExact(t *testing.T) {
-	r := NewRedactor("hunter2-hunter2")
+	r := New("hunter2-hunter2")
 	x := reader{r: r, work: new(work)}
 	alike := 0
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,4 +1,4 @@
-package runtime
+package redact
 
 // begins says how much of a form begins at a place whose text has ended before the form has.
 type begins uint8

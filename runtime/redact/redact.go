@@ -1,4 +1,4 @@
-package runtime
+package redact
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ type Redactor struct {
 }
 
 // NewRedactor makes a Redactor for the given secrets. Those with fewer than MinSecret bytes are ignored.
-func NewRedactor(secrets ...string) *Redactor {
+func New(secrets ...string) *Redactor {
 	r := &Redactor{begin: map[uint32]span{}, values: map[string]bool{}}
 	for _, s := range secrets {
 		if len(s) < MinSecret || r.values[s] {

@@ -1,4 +1,4 @@
-package runtime
+package usage
 
 // Usage is what a call of a model took.
 type Usage struct {

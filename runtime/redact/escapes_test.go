@@ -1,4 +1,4 @@
-package runtime_test
+package redact_test
 
 import (
 	"encoding/base64"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 const behind = "-token-value" // none of its bytes continues an escape
@@ -38,7 +38,7 @@ func TestRedactorEscapes(t *testing.T) {
 		{"\U0010ffff", []string{`\udbff\udfff`, `\u10ffff`, `\U0010FFFF`}, nil},
 		{"\U00010400", []string{`\ud801\udc00`}, []string{`\ud800\ue000`, `\udc01\udc00`}},
 	} {
-		r := runtime.NewRedactor(tt.first + behind)
+		r := redact.New(tt.first + behind)
 		for _, s := range tt.spelt {
 			if got := r.Text("<" + s + behind + ">"); got != "<[redacted]>" {
 				t.Errorf("%q for %q: %q", s, tt.first, got)
@@ -55,7 +55,7 @@ func TestRedactorEscapes(t *testing.T) {
 // A backslash before what it does not escape stands for itself.
 func TestRedactorBackslashForItself(t *testing.T) {
 	for _, c := range []string{"A", "Z", "z", "8", "9", "\x80", "é"} {
-		r := runtime.NewRedactor(c + behind)
+		r := redact.New(c + behind)
 		if got := r.Text(`<\` + c + behind + ">"); got != `<\[redacted]>` {
 			t.Errorf("%q: %q", c, got)
 		}
@@ -78,7 +78,7 @@ func TestRedactorEscapesInEscapes(t *testing.T) {
 		`\x41`: "A", `\101`: "A", `\041`: "!", `\u0041`: "A", `\U00000041`: "A", `\u{41}`: "A", "%41": "A", "%u0041": "A", "&#65;": "A", "&#x41;": "A",
 		"&amp;": "&", "&lt;": "<", `\ud83d\ude00`: "\U0001f600", "%ud83d%ude00": "\U0001f600", "''": "'", `'\''`: "'", `'"'"'`: "'",
 	} {
-		r := runtime.NewRedactor(first + behind)
+		r := redact.New(first + behind)
 		for i := range escape {
 			for deep := 1; deep <= 3; deep++ {
 				text := "<" + escape[:i] + hidden(escape[i], deep) + escape[i+1:] + behind + ">"
@@ -92,7 +92,7 @@ func TestRedactorEscapesInEscapes(t *testing.T) {
 			}
 		}
 	}
-	r := runtime.NewRedactor("<" + behind)
+	r := redact.New("<" + behind)
 	for _, s := range []string{"%3c", "%253c", "%25253c", "&amp;lt;", "&amp;amp;lt;", `\\u003c`, `\\\\u003c`, `\u005cu003c`, "%5cu003c", "%26lt;", "&#37;3c"} {
 		if got := r.Text("(" + s + behind + ")"); got != "([redacted])" {
 			t.Errorf("%q: %q", s, got)

@@ -1,4 +1,4 @@
-package runtime_test
+package redact_test
 
 import (
 	"bytes"
@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 // Text that is nothing but pieces of secrets is redacted once; six bytes are a piece, five are not.
 func TestRedactorCutAtItsEdges(t *testing.T) {
 	const secret = "k!-uZ;y~=wq#vo^r"
-	r := runtime.NewRedactor(secret)
+	r := redact.New(secret)
 	end := func(n int) string { return secret[len(secret)-n:] }
 	for in, want := range map[string]string{
 		"": "", "…": "…",
@@ -44,7 +44,7 @@ func TestRedactorCutAtItsEdges(t *testing.T) {
 	}
 	// What follows on the byte before says whether that is the end of an escape, nothing else does.
 	for _, after := range []string{"ab", "ux", ";;", "4x"} {
-		r := runtime.NewRedactor("(~)" + after + "=wq#vo^r")
+		r := redact.New("(~)" + after + "=wq#vo^r")
 		in := "~" + after + "=wq#vo^r"
 		if got := r.Cut("~" + after + "=wq#vo^r said"); got != "~"+after+"=wq#vo^r said" {
 			t.Errorf("%q is %q", in, got)
@@ -55,7 +55,7 @@ func TestRedactorCutAtItsEdges(t *testing.T) {
 // Encoded text that begins or ends within a secret shows no more than a few digits of it.
 func TestRedactorCutInDigits(t *testing.T) {
 	const secret = "s3cr3t-t0ken-value-of-the-service"
-	r := runtime.NewRedactor(secret)
+	r := redact.New(secret)
 	for name, encode := range map[string]func([]byte) string{"base64": base64.StdEncoding.EncodeToString, "hexadecimal": hex.EncodeToString} {
 		for before := range 3 {
 			text := encode([]byte("ab"[:min(before, 2)] + secret))
@@ -89,7 +89,7 @@ func TestRedactorPartsOfSecrets(t *testing.T) {
 		{"first\n" + line[1:] + "\nlast", line[1:], false},
 		{"first\n-----" + line + "\nlast", "-----" + line, false},
 	} {
-		if got := runtime.NewRedactor(tt.secret).Found("<" + tt.text + ">"); got != tt.found {
+		if got := redact.New(tt.secret).Found("<" + tt.text + ">"); got != tt.found {
 			t.Errorf("%q in %q: %v", tt.text, tt.secret, got)
 		}
 	}
@@ -115,7 +115,7 @@ func TestRedactorReadings(t *testing.T) {
 		{[]string{"abcdefgh", "abcdefgh-and-more1"}, base64ed("abcdefgh-and-more1")},
 		{[]string{"abcdefgh", "abcdefgh-and-more1"}, "%61bcdefgh-and-more1"},
 	} {
-		r := runtime.NewRedactor(tt.secrets...)
+		r := redact.New(tt.secrets...)
 		if got := r.Text("<" + tt.text + ">"); got != "<[redacted]>" {
 			t.Errorf("%q: %q is %q", tt.secrets, tt.text, got)
 		}
@@ -125,7 +125,7 @@ func TestRedactorReadings(t *testing.T) {
 // A character of which a secret has only the first bytes is not that secret.
 func TestRedactorLeavesOtherCharacters(t *testing.T) {
 	for _, tt := range []struct{ secret, text string }{{"abcdefg\xc3", `abcdefg\u00e9`}, {"hunt\u00e9r-token", `hunt\u00e8r-token`}, {"hunt\u00e9r-token", `hunt\u20acr-token`}} {
-		if got := runtime.NewRedactor(tt.secret).Text(tt.text); got != tt.text {
+		if got := redact.New(tt.secret).Text(tt.text); got != tt.text {
 			t.Errorf("%q in %q: %q", tt.secret, tt.text, got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestRedactorLeavesOtherCharacters(t *testing.T) {
 
 // Four bytes of a secret at the end of a text are a part of it where they are spelt at length, three are not.
 func TestRedactorCutInEscapes(t *testing.T) {
-	r := runtime.NewRedactor("k!-uZ;y~=wq#vo^r")
+	r := redact.New("k!-uZ;y~=wq#vo^r")
 	for in, want := range map[string]string{"said %6b%21%2d%75": "said [redacted]", "said %6b%21%2d": "said %6b%21%2d", "said k!%2d%75": "said [redacted]", "said k!-u": "said k!-u"} {
 		if got := r.Cut(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
@@ -145,7 +145,7 @@ func TestRedactorCutInEscapes(t *testing.T) {
 func TestRedactingWriterDoesNotWait(t *testing.T) {
 	for _, text := range []string{"k!-uZ;y~", "k!-uZ;y&#126;"} {
 		var b bytes.Buffer
-		w := runtime.NewRedactor("k!-uZ;y~").Writer(&b)
+		w := redact.New("k!-uZ;y~").Writer(&b)
 		if _, err := w.Write([]byte("said " + text)); err != nil || b.String() != "said [redacted]" {
 			t.Errorf("%q is %q, %v", text, b.String(), err)
 		}
@@ -154,7 +154,7 @@ func TestRedactingWriterDoesNotWait(t *testing.T) {
 
 // JSON stays JSON, numbers and keys included; what is no JSON stays text.
 func TestRedactorJSON(t *testing.T) {
-	r := runtime.NewRedactor("12345678", "s3cr3t-t0ken")
+	r := redact.New("12345678", "s3cr3t-t0ken")
 	for in, want := range map[string]string{
 		`{"a":12345678,"b":[1,12345678]}`: `{"a":"[redacted]","b":[1,"[redacted]"]}`,
 		`{"s3cr3t-t0ken":1}`:              `{"[redacted]":1}`,
@@ -170,7 +170,7 @@ func TestRedactorJSON(t *testing.T) {
 // A backslash before digits may belong to them or stand for itself.
 func TestRedactorBackslashBeforeDigits(t *testing.T) {
 	const secret = "hunter2-hunter2-hunter2"
-	r := runtime.NewRedactor(secret)
+	r := redact.New(secret)
 	for _, digits := range []string{base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret)), secret} {
 		for _, before := range []string{`\`, `\\`, `C:\`, "%", "&", `"`, `\n`, `\x`, `\u00`} {
 			if got := r.Text(before + digits + " said"); strings.Contains(got, digits[4:]) {
@@ -183,7 +183,7 @@ func TestRedactorBackslashBeforeDigits(t *testing.T) {
 // A secret that no digit begins is held back from its first byte on, wherever text is cut.
 func TestRedactingWriterHoldsFirstBytes(t *testing.T) {
 	for _, secret := range []string{"~!$()[]{}~", "~!$(", "\xff\xfe\xfd\xfc", `"'"'"'"`} {
-		r := runtime.NewRedactor(secret)
+		r := redact.New(secret)
 		text := "said: " + secret + ". " + secret[:2] + "."
 		for i := range text {
 			for j := i; j < len(text); j++ {
@@ -208,7 +208,7 @@ func TestRedactingWriterHoldsFirstBytes(t *testing.T) {
 // What looks like an escape may be a character before digits that happen to read as the rest of one.
 func TestRedactorEscapeOrDigits(t *testing.T) {
 	for _, secret := range []string{"\xe3token-value-123", "Atoken-value-123"} { // %43Rva2Vu..., %41746f6b65...
-		r := runtime.NewRedactor(secret)
+		r := redact.New(secret)
 		for name, digits := range map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "hexadecimal": hex.EncodeToString([]byte(secret))} {
 			if got := r.Text("<%" + digits + ">"); strings.Contains(got, digits[4:]) {
 				t.Errorf("%q in %s: %q", secret, name, got)

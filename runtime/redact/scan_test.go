@@ -1,4 +1,4 @@
-package runtime_test
+package redact_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 var digitsOf = map[string]func([]byte) string{"base64": base64.StdEncoding.EncodeToString, "hexadecimal": hex.EncodeToString}
@@ -16,7 +16,7 @@ var digitsOf = map[string]func([]byte) string{"base64": base64.StdEncoding.Encod
 // The first digit may be an escape, also of a character that needs none.
 func TestRedactorFirstDigitIsEscaped(t *testing.T) {
 	for _, secret := range []string{"Atoken-value", "\xfbtoken-value", "\xfftoken-value"} {
-		r := runtime.NewRedactor(secret)
+		r := redact.New(secret)
 		for name, encode := range digitsOf {
 			digits := encode([]byte(secret))
 			spelt := []string{fmt.Sprintf("&#%d;", digits[0]), fmt.Sprintf("%%%02x", digits[0]), fmt.Sprintf(`\x%02x`, digits[0]), fmt.Sprintf(`\%03o`, digits[0])}
@@ -35,7 +35,7 @@ func TestRedactorFirstDigitIsEscaped(t *testing.T) {
 // Digits may stand in lines, which are indented, and hexadecimal ones apart.
 func TestRedactorDigitsInLines(t *testing.T) {
 	const secret = "s3cr3t-t0ken"
-	r := runtime.NewRedactor(secret)
+	r := redact.New(secret)
 	for name, encode := range digitsOf {
 		digits := encode([]byte(secret))
 		between := []string{"\n", "\r\n", "\n  ", "\n\t", "\n\n", "%0a", "\n" + strings.Repeat(" ", 62)}
@@ -66,7 +66,7 @@ func TestRedactorDigitsInLines(t *testing.T) {
 
 // A shell's quotes may be quoted again by the same shell.
 func TestRedactorQuotesOfShells(t *testing.T) {
-	r := runtime.NewRedactor("it's-a-secret")
+	r := redact.New("it's-a-secret")
 	for _, q := range []string{`'"'"'`, `'\''`} {
 		text := "it's-a-secret"
 		for deep := range 2 {
@@ -89,7 +89,7 @@ func TestRedactorEscapesInDigits(t *testing.T) {
 			{secret, "6b\n212d755a3b797e3d7771"}, {secret, "6b:21:2d:75:5a:3b:79:7e:3d:77:71"}, {secret, "6b 21 2d 75 5a 3b 79 7e 3d 77 71"},
 			{secret, "ay\nEtdVo7eX49d3E="}, {secret, "ay\r\nEtdVo7eX49d3E="},
 		} {
-			r := runtime.NewRedactor(tt.secret)
+			r := redact.New(tt.secret)
 			for before := range 3 {
 				for _, c := range []byte{0, '~', 'a', 0xff} {
 					digits := encode([]byte(strings.Repeat(string([]byte{c}), before) + tt.text + "   "))
@@ -105,7 +105,7 @@ func TestRedactorEscapesInDigits(t *testing.T) {
 // What cannot be the beginning of a secret is passed on at once, and a secret that begins in long digits is not, wherever
 // they are cut.
 func TestRedactingWriterInDigits(t *testing.T) {
-	write := func(r *runtime.Redactor, parts ...string) (atOnce, all string) {
+	write := func(r *redact.Redactor, parts ...string) (atOnce, all string) {
 		var b bytes.Buffer
 		w := r.Writer(&b)
 		for _, part := range parts {
@@ -119,7 +119,7 @@ func TestRedactingWriterInDigits(t *testing.T) {
 		}
 		return atOnce, b.String()
 	}
-	r := runtime.NewRedactor("s3cr3t-t0ken-value")
+	r := redact.New("s3cr3t-t0ken-value")
 	for _, text := range []string{"(~)", "a b (~)", strings.Repeat("words and ", 20) + "(~)", "YWJjZGVmZ2hpamts (~)", "6162636465666768 (~)", "%zz (~)", "\x80"} {
 		if got, _ := write(r, text); got != text {
 			t.Errorf("%q: %q is passed on", text, got)
@@ -142,7 +142,7 @@ func TestRedactingWriterInDigits(t *testing.T) {
 		}
 	}
 	// What is held is looked at again when it has grown by an eighth.
-	signs := runtime.NewRedactor("~!$()[]{}~!$()[]{}~!")
+	signs := redact.New("~!$()[]{}~!$()[]{}~!")
 	for _, tt := range []struct {
 		parts []string
 		want  string

@@ -1,4 +1,4 @@
-package runtime_test
+package redact_test
 
 import (
 	"math/rand/v2"
@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/encoders"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
 )
 
 // randomSecret draws from all bytes: text, keys with punctuation, several lines, or anything.
@@ -63,7 +63,7 @@ func TestRandomSecretsInRandomEncoders(t *testing.T) {
 			t.Fatalf("%s: %v", second.Name, err)
 		}
 		for i, s := range secrets[1:] {
-			r := runtime.NewRedactor(s)
+			r := redact.New(s)
 			for _, out := range []struct {
 				what string
 				all  []string
@@ -71,9 +71,9 @@ func TestRandomSecretsInRandomEncoders(t *testing.T) {
 				form := out.all[i+1]
 				before, after := strings.Repeat("a ", rnd.IntN(20)), strings.Repeat(" b", rnd.IntN(20))
 				got := r.Text(before + form + after)
-				rest := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(got, before), after), runtime.Redacted, "")
+				rest := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(got, before), after), redact.Redacted, "")
 				n++
-				if most := len(out.all[0]) + 32; strings.Contains(rest, s) || !strings.Contains(got, runtime.Redacted) || len(rest) > most {
+				if most := len(out.all[0]) + 32; strings.Contains(rest, s) || !strings.Contains(got, redact.Redacted) || len(rest) > most {
 					t.Errorf("seed %d: %s of %q:\n%q is\n%q", seed, out.what, s, form, got)
 				}
 			}
