@@ -147,5 +147,5 @@ func (g *generator) header() {
 			g.file.PackageComment("// " + plainComment(line))
 		}
 	}
-	g.file.Const().Id("_").Op("=").Qual(runtimePath, "Compat1").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
+	g.file.Const().Id("_").Op("=").Qual(runtimePath, "Compat2").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
 }

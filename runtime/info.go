@@ -1,8 +1,8 @@
 package runtime
 
-// Compat1 is named by generated code (const _ = runtime.Compat1). A runtime that can no longer run code of that
+// Compat2 is named by generated code (const _ = runtime.Compat2). A runtime that can no longer run code of that
 // generation drops the constant, so the mismatch is a compile error and not a surprise at run time.
-const Compat1 = 1
+const Compat2 = 2
 
 // Info is the static description of a compiled workflow, for command lines, viewers and the runtime itself.
 // It is read-only once New has seen it.

@@ -126,7 +126,7 @@ func (l *language) grouped(group, name string) {
 }
 
 // begin0 begins a run whose nodes write to nothing.
-func (l *language) begin0() { l.let("flow", expr.Invoke(fnBegin)) }
+func (l *language) begin0() { l.let("job", expr.Invoke(fnBegin)) }
 
 // within makes a node that the function of another one runs, and that asks a model.
 func (l *language) within(id string, m *ir.Model) *ir.Node {
@@ -189,7 +189,7 @@ func (l *language) when(cond *expr.Node, then func()) {
 }
 func (l *language) zero(name string, t *schema.Type)            { l.add(&ir.LetStmt{Name: ident(name), Type: t}) }
 func (l *language) ret()                                        { l.add(&ir.ReturnStmt{}) }
-func (l *language) begin()                                      { l.let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }
+func (l *language) begin()                                      { l.let("job", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }
 func (l *language) perform(id string, call *expr.Node) *ir.Node { return l.into("", id, call) }
 
 // into runs a new node whose result goes to a local.
@@ -236,7 +236,7 @@ func (l *language) side(arms ...func()) {
 
 // call is a call of the language's tool.
 func (l *language) call(t *ir.Tool, p *expr.Func, args ...expr.Entry) *expr.Node {
-	return callOf("flow", t, p, args...)
+	return callOf("job", t, p, args...)
 }
 
 func callOf(flow string, t *ir.Tool, p *expr.Func, args ...expr.Entry) *expr.Node {

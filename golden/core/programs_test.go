@@ -67,11 +67,11 @@ func sides(l *language) {
 	words := &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b"), text("c")}}
 	load := l.perform("load", l.call(echo, cFail, give(expr.Put("total", read("input", "n")), expr.Put("words", words))))
 	l.verb(load).Writes = []ir.Ident{ident("words")}
-	l.let("aside", expr.Invoke(fnAside, read("flow")))
+	l.let("aside", expr.Invoke(fnAside, read("job")))
 	l.side(func() {
 		l.when(expr.Invoke(fnLess, read("state", "total"), whole(10)), func() {
 			item := l.call(echo, cFail, give(expr.Put("item", read("item")), expr.Put("index", read("index"))))
-			body := expr.Fn(item, "run", "flow", "item", "index")
+			body := expr.Fn(item, "run", "job", "item", "index")
 			n := l.perform("each", expr.Invoke(fnEach, read("aside"), run(), node(), read("state", "words"), body))
 			v := l.verb(n)
 			v.Items, v.Attempts, v.Reads = &ir.Inside{Do: body, Most: 1000, Limit: 2}, 2, []ir.Ident{ident("total"), ident("words")}
@@ -79,7 +79,7 @@ func sides(l *language) {
 	}, func() {
 		l.perform("other", callOf("aside", echo, cFail, give(expr.Put("total", read("load", "value", "words")))))
 	})
-	l.do(expr.Invoke(fnJoin, read("flow"), expr.Address(read("each")), expr.Address(read("other"))))
+	l.do(expr.Invoke(fnJoin, read("job"), expr.Address(read("each")), expr.Address(read("other"))))
 	l.output("each", expr.Invoke(fnShow, read("each", "value")))
 	l.output("status", expr.Invoke(fnStatus, read("load"), read("each"), read("other")))
 }
@@ -92,7 +92,7 @@ func rounds(l *language) {
 	l.perform("load", l.call(echo, cFail, give(expr.Put("n", whole(0)), expr.Put("list", &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{whole(1), whole(5), whole(2)}}))))
 	l.zero("first", ended)
 	l.zero("second", ended)
-	l.let("items", expr.Invoke(fnItems, read("flow"), read("state", "list")))
+	l.let("items", expr.Invoke(fnItems, read("job"), read("state", "list")))
 	docs, count := l.scope("docs", ""), l.scope("count", "counting")
 	again := l.node("first", l.call(echo, cFail, give(expr.Put("n", read("item")))))
 	l.add(&ir.RangeStmt{Over: of(read("items")), Item: ident("item"), Index: ident("i"), Scope: docs, Do: l.in(func() {
@@ -120,7 +120,7 @@ func machine(l *language) {
 	l.let("at", text("start"))
 	notEnd := &expr.Node{Op: expr.Binary, Text: "!=", Kids: []*expr.Node{read("at"), text("")}}
 	step := func(n *ir.Node) {
-		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
+		l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
 		l.run("", n)
 	}
 	start, once, more := l.node("start", l.call(echo, cKeep)), l.node("once", l.call(echo, cKeep)), l.node("more", l.call(echo, cKeep))
@@ -128,7 +128,7 @@ func machine(l *language) {
 		l.add(&ir.SwitchStmt{On: of(read("at")), Arms: []ir.SwitchArm{
 			{Value: "start", Do: l.in(func() {
 				step(start)
-				l.set(read("at"), expr.Invoke(fnRoute, read("flow"), read("input", "n"), text("once"), text("again")))
+				l.set(read("at"), expr.Invoke(fnRoute, read("job"), read("input", "n"), text("once"), text("again")))
 			})},
 			{Value: "once", Do: l.in(func() {
 				step(once)
@@ -184,8 +184,8 @@ func uses(l *language) {
 		in.output("found", expr.Invoke(fnShow, read("first", "value")))
 	})
 	l.begin()
-	l.perform("ask", expr.Invoke(fnAsk, read("flow"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), expr.Join(text("Say "), read("input", "word"))))
-	n := l.perform("nest", expr.Invoke(fnChild, read("flow"), expr.FnDo(l.in(func() {
+	l.perform("ask", expr.Invoke(fnAsk, read("job"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), expr.Join(text("Say "), read("input", "word"))))
+	n := l.perform("nest", expr.Invoke(fnChild, read("job"), expr.FnDo(l.in(func() {
 		l.let("out", expr.Of(expr.UseFlow, "inner", child, expr.Object(expr.Put("word", read("input", "word")))))
 		l.add(&ir.ReturnStmt{Value: of(expr.Object(expr.Put("found", read("out", "found")), expr.Put("asked", read("ask", "value"))))})
 	}))))
@@ -199,9 +199,9 @@ func meeting(l *language) {
 	echo := l.tool("echo")
 	l.begin()
 	all := []*expr.Node{}
-	for _, id := range []string{"flow", "engine", "run", "err", "out", "in", "dynamic", "echo_tool", "item"} {
+	for _, id := range []string{"flow", "job", "engine", "run", "err", "out", "in", "dynamic", "echo_tool", "item"} {
 		name := id
-		if id == "flow" { // the translator has a local of that name
+		if id == "job" { // the translator has a local of that name
 			name = "ended"
 			l.into(name, id, l.call(echo, cKeep))
 		} else {
@@ -218,7 +218,7 @@ func answers(l *language) {
 		model := l.model("gpt-4o")
 		l.begin()
 		judge := expr.Of(expr.UseAnswer, "judge", &ir.Answer{Name: "judge", JSON: `{"type":"object","properties":{"n":{"type":"integer"}}}`, Tool: "answer"})
-		l.perform("judge", expr.Invoke(fnJudge, read("flow"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), judge,
+		l.perform("judge", expr.Invoke(fnJudge, read("job"), run(), node(), expr.Of(expr.UseModel, "gpt-4o", model), judge,
 			expr.Join(text("answer: {\"n\": 3, \"told\": \""), expr.Invoke(fnBounded, &expr.Node{Op: expr.Field, Text: "json", Kids: []*expr.Node{judge}}, expr.Const(1500*time.Millisecond)), text("\"}"))))
 		l.perform("load", l.call(l.tool("echo"), cFail))
 		l.verb(l.wf.Body.Nodes[1]).Gives = `{"type":"object"}`
@@ -253,12 +253,12 @@ func always(l *language) {
 	l.begin0()
 	l.add(&ir.LetStmt{Name: ident("active"), Type: schema.BoolType})
 	given := expr.FnDo(ir.Block{&ir.ReturnStmt{Value: of(below(expr.Of(expr.UseFlow, "inner", child, expr.Object(expr.Put("word", read("input", "word"))), read("run")), "made"))}}, "run")
-	l.perform("nest", expr.Invoke(fnKept, read("flow"), run(), node(), given))
+	l.perform("nest", expr.Invoke(fnKept, read("job"), run(), node(), given))
 	l.do(expr.Invoke(fnPut, expr.Address(read("state", "work", "second")), read("nest", "value")))
-	l.set(read("active"), binary("||", read("active"), expr.Invoke(fnLess, whole(0), expr.Invoke(fnSteps, read("flow")))))
+	l.set(read("active"), binary("||", read("active"), expr.Invoke(fnLess, whole(0), expr.Invoke(fnSteps, read("job")))))
 	l.when(read("active"), func() { l.let("needed", expr.Invoke(fnNeed, read("input", "word"))) })
 	l.output("failure", expr.Invoke(fnFailure, read("error")))
-	l.output("steps", expr.Invoke(fnSteps, read("flow")))
+	l.output("steps", expr.Invoke(fnSteps, read("job")))
 	l.output("word", read("input", "word"))
 	l.output("work", read("state", "work"))
 	l.output("state", read("state"))
@@ -277,16 +277,16 @@ func inside(l *language) {
 	pro, first := ask("pro")
 	con, second := ask("con")
 	last, third := ask("last")
-	panel := l.perform("panel", expr.Invoke(fnPanel, read("flow"), run(), node(), voices(first, second), expr.Fn(third)))
+	panel := l.perform("panel", expr.Invoke(fnPanel, read("job"), run(), node(), voices(first, second), expr.Fn(third)))
 	l.verb(panel).Inside = &ir.Body{Nodes: []*ir.Node{pro, con, last}, Block: ir.Block{
 		&ir.SideStmt{Arms: []ir.Block{{&ir.RunStmt{Node: pro}}, {&ir.RunStmt{Node: con}}}}, &ir.RunStmt{Node: last}}}
 	one, single := ask("one")
-	body := expr.Fn(expr.Invoke(fnSay, read("flow"), read("run"), single), "run", "flow", "item", "index")
-	each := l.perform("each", expr.Invoke(fnEach, read("flow"), run(), node(), &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b")}}, body))
+	body := expr.Fn(expr.Invoke(fnSay, read("job"), read("run"), single), "run", "job", "item", "index")
+	each := l.perform("each", expr.Invoke(fnEach, read("job"), run(), node(), &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b")}}, body))
 	l.verb(each).Items = &ir.Inside{Do: body, Most: 2, Limit: 1}
 	l.verb(each).Inside = &ir.Body{Nodes: []*ir.Node{one}, Block: ir.Block{&ir.RunStmt{Node: one}}}
 	choice := &ir.ToolChoice{Allow: []ir.Ident{echo.Key, other.Key}}
-	l.perform("pick", expr.Invoke(fnPick, read("flow"), run(), node(), expr.Of(expr.UseChoice, "pick", choice), text("other"), expr.Object(give(expr.Put("n", whole(1))))))
+	l.perform("pick", expr.Invoke(fnPick, read("job"), run(), node(), expr.Of(expr.UseChoice, "pick", choice), text("other"), expr.Object(give(expr.Put("n", whole(1))))))
 	l.output("panel", expr.Invoke(fnShow, read("panel", "value")))
 	l.output("each", expr.Invoke(fnShow, read("each", "value")))
 	l.output("pick", expr.Invoke(fnShow, read("pick", "value")))

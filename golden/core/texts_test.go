@@ -37,7 +37,7 @@ func grow(text, v *expr.Node) *expr.Node { return expr.Invoke(fnAdd, text, v) }
 
 // write asks a model for a text.
 func (l *language) write(id string, m *ir.Model, prompt *expr.Node) {
-	l.perform(id, expr.Invoke(fnWrite, read("flow"), run(), node(), expr.Of(expr.UseModel, m.Name.Name, m), prompt))
+	l.perform(id, expr.Invoke(fnWrite, read("job"), run(), node(), expr.Of(expr.UseModel, m.Name.Name, m), prompt))
 }
 
 func texts(l *language) {

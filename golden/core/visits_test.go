@@ -80,7 +80,7 @@ func visits(l *language) {
 		})}}},
 		&ir.ReturnStmt{Value: of(&expr.Node{Op: expr.ListLit})},
 	}
-	l.do(expr.Invoke(fnWalk, read("flow"), run(), expr.Invoke(fnTo, l.where(second), l.where(second)), expr.FnDo(step, "run", "flow", "at"), expr.FnDo(next, "at")))
+	l.do(expr.Invoke(fnWalk, read("job"), run(), expr.Invoke(fnTo, l.where(second), l.where(second)), expr.FnDo(step, "run", "job", "at"), expr.FnDo(next, "at")))
 	l.wf.Body.Edges = []*ir.Edge{{From: ident("first"), To: []ir.Ident{ident("second")}}, {From: ident("second"), To: []ir.Ident{ident("third")}}}
 	l.gives()
 }
@@ -104,25 +104,25 @@ func agents(l *language) {
 		in.gives()
 	})
 	l.begin()
-	l.perform("alone", expr.Invoke(fnConsult, read("flow"), run(), node(), model(cold), expr.Const(nil)))
-	l.perform("both", expr.Invoke(fnConsult, read("flow"), run(), node(), model(cold), model(hot)))
-	l.verb(l.perform("work", expr.Invoke(fnWork, read("flow"), run(), node(), expr.Of(expr.UseAgent, "work", worker)))).Agent = worker
+	l.perform("alone", expr.Invoke(fnConsult, read("job"), run(), node(), model(cold), expr.Const(nil)))
+	l.perform("both", expr.Invoke(fnConsult, read("job"), run(), node(), model(cold), model(hot)))
+	l.verb(l.perform("work", expr.Invoke(fnWork, read("job"), run(), node(), expr.Of(expr.UseAgent, "work", worker)))).Agent = worker
 	list := &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b")}}
 	each := func(id, inner string, v *ir.Perform, do func(n *ir.Node) *expr.Node) {
 		n := l.within(inner, nil)
 		n.Verb = v
 		body := do(n)
-		outer := l.verb(l.perform(id, expr.Invoke(fnEach, read("flow"), run(), node(), list, body)))
+		outer := l.verb(l.perform(id, expr.Invoke(fnEach, read("job"), run(), node(), list, body)))
 		outer.Items, outer.Inside = &ir.Inside{Do: body, Most: 2}, &ir.Body{Nodes: []*ir.Node{n}, Block: ir.Block{&ir.RunStmt{Node: n}}}
 		list = &expr.Node{Op: expr.ListLit, Kids: []*expr.Node{text("a"), text("b")}}
 	}
 	each("children", "child", &ir.Perform{Kind: "flow", AtMost: []ir.UseBound{{Of: child, N: 1}}}, func(n *ir.Node) *expr.Node {
 		nested := expr.FnDo(ir.Block{&ir.LetStmt{Name: ident("out"), Value: of(expr.Of(expr.UseFlow, "inner", child, expr.Object(expr.Put("word", read("item"))), read("run")))}, &ir.ReturnStmt{Value: of(read("out", "word"))}}, "run")
-		return expr.Fn(expr.Invoke(fnKept, read("flow"), run(), l.where(n), nested), "run", "flow", "item", "index")
+		return expr.Fn(expr.Invoke(fnKept, read("job"), run(), l.where(n), nested), "run", "job", "item", "index")
 	})
 	choice := &ir.ToolChoice{Allow: []ir.Ident{echo.Key}}
 	each("picks", "pick", &ir.Perform{Kind: "tool_call", AtMost: []ir.UseBound{{Of: choice, N: 1}}}, func(n *ir.Node) *expr.Node {
-		return expr.Fn(expr.Invoke(fnPick, read("flow"), run(), l.where(n), expr.Of(expr.UseChoice, "pick", choice), text("echo"), expr.Object(give(expr.Put("n", read("item"))))), "run", "flow", "item", "index")
+		return expr.Fn(expr.Invoke(fnPick, read("job"), run(), l.where(n), expr.Of(expr.UseChoice, "pick", choice), text("echo"), expr.Object(give(expr.Put("n", read("item"))))), "run", "job", "item", "index")
 	})
 	for _, name := range []string{"alone", "both", "work", "children", "picks"} {
 		l.output(name, expr.Invoke(fnShow, read(name, "value")))
@@ -135,7 +135,7 @@ var wrongVisits = []struct {
 	build   func(l *language)
 }{
 	{"is no value of", func(l *language) {
-		l.do(expr.Invoke(fnWalk, read("flow"), run(), expr.Invoke(fnTo), expr.FnDo(ir.Block{&ir.SwitchStmt{On: of(read("at")), Arms: []ir.SwitchArm{{Value: &ir.Node{ID: ident("other")}}}}}, "run", "flow", "at"),
+		l.do(expr.Invoke(fnWalk, read("job"), run(), expr.Invoke(fnTo), expr.FnDo(ir.Block{&ir.SwitchStmt{On: of(read("at")), Arms: []ir.SwitchArm{{Value: &ir.Node{ID: ident("other")}}}}}, "run", "job", "at"),
 			expr.FnDo(ir.Block{&ir.ReturnStmt{Value: of(expr.Invoke(fnTo))}}, "at")))
 	}},
 	{"nothing bounds a while", func(l *language) {
@@ -146,11 +146,11 @@ var wrongVisits = []struct {
 		l.wf.State = append(l.wf.State, &ir.State{Name: ident("x"), Type: schema.AnyType, Open: true, Given: true})
 	}},
 	{"\"w\" is no agent of the node", func(l *language) {
-		l.perform("n", expr.Invoke(fnWork, read("flow"), run(), node(), expr.Of(expr.UseAgent, "w", &ir.PerformAgent{Type: workerType})))
+		l.perform("n", expr.Invoke(fnWork, read("job"), run(), node(), expr.Of(expr.UseAgent, "w", &ir.PerformAgent{Type: workerType})))
 	}},
 	{"has no field \"height\"", func(l *language) {
 		a := &ir.PerformAgent{Model: l.madeModel("m", expr.Const(nil)), Type: workerType, Fields: []expr.Entry{expr.Put("height", whole(1))}}
-		l.verb(l.perform("n", expr.Invoke(fnWork, read("flow"), run(), node(), expr.Of(expr.UseAgent, "n", a)))).Agent = a
+		l.verb(l.perform("n", expr.Invoke(fnWork, read("job"), run(), node(), expr.Of(expr.UseAgent, "n", a)))).Agent = a
 	}},
 	{"cannot use null as engine.Ended", func(l *language) { l.let("x", expr.Invoke(fnOK, expr.Const(nil))) }},
 }

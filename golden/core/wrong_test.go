@@ -55,14 +55,14 @@ var wrong = []struct {
 	{"the lambda ends without a value", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.FnDo(ir.Block{}, "a"), text("t"))) }},
 	// handles
 	{"only a perform uses tools", func(l *language) {
-		l.let("x", expr.Invoke(fnTool, read("flow"), run(), expr.Of(expr.UseNode, "n", l.node("n", whole(1))), use(l.tool("echo")), expr.Invoke(cFail), expr.Object()))
+		l.let("x", expr.Invoke(fnTool, read("job"), run(), expr.Of(expr.UseNode, "n", l.node("n", whole(1))), use(l.tool("echo")), expr.Invoke(cFail), expr.Object()))
 	}},
-	{"there is no node here", func(l *language) { l.do(expr.Invoke(fnStep, read("flow"), run(), node())) }},
+	{"there is no node here", func(l *language) { l.do(expr.Invoke(fnStep, read("job"), run(), node())) }},
 	{"\"other\" is no node of the body", func(l *language) {
-		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, "other", &ir.Node{})))
+		l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, "other", &ir.Node{})))
 	}},
 	{"no loop has the scope", func(l *language) {
-		l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, "round", l.scope("round", ""))))
+		l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, "round", l.scope("round", ""))))
 	}},
 	{"\"foreign\" is no tool of the workflow", func(l *language) { l.perform("n", l.call(&ir.Tool{Key: ident("foreign")}, cFail)) }},
 	{"is no place of which there is an address", func(l *language) { l.do(expr.Invoke(fnPut, expr.Address(whole(1)), whole(1))) }},
@@ -77,7 +77,7 @@ var wrong = []struct {
 	{"nothing makes tool \"dark\"", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = nil }},
 	{"cannot use string as runtime.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
 	{"\"dark\" is no model of the workflow", func(l *language) {
-		l.perform("n", expr.Invoke(fnAsk, read("flow"), run(), node(), expr.Of(expr.UseModel, "dark", &ir.Model{}), text("a")))
+		l.perform("n", expr.Invoke(fnAsk, read("job"), run(), node(), expr.Of(expr.UseModel, "dark", &ir.Model{}), text("a")))
 	}},
 	{"\"other\" is no workflow that this one runs", func(l *language) { l.nest(&ir.Workflow{}, expr.Object()) }},
 	{"inner is not given its input \"word\"", func(l *language) { l.nest(l.inner(), expr.Object()) }},
@@ -123,8 +123,8 @@ var wrong = []struct {
 	{"error: name \"state\"", func(l *language) {
 		l.let("x", ir.CallText(l.made(false, func() { l.let("n", read("state", "a")) }), whole(1)))
 	}},
-	{"error: name \"flow\"", func(l *language) {
-		l.let("x", ir.CallText(l.made(false, func() { l.let("n", read("flow")) }), whole(1)))
+	{"error: name \"job\"", func(l *language) {
+		l.let("x", ir.CallText(l.made(false, func() { l.let("n", read("job")) }), whole(1)))
 	}},
 	// nodes
 	{"no statement runs node \"idle\"", func(l *language) { l.node("idle", l.call(l.tool("echo"), cFail)) }},
@@ -147,12 +147,12 @@ var wrong = []struct {
 		l.let("x", expr.Invoke(fnBounded, &expr.Node{Op: expr.Field, Text: "json", Kids: []*expr.Node{expr.Of(expr.UseAnswer, "n", &ir.Answer{JSON: "{}"})}}, expr.Const(time.Second)))
 	}},
 	{"\"n\" is no answer that a node asks for", func(l *language) {
-		l.perform("n", expr.Invoke(fnJudge, read("flow"), run(), node(), expr.Of(expr.UseModel, "m", l.model("m")), expr.Of(expr.UseAnswer, "n", &ir.Answer{}), text("a")))
+		l.perform("n", expr.Invoke(fnJudge, read("job"), run(), node(), expr.Of(expr.UseModel, "m", l.model("m")), expr.Of(expr.UseAnswer, "n", &ir.Answer{}), text("a")))
 	}},
 	{"the output has no text \"status\"", func(l *language) { l.wf.Outcome.Status = true }},
 	{"cannot use int as bytes", func(l *language) { l.let("x", expr.Invoke(fnBounded, whole(1), expr.Const(time.Second))) }},
 	{"\"none\" is no choice of tools", func(l *language) {
-		l.perform("n", expr.Invoke(fnPick, read("flow"), run(), node(), expr.Of(expr.UseChoice, "none", &ir.ToolChoice{}), text("a"), expr.Object()))
+		l.perform("n", expr.Invoke(fnPick, read("job"), run(), node(), expr.Of(expr.UseChoice, "none", &ir.ToolChoice{}), text("a"), expr.Object()))
 	}},
 	// what runs inside
 	{"node \"n\" performs nothing", func(l *language) { l.verb(l.perform("n", l.call(l.tool("echo"), cFail))).Call = nil }},
@@ -271,7 +271,7 @@ func (l *language) nest(wf *ir.Workflow, input *expr.Node) {
 	if wf.Name.Name != "" {
 		name = wf.Name.Name
 	}
-	l.perform("n", expr.Invoke(fnChild, read("flow"), expr.FnDo(l.in(func() {
+	l.perform("n", expr.Invoke(fnChild, read("job"), expr.FnDo(l.in(func() {
 		l.let("out", expr.Of(expr.UseFlow, name, wf, input))
 		l.add(&ir.ReturnStmt{Value: of(expr.Object())})
 	}))))
@@ -282,7 +282,7 @@ func (l *language) encloses(change func(n *ir.Node, m *ir.Model) ir.Block) {
 	m := l.model("m")
 	in := l.within("in", m)
 	v := expr.Struct(voice, expr.Put("node", expr.Of(expr.UseNode, "in", in)), expr.Put("model", expr.Of(expr.UseModel, "m", m)), expr.Put("text", text("a")))
-	n := l.perform("n", expr.Invoke(fnSay, read("flow"), run(), v))
+	n := l.perform("n", expr.Invoke(fnSay, read("job"), run(), v))
 	l.verb(n).Inside = &ir.Body{Nodes: []*ir.Node{in}}
 	l.verb(n).Inside.Block = change(in, m)
 }
@@ -290,7 +290,7 @@ func (l *language) encloses(change func(n *ir.Node, m *ir.Model) ir.Block) {
 // stepOf calls what bounds a loop.
 func (l *language) stepOf() {
 	n := l.node("counted", l.call(l.tool("echo"), cFail))
-	l.do(expr.Invoke(fnStep, read("flow"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
+	l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, n.ID.Name, n)))
 	l.run("", n)
 }
 

@@ -77,7 +77,7 @@ func ident(name string) ir.Ident { return ir.Ident{Name: name} }
 // name is the local of a node: its id, which gives way to the locals of the Block and to the names of its expressions.
 func (l *lowering) name(id string) string {
 	switch id {
-	case "flow", "aside", "run", "item", "index", "stage", "text", "i", "input", "state":
+	case "job", "aside", "run", "item", "index", "stage", "text", "i", "input", "state":
 		id += "_ended"
 		for l.parser.nodes[id] != nil {
 			id += "_"
@@ -99,7 +99,7 @@ func (l *lowering) block(o *dialect.Order) {
 	if l.tree.Upstream {
 		flow = expr.Invoke(fnLoose, flow)
 	}
-	*b = append(*b, let("flow", flow))
+	*b = append(*b, let("job", flow))
 	declared := map[*Node]bool{}
 	for _, ph := range l.tree.Phases {
 		l.phase = ph
@@ -131,15 +131,15 @@ func (l *lowering) wave(b *ir.Block, wave []*Node) {
 		}
 	}
 	if len(wave) == 1 {
-		*b = append(*b, l.alone(wave[0], "flow"))
+		*b = append(*b, l.alone(wave[0], "job"))
 		return
 	}
 	if !l.sides {
 		l.sides = true
-		*b = append(*b, let("aside", expr.Invoke(fnAside, expr.Read("flow"))))
+		*b = append(*b, let("aside", expr.Invoke(fnAside, expr.Read("job"))))
 	}
 	side := &ir.SideStmt{}
-	joined := []*expr.Node{expr.Read("flow"), expr.Of(expr.UseRun, "", nil)}
+	joined := []*expr.Node{expr.Read("job"), expr.Of(expr.UseRun, "", nil)}
 	for _, n := range wave {
 		side.Arms = append(side.Arms, ir.Block{l.alone(n, "aside")})
 		joined = append(joined, expr.Address(l.ended(n)))
@@ -197,7 +197,7 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*Node) {
 		if ph.Kind == PhasePipeline && i > 0 {
 			l.roots["stage"] = expr.Object(expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge")))
 		}
-		do = append(do, l.run(n, "flow", "stage"), &ir.SetStmt{Target: of(l.ended(n)), Value: of(expr.Invoke(fnAnd, l.ended(n), expr.Read("stage")))})
+		do = append(do, l.run(n, "job", "stage"), &ir.SetStmt{Target: of(l.ended(n)), Value: of(expr.Invoke(fnAnd, l.ended(n), expr.Read("stage")))})
 		if ph.Kind == PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
 			do = append(do, &ir.IfStmt{Cond: of(expr.Not(expr.Invoke(dialect.Present, expr.Read("stage", "edge")))), Then: ir.Block{&ir.NextStmt{}}})
 		}
@@ -220,7 +220,7 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*Node) {
 		items += "_"
 	}
 	l.items[items] = true
-	*b = append(*b, let(items, expr.Invoke(fnItems, expr.Read("flow"), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, ph.ID.Name, scope), over)),
+	*b = append(*b, let(items, expr.Invoke(fnItems, expr.Read("job"), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, ph.ID.Name, scope), over)),
 		&ir.RangeStmt{Over: of(expr.Read(items)), Item: ident("item"), Index: ident("i"), Scope: scope, Do: do})
 }
 
@@ -258,7 +258,7 @@ func (l *lowering) perform(n *Node, flow string) *ir.Perform {
 		l.roots[k] = x
 	}
 	l.roots["item"], l.roots["index"] = expr.Read("item"), expr.Read("index")
-	body := expr.Fn(l.dispatch(n, "flow"), "run", "flow", "item", "index")
+	body := expr.Fn(l.dispatch(n, "job"), "run", "job", "item", "index")
 	l.roots = outer
 	v.Items = &ir.Inside{Do: body, Limit: n.Each.Concurrency}
 	v.Call = of(l.node(fnEach, n, flow, l.policy(n), over, body))

@@ -29,7 +29,7 @@ type lowering struct {
 func (p *parser) lower(order []*point) {
 	tree := p.tree
 	l := &lowering{parser: p, tree: tree, nodes: map[*Node]*ir.Node{}, local: map[*Node]string{}, active: map[*Node]string{}, tools: map[*ir.Tool]*ir.Tool{}, taken: map[string]bool{}}
-	for _, name := range []string{"flow", "memory", "run", "each", "own", "c", "given", "input", "state", "error", "out"} {
+	for _, name := range []string{"job", "memory", "run", "each", "own", "c", "given", "input", "state", "error", "out"} {
 		l.taken[name] = true
 	}
 	p.wf.Body = ir.Body{Span: tree.Body.Span}
@@ -126,7 +126,7 @@ func (l *lowering) begin(b *ir.Block) {
 	if l.opts.Child {
 		flow = expr.Invoke(fnInner, runHandle())
 	}
-	*b = append(*b, let("flow", flow))
+	*b = append(*b, let("job", flow))
 	l.limits(b)
 }
 
@@ -141,7 +141,7 @@ func (l *lowering) outcome() {
 	add("output", "", false, expr.Read("state", "output"))
 	add("working", "", false, expr.Read("state", "working"))
 	if slices.ContainsFunc(l.tree.Budgets, func(b *Budget) bool { return b.Declared }) {
-		add("budget", "what was spent", false, expr.Invoke(fnSpent, expr.Read("flow")))
+		add("budget", "what was spent", false, expr.Invoke(fnSpent, expr.Read("job")))
 	}
 	if name := l.tree.EnvFile; name != "" {
 		l.wf.Load = append(l.wf.Load, as(expr.Invoke(fnLoadEnv, expr.Const(l.beside(name)))))
@@ -155,7 +155,7 @@ func (l *lowering) step(b *ir.Block, s *point) {
 		conds = append(conds, expr.Read(name))
 	}
 	if l.over {
-		conds = append(conds, expr.Not(expr.Invoke(fnOver, expr.Read("flow"))))
+		conds = append(conds, expr.Not(expr.Invoke(fnOver, expr.Read("job"))))
 	}
 	if len(conds) == 0 {
 		l.run(b, s)
@@ -228,10 +228,10 @@ func (l *lowering) after(b *ir.Block, s *point) {
 		l.edges(b, s)
 	}
 	if to, _ := l.place("working", []string{"_budget"}); to != nil {
-		*b = append(*b, set(to, expr.Invoke(fnTotals, expr.Read("flow"))))
+		*b = append(*b, set(to, expr.Invoke(fnTotals, expr.Read("job"))))
 	}
 	if budgets := l.tree.Budgets; len(budgets) > 0 {
-		*b = append(*b, do(fnWithin, expr.Read("flow"), runHandle(), l.at(s.node)))
+		*b = append(*b, do(fnWithin, expr.Read("job"), runHandle(), l.at(s.node)))
 		for _, budget := range budgets {
 			l.over = l.over || budget.Exceeded == "skip_remaining"
 		}

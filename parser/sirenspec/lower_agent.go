@@ -13,7 +13,7 @@ import (
 // agent writes a node that asks an agent.
 func (l *lowering) agent(b *ir.Block, s *point, v *ir.LLM) {
 	failure := s.node.Failure
-	args := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), l.model(v.Model.Name), l.prompt(s.node)}
+	args := []*expr.Node{expr.Read("job"), runHandle(), expr.Of(expr.UseNode, "", nil), l.model(v.Model.Name), l.prompt(s.node)}
 	if failure == nil || failure.Action == "abort" {
 		*b = append(*b, l.perform(s.node, "llm", expr.Invoke(fnAsk, args...)))
 		l.answered(b, s.node, expr.Read(l.local[s.node]))
@@ -50,7 +50,7 @@ func (l *lowering) answered(b *ir.Block, n *Node, answer *expr.Node) {
 func (l *lowering) wrote(b *ir.Block, n *Node, answer *expr.Node) {
 	w := n.Writes
 	to, path := l.place(w[0], w[1:])
-	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("flow"), expr.Address(to), answer}, words(path)...)...))
+	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("job"), expr.Address(to), answer}, words(path)...)...))
 	l.remember(b, n)
 }
 
@@ -159,7 +159,7 @@ var exceeded = map[string]*expr.Func{"warn": cWarn, "skip_remaining": cSkipRest}
 
 // limits gives the run its budgets.
 func (l *lowering) limits(b *ir.Block) {
-	args := []*expr.Node{expr.Read("flow"), runHandle()}
+	args := []*expr.Node{expr.Read("job"), runHandle()}
 	for _, budget := range l.tree.Budgets {
 		var fields []expr.Entry
 		if budget.Tokens > 0 {

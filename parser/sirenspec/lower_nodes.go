@@ -95,7 +95,7 @@ func performs(s *ir.RunStmt) *ir.Perform {
 // call is the call of a node's tool.
 func (l *lowering) call(n *Node) *expr.Node {
 	d := n
-	head := []*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil)}
+	head := []*expr.Node{expr.Read("job"), runHandle(), expr.Of(expr.UseNode, "", nil)}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		name, _ := v.Tool.(*dialect.Mixed)
@@ -211,7 +211,7 @@ func (l *lowering) remember(b *ir.Block, n *Node) {
 func (l *lowering) gave(b *ir.Block, n *Node) {
 	w := n.Writes
 	to, path := l.place(w[0], w[1:])
-	*b = append(*b, do(fnGave, append([]*expr.Node{expr.Read("flow"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...))
+	*b = append(*b, do(fnGave, append([]*expr.Node{expr.Read("job"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...))
 	l.remember(b, n)
 }
 
@@ -236,7 +236,7 @@ func (l *lowering) swarm(v *Swarm, own *expr.Node) ([]*expr.Node, *ir.Body) {
 		fields = append(fields, expr.Put("keep", expr.Const(true)))
 	}
 	if l.counts() {
-		fields = append(fields, expr.Put("flow", expr.Read("flow")))
+		fields = append(fields, expr.Put("flow", expr.Read("job")))
 	}
 	if last := v.Last(); last != nil {
 		fields = append(fields, expr.Put("last", expr.Fn(l.voiced(last, inside))))
@@ -275,7 +275,7 @@ func (l *lowering) factory(b *ir.Block, n *Node, v *Factory) {
 		fields = append(fields, expr.Put("keep", expr.Const(true)))
 	}
 	if l.counts() {
-		fields = append(fields, expr.Put("flow", expr.Read("flow")))
+		fields = append(fields, expr.Put("flow", expr.Read("job")))
 	}
 	if limit := d.Limit; limit != nil {
 		fields = append(fields, expr.Put("limit", expr.Const(limit.Value)))
@@ -349,14 +349,14 @@ func (l *lowering) child(b *ir.Block, n *Node, v *ir.Flow) {
 		case i == 0 && bound[f.Name]:
 			input = append(input, expr.Put(f.Name, expr.Invoke(fnText, expr.Invoke(dialect.Value, given()))))
 		case i == 0: // the workflow's own message counts only when it is run by itself
-			input = append(input, expr.Put(f.Name, expr.Invoke(fnMessage, expr.Read("flow"))))
+			input = append(input, expr.Put(f.Name, expr.Invoke(fnMessage, expr.Read("job"))))
 		case bound[f.Name]:
 			input = append(input, expr.Put(f.Name, given()))
 		}
 	}
 	out := &expr.Node{Op: expr.Field, Text: "output", Kids: []*expr.Node{expr.Of(expr.UseFlow, v.Flow.Name.Name, v.Flow, expr.Object(input...), expr.Read("run"))}}
 	run := expr.FnDo(ir.Block{&ir.ReturnStmt{Value: as(out)}}, "run", "given")
-	*b = append(*b, l.perform(n, "flow", expr.Invoke(fnChild, append([]*expr.Node{expr.Read("flow"), runHandle(), expr.Of(expr.UseNode, "", nil), run}, l.arguments(n.Args)...)...)),
+	*b = append(*b, l.perform(n, "flow", expr.Invoke(fnChild, append([]*expr.Node{expr.Read("job"), runHandle(), expr.Of(expr.UseNode, "", nil), run}, l.arguments(n.Args)...)...)),
 		do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const("output")))
 	if w := n.Writes; w[0] != "output" || w[1] != n.ID.Name || len(w) > 2 {
 		to, _ := l.place("output", []string{n.ID.Name})
@@ -378,7 +378,7 @@ func (l *lowering) question(b *ir.Block, n *Node, v *ir.Human) {
 	*b = append(*b, run)
 	w := n.Writes
 	to, path := l.place(w[0], w[1:])
-	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("flow"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...),
+	*b = append(*b, do(fnWrote, append([]*expr.Node{expr.Read("job"), expr.Address(to), expr.Read(l.local[n])}, words(path)...)...),
 		do(fnSet, expr.Address(l.own(n)), expr.Read(l.local[n]), expr.Const("output")))
 	l.remember(b, n)
 }

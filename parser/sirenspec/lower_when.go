@@ -152,9 +152,9 @@ func (l *lowering) made(f *expr.Func, c *dialect.Predicate) *expr.Node {
 // itemName is the parameter that a comprehension's name becomes: no other name of the function is hidden by it.
 func itemName(name string) string {
 	switch name {
-	case "c", "state", "flow", "run", "in", "input", "ok", "err", "out", "memory", "own", "each", "given":
+	case "c", "state", "job", "run", "in", "input", "ok", "err", "out", "memory", "own", "each", "given":
 		return name + "_"
-	case "sirenspec", "dynamic", "runtime", "llm":
+	case "sirenspec", "dynamic", "runtime", "flow", "llm":
 		return "item_" + name
 	}
 	if gotoken.IsKeyword(name) || !gotoken.IsIdentifier(name) || name == "_" || strings.TrimRight(name, "_") == "args" {

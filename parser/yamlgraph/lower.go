@@ -32,7 +32,7 @@ func (p *parser) lower(o *order) {
 	p.keep()
 	tree := p.tree
 	l := &lowering{parser: p, order: o, nodes: map[*Node]*ir.Node{}, taken: map[string]bool{}, agents: map[*Node]*ir.PerformAgent{}, picks: map[*ir.ToolChoice]*ir.ToolChoice{}}
-	for _, name := range []string{"flow", "run", "at", "item", "output", "input", "state", "out", "err"} {
+	for _, name := range []string{"job", "run", "at", "item", "output", "input", "state", "out", "err"} {
 		l.taken[name] = true
 	}
 	p.wf.Body = ir.Body{Span: tree.Body.Span, Block: ir.Block{}}
@@ -138,23 +138,23 @@ func (l *lowering) begin(b *ir.Block) {
 			*b = append(*b, &ir.IfStmt{Cond: as(expr.Not(expr.Invoke(dialect.Present, f()))), Then: ir.Block{set(f(), dialect.Constant(e.Value))}})
 		}
 	}
-	*b = append(*b, let("flow", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
+	*b = append(*b, let("job", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
 	if n := l.tree.Limit; n > 0 && l.order.waves == nil && (l.order.start == nil || len(l.order.cyclic) > 0) {
-		*b = append(*b, do(fnBound, expr.Read("flow"), expr.Const(int64(n))))
+		*b = append(*b, do(fnBound, expr.Read("job"), expr.Const(int64(n))))
 	}
 }
 
 // wave writes nodes that run in parallel, or one alone.
 func (l *lowering) wave(b *ir.Block, wave []*Node) {
 	if len(wave) == 1 {
-		l.alone(b, wave[0], "flow")
+		l.alone(b, wave[0], "job")
 		return
 	}
 	side := &ir.SideStmt{}
-	joined := []*expr.Node{expr.Read("flow")}
+	joined := []*expr.Node{expr.Read("job")}
 	for _, n := range wave {
 		name := l.free(n.ID.Name)
-		*b = append(*b, let(name, expr.Invoke(fnAside, expr.Read("flow"))))
+		*b = append(*b, let(name, expr.Invoke(fnAside, expr.Read("job"))))
 		side.Arms = append(side.Arms, ir.Block{l.run(n, name)})
 		joined = append(joined, expr.Read(name))
 	}
@@ -218,9 +218,9 @@ func (l *lowering) way(b *ir.Block) {
 		l.wf.Body.Nodes = append(l.wf.Body.Nodes, l.nodes[n])
 		stop := &w.Stops[i]
 		if len(l.order.cyclic) > 0 {
-			stop.Do = append(stop.Do, do(fnStep, expr.Read("flow"), runHandle(), l.at(n)))
+			stop.Do = append(stop.Do, do(fnStep, expr.Read("job"), runHandle(), l.at(n)))
 		}
-		l.alone(&stop.Do, n, "flow")
+		l.alone(&stop.Do, n, "job")
 	}
 	if straight, ok := walk.Structure(w); ok {
 		*b = append(*b, straight...)
@@ -277,7 +277,7 @@ func (l *lowering) target(id ir.Ident) *Node {
 func (l *lowering) decision(n *Node, place func(ir.Ident) int) walk.Stop {
 	stop := walk.Stop{Else: walk.End}
 	spent := walk.End
-	routed := []*expr.Node{expr.Read("flow")}
+	routed := []*expr.Node{expr.Read("job")}
 	var ways []walk.Way
 	for _, e := range n.Token.Exits {
 		to := place(e.To)
@@ -301,7 +301,7 @@ func (l *lowering) decision(n *Node, place func(ir.Ident) int) walk.Stop {
 		stop.Route = &walk.Route{Value: expr.Invoke(fnRoute, routed...), Local: l.free("next"), Ways: ways}
 	}
 	if len(stop.Tests) > 0 && l.limited() {
-		stop.Tests = append([]walk.Test{{When: expr.Invoke(fnLimited, expr.Read("flow")), To: spent}}, stop.Tests...)
+		stop.Tests = append([]walk.Test{{When: expr.Invoke(fnLimited, expr.Read("job")), To: spent}}, stop.Tests...)
 	}
 	return stop
 }
@@ -325,7 +325,7 @@ func (l *lowering) steps(b *ir.Block) {
 		if l.nodes[n] == nil {
 			continue
 		}
-		run.Arms = append(run.Arms, ir.SwitchArm{Value: l.nodes[n], Do: ir.Block{l.run(n, "flow")}})
+		run.Arms = append(run.Arms, ir.SwitchArm{Value: l.nodes[n], Do: ir.Block{l.run(n, "job")}})
 		if to := l.exits(n); len(to) > 0 {
 			next.Arms = append(next.Arms, ir.SwitchArm{Value: l.nodes[n], Do: to})
 		}
@@ -335,14 +335,14 @@ func (l *lowering) steps(b *ir.Block) {
 		exits = append(exits, next)
 	}
 	exits = append(exits, &ir.ReturnStmt{Value: as(&expr.Node{Op: expr.ListLit})})
-	*b = append(*b, do(fnSteps, expr.Read("flow"), runHandle(), expr.Invoke(fnTo, first...), expr.FnDo(ir.Block{run}, "run", "flow", "at"), expr.FnDo(exits, "at")))
+	*b = append(*b, do(fnSteps, expr.Read("job"), runHandle(), expr.Invoke(fnTo, first...), expr.FnDo(ir.Block{run}, "run", "job", "at"), expr.FnDo(exits, "at")))
 }
 
 // exits writes which nodes come after one: those of all plain edges, and of the first edge whose condition holds.
 func (l *lowering) exits(n *Node) ir.Block {
 	var plain []*Node
 	var spent *Node
-	routed := []*expr.Node{expr.Read("flow")}
+	routed := []*expr.Node{expr.Read("job")}
 	ways := &ir.SwitchStmt{}
 	tests := 0
 	to := func(more ...*Node) ir.Block {
@@ -374,7 +374,7 @@ func (l *lowering) exits(n *Node) ir.Block {
 	}
 	var out ir.Block
 	if tests > 0 && l.limited() {
-		out = append(out, &ir.IfStmt{Cond: as(expr.Invoke(fnLimited, expr.Read("flow"))), Then: to(spent)})
+		out = append(out, &ir.IfStmt{Cond: as(expr.Invoke(fnLimited, expr.Read("job"))), Then: to(spent)})
 	}
 	for _, e := range n.Token.Exits {
 		if e.When != nil {

@@ -255,7 +255,7 @@ func (l *lowering) each(n *Node, v *Map, out *ir.Perform) {
 	l.nodes[inner] = one
 	flow := l.ruled(n)
 	outer := l.flow
-	l.item, l.node, l.flow = v.As.Name, inner, "flow"
+	l.item, l.node, l.flow = v.As.Name, inner, "job"
 	var do, call *expr.Node
 	d := n.Token
 	head := []*expr.Node{flow, runHandle(), l.at(n)}
@@ -267,7 +267,7 @@ func (l *lowering) each(n *Node, v *Map, out *ir.Perform) {
 		do = expr.Fn(expr.Invoke(f, append([]*expr.Node{runHandle(), l.at(inner)}, l.choice(inner, pick)...)...), "run", "item")
 		call = expr.Invoke(fnMap, append(head, expr.Const(d.Key.Name), over, do)...)
 	} else {
-		do = expr.FnDo(l.once(inner), "run", "flow", "item")
+		do = expr.FnDo(l.once(inner), "run", "job", "item")
 		call = expr.Invoke(fnMapNode, append(head, expr.Struct(gatherType, gather(d, v)...), over, do)...)
 	}
 	out.Call = as(call)
