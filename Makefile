@@ -42,7 +42,7 @@ race: ## Run the tests of the runtime and the goldens with the race detector
 
 .PHONY: caps
 caps: ## Hold caps and budgets, agents and models too, against 100,000 rounds of 50 and 64 calls at once
-	CAPROUNDS=100000 go test ./runtime ./runtime/agent -run '^(TestCapsHoldExactly|Test.*UnderRace)$$' -v -timeout 60m
+	CAPROUNDS=100000 go test ./runtime/core ./runtime/agent -run '^(TestCapsHoldExactly|Test.*UnderRace)$$' -v -timeout 60m
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME (30s)

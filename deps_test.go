@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,14 +78,19 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import
 	{pkg: "runtime/redact", own: []string{"runtime/value"}},
 	{pkg: "runtime/usage", own: []string{"runtime/value"}},
-	{pkg: "runtime", own: []string{"runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: golangX},
+	// The implementation, and what says of it which part is promised to whom. Nothing else imports core, so that these are complete.
+	{pkg: "runtime/core", own: []string{"runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: golangX},
+	{pkg: "runtime", own: facade},
+	{pkg: "runtime/flow", own: facade},
+	{pkg: "runtime/tool", own: facade},
+	{pkg: "runtime/engine", own: facade},
 	{pkg: "runtime/internal/...", own: []string{"runtime/internal/..."}, other: golangX},
 	{pkg: "runtime/internal/leaves/...", own: []string{"runtime", "runtime/..."}}, // tests that need several leaves
 	{pkg: "runtime/editdistance"},        // compiler and programs suggest names
@@ -93,16 +99,16 @@ var table = []row{
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
-	{pkg: "runtime/cache/redis", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage"}, other: []string{"github.com/redis/go-redis"}},
-	{pkg: "runtime/openexpertise/sqlite", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/openexpertise"}, other: []string{"modernc.org/sqlite"}},
-	{pkg: "runtime/stargraph/store", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/stargraph/std"}, other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
+	{pkg: "runtime/cache/redis", own: audience, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/openexpertise/sqlite", own: append([]string{"runtime/openexpertise"}, audience...), other: []string{"modernc.org/sqlite"}},
+	{pkg: "runtime/stargraph/store", own: append([]string{"runtime/stargraph/std"}, audience...), other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
-	{pkg: "runtime/otel/traced", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/otel"}},
-	{pkg: "runtime/otel", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage"}, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
-	{pkg: "runtime/startool", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: []string{"go.starlark.net"}},
-	{pkg: "runtime/wasmtool", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/..."}, other: []string{"github.com/tetratelabs/wazero"}},
-	{pkg: "runtime/jstool/embedded", own: []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/internal/...", "runtime/worker"}, other: []string{"github.com/grafana/sobek"}},
+	{pkg: "runtime/otel/traced", own: append([]string{"runtime/cli", "runtime/otel"}, audience...)},
+	{pkg: "runtime/otel", own: audience, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
+	{pkg: "runtime/startool", own: append([]string{"runtime/internal/..."}, audience...), other: []string{"go.starlark.net"}},
+	{pkg: "runtime/wasmtool", own: append([]string{"runtime/internal/..."}, audience...), other: []string{"github.com/tetratelabs/wazero"}},
+	{pkg: "runtime/jstool/embedded", own: append([]string{"runtime/internal/...", "runtime/worker"}, audience...), other: []string{"github.com/grafana/sobek"}},
 
 	{pkg: "examples/...", own: []string{"examples/...", "runtime", "runtime/..."}},
 	{pkg: "bench/...", own: []string{"bench/...", "runtime", "runtime/..."}},
@@ -114,7 +120,9 @@ var testOnly = []string{"", "golden/...", "docs/..."}
 
 var (
 	irLeaves = []string{"internal/lazyregexp", "ir", "ir/source", "ir/diag", "ir/schema", "ir/expr", "ir/goname"}
-	llmLeaf  = []string{"runtime", "runtime/value", "runtime/redact", "runtime/usage", "runtime/httptool", "runtime/internal/...", "runtime/llm", "runtime/llm/internal/..."}
+	llmLeaf  = append([]string{"runtime/httptool", "runtime/internal/...", "runtime/llm", "runtime/llm/internal/..."}, audience...)
+	facade   = []string{"runtime/core", "runtime/value", "runtime/redact", "runtime/usage"}
+	audience = []string{"runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage"}
 	golangX  = []string{"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text"}
 
 	// What tests may use beyond their package's row. cel-go is the oracle of the expression language and stays one.
@@ -145,6 +153,9 @@ func TestImports(t *testing.T) {
 				continue
 			}
 			for _, imp := range p.Imports {
+				if imp == module+"/runtime/core" && !slices.Equal(r.own, facade) {
+					t.Errorf("%s (%s) imports runtime/core: import the package that promises what is needed of it", rel, goos)
+				}
 				if why := r.refuses(imp); why != "" {
 					t.Errorf("%s (%s) imports %s: %s", rel, goos, imp, why)
 				}
@@ -256,6 +267,7 @@ func standard(imp string) bool {
 func TestTableIsRead(t *testing.T) {
 	tests := []struct{ pkg, imp, wantPart string }{
 		{"runtime", module + "/ir", "of flowgen it may import"},
+		{"runtime/flow", module + "/runtime/tool", "of flowgen it may import"},
 		{"runtime/cli", "github.com/spf13/cobra", "of foreign modules"},
 		{"runtime/journal", module + "/runtime", ""},
 		{"ir/check", module + "/codegen", "of flowgen it may import"},

@@ -111,7 +111,7 @@ func agentPolicy(p *ir.Policy) jen.Code {
 		for _, e := range p.Effects {
 			effects = append(effects, effectsName(e))
 		}
-		fields = append(fields, field("Effects", jen.Index().Qual(runtimePath, "Effects").Values(effects...)))
+		fields = append(fields, field("Effects", jen.Index().Qual(flowPath, "Effects").Values(effects...)))
 	}
 	if p.MaxCostUSD != "" {
 		fields = append(fields, field("MaxCostUSD", quote(p.MaxCostUSD)))
@@ -126,7 +126,7 @@ func agentPolicy(p *ir.Policy) jen.Code {
 func (g *generator) agentRun(s *check.Step) {
 	a := s.Agent
 	result := g.typeName(s.Node.Result.Present())
-	params := []jen.Code{jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("prompt").Qual(llmPath, "Prompt")}
+	params := []jen.Code{jen.Id("run").Op("*").Qual(flowPath, "Run"), jen.Id("prompt").Qual(llmPath, "Prompt")}
 	run := []jen.Code{jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s]))}
 	check := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err()))
 	code := []jen.Code{

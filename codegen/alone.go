@@ -92,7 +92,7 @@ func (b *block) letValue(s *check.Step) {
 		return // it cannot fail, and nobody asks for it
 	}
 	if b.held(s) && b.fn.reads(s) {
-		ptr := jen.Qual(runtimePath, "Ptr")
+		ptr := jen.Qual(flowPath, "Ptr")
 		if !typed {
 			ptr.Types(b.fn.g.goType(a.Field.Type))
 		}

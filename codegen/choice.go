@@ -29,7 +29,7 @@ func (b *block) pick(s *check.Step) *jen.Statement {
 	default:
 		args = jen.Qual(valuePath, "ValueArgs").Call(b.valueAs(p.Args.Value, schema.AnyType))
 	}
-	return jen.Qual(runtimePath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(ident(b.fn.g.p.Names.Picks[s])))
+	return jen.Qual(flowPath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(ident(b.fn.g.p.Names.Picks[s])))
 }
 
 // typed is a value whose Go type does not depend on where it stands: a number is no untyped constant.
@@ -82,7 +82,7 @@ func (g *generator) pick(s *check.Step) {
 				names = append(names, quote(x.Name))
 			}
 		}
-		cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(runtimePath, "Dispatch").Call(
+		cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(flowPath, "Dispatch").Call(
 			jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s])), jen.Id(ident(g.p.Names.Tools[t])), jen.Id("args"), g.argsReader(t), g.toolResult(t, p.Out)))))
 	}
 	if len(p.Denied) > 0 {
@@ -90,16 +90,16 @@ func (g *generator) pick(s *check.Step) {
 		for _, n := range p.Denied {
 			names = append(names, quote(n))
 		}
-		cases = append(cases, jen.Case(names...).Block(jen.Return(none, jen.Qual(runtimePath, "DeniedTool").Call(jen.Id("name")))))
+		cases = append(cases, jen.Case(names...).Block(jen.Return(none, jen.Qual(flowPath, "DeniedTool").Call(jen.Id("name")))))
 	}
 	name := g.p.Names.Picks[s]
 	g.file.Line()
 	g.file.Add(comment(fmt.Sprintf("%s calls the tool that %s chose. There are no others.", name, s.Node.ID.Name)))
 	g.file.Func().Id(ident(name)).
-		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("name").String(), jen.Id("args").Op("*").Qual(valuePath, "Args")).
+		Params(jen.Id("run").Op("*").Qual(flowPath, "Run"), jen.Id("name").String(), jen.Id("args").Op("*").Qual(valuePath, "Args")).
 		Params(result, jen.Error()).Block(
 		jen.Switch(jen.Id("name")).Block(cases...),
-		jen.Return(none, jen.Qual(runtimePath, "UnknownTool").Call(jen.Id("name"))),
+		jen.Return(none, jen.Qual(flowPath, "UnknownTool").Call(jen.Id("name"))),
 	)
 }
 

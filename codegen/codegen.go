@@ -34,6 +34,8 @@ type Options struct {
 
 const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
+	flowPath    = runtimePath + "/flow"
+	toolPath    = runtimePath + "/tool"
 	valuePath   = runtimePath + "/value"
 	execPath    = runtimePath + "/exectool"
 	sandboxPath = runtimePath + "/sandbox"
@@ -147,5 +149,5 @@ func (g *generator) header() {
 			g.file.PackageComment("// " + plainComment(line))
 		}
 	}
-	g.file.Const().Id("_").Op("=").Qual(runtimePath, "Compat2").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
+	g.file.Const().Id("_").Op("=").Qual(flowPath, "Compat2").Comment("undefined? Regenerate, or upgrade the flowgen runtime module.")
 }

@@ -250,12 +250,12 @@ func guarded(d *check.Decision) bool {
 		return false
 	}
 	t := d.Expr.Type
-	return d.Open || t.Kind == schema.Enum && t.Go != nil && t.Go.Path != runtimePath
+	return d.Open || t.Kind == schema.Enum && t.Go != nil && !schema.Ours(t.Go.Path)
 }
 
 // noCase stops the run at a switch that has no case for the value.
 func (b *block) noCase(d *check.Decision) []jen.Code {
-	return b.fail(jen.Qual(runtimePath, "NoCase").Call(jen.Id("run"), b.fn.node(d.Step), quote(d.Expr.String()), b.decisionValue(d)))
+	return b.fail(jen.Qual(flowPath, "NoCase").Call(jen.Id("run"), b.fn.node(d.Step), quote(d.Expr.String()), b.decisionValue(d)))
 }
 
 // openSwitch stops the run when a switch, whose cases are tested elsewhere, has none for the value.

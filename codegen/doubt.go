@@ -9,16 +9,16 @@ import (
 
 var doubtNames = map[string]string{"retry_with_key": "RetryWithKey", "ask": "AskInDoubt", "assume_done": "AssumeDone"}
 
-// doubt writes a runtime.Doubt: what becomes of calls of t in doubt.
+// doubt writes a flow.Doubt: what becomes of calls of t in doubt.
 func doubt(d *ir.Doubt, t *ir.Tool) *jen.Statement {
 	var fields []jen.Code
 	if name := doubtNames[d.Policy]; name != "" { // to fail is the zero value
-		fields = append(fields, field("Policy", jen.Qual(runtimePath, ident(name))))
+		fields = append(fields, field("Policy", jen.Qual(flowPath, ident(name))))
 	}
 	if d.Policy == "assume_done" {
 		fields = append(fields, field("Output", quoteOne(check.DoubtOutput(d, t))))
 	}
-	return jen.Qual(runtimePath, "Doubt").Values(fields...)
+	return jen.Qual(flowPath, "Doubt").Values(fields...)
 }
 
 // doubtOf writes the Doubt of a node, nil when it has none.
@@ -50,5 +50,5 @@ func (g *generator) journaling() jen.Code {
 	if j.Sync != "" {
 		fields = append(fields, field("Sync", quote(j.Sync)))
 	}
-	return jen.Op("&").Qual(runtimePath, "Journaling").Values(fields...)
+	return jen.Op("&").Qual(flowPath, "Journaling").Values(fields...)
 }

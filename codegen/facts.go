@@ -22,7 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// The facts of a program (runtime.Facts) stand in a JSON file beside its Go: what the program answers to `plan` and
+// The facts of a program (flow.Facts) stand in a JSON file beside its Go: what the program answers to `plan` and
 // `manifest`, the versions of its nodes, and the schemas that models are told. Nobody reads these as code, and the file is
 // laid out so that the diff of an edit shows what the edit changed.
 
@@ -61,7 +61,7 @@ func (g *generator) facts() {
 	g.file.Add(embedDirective(g.stem() + ".json"))
 	g.file.Var().Id(ident(file)).String()
 	g.file.Line()
-	g.file.Var().Id(ident(g.factsName())).Op("=").Qual(runtimePath, "NewFacts").Call(jen.Id(ident(file)))
+	g.file.Var().Id(ident(g.factsName())).Op("=").Qual(flowPath, "NewFacts").Call(jen.Id(ident(file)))
 	if !slices.ContainsFunc(g.pythons, func(s *pySource) bool { return s.files != "" }) {
 		g.file.Anon("embed")
 	}

@@ -15,7 +15,7 @@ func (b *block) failing(s *check.Step, v *ir.Fail) {
 		cause = b.cause(v.Cause)
 	}
 	message := b.valueAs(v.Message, schema.StringType)
-	leave := b.fail(jen.Qual(runtimePath, "Raise").Call(jen.Id("run"), b.fn.node(s), codeName(v.Code), message, cause))
+	leave := b.fail(jen.Qual(flowPath, "Raise").Call(jen.Id("run"), b.fn.node(s), codeName(v.Code), message, cause))
 	b.leave(leave[0], leave[0])
 }
 
@@ -48,7 +48,7 @@ func (b *block) failedNode(steps []*check.Step) jen.Code {
 	for i, s := range steps {
 		ids[i] = quote(s.Node.ID.Name)
 	}
-	return jen.Qual(runtimePath, "FailedNode").Call(append([]jen.Code{jen.Index().String().Values(ids...)}, b.errors(steps[:last])...)...)
+	return jen.Qual(flowPath, "FailedNode").Call(append([]jen.Code{jen.Index().String().Values(ids...)}, b.errors(steps[:last])...)...)
 }
 
 func (b *block) errors(steps []*check.Step) []jen.Code {

@@ -16,13 +16,13 @@ func (g *generator) workflow() {
 	f := g.file
 	f.Line()
 	f.Comment("Workflow runs " + plainComment(name) + ". It is safe for concurrent use.")
-	f.Type().Id("Workflow").Struct(jen.Id("rt").Op("*").Qual(runtimePath, "Runtime"))
+	f.Type().Id("Workflow").Struct(jen.Id("rt").Op("*").Qual(flowPath, "Runtime"))
 	f.Line()
 	f.Comment("New reports an error if a secret or capability that " + plainComment(name) + " needs is missing.")
 	params, options := g.newParams()
 	f.Func().Id("New").Params(params...).
 		Params(jen.Op("*").Id("Workflow"), jen.Error()).Block(append(g.loads(),
-		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(runtimePath, "New").Call(jen.Id("Info"), options),
+		jen.List(jen.Id("rt"), jen.Err()).Op(":=").Qual(flowPath, "New").Call(jen.Id("Info"), options),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Workflow").Values(jen.Id("rt")), jen.Nil()),
 	)...)
@@ -31,8 +31,8 @@ func (g *generator) workflow() {
 	results := []jen.Code{jen.Id("out").Id("Output"), jen.Err().Error()}
 	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Run").
 		Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("in").Id("Input")).Params(results...).BlockFunc(func(b *jen.Group) {
-		b.Id("run").Op(":=").Qual(runtimePath, "Start").Call(jen.Id("ctx"), jen.Id("w").Dot("rt"), jen.Id("in"))
-		b.Defer().Qual(runtimePath, "End").Call(jen.Id("run"), jen.Op("&").Id("out"), jen.Op("&").Err())
+		b.Id("run").Op(":=").Qual(flowPath, "Start").Call(jen.Id("ctx"), jen.Id("w").Dot("rt"), jen.Id("in"))
+		b.Defer().Qual(flowPath, "End").Call(jen.Id("run"), jen.Op("&").Id("out"), jen.Op("&").Err())
 		if constrained(g.p.Input, 0) {
 			b.If(jen.Err().Op(":=").Qual(valuePath, "Validate").Call(jen.Id("in")), jen.Err().Op("!=").Nil()).Block(
 				jen.Return(jen.Id("out"), jen.Err()))
@@ -42,7 +42,7 @@ func (g *generator) workflow() {
 	f.Line()
 	f.Comment("Body is the workflow itself, for engines and for tests; Run wraps it.")
 	f.Func().Params(jen.Id("w").Op("*").Id("Workflow")).Id("Body").
-		Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Id("Input")).Params(results...).
+		Params(jen.Id("run").Op("*").Qual(flowPath, "Run"), jen.Id("in").Id("Input")).Params(results...).
 		Block(g.statements(g.p)...)
 }
 
@@ -69,7 +69,7 @@ func (g *generator) function(p *check.Program) {
 	name := g.p.Names.Bodies[p]
 	g.file.Line()
 	g.file.Add(comment(name + " is the workflow " + p.WF.Name.Name + "."))
-	g.file.Func().Id(ident(name)).Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
+	g.file.Func().Id(ident(name)).Params(jen.Id("run").Op("*").Qual(flowPath, "Run"), jen.Id("in").Add(g.goType(p.Input))).
 		Params(jen.Id("out").Add(g.goType(p.Output)), jen.Err().Error()).Block(g.statements(p)...)
 }
 
@@ -136,7 +136,7 @@ func (b *block) state() {
 		b.add(jen.Id("state").Op(":=").Add(b.fn.g.goType(p.State)).Custom(braces(len(fields) > 3), fields...))
 	}
 	if p == b.fn.g.p {
-		b.add(jen.Defer().Qual(runtimePath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
+		b.add(jen.Defer().Qual(flowPath, "EndState").Call(jen.Id("run"), jen.Op("&").Id("state")))
 	}
 	for _, s := range p.WF.State {
 		if s.Merge.Kind == ir.MergeSetOnce && b.fn.setsField(s) {

@@ -27,5 +27,5 @@ func (b *block) question(s *check.Step) *jen.Statement {
 	case q.Skips:
 		name = "AskOrSkip"
 	}
-	return jen.Qual(runtimePath, ident(name)).Types(b.fn.g.goType(q.Out)).Call(args...)
+	return jen.Qual(flowPath, ident(name)).Types(b.fn.g.goType(q.Out)).Call(args...)
 }

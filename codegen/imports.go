@@ -26,7 +26,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // package or not.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, valuePath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))
@@ -107,7 +107,7 @@ func (g *generator) called() []string {
 func (g *generator) userPackages() []goPackage {
 	names := map[string]string{}
 	add := func(path, name string) {
-		if path == "" || path == runtimePath || path == valuePath {
+		if path == "" || path == runtimePath || path == flowPath || path == valuePath {
 			return
 		}
 		if name == "" {

@@ -94,7 +94,7 @@ func (g *generator) modelParams(p *ir.ModelParams) []jen.Code {
 		v    *float64
 	}{{"Temperature", p.Temperature}, {"TopP", p.TopP}} {
 		if f.v != nil {
-			add(f.name, jen.Qual(runtimePath, "Ptr").Types(jen.Float64()).Call(jen.Op(numeral(strconv.FormatFloat(*f.v, 'g', -1, 64)))))
+			add(f.name, jen.Qual(flowPath, "Ptr").Types(jen.Float64()).Call(jen.Op(numeral(strconv.FormatFloat(*f.v, 'g', -1, 64)))))
 		}
 	}
 	for _, f := range []struct {
@@ -102,7 +102,7 @@ func (g *generator) modelParams(p *ir.ModelParams) []jen.Code {
 		v    *int64
 	}{{"MaxTokens", p.MaxTokens}, {"Seed", p.Seed}} {
 		if f.v != nil {
-			add(f.name, jen.Qual(runtimePath, "Ptr").Types(jen.Int64()).Call(wholeNumber(*f.v)))
+			add(f.name, jen.Qual(flowPath, "Ptr").Types(jen.Int64()).Call(wholeNumber(*f.v)))
 		}
 	}
 	if len(p.Stop) > 0 {

@@ -78,7 +78,7 @@ func (l *lowerer) defaultCall(n *expr.Node) lowered {
 	var v lowered
 	stmts := l.capture(func() { v = l.to(l.value(other), t) })
 	if !n.Lazy && len(o.guards) == 0 && len(stmts) == 0 && t.Kind != schema.Opt && l.same(o.typ, t) {
-		return lowerPrimary(jen.Qual(runtimePath, "Or").Call(o.place.code, v.code), t)
+		return lowerPrimary(jen.Qual(flowPath, "Or").Call(o.place.code, v.code), t)
 	}
 	if o.own && l.same(o.typ, t) { // k, ok := m["k"]; if !ok { k = v }
 		stmts = append(stmts, jen.Add(o.place.code).Op("=").Add(v.code))
@@ -163,7 +163,7 @@ func (l *lowerer) macro(n *expr.Node) lowered {
 	xs := l.value(recv)
 	over, elem := xs.code, schema.StringType
 	if xs.typ.Kind == schema.Map {
-		over = jen.Qual(runtimePath, "SortedKeys").Call(over)
+		over = jen.Qual(flowPath, "SortedKeys").Call(over)
 	} else {
 		elem = xs.typ.Elem
 	}

@@ -168,7 +168,7 @@ func (l *lowerer) toInt(v lowered, t *schema.Type) lowered {
 	if to.Path != "" { // a named type: its base is not known here
 		return l.cast(wide, t)
 	}
-	return l.hoist(jen.Qual(runtimePath, "Int").Types(jen.Id(ident(to.Name))).Call(wide.code), l.hintOr("n"), t)
+	return l.hoist(jen.Qual(flowPath, "Int").Types(jen.Id(ident(to.Name))).Call(wide.code), l.hintOr("n"), t)
 }
 
 // hintOr is the name of what is being converted, if it has one.
@@ -198,7 +198,7 @@ func (l *lowerer) toFloat(v lowered, t *schema.Type) lowered {
 			return l.cast(v, t)
 		}
 	}
-	f := l.hoist(jen.Qual(runtimePath, "Float").Call(l.to(v, schema.IntType).code), "float", schema.FloatType)
+	f := l.hoist(jen.Qual(flowPath, "Float").Call(l.to(v, schema.IntType).code), "float", schema.FloatType)
 	return l.to(f, t)
 }
 
@@ -231,7 +231,7 @@ func (l *lowerer) toOpt(v lowered, t *schema.Type) lowered {
 	if w.lit != nil {
 		code = l.typedLiteral(w, t.Elem)
 	}
-	return lowerPrimary(jen.Qual(runtimePath, "Ptr").Call(code), t)
+	return lowerPrimary(jen.Qual(flowPath, "Ptr").Call(code), t)
 }
 
 // fromOpt converts pointers; nil stays nil.
@@ -250,7 +250,7 @@ func (l *lowerer) fromOpt(v lowered, t *schema.Type) lowered {
 	name, from := l.fresh("v"), l.fresh("from")
 	l.add(jen.Var().Id(ident(name)).Add(l.goType(t)))
 	body := append([]jen.Code{jen.Id(ident(item)).Op(":=").Op("*").Id(ident(from))}, stmts...)
-	body = append(body, jen.Id(ident(name)).Op("=").Qual(runtimePath, "Ptr").Call(w.code))
+	body = append(body, jen.Id(ident(name)).Op("=").Qual(flowPath, "Ptr").Call(w.code))
 	l.add(jen.If(jen.Id(ident(from)).Op(":=").Add(v.code), jen.Id(ident(from)).Op("!=").Nil()).Block(body...))
 	return lowerPrimary(jen.Id(ident(name)), t)
 }
@@ -262,7 +262,7 @@ func (l *lowerer) converted(item string, from, to *schema.Type) (w lowered, stmt
 }
 
 func (l *lowerer) convertCall(function string, code jen.Code, item string, from, to *schema.Type, w lowered) jen.Code {
-	return jen.Qual(runtimePath, ident(function)).Call(code,
+	return jen.Qual(flowPath, ident(function)).Call(code,
 		jen.Func().Params(jen.Id(ident(item)).Add(l.goType(from))).Add(l.goType(to)).Block(jen.Return(w.code)))
 }
 
@@ -296,7 +296,7 @@ func (l *lowerer) toCollection(v lowered, t *schema.Type) lowered {
 	l.add(jen.Id(ident(name)).Op(":=").Make(l.goType(t), jen.Len(v.code)))
 	body := append([]jen.Code{jen.Id(ident(item)).Op(":=").Add(v.in(lowerAtom)).Index(jen.Id(ident(key)))}, stmts...)
 	body = append(body, jen.Id(ident(name)).Index(jen.Id(ident(key))).Op("=").Add(w.code))
-	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(key))).Op(":=").Range().Qual(runtimePath, "SortedKeys").Call(v.code)).Block(body...))
+	l.add(jen.For(jen.List(jen.Id("_"), jen.Id(ident(key))).Op(":=").Range().Qual(flowPath, "SortedKeys").Call(v.code)).Block(body...))
 	return lowerPrimary(jen.Id(ident(name)), t)
 }
 
@@ -306,7 +306,7 @@ func (l *lowerer) toStruct(v lowered, t *schema.Type) lowered {
 		if a.Ptr {
 			return lowered{code: jen.Op("*").Add(v.in(lowerUnary)), prec: lowerUnary, typ: t}
 		}
-		return lowerPrimary(jen.Qual(runtimePath, "Ptr").Call(v.code), t)
+		return lowerPrimary(jen.Qual(flowPath, "Ptr").Call(v.code), t)
 	}
 	if s := lowerRender(v.code); !lowerIsPath(s) {
 		name := l.fresh("v")

@@ -39,7 +39,7 @@ func (l *lowerer) division(n *expr.Node) lowered {
 func (l *lowerer) quotient(a, b lowered) lowered {
 	switch by := lowerFloat(b.lit); {
 	case b.lit == nil || by == 0:
-		return l.hoist(jen.Qual(runtimePath, "DivFloat").Call(a.code, b.code), "quotient", schema.FloatType)
+		return l.hoist(jen.Qual(flowPath, "DivFloat").Call(a.code, b.code), "quotient", schema.FloatType)
 	case a.lit != nil:
 		return l.literal(lowerFloat(a.lit) / by)
 	}

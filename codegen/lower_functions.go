@@ -13,15 +13,15 @@ func (l *lowerer) builtin(n *expr.Node) lowered {
 	case "string":
 		return l.text(l.value(n.Kids[0]))
 	case "lowerAscii":
-		return l.textCall(runtimePath, "LowerASCII", n)
+		return l.textCall(flowPath, "LowerASCII", n)
 	case "upperAscii":
-		return l.textCall(runtimePath, "UpperASCII", n)
+		return l.textCall(flowPath, "UpperASCII", n)
 	case "trim":
 		return l.textCall("strings", "TrimSpace", n)
 	case "split":
 		return l.textCall("strings", "Split", n)
 	case "replace":
-		return l.hoist(l.textCall(runtimePath, "Replace", n).code, "replaced", schema.StringType)
+		return l.hoist(l.textCall(flowPath, "Replace", n).code, "replaced", schema.StringType)
 	case "math.greatest", "math.least":
 		return l.extreme(n)
 	}
@@ -42,7 +42,7 @@ func (l *lowerer) listCall(n *expr.Node) lowered {
 	xs := l.value(n.Kids[0])
 	same := &schema.Type{Kind: schema.List, Elem: xs.typ.Elem}
 	call := func(function string, args ...jen.Code) jen.Code {
-		return jen.Qual(runtimePath, ident(function)).Call(append([]jen.Code{xs.code}, args...)...)
+		return jen.Qual(flowPath, ident(function)).Call(append([]jen.Code{xs.code}, args...)...)
 	}
 	ints := func() (args []jen.Code) {
 		for _, k := range n.Kids[1:] {
@@ -92,12 +92,12 @@ func (l *lowerer) sortBy(xs lowered, item string, t *schema.Type, stmts []jen.Co
 			name = jen.Id("_")
 		}
 		f := jen.Func().Params(name.Add(l.goType(xs.typ.Elem))).Add(l.goType(t)).Block(jen.Return(key.code))
-		return lowerPrimary(jen.Qual(runtimePath, "SortBy").Call(xs.code, f, lowerOrder(t)), same)
+		return lowerPrimary(jen.Qual(flowPath, "SortBy").Call(xs.code, f, lowerOrder(t)), same)
 	}
 	keys := l.fresh("keys")
 	l.add(jen.Id(ident(keys)).Op(":=").Make(jen.Index().Add(l.goType(t)), jen.Lit(0), jen.Len(xs.code)))
 	l.add(lowerLoop(item, xs.code, append(stmts, jen.Id(ident(keys)).Op("=").Append(jen.Id(ident(keys)), key.code))))
-	return lowerPrimary(jen.Qual(runtimePath, "SortByKeys").Call(xs.code, jen.Id(ident(keys)), lowerOrder(t)), same)
+	return lowerPrimary(jen.Qual(flowPath, "SortByKeys").Call(xs.code, jen.Id(ident(keys)), lowerOrder(t)), same)
 }
 
 // extreme lowers math.greatest and math.least.
@@ -119,7 +119,7 @@ func (l *lowerer) extreme(n *expr.Node) lowered {
 	}
 	elem := n.Type.Elem
 	xs := l.to(l.value(n.Kids[0]), schema.ListOf(elem))
-	return lowerPrimary(jen.Qual(runtimePath, ident(of)).Call(xs.code, lowerOrder(elem)), n.Type)
+	return lowerPrimary(jen.Qual(flowPath, ident(of)).Call(xs.code, lowerOrder(elem)), n.Type)
 }
 
 // concatLists lowers a + b + ... of lists to one call.
@@ -135,5 +135,5 @@ func (l *lowerer) concatLists(n *expr.Node) lowered {
 		args = append(args, l.to(l.value(k), n.Type).code)
 	}
 	add(n)
-	return lowerPrimary(jen.Qual(runtimePath, "Concat").Call(args...), n.Type)
+	return lowerPrimary(jen.Qual(flowPath, "Concat").Call(args...), n.Type)
 }

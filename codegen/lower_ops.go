@@ -39,7 +39,7 @@ func lowerNot(v lowered) lowered {
 
 // partial calls a function of the runtime that may fail and keeps its result in a variable.
 func (l *lowerer) partial(function, hint string, args ...jen.Code) lowered {
-	return l.hoist(jen.Qual(runtimePath, ident(function)).Call(args...), hint, schema.IntType)
+	return l.hoist(jen.Qual(flowPath, ident(function)).Call(args...), hint, schema.IntType)
 }
 
 // hoist writes `x, err := call` with the way out on error.

@@ -214,6 +214,7 @@ func lowerRun(t *testing.T, cases []*lowerCase, inputs []map[string]any) [][]str
 	t.Helper()
 	file := jen.NewFile("main")
 	file.ImportName(runtimePath, "runtime")
+	file.ImportName(flowPath, "flow")
 	file.ImportName(valuePath, "value")
 	lowerDeclare(file)
 	table := jen.Null()

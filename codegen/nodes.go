@@ -25,13 +25,13 @@ func (g *generator) nodes() {
 	}
 	for _, p := range g.programs() {
 		for _, l := range loopsOf(p.Body) {
-			defs = append(defs, jen.Id(ident(g.loopName(l))).Op("=").Qual(runtimePath, "Node").Values(
+			defs = append(defs, jen.Id(ident(g.loopName(l))).Op("=").Qual(flowPath, "Node").Values(
 				field("ID", quote(l.Header.Node.ID.Name)), field("Pos", g.pos(l.Span)), field("Index", jen.Lit(-1)), field("Max", jen.Lit(l.Max))))
 		}
 	}
 	for _, p := range g.programs() {
 		for _, at := range p.Body.Scopes() {
-			defs = append(defs, jen.Id(ident(g.p.Names.Scopes[at])).Op("=").Qual(runtimePath, "Node").Values(
+			defs = append(defs, jen.Id(ident(g.p.Names.Scopes[at])).Op("=").Qual(flowPath, "Node").Values(
 				field("ID", quote(at.ID.Name)), field("Pos", g.pos(at.ID.Span)), field("Index", jen.Lit(-1))))
 		}
 	}
@@ -58,7 +58,7 @@ func (g *generator) outputNode(p *check.Program) jen.Code {
 		if len(p.WF.Output) > 0 {
 			at = p.WF.Output[0].Name.Span
 		}
-		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
+		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(flowPath, "Node").Values(
 			field("ID", quote("output")), field("Pos", g.pos(at)), field("Index", jen.Lit(-1))).Line()
 	}
 	return jen.Op("&").Id(ident(name))
@@ -77,7 +77,7 @@ func (g *generator) startNode(p *check.Program, s *check.Step) jen.Code {
 			g.starts = map[*check.Step]string{}
 		}
 		g.starts[s] = name
-		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(runtimePath, "Node").Values(
+		g.patterns.Line().Var().Id(ident(name)).Op("=").Qual(flowPath, "Node").Values(
 			field("ID", quote("start")), field("Pos", g.pos(s.Node.ID.Span)), field("Index", jen.Lit(-1))).Line()
 	}
 	return jen.Op("&").Id(ident(name))
@@ -143,7 +143,7 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 	if len(codes) > 0 {
 		add("Catch", jen.Index().Qual(valuePath, "Code").Values(codes...))
 	}
-	return jen.Qual(runtimePath, "Node").Values(fields...)
+	return jen.Qual(flowPath, "Node").Values(fields...)
 }
 
 func (g *generator) retry(r *ir.Retry) jen.Code {
@@ -171,7 +171,7 @@ func (g *generator) retry(r *ir.Retry) jen.Code {
 	if r.Jitter > 0 {
 		add("Jitter", jen.Op(numeral(number(r.Jitter))))
 	}
-	return jen.Op("&").Qual(runtimePath, "Retry").Values(fields...)
+	return jen.Op("&").Qual(flowPath, "Retry").Values(fields...)
 }
 
 var codeNames = map[string]string{
@@ -226,7 +226,7 @@ func (g *generator) info() {
 		table = append(table, jen.Op("&").Id(ident(p.Names.Nodes[s])))
 	}
 	if len(table) > 0 {
-		fields = append(fields, field("Nodes", jen.Index().Op("*").Qual(runtimePath, "Node").Custom(braces(len(table) > 4), table...)))
+		fields = append(fields, field("Nodes", jen.Index().Op("*").Qual(flowPath, "Node").Custom(braces(len(table) > 4), table...)))
 	}
 	if len(p.Input.Fields) > 0 {
 		fields = append(fields, field("Input", g.infoFields(p.Input.Fields)))
@@ -243,7 +243,7 @@ func (g *generator) info() {
 			}
 			list = append(list, jen.Values(parts...))
 		}
-		fields = append(fields, field("Edges", jen.Index().Qual(runtimePath, "Edge").Custom(braces(true), list...)))
+		fields = append(fields, field("Edges", jen.Index().Qual(flowPath, "Edge").Custom(braces(true), list...)))
 	}
 	var secrets []jen.Code
 	seen := map[string]bool{}
@@ -265,7 +265,7 @@ func (g *generator) info() {
 		fields = append(fields, field("Policy", pol))
 	}
 	if needs := g.needs(); needs != nil {
-		fields = append(fields, field("Needs", jen.Index().Qual(runtimePath, "Need").Custom(braces(true), needs...)))
+		fields = append(fields, field("Needs", jen.Index().Qual(flowPath, "Need").Custom(braces(true), needs...)))
 	}
 	fields = append(fields, field("Facts", jen.Id(ident(g.factsName()))))
 	if p.WF.Outcome.Always {
@@ -279,7 +279,7 @@ func (g *generator) info() {
 	}
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
-	g.file.Var().Id("Info").Op("=").Op("&").Qual(runtimePath, "Info").Custom(braces(true), fields...)
+	g.file.Var().Id("Info").Op("=").Op("&").Qual(flowPath, "Info").Custom(braces(true), fields...)
 }
 
 func (g *generator) infoFields(fs []*schema.Field) jen.Code {
@@ -298,7 +298,7 @@ func (g *generator) infoFields(fs []*schema.Field) jen.Code {
 		}
 		list = append(list, jen.Values(parts...))
 	}
-	return jen.Index().Qual(runtimePath, "Field").Custom(braces(true), list...)
+	return jen.Index().Qual(flowPath, "Field").Custom(braces(true), list...)
 }
 
 // An Edge of the graph as people see it.

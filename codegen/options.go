@@ -14,11 +14,11 @@ import (
 )
 
 // options are what a tool declares for the gates of its calls, in the order of the gates. Every binding hands them to
-// runtime.Bind. What is the default is not written.
+// flow.Bind. What is the default is not written.
 func (g *generator) options(t *ir.Tool) []jen.Code {
 	var out []jen.Code
 	option := func(name string, args ...jen.Code) {
-		out = append(out, jen.Qual(runtimePath, ident(name)).Call(args...))
+		out = append(out, jen.Qual(flowPath, ident(name)).Call(args...))
 	}
 	switch t.State {
 	case "deprecated":
@@ -33,7 +33,7 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 		option("CostUSD", quote(t.CostUSD))
 	}
 	if name := replayName(t); name != "" {
-		option("Replay", jen.Qual(runtimePath, ident(name)))
+		option("Replay", jen.Qual(flowPath, ident(name)))
 	}
 	switch {
 	case t.Cache == "forever":
@@ -135,7 +135,7 @@ func (g *generator) policy(p *check.Program) jen.Code {
 		for _, e := range pol.Effects {
 			effects = append(effects, effectsName(e))
 		}
-		add("Effects", jen.Index().Qual(runtimePath, "Effects").Values(effects...))
+		add("Effects", jen.Index().Qual(flowPath, "Effects").Values(effects...))
 	}
 	if pol.MaxToolCalls != nil {
 		add("MaxToolCalls", jen.Lit(int(*pol.MaxToolCalls)))

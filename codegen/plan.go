@@ -269,14 +269,14 @@ func (b *block) chooseOutcome(p *check.Plan, bodies [][]jen.Code) {
 	}))
 }
 
-// parallel writes `runtime.Parallel(run, func..., func...)`.
+// parallel writes `flow.Parallel(run, func..., func...)`.
 func (b *block) parallel(p *check.Plan) {
 	b.collectIn(p)
 	args := []jen.Code{jen.Id("run")}
 	for _, k := range p.Kids {
 		args = append(args, b.branch(k))
 	}
-	b.fork(jen.Qual(runtimePath, "Parallel").Custom(multiline, args...))
+	b.fork(jen.Qual(flowPath, "Parallel").Custom(multiline, args...))
 	b.joins(p)
 }
 
@@ -313,10 +313,10 @@ func (b *block) branch(k *check.Plan) jen.Code {
 		result = jen.Error()
 	}
 	in.returns()
-	return jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).Add(result).Block(in.code...)
+	return jen.Func().Params(jen.Id("run").Op("*").Qual(flowPath, "Run")).Add(result).Block(in.code...)
 }
 
-// scheduled writes `runtime.Graph(run, runtime.Step{...}, ...)`.
+// scheduled writes `flow.Graph(run, flow.Step{...}, ...)`.
 func (b *block) scheduled(p *check.Plan) {
 	b.collectIn(p)
 	args := []jen.Code{jen.Id("run")}
@@ -327,12 +327,12 @@ func (b *block) scheduled(p *check.Plan) {
 			for _, j := range p.After[i] {
 				after = append(after, b.fn.node(first(p.Kids[j])))
 			}
-			fields = append(fields, jen.Id("After").Op(":").Index().Op("*").Qual(runtimePath, "Node").Values(after...))
+			fields = append(fields, jen.Id("After").Op(":").Index().Op("*").Qual(flowPath, "Node").Values(after...))
 		}
 		fields = append(fields, jen.Id("Do").Op(":").Add(b.branch(k)))
-		args = append(args, jen.Qual(runtimePath, "Step").Values(fields...))
+		args = append(args, jen.Qual(flowPath, "Step").Values(fields...))
 	}
-	b.fork(jen.Qual(runtimePath, "Graph").Custom(multiline, args...))
+	b.fork(jen.Qual(flowPath, "Graph").Custom(multiline, args...))
 	b.joins(p)
 }
 

@@ -27,7 +27,7 @@ func (g *generator) pythonTool(t *ir.Tool, b *ir.PythonTool) jen.Code {
 	}
 	call := []jen.Code{jen.Qual(pythonPath, "Func").Values(fields...)}
 	if b.Filled != nil {
-		call = append(call, jen.Qual(runtimePath, "Filled").Call(g.apart(b.Filled.Node)))
+		call = append(call, jen.Qual(flowPath, "Filled").Call(g.apart(b.Filled.Node)))
 	}
 	return g.foreign(pythonPath, t, call...)
 }
@@ -54,7 +54,7 @@ func (g *generator) foreign(pkg string, t *ir.Tool, what ...jen.Code) jen.Code {
 	args := append([]jen.Code{quote(t.FullName()), effectsName(check.Effects(t))}, what...)
 	args = append(args, g.options(t)...)
 	if t.Auth != nil {
-		args = append(args, jen.Qual(runtimePath, "Secrets").Call(quote(t.Auth.Secret.Name)))
+		args = append(args, jen.Qual(flowPath, "Secrets").Call(quote(t.Auth.Secret.Name)))
 	}
 	return jen.Qual(importPath(pkg), "Bind").Types(g.inType(t), g.outType(t)).Call(args...)
 }

@@ -134,9 +134,9 @@ func TestRandomWorkflows(t *testing.T) {
 func coverage(t *testing.T, units []*unit) {
 	t.Helper()
 	for _, form := range []string{
-		"runtime.Parallel(", "runtime.Graph(", "runtime.Map(", "runtime.MapKeep(", "runtime.MapDrop(", "run.Iterate(", "run.In(",
-		"runtime.Call(", "runtime.CallOrSkip(", "runtime.CallOr(", "runtime.Try(", "runtime.Some(", "runtime.Skip(", "runtime.Skipped(",
-		"runtime.Catch(", "runtime.CatchOptional(", "runtime.SetOnce(", "runtime.NoCase(", "runtime.Enumerate(", "Retry: &runtime.Retry{",
+		"flow.Parallel(", "flow.Graph(", "flow.Map(", "flow.MapKeep(", "flow.MapDrop(", "run.Iterate(", "run.In(",
+		"flow.Call(", "flow.CallOrSkip(", "flow.CallOr(", "flow.Try(", "flow.Some(", "flow.Skip(", "flow.Skipped(",
+		"flow.Catch(", "flow.CatchOptional(", "flow.SetOnce(", "flow.NoCase(", "flow.Enumerate(", "Retry: &flow.Retry{",
 		"random.Fold(state.Fold", "append(state.Seen", "slices.Clip(", "Ran := ", "Err != nil", "\t\tswitch ", " else {", "default:\n",
 		" = false\n", "Done := err == nil", "for _, xs := range", "for _, x := range",
 	} {

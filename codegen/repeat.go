@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// mapNode writes runtime.Map over a list, the body as a function of one item.
+// mapNode writes flow.Map over a list, the body as a function of one item.
 func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	items := b.value(s.Over)
 	item := s.Vars[0]
@@ -28,8 +28,8 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	var head, commit []jen.Code
 	if len(s.Vars) > 1 && s.Vars[1].Used || len(fields) > 0 {
 		at := b.fn.fresh("at")
-		items = jen.Qual(runtimePath, "Enumerate").Call(items)
-		param = jen.Id(ident(at)).Qual(runtimePath, "Indexed").Types(elem)
+		items = jen.Qual(flowPath, "Enumerate").Call(items)
+		param = jen.Id(ident(at)).Qual(flowPath, "Indexed").Types(elem)
 		if item.Used {
 			head = append(head, jen.Id(ident(b.fn.varName(item))).Op(":=").Id(ident(at)).Dot("Value"))
 		}
@@ -54,8 +54,8 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 		undo = b.snapshot(s, s.InOrder...)
 	}
 	leave := b.fn.enter(fields)
-	f := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run"), param)
-	c := jen.Qual(runtimePath, ident(mapFunc(v))).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
+	f := jen.Func().Params(jen.Id("run").Op("*").Qual(flowPath, "Run"), param)
+	c := jen.Qual(flowPath, ident(mapFunc(v))).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
 	leave()
 	if v.OnItemError == ir.ItemDrop {
 		b.dropMap(s, c)
@@ -119,7 +119,7 @@ func single(body *check.Body) *check.Step {
 func (b *block) only(s *check.Step) []jen.Code {
 	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
-		return []jen.Code{jen.Qual(runtimePath, "Call").Call(jen.Id("run"), b.fn.node(s), jen.Id(ident(b.fn.g.p.Names.Tools[s.Tool])), b.toolInput(s))}
+		return []jen.Code{jen.Qual(flowPath, "Call").Call(jen.Id("run"), b.fn.node(s), jen.Id(ident(b.fn.g.p.Names.Tools[s.Tool])), b.toolInput(s))}
 	case *ir.ToolChoice:
 		return []jen.Code{b.pick(s)}
 	case *ir.Flow:
@@ -206,7 +206,7 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 		in.iterate(s, v, func(value jen.Code) jen.Code { return jen.Id("out").Op("=").Add(value) })
 		b.fn.own = saved
 		in.add(jen.Return(jen.Id("out"), jen.Nil()))
-		c := jen.Func().Params(jen.Id("run").Op("*").Qual(runtimePath, "Run")).
+		c := jen.Func().Params(jen.Id("run").Op("*").Qual(flowPath, "Run")).
 			Params(jen.Id("out").Add(b.fn.g.goType(s.Body.Result)), jen.Err().Error()).Block(in.code...).Call(jen.Id("run"))
 		undo := b.snapshot(s)
 		b.handled(s, c, nil, undo)
@@ -224,7 +224,7 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 		case !b.fn.reads(s):
 			return jen.Id("_").Op("=").Add(value)
 		case b.fn.pointer(s) && s.Node.Result.Kind != schema.Opt:
-			return jen.Id(ident(name)).Op("=").Qual(runtimePath, "Ptr").Call(value)
+			return jen.Id(ident(name)).Op("=").Qual(flowPath, "Ptr").Call(value)
 		}
 		return jen.Id(ident(name)).Op("=").Add(value)
 	})

@@ -501,7 +501,7 @@ func (fn *function) typeOf(v variable) jen.Code {
 	case ranVar:
 		return jen.Bool()
 	case failuresVar:
-		return jen.Index().Qual(runtimePath, "Failure")
+		return jen.Index().Qual(flowPath, "Failure")
 	case decisionVar:
 		return fn.g.goType(v.decision.Expr.Type)
 	}

@@ -63,12 +63,12 @@ func (g *generator) slotTool(t *ir.Tool, s *ir.SlotTool) jen.Code {
 	if gives(t) {
 		out = g.goType(t.Out)
 	}
-	call := jen.Qual(runtimePath, "Slots").Types(jen.Id("Slots")).Call(jen.Id("ctx")).Dot(ident(g.p.Names.Slots[t])).Call(args...)
+	call := jen.Qual(flowPath, "Slots").Types(jen.Id("Slots")).Call(jen.Id("ctx")).Dot(ident(g.p.Names.Slots[t])).Call(args...)
 	if !gives(t) {
 		call = jen.Struct().Values().Op(",").Add(call)
 	}
 	f := jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), in.Add(g.inType(t))).Params(out, jen.Error()).Block(jen.Return(call))
-	return jen.Qual(runtimePath, "Bind").Call(g.bindArgs(t, f)...)
+	return jen.Qual(flowPath, "Bind").Call(g.bindArgs(t, f)...)
 }
 
 // newParams are the parameters of New, and the options that it hands to the runtime.

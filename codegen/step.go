@@ -84,7 +84,7 @@ func (b *block) call(s *check.Step, c *jen.Statement, pointer bool) {
 		return
 	}
 	if b.fn.pointer(s) && !pointer {
-		c = jen.Qual(runtimePath, "Some").Call(c)
+		c = jen.Qual(flowPath, "Some").Call(c)
 	}
 	if b.fn.outside(v) {
 		b.add(jen.List(jen.Id(ident(b.fn.local(s))), jen.Err()).Op("=").Add(c))
@@ -99,15 +99,15 @@ func (b *block) toolCall(s *check.Step) {
 	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(ident(b.fn.g.p.Names.Tools[s.Tool])), b.toolInput(s)}
 	switch oe := s.Node.OnError; {
 	case optionalOutput(s) && (s.Catch || s.Skips()):
-		b.handled(s, jen.Qual(runtimePath, "Call").Call(args...), nil, nil)
+		b.handled(s, jen.Qual(flowPath, "Call").Call(args...), nil, nil)
 	case s.Catch:
-		b.threeResults(s, jen.Qual(runtimePath, "Try").Call(args...))
+		b.threeResults(s, jen.Qual(flowPath, "Try").Call(args...))
 	case oe == nil || oe.Kind == ir.OnErrorFail:
-		b.call(s, jen.Qual(runtimePath, "Call").Call(args...), s.Node.Result.Kind == schema.Opt)
+		b.call(s, jen.Qual(flowPath, "Call").Call(args...), s.Node.Result.Kind == schema.Opt)
 	case oe.Kind == ir.OnErrorSkip:
-		b.call(s, jen.Qual(runtimePath, "CallOrSkip").Call(args...), true)
+		b.call(s, jen.Qual(flowPath, "CallOrSkip").Call(args...), true)
 	default:
-		b.call(s, jen.Qual(runtimePath, "CallOr").Call(append(args, b.value(s.DefaultExpr))...), s.Node.Result.Kind == schema.Opt)
+		b.call(s, jen.Qual(flowPath, "CallOr").Call(append(args, b.value(s.DefaultExpr))...), s.Node.Result.Kind == schema.Opt)
 	}
 }
 
@@ -115,7 +115,7 @@ func (b *block) toolCall(s *check.Step) {
 // it succeeded, which the result does not say.
 func (b *block) optionalSkip(s *check.Step, c jen.Code) {
 	if !b.fn.reads(s) && len(s.Sets) == 0 {
-		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(runtimePath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(flowPath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
 			Block(b.fail(jen.Err())...))
 		return
 	}
@@ -126,7 +126,7 @@ func (b *block) optionalSkip(s *check.Step, c jen.Code) {
 	}
 	b.add(jen.List(orBlank(result), jen.Err()).Op(operator(op)).Add(c))
 	b.succeeded(s)
-	b.add(jen.If(jen.Err().Op("=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	b.add(jen.If(jen.Err().Op("=").Qual(flowPath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 }
 
 // succeeded keeps whether a call succeeded, for what is written to state after it, where its result does not say so.
@@ -162,7 +162,7 @@ func (b *block) threeResults(s *check.Step, c jen.Code) {
 			b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 			return
 		}
-		b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(runtimePath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
+		b.add(jen.If(jen.List(jen.Id("_"), jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(flowPath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
 			Block(b.fail(jen.Err())...))
 		return
 	}
@@ -176,7 +176,7 @@ func (b *block) threeResults(s *check.Step, c jen.Code) {
 	case oe == nil || oe.Kind == ir.OnErrorFail:
 		b.check()
 	default:
-		then := []jen.Code{jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
+		then := []jen.Code{jen.If(jen.Err().Op(":=").Qual(flowPath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...)}
 		if oe.Kind == ir.OnErrorDefault && result != nil {
 			in := b.inner(b.scope)
 			v := in.valueAs(s.DefaultExpr.Value, schema.OptOf(s.DefaultExpr.Type, ""))
@@ -251,7 +251,7 @@ func (b *block) assign(s *check.Step, value *jen.Statement, literal bool) {
 		if literal {
 			value = jen.Op("&").Add(value)
 		} else {
-			value = jen.Qual(runtimePath, "Ptr").Call(value)
+			value = jen.Qual(flowPath, "Ptr").Call(value)
 		}
 	}
 	switch {
@@ -370,7 +370,7 @@ func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) 
 		if optional {
 			b.optionalSkip(s, c)
 		} else {
-			b.call(s, jen.Qual(runtimePath, "Skip").Call(c), true)
+			b.call(s, jen.Qual(flowPath, "Skip").Call(c), true)
 		}
 		return
 	}
@@ -385,22 +385,22 @@ func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) 
 	switch {
 	case s.Catch && optional:
 		b.succeeded(s)
-		b.threeResults(s, jen.Qual(runtimePath, "CatchOptional").Call(b.fn.node(s), v, jen.Err()))
+		b.threeResults(s, jen.Qual(flowPath, "CatchOptional").Call(b.fn.node(s), v, jen.Err()))
 	case s.Catch:
-		b.threeResults(s, jen.Qual(runtimePath, "Catch").Call(b.fn.node(s), v, jen.Err()))
+		b.threeResults(s, jen.Qual(flowPath, "Catch").Call(b.fn.node(s), v, jen.Err()))
 	case oe.Kind == ir.OnErrorDefault:
 		b.orDefault(s, v)
 	case optional:
 		b.optionalSkip(s, jen.List(v, jen.Err()))
 	default:
-		b.call(s, jen.Qual(runtimePath, "Skip").Call(v, jen.Err()), true)
+		b.call(s, jen.Qual(flowPath, "Skip").Call(v, jen.Err()), true)
 	}
 }
 
 // orDefault stores the result v of a call or, after a tool error, the default.
 func (b *block) orDefault(s *check.Step, v *jen.Statement) {
 	in := b.inner(b.scope)
-	in.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
+	in.add(jen.If(jen.Err().Op(":=").Qual(flowPath, "Skipped").Call(jen.Err()), jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 	in.add(jen.Add(v).Op("=").Add(in.value(s.DefaultExpr)))
 	b.add(jen.If(jen.Err().Op("!=").Nil()).Block(in.code...))
 	b.assign(s, jen.Add(v), false)
@@ -448,7 +448,7 @@ func (b *block) set(s *check.Step, x *check.SetState) {
 	case ir.MergeReducer:
 		b.add(jen.Add(field).Op("=").Add(b.fn.g.goFunc(x.State.Merge.Reducer.Bind)).Call(field, v))
 	case ir.MergeSetOnce:
-		b.add(jen.If(jen.Err().Op(":=").Qual(runtimePath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(ident(b.fn.onceName(x.State)))),
+		b.add(jen.If(jen.Err().Op(":=").Qual(flowPath, "SetOnce").Call(jen.Id("run"), b.fn.node(s), quote(x.State.Name.Name), jen.Op("&").Id(ident(b.fn.onceName(x.State)))),
 			jen.Err().Op("!=").Nil()).Block(b.fail(jen.Err())...))
 		b.write(field, v)
 	default:

@@ -27,7 +27,7 @@ func (g *generator) tools() {
 func (g *generator) bind(t *ir.Tool) jen.Code {
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
-		return jen.Qual(runtimePath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
+		return jen.Qual(flowPath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
 	case *ir.SlotTool:
 		return g.slotTool(t, b)
 	case *ir.CommandTool:
@@ -60,16 +60,16 @@ func (g *generator) bindArgs(t *ir.Tool, f jen.Code) []jen.Code {
 	}
 	args = append(args, g.options(t)...)
 	if t.MaxOutput > 0 {
-		args = append(args, jen.Qual(runtimePath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
+		args = append(args, jen.Qual(flowPath, "MaxOutput").Call(jen.Lit(int(t.MaxOutput))))
 	}
-	if t.Auth != nil { // the function reads it with runtime.Auth
-		args = append(args, jen.Qual(runtimePath, "Secrets").Call(quote(t.Auth.Secret.Name)))
+	if t.Auth != nil { // the function reads it with tool.Auth
+		args = append(args, jen.Qual(flowPath, "Secrets").Call(quote(t.Auth.Secret.Name)))
 	}
 	return args
 }
 
 func effectsName(e ir.Effects) jen.Code {
-	return jen.Qual(runtimePath, ident(map[ir.Effects]string{
+	return jen.Qual(flowPath, ident(map[ir.Effects]string{
 		ir.EffectsNone: "None", ir.EffectsReads: "Reads", ir.EffectsWrites: "Writes", ir.EffectsExternal: "External",
 	}[e]))
 }
@@ -181,7 +181,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	}
 	call := g.bindArgs(t, f)
 	if names := g.secretNames(c); len(names) > 0 {
-		call = append(call, jen.Qual(runtimePath, "Secrets").Call(names...))
+		call = append(call, jen.Qual(flowPath, "Secrets").Call(names...))
 	}
 	return bound.Call(append(call, g.options(t)...)...)
 }

@@ -166,7 +166,7 @@ func (b *block) optional(c jen.Code, t *schema.Type) jen.Code {
 	if t.Elem.Kind == schema.Struct || t.Elem.Kind == schema.List || t.Elem.Kind == schema.Map {
 		return jen.Op("&").Add(c)
 	}
-	return jen.Qual(runtimePath, "Ptr").Call(c)
+	return jen.Qual(flowPath, "Ptr").Call(c)
 }
 
 // structLiteral writes T{A: a, B: b}, on one line while it is short.
@@ -232,9 +232,9 @@ func (b *block) pointerTo(c jen.Code, t *schema.Type) jen.Code {
 	}
 	switch {
 	case t.Elem.Kind == schema.Int || t.Elem.Kind == schema.Float || t.Elem.Go != nil || b.fn.g.p.Names.Types[t.Elem] != "":
-		return jen.Qual(runtimePath, "Ptr").Types(b.fn.g.goType(t.Elem)).Call(c)
+		return jen.Qual(flowPath, "Ptr").Types(b.fn.g.goType(t.Elem)).Call(c)
 	}
-	return jen.Qual(runtimePath, "Ptr").Call(c)
+	return jen.Qual(flowPath, "Ptr").Call(c)
 }
 
 // literal writes text of the given YAML tag as a value of type t.

@@ -19,7 +19,7 @@ func (b *Made) Gated() bool {
 	}
 	f := b.New.Node.Func
 	last := f.Params[len(f.Params)-1].Go
-	return last != nil && last.Path == schema.RuntimePath && last.Name == "ToolOption"
+	return last != nil && last.Path == schema.FlowPath && last.Name == "ToolOption"
 }
 
 // Runs reports whether the tool starts programs.

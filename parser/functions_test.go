@@ -56,7 +56,7 @@ func TestFunctions(t *testing.T) {
 
 // lies are entries that say something else: the comparison finds each.
 func lies(f *expr.Func) map[string]*expr.Func {
-	other := &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Path: schema.RuntimePath, Name: "Missing"}}
+	other := &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Path: schema.FlowPath, Name: "Missing"}}
 	change := func(c func(f *expr.Func)) *expr.Func {
 		lie := *f
 		lie.Params = slices.Clone(f.Params)
@@ -81,7 +81,7 @@ func lies(f *expr.Func) map[string]*expr.Func {
 func load(t *testing.T, paths []string) map[string]*types.Package {
 	t.Helper()
 	slices.Sort(paths)
-	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, append(slices.Compact(paths), schema.RuntimePath, schema.ValuePath, schema.ModelPath)...)
+	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, append(slices.Compact(paths), schema.RuntimePath, schema.FlowPath, schema.ToolPath, schema.ValuePath, schema.ModelPath)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +164,9 @@ func compareSignature(loaded map[string]*types.Package, sig *types.Signature, pa
 	return ""
 }
 
+// unalias replaces the names of the runtime's packages by those that they are aliases of.
+var unalias = strings.NewReplacer(schema.RuntimePath+".", schema.CorePath+".", schema.FlowPath+".", schema.CorePath+".", schema.ToolPath+".", schema.CorePath+".")
+
 // same says how a type of a table differs from one of Go. One without type arguments stands for all of its instances.
 func same(loaded map[string]*types.Package, t *schema.Type, have types.Type) string {
 	have = types.Unalias(have)
@@ -184,6 +187,9 @@ func same(loaded map[string]*types.Package, t *schema.Type, have types.Type) str
 		}
 		return same(loaded, t.Elem, p.Elem())
 	}
+	if t.Go != nil && schema.Ours(t.Go.Path) && loaded[t.Go.Path].Scope().Lookup(t.Go.Name) == nil {
+		return t.Go.Path + " has no " + t.Go.Name
+	}
 	want := goName(t)
 	got := have.String()
 	if t.Go != nil && len(t.Go.Args) == 0 {
@@ -196,7 +202,8 @@ func same(loaded map[string]*types.Package, t *schema.Type, have types.Type) str
 		got, _, _ = strings.Cut(got, "[")
 		want, _, _ = strings.Cut(want, "[")
 	}
-	if got != want && have.Underlying().String() != want {
+	got, want = unalias.Replace(got), unalias.Replace(want)
+	if got != want && unalias.Replace(have.Underlying().String()) != want {
 		return fmt.Sprintf("it is %s, and the table says %s", got, want)
 	}
 	return fieldsOf(loaded, t, have)

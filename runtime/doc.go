@@ -1,39 +1,27 @@
-// Package runtime runs the workflows that flowgen compiles. It needs nothing but the standard library.
+// Package runtime is for programs that use generated workflows. It imports the standard library and golang.org/x only.
 //
-// # The contract of generated code
+// A generated package has a New that takes Options, and a Workflow whose Run returns the typed output:
 //
-// A generated workflow has a Body of straight Go that takes one *Run and typed input:
+//	w, err := review.New(runtime.WithPolicy(&runtime.Policy{MaxCostUSD: "0.50"}), runtime.WithSecrets(os.LookupEnv))
+//	out, err := w.Run(ctx, review.Input{PR: 8})
 //
-//	func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-//		run := runtime.Start(ctx, w.rt, in)
-//		defer runtime.End(run, &out, &err)
-//		return w.Body(run, in)
-//	}
+// A Workflow is safe for concurrent use: make one and run it as often as needed.
 //
-// The Body reaches the world only through this package: Call and its kin for tools, Parallel, Map and Graph for
-// concurrency, Run.Sleep, Run.Now and Run.Rand for time and chance. It has no goroutine, channel, select, clock, random
-// number, environment, range over a map or context of its own. In return the same Body runs as plain Go, recorded,
-// replayed, resumed after a crash, in a simulation, or on a workflow server: what differs is the Engine. Without an
-// engine a Call is a function call and a check of the context, and allocates nothing.
+// # Options
 //
-// Values that cross a Call survive a round trip through JSON, and tools do not change their input.
-//
-// # Keys
-//
-// Each call has a key: the path of its scope, the node's id, and from the second visit on the visit, as in
-// "probe[3]/search", "pub/notify", "draft#2". Map items, loop iterations (Run.At, Run.Iterate) and sub-workflows (Run.In)
-// are scopes; Parallel and Graph are not. So a key depends on the workflow and its data, never on the schedule. Attempts
-// of a retried call share its key.
+// WithPolicy narrows what runs may do: effects, tools, calls, cost. WithSecrets and WithSecretLookup give tools their
+// secrets. WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers the questions of
+// a workflow. WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
+// WithEngine records, resumes and replays runs: see package journal.
 //
 // # Errors
 //
-// A failed node gives a *NodeError with the node's position. It wraps a *ToolError, which has one of nine codes and can be
-// caught, skipped or defaulted, or a *RunError (cancelled, in doubt, diverged, journal unavailable), which cannot.
-// An error nobody handles ends its scope: siblings are cancelled and waited for, and of several failures the first in
-// file order that failed by itself is reported. Calls that write are not cancelled by siblings, only by the run's own
-// context. A panic in a branch goes on in the goroutine that waits for the branch.
+// A failed node returns a *NodeError, with its file, line and column. It wraps a *value.ToolError, which has one of nine
+// codes, or a *RunError: the run was cancelled, a write is in doubt, a replay diverged, or the journal is not available.
+// Use errors.As. A branch that panics fails its run with a *PanicError, as a panic of the caller.
 //
-// # Engines
+// # Other packages
 //
-// Package journal records, replays and resumes runs; package sim simulates them.
+// Package flow is what generated code calls, tool what tools call, engine what engines implement. Dynamic values and errors
+// of tools are in value, redaction in redact, tokens and dollars in usage.
 package runtime

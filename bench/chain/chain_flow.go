@@ -10,9 +10,10 @@ import (
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -28,118 +29,118 @@ type Output struct {
 
 // Tools, bound at compile time.
 var (
-	stepTool = runtime.Bind("chain.step@1", runtime.None, tool.Step)
+	stepTool = flow.Bind("chain.step@1", flow.None, tool.Step)
 )
 
 // Nodes, at their place in the source.
 var (
-	n00Node = runtime.Node{ID: "n00", Pos: "chain.flowgen.yaml:8:3", Index: 0}
-	n01Node = runtime.Node{ID: "n01", Pos: "chain.flowgen.yaml:9:3", Index: 1}
-	n02Node = runtime.Node{ID: "n02", Pos: "chain.flowgen.yaml:10:3", Index: 2}
-	n03Node = runtime.Node{ID: "n03", Pos: "chain.flowgen.yaml:11:3", Index: 3}
-	n04Node = runtime.Node{ID: "n04", Pos: "chain.flowgen.yaml:12:3", Index: 4}
-	n05Node = runtime.Node{ID: "n05", Pos: "chain.flowgen.yaml:13:3", Index: 5}
-	n06Node = runtime.Node{ID: "n06", Pos: "chain.flowgen.yaml:14:3", Index: 6}
-	n07Node = runtime.Node{ID: "n07", Pos: "chain.flowgen.yaml:15:3", Index: 7}
-	n08Node = runtime.Node{ID: "n08", Pos: "chain.flowgen.yaml:16:3", Index: 8}
-	n09Node = runtime.Node{ID: "n09", Pos: "chain.flowgen.yaml:17:3", Index: 9}
-	n10Node = runtime.Node{ID: "n10", Pos: "chain.flowgen.yaml:18:3", Index: 10}
-	n11Node = runtime.Node{ID: "n11", Pos: "chain.flowgen.yaml:19:3", Index: 11}
-	n12Node = runtime.Node{ID: "n12", Pos: "chain.flowgen.yaml:20:3", Index: 12}
-	n13Node = runtime.Node{ID: "n13", Pos: "chain.flowgen.yaml:21:3", Index: 13}
-	n14Node = runtime.Node{ID: "n14", Pos: "chain.flowgen.yaml:22:3", Index: 14}
-	n15Node = runtime.Node{ID: "n15", Pos: "chain.flowgen.yaml:23:3", Index: 15}
-	n16Node = runtime.Node{ID: "n16", Pos: "chain.flowgen.yaml:24:3", Index: 16}
-	n17Node = runtime.Node{ID: "n17", Pos: "chain.flowgen.yaml:25:3", Index: 17}
-	n18Node = runtime.Node{ID: "n18", Pos: "chain.flowgen.yaml:26:3", Index: 18}
-	n19Node = runtime.Node{ID: "n19", Pos: "chain.flowgen.yaml:27:3", Index: 19}
-	n20Node = runtime.Node{ID: "n20", Pos: "chain.flowgen.yaml:28:3", Index: 20}
-	n21Node = runtime.Node{ID: "n21", Pos: "chain.flowgen.yaml:29:3", Index: 21}
-	n22Node = runtime.Node{ID: "n22", Pos: "chain.flowgen.yaml:30:3", Index: 22}
-	n23Node = runtime.Node{ID: "n23", Pos: "chain.flowgen.yaml:31:3", Index: 23}
-	n24Node = runtime.Node{ID: "n24", Pos: "chain.flowgen.yaml:32:3", Index: 24}
-	n25Node = runtime.Node{ID: "n25", Pos: "chain.flowgen.yaml:33:3", Index: 25}
-	n26Node = runtime.Node{ID: "n26", Pos: "chain.flowgen.yaml:34:3", Index: 26}
-	n27Node = runtime.Node{ID: "n27", Pos: "chain.flowgen.yaml:35:3", Index: 27}
-	n28Node = runtime.Node{ID: "n28", Pos: "chain.flowgen.yaml:36:3", Index: 28}
-	n29Node = runtime.Node{ID: "n29", Pos: "chain.flowgen.yaml:37:3", Index: 29}
-	n30Node = runtime.Node{ID: "n30", Pos: "chain.flowgen.yaml:38:3", Index: 30}
-	n31Node = runtime.Node{ID: "n31", Pos: "chain.flowgen.yaml:39:3", Index: 31}
-	n32Node = runtime.Node{ID: "n32", Pos: "chain.flowgen.yaml:40:3", Index: 32}
-	n33Node = runtime.Node{ID: "n33", Pos: "chain.flowgen.yaml:41:3", Index: 33}
-	n34Node = runtime.Node{ID: "n34", Pos: "chain.flowgen.yaml:42:3", Index: 34}
-	n35Node = runtime.Node{ID: "n35", Pos: "chain.flowgen.yaml:43:3", Index: 35}
-	n36Node = runtime.Node{ID: "n36", Pos: "chain.flowgen.yaml:44:3", Index: 36}
-	n37Node = runtime.Node{ID: "n37", Pos: "chain.flowgen.yaml:45:3", Index: 37}
-	n38Node = runtime.Node{ID: "n38", Pos: "chain.flowgen.yaml:46:3", Index: 38}
-	n39Node = runtime.Node{ID: "n39", Pos: "chain.flowgen.yaml:47:3", Index: 39}
-	n40Node = runtime.Node{ID: "n40", Pos: "chain.flowgen.yaml:48:3", Index: 40}
-	n41Node = runtime.Node{ID: "n41", Pos: "chain.flowgen.yaml:49:3", Index: 41}
-	n42Node = runtime.Node{ID: "n42", Pos: "chain.flowgen.yaml:50:3", Index: 42}
-	n43Node = runtime.Node{ID: "n43", Pos: "chain.flowgen.yaml:51:3", Index: 43}
-	n44Node = runtime.Node{ID: "n44", Pos: "chain.flowgen.yaml:52:3", Index: 44}
-	n45Node = runtime.Node{ID: "n45", Pos: "chain.flowgen.yaml:53:3", Index: 45}
-	n46Node = runtime.Node{ID: "n46", Pos: "chain.flowgen.yaml:54:3", Index: 46}
-	n47Node = runtime.Node{ID: "n47", Pos: "chain.flowgen.yaml:55:3", Index: 47}
-	n48Node = runtime.Node{ID: "n48", Pos: "chain.flowgen.yaml:56:3", Index: 48}
-	n49Node = runtime.Node{ID: "n49", Pos: "chain.flowgen.yaml:57:3", Index: 49}
-	n50Node = runtime.Node{ID: "n50", Pos: "chain.flowgen.yaml:58:3", Index: 50}
-	n51Node = runtime.Node{ID: "n51", Pos: "chain.flowgen.yaml:59:3", Index: 51}
-	n52Node = runtime.Node{ID: "n52", Pos: "chain.flowgen.yaml:60:3", Index: 52}
-	n53Node = runtime.Node{ID: "n53", Pos: "chain.flowgen.yaml:61:3", Index: 53}
-	n54Node = runtime.Node{ID: "n54", Pos: "chain.flowgen.yaml:62:3", Index: 54}
-	n55Node = runtime.Node{ID: "n55", Pos: "chain.flowgen.yaml:63:3", Index: 55}
-	n56Node = runtime.Node{ID: "n56", Pos: "chain.flowgen.yaml:64:3", Index: 56}
-	n57Node = runtime.Node{ID: "n57", Pos: "chain.flowgen.yaml:65:3", Index: 57}
-	n58Node = runtime.Node{ID: "n58", Pos: "chain.flowgen.yaml:66:3", Index: 58}
-	n59Node = runtime.Node{ID: "n59", Pos: "chain.flowgen.yaml:67:3", Index: 59}
-	n60Node = runtime.Node{ID: "n60", Pos: "chain.flowgen.yaml:68:3", Index: 60}
-	n61Node = runtime.Node{ID: "n61", Pos: "chain.flowgen.yaml:69:3", Index: 61}
-	n62Node = runtime.Node{ID: "n62", Pos: "chain.flowgen.yaml:70:3", Index: 62}
-	n63Node = runtime.Node{ID: "n63", Pos: "chain.flowgen.yaml:71:3", Index: 63}
-	n64Node = runtime.Node{ID: "n64", Pos: "chain.flowgen.yaml:72:3", Index: 64}
-	n65Node = runtime.Node{ID: "n65", Pos: "chain.flowgen.yaml:73:3", Index: 65}
-	n66Node = runtime.Node{ID: "n66", Pos: "chain.flowgen.yaml:74:3", Index: 66}
-	n67Node = runtime.Node{ID: "n67", Pos: "chain.flowgen.yaml:75:3", Index: 67}
-	n68Node = runtime.Node{ID: "n68", Pos: "chain.flowgen.yaml:76:3", Index: 68}
-	n69Node = runtime.Node{ID: "n69", Pos: "chain.flowgen.yaml:77:3", Index: 69}
-	n70Node = runtime.Node{ID: "n70", Pos: "chain.flowgen.yaml:78:3", Index: 70}
-	n71Node = runtime.Node{ID: "n71", Pos: "chain.flowgen.yaml:79:3", Index: 71}
-	n72Node = runtime.Node{ID: "n72", Pos: "chain.flowgen.yaml:80:3", Index: 72}
-	n73Node = runtime.Node{ID: "n73", Pos: "chain.flowgen.yaml:81:3", Index: 73}
-	n74Node = runtime.Node{ID: "n74", Pos: "chain.flowgen.yaml:82:3", Index: 74}
-	n75Node = runtime.Node{ID: "n75", Pos: "chain.flowgen.yaml:83:3", Index: 75}
-	n76Node = runtime.Node{ID: "n76", Pos: "chain.flowgen.yaml:84:3", Index: 76}
-	n77Node = runtime.Node{ID: "n77", Pos: "chain.flowgen.yaml:85:3", Index: 77}
-	n78Node = runtime.Node{ID: "n78", Pos: "chain.flowgen.yaml:86:3", Index: 78}
-	n79Node = runtime.Node{ID: "n79", Pos: "chain.flowgen.yaml:87:3", Index: 79}
-	n80Node = runtime.Node{ID: "n80", Pos: "chain.flowgen.yaml:88:3", Index: 80}
-	n81Node = runtime.Node{ID: "n81", Pos: "chain.flowgen.yaml:89:3", Index: 81}
-	n82Node = runtime.Node{ID: "n82", Pos: "chain.flowgen.yaml:90:3", Index: 82}
-	n83Node = runtime.Node{ID: "n83", Pos: "chain.flowgen.yaml:91:3", Index: 83}
-	n84Node = runtime.Node{ID: "n84", Pos: "chain.flowgen.yaml:92:3", Index: 84}
-	n85Node = runtime.Node{ID: "n85", Pos: "chain.flowgen.yaml:93:3", Index: 85}
-	n86Node = runtime.Node{ID: "n86", Pos: "chain.flowgen.yaml:94:3", Index: 86}
-	n87Node = runtime.Node{ID: "n87", Pos: "chain.flowgen.yaml:95:3", Index: 87}
-	n88Node = runtime.Node{ID: "n88", Pos: "chain.flowgen.yaml:96:3", Index: 88}
-	n89Node = runtime.Node{ID: "n89", Pos: "chain.flowgen.yaml:97:3", Index: 89}
-	n90Node = runtime.Node{ID: "n90", Pos: "chain.flowgen.yaml:98:3", Index: 90}
-	n91Node = runtime.Node{ID: "n91", Pos: "chain.flowgen.yaml:99:3", Index: 91}
-	n92Node = runtime.Node{ID: "n92", Pos: "chain.flowgen.yaml:100:3", Index: 92}
-	n93Node = runtime.Node{ID: "n93", Pos: "chain.flowgen.yaml:101:3", Index: 93}
-	n94Node = runtime.Node{ID: "n94", Pos: "chain.flowgen.yaml:102:3", Index: 94}
-	n95Node = runtime.Node{ID: "n95", Pos: "chain.flowgen.yaml:103:3", Index: 95}
-	n96Node = runtime.Node{ID: "n96", Pos: "chain.flowgen.yaml:104:3", Index: 96}
-	n97Node = runtime.Node{ID: "n97", Pos: "chain.flowgen.yaml:105:3", Index: 97}
-	n98Node = runtime.Node{ID: "n98", Pos: "chain.flowgen.yaml:106:3", Index: 98}
-	n99Node = runtime.Node{ID: "n99", Pos: "chain.flowgen.yaml:107:3", Index: 99}
+	n00Node = flow.Node{ID: "n00", Pos: "chain.flowgen.yaml:8:3", Index: 0}
+	n01Node = flow.Node{ID: "n01", Pos: "chain.flowgen.yaml:9:3", Index: 1}
+	n02Node = flow.Node{ID: "n02", Pos: "chain.flowgen.yaml:10:3", Index: 2}
+	n03Node = flow.Node{ID: "n03", Pos: "chain.flowgen.yaml:11:3", Index: 3}
+	n04Node = flow.Node{ID: "n04", Pos: "chain.flowgen.yaml:12:3", Index: 4}
+	n05Node = flow.Node{ID: "n05", Pos: "chain.flowgen.yaml:13:3", Index: 5}
+	n06Node = flow.Node{ID: "n06", Pos: "chain.flowgen.yaml:14:3", Index: 6}
+	n07Node = flow.Node{ID: "n07", Pos: "chain.flowgen.yaml:15:3", Index: 7}
+	n08Node = flow.Node{ID: "n08", Pos: "chain.flowgen.yaml:16:3", Index: 8}
+	n09Node = flow.Node{ID: "n09", Pos: "chain.flowgen.yaml:17:3", Index: 9}
+	n10Node = flow.Node{ID: "n10", Pos: "chain.flowgen.yaml:18:3", Index: 10}
+	n11Node = flow.Node{ID: "n11", Pos: "chain.flowgen.yaml:19:3", Index: 11}
+	n12Node = flow.Node{ID: "n12", Pos: "chain.flowgen.yaml:20:3", Index: 12}
+	n13Node = flow.Node{ID: "n13", Pos: "chain.flowgen.yaml:21:3", Index: 13}
+	n14Node = flow.Node{ID: "n14", Pos: "chain.flowgen.yaml:22:3", Index: 14}
+	n15Node = flow.Node{ID: "n15", Pos: "chain.flowgen.yaml:23:3", Index: 15}
+	n16Node = flow.Node{ID: "n16", Pos: "chain.flowgen.yaml:24:3", Index: 16}
+	n17Node = flow.Node{ID: "n17", Pos: "chain.flowgen.yaml:25:3", Index: 17}
+	n18Node = flow.Node{ID: "n18", Pos: "chain.flowgen.yaml:26:3", Index: 18}
+	n19Node = flow.Node{ID: "n19", Pos: "chain.flowgen.yaml:27:3", Index: 19}
+	n20Node = flow.Node{ID: "n20", Pos: "chain.flowgen.yaml:28:3", Index: 20}
+	n21Node = flow.Node{ID: "n21", Pos: "chain.flowgen.yaml:29:3", Index: 21}
+	n22Node = flow.Node{ID: "n22", Pos: "chain.flowgen.yaml:30:3", Index: 22}
+	n23Node = flow.Node{ID: "n23", Pos: "chain.flowgen.yaml:31:3", Index: 23}
+	n24Node = flow.Node{ID: "n24", Pos: "chain.flowgen.yaml:32:3", Index: 24}
+	n25Node = flow.Node{ID: "n25", Pos: "chain.flowgen.yaml:33:3", Index: 25}
+	n26Node = flow.Node{ID: "n26", Pos: "chain.flowgen.yaml:34:3", Index: 26}
+	n27Node = flow.Node{ID: "n27", Pos: "chain.flowgen.yaml:35:3", Index: 27}
+	n28Node = flow.Node{ID: "n28", Pos: "chain.flowgen.yaml:36:3", Index: 28}
+	n29Node = flow.Node{ID: "n29", Pos: "chain.flowgen.yaml:37:3", Index: 29}
+	n30Node = flow.Node{ID: "n30", Pos: "chain.flowgen.yaml:38:3", Index: 30}
+	n31Node = flow.Node{ID: "n31", Pos: "chain.flowgen.yaml:39:3", Index: 31}
+	n32Node = flow.Node{ID: "n32", Pos: "chain.flowgen.yaml:40:3", Index: 32}
+	n33Node = flow.Node{ID: "n33", Pos: "chain.flowgen.yaml:41:3", Index: 33}
+	n34Node = flow.Node{ID: "n34", Pos: "chain.flowgen.yaml:42:3", Index: 34}
+	n35Node = flow.Node{ID: "n35", Pos: "chain.flowgen.yaml:43:3", Index: 35}
+	n36Node = flow.Node{ID: "n36", Pos: "chain.flowgen.yaml:44:3", Index: 36}
+	n37Node = flow.Node{ID: "n37", Pos: "chain.flowgen.yaml:45:3", Index: 37}
+	n38Node = flow.Node{ID: "n38", Pos: "chain.flowgen.yaml:46:3", Index: 38}
+	n39Node = flow.Node{ID: "n39", Pos: "chain.flowgen.yaml:47:3", Index: 39}
+	n40Node = flow.Node{ID: "n40", Pos: "chain.flowgen.yaml:48:3", Index: 40}
+	n41Node = flow.Node{ID: "n41", Pos: "chain.flowgen.yaml:49:3", Index: 41}
+	n42Node = flow.Node{ID: "n42", Pos: "chain.flowgen.yaml:50:3", Index: 42}
+	n43Node = flow.Node{ID: "n43", Pos: "chain.flowgen.yaml:51:3", Index: 43}
+	n44Node = flow.Node{ID: "n44", Pos: "chain.flowgen.yaml:52:3", Index: 44}
+	n45Node = flow.Node{ID: "n45", Pos: "chain.flowgen.yaml:53:3", Index: 45}
+	n46Node = flow.Node{ID: "n46", Pos: "chain.flowgen.yaml:54:3", Index: 46}
+	n47Node = flow.Node{ID: "n47", Pos: "chain.flowgen.yaml:55:3", Index: 47}
+	n48Node = flow.Node{ID: "n48", Pos: "chain.flowgen.yaml:56:3", Index: 48}
+	n49Node = flow.Node{ID: "n49", Pos: "chain.flowgen.yaml:57:3", Index: 49}
+	n50Node = flow.Node{ID: "n50", Pos: "chain.flowgen.yaml:58:3", Index: 50}
+	n51Node = flow.Node{ID: "n51", Pos: "chain.flowgen.yaml:59:3", Index: 51}
+	n52Node = flow.Node{ID: "n52", Pos: "chain.flowgen.yaml:60:3", Index: 52}
+	n53Node = flow.Node{ID: "n53", Pos: "chain.flowgen.yaml:61:3", Index: 53}
+	n54Node = flow.Node{ID: "n54", Pos: "chain.flowgen.yaml:62:3", Index: 54}
+	n55Node = flow.Node{ID: "n55", Pos: "chain.flowgen.yaml:63:3", Index: 55}
+	n56Node = flow.Node{ID: "n56", Pos: "chain.flowgen.yaml:64:3", Index: 56}
+	n57Node = flow.Node{ID: "n57", Pos: "chain.flowgen.yaml:65:3", Index: 57}
+	n58Node = flow.Node{ID: "n58", Pos: "chain.flowgen.yaml:66:3", Index: 58}
+	n59Node = flow.Node{ID: "n59", Pos: "chain.flowgen.yaml:67:3", Index: 59}
+	n60Node = flow.Node{ID: "n60", Pos: "chain.flowgen.yaml:68:3", Index: 60}
+	n61Node = flow.Node{ID: "n61", Pos: "chain.flowgen.yaml:69:3", Index: 61}
+	n62Node = flow.Node{ID: "n62", Pos: "chain.flowgen.yaml:70:3", Index: 62}
+	n63Node = flow.Node{ID: "n63", Pos: "chain.flowgen.yaml:71:3", Index: 63}
+	n64Node = flow.Node{ID: "n64", Pos: "chain.flowgen.yaml:72:3", Index: 64}
+	n65Node = flow.Node{ID: "n65", Pos: "chain.flowgen.yaml:73:3", Index: 65}
+	n66Node = flow.Node{ID: "n66", Pos: "chain.flowgen.yaml:74:3", Index: 66}
+	n67Node = flow.Node{ID: "n67", Pos: "chain.flowgen.yaml:75:3", Index: 67}
+	n68Node = flow.Node{ID: "n68", Pos: "chain.flowgen.yaml:76:3", Index: 68}
+	n69Node = flow.Node{ID: "n69", Pos: "chain.flowgen.yaml:77:3", Index: 69}
+	n70Node = flow.Node{ID: "n70", Pos: "chain.flowgen.yaml:78:3", Index: 70}
+	n71Node = flow.Node{ID: "n71", Pos: "chain.flowgen.yaml:79:3", Index: 71}
+	n72Node = flow.Node{ID: "n72", Pos: "chain.flowgen.yaml:80:3", Index: 72}
+	n73Node = flow.Node{ID: "n73", Pos: "chain.flowgen.yaml:81:3", Index: 73}
+	n74Node = flow.Node{ID: "n74", Pos: "chain.flowgen.yaml:82:3", Index: 74}
+	n75Node = flow.Node{ID: "n75", Pos: "chain.flowgen.yaml:83:3", Index: 75}
+	n76Node = flow.Node{ID: "n76", Pos: "chain.flowgen.yaml:84:3", Index: 76}
+	n77Node = flow.Node{ID: "n77", Pos: "chain.flowgen.yaml:85:3", Index: 77}
+	n78Node = flow.Node{ID: "n78", Pos: "chain.flowgen.yaml:86:3", Index: 78}
+	n79Node = flow.Node{ID: "n79", Pos: "chain.flowgen.yaml:87:3", Index: 79}
+	n80Node = flow.Node{ID: "n80", Pos: "chain.flowgen.yaml:88:3", Index: 80}
+	n81Node = flow.Node{ID: "n81", Pos: "chain.flowgen.yaml:89:3", Index: 81}
+	n82Node = flow.Node{ID: "n82", Pos: "chain.flowgen.yaml:90:3", Index: 82}
+	n83Node = flow.Node{ID: "n83", Pos: "chain.flowgen.yaml:91:3", Index: 83}
+	n84Node = flow.Node{ID: "n84", Pos: "chain.flowgen.yaml:92:3", Index: 84}
+	n85Node = flow.Node{ID: "n85", Pos: "chain.flowgen.yaml:93:3", Index: 85}
+	n86Node = flow.Node{ID: "n86", Pos: "chain.flowgen.yaml:94:3", Index: 86}
+	n87Node = flow.Node{ID: "n87", Pos: "chain.flowgen.yaml:95:3", Index: 87}
+	n88Node = flow.Node{ID: "n88", Pos: "chain.flowgen.yaml:96:3", Index: 88}
+	n89Node = flow.Node{ID: "n89", Pos: "chain.flowgen.yaml:97:3", Index: 89}
+	n90Node = flow.Node{ID: "n90", Pos: "chain.flowgen.yaml:98:3", Index: 90}
+	n91Node = flow.Node{ID: "n91", Pos: "chain.flowgen.yaml:99:3", Index: 91}
+	n92Node = flow.Node{ID: "n92", Pos: "chain.flowgen.yaml:100:3", Index: 92}
+	n93Node = flow.Node{ID: "n93", Pos: "chain.flowgen.yaml:101:3", Index: 93}
+	n94Node = flow.Node{ID: "n94", Pos: "chain.flowgen.yaml:102:3", Index: 94}
+	n95Node = flow.Node{ID: "n95", Pos: "chain.flowgen.yaml:103:3", Index: 95}
+	n96Node = flow.Node{ID: "n96", Pos: "chain.flowgen.yaml:104:3", Index: 96}
+	n97Node = flow.Node{ID: "n97", Pos: "chain.flowgen.yaml:105:3", Index: 97}
+	n98Node = flow.Node{ID: "n98", Pos: "chain.flowgen.yaml:106:3", Index: 98}
+	n99Node = flow.Node{ID: "n99", Pos: "chain.flowgen.yaml:107:3", Index: 99}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "chain",
 	Source: "chain.flowgen.yaml",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&n00Node,
 		&n01Node,
 		&n02Node,
@@ -241,15 +242,15 @@ var Info = &runtime.Info{
 		&n98Node,
 		&n99Node,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "count", Type: "int"},
 		{Name: "text", Type: "string"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "count", Type: "int"},
 		{Name: "text", Type: "string"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "n00", To: "n01"},
 		{From: "n01", To: "n02"},
 		{From: "n02", To: "n03"},
@@ -355,12 +356,12 @@ var Info = &runtime.Info{
 
 // Workflow runs chain. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that chain needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -369,509 +370,509 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	n00, err := runtime.Call(run, &n00Node, stepTool, tool.Message{Count: in.Count, Text: in.Text})
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
+	n00, err := flow.Call(run, &n00Node, stepTool, tool.Message{Count: in.Count, Text: in.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n01, err := runtime.Call(run, &n01Node, stepTool, tool.Message{Count: n00.Count, Text: n00.Text})
+	n01, err := flow.Call(run, &n01Node, stepTool, tool.Message{Count: n00.Count, Text: n00.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n02, err := runtime.Call(run, &n02Node, stepTool, tool.Message{Count: n01.Count, Text: n01.Text})
+	n02, err := flow.Call(run, &n02Node, stepTool, tool.Message{Count: n01.Count, Text: n01.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n03, err := runtime.Call(run, &n03Node, stepTool, tool.Message{Count: n02.Count, Text: n02.Text})
+	n03, err := flow.Call(run, &n03Node, stepTool, tool.Message{Count: n02.Count, Text: n02.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n04, err := runtime.Call(run, &n04Node, stepTool, tool.Message{Count: n03.Count, Text: n03.Text})
+	n04, err := flow.Call(run, &n04Node, stepTool, tool.Message{Count: n03.Count, Text: n03.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n05, err := runtime.Call(run, &n05Node, stepTool, tool.Message{Count: n04.Count, Text: n04.Text})
+	n05, err := flow.Call(run, &n05Node, stepTool, tool.Message{Count: n04.Count, Text: n04.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n06, err := runtime.Call(run, &n06Node, stepTool, tool.Message{Count: n05.Count, Text: n05.Text})
+	n06, err := flow.Call(run, &n06Node, stepTool, tool.Message{Count: n05.Count, Text: n05.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n07, err := runtime.Call(run, &n07Node, stepTool, tool.Message{Count: n06.Count, Text: n06.Text})
+	n07, err := flow.Call(run, &n07Node, stepTool, tool.Message{Count: n06.Count, Text: n06.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n08, err := runtime.Call(run, &n08Node, stepTool, tool.Message{Count: n07.Count, Text: n07.Text})
+	n08, err := flow.Call(run, &n08Node, stepTool, tool.Message{Count: n07.Count, Text: n07.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n09, err := runtime.Call(run, &n09Node, stepTool, tool.Message{Count: n08.Count, Text: n08.Text})
+	n09, err := flow.Call(run, &n09Node, stepTool, tool.Message{Count: n08.Count, Text: n08.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n10, err := runtime.Call(run, &n10Node, stepTool, tool.Message{Count: n09.Count, Text: n09.Text})
+	n10, err := flow.Call(run, &n10Node, stepTool, tool.Message{Count: n09.Count, Text: n09.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n11, err := runtime.Call(run, &n11Node, stepTool, tool.Message{Count: n10.Count, Text: n10.Text})
+	n11, err := flow.Call(run, &n11Node, stepTool, tool.Message{Count: n10.Count, Text: n10.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n12, err := runtime.Call(run, &n12Node, stepTool, tool.Message{Count: n11.Count, Text: n11.Text})
+	n12, err := flow.Call(run, &n12Node, stepTool, tool.Message{Count: n11.Count, Text: n11.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n13, err := runtime.Call(run, &n13Node, stepTool, tool.Message{Count: n12.Count, Text: n12.Text})
+	n13, err := flow.Call(run, &n13Node, stepTool, tool.Message{Count: n12.Count, Text: n12.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n14, err := runtime.Call(run, &n14Node, stepTool, tool.Message{Count: n13.Count, Text: n13.Text})
+	n14, err := flow.Call(run, &n14Node, stepTool, tool.Message{Count: n13.Count, Text: n13.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n15, err := runtime.Call(run, &n15Node, stepTool, tool.Message{Count: n14.Count, Text: n14.Text})
+	n15, err := flow.Call(run, &n15Node, stepTool, tool.Message{Count: n14.Count, Text: n14.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n16, err := runtime.Call(run, &n16Node, stepTool, tool.Message{Count: n15.Count, Text: n15.Text})
+	n16, err := flow.Call(run, &n16Node, stepTool, tool.Message{Count: n15.Count, Text: n15.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n17, err := runtime.Call(run, &n17Node, stepTool, tool.Message{Count: n16.Count, Text: n16.Text})
+	n17, err := flow.Call(run, &n17Node, stepTool, tool.Message{Count: n16.Count, Text: n16.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n18, err := runtime.Call(run, &n18Node, stepTool, tool.Message{Count: n17.Count, Text: n17.Text})
+	n18, err := flow.Call(run, &n18Node, stepTool, tool.Message{Count: n17.Count, Text: n17.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n19, err := runtime.Call(run, &n19Node, stepTool, tool.Message{Count: n18.Count, Text: n18.Text})
+	n19, err := flow.Call(run, &n19Node, stepTool, tool.Message{Count: n18.Count, Text: n18.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n20, err := runtime.Call(run, &n20Node, stepTool, tool.Message{Count: n19.Count, Text: n19.Text})
+	n20, err := flow.Call(run, &n20Node, stepTool, tool.Message{Count: n19.Count, Text: n19.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n21, err := runtime.Call(run, &n21Node, stepTool, tool.Message{Count: n20.Count, Text: n20.Text})
+	n21, err := flow.Call(run, &n21Node, stepTool, tool.Message{Count: n20.Count, Text: n20.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n22, err := runtime.Call(run, &n22Node, stepTool, tool.Message{Count: n21.Count, Text: n21.Text})
+	n22, err := flow.Call(run, &n22Node, stepTool, tool.Message{Count: n21.Count, Text: n21.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n23, err := runtime.Call(run, &n23Node, stepTool, tool.Message{Count: n22.Count, Text: n22.Text})
+	n23, err := flow.Call(run, &n23Node, stepTool, tool.Message{Count: n22.Count, Text: n22.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n24, err := runtime.Call(run, &n24Node, stepTool, tool.Message{Count: n23.Count, Text: n23.Text})
+	n24, err := flow.Call(run, &n24Node, stepTool, tool.Message{Count: n23.Count, Text: n23.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n25, err := runtime.Call(run, &n25Node, stepTool, tool.Message{Count: n24.Count, Text: n24.Text})
+	n25, err := flow.Call(run, &n25Node, stepTool, tool.Message{Count: n24.Count, Text: n24.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n26, err := runtime.Call(run, &n26Node, stepTool, tool.Message{Count: n25.Count, Text: n25.Text})
+	n26, err := flow.Call(run, &n26Node, stepTool, tool.Message{Count: n25.Count, Text: n25.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n27, err := runtime.Call(run, &n27Node, stepTool, tool.Message{Count: n26.Count, Text: n26.Text})
+	n27, err := flow.Call(run, &n27Node, stepTool, tool.Message{Count: n26.Count, Text: n26.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n28, err := runtime.Call(run, &n28Node, stepTool, tool.Message{Count: n27.Count, Text: n27.Text})
+	n28, err := flow.Call(run, &n28Node, stepTool, tool.Message{Count: n27.Count, Text: n27.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n29, err := runtime.Call(run, &n29Node, stepTool, tool.Message{Count: n28.Count, Text: n28.Text})
+	n29, err := flow.Call(run, &n29Node, stepTool, tool.Message{Count: n28.Count, Text: n28.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n30, err := runtime.Call(run, &n30Node, stepTool, tool.Message{Count: n29.Count, Text: n29.Text})
+	n30, err := flow.Call(run, &n30Node, stepTool, tool.Message{Count: n29.Count, Text: n29.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n31, err := runtime.Call(run, &n31Node, stepTool, tool.Message{Count: n30.Count, Text: n30.Text})
+	n31, err := flow.Call(run, &n31Node, stepTool, tool.Message{Count: n30.Count, Text: n30.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n32, err := runtime.Call(run, &n32Node, stepTool, tool.Message{Count: n31.Count, Text: n31.Text})
+	n32, err := flow.Call(run, &n32Node, stepTool, tool.Message{Count: n31.Count, Text: n31.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n33, err := runtime.Call(run, &n33Node, stepTool, tool.Message{Count: n32.Count, Text: n32.Text})
+	n33, err := flow.Call(run, &n33Node, stepTool, tool.Message{Count: n32.Count, Text: n32.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n34, err := runtime.Call(run, &n34Node, stepTool, tool.Message{Count: n33.Count, Text: n33.Text})
+	n34, err := flow.Call(run, &n34Node, stepTool, tool.Message{Count: n33.Count, Text: n33.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n35, err := runtime.Call(run, &n35Node, stepTool, tool.Message{Count: n34.Count, Text: n34.Text})
+	n35, err := flow.Call(run, &n35Node, stepTool, tool.Message{Count: n34.Count, Text: n34.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n36, err := runtime.Call(run, &n36Node, stepTool, tool.Message{Count: n35.Count, Text: n35.Text})
+	n36, err := flow.Call(run, &n36Node, stepTool, tool.Message{Count: n35.Count, Text: n35.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n37, err := runtime.Call(run, &n37Node, stepTool, tool.Message{Count: n36.Count, Text: n36.Text})
+	n37, err := flow.Call(run, &n37Node, stepTool, tool.Message{Count: n36.Count, Text: n36.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n38, err := runtime.Call(run, &n38Node, stepTool, tool.Message{Count: n37.Count, Text: n37.Text})
+	n38, err := flow.Call(run, &n38Node, stepTool, tool.Message{Count: n37.Count, Text: n37.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n39, err := runtime.Call(run, &n39Node, stepTool, tool.Message{Count: n38.Count, Text: n38.Text})
+	n39, err := flow.Call(run, &n39Node, stepTool, tool.Message{Count: n38.Count, Text: n38.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n40, err := runtime.Call(run, &n40Node, stepTool, tool.Message{Count: n39.Count, Text: n39.Text})
+	n40, err := flow.Call(run, &n40Node, stepTool, tool.Message{Count: n39.Count, Text: n39.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n41, err := runtime.Call(run, &n41Node, stepTool, tool.Message{Count: n40.Count, Text: n40.Text})
+	n41, err := flow.Call(run, &n41Node, stepTool, tool.Message{Count: n40.Count, Text: n40.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n42, err := runtime.Call(run, &n42Node, stepTool, tool.Message{Count: n41.Count, Text: n41.Text})
+	n42, err := flow.Call(run, &n42Node, stepTool, tool.Message{Count: n41.Count, Text: n41.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n43, err := runtime.Call(run, &n43Node, stepTool, tool.Message{Count: n42.Count, Text: n42.Text})
+	n43, err := flow.Call(run, &n43Node, stepTool, tool.Message{Count: n42.Count, Text: n42.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n44, err := runtime.Call(run, &n44Node, stepTool, tool.Message{Count: n43.Count, Text: n43.Text})
+	n44, err := flow.Call(run, &n44Node, stepTool, tool.Message{Count: n43.Count, Text: n43.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n45, err := runtime.Call(run, &n45Node, stepTool, tool.Message{Count: n44.Count, Text: n44.Text})
+	n45, err := flow.Call(run, &n45Node, stepTool, tool.Message{Count: n44.Count, Text: n44.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n46, err := runtime.Call(run, &n46Node, stepTool, tool.Message{Count: n45.Count, Text: n45.Text})
+	n46, err := flow.Call(run, &n46Node, stepTool, tool.Message{Count: n45.Count, Text: n45.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n47, err := runtime.Call(run, &n47Node, stepTool, tool.Message{Count: n46.Count, Text: n46.Text})
+	n47, err := flow.Call(run, &n47Node, stepTool, tool.Message{Count: n46.Count, Text: n46.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n48, err := runtime.Call(run, &n48Node, stepTool, tool.Message{Count: n47.Count, Text: n47.Text})
+	n48, err := flow.Call(run, &n48Node, stepTool, tool.Message{Count: n47.Count, Text: n47.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n49, err := runtime.Call(run, &n49Node, stepTool, tool.Message{Count: n48.Count, Text: n48.Text})
+	n49, err := flow.Call(run, &n49Node, stepTool, tool.Message{Count: n48.Count, Text: n48.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n50, err := runtime.Call(run, &n50Node, stepTool, tool.Message{Count: n49.Count, Text: n49.Text})
+	n50, err := flow.Call(run, &n50Node, stepTool, tool.Message{Count: n49.Count, Text: n49.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n51, err := runtime.Call(run, &n51Node, stepTool, tool.Message{Count: n50.Count, Text: n50.Text})
+	n51, err := flow.Call(run, &n51Node, stepTool, tool.Message{Count: n50.Count, Text: n50.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n52, err := runtime.Call(run, &n52Node, stepTool, tool.Message{Count: n51.Count, Text: n51.Text})
+	n52, err := flow.Call(run, &n52Node, stepTool, tool.Message{Count: n51.Count, Text: n51.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n53, err := runtime.Call(run, &n53Node, stepTool, tool.Message{Count: n52.Count, Text: n52.Text})
+	n53, err := flow.Call(run, &n53Node, stepTool, tool.Message{Count: n52.Count, Text: n52.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n54, err := runtime.Call(run, &n54Node, stepTool, tool.Message{Count: n53.Count, Text: n53.Text})
+	n54, err := flow.Call(run, &n54Node, stepTool, tool.Message{Count: n53.Count, Text: n53.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n55, err := runtime.Call(run, &n55Node, stepTool, tool.Message{Count: n54.Count, Text: n54.Text})
+	n55, err := flow.Call(run, &n55Node, stepTool, tool.Message{Count: n54.Count, Text: n54.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n56, err := runtime.Call(run, &n56Node, stepTool, tool.Message{Count: n55.Count, Text: n55.Text})
+	n56, err := flow.Call(run, &n56Node, stepTool, tool.Message{Count: n55.Count, Text: n55.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n57, err := runtime.Call(run, &n57Node, stepTool, tool.Message{Count: n56.Count, Text: n56.Text})
+	n57, err := flow.Call(run, &n57Node, stepTool, tool.Message{Count: n56.Count, Text: n56.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n58, err := runtime.Call(run, &n58Node, stepTool, tool.Message{Count: n57.Count, Text: n57.Text})
+	n58, err := flow.Call(run, &n58Node, stepTool, tool.Message{Count: n57.Count, Text: n57.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n59, err := runtime.Call(run, &n59Node, stepTool, tool.Message{Count: n58.Count, Text: n58.Text})
+	n59, err := flow.Call(run, &n59Node, stepTool, tool.Message{Count: n58.Count, Text: n58.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n60, err := runtime.Call(run, &n60Node, stepTool, tool.Message{Count: n59.Count, Text: n59.Text})
+	n60, err := flow.Call(run, &n60Node, stepTool, tool.Message{Count: n59.Count, Text: n59.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n61, err := runtime.Call(run, &n61Node, stepTool, tool.Message{Count: n60.Count, Text: n60.Text})
+	n61, err := flow.Call(run, &n61Node, stepTool, tool.Message{Count: n60.Count, Text: n60.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n62, err := runtime.Call(run, &n62Node, stepTool, tool.Message{Count: n61.Count, Text: n61.Text})
+	n62, err := flow.Call(run, &n62Node, stepTool, tool.Message{Count: n61.Count, Text: n61.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n63, err := runtime.Call(run, &n63Node, stepTool, tool.Message{Count: n62.Count, Text: n62.Text})
+	n63, err := flow.Call(run, &n63Node, stepTool, tool.Message{Count: n62.Count, Text: n62.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n64, err := runtime.Call(run, &n64Node, stepTool, tool.Message{Count: n63.Count, Text: n63.Text})
+	n64, err := flow.Call(run, &n64Node, stepTool, tool.Message{Count: n63.Count, Text: n63.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n65, err := runtime.Call(run, &n65Node, stepTool, tool.Message{Count: n64.Count, Text: n64.Text})
+	n65, err := flow.Call(run, &n65Node, stepTool, tool.Message{Count: n64.Count, Text: n64.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n66, err := runtime.Call(run, &n66Node, stepTool, tool.Message{Count: n65.Count, Text: n65.Text})
+	n66, err := flow.Call(run, &n66Node, stepTool, tool.Message{Count: n65.Count, Text: n65.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n67, err := runtime.Call(run, &n67Node, stepTool, tool.Message{Count: n66.Count, Text: n66.Text})
+	n67, err := flow.Call(run, &n67Node, stepTool, tool.Message{Count: n66.Count, Text: n66.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n68, err := runtime.Call(run, &n68Node, stepTool, tool.Message{Count: n67.Count, Text: n67.Text})
+	n68, err := flow.Call(run, &n68Node, stepTool, tool.Message{Count: n67.Count, Text: n67.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n69, err := runtime.Call(run, &n69Node, stepTool, tool.Message{Count: n68.Count, Text: n68.Text})
+	n69, err := flow.Call(run, &n69Node, stepTool, tool.Message{Count: n68.Count, Text: n68.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n70, err := runtime.Call(run, &n70Node, stepTool, tool.Message{Count: n69.Count, Text: n69.Text})
+	n70, err := flow.Call(run, &n70Node, stepTool, tool.Message{Count: n69.Count, Text: n69.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n71, err := runtime.Call(run, &n71Node, stepTool, tool.Message{Count: n70.Count, Text: n70.Text})
+	n71, err := flow.Call(run, &n71Node, stepTool, tool.Message{Count: n70.Count, Text: n70.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n72, err := runtime.Call(run, &n72Node, stepTool, tool.Message{Count: n71.Count, Text: n71.Text})
+	n72, err := flow.Call(run, &n72Node, stepTool, tool.Message{Count: n71.Count, Text: n71.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n73, err := runtime.Call(run, &n73Node, stepTool, tool.Message{Count: n72.Count, Text: n72.Text})
+	n73, err := flow.Call(run, &n73Node, stepTool, tool.Message{Count: n72.Count, Text: n72.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n74, err := runtime.Call(run, &n74Node, stepTool, tool.Message{Count: n73.Count, Text: n73.Text})
+	n74, err := flow.Call(run, &n74Node, stepTool, tool.Message{Count: n73.Count, Text: n73.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n75, err := runtime.Call(run, &n75Node, stepTool, tool.Message{Count: n74.Count, Text: n74.Text})
+	n75, err := flow.Call(run, &n75Node, stepTool, tool.Message{Count: n74.Count, Text: n74.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n76, err := runtime.Call(run, &n76Node, stepTool, tool.Message{Count: n75.Count, Text: n75.Text})
+	n76, err := flow.Call(run, &n76Node, stepTool, tool.Message{Count: n75.Count, Text: n75.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n77, err := runtime.Call(run, &n77Node, stepTool, tool.Message{Count: n76.Count, Text: n76.Text})
+	n77, err := flow.Call(run, &n77Node, stepTool, tool.Message{Count: n76.Count, Text: n76.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n78, err := runtime.Call(run, &n78Node, stepTool, tool.Message{Count: n77.Count, Text: n77.Text})
+	n78, err := flow.Call(run, &n78Node, stepTool, tool.Message{Count: n77.Count, Text: n77.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n79, err := runtime.Call(run, &n79Node, stepTool, tool.Message{Count: n78.Count, Text: n78.Text})
+	n79, err := flow.Call(run, &n79Node, stepTool, tool.Message{Count: n78.Count, Text: n78.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n80, err := runtime.Call(run, &n80Node, stepTool, tool.Message{Count: n79.Count, Text: n79.Text})
+	n80, err := flow.Call(run, &n80Node, stepTool, tool.Message{Count: n79.Count, Text: n79.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n81, err := runtime.Call(run, &n81Node, stepTool, tool.Message{Count: n80.Count, Text: n80.Text})
+	n81, err := flow.Call(run, &n81Node, stepTool, tool.Message{Count: n80.Count, Text: n80.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n82, err := runtime.Call(run, &n82Node, stepTool, tool.Message{Count: n81.Count, Text: n81.Text})
+	n82, err := flow.Call(run, &n82Node, stepTool, tool.Message{Count: n81.Count, Text: n81.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n83, err := runtime.Call(run, &n83Node, stepTool, tool.Message{Count: n82.Count, Text: n82.Text})
+	n83, err := flow.Call(run, &n83Node, stepTool, tool.Message{Count: n82.Count, Text: n82.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n84, err := runtime.Call(run, &n84Node, stepTool, tool.Message{Count: n83.Count, Text: n83.Text})
+	n84, err := flow.Call(run, &n84Node, stepTool, tool.Message{Count: n83.Count, Text: n83.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n85, err := runtime.Call(run, &n85Node, stepTool, tool.Message{Count: n84.Count, Text: n84.Text})
+	n85, err := flow.Call(run, &n85Node, stepTool, tool.Message{Count: n84.Count, Text: n84.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n86, err := runtime.Call(run, &n86Node, stepTool, tool.Message{Count: n85.Count, Text: n85.Text})
+	n86, err := flow.Call(run, &n86Node, stepTool, tool.Message{Count: n85.Count, Text: n85.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n87, err := runtime.Call(run, &n87Node, stepTool, tool.Message{Count: n86.Count, Text: n86.Text})
+	n87, err := flow.Call(run, &n87Node, stepTool, tool.Message{Count: n86.Count, Text: n86.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n88, err := runtime.Call(run, &n88Node, stepTool, tool.Message{Count: n87.Count, Text: n87.Text})
+	n88, err := flow.Call(run, &n88Node, stepTool, tool.Message{Count: n87.Count, Text: n87.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n89, err := runtime.Call(run, &n89Node, stepTool, tool.Message{Count: n88.Count, Text: n88.Text})
+	n89, err := flow.Call(run, &n89Node, stepTool, tool.Message{Count: n88.Count, Text: n88.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n90, err := runtime.Call(run, &n90Node, stepTool, tool.Message{Count: n89.Count, Text: n89.Text})
+	n90, err := flow.Call(run, &n90Node, stepTool, tool.Message{Count: n89.Count, Text: n89.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n91, err := runtime.Call(run, &n91Node, stepTool, tool.Message{Count: n90.Count, Text: n90.Text})
+	n91, err := flow.Call(run, &n91Node, stepTool, tool.Message{Count: n90.Count, Text: n90.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n92, err := runtime.Call(run, &n92Node, stepTool, tool.Message{Count: n91.Count, Text: n91.Text})
+	n92, err := flow.Call(run, &n92Node, stepTool, tool.Message{Count: n91.Count, Text: n91.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n93, err := runtime.Call(run, &n93Node, stepTool, tool.Message{Count: n92.Count, Text: n92.Text})
+	n93, err := flow.Call(run, &n93Node, stepTool, tool.Message{Count: n92.Count, Text: n92.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n94, err := runtime.Call(run, &n94Node, stepTool, tool.Message{Count: n93.Count, Text: n93.Text})
+	n94, err := flow.Call(run, &n94Node, stepTool, tool.Message{Count: n93.Count, Text: n93.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n95, err := runtime.Call(run, &n95Node, stepTool, tool.Message{Count: n94.Count, Text: n94.Text})
+	n95, err := flow.Call(run, &n95Node, stepTool, tool.Message{Count: n94.Count, Text: n94.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n96, err := runtime.Call(run, &n96Node, stepTool, tool.Message{Count: n95.Count, Text: n95.Text})
+	n96, err := flow.Call(run, &n96Node, stepTool, tool.Message{Count: n95.Count, Text: n95.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n97, err := runtime.Call(run, &n97Node, stepTool, tool.Message{Count: n96.Count, Text: n96.Text})
+	n97, err := flow.Call(run, &n97Node, stepTool, tool.Message{Count: n96.Count, Text: n96.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n98, err := runtime.Call(run, &n98Node, stepTool, tool.Message{Count: n97.Count, Text: n97.Text})
+	n98, err := flow.Call(run, &n98Node, stepTool, tool.Message{Count: n97.Count, Text: n97.Text})
 	if err != nil {
 		return out, err
 	}
 
-	n99, err := runtime.Call(run, &n99Node, stepTool, tool.Message{Count: n98.Count, Text: n98.Text})
+	n99, err := flow.Call(run, &n99Node, stepTool, tool.Message{Count: n98.Count, Text: n98.Text})
 	if err != nil {
 		return out, err
 	}
@@ -884,4 +885,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed chain_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

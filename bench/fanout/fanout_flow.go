@@ -10,9 +10,10 @@ import (
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -32,38 +33,38 @@ type Item struct {
 
 // Tools, bound at compile time.
 var (
-	doubleTool = runtime.Bind("fanout.double@1", runtime.None, tool.Double)
-	workTool   = runtime.Bind("fanout.work@1", runtime.None, tool.Work)
+	doubleTool = flow.Bind("fanout.double@1", flow.None, tool.Double)
+	workTool   = flow.Bind("fanout.work@1", flow.None, tool.Work)
 )
 
 // Nodes, at their place in the source.
 var (
-	beginNode   = runtime.Node{ID: "begin", Pos: "fanout.flowgen.yaml:11:3", Index: 0}
-	lightNode   = runtime.Node{ID: "light", Pos: "fanout.flowgen.yaml:12:3", Index: 1, Limit: 8, Block: 64}
-	lightDoNode = runtime.Node{ID: "double", Pos: "fanout.flowgen.yaml:12:67", Index: 2}
-	heavyNode   = runtime.Node{ID: "heavy", Pos: "fanout.flowgen.yaml:13:3", Index: 3, Limit: 8, Block: 64}
-	heavyDoNode = runtime.Node{ID: "work", Pos: "fanout.flowgen.yaml:13:67", Index: 4}
+	beginNode   = flow.Node{ID: "begin", Pos: "fanout.flowgen.yaml:11:3", Index: 0}
+	lightNode   = flow.Node{ID: "light", Pos: "fanout.flowgen.yaml:12:3", Index: 1, Limit: 8, Block: 64}
+	lightDoNode = flow.Node{ID: "double", Pos: "fanout.flowgen.yaml:12:67", Index: 2}
+	heavyNode   = flow.Node{ID: "heavy", Pos: "fanout.flowgen.yaml:13:3", Index: 3, Limit: 8, Block: 64}
+	heavyDoNode = flow.Node{ID: "work", Pos: "fanout.flowgen.yaml:13:67", Index: 4}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "fanout",
 	Source: "fanout.flowgen.yaml",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&beginNode,
 		&lightNode,
 		&lightDoNode,
 		&heavyNode,
 		&heavyDoNode,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "items", Type: "list<Item>"},
 		{Name: "busy", Type: "bool"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "results", Type: "list<tool.Result>"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "begin", To: "light", Label: "!begin.busy"},
 		{From: "begin", To: "heavy", Label: "!(!begin.busy)"},
 	},
@@ -72,12 +73,12 @@ var Info = &runtime.Info{
 
 // Workflow runs fanout. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that fanout needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +87,13 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	begin := in.Busy
 
 	var (
@@ -100,15 +101,15 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		heavy *[]tool.Result
 	)
 	if !begin {
-		light, err = runtime.Some(runtime.Map(run, &lightNode, in.Items, func(run *runtime.Run, item Item) (tool.Result, error) {
-			return runtime.Call(run, &lightDoNode, doubleTool, tool.Item{ID: item.ID})
+		light, err = flow.Some(flow.Map(run, &lightNode, in.Items, func(run *flow.Run, item Item) (tool.Result, error) {
+			return flow.Call(run, &lightDoNode, doubleTool, tool.Item{ID: item.ID})
 		}))
 		if err != nil {
 			return out, err
 		}
 	} else {
-		heavy, err = runtime.Some(runtime.Map(run, &heavyNode, in.Items, func(run *runtime.Run, item Item) (tool.Result, error) {
-			return runtime.Call(run, &heavyDoNode, workTool, tool.Item{ID: item.ID})
+		heavy, err = flow.Some(flow.Map(run, &heavyNode, in.Items, func(run *flow.Run, item Item) (tool.Result, error) {
+			return flow.Call(run, &heavyDoNode, workTool, tool.Item{ID: item.ID})
 		}))
 		if err != nil {
 			return out, err
@@ -129,4 +130,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed fanout_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -44,7 +45,7 @@ type PullIn struct {
 
 // Tools, bound at compile time.
 var (
-	pullTool = httptool.JSON[PullIn, Pull]("fetch.pull@1", runtime.Reads, func(in PullIn) httptool.Request {
+	pullTool = httptool.JSON[PullIn, Pull]("fetch.pull@1", flow.Reads, func(in PullIn) httptool.Request {
 		return httptool.Request{
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/pulls/{n}", strconv.FormatInt(in.Port, 10), strconv.FormatInt(in.N, 10)),
@@ -54,19 +55,19 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	pullNode = runtime.Node{ID: "pull", Pos: "fetch.flowgen.yaml:16:3", Index: 0, Timeout: 15 * time.Second}
+	pullNode = flow.Node{ID: "pull", Pos: "fetch.flowgen.yaml:16:3", Index: 0, Timeout: 15 * time.Second}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "fetch",
 	Source: "fetch.flowgen.yaml",
-	Nodes:  []*runtime.Node{&pullNode},
-	Input: []runtime.Field{
+	Nodes:  []*flow.Node{&pullNode},
+	Input: []flow.Field{
 		{Name: "port", Type: "int"},
 		{Name: "n", Type: "int"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "pull", Type: "Pull"},
 	},
 	Secrets: []string{"TOKEN"},
@@ -75,12 +76,12 @@ var Info = &runtime.Info{
 
 // Workflow runs fetch. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that fetch needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +90,14 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	pull, err := runtime.Call(run, &pullNode, pullTool, PullIn{Port: in.Port, N: in.N})
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
+	pull, err := flow.Call(run, &pullNode, pullTool, PullIn{Port: in.Port, N: in.N})
 	if err != nil {
 		return out, err
 	}
@@ -109,4 +110,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed fetch_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

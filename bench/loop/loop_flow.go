@@ -12,12 +12,13 @@ import (
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -32,7 +33,7 @@ type Output struct {
 
 // Tools, bound at compile time.
 var (
-	addTool = runtime.Bind("loop.add@1", runtime.None, tool.Add)
+	addTool = flow.Bind("loop.add@1", flow.None, tool.Add)
 )
 
 // Models that nodes ask.
@@ -42,18 +43,18 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	workNode = runtime.Node{ID: "work", Pos: "loop.flowgen.yaml:10:3", Index: 0}
+	workNode = flow.Node{ID: "work", Pos: "loop.flowgen.yaml:10:3", Index: 0}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "loop",
 	Source: "loop.flowgen.yaml",
-	Nodes:  []*runtime.Node{&workNode},
-	Input: []runtime.Field{
+	Nodes:  []*flow.Node{&workNode},
+	Input: []flow.Field{
 		{Name: "turns", Type: "int"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "text", Type: "string"},
 		{Name: "calls", Type: "int"},
 	},
@@ -63,12 +64,12 @@ var Info = &runtime.Info{
 
 // Workflow runs loop. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that loop needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +78,13 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	work, err := agent.Run(run, &workNode, &workAgent, llm.Prompt{Text: "turns=" + strconv.FormatInt(in.Turns, 10) + ";"})
 	if err != nil {
 		return out, err
@@ -117,4 +118,4 @@ var (
 //go:embed loop_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -10,9 +10,10 @@ import (
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -30,22 +31,22 @@ type Output struct {
 
 // Nodes, at their place in the source.
 var (
-	promptNode = runtime.Node{ID: "prompt", Pos: "prompt.flowgen.yaml:6:3", Index: 0}
+	promptNode = flow.Node{ID: "prompt", Pos: "prompt.flowgen.yaml:6:3", Index: 0}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "prompt",
 	Source: "prompt.flowgen.yaml",
-	Nodes:  []*runtime.Node{&promptNode},
-	Input: []runtime.Field{
+	Nodes:  []*flow.Node{&promptNode},
+	Input: []flow.Field{
 		{Name: "repo", Type: "string"},
 		{Name: "pr", Type: "int"},
 		{Name: "title", Type: "string"},
 		{Name: "author", Type: "string"},
 		{Name: "diff", Type: "string"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "text", Type: "string"},
 	},
 	Facts: facts,
@@ -53,12 +54,12 @@ var Info = &runtime.Info{
 
 // Workflow runs prompt. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that prompt needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,13 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	prompt := "You are reviewing " + in.Repo + " pull request #" + strconv.FormatInt(in.PR, 10) + ".\nTitle: " + in.Title + "\nAuthor: " + in.Author + "\nDiff:\n" + in.Diff + "\nAnswer in markdown."
 
 	return Output{Text: prompt}, nil
@@ -84,4 +85,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed prompt_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

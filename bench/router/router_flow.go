@@ -10,9 +10,10 @@ import (
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -32,20 +33,20 @@ type flowState struct {
 
 // Nodes, at their place in the source.
 var (
-	routeNode = runtime.Node{ID: "route", Pos: "router.flowgen.yaml:7:3", Index: 0, Max: 1000000}
-	stepNode  = runtime.Node{ID: "step", Pos: "router.flowgen.yaml:11:9", Index: 1}
+	routeNode = flow.Node{ID: "route", Pos: "router.flowgen.yaml:7:3", Index: 0, Max: 1000000}
+	stepNode  = flow.Node{ID: "step", Pos: "router.flowgen.yaml:11:9", Index: 1}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "router",
 	Source: "router.flowgen.yaml",
-	Nodes:  []*runtime.Node{&routeNode, &stepNode},
-	Input: []runtime.Field{
+	Nodes:  []*flow.Node{&routeNode, &stepNode},
+	Input: []flow.Field{
 		{Name: "score", Type: "float"},
 		{Name: "label", Type: "string"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "attempts", Type: "int"},
 	},
 	Facts: facts,
@@ -53,12 +54,12 @@ var Info = &runtime.Info{
 
 // Workflow runs router. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that router needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +68,15 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	state := flowState{Attempts: 0}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
 	var route int64
 	// route: at most 1000000 times, until !(input.score < 0.8 && route < 1000 && input.label == "draft")
@@ -99,4 +100,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed router_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

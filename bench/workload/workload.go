@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // A Case is one way to do a workload.
@@ -52,8 +53,8 @@ func repeat(f func() error) func(int) error {
 }
 
 // begin starts a run of a compiled workflow whose body is then called many times: what is measured is the body.
-func begin(ctx context.Context, info *runtime.Info, o ...runtime.Option) (*runtime.Run, error) {
-	rt, err := runtime.New(info, o...)
+func begin(ctx context.Context, info *flow.Info, o ...runtime.Option) (*flow.Run, error) {
+	rt, err := flow.New(info, o...)
 	if err != nil {
 		return nil, err
 	}

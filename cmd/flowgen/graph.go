@@ -9,8 +9,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir/check"
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 func (a *app) graphCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func (a *app) graphCommand() *cobra.Command {
 		Short: "Draw a workflow's graph, in Mermaid or Graphviz's DOT",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			draw, ok := map[string]func(*runtime.Info) string{"mermaid": cli.Mermaid, "dot": cli.DOT}[format]
+			draw, ok := map[string]func(*flow.Info) string{"mermaid": cli.Mermaid, "dot": cli.DOT}[format]
 			if !ok {
 				return usage("--format is mermaid or dot, not %q", format)
 			}
@@ -38,13 +38,13 @@ func (a *app) graphCommand() *cobra.Command {
 }
 
 // described is what the compiled program would say of its own graph, so that both draw the same.
-func described(p *check.Program) *runtime.Info {
-	info := &runtime.Info{Name: p.WF.Name.Name}
+func described(p *check.Program) *flow.Info {
+	info := &flow.Info{Name: p.WF.Name.Name}
 	for _, s := range p.Table {
-		info.Nodes = append(info.Nodes, &runtime.Node{ID: s.Node.ID.Name})
+		info.Nodes = append(info.Nodes, &flow.Node{ID: s.Node.ID.Name})
 	}
 	for _, e := range codegen.Edges(p.Body) {
-		info.Edges = append(info.Edges, runtime.Edge{From: e.From, To: e.To, Label: e.Label})
+		info.Edges = append(info.Edges, flow.Edge{From: e.From, To: e.To, Label: e.Label})
 	}
 	return info
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -350,14 +350,14 @@ func cause(err error) error {
 
 // ask lists the tools of the server, as a call of a workflow would.
 func (s *lockServer) ask(ctx context.Context) (listing mcptool.Listing, err error) {
-	node := &runtime.Node{ID: "lock", Pos: s.decl.Name.Name, Timeout: 3 * time.Minute}
-	rt, err := runtime.New(&runtime.Info{Name: "lock", Nodes: []*runtime.Node{node}})
+	node := &flow.Node{ID: "lock", Pos: s.decl.Name.Name, Timeout: 3 * time.Minute}
+	rt, err := flow.New(&flow.Info{Name: "lock", Nodes: []*flow.Node{node}})
 	if err != nil {
 		return listing, err
 	}
 	run := rt.Start(ctx)
 	defer run.End(&err)
-	return runtime.Call(run, node, mcptool.List("lock@1", s.server()), struct{}{})
+	return flow.Call(run, node, mcptool.List("lock@1", s.server()), struct{}{})
 }
 
 func (s *lockServer) server() *mcptool.Server {

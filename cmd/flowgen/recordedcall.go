@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/insert"
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -256,11 +256,11 @@ func (m *material) sameCare(at *location) (err error) {
 
 // noSuchTool says why a record's tool cannot be a node's.
 func noSuchTool(wf *ir.Workflow, r journal.Record) error {
-	name, _ := runtime.SplitTool(r.Tool)
+	name, _ := engine.SplitTool(r.Tool)
 	switch t := toolNamed(wf, name); {
 	case t != nil:
 		return fmt.Errorf("call %s was one of %s; the workflow has %s now", r.Key, r.Tool, t.FullName())
-	case r.Tool == runtime.HumanTool || r.Metered || strings.Contains(r.Tool, ":"):
+	case r.Tool == engine.HumanTool || r.Metered || strings.Contains(r.Tool, ":"):
 		return fmt.Errorf("call %s is one of %s, which is no tool that a node could call: questions to people and models stay with their nodes", r.Key, r.Tool)
 	}
 	return fmt.Errorf("call %s was one of %s, which the workflow does not have", r.Key, r.Tool)

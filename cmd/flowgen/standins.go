@@ -9,7 +9,7 @@ import (
 )
 
 // standIns are JSON Schemas of what the nodes of a public dialect need of tools that do not declare it themselves, by the
-// places of the nodes in the program (runtime.Node.Pos): a stand-in that answers otherwise fails its node.
+// places of the nodes in the program (flow.Node.Pos): a stand-in that answers otherwise fails its node.
 func standIns(w *ir.Workflow) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	gather(w, out)

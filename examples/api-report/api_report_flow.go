@@ -15,11 +15,12 @@ import (
 
 	"github.com/flowgen-dev/flowgen/examples/api-report/shop"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -87,13 +88,13 @@ type LineCustomerOut struct {
 
 // Tools, bound at compile time.
 var (
-	ordersTool = httptool.JSON[OrdersIn, OrdersOut]("shop.orders@1", runtime.Reads, func(in OrdersIn) httptool.Request {
+	ordersTool = httptool.JSON[OrdersIn, OrdersOut]("shop.orders@1", flow.Reads, func(in OrdersIn) httptool.Request {
 		return httptool.Request{
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/v1/orders?page={page}", strconv.FormatInt(in.Port, 10), strconv.FormatInt(in.Page, 10)),
 		}
 	}, httptool.Allow("loopback"))
-	lineCustomerTool = httptool.JSON[LineCustomerIn, LineCustomerOut]("shop.customer@1", runtime.Reads, func(in LineCustomerIn) httptool.Request {
+	lineCustomerTool = httptool.JSON[LineCustomerIn, LineCustomerOut]("shop.customer@1", flow.Reads, func(in LineCustomerIn) httptool.Request {
 		return httptool.Request{
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/v1/customers/{id}", strconv.FormatInt(in.Port, 10), in.ID),
@@ -103,12 +104,12 @@ var (
 
 // Nodes, at their place in the source.
 var (
-	pagesNode = runtime.Node{ID: "pages", Pos: "api_report.flowgen.yaml:23:3", Index: 0, Max: 100}
-	batchNode = runtime.Node{
+	pagesNode = flow.Node{ID: "pages", Pos: "api_report.flowgen.yaml:23:3", Index: 0, Max: 100}
+	batchNode = flow.Node{
 		ID:    "batch",
 		Pos:   "api_report.flowgen.yaml:27:9",
 		Index: 1,
-		Retry: &runtime.Retry{
+		Retry: &flow.Retry{
 			Attempts: 4,
 			Codes:    []value.Code{value.RateLimit, value.ProviderError, value.NetworkError},
 			Base:     200 * time.Millisecond,
@@ -116,15 +117,15 @@ var (
 		},
 		Timeout: 10 * time.Second,
 	}
-	linesNode        = runtime.Node{ID: "lines", Pos: "api_report.flowgen.yaml:34:3", Index: 2, Limit: 4, Max: 10000}
-	linesDoNode      = runtime.Node{ID: "flow", Pos: "api_report.flowgen.yaml:39:10", Index: 3}
-	totalNode        = runtime.Node{ID: "total", Pos: "api_report.flowgen.yaml:40:3", Index: 4}
-	reportNode       = runtime.Node{ID: "report", Pos: "api_report.flowgen.yaml:41:3", Index: 5}
-	lineCustomerNode = runtime.Node{
+	linesNode        = flow.Node{ID: "lines", Pos: "api_report.flowgen.yaml:34:3", Index: 2, Limit: 4, Max: 10000}
+	linesDoNode      = flow.Node{ID: "flow", Pos: "api_report.flowgen.yaml:39:10", Index: 3}
+	totalNode        = flow.Node{ID: "total", Pos: "api_report.flowgen.yaml:40:3", Index: 4}
+	reportNode       = flow.Node{ID: "report", Pos: "api_report.flowgen.yaml:41:3", Index: 5}
+	lineCustomerNode = flow.Node{
 		ID:    "customer",
 		Pos:   "line.flowgen.yaml:12:3",
 		Index: 6,
-		Retry: &runtime.Retry{
+		Retry: &flow.Retry{
 			Attempts: 3,
 			Codes:    []value.Code{value.ProviderError, value.NetworkError},
 			Base:     100 * time.Millisecond,
@@ -132,16 +133,16 @@ var (
 		},
 		Timeout: 10 * time.Second,
 	}
-	lineAmountNode = runtime.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
-	lineRowNode    = runtime.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
+	lineAmountNode = flow.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
+	lineRowNode    = flow.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "api_report",
 	Source:      "api_report.flowgen.yaml",
 	Description: "reads the orders of a shop from its API, page by page, and renders a report in Markdown",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&pagesNode,
 		&batchNode,
 		&linesNode,
@@ -152,15 +153,15 @@ var Info = &runtime.Info{
 		&lineAmountNode,
 		&lineRowNode,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "port", Type: "int", Default: "0", Description: "port of the shop on this machine; 0 starts one of its own"},
 		{Name: "title", Type: "string", Default: "\"Orders\""},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "report", Type: "string"},
 		{Name: "orders", Type: "int"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "pages", To: "lines"},
 		{From: "lines", To: "total"},
 		{From: "total", To: "report"},
@@ -170,12 +171,12 @@ var Info = &runtime.Info{
 
 // Workflow runs api_report. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that api_report needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +185,8 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	if err := value.Validate(in); err != nil {
 		return out, err
 	}
@@ -193,9 +194,9 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	state := flowState{Orders: []Order{}, Page: 1}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
 	var pages PagesResult
 	// pages: at most 100 times, until !pages.more
@@ -204,19 +205,19 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		if err != nil {
 			return out, err
 		}
-		batch, err := runtime.Call(run, &batchNode, ordersTool, OrdersIn{Port: in.Port, Page: state.Page})
+		batch, err := flow.Call(run, &batchNode, ordersTool, OrdersIn{Port: in.Port, Page: state.Page})
 		if err != nil {
 			return out, err
 		}
 		state.Orders = append(state.Orders, batch.Orders...)
-		state.Page = runtime.Or(batch.Next, 0)
+		state.Page = flow.Or(batch.Next, 0)
 		pages = PagesResult{More: batch.Next != nil}
 		if !pages.More {
 			break
 		}
 	}
 
-	lines, err := runtime.Map(run, &linesNode, state.Orders, func(run *runtime.Run, order Order) (LineOutput, error) {
+	lines, err := flow.Map(run, &linesNode, state.Orders, func(run *flow.Run, order Order) (LineOutput, error) {
 		return lineFlow(run.In(&linesDoNode), LineInput{Port: in.Port, Order: order})
 	})
 	if err != nil {
@@ -239,19 +240,18 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // lineFlow is the workflow line.
-func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
+func lineFlow(run *flow.Run, in LineInput) (out LineOutput, err error) {
 	var (
 		customer *LineCustomerOut
 		amount   string
 	)
-	if err := runtime.Parallel(
+	if err := flow.Parallel(
 		run,
-		func(run *runtime.Run) (err error) {
-			customer, err = runtime.CallOrSkip(run, &lineCustomerNode, lineCustomerTool,
-				LineCustomerIn{Port: in.Port, ID: in.Order.Customer})
+		func(run *flow.Run) (err error) {
+			customer, err = flow.CallOrSkip(run, &lineCustomerNode, lineCustomerTool, LineCustomerIn{Port: in.Port, ID: in.Order.Customer})
 			return err
 		},
-		func(run *runtime.Run) (err error) {
+		func(run *flow.Run) (err error) {
 			amount = shop.Euros([]int64{in.Order.Cents})
 			return nil
 		},
@@ -273,4 +273,4 @@ func lineFlow(run *runtime.Run, in LineInput) (out LineOutput, err error) {
 //go:embed api_report_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -12,10 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -46,26 +47,26 @@ type FrenchResult struct {
 
 // Nodes, at their place in the source.
 var (
-	englishNode = runtime.Node{ID: "english", Pos: "hello.flowgen.yaml:8:3", Index: 0}
-	germanNode  = runtime.Node{ID: "german", Pos: "hello.flowgen.yaml:9:3", Index: 1}
-	frenchNode  = runtime.Node{ID: "french", Pos: "hello.flowgen.yaml:10:3", Index: 2}
+	englishNode = flow.Node{ID: "english", Pos: "hello.flowgen.yaml:8:3", Index: 0}
+	germanNode  = flow.Node{ID: "german", Pos: "hello.flowgen.yaml:9:3", Index: 1}
+	frenchNode  = flow.Node{ID: "french", Pos: "hello.flowgen.yaml:10:3", Index: 2}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "hello",
 	Source:      "hello.flowgen.yaml",
 	Description: "greets somebody, in the language they like",
-	Nodes:       []*runtime.Node{&englishNode, &germanNode, &frenchNode},
-	Input: []runtime.Field{
+	Nodes:       []*flow.Node{&englishNode, &germanNode, &frenchNode},
+	Input: []flow.Field{
 		{Name: "name", Type: "string", Default: "\"world\"", Description: "who is greeted"},
 		{Name: "language", Type: "enum<english|german|french>", Default: "\"english\""},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "greeting", Type: "string"},
 		{Name: "letters", Type: "int"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "start", To: "english", Label: "english"},
 		{From: "start", To: "german", Label: "german"},
 		{From: "start", To: "french", Label: "french"},
@@ -75,12 +76,12 @@ var Info = &runtime.Info{
 
 // Workflow runs hello. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that hello needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +90,8 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	if err := value.Validate(in); err != nil {
 		return out, err
 	}
@@ -98,7 +99,7 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	var (
 		english *EnglishResult
 		german  *GermanResult
@@ -129,4 +130,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed hello_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

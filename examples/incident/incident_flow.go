@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/examples/incident/rank"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/mcptool"
@@ -23,7 +24,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -33,8 +34,8 @@ type Input struct {
 
 // Output is the workflow's output section.
 type Output struct {
-	Report string                                    `json:"report"`
-	Checks []runtime.ToolResult[string, value.Value] `json:"checks"`
+	Report string                                 `json:"report"`
+	Checks []flow.ToolResult[string, value.Value] `json:"checks"`
 }
 
 // Row is a type of the workflow.
@@ -140,65 +141,65 @@ var renderSource string
 
 // Tools, bound at compile time.
 var (
-	linesTool = exectool.Lines("incident.lines@1", runtime.None, func(in LinesIn) exectool.Command {
+	linesTool = exectool.Lines("incident.lines@1", flow.None, func(in LinesIn) exectool.Command {
 		return exectool.Command{
 			Args:  []string{"sort"},
 			Stdin: in.Text,
 		}
 	})
-	groupTool = pytool.Bind[GroupIn, []GroupOut]("incident.group@1", runtime.None, pytool.Func{Source: python, Module: "logs", Name: "group"})
-	ownerTool = httptool.JSON[OwnerIn, OwnerOut]("incident.owner@1", runtime.Reads, func(in OwnerIn) httptool.Request {
+	groupTool = pytool.Bind[GroupIn, []GroupOut]("incident.group@1", flow.None, pytool.Func{Source: python, Module: "logs", Name: "group"})
+	ownerTool = httptool.JSON[OwnerIn, OwnerOut]("incident.owner@1", flow.Reads, func(in OwnerIn) httptool.Request {
 		return httptool.Request{
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/services/{name}", strconv.FormatInt(in.Port, 10), in.Name),
 		}
 	}, httptool.Allow("loopback"))
-	scoreTool     = startool.Bind[ScoreIn, int64]("incident.score@1", runtime.None, "score.star", scoreSource, "score")
+	scoreTool     = startool.Bind[ScoreIn, int64]("incident.score@1", flow.None, "score.star", scoreSource, "score")
 	trackerServer = mcptool.Local("tracker", []string{"python3", "tracker/server.py"})
-	ticketsTool   = mcptool.JSON[TicketsIn, TicketsOut]("incident.tickets@1", runtime.Reads, trackerServer, mcptool.Pin{
+	ticketsTool   = mcptool.JSON[TicketsIn, TicketsOut]("incident.tickets@1", flow.Reads, trackerServer, mcptool.Pin{
 		Tool:  "search",
 		Hash:  "sha256:af2542e43fcc49bea5ee3746cb3f6ef036438ec611a093db211ea775f193b2ab",
 		Parts: "- a5156770 - 54669b5e 1ff4c63c",
 		Open:  true,
 	})
-	rankTool = runtime.Bind("incident.rank@1", runtime.None, func(_ context.Context, in RankIn) ([]rank.Judged, error) {
+	rankTool = flow.Bind("incident.rank@1", flow.None, func(_ context.Context, in RankIn) ([]rank.Judged, error) {
 		return rank.ByScore(in.Judged), nil
 	})
-	renderTool = jstool.Bind[RenderIn, string]("incident.render@1", runtime.None, jstool.Module{Name: "render.ts", Code: renderSource})
-	pingTool   = runtime.Bind("incident.ping@1", runtime.Reads, func(_ context.Context, in PingIn) (bool, error) {
+	renderTool = jstool.Bind[RenderIn, string]("incident.render@1", flow.None, jstool.Module{Name: "render.ts", Code: renderSource})
+	pingTool   = flow.Bind("incident.ping@1", flow.Reads, func(_ context.Context, in PingIn) (bool, error) {
 		return rank.Ping(in.Target)
 	})
-	diskTool = runtime.Bind("incident.disk@1", runtime.Reads, func(_ context.Context, in DiskIn) (string, error) {
+	diskTool = flow.Bind("incident.disk@1", flow.Reads, func(_ context.Context, in DiskIn) (string, error) {
 		return rank.Disk(in.Target)
 	})
 )
 
 // Nodes, at their place in the source.
 var (
-	sortedNode   = runtime.Node{ID: "sorted", Pos: "incident.flowgen.yaml:36:3", Index: 0}
-	groupsNode   = runtime.Node{ID: "groups", Pos: "incident.flowgen.yaml:37:3", Index: 1}
-	checksNode   = runtime.Node{ID: "checks", Pos: "incident.flowgen.yaml:38:3", Index: 2, Limit: 8, Max: 100}
-	checksDoNode = runtime.Node{ID: "tool_call", Pos: "incident.flowgen.yaml:42:10", Index: 3}
-	judgedNode   = runtime.Node{ID: "judged", Pos: "incident.flowgen.yaml:43:3", Index: 4, Limit: 8, Max: 100}
-	whoNode      = runtime.Node{
+	sortedNode   = flow.Node{ID: "sorted", Pos: "incident.flowgen.yaml:36:3", Index: 0}
+	groupsNode   = flow.Node{ID: "groups", Pos: "incident.flowgen.yaml:37:3", Index: 1}
+	checksNode   = flow.Node{ID: "checks", Pos: "incident.flowgen.yaml:38:3", Index: 2, Limit: 8, Max: 100}
+	checksDoNode = flow.Node{ID: "tool_call", Pos: "incident.flowgen.yaml:42:10", Index: 3}
+	judgedNode   = flow.Node{ID: "judged", Pos: "incident.flowgen.yaml:43:3", Index: 4, Limit: 8, Max: 100}
+	whoNode      = flow.Node{
 		ID:    "who",
 		Pos:   "incident.flowgen.yaml:49:9",
 		Index: 5,
-		Retry: &runtime.Retry{Attempts: 2, Base: 500 * time.Millisecond, Cap: 30 * time.Second},
+		Retry: &flow.Retry{Attempts: 2, Base: 500 * time.Millisecond, Cap: 30 * time.Second},
 	}
-	knownNode  = runtime.Node{ID: "known", Pos: "incident.flowgen.yaml:50:9", Index: 6}
-	pointsNode = runtime.Node{ID: "points", Pos: "incident.flowgen.yaml:51:9", Index: 7}
-	resultNode = runtime.Node{ID: "result", Pos: "incident.flowgen.yaml:52:9", Index: 8}
-	rankedNode = runtime.Node{ID: "ranked", Pos: "incident.flowgen.yaml:62:3", Index: 9}
-	reportNode = runtime.Node{ID: "report", Pos: "incident.flowgen.yaml:63:3", Index: 10}
+	knownNode  = flow.Node{ID: "known", Pos: "incident.flowgen.yaml:50:9", Index: 6}
+	pointsNode = flow.Node{ID: "points", Pos: "incident.flowgen.yaml:51:9", Index: 7}
+	resultNode = flow.Node{ID: "result", Pos: "incident.flowgen.yaml:52:9", Index: 8}
+	rankedNode = flow.Node{ID: "ranked", Pos: "incident.flowgen.yaml:62:3", Index: 9}
+	reportNode = flow.Node{ID: "report", Pos: "incident.flowgen.yaml:63:3", Index: 10}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "incident",
 	Source:      "incident.flowgen.yaml",
 	Description: "makes a report of a log, with a tool of every kind",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&sortedNode,
 		&groupsNode,
 		&checksNode,
@@ -211,15 +212,15 @@ var Info = &runtime.Info{
 		&rankedNode,
 		&reportNode,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "log", Type: "string", Default: "\"ERROR cart: connection to db-1 refused\\nINFO web: started\\nERROR cart: connection to db-1 refused\\nWARN web: slow answer of 2300 ms\\nERROR mail: disk /var/spool is full\\nERROR cart: connection to db-1 refused\\n\""},
 		{Name: "port", Type: "int", Default: "0", Description: "the port of the service directory on this machine; 0 starts one"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "report", Type: "string"},
 		{Name: "checks", Type: "list<{task_id: string, tool: string, success: bool, result: any, error: opt<string>}>"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "sorted", To: "groups"},
 		{From: "groups", To: "checks"},
 		{From: "groups", To: "judged"},
@@ -232,12 +233,12 @@ var Info = &runtime.Info{
 
 // Workflow runs incident. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that incident needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -246,57 +247,56 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	sorted, err := runtime.Call(run, &sortedNode, linesTool, LinesIn{Text: in.Log})
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
+	sorted, err := flow.Call(run, &sortedNode, linesTool, LinesIn{Text: in.Log})
 	if err != nil {
 		return out, err
 	}
 
-	groups, err := runtime.Call(run, &groupsNode, groupTool, GroupIn{Lines: sorted})
+	groups, err := flow.Call(run, &groupsNode, groupTool, GroupIn{Lines: sorted})
 	if err != nil {
 		return out, err
 	}
 
 	var (
-		checks []runtime.ToolResult[string, value.Value]
+		checks []flow.ToolResult[string, value.Value]
 		ranked []rank.Judged
 	)
-	if err := runtime.Parallel(
+	if err := flow.Parallel(
 		run,
-		func(run *runtime.Run) (err error) {
-			checks, err = runtime.Map(run, &checksNode, groups,
-				func(run *runtime.Run, g GroupOut) (runtime.ToolResult[string, value.Value], error) {
-					return runtime.Choose(run, &checksDoNode, g.Service, runtime.Or(g.Check, "none"),
-						value.ValueArgs(value.Map(value.Entry{Key: "target", Value: value.String(g.Service)})),
-						checksDoChoice)
-				})
+		func(run *flow.Run) (err error) {
+			checks, err = flow.Map(run, &checksNode, groups, func(run *flow.Run, g GroupOut) (flow.ToolResult[string, value.Value], error) {
+				return flow.Choose(run, &checksDoNode, g.Service, flow.Or(g.Check, "none"),
+					value.ValueArgs(value.Map(value.Entry{Key: "target", Value: value.String(g.Service)})),
+					checksDoChoice)
+			})
 			return err
 		},
-		func(run *runtime.Run) (err error) {
-			judged, err := runtime.Map(run, &judgedNode, groups, func(run *runtime.Run, g GroupOut) (out ResultAll, err error) {
+		func(run *flow.Run) (err error) {
+			judged, err := flow.Map(run, &judgedNode, groups, func(run *flow.Run, g GroupOut) (out ResultAll, err error) {
 				var (
 					who    *OwnerOut
 					known  TicketsOut
 					points int64
 				)
-				if err := runtime.Parallel(
+				if err := flow.Parallel(
 					run,
-					func(run *runtime.Run) (err error) {
-						who, err = runtime.CallOrSkip(run, &whoNode, ownerTool, OwnerIn{Port: in.Port, Name: g.Service})
+					func(run *flow.Run) (err error) {
+						who, err = flow.CallOrSkip(run, &whoNode, ownerTool, OwnerIn{Port: in.Port, Name: g.Service})
 						return err
 					},
-					func(run *runtime.Run) (err error) {
-						known, err = runtime.Call(run, &knownNode, ticketsTool, TicketsIn{Text: g.Message})
+					func(run *flow.Run) (err error) {
+						known, err = flow.Call(run, &knownNode, ticketsTool, TicketsIn{Text: g.Message})
 						return err
 					},
-					func(run *runtime.Run) (err error) {
-						points, err = runtime.Call(run, &pointsNode, scoreTool, ScoreIn{Message: g.Message, Count: g.Count})
+					func(run *flow.Run) (err error) {
+						points, err = flow.Call(run, &pointsNode, scoreTool, ScoreIn{Message: g.Message, Count: g.Count})
 						return err
 					},
 				); err != nil {
@@ -322,8 +322,8 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 				return err
 			}
 
-			ranked, err = runtime.Call(run, &rankedNode, rankTool, RankIn{
-				Judged: runtime.ConvertList(judged, func(v ResultAll) rank.Judged {
+			ranked, err = flow.Call(run, &rankedNode, rankTool, RankIn{
+				Judged: flow.ConvertList(judged, func(v ResultAll) rank.Judged {
 					return rank.Judged{
 						Service: v.Service,
 						Message: v.Message,
@@ -346,13 +346,13 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		if c.Success {
 			choice = "ok"
 		} else {
-			choice = runtime.Or(c.Error, "?")
+			choice = flow.Or(c.Error, "?")
 		}
 		mapped = append(mapped, c.TaskID+": "+choice)
 	}
-	report, err := runtime.Call(run, &reportNode, renderTool, RenderIn{
+	report, err := flow.Call(run, &reportNode, renderTool, RenderIn{
 		Title: "Incident report",
-		Rows: runtime.ConvertList(ranked, func(reportV rank.Judged) Row {
+		Rows: flow.ConvertList(ranked, func(reportV rank.Judged) Row {
 			return Row{
 				Service: reportV.Service,
 				Message: reportV.Message,
@@ -372,16 +372,16 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // checksDoChoice calls the tool that tool_call chose. There are no others.
-func checksDoChoice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func checksDoChoice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "ping":
-		return runtime.Dispatch(run, &checksDoNode, pingTool, args, pingArgs, value.ToValue)
+		return flow.Dispatch(run, &checksDoNode, pingTool, args, pingArgs, value.ToValue)
 	case "disk":
-		return runtime.Dispatch(run, &checksDoNode, diskTool, args, diskArgs, value.ToValue)
+		return flow.Dispatch(run, &checksDoNode, diskTool, args, diskArgs, value.ToValue)
 	case "lines", "group", "owner", "score", "tickets", "rank", "render":
-		return value.Null(), runtime.DeniedTool(name)
+		return value.Null(), flow.DeniedTool(name)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // pingArgs reads the input of tool ping from data.
@@ -399,4 +399,4 @@ func diskArgs(a *value.Args) DiskIn {
 //go:embed incident_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -16,10 +16,11 @@ import (
 	"github.com/flowgen-dev/flowgen/examples/release-notes/tools"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -70,43 +71,43 @@ type SectionLinesItem struct {
 
 // Tools, bound at compile time.
 var (
-	logTool = exectool.Lines("release_notes.log@1", runtime.Reads, func(in LogIn) exectool.Command {
+	logTool = exectool.Lines("release_notes.log@1", flow.Reads, func(in LogIn) exectool.Command {
 		return exectool.Command{
 			Args: []string{"git", "-C", in.Repo, "log", "--no-merges", "-n" + strconv.FormatInt(in.N, 10), "--format=%h%x1f%an%x1f%aI%x1f%s"},
 			Env:  []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0"},
 		}
 	})
-	parseTool = runtime.Bind("release_notes.parse@1", runtime.None, func(_ context.Context, in ParseIn) (tools.Commit, error) {
+	parseTool = flow.Bind("release_notes.parse@1", flow.None, func(_ context.Context, in ParseIn) (tools.Commit, error) {
 		return tools.Parse(in.Line)
 	})
-	classifyTool = runtime.Bind("release_notes.classify@1", runtime.None, tools.Classify)
-	saveTool     = runtime.Bind("release_notes.save@1", runtime.Writes, tools.Save)
+	classifyTool = flow.Bind("release_notes.classify@1", flow.None, tools.Classify)
+	saveTool     = flow.Bind("release_notes.save@1", flow.Writes, tools.Save)
 )
 
 // Nodes, at their place in the source.
 var (
-	historyNode        = runtime.Node{ID: "history", Pos: "release_notes.flowgen.yaml:27:3", Index: 0, Timeout: 30 * time.Second}
-	commitsNode        = runtime.Node{ID: "commits", Pos: "release_notes.flowgen.yaml:28:3", Index: 1, Limit: 8, Block: 64}
-	commitsDoNode      = runtime.Node{ID: "parse", Pos: "release_notes.flowgen.yaml:28:86", Index: 2}
-	changesNode        = runtime.Node{ID: "changes", Pos: "release_notes.flowgen.yaml:29:3", Index: 3, Limit: 8, Block: 64}
-	changesDoNode      = runtime.Node{ID: "classify", Pos: "release_notes.flowgen.yaml:29:67", Index: 4}
-	visibleNode        = runtime.Node{ID: "visible", Pos: "release_notes.flowgen.yaml:30:3", Index: 5}
-	everythingNode     = runtime.Node{ID: "everything", Pos: "release_notes.flowgen.yaml:31:3", Index: 6}
-	groupsNode         = runtime.Node{ID: "groups", Pos: "release_notes.flowgen.yaml:32:3", Index: 7}
-	sectionsNode       = runtime.Node{ID: "sections", Pos: "release_notes.flowgen.yaml:33:3", Index: 8, Limit: 8, Max: 1000, Block: 64}
-	sectionsDoNode     = runtime.Node{ID: "flow", Pos: "release_notes.flowgen.yaml:36:10", Index: 9}
-	notesNode          = runtime.Node{ID: "notes", Pos: "release_notes.flowgen.yaml:37:3", Index: 10}
-	writtenNode        = runtime.Node{ID: "written", Pos: "release_notes.flowgen.yaml:44:3", Index: 11}
-	sectionLinesNode   = runtime.Node{ID: "lines", Pos: "section.flowgen.yaml:10:3", Index: 12, Limit: 8, Block: 64}
-	sectionLinesDoNode = runtime.Node{ID: "let", Pos: "section.flowgen.yaml:15:7", Index: 13}
+	historyNode        = flow.Node{ID: "history", Pos: "release_notes.flowgen.yaml:27:3", Index: 0, Timeout: 30 * time.Second}
+	commitsNode        = flow.Node{ID: "commits", Pos: "release_notes.flowgen.yaml:28:3", Index: 1, Limit: 8, Block: 64}
+	commitsDoNode      = flow.Node{ID: "parse", Pos: "release_notes.flowgen.yaml:28:86", Index: 2}
+	changesNode        = flow.Node{ID: "changes", Pos: "release_notes.flowgen.yaml:29:3", Index: 3, Limit: 8, Block: 64}
+	changesDoNode      = flow.Node{ID: "classify", Pos: "release_notes.flowgen.yaml:29:67", Index: 4}
+	visibleNode        = flow.Node{ID: "visible", Pos: "release_notes.flowgen.yaml:30:3", Index: 5}
+	everythingNode     = flow.Node{ID: "everything", Pos: "release_notes.flowgen.yaml:31:3", Index: 6}
+	groupsNode         = flow.Node{ID: "groups", Pos: "release_notes.flowgen.yaml:32:3", Index: 7}
+	sectionsNode       = flow.Node{ID: "sections", Pos: "release_notes.flowgen.yaml:33:3", Index: 8, Limit: 8, Max: 1000, Block: 64}
+	sectionsDoNode     = flow.Node{ID: "flow", Pos: "release_notes.flowgen.yaml:36:10", Index: 9}
+	notesNode          = flow.Node{ID: "notes", Pos: "release_notes.flowgen.yaml:37:3", Index: 10}
+	writtenNode        = flow.Node{ID: "written", Pos: "release_notes.flowgen.yaml:44:3", Index: 11}
+	sectionLinesNode   = flow.Node{ID: "lines", Pos: "section.flowgen.yaml:10:3", Index: 12, Limit: 8, Block: 64}
+	sectionLinesDoNode = flow.Node{ID: "let", Pos: "section.flowgen.yaml:15:7", Index: 13}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "release_notes",
 	Source:      "release_notes.flowgen.yaml",
 	Description: "renders release notes in Markdown from the history of a git repository",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&historyNode,
 		&commitsNode,
 		&commitsDoNode,
@@ -122,18 +123,18 @@ var Info = &runtime.Info{
 		&sectionLinesNode,
 		&sectionLinesDoNode,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "repo", Type: "string", Default: "\".\"", Description: "folder of the repository"},
 		{Name: "limit", Type: "int", Default: "200", Description: "how many commits to read"},
 		{Name: "title", Type: "string", Default: "\"Release notes\""},
 		{Name: "audience", Type: "enum<users|developers>", Default: "\"developers\"", Description: "users see what they notice; developers see everything"},
 		{Name: "file", Type: "opt<string>", Description: "where to write the notes; not written when absent"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "notes", Type: "string"},
 		{Name: "bytes", Type: "opt<int>"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "history", To: "commits"},
 		{From: "commits", To: "changes"},
 		{From: "changes", To: "visible", Label: "users"},
@@ -149,12 +150,12 @@ var Info = &runtime.Info{
 
 // Workflow runs release_notes. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that release_notes needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +164,8 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	if err := value.Validate(in); err != nil {
 		return out, err
 	}
@@ -172,21 +173,21 @@ func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
-	history, err := runtime.Call(run, &historyNode, logTool, LogIn{Repo: in.Repo, N: in.Limit})
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
+	history, err := flow.Call(run, &historyNode, logTool, LogIn{Repo: in.Repo, N: in.Limit})
 	if err != nil {
 		return out, err
 	}
 
-	commits, commitsFailures, err := runtime.MapDrop(run, &commitsNode, history, func(run *runtime.Run, line string) (tools.Commit, error) {
-		return runtime.Call(run, &commitsDoNode, parseTool, ParseIn{Line: line})
+	commits, commitsFailures, err := flow.MapDrop(run, &commitsNode, history, func(run *flow.Run, line string) (tools.Commit, error) {
+		return flow.Call(run, &commitsDoNode, parseTool, ParseIn{Line: line})
 	})
 	if err != nil {
 		return out, err
 	}
 
-	changes, err := runtime.Map(run, &changesNode, commits, func(run *runtime.Run, commit tools.Commit) (tools.Change, error) {
-		return runtime.Call(run, &changesDoNode, classifyTool, tools.ClassifyInput{Commit: commit})
+	changes, err := flow.Map(run, &changesNode, commits, func(run *flow.Run, commit tools.Commit) (tools.Change, error) {
+		return flow.Call(run, &changesDoNode, classifyTool, tools.ClassifyInput{Commit: commit})
 	})
 	if err != nil {
 		return out, err
@@ -198,7 +199,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	)
 	switch in.Audience {
 	case "users":
-		visible = runtime.Ptr(tools.Visible(changes))
+		visible = flow.Ptr(tools.Visible(changes))
 	case "developers":
 		everything = &EverythingResult{Changes: changes}
 	}
@@ -211,7 +212,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	}
 	groups := tools.ByKind(first)
 
-	sections, err := runtime.Map(run, &sectionsNode, groups, func(run *runtime.Run, group tools.Group) (SectionOutput, error) {
+	sections, err := flow.Map(run, &sectionsNode, groups, func(run *flow.Run, group tools.Group) (SectionOutput, error) {
 		return sectionFlow(run.In(&sectionsDoNode), SectionInput{Title: group.Title, Changes: group.Changes})
 	})
 	if err != nil {
@@ -230,7 +231,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var written *tools.Saved
 	if in.File != nil {
-		written, err = runtime.Some(runtime.Call(run, &writtenNode, saveTool, tools.SaveInput{Path: *in.File, Text: notes}))
+		written, err = flow.Some(flow.Call(run, &writtenNode, saveTool, tools.SaveInput{Path: *in.File, Text: notes}))
 		if err != nil {
 			return out, err
 		}
@@ -244,8 +245,8 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // sectionFlow is the workflow section.
-func sectionFlow(run *runtime.Run, in SectionInput) (out SectionOutput, err error) {
-	lines, err := runtime.Map(run, &sectionLinesNode, in.Changes, func(run *runtime.Run, c tools.Change) (out SectionLinesItem, err error) {
+func sectionFlow(run *flow.Run, in SectionInput) (out SectionOutput, err error) {
+	lines, err := flow.Map(run, &sectionLinesNode, in.Changes, func(run *flow.Run, c tools.Change) (out SectionLinesItem, err error) {
 		choice := ""
 		if c.Breaking {
 			choice = "**breaking** "
@@ -270,4 +271,4 @@ func sectionFlow(run *runtime.Run, in SectionInput) (out SectionOutput, err erro
 //go:embed release_notes_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -15,13 +15,14 @@ import (
 	"github.com/flowgen-dev/flowgen/examples/triage/source"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -109,74 +110,69 @@ type ReviewResult struct {
 
 // Tools, bound at compile time.
 var (
-	diffTool = httptool.Text("triage.diff@1", runtime.Reads, func(in DiffIn) httptool.Request {
+	diffTool = httptool.Text("triage.diff@1", flow.Reads, func(in DiffIn) httptool.Request {
 		return httptool.Request{
 			Method: "GET",
 			URL:    httptool.URL("http://127.0.0.1:{port}/repos/{+repo}/pulls/{pr}/diff", strconv.FormatInt(in.Port, 10), in.Repo, strconv.FormatInt(in.PR, 10)),
 		}
 	}, httptool.Allow("loopback"))
-	parseTool = runtime.Bind("triage.parse@1", runtime.None, func(_ context.Context, in ParseIn) ([]source.Finding, error) {
+	parseTool = flow.Bind("triage.parse@1", flow.None, func(_ context.Context, in ParseIn) ([]source.Finding, error) {
 		return source.Parse(in.Diff), nil
 	})
-	searchTool = runtime.Bind("triage.search@1", runtime.Reads, func(_ context.Context, in SearchIn) ([]string, error) {
+	searchTool = flow.Bind("triage.search@1", flow.Reads, func(_ context.Context, in SearchIn) ([]string, error) {
 		return source.Search(in.Text), nil
 	})
-	historyTool = runtime.Bind("triage.history@1", runtime.Reads, func(_ context.Context, in HistoryIn) (string, error) {
+	historyTool = flow.Bind("triage.history@1", flow.Reads, func(_ context.Context, in HistoryIn) (string, error) {
 		return source.History(in.Path)
 	})
-	commentTool = httptool.JSON[CommentIn, CommentOut]("triage.comment@1", runtime.External, func(in CommentIn) httptool.Request {
+	commentTool = httptool.JSON[CommentIn, CommentOut]("triage.comment@1", flow.External, func(in CommentIn) httptool.Request {
 		return httptool.Request{
 			Method: "POST",
 			URL:    httptool.URL("http://127.0.0.1:{port}/repos/{+repo}/pulls/{pr}/comments", strconv.FormatInt(in.Port, 10), in.Repo, strconv.FormatInt(in.PR, 10)),
 			Body:   httptool.JSONBody(CommentBody{Body: in.Body}),
 		}
-	}, httptool.Allow("loopback"), httptool.Tool(runtime.Idempotent(), runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey})))
+	}, httptool.Allow("loopback"), httptool.Tool(flow.Idempotent(), flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey})))
 )
 
 // Models that nodes ask.
 var (
 	fastModel = llm.NewModel("openai:gpt-4o-mini", "gpt-4o-mini", openai.Provider, llm.Key("OPENAI_API_KEY"),
-		llm.With(llm.Params{Temperature: runtime.Ptr[float64](0), MaxTokens: runtime.Ptr[int64](500)}))
+		llm.With(llm.Params{Temperature: flow.Ptr[float64](0), MaxTokens: flow.Ptr[int64](500)}))
 )
 
 // Nodes, at their place in the source.
 var (
-	fetchNode = runtime.Node{
-		ID:    "fetch",
-		Pos:   "triage.flowgen.yaml:39:3",
-		Index: 0,
-		Retry: &runtime.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second},
-	}
-	scanNode   = runtime.Node{ID: "scan", Pos: "triage.flowgen.yaml:40:3", Index: 1}
-	planNode   = runtime.Node{ID: "plan", Pos: "triage.flowgen.yaml:41:3", Index: 2}
-	reviewNode = runtime.Node{ID: "review", Pos: "triage.flowgen.yaml:47:3", Index: 3}
-	postNode   = runtime.Node{ID: "post", Pos: "triage.flowgen.yaml:52:3", Index: 4}
+	fetchNode  = flow.Node{ID: "fetch", Pos: "triage.flowgen.yaml:39:3", Index: 0, Retry: &flow.Retry{Attempts: 3, Base: 500 * time.Millisecond, Cap: 30 * time.Second}}
+	scanNode   = flow.Node{ID: "scan", Pos: "triage.flowgen.yaml:40:3", Index: 1}
+	planNode   = flow.Node{ID: "plan", Pos: "triage.flowgen.yaml:41:3", Index: 2}
+	reviewNode = flow.Node{ID: "review", Pos: "triage.flowgen.yaml:47:3", Index: 3}
+	postNode   = flow.Node{ID: "post", Pos: "triage.flowgen.yaml:52:3", Index: 4}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "triage",
 	Source:      "triage.flowgen.yaml",
 	Description: "reviews a pull request with a model and an agent, and comments on it",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&fetchNode,
 		&scanNode,
 		&planNode,
 		&reviewNode,
 		&postNode,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "repo", Type: "string", Default: "\"acme/shop\""},
 		{Name: "pr", Type: "int", Default: "7"},
 		{Name: "port", Type: "int", Default: "0", Description: "the port of the code host on this machine; 0 starts one"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "why", Type: "string"},
 		{Name: "comment", Type: "opt<int>"},
 		{Name: "text", Type: "opt<string>"},
 		{Name: "calls", Type: "list<string>"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "fetch", To: "scan"},
 		{From: "scan", To: "plan"},
 		{From: "plan", To: "review", Label: "review"},
@@ -191,12 +187,12 @@ var Info = &runtime.Info{
 
 // Workflow runs triage. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that triage needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -205,17 +201,17 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	state := flowState{Findings: []Finding{}}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
-	fetch, err := runtime.Call(run, &fetchNode, diffTool, DiffIn{
+	fetch, err := flow.Call(run, &fetchNode, diffTool, DiffIn{
 		Port: in.Port,
 		Repo: in.Repo,
 		PR:   in.PR,
@@ -224,11 +220,11 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		return out, err
 	}
 
-	scan, err := runtime.Call(run, &scanNode, parseTool, ParseIn{Diff: fetch})
+	scan, err := flow.Call(run, &scanNode, parseTool, ParseIn{Diff: fetch})
 	if err != nil {
 		return out, err
 	}
-	state.Findings = append(state.Findings, runtime.ConvertList(scan, func(v source.Finding) Finding {
+	state.Findings = append(state.Findings, flow.ConvertList(scan, func(v source.Finding) Finding {
 		return Finding{
 			Path: v.Path,
 			Line: v.Line,
@@ -249,7 +245,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 		post   *CommentOut
 	)
 	if plan.Route == "review" {
-		review, err = runtime.Some(reviewRun(run, llm.Prompt{
+		review, err = flow.Some(reviewRun(run, llm.Prompt{
 			System: "You review pull requests. Look with your tools at how the changed code is used before you judge. Answer with a short comment for\nthe author.",
 			Text:   "Review this diff:\n\n" + fetch + "\n\nA scan has found: " + value.JSON(state.Findings),
 		}))
@@ -257,11 +253,11 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 			return out, err
 		}
 
-		post, err = runtime.Some(runtime.Call(run, &postNode, commentTool, CommentIn{
+		post, err = flow.Some(flow.Call(run, &postNode, commentTool, CommentIn{
 			Port: in.Port,
 			Repo: in.Repo,
 			PR:   in.PR,
-			Body: review.Response + "\n\nUsed in " + strconv.Itoa(len(runtime.Or(review.Uses, []string{}))) + " other places; ask " + runtime.Or(review.Owner, "the team") + ".",
+			Body: review.Response + "\n\nUsed in " + strconv.Itoa(len(flow.Or(review.Uses, []string{}))) + " other places; ask " + flow.Or(review.Owner, "the team") + ".",
 		}))
 		if err != nil {
 			return out, err
@@ -311,12 +307,12 @@ var (
 		},
 		MaxIterations: 4,
 		MaxToolCalls:  6,
-		Policy:        &runtime.Policy{Grants: []string{"*"}, Effects: []runtime.Effects{runtime.None, runtime.Reads}, MaxCostUSD: "0.50"},
+		Policy:        &runtime.Policy{Grants: []string{"*"}, Effects: []flow.Effects{flow.None, flow.Reads}, MaxCostUSD: "0.50"},
 	}
 )
 
 // reviewRun runs the agent of review and picks out its pins.
-func reviewRun(run *runtime.Run, prompt llm.Prompt) (out ReviewResult, err error) {
+func reviewRun(run *flow.Run, prompt llm.Prompt) (out ReviewResult, err error) {
 	all, err := agent.Run(run, &reviewNode, &reviewAgent, prompt)
 	if err != nil {
 		return out, err
@@ -342,4 +338,4 @@ func reviewRun(run *runtime.Run, prompt llm.Prompt) (out ReviewResult, err error
 //go:embed triage_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

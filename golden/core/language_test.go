@@ -14,10 +14,10 @@ import (
 const enginePath = "github.com/flowgen-dev/flowgen/golden/core/testdata/engine"
 
 var (
-	runType   = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
-	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	runType   = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Run"))
+	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Node"))
 	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
-	toolType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
+	toolType  = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Tool"))
 	slot      = schema.OpaqueOf(schema.DynamicPath, "Slot")
 	flowType  = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
 	policy    = schema.OpaqueOf(enginePath, "Policy")

@@ -75,7 +75,7 @@ var wrong = []struct {
 		l.perform("n", l.call(l.wf.Tools[0], cFail))
 	}},
 	{"nothing makes tool \"dark\"", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = nil }},
-	{"cannot use string as runtime.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
+	{"cannot use string as flow.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
 	{"\"dark\" is no model of the workflow", func(l *language) {
 		l.perform("n", expr.Invoke(fnAsk, read("job"), run(), node(), expr.Of(expr.UseModel, "dark", &ir.Model{}), text("a")))
 	}},

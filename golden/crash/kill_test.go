@@ -27,7 +27,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -469,7 +469,7 @@ func place(r journal.Record) string {
 // unresolved are the writes that have begun and have no result.
 func unresolved(j *journal.Journal) (list []journal.Record) {
 	for _, r := range j.Records() {
-		if !r.Result() && r.Effects == runtime.External.String() {
+		if !r.Result() && r.Effects == flow.External.String() {
 			list = append(list, r)
 		}
 	}

@@ -43,7 +43,8 @@ var targets = []target{
 	{"runtime/journal", all, []string{"runtime/journal/runs", "runtime/sim"}},
 	{"runtime/httptool", []string{"guard.go", "special.go"}, nil},
 	{"ir/check", []string{"activation.go", "formula.go", "state.go", "tokens_state.go"}, []string{golden}},
-	{"runtime", []string{"door.go", "gate.go", "guard.go", "policy.go", "rate.go", "redact*.go", "retry.go"}, []string{"runtime/agent", "runtime/journal", "runtime/sim"}},
+	{"runtime/core", []string{"door.go", "gate.go", "guard.go", "policy.go", "rate.go", "retry.go"}, []string{"runtime/agent", "runtime/journal", "runtime/sim"}},
+	{"runtime/redact", all, []string{"runtime/core"}},
 	{"runtime/journal/runs", all, nil},
 	{"runtime/sandbox", all, nil},
 }

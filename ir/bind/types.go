@@ -42,11 +42,12 @@ const maxDepth = 50 // of types within types
 // type), anonymous structs, recursive types, maps with other keys, and types with a JSON or text form of their own such
 // as netip.Addr or big.Int, whose values no workflow could make or look into.
 func (c *converter) typ(t types.Type, at spot) *schema.Type {
+	as, _ := t.(*types.Alias)
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
 		return c.basic(t, at)
 	case *types.Named:
-		return c.named(t, at)
+		return c.named(t, as, at)
 	case *types.Pointer:
 		return c.pointer(t, at)
 	case *types.Slice:
@@ -141,7 +142,7 @@ func (c *converter) slice(t *types.Slice, at spot) *schema.Type {
 	if b, ok := elem.Underlying().(*types.Basic); ok && b.Kind() == types.Uint8 {
 		return c.refuse(at, "is a slice of a named byte type", "make it []byte")
 	}
-	return schema.ListOf(c.typ(elem, at.sub("[]")))
+	return schema.ListOf(c.typ(t.Elem(), at.sub("[]")))
 }
 
 // known are the types with a meaning of their own.
@@ -151,10 +152,11 @@ var known = map[string]*schema.Type{
 	schema.ValuePath + ".Value":     schema.AnyType,
 	schema.ValuePath + ".ToolError": schema.ErrorType,
 	schema.ValuePath + ".Code":      schema.ErrorType.Fields[0].Type,
-	schema.RuntimePath + ".Failure": schema.FailureType,
+	schema.CorePath + ".Failure":    schema.FailureType,
 }
 
-func (c *converter) named(n *types.Named, at spot) *schema.Type {
+// named converts a type with a name. Those of the runtime are written by the alias of the package that promises them.
+func (c *converter) named(n *types.Named, as *types.Alias, at spot) *schema.Type {
 	obj := n.Obj()
 	if obj.Pkg() == nil { // error
 		return c.refuse(at, "is an "+obj.Name(), "return errors as the last result")
@@ -178,6 +180,9 @@ func (c *converter) named(n *types.Named, at spot) *schema.Type {
 	c.stack = append(c.stack, key)
 	defer func() { c.stack = c.stack[:len(c.stack)-1] }()
 	goType := &schema.Go{Path: obj.Pkg().Path(), Name: obj.Name()}
+	if goType.Path == schema.CorePath && as != nil && schema.Ours(as.Obj().Pkg().Path()) {
+		goType.Path, goType.Name = as.Obj().Pkg().Path(), as.Obj().Name()
+	}
 	for i := range n.TypeArgs().Len() {
 		goType.Args = append(goType.Args, c.typ(n.TypeArgs().At(i), at.sub("[...]")))
 	}

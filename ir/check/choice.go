@@ -165,7 +165,7 @@ func (c *checker) toolChoice(s *Step, v *ir.ToolChoice, e *env) {
 	}
 	s.Node.Result = &schema.Type{
 		Kind: schema.Struct,
-		Go:   &schema.Go{Path: schema.RuntimePath, Name: "ToolResult", Args: []*schema.Type{id, result}},
+		Go:   &schema.Go{Path: schema.FlowPath, Name: "ToolResult", Args: []*schema.Type{id, result}},
 		Fields: []*schema.Field{
 			{Name: "task_id", GoName: "TaskID", Type: id},
 			{Name: "tool", GoName: "Tool", Type: schema.StringType},

@@ -18,8 +18,8 @@ type Use struct {
 
 // The types of Handles.
 var (
-	runType   = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
-	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
+	runType   = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Run"))
+	nodeType  = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Node"))
 	modelType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
 	slotType  = schema.OpaqueOf(schema.DynamicPath, "Slot")
 
@@ -111,7 +111,7 @@ func (s *blockScope) Input(u *expr.Use) *schema.Type {
 
 // toolType is the type of a tool's variable.
 func toolType(t *ir.Tool) *schema.Type {
-	typ := schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool"))
+	typ := schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Tool"))
 	typ.Go.Args = []*schema.Type{toolIn(t), toolOut(t)}
 	return typ
 }

@@ -56,7 +56,7 @@ func (s *madeScope) Do(*expr.Function, []*expr.Symbol, *schema.Signature) []expr
 	return []expr.Problem{{Message: expr.NoStatements, Fault: true}}
 }
 
-var programType = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Info"))
+var programType = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Info"))
 
 // madeModel is the type of a model that a function makes.
 func (c *checker) madeModel(m *ir.Model) *schema.Type {

@@ -12,7 +12,7 @@ import (
 
 // Secrets have no type that a value could have: they are named where they are used, and nowhere else.
 
-const secretHelp = "a secret reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; Go functions read it with runtime.Auth"
+const secretHelp = "a secret reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; Go functions read it with tool.Auth"
 
 func (c *checker) isSecret(name string) bool {
 	return slices.ContainsFunc(c.wf.Secrets, func(s *ir.Secret) bool { return s.Name.Name == name })

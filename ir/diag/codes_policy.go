@@ -143,7 +143,7 @@ nodes:
 	{
 		Code:  SecretFlow,
 		Title: "a secret where a value is asked for",
-		Cause: "A secret is no value: it cannot stand in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with runtime.Auth.",
+		Cause: "A secret is no value: it cannot stand in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
 		Wrong: `flowgen: 1
 name: fetch
 secrets: [API_TOKEN]

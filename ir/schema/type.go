@@ -114,8 +114,22 @@ var (
 // RuntimePath is the import path of the runtime, whose types some results have.
 const RuntimePath = "github.com/flowgen-dev/flowgen/runtime"
 
+// FlowPath is that of the package that generated code calls.
+const FlowPath = RuntimePath + "/flow"
+
+// ToolPath is that of the package for functions that are tools.
+const ToolPath = RuntimePath + "/tool"
+
+// CorePath is that of the package whose types the others are aliases of.
+const CorePath = RuntimePath + "/core"
+
 // ValuePath is that of the package of dynamic values and of the errors of tools.
 const ValuePath = RuntimePath + "/value"
+
+// Ours tells whether path is that of a package of the runtime whose types the compiler knows.
+func Ours(path string) bool {
+	return path == RuntimePath || path == FlowPath || path == ToolPath || path == ValuePath
+}
 
 // ErrorCodes are the nine codes of Agent Tools 3.4, in its order.
 var ErrorCodes = []string{
@@ -156,7 +170,7 @@ func EnumOf(values ...string) *Type { return &Type{Kind: Enum, Values: values} }
 func ItemOf(t *Type) *Type {
 	return &Type{
 		Kind: Struct,
-		Go:   &Go{Path: RuntimePath, Name: "Item", Args: []*Type{t}},
+		Go:   &Go{Path: FlowPath, Name: "Item", Args: []*Type{t}},
 		Fields: []*Field{
 			{Name: "value", GoName: "Value", Type: OptOf(t, "the item may have failed")},
 			{Name: "error", GoName: "Error", Type: OptOf(ErrorType, "the item may have succeeded")},
@@ -167,7 +181,7 @@ func ItemOf(t *Type) *Type {
 // FailureType is one entry of `.failures` of a map with `on_item_error: drop`.
 var FailureType = &Type{
 	Kind: Struct,
-	Go:   &Go{Path: RuntimePath, Name: "Failure"},
+	Go:   &Go{Path: FlowPath, Name: "Failure"},
 	Fields: []*Field{
 		{Name: "index", GoName: "Index", Type: &Type{Kind: Int, Go: &Go{Name: "int"}}},
 		{Name: "error", GoName: "Error", Type: OptOf(ErrorType, "")},
@@ -209,7 +223,7 @@ var EnvelopeType = &Type{
 		{Name: "truncated", GoName: "Truncated", Type: BoolType},
 		{Name: "attachments", GoName: "Attachments", Type: ListOf(&Type{
 			Kind: Struct,
-			Go:   &Go{Path: RuntimePath, Name: "Attachment"},
+			Go:   &Go{Path: ToolPath, Name: "Attachment"},
 			Fields: []*Field{
 				{Name: "kind", GoName: "Kind", Type: StringType},
 				{Name: "url", GoName: "URL", Type: StringType},
@@ -284,7 +298,7 @@ func (t *Type) String() string {
 		return "Error"
 	case t.Go != nil && t.Go.Path == ModelPath:
 		return "media"
-	case t.Go != nil && t.Go.Path != "" && t.Go.Path != RuntimePath && t.Go.Path != ValuePath && t.Kind == Struct:
+	case t.Go != nil && t.Go.Path != "" && !Ours(t.Go.Path) && t.Kind == Struct:
 		return t.Go.Path[strings.LastIndexByte(t.Go.Path, '/')+1:] + "." + t.Go.Name
 	}
 	switch t.Kind {

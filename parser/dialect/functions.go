@@ -16,10 +16,10 @@ const (
 
 // Types of the runtime.
 var (
-	RunType     = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Run"))
-	NodeType    = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Node"))
-	ToolType    = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Tool")) // of any input and output
-	EffectsType = schema.OpaqueOf(schema.RuntimePath, "Effects")
+	RunType     = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Run"))
+	NodeType    = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Node"))
+	ToolType    = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Tool")) // of any input and output
+	EffectsType = schema.OpaqueOf(schema.FlowPath, "Effects")
 	SlotType    = schema.OpaqueOf(schema.DynamicPath, "Slot")
 
 	ModelType  = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
@@ -82,13 +82,13 @@ var (
 	MCPRemote   = Declare(mcpPath, "Remote", expr.Func{Variadic: true, Result: ServerType, Pure: true}, schema.StringType, schema.StringType, ReachType)
 	MCPResource = Declare(mcpPath, "Resource", expr.Func{Result: ToolOf(schema.EmptyType, schema.StringType), Pure: true}, schema.StringType, ServerType, schema.StringType)
 	AllowHosts  = Declare(httpPath, "Allow", expr.Func{Variadic: true, Result: ReachType, Pure: true}, schema.StringType)
-	Reads       = Declare(schema.RuntimePath, "Reads", expr.Func{Const: true, Result: EffectsType, Pure: true})
-	External    = Declare(schema.RuntimePath, "External", expr.Func{Const: true, Result: EffectsType, Pure: true})
+	Reads       = Declare(schema.FlowPath, "Reads", expr.Func{Const: true, Result: EffectsType, Pure: true})
+	External    = Declare(schema.FlowPath, "External", expr.Func{Const: true, Result: EffectsType, Pure: true})
 )
 
 // Call is the call of a tool with an input and an output.
 func Call(in, out *schema.Type) *expr.Func {
-	return Declare(schema.RuntimePath, "Call", expr.Func{Result: out, Fails: true}, RunType, NodeType, ToolOf(in, out), in)
+	return Declare(schema.FlowPath, "Call", expr.Func{Result: out, Fails: true}, RunType, NodeType, ToolOf(in, out), in)
 }
 
 // Ask is the question of a model whose answer has a type.

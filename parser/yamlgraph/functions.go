@@ -63,8 +63,8 @@ var (
 
 // Tools.
 var (
-	optionType  = schema.OpaqueOf(schema.RuntimePath, "ToolOption")
-	infoType    = schema.PointerTo(schema.OpaqueOf(schema.RuntimePath, "Info"))
+	optionType  = schema.OpaqueOf(schema.FlowPath, "ToolOption")
+	infoType    = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Info"))
 	parseType   = schema.OpaqueOf(shellPath, "Parse")
 	commandType = schema.OpaqueOf(shellPath, "Command", fieldOf("script", textType), fieldOf("parse", parseType), fieldOf("dir", textType), fieldOf("env", texts), fieldOf("codes", schema.ListOf(dialect.GoInt)))
 	programType = schema.OpaqueOf(copilotPath, "Program", fieldOf("backend", textType), fieldOf("model", textType), fieldOf("before", texts), fieldOf("after", texts), fieldOf("continue", boolType), fieldOf("here", boolType))
@@ -158,7 +158,7 @@ var (
 	fnGrown           = pure(enginePath, "Grown", dynType, dynType, dynType)
 	fnInterrupt       = onNode("Interrupt", textType, textType, dynType, dynType)
 	fnInterruptPrompt = onNode("InterruptPrompt", textType, textType, dynType, modelType, makesPrompt)
-	fnRunIn           = declare(schema.RuntimePath, "In", expr.Func{Method: true, Result: dialect.RunType, Pure: true}, dialect.RunType, dialect.NodeType)
+	fnRunIn           = declare(schema.FlowPath, "In", expr.Func{Method: true, Result: dialect.RunType, Pure: true}, dialect.RunType, dialect.NodeType)
 	fnState           = method("State", expr.Func{Result: dynType, Pure: true}, dynType)
 
 	fnWith   = method("With", expr.Func{Result: flowType, Pure: true}, rulesType)

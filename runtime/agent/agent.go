@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -57,18 +59,18 @@ type Tool struct {
 	name string // as the model knows it
 	tool string // name@version
 	told llm.Tool
-	call func(r *runtime.Run, n *runtime.Node, args *value.Args) error
+	call func(r *flow.Run, n *flow.Node, args *value.Args) error
 }
 
 // Use makes t callable under a name. description tells the model what it does and schema, a JSON Schema, what it takes; in
 // reads the input from what the model wrote (Agent Tools 3.3).
-func Use[In, Out any](name, description string, t *runtime.Tool[In, Out], in func(*value.Args) In, schema string) Tool {
+func Use[In, Out any](name, description string, t *flow.Tool[In, Out], in func(*value.Args) In, schema string) Tool {
 	return Tool{
 		name: name,
 		tool: t.Name() + "@" + t.Version(),
 		told: llm.Tool{Name: name, Description: description, Schema: []byte(schema)},
-		call: func(r *runtime.Run, n *runtime.Node, args *value.Args) error {
-			return runtime.Invoke(r, n, t, args, in)
+		call: func(r *flow.Run, n *flow.Node, args *value.Args) error {
+			return flow.Invoke(r, n, t, args, in)
 		},
 	}
 }
@@ -107,17 +109,17 @@ type Outputs struct {
 
 // Envelope is the receipt of a call that a model asked for (Agent Tools 3.2). In JSON all fields are always present.
 type Envelope struct {
-	CallID      string               `json:"call_id"`
-	Name        string               `json:"name"`
-	Version     string               `json:"version"`
-	Input       value.Value          `json:"input"`
-	Output      value.Value          `json:"output"` // null when the call failed
-	Error       *value.ToolError     `json:"error"`  // null when it succeeded
-	TStart      time.Time            `json:"t_start"`
-	TEnd        time.Time            `json:"t_end"`
-	Cached      bool                 `json:"cached"`
-	Truncated   bool                 `json:"truncated"`
-	Attachments []runtime.Attachment `json:"attachments"`
+	CallID      string            `json:"call_id"`
+	Name        string            `json:"name"`
+	Version     string            `json:"version"`
+	Input       value.Value       `json:"input"`
+	Output      value.Value       `json:"output"` // null when the call failed
+	Error       *value.ToolError  `json:"error"`  // null when it succeeded
+	TStart      time.Time         `json:"t_start"`
+	TEnd        time.Time         `json:"t_end"`
+	Cached      bool              `json:"cached"`
+	Truncated   bool              `json:"truncated"`
+	Attachments []tool.Attachment `json:"attachments"`
 
 	tool string // as the model knows it
 	raw  []byte // the output's JSON

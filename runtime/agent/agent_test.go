@@ -14,6 +14,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -31,7 +33,7 @@ func TestOutputsAlwaysPresent(t *testing.T) {
 			if err := json.Unmarshal(b, &fields); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]string{"last_tool", "response", "tool_order", "tools_by_id", "traces_url"}, runtime.SortedKeys(fields)); diff != "" {
+			if diff := cmp.Diff([]string{"last_tool", "response", "tool_order", "tools_by_id", "traces_url"}, flow.SortedKeys(fields)); diff != "" {
 				t.Error(diff)
 			}
 			if out.Response != "done" {
@@ -56,7 +58,7 @@ func TestEnvelope(t *testing.T) {
 	}
 	for i, key := range []string{"review[0]/search", "review[0]/search#2"} {
 		in, _ := got[i].Input.MarshalJSON()
-		if want := runtime.CallID("t.search@3", in, key); got[i].CallID != want {
+		if want := engine.CallID("t.search@3", in, key); got[i].CallID != want {
 			t.Errorf("call %d: id %s, want %s", i, got[i].CallID, want)
 		}
 	}
@@ -141,7 +143,7 @@ func TestCaps(t *testing.T) {
 			codes: map[string]int{"t.count@1 VALIDATION_ERROR": 2, "t.count@1 POLICY_DENIED": 1}},
 		{name: "unbounded", spec: agent.Spec{MaxToolCalls: agent.Unbounded}, script: plays(ask(repeat(40, `count {"q":"x"}`)...)), codes: map[string]int{"t.count@1 ok": 40}},
 		{name: "too many at once", script: plays(ask(repeat(257, `count {"q":"x"}`)...)), error: "asked for 257 calls at the same time"},
-		{name: "effects", spec: agent.Spec{Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None}}}, script: plays(ask(`count {"q":"x"}`)),
+		{name: "effects", spec: agent.Spec{Policy: &runtime.Policy{Effects: []flow.Effects{flow.None}}}, script: plays(ask(`count {"q":"x"}`)),
 			codes: map[string]int{"t.count@1 POLICY_DENIED": 1}},
 		{name: "max_tokens", spec: agent.Spec{Policy: &runtime.Policy{MaxTokens: 5000}}, script: forever(`count {"q":"x"}`), error: "a call of test:scripted@1 can take"},
 		{name: "max_cost_usd", spec: agent.Spec{Policy: &runtime.Policy{MaxCostUSD: "0.50"}}, script: forever(`count {"q":"x"}`), error: "a call of test:scripted@1 can cost"},
@@ -151,7 +153,7 @@ func TestCaps(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var n atomic.Int64
 			tt.spec.Model = model(tt.script, llm.Priced(llm.Price{Input: "100", Output: "100"}))
-			tt.spec.Tools = []agent.Tool{counter(&n, runtime.Reads)}
+			tt.spec.Tools = []agent.Tool{counter(&n, flow.Reads)}
 			out, err := run(t, &tt.spec)
 			if tt.error != "" {
 				if codeOf(err) != value.PolicyDenied || !strings.Contains(err.Error(), tt.error) {
@@ -203,7 +205,7 @@ func TestResultsInRequestOrder(t *testing.T) {
 		ended[i] = make(chan struct{})
 	}
 	close(ended[20])
-	slow := runtime.Bind("t.slow@1", runtime.Reads, func(_ context.Context, in query) (string, error) {
+	slow := flow.Bind("t.slow@1", flow.Reads, func(_ context.Context, in query) (string, error) {
 		n := len(in.Q)
 		<-ended[n+1] // the last is the first to end
 		defer close(ended[n])
@@ -235,7 +237,7 @@ func TestResultsInRequestOrder(t *testing.T) {
 func TestCallsRunInParallel(t *testing.T) {
 	var here atomic.Int64
 	all := make(chan struct{})
-	meet := runtime.Bind("t.meet@1", runtime.Reads, func(ctx context.Context, _ query) (string, error) {
+	meet := flow.Bind("t.meet@1", flow.Reads, func(ctx context.Context, _ query) (string, error) {
 		if here.Add(1) == 8 {
 			close(all)
 		}
@@ -289,7 +291,7 @@ func (s stopped) Complete(context.Context, *llm.Request) (*llm.Reply, error) {
 // Results too large for the context are cut for the model (Agent Tools 5.4): text is kept whole in the store, typed
 // outputs stay whole in the receipt.
 func TestLargeResults(t *testing.T) {
-	big := runtime.Bind("t.big@1", runtime.Reads, func(context.Context, query) (found, error) {
+	big := flow.Bind("t.big@1", flow.Reads, func(context.Context, query) (found, error) {
 		return found{[]string{strings.Repeat("y", 5000)}}, nil
 	})
 	var told []llm.Result

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -17,7 +19,7 @@ import (
 type call struct {
 	asked llm.Call
 	tool  *Tool // nil: there is no such tool
-	node  *runtime.Node
+	node  *flow.Node
 	visit int32
 	args  value.Args
 	env   Envelope
@@ -26,7 +28,7 @@ type call struct {
 
 // calls makes the calls of one answer at the same time. Results, receipts and what is counted have the order in which the
 // model asked, however long each call takes.
-func (w *work) calls(t *runtime.Run, asked []llm.Call) ([]llm.Result, error) {
+func (w *work) calls(t *flow.Run, asked []llm.Call) ([]llm.Result, error) {
 	all := make([]call, len(asked))
 	var ready []*call
 	for i := range all {
@@ -66,7 +68,7 @@ func (w *work) room() int {
 
 // admit is the policy guard of the agent (Agent Tools 5.1). It looks at the calls one after the other, before any of them
 // is made.
-func (w *work) admit(t *runtime.Run, c *call) *value.ToolError {
+func (w *work) admit(t *flow.Run, c *call) *value.ToolError {
 	i, ok := w.spec.index[c.asked.Name]
 	if !ok {
 		return value.Errorf(value.PolicyDenied, "tool %s is not one of this agent's", strconv.Quote(short(c.asked.Name, 100)))
@@ -92,20 +94,20 @@ func (w *work) admit(t *runtime.Run, c *call) *value.ToolError {
 }
 
 // perform makes the calls that are allowed.
-func (w *work) perform(t *runtime.Run, ready []*call) error {
+func (w *work) perform(t *flow.Run, ready []*call) error {
 	if len(ready) == 1 {
 		return w.make(t, ready[0])
 	}
-	branches := make([]func(*runtime.Run) error, len(ready))
+	branches := make([]func(*flow.Run) error, len(ready))
 	for i, c := range ready {
-		branches[i] = func(r *runtime.Run) error { return w.make(r, c) }
+		branches[i] = func(r *flow.Run) error { return w.make(r, c) }
 	}
-	return runtime.Parallel(t, branches...)
+	return flow.Parallel(t, branches...)
 }
 
 // make makes one call. The error is a run error.
-func (w *work) make(t *runtime.Run, c *call) error {
-	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x runtime.Receipt) { c.receive(&x) }), c.node, &c.args)
+func (w *work) make(t *flow.Run, c *call) error {
+	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x engine.Receipt) { c.receive(&x) }), c.node, &c.args)
 	if c.done {
 		return nil
 	}
@@ -117,17 +119,17 @@ func (w *work) make(t *runtime.Run, c *call) error {
 }
 
 // receive makes the envelope of a call.
-func (c *call) receive(x *runtime.Receipt) {
+func (c *call) receive(x *engine.Receipt) {
 	h := x.Op.Head()
 	e := &c.env
 	e.tool, e.TStart, e.TEnd, e.Cached = c.tool.name, x.Start, x.End, h.Cached
-	e.Name, e.Version = runtime.SplitTool(h.Tool)
+	e.Name, e.Version = engine.SplitTool(h.Tool)
 	if b := h.Metadata; b != nil {
 		e.Truncated, e.Attachments = b.Truncated, b.Attachments
 	}
 	in, err := x.Op.EncodeIn(nil)
 	if err == nil {
-		e.CallID = runtime.CallID(h.Tool, in, h.Key())
+		e.CallID = engine.CallID(h.Tool, in, h.Key())
 		e.Input, err = value.Parse(in)
 	}
 	if x.Err == nil && err == nil {
@@ -140,34 +142,34 @@ func (c *call) receive(x *runtime.Receipt) {
 		e.Error = value.Invalid("the receipt cannot be written: %v", err)
 	}
 	if e.CallID == "" {
-		e.CallID = runtime.CallID(h.Tool, nil, h.Key())
+		e.CallID = engine.CallID(h.Tool, nil, h.Key())
 	}
 	c.done = true
 }
 
 // refuse is what becomes of a call that is not made.
-func (w *work) refuse(t *runtime.Run, c *call, te *value.ToolError) {
-	n, tool := c.node, ""
+func (w *work) refuse(t *flow.Run, c *call, te *value.ToolError) {
+	n, bound := c.node, ""
 	if c.tool == nil {
-		n = &runtime.Node{ID: short(c.asked.Name, 100), Pos: w.node.Pos, Index: -1}
+		n = &flow.Node{ID: short(c.asked.Name, 100), Pos: w.node.Pos, Index: -1}
 		c.visit = t.Reserve(n)
 		c.node = n
 	} else {
-		tool = c.tool.tool
+		bound = c.tool.tool
 	}
-	t.Visit(n, c.visit, 0, nil).Refuse(n, tool, te)
+	t.Visit(n, c.visit, 0, nil).Refuse(n, bound, te)
 	w.refused(t, c, te)
 }
 
 // refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is no JSON.
-func (w *work) refused(t *runtime.Run, c *call, te *value.ToolError) {
+func (w *work) refused(t *flow.Run, c *call, te *value.ToolError) {
 	name := short(c.asked.Name, 100)
 	e := &c.env
 	e.tool, e.Name, e.Error, e.TStart, e.TEnd = name, name, te, w.answered, w.answered
-	tool := name
+	bound := name
 	if c.tool != nil {
-		tool = c.tool.tool
-		e.Name, e.Version = runtime.SplitTool(tool)
+		bound = c.tool.tool
+		e.Name, e.Version = engine.SplitTool(bound)
 	}
 	var err error
 	if e.Input, err = value.Parse([]byte(short(c.asked.Args, maxArgs))); err != nil {
@@ -177,15 +179,15 @@ func (w *work) refused(t *runtime.Run, c *call, te *value.ToolError) {
 	if err != nil {
 		e.Input, in = value.Null(), nil
 	}
-	key := runtime.Head{Node: c.node, Scope: t.Scope(), Visit: c.visit}
-	e.CallID = runtime.CallID(tool, in, key.Key())
+	key := engine.Head{Node: c.node, Scope: t.Scope(), Visit: c.visit}
+	e.CallID = engine.CallID(bound, in, key.Key())
 	c.done = true
 }
 
 // note puts a receipt into the outputs.
 func (w *work) note(e *Envelope) {
 	if e.Attachments == nil {
-		e.Attachments = []runtime.Attachment{}
+		e.Attachments = []tool.Attachment{}
 	}
 	w.out.ToolsByID[e.CallID] = *e
 	w.out.ToolOrder = append(w.out.ToolOrder, e.CallID)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -77,7 +79,7 @@ func TestModelCapsUnderRace(t *testing.T) {
 	// Input and output cost the same, a millionth of a dollar, so that a call costs its tokens.
 	price := llm.Priced(llm.Price{Input: "1", Output: "1"})
 	provider := &metered{t: t}
-	model := llm.NewModel("test:metered", "m", provider, price, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(mostOutput))}))
+	model := llm.NewModel("test:metered", "m", provider, price, llm.With(llm.Params{MaxTokens: flow.Ptr(int64(mostOutput))}))
 	provider.most = most(t, model)
 	provider.limit = allowed*provider.most + provider.most - 1
 	dollars := usage.USD(provider.limit * 1000).String()
@@ -111,9 +113,9 @@ func TestModelCapsUnderRace(t *testing.T) {
 func race(t *testing.T, policy *runtime.Policy, spec *agent.Spec) int64 {
 	t.Helper()
 	var refused atomic.Int64
-	all := make([]func(*runtime.Run) error, racers)
+	all := make([]func(*flow.Run) error, racers)
 	for i := range all {
-		all[i] = func(r *runtime.Run) error {
+		all[i] = func(r *flow.Run) error {
 			_, err := agent.Run(r, node, spec, llm.Prompt{Text: "Go"})
 			if codeOf(err) == value.PolicyDenied {
 				refused.Add(1)
@@ -122,7 +124,7 @@ func race(t *testing.T, policy *runtime.Policy, spec *agent.Spec) int64 {
 			return err
 		}
 	}
-	if err := runtime.Parallel(start(t, runtime.WithPolicy(policy)), all...); err != nil {
+	if err := flow.Parallel(start(t, runtime.WithPolicy(policy)), all...); err != nil {
 		t.Fatal(err)
 	}
 	return refused.Load()
@@ -136,7 +138,7 @@ func TestOwnModelCapsUnderRace(t *testing.T) {
 		return ask(`echo {"q":"x"}`, `echo {"q":"y"}`), nil
 	})
 	// A call takes 110 tokens, and before it there has to be room for 100 of the answer and for the conversation.
-	spec := &agent.Spec{Model: llm.NewModel("test:scripted", "m", s, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(100))})), Tools: tools(),
+	spec := &agent.Spec{Model: llm.NewModel("test:scripted", "m", s, llm.With(llm.Params{MaxTokens: flow.Ptr(int64(100))})), Tools: tools(),
 		MaxIterations: agent.Unbounded, MaxToolCalls: agent.Unbounded, Policy: &runtime.Policy{MaxTokens: 2500}}
 	_, err := run(t, spec)
 	if codeOf(err) != value.PolicyDenied {
@@ -148,16 +150,16 @@ func TestOwnModelCapsUnderRace(t *testing.T) {
 	}
 	for i := range capRounds(600) / 8 {
 		made.Store(0)
-		all := make([]func(*runtime.Run) error, 8)
+		all := make([]func(*flow.Run) error, 8)
 		for i := range all {
-			all[i] = func(r *runtime.Run) error {
+			all[i] = func(r *flow.Run) error {
 				if _, err := agent.Run(r, node, spec, llm.Prompt{System: "Be good.", Text: "Go"}); codeOf(err) != value.PolicyDenied {
 					return fmt.Errorf("no refusal: %w", err)
 				}
 				return nil
 			}
 		}
-		if err := runtime.Parallel(start(t), all...); err != nil {
+		if err := flow.Parallel(start(t), all...); err != nil {
 			t.Fatal(err)
 		}
 		if made.Load() != 8*alone {
@@ -173,8 +175,8 @@ func TestFailedQuestions(t *testing.T) {
 		err  error
 		want value.Code // of the node
 	}{
-		{"never sent", runtime.Unspent(value.Errorf(value.NetworkError, "no connection")), ""},
-		{"refused", runtime.Unspent(value.Errorf(value.ProviderError, "503")), ""},
+		{"never sent", tool.Unspent(value.Errorf(value.NetworkError, "no connection")), ""},
+		{"refused", tool.Unspent(value.Errorf(value.ProviderError, "503")), ""},
 		{"too many requests", value.Errorf(value.RateLimit, "429"), ""},
 		{"lost", value.Errorf(value.NetworkError, "no answer: the connection ended"), value.PolicyDenied},
 		{"late", value.Errorf(value.Timeout, "no answer in time"), value.PolicyDenied},
@@ -189,9 +191,9 @@ func TestFailedQuestions(t *testing.T) {
 				}
 				return say("done"), nil
 			})
-			m := model(s, llm.With(llm.Params{MaxTokens: runtime.Ptr(int64(1000))}))
+			m := model(s, llm.With(llm.Params{MaxTokens: flow.Ptr(int64(1000))}))
 			again := *node
-			again.Retry = &runtime.Retry{Attempts: 3, Base: 1, Codes: []value.Code{value.NetworkError, value.ProviderError, value.RateLimit, value.Timeout}}
+			again.Retry = &flow.Retry{Attempts: 3, Base: 1, Codes: []value.Code{value.NetworkError, value.ProviderError, value.RateLimit, value.Timeout}}
 			r := start(t, runtime.WithPolicy(&runtime.Policy{MaxTokens: 1500})) // room for one question
 			_, err := agent.Run(r, &again, &agent.Spec{Model: m, Tools: tools()}, llm.Prompt{Text: "Go"})
 			if codeOf(err) != tt.want {

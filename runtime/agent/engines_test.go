@@ -14,14 +14,17 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // busy is an agent that does a bit of everything: parallel calls, failures, refusals, more calls than it may make.
 func busy(calls *atomic.Int64) *agent.Spec {
-	return &agent.Spec{Model: model(busyScript(calls), llm.Priced(llm.Price{Input: "1", Output: "2"})), Tools: append(tools(), counter(calls, runtime.Writes)), MaxToolCalls: 12,
+	return &agent.Spec{Model: model(busyScript(calls), llm.Priced(llm.Price{Input: "1", Output: "2"})), Tools: append(tools(), counter(calls, flow.Writes)), MaxToolCalls: 12,
 		Policy: &runtime.Policy{MaxTokens: 1_000_000, MaxCostUSD: "3"}}
 }
 
@@ -71,7 +74,7 @@ func timeless(t testing.TB, out agent.Outputs) string {
 // finish runs the agent as a whole run, so that the engine sees its end.
 func finish(t testing.TB, s *agent.Spec, opts ...runtime.Option) (out agent.Outputs, err error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, opts...)
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +176,7 @@ func (l *ledger) enter(ctx context.Context) error {
 	if l.made == nil {
 		l.made = map[string]int{}
 	}
-	l.made[runtime.ToolContext(ctx).CallID()]++
+	l.made[tool.Context(ctx).CallID()]++
 	if l.all++; l.all == l.last {
 		l.cancel()
 		return context.Canceled
@@ -208,9 +211,9 @@ func booked(l *ledger) *agent.Spec {
 	s := busy(new(atomic.Int64))
 	s.Model = llm.NewModel("test:scripted", "scripted", enteredModel{l, busyScript(new(atomic.Int64))}, llm.Priced(llm.Price{Input: "1", Output: "2"}))
 	s.Tools = []agent.Tool{
-		agent.Use("search", "Finds things.", runtime.Bind("t.search@3", runtime.Reads, entered(l, find)), queryArgs, querySchema),
-		agent.Use("echo", "", runtime.Bind("t.echo@1", runtime.None, entered(l, repeated)), queryArgs, querySchema),
-		agent.Use("count", "", runtime.Bind("t.count@1", runtime.Writes, entered(l, repeated)), queryArgs, querySchema),
+		agent.Use("search", "Finds things.", flow.Bind("t.search@3", flow.Reads, entered(l, find)), queryArgs, querySchema),
+		agent.Use("echo", "", flow.Bind("t.echo@1", flow.None, entered(l, repeated)), queryArgs, querySchema),
+		agent.Use("count", "", flow.Bind("t.count@1", flow.Writes, entered(l, repeated)), queryArgs, querySchema),
 	}
 	return s
 }
@@ -280,8 +283,8 @@ func stop(t *testing.T, seed uint64, l *ledger) *journal.Journal {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	work := func(e runtime.Engine) {
-		rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, runtime.WithEngine(e))
+	work := func(e engine.Engine) {
+		rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}}, runtime.WithEngine(e))
 		if err != nil {
 			t.Error(err)
 			return
@@ -297,9 +300,9 @@ func stop(t *testing.T, seed uint64, l *ledger) *journal.Journal {
 		return rec.Journal()
 	}
 	whole := journal.New(journal.Header{})
-	engine := sim.New(seed, sim.Options{Record: whole})
-	engine.After(time.Duration(seed%100)*time.Millisecond, cancel)
-	if err := engine.Drive(func() { work(engine) }); err != nil {
+	eng := sim.New(seed, sim.Options{Record: whole})
+	eng.After(time.Duration(seed%100)*time.Millisecond, cancel)
+	if err := eng.Drive(func() { work(eng) }); err != nil {
 		t.Fatal(err)
 	}
 	return whole

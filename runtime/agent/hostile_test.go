@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -20,7 +21,7 @@ import (
 func TestCapsUnderRace(t *testing.T) {
 	calls := ask(repeat(racers, `count {"q":"x"}`)...)
 	var n atomic.Int64
-	own := &agent.Spec{Model: model(plays(calls)), Tools: []agent.Tool{counter(&n, runtime.Reads)}}
+	own := &agent.Spec{Model: model(plays(calls)), Tools: []agent.Tool{counter(&n, flow.Reads)}}
 	shared := &agent.Spec{Model: own.Model, Tools: own.Tools, MaxToolCalls: agent.Unbounded}
 	single := &agent.Spec{Model: model(plays(ask(`count {"q":"x"}`))), Tools: own.Tools}
 	for i := range capRounds(2000) {
@@ -33,14 +34,14 @@ func TestCapsUnderRace(t *testing.T) {
 			if i%3 == 1 {
 				of, agents = single, racers
 			}
-			work := make([]func(*runtime.Run) error, agents)
+			work := make([]func(*flow.Run) error, agents)
 			for i := range work {
-				work[i] = func(r *runtime.Run) error {
+				work[i] = func(r *flow.Run) error {
 					_, err := agent.Run(r, node, of, llm.Prompt{Text: "Go"})
 					return err
 				}
 			}
-			err = runtime.Parallel(start(t, runtime.WithPolicy(&runtime.Policy{MaxToolCalls: allowed})), work...)
+			err = flow.Parallel(start(t, runtime.WithPolicy(&runtime.Policy{MaxToolCalls: allowed})), work...)
 		}
 		if err != nil || n.Load() != allowed {
 			t.Fatalf("round %d: %d calls, %v", i, n.Load(), err)
@@ -51,7 +52,7 @@ func TestCapsUnderRace(t *testing.T) {
 // A budget in dollars is never overshot by calls at the same time: each costs a cent, and there is a dime.
 func TestBudgetUnderRace(t *testing.T) {
 	var n atomic.Int64
-	dear := runtime.Bind("t.dear@1", runtime.Reads, func(context.Context, query) (string, error) { n.Add(1); return "", nil }, runtime.CostUSD("0.01"))
+	dear := flow.Bind("t.dear@1", flow.Reads, func(context.Context, query) (string, error) { n.Add(1); return "", nil }, flow.CostUSD("0.01"))
 	s := &agent.Spec{Model: model(plays(ask(repeat(20, `dear {"q":"x"}`)...))), Tools: []agent.Tool{agent.Use("dear", "", dear, queryArgs, querySchema)},
 		Policy: &runtime.Policy{MaxCostUSD: "0.10"}}
 	for range capRounds(500) {
@@ -69,7 +70,7 @@ func TestManyAgents(t *testing.T) {
 	var here sync.WaitGroup
 	here.Add(agents)
 	var arrived sync.Map
-	wait := runtime.Bind("t.wait@1", runtime.Reads, func(ctx context.Context, in query) (string, error) {
+	wait := flow.Bind("t.wait@1", flow.Reads, func(ctx context.Context, in query) (string, error) {
 		if _, again := arrived.LoadOrStore(in.Q, true); !again {
 			here.Done()
 		}
@@ -86,7 +87,7 @@ func TestManyAgents(t *testing.T) {
 		}
 		return say(c.Messages[0].Text), nil
 	})
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}})
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,14 +186,14 @@ func TestAdversarialModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var reached, asked atomic.Int64
 			touch := func(context.Context, query) (string, error) { reached.Add(1); return "", nil }
-			guarded := agent.Use("guard", "", runtime.Bind("t.guard@1", runtime.Reads, touch), queryArgs, querySchema)
-			write := agent.Use("write", "", runtime.Bind("t.write@1", runtime.Writes, touch), queryArgs, querySchema)
-			claimed := agent.Use("claimed", "", runtime.Bind("t.claimed@1", runtime.Reads, touch, runtime.Permissions("secrets:all")), queryArgs, querySchema)
+			guarded := agent.Use("guard", "", flow.Bind("t.guard@1", flow.Reads, touch), queryArgs, querySchema)
+			write := agent.Use("write", "", flow.Bind("t.write@1", flow.Writes, touch), queryArgs, querySchema)
+			claimed := agent.Use("claimed", "", flow.Bind("t.claimed@1", flow.Reads, touch, flow.Permissions("secrets:all")), queryArgs, querySchema)
 			spec := &agent.Spec{
 				Model: model(func(turn int, c *llm.Conversation) (llm.Message, error) { asked.Add(1); return s(turn, c) }),
 				Tools: []agent.Tool{guarded, write, claimed,
-					agent.Use("search", "", runtime.Bind("t.search@3", runtime.Reads, touch), queryArgs, querySchema)},
-				Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads}},
+					agent.Use("search", "", flow.Bind("t.search@3", flow.Reads, touch), queryArgs, querySchema)},
+				Policy: &runtime.Policy{Effects: []flow.Effects{flow.None, flow.Reads}},
 			}
 			out, err := run(t, spec)
 			if err != nil && codeOf(err) != value.PolicyDenied {

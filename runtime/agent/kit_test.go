@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -83,14 +84,14 @@ func queryArgs(a *value.Args) query { return query{Q: value.Arg(a, "q", value.As
 const querySchema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`
 
 var (
-	search = runtime.Bind("t.search@3", runtime.Reads, find)
-	echo   = runtime.Bind("t.echo@1", runtime.None, repeated)
+	search = flow.Bind("t.search@3", flow.Reads, find)
+	echo   = flow.Bind("t.echo@1", flow.None, repeated)
 )
 
 func find(_ context.Context, in query) (found, error) {
 	switch {
 	case strings.HasPrefix(in.Q, "bad"):
-		return found{}, &value.ToolError{Code: value.RateLimit, Message: "slow down", RetryAfterS: runtime.Ptr(2.0)}
+		return found{}, &value.ToolError{Code: value.RateLimit, Message: "slow down", RetryAfterS: flow.Ptr(2.0)}
 	case strings.HasPrefix(in.Q, "panic"):
 		panic("oh")
 	}
@@ -107,16 +108,16 @@ func tools() []agent.Tool {
 }
 
 // counter is a tool that counts its calls.
-func counter(n *atomic.Int64, e runtime.Effects) agent.Tool {
-	t := runtime.Bind("t.count@1", e, func(_ context.Context, in query) (string, error) { n.Add(1); return in.Q, nil })
+func counter(n *atomic.Int64, e flow.Effects) agent.Tool {
+	t := flow.Bind("t.count@1", e, func(_ context.Context, in query) (string, error) { n.Add(1); return in.Q, nil })
 	return agent.Use("count", "", t, queryArgs, querySchema)
 }
 
-var node = &runtime.Node{ID: "review", Pos: "w.flowgen.yaml:3:5", Index: 0}
+var node = &flow.Node{ID: "review", Pos: "w.flowgen.yaml:3:5", Index: 0}
 
-func start(t testing.TB, opts ...runtime.Option) *runtime.Run {
+func start(t testing.TB, opts ...runtime.Option) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, opts...)
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

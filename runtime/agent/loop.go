@@ -3,14 +3,15 @@ package agent
 import (
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
 // model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
-func Run(r *runtime.Run, n *runtime.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
+func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
 	c := &llm.Conversation{System: p.System, Messages: []llm.Message{{Role: llm.User, Text: p.Text, Media: p.Media}}}
 	return work{}.run(r, n, s, c)
 }
@@ -23,24 +24,24 @@ type Ending struct {
 
 // Continue is Run in a conversation that may have begun before: its last message is what the agent is asked. What is said
 // is added to it. A cap of turns ends the agent with what the model has said last, after the tools that it asked for.
-func Continue(r *runtime.Run, n *runtime.Node, s *Spec, c *llm.Conversation) (Outputs, Ending, error) {
+func Continue(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (Outputs, Ending, error) {
 	var end Ending
 	out, err := work{end: &end}.run(r, n, s, c)
 	return out, end, err
 }
 
-func (w work) run(r *runtime.Run, n *runtime.Node, s *Spec, c *llm.Conversation) (out Outputs, err error) {
+func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out Outputs, err error) {
 	s.prepare()
 	run := r.Scoped()
 	w.spec, w.node, w.session = s, n, run.Session(n, s.Policy)
 	w.out = Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}}
 	w.conv, c.Tools = c, s.told
-	w.nodes = make([]runtime.Node, len(s.Tools)+1)
+	w.nodes = make([]flow.Node, len(s.Tools)+1)
 	for i, t := range s.Tools {
-		w.nodes[i] = runtime.Node{ID: t.name, Pos: n.Pos, Index: -1}
+		w.nodes[i] = flow.Node{ID: t.name, Pos: n.Pos, Index: -1}
 	}
 	w.model = &w.nodes[len(s.Tools)]
-	*w.model = runtime.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry, Timeout: n.Timeout}
+	*w.model = flow.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry, Timeout: n.Timeout}
 	end := w.session.Begin()
 	defer func() { end(err) }()
 	w.out.TracesURL = w.session.TraceURL()
@@ -62,12 +63,12 @@ func (w work) run(r *runtime.Run, n *runtime.Node, s *Spec, c *llm.Conversation)
 // work is one visit of an agent node.
 type work struct {
 	spec    *Spec
-	node    *runtime.Node
-	session *runtime.Session
+	node    *flow.Node
+	session *engine.Session
 	conv    *llm.Conversation
-	end     *Ending        // of Continue
-	nodes   []runtime.Node // of the tools, in their order, and of the model
-	model   *runtime.Node
+	end     *Ending     // of Continue
+	nodes   []flow.Node // of the tools, in their order, and of the model
+	model   *flow.Node
 	made    int // calls that count
 	out     Outputs
 	last    *Envelope // of a call that succeeded
@@ -86,7 +87,7 @@ func (w *work) turn(i int) (done bool, err error) {
 		return true, nil
 	}
 	t := w.session.Turn(i)
-	ask := t.Visit(w.model, t.Reserve(w.model), 0, func(x runtime.Receipt) { w.answered = x.End })
+	ask := t.Visit(w.model, t.Reserve(w.model), 0, func(x engine.Receipt) { w.answered = x.End })
 	reply, err := w.spec.Model.Complete(ask, w.model, w.conv)
 	if err != nil {
 		return false, err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -20,7 +22,7 @@ import (
 // pinned runs an agent and its pin as a workflow does.
 func pinned(t *testing.T, s script, sel agent.Selector, opts ...runtime.Option) (pin *found, err error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, opts...)
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestStalePins(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{Now: func() time.Time { clock = clock.Add(time.Second); return clock }})
 	stale := agent.Latest("search").Stale("hits", "t.search@3")
 	in := func(o ...runtime.Option) []runtime.Option {
-		return append(o, runtime.WithEngine(f.New(&runtime.Info{Name: "w"})), runtime.WithPast(f))
+		return append(o, runtime.WithEngine(f.New(&flow.Info{Name: "w"})), runtime.WithPast(f))
 	}
 	a := &found{[]string{"a", "a!"}}
 	searches := func(q string) script { return plays(ask(`search {"q":"` + q + `"}`)) }
@@ -81,7 +83,7 @@ func TestStalePins(t *testing.T) {
 	}
 	r, ok := rec.Journal().Lookup("review/hits", 1)
 	want := `{"node":"review","pin":"hits","tool":"t.search@3","workflow":"w"}`
-	if !ok || r.Tool != runtime.LastTool || r.Effects != "reads" || string(r.Input) != want {
+	if !ok || r.Tool != engine.LastTool || r.Effects != "reads" || string(r.Input) != want {
 		t.Errorf("recorded as %+v", r)
 	}
 	got, err := pinned(t, plays(), stale, runtime.WithEngine(journal.Replay(rec.Journal())))
@@ -113,7 +115,7 @@ func TestHostilePast(t *testing.T) {
 	if !errors.As(err, &ne) || codeOf(err) != value.Unknown {
 		t.Errorf("%v", err)
 	}
-	_, err = pinned(t, plays(), stale, runtime.WithPolicy(&runtime.Policy{Effects: []runtime.Effects{runtime.External}}))
+	_, err = pinned(t, plays(), stale, runtime.WithPolicy(&runtime.Policy{Effects: []flow.Effects{flow.External}}))
 	if codeOf(err) != value.PolicyDenied {
 		t.Errorf("under a policy without reads: %v", err)
 	}

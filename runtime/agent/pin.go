@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/json"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -42,12 +42,12 @@ func (s Selector) Stale(pin, tool string) Selector {
 
 // Pin returns the output of the selected call. It is nil when there is none, also when the agent does not have the tool
 // any more (Agent Tools 4.2). The error is a *runtime.NodeError of n.
-func Pin[T any](r *runtime.Run, n *runtime.Node, out Outputs, s Selector) (*T, error) {
+func Pin[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector) (*T, error) {
 	e := s.find(&out)
 	switch {
 	case e != nil:
 	case s.stale:
-		return runtime.Last[T](r, n, s.pin, s.full)
+		return flow.Last[T](r, n, s.pin, s.full)
 	case !s.required:
 		return nil, nil
 	default:

@@ -12,7 +12,10 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -71,7 +74,7 @@ func TestSpecGuard(t *testing.T) {
 		asked.Store(0)
 		counted := script(func(turn int, c *llm.Conversation) (llm.Message, error) { asked.Add(1); return s(turn, c) })
 		spec.Model = model(counted, llm.Priced(llm.Price{Input: "1000", Output: "1000"}))
-		spec.Tools = []agent.Tool{counter(&ran, runtime.Writes)}
+		spec.Tools = []agent.Tool{counter(&ran, flow.Writes)}
 		return run(t, spec)
 	}
 	t.Run("enabled_tools", func(t *testing.T) {
@@ -103,7 +106,7 @@ func TestSpecGuard(t *testing.T) {
 		}
 	})
 	t.Run("side_effects", func(t *testing.T) {
-		out, err := guarded(plays(ask(`count {"q":"x"}`)), &agent.Spec{Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads}}})
+		out, err := guarded(plays(ask(`count {"q":"x"}`)), &agent.Spec{Policy: &runtime.Policy{Effects: []flow.Effects{flow.None, flow.Reads}}})
 		if err != nil || ran.Load() != 0 || codes(out)[0] != "t.count@1 POLICY_DENIED" {
 			t.Errorf("%v, %v, %d calls", err, codes(out), ran.Load())
 		}
@@ -125,23 +128,23 @@ func TestSpecCallID(t *testing.T) {
 			t.Errorf("%v", first)
 		}
 		input, key := []byte(`{"q":"a"}`), "review[0]/search"
-		if runtime.CallID("t.search@3", input, key) != first[0] || runtime.CallID("t.search@4", input, key) == first[0] {
+		if engine.CallID("t.search@3", input, key) != first[0] || engine.CallID("t.search@4", input, key) == first[0] {
 			t.Error("the version of the tool is not in it")
 		}
 	})
 	t.Run("retries", func(t *testing.T) {
 		var tries []string
 		var told string
-		flaky := runtime.Bind("t.flaky@1", runtime.Reads, func(ctx context.Context, in query) (string, error) {
-			i := runtime.ToolContext(ctx)
+		flaky := flow.Bind("t.flaky@1", flow.Reads, func(ctx context.Context, in query) (string, error) {
+			i := tool.Context(ctx)
 			if tries = append(tries, fmt.Sprint(i.Attempt(), i.CallID())); len(tries) < 3 {
 				return "", value.Errorf(value.NetworkError, "again")
 			}
 			told = i.CallID()
 			return in.Q, nil
 		})
-		n := runtime.Node{ID: "flaky", Pos: "w.flowgen.yaml:4:5", Index: -1, Retry: &runtime.Retry{Attempts: 3, Base: 1}}
-		if _, err := runtime.Call(start(t).Scoped(), &n, flaky, query{"a"}); err != nil {
+		n := flow.Node{ID: "flaky", Pos: "w.flowgen.yaml:4:5", Index: -1, Retry: &flow.Retry{Attempts: 3, Base: 1}}
+		if _, err := flow.Call(start(t).Scoped(), &n, flaky, query{"a"}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]string{"1" + told, "2" + told, "3" + told}, tries); diff != "" || len(told) != 64 {

@@ -16,8 +16,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -50,7 +53,7 @@ func holds(t *testing.T, fields map[string]json.RawMessage, name, want string) {
 type linker struct{}
 
 func (linker) Observe(runtime.Event) {}
-func (linker) TraceURL(_ *runtime.Run, key string) string {
+func (linker) TraceURL(_ *flow.Run, key string) string {
 	return "https://traces.example/" + key
 }
 
@@ -92,10 +95,10 @@ func TestSpecOutputs(t *testing.T) {
 
 // Agent Tools 3.2.
 func TestSpecEnvelope(t *testing.T) {
-	kept := runtime.Bind("t.kept@2", runtime.Reads, repeated, runtime.CacheForever())
-	drawn := runtime.Bind("t.drawn@1", runtime.Reads, func(ctx context.Context, in query) (string, error) {
+	kept := flow.Bind("t.kept@2", flow.Reads, repeated, flow.CacheForever())
+	drawn := flow.Bind("t.drawn@1", flow.Reads, func(ctx context.Context, in query) (string, error) {
 		for _, kind := range []string{"image", "table"} {
-			if err := runtime.Attach(ctx, runtime.Attachment{Kind: kind, URL: "https://files.example/" + kind, ContentType: kind + "/x", Bytes: 7}); err != nil {
+			if err := tool.Attach(ctx, tool.Attachment{Kind: kind, URL: "https://files.example/" + kind, ContentType: kind + "/x", Bytes: 7}); err != nil {
 				return "", err
 			}
 		}
@@ -112,7 +115,7 @@ func TestSpecEnvelope(t *testing.T) {
 	}
 	good, bad, first, again, large, attached := all[0], all[1], all[2], all[3], all[4], all[5]
 	t.Run("call_id", func(t *testing.T) {
-		holds(t, good, "call_id", `"`+runtime.CallID("t.search@3", []byte(`{"q":"a"}`), "review[0]/search")+`"`)
+		holds(t, good, "call_id", `"`+engine.CallID("t.search@3", []byte(`{"q":"a"}`), "review[0]/search")+`"`)
 	})
 	t.Run("name", func(t *testing.T) { holds(t, good, "name", `"t.search"`) })
 	t.Run("version", func(t *testing.T) { holds(t, good, "version", `"3"`) })
@@ -165,17 +168,17 @@ func TestSpecTool(t *testing.T) {
 	var ran atomic.Int64
 	f := func(_ context.Context, in query) (found, error) { ran.Add(1); return found{[]string{in.Q}}, nil }
 	var auth, tenant string
-	called := runtime.Bind("t.called@7", runtime.Reads, func(ctx context.Context, in query) (found, error) {
-		i := runtime.ToolContext(ctx)
+	called := flow.Bind("t.called@7", flow.Reads, func(ctx context.Context, in query) (found, error) {
+		i := tool.Context(ctx)
 		auth, tenant = i.Auth("KEY"), i.TenantID()
 		return f(ctx, in)
-	}, runtime.Secrets("KEY"))
-	one := func(tool agent.Tool, o ...runtime.Option) agent.Envelope {
+	}, flow.Secrets("KEY"))
+	one := func(bound agent.Tool, o ...runtime.Option) agent.Envelope {
 		t.Helper()
 		o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "the key", true }))
-		return ordered(mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{tool}}, o...))[0]
+		return ordered(mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{bound}}, o...))[0]
 	}
-	use := func(x *runtime.Tool[query, found]) agent.Tool {
+	use := func(x *flow.Tool[query, found]) agent.Tool {
 		return agent.Use("tool", "", x, queryArgs, querySchema)
 	}
 	e := one(use(called), runtime.WithTenant("acme"))
@@ -199,7 +202,7 @@ func TestSpecTool(t *testing.T) {
 			return say("done"), nil
 		})
 		before := ran.Load()
-		out := mustRun(t, &agent.Spec{Model: model(s), Tools: []agent.Tool{use(runtime.Bind("t.called@7", runtime.Reads, f))}})
+		out := mustRun(t, &agent.Spec{Model: model(s), Tools: []agent.Tool{use(flow.Bind("t.called@7", flow.Reads, f))}})
 		if string(told[0].Schema) != querySchema || codes(out)[0] != "t.called@7 VALIDATION_ERROR" || ran.Load() != before {
 			t.Errorf("told %s, %v", told[0].Schema, codes(out))
 		}
@@ -208,13 +211,13 @@ func TestSpecTool(t *testing.T) {
 		type graded struct {
 			Grade string `json:"grade" flow:"enum=good|bad"`
 		}
-		wrong := runtime.Bind("t.grade@1", runtime.None, func(context.Context, query) (graded, error) { return graded{"so-so"}, nil })
+		wrong := flow.Bind("t.grade@1", flow.None, func(context.Context, query) (graded, error) { return graded{"so-so"}, nil })
 		if e := one(agent.Use("tool", "", wrong, queryArgs, querySchema)); e.Error == nil || e.Error.Code != value.ValidationError || !strings.Contains(e.Error.Message, "output: grade") {
 			t.Errorf("%+v", e.Error)
 		}
 	})
-	allowed := func(e runtime.Effects, policy ...runtime.Effects) bool {
-		x := runtime.Bind("t.effects@1", e, f)
+	allowed := func(e flow.Effects, policy ...flow.Effects) bool {
+		x := flow.Bind("t.effects@1", e, f)
 		out, err := run(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`))), Tools: []agent.Tool{use(x)}, Policy: &runtime.Policy{Effects: policy}})
 		if err != nil {
 			t.Fatal(err)
@@ -222,23 +225,23 @@ func TestSpecTool(t *testing.T) {
 		return ordered(out)[0].Error == nil
 	}
 	t.Run("side_effects none", func(t *testing.T) {
-		if !allowed(runtime.None, runtime.None) || allowed(runtime.Reads, runtime.None) {
+		if !allowed(flow.None, flow.None) || allowed(flow.Reads, flow.None) {
 			t.Error("a policy of none")
 		}
 	})
 	t.Run("side_effects reads", func(t *testing.T) {
-		if !allowed(runtime.Reads, runtime.None, runtime.Reads) || allowed(runtime.Writes, runtime.None, runtime.Reads) {
+		if !allowed(flow.Reads, flow.None, flow.Reads) || allowed(flow.Writes, flow.None, flow.Reads) {
 			t.Error("a policy of reads")
 		}
 	})
 	t.Run("side_effects writes", func(t *testing.T) {
-		if !allowed(runtime.Writes, runtime.None, runtime.Reads, runtime.Writes) || allowed(runtime.External, runtime.None, runtime.Reads, runtime.Writes) {
+		if !allowed(flow.Writes, flow.None, flow.Reads, flow.Writes) || allowed(flow.External, flow.None, flow.Reads, flow.Writes) {
 			t.Error("a policy of writes")
 		}
 	})
-	times := func(o ...runtime.ToolOption) int64 {
+	times := func(o ...flow.ToolOption) int64 {
 		ran.Store(0)
-		x := runtime.Bind("t.cached@1", runtime.Reads, f, o...)
+		x := flow.Bind("t.cached@1", flow.Reads, f, o...)
 		mustRun(t, &agent.Spec{Model: model(plays(ask(`tool {"q":"a"}`), ask(`tool {"q":"a"}`))), Tools: []agent.Tool{use(x)}})
 		return ran.Load()
 	}
@@ -248,17 +251,17 @@ func TestSpecTool(t *testing.T) {
 		}
 	})
 	t.Run("cache ttl", func(t *testing.T) {
-		if n := times(runtime.CacheFor(time.Hour)); n != 1 {
+		if n := times(flow.CacheFor(time.Hour)); n != 1 {
 			t.Errorf("ran %d times", n)
 		}
 	})
 	t.Run("cache_ttl_s", func(t *testing.T) {
-		if n := times(runtime.CacheFor(1)); n != 2 { // a nanosecond
+		if n := times(flow.CacheFor(1)); n != 2 { // a nanosecond
 			t.Errorf("ran %d times", n)
 		}
 	})
 	t.Run("cache forever", func(t *testing.T) {
-		if n := times(runtime.CacheForever()); n != 1 {
+		if n := times(flow.CacheForever()); n != 1 {
 			t.Errorf("ran %d times", n)
 		}
 	})
@@ -300,18 +303,18 @@ func TestSpecErrors(t *testing.T) {
 	}
 	_ = closed.Close()
 	get := func(url string) agent.Tool {
-		return agent.Use("tool", "", httptool.Text("t.get@1", runtime.Reads, func(query) httptool.Request {
+		return agent.Use("tool", "", httptool.Text("t.get@1", flow.Reads, func(query) httptool.Request {
 			return httptool.Request{Method: "GET", URL: httptool.URL(url)}
 		}, httptool.Allow("loopback")), queryArgs, querySchema)
 	}
 	fine := agent.Use("tool", "", echo, queryArgs, querySchema)
-	isolated := runtime.Bind("t.isolated@1", runtime.None, repeated, runtime.Require(runtime.Process),
-		runtime.Obtain(func(context.Context, runtime.Tier) (runtime.Tier, error) {
+	isolated := flow.Bind("t.isolated@1", flow.None, repeated, tool.Require(runtime.Process),
+		tool.Obtain(func(context.Context, runtime.Tier) (runtime.Tier, error) {
 			return runtime.Native, fmt.Errorf("no Landlock here")
 		}))
-	secret := runtime.Bind("t.secret@1", runtime.None, repeated, runtime.Secrets("KEY"))
-	panics := runtime.Bind("t.panics@1", runtime.None, func(context.Context, query) (string, error) { panic("oh") })
-	call := func(t *testing.T, tool agent.Tool, what string) (*value.ToolError, string) {
+	secret := flow.Bind("t.secret@1", flow.None, repeated, flow.Secrets("KEY"))
+	panics := flow.Bind("t.panics@1", flow.None, func(context.Context, query) (string, error) { panic("oh") })
+	call := func(t *testing.T, bound agent.Tool, what string) (*value.ToolError, string) {
 		t.Helper()
 		var told string
 		s := script(func(turn int, c *llm.Conversation) (llm.Message, error) {
@@ -323,21 +326,21 @@ func TestSpecErrors(t *testing.T) {
 		})
 		n := *node
 		n.Timeout = time.Minute
-		out, err := agent.Run(start(t, runtime.WithSecrets(func(string) (string, bool) { return "", false })), &n, &agent.Spec{Model: model(s), Tools: []agent.Tool{tool}}, llm.Prompt{Text: "Go"})
+		out, err := agent.Run(start(t, runtime.WithSecrets(func(string) (string, bool) { return "", false })), &n, &agent.Spec{Model: model(s), Tools: []agent.Tool{bound}}, llm.Prompt{Text: "Go"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return ordered(out)[0].Error, told
 	}
-	is := func(want value.Code, tool agent.Tool, what string) func(t *testing.T) {
+	is := func(want value.Code, bound agent.Tool, what string) func(t *testing.T) {
 		return func(t *testing.T) {
-			te, told := call(t, tool, what)
+			te, told := call(t, bound, what)
 			if te == nil || te.Code != want || !strings.HasPrefix(told, `{"code":"`+string(want)+`","message":"`) {
 				t.Errorf("%v, and the model is told %s", te, told)
 			}
 		}
 	}
-	late := runtime.Bind("t.late@1", runtime.Reads, func(ctx context.Context, _ query) (string, error) {
+	late := flow.Bind("t.late@1", flow.Reads, func(ctx context.Context, _ query) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
 		defer cancel()
 		<-ctx.Done()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
@@ -210,12 +211,12 @@ func TestTruncation(t *testing.T) {
 	whole := strings.Repeat("grüße \"<&>\n", 1000) + secret + strings.Repeat("x", 5000)
 	clean := strings.ReplaceAll(whole, secret, redact.Redacted)
 	object := value.Map(value.Entry{Key: "list", Value: value.List(value.String(whole), value.Int(1))})
-	limit := runtime.MaxOutput(1000)
-	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
-	info := &runtime.Info{Name: "w", Secrets: []string{"KEY"}}
-	run := func(o ...runtime.Option) (*runtime.Run, *journal.Recorder) {
+	limit := flow.MaxOutput(1000)
+	node := &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
+	info := &flow.Info{Name: "w", Secrets: []string{"KEY"}}
+	run := func(o ...runtime.Option) (*flow.Run, *journal.Recorder) {
 		rec := journal.NewRecorder()
-		rt, err := runtime.New(info, append(o, runtime.WithEngine(rec), runtime.WithTenant("acme"),
+		rt, err := flow.New(info, append(o, runtime.WithEngine(rec), runtime.WithTenant("acme"),
 			runtime.WithSecrets(func(string) (string, bool) { return secret, true }))...)
 		if err != nil {
 			t.Fatal(err)
@@ -248,27 +249,27 @@ func TestTruncation(t *testing.T) {
 		}
 	}
 	t.Run("text", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
+		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
-		out, err := runtime.Call(r, node, tool, 1)
+		out, err := flow.Call(r, node, tool, 1)
 		if err != nil || len(out) < 300 || !strings.HasPrefix(clean, out) {
 			t.Fatalf("%d bytes, %v", len(out), err)
 		}
 		check(t, rec, "text/plain; charset=utf-8", clean)
 	})
 	t.Run("value that is text", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (value.Value, error) { return value.String(whole), nil }, limit)
+		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (value.Value, error) { return value.String(whole), nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
-		out, err := runtime.Call(r, node, tool, 1)
+		out, err := flow.Call(r, node, tool, 1)
 		if err != nil || out.Kind() != value.StringKind || !strings.HasPrefix(clean, out.String()) {
 			t.Fatal(out, err)
 		}
 		check(t, rec, "text/plain; charset=utf-8", clean)
 	})
 	t.Run("any other value", func(t *testing.T) {
-		tool := runtime.Bind("t.value@1", runtime.Reads, func(context.Context, int) (value.Value, error) { return object, nil }, limit)
+		tool := flow.Bind("t.value@1", flow.Reads, func(context.Context, int) (value.Value, error) { return object, nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
-		out, err := runtime.Call(r, node, tool, 1)
+		out, err := flow.Call(r, node, tool, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,10 +287,10 @@ func TestTruncation(t *testing.T) {
 		check(t, rec, "application/json", whole)
 	})
 	t.Run("from the cache", func(t *testing.T) {
-		tool := runtime.Bind("t.cached@1", runtime.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit, runtime.CacheForever())
+		tool := flow.Bind("t.cached@1", flow.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit, flow.CacheForever())
 		r, rec := run(runtime.WithBlobs(s))
 		for range 2 {
-			if _, err := runtime.Call(r, node, tool, 1); err != nil {
+			if _, err := flow.Call(r, node, tool, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -298,25 +299,25 @@ func TestTruncation(t *testing.T) {
 		}
 	})
 	t.Run("typed", func(t *testing.T) {
-		tool := runtime.Bind("t.list@1", runtime.Reads, func(context.Context, int) ([]string, error) { return []string{whole}, nil }, limit)
+		tool := flow.Bind("t.list@1", flow.Reads, func(context.Context, int) ([]string, error) { return []string{whole}, nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
-		_, err := runtime.Call(r, node, tool, 1)
+		_, err := flow.Call(r, node, tool, 1)
 		if err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") || rec.Envelopes()[0].Truncated {
 			t.Error(err)
 		}
 	})
 	t.Run("no store", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
+		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
 		r, _ := run()
-		if _, err := runtime.Call(r, node, tool, 1); err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") {
+		if _, err := flow.Call(r, node, tool, 1); err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") {
 			t.Error(err)
 		}
 	})
 	t.Run("full store", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
+		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
 		dir := t.TempDir()
 		r, rec := run(runtime.WithBlobs(opened(t, dir, MaxBytes(100))))
-		if _, err := runtime.Call(r, node, tool, 1); err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output is too large and cannot be kept") {
+		if _, err := flow.Call(r, node, tool, 1); err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output is too large and cannot be kept") {
 			t.Error(err)
 		}
 		if n := files(t, dir); len(n) != 0 || rec.Envelopes()[0].Truncated {
@@ -324,9 +325,9 @@ func TestTruncation(t *testing.T) {
 		}
 	})
 	t.Run("fits exactly", func(t *testing.T) {
-		tool := runtime.Bind("t.text@1", runtime.Reads, func(context.Context, int) (string, error) { return strings.Repeat("x", 998), nil }, limit)
+		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (string, error) { return strings.Repeat("x", 998), nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
-		if out, err := runtime.Call(r, node, tool, 1); err != nil || len(out) != 998 || rec.Envelopes()[0].Truncated {
+		if out, err := flow.Call(r, node, tool, 1); err != nil || len(out) != 998 || rec.Envelopes()[0].Truncated {
 			t.Error(len(out), err)
 		}
 	})

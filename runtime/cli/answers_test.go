@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 var (
-	leftNode  = &runtime.Node{ID: "left", Pos: "sides.flowgen.yaml:5:3", Index: 0}
-	rightNode = &runtime.Node{ID: "right", Pos: "sides.flowgen.yaml:6:3", Index: 1}
-	eachNode  = &runtime.Node{ID: "each", Pos: "sides.flowgen.yaml:7:3", Index: 2, Limit: 8}
+	leftNode  = &flow.Node{ID: "left", Pos: "sides.flowgen.yaml:5:3", Index: 0}
+	rightNode = &flow.Node{ID: "right", Pos: "sides.flowgen.yaml:6:3", Index: 1}
+	eachNode  = &flow.Node{ID: "each", Pos: "sides.flowgen.yaml:7:3", Index: 2, Limit: 8}
 )
 
 const (
@@ -22,35 +23,35 @@ const (
 	eachPlan  = `{"plan":1,"parts":[{"kind":"step","node":"each","verb":"map","parts":[{"kind":"step","node":"left","verb":"human"}]}],"flows":[]}`
 )
 
-func answered(t *testing.T, plan, answers string, body func(*runtime.Run) (string, error), args ...string) (out, errors string) {
+func answered(t *testing.T, plan, answers string, body func(*flow.Run) (string, error), args ...string) (out, errors string) {
 	t.Helper()
 	c := newConsole(append(args, "--answers", "-")...)
 	c.stdin = strings.NewReader(answers)
-	info := &runtime.Info{Name: "sides", Facts: runtime.NewFacts(`{"plan":` + plan + `}`), Nodes: []*runtime.Node{leftNode, rightNode, eachNode}}
+	info := &flow.Info{Name: "sides", Facts: flow.NewFacts(`{"plan":` + plan + `}`), Nodes: []*flow.Node{leftNode, rightNode, eachNode}}
 	run(&c.system, &workflow{info: info, run: bind(func(o ...runtime.Option) (*asking, error) {
-		rt, err := runtime.New(info, o...)
+		rt, err := flow.New(info, o...)
 		return &asking{rt, body}, err
 	})})
 	return strings.TrimSpace(c.out.String()), c.err.String()
 }
 
 // sides asks two questions at the same time; late is which of them comes later.
-func sides(late int) func(*runtime.Run) (string, error) {
-	return func(r *runtime.Run) (string, error) {
+func sides(late int) func(*flow.Run) (string, error) {
+	return func(r *flow.Run) (string, error) {
 		var got [2]string
 		early := make(chan struct{})
-		ask := func(i int, n *runtime.Node) func(*runtime.Run) error {
-			return func(r *runtime.Run) (err error) {
+		ask := func(i int, n *flow.Node) func(*flow.Run) error {
+			return func(r *flow.Run) (err error) {
 				if i == late {
 					<-early
 				} else {
 					close(early)
 				}
-				got[i], err = runtime.Ask[string](r, n, runtime.Question{Text: n.ID + "?"})
+				got[i], err = flow.Ask[string](r, n, runtime.Question{Text: n.ID + "?"})
 				return err
 			}
 		}
-		err := runtime.Parallel(r, ask(0, leftNode), ask(1, rightNode))
+		err := flow.Parallel(r, ask(0, leftNode), ask(1, rightNode))
 		return got[0] + ", " + got[1], err
 	}
 }
@@ -76,9 +77,9 @@ func TestAnswersSideBySide(t *testing.T) {
 
 // In a map the key of a question says which one it is.
 func TestAnswersInAMap(t *testing.T) {
-	body := func(r *runtime.Run) (string, error) {
-		all, err := runtime.Map(r, eachNode, []int{0, 1, 2, 3, 4, 5}, func(r *runtime.Run, i int) (string, error) {
-			return runtime.Ask[string](r, leftNode, runtime.Question{Text: fmt.Sprint(i, "?")})
+	body := func(r *flow.Run) (string, error) {
+		all, err := flow.Map(r, eachNode, []int{0, 1, 2, 3, 4, 5}, func(r *flow.Run, i int) (string, error) {
+			return flow.Ask[string](r, leftNode, runtime.Question{Text: fmt.Sprint(i, "?")})
 		})
 		return strings.Join(all, " "), err
 	}
@@ -96,10 +97,10 @@ func TestAnswersInAMap(t *testing.T) {
 
 // One after the other, lines answer in their order, and names only change that.
 func TestAnswersInOrder(t *testing.T) {
-	body := func(r *runtime.Run) (string, error) {
+	body := func(r *flow.Run) (string, error) {
 		var got []string
-		for _, n := range []*runtime.Node{leftNode, rightNode, leftNode} {
-			a, err := runtime.Ask[string](r, n, runtime.Question{Text: "?", Choices: []string{"a", "b", "c", "left: d"}})
+		for _, n := range []*flow.Node{leftNode, rightNode, leftNode} {
+			a, err := flow.Ask[string](r, n, runtime.Question{Text: "?", Choices: []string{"a", "b", "c", "left: d"}})
 			if err != nil {
 				return "", err
 			}
@@ -142,7 +143,7 @@ func TestAskersOfPlans(t *testing.T) {
 		"no plan":                 {"", "", ""},
 	} {
 		a := askersOf("{" + tt.plan + "}")
-		got := [2]string{strings.Join(runtime.SortedKeys(a.beside), " "), strings.Join(runtime.SortedKeys(a.own), " ")}
+		got := [2]string{strings.Join(flow.SortedKeys(a.beside), " "), strings.Join(flow.SortedKeys(a.own), " ")}
 		if diff := cmp.Diff([2]string{tt.beside, tt.own}, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -117,7 +118,7 @@ func (p *person) ask(ctx context.Context, q runtime.Question) (string, error) {
 // next is the next line for the open question.
 func (p *person) next(ctx context.Context, lines <-chan string) (string, error) {
 	if p.file != nil {
-		return p.filed(ctx, runtime.ToolContext(ctx).Key())
+		return p.filed(ctx, tool.Context(ctx).Key())
 	}
 	return p.line(ctx, lines)
 }

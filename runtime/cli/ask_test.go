@@ -11,32 +11,34 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-var askNode = &runtime.Node{ID: "ask", Pos: "asking.flowgen.yaml:5:3"}
+var askNode = &flow.Node{ID: "ask", Pos: "asking.flowgen.yaml:5:3"}
 
-var askInfo = &runtime.Info{Name: "asking", Nodes: []*runtime.Node{askNode}}
+var askInfo = &flow.Info{Name: "asking", Nodes: []*flow.Node{askNode}}
 
 type asking struct {
-	rt   *runtime.Runtime
-	body func(*runtime.Run) (string, error)
+	rt   *flow.Runtime
+	body func(*flow.Run) (string, error)
 }
 
 func (w *asking) Run(ctx context.Context, _ struct{}) (out string, err error) {
-	run := runtime.Start(ctx, w.rt, struct{}{})
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, struct{}{})
+	defer flow.End(run, &out, &err)
 	return w.body(run)
 }
 
-func (c *console) runAsking(body func(*runtime.Run) (string, error)) int {
+func (c *console) runAsking(body func(*flow.Run) (string, error)) int {
 	return run(&c.system, &workflow{info: askInfo, run: bind(func(o ...runtime.Option) (*asking, error) {
-		rt, err := runtime.New(askInfo, o...)
+		rt, err := flow.New(askInfo, o...)
 		return &asking{rt, body}, err
 	})})
 }
 
-func publish(r *runtime.Run) (string, error) {
-	return runtime.Ask[string](r, askNode, runtime.Question{Text: "Publish?", Choices: []string{"yes", "no"}})
+func publish(r *flow.Run) (string, error) {
+	return flow.Ask[string](r, askNode, runtime.Question{Text: "Publish?", Choices: []string{"yes", "no"}})
 }
 
 // typist makes a terminal of a console, at which somebody types lines.
@@ -135,8 +137,8 @@ func TestLateAnswers(t *testing.T) {
 	defer keys.Close()
 	short := *askNode
 	short.Timeout = 20 * time.Millisecond
-	code := c.runAsking(func(r *runtime.Run) (string, error) {
-		first, err := runtime.AskOr(r, &short, runtime.Question{Text: "One?"}, "nobody")
+	code := c.runAsking(func(r *flow.Run) (string, error) {
+		first, err := flow.AskOr(r, &short, runtime.Question{Text: "One?"}, "nobody")
 		if err != nil {
 			return "", err
 		}
@@ -158,7 +160,7 @@ func TestLateAnswers(t *testing.T) {
 				}
 			}
 		})
-		second, err := runtime.Ask[string](r, askNode, runtime.Question{Text: "Two?"})
+		second, err := flow.Ask[string](r, askNode, runtime.Question{Text: "Two?"})
 		close(stop)
 		typing.Wait()
 		return first + ", " + second, err
@@ -177,11 +179,11 @@ func TestDisplayWaitsForAnswers(t *testing.T) {
 	ticks := make(chan time.Time)
 	c.ticks = func() (<-chan time.Time, func()) { return ticks, func() {} }
 	l := newLive(&c.system)
-	l.Observe(runtime.Event{Kind: runtime.NodeStart, Key: "ask", Node: askNode, Tool: runtime.HumanTool})
+	l.Observe(runtime.Event{Kind: runtime.NodeStart, Key: "ask", Node: askNode, Tool: engine.HumanTool})
 	l.draw(false)
 	l.pause()
 	_, _ = io.WriteString(scr, "? Publish? [yes/no] ")
-	other := &runtime.Node{ID: "other"}
+	other := &flow.Node{ID: "other"}
 	l.Observe(runtime.Event{Kind: runtime.NodeEnd, Key: "other", Node: other, Duration: time.Second})
 	for range 3 {
 		ticks <- time.Time{}

@@ -32,6 +32,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -48,13 +49,13 @@ const (
 // Main runs the program of the workflow that info describes and ends the process. start is the workflow's New.
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start)}))
 }
 
 // workflow is a compiled workflow without its types.
 type workflow struct {
-	info *runtime.Info
+	info *flow.Info
 	// run decodes the input, runs the workflow and encodes its output. stage
 	// says how far it came. After an error of the run the output is what it
 	// has reached, of workflows that say so.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -44,14 +45,14 @@ type sampleInput struct {
 	Wait  time.Duration `json:"wait"`
 }
 
-var sampleNode = &runtime.Node{ID: "log", Pos: "sample.flowgen.yaml:20:3"}
+var sampleNode = &flow.Node{ID: "log", Pos: "sample.flowgen.yaml:20:3"}
 
-var sampleInfo = &runtime.Info{
+var sampleInfo = &flow.Info{
 	Name:        "sample",
 	Source:      "sample.flowgen.yaml",
 	Description: "says what it was given",
-	Nodes:       []*runtime.Node{sampleNode},
-	Input: []runtime.Field{
+	Nodes:       []*flow.Node{sampleNode},
+	Input: []flow.Field{
 		{Name: "repo", Type: "string", Description: "path of the repository"},
 		{Name: "limit", Type: "int", Default: "10"},
 		{Name: "ratio", Type: "float", Default: "0.5"},
@@ -66,24 +67,24 @@ var sampleInfo = &runtime.Info{
 }
 
 type sample struct {
-	rt   *runtime.Runtime
-	tool *runtime.Tool[sampleInput, sampleInput]
+	rt   *flow.Runtime
+	tool *flow.Tool[sampleInput, sampleInput]
 }
 
 func newSample(f func(context.Context, sampleInput) (sampleInput, error)) func(...runtime.Option) (*sample, error) {
 	return func(o ...runtime.Option) (*sample, error) {
-		rt, err := runtime.New(sampleInfo, o...)
+		rt, err := flow.New(sampleInfo, o...)
 		if err != nil {
 			return nil, err
 		}
-		return &sample{rt, runtime.Bind("sample.echo@1", runtime.Reads, f)}, nil
+		return &sample{rt, flow.Bind("sample.echo@1", flow.Reads, f)}, nil
 	}
 }
 
 func (w *sample) Run(ctx context.Context, in sampleInput) (out sampleInput, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
-	return runtime.Call(run, sampleNode, w.tool, in)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
+	return flow.Call(run, sampleNode, w.tool, in)
 }
 
 func echo(_ context.Context, in sampleInput) (sampleInput, error) { return in, nil }
@@ -249,7 +250,7 @@ func TestUsageMistakes(t *testing.T) {
 }
 
 func TestMissingInputsAreListedTogether(t *testing.T) {
-	info := &runtime.Info{Name: "x", Input: []runtime.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "int"}, {Name: "c", Type: "int", Default: "1"}, {Name: "d", Type: "opt<string>"}}}
+	info := &flow.Info{Name: "x", Input: []flow.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "int"}, {Name: "c", Type: "int", Default: "1"}, {Name: "d", Type: "opt<string>"}}}
 	c := newConsole()
 	code := run(&c.system, &workflow{info: info})
 	want := "error: missing inputs a (string), b (int)\nhelp: add --input a=... --input b=...\n"
@@ -260,7 +261,7 @@ func TestMissingInputsAreListedTogether(t *testing.T) {
 
 func TestUnknownVerb(t *testing.T) {
 	c := newConsole("grpah")
-	code := run(&c.system, &workflow{info: &runtime.Info{Name: "x"}})
+	code := run(&c.system, &workflow{info: &flow.Info{Name: "x"}})
 	if want := "error: unexpected argument grpah\nhelp: did you mean graph?\n"; code != exitUsage || c.err.String() != want {
 		t.Errorf("exit code %d, stderr:\n%s\nwant:\n%s", code, c.err.String(), want)
 	}
@@ -269,21 +270,21 @@ func TestUnknownVerb(t *testing.T) {
 func TestTextInput(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		fields []runtime.Field
+		fields []flow.Field
 		want   string
 	}{
 		{"none", nil, ""},
-		{"only, required", []runtime.Field{{Name: "a", Type: "string"}}, "a"},
-		{"only, with default", []runtime.Field{{Name: "a", Type: "string", Default: `"x"`}}, "a"},
-		{"only, optional", []runtime.Field{{Name: "a", Type: "opt<string>"}}, "a"},
-		{"only, int", []runtime.Field{{Name: "a", Type: "int"}}, ""},
-		{"one required", []runtime.Field{{Name: "a", Type: "int", Default: "1"}, {Name: "b", Type: "string"}}, "b"},
-		{"two required", []runtime.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}}, ""},
-		{"two with defaults", []runtime.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "string", Default: `""`}}, ""},
-		{"one required, no string", []runtime.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "int"}}, ""},
+		{"only, required", []flow.Field{{Name: "a", Type: "string"}}, "a"},
+		{"only, with default", []flow.Field{{Name: "a", Type: "string", Default: `"x"`}}, "a"},
+		{"only, optional", []flow.Field{{Name: "a", Type: "opt<string>"}}, "a"},
+		{"only, int", []flow.Field{{Name: "a", Type: "int"}}, ""},
+		{"one required", []flow.Field{{Name: "a", Type: "int", Default: "1"}, {Name: "b", Type: "string"}}, "b"},
+		{"two required", []flow.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}}, ""},
+		{"two with defaults", []flow.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "string", Default: `""`}}, ""},
+		{"one required, no string", []flow.Field{{Name: "a", Type: "string", Default: `""`}, {Name: "b", Type: "int"}}, ""},
 	} {
 		got := ""
-		if f := textInput(&runtime.Info{Input: tt.fields}); f != nil {
+		if f := textInput(&flow.Info{Input: tt.fields}); f != nil {
 			got = f.Name
 		}
 		if got != tt.want {
@@ -300,12 +301,12 @@ func TestNamedTypeTakesText(t *testing.T) {
 		{"opt<Severity>", "high", `"high"`},
 		{"time", "2026-01-02T03:04:05Z", `"2026-01-02T03:04:05Z"`},
 	} {
-		got, m := typed(&runtime.Field{Name: "a", Type: tt.kind}, tt.text)
+		got, m := typed(&flow.Field{Name: "a", Type: tt.kind}, tt.text)
 		if m != nil || got != tt.want {
 			t.Errorf("%s %s = %s, %v; want %s", tt.kind, tt.text, got, m, tt.want)
 		}
 	}
-	if _, m := typed(&runtime.Field{Name: "a", Type: "map<Severity>"}, "high"); m == nil {
+	if _, m := typed(&flow.Field{Name: "a", Type: "map<Severity>"}, "high"); m == nil {
 		t.Error("map<Severity> took text")
 	}
 }
@@ -478,8 +479,8 @@ func TestNearest(t *testing.T) {
 func TestBlobs(t *testing.T) {
 	large := func(_ context.Context, in sampleInput) (string, error) { return strings.Repeat("large ", 1000), nil }
 	start := func(o ...runtime.Option) (*largeSample, error) {
-		rt, err := runtime.New(sampleInfo, o...)
-		return &largeSample{rt, runtime.Bind("sample.large@1", runtime.Reads, large, runtime.MaxOutput(100))}, err
+		rt, err := flow.New(sampleInfo, o...)
+		return &largeSample{rt, flow.Bind("sample.large@1", flow.Reads, large, flow.MaxOutput(100))}, err
 	}
 	dir := filepath.Join(t.TempDir(), "blobs")
 	for name, at := range map[string]struct {
@@ -519,12 +520,12 @@ func TestBlobs(t *testing.T) {
 }
 
 type largeSample struct {
-	rt   *runtime.Runtime
-	tool *runtime.Tool[sampleInput, string]
+	rt   *flow.Runtime
+	tool *flow.Tool[sampleInput, string]
 }
 
 func (w *largeSample) Run(ctx context.Context, in sampleInput) (out string, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
-	return runtime.Call(run, sampleNode, w.tool, in)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
+	return flow.Call(run, sampleNode, w.tool, in)
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // describe answers `plan` and `manifest`: data is the JSON that the program carries.
-func describe(s *system, info *runtime.Info, name, data string, text func(string) (string, error), args []string) int {
+func describe(s *system, info *flow.Info, name, data string, text func(string) (string, error), args []string) int {
 	format, code, ok := formatOf(s, info, name, args, "text", "json")
 	if !ok {
 		return code
@@ -34,7 +34,7 @@ func describe(s *system, info *runtime.Info, name, data string, text func(string
 }
 
 // formatOf reads the flags of a verb that prints in one of two formats; the first is the default.
-func formatOf(s *system, info *runtime.Info, verb string, args []string, first, second string) (format string, code int, ok bool) {
+func formatOf(s *system, info *flow.Info, verb string, args []string, first, second string) (format string, code int, ok bool) {
 	set := newFlagSet()
 	set.StringVar(&format, "format", first, "")
 	rest, err := parseFlags(set, args)

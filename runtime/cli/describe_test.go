@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 const samplePlan = `{"plan":1,"workflow":"w","source":"w.flowgen.yaml","parts":[
@@ -136,10 +136,10 @@ func TestManifestOfAgents(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	info := &runtime.Info{Name: "w", Facts: runtime.NewFacts(`{"plan":` + samplePlan + `,"manifest":{"manifest":1,"workflow":"w"}}`)}
+	info := &flow.Info{Name: "w", Facts: flow.NewFacts(`{"plan":` + samplePlan + `,"manifest":{"manifest":1,"workflow":"w"}}`)}
 	tests := []struct {
 		args        []string
-		info        *runtime.Info
+		info        *flow.Info
 		code        int
 		out, errors string
 	}{
@@ -150,10 +150,10 @@ func TestDescribe(t *testing.T) {
 		{[]string{"manifest", "--format", "xml"}, info, exitUsage, "", "there is no format xml"},
 		{[]string{"plan", "it"}, info, exitUsage, "", "unexpected argument it"},
 		{[]string{"plan", "--fromat"}, info, exitUsage, "", "did you mean --format?"},
-		{[]string{"plan"}, &runtime.Info{Name: "old"}, exitFault, "", "does not carry its plan\nhelp: generate its code again"},
-		{[]string{"manifest"}, &runtime.Info{Facts: runtime.NewFacts(`{"manifest":5}`)}, exitFault, "", "not a manifest"},
-		{[]string{"plan", "--format", "json"}, &runtime.Info{Facts: runtime.NewFacts("{")}, exitFault, "", "does not carry its plan"},
-		{[]string{"plan"}, &runtime.Info{Facts: runtime.NewFacts(`{"plan":{"parts":5}}`)}, exitFault, "", "not a plan"},
+		{[]string{"plan"}, &flow.Info{Name: "old"}, exitFault, "", "does not carry its plan\nhelp: generate its code again"},
+		{[]string{"manifest"}, &flow.Info{Facts: flow.NewFacts(`{"manifest":5}`)}, exitFault, "", "not a manifest"},
+		{[]string{"plan", "--format", "json"}, &flow.Info{Facts: flow.NewFacts("{")}, exitFault, "", "does not carry its plan"},
+		{[]string{"plan"}, &flow.Info{Facts: flow.NewFacts(`{"plan":{"parts":5}}`)}, exitFault, "", "not a plan"},
 	}
 	for _, tt := range tests {
 		c := newConsole(tt.args...)

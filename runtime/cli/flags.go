@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // runFlags are the flags of `run`.
@@ -135,7 +135,7 @@ RUN is the name of a run, the beginning of one, or latest. Flags of its verbs, b
     --missing           calls without a record may run where the replay policy of their tool says so
 `
 
-func help(info *runtime.Info) string {
+func help(info *flow.Info) string {
 	var b strings.Builder
 	b.WriteString(safe(info.Name))
 	if info.Description != "" {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 )
 
@@ -20,7 +20,7 @@ type vertex struct {
 
 // vertices returns the workflow's nodes in the order of the node table, then
 // what only edges mention, and where each id stands.
-func vertices(info *runtime.Info) (list []vertex, place map[string]int) {
+func vertices(info *flow.Info) (list []vertex, place map[string]int) {
 	place = map[string]int{}
 	add := func(v vertex) {
 		if _, ok := place[v.id]; !ok {
@@ -40,7 +40,7 @@ func vertices(info *runtime.Info) (list []vertex, place map[string]int) {
 
 // Mermaid returns the workflow's graph as a Mermaid flowchart. The same info
 // gives the same text; labels are escaped, whatever they hold.
-func Mermaid(info *runtime.Info) string {
+func Mermaid(info *flow.Info) string {
 	list, place := vertices(info)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -80,7 +80,7 @@ func mermaidLabel(s string) string {
 
 // DOT returns the workflow's graph in Graphviz's language. The same info gives
 // the same text; labels are escaped, whatever they hold.
-func DOT(info *runtime.Info) string {
+func DOT(info *flow.Info) string {
 	list, place := vertices(info)
 	var b strings.Builder
 	b.WriteString("digraph " + dotString(info.Name) + " {\n  node [shape=box];\n")
@@ -109,7 +109,7 @@ func dotString(s string) string {
 	return `"` + s + `"`
 }
 
-func graphCommand(s *system, info *runtime.Info, args []string) int {
+func graphCommand(s *system, info *flow.Info, args []string) int {
 	format, code, ok := formatOf(s, info, "graph", args, "mermaid", "dot")
 	switch {
 	case !ok:

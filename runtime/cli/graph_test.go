@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
-var graphInfo = &runtime.Info{
+var graphInfo = &flow.Info{
 	Name:  "triage",
-	Nodes: []*runtime.Node{{ID: "fetch"}, {ID: "plan"}, {ID: "probe"}},
-	Edges: []runtime.Edge{
+	Nodes: []*flow.Node{{ID: "fetch"}, {ID: "plan"}, {ID: "probe"}},
+	Edges: []flow.Edge{
 		{From: "fetch", To: "plan"},
 		{From: "plan", To: "probe", Label: "size(plan.tasks) > 0"},
 		{From: "plan", To: "end", Label: `plan.route == "skip"`},
@@ -70,9 +70,9 @@ func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "") })
 }
 
-func hostileInfo(t *rapid.T) *runtime.Info {
-	info := &runtime.Info{Name: hostile().Draw(t, "name"), Nodes: []*runtime.Node{{ID: "a"}, {ID: hostile().Draw(t, "id")}}}
-	info.Edges = []runtime.Edge{{From: "a", To: info.Nodes[1].ID, Label: hostile().Draw(t, "label")}, {From: info.Nodes[1].ID, To: hostile().Draw(t, "to")}}
+func hostileInfo(t *rapid.T) *flow.Info {
+	info := &flow.Info{Name: hostile().Draw(t, "name"), Nodes: []*flow.Node{{ID: "a"}, {ID: hostile().Draw(t, "id")}}}
+	info.Edges = []flow.Edge{{From: "a", To: info.Nodes[1].ID, Label: hostile().Draw(t, "label")}, {From: info.Nodes[1].ID, To: hostile().Draw(t, "to")}}
 	return info
 }
 
@@ -137,7 +137,7 @@ func TestDOTIsAcceptedByGraphviz(t *testing.T) {
 	if err != nil {
 		t.Skip("Graphviz is not installed")
 	}
-	info := &runtime.Info{Name: `a"\`, Nodes: []*runtime.Node{{ID: `x"]; y [label="`}}, Edges: []runtime.Edge{{From: `x"]; y [label="`, To: "end", Label: `\N\"<b>&amp;`}}}
+	info := &flow.Info{Name: `a"\`, Nodes: []*flow.Node{{ID: `x"]; y [label="`}}, Edges: []flow.Edge{{From: `x"]; y [label="`, To: "end", Label: `\N\"<b>&amp;`}}}
 	cmd := exec.Command(dot, "-Tplain")
 	cmd.Stdin = strings.NewReader(DOT(info))
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -20,7 +20,7 @@ const maxInput = 64 << 20
 
 // readInput makes the input's JSON object of the flags and the defaults. It
 // reports all mistakes at once.
-func readInput(s *system, info *runtime.Info, f *runFlags) ([]byte, []mistake) {
+func readInput(s *system, info *flow.Info, f *runFlags) ([]byte, []mistake) {
 	in := &inputs{info: info, values: map[string]string{}}
 	if f.inputJSON != "" {
 		in.fromJSON(s, f.inputJSON)
@@ -51,7 +51,7 @@ func readInput(s *system, info *runtime.Info, f *runFlags) ([]byte, []mistake) {
 
 // inputs collects JSON values by field name.
 type inputs struct {
-	info     *runtime.Info
+	info     *flow.Info
 	values   map[string]string
 	mistakes []mistake
 }
@@ -60,7 +60,7 @@ func (in *inputs) fault(message, help string) {
 	in.mistakes = append(in.mistakes, mistake{message, help})
 }
 
-func (in *inputs) field(name string) *runtime.Field {
+func (in *inputs) field(name string) *flow.Field {
 	for i := range in.info.Input {
 		if in.info.Input[i].Name == name {
 			return &in.info.Input[i]
@@ -70,7 +70,7 @@ func (in *inputs) field(name string) *runtime.Field {
 	return nil
 }
 
-func inputHelp(info *runtime.Info, name string) string {
+func inputHelp(info *flow.Info, name string) string {
 	names := make([]string, len(info.Input))
 	for i, f := range info.Input {
 		names[i] = f.Name
@@ -197,8 +197,8 @@ func (in *inputs) fromArguments(texts []string, given map[string]bool) {
 
 // textInput returns the input that a bare argument sets: the only required
 // input, or the only one at all, when it is a string.
-func textInput(info *runtime.Info) *runtime.Field {
-	var found *runtime.Field
+func textInput(info *flow.Info) *flow.Field {
+	var found *flow.Field
 	for i := range info.Input {
 		f := &info.Input[i]
 		if !required(f) && len(info.Input) > 1 {
@@ -215,7 +215,7 @@ func textInput(info *runtime.Info) *runtime.Field {
 	return found
 }
 
-func required(f *runtime.Field) bool {
+func required(f *flow.Field) bool {
 	return f.Default == "" && !strings.HasPrefix(f.Type, "opt<")
 }
 
@@ -264,7 +264,7 @@ func plainType(t string) string {
 
 // typed returns the JSON of a text from the command line, read by the field's
 // type. Bounds and patterns are left to the strict decoder.
-func typed(f *runtime.Field, text string) (string, *mistake) {
+func typed(f *flow.Field, text string) (string, *mistake) {
 	wrong := func(want, help string) (string, *mistake) {
 		return "", &mistake{"input " + f.Name + " is " + want + ", not " + strconv.Quote(clip(text)), help}
 	}
@@ -335,7 +335,7 @@ func article(t string) string {
 	return "a " + t
 }
 
-func jsonHelp(f *runtime.Field, kind string) string {
+func jsonHelp(f *flow.Field, kind string) string {
 	switch {
 	case strings.HasPrefix(kind, "list<string"):
 		return `write --input '` + f.Name + `=["a", "b"]'`

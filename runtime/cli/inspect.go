@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -27,12 +27,12 @@ its call_id, and shows the call whole; the path of a node shows all of its calls
 func Inspect(stdout, stderr io.Writer, args []string) int {
 	s := hostSystem()
 	s.args, s.stdout, s.stderr = args, stdout, stderr
-	return inspectCommand(s, &runtime.Info{}, args)
+	return inspectCommand(s, &flow.Info{}, args)
 }
 
 // inspectCommand shows what was recorded about runs. info's name, unless it is empty, is the workflow that "latest"
 // is about.
-func inspectCommand(s *system, info *runtime.Info, args []string) int {
+func inspectCommand(s *system, info *flow.Info, args []string) int {
 	set := newFlagSet()
 	format := set.String("format", "text", "")
 	dir := set.String("runs", "", "")

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -32,7 +33,7 @@ func looked() *journal.Journal {
 		{Key: "probe[0]/search", Attempt: 1, Tool: "search@2", Effects: "none", Done: true, Cached: true, Start: 250 * ms, End: 251 * ms, Output: json.RawMessage(`1`)},
 		{Key: "probe[1]/search", Attempt: 1, Tool: "search@2", Effects: "none", Done: true, Start: 250 * ms, End: 300 * ms, Cancelled: runtime.ByScope},
 		{Key: "plan", Attempt: 1, Tool: "openai:m@1", Effects: "external", Done: true, Metered: true, Start: 300 * ms, End: 900 * ms, Tokens: 321, CostUSD: 12_300_000},
-		{Key: "sure", Attempt: 1, Tool: runtime.HumanTool, Effects: "reads", Start: 900 * ms, Input: json.RawMessage(`{"question":"go on?","type":"string","choices":["yes","no"]}`)},
+		{Key: "sure", Attempt: 1, Tool: engine.HumanTool, Effects: "reads", Start: 900 * ms, Input: json.RawMessage(`{"question":"go on?","type":"string","choices":["yes","no"]}`)},
 		{Key: "post", Attempt: 1, Tool: "post@1", Effects: "writes", Start: 950 * ms, CallID: "99887766", CostUSD: 5},
 	} {
 		j.Put(r)
@@ -124,7 +125,7 @@ func TestInspectJSON(t *testing.T) {
 // A question that stopped its run waits, although the end of the run has cancelled it.
 func TestInspectParked(t *testing.T) {
 	j := journal.New(journal.Header{Workflow: "w"})
-	j.Put(journal.Record{Key: "ask", Attempt: 1, Tool: runtime.HumanTool, Effects: "reads", Done: true, Cancelled: runtime.ByRun, Input: json.RawMessage(`{"question":"go on?","type":"bool"}`)})
+	j.Put(journal.Record{Key: "ask", Attempt: 1, Tool: engine.HumanTool, Effects: "reads", Done: true, Cancelled: runtime.ByRun, Input: json.RawMessage(`{"question":"go on?","type":"bool"}`)})
 	j.SetFinish(journal.Finish{Outcome: journal.Waiting})
 	got, _ := inspect(t, exitOK, cassette(t, j))
 	if !strings.Contains(got, "waiting for an answer to ask\n  go on?\n  answer (bool): ") || strings.Contains(got, "cancelled") {

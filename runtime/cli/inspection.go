@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -127,15 +129,15 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	_, answered := j.Answer(r.Key)
 	switch {
-	case r.Tool == runtime.HumanTool && !r.Result() && !answered && j.Finish().Outcome != journal.Failed:
+	case r.Tool == engine.HumanTool && !r.Result() && !answered && j.Finish().Outcome != journal.Failed:
 		c.State = callWaiting
 		i.Waiting = append(i.Waiting, questionOf(r))
-	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && r.Effects != runtime.Writes.String() && r.Effects != runtime.External.String():
+	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && r.Effects != flow.Writes.String() && r.Effects != flow.External.String():
 		c.State = callCancelled
 	case r.Done && r.Error != nil:
 		c.State = callFailed
 	case r.Done && r.Cancelled == "":
-	case r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String():
+	case r.Effects == flow.Writes.String() || r.Effects == flow.External.String():
 		c.State = callInDoubt
 		i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
 	default:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -145,7 +146,7 @@ func replayCommand(s *system, w *workflow, args []string) int {
 	return x.run(j.Header().Input)
 }
 
-func hashes(info *runtime.Info) (*journal.Hashes, error) {
+func hashes(info *flow.Info) (*journal.Hashes, error) {
 	text := info.Facts.Hashes()
 	if text == "" {
 		return &journal.Hashes{}, nil
@@ -205,13 +206,13 @@ var goOnNames = []string{"again", "edited", "redo", "in-doubt"}
 func (g *goOn) continued(x *execution) runs.Continue {
 	c := g.Continue
 	c.Redo = func(r journal.Record) bool { return slices.Contains(g.redo, r.Key) }
-	c.Decide = func(r journal.Record, d *runtime.Doubt) (journal.Decision, bool) {
+	c.Decide = func(r journal.Record, d *flow.Doubt) (journal.Decision, bool) {
 		switch what, ok := g.decided[r.Key]; {
 		case ok && what == "again":
 			return journal.Decision{Again: true}, true
 		case ok:
 			return journal.Decision{Output: []byte(what)}, true
-		case d != nil && d.Policy == runtime.AskInDoubt:
+		case d != nil && d.Policy == flow.AskInDoubt:
 			return x.askInDoubt(r)
 		}
 		return journal.Decision{}, false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
@@ -175,8 +176,8 @@ func TestNoFolder(t *testing.T) {
 // A question that nobody is there for stops the run. Its timeout counts from the first time it was asked.
 func TestWaiting(t *testing.T) {
 	timed := *askNode
-	body := func(r *runtime.Run) (string, error) {
-		return runtime.AskOr(r, &timed, runtime.Question{Text: "Well?"}, "nobody said anything")
+	body := func(r *flow.Run) (string, error) {
+		return flow.AskOr(r, &timed, runtime.Question{Text: "Well?"}, "nobody said anything")
 	}
 	dir := t.TempDir()
 	ask := func(limit time.Duration, args ...string) (*console, int) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// manifest is what is read of the JSON form of a manifest. The compiler writes it; runtime.Info carries it.
+// manifest is what is read of the JSON form of a manifest. The compiler writes it; flow.Info carries it.
 type manifest struct {
 	Workflow                                                  string
 	Hosts, Networks, Commands, Env, Secrets, Code, Models     []string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// plan is what is read of the JSON form of a plan. The compiler writes it; runtime.Info carries it.
+// plan is what is read of the JSON form of a plan. The compiler writes it; flow.Info carries it.
 type plan struct {
 	Workflow, Source string
 	Parts            []planPart

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
@@ -126,8 +128,8 @@ func (m items) String() string { return itoa(m.done) + "/" + strconv.Itoa(m.tota
 // not: ten thousand of them would bury everything else, and the map has a line
 // of its own. It is not safe for concurrent use.
 type ledger struct {
-	maps    map[string]items      // maps that have begun, by key
-	written map[*runtime.Node]int // lines so far
+	maps    map[string]items   // maps that have begun, by key
+	written map[*flow.Node]int // lines so far
 }
 
 // record returns the line an event deserves: how it begins, which node, and the rest.
@@ -173,9 +175,9 @@ func (l *ledger) record(e runtime.Event) (o outcome, text, note string) {
 }
 
 // budget counts a line of n: okLine while there is room, moreLine once, then noLine.
-func (l *ledger) budget(n *runtime.Node) outcome {
+func (l *ledger) budget(n *flow.Node) outcome {
 	if l.written == nil {
-		l.written = map[*runtime.Node]int{}
+		l.written = map[*flow.Node]int{}
 	}
 	l.written[n]++
 	switch used := l.written[n]; {
@@ -221,7 +223,7 @@ func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
 	switch {
 	case e.Err == nil:
 		return okLine, text, note
-	case e.Tool == runtime.HumanTool && stopped(e.Err):
+	case e.Tool == engine.HumanTool && stopped(e.Err):
 		return waitingLine, text, note
 	case runtime.IsCancelled(e.Err):
 		return cancelledLine, text, note

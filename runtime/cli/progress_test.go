@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -178,19 +180,19 @@ func (l *liveTest) end() {
 	}
 }
 
-func start(key string, n *runtime.Node) runtime.Event {
+func start(key string, n *flow.Node) runtime.Event {
 	return runtime.Event{Kind: runtime.NodeStart, Key: key, Node: n, Tool: "t@1"}
 }
 
-func ended(key string, n *runtime.Node, d time.Duration, err error) runtime.Event {
+func ended(key string, n *flow.Node, d time.Duration, err error) runtime.Event {
 	return runtime.Event{Kind: runtime.NodeEnd, Key: key, Node: n, Tool: "t@1", Duration: d, Attempt: 1, Err: err}
 }
 
 var (
-	fetchNode = &runtime.Node{ID: "fetch", Pos: "f:1:1"}
-	planNode  = &runtime.Node{ID: "plan", Pos: "f:2:1"}
-	probeNode = &runtime.Node{ID: "probe", Pos: "f:3:1"}
-	scanNode  = &runtime.Node{ID: "scan", Pos: "f:4:1"}
+	fetchNode = &flow.Node{ID: "fetch", Pos: "f:1:1"}
+	planNode  = &flow.Node{ID: "plan", Pos: "f:2:1"}
+	probeNode = &flow.Node{ID: "probe", Pos: "f:3:1"}
+	scanNode  = &flow.Node{ID: "scan", Pos: "f:4:1"}
 	noColour  = map[string]string{"NO_COLOR": "1", "TERM": "xterm", "LANG": "en_GB.UTF-8"}
 )
 
@@ -246,7 +248,7 @@ func TestLiveOutput(t *testing.T) {
 	say(strings.Repeat(" ü", 500) + "!")
 	l.want(l.frame(), "⠴ plan 0ms  "+strings.TrimSpace(strings.Repeat(" ü", 30))+"!\n")
 	done := ended("plan", planNode, time.Second, nil)
-	done.Usage = &usage.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: runtime.Ptr(usage.USD(2_100_000))}
+	done.Usage = &usage.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: flow.Ptr(usage.USD(2_100_000))}
 	l.live.Observe(done)
 	l.end()
 	l.want(l.screen.text(), "✓ plan 1.0s, 1200+34 tokens, $0.0021\n")
@@ -286,7 +288,7 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 			t.Run(fmt.Sprintf("%dx%d", wide, high), func(t *testing.T) {
 				l := newLiveTest(t, wide, high, map[string]string{"TERM": "xterm"})
 				for i := range 30 {
-					l.live.Observe(start(fmt.Sprintf("日本語%d", i), &runtime.Node{ID: "x"}))
+					l.live.Observe(start(fmt.Sprintf("日本語%d", i), &flow.Node{ID: "x"}))
 				}
 				l.live.Observe(ended("日本語3", planNode, time.Second, errors.New(strings.Repeat("長い\x1b[31m説明\u202e\n", 40))))
 				before := l.screen.text()
@@ -320,7 +322,7 @@ func TestLiveAfterTheTerminalBecameNarrower(t *testing.T) {
 func TestLiveManyRunning(t *testing.T) {
 	l := newLiveTest(t, 60, 24, noColour)
 	for i := range 20 {
-		l.live.Observe(start(fmt.Sprintf("n%d", i), &runtime.Node{ID: "n"}))
+		l.live.Observe(start(fmt.Sprintf("n%d", i), &flow.Node{ID: "n"}))
 	}
 	got := l.frame()
 	if n := strings.Count(got, "\n"); n != maxRows || !strings.HasSuffix(got, "⠋ n10 0ms\n  and 9 more\n") {
@@ -483,9 +485,9 @@ func TestDisplayIsChosen(t *testing.T) {
 // A run with 10,000 items, through the real runtime and every kind of display.
 func TestManyItems(t *testing.T) {
 	items := make([]int64, 10_000)
-	node, inner := &runtime.Node{ID: "probe", Pos: "f:1:1", Limit: 64}, &runtime.Node{ID: "scan", Pos: "f:2:1", Index: 1}
-	info := &runtime.Info{Name: "many", Nodes: []*runtime.Node{node, inner}}
-	tool := runtime.Bind("many.scan@1", runtime.None, func(_ context.Context, n int64) (int64, error) { return n, nil })
+	node, inner := &flow.Node{ID: "probe", Pos: "f:1:1", Limit: 64}, &flow.Node{ID: "scan", Pos: "f:2:1", Index: 1}
+	info := &flow.Info{Name: "many", Nodes: []*flow.Node{node, inner}}
+	tool := flow.Bind("many.scan@1", flow.None, func(_ context.Context, n int64) (int64, error) { return n, nil })
 	for _, flags := range []runFlags{{}, {jsonEvents: true}} {
 		for _, terminal := range []bool{true, false} {
 			c := newConsole()
@@ -495,13 +497,13 @@ func TestManyItems(t *testing.T) {
 			counted := &countingWriter{w: &c.err}
 			c.stderr = counted
 			d := newDisplay(&c.system, &flags)
-			rt, err := runtime.New(info, runtime.WithObserver(d))
+			rt, err := flow.New(info, runtime.WithObserver(d))
 			if err != nil {
 				t.Fatal(err)
 			}
 			begin := time.Now()
 			r := rt.Start(t.Context())
-			_, err = runtime.Map(r, node, items, func(r *runtime.Run, n int64) (int64, error) { return runtime.Call(r, inner, tool, n) })
+			_, err = flow.Map(r, node, items, func(r *flow.Run, n int64) (int64, error) { return flow.Call(r, inner, tool, n) })
 			r.End(&err)
 			took := time.Since(begin)
 			d.close()
@@ -546,7 +548,7 @@ func TestLinesOfQuestions(t *testing.T) {
 	d := &lines{w: &b}
 	for _, by := range []string{runtime.ByRun, runtime.ByScope} {
 		e := ended("ask_"+by, planNode, time.Second, &runtime.NodeError{Node: planNode, Err: &runtime.RunError{Kind: runtime.Cancelled, By: by}})
-		e.Tool = runtime.HumanTool
+		e.Tool = engine.HumanTool
 		d.Observe(e)
 	}
 	d.close()

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 )
 
 // rawField says what keeps --raw from printing a field: only text can be printed as it is.
-func rawField(info *runtime.Info, name string) *mistake {
+func rawField(info *flow.Info, name string) *mistake {
 	var names []string
 	for _, f := range info.Output {
 		t := strings.TrimSuffix(strings.TrimPrefix(f.Type, "opt<"), ">")

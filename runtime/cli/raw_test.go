@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 func TestRawText(t *testing.T) {
@@ -23,7 +23,7 @@ func TestRawText(t *testing.T) {
 }
 
 func TestRawField(t *testing.T) {
-	info := &runtime.Info{Output: []runtime.Field{{Name: "notes", Type: "string"}, {Name: "lines", Type: "list<string>"}, {Name: "n", Type: "int"}, {Name: "o", Type: "opt<string>"}}}
+	info := &flow.Info{Output: []flow.Field{{Name: "notes", Type: "string"}, {Name: "lines", Type: "list<string>"}, {Name: "n", Type: "int"}, {Name: "o", Type: "opt<string>"}}}
 	for name, want := range map[string]string{
 		"notes": "", "o": "", "lines": "",
 		"n":    "--raw: n is int, not text",

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -27,8 +29,8 @@ type keepFlags struct {
 }
 
 // folder is the folder of runs: nil when runs are not kept. asked says that somebody has named it.
-func (k *keepFlags) folder(s *system, info *runtime.Info) (f *runs.Folder, asked bool, wrong *mistake) {
-	said := runtime.Journaling{}
+func (k *keepFlags) folder(s *system, info *flow.Info) (f *runs.Folder, asked bool, wrong *mistake) {
+	said := flow.Journaling{}
 	if info.Journal != nil {
 		said = *info.Journal
 	}
@@ -172,7 +174,7 @@ type human struct {
 }
 
 func (h *human) ask(ctx context.Context, q runtime.Question) (string, error) {
-	call := runtime.ToolContext(ctx)
+	call := tool.Context(ctx)
 	if h.j != nil {
 		if answer, ok := h.j.Answer(call.Key()); ok {
 			return answer, nil

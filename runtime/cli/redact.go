@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -14,10 +15,10 @@ var secrets = secret.Default().Lookup
 // workflow declares.
 type redactor struct {
 	early *redact.Redactor
-	rt    *runtime.Runtime
+	rt    *flow.Runtime
 }
 
-func redactorOf(info *runtime.Info) *redactor {
+func redactorOf(info *flow.Info) *redactor {
 	var values []string
 	for _, name := range info.Secrets {
 		if v, _, ok := secrets(runtime.SecretQuery{Name: name, Owners: runtime.Owners()}); ok {
@@ -28,7 +29,7 @@ func redactorOf(info *runtime.Info) *redactor {
 }
 
 // follow is an option of the run, by which the redactor learns what the run does.
-func (r *redactor) follow(rt *runtime.Runtime) { r.rt = rt }
+func (r *redactor) follow(rt *flow.Runtime) { r.rt = rt }
 
 func (r *redactor) text(t string) string {
 	if r.rt != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -51,11 +52,11 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			for _, repo := range []string{"r", secret} {
 				c := newConsole(append([]string{"--input", "repo=" + repo}, args...)...)
 				code := run(&c.system, &workflow{info: &info, run: bind(func(o ...runtime.Option) (*sample, error) {
-					rt, err := runtime.New(&info, o...)
+					rt, err := flow.New(&info, o...)
 					if err != nil {
 						return nil, err
 					}
-					return &sample{rt, runtime.Bind("sample.echo@1", runtime.Reads, f)}, nil
+					return &sample{rt, flow.Bind("sample.echo@1", flow.Reads, f)}, nil
 				})})
 				check(fmt.Sprint(leak, args, repo), c, code)
 			}
@@ -72,11 +73,11 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 
 func TestWarningsAreShown(t *testing.T) {
 	start := func(o ...runtime.Option) (*sample, error) {
-		rt, err := runtime.New(sampleInfo, o...)
+		rt, err := flow.New(sampleInfo, o...)
 		if err != nil {
 			return nil, err
 		}
-		return &sample{rt, runtime.Bind("sample.echo@1", runtime.Reads, echo, runtime.Deprecated())}, nil
+		return &sample{rt, flow.Bind("sample.echo@1", flow.Reads, echo, flow.Deprecated())}, nil
 	}
 	for flag, want := range map[string]string{"--json-events": `"kind":"warning"`, "--input=limit=1": "warning   tool sample.echo@1 is deprecated\n", "--quiet": ""} {
 		c := newConsole("--input", "repo=r", flag)

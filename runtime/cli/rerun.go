@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -65,7 +65,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 }
 
 // following lists a node at the top of the workflow and all that depend on it.
-func following(info *runtime.Info, now *journal.Hashes, from string) ([]string, *mistake) {
+func following(info *flow.Info, now *journal.Hashes, from string) ([]string, *mistake) {
 	if from == "" {
 		return nil, nil
 	}

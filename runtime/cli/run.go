@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -66,7 +67,7 @@ type execution struct {
 	folder *runs.Folder
 	engine *runs.Engine     // nil: nothing is recorded
 	past   *journal.Journal // of a run that goes on
-	replay runtime.Engine   // in place of engine
+	replay engine.Engine    // in place of engine
 	tenant string
 }
 

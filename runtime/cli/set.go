@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // change sets a field of the input, "input.pr", or of the recorded result of a node, "plan.route" or "plan".
-func change(info *runtime.Info, j *journal.Journal, input []byte, path, text string) ([]byte, error) {
+func change(info *flow.Info, j *journal.Journal, input []byte, path, text string) ([]byte, error) {
 	root, fields, _ := strings.Cut(path, ".")
 	if root == "input" {
 		if fields == "" {
@@ -55,7 +57,7 @@ func lastResult(j *journal.Journal, key string) (found journal.Record, ok bool) 
 }
 
 // noResult says why a node cannot be set.
-func noResult(info *runtime.Info, j *journal.Journal, root string) error {
+func noResult(info *flow.Info, j *journal.Journal, root string) error {
 	for _, r := range j.Records() {
 		if journal.Below(r.Key, root) && r.Key != root {
 			return fmt.Errorf("%s makes calls of its own; set the result of one of them by its key, such as %s", root, r.Key)
@@ -73,14 +75,14 @@ func noResult(info *runtime.Info, j *journal.Journal, root string) error {
 
 // asksModel tells calls of models, whose result stands in the text of an answer, by their tool: provider:name@1.
 func asksModel(r *journal.Record) bool {
-	name, _ := runtime.SplitTool(r.Tool)
+	name, _ := engine.SplitTool(r.Tool)
 	return strings.Contains(name, ":")
 }
 
 // given is the output of a call with something else in the place of what it has given at path.
 func given(r *journal.Record, path, text string) ([]byte, error) {
 	switch {
-	case r.Tool == runtime.HumanTool:
+	case r.Tool == engine.HumanTool:
 		var q runtime.Question
 		if err := value.Decode(r.Input, &q); err != nil {
 			return nil, fmt.Errorf("the recorded question cannot be read: %s", bare(err))

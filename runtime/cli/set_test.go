@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -63,13 +64,13 @@ func TestSet(t *testing.T) {
 			j := journal.New(journal.Header{})
 			for _, r := range []journal.Record{
 				plan, again, names, text,
-				{Key: "ask", Attempt: 1, Tool: runtime.HumanTool, Effects: "reads", Done: true, Input: []byte(`{"choices":["yes","no"],"question":"?","type":"string"}`), Output: []byte(`"yes"`)},
+				{Key: "ask", Attempt: 1, Tool: engine.HumanTool, Effects: "reads", Done: true, Input: []byte(`{"choices":["yes","no"],"question":"?","type":"string"}`), Output: []byte(`"yes"`)},
 				{Key: "count", Attempt: 1, Tool: "w.count@1", Effects: "reads", Done: true, Input: []byte(`{}`), Output: []byte(`{"n":3,"deep":{"x":null}}`)},
 				{Key: "review[0]/find", Attempt: 1, Tool: "w.find@1", Effects: "reads", Done: true, Input: []byte(`{}`), Output: []byte(`"y"`)},
 			} {
 				j.Put(r)
 			}
-			info := &runtime.Info{Nodes: []*runtime.Node{{ID: "plan"}, {ID: "count"}, {ID: "later"}, {ID: "review"}}}
+			info := &flow.Info{Nodes: []*flow.Node{{ID: "plan"}, {ID: "count"}, {ID: "later"}, {ID: "review"}}}
 			input, err := change(info, j, []byte(`{"pr":7}`), tt.path, tt.text)
 			if tt.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.wrong) {

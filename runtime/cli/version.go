@@ -4,12 +4,12 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 const modulePath = "github.com/flowgen-dev/flowgen"
 
-func versionCommand(s *system, info *runtime.Info, args []string) int {
+func versionCommand(s *system, info *flow.Info, args []string) int {
 	set := newFlagSet()
 	rest, err := parseFlags(set, args)
 	switch {
@@ -27,7 +27,7 @@ func versionCommand(s *system, info *runtime.Info, args []string) int {
 }
 
 // versionText says what a report about the program needs to name.
-func versionText(info *runtime.Info, build *debug.BuildInfo) string {
+func versionText(info *flow.Info, build *debug.BuildInfo) string {
 	rows := [][2]string{{"source", safe(info.Source)}}
 	name := safe(info.Name)
 	if build == nil {

@@ -14,7 +14,7 @@
 // first process ends: what background children write within Grace after that
 // still counts, then they are killed. A process that leaves the group (setsid)
 // can be held only by a sandbox; it does not hold up the call, whose pipes are
-// closed. A tool bound with runtime.Isolate starts its commands in that
+// closed. A tool bound with flow.Isolate starts its commands in that
 // isolation, in a private directory where Dir is empty. Without one a command has
 // the rights of this program; it leaves no core dump and, on Linux, has limits on
 // memory and open files that only a fault goes beyond. They are set once it has
@@ -25,7 +25,7 @@
 //   - VALIDATION_ERROR: an argument, environment entry or directory that no
 //     process can be given; output that is not UTF-8 or not of the declared type
 //   - POLICY_DENIED: output beyond the cap (details max_output), as with
-//     runtime.MaxOutput
+//     flow.MaxOutput
 //   - SANDBOX_ERROR: the program is missing, is not executable, could not be
 //     started or not be isolated; nothing ran, and trying again does not help. An
 //     isolated command that went beyond the size of its private directory, too
@@ -40,7 +40,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 const (
@@ -67,7 +68,7 @@ type Command struct {
 	Env []string
 
 	// SecretEnv holds KEY=SECRET entries: variables whose values are secrets,
-	// by name. The tool must ask for them with runtime.Secrets. The values
+	// by name. The tool must ask for them with flow.Secrets. The values
 	// reach the process and nothing else.
 	SecretEnv []string
 
@@ -85,18 +86,18 @@ type Command struct {
 }
 
 // bind makes a tool whose processes policies may want to have isolated.
-func bind[In, Out any](name string, e runtime.Effects, f func(context.Context, In) (Out, error), o ...runtime.ToolOption) *runtime.Tool[In, Out] {
-	return runtime.Bind(name, e, f, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+func bind[In, Out any](name string, e flow.Effects, f func(context.Context, In) (Out, error), o ...flow.ToolOption) *flow.Tool[In, Out] {
+	return flow.Bind(name, e, f, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
 }
 
 // Text binds a command whose result is its standard output as text. The output
 // must be UTF-8; one final line break (\n or \r\n) is removed, as $(...) in a
 // shell does for the usual single one, and everything else is kept exactly.
-func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, string] {
+func Text[In any](name string, e flow.Effects, f func(In) Command, o ...flow.ToolOption) *flow.Tool[In, string] {
 	return bind(name, e, func(ctx context.Context, in In) (string, error) {
 		c := f(in)
 		limit := int(c.maxOutput())
-		out, err := run(ctx, &c, runtime.Room[string](ctx, limit))
+		out, err := run(ctx, &c, tool.Room[string](ctx, limit))
 		if err != nil {
 			return "", err
 		}
@@ -104,14 +105,14 @@ func Text[In any](name string, e runtime.Effects, f func(In) Command, o ...runti
 		if err != nil {
 			return "", err
 		}
-		return runtime.Beginning(ctx, all, limit)
+		return tool.Beginning(ctx, all, limit)
 	}, o...)
 }
 
 // Lines binds a command whose result is the list of lines of its standard
 // output, split at \n or \r\n. The output must be UTF-8. There is no empty last
 // line for the final line break, and empty output is an empty list.
-func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, []string] {
+func Lines[In any](name string, e flow.Effects, f func(In) Command, o ...flow.ToolOption) *flow.Tool[In, []string] {
 	return bind(name, e, func(ctx context.Context, in In) ([]string, error) {
 		c := f(in)
 		out, err := run(ctx, &c, int(c.maxOutput()))
@@ -124,16 +125,16 @@ func Lines[In any](name string, e runtime.Effects, f func(In) Command, o ...runt
 
 // JSON binds a command whose standard output is one JSON document of type Out,
 // decoded as strictly as value.Decode does.
-func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func JSON[In, Out any](name string, e flow.Effects, f func(In) Command, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
 		var v Out
 		c := f(in)
 		limit := int(c.maxOutput())
-		out, err := run(ctx, &c, runtime.Room[Out](ctx, limit))
+		out, err := run(ctx, &c, tool.Room[Out](ctx, limit))
 		if err != nil {
 			return v, err
 		}
-		if err := runtime.Cut(ctx, out, limit, &v); err != nil {
+		if err := tool.Cut(ctx, out, limit, &v); err != nil {
 			return v, badOutput(&c, err)
 		}
 		return v, nil
@@ -142,7 +143,7 @@ func JSON[In, Out any](name string, e runtime.Effects, f func(In) Command, o ...
 
 // None binds a command whose standard output is read and thrown away, without a
 // cap. Exit code, deadline and cancellation count as everywhere.
-func None[In any](name string, e runtime.Effects, f func(In) Command, o ...runtime.ToolOption) *runtime.Tool[In, struct{}] {
+func None[In any](name string, e flow.Effects, f func(In) Command, o ...flow.ToolOption) *flow.Tool[In, struct{}] {
 	return bind(name, e, func(ctx context.Context, in In) (struct{}, error) {
 		c := f(in)
 		_, err := run(ctx, &c, 0)

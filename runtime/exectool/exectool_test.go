@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
@@ -49,9 +49,9 @@ func detail(t *testing.T, e *value.ToolError) string {
 	return string(b)
 }
 
-func newRun(t *testing.T) *runtime.Run {
+func newRun(t *testing.T) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"})
+	rt, err := flow.New(&flow.Info{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,41 +64,41 @@ func TestToolsThroughTheRuntime(t *testing.T) {
 		Name string `json:"name"`
 		N    int64  `json:"n"`
 	}
-	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+	node := &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 	r := newRun(t)
 	hello := func(in in) Command { return sh(`printf 'hello %s\nbye\n' "$1"`, in.Who) }
 
-	text, err := runtime.Call(r, node, Text("text@1", runtime.None, hello), in{"a b; $(id)"})
+	text, err := flow.Call(r, node, Text("text@1", flow.None, hello), in{"a b; $(id)"})
 	if err != nil || text != "hello a b; $(id)\nbye" {
 		t.Errorf("Text = %q, %v", text, err)
 	}
-	list, err := runtime.Call(r, node, Lines("lines@1", runtime.None, hello), in{"x"})
+	list, err := flow.Call(r, node, Lines("lines@1", flow.None, hello), in{"x"})
 	if diff := cmp.Diff([]string{"hello x", "bye"}, list); diff != "" || err != nil {
 		t.Errorf("Lines (-want +got):\n%s%v", diff, err)
 	}
-	obj, err := runtime.Call(r, node, JSON[in, out]("json@1", runtime.None, func(in in) Command {
+	obj, err := flow.Call(r, node, JSON[in, out]("json@1", flow.None, func(in in) Command {
 		return Command{Args: []string{"printf", `{"name": "%s", "n": 3}`, in.Who}}
 	}), in{"x"})
 	if diff := cmp.Diff(out{"x", 3}, obj); diff != "" || err != nil {
 		t.Errorf("JSON (-want +got):\n%s%v", diff, err)
 	}
-	none := None("none@1", runtime.None, func(struct{}) Command { return sh("head -c 5000000 /dev/zero") })
-	if _, err := runtime.Call(r, node, none, struct{}{}); err != nil {
+	none := None("none@1", flow.None, func(struct{}) Command { return sh("head -c 5000000 /dev/zero") })
+	if _, err := flow.Call(r, node, none, struct{}{}); err != nil {
 		t.Errorf("None: %v", err)
 	}
-	_, err = runtime.Call(r, node, JSON[in, out]("json@1", runtime.None, hello), in{"x"})
+	_, err = flow.Call(r, node, JSON[in, out]("json@1", flow.None, hello), in{"x"})
 	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != value.ValidationError || !strings.HasPrefix(te.Message, "output of sh: ") {
 		t.Errorf("JSON of text: %v", err)
 	}
-	_, err = runtime.Call(r, node, JSON[in, out]("json@1", runtime.None, func(in) Command {
+	_, err = flow.Call(r, node, JSON[in, out]("json@1", flow.None, func(in) Command {
 		return sh(`echo '{"name": "a", "n": 1, "N": 2}'`)
 	}), in{"x"})
 	if !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("JSON with a field in other case: %v", err)
 	}
-	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
-	_, err = runtime.Call(r, slow, Text("slow@1", runtime.Writes, func(in) Command { return sh("sleep 60") }), in{})
+	slow := &flow.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
+	_, err = flow.Call(r, slow, Text("slow@1", flow.Writes, func(in) Command { return sh("sleep 60") }), in{})
 	if !errors.As(err, &te) || te.Code != value.Timeout {
 		t.Errorf("slow: %v", err)
 	}
@@ -530,15 +530,15 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 func TestSecretEnv(t *testing.T) {
-	show := Text("t.show@1", runtime.Reads, func(struct{}) Command {
+	show := Text("t.show@1", flow.Reads, func(struct{}) Command {
 		return Command{Shell: `printf %s "$TOKEN" | tr a-z A-Z`, SecretEnv: []string{"TOKEN=DEPLOY_KEY"}}
-	}, runtime.Secrets("DEPLOY_KEY"))
-	node := runtime.Node{ID: "show", Pos: "t.yaml:1:1"}
-	rt, err := runtime.New(&runtime.Info{Name: "t", Nodes: []*runtime.Node{&node}})
+	}, flow.Secrets("DEPLOY_KEY"))
+	node := flow.Node{ID: "show", Pos: "t.yaml:1:1"}
+	rt, err := flow.New(&flow.Info{Name: "t", Nodes: []*flow.Node{&node}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func() (string, error) { return runtime.Call(rt.Start(context.Background()), &node, show, struct{}{}) }
+	call := func() (string, error) { return flow.Call(rt.Start(context.Background()), &node, show, struct{}{}) }
 	var te *value.ToolError
 	if _, err := call(); !errors.As(err, &te) || te.Code != value.AuthRequired {
 		t.Errorf("without the secret: %v, want AUTH_REQUIRED", err)

@@ -5,8 +5,8 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -64,7 +64,7 @@ func withSecrets(ctx context.Context, c *Command) error {
 	env := append([]string(nil), c.Env...)
 	for _, entry := range c.SecretEnv {
 		key, name, _ := strings.Cut(entry, "=")
-		v, ok := runtime.Secret(ctx, name)
+		v, ok := tool.Secret(ctx, name)
 		if !ok {
 			return &value.ToolError{Code: value.AuthRequired, Message: "secret " + shown(name) + " is not set"}
 		}

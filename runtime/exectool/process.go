@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -62,7 +63,7 @@ var atExit = sync.OnceFunc(func() { runtime.AtExit(proc.Close) })
 
 // start starts cmd in the isolation of the call.
 func start(ctx context.Context, cmd *exec.Cmd) (*proc.Child, error) {
-	switch i := runtime.Isolated(ctx).(type) {
+	switch i := tool.Isolated(ctx).(type) {
 	case nil:
 		child, err := proc.Start(cmd)
 		if err == nil {

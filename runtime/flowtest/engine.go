@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
@@ -38,8 +40,8 @@ type answer struct {
 }
 
 // answerTo is what the case says about the question that an attempt is; ok is false when it is none, or nothing is said.
-func (l *log) answerTo(h *runtime.Head) (answer, bool) {
-	if h.Tool != runtime.HumanTool {
+func (l *log) answerTo(h *engine.Head) (answer, bool) {
+	if h.Tool != engine.HumanTool {
 		return answer{}, false
 	}
 	a, where, ok := l.find(h.Key())
@@ -52,7 +54,7 @@ func (l *log) answerTo(h *runtime.Head) (answer, bool) {
 }
 
 // do runs an attempt with next and keeps what it was.
-func (l *log) do(op runtime.Op, next func() error) error {
+func (l *log) do(op engine.Op, next func() error) error {
 	l.mu.Lock()
 	l.moment++
 	began := l.moment
@@ -77,7 +79,7 @@ func (l *log) do(op runtime.Op, next func() error) error {
 }
 
 // unanswered says which call a cassette cannot answer.
-func unanswered(op runtime.Op, re *runtime.RunError) string {
+func unanswered(op engine.Op, re *runtime.RunError) string {
 	h := op.Head()
 	why := strings.TrimPrefix(re.Message, "call "+h.Key()+": ")
 	if strings.Contains(why, "has no call") || strings.Contains(why, "ends before") {
@@ -107,8 +109,8 @@ type replayed struct {
 	log *log
 }
 
-// Do implements runtime.Engine.
-func (e replayed) Do(r *runtime.Run, op runtime.Op) error {
+// Do implements engine.Engine.
+func (e replayed) Do(r *flow.Run, op engine.Op) error {
 	return e.log.do(op, func() error {
 		if a, ok := e.log.answerTo(op.Head()); ok {
 			return a.exec(r, op)
@@ -123,8 +125,8 @@ type recorded struct {
 	log *log
 }
 
-// Do implements runtime.Engine.
-func (e recorded) Do(r *runtime.Run, op runtime.Op) error {
+// Do implements engine.Engine.
+func (e recorded) Do(r *flow.Run, op engine.Op) error {
 	return e.log.do(op, func() error {
 		if a, ok := e.log.answerTo(op.Head()); ok {
 			return a.exec(r, op)
@@ -134,7 +136,7 @@ func (e recorded) Do(r *runtime.Run, op runtime.Op) error {
 }
 
 // exec asks the question, which ask answers.
-func (a answer) exec(r *runtime.Run, op runtime.Op) error {
+func (a answer) exec(r *flow.Run, op engine.Op) error {
 	return op.Exec(context.WithValue(r.CallContext(op.Head().Effects), answerKey{}, a))
 }
 

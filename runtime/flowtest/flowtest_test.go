@@ -15,7 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -45,22 +48,22 @@ type text struct {
 
 // greeter is what a generated workflow looks like: it calls a tool with a secret, and more when its input says so.
 type greeter struct {
-	rt    *runtime.Runtime
+	rt    *flow.Runtime
 	ran   *atomic.Int64
-	upper *runtime.Tool[text, string]
-	fails *runtime.Tool[text, string]
+	upper *flow.Tool[text, string]
+	fails *flow.Tool[text, string]
 }
 
 var (
-	nodes = []*runtime.Node{
+	nodes = []*flow.Node{
 		{ID: "sure", Pos: "greet.flowgen.yaml:3:1", Index: 0},
 		{ID: "first", Pos: "greet.flowgen.yaml:4:1", Index: 1},
 		{ID: "left", Pos: "greet.flowgen.yaml:5:1", Index: 2},
 		{ID: "right", Pos: "greet.flowgen.yaml:6:1", Index: 3},
-		{ID: "fails", Pos: "greet.flowgen.yaml:7:1", Index: 4, Retry: &runtime.Retry{Attempts: 3, Base: time.Millisecond}},
+		{ID: "fails", Pos: "greet.flowgen.yaml:7:1", Index: 4, Retry: &flow.Retry{Attempts: 3, Base: time.Millisecond}},
 		{ID: "clock", Pos: "greet.flowgen.yaml:8:1", Index: 5},
 	}
-	info = &runtime.Info{Name: "greet", Nodes: nodes, Secrets: []string{"FLOWTEST_TOKEN"}, Input: []runtime.Field{
+	info = &flow.Info{Name: "greet", Nodes: nodes, Secrets: []string{"FLOWTEST_TOKEN"}, Input: []flow.Field{
 		{Name: "name", Type: "string"}, {Name: "fail", Type: "bool", Default: "false"}, {Name: "clock", Type: "bool", Default: "false"},
 		{Name: "both", Type: "bool", Default: "false"}, {Name: "ask", Type: "bool", Default: "false"}, {Name: "panic", Type: "bool", Default: "false"}}}
 )
@@ -70,17 +73,17 @@ const secretValue = "correct-horse-battery"
 // starter is New of a greeter that counts how often its tools run.
 func starter(ran *atomic.Int64) func(...runtime.Option) (*greeter, error) {
 	g := greeter{ran: ran}
-	g.upper = runtime.Bind("greet.upper@1", runtime.Reads, func(ctx context.Context, in text) (string, error) {
+	g.upper = flow.Bind("greet.upper@1", flow.Reads, func(ctx context.Context, in text) (string, error) {
 		ran.Add(1)
 		fmt.Fprintln(os.Stdout, "tools may print")
-		return strings.ToUpper(in.Text) + " " + runtime.Auth(ctx)["FLOWTEST_TOKEN"], nil
-	}, runtime.Secrets("FLOWTEST_TOKEN"))
-	g.fails = runtime.Bind("greet.fails@1", runtime.Reads, func(context.Context, text) (string, error) {
+		return strings.ToUpper(in.Text) + " " + tool.Auth(ctx)["FLOWTEST_TOKEN"], nil
+	}, flow.Secrets("FLOWTEST_TOKEN"))
+	g.fails = flow.Bind("greet.fails@1", flow.Reads, func(context.Context, text) (string, error) {
 		ran.Add(1)
 		return "", value.Errorf(value.RateLimit, "not so fast, %s", secretValue)
 	})
 	return func(o ...runtime.Option) (*greeter, error) {
-		rt, err := runtime.New(info, o...)
+		rt, err := flow.New(info, o...)
 		h := g
 		h.rt = rt
 		return &h, err
@@ -88,48 +91,48 @@ func starter(ran *atomic.Int64) func(...runtime.Option) (*greeter, error) {
 }
 
 func (g *greeter) Run(ctx context.Context, in input) (out output, err error) {
-	run := runtime.Start(ctx, g.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, g.rt, in)
+	defer flow.End(run, &out, &err)
 	return g.body(run, in)
 }
 
-func (g *greeter) body(run *runtime.Run, in input) (out output, err error) {
+func (g *greeter) body(run *flow.Run, in input) (out output, err error) {
 	state := state{Seen: []string{}}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 	if in.Panic {
 		panic("of the workflow")
 	}
 	if in.Ask {
-		if out.Sure, err = runtime.AskOr(run, nodes[0], runtime.Question{Text: "Sure, " + in.Name + "?", Choices: []string{"yes", "no"}}, "nobody"); err != nil {
+		if out.Sure, err = flow.AskOr(run, nodes[0], runtime.Question{Text: "Sure, " + in.Name + "?", Choices: []string{"yes", "no"}}, "nobody"); err != nil {
 			return out, err
 		}
 	}
-	first, err := runtime.Call(run, nodes[1], g.upper, text{in.Name})
+	first, err := flow.Call(run, nodes[1], g.upper, text{in.Name})
 	if err != nil {
 		return out, err
 	}
 	state.Seen = append(state.Seen, first)
 	out.Text = first
 	if in.Both {
-		err = runtime.Parallel(run,
-			func(r *runtime.Run) error { _, err := runtime.Call(r, nodes[2], g.upper, text{"l"}); return err },
-			func(r *runtime.Run) error { _, err := runtime.Call(r, nodes[3], g.upper, text{"r"}); return err })
+		err = flow.Parallel(run,
+			func(r *flow.Run) error { _, err := flow.Call(r, nodes[2], g.upper, text{"l"}); return err },
+			func(r *flow.Run) error { _, err := flow.Call(r, nodes[3], g.upper, text{"r"}); return err })
 		if err != nil {
 			return out, err
 		}
 	}
 	if in.Clock {
 		var at time.Time // as agents know of their calls
-		seen := run.Visit(nodes[5], run.Reserve(nodes[5]), 0, func(x runtime.Receipt) { at = x.Start })
-		if _, err = runtime.Call(seen, nodes[5], g.upper, text{"x"}); err != nil {
+		seen := run.Visit(nodes[5], run.Reserve(nodes[5]), 0, func(x engine.Receipt) { at = x.Start })
+		if _, err = flow.Call(seen, nodes[5], g.upper, text{"x"}); err != nil {
 			return out, err
 		}
-		if _, err = runtime.Call(run, nodes[2], g.upper, text{at.String()}); err != nil {
+		if _, err = flow.Call(run, nodes[2], g.upper, text{at.String()}); err != nil {
 			return out, err
 		}
 	}
 	if in.Fail {
-		_, err = runtime.Call(run, nodes[4], g.fails, text{"x"})
+		_, err = flow.Call(run, nodes[4], g.fails, text{"x"})
 	}
 	return out, err
 }

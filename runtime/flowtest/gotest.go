@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Run runs the cases of a suite, as ParseSuite reads it, as subtests. start is the workflow's New. Generated tests call it.
 func Run[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](t *testing.T, info *runtime.Info, start func(...runtime.Option) (W, error), suite string) {
+}, In, Out any](t *testing.T, info *flow.Info, start func(...runtime.Option) (W, error), suite string) {
 	t.Helper()
 	s, err := ParseSuite([]byte(suite))
 	if err != nil {
@@ -33,7 +34,7 @@ func Run[W interface {
 // that cassettes are still what the real thing gives.
 func Record[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](t *testing.T, info *runtime.Info, start func(...runtime.Option) (W, error), suite, dir string) {
+}, In, Out any](t *testing.T, info *flow.Info, start func(...runtime.Option) (W, error), suite, dir string) {
 	t.Helper()
 	s, err := ParseSuite([]byte(suite))
 	if err != nil {

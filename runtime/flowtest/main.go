@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Request is what the program of `flowgen test` reads from standard input: what to run.
@@ -26,7 +27,7 @@ type Request struct {
 // one line of JSON, to standard output.
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	results := os.Stdout
 	os.Stdout = os.Stderr // what tools print is no result

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 )
@@ -65,8 +67,8 @@ type simulated struct {
 	seed uint64
 }
 
-// Do implements runtime.Engine.
-func (e *simulated) Do(r *runtime.Run, op runtime.Op) error {
+// Do implements engine.Engine.
+func (e *simulated) Do(r *flow.Run, op engine.Op) error {
 	return e.log.do(op, func() error {
 		a, ok := e.log.answerTo(op.Head())
 		if !ok {

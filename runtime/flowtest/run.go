@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/secret"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -18,13 +19,13 @@ import (
 
 // workflow is a compiled workflow without its types.
 type workflow struct {
-	info *runtime.Info
+	info *flow.Info
 	run  func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, err error)
 }
 
 func bind[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) *workflow {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) *workflow {
 	return &workflow{info: info, run: func(ctx context.Context, input []byte, o ...runtime.Option) ([]byte, error) {
 		var in In
 		if err := value.Decode(input, &in); err != nil {
@@ -157,7 +158,7 @@ func (w *workflow) observe(ctx context.Context, c *Case, l *log, opts ...runtime
 }
 
 // withDefaults is an input in which the fields that were left out have their defaults.
-func withDefaults(fields []runtime.Field, given json.RawMessage) ([]byte, error) {
+func withDefaults(fields []flow.Field, given json.RawMessage) ([]byte, error) {
 	input := map[string]json.RawMessage{}
 	for _, f := range fields {
 		if f.Default != "" {

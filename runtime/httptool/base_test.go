@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -19,8 +19,8 @@ func TestBase(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, r.URL.String())
 	})
-	tool := func(url string) *runtime.Tool[string, string] {
-		return Text("t", runtime.Reads, func(v string) Request { return Request{URL: URL(url, v), Query: []Field{{"q", "1"}}} }, Base("BASE_OF_TEST"))
+	tool := func(url string) *flow.Tool[string, string] {
+		return Text("t", flow.Reads, func(v string) Request { return Request{URL: URL(url, v), Query: []Field{{"q", "1"}}} }, Base("BASE_OF_TEST"))
 	}
 	for _, tt := range []struct{ base, want string }{{s.URL + "/v2", "/v2/items/a%2Fb?q=1"}, {s.URL + "/", "/items/a%2Fb?q=1"}} {
 		t.Setenv("BASE_OF_TEST", tt.base)
@@ -52,7 +52,7 @@ func TestAny(t *testing.T) {
 		_, _ = io.WriteString(w, `{"b": 1.0, "a": null}`)
 	})
 	for path, want := range map[string]string{"/json": `{"b":1.0,"a":null}`, "/text": `"{\"b\": 1.0, \"a\": null}"`, "/": `{"b":1.0,"a":null}`} {
-		tool := Any("t", runtime.Reads, func(string) Request { return Request{URL: URL(s.URL + path)} }, Allow("loopback"))
+		tool := Any("t", flow.Reads, func(string) Request { return Request{URL: URL(s.URL + path)} }, Allow("loopback"))
 		got, err := call(t, tool, "")
 		if text, _ := got.MarshalJSON(); err != nil || string(text) != want {
 			t.Errorf("%s: got %s, %v", path, text, err)

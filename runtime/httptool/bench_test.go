@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
@@ -40,33 +41,33 @@ func pulls(b *testing.B) *httptest.Server {
 	})
 }
 
-func pullTool(s *httptest.Server) *runtime.Tool[pullIn, pull] {
+func pullTool(s *httptest.Server) *flow.Tool[pullIn, pull] {
 	template := s.URL + "/pulls/{n}"
-	return JSON[pullIn, pull]("w.pull@1", runtime.Reads, func(in pullIn) Request {
+	return JSON[pullIn, pull]("w.pull@1", flow.Reads, func(in pullIn) Request {
 		return Request{Method: "GET", URL: URL(template, strconv.FormatInt(in.N, 10))}
 	}, Bearer("TOKEN"), Allow("loopback"))
 }
 
-func run(b *testing.B, o ...runtime.Option) *runtime.Run {
+func run(b *testing.B, o ...runtime.Option) *flow.Run {
 	b.Helper()
 	o = append(o, runtime.WithSecrets(func(string) (string, bool) { return "a secret", true }))
-	rt, err := runtime.New(&runtime.Info{Name: "bench", Nodes: []*runtime.Node{benchNode}}, o...)
+	rt, err := flow.New(&flow.Info{Name: "bench", Nodes: []*flow.Node{benchNode}}, o...)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return rt.Start(b.Context())
 }
 
-var benchNode = &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 15 * time.Second}
+var benchNode = &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 15 * time.Second}
 
 func BenchmarkW5(b *testing.B) {
 	b.Run("flowgen", func(b *testing.B) {
 		tool, r := pullTool(pulls(b)), run(b)
-		loops(b, func() error { _, err := runtime.Call(r, benchNode, tool, pullIn{42}); return err })
+		loops(b, func() error { _, err := flow.Call(r, benchNode, tool, pullIn{42}); return err })
 	})
 	b.Run("flowgen-recorded", func(b *testing.B) {
 		tool, r := pullTool(pulls(b)), run(b, runtime.WithEngine(journal.NewRecorder()))
-		loops(b, func() error { _, err := runtime.Call(r, benchNode, tool, pullIn{42}); return err })
+		loops(b, func() error { _, err := flow.Call(r, benchNode, tool, pullIn{42}); return err })
 	})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, MaxIdleConns: 128}}
 	b.Cleanup(client.CloseIdleConnections)

@@ -14,9 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -276,7 +276,7 @@ func (x *exchange) redact(text string) string { return x.redactor().Text(text) }
 
 func (x *exchange) redactor() *redact.Redactor {
 	if x.secrets == nil {
-		x.secrets = runtime.RedactorOf(x.ctx)
+		x.secrets = tool.RedactorOf(x.ctx)
 	}
 	return x.secrets
 }

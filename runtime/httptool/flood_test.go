@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // floodNode has a timeout, which ends what nothing else has ended.
-var floodNode = &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 300 * time.Millisecond}
+var floodNode = &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 300 * time.Millisecond}
 
 // TestFloods: servers that send for ever what is no body. Each call ends with a tool error, in little memory.
 func TestFloods(t *testing.T) {

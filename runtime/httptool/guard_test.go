@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -146,11 +146,11 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	frontPort := front.URL[strings.LastIndexByte(front.URL, ':')+1:]
 	n := 0
 	for _, host := range spellings {
-		direct := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://" + host + ":" + port + "/")} })
+		direct := Text("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL("http://" + host + ":" + port + "/")} })
 		_, err := call(t, direct, struct{}{})
 		refused(t, host, err)
 
-		redirected := Text("t@1", runtime.Reads, func(struct{}) Request {
+		redirected := Text("t@1", flow.Reads, func(struct{}) Request {
 			return Request{URL: URL("http://front.example:" + frontPort + "/"), Query: []Field{{"to", "http://" + host + ":" + port + "/"}}}
 		}, through(public))
 		_, err = call(t, redirected, struct{}{})
@@ -161,7 +161,7 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 		n += 2
 	}
 	t.Logf("%d ways to the canary", n)
-	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} })
+	tool := Text("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} })
 	_, err := call(t, tool, struct{}{})
 	te := wantTool(t, err, value.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
 	if got := te.Details.String(); got != `{"host":"127.0.0.1","address":"127.0.0.1","reason":"loopback"}` {
@@ -173,10 +173,10 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 func TestConnectionsAreNotShared(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
 	f := func(struct{}) Request { return Request{URL: URL(s.URL)} }
-	if got, err := call(t, Text("t@1", runtime.Reads, f, Allow("loopback")), struct{}{}); err != nil || got != "ok" {
+	if got, err := call(t, Text("t@1", flow.Reads, f, Allow("loopback")), struct{}{}); err != nil || got != "ok" {
 		t.Fatalf("allowed: %q, %v", got, err)
 	}
-	_, err := call(t, Text("t@1", runtime.Reads, f), struct{}{})
+	_, err := call(t, Text("t@1", flow.Reads, f), struct{}{})
 	wantTool(t, err, value.PolicyDenied, "127.0.0.1 was not contacted: it is loopback; policy.net.allow must name it")
 	if transportFor(newPolicy([]string{"loopback"})) != transportFor(newPolicy([]string{"LOOPBACK", "loopback"})) {
 		t.Error("equal policies do not share connections")
@@ -239,7 +239,7 @@ func TestRebinding(t *testing.T) {
 		t.Fatalf("first lookup: %v, %v", first, err)
 	}
 	tr := newTransport(newPolicy(nil), resolver, nil)
-	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://rebind.example.com:" + port)} }, through(tr))
+	tool := Text("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL("http://rebind.example.com:" + port)} }, through(tr))
 	_, err = call(t, tool, struct{}{})
 	wantTool(t, err, value.PolicyDenied,
 		"rebind.example.com was not contacted: its address 127.0.0.1 is loopback; policy.net.allow must name it")
@@ -252,7 +252,7 @@ func TestAllowedName(t *testing.T) {
 	tr := newTransport(newPolicy([]string{"intranet.example"}), rebinder(t, netip.Addr{}), nil)
 	t.Cleanup(tr.CloseIdleConnections)
 	f := func(host string) Request { return Request{URL: URL("http://" + host + ":" + port)} }
-	tool := Text("t@1", runtime.Reads, f, through(tr))
+	tool := Text("t@1", flow.Reads, f, through(tr))
 	if got, err := call(t, tool, "intranet.example"); err != nil || got != "ok" {
 		t.Errorf("allowed name: %q, %v", got, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -97,7 +98,7 @@ func TestNoServer(t *testing.T) {
 		t.Errorf("details: %s", got)
 	}
 	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no network") }}
-	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://api.example.com")} }, through(newTransport(newPolicy(nil), resolver, nil)))
+	tool := Text("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL("http://api.example.com")} }, through(newTransport(newPolicy(nil), resolver, nil)))
 	_, err = call(t, tool, struct{}{})
 	wantTool(t, err, value.NetworkError, "no response from api.example.com: its name could not be resolved")
 }
@@ -146,7 +147,7 @@ func trickle(c net.Conn, head string) {
 }
 
 func TestSlowServers(t *testing.T) {
-	n := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 100 * time.Millisecond}
+	n := &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 100 * time.Millisecond}
 	for name, head := range map[string]string{
 		"head":   "HTTP/1.1 200 OK\r\nX-",
 		"body":   "HTTP/1.1 200 OK\r\n\r\n",
@@ -169,7 +170,7 @@ func TestSlowServers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	within(t, 20*time.Second, func() {
-		if _, err := callAt(t, ctx, &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, get(silent), "/"); !runtime.IsCancelled(err) || !errors.Is(err, context.Canceled) {
+		if _, err := callAt(t, ctx, &flow.Node{ID: "n", Pos: "f.yaml:1:1"}, get(silent), "/"); !runtime.IsCancelled(err) || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
 	})

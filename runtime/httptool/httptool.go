@@ -9,7 +9,7 @@
 // only, and a path value that is empty or holds `..` is refused. Header values
 // with line breaks are refused. JSON bodies are encoded from typed values.
 //
-// The requests of a tool that declares runtime.Idempotent or IdempotencyKey have
+// The requests of a tool that declares flow.Idempotent or IdempotencyKey have
 // a header Idempotency-Key, the same for each attempt of a call, unless the
 // author writes one.
 //
@@ -64,7 +64,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -99,33 +99,33 @@ type Field struct{ Name, Value string }
 
 // Text binds a request whose result is the body as text. Charsets are UTF-8,
 // US-ASCII and ISO-8859-1; a byte order mark is removed.
-func Text[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, string] {
+func Text[In any](name string, e flow.Effects, f func(In) Request, o ...Option) *flow.Tool[In, string] {
 	return bind(name, e, f, nil, o, (*exchange).text)
 }
 
 // JSON binds a request whose result is a JSON body of type Out, decoded as
 // strictly as value.Decode does.
-func JSON[In, Out any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, Out] {
+func JSON[In, Out any](name string, e flow.Effects, f func(In) Request, o ...Option) *flow.Tool[In, Out] {
 	return bind(name, e, f, acceptJSON, o, decode[Out])
 }
 
 // Any binds a request whose result is what the response is: a value when its Content-Type says JSON or nothing at all, else
 // its text.
-func Any[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, value.Value] {
+func Any[In any](name string, e flow.Effects, f func(In) Request, o ...Option) *flow.Tool[In, value.Value] {
 	return bind(name, e, f, nil, o, (*exchange).any)
 }
 
 // None binds a request whose status is all that counts; the body is thrown away.
-func None[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, struct{}] {
+func None[In any](name string, e flow.Effects, f func(In) Request, o ...Option) *flow.Tool[In, struct{}] {
 	return bind(name, e, f, nil, o, (*exchange).drop)
 }
 
 // bind makes the tool: send the request, then read the response of a 2xx.
-func bind[In, Out any](name string, e runtime.Effects, f func(In) Request, accept []string, opts []Option,
-	read func(*exchange) (Out, error)) *runtime.Tool[In, Out] {
+func bind[In, Out any](name string, e flow.Effects, f func(In) Request, accept []string, opts []Option,
+	read func(*exchange) (Out, error)) *flow.Tool[In, Out] {
 	c := newConfig(opts)
 	c.accept = accept
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		x := &exchange{config: c, outer: ctx, ctx: ctx}
 		if _, ok := ctx.Deadline(); !ok {
 			var cancel context.CancelFunc

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -39,7 +40,7 @@ func wantTool(t *testing.T, err error, code value.Code, message string) *value.T
 	return te
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 const (
 	token    = "s3cr3t-t0ken/+=&\"x"
@@ -47,21 +48,21 @@ const (
 )
 
 // call runs a tool as a workflow does, with two secrets.
-func call[In, Out any](t testing.TB, tool *runtime.Tool[In, Out], in In) (Out, error) {
+func call[In, Out any](t testing.TB, tool *flow.Tool[In, Out], in In) (Out, error) {
 	t.Helper()
 	return callAt(t, t.Context(), node, tool, in)
 }
 
-func callAt[In, Out any](t testing.TB, ctx context.Context, n *runtime.Node, tool *runtime.Tool[In, Out], in In) (Out, error) {
+func callAt[In, Out any](t testing.TB, ctx context.Context, n *flow.Node, tool *flow.Tool[In, Out], in In) (Out, error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, runtime.WithSecrets(func(name string) (string, bool) {
+	rt, err := flow.New(&flow.Info{Name: "test"}, runtime.WithSecrets(func(name string) (string, bool) {
 		v, ok := map[string]string{"TOKEN": token, "LOGIN": userPass, "BROKEN": "a\nbc", "EMPTY": ""}[name]
 		return v, ok
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runtime.Call(rt.Start(ctx), n, tool, in)
+	return flow.Call(rt.Start(ctx), n, tool, in)
 }
 
 // serve starts a server and closes the connections to it at the end.
@@ -77,8 +78,8 @@ func serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
 }
 
 // get is a Text tool for a path of the server.
-func get(s *httptest.Server, o ...Option) *runtime.Tool[string, string] {
-	return Text("get@1", runtime.Reads, func(path string) Request { return Request{URL: URL(s.URL + path)} }, append(o, Allow("loopback"))...)
+func get(s *httptest.Server, o ...Option) *flow.Tool[string, string] {
+	return Text("get@1", flow.Reads, func(path string) Request { return Request{URL: URL(s.URL + path)} }, append(o, Allow("loopback"))...)
 }
 
 func host(s *httptest.Server) string {
@@ -144,7 +145,7 @@ func TestRequests(t *testing.T) {
 			seen{Method: "GET", Path: "/", Header: http.Header{"X-Api-Key": {token}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := JSON[struct{}, seen]("t@1", runtime.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
+			tool := JSON[struct{}, seen]("t@1", flow.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
 			got, err := call(t, tool, struct{}{})
 			if err != nil {
 				t.Fatal(err)
@@ -193,7 +194,7 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		{"value", Request{URL: URL(s.URL+"/{x}", "..")}, nil, value.ValidationError, "the path of the URL has a `..` segment: values must not lead out of their place"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := None("t@1", runtime.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
+			tool := None("t@1", flow.Writes, func(struct{}) Request { return tt.req }, append(tt.opts, Allow("loopback"))...)
 			_, err := call(t, tool, struct{}{})
 			wantTool(t, err, tt.code, tt.why)
 		})
@@ -272,7 +273,7 @@ func TestJSON(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, respond(200, tt.kind, tt.body))
-			tool := JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, append(tt.opts, Allow("loopback"))...)
+			tool := JSON[struct{}, out]("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, append(tt.opts, Allow("loopback"))...)
 			got, err := call(t, tool, struct{}{})
 			if tt.why != "" {
 				var te *value.ToolError
@@ -290,13 +291,13 @@ func TestJSON(t *testing.T) {
 		})
 	}
 	s := serve(t, respond(200, "text/html", "<html>"))
-	tool := JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
+	tool := JSON[struct{}, out]("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
 	_, err := call(t, tool, struct{}{})
 	if err == nil || !strings.HasSuffix(err.Error(), " (its content type is text/html)") {
 		t.Errorf("HTML instead of JSON: %v", err)
 	}
 	s = serve(t, respond(204, "", ""))
-	tool = JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
+	tool = JSON[struct{}, out]("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
 	_, err = call(t, tool, struct{}{})
 	wantTool(t, err, value.ValidationError, "the response of "+host(s)+" is empty, JSON expected")
 }
@@ -309,7 +310,7 @@ func TestNone(t *testing.T) {
 		}
 	})
 	for _, method := range []string{"GET", "POST", "HEAD", "OPTIONS"} {
-		tool := None("t@1", runtime.Writes, func(struct{}) Request { return Request{Method: method, URL: URL(s.URL)} }, Allow("loopback"), MaxOutput(10))
+		tool := None("t@1", flow.Writes, func(struct{}) Request { return Request{Method: method, URL: URL(s.URL)} }, Allow("loopback"), MaxOutput(10))
 		if _, err := call(t, tool, struct{}{}); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
@@ -363,7 +364,7 @@ func TestGzip(t *testing.T) {
 		})
 	}
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", "gzip") })
-	head := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{Method: "HEAD", URL: URL(s.URL)} }, Allow("loopback"))
+	head := Text("t@1", flow.Reads, func(struct{}) Request { return Request{Method: "HEAD", URL: URL(s.URL)} }, Allow("loopback"))
 	if got, err := call(t, head, struct{}{}); err != nil || got != "" {
 		t.Errorf("HEAD: %q, %v", got, err)
 	}
@@ -414,7 +415,7 @@ func TestHTTP2(t *testing.T) {
 	if te := wantTool(t, err, value.RateLimit, host(s)+" answered 429 Too Many Requests"); te.RetryAfterS == nil || *te.RetryAfterS != 3 {
 		t.Errorf("retry_after_s = %v", te.RetryAfterS)
 	}
-	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
+	slow := &flow.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 50 * time.Millisecond}
 	_, err = callAt(t, t.Context(), slow, tool, "/wait")
 	wantTool(t, err, value.Timeout, host(s)+" did not answer in time")
 	if got, err := call(t, tool, "/"); err != nil || got != "HTTP/2.0" {
@@ -443,7 +444,7 @@ func TestPreview(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, respond(200, tt.kind, tt.body))
-			tool := Preview("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL + "/p?secret=1")} }, append(tt.opts, Allow("loopback"))...)
+			tool := Preview("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL + "/p?secret=1")} }, append(tt.opts, Allow("loopback"))...)
 			got, err := call(t, tool, struct{}{})
 			if err != nil {
 				t.Fatal(err)
@@ -455,7 +456,7 @@ func TestPreview(t *testing.T) {
 		})
 	}
 	s := serve(t, respond(200, "application/json", "{"))
-	tool := Preview("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
+	tool := Preview("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"))
 	var te *value.ToolError
 	if _, err := call(t, tool, struct{}{}); !errors.As(err, &te) || te.Code != value.ValidationError {
 		t.Errorf("broken JSON: %v", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -18,19 +19,19 @@ func TestIdempotencyKey(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	n := &runtime.Node{ID: "pay", Pos: "f.yaml:1:1", Retry: &runtime.Retry{Attempts: 3, Base: time.Microsecond}}
-	tool := func(h []Field, o ...runtime.ToolOption) *runtime.Tool[string, struct{}] {
-		return None("pay@1", runtime.Writes, func(string) Request { return Request{Method: "POST", URL: URL(s.URL), Header: h} }, Allow("loopback"), Tool(o...))
+	n := &flow.Node{ID: "pay", Pos: "f.yaml:1:1", Retry: &flow.Retry{Attempts: 3, Base: time.Microsecond}}
+	tool := func(h []Field, o ...flow.ToolOption) *flow.Tool[string, struct{}] {
+		return None("pay@1", flow.Writes, func(string) Request { return Request{Method: "POST", URL: URL(s.URL), Header: h} }, Allow("loopback"), Tool(o...))
 	}
-	run := func(tool *runtime.Tool[string, struct{}], in string) (id string) {
+	run := func(tool *flow.Tool[string, struct{}], in string) (id string) {
 		t.Helper()
 		keys = nil
 		rec := journal.NewRecorder()
-		rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(rec))
+		rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(rec))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := runtime.Call(rt.Start(t.Context()), n, tool, in); err != nil {
+		if _, err := flow.Call(rt.Start(t.Context()), n, tool, in); err != nil {
 			t.Fatal(err)
 		}
 		if len(keys) != 3 {
@@ -46,19 +47,19 @@ func TestIdempotencyKey(t *testing.T) {
 			}
 		}
 	}
-	one := run(tool(nil, runtime.Idempotent()), "one")
+	one := run(tool(nil, flow.Idempotent()), "one")
 	want("call_id", one)
-	if two := run(tool(nil, runtime.Idempotent()), "two"); two == one || len(two) != 64 {
+	if two := run(tool(nil, flow.Idempotent()), "two"); two == one || len(two) != 64 {
 		t.Errorf("two calls have the keys %q and %q", one, two)
 	}
-	run(tool(nil, runtime.IdempotencyKey(func(order string) string { return "order-" + order })), "7")
+	run(tool(nil, flow.IdempotencyKey(func(order string) string { return "order-" + order })), "7")
 	want("own key", "order-7")
-	run(tool([]Field{{"idempotency-key", "author"}}, runtime.Idempotent()), "7")
+	run(tool([]Field{{"idempotency-key", "author"}}, flow.Idempotent()), "7")
 	want("author's header", "author")
 	run(tool(nil), "7")
 	want("not declared", "")
 
-	_, err := call(t, tool(nil, runtime.IdempotencyKey(func(string) string { return "a\r\nEvil: 1" })), "7")
+	_, err := call(t, tool(nil, flow.IdempotencyKey(func(string) string { return "a\r\nEvil: 1" })), "7")
 	wantTool(t, err, value.ValidationError, "the idempotency key has a line break or another control character")
 }
 
@@ -67,7 +68,7 @@ func TestIdempotencyKeyStaysWithItsOrigin(t *testing.T) {
 	var got []string
 	other := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Header.Get("Idempotency-Key")) })
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
-	if _, err := call(t, get(s, Tool(runtime.Idempotent())), "/"); err != nil {
+	if _, err := call(t, get(s, Tool(flow.Idempotent())), "/"); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 1 || got[0] != "" {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Option configures a tool.
@@ -20,7 +20,7 @@ type config struct {
 	accept    []string
 	allow     []string
 	base      string // a variable of the environment; empty: none
-	tool      []runtime.ToolOption
+	tool      []flow.ToolOption
 	transport *http.Transport
 	ready     atomic.Pointer[ready]
 }
@@ -61,7 +61,7 @@ func HeaderAuth(header, secret string) Option {
 func authenticate(cred credential) Option {
 	return func(c *config) {
 		c.auth = append(c.auth, cred)
-		c.tool = append(c.tool, runtime.Secrets(cred.secret))
+		c.tool = append(c.tool, flow.Secrets(cred.secret))
 	}
 }
 
@@ -100,6 +100,6 @@ func PreviewBytes(bytes int) Option {
 }
 
 // Tool passes options of the runtime on.
-func Tool(o ...runtime.ToolOption) Option {
+func Tool(o ...flow.ToolOption) Option {
 	return func(c *config) { c.tool = append(c.tool, o...) }
 }

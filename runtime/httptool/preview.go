@@ -1,7 +1,7 @@
 package httptool
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -22,7 +22,7 @@ type Response struct {
 // beginning, whatever it is: JSON, text, HTML as text, or something else. Text
 // has at most PreviewBytes bytes, and Truncated says when there was more; the
 // body itself is read up to MaxOutput.
-func Preview[In any](name string, e runtime.Effects, f func(In) Request, o ...Option) *runtime.Tool[In, Response] {
+func Preview[In any](name string, e flow.Effects, f func(In) Request, o ...Option) *flow.Tool[In, Response] {
 	return bind(name, e, f, nil, o, (*exchange).describe)
 }
 

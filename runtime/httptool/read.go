@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -187,7 +188,7 @@ func (x *exchange) whole(most int64) ([]byte, error) {
 // start is whole where there is no store for large outputs. Where there is one, it keeps a body that is larger than the
 // cap and returns its beginning.
 func (x *exchange) start() ([]byte, error) {
-	if !runtime.CanSpill(x.ctx) {
+	if !tool.CanSpill(x.ctx) {
 		return x.whole(x.maxOutput)
 	}
 	if x.resp.ContentLength > runtime.MaxBlob {
@@ -204,7 +205,7 @@ func (x *exchange) start() ([]byte, error) {
 // spill keeps the body, which the runtime attaches to the call.
 func (x *exchange) spill(body io.Reader) error {
 	kind, _ := x.contentType()
-	err := runtime.Spill(x.ctx, body, clip(kind, 100))
+	err := tool.Spill(x.ctx, body, clip(kind, 100))
 	if w := &x.wire; w.err != nil {
 		return x.failed(w.err)
 	}
@@ -262,7 +263,7 @@ func (x *exchange) any() (value.Value, error) {
 
 func decode[Out any](x *exchange) (out Out, err error) {
 	limit := int(x.maxOutput)
-	data, err := x.whole(int64(runtime.Room[Out](x.ctx, limit)))
+	data, err := x.whole(int64(tool.Room[Out](x.ctx, limit)))
 	if err != nil {
 		return out, err
 	}
@@ -275,7 +276,7 @@ func decode[Out any](x *exchange) (out Out, err error) {
 	}
 	switch {
 	case len(data) > limit:
-		err = runtime.Cut(x.ctx, data, limit, &out)
+		err = tool.Cut(x.ctx, data, limit, &out)
 	case x.closed:
 		err = value.Decode(data, &out)
 	default:

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -153,7 +153,7 @@ func TestNameServersOfAttackers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := newTransport(newPolicy([]string{open, "intranet.test"}), nameServer(t, tt.zone), nil)
 			t.Cleanup(tr.CloseIdleConnections)
-			tool := Text("t@1", runtime.Reads, func(struct{}) Request {
+			tool := Text("t@1", flow.Reads, func(struct{}) Request {
 				host, target, _ := strings.Cut(tt.host, "?")
 				return Request{URL: URL("http://" + host + ":" + port + "/"), Query: []Field{{"to", target}}}
 			}, through(tr))
@@ -175,7 +175,7 @@ func TestNameServersOfAttackers(t *testing.T) {
 	// An allowed address that refuses connections hides the reason, not the canary.
 	_ = front.Close()
 	tr := newTransport(newPolicy([]string{open}), nameServer(t, zone{"a.test": {open + " " + closed}}), nil)
-	tool := Text("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL("http://a.test:" + port + "/")} }, through(tr))
+	tool := Text("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL("http://a.test:" + port + "/")} }, through(tr))
 	_, err = call(t, tool, struct{}{})
 	wantTool(t, err, value.NetworkError, "no response from a.test:"+port+": connection refused")
 	if n := hits.Load(); n > 0 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -94,7 +94,7 @@ func TestRedirects(t *testing.T) {
 			if tt.method == "POST" || tt.method == "PUT" {
 				body = TextBody("data")
 			}
-			tool := Text("t@1", runtime.Writes, func(struct{}) Request {
+			tool := Text("t@1", flow.Writes, func(struct{}) Request {
 				return Request{Method: tt.method, URL: URL(a.URL + tt.path), Body: body, Header: []Field{{"Accept", "*/*"}, {"X-Own", "1"}}}
 			}, Allow("loopback"), Bearer("TOKEN"), HeaderAuth("X-Api-Key", "TOKEN"))
 			got, err := call(t, tool, struct{}{})

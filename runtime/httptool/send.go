@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -92,7 +92,7 @@ func (x *exchange) request(in *Request) (*http.Request, error) {
 		return nil, err
 	}
 	req.URL.Fragment, req.URL.RawFragment = "", ""
-	call := runtime.ToolContext(x.ctx)
+	call := tool.Context(x.ctx)
 	key, parent := call.IdempotencyKey(), call.Traceparent()
 	if len(in.Header) == 0 && in.Body.kind == "" && req.Method != http.MethodHead && key == "" && parent == "" {
 		req.Header, err = x.sameHeader()
@@ -142,7 +142,7 @@ func (x *exchange) sameHeader() (http.Header, error) {
 	if r := x.ready.Load(); r != nil {
 		same := true
 		for i, cred := range x.auth {
-			secret, _ := runtime.Secret(x.ctx, cred.secret)
+			secret, _ := tool.Secret(x.ctx, cred.secret)
 			same = same && r.secrets[i] == secret
 		}
 		if same {
@@ -154,7 +154,7 @@ func (x *exchange) sameHeader() (http.Header, error) {
 		return nil, err
 	}
 	for _, cred := range x.auth {
-		secret, _ := runtime.Secret(x.ctx, cred.secret)
+		secret, _ := tool.Secret(x.ctx, cred.secret)
 		r.secrets = append(r.secrets, secret)
 	}
 	x.ready.Store(r)
@@ -215,7 +215,7 @@ func headerText(s string) bool {
 // authenticate adds the secrets, which the runtime has put into the context.
 func (x *exchange) authenticate(h http.Header) error {
 	for _, cred := range x.auth {
-		secret, ok := runtime.Secret(x.ctx, cred.secret)
+		secret, ok := tool.Secret(x.ctx, cred.secret)
 		if !ok || secret == "" {
 			return value.Errorf(value.AuthRequired, "secret %s is not set", plain.Line(cred.secret, 64))
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -52,13 +54,13 @@ func TestLargeTextIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	run := func(path string, o ...runtime.Option) (string, runtime.Envelope, error) {
+	run := func(path string, o ...runtime.Option) (string, engine.Envelope, error) {
 		rec := journal.NewRecorder()
-		rt, err := runtime.New(&runtime.Info{Name: "w"}, append(o, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return token, true }))...)
+		rt, err := flow.New(&flow.Info{Name: "w"}, append(o, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return token, true }))...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := runtime.Call(rt.Start(t.Context()), node, get(s, MaxOutput(1001), Bearer("TOKEN")), path)
+		out, err := flow.Call(rt.Start(t.Context()), node, get(s, MaxOutput(1001), Bearer("TOKEN")), path)
 		return out, rec.Envelopes()[0], err
 	}
 	for _, path := range []string{"/plain", "/gzip"} {

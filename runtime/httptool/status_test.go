@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -129,7 +129,7 @@ func TestRetriesWithTheRuntime(t *testing.T) {
 			_, _ = io.WriteString(w, "ok")
 		}
 	})
-	n := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Retry: &runtime.Retry{Attempts: 3, Base: time.Millisecond}}
+	n := &flow.Node{ID: "n", Pos: "f.yaml:1:1", Retry: &flow.Retry{Attempts: 3, Base: time.Millisecond}}
 	if got, err := callAt(t, t.Context(), n, get(s), "/"); err != nil || got != "ok" || hits != 3 {
 		t.Errorf("got %q, %v after %d requests", got, err, hits)
 	}
@@ -174,7 +174,7 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 	// Errors of transport and decoding, too.
 	s := serve(t, respond(200, "application/json", `{"`+token[:12]+`":1}`))
 	type out struct{ A int }
-	tool := JSON[struct{}, out]("t@1", runtime.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"), HeaderAuth("X", "TOKEN"))
+	tool := JSON[struct{}, out]("t@1", flow.Reads, func(struct{}) Request { return Request{URL: URL(s.URL)} }, Allow("loopback"), HeaderAuth("X", "TOKEN"))
 	if _, err := call(t, tool, struct{}{}); err == nil {
 		t.Error("unknown field accepted")
 	}

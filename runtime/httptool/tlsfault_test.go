@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -172,7 +172,7 @@ func TestTLSFaults(t *testing.T) {
 		s := tcp(t, hello(func(net.Conn) { <-quit }))
 		t.Cleanup(func() { close(quit) })
 		tr := newTransport(newPolicy([]string{"loopback"}), nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
-		n := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 100 * time.Millisecond}
+		n := &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 100 * time.Millisecond}
 		_, err := callAt(t, context.Background(), n, get(s, Bearer("TOKEN"), through(tr)), "/")
 		wantTool(t, err, value.Timeout, host(s)+" did not answer in time")
 	})

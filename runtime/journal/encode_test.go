@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -36,7 +36,7 @@ func TestEncodeRecord(t *testing.T) {
 			r.Error = value.Errorf(value.Timeout, "%s", word(t, "message"))
 		}
 		if flag("attached") {
-			r.Attachments = []runtime.Attachment{{Kind: "blob", URL: word(t, "url"), Bytes: 7}}
+			r.Attachments = []tool.Attachment{{Kind: "blob", URL: word(t, "url"), Bytes: 7}}
 		}
 		done := flag("done")
 		line := journal.EncodeRecord(r, done)

@@ -15,8 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -94,7 +97,7 @@ func TestLost(t *testing.T) {
 
 // operation is a call with JSON for input and output.
 type operation struct {
-	head    runtime.Head
+	head    engine.Head
 	in, out string
 	inErr   error
 	outErr  error
@@ -103,7 +106,7 @@ type operation struct {
 	cost    usage.Spend
 }
 
-func (o *operation) Head() *runtime.Head                { return &o.head }
+func (o *operation) Head() *engine.Head                 { return &o.head }
 func (o *operation) EncodeIn(b []byte) ([]byte, error)  { return append(b, o.in...), o.inErr }
 func (o *operation) EncodeOut(b []byte) ([]byte, error) { return append(b, o.out...), o.outErr }
 func (o *operation) DecodeOut(b []byte) error           { o.out = string(b); return o.decErr }
@@ -111,8 +114,8 @@ func (o *operation) Cost() usage.Spend                  { return o.cost }
 func (o *operation) CheckOut() error                    { return o.check }
 func (o *operation) Exec(context.Context) error         { return nil }
 
-func op(effects runtime.Effects, in string) *operation {
-	return &operation{head: runtime.Head{Node: &runtime.Node{ID: "n"}, Tool: "t@1", Attempt: 1, Effects: effects}, in: in, out: `{"a":1}`}
+func op(effects flow.Effects, in string) *operation {
+	return &operation{head: engine.Head{Node: &flow.Node{ID: "n"}, Tool: "t@1", Attempt: 1, Effects: effects}, in: in, out: `{"a":1}`}
 }
 
 // TestTake: an output that somebody gives has to be read as what it says.
@@ -134,7 +137,7 @@ func TestTake(t *testing.T) {
 		{"read as no JSON", `{}`, `[`, nil, "VALIDATION_ERROR: invalid JSON at byte 1: the text ends where a value is expected"},
 		{"against the rules", `{"a":1}`, `{"a":1}`, func(o *operation) { o.check = &value.ToolError{Code: value.Unknown, Message: "too small"} }, "too small"},
 	} {
-		o := &given{op(runtime.Writes, "1"), tt.read}
+		o := &given{op(flow.Writes, "1"), tt.read}
 		if tt.change != nil {
 			tt.change(o.operation)
 		}
@@ -167,43 +170,43 @@ func TestPast(t *testing.T) {
 	no := func(Record) bool { return false }
 	for _, tt := range []struct {
 		name    string
-		effects runtime.Effects
+		effects flow.Effects
 		record  Record
 		nodes   map[string]string
 		redo    func(Record) bool
-		doubt   *runtime.Doubt
-		decide  func(Record, *runtime.Doubt) (Decision, bool)
+		doubt   *flow.Doubt
+		decide  func(Record, *flow.Doubt) (Decision, bool)
 		want    bool
 		err     string // contained
 		out     string // when answered without an error
 	}{
-		{name: "a result", effects: runtime.Writes, record: finished, want: true, out: `{"b":2}`},
-		{name: "a result of another input", effects: runtime.Writes, record: other(finished), want: true, err: "input is 1, was 2"},
-		{name: "a result, edited elsewhere", effects: runtime.Writes, record: finished, nodes: same, want: true, out: `{"b":2}`},
-		{name: "a result that was read, of another input, edited elsewhere", effects: runtime.Reads, record: other(finished), nodes: same, want: false},
-		{name: "a write of another input, edited elsewhere", effects: runtime.Writes, record: other(finished), nodes: same, want: true, err: "has run already, and its effects are writes: diverged"},
-		{name: "a read, edited", effects: runtime.Reads, record: finished, nodes: edited, want: false},
-		{name: "a write, edited", effects: runtime.Writes, record: finished, nodes: edited, want: true, err: "node n has changed. It is not run again by itself"},
-		{name: "a write, edited, that may run again", effects: runtime.Writes, record: finished, nodes: edited, redo: yes, want: false},
-		{name: "a write, edited, that may not", effects: runtime.Writes, record: finished, nodes: edited, redo: no, want: true, err: "node n has changed"},
-		{name: "a denied write, edited", effects: runtime.Writes, record: denied(finished), nodes: edited, want: false},
-		{name: "a read that had begun", effects: runtime.Reads, record: begun, want: false},
-		{name: "a read that had begun with another input", effects: runtime.Reads, record: other(begun), want: false, err: "input is 1, was 2"},
-		{name: "the same, edited", effects: runtime.Reads, record: other(begun), nodes: edited, want: false},
-		{name: "the same, edited elsewhere", effects: runtime.Reads, record: other(begun), nodes: same, want: false},
-		{name: "a write that had begun", effects: runtime.Writes, record: begun, want: true, err: "call n had begun and has no result; it may have happened (call_id c)"},
-		{name: "a write that had begun with another input", effects: runtime.Writes, record: other(begun), want: true, err: "input is 1, was 2"},
-		{name: "the same, edited, and made again with its key", effects: runtime.Writes, record: other(begun), nodes: edited, doubt: &runtime.Doubt{Policy: runtime.RetryWithKey}, want: false},
-		{name: "taken as done", effects: runtime.Writes, record: begun, doubt: &runtime.Doubt{Policy: runtime.AssumeDone, Output: `{"c":3}`}, want: true, out: `{"c":3}`},
-		{name: "a person is asked", effects: runtime.Writes, record: begun, doubt: &runtime.Doubt{Policy: runtime.AskInDoubt}, want: true, err: "may have happened"},
-		{name: "decided: again", effects: runtime.Writes, record: begun, doubt: &runtime.Doubt{Policy: runtime.AssumeDone, Output: `1`},
-			decide: func(Record, *runtime.Doubt) (Decision, bool) { return Decision{Again: true}, true }, want: false},
-		{name: "decided: done", effects: runtime.Writes, record: begun,
-			decide: func(Record, *runtime.Doubt) (Decision, bool) { return Decision{Output: []byte(`{"d":4}`)}, true }, want: true, out: `{"d":4}`},
-		{name: "decided: done, with what cannot be", effects: runtime.Writes, record: begun,
-			decide: func(Record, *runtime.Doubt) (Decision, bool) { return Decision{Output: []byte(`{`)}, true }, want: true, err: "the output given for it does not fit"},
-		{name: "nobody decides", effects: runtime.Writes, record: begun,
-			decide: func(Record, *runtime.Doubt) (Decision, bool) { return Decision{}, false }, want: true, err: "may have happened"},
+		{name: "a result", effects: flow.Writes, record: finished, want: true, out: `{"b":2}`},
+		{name: "a result of another input", effects: flow.Writes, record: other(finished), want: true, err: "input is 1, was 2"},
+		{name: "a result, edited elsewhere", effects: flow.Writes, record: finished, nodes: same, want: true, out: `{"b":2}`},
+		{name: "a result that was read, of another input, edited elsewhere", effects: flow.Reads, record: other(finished), nodes: same, want: false},
+		{name: "a write of another input, edited elsewhere", effects: flow.Writes, record: other(finished), nodes: same, want: true, err: "has run already, and its effects are writes: diverged"},
+		{name: "a read, edited", effects: flow.Reads, record: finished, nodes: edited, want: false},
+		{name: "a write, edited", effects: flow.Writes, record: finished, nodes: edited, want: true, err: "node n has changed. It is not run again by itself"},
+		{name: "a write, edited, that may run again", effects: flow.Writes, record: finished, nodes: edited, redo: yes, want: false},
+		{name: "a write, edited, that may not", effects: flow.Writes, record: finished, nodes: edited, redo: no, want: true, err: "node n has changed"},
+		{name: "a denied write, edited", effects: flow.Writes, record: denied(finished), nodes: edited, want: false},
+		{name: "a read that had begun", effects: flow.Reads, record: begun, want: false},
+		{name: "a read that had begun with another input", effects: flow.Reads, record: other(begun), want: false, err: "input is 1, was 2"},
+		{name: "the same, edited", effects: flow.Reads, record: other(begun), nodes: edited, want: false},
+		{name: "the same, edited elsewhere", effects: flow.Reads, record: other(begun), nodes: same, want: false},
+		{name: "a write that had begun", effects: flow.Writes, record: begun, want: true, err: "call n had begun and has no result; it may have happened (call_id c)"},
+		{name: "a write that had begun with another input", effects: flow.Writes, record: other(begun), want: true, err: "input is 1, was 2"},
+		{name: "the same, edited, and made again with its key", effects: flow.Writes, record: other(begun), nodes: edited, doubt: &flow.Doubt{Policy: flow.RetryWithKey}, want: false},
+		{name: "taken as done", effects: flow.Writes, record: begun, doubt: &flow.Doubt{Policy: flow.AssumeDone, Output: `{"c":3}`}, want: true, out: `{"c":3}`},
+		{name: "a person is asked", effects: flow.Writes, record: begun, doubt: &flow.Doubt{Policy: flow.AskInDoubt}, want: true, err: "may have happened"},
+		{name: "decided: again", effects: flow.Writes, record: begun, doubt: &flow.Doubt{Policy: flow.AssumeDone, Output: `1`},
+			decide: func(Record, *flow.Doubt) (Decision, bool) { return Decision{Again: true}, true }, want: false},
+		{name: "decided: done", effects: flow.Writes, record: begun,
+			decide: func(Record, *flow.Doubt) (Decision, bool) { return Decision{Output: []byte(`{"d":4}`)}, true }, want: true, out: `{"d":4}`},
+		{name: "decided: done, with what cannot be", effects: flow.Writes, record: begun,
+			decide: func(Record, *flow.Doubt) (Decision, bool) { return Decision{Output: []byte(`{`)}, true }, want: true, err: "the output given for it does not fit"},
+		{name: "nobody decides", effects: flow.Writes, record: begun,
+			decide: func(Record, *flow.Doubt) (Decision, bool) { return Decision{}, false }, want: true, err: "may have happened"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := New(Header{Nodes: same})
@@ -226,7 +229,7 @@ func TestPast(t *testing.T) {
 			}
 		})
 	}
-	if answered, err := NewPast(New(Header{}), nil, nil, nil).Answer(op(runtime.Writes, "1")); answered || err != nil {
+	if answered, err := NewPast(New(Header{}), nil, nil, nil).Answer(op(flow.Writes, "1")); answered || err != nil {
 		t.Errorf("a call that nothing is known of: %v, %v", answered, err)
 	}
 }
@@ -372,10 +375,10 @@ func TestAdd(t *testing.T) {
 // TestQuestions: the last answer counts, and a question is open until it has an answer or a result.
 func TestQuestions(t *testing.T) {
 	j := New(Header{})
-	j.Put(Record{Key: "a", Attempt: 1, Tool: runtime.HumanTool})
-	j.Put(Record{Key: "b", Attempt: 1, Tool: runtime.HumanTool, Done: true})
+	j.Put(Record{Key: "a", Attempt: 1, Tool: engine.HumanTool})
+	j.Put(Record{Key: "b", Attempt: 1, Tool: engine.HumanTool, Done: true})
 	j.Put(Record{Key: "c", Attempt: 1, Tool: "t@1"})
-	j.Put(Record{Key: "d", Attempt: 1, Tool: runtime.HumanTool})
+	j.Put(Record{Key: "d", Attempt: 1, Tool: engine.HumanTool})
 	j.AddAnswer(Answer{Key: "d", Answer: "no"})
 	j.AddAnswer(Answer{Key: "d", Answer: "yes"})
 	j.AddAnswer(Answer{Key: "z", Answer: "other"})
@@ -396,28 +399,28 @@ func TestQuestions(t *testing.T) {
 
 // TestRecords: what a record keeps of an attempt, and gives back.
 func TestRecords(t *testing.T) {
-	beside := &runtime.Metadata{Cost: 5, Tokens: 3, Metered: true, Truncated: true, Sandbox: runtime.Process, Attachments: []runtime.Attachment{}}
+	beside := &engine.Metadata{Cost: 5, Tokens: 3, Metered: true, Truncated: true, Sandbox: runtime.Process, Attachments: []tool.Attachment{}}
 	for _, tt := range []struct {
 		name   string
-		beside *runtime.Metadata
+		beside *engine.Metadata
 		err    error
 		done   bool
 		by     string
 	}{
 		{"plain", nil, nil, true, ""},
 		{"everything beside", beside, nil, true, ""},
-		{"a cost", &runtime.Metadata{Cost: 5}, nil, true, ""},
-		{"a tier", &runtime.Metadata{Sandbox: runtime.Process}, nil, true, ""},
-		{"attachments", &runtime.Metadata{Attachments: []runtime.Attachment{{}}}, nil, true, ""},
-		{"cut off", &runtime.Metadata{Truncated: true}, nil, true, ""},
-		{"denied", &runtime.Metadata{Denied: true}, nil, true, ""},
-		{"of a model", &runtime.Metadata{Metered: true}, nil, true, ""},
+		{"a cost", &engine.Metadata{Cost: 5}, nil, true, ""},
+		{"a tier", &engine.Metadata{Sandbox: runtime.Process}, nil, true, ""},
+		{"attachments", &engine.Metadata{Attachments: []tool.Attachment{{}}}, nil, true, ""},
+		{"cut off", &engine.Metadata{Truncated: true}, nil, true, ""},
+		{"denied", &engine.Metadata{Denied: true}, nil, true, ""},
+		{"of a model", &engine.Metadata{Metered: true}, nil, true, ""},
 		{"a tool's error", nil, &value.ToolError{Code: value.Timeout, Message: "late"}, true, ""},
 		{"cancelled", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByScope, Message: "x"}, true, runtime.ByScope},
 		{"stopped", nil, &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun, Message: "x"}, true, runtime.ByRun},
 		{"another error of the run", nil, &runtime.RunError{Kind: runtime.Diverged, By: runtime.ByScope, Message: "x"}, false, ""},
 	} {
-		o := op(runtime.Writes, "1")
+		o := op(flow.Writes, "1")
 		o.head.Metadata, o.head.Err = tt.beside, tt.err
 		r := RecordOf(o, true)
 		if r.Done != tt.done || r.Cancelled != tt.by {
@@ -426,7 +429,7 @@ func TestRecords(t *testing.T) {
 		if want := tt.beside != nil && tt.beside.Sandbox == runtime.Process; (r.Sandbox != "") != want {
 			t.Errorf("%s: the tier is %q", tt.name, r.Sandbox)
 		}
-		again := op(runtime.Writes, "1")
+		again := op(flow.Writes, "1")
 		again.out = ""
 		err := r.Answer(again)
 		if !tt.done {
@@ -445,17 +448,17 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	r := Record{Key: "n", Attempt: 1, Tool: "t@1", Input: []byte("1"), Output: []byte(`{"a":1,"b":2}`), Done: true, Given: true}
-	if err := r.Answer(&given{op(runtime.Writes, "1"), `{"a":1}`}); err == nil || !strings.Contains(err.Error(), "does not fit: there is no field b") {
+	if err := r.Answer(&given{op(flow.Writes, "1"), `{"a":1}`}); err == nil || !strings.Contains(err.Error(), "does not fit: there is no field b") {
 		t.Errorf("an output that somebody has given: %v", err)
 	}
-	o := op(runtime.Writes, "1")
+	o := op(flow.Writes, "1")
 	o.decErr = errors.New("no")
 	if err := (Record{Key: "n", Attempt: 1, Tool: "t@1", Input: []byte("1"), Done: true}).Answer(o); err == nil || !strings.Contains(err.Error(), "does not fit: no") {
 		t.Errorf("an output that cannot be read: %v", err)
 	}
 }
 
-func visible(b *runtime.Metadata) [7]any {
+func visible(b *engine.Metadata) [7]any {
 	return [...]any{b.Denied, b.Cost, b.Tokens, b.Metered, b.Truncated, len(b.Attachments), b.Sandbox}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Hashes are the versions of a workflow and its nodes (runtime.Facts.Hashes). Nodes are called by their path: their ids
+// Hashes are the versions of a workflow and its nodes (flow.Facts.Hashes). Nodes are called by their path: their ids
 // joined by "/" through maps, loops and sub-workflows, the key of a call without places and visits. Of a container what
 // stands at "probe" covers its body, and what stands at "probe/" is what it says itself.
 //
@@ -24,7 +24,7 @@ type Hashes struct {
 	From  map[string][]string `json:"from"` // what a node directly depends on; nil when it is not known
 }
 
-// ParseHashes reads runtime.Facts.Hashes.
+// ParseHashes reads flow.Facts.Hashes.
 func ParseHashes(text string) (*Hashes, error) {
 	if _, err := value.Parse([]byte(text)); err != nil { // depth, duplicate keys
 		return nil, fmt.Errorf("hashes: %w", err)

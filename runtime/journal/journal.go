@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -83,14 +85,14 @@ type Record struct {
 	Given     bool             `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
 
 	// What stands beside the envelope's first fields.
-	Cached      bool                 `json:"cached,omitempty"`
-	Truncated   bool                 `json:"truncated,omitempty"`
-	Attachments []runtime.Attachment `json:"attachments,omitempty"`
-	Sandbox     string               `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
-	CostUSD     usage.USD            `json:"cost_usd,omitzero"` // of this attempt
-	Tokens      int64                `json:"tokens,omitzero"`   // of this attempt, of models
-	Metered     bool                 `json:"metered,omitempty"` // a call of a model
-	Denied      bool                 `json:"denied,omitempty"`  // by the policy, so that it does not count
+	Cached      bool              `json:"cached,omitempty"`
+	Truncated   bool              `json:"truncated,omitempty"`
+	Attachments []tool.Attachment `json:"attachments,omitempty"`
+	Sandbox     string            `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
+	CostUSD     usage.USD         `json:"cost_usd,omitzero"` // of this attempt
+	Tokens      int64             `json:"tokens,omitzero"`   // of this attempt, of models
+	Metered     bool              `json:"metered,omitempty"` // a call of a model
+	Denied      bool              `json:"denied,omitempty"`  // by the policy, so that it does not count
 
 	Start time.Duration `json:"start_ns,omitzero"` // since Begin
 	End   time.Duration `json:"end_ns,omitzero"`
@@ -148,7 +150,7 @@ func (j *Journal) Answer(key string) (answer string, ok bool) {
 func (j *Journal) Questions() []Record {
 	var open []Record
 	for _, r := range j.Records() {
-		if _, answered := j.Answer(r.Key); r.Tool == runtime.HumanTool && !r.Result() && !answered {
+		if _, answered := j.Answer(r.Key); r.Tool == engine.HumanTool && !r.Result() && !answered {
 			open = append(open, r)
 		}
 	}
@@ -215,7 +217,7 @@ func (j *Journal) Records() []Record {
 func (r Record) Result() bool { return r.Done && r.Cancelled != runtime.ByRun }
 
 // RecordOf describes an attempt. done says that the engine has filled the head's End and Err.
-func RecordOf(op runtime.Op, done bool) Record {
+func RecordOf(op engine.Op, done bool) Record {
 	r := Intent(op)
 	if done {
 		r.end(op)
@@ -224,7 +226,7 @@ func RecordOf(op runtime.Op, done bool) Record {
 }
 
 // Intent describes an attempt that is about to be made.
-func Intent(op runtime.Op) Record {
+func Intent(op engine.Op) Record {
 	h := op.Head()
 	r := Record{Key: h.Key(), Attempt: int(h.Attempt), Tool: h.Tool, Effects: h.Effects.String(), Start: h.Start}
 	in, err := op.EncodeIn(nil)
@@ -232,21 +234,21 @@ func Intent(op runtime.Op) Record {
 		r.Broken = "input: " + err.Error()
 		in = nil
 	}
-	r.Input, r.CallID = in, runtime.CallID(h.Tool, in, r.Key)
+	r.Input, r.CallID = in, engine.CallID(h.Tool, in, r.Key)
 	most := op.Cost() // it may have cost that much
 	r.CostUSD, r.Tokens = most.Cost, most.Tokens
 	return r
 }
 
 // End is what the end of an attempt adds to its intent. The engine has filled the head's End and Err.
-func End(op runtime.Op) Record {
+func End(op engine.Op) Record {
 	h := op.Head()
 	r := Record{Key: h.Key(), Attempt: int(h.Attempt)}
 	r.end(op)
 	return r
 }
 
-func (r *Record) end(op runtime.Op) {
+func (r *Record) end(op engine.Op) {
 	h := op.Head()
 	r.Done, r.End, r.Cached, r.CostUSD, r.Tokens = true, h.End, h.Cached, 0, 0
 	if b := h.Metadata; b != nil {
@@ -274,7 +276,7 @@ func (r *Record) end(op runtime.Op) {
 }
 
 // Answer gives op the recorded result. Another tool or input than recorded is a divergence.
-func (r Record) Answer(op runtime.Op) error {
+func (r Record) Answer(op engine.Op) error {
 	h := op.Head()
 	if err := r.matches(op); err != nil {
 		return err
@@ -299,17 +301,17 @@ func (r Record) Answer(op runtime.Op) error {
 }
 
 // beside is what RecordOf has read.
-func (r Record) metadata() *runtime.Metadata {
+func (r Record) metadata() *engine.Metadata {
 	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered {
 		return nil
 	}
-	b := &runtime.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
+	b := &engine.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
 		Tokens: r.Tokens, Metered: r.Metered}
 	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
 	return b
 }
 
-// spent is runtime.Answerer's Spent.
+// spent is engine.Answerer's Spent.
 func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -324,7 +326,7 @@ func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took
 	}
 }
 
-func (r Record) matches(op runtime.Op) error {
+func (r Record) matches(op engine.Op) error {
 	if r.Broken != "" {
 		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "call " + r.Key + " could not be recorded: " + r.Broken}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -28,17 +30,17 @@ type nested struct {
 }
 
 var (
-	searchNode = runtime.Node{ID: "search", Pos: "w.yaml:3:1"}
-	writeNode  = runtime.Node{ID: "write", Pos: "w.yaml:4:1"}
+	searchNode = flow.Node{ID: "search", Pos: "w.yaml:3:1"}
+	writeNode  = flow.Node{ID: "write", Pos: "w.yaml:4:1"}
 	upper      = func(_ context.Context, in query) (string, error) { return strings.ToUpper(in.Q), nil }
-	search     = runtime.Bind("w.search@1", runtime.Reads, upper)
-	write      = runtime.Bind("w.write@1", runtime.Writes, upper)
+	search     = flow.Bind("w.search@1", flow.Reads, upper)
+	write      = flow.Bind("w.write@1", flow.Writes, upper)
 )
 
 // run runs a body with an engine.
-func run(t testing.TB, e runtime.Engine, body func(r *runtime.Run) (string, error)) (out string, err error) {
+func run(t testing.TB, e engine.Engine, body func(r *flow.Run) (string, error)) (out string, err error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(e))
+	rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +49,13 @@ func run(t testing.TB, e runtime.Engine, body func(r *runtime.Run) (string, erro
 	return body(r)
 }
 
-func ask(text string, deep ...nested) func(r *runtime.Run) (string, error) {
-	return func(r *runtime.Run) (string, error) {
-		return runtime.Call(r, &searchNode, search, query{text, deep})
+func ask(text string, deep ...nested) func(r *flow.Run) (string, error) {
+	return func(r *flow.Run) (string, error) {
+		return flow.Call(r, &searchNode, search, query{text, deep})
 	}
 }
 
-func recorded(t testing.TB, body func(r *runtime.Run) (string, error)) *journal.Journal {
+func recorded(t testing.TB, body func(r *flow.Run) (string, error)) *journal.Journal {
 	t.Helper()
 	rec := journal.NewRecorder()
 	if _, err := run(t, rec, body); err != nil {
@@ -66,15 +68,15 @@ func TestEnvelopes(t *testing.T) {
 	rec := journal.NewRecorder()
 	before := time.Now()
 	after := 2.0
-	_, err := run(t, rec, func(r *runtime.Run) (string, error) {
-		if _, err := runtime.Call(r, &searchNode, search, query{Q: "a"}); err != nil {
+	_, err := run(t, rec, func(r *flow.Run) (string, error) {
+		if _, err := flow.Call(r, &searchNode, search, query{Q: "a"}); err != nil {
 			return "", err
 		}
-		limited := runtime.Bind("w.limited@2", runtime.None, func(context.Context, int) (int, error) {
+		limited := flow.Bind("w.limited@2", flow.None, func(context.Context, int) (int, error) {
 			return 0, &value.ToolError{Code: value.RateLimit, Message: "slow", Details: value.Int(1), RetryAfterS: &after}
 		})
-		_, err := runtime.Call(r.At(&writeNode, 3), &searchNode, limited, 7)
-		return "", runtime.Skipped(err)
+		_, err := flow.Call(r.At(&writeNode, 3), &searchNode, limited, 7)
+		return "", flow.Skipped(err)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,9 +92,9 @@ func TestEnvelopes(t *testing.T) {
 	}
 	es[0].TStart, es[0].TEnd, es[1].TStart, es[1].TEnd = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	in := []byte(`{"deep":null,"q":"a"}`)
-	want := []runtime.Envelope{
-		{CallID: runtime.CallID("w.search@1", in, "search"), Name: "w.search", Version: "1", Input: in, Output: []byte(`"A"`)},
-		{CallID: runtime.CallID("w.limited@2", []byte("7"), "write[3]/search"), Name: "w.limited", Version: "2", Input: []byte("7"),
+	want := []engine.Envelope{
+		{CallID: engine.CallID("w.search@1", in, "search"), Name: "w.search", Version: "1", Input: in, Output: []byte(`"A"`)},
+		{CallID: engine.CallID("w.limited@2", []byte("7"), "write[3]/search"), Name: "w.limited", Version: "2", Input: []byte("7"),
 			Error: &value.ToolError{Code: value.RateLimit, Message: "slow", Details: value.Int(1), RetryAfterS: &after}},
 	}
 	if diff := cmp.Diff(want, es); diff != "" {
@@ -104,10 +106,10 @@ func TestRefusedInputLeavesAReceipt(t *testing.T) {
 	type in struct {
 		N int `json:"n" flow:"max=1"`
 	}
-	tool := runtime.Bind("w.t@1", runtime.None, func(context.Context, in) (int, error) { t.Error("called"); return 0, nil })
+	tool := flow.Bind("w.t@1", flow.None, func(context.Context, in) (int, error) { t.Error("called"); return 0, nil })
 	rec := journal.NewRecorder()
-	_, err := run(t, rec, func(r *runtime.Run) (string, error) {
-		_, err := runtime.Call(r, &searchNode, tool, in{2})
+	_, err := run(t, rec, func(r *flow.Run) (string, error) {
+		_, err := flow.Call(r, &searchNode, tool, in{2})
 		return "", err
 	})
 	es := rec.Envelopes()
@@ -118,49 +120,49 @@ func TestRefusedInputLeavesAReceipt(t *testing.T) {
 
 func TestARecordedCallAllocatesOnce(t *testing.T) {
 	rec := journal.NewRecorder()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{&searchNode}}, runtime.WithEngine(rec))
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{&searchNode}}, runtime.WithEngine(rec))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rt.Start(t.Context())
-	same := runtime.Bind("w.same@1", runtime.None, func(_ context.Context, in query) (query, error) { return in, nil })
-	if got := testing.AllocsPerRun(2000, func() { runtime.Call(r, &searchNode, same, query{Q: "x"}) }); got > 1 {
+	same := flow.Bind("w.same@1", flow.None, func(_ context.Context, in query) (query, error) { return in, nil })
+	if got := testing.AllocsPerRun(2000, func() { flow.Call(r, &searchNode, same, query{Q: "x"}) }); got > 1 {
 		t.Errorf("a recorded call allocates %v times", got)
 	}
 }
 
 func BenchmarkRecordedCall(b *testing.B) {
-	same := runtime.Bind("w.same@1", runtime.None, func(_ context.Context, in query) (query, error) { return in, nil })
+	same := flow.Bind("w.same@1", flow.None, func(_ context.Context, in query) (query, error) { return in, nil })
 	b.ReportAllocs()
-	var r *runtime.Run
+	var r *flow.Run
 	for i := 0; b.Loop(); i++ {
 		if i%1000 == 0 { // the length of a run
-			rt, _ := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{&searchNode}}, runtime.WithEngine(journal.NewRecorder()))
+			rt, _ := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{&searchNode}}, runtime.WithEngine(journal.NewRecorder()))
 			r = rt.Start(b.Context())
 		}
-		runtime.Call(r, &searchNode, same, query{Q: "x"})
+		flow.Call(r, &searchNode, same, query{Q: "x"})
 	}
 }
 
 func TestDivergenceNamesNodeAndField(t *testing.T) {
 	j := recorded(t, ask("a", nested{1}, nested{2}))
-	other := runtime.Bind("w.other@1", runtime.Reads, upper)
-	missing := runtime.Node{ID: "extra", Pos: "w.yaml:9:1"}
+	other := flow.Bind("w.other@1", flow.Reads, upper)
+	missing := flow.Node{ID: "extra", Pos: "w.yaml:9:1"}
 	cases := []struct {
 		name string
-		body func(r *runtime.Run) (string, error)
+		body func(r *flow.Run) (string, error)
 		want string
 	}{
 		{"field", ask("b", nested{1}, nested{2}), `w.yaml:3:1: node search: diverged: call search: input field q is "b", was "a" when recorded`},
 		{"nested field", ask("a", nested{1}, nested{3}), "w.yaml:3:1: node search: diverged: call search: input field deep[1].n is 3, was 2 when recorded"},
 		{"length", ask("a", nested{1}), "w.yaml:3:1: node search: diverged: call search: input field deep has length 1, was 2 when recorded"},
-		{"tool", func(r *runtime.Run) (string, error) { return runtime.Call(r, &searchNode, other, query{Q: "a"}) },
+		{"tool", func(r *flow.Run) (string, error) { return flow.Call(r, &searchNode, other, query{Q: "a"}) },
 			"w.yaml:3:1: node search: diverged: call search: tool is w.other@1, recorded w.search@1"},
-		{"call", func(r *runtime.Run) (string, error) { return runtime.Call(r, &missing, search, query{Q: "a"}) },
+		{"call", func(r *flow.Run) (string, error) { return flow.Call(r, &missing, search, query{Q: "a"}) },
 			"w.yaml:9:1: node extra: diverged: the journal has no call extra, attempt 1"},
 	}
 	for _, c := range cases {
-		for name, e := range map[string]runtime.Engine{"replay": journal.Replay(j), "resume": journal.Resume(j)} {
+		for name, e := range map[string]engine.Engine{"replay": journal.Replay(j), "resume": journal.Resume(j)} {
 			if c.name == "call" && name == "resume" {
 				continue // a resumed run carries it out
 			}
@@ -173,7 +175,7 @@ func TestDivergenceNamesNodeAndField(t *testing.T) {
 
 func TestADivergenceCannotBeCaught(t *testing.T) {
 	j := recorded(t, ask("a"))
-	_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
+	_, err := run(t, journal.Replay(j), func(r *flow.Run) (string, error) {
 		ask("b")(r) // a body that drops the error
 		return "fine", nil
 	})
@@ -202,25 +204,25 @@ func TestDifference(t *testing.T) {
 }
 
 func TestR1ARecordedResultAnswersInACancelledScope(t *testing.T) {
-	other := runtime.Node{ID: "other", Pos: "w.yaml:5:1"}
-	body := func(hold bool) func(r *runtime.Run) (string, error) {
-		return func(r *runtime.Run) (out string, err error) {
+	other := flow.Node{ID: "other", Pos: "w.yaml:5:1"}
+	body := func(hold bool) func(r *flow.Run) (string, error) {
+		return func(r *flow.Run) (out string, err error) {
 			ended := make(chan struct{})
-			perr := runtime.Parallel(r,
-				func(r *runtime.Run) (err error) {
+			perr := flow.Parallel(r,
+				func(r *flow.Run) (err error) {
 					if hold { // in the replay the sibling fails first
 						<-r.Context().Done()
 					} else {
 						defer close(ended)
 					}
-					out, err = runtime.Call(r, &searchNode, search, query{Q: "a"})
+					out, err = flow.Call(r, &searchNode, search, query{Q: "a"})
 					return err
 				},
-				func(r *runtime.Run) error {
+				func(r *flow.Run) error {
 					if !hold {
 						<-ended
 					}
-					_, err := runtime.Call(r, &other, search, query{Q: "b"})
+					_, err := flow.Call(r, &other, search, query{Q: "b"})
 					return errors.Join(err, errors.New("boom"))
 				})
 			if perr == nil || !strings.Contains(perr.Error(), "boom") {
@@ -240,19 +242,19 @@ func TestR2AMissWaitsForTheOthers(t *testing.T) {
 }
 
 func testAMissWaitsForTheOthers(t *testing.T) {
-	fails := runtime.Node{ID: "fails", Pos: "w.yaml:6:1"}
-	boom := runtime.Bind("w.boom@1", runtime.None, func(context.Context, int) (int, error) { return 0, errors.New("boom") })
-	j := recorded(t, func(r *runtime.Run) (string, error) {
-		_, err := runtime.Call(r, &fails, boom, 1)
+	fails := flow.Node{ID: "fails", Pos: "w.yaml:6:1"}
+	boom := flow.Bind("w.boom@1", flow.None, func(context.Context, int) (int, error) { return 0, errors.New("boom") })
+	j := recorded(t, func(r *flow.Run) (string, error) {
+		_, err := flow.Call(r, &fails, boom, 1)
 		return "", err
 	})
-	body := func(failing bool) func(r *runtime.Run) (string, error) {
-		return func(r *runtime.Run) (string, error) {
-			return "", runtime.Parallel(r,
-				func(r *runtime.Run) error { _, err := runtime.Call(r, &searchNode, search, query{Q: "a"}); return err },
-				func(r *runtime.Run) error {
+	body := func(failing bool) func(r *flow.Run) (string, error) {
+		return func(r *flow.Run) (string, error) {
+			return "", flow.Parallel(r,
+				func(r *flow.Run) error { _, err := flow.Call(r, &searchNode, search, query{Q: "a"}); return err },
+				func(r *flow.Run) error {
 					synctest.Wait() // the miss waits
-					_, err := runtime.Call(r, &fails, boom, 1)
+					_, err := flow.Call(r, &fails, boom, 1)
 					if failing {
 						return err
 					}
@@ -269,7 +271,7 @@ func testAMissWaitsForTheOthers(t *testing.T) {
 }
 
 func TestInDoubt(t *testing.T) {
-	body := func(r *runtime.Run) (string, error) { return runtime.Call(r, &writeNode, write, query{Q: "a"}) }
+	body := func(r *flow.Run) (string, error) { return flow.Call(r, &writeNode, write, query{Q: "a"}) }
 	j := recorded(t, body)
 	rec, _ := j.Lookup("write", 1)
 	rec.Done, rec.Output = false, nil
@@ -299,13 +301,13 @@ func TestInDoubt(t *testing.T) {
 
 func TestAnEngineServesOneRun(t *testing.T) {
 	j := recorded(t, ask("a"))
-	for _, e := range []runtime.Engine{journal.NewRecorder(), journal.Replay(j), journal.Resume(j)} {
+	for _, e := range []engine.Engine{journal.NewRecorder(), journal.Replay(j), journal.Resume(j)} {
 		if _, err := run(t, e, ask("a")); err != nil {
 			t.Fatal(err)
 		}
 		var re *runtime.RunError
-		_, err := run(t, e, func(r *runtime.Run) (string, error) {
-			out, err := runtime.Map(r, &runtime.Node{ID: "m"}, []string{"a"}, func(r *runtime.Run, s string) (string, error) { return ask(s)(r) })
+		_, err := run(t, e, func(r *flow.Run) (string, error) {
+			out, err := flow.Map(r, &flow.Node{ID: "m"}, []string{"a"}, func(r *flow.Run, s string) (string, error) { return ask(s)(r) })
 			return strings.Join(out, ""), err
 		})
 		if !errors.As(err, &re) || re.Kind != runtime.JournalUnavailable {
@@ -315,14 +317,14 @@ func TestAnEngineServesOneRun(t *testing.T) {
 }
 
 func TestReplayNeedsNoSecretAndDrawsTheSameNumbers(t *testing.T) {
-	info := &runtime.Info{Name: "w", Secrets: []string{"GONE"}}
+	info := &flow.Info{Name: "w", Secrets: []string{"GONE"}}
 	none := runtime.WithSecrets(func(string) (string, bool) { return "", false })
-	if _, err := runtime.New(info, none, runtime.WithEngine(journal.NewRecorder())); err == nil {
+	if _, err := flow.New(info, none, runtime.WithEngine(journal.NewRecorder())); err == nil {
 		t.Error("a run without its secret began")
 	}
 	rec := journal.NewRecorder()
-	draw := func(e runtime.Engine) [3]uint64 {
-		rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(e))
+	draw := func(e engine.Engine) [3]uint64 {
+		rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(e))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,21 +339,21 @@ func TestReplayNeedsNoSecretAndDrawsTheSameNumbers(t *testing.T) {
 	if again := draw(journal.Replay(j)); again != first {
 		t.Errorf("drew %v, recorded %v", again, first)
 	}
-	if _, err := runtime.New(info, none, runtime.WithEngine(journal.Replay(j))); err != nil {
+	if _, err := flow.New(info, none, runtime.WithEngine(journal.Replay(j))); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestReplayTakesNoTime(t *testing.T) {
-	n := runtime.Node{ID: "n", Pos: "w.yaml:1:1", Retry: &runtime.Retry{Attempts: 2, Base: time.Millisecond}}
+	n := flow.Node{ID: "n", Pos: "w.yaml:1:1", Retry: &flow.Retry{Attempts: 2, Base: time.Millisecond}}
 	calls := 0
-	flaky := runtime.Bind("w.flaky@1", runtime.None, func(context.Context, int) (string, error) {
+	flaky := flow.Bind("w.flaky@1", flow.None, func(context.Context, int) (string, error) {
 		if calls++; calls == 1 {
 			return "", value.Errorf(value.Timeout, "late")
 		}
 		return "ok", nil
 	})
-	body := func(r *runtime.Run) (string, error) { return runtime.Call(r, &n, flaky, 1) }
+	body := func(r *flow.Run) (string, error) { return flow.Call(r, &n, flaky, 1) }
 	j := recorded(t, body)
 	if len(j.Records()) != 2 || calls != 2 {
 		t.Fatalf("%d records, %d calls", len(j.Records()), calls)
@@ -373,11 +375,11 @@ func TestReplayTakesNoTime(t *testing.T) {
 }
 
 func TestUnencodableOutputIsNotReplayed(t *testing.T) {
-	nan := runtime.Bind("w.nan@1", runtime.None, func(context.Context, int) (value.Value, error) {
+	nan := flow.Bind("w.nan@1", flow.None, func(context.Context, int) (value.Value, error) {
 		zero := 0.0
 		return value.Float(zero / zero), nil
 	})
-	body := func(r *runtime.Run) (string, error) { _, err := runtime.Call(r, &searchNode, nan, 1); return "", err }
+	body := func(r *flow.Run) (string, error) { _, err := flow.Call(r, &searchNode, nan, 1); return "", err }
 	j := recorded(t, body)
 	_, err := run(t, journal.Replay(j), body)
 	var re *runtime.RunError
@@ -387,7 +389,7 @@ func TestUnencodableOutputIsNotReplayed(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	j := recorded(t, func(r *runtime.Run) (string, error) {
+	j := recorded(t, func(r *flow.Run) (string, error) {
 		for i := range 3 {
 			if _, err := ask("<&> ř", nested{int64(i)})(r.At(&writeNode, 2-i)); err != nil {
 				return "", err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
@@ -18,31 +20,31 @@ type Past struct {
 	journal *Journal
 	nodes   map[string]string // hashes of the program's nodes; nil: it is the program that was recorded
 	redo    func(Record) bool // a write may run once more, because its node or its input has changed
-	decide  func(Record, *runtime.Doubt) (Decision, bool)
+	decide  func(Record, *flow.Doubt) (Decision, bool)
 }
 
 // NewPast returns a Past of what is in j. nodes has the hashes of the program's nodes when it is not the program that was
 // recorded: then a result holds only where node and input are the same. redo says which calls that write and have a
 // result may run once more all the same; decide settles calls in doubt before the workflow's on_in_doubt does. Both may
 // be nil.
-func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide func(Record, *runtime.Doubt) (Decision, bool)) *Past {
+func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide func(Record, *flow.Doubt) (Decision, bool)) *Past {
 	return &Past{j, nodes, redo, decide}
 }
 
-// Answers is runtime.Answerer's.
-func (p *Past) Answers(h *runtime.Head) bool {
+// Answers is engine.Answerer's.
+func (p *Past) Answers(h *engine.Head) bool {
 	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
 	return ok && rec.Result() && p.changed(rec) == ""
 }
 
-// Spent is runtime.Answerer's.
+// Spent is engine.Answerer's.
 func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	p.journal.spent(prefix, yield)
 }
 
 // Answer answers op if there is a result that holds. When it returns false and no error the call has to run. An answer
 // with op's Replayed unset is what somebody has decided, and belongs into the journal.
-func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
+func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 	h := op.Head()
 	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
 	if !ok {
@@ -58,12 +60,12 @@ func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
 			}
 			changed = err.Error() // it follows from what has changed before it
 		}
-		if h.Effects < runtime.Writes || rec.Denied || p.redo != nil && p.redo(rec) {
+		if h.Effects < flow.Writes || rec.Denied || p.redo != nil && p.redo(rec) {
 			return false, nil
 		}
 		return true, diverged("call %s has run already, and its effects are %s: %s. It is not run again by itself", rec.Key, h.Effects, changed)
 	}
-	if h.Effects < runtime.Writes {
+	if h.Effects < flow.Writes {
 		if changed == "" && p.nodes == nil {
 			return false, rec.matches(op)
 		}
@@ -78,7 +80,7 @@ func (p *Past) Answer(op runtime.Op) (answered bool, err error) {
 }
 
 // doubtful is about a write that had begun and has no result.
-func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
+func (p *Past) doubtful(op engine.Op, rec Record) (answered bool, err error) {
 	h := op.Head()
 	var d Decision
 	ok := false
@@ -88,9 +90,9 @@ func (p *Past) doubtful(op runtime.Op, rec Record) (answered bool, err error) {
 	said := ok
 	if !ok && h.InDoubt != nil {
 		switch h.InDoubt.Policy {
-		case runtime.RetryWithKey:
+		case flow.RetryWithKey:
 			d, ok = Decision{Again: true}, true
-		case runtime.AssumeDone:
+		case flow.AssumeDone:
 			d, ok = Decision{Output: []byte(h.InDoubt.Output)}, true
 		}
 	}

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Recorder is an engine that runs branches as goroutines and keeps every call. It serves one run. A recorded call costs
 // one allocation: inputs and outputs are kept as they are and encoded when Envelopes or Journal asks.
 type Recorder struct {
-	runtime.Goroutines
+	engine.Goroutines
 	base time.Time
 	seed uint64
 
@@ -35,7 +37,7 @@ type segment struct {
 
 // entry is one attempt. While it is not done only the head's start and the input may be read.
 type entry struct {
-	op    runtime.Op
+	op    engine.Op
 	state atomic.Uint32
 }
 
@@ -57,8 +59,8 @@ func NewRecorder() *Recorder { return &Recorder{base: time.Now(), seed: rand.Uin
 
 var errUsed = &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "an engine with a journal serves one run"}
 
-// Start implements runtime.Starter.
-func (e *Recorder) Start(r *runtime.Run) error {
+// Start implements engine.Starter.
+func (e *Recorder) Start(r *flow.Run) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.used {
@@ -70,8 +72,8 @@ func (e *Recorder) Start(r *runtime.Run) error {
 	return err
 }
 
-// Finish implements runtime.Finisher.
-func (e *Recorder) Finish(r *runtime.Run, err error) error {
+// Finish implements engine.Finisher.
+func (e *Recorder) Finish(r *flow.Run, err error) error {
 	f := FinishOf(r, err)
 	f.At = time.Since(e.base)
 	e.mu.Lock()
@@ -81,7 +83,7 @@ func (e *Recorder) Finish(r *runtime.Run, err error) error {
 }
 
 // FinishOf describes the end of a run. A run whose output cannot be written as JSON is recorded without one.
-func FinishOf(r *runtime.Run, err error) Finish {
+func FinishOf(r *flow.Run, err error) Finish {
 	f := Finish{Outcome: OutcomeOf(err)}
 	if err != nil {
 		f.Failure = r.Redact(err).Error()
@@ -109,14 +111,14 @@ func OutcomeOf(err error) Outcome {
 	return Failed
 }
 
-// Begin implements runtime.Beginner.
+// Begin implements engine.Beginner.
 func (e *Recorder) Begin() time.Time { return e.base }
 
-// Seed implements runtime.Seeder.
+// Seed implements engine.Seeder.
 func (e *Recorder) Seed() uint64 { return e.seed }
 
 // Do runs the call and keeps it. A call whose scope is cancelled before it begins leaves no record.
-func (e *Recorder) Do(r *runtime.Run, op runtime.Op) error {
+func (e *Recorder) Do(r *flow.Run, op engine.Op) error {
 	if err := r.Cancelled(); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (e *Recorder) Do(r *runtime.Run, op runtime.Op) error {
 	return err
 }
 
-func (e *Recorder) keep(op runtime.Op, state uint32) *entry {
+func (e *Recorder) keep(op engine.Op, state uint32) *entry {
 	s := e.last.Load()
 	for {
 		if s != nil {
@@ -191,8 +193,8 @@ func (e *Recorder) Journal() *Journal {
 }
 
 // Envelopes returns the receipts of all ended calls, in the order in which they began. Cancelled calls have none.
-func (e *Recorder) Envelopes() []runtime.Envelope {
-	out := []runtime.Envelope{}
+func (e *Recorder) Envelopes() []engine.Envelope {
+	out := []engine.Envelope{}
 	for _, en := range e.entries() {
 		if en.state.Load() != done {
 			continue
@@ -201,8 +203,8 @@ func (e *Recorder) Envelopes() []runtime.Envelope {
 		if !r.Done || r.Cancelled != "" {
 			continue
 		}
-		name, version := runtime.SplitTool(r.Tool)
-		out = append(out, runtime.Envelope{CallID: r.CallID, Name: name, Version: version, Input: r.Input, Output: r.Output,
+		name, version := engine.SplitTool(r.Tool)
+		out = append(out, engine.Envelope{CallID: r.CallID, Name: name, Version: version, Input: r.Input, Output: r.Output,
 			Error: r.Error, TStart: e.base.Add(r.Start).UTC(), TEnd: e.base.Add(r.End).UTC(), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments})
 	}
 	return out

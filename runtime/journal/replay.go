@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
@@ -27,7 +29,7 @@ type Replayer struct {
 }
 
 type parked struct {
-	run  *runtime.Run
+	run  *flow.Run
 	key  string
 	wake chan struct{}
 }
@@ -52,8 +54,8 @@ func Replay(j *Journal, opts ...ReplayOption) *Replayer {
 	return e
 }
 
-// Start implements runtime.Starter.
-func (e *Replayer) Start(*runtime.Run) error {
+// Start implements engine.Starter.
+func (e *Replayer) Start(*flow.Run) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.used {
@@ -63,11 +65,11 @@ func (e *Replayer) Start(*runtime.Run) error {
 	return nil
 }
 
-// Executes implements runtime.Executor: it reports whether a tool may run, and so whether secrets are needed.
+// Executes implements engine.Executor: it reports whether a tool may run, and so whether secrets are needed.
 func (e *Replayer) Executes() bool { return e.missing }
 
-// Answers implements runtime.Answerer.
-func (e *Replayer) Answers(h *runtime.Head) bool {
+// Answers implements engine.Answerer.
+func (e *Replayer) Answers(h *engine.Head) bool {
 	if !e.missing {
 		return true // or fails: nothing runs
 	}
@@ -75,19 +77,19 @@ func (e *Replayer) Answers(h *runtime.Head) bool {
 	return ok && rec.Done
 }
 
-// Spent implements runtime.Answerer.
+// Spent implements engine.Answerer.
 func (e *Replayer) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	e.journal.spent(prefix, yield)
 }
 
-// Begin implements runtime.Beginner.
+// Begin implements engine.Beginner.
 func (e *Replayer) Begin() time.Time { return e.journal.Header().Begin }
 
-// Seed implements runtime.Seeder.
+// Seed implements engine.Seeder.
 func (e *Replayer) Seed() uint64 { return e.journal.Header().Seed }
 
 // Do answers from the journal (R1). A call without a record waits until all branches are quiet (R2).
-func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
+func (e *Replayer) Do(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	key, attempt := h.Key(), int(h.Attempt)
 	rec, ok := e.journal.Lookup(key, attempt)
@@ -107,13 +109,13 @@ func (e *Replayer) Do(r *runtime.Run, op runtime.Op) error {
 	if err := r.Cancelled(); err != nil {
 		return err
 	}
-	if e.missing && h.Replay == runtime.RecordedResult {
+	if e.missing && h.Replay == flow.RecordedResult {
 		h.Replayed = false
 		h.Err = op.Exec(r.CallContext(h.Effects))
 		return h.Err
 	}
 	err := Miss(e.journal, key, attempt)
-	if h.Replay == runtime.FailLoud && !runtime.IsCancelled(err) {
+	if h.Replay == flow.FailLoud && !runtime.IsCancelled(err) {
 		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never run again", key, attempt, h.Tool)
 	}
 	return err
@@ -137,7 +139,7 @@ func Miss(j *Journal, key string, attempt int) error {
 	return diverged("the journal has no call %s, attempt %d", key, attempt)
 }
 
-func (e *Replayer) park(r *runtime.Run, key string) {
+func (e *Replayer) park(r *flow.Run, key string) {
 	p := &parked{r, key, make(chan struct{})}
 	e.mu.Lock()
 	e.parked = append(e.parked, p)
@@ -171,7 +173,7 @@ func (e *Replayer) settle() {
 
 // Fork runs the bodies as goroutines. Unlike a live fork it begins all of them even when one fails: their results may
 // be recorded.
-func (e *Replayer) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, i int) error) error {
+func (e *Replayer) Fork(r *flow.Run, n, limit int, body func(r *flow.Run, i int) error) error {
 	if n == 0 {
 		return nil
 	}
@@ -180,7 +182,7 @@ func (e *Replayer) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, 
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel(nil)
-	var first runtime.FirstFailure
+	var first engine.FirstFailure
 	next, left := 0, min(n, max(limit, 1))
 	e.mu.Lock()
 	e.active += left - 1 // this branch waits
@@ -212,10 +214,10 @@ func (e *Replayer) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, 
 }
 
 // Sleep does not wait.
-func (e *Replayer) Sleep(*runtime.Run, time.Duration) error { return nil }
+func (e *Replayer) Sleep(*flow.Run, time.Duration) error { return nil }
 
 // Now returns the time at which the latest call answered so far had ended.
-func (e *Replayer) Now(*runtime.Run) time.Time {
+func (e *Replayer) Now(*flow.Run) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.journal.Header().Begin.Add(e.now)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
@@ -16,12 +17,12 @@ import (
 func TestFinishHasTheOutput(t *testing.T) {
 	for in, want := range map[float64]string{1.5: "1.5", math.Inf(1): ""} {
 		rec := journal.NewRecorder()
-		rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(rec))
+		rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(rec))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := runtime.Start(t.Context(), rt, "in")
-		runtime.End(r, &in, &err)
+		r := flow.Start(t.Context(), rt, "in")
+		flow.End(r, &in, &err)
 		if f := rec.Journal().Finish(); f.Outcome != journal.Succeeded || string(f.Output) != want {
 			t.Errorf("%v: %+v, %v", in, f, err)
 		}
@@ -30,12 +31,12 @@ func TestFinishHasTheOutput(t *testing.T) {
 
 // Only a call whose tool says so runs in a replay that has no record of it.
 func TestRunMissing(t *testing.T) {
-	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
-	for policy, runs := range map[runtime.ReplayPolicy]bool{runtime.RecordedResult: true, runtime.FailLoud: false} {
+	j := recorded(t, func(*flow.Run) (string, error) { return "", nil })
+	for policy, runs := range map[flow.ReplayPolicy]bool{flow.RecordedResult: true, flow.FailLoud: false} {
 		ran := false
-		tool := runtime.Bind("w.new@1", runtime.Reads, func(context.Context, int) (int, error) { ran = true; return 1, nil }, runtime.Replay(policy))
-		body := func(r *runtime.Run) (string, error) {
-			_, err := runtime.Call(r, &searchNode, tool, 1)
+		tool := flow.Bind("w.new@1", flow.Reads, func(context.Context, int) (int, error) { ran = true; return 1, nil }, flow.Replay(policy))
+		body := func(r *flow.Run) (string, error) {
+			_, err := flow.Call(r, &searchNode, tool, 1)
 			return "", err
 		}
 		if _, err := run(t, journal.Replay(j, journal.RunMissing()), body); ran != runs || (err == nil) != runs {
@@ -50,19 +51,19 @@ func TestRunMissing(t *testing.T) {
 
 // Of several calls without a record one alone has diverged: the others are cancelled by it.
 func TestOneMissDiverges(t *testing.T) {
-	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
+	j := recorded(t, func(*flow.Run) (string, error) { return "", nil })
 	for range 20 { // all of them are woken in no certain order, should they be woken at once
 		const ids = "hgfedcba"
 		errs := make([]error, len(ids))
-		branches := make([]func(r *runtime.Run) error, len(ids))
-		_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
+		branches := make([]func(r *flow.Run) error, len(ids))
+		_, err := run(t, journal.Replay(j), func(r *flow.Run) (string, error) {
 			for i := range branches {
-				branches[i] = func(r *runtime.Run) error {
-					_, errs[i] = runtime.Call(r, &runtime.Node{ID: ids[i : i+1], Pos: "w.yaml:1:1"}, search, query{})
+				branches[i] = func(r *flow.Run) error {
+					_, errs[i] = flow.Call(r, &flow.Node{ID: ids[i : i+1], Pos: "w.yaml:1:1"}, search, query{})
 					return errs[i]
 				}
 			}
-			return "", runtime.Parallel(r, branches...)
+			return "", flow.Parallel(r, branches...)
 		})
 		if err == nil || !strings.Contains(err.Error(), "the journal has no call a") {
 			t.Errorf("%v", err)
@@ -82,14 +83,14 @@ func TestAMissWaitsForABranchBehindItsFork(t *testing.T) {
 
 func testAMissWaitsForABranchBehindItsFork(t *testing.T) {
 	boom := errors.New("boom")
-	j := recorded(t, func(*runtime.Run) (string, error) { return "", nil })
-	nothing := func(*runtime.Run) error { return nil }
-	_, err := run(t, journal.Replay(j), func(r *runtime.Run) (string, error) {
-		return "", runtime.Parallel(r,
-			func(r *runtime.Run) error { _, err := runtime.Call(r, &searchNode, search, query{}); return err },
-			func(r *runtime.Run) error {
+	j := recorded(t, func(*flow.Run) (string, error) { return "", nil })
+	nothing := func(*flow.Run) error { return nil }
+	_, err := run(t, journal.Replay(j), func(r *flow.Run) (string, error) {
+		return "", flow.Parallel(r,
+			func(r *flow.Run) error { _, err := flow.Call(r, &searchNode, search, query{}); return err },
+			func(r *flow.Run) error {
 				synctest.Wait() // the miss waits
-				if err := runtime.Parallel(r, nothing, nothing); err != nil {
+				if err := flow.Parallel(r, nothing, nothing); err != nil {
 					return err
 				}
 				synctest.Wait()
@@ -104,12 +105,12 @@ func testAMissWaitsForABranchBehindItsFork(t *testing.T) {
 // What a run that goes on has taken as done stands in its journal; what stays in doubt has no result there.
 func TestResumedJournal(t *testing.T) {
 	assumed := writeNode
-	assumed.InDoubt = &runtime.Doubt{Policy: runtime.AssumeDone, Output: `"given"`}
+	assumed.InDoubt = &flow.Doubt{Policy: flow.AssumeDone, Output: `"given"`}
 	for name, tt := range map[string]struct {
-		node *runtime.Node
+		node *flow.Node
 		want string
 	}{"taken as done": {&assumed, `"given"`}, "in doubt": {&writeNode, ""}} {
-		body := func(r *runtime.Run) (string, error) { return runtime.Call(r, tt.node, write, query{Q: "a"}) }
+		body := func(r *flow.Run) (string, error) { return flow.Call(r, tt.node, write, query{Q: "a"}) }
 		j := recorded(t, body)
 		rec, _ := j.Lookup("write", 1)
 		rec.Done, rec.Output = false, nil

@@ -3,7 +3,8 @@ package journal
 import (
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
@@ -23,7 +24,7 @@ type ResumeOption func(*Resumer)
 // this option, the run ends with the in_doubt run error. decide must be safe for concurrent use.
 func RunAgain(decide func(Record) bool) ResumeOption {
 	return func(e *Resumer) {
-		e.past.decide = func(r Record, _ *runtime.Doubt) (Decision, bool) { return Decision{Again: true}, decide(r) }
+		e.past.decide = func(r Record, _ *flow.Doubt) (Decision, bool) { return Decision{Again: true}, decide(r) }
 	}
 }
 
@@ -41,7 +42,7 @@ func Resume(j *Journal, opts ...ResumeOption) *Resumer {
 }
 
 // Do answers from the journal, even in a cancelled scope (R1), or runs and keeps the call.
-func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
+func (e *Resumer) Do(r *flow.Run, op engine.Op) error {
 	answered, err := e.past.Answer(op)
 	if !answered && err == nil {
 		return e.Recorder.Do(r, op)
@@ -53,13 +54,13 @@ func (e *Resumer) Do(r *runtime.Run, op runtime.Op) error {
 	return err
 }
 
-// Answers implements runtime.Answerer.
-func (e *Resumer) Answers(h *runtime.Head) bool {
+// Answers implements engine.Answerer.
+func (e *Resumer) Answers(h *engine.Head) bool {
 	rec, ok := e.old.Lookup(h.Key(), int(h.Attempt))
 	return ok && rec.Result()
 }
 
-// Spent implements runtime.Answerer.
+// Spent implements engine.Answerer.
 func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	e.old.spent(prefix, yield)
 }

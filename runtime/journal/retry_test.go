@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -23,12 +24,12 @@ type outcome struct {
 
 // discipline is a policy with what the attempts of a call come to.
 type discipline struct {
-	policy   runtime.Retry
+	policy   flow.Retry
 	outcomes []outcome
 }
 
 func randomDiscipline(r *rand.Rand) discipline {
-	d := discipline{policy: runtime.Retry{Attempts: 1 + r.IntN(7), Base: time.Duration(1 + r.Int64N(int64(2*time.Second))),
+	d := discipline{policy: flow.Retry{Attempts: 1 + r.IntN(7), Base: time.Duration(1 + r.Int64N(int64(2*time.Second))),
 		Constant: r.IntN(3) == 0, Jitter: []float64{0, 0, 0.2, 1}[r.IntN(4)]}}
 	if r.IntN(3) > 0 {
 		d.policy.Cap = d.policy.Base + time.Duration(r.Int64N(int64(10*time.Second)))
@@ -107,11 +108,11 @@ func disciplined(t *testing.T, seed uint64) (stopped bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 10))
 	d := randomDiscipline(r)
-	node := &runtime.Node{ID: "call", Retry: &d.policy}
-	info := &runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}
+	node := &flow.Node{ID: "call", Retry: &d.policy}
+	info := &flow.Info{Name: "w", Nodes: []*flow.Node{node}}
 	attempts := 0
 	var waited time.Duration
-	tool := runtime.Bind("w.call@1", runtime.Reads, func(context.Context, string) (string, error) {
+	tool := flow.Bind("w.call@1", flow.Reads, func(context.Context, string) (string, error) {
 		o := d.outcomes[min(attempts, len(d.outcomes)-1)]
 		attempts++
 		if o.code == "" {
@@ -124,14 +125,14 @@ func disciplined(t *testing.T, seed uint64) (stopped bool) {
 		return "", te
 	})
 	run := func(ctx context.Context, o ...runtime.Option) error {
-		rt, err := runtime.New(info, o...)
+		rt, err := flow.New(info, o...)
 		if err != nil {
 			return err
 		}
 		begin := time.Now()
-		run := runtime.Start(ctx, rt, "")
-		out, err := runtime.Call(run, node, tool, "in")
-		runtime.End(run, &out, &err)
+		run := flow.Start(ctx, rt, "")
+		out, err := flow.Call(run, node, tool, "in")
+		flow.End(run, &out, &err)
 		waited += time.Since(begin)
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -21,18 +22,18 @@ func (s stopper) Observe(e runtime.Event) {
 
 // A run that was stopped has no call that it would have made next; that its tool is fail-loud makes no difference.
 func TestAStoppedRunIsNoDivergence(t *testing.T) {
-	n := &runtime.Node{ID: "pay", Pos: "w.yaml:1:1", Retry: &runtime.Retry{Attempts: 2, Base: time.Hour}}
-	pay := runtime.Bind("w.pay@1", runtime.External, func(context.Context, int) (int, error) {
+	n := &flow.Node{ID: "pay", Pos: "w.yaml:1:1", Retry: &flow.Retry{Attempts: 2, Base: time.Hour}}
+	pay := flow.Bind("w.pay@1", flow.External, func(context.Context, int) (int, error) {
 		return 0, value.Errorf(value.NetworkError, "down")
-	}, runtime.Replay(runtime.FailLoud))
+	}, flow.Replay(flow.FailLoud))
 	run := func(ctx context.Context, o ...runtime.Option) (err error) {
-		rt, nerr := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{n}}, o...)
+		rt, nerr := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{n}}, o...)
 		if nerr != nil {
 			t.Fatal(nerr)
 		}
 		r := rt.Start(ctx)
 		defer r.End(&err)
-		_, err = runtime.Call(r, n, pay, 1)
+		_, err = flow.Call(r, n, pay, 1)
 		return err
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // The workload of performance.md's W9: one call of a JavaScript function, beside the worker one writes by hand and beside a
@@ -92,7 +92,7 @@ func BenchmarkW9(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	tool := Bind[diffIn, diffOut]("parse@1", flow.None, greet)
 	r := newRun(b)
 	check := func(b *testing.B, out diffOut, err error, lines int) {
 		if err != nil || out != (diffOut{int64(lines), 2}) {
@@ -105,7 +105,7 @@ func BenchmarkW9(b *testing.B) {
 		b.Run(s.name+"/flowgen", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := runtime.Call(r, node, tool, diffIn{s.text, 1})
+				out, err := flow.Call(r, node, tool, diffIn{s.text, 1})
 				check(b, out, err, lines)
 			}
 		})
@@ -122,7 +122,7 @@ func BenchmarkW9(b *testing.B) {
 		b.Run(s.name+"/ratio", func(b *testing.B) {
 			lines := strings.Count(s.text, "\n")
 			inTurns(b, func() {
-				out, err := runtime.Call(r, node, tool, diffIn{s.text, 1})
+				out, err := flow.Call(r, node, tool, diffIn{s.text, 1})
 				check(b, out, err, lines)
 			}, func() {
 				out, err := hand.call("t:parse_diff", diffIn{s.text, 1})
@@ -133,7 +133,7 @@ func BenchmarkW9(b *testing.B) {
 	for _, n := range []int{2, 64} {
 		b.Run(fmt.Sprintf("100B/flowgen-par%d", n), func(b *testing.B) {
 			parallel(b, n, func() error {
-				_, err := runtime.Call(r, node, tool, diffIn{sizes[0].text, 1})
+				_, err := flow.Call(r, node, tool, diffIn{sizes[0].text, 1})
 				return err
 			})
 		})

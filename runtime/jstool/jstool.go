@@ -39,7 +39,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -66,24 +67,24 @@ type Module struct {
 // Bind makes a tool of a module. In is encoded as the object the export is called with; fields that JSON leaves out are
 // undefined there. The result is decoded into Out as strictly as value.Decode does, undefined as null; an Out of
 // struct{} ignores it.
-func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	b := newBound(m)
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", m.Name, err)
 		}
 		limit := worker.MaxOutput(m.MaxOutput)
-		result, err := b.call(ctx, e, args, runtime.Room[Out](ctx, limit))
+		result, err := b.call(ctx, e, args, tool.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Cut(ctx, result, limit, &out)
+		err = tool.Cut(ctx, result, limit, &out)
 		return out, b.badResult(err)
-	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
 }
 
 // bound is a module ready to be called.
@@ -124,16 +125,16 @@ func (m *bound) badResult(err error) error {
 }
 
 // call runs the module's default export with args, a JSON object. Its result has at most limit bytes.
-func (m *bound) call(ctx context.Context, e runtime.Effects, args []byte, limit int) ([]byte, error) {
+func (m *bound) call(ctx context.Context, e flow.Effects, args []byte, limit int) ([]byte, error) {
 	body, err := m.request(ctx, args, limit)
 	if err != nil {
 		return nil, err
 	}
 	secrets, holder := worker.Holder(ctx)
 	call := worker.Call{What: m.Name, Body: body, Effects: e, MaxOutput: limit, Asset: m.asset, Holder: holder}
-	out, err := m.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
+	out, err := m.pool(tool.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
-		return nil, runtime.RedactorOf(ctx).Error(err)
+		return nil, tool.RedactorOf(ctx).Error(err)
 	}
 	return out, nil
 }

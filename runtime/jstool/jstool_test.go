@@ -13,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -32,17 +34,17 @@ func needNode(t testing.TB) {
 	t.Cleanup(worker.Shutdown)
 }
 
-func newRun(t testing.TB, o ...runtime.Option) *runtime.Run {
+func newRun(t testing.TB, o ...runtime.Option) *flow.Run {
 	t.Helper()
 	needNode(t)
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rt.Start(t.Context())
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 type diffIn struct {
 	Raw string `json:"raw"`
@@ -54,7 +56,7 @@ type diffOut struct {
 }
 
 // do calls code's default export with an argument in JSON.
-func do(ctx context.Context, e runtime.Effects, code, arg string) (string, error) {
+func do(ctx context.Context, e flow.Effects, code, arg string) (string, error) {
 	b, err := newBound(Module{Name: "tool.mjs", Code: code}).call(ctx, e, []byte(arg), worker.DefaultMaxOutput)
 	return string(b), err
 }
@@ -76,19 +78,19 @@ func detail(e *value.ToolError, key string) string {
 func TestBind(t *testing.T) {
 	r := newRun(t)
 	for range 3 {
-		got, err := runtime.Call(r, node, Bind[diffIn, diffOut]("parse@1", runtime.None, greet), diffIn{"a\nb\n", 1})
+		got, err := flow.Call(r, node, Bind[diffIn, diffOut]("parse@1", flow.None, greet), diffIn{"a\nb\n", 1})
 		if err != nil || got != (diffOut{2, 2}) {
 			t.Fatalf("got %v, %v", got, err)
 		}
 	}
-	if _, err := runtime.Call(r, node, Bind[diffIn, struct{}]("parse@1", runtime.None, greet), diffIn{}); err != nil {
+	if _, err := flow.Call(r, node, Bind[diffIn, struct{}]("parse@1", flow.None, greet), diffIn{}); err != nil {
 		t.Error(err)
 	}
-	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
+	_, err := flow.Call(r, node, Bind[diffIn, string]("parse@1", flow.None, greet), diffIn{})
 	wantTool(t, err, value.ValidationError, "result of greet.mjs: a string expected, an object given")
-	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
-	hang := Bind[struct{}, struct{}]("hang@1", runtime.External, Module{Name: "hang.js", Code: `export default () => { for (;;); }`})
-	_, err = runtime.Call(r, slow, hang, struct{}{})
+	slow := &flow.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
+	hang := Bind[struct{}, struct{}]("hang@1", flow.External, Module{Name: "hang.js", Code: `export default () => { for (;;); }`})
+	_, err = flow.Call(r, slow, hang, struct{}{})
 	wantTool(t, err, value.Timeout, "")
 }
 
@@ -111,18 +113,18 @@ func TestErrors(t *testing.T) {
 		{`throw new TypeError("at load"); export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': TypeError: at load"},
 		{`import "./other.mjs"; export default () => 1`, "SANDBOX_ERROR: Cannot import module 'tool.mjs': "},
 	} {
-		_, err := do(t.Context(), runtime.Writes, tt.code, `{}`)
+		_, err := do(t.Context(), flow.Writes, tt.code, `{}`)
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%s\n got %v\nwant %s", tt.code, err, tt.want)
 		}
 	}
-	_, err := do(t.Context(), runtime.Writes, "// padding\nfunction inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
+	_, err := do(t.Context(), flow.Writes, "// padding\nfunction inner() { console.log('hello', {a: 1}); throw new Error('x') }\nexport default function outer() { inner() }", `{}`)
 	te := wantTool(t, err, value.Unknown, "Error: x")
 	stack := detail(te, "stack")
 	if detail(te, "output") != "hello { a: 1 }\n" || !strings.Contains(stack, "at inner (tool.mjs:2:") || strings.Contains(stack, "base64") || strings.Contains(stack, "flowgen:") {
 		t.Errorf("details: %s", te.Details)
 	}
-	_, err = do(t.Context(), runtime.Writes, `export default () => { throw new Error("x".repeat(1e6)) }`, `{}`)
+	_, err = do(t.Context(), flow.Writes, `export default () => { throw new Error("x".repeat(1e6)) }`, `{}`)
 	if te = wantTool(t, err, value.Unknown, "Error: xxx"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
 		t.Errorf("an error of %d and %d bytes", len(te.Message), len(te.Details.String()))
 	}
@@ -147,7 +149,7 @@ func TestResults(t *testing.T) {
 		{`"é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
 		{`"x".repeat(100 << 20)`, "POLICY_DENIED: the result of tool.mjs has 104857602 bytes, at most 2097152 are allowed"},
 	} {
-		got, err := do(t.Context(), runtime.Writes, "export default () => "+tt.expr, `{}`)
+		got, err := do(t.Context(), flow.Writes, "export default () => "+tt.expr, `{}`)
 		if err != nil {
 			got = err.Error()
 		}
@@ -157,14 +159,14 @@ func TestResults(t *testing.T) {
 	}
 	const echo = `export default (a) => a.v`
 	for _, v := range []string{`9007199254740991`, `-9007199254740991`, `"9007199254740993"`, `{"9007199254740993 \" 9007199254740993":[1.5,true]}`, `"é\u0000"`} {
-		if got, err := do(t.Context(), runtime.Writes, echo, `{"v":`+v+`}`); got != v || err != nil {
+		if got, err := do(t.Context(), flow.Writes, echo, `{"v":`+v+`}`); got != v || err != nil {
 			t.Errorf("%s became %s, %v", v, got, err)
 		}
 	}
-	_, err := do(t.Context(), runtime.Writes, echo, `{"a":"\\","v":[9007199254740993]}`)
+	_, err := do(t.Context(), flow.Writes, echo, `{"a":"\\","v":[9007199254740993]}`)
 	wantTool(t, err, value.ValidationError, "JavaScript has no exact form of the integer 9007199254740993")
 	large := strings.Repeat("é1 ", 1<<20)
-	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), runtime.Writes, []byte(`{"v":"`+large+`"}`), 8<<20)
+	got, err := newBound(Module{Name: "m", Code: echo, MaxOutput: 8 << 20}).call(t.Context(), flow.Writes, []byte(`{"v":"`+large+`"}`), 8<<20)
 	if err != nil || string(got) != `"`+large+`"` {
 		t.Errorf("%d bytes became %d, %v", len(large), len(got), err)
 	}
@@ -174,11 +176,11 @@ func TestContextOfACall(t *testing.T) {
 	const canary = "canary-0123456789"
 	t.Setenv("CANARY_TOKEN", "canary-of-the-parent")
 	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
-	env := Bind[struct{}, value.Value]("env@1", runtime.None, Module{Name: "env.mjs", Code: `
+	env := Bind[struct{}, value.Value]("env@1", flow.None, Module{Name: "env.mjs", Code: `
 import { spawnSync } from "node:child_process";
 export default (_, ctx) => [Object.keys(process.env), ctx.auth.TOKEN.length, String(ctx), JSON.stringify(ctx),
-  spawnSync("sh", ["-c", "ls /proc/self/fd"]).stdout.toString(), typeof require("fs").readFileSync]`}, runtime.Secrets("TOKEN"))
-	got, err := runtime.Call(r, node, env, struct{}{})
+  spawnSync("sh", ["-c", "ls /proc/self/fd"]).stdout.toString(), typeof require("fs").readFileSync]`}, flow.Secrets("TOKEN"))
+	got, err := flow.Call(r, node, env, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +191,9 @@ export default (_, ctx) => [Object.keys(process.env), ctx.auth.TOKEN.length, Str
 	if fds := strings.Fields(got.Index(4).String()); slices.Contains(fds, "4") || slices.Contains(fds, "5") {
 		t.Errorf("a child sees the descriptors %v", fds)
 	}
-	leak := Bind[struct{}, value.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
-export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
-	_, err = runtime.Call(r, node, leak, struct{}{})
+	leak := Bind[struct{}, value.Value]("leak@1", flow.None, Module{Name: "leak.mjs", Code: `
+export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, flow.Secrets("TOKEN"))
+	_, err = flow.Call(r, node, leak, struct{}{})
 	if te := wantTool(t, err, value.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
 	}
@@ -217,13 +219,13 @@ func TestFaults(t *testing.T) {
 		if tt.want != value.Timeout {
 			cancel()
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-		} else if _, err := do(t.Context(), runtime.Writes, `export default () => 1`, `{}`); err != nil {
+		} else if _, err := do(t.Context(), flow.Writes, `export default () => 1`, `{}`); err != nil {
 			t.Fatal(err)
 		}
-		_, err := do(ctx, runtime.Writes, tt.code, `{}`)
+		_, err := do(ctx, flow.Writes, tt.code, `{}`)
 		cancel()
 		wantTool(t, err, tt.want, tt.part)
-		if got, err := do(t.Context(), runtime.Writes, `export default () => 5`, `{}`); got != "5" || err != nil {
+		if got, err := do(t.Context(), flow.Writes, `export default () => 5`, `{}`); got != "5" || err != nil {
 			t.Errorf("after %s: %s, %v", tt.code, got, err)
 		}
 	}
@@ -231,7 +233,7 @@ func TestFaults(t *testing.T) {
 
 func TestOutputDoesNotHarm(t *testing.T) {
 	needNode(t)
-	got, err := do(t.Context(), runtime.Writes, `
+	got, err := do(t.Context(), flow.Writes, `
 import fs from "node:fs";
 export default async () => {
   console.log("x".repeat(1e6)); console.error("y".repeat(1e6)); process.stdout.write("z".repeat(1e6));
@@ -243,7 +245,7 @@ export default async () => {
 	}
 	worker.Shutdown()
 	for range 2 { // what a module prints when it comes is not told of the call that it comes with
-		_, err := do(t.Context(), runtime.Writes, `console.log("here"); export default () => { console.log("I am"); throw new Error("x") }`, `{}`)
+		_, err := do(t.Context(), flow.Writes, `console.log("here"); export default () => { console.log("I am"); throw new Error("x") }`, `{}`)
 		if te := wantTool(t, err, value.Unknown, "Error: x"); detail(te, "output") != "I am\n" {
 			t.Errorf("output: %q", detail(te, "output"))
 		}
@@ -251,7 +253,7 @@ export default async () => {
 	var wg sync.WaitGroup
 	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		wg.Go(func() { // what one call prints is not told of another
-			_, err := do(t.Context(), runtime.Writes, `export default async (a) => {
+			_, err := do(t.Context(), flow.Writes, `export default async (a) => {
   console.log("I am", a.n); await new Promise((r) => setTimeout(r, 50)); throw new Error(a.n) }`, `{"n": `+n+`}`)
 			if te := wantTool(t, err, value.Unknown, "Error: "+n); detail(te, "output") != "I am "+n+"\n" {
 				t.Errorf("output of %s: %q", n, detail(te, "output"))
@@ -263,17 +265,17 @@ export default async () => {
 
 func TestConcurrent(t *testing.T) {
 	r := newRun(t)
-	nap := Bind[diffIn, diffOut]("nap@1", runtime.None, Module{Name: "nap.mjs", Code: `
+	nap := Bind[diffIn, diffOut]("nap@1", flow.None, Module{Name: "nap.mjs", Code: `
 export default async (a) => { await new Promise((r) => setTimeout(r, 200)); return { lines: 0, n: a.n } }`})
-	fast := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	fast := Bind[diffIn, diffOut]("parse@1", flow.None, greet)
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {
-			tool, want := fast, int64(i+1)
+			bound, want := fast, int64(i+1)
 			if i%10 == 0 {
-				tool, want = nap, int64(i)
+				bound, want = nap, int64(i)
 			}
-			if got, err := runtime.Call(r, node, tool, diffIn{"a", int64(i)}); err != nil || got.N != want {
+			if got, err := flow.Call(r, node, bound, diffIn{"a", int64(i)}); err != nil || got.N != want {
 				t.Errorf("%v, %v", got, err)
 			}
 		})
@@ -297,11 +299,11 @@ func TestAttach(t *testing.T) {
   }
   return a.n;
 }`
-	tool := func(name string) *runtime.Tool[in, int64] {
-		return Bind[in, int64]("t@1", runtime.None, Module{Name: name, Code: code}, runtime.Secrets("TOKEN"))
+	bound := func(name string) *flow.Tool[in, int64] {
+		return Bind[in, int64]("t@1", flow.None, Module{Name: name, Code: code}, flow.Secrets("TOKEN"))
 	}
-	got, err := runtime.Call(r, node, tool("a.mjs"), in{N: 2})
-	want := []runtime.Attachment{
+	got, err := flow.Call(r, node, bound("a.mjs"), in{N: 2})
+	want := []tool.Attachment{
 		{Kind: "image", URL: "https://x/0?k=[redacted]", ContentType: "image/png", Bytes: 7},
 		{Kind: "table", URL: "https://x/1"},
 	}
@@ -310,7 +312,7 @@ func TestAttach(t *testing.T) {
 	}
 	for n, message := range map[int64]string{-1: "an attachment is a blob, an image or a table", -2: "1 to 4096 bytes", 101: "at most 100 attachments", 0: ""} {
 		rec := journal.NewRecorder()
-		_, err := runtime.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, tool("a.mjs"), in{N: n})
+		_, err := flow.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, bound("a.mjs"), in{N: n})
 		if (message == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), message) || len(rec.Envelopes()[0].Attachments) > 0 {
 			t.Errorf("%d: %v, %+v", n, err, rec.Envelopes()[0].Attachments)
 		}

@@ -6,8 +6,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
@@ -33,11 +33,11 @@ type poolKey struct {
 	inherit     bool
 	module      string // the key of its asset
 	secrets     string // their names
-	isolation   runtime.Isolation
+	isolation   tool.Isolation
 }
 
 // pool returns the processes of m in an isolation, or in none, starting none.
-func (m *bound) pool(isolation runtime.Isolation, secrets string) *worker.Pool {
+func (m *bound) pool(isolation tool.Isolation, secrets string) *worker.Pool {
 	key := poolKey{m.Interpreter, m.Inherit, m.asset.Key, secrets, isolation}
 	if m.Inherit && isolation == nil {
 		key.module = "" // as in the engine that they were written for

@@ -1,13 +1,13 @@
 package llm
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // AskAs is Ask for a result that is no object of its own: models answer with JSON objects, so the answer is one, and get
 // takes the result out of it.
-func AskAs[Answer, Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format, get func(Answer) Out) (Out, error) {
+func AskAs[Answer, Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format, get func(Answer) Out) (Out, error) {
 	a, err := Ask[Answer](r, n, m, p, f)
 	if err != nil {
 		var none Out

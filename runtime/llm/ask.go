@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -28,7 +28,7 @@ const longestAnswer = 200
 // is decoded strictly from JSON. An answer that does not fit is asked for again, f.Reask times, with what was wrong; then
 // the error is VALIDATION_ERROR. Each question is a call of its own with a record of its own. The error is a
 // *runtime.NodeError.
-func Ask[Out any](r *runtime.Run, n *runtime.Node, m *Model, p Prompt, f Format) (Out, error) {
+func Ask[Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format) (Out, error) {
 	var out Out
 	if te := checkMedia(p.Media); te != nil {
 		return out, r.Fail(n, te)

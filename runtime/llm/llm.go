@@ -9,14 +9,14 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
 // Provider speaks the wire format of one family of models. It is safe for concurrent use and keeps no state of a
 // conversation but what it puts into Conversation.Memo.
 type Provider interface {
-	// Complete asks for the next message of the conversation. It reads its key with runtime.Secret. Errors are
+	// Complete asks for the next message of the conversation. It reads its key with tool.Secret. Errors are
 	// *value.ToolError with the code of language.md's table, or the error of a context that has ended.
 	Complete(ctx context.Context, req *Request) (*Reply, error)
 }
@@ -169,7 +169,7 @@ type Turn struct {
 }
 
 // turn is the next turn of the conversation.
-func (c *Conversation) turn(r *runtime.Run, m *Model) Turn {
+func (c *Conversation) turn(r *flow.Run, m *Model) Turn {
 	t := Turn{Model: m.name, params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
 	if c.told == 0 {
 		t.System, t.Tools, t.Schema = c.System, c.Tools, c.Schema

@@ -4,7 +4,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // Model is a model with its parameters, as a workflow declares it. It is read-only and safe for concurrent use.
@@ -15,7 +16,7 @@ type Model struct {
 	key      string
 	params   Params
 	price    *Price
-	tool     *runtime.Tool[Turn, Reply]
+	tool     *flow.Tool[Turn, Reply]
 }
 
 // ModelOption configures NewModel.
@@ -41,11 +42,11 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	}
 	// A model that was asked when the program died is asked again: that changes nothing, and what it may have cost was
 	// reserved in the journal.
-	opts := []runtime.ToolOption{runtime.Metered(m.most, m.took), runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey})}
+	opts := []flow.ToolOption{flow.Metered(m.most, m.took), flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey})}
 	if m.key != "" {
-		opts = append(opts, runtime.Secrets(m.key))
+		opts = append(opts, flow.Secrets(m.key))
 	}
-	m.tool = runtime.Bind(name+"@1", runtime.External, m.exec, opts...)
+	m.tool = flow.Bind(name+"@1", flow.External, m.exec, opts...)
 	return m
 }
 
@@ -61,7 +62,7 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 		}
 		req.Conv = &full
 	}
-	if says := runtime.ToolContext(ctx).Says(); says != nil {
+	if says := tool.Context(ctx).Says(); says != nil {
 		defer func() { _ = says.Close() }()
 		req.Delta = func(text string) { _, _ = io.WriteString(says, text) }
 	}
@@ -77,8 +78,8 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 }
 
 // Complete asks for the next message of c at node n and appends it to c. The error is a *runtime.NodeError.
-func (m *Model) Complete(r *runtime.Run, n *runtime.Node, c *Conversation) (*Reply, error) {
-	reply, err := runtime.Call(r, n, m.tool, c.turn(r, m))
+func (m *Model) Complete(r *flow.Run, n *flow.Node, c *Conversation) (*Reply, error) {
+	reply, err := flow.Call(r, n, m.tool, c.turn(r, m))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package llm
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
@@ -11,10 +11,10 @@ import (
 const AnswerBound = catalog.AnswerBound
 
 // bounded are the parameters of a call in r: under a cap every answer has a bound.
-func (m *Model) bounded(r *runtime.Run) Params {
+func (m *Model) bounded(r *flow.Run) Params {
 	p := m.params
 	if p.MaxTokens == nil && r.Capped() {
-		p.MaxTokens = runtime.Ptr(int64(AnswerBound))
+		p.MaxTokens = flow.Ptr(int64(AnswerBound))
 	}
 	return p
 }

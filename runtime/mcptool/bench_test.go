@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // BenchmarkCall is a call of a local server, beside the same call through the SDK alone.
@@ -17,15 +17,15 @@ func BenchmarkCall(b *testing.B) {
 	b.Cleanup(s.Close)
 	p := pin(b, s, "echo")
 	p.Open = true
-	echo := JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, p)
+	echo := JSON[echoIn, echoOut]("w.echo@1", flow.Reads, s, p)
 	b.Run("flowgen", func(b *testing.B) {
-		rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}})
+		rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}})
 		if err != nil {
 			b.Fatal(err)
 		}
 		r := rt.Start(b.Context())
 		for b.Loop() {
-			if _, err := runtime.Call(r, node, echo, echoIn{Text: "x"}); err != nil {
+			if _, err := flow.Call(r, node, echo, echoIn{Text: "x"}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -165,7 +165,7 @@ func TestRemoteQuotes(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, "{%s%s%s", strings.Repeat("x", before), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), strings.Repeat("y", 40))
 		}}, httptool.Bearer("SECRET"))
-		_, err := invoke(t, Text[empty]("w.t@1", runtime.External, s, locked), empty{}, within(time.Minute))
+		_, err := invoke(t, Text[empty]("w.t@1", flow.External, s, locked), empty{}, within(time.Minute))
 		if secret := secrets["SECRET"]; err == nil || strings.Contains(err.Error(), secret[:6]) {
 			t.Errorf("%d before: %v", before, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -74,7 +74,7 @@ func TestHostile(t *testing.T) {
 			var err error
 			if tt.read == "any" {
 				var v value.Value
-				v, err = invoke(t, Any[empty]("w.x@1", runtime.External, s, pin(t, s, tt.tool)), empty{}, within(20*time.Second))
+				v, err = invoke(t, Any[empty]("w.x@1", flow.External, s, pin(t, s, tt.tool)), empty{}, within(20*time.Second))
 				got = v.String()
 			} else {
 				got, err = invoke(t, textTool[empty](t, s, tt.tool), empty{}, within(20*time.Second))
@@ -129,7 +129,7 @@ func TestHostileStart(t *testing.T) {
 			if tt.mode == "silent" {
 				patience = time.Second
 			}
-			_, err := invoke(t, Text[empty]("w.ok@1", runtime.External, s, Pin{Tool: "ok"}), empty{}, within(patience))
+			_, err := invoke(t, Text[empty]("w.ok@1", flow.External, s, Pin{Tool: "ok"}), empty{}, within(patience))
 			wantError(t, err, tt.code, tt.about)
 			start := time.Now()
 			s.Close()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -197,8 +197,8 @@ type Listed struct {
 }
 
 // List binds a tool that lists what the server offers, now.
-func List(name string, s *Server) *runtime.Tool[struct{}, Listing] {
-	return runtime.Bind(name, runtime.External, func(ctx context.Context, _ struct{}) (out Listing, err error) {
+func List(name string, s *Server) *flow.Tool[struct{}, Listing] {
+	return flow.Bind(name, flow.External, func(ctx context.Context, _ struct{}) (out Listing, err error) {
 		ctx, cancel := limited(ctx)
 		defer cancel()
 		x, err := s.open(ctx)

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -118,21 +119,21 @@ func pin(t testing.TB, s *Server, name string) Pin {
 	return Pin{Tool: name, Hash: tools[name].hash, Parts: tools[name].parts}
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 // invoke calls a tool as a workflow does.
-func invoke[In, Out any](t testing.TB, tool *runtime.Tool[In, Out], in In, o ...func(*runtime.Node)) (Out, error) {
+func invoke[In, Out any](t testing.TB, tool *flow.Tool[In, Out], in In, o ...func(*flow.Node)) (Out, error) {
 	t.Helper()
 	return invokeIn(t.Context(), t, tool, in, o...)
 }
 
-func invokeIn[In, Out any](ctx context.Context, t testing.TB, tool *runtime.Tool[In, Out], in In, o ...func(*runtime.Node)) (Out, error) {
+func invokeIn[In, Out any](ctx context.Context, t testing.TB, tool *flow.Tool[In, Out], in In, o ...func(*flow.Node)) (Out, error) {
 	t.Helper()
 	n := *node
 	for _, f := range o {
 		f(&n)
 	}
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{&n}}, runtime.WithSecrets(func(name string) (string, bool) {
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{&n}}, runtime.WithSecrets(func(name string) (string, bool) {
 		v, ok := secrets[name]
 		return v, ok
 	}))
@@ -140,15 +141,15 @@ func invokeIn[In, Out any](ctx context.Context, t testing.TB, tool *runtime.Tool
 		t.Fatal(err)
 	}
 	r := rt.Start(ctx)
-	out, err := runtime.Call(r, &n, tool, in)
+	out, err := flow.Call(r, &n, tool, in)
 	r.End(&err)
 	return out, err
 }
 
 var secrets = map[string]string{"SECRET": "s3cr/et+canary", "TOKEN": "tok-canary"}
 
-func within(d time.Duration) func(*runtime.Node) {
-	return func(n *runtime.Node) { n.Timeout = d }
+func within(d time.Duration) func(*flow.Node) {
+	return func(n *flow.Node) { n.Timeout = d }
 }
 
 // code is that of a tool error.

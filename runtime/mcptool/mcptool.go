@@ -40,7 +40,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -71,30 +71,30 @@ type Pin struct {
 
 // Text binds a tool whose result is its text. Several blocks of text are joined by line breaks; a result without text
 // is a VALIDATION_ERROR.
-func Text[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, string] {
+func Text[In any](name string, e flow.Effects, s *Server, p Pin, o ...flow.ToolOption) *flow.Tool[In, string] {
 	return bind[In](name, e, s, p, o, text)
 }
 
 // JSON binds a tool whose result is structured content, or else one block of text that is JSON, of type Out. It is
 // decoded as strictly as value.Decode does, and with p.Open as value.DecodeKnown.
-func JSON[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func JSON[In, Out any](name string, e flow.Effects, s *Server, p Pin, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	return bind[In](name, e, s, p, o, decode[Out])
 }
 
 // Any binds a tool whose result is a dynamic value: the structured content, or else the text of a single block of text,
 // or else the list of blocks as the server sent them.
-func Any[In any](name string, e runtime.Effects, s *Server, p Pin, o ...runtime.ToolOption) *runtime.Tool[In, value.Value] {
+func Any[In any](name string, e flow.Effects, s *Server, p Pin, o ...flow.ToolOption) *flow.Tool[In, value.Value] {
 	return bind[In](name, e, s, p, o, dynamic)
 }
 
 // bind makes the tool: call it, then read the result.
-func bind[In, Out any](name string, e runtime.Effects, s *Server, p Pin, o []runtime.ToolOption,
-	read func(context.Context, *call) (Out, error)) *runtime.Tool[In, Out] {
+func bind[In, Out any](name string, e flow.Effects, s *Server, p Pin, o []flow.ToolOption,
+	read func(context.Context, *call) (Out, error)) *flow.Tool[In, Out] {
 	if p.MaxOutput <= 0 {
 		p.MaxOutput = DefaultMaxOutput
 	}
 	s.expect(p.MaxOutput)
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(in)
 		if err != nil {
 			return out, value.Invalid("the arguments cannot be encoded: %v", err)
@@ -137,9 +137,9 @@ func Local(name string, command []string, env ...string) *Server {
 }
 
 // options are those that every tool of the server needs: its secrets.
-func (s *Server) options() []runtime.ToolOption {
+func (s *Server) options() []flow.ToolOption {
 	if names := s.secretNames(); len(names) > 0 {
-		return []runtime.ToolOption{runtime.Secrets(names...)}
+		return []flow.ToolOption{flow.Secrets(names...)}
 	}
 	return nil
 }

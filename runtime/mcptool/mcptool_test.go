@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -41,15 +42,15 @@ func both(t *testing.T, f func(t *testing.T, s *Server)) {
 	t.Run("remote", func(t *testing.T) { f(t, remoteServer(t, "", nil)) })
 }
 
-func textTool[In any](t testing.TB, s *Server, name string, o ...runtime.ToolOption) *runtime.Tool[In, string] {
-	return Text[In]("w."+name+"@1", runtime.External, s, pin(t, s, name), o...)
+func textTool[In any](t testing.TB, s *Server, name string, o ...flow.ToolOption) *flow.Tool[In, string] {
+	return Text[In]("w."+name+"@1", flow.External, s, pin(t, s, name), o...)
 }
 
 func TestCall(t *testing.T) {
 	both(t, func(t *testing.T, s *Server) {
 		p := pin(t, s, "echo")
 		p.Open = true
-		echo := JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, p)
+		echo := JSON[echoIn, echoOut]("w.echo@1", flow.Reads, s, p)
 		got, err := invoke(t, echo, echoIn{Text: "ab<c>", Times: new(int64(2))})
 		if err != nil || got != (echoOut{"ab<c>ab<c>", 2}) {
 			t.Fatal(got, err)
@@ -58,7 +59,7 @@ func TestCall(t *testing.T) {
 			t.Fatal(got, err)
 		}
 		p.Open = false
-		_, err = invoke(t, JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, p), echoIn{Text: "x"})
+		_, err = invoke(t, JSON[echoIn, echoOut]("w.echo@1", flow.Reads, s, p), echoIn{Text: "x"})
 		wantError(t, err, value.ValidationError, `unknown field "more"`)
 	})
 }
@@ -68,7 +69,7 @@ func TestResults(t *testing.T) {
 		type raw struct {
 			JSON string `json:"json"`
 		}
-		anyRaw := Any[raw]("w.raw@1", runtime.Reads, s, pin(t, s, "raw"))
+		anyRaw := Any[raw]("w.raw@1", flow.Reads, s, pin(t, s, "raw"))
 		for _, doc := range []string{`{"z":9007199254740993,"a":[1,2.0,null],"é":"\u2028"}`, `[1]`, `"text"`, `true`} {
 			v, err := invoke(t, anyRaw, raw{doc})
 			want, _ := value.Parse([]byte(doc))
@@ -79,7 +80,7 @@ func TestResults(t *testing.T) {
 		type text struct {
 			Text string `json:"text"`
 		}
-		typed := JSON[text, []echoOut]("w.text@1", runtime.Reads, s, pin(t, s, "text"))
+		typed := JSON[text, []echoOut]("w.text@1", flow.Reads, s, pin(t, s, "text"))
 		got, err := invoke(t, typed, text{`[{"said": "a", "n": 9007199254740993}]`})
 		if diff := cmp.Diff([]echoOut{{"a", 9007199254740993}}, got); err != nil || diff != "" {
 			t.Error(err, diff)
@@ -93,11 +94,11 @@ func TestResults(t *testing.T) {
 		if got, err := invoke(t, textTool[empty](t, s, "blocks"), empty{}); err != nil || got != "a\nb" {
 			t.Error(got, err)
 		}
-		v, err := invoke(t, Any[empty]("w.image@1", runtime.Reads, s, pin(t, s, "image")), empty{})
+		v, err := invoke(t, Any[empty]("w.image@1", flow.Reads, s, pin(t, s, "image")), empty{})
 		if first, _ := v.Index(0).Get("data"); err != nil || first.String() != "cG5n" {
 			t.Error(v, err)
 		}
-		if v, err := invoke(t, Any[text]("w.text@1", runtime.Reads, s, pin(t, s, "text")), text{"hello"}); err != nil || v.String() != "hello" || v.Kind() != value.StringKind {
+		if v, err := invoke(t, Any[text]("w.text@1", flow.Reads, s, pin(t, s, "text")), text{"hello"}); err != nil || v.String() != "hello" || v.Kind() != value.StringKind {
 			t.Error(v, err)
 		}
 	})
@@ -121,7 +122,7 @@ func TestFailures(t *testing.T) {
 			Bytes int `json:"bytes"`
 		}
 		p.MaxOutput = 1000
-		bigTool := Text[big]("w.big@1", runtime.Reads, s, p)
+		bigTool := Text[big]("w.big@1", flow.Reads, s, p)
 		if got, err := invoke(t, bigTool, big{1000}); err != nil || len(got) != 1000 {
 			t.Error(err)
 		}
@@ -130,7 +131,7 @@ func TestFailures(t *testing.T) {
 		if got, a := kept(t, bigTool, big{5000}); len(got) != 1000-2 || a.Bytes != 5000 || a.ContentType != "text/plain; charset=utf-8" {
 			t.Errorf("%d bytes, %+v", len(got), a)
 		}
-		if got, a := kept(t, Any[big]("w.big@1", runtime.Reads, s, p), big{5000}); got.Kind() != value.StringKind || a.Bytes != 5000 {
+		if got, a := kept(t, Any[big]("w.big@1", flow.Reads, s, p), big{5000}); got.Kind() != value.StringKind || a.Bytes != 5000 {
 			t.Errorf("%v, %+v", got, a)
 		}
 		_, err = invoke(t, bigTool, big{40 << 20})
@@ -287,7 +288,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("OTHER", "not for servers")
 	s := Local("test", []string{program}, "TOKEN=SECRET")
 	t.Cleanup(s.Close)
-	tool := func(name string) *runtime.Tool[empty, string] {
+	tool := func(name string) *flow.Tool[empty, string] {
 		x, err := s.start(t.Context(), []string{secrets["SECRET"]})
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +298,7 @@ func TestEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Text[empty]("w.x@1", runtime.External, s, Pin{Tool: name, Hash: tools[name].hash})
+		return Text[empty]("w.x@1", flow.External, s, Pin{Tool: name, Hash: tools[name].hash})
 	}
 	env, err := invoke(t, tool("env"), empty{})
 	if err != nil || !strings.Contains(env, "TOKEN=S3CR/ET+CANARY") || strings.Contains(env, "OTHER") {
@@ -340,7 +341,7 @@ func TestNotStarted(t *testing.T) {
 		{[]string{"echo", "hello"}, "something that is no message: hello"},
 	} {
 		s := Local("test", tt.command)
-		_, err := invoke(t, Text[empty]("w.x@1", runtime.External, s, Pin{Tool: "x"}), empty{})
+		_, err := invoke(t, Text[empty]("w.x@1", flow.External, s, Pin{Tool: "x"}), empty{})
 		wantError(t, err, value.SandboxError, tt.part)
 		s.Close()
 	}
@@ -352,7 +353,7 @@ func TestStatus(t *testing.T) {
 		429: value.RateLimit, 500: value.ProviderError, 503: value.ProviderError,
 	} {
 		s := remoteServer(t, "", []string{"-status", strconv.Itoa(status)}, httptool.Bearer("TOKEN"))
-		_, err := invoke(t, Text[empty]("w.x@1", runtime.External, s, Pin{Tool: "x"}), empty{})
+		_, err := invoke(t, Text[empty]("w.x@1", flow.External, s, Pin{Tool: "x"}), empty{})
 		wantError(t, err, want, "answered "+strconv.Itoa(status)+" "+http.StatusText(status))
 		if !strings.Contains(details(err), `"status":`+strconv.Itoa(status)) || strings.Contains(err.Error()+details(err), "canary") {
 			t.Error(details(err))
@@ -365,16 +366,16 @@ func TestRemote(t *testing.T) {
 	anonymous := Remote("test", s.url, httptool.Allow("loopback"))
 	t.Cleanup(anonymous.Close)
 	p := Pin{Tool: "pid"}
-	_, err := invoke(t, Text[empty]("w.pid@1", runtime.Reads, anonymous, p), empty{})
+	_, err := invoke(t, Text[empty]("w.pid@1", flow.Reads, anonymous, p), empty{})
 	wantError(t, err, value.AuthRequired, "401")
-	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, s, p), empty{})
+	_, err = invoke(t, Text[empty]("w.pid@1", flow.Reads, s, p), empty{})
 	wantError(t, err, value.PolicyDenied, "is not what was locked: it has changed") // it was let in
 
 	guarded := Remote("test", s.url)
-	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, guarded, p), empty{})
+	_, err = invoke(t, Text[empty]("w.pid@1", flow.Reads, guarded, p), empty{})
 	wantError(t, err, value.PolicyDenied, "127.0.0.1 was not contacted")
 	nowhere := Remote("test", "http://127.0.0.1:1/mcp", httptool.Allow("loopback"))
-	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, nowhere, p), empty{})
+	_, err = invoke(t, Text[empty]("w.pid@1", flow.Reads, nowhere, p), empty{})
 	wantError(t, err, value.NetworkError, "connection refused")
 
 	slash := remoteServer(t, "/slash", nil)
@@ -382,7 +383,7 @@ func TestRemote(t *testing.T) {
 		t.Error(err)
 	}
 	away := remoteServer(t, "/away", nil)
-	_, err = invoke(t, Text[empty]("w.pid@1", runtime.Reads, away, p), empty{})
+	_, err = invoke(t, Text[empty]("w.pid@1", flow.Reads, away, p), empty{})
 	wantError(t, err, value.PolicyDenied, "redirects to another origin, example.com")
 }
 

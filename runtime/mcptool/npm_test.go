@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -141,15 +142,15 @@ func useEverything(t *testing.T, s *Server) {
 		Conditions  string  `json:"conditions"`
 		Humidity    float64 `json:"humidity"`
 	}
-	w, err := invoke(t, JSON[place, weather]("w.weather@1", runtime.Reads, s, pin(t, s, "get-structured-content")), place{"Chicago"})
+	w, err := invoke(t, JSON[place, weather]("w.weather@1", flow.Reads, s, pin(t, s, "get-structured-content")), place{"Chicago"})
 	if err != nil || w.Conditions == "" || w.Humidity == 0 {
 		t.Error(w, err)
 	}
-	_, err = invoke(t, JSON[place, weather]("w.weather@1", runtime.Reads, s, pin(t, s, "get-structured-content")), place{"Atlantis"})
+	_, err = invoke(t, JSON[place, weather]("w.weather@1", flow.Reads, s, pin(t, s, "get-structured-content")), place{"Atlantis"})
 	if c := code(err); c != value.ValidationError && c != value.ProviderError {
 		t.Errorf("an argument that the server refuses: %v", err)
 	}
-	image, err := invoke(t, Any[empty]("w.image@1", runtime.Reads, s, pin(t, s, "get-tiny-image")), empty{})
+	image, err := invoke(t, Any[empty]("w.image@1", flow.Reads, s, pin(t, s, "get-tiny-image")), empty{})
 	if err != nil || image.Len() < 2 {
 		t.Error(image, err)
 	}
@@ -172,12 +173,12 @@ func links(t *testing.T, s *Server) {
 		Count int `json:"count"`
 	}
 	rec := journal.NewRecorder()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: []*runtime.Node{node}}, runtime.WithEngine(rec))
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: []*flow.Node{node}}, runtime.WithEngine(rec))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rt.Start(t.Context())
-	_, err = runtime.Call(r, node, textTool[count](t, s, "get-resource-links"), count{3})
+	_, err = flow.Call(r, node, textTool[count](t, s, "get-resource-links"), count{3})
 	r.End(&err)
 	if err != nil {
 		t.Fatal(err)

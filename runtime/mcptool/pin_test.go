@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -39,7 +39,7 @@ func TestRugPullAtStart(t *testing.T) {
 	refused := 0
 	for _, m := range mutations {
 		s := localServer(t, "-mutate", m.to)
-		_, err := invoke(t, JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, locked), echoIn{Text: "x"})
+		_, err := invoke(t, JSON[echoIn, echoOut]("w.echo@1", flow.Reads, s, locked), echoIn{Text: "x"})
 		wantError(t, err, value.PolicyDenied, m.says)
 		if err != nil {
 			refused++
@@ -56,7 +56,7 @@ func TestRugPullLater(t *testing.T) {
 	both(t, func(t *testing.T, s *Server) {
 		p := pin(t, s, "echo")
 		p.Open = true
-		echo, mutate := JSON[echoIn, echoOut]("w.echo@1", runtime.Reads, s, p), textTool[to](t, s, "mutate")
+		echo, mutate := JSON[echoIn, echoOut]("w.echo@1", flow.Reads, s, p), textTool[to](t, s, "mutate")
 		refused := 0
 		for _, m := range mutations {
 			if _, err := invoke(t, echo, echoIn{Text: "x"}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -169,7 +170,7 @@ func (s *Server) evict() bool {
 func (s *Server) secretValues(ctx context.Context) ([]string, error) {
 	var values []string
 	for _, name := range s.secretNames() {
-		v, ok := runtime.Secret(ctx, name)
+		v, ok := tool.Secret(ctx, name)
 		if !ok || v == "" {
 			return nil, value.Errorf(value.AuthRequired, "secret %s is not set", name)
 		}

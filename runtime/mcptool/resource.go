@@ -6,15 +6,15 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Resource binds a tool that reads a resource of a server (MCP, Resources): its text, several contents of it joined by line
 // breaks. A resource without text is a VALIDATION_ERROR. Nothing is pinned: what a resource holds is expected to change.
-func Resource(name string, s *Server, uri string) *runtime.Tool[struct{}, string] {
+func Resource(name string, s *Server, uri string) *flow.Tool[struct{}, string] {
 	s.expect(DefaultMaxOutput)
-	return runtime.Bind(name, runtime.Reads, func(ctx context.Context, _ struct{}) (string, error) {
+	return flow.Bind(name, flow.Reads, func(ctx context.Context, _ struct{}) (string, error) {
 		ctx, cancel := limited(ctx)
 		defer cancel()
 		x, err := s.open(ctx)

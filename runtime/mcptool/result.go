@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -42,11 +42,11 @@ func (c *call) attach(ctx context.Context) error {
 		if n++; n > maxLinks {
 			break
 		}
-		a := runtime.Attachment{Kind: "blob", URL: l.URI, ContentType: l.MIMEType, Bytes: l.Size}
+		a := tool.Attachment{Kind: "blob", URL: l.URI, ContentType: l.MIMEType, Bytes: l.Size}
 		if strings.HasPrefix(l.MIMEType, "image/") {
 			a.Kind = "image"
 		}
-		if err := runtime.Attach(ctx, a); err != nil {
+		if err := tool.Attach(ctx, a); err != nil {
 			return c.invalid("a resource that cannot be kept: " + shown(err.Error()))
 		}
 	}
@@ -117,10 +117,10 @@ func text(ctx context.Context, c *call) (string, error) {
 
 // beginning is text, cut where that is possible.
 func (c *call) beginning(ctx context.Context, text string) (string, error) {
-	if err := c.allow(len(text), runtime.Room[string](ctx, c.pin.MaxOutput)); err != nil {
+	if err := c.allow(len(text), tool.Room[string](ctx, c.pin.MaxOutput)); err != nil {
 		return "", err
 	}
-	return runtime.Beginning(ctx, text, c.pin.MaxOutput)
+	return tool.Beginning(ctx, text, c.pin.MaxOutput)
 }
 
 // kinds are the kinds of the blocks that are not text.
@@ -164,13 +164,13 @@ func dynamic(ctx context.Context, c *call) (v value.Value, err error) {
 		}
 		data, _ = json.Marshal(c.result.Content) // raw messages that came out of a decoder
 	}
-	if err := c.allow(len(data), runtime.Room[value.Value](ctx, c.pin.MaxOutput)); err != nil {
+	if err := c.allow(len(data), tool.Room[value.Value](ctx, c.pin.MaxOutput)); err != nil {
 		return v, err
 	}
 	if string(data) == "null" { // no content at all
 		return value.List(), nil
 	}
-	if err = runtime.Cut(ctx, data, c.pin.MaxOutput, &v); err != nil {
+	if err = tool.Cut(ctx, data, c.pin.MaxOutput, &v); err != nil {
 		return v, c.unreadable(err)
 	}
 	return v, nil

@@ -4,15 +4,15 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/js"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jsonschema"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Text runs a node whose answer is text, which becomes the value of one field; of none when into is empty.
-func (f *Flow) Text(r *runtime.Run, n *runtime.Node, p Policy, into string, ask func() (string, error)) (Ended, error) {
+func (f *Flow) Text(r *flow.Run, n *flow.Node, p Policy, into string, ask func() (string, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		text, err := ask()
 		if err != nil || into == "" {
@@ -24,7 +24,7 @@ func (f *Flow) Text(r *runtime.Run, n *runtime.Node, p Policy, into string, ask 
 
 // Values runs a node whose answer is an object: each of its keys becomes the value of a field. It has to fit the JSON Schema,
 // if there is one.
-func (f *Flow) Values(r *runtime.Run, n *runtime.Node, p Policy, schema []byte, ask func() (value.Value, error)) (Ended, error) {
+func (f *Flow) Values(r *flow.Run, n *flow.Node, p Policy, schema []byte, ask func() (value.Value, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		v, err := ask()
 		if err == nil && schema != nil {
@@ -49,7 +49,7 @@ func message(err error) string {
 }
 
 // Child runs a node that is another experience, whose outcome is handed on: a run that has failed is no failure of the node.
-func (f *Flow) Child(r *runtime.Run, n *runtime.Node, p Policy, child func() (dynamic.Field, error)) (Ended, error) {
+func (f *Flow) Child(r *flow.Run, n *flow.Node, p Policy, child func() (dynamic.Field, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		edge, err := child()
 		return result{edge: edge}, err

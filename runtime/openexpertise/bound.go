@@ -1,20 +1,20 @@
 package openexpertise
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Bound runs a tool node whose module is replaced by another tool (flowgen.bindings.yaml). It takes of what the module is
 // called with the fields that In has, and gives what a module returns: state_delta and edge_output, each of which may be left out.
-func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
+func Bound[In, Out any](f *Flow, r *flow.Run, n *flow.Node, t *flow.Tool[In, Out], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		var in In
 		if err := value.DecodeValue(args.Value(), &in); err != nil {
 			return result{}, err
 		}
-		out, err := runtime.Call(r, n, t, in)
+		out, err := flow.Call(r, n, t, in)
 		if err != nil {
 			return result{}, err
 		}

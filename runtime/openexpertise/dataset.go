@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -20,8 +20,8 @@ const maxDataset = 64 << 20
 
 // File makes a tool of a file of records: an array of JSON, a JSON value on each line (jsonl), or CSV with a header, whose
 // cells stay text. Files in Parquet are not read, as in the engine. A relative name is looked for as Place says.
-func File(name, uri, format string) *runtime.Tool[struct{}, value.Value] {
-	return runtime.Bind(name, runtime.Reads, func(context.Context, struct{}) (value.Value, error) {
+func File(name, uri, format string) *flow.Tool[struct{}, value.Value] {
+	return flow.Bind(name, flow.Reads, func(context.Context, struct{}) (value.Value, error) {
 		data, err := readFile(uri)
 		if err != nil {
 			return value.Value{}, err
@@ -165,9 +165,9 @@ func csvRecords(uri string, data []byte) (value.Value, error) {
 }
 
 // Dataset runs a dataset node: its records become the value of one field.
-func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, value.Value], p Policy, into string) (Ended, error) {
+func (f *Flow) Dataset(r *flow.Run, n *flow.Node, t *flow.Tool[struct{}, value.Value], p Policy, into string) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
-		rows, err := runtime.Call(r, n, t, struct{}{})
+		rows, err := flow.Call(r, n, t, struct{}{})
 		if err != nil {
 			return result{}, err
 		}
@@ -176,9 +176,9 @@ func (f *Flow) Dataset(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}
 }
 
 // Response runs a dataset node whose records are what a server answered, read by rows: Array or Wrapped.
-func (f *Flow) Response(r *runtime.Run, n *runtime.Node, t *runtime.Tool[struct{}, string], p Policy, into string, rows func(text string) (value.Value, error)) (Ended, error) {
+func (f *Flow) Response(r *flow.Run, n *flow.Node, t *flow.Tool[struct{}, string], p Policy, into string, rows func(text string) (value.Value, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
-		text, err := runtime.Call(r, n, t, struct{}{})
+		text, err := flow.Call(r, n, t, struct{}{})
 		if err != nil {
 			return result{}, err
 		}

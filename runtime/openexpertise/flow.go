@@ -2,7 +2,7 @@
 // that fail, and how nodes write the state. Generated code holds the order of the nodes, their conditions and what they
 // are given.
 //
-// Everything goes through runtime.Call, Map and Sleep, so that runs can be recorded, replayed and resumed.
+// Everything goes through flow.Call, Map and Sleep, so that runs can be recorded, replayed and resumed.
 package openexpertise
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -37,7 +38,7 @@ type Ended struct {
 	status status
 	Edge   dynamic.Field // its edge_output; absent when it gave none
 
-	node   *runtime.Node
+	node   *flow.Node
 	policy Policy
 	late   []value.Value // writes that wait for Join
 	cause  error         // of a failure that the run goes on after
@@ -133,7 +134,7 @@ type result struct {
 
 // run tries a node until it succeeds or its attempts are spent. Writing is part of an attempt. The error is one that ends
 // the run.
-func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result, error)) (Ended, error) {
+func (f *Flow) run(r *flow.Run, n *flow.Node, p Policy, try func() (result, error)) (Ended, error) {
 	for attempt := 1; ; attempt++ {
 		out, err := try()
 		if err == nil {
@@ -147,7 +148,7 @@ func (f *Flow) run(r *runtime.Run, n *runtime.Node, p Policy, try func() (result
 			}
 			return e, nil
 		}
-		if runtime.Skipped(err) != nil || p.fails {
+		if flow.Skipped(err) != nil || p.fails {
 			return Ended{}, err
 		}
 		if silent {
@@ -169,7 +170,7 @@ func quiet(err error) bool {
 }
 
 // write merges what a node writes, or only looks whether it may.
-func (f *Flow) write(n *runtime.Node, delta value.Value) error {
+func (f *Flow) write(n *flow.Node, delta value.Value) error {
 	err := dynamic.Write(f.slots, delta, f.aside)
 	if err == nil {
 		return nil
@@ -211,7 +212,7 @@ func kind(v value.Value) string {
 
 // Join writes what nodes that ran side by side have written, in the order given. A node whose write is now refused has
 // failed.
-func (f *Flow) Join(r *runtime.Run, nodes ...*Ended) error {
+func (f *Flow) Join(r *flow.Run, nodes ...*Ended) error {
 	for _, e := range nodes {
 		late := e.late
 		e.late = nil
@@ -233,7 +234,7 @@ func (f *Flow) Join(r *runtime.Run, nodes ...*Ended) error {
 // Each runs a node for every item of a list, n.Limit at a time, and returns how all of them ended: one failure is a
 // failure. With a limit of one each item sees what those before it have written; else they all see the state as it was,
 // and write in the order of the list.
-func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Field, body func(r *runtime.Run, f *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
+func (f *Flow) Each(r *flow.Run, n *flow.Node, p Policy, source dynamic.Field, body func(r *flow.Run, f *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
 	items, ok := source.Items()
 	if !ok {
 		return Ended{}, r.Fail(n, value.Errorf(value.ValidationError, "for_each source of node %q is not an array", n.ID))
@@ -242,7 +243,7 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Fi
 	if n.Limit > 1 {
 		inside = f.Aside()
 	}
-	ends, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (Ended, error) {
+	ends, err := flow.Map(r, n, flow.Enumerate(items), func(r *flow.Run, item flow.Indexed[value.Value]) (Ended, error) {
 		return body(r, inside, dynamic.Of(item.Value), item.Index)
 	})
 	if err != nil {
@@ -276,7 +277,7 @@ func (f *Flow) Each(r *runtime.Run, n *runtime.Node, p Policy, source dynamic.Fi
 }
 
 // Items are the items of a pipeline's list.
-func (f *Flow) Items(r *runtime.Run, n *runtime.Node, source dynamic.Field) ([]value.Value, error) {
+func (f *Flow) Items(r *flow.Run, n *flow.Node, source dynamic.Field) ([]value.Value, error) {
 	items, ok := source.Items()
 	if !ok {
 		return nil, r.Fail(n, value.Errorf(value.ValidationError, "items of pipeline %q is not an array", n.ID))

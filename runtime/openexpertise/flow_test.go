@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-var node = &runtime.Node{ID: "n", Pos: "experience.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "experience.yaml:1:1"}
 
-func newRun(t testing.TB) *runtime.Run {
+func newRun(t testing.TB) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test", Nodes: []*runtime.Node{node}})
+	rt, err := flow.New(&flow.Info{Name: "test", Nodes: []*flow.Node{node}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +35,9 @@ func (s *state) flow() *Flow {
 }
 
 // gives is a tool that returns one value after another.
-func gives(values ...string) *runtime.Tool[value.Value, value.Value] {
+func gives(values ...string) *flow.Tool[value.Value, value.Value] {
 	i := 0
-	return runtime.Bind("gives@1", runtime.External, func(context.Context, value.Value) (value.Value, error) {
+	return flow.Bind("gives@1", flow.External, func(context.Context, value.Value) (value.Value, error) {
 		v := values[min(i, len(values)-1)]
 		i++
 		if v == "" {
@@ -164,12 +164,12 @@ func TestUnwrap(t *testing.T) {
 // BenchmarkNode is what a node costs beside its tool: arguments with a snapshot of the state, the contract, and a write.
 func BenchmarkNode(b *testing.B) {
 	var s state
-	flow, r := s.flow(), newRun(b)
+	w, r := s.flow(), newRun(b)
 	out := dynamic.Object(dynamic.Put("state_delta", dynamic.Object(dynamic.Put("n", dynamic.Whole(2))))).Value()
-	tool := runtime.Bind("tool@1", runtime.External, func(context.Context, value.Value) (value.Value, error) { return out, nil })
+	tool := flow.Bind("tool@1", flow.External, func(context.Context, value.Value) (value.Value, error) { return out, nil })
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := flow.Tool(r, node, tool, Fail, dynamic.Object(
+		_, err := w.Tool(r, node, tool, Fail, dynamic.Object(
 			dynamic.Put("name", dynamic.Text("World")),
 			dynamic.Put("_edge_inputs", dynamic.Object()),
 			dynamic.Put("_state", dynamic.Object(dynamic.Put("n", s.N), dynamic.Put("log", s.Log))),

@@ -1,16 +1,16 @@
 package openexpertise
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Tool runs a tool node: the default export of its module is called with one object and returns what it writes, what it
 // hands on, and what it took (seed page, "The implementation contract").
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
+func (f *Flow) Tool(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
-		out, err := runtime.Call(r, n, t, args.Value())
+		out, err := flow.Call(r, n, t, args.Value())
 		if err != nil {
 			return result{}, err
 		}
@@ -19,7 +19,7 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value
 }
 
 // toolResult reads what a tool returned: an object with state_delta. With loose it may be missing, and nothing is written.
-func toolResult(n *runtime.Node, out value.Value, loose bool) (result, error) {
+func toolResult(n *flow.Node, out value.Value, loose bool) (result, error) {
 	if out.Kind() != value.MapKind {
 		return result{}, badResult(n)
 	}
@@ -40,6 +40,6 @@ func toolResult(n *runtime.Node, out value.Value, loose bool) (result, error) {
 	return res, nil
 }
 
-func badResult(n *runtime.Node) error {
+func badResult(n *flow.Node) error {
 	return value.Errorf(value.ValidationError, "Tool %q default export must return an object with at least { state_delta }", n.ID)
 }

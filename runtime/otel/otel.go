@@ -37,6 +37,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 const scope = "github.com/flowgen-dev/flowgen/runtime/otel"
@@ -51,7 +52,7 @@ type Tracer struct {
 	closed   error
 
 	mu   sync.Mutex
-	runs map[*runtime.Run]*spans
+	runs map[*flow.Run]*spans
 }
 
 type config struct {
@@ -85,7 +86,7 @@ func New(ctx context.Context, o ...Option) (*Tracer, error) {
 	if err := checkTemplate(c.template); err != nil {
 		return nil, err
 	}
-	t := &Tracer{template: c.template, content: c.content, runs: map[*runtime.Run]*spans{}, close: func(context.Context) error { return nil }}
+	t := &Tracer{template: c.template, content: c.content, runs: map[*flow.Run]*spans{}, close: func(context.Context) error { return nil }}
 	if c.provider == nil {
 		p, err := exporting(ctx)
 		if err != nil {

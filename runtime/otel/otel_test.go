@@ -23,6 +23,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/otel"
@@ -152,14 +154,14 @@ type found struct {
 }
 
 var (
-	fetchNode  = runtime.Node{ID: "fetch", Pos: "w.flowgen.yaml:3:3", Index: 0, Retry: &runtime.Retry{Attempts: 2, Base: time.Millisecond}}
-	eachNode   = runtime.Node{ID: "each", Pos: "w.flowgen.yaml:4:3", Index: 1, Limit: 1}
-	itemNode   = runtime.Node{ID: "item", Pos: "w.flowgen.yaml:5:3", Index: 2}
-	planNode   = runtime.Node{ID: "plan", Pos: "w.flowgen.yaml:6:3", Index: 3}
-	reviewNode = runtime.Node{ID: "review", Pos: "w.flowgen.yaml:7:3", Index: 4}
-	writeNode  = runtime.Node{ID: "write", Pos: "w.flowgen.yaml:8:3", Index: 5}
-	info       = &runtime.Info{Name: "w", Secrets: []string{"TOKEN"}, Policy: &runtime.Policy{Effects: []runtime.Effects{runtime.None, runtime.Reads, runtime.External}},
-		Nodes: []*runtime.Node{&fetchNode, &eachNode, &itemNode, &planNode, &reviewNode, &writeNode}}
+	fetchNode  = flow.Node{ID: "fetch", Pos: "w.flowgen.yaml:3:3", Index: 0, Retry: &flow.Retry{Attempts: 2, Base: time.Millisecond}}
+	eachNode   = flow.Node{ID: "each", Pos: "w.flowgen.yaml:4:3", Index: 1, Limit: 1}
+	itemNode   = flow.Node{ID: "item", Pos: "w.flowgen.yaml:5:3", Index: 2}
+	planNode   = flow.Node{ID: "plan", Pos: "w.flowgen.yaml:6:3", Index: 3}
+	reviewNode = flow.Node{ID: "review", Pos: "w.flowgen.yaml:7:3", Index: 4}
+	writeNode  = flow.Node{ID: "write", Pos: "w.flowgen.yaml:8:3", Index: 5}
+	info       = &flow.Info{Name: "w", Secrets: []string{"TOKEN"}, Policy: &runtime.Policy{Effects: []flow.Effects{flow.None, flow.Reads, flow.External}},
+		Nodes: []*flow.Node{&fetchNode, &eachNode, &itemNode, &planNode, &reviewNode, &writeNode}}
 )
 
 // provider says what a script of turns says, with the canary in it.
@@ -178,30 +180,30 @@ func (provider) Complete(_ context.Context, req *llm.Request) (*llm.Reply, error
 // work is a workflow with all that a trace shows.
 func work(t *testing.T, ctx context.Context, o ...runtime.Option) (url *string) {
 	t.Helper()
-	rt, err := runtime.New(info, append(o, runtime.WithSecrets(func(string) (string, bool) { return canary, true }), runtime.WithTenant("acme"))...)
+	rt, err := flow.New(info, append(o, runtime.WithSecrets(func(string) (string, bool) { return canary, true }), runtime.WithTenant("acme"))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tries := 0
-	fetch := runtime.Bind("w.fetch@2", runtime.Reads, func(_ context.Context, in query) (found, error) {
+	fetch := flow.Bind("w.fetch@2", flow.Reads, func(_ context.Context, in query) (found, error) {
 		if tries++; tries == 1 {
 			return found{}, value.Errorf(value.NetworkError, "refused with %s", canary)
 		}
 		return found{in.Q + canary}, nil
-	}, runtime.Secrets("TOKEN"), runtime.CostUSD("0.002"))
-	search := runtime.Bind("w.search@1", runtime.Reads, func(_ context.Context, in query) (found, error) { return found{in.Q}, nil })
-	write := runtime.Bind("w.write@1", runtime.Writes, func(context.Context, query) (found, error) {
+	}, flow.Secrets("TOKEN"), flow.CostUSD("0.002"))
+	search := flow.Bind("w.search@1", flow.Reads, func(_ context.Context, in query) (found, error) { return found{in.Q}, nil })
+	write := flow.Bind("w.write@1", flow.Writes, func(context.Context, query) (found, error) {
 		t.Error("the policy does not hold")
 		return found{}, nil
 	})
 	model := llm.NewModel("openai:gpt-4o-mini", "gpt-4o-mini", provider{}, llm.Key("TOKEN"))
 	r := rt.Start(ctx)
 	defer r.End(&err)
-	if _, err := runtime.Call(r, &fetchNode, fetch, query{"typed by somebody " + canary}); err != nil {
+	if _, err := flow.Call(r, &fetchNode, fetch, query{"typed by somebody " + canary}); err != nil {
 		t.Error(err)
 	}
-	if _, err := runtime.Map(r, &eachNode, []string{"a", "b"}, func(r *runtime.Run, q string) (found, error) {
-		return runtime.Call(r, &itemNode, search, query{q})
+	if _, err := flow.Map(r, &eachNode, []string{"a", "b"}, func(r *flow.Run, q string) (found, error) {
+		return flow.Call(r, &itemNode, search, query{q})
 	}); err != nil {
 		t.Error(err)
 	}
@@ -214,7 +216,7 @@ func work(t *testing.T, ctx context.Context, o ...runtime.Option) (url *string) 
 	if err != nil {
 		t.Error(err)
 	}
-	if _, err := runtime.CallOrSkip(r, &writeNode, write, query{"w"}); err != nil {
+	if _, err := flow.CallOrSkip(r, &writeNode, write, query{"w"}); err != nil {
 		t.Error(err)
 	}
 	return out.TracesURL
@@ -301,7 +303,7 @@ func TestTrace(t *testing.T) {
 		"flowgen.attempt": "1", "flowgen.effects": "reads", "flowgen.cost_usd": "0.002", "error.type": "NETWORK_ERROR"}, tool); diff != "" || len(id) != 64 {
 		t.Errorf("execute_tool w.fetch, call %q (-want +got):\n%s", id, diff)
 	}
-	inner := runtime.CallID("w.search@1", []byte(`{"q":"inner"}`), "review[0]/search") // as in the agent's tools_by_id
+	inner := engine.CallID("w.search@1", []byte(`{"q":"inner"}`), "review[0]/search") // as in the agent's tools_by_id
 	if !slices.ContainsFunc(s.spans, func(x *spanpb.Span) bool { return attributes(x)["gen_ai.tool.call.id"] == inner }) {
 		t.Errorf("no span of call %s", inner)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/otel"
 )
@@ -53,17 +54,17 @@ func (s *service) note(path string, r *http.Request) int {
 // get asks for a path in a run of its own.
 func (s *service) get(t *testing.T, path string, header []httptool.Field, o ...runtime.Option) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "w"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool := httptool.Text("w.get@1", runtime.Reads, func(struct{}) httptool.Request {
+	tool := httptool.Text("w.get@1", flow.Reads, func(struct{}) httptool.Request {
 		return httptool.Request{Method: "GET", URL: httptool.URL(s.URL + path), Header: header}
 	}, httptool.Allow("loopback"))
-	node := runtime.Node{ID: "get", Pos: "w.flowgen.yaml:3:3", Index: -1, Retry: &runtime.Retry{Attempts: 2, Base: time.Millisecond}}
+	node := flow.Node{ID: "get", Pos: "w.flowgen.yaml:3:3", Index: -1, Retry: &flow.Retry{Attempts: 2, Base: time.Millisecond}}
 	r := rt.Start(t.Context())
-	_, err = runtime.Call(r, &node, tool, struct{}{})
-	runtime.End(r, new(struct{}), &err)
+	_, err = flow.Call(r, &node, tool, struct{}{})
+	flow.End(r, new(struct{}), &err)
 	if err != nil {
 		t.Error(err)
 	}

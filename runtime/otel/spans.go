@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -57,7 +59,7 @@ func (t *Tracer) Observe(e runtime.Event) {
 	}
 }
 
-func (t *Tracer) of(r *runtime.Run) *spans {
+func (t *Tracer) of(r *flow.Run) *spans {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.runs[r]
@@ -105,7 +107,7 @@ func (t *Tracer) nodeStart(s *spans, e runtime.Event) {
 	switch e.Tool {
 	case "":
 		name = "map " + e.Node.ID
-	case runtime.AgentTool:
+	case engine.AgentTool:
 		name, op = opAgent+" "+e.Node.ID, opAgent
 	}
 	ctx, span := t.tracer.Start(s.around(e.Key), name, trace.WithTimestamp(e.Time))
@@ -181,7 +183,7 @@ func (t *Tracer) Attempting(a *runtime.Attempt) (traceparent string) {
 	if s == nil {
 		return ""
 	}
-	name, _ := runtime.SplitTool(a.Tool)
+	name, _ := engine.SplitTool(a.Tool)
 	title, o := opTool+" "+name, []trace.SpanStartOption{trace.WithTimestamp(a.Admitted)}
 	if _, model, isModel := strings.Cut(name, ":"); isModel {
 		title, o = opChat+" "+model, append(o, trace.WithSpanKind(trace.SpanKindClient))
@@ -217,7 +219,7 @@ func (t *Tracer) Attempted(a *runtime.Attempt) {
 	if span == nil { // denied, or the run could not begin
 		return
 	}
-	name, version := runtime.SplitTool(a.Tool)
+	name, version := engine.SplitTool(a.Tool)
 	provider, model, isModel := strings.Cut(name, ":")
 	if isModel {
 		t.chat(span, a, provider, model)
@@ -308,7 +310,7 @@ func fail(span trace.Span, err error) {
 }
 
 // TraceURL implements runtime.TraceLinker: the address of the span of a node, or of the run's when the node has none.
-func (t *Tracer) TraceURL(r *runtime.Run, key string) string {
+func (t *Tracer) TraceURL(r *flow.Run, key string) string {
 	s := t.of(r.Root())
 	if t.template == "" || s == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // The workload of performance.md's W9: one call of a Python function, beside the worker one writes by hand and beside a
@@ -90,7 +90,7 @@ func BenchmarkW9(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, Func{Source: tools, Module: "basic", Name: "parse_diff"})
+	tool := Bind[diffIn, diffOut]("parse@1", flow.None, Func{Source: tools, Module: "basic", Name: "parse_diff"})
 	r := newRun(b)
 	check := func(b *testing.B, out diffOut, err error, lines int) {
 		if err != nil || out != (diffOut{int64(lines), 2}) {
@@ -103,7 +103,7 @@ func BenchmarkW9(b *testing.B) {
 		b.Run(s.name+"/flowgen", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := runtime.Call(r, node, tool, diffIn{s.text, 1})
+				out, err := flow.Call(r, node, tool, diffIn{s.text, 1})
 				check(b, out, err, lines)
 			}
 		})
@@ -120,7 +120,7 @@ func BenchmarkW9(b *testing.B) {
 		b.Run(s.name+"/ratio", func(b *testing.B) {
 			lines := strings.Count(s.text, "\n")
 			inTurns(b, func() {
-				out, err := runtime.Call(r, node, tool, diffIn{s.text, 1})
+				out, err := flow.Call(r, node, tool, diffIn{s.text, 1})
 				check(b, out, err, lines)
 			}, func() {
 				out, err := hand.call("t:parse_diff", diffIn{s.text, 1})
@@ -131,7 +131,7 @@ func BenchmarkW9(b *testing.B) {
 	for _, n := range []int{2, 64} {
 		b.Run(fmt.Sprintf("100B/flowgen-par%d", n), func(b *testing.B) {
 			parallel(b, n, func() error {
-				_, err := runtime.Call(r, node, tool, diffIn{sizes[0].text, 1})
+				_, err := flow.Call(r, node, tool, diffIn{sizes[0].text, 1})
 				return err
 			})
 		})

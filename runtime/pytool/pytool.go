@@ -27,7 +27,7 @@
 // In a worker `import flowgen` gives flowgen.context(), with auth (secrets by name),
 // call_id, tenant_id and idempotency_key; the last three are empty in calls that
 // nothing records or gates. flowgen.attach(kind, url, content_type, bytes) puts a blob, an image or a table that stands
-// elsewhere beside the result (runtime.Attach). A parameter annotated flowgen.Context gets the same and
+// elsewhere beside the result (tool.Attach). A parameter annotated flowgen.Context gets the same and
 // is no argument. raise flowgen.ToolError(code, message, details, retry_after_s)
 // chooses one of the nine codes, as does any exception whose attribute code is one.
 //
@@ -51,7 +51,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -109,8 +110,8 @@ type Func struct {
 // Bind makes a tool of a Python function. The fields of In are its keyword arguments; a field that JSON leaves out
 // (omitempty) leaves the parameter its default. The result is decoded into Out as strictly as value.Decode does; an
 // Out of struct{} ignores it.
-func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+func Bind[In, Out any](name string, e flow.Effects, f Func, o ...flow.ToolOption) *flow.Tool[In, Out] {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", f.what(), err)
@@ -119,16 +120,16 @@ func Bind[In, Out any](name string, e runtime.Effects, f Func, o ...runtime.Tool
 			args = f.under(args)
 		}
 		limit := worker.MaxOutput(f.MaxOutput)
-		result, err := f.call(ctx, e, args, runtime.Room[Out](ctx, limit))
+		result, err := f.call(ctx, e, args, tool.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Cut(ctx, result, limit, &out)
+		err = tool.Cut(ctx, result, limit, &out)
 		return out, f.badResult(err)
-	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
 }
 
 func (f *Func) what() string { return cmp.Or(f.Title, f.Module+":"+f.Name) }
@@ -155,16 +156,16 @@ func (f *Func) badResult(err error) error {
 }
 
 // call runs the function with args, a JSON object. Its result has at most limit bytes.
-func (f *Func) call(ctx context.Context, e runtime.Effects, args []byte, limit int) ([]byte, error) {
+func (f *Func) call(ctx context.Context, e flow.Effects, args []byte, limit int) ([]byte, error) {
 	body, err := f.request(ctx, args, limit)
 	if err != nil {
 		return nil, err
 	}
 	secrets, holder := worker.Holder(ctx)
 	call := worker.Call{What: f.what(), Body: body, Effects: e, MaxOutput: limit, Holder: holder}
-	out, err := f.pool(runtime.Isolated(ctx), secrets).Call(ctx, &call)
+	out, err := f.pool(tool.Isolated(ctx), secrets).Call(ctx, &call)
 	if err != nil {
-		return nil, runtime.RedactorOf(ctx).Error(err)
+		return nil, tool.RedactorOf(ctx).Error(err)
 	}
 	return out, nil
 }

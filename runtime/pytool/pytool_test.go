@@ -13,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -34,17 +36,17 @@ func needPython(t testing.TB) {
 	t.Cleanup(worker.Shutdown)
 }
 
-func newRun(t testing.TB, o ...runtime.Option) *runtime.Run {
+func newRun(t testing.TB, o ...runtime.Option) *flow.Run {
 	t.Helper()
 	needPython(t)
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rt.Start(t.Context())
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 type diffIn struct {
 	Raw string `json:"raw"`
@@ -56,7 +58,7 @@ type diffOut struct {
 }
 
 // do calls a function of basic.py with arguments in JSON.
-func do(ctx context.Context, e runtime.Effects, function, args string) (string, error) {
+func do(ctx context.Context, e flow.Effects, function, args string) (string, error) {
 	f := Func{Source: tools, Module: "basic", Name: function}
 	b, err := f.call(ctx, e, []byte(args), worker.DefaultMaxOutput)
 	return string(b), err
@@ -79,22 +81,22 @@ func detail(e *value.ToolError, key string) string {
 func TestBind(t *testing.T) {
 	r := newRun(t)
 	f := Func{Source: tools, Module: "basic", Name: "parse_diff"}
-	got, err := runtime.Call(r, node, Bind[diffIn, diffOut]("parse@1", runtime.None, f), diffIn{"a\nb\n", 1})
+	got, err := flow.Call(r, node, Bind[diffIn, diffOut]("parse@1", flow.None, f), diffIn{"a\nb\n", 1})
 	if err != nil || got != (diffOut{2, 2}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := runtime.Call(r, node, Bind[diffIn, struct{}]("parse@1", runtime.None, f), diffIn{}); err != nil {
+	if _, err := flow.Call(r, node, Bind[diffIn, struct{}]("parse@1", flow.None, f), diffIn{}); err != nil {
 		t.Error(err)
 	}
-	_, err = runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, f), diffIn{})
+	_, err = flow.Call(r, node, Bind[diffIn, string]("parse@1", flow.None, f), diffIn{})
 	wantTool(t, err, value.ValidationError, "result of basic:parse_diff: a string expected, an object given")
-	_, err = runtime.Call(r, node, Bind[value.Value, value.Value]("parse@1", runtime.None, f), value.List())
+	_, err = flow.Call(r, node, Bind[value.Value, value.Value]("parse@1", flow.None, f), value.List())
 	wantTool(t, err, value.ValidationError, "the arguments are no object")
-	slow := &runtime.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
-	hang := Bind[struct{}, struct{}]("hang@1", runtime.External, Func{Source: tools, Module: "basic", Name: "hang"})
-	_, err = runtime.Call(r, slow, hang, struct{}{})
+	slow := &flow.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
+	hang := Bind[struct{}, struct{}]("hang@1", flow.External, Func{Source: tools, Module: "basic", Name: "hang"})
+	_, err = flow.Call(r, slow, hang, struct{}{})
 	wantTool(t, err, value.Timeout, "")
-	if _, err := do(t.Context(), runtime.Writes, "pid", "{}"); err != nil {
+	if _, err := do(t.Context(), flow.Writes, "pid", "{}"); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,24 +124,24 @@ func TestErrors(t *testing.T) {
 		{"syntax", "f", `{}`, value.SandboxError, "Cannot import module 'syntax': SyntaxError: invalid syntax (syntax.py, line 1)"},
 	} {
 		f := Func{Source: tools, Module: tt.module, Name: tt.name}
-		_, err := f.call(t.Context(), runtime.Writes, []byte(tt.args), worker.DefaultMaxOutput)
+		_, err := f.call(t.Context(), flow.Writes, []byte(tt.args), worker.DefaultMaxOutput)
 		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || te.Message != tt.message {
 			t.Errorf("%s:%s: got %v, want %s: %s", tt.module, tt.name, err, tt.code, tt.message)
 		}
 	}
-	_, err := do(t.Context(), runtime.Writes, "boom", `{}`)
+	_, err := do(t.Context(), flow.Writes, "boom", `{}`)
 	te := wantTool(t, err, value.Unknown, "ValueError: no")
 	trace := detail(te, "traceback")
 	if detail(te, "exception") != "ValueError" || detail(te, "output") != "about to fail\n" || strings.Contains(trace, "<flowgen>") ||
 		!strings.Contains(trace, `basic.py", line`) || !strings.Contains(trace, "raise ValueError(text)") {
 		t.Errorf("details: %s", te.Details)
 	}
-	_, err = do(t.Context(), runtime.Writes, "coded", `{}`)
+	_, err = do(t.Context(), flow.Writes, "coded", `{}`)
 	if te = wantTool(t, err, value.RateLimit, ""); te.RetryAfterS == nil || *te.RetryAfterS != 3 || detail(te, "details") != `{"left":0}` {
 		t.Errorf("%+v", te)
 	}
-	_, err = do(t.Context(), runtime.Writes, "boom", `{"text": "`+strings.Repeat("long ", 100000)+`"}`)
+	_, err = do(t.Context(), flow.Writes, "boom", `{"text": "`+strings.Repeat("long ", 100000)+`"}`)
 	if te = wantTool(t, err, value.Unknown, "ValueError: long"); len(te.Message) > 1100 || len(te.Details.String()) > 40000 {
 		t.Errorf("an error of %d and %d bytes", len(te.Message), len(te.Details.String()))
 	}
@@ -169,7 +171,7 @@ func TestResults(t *testing.T) {
 		{"large", "POLICY_DENIED: the result of basic:results has 3145730 bytes, at most 2097152 are allowed"},
 		{"huge", "POLICY_DENIED: the result of basic:results has 104857602 bytes, at most 2097152 are allowed"},
 	} {
-		got, err := do(t.Context(), runtime.Writes, "results", `{"kind": "`+tt.kind+`"}`)
+		got, err := do(t.Context(), flow.Writes, "results", `{"kind": "`+tt.kind+`"}`)
 		if err != nil {
 			got = err.Error()
 		}
@@ -178,7 +180,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	f := Func{Source: tools, Module: "basic", Name: "results", MaxOutput: 4 << 20}
-	if got, err := f.call(t.Context(), runtime.Writes, []byte(`{"kind": "large"}`), f.MaxOutput); err != nil || len(got) != 3<<20+2 {
+	if got, err := f.call(t.Context(), flow.Writes, []byte(`{"kind": "large"}`), f.MaxOutput); err != nil || len(got) != 3<<20+2 {
 		t.Errorf("with a larger cap: %d bytes, %v", len(got), err)
 	}
 }
@@ -187,21 +189,21 @@ func TestArguments(t *testing.T) {
 	needPython(t)
 	const shape = `{"name": "s", "points": [{"x": 1}], "level": "high", "parent": {"name": "p", "points": [{"x": 1, "y": 2}]}}`
 	args := `{"shape": ` + shape + `, "when": "2026-01-02", "box": [1, {"x": 2}], "index": {"a": {"x": 3}}, "w": {"shape": ` + shape + `}, "tags": ["b", "a"]}`
-	got, err := do(t.Context(), runtime.Writes, "area", args)
+	got, err := do(t.Context(), flow.Writes, "area", args)
 	if err != nil || !strings.Contains(got, `"when":"2026-01-02","box":[1,{"x":2,"y":0}],"tags":["a","b"]`) {
 		t.Errorf("%s, %v", got, err)
 	}
-	_, err = do(t.Context(), runtime.Writes, "area", strings.Replace(args, `"level": "high"`, `"level": "medium"`, 1))
+	_, err = do(t.Context(), flow.Writes, "area", strings.Replace(args, `"level": "high"`, `"level": "medium"`, 1))
 	wantTool(t, err, value.ValidationError, "argument shape: ValueError: 'medium' is not a valid Level")
-	_, err = do(t.Context(), runtime.Writes, "area", strings.Replace(args, `"x": 1`, `"z": 1`, 1))
+	_, err = do(t.Context(), flow.Writes, "area", strings.Replace(args, `"x": 1`, `"z": 1`, 1))
 	wantTool(t, err, value.ValidationError, "argument shape: ValueError: Point has no field 'z'")
 	for _, v := range []string{`1`, `1.0`, `-0.5`, `"é\u0000"`, `9223372036854775807`, `{"a":[null,true]}`} {
-		got, err := do(t.Context(), runtime.Writes, "echo", `{"value": `+v+`}`)
+		got, err := do(t.Context(), flow.Writes, "echo", `{"value": `+v+`}`)
 		if want := strings.ReplaceAll(v, `\u0000`, `\u0000`); got != want || err != nil {
 			t.Errorf("%s became %s, %v", v, got, err)
 		}
 	}
-	if got, err := do(t.Context(), runtime.Writes, "Tools.double", `{"n": 4}`); got != "8" || err != nil {
+	if got, err := do(t.Context(), flow.Writes, "Tools.double", `{"n": 4}`); got != "8" || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -212,19 +214,19 @@ func TestContextOfACall(t *testing.T) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	who := Bind[in, value.Value]("who@1", runtime.None, Func{Source: tools, Module: "basic", Name: "who"}, runtime.Secrets("TOKEN"))
+	who := Bind[in, value.Value]("who@1", flow.None, Func{Source: tools, Module: "basic", Name: "who"}, flow.Secrets("TOKEN"))
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			got, err := runtime.Call(r, node, who, in{int64(i)})
+			got, err := flow.Call(r, node, who, in{int64(i)})
 			if n, _ := got.Get("n"); err != nil || n.Int() != int64(i) {
 				t.Errorf("%v, %v", got, err)
 			}
 		})
 	}
 	wg.Wait()
-	leak := Bind[in, value.Value]("leak@1", runtime.None, Func{Source: tools, Module: "basic", Name: "leak"}, runtime.Secrets("TOKEN"))
-	_, err := runtime.Call(r, node, leak, in{})
+	leak := Bind[in, value.Value]("leak@1", flow.None, Func{Source: tools, Module: "basic", Name: "leak"}, flow.Secrets("TOKEN"))
+	_, err := flow.Call(r, node, leak, in{})
 	te := wantTool(t, err, value.Unknown, "RuntimeError: header was Bearer [redacted]")
 	if strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
@@ -236,7 +238,7 @@ func TestCanary(t *testing.T) {
 	t.Setenv("CANARY_TOKEN", "canary-of-the-parent")
 	t.Setenv("PYTHONSTARTUP", "/nowhere")
 	worker.Shutdown()
-	got, err := do(t.Context(), runtime.Writes, "environment", `{}`)
+	got, err := do(t.Context(), flow.Writes, "environment", `{}`)
 	if err != nil || strings.Contains(got, "canary") || strings.Contains(got, "CANARY") || strings.Contains(got, "PYTHONSTARTUP") {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -259,7 +261,7 @@ func TestFaults(t *testing.T) {
 		{"leave", `{"code": 7}`, value.SandboxError, "basic:leave: the Python worker exited with status 7"},
 		{"leave", `{"code": 0}`, value.SandboxError, "basic:leave: the Python worker exited with status 0"},
 	} {
-		if _, err := do(t.Context(), runtime.Writes, "pid", `{}`); err != nil {
+		if _, err := do(t.Context(), flow.Writes, "pid", `{}`); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -267,10 +269,10 @@ func TestFaults(t *testing.T) {
 			cancel()
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		}
-		_, err := do(ctx, runtime.Writes, tt.function, tt.args)
+		_, err := do(ctx, flow.Writes, tt.function, tt.args)
 		cancel()
 		wantTool(t, err, tt.code, tt.part)
-		if got, err := do(t.Context(), runtime.Writes, "echo", `{"value": 5}`); got != "5" || err != nil {
+		if got, err := do(t.Context(), flow.Writes, "echo", `{"value": 5}`); got != "5" || err != nil {
 			t.Errorf("after %s: %s, %v", tt.function, got, err)
 		}
 	}
@@ -292,7 +294,7 @@ func TestNamesOfTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := Func{Source: &Source{Path: []string{"tools"}}, Module: "mine", Name: "f"}
-	got, err := f.call(t.Context(), runtime.Reads, []byte(`{"n": 1}`), worker.DefaultMaxOutput)
+	got, err := f.call(t.Context(), flow.Reads, []byte(`{"n": 1}`), worker.DefaultMaxOutput)
 	if err != nil || string(got) != "2" {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -300,15 +302,15 @@ func TestNamesOfTheLibrary(t *testing.T) {
 
 func TestOutputDoesNotHarm(t *testing.T) {
 	needPython(t)
-	if got, err := do(t.Context(), runtime.Writes, "noise", `{"n": 1000000}`); got != `""` || err != nil {
+	if got, err := do(t.Context(), flow.Writes, "noise", `{"n": 1000000}`); got != `""` || err != nil {
 		t.Errorf("%.200s, %v", got, err)
 	}
-	if got, err := do(t.Context(), runtime.Writes, "protocol", `{}`); got != `""` || err != nil {
+	if got, err := do(t.Context(), flow.Writes, "protocol", `{}`); got != `""` || err != nil {
 		t.Errorf("a child sees the descriptors %s, %v", got, err)
 	}
 	worker.Shutdown()
 	for range 2 { // what a module prints when it is imported is not told of the call that it is imported for
-		_, err := do(t.Context(), runtime.Writes, "said", `{"n": 0}`)
+		_, err := do(t.Context(), flow.Writes, "said", `{"n": 0}`)
 		if te := wantTool(t, err, value.Unknown, "ValueError: 0"); detail(te, "output") != "I am 0\n" {
 			t.Errorf("output: %q", detail(te, "output"))
 		}
@@ -317,7 +319,7 @@ func TestOutputDoesNotHarm(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 		wg.Go(func() { // what one call prints is not told of another
-			_, err := do(t.Context(), runtime.Writes, "said", `{"n": `+n+`}`)
+			_, err := do(t.Context(), flow.Writes, "said", `{"n": `+n+`}`)
 			if te := wantTool(t, err, value.Unknown, "ValueError: "+n); detail(te, "output") != "I am "+n+"\n" {
 				t.Errorf("output of %s: %q", n, detail(te, "output"))
 			}
@@ -339,7 +341,7 @@ func TestConcurrent(t *testing.T) {
 			case 1:
 				name, args = "nap", `{"seconds": 0.02}`
 			}
-			if _, err := do(t.Context(), runtime.Writes, name, args); err != nil {
+			if _, err := do(t.Context(), flow.Writes, name, args); err != nil {
 				t.Error(err)
 			}
 		})
@@ -359,7 +361,7 @@ func TestEmbedded(t *testing.T) {
 	}}
 	call := func(module, name string) (string, error) {
 		f := Func{Source: s, Module: module, Name: name}
-		b, err := f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
+		b, err := f.call(t.Context(), flow.Writes, []byte("{}"), worker.DefaultMaxOutput)
 		return string(b), err
 	}
 	if got, err := call("pkg", "f"); got != `["é","pkg.sub","data"]` || err != nil {
@@ -381,11 +383,11 @@ func TestInterpreter(t *testing.T) {
 	needPython(t)
 	s := &Source{Path: tools.Path, Interpreter: "/no/such/python"}
 	f := Func{Source: s, Module: "basic", Name: "pid"}
-	_, err := f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
+	_, err := f.call(t.Context(), flow.Writes, []byte("{}"), worker.DefaultMaxOutput)
 	wantTool(t, err, value.SandboxError, "Python was not found (/no/such/python); install it or set FLOWGEN_PYTHON")
 	t.Setenv("FLOWGEN_PYTHON", "/bin/true")
 	f.Source = &Source{Path: tools.Path}
-	_, err = f.call(t.Context(), runtime.Writes, []byte("{}"), worker.DefaultMaxOutput)
+	_, err = f.call(t.Context(), flow.Writes, []byte("{}"), worker.DefaultMaxOutput)
 	wantTool(t, err, value.SandboxError, "the Python worker could not be started")
 }
 
@@ -397,16 +399,16 @@ func TestAttach(t *testing.T) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	tool := func(name string) *runtime.Tool[in, int64] {
-		return Bind[in, int64]("t@1", runtime.None, Func{Source: tools, Module: "basic", Name: name}, runtime.Secrets("TOKEN"))
+	bound := func(name string) *flow.Tool[in, int64] {
+		return Bind[in, int64]("t@1", flow.None, Func{Source: tools, Module: "basic", Name: name}, flow.Secrets("TOKEN"))
 	}
-	if _, err := runtime.Call(r, node, tool("async_attach"), in{N: 1}); err != nil || len(rec.Envelopes()[0].Attachments) != 1 {
+	if _, err := flow.Call(r, node, bound("async_attach"), in{N: 1}); err != nil || len(rec.Envelopes()[0].Attachments) != 1 {
 		t.Errorf("async: %v", err)
 	}
 	rec = journal.NewRecorder()
 	r = newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
-	got, err := runtime.Call(r, node, tool("attach"), in{N: 2})
-	want := []runtime.Attachment{
+	got, err := flow.Call(r, node, bound("attach"), in{N: 2})
+	want := []tool.Attachment{
 		{Kind: "image", URL: "https://x/0?k=[redacted]", ContentType: "image/png", Bytes: 7},
 		{Kind: "table", URL: "https://x/1"},
 	}
@@ -415,7 +417,7 @@ func TestAttach(t *testing.T) {
 	}
 	for n, message := range map[int64]string{-1: "an attachment is a blob, an image or a table", -2: "1 to 4096 bytes", 101: "at most 100 attachments", 0: ""} {
 		rec := journal.NewRecorder()
-		_, err := runtime.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, tool("attach"), in{N: n})
+		_, err := flow.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, bound("attach"), in{N: n})
 		if (message == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), message) || len(rec.Envelopes()[0].Attachments) > 0 {
 			t.Errorf("%d: %v, %+v", n, err, rec.Envelopes()[0].Attachments)
 		}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -42,11 +42,11 @@ type poolKey struct {
 	source    *Source
 	unit      string // the module
 	secrets   string // their names
-	isolation runtime.Isolation
+	isolation tool.Isolation
 }
 
 // pool returns the interpreters of f under ctx, starting none.
-func (f *Func) pool(isolation runtime.Isolation, secrets string) *worker.Pool {
+func (f *Func) pool(isolation tool.Isolation, secrets string) *worker.Pool {
 	key := poolKey{f.Source, cmp.Or(f.Unit, f.Module), secrets, isolation}
 	source := f.Source
 	if source == nil {

@@ -5,8 +5,10 @@ import (
 	"os/exec"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // Runsc is how a user gets the program of gVisor, at the version that this package is tested with.
@@ -29,12 +31,12 @@ var standardKernel = new(Kernel)
 
 // GVisor makes a tool run in gVisor: one of those that package exectool, pytool or jstool binds. read are files and directories that it
 // reads besides its program, its interpreter and its modules. The program runsc must be on PATH, or named by FLOWGEN_RUNSC.
-func GVisor(read ...string) runtime.ToolOption {
+func GVisor(read ...string) flow.ToolOption {
 	k := standardKernel
 	if len(read) > 0 {
 		k = &Kernel{Read: read}
 	}
-	return runtime.Isolate(k, runtime.GVisor)
+	return flow.Isolate(k, runtime.GVisor)
 }
 
 // Obtain returns runtime.GVisor when processes can be isolated here. The error is a *value.ToolError with SANDBOX_ERROR that says
@@ -57,7 +59,7 @@ func (k *Kernel) Start(cmd *exec.Cmd, need isolate.Need) (*proc.Child, error) {
 var _ isolate.Starter = (*Kernel)(nil)
 
 // In is how processes run in a tier, with the default limits: runtime.Process or runtime.GVisor.
-func In(t runtime.Tier) runtime.Isolation {
+func In(t runtime.Tier) tool.Isolation {
 	if t == runtime.GVisor {
 		return standardKernel
 	}

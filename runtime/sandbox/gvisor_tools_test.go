@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
@@ -35,9 +36,9 @@ func TestGVisorCommand(t *testing.T) {
 	cat := func(in pathIn) exectool.Command { return exectool.Command{Args: []string{"cat", in.Path}} }
 	recorder := journal.NewRecorder()
 	r := start(t, runtime.WithEngine(recorder), runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process}))
-	_, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.GVisor()), pathIn{path})
+	_, err := flow.Call(r, node, exectool.Text("cat@1", flow.Reads, cat, sandbox.GVisor()), pathIn{path})
 	wantError(t, err, value.ProviderError, "No such file or directory")
-	got, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.GVisor(filepath.Dir(path))), pathIn{path})
+	got, err := flow.Call(r, node, exectool.Text("cat@1", flow.Reads, cat, sandbox.GVisor(filepath.Dir(path))), pathIn{path})
 	if got != "private key" || err != nil {
 		t.Errorf("with the directory: %q, %v", got, err)
 	}
@@ -49,7 +50,7 @@ func TestGVisorCommand(t *testing.T) {
 	sh := func(timeout time.Duration, script string) (string, error) {
 		n := *node
 		n.Timeout = timeout
-		return runtime.Call(r, &n, exectool.Text("sh@1", runtime.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.GVisor()), struct{}{})
+		return flow.Call(r, &n, exectool.Text("sh@1", flow.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.GVisor()), struct{}{})
 	}
 	_, err = sh(time.Minute, "yes")
 	wantError(t, err, value.PolicyDenied, "wrote more than the 2097152 bytes")
@@ -77,21 +78,21 @@ func TestGVisorWorkers(t *testing.T) {
 	type nIn struct {
 		N int64 `json:"n"`
 	}
-	work := pytool.Bind[nIn, int64]("work@1", runtime.None, f("work"), g)
+	work := pytool.Bind[nIn, int64]("work@1", flow.None, f("work"), g)
 	for i := range int64(2) { // warm
-		if got, err := runtime.Call(r, node, work, nIn{5}); got != 10*(i+1)+2 || err != nil {
+		if got, err := flow.Call(r, node, work, nIn{5}); got != 10*(i+1)+2 || err != nil {
 			t.Errorf("call %d: %d, %v", i, got, err)
 		}
 	}
-	_, err := runtime.Call(r, node, pytool.Bind[pathIn, string]("read@1", runtime.Reads, f("read"), g), pathIn{secretFile(t)})
+	_, err := flow.Call(r, node, pytool.Bind[pathIn, string]("read@1", flow.Reads, f("read"), g), pathIn{secretFile(t)})
 	wantError(t, err, value.Unknown, "FileNotFoundError")
 	var te *value.ToolError
-	js := jstool.Bind[nIn, int64]("js@1", runtime.None, jstool.Module{Name: "a.mjs", Code: `import fs from "node:fs"
+	js := jstool.Bind[nIn, int64]("js@1", flow.None, jstool.Module{Name: "a.mjs", Code: `import fs from "node:fs"
 export default ({n}) => { if (n == 0) fs.readFileSync("/etc/passwd"); return n + 1 }`}, g)
-	if got, err := runtime.Call(r, node, js, nIn{1}); got != 2 || err != nil {
+	if got, err := flow.Call(r, node, js, nIn{1}); got != 2 || err != nil {
 		t.Errorf("js: %d, %v", got, err)
 	}
-	if _, err := runtime.Call(r, node, js, nIn{0}); !errors.As(err, &te) || !strings.Contains(te.Message, "ENOENT") {
+	if _, err := flow.Call(r, node, js, nIn{0}); !errors.As(err, &te) || !strings.Contains(te.Message, "ENOENT") {
 		t.Errorf("js reading: %v", err)
 	}
 }

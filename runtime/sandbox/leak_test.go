@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
@@ -76,37 +77,37 @@ type leakIn struct {
 }
 
 // leaky binds a tool that leaks, and one of the same module that does not.
-func leaky(t *testing.T, language string, o ...runtime.ToolOption) (leak func(*runtime.Run, string, int64) (int64, error), fine func(*runtime.Run) (int64, error)) {
+func leaky(t *testing.T, language string, o ...flow.ToolOption) (leak func(*flow.Run, string, int64) (int64, error), fine func(*flow.Run) (int64, error)) {
 	interpreter(t, language)
 	if language == "node" {
-		tool := jstool.Bind[leakIn, int64]("leak@1", runtime.Writes, jstool.Module{Name: "leaks.mjs", Code: nodeLeaks}, o...)
-		leak = func(r *runtime.Run, kind string, n int64) (int64, error) {
-			return runtime.Call(r, node, tool, leakIn{kind, n})
+		tool := jstool.Bind[leakIn, int64]("leak@1", flow.Writes, jstool.Module{Name: "leaks.mjs", Code: nodeLeaks}, o...)
+		leak = func(r *flow.Run, kind string, n int64) (int64, error) {
+			return flow.Call(r, node, tool, leakIn{kind, n})
 		}
-		return leak, func(r *runtime.Run) (int64, error) { return leak(r, "fine", 0) }
+		return leak, func(r *flow.Run) (int64, error) { return leak(r, "fine", 0) }
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "leaks.py"), []byte(pythonLeaks), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	source := &pytool.Source{Path: []string{dir}}
-	leaks := pytool.Bind[leakIn, int64]("leak@1", runtime.Writes, pytool.Func{Source: source, Module: "leaks", Name: "leak"}, o...)
-	fines := pytool.Bind[none, int64]("fine@1", runtime.Writes, pytool.Func{Source: source, Module: "leaks", Name: "fine"}, o...)
-	return func(r *runtime.Run, kind string, n int64) (int64, error) {
-			return runtime.Call(r, node, leaks, leakIn{kind, n})
+	leaks := pytool.Bind[leakIn, int64]("leak@1", flow.Writes, pytool.Func{Source: source, Module: "leaks", Name: "leak"}, o...)
+	fines := pytool.Bind[none, int64]("fine@1", flow.Writes, pytool.Func{Source: source, Module: "leaks", Name: "fine"}, o...)
+	return func(r *flow.Run, kind string, n int64) (int64, error) {
+			return flow.Call(r, node, leaks, leakIn{kind, n})
 		},
-		func(r *runtime.Run) (int64, error) { return runtime.Call(r, node, fines, none{}) }
+		func(r *flow.Run) (int64, error) { return flow.Call(r, node, fines, none{}) }
 }
 
 // calls is how many calls a test makes at most until a worker has been replaced: processes are not counted after each.
 const calls = 40
 
 func TestLeaksReplaceTheWorker(t *testing.T) {
-	isolated := []runtime.ToolOption{sandbox.Process()}
+	isolated := []flow.ToolOption{sandbox.Process()}
 	for _, tt := range []struct {
 		language, kind string
 		n              int64 // of the leak of one call
-		o              []runtime.ToolOption
+		o              []flow.ToolOption
 		long           bool // .ci/run has it: the others show the same limit, or the same leak
 	}{
 		{"python3", "descriptors", 100_000, isolated, true},
@@ -171,7 +172,7 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 // A worker whose tools give back what they take is kept, however many calls it has and however many at a time.
 func TestWorkersAreKept(t *testing.T) {
 	for _, language := range []string{"python3", "node"} {
-		for _, o := range [][]runtime.ToolOption{nil, {sandbox.Process()}} {
+		for _, o := range [][]flow.ToolOption{nil, {sandbox.Process()}} {
 			t.Run(fmt.Sprint(language, len(o)), func(t *testing.T) {
 				_, fine := leaky(t, language, o...)
 				r := start(t)

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -85,12 +86,12 @@ var standard = new(Profile)
 
 // Process makes a tool run as a process without rights: one of those that package exectool, pytool or jstool binds. read are files and
 // directories that it reads besides its program, its interpreter and its modules.
-func Process(read ...string) runtime.ToolOption {
+func Process(read ...string) flow.ToolOption {
 	p := standard
 	if len(read) > 0 {
 		p = &Profile{Read: read}
 	}
-	return runtime.Isolate(p, runtime.Process)
+	return flow.Isolate(p, runtime.Process)
 }
 
 // Obtain returns runtime.Process when processes can be isolated here and no more is required. The error is a *value.ToolError with

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
@@ -16,7 +17,7 @@ import (
 
 // The cost of each tier: a command, which starts a process, and a call of a warm worker. Package wasmtool has its own.
 
-func tiers(b *testing.B, bench func(b *testing.B, o ...runtime.ToolOption)) {
+func tiers(b *testing.B, bench func(b *testing.B, o ...flow.ToolOption)) {
 	b.Run("native", func(b *testing.B) { bench(b) })
 	b.Run("process", func(b *testing.B) { bench(b, sandbox.Process()) })
 	b.Run("gvisor", func(b *testing.B) {
@@ -28,15 +29,15 @@ func tiers(b *testing.B, bench func(b *testing.B, o ...runtime.ToolOption)) {
 }
 
 func BenchmarkTiersStart(b *testing.B) {
-	tiers(b, func(b *testing.B, o ...runtime.ToolOption) {
-		rt, err := runtime.New(&runtime.Info{Name: "bench"})
+	tiers(b, func(b *testing.B, o ...flow.ToolOption) {
+		rt, err := flow.New(&flow.Info{Name: "bench"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		r := rt.Start(b.Context())
-		echo := exectool.Text("echo@1", runtime.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo", "hi"}} }, o...)
+		echo := exectool.Text("echo@1", flow.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo", "hi"}} }, o...)
 		for b.Loop() {
-			if got, err := runtime.Call(r, node, echo, struct{}{}); got != "hi" || err != nil {
+			if got, err := flow.Call(r, node, echo, struct{}{}); got != "hi" || err != nil {
 				b.Fatal(got, err)
 			}
 		}
@@ -51,19 +52,19 @@ func BenchmarkTiersWarmCall(b *testing.B) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	tiers(b, func(b *testing.B, o ...runtime.ToolOption) {
+	tiers(b, func(b *testing.B, o ...flow.ToolOption) {
 		b.Cleanup(worker.Shutdown)
-		rt, err := runtime.New(&runtime.Info{Name: "bench"})
+		rt, err := flow.New(&flow.Info{Name: "bench"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		r := rt.Start(b.Context())
-		inc := pytool.Bind[in, int64]("inc@1", runtime.None, pytool.Func{Source: &pytool.Source{Path: []string{dir}}, Module: "tools", Name: "inc"}, o...)
-		if _, err := runtime.Call(r, node, inc, in{1}); err != nil { // starts the worker
+		inc := pytool.Bind[in, int64]("inc@1", flow.None, pytool.Func{Source: &pytool.Source{Path: []string{dir}}, Module: "tools", Name: "inc"}, o...)
+		if _, err := flow.Call(r, node, inc, in{1}); err != nil { // starts the worker
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if got, err := runtime.Call(r, node, inc, in{1}); got != 2 || err != nil {
+			if got, err := flow.Call(r, node, inc, in{1}); got != 2 || err != nil {
 				b.Fatal(got, err)
 			}
 		}

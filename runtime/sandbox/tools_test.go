@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
@@ -23,12 +24,12 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
-func start(t *testing.T, o ...runtime.Option) *runtime.Run {
+func start(t *testing.T, o ...runtime.Option) *flow.Run {
 	t.Helper()
 	t.Cleanup(worker.Shutdown)
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +62,12 @@ func TestCommand(t *testing.T) {
 	cat := func(in pathIn) exectool.Command { return exectool.Command{Args: []string{"cat", in.Path}} }
 	recorder := journal.NewRecorder()
 	r := start(t, runtime.WithEngine(recorder))
-	if got, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat), pathIn{path}); got != "private key" || err != nil {
+	if got, err := flow.Call(r, node, exectool.Text("cat@1", flow.Reads, cat), pathIn{path}); got != "private key" || err != nil {
 		t.Errorf("without isolation: %q, %v", got, err)
 	}
-	_, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.Process()), pathIn{path})
+	_, err := flow.Call(r, node, exectool.Text("cat@1", flow.Reads, cat, sandbox.Process()), pathIn{path})
 	wantError(t, err, value.ProviderError, "Permission denied")
-	got, err := runtime.Call(r, node, exectool.Text("cat@1", runtime.Reads, cat, sandbox.Process(filepath.Dir(path))), pathIn{path})
+	got, err := flow.Call(r, node, exectool.Text("cat@1", flow.Reads, cat, sandbox.Process(filepath.Dir(path))), pathIn{path})
 	if got != "private key" || err != nil {
 		t.Errorf("with the directory: %q, %v", got, err)
 	}
@@ -84,7 +85,7 @@ func TestCommandIsBounded(t *testing.T) {
 		r := start(t)
 		n := *node
 		n.Timeout = timeout
-		return runtime.Call(r, &n, exectool.Text("sh@1", runtime.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.Process()), struct{}{})
+		return flow.Call(r, &n, exectool.Text("sh@1", flow.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.Process()), struct{}{})
 	}
 	begin := time.Now()
 	_, err := run(time.Minute, "cat /dev/zero | head -c 1000000000; yes")
@@ -106,7 +107,7 @@ func TestCommandIsBounded(t *testing.T) {
 
 func TestMissingProgram(t *testing.T) {
 	r := start(t)
-	_, err := runtime.Call(r, node, exectool.Text("x@1", runtime.Reads, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"flowgen-none"}} }, sandbox.Process()), struct{}{})
+	_, err := flow.Call(r, node, exectool.Text("x@1", flow.Reads, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"flowgen-none"}} }, sandbox.Process()), struct{}{})
 	wantError(t, err, value.SandboxError, "no such program in PATH")
 }
 
@@ -115,17 +116,17 @@ func TestPolicyRequires(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
 	r := start(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process}))
 	touch := func(struct{}) exectool.Command { return exectool.Command{Args: []string{"touch", marker}} }
-	_, err := runtime.Call(r, node, exectool.None("touch@1", runtime.None, touch), struct{}{})
+	_, err := flow.Call(r, node, exectool.None("touch@1", flow.None, touch), struct{}{})
 	wantError(t, err, value.SandboxError, "needs the sandbox tier process")
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command ran")
 	}
 	echo := func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo", "hi"}} }
-	if got, err := runtime.Call(r, node, exectool.Text("echo@1", runtime.None, echo, sandbox.Process()), struct{}{}); got != "hi" || err != nil {
+	if got, err := flow.Call(r, node, exectool.Text("echo@1", flow.None, echo, sandbox.Process()), struct{}{}); got != "hi" || err != nil {
 		t.Errorf("isolated: %q, %v", got, err)
 	}
 	r = start(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Container}))
-	_, err = runtime.Call(r, node, exectool.Text("echo@1", runtime.None, echo, sandbox.Process()), struct{}{})
+	_, err = flow.Call(r, node, exectool.Text("echo@1", flow.None, echo, sandbox.Process()), struct{}{})
 	wantError(t, err, value.SandboxError, "needs the sandbox tier container")
 }
 
@@ -136,11 +137,11 @@ func (other) Obtain(context.Context, runtime.Tier) (runtime.Tier, error) { retur
 
 func TestIsolationWithoutProcesses(t *testing.T) {
 	r := start(t)
-	_, err := runtime.Call(r, node, exectool.Text("echo@1", runtime.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo"}} },
-		runtime.Isolate(other{}, runtime.Process)), struct{}{})
+	_, err := flow.Call(r, node, exectool.Text("echo@1", flow.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo"}} },
+		flow.Isolate(other{}, runtime.Process)), struct{}{})
 	wantError(t, err, value.SandboxError, "cannot start commands")
-	_, err = runtime.Call(r, node, jstool.Bind[struct{}, int64]("js@1", runtime.None, jstool.Module{Name: "a.mjs", Code: "export default () => 1"},
-		runtime.Isolate(other{}, runtime.Process)), struct{}{})
+	_, err = flow.Call(r, node, jstool.Bind[struct{}, int64]("js@1", flow.None, jstool.Module{Name: "a.mjs", Code: "export default () => 1"},
+		flow.Isolate(other{}, runtime.Process)), struct{}{})
 	wantError(t, err, value.SandboxError, "cannot start workers")
 }
 
@@ -192,29 +193,29 @@ func TestPython(t *testing.T) {
 	path := secretFile(t)
 	f := func(name string) pytool.Func { return pytool.Func{Source: source, Module: "tools", Name: name} }
 	r := start(t)
-	if got, err := runtime.Call(r, node, pytool.Bind[pathIn, string]("read@1", runtime.Reads, f("read")), pathIn{path}); got != "private key" || err != nil {
+	if got, err := flow.Call(r, node, pytool.Bind[pathIn, string]("read@1", flow.Reads, f("read")), pathIn{path}); got != "private key" || err != nil {
 		t.Errorf("without isolation: %q, %v", got, err)
 	}
 	p := sandbox.Process()
-	_, err := runtime.Call(r, node, pytool.Bind[pathIn, string]("read@1", runtime.Reads, f("read"), p), pathIn{path})
+	_, err := flow.Call(r, node, pytool.Bind[pathIn, string]("read@1", flow.Reads, f("read"), p), pathIn{path})
 	wantError(t, err, value.Unknown, "PermissionError")
-	_, err = runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("connect@1", runtime.Reads, f("connect"), p), struct{}{})
+	_, err = flow.Call(r, node, pytool.Bind[struct{}, value.Value]("connect@1", flow.Reads, f("connect"), p), struct{}{})
 	wantError(t, err, value.Unknown, "PermissionError")
 	type nIn struct {
 		N int64 `json:"n"`
 	}
-	work := pytool.Bind[nIn, int64]("work@1", runtime.None, f("work"), p)
+	work := pytool.Bind[nIn, int64]("work@1", flow.None, f("work"), p)
 	for i := range int64(3) {
-		if got, err := runtime.Call(r, node, work, nIn{5}); got != 10*(i+1)+2 || err != nil {
+		if got, err := flow.Call(r, node, work, nIn{5}); got != 10*(i+1)+2 || err != nil {
 			t.Errorf("call %d: %d, %v", i, got, err)
 		}
 	}
-	env, err := runtime.Call(r, node, pytool.Bind[struct{}, []string]("env@1", runtime.None, f("env"), p), struct{}{})
+	env, err := flow.Call(r, node, pytool.Bind[struct{}, []string]("env@1", flow.None, f("env"), p), struct{}{})
 	if err != nil || strings.Contains(strings.Join(env, " "), "SECRET") {
 		t.Errorf("environment %q, %v", env, err)
 	}
-	pid := func(o ...runtime.ToolOption) int64 {
-		n, err := runtime.Call(r, node, pytool.Bind[struct{}, int64]("pid@1", runtime.None, f("pid"), o...), struct{}{})
+	pid := func(o ...flow.ToolOption) int64 {
+		n, err := flow.Call(r, node, pytool.Bind[struct{}, int64]("pid@1", flow.None, f("pid"), o...), struct{}{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -226,9 +227,9 @@ func TestPython(t *testing.T) {
 	if a, b := pid(p), pid(); a == b {
 		t.Error("an isolated worker serves a call without isolation")
 	}
-	_, err = runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("fill@1", runtime.None, f("fill"), p), struct{}{})
+	_, err = flow.Call(r, node, pytool.Bind[struct{}, value.Value]("fill@1", flow.None, f("fill"), p), struct{}{})
 	wantError(t, err, value.SandboxError, "wrote more than 268435456 bytes")
-	if got, err := runtime.Call(r, node, work, nIn{1}); got != 4 || err != nil {
+	if got, err := flow.Call(r, node, work, nIn{1}); got != 4 || err != nil {
 		t.Errorf("after it: %d, %v", got, err)
 	}
 }
@@ -237,7 +238,7 @@ func TestPythonInHome(t *testing.T) {
 	interpreter(t, "python3")
 	t.Setenv("HOME", t.TempDir())
 	r := start(t)
-	_, err := runtime.Call(r, node, pytool.Bind[struct{}, value.Value]("x@1", runtime.Reads,
+	_, err := flow.Call(r, node, pytool.Bind[struct{}, value.Value]("x@1", flow.Reads,
 		pytool.Func{Source: &pytool.Source{Path: []string{os.Getenv("HOME")}}, Module: "os", Name: "getpid"}, sandbox.Process()), struct{}{})
 	wantError(t, err, value.SandboxError, "would read all of")
 }
@@ -252,16 +253,16 @@ export default ({ path }) => {
   return fs.readFileSync(path, "utf8") }`
 	m := jstool.Module{Name: "read.mjs", Code: code}
 	r := start(t)
-	if got, err := runtime.Call(r, node, jstool.Bind[pathIn, string]("read@1", runtime.Reads, m), pathIn{path}); got != "private key" || err != nil {
+	if got, err := flow.Call(r, node, jstool.Bind[pathIn, string]("read@1", flow.Reads, m), pathIn{path}); got != "private key" || err != nil {
 		t.Errorf("without isolation: %q, %v", got, err)
 	}
-	tool := jstool.Bind[pathIn, string]("read@1", runtime.Reads, m, sandbox.Process())
-	if got, err := runtime.Call(r, node, tool, pathIn{"self"}); got != "yz\n" || err != nil {
+	tool := jstool.Bind[pathIn, string]("read@1", flow.Reads, m, sandbox.Process())
+	if got, err := flow.Call(r, node, tool, pathIn{"self"}); got != "yz\n" || err != nil {
 		t.Errorf("isolated: %q, %v", got, err)
 	}
-	_, err := runtime.Call(r, node, tool, pathIn{path})
+	_, err := flow.Call(r, node, tool, pathIn{path})
 	wantError(t, err, value.Unknown, "EACCES")
-	_, err = runtime.Call(r, node, tool, pathIn{"net"})
+	_, err = flow.Call(r, node, tool, pathIn{"net"})
 	wantError(t, err, value.Unknown, "EPERM")
 }
 
@@ -272,10 +273,10 @@ func TestErrorsTellNoSecret(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("\x7fELF"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	tool := exectool.Text("x@1", runtime.Reads, func(struct{}) exectool.Command {
+	tool := exectool.Text("x@1", flow.Reads, func(struct{}) exectool.Command {
 		return exectool.Command{Args: []string{filepath.Join(dir, "bad")}, SecretEnv: []string{"TOKEN=KEY"}}
-	}, runtime.Secrets("KEY"), sandbox.Process())
-	_, err := runtime.Call(r, node, tool, struct{}{})
+	}, flow.Secrets("KEY"), sandbox.Process())
+	_, err := flow.Call(r, node, tool, struct{}{})
 	wantError(t, err, value.SandboxError, "exec format error")
 	if bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
 		t.Error(err)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
-// Do implements runtime.Engine.
-func (s *Simulator) Do(r *runtime.Run, op runtime.Op) error {
+// Do implements engine.Engine.
+func (s *Simulator) Do(r *flow.Run, op engine.Op) error {
 	if s.opts.Replay != nil {
 		return s.replay(r, op)
 	}
@@ -37,7 +39,7 @@ func (s *Simulator) Do(r *runtime.Run, op runtime.Op) error {
 }
 
 // attempt lets the call's time pass and runs it under ctx.
-func (s *Simulator) attempt(r *runtime.Run, op runtime.Op, ctx context.Context) error {
+func (s *Simulator) attempt(r *flow.Run, op engine.Op, ctx context.Context) error {
 	h := op.Head()
 	left, bounded := h.Node.Timeout, h.Node.Timeout > 0
 	if h.Metadata != nil && h.Metadata.Denied {
@@ -54,7 +56,7 @@ func (s *Simulator) attempt(r *runtime.Run, op runtime.Op, ctx context.Context) 
 			return r.Cancelled()
 		}
 		if late {
-			return runtime.TimedOut(h.Node)
+			return tool.TimedOut(h.Node)
 		}
 		return nil
 	}
@@ -78,7 +80,7 @@ func (s *Simulator) attempt(r *runtime.Run, op runtime.Op, ctx context.Context) 
 }
 
 // exec runs the call and looks whether its input is still the same.
-func (s *Simulator) exec(ctx context.Context, op runtime.Op) (err error) {
+func (s *Simulator) exec(ctx context.Context, op engine.Op) (err error) {
 	h := op.Head()
 	before, encodes := op.EncodeIn(nil)
 	if s.opts.Exec != nil {
@@ -93,7 +95,7 @@ func (s *Simulator) exec(ctx context.Context, op runtime.Op) (err error) {
 	return err
 }
 
-func (s *Simulator) latency(h *runtime.Head) time.Duration {
+func (s *Simulator) latency(h *engine.Head) time.Duration {
 	if s.opts.Latency != nil {
 		return s.opts.Latency(h.Key(), int(h.Attempt))
 	}
@@ -101,7 +103,7 @@ func (s *Simulator) latency(h *runtime.Head) time.Duration {
 }
 
 // replay is rules R1 and R2.
-func (s *Simulator) replay(r *runtime.Run, op runtime.Op) error {
+func (s *Simulator) replay(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	key, attempt := h.Key(), int(h.Attempt)
 	if rec, ok := s.opts.Replay.Lookup(key, attempt); ok && rec.Done {

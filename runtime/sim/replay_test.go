@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 )
@@ -145,7 +147,7 @@ type crashing struct {
 	snapshot *journal.Journal
 }
 
-func (c *crashing) Do(r *runtime.Run, op runtime.Op) error {
+func (c *crashing) Do(r *flow.Run, op engine.Op) error {
 	c.pass()
 	defer c.pass()
 	return c.Recorder.Do(r, op)
@@ -161,10 +163,10 @@ func (c *crashing) pass() {
 type watched struct {
 	*journal.Resumer
 	mu  sync.Mutex
-	ran []*runtime.Head
+	ran []*engine.Head
 }
 
-func (e *watched) Do(r *runtime.Run, op runtime.Op) error {
+func (e *watched) Do(r *flow.Run, op engine.Op) error {
 	err := e.Resumer.Do(r, op)
 	if !op.Head().Replayed {
 		e.mu.Lock()

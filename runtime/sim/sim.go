@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -31,14 +33,14 @@ type Options struct {
 	// Fault makes an attempt fail instead of running its tool, unless it returns nil.
 	Fault func(key string, attempt int) *value.ToolError
 	// Exec runs an attempt in place of its tool: it gives op its output with DecodeOut, or returns an error.
-	Exec func(op runtime.Op) error
+	Exec func(op engine.Op) error
 	// Replay answers all calls from a journal; no tool runs and the options above, Latency excepted, do nothing.
 	Replay *journal.Journal
 	// Record, when not nil, receives what happens.
 	Record *journal.Journal
 	// Through carries out the calls: a recorder, or a resumed journal. What it executes is simulated. Its journal is asked for
 	// answers, seed and what was spent; branches and time are the simulator's.
-	Through runtime.Engine
+	Through engine.Engine
 	// Watch is told what happens to every attempt that is executed, as it happens.
 	Watch func(Moment)
 	// Begin is the virtual time at which the run begins; zero: 2000-01-01 UTC.
@@ -68,7 +70,7 @@ type coroutine struct{ resume, yield chan struct{} }
 
 type miss struct {
 	co  *coroutine
-	run *runtime.Run
+	run *flow.Run
 	key string
 }
 
@@ -211,14 +213,14 @@ func (s *Simulator) Elapsed() time.Duration { return s.now }
 // Trace returns the attempts that ran, "<time> <key>", in their order.
 func (s *Simulator) Trace() []string { return s.trace }
 
-// Fork implements runtime.Engine. In a replay all bodies begin even when one fails: their results may be recorded.
-func (s *Simulator) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run, i int) error) error {
+// Fork implements engine.Engine. In a replay all bodies begin even when one fails: their results may be recorded.
+func (s *Simulator) Fork(r *flow.Run, n, limit int, body func(r *flow.Run, i int) error) error {
 	if n == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	var first runtime.FirstFailure
+	var first engine.FirstFailure
 	me, next, left := s.current, 0, min(n, max(limit, 1))
 	for range left {
 		s.ready(s.spawn(func() {
@@ -238,8 +240,8 @@ func (s *Simulator) Fork(r *runtime.Run, n, limit int, body func(r *runtime.Run,
 	return first.Err()
 }
 
-// Sleep implements runtime.Engine in virtual time.
-func (s *Simulator) Sleep(r *runtime.Run, d time.Duration) error {
+// Sleep implements engine.Engine in virtual time.
+func (s *Simulator) Sleep(r *flow.Run, d time.Duration) error {
 	s.wait(d)
 	if s.opts.Replay != nil {
 		return nil // R1: what comes next may be recorded
@@ -247,54 +249,54 @@ func (s *Simulator) Sleep(r *runtime.Run, d time.Duration) error {
 	return r.Cancelled()
 }
 
-// Now implements runtime.Engine.
-func (s *Simulator) Now(*runtime.Run) time.Time { return s.opts.Begin.Add(s.now) }
+// Now implements engine.Engine.
+func (s *Simulator) Now(*flow.Run) time.Time { return s.opts.Begin.Add(s.now) }
 
-// Begin implements runtime.Beginner.
+// Begin implements engine.Beginner.
 func (s *Simulator) Begin() time.Time {
 	if s.opts.Replay != nil {
 		return s.opts.Replay.Header().Begin
 	}
-	if b, ok := s.opts.Through.(runtime.Beginner); ok {
+	if b, ok := s.opts.Through.(engine.Beginner); ok {
 		return b.Begin()
 	}
 	return s.opts.Begin
 }
 
-// Seed implements runtime.Seeder.
+// Seed implements engine.Seeder.
 func (s *Simulator) Seed() uint64 {
 	if s.opts.Replay != nil {
 		return s.opts.Replay.Header().Seed
 	}
-	if p, ok := s.opts.Through.(runtime.Seeder); ok {
+	if p, ok := s.opts.Through.(engine.Seeder); ok {
 		return p.Seed()
 	}
 	return s.seed
 }
 
-// Executes implements runtime.Executor: it reports whether tools run.
+// Executes implements engine.Executor: it reports whether tools run.
 func (s *Simulator) Executes() bool { return s.opts.Replay == nil && s.opts.Exec == nil }
 
-// OwnTime implements runtime.OwnTime.
+// OwnTime implements engine.OwnTime.
 func (s *Simulator) OwnTime() bool { return true }
 
-// Answers implements runtime.Answerer.
-func (s *Simulator) Answers(h *runtime.Head) bool {
-	a, ok := s.opts.Through.(runtime.Answerer)
+// Answers implements engine.Answerer.
+func (s *Simulator) Answers(h *engine.Head) bool {
+	a, ok := s.opts.Through.(engine.Answerer)
 	return s.opts.Replay != nil || ok && a.Answers(h)
 }
 
-// Spent implements runtime.Answerer.
+// Spent implements engine.Answerer.
 func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	if s.opts.Replay != nil {
 		journal.Replay(s.opts.Replay).Spent(prefix, yield)
-	} else if a, ok := s.opts.Through.(runtime.Answerer); ok {
+	} else if a, ok := s.opts.Through.(engine.Answerer); ok {
 		a.Spent(prefix, yield)
 	}
 }
 
-// Start implements runtime.Starter.
-func (s *Simulator) Start(r *runtime.Run) error {
+// Start implements engine.Starter.
+func (s *Simulator) Start(r *flow.Run) error {
 	if s.current == nil {
 		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "a simulated run starts inside Drive"}
 	}
@@ -306,8 +308,8 @@ func (s *Simulator) Start(r *runtime.Run) error {
 	return s.startThrough(r)
 }
 
-// Finish implements runtime.Finisher.
-func (s *Simulator) Finish(r *runtime.Run, err error) error {
+// Finish implements engine.Finisher.
+func (s *Simulator) Finish(r *flow.Run, err error) error {
 	if s.opts.Record != nil {
 		f := journal.FinishOf(r, err)
 		f.At = s.now

@@ -11,20 +11,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 var (
-	nodeA = runtime.Node{ID: "a", Pos: "w.yaml:1:1"}
-	nodeB = runtime.Node{ID: "b", Pos: "w.yaml:2:1"}
-	echo  = runtime.Bind("w.echo@1", runtime.Reads, func(_ context.Context, in string) (string, error) { return in, nil })
+	nodeA = flow.Node{ID: "a", Pos: "w.yaml:1:1"}
+	nodeB = flow.Node{ID: "b", Pos: "w.yaml:2:1"}
+	echo  = flow.Bind("w.echo@1", flow.Reads, func(_ context.Context, in string) (string, error) { return in, nil })
 )
 
 // drive runs a body in a simulation.
-func drive(t *testing.T, e *sim.Simulator, ctx context.Context, body func(r *runtime.Run) error) (runErr, driveErr error) {
+func drive(t *testing.T, e *sim.Simulator, ctx context.Context, body func(r *flow.Run) error) (runErr, driveErr error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(e))
+	rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +45,9 @@ func fixed(d time.Duration) func(string, int) time.Duration {
 func TestVirtualTime(t *testing.T) {
 	e := sim.New(1, sim.Options{Latency: fixed(time.Hour)})
 	var began, ended time.Time
-	err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
+	err, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
 		began = r.Now()
-		if _, err := runtime.Call(r, &nodeA, echo, "x"); err != nil {
+		if _, err := flow.Call(r, &nodeA, echo, "x"); err != nil {
 			return err
 		}
 		defer func() { ended = r.Now() }()
@@ -60,7 +62,7 @@ func TestVirtualTime(t *testing.T) {
 }
 
 func TestTimeoutAndRetryInVirtualTime(t *testing.T) {
-	n := runtime.Node{ID: "a", Pos: "w.yaml:1:1", Timeout: time.Minute, Retry: &runtime.Retry{Attempts: 4, Base: time.Second, Cap: 2 * time.Second}}
+	n := flow.Node{ID: "a", Pos: "w.yaml:1:1", Timeout: time.Minute, Retry: &flow.Retry{Attempts: 4, Base: time.Second, Cap: 2 * time.Second}}
 	after := 10.0
 	e := sim.New(1, sim.Options{
 		Latency: func(_ string, attempt int) time.Duration {
@@ -79,8 +81,8 @@ func TestTimeoutAndRetryInVirtualTime(t *testing.T) {
 			return nil
 		},
 	})
-	err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
-		_, err := runtime.Call(r, &n, echo, "x")
+	err, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
+		_, err := flow.Call(r, &n, echo, "x")
 		return err
 	})
 	// timeout 60, wait 1, call 1, wait 10 (asked for), call 1, wait 2 (the cap, not 4), call 1
@@ -93,35 +95,35 @@ func TestRetryWaits(t *testing.T) {
 	huge, nan := 1e30, 0.0
 	nan /= nan
 	cases := []struct {
-		retry runtime.Retry
+		retry flow.Retry
 		after *float64
 		want  time.Duration
 	}{
-		{runtime.Retry{Attempts: 4, Base: time.Second}, nil, 7 * time.Second},
-		{runtime.Retry{Attempts: 4, Base: time.Second, Constant: true}, nil, 3 * time.Second},
-		{runtime.Retry{Attempts: 3, Base: time.Second}, &huge, 48 * time.Hour},
-		{runtime.Retry{Attempts: 2, Base: time.Second}, &nan, time.Second},
-		{runtime.Retry{Attempts: 2, Base: time.Second}, runtime.Ptr(-5.0), time.Second},
-		{runtime.Retry{Attempts: 100, Base: time.Hour, Cap: time.Hour}, nil, 99 * time.Hour},
+		{flow.Retry{Attempts: 4, Base: time.Second}, nil, 7 * time.Second},
+		{flow.Retry{Attempts: 4, Base: time.Second, Constant: true}, nil, 3 * time.Second},
+		{flow.Retry{Attempts: 3, Base: time.Second}, &huge, 48 * time.Hour},
+		{flow.Retry{Attempts: 2, Base: time.Second}, &nan, time.Second},
+		{flow.Retry{Attempts: 2, Base: time.Second}, flow.Ptr(-5.0), time.Second},
+		{flow.Retry{Attempts: 100, Base: time.Hour, Cap: time.Hour}, nil, 99 * time.Hour},
 	}
 	for _, c := range cases {
-		n := runtime.Node{ID: "a", Retry: &c.retry}
+		n := flow.Node{ID: "a", Retry: &c.retry}
 		e := sim.New(1, sim.Options{Latency: fixed(0), Fault: func(string, int) *value.ToolError {
 			return &value.ToolError{Code: value.RateLimit, RetryAfterS: c.after}
 		}})
-		err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
-			_, err := runtime.Call(r, &n, echo, "x")
+		err, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
+			_, err := flow.Call(r, &n, echo, "x")
 			return err
 		})
 		if err == nil || derr != nil || e.Elapsed() != c.want {
 			t.Errorf("%+v: waited %v, want %v (%v, %v)", c.retry, e.Elapsed(), c.want, err, derr)
 		}
 	}
-	n := runtime.Node{ID: "a", Retry: &runtime.Retry{Attempts: 2, Base: time.Second, Jitter: 0.5}}
+	n := flow.Node{ID: "a", Retry: &flow.Retry{Attempts: 2, Base: time.Second, Jitter: 0.5}}
 	waits := map[time.Duration]bool{}
 	for seed := range uint64(20) {
 		e := sim.New(seed, sim.Options{Latency: fixed(0), Fault: func(string, int) *value.ToolError { return value.Errorf(value.Timeout, "") }})
-		drive(t, e, t.Context(), func(r *runtime.Run) error { _, err := runtime.Call(r, &n, echo, "x"); return err })
+		drive(t, e, t.Context(), func(r *flow.Run) error { _, err := flow.Call(r, &n, echo, "x"); return err })
 		if d := e.Elapsed(); d < time.Second/2 || d > time.Second {
 			t.Errorf("waited %v", d)
 		}
@@ -133,17 +135,17 @@ func TestRetryWaits(t *testing.T) {
 }
 
 func TestScriptedResults(t *testing.T) {
-	e := sim.New(1, sim.Options{Exec: func(op runtime.Op) error {
+	e := sim.New(1, sim.Options{Exec: func(op engine.Op) error {
 		if op.Head().Key() == "b" {
 			return errors.New("scripted")
 		}
 		return op.DecodeOut([]byte(`"from the script"`))
 	}})
-	err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
-		if out, err := runtime.Call(r, &nodeA, echo, "x"); out != "from the script" || err != nil {
+	err, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
+		if out, err := flow.Call(r, &nodeA, echo, "x"); out != "from the script" || err != nil {
 			t.Error(out, err)
 		}
-		_, err := runtime.Call(r, &nodeB, echo, "x")
+		_, err := flow.Call(r, &nodeB, echo, "x")
 		return err
 	})
 	if derr != nil || err == nil || err.Error() != "w.yaml:2:1: node b: UNKNOWN: scripted" {
@@ -152,9 +154,9 @@ func TestScriptedResults(t *testing.T) {
 }
 
 func TestAToolThatChangesItsInputIsFound(t *testing.T) {
-	bad := runtime.Bind("w.bad@1", runtime.None, func(_ context.Context, in []string) (int, error) { in[1] = "changed"; return 0, nil })
-	_, derr := drive(t, sim.New(1, sim.Options{}), t.Context(), func(r *runtime.Run) error {
-		_, err := runtime.Call(r, &nodeA, bad, []string{"x", "y"})
+	bad := flow.Bind("w.bad@1", flow.None, func(_ context.Context, in []string) (int, error) { in[1] = "changed"; return 0, nil })
+	_, derr := drive(t, sim.New(1, sim.Options{}), t.Context(), func(r *flow.Run) error {
+		_, err := flow.Call(r, &nodeA, bad, []string{"x", "y"})
 		return err
 	})
 	if derr == nil || derr.Error() != `w.yaml:1:1: node a: tool w.bad@1 changed its input: input field [1] is "changed", was "y"` {
@@ -165,17 +167,17 @@ func TestAToolThatChangesItsInputIsFound(t *testing.T) {
 func TestDeadlockIsReported(t *testing.T) {
 	cleaned := 0
 	e := sim.New(1, sim.Options{})
-	_, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
-		return runtime.Parallel(r,
-			func(r *runtime.Run) error {
+	_, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
+		return flow.Parallel(r,
+			func(r *flow.Run) error {
 				defer func() { cleaned++ }()
-				return e.Fork(r, 1, 1, func(r *runtime.Run, _ int) error {
+				return e.Fork(r, 1, 1, func(r *flow.Run, _ int) error {
 					defer func() { cleaned++ }()
 					e.Park()
 					return nil
 				})
 			},
-			func(r *runtime.Run) error { _, err := runtime.Call(r, &nodeA, echo, "x"); return err })
+			func(r *flow.Run) error { _, err := flow.Call(r, &nodeA, echo, "x"); return err })
 	})
 	if derr == nil || !strings.Contains(derr.Error(), "deadlock") || cleaned != 2 {
 		t.Fatal(derr, cleaned)
@@ -183,11 +185,11 @@ func TestDeadlockIsReported(t *testing.T) {
 }
 
 func TestPanicAndGoexitLeaveDrive(t *testing.T) {
-	branches := func(end func()) func(r *runtime.Run) error {
-		return func(r *runtime.Run) error {
-			return runtime.Parallel(r,
-				func(r *runtime.Run) error { return r.Sleep(time.Hour) },
-				func(r *runtime.Run) error { end(); return nil })
+	branches := func(end func()) func(r *flow.Run) error {
+		return func(r *flow.Run) error {
+			return flow.Parallel(r,
+				func(r *flow.Run) error { return r.Sleep(time.Hour) },
+				func(r *flow.Run) error { end(); return nil })
 		}
 	}
 	func() {
@@ -216,13 +218,13 @@ func TestCancellation(t *testing.T) {
 	defer cancel()
 	e := sim.New(1, sim.Options{Latency: fixed(time.Minute)})
 	e.After(90*time.Second, cancel)
-	err, derr := drive(t, e, ctx, func(r *runtime.Run) error {
+	err, derr := drive(t, e, ctx, func(r *flow.Run) error {
 		for i := 0; ; i++ {
 			r, err := r.Iterate(&nodeB, i)
 			if err != nil {
 				return err
 			}
-			if _, err := runtime.Call(r, &nodeA, echo, "x"); err != nil {
+			if _, err := flow.Call(r, &nodeA, echo, "x"); err != nil {
 				return err
 			}
 		}
@@ -238,12 +240,12 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestStartOutsideDrive(t *testing.T) {
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithEngine(sim.New(1, sim.Options{})))
+	rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithEngine(sim.New(1, sim.Options{})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rt.Start(t.Context())
-	_, err = runtime.Call(r, &nodeA, echo, "x")
+	_, err = flow.Call(r, &nodeA, echo, "x")
 	var re *runtime.RunError
 	if !errors.As(err, &re) || re.Kind != runtime.JournalUnavailable {
 		t.Fatal(err)
@@ -254,11 +256,11 @@ func TestSchedulesDiffer(t *testing.T) {
 	traces := map[string]bool{}
 	for seed := range uint64(50) {
 		e := sim.New(seed, sim.Options{Latency: fixed(time.Second)})
-		call := func(n *runtime.Node) func(r *runtime.Run) error {
-			return func(r *runtime.Run) error { _, err := runtime.Call(r, n, echo, "x"); return err }
+		call := func(n *flow.Node) func(r *flow.Run) error {
+			return func(r *flow.Run) error { _, err := flow.Call(r, n, echo, "x"); return err }
 		}
-		if err, derr := drive(t, e, t.Context(), func(r *runtime.Run) error {
-			return runtime.Parallel(r, call(&nodeA), call(&nodeB))
+		if err, derr := drive(t, e, t.Context(), func(r *flow.Run) error {
+			return flow.Parallel(r, call(&nodeA), call(&nodeB))
 		}); err != nil || derr != nil {
 			t.Fatal(err, derr)
 		}

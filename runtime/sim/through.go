@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // What says what a Moment tells.
@@ -20,17 +21,17 @@ const (
 // Moment is something that happens to an attempt. Op is valid during the call of Watch.
 type Moment struct {
 	What What
-	Op   runtime.Op
+	Op   engine.Op
 }
 
-func (s *Simulator) tell(w What, op runtime.Op) {
+func (s *Simulator) tell(w What, op engine.Op) {
 	if s.opts.Watch != nil {
 		s.opts.Watch(Moment{w, op})
 	}
 }
 
 // through lets another engine carry out the call. What it executes takes simulated time.
-func (s *Simulator) through(r *runtime.Run, op runtime.Op) error {
+func (s *Simulator) through(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	s.wait(s.latency(h)) // what is answered takes its time as well, so that schedules differ
 	o := &simulated{Op: op, sim: s, run: r}
@@ -44,14 +45,14 @@ func (s *Simulator) through(r *runtime.Run, op runtime.Op) error {
 
 // simulated is an attempt that another engine executes.
 type simulated struct {
-	runtime.Op
+	engine.Op
 	sim   *Simulator
-	run   *runtime.Run
+	run   *flow.Run
 	start time.Duration
 	ran   bool
 }
 
-// Exec implements runtime.Op.
+// Exec implements engine.Op.
 func (o *simulated) Exec(ctx context.Context) error {
 	o.ran, o.start = true, o.sim.now
 	o.sim.tell(Begun, o.Op)
@@ -59,15 +60,15 @@ func (o *simulated) Exec(ctx context.Context) error {
 }
 
 // startThrough and finishThrough tell the other engine of the run.
-func (s *Simulator) startThrough(r *runtime.Run) error {
-	if p, ok := s.opts.Through.(runtime.Starter); ok {
+func (s *Simulator) startThrough(r *flow.Run) error {
+	if p, ok := s.opts.Through.(engine.Starter); ok {
 		return p.Start(r)
 	}
 	return nil
 }
 
-func (s *Simulator) finishThrough(r *runtime.Run, err error) error {
-	if p, ok := s.opts.Through.(runtime.Finisher); ok {
+func (s *Simulator) finishThrough(r *flow.Run, err error) error {
+	if p, ok := s.opts.Through.(engine.Finisher); ok {
 		return p.Finish(r, err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -21,9 +22,9 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 // shape is a random workflow: what a generated body does, interpreted.
 type shape struct {
 	kind string // call, seq, parallel, graph, map, keep, loop, sub, catch
-	node *runtime.Node
+	node *flow.Node
 	kids []*shape
-	tool *runtime.Tool[query, string]
+	tool *flow.Tool[query, string]
 	edge [][]int // graph: predecessors of each kid
 }
 
@@ -42,7 +43,7 @@ type world struct {
 	mu      sync.Mutex
 	flaky   map[string]bool
 	counter int
-	nodes   []*runtime.Node
+	nodes   []*flow.Node
 }
 
 func (w *world) hash(s ...string) uint64 {
@@ -86,14 +87,14 @@ func (w *world) grow(rng *rand.Rand, depth int) *shape {
 	if depth == 0 {
 		s.kind = "call"
 	}
-	s.node = &runtime.Node{ID: fmt.Sprintf("n%d", w.counter), Pos: fmt.Sprintf("w.yaml:%d:1", w.counter+1), Index: w.counter}
+	s.node = &flow.Node{ID: fmt.Sprintf("n%d", w.counter), Pos: fmt.Sprintf("w.yaml:%d:1", w.counter+1), Index: w.counter}
 	w.counter++
 	w.nodes = append(w.nodes, s.node)
 	kids := 1
 	switch s.kind {
 	case "call":
-		s.tool = runtime.Bind("w."+s.node.ID+"@1", runtime.Effects(rng.IntN(4)), w.call)
-		s.node.Retry = &runtime.Retry{Attempts: 2, Base: 50 * time.Microsecond, Jitter: 0.5}
+		s.tool = flow.Bind("w."+s.node.ID+"@1", flow.Effects(rng.IntN(4)), w.call)
+		s.node.Retry = &flow.Retry{Attempts: 2, Base: 50 * time.Microsecond, Jitter: 0.5}
 		return s
 	case "seq", "parallel":
 		kids = 2 + rng.IntN(2)
@@ -120,10 +121,10 @@ func (w *world) grow(rng *rand.Rand, depth int) *shape {
 }
 
 // body is the workflow's Body.
-func (w *world) body(r *runtime.Run, s *shape, in string) (string, error) {
+func (w *world) body(r *flow.Run, s *shape, in string) (string, error) {
 	switch s.kind {
 	case "call":
-		return runtime.Call(r, s.node, s.tool, query{ID: s.node.ID, Text: in})
+		return flow.Call(r, s.node, s.tool, query{ID: s.node.ID, Text: in})
 	case "seq":
 		var err error
 		for _, k := range s.kids {
@@ -158,33 +159,33 @@ func (w *world) body(r *runtime.Run, s *shape, in string) (string, error) {
 	if err == nil {
 		return out, nil
 	}
-	te, err := runtime.Caught(s.node, err)
+	te, err := flow.Caught(s.node, err)
 	if err != nil {
 		return "", err
 	}
 	return "caught " + te.Message, nil
 }
 
-func (w *world) parallel(r *runtime.Run, s *shape, in string) (string, error) {
+func (w *world) parallel(r *flow.Run, s *shape, in string) (string, error) {
 	out := make([]string, len(s.kids))
-	var branches []func(*runtime.Run) error
+	var branches []func(*flow.Run) error
 	for i, k := range s.kids {
-		branches = append(branches, func(r *runtime.Run) (err error) {
+		branches = append(branches, func(r *flow.Run) (err error) {
 			out[i], err = w.body(r, k, in)
 			return err
 		})
 	}
-	if err := runtime.Parallel(r, branches...); err != nil {
+	if err := flow.Parallel(r, branches...); err != nil {
 		return "", err
 	}
 	return strings.Join(out, "|"), nil
 }
 
-func (w *world) graph(r *runtime.Run, s *shape, in string) (string, error) {
+func (w *world) graph(r *flow.Run, s *shape, in string) (string, error) {
 	out := make([]string, len(s.kids))
-	var steps []runtime.Step
+	var steps []flow.Step
 	for i, k := range s.kids {
-		step := runtime.Step{Node: k.node, Do: func(r *runtime.Run) (err error) {
+		step := flow.Step{Node: k.node, Do: func(r *flow.Run) (err error) {
 			text := in
 			for _, j := range s.edge[i] {
 				text += out[j]
@@ -197,23 +198,23 @@ func (w *world) graph(r *runtime.Run, s *shape, in string) (string, error) {
 		}
 		steps = append(steps, step)
 	}
-	if err := runtime.Graph(r, steps...); err != nil {
+	if err := flow.Graph(r, steps...); err != nil {
 		return "", err
 	}
 	return strings.Join(out, "|"), nil
 }
 
-func (w *world) mapped(r *runtime.Run, s *shape, in string) (string, error) {
+func (w *world) mapped(r *flow.Run, s *shape, in string) (string, error) {
 	var items []string
 	for i := range w.hash("items", in, s.node.ID) % 5 {
 		items = append(items, fmt.Sprint(in, ".", i))
 	}
-	each := func(r *runtime.Run, item string) (string, error) { return w.body(r, s.kids[0], item) }
+	each := func(r *flow.Run, item string) (string, error) { return w.body(r, s.kids[0], item) }
 	if s.kind == "map" {
-		out, err := runtime.Map(r, s.node, items, each)
+		out, err := flow.Map(r, s.node, items, each)
 		return strings.Join(out, ","), err
 	}
-	kept, err := runtime.MapKeep(r, s.node, items, each)
+	kept, err := flow.MapKeep(r, s.node, items, each)
 	return value.JSON(kept), err
 }
 
@@ -226,7 +227,7 @@ func newWorld(seed, fail uint64) (*world, *shape) {
 // run runs the workflow of a world and tells how it ended.
 func (w *world) run(t testing.TB, ctx context.Context, s *shape, opts ...runtime.Option) string {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w", Nodes: w.nodes}, opts...)
+	rt, err := flow.New(&flow.Info{Name: "w", Nodes: w.nodes}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -41,7 +42,7 @@ const (
 )
 
 // wait is the time before the attempt that follows attempt n, which counts from 1.
-func (p *Retry) wait(r *runtime.Run, node *runtime.Node, n int) time.Duration {
+func (p *Retry) wait(r *flow.Run, node *flow.Node, n int) time.Duration {
 	d := p.Base
 	switch p.Backoff {
 	case Linear:
@@ -98,7 +99,7 @@ func final(err error) bool {
 
 // Ask asks an agent. Guardrails look at the message and then at the answer, in their order. An agent that fails ends the
 // run.
-func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (string, error) {
+func (f *Flow) Ask(r *flow.Run, n *flow.Node, m *llm.Model, p Prompt) (string, error) {
 	answer, spent, err := f.ask(r, n, m, p)
 	if err == nil {
 		err = spent
@@ -113,13 +114,13 @@ type Answer struct {
 }
 
 // Attempt is Ask for a node that says what becomes of its failure: the answer is not OK when all attempts have failed.
-func (f *Flow) Attempt(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (Answer, error) {
+func (f *Flow) Attempt(r *flow.Run, n *flow.Node, m *llm.Model, p Prompt) (Answer, error) {
 	text, spent, err := f.ask(r, n, m, p)
 	return Answer{text, spent == nil}, err
 }
 
 // ask is Ask; spent is the error of attempts that all have failed.
-func (f *Flow) ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (answer string, spent, err error) {
+func (f *Flow) ask(r *flow.Run, n *flow.Node, m *llm.Model, p Prompt) (answer string, spent, err error) {
 	system, err := p.System.text()
 	if err != nil {
 		return "", nil, crash{r.Fail(n, err)}
@@ -178,7 +179,7 @@ func guarded(guards []Guard, text string, answer bool) (string, error) {
 }
 
 // exhausted is the error of a node whose attempts are spent, in the engine's words.
-func exhausted(r *runtime.Run, n *runtime.Node, attempts int, err error) error {
+func exhausted(r *flow.Run, n *flow.Node, attempts int, err error) error {
 	own := value.Errorf(value.PolicyDenied, "%v", err)
 	var te *value.ToolError
 	if errors.As(err, &te) {

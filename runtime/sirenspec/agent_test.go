@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
@@ -20,10 +20,10 @@ func (h *heard) Complete(_ context.Context, req *llm.Request) (*llm.Reply, error
 	return &llm.Reply{Model: "test", Stop: llm.Length, Message: llm.Message{Role: llm.Assistant, Text: h.answer}}, nil
 }
 
-func start(t *testing.T) (*runtime.Run, *runtime.Node) {
+func start(t *testing.T) (*flow.Run, *flow.Node) {
 	t.Helper()
-	n := &runtime.Node{ID: "say", Pos: "workflow.yaml:1:1"}
-	rt, err := runtime.New(&runtime.Info{Name: "test", Nodes: []*runtime.Node{n}})
+	n := &flow.Node{ID: "say", Pos: "workflow.yaml:1:1"}
+	rt, err := flow.New(&flow.Info{Name: "test", Nodes: []*flow.Node{n}})
 	if err != nil {
 		t.Fatal(err)
 	}

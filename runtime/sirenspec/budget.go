@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -47,7 +47,7 @@ type spent struct {
 }
 
 // Limit gives the run its budgets, in the order in which they are looked at.
-func (f *Flow) Limit(r *runtime.Run, budgets ...Budget) {
+func (f *Flow) Limit(r *flow.Run, budgets ...Budget) {
 	f.spent.begin, f.spent.budgets = r.Now(), budgets
 }
 
@@ -69,7 +69,7 @@ func (f *Flow) count(reply *llm.Reply) {
 }
 
 // Within ends the run when it has spent more than a budget that aborts. The others are noted.
-func (f *Flow) Within(r *runtime.Run, n *runtime.Node) error {
+func (f *Flow) Within(r *flow.Run, n *flow.Node) error {
 	s := &f.spent
 	for i := range s.budgets {
 		b := &s.budgets[i]
@@ -91,7 +91,7 @@ func (f *Flow) Within(r *runtime.Run, n *runtime.Node) error {
 }
 
 // over says which bound is passed; empty: none.
-func (s *spent) over(r *runtime.Run, b *Budget) string {
+func (s *spent) over(r *flow.Run, b *Budget) string {
 	if n := s.tokens.Load(); b.Tokens > 0 && n > b.Tokens {
 		return fmt.Sprintf("Token ceiling exceeded: %d tokens used, limit is %d", n, b.Tokens)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // link is how the Flow of a workflow finds that of the workflow which runs it.
@@ -16,7 +17,7 @@ type linkKey struct{}
 
 // Inner makes the Flow of a workflow that another one runs with Child: its first agent is told what that workflow was
 // asked.
-func Inner(r *runtime.Run) *Flow {
+func Inner(r *flow.Run) *Flow {
 	f := &Flow{message: dynamic.Text("")}
 	if l, ok := r.Context().Value(linkKey{}).(*link); ok {
 		f.message = l.outer.message
@@ -28,7 +29,7 @@ func Inner(r *runtime.Run) *Flow {
 // Child runs another workflow in the scope of node n, with what args give, and returns what it has written below output. A
 // child that fails is no failure of its node: what it wrote until then is the result, unless a text for an agent or a person
 // cannot be made. What it took counts as taken by the node.
-func (f *Flow) Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
+func (f *Flow) Child(r *flow.Run, n *flow.Node, run func(r *flow.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
 	given, err := resolveArgs(args)
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
@@ -44,7 +45,7 @@ func (f *Flow) Child(r *runtime.Run, n *runtime.Node, run func(r *runtime.Run, g
 		return dynamic.Field{}, end.error
 	}
 	if err != nil {
-		return out, runtime.Skipped(err)
+		return out, flow.Skipped(err)
 	}
 	return out, nil
 }
@@ -56,7 +57,7 @@ type crash struct{ error }
 func (e crash) Unwrap() error { return e.error }
 
 // asked is the text of a question to a person. Without one it is the name of the node.
-func asked(n *runtime.Node, prompt Template) (runtime.Question, error) {
+func asked(n *flow.Node, prompt Template) (runtime.Question, error) {
 	text, err := prompt.text()
 	if err == nil && strings.Contains(text, mark) {
 		text, err = shown(text)
@@ -68,19 +69,19 @@ func asked(n *runtime.Node, prompt Template) (runtime.Question, error) {
 }
 
 // Person asks a person.
-func Person(r *runtime.Run, n *runtime.Node, prompt Template) (string, error) {
+func Person(r *flow.Run, n *flow.Node, prompt Template) (string, error) {
 	q, err := asked(n, prompt)
 	if err != nil {
 		return "", crash{r.Fail(n, err)}
 	}
-	return runtime.Ask[string](r, n, q)
+	return flow.Ask[string](r, n, q)
 }
 
 // PersonOr is Person with what stands for an answer that nobody gives.
-func PersonOr(r *runtime.Run, n *runtime.Node, prompt Template, instead string) (string, error) {
+func PersonOr(r *flow.Run, n *flow.Node, prompt Template, instead string) (string, error) {
 	q, err := asked(n, prompt)
 	if err != nil {
 		return "", crash{r.Fail(n, err)}
 	}
-	return runtime.AskOr(r, n, q, instead)
+	return flow.AskOr(r, n, q, instead)
 }

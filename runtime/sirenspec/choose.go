@@ -1,14 +1,14 @@
 package sirenspec
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Choose calls the tool that stands for a function of Python, by the name of its module and its own, out of those that
 // call knows.
-func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *value.Args) (value.Value, error), p Policy, name Template, args ...Arg) (dynamic.Field, error) {
+func (f *Flow) Choose(r *flow.Run, n *flow.Node, call func(*flow.Run, string, *value.Args) (value.Value, error), p Policy, name Template, args ...Arg) (dynamic.Field, error) {
 	text, err := name.text()
 	if err == nil {
 		text, err = filled(text)
@@ -26,7 +26,7 @@ func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, s
 		switch err = r.Fail(n, err); {
 		case err == nil:
 			return dynamic.Of(out), nil
-		case runtime.Skipped(err) != nil: // no tool error
+		case flow.Skipped(err) != nil: // no tool error
 			return dynamic.Field{}, err
 		case attempt < p.Retries:
 		case p.Skip:

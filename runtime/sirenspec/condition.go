@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -25,7 +25,7 @@ func When(holds func(c *Condition) bool) bool {
 }
 
 // Holds evaluates a condition as the engine does: exceptions that it does not catch end the run.
-func Holds(r *runtime.Run, n *runtime.Node, holds func(c *Condition) bool) (bool, error) {
+func Holds(r *flow.Run, n *flow.Node, holds func(c *Condition) bool) (bool, error) {
 	var c Condition
 	ok := holds(&c)
 	if c.escapes != "" {

@@ -102,7 +102,7 @@ func shown(text string) (string, error) {
 	}
 }
 
-// Environment puts variables of the environment into the arguments of a tool, see runtime.Filled.
+// Environment puts variables of the environment into the arguments of a tool, see flow.Filled.
 func Environment(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.StringKind:

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -28,17 +28,17 @@ type Instance struct {
 // FactorySpec is what a factory does.
 type FactorySpec struct {
 	Items  Items
-	Keep   bool                                                       // an instance that fails says nothing; else the factory fails with it
-	Flow   *Flow                                                      // that counts what is spent; nil: nothing does
-	Limit  time.Duration                                              // of an instance
-	Inputs func(each Instance) []Arg                                  // nil: none
-	Make   func(r *runtime.Run, each Instance) (dynamic.Field, error) // what an instance says
+	Keep   bool                                                    // an instance that fails says nothing; else the factory fails with it
+	Flow   *Flow                                                   // that counts what is spent; nil: nothing does
+	Limit  time.Duration                                           // of an instance
+	Inputs func(each Instance) []Arg                               // nil: none
+	Make   func(r *flow.Run, each Instance) (dynamic.Field, error) // what an instance says
 }
 
 // Factory makes an instance for every item, as many at a time as n.Limit says, and puts what they say below own: outputs is
 // the list, output all that is not empty, line by line. It gives the list. All instances are made, also when one fails; the
 // error is that of the first.
-func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m FactorySpec) (dynamic.Field, error) {
+func Factory(r *flow.Run, n *flow.Node, own *dynamic.Field, m FactorySpec) (dynamic.Field, error) {
 	items, err := m.Items()
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
@@ -53,10 +53,10 @@ func Factory(r *runtime.Run, n *runtime.Node, own *dynamic.Field, m FactorySpec)
 	return out, nil
 }
 
-func (m *FactorySpec) run(r *runtime.Run, n *runtime.Node, items []Item) ([]dynamic.Field, error) {
+func (m *FactorySpec) run(r *flow.Run, n *flow.Node, items []Item) ([]dynamic.Field, error) {
 	total := dynamic.Whole(int64(len(items)))
 	failed := make([]error, len(items))
-	kept, err := runtime.MapKeep(r, n, runtime.Enumerate(items), func(r *runtime.Run, it runtime.Indexed[Item]) (dynamic.Field, error) {
+	kept, err := flow.MapKeep(r, n, flow.Enumerate(items), func(r *flow.Run, it flow.Indexed[Item]) (dynamic.Field, error) {
 		one := Instance{Item: it.Value, Index: dynamic.Whole(it.Index), Total: total, flow: m.Flow, name: n.ID + "[" + strconv.FormatInt(it.Index, 10) + "]"}
 		if m.Limit > 0 {
 			one.late = time.Now().Add(m.Limit)
@@ -92,7 +92,7 @@ func (m *FactorySpec) run(r *runtime.Run, n *runtime.Node, items []Item) ([]dyna
 }
 
 // one makes an instance.
-func (m *FactorySpec) one(r *runtime.Run, n *runtime.Node, one Instance) (dynamic.Field, error) {
+func (m *FactorySpec) one(r *flow.Run, n *flow.Node, one Instance) (dynamic.Field, error) {
 	if m.Inputs != nil {
 		in, err := resolveArgs(m.Inputs(one))
 		if err != nil {
@@ -104,7 +104,7 @@ func (m *FactorySpec) one(r *runtime.Run, n *runtime.Node, one Instance) (dynami
 }
 
 // explained is the error of a factory whose instance i has failed, in the engine's words.
-func (m *FactorySpec) explained(n *runtime.Node, i int, err error) error {
+func (m *FactorySpec) explained(n *flow.Node, i int, err error) error {
 	return explained(err, func(e *value.ToolError) {
 		if e.Code == value.Timeout && m.Limit > 0 {
 			e.Message = "Instance timed out after " + strconv.FormatFloat(m.Limit.Seconds(), 'f', -1, 64) + "s"
@@ -118,7 +118,7 @@ type promptError struct{ error }
 
 func (e promptError) Unwrap() error { return e.error }
 
-func unfilled(r *runtime.Run, n *runtime.Node, err error) error { return promptError{r.Fail(n, err)} }
+func unfilled(r *flow.Run, n *flow.Node, err error) error { return promptError{r.Fail(n, err)} }
 
 // lines joins what is not empty, lists line by line, too.
 func lines(said []dynamic.Field) string {
@@ -144,7 +144,7 @@ func fields(list []value.Value) []dynamic.Field {
 }
 
 // Ask asks an agent. The message is the inputs, one on a line.
-func (i Instance) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (dynamic.Field, error) {
+func (i Instance) Ask(r *flow.Run, n *flow.Node, m *llm.Model, p Prompt) (dynamic.Field, error) {
 	system, err := p.System.text()
 	if err != nil {
 		return dynamic.Field{}, unfilled(r, n, err)
@@ -163,7 +163,7 @@ func (i Instance) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, p Prompt) (
 }
 
 // Swarm asks the agents of a swarm. What they say is what the synthesis says, or the list of their answers.
-func (i Instance) Swarm(r *runtime.Run, n *runtime.Node, own *dynamic.Field, v Voices) (dynamic.Field, error) {
+func (i Instance) Swarm(r *flow.Run, n *flow.Node, own *dynamic.Field, v Voices) (dynamic.Field, error) {
 	v.late = i.late
 	out, failed, err := v.run(r, n, own)
 	if err == nil {

@@ -1,7 +1,7 @@
 // Package sirenspec runs the nodes of SirenSpec workflows: tools, questions to agents, their guardrails, and the texts
 // that are made of the context. Generated code holds the order of the nodes, their conditions and the context itself.
 //
-// Values are shown and compared as Python does, which the dialect's engine runs on. Everything goes through runtime.Call
+// Values are shown and compared as Python does, which the dialect's engine runs on. Everything goes through flow.Call
 // and llm.Ask, so that runs can be recorded, replayed and resumed.
 package sirenspec
 
@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -71,13 +72,13 @@ type Policy struct {
 
 // run calls a tool until it succeeds or its attempts are spent. name is the adapter, explain gives the error of a call the
 // engine's words.
-func run[In any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, value.Value], p Policy, in In, explain func(*value.ToolError)) (dynamic.Field, error) {
+func run[In any](r *flow.Run, n *flow.Node, t *flow.Tool[In, value.Value], p Policy, in In, explain func(*value.ToolError)) (dynamic.Field, error) {
 	for attempt := 0; ; attempt++ {
-		out, err := runtime.Call(r, n, t, in)
+		out, err := flow.Call(r, n, t, in)
 		if err == nil {
 			return dynamic.Of(out), nil
 		}
-		if runtime.Skipped(err) != nil || isInterpolation(err) { // no tool error
+		if flow.Skipped(err) != nil || isInterpolation(err) { // no tool error
 			return dynamic.Field{}, err
 		}
 		if attempt >= p.Retries {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -60,7 +60,7 @@ type CallHeader struct {
 }
 
 // HTTP sends a request and gives the response: a value when it is JSON, else text.
-func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, value.Value], p Policy, q Request) (dynamic.Field, error) {
+func (f *Flow) HTTP(r *flow.Run, n *flow.Node, t *flow.Tool[Call, value.Value], p Policy, q Request) (dynamic.Field, error) {
 	c := Call{Method: q.Method, HasBody: q.Body != nil, Timeout: q.Timeout}
 	var err error
 	segments := func(t Template) []Segment {
@@ -85,9 +85,9 @@ func (f *Flow) HTTP(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Call, value
 // HTTP makes the tool of an http node. host is the one that the workflow's author wrote: it is reached even when its address
 // is not public, as is one that a variable of the environment names at the beginning of the URL. A host that data names is
 // reached only when its address is public.
-func HTTP(name string, e runtime.Effects, host string) *runtime.Tool[Call, value.Value] {
+func HTTP(name string, e flow.Effects, host string) *flow.Tool[Call, value.Value] {
 	a := &adapter{host: host, clients: map[string]*http.Client{}}
-	return runtime.Bind(name, e, a.call)
+	return flow.Bind(name, e, a.call)
 }
 
 // adapter keeps a client for each host that may be reached whatever its address is.

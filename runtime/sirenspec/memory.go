@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -27,10 +27,10 @@ type Recollection struct {
 
 // Memory makes the tool that keeps values in a folder, each in a file of its own, so that programs that run at the same time
 // do not lose each other's. What is older than seconds is gone; 0 keeps it for ever.
-func Memory(name, dir string, seconds int64) *runtime.Tool[Recollection, value.Value] {
+func Memory(name, dir string, seconds int64) *flow.Tool[Recollection, value.Value] {
 	m := memory{dir, time.Duration(seconds) * time.Second}
-	again := runtime.OnInDoubt(runtime.Doubt{Policy: runtime.RetryWithKey}) // to write a value twice is to write it once
-	return runtime.Bind(name, runtime.Writes, func(_ context.Context, r Recollection) (value.Value, error) {
+	again := flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey}) // to write a value twice is to write it once
+	return flow.Bind(name, flow.Writes, func(_ context.Context, r Recollection) (value.Value, error) {
 		if r.Key == "" {
 			return m.all()
 		}
@@ -39,15 +39,15 @@ func Memory(name, dir string, seconds int64) *runtime.Tool[Recollection, value.V
 }
 
 // Recall reads a memory: it is what placeholders see until something is written.
-func Recall(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, value.Value]) (dynamic.Field, error) {
-	v, err := runtime.Call(r, n, t, Recollection{})
+func Recall(r *flow.Run, n *flow.Node, t *flow.Tool[Recollection, value.Value]) (dynamic.Field, error) {
+	v, err := flow.Call(r, n, t, Recollection{})
 	return dynamic.Of(v), err
 }
 
 // Remember keeps a value that a node has written to memory.
-func Remember(r *runtime.Run, n *runtime.Node, t *runtime.Tool[Recollection, value.Value], memory dynamic.Field, key string) error {
+func Remember(r *flow.Run, n *flow.Node, t *flow.Tool[Recollection, value.Value], memory dynamic.Field, key string) error {
 	v := memory.At(key).Value()
-	_, err := runtime.Call(r, n, t, Recollection{Key: key, Value: &v})
+	_, err := flow.Call(r, n, t, Recollection{Key: key, Value: &v})
 	return err
 }
 

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -69,7 +69,7 @@ func resolveArgs(args []Arg) (value.Value, error) {
 }
 
 // Python calls a Python function with keyword arguments. function is its name with the module's, as in tools.parse.
-func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, function string, args ...Arg) (dynamic.Field, error) {
+func (f *Flow) Python(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], p Policy, function string, args ...Arg) (dynamic.Field, error) {
 	in, err := resolveArgs(args)
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -14,14 +14,14 @@ import (
 // A Voice is one question of a swarm to a model. There is no system: the prompt is all that the model is told.
 type Voice struct {
 	ID     string // of the agent; a synthesis has none
-	Node   *runtime.Node
+	Node   *flow.Node
 	Model  *llm.Model
 	Prompt Template
 	Guards []Guard
 }
 
 // ask asks the model. late is when the answer has to be there at the latest; the zero time: whenever.
-func (v *Voice) ask(r *runtime.Run, f *Flow, late time.Time) (string, error) {
+func (v *Voice) ask(r *flow.Run, f *Flow, late time.Time) (string, error) {
 	text, err := v.Prompt.text()
 	if err != nil {
 		return "", r.Fail(v.Node, err)
@@ -45,7 +45,7 @@ func (v *Voice) ask(r *runtime.Run, f *Flow, late time.Time) (string, error) {
 
 // question asks a model, once. Guardrails look at the message and then at the answer. What it takes is counted in f, which
 // may be nil, without its cost, as in the engine. name is who is asked, in errors.
-func (f *Flow) question(r *runtime.Run, n *runtime.Node, m *llm.Model, c llm.Conversation, guards []Guard, name string) (string, error) {
+func (f *Flow) question(r *flow.Run, n *flow.Node, m *llm.Model, c llm.Conversation, guards []Guard, name string) (string, error) {
 	var err error
 	if c.Messages[0].Text, err = guarded(guards, c.Messages[0].Text, false); err != nil {
 		return "", r.Fail(n, plainly(err))
@@ -73,7 +73,7 @@ func plainly(err error) error {
 
 // worded is an error of a node in other words. What was recorded stays as it is, and an error of the run, too.
 func worded(err error, words func(string) string) error {
-	if runtime.Skipped(err) != nil {
+	if flow.Skipped(err) != nil {
 		return err
 	}
 	return explained(err, func(e *value.ToolError) { e.Message = words(e.Message) })
@@ -93,13 +93,13 @@ type Voices struct {
 // Swarm asks agents side by side, in the scope of node n, and puts what each says below own: agents.<id>.output. It gives
 // what the synthesis says, or without one, or when that fails, the list of all answers, and puts that below own, too. All
 // agents are asked, also when one fails; the error is that of the first, in the order of the file.
-func Swarm(r *runtime.Run, n *runtime.Node, own *dynamic.Field, v Voices) (dynamic.Field, error) {
+func Swarm(r *flow.Run, n *flow.Node, own *dynamic.Field, v Voices) (dynamic.Field, error) {
 	out, _, err := v.run(r, n, own)
 	return out, err
 }
 
 // run is Swarm; failed is the error of the synthesis, which is one of an instance of a factory and of no swrm node.
-func (v *Voices) run(r *runtime.Run, n *runtime.Node, own *dynamic.Field) (out dynamic.Field, failed, err error) {
+func (v *Voices) run(r *flow.Run, n *flow.Node, own *dynamic.Field) (out dynamic.Field, failed, err error) {
 	inside := r.In(n)
 	all, err := v.asked(inside, own)
 	if err != nil {
@@ -109,7 +109,7 @@ func (v *Voices) run(r *runtime.Run, n *runtime.Node, own *dynamic.Field) (out d
 	if v.Last != nil {
 		last := v.Last()
 		text, err := last.ask(inside, v.Flow, v.late)
-		if stop := runtime.Skipped(err); stop != nil {
+		if stop := flow.Skipped(err); stop != nil {
 			return dynamic.Field{}, nil, stop
 		}
 		if failed = err; err == nil {
@@ -121,24 +121,24 @@ func (v *Voices) run(r *runtime.Run, n *runtime.Node, own *dynamic.Field) (out d
 }
 
 // asked are the answers of all agents, empty for those that failed.
-func (v *Voices) asked(inside *runtime.Run, own *dynamic.Field) ([]dynamic.Field, error) {
+func (v *Voices) asked(inside *flow.Run, own *dynamic.Field) ([]dynamic.Field, error) {
 	said := make([]string, len(v.Agents))
 	failed := make([]error, len(said))
-	branches := make([]func(*runtime.Run) error, len(said))
+	branches := make([]func(*flow.Run) error, len(said))
 	for i := range branches {
-		branches[i] = func(r *runtime.Run) error {
+		branches[i] = func(r *flow.Run) error {
 			var err error
 			if said[i], err = v.Agents[i].ask(r, v.Flow, v.late); err != nil {
 				failed[i] = worded(err, func(s string) string { return "swrm agent '" + v.Agents[i].ID + "' failed: " + s })
 			}
-			return runtime.Skipped(err)
+			return flow.Skipped(err)
 		}
 	}
 	side := v.Side
 	if side <= 0 {
 		side = len(said)
 	}
-	if err := runtime.ParallelLimit(inside, side, branches...); err != nil {
+	if err := flow.ParallelLimit(inside, side, branches...); err != nil {
 		return nil, err
 	}
 	var entries []dynamic.Entry

@@ -30,7 +30,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -38,34 +39,34 @@ const (
 	// MaxSteps bounds the steps of one call; copying and comparing large values counts as well.
 	MaxSteps = 10_000_000
 
-	// DefaultMaxOutput bounds the result's JSON where runtime.MaxOutput does not: 2 MiB.
+	// DefaultMaxOutput bounds the result's JSON where flow.MaxOutput does not: 2 MiB.
 	DefaultMaxOutput = 2 << 20
 )
 
 // Bind makes a tool of a function of a Starlark file. file is the name that messages give it, source its text. The
 // fields of In are the function's keyword arguments; one that JSON leaves out (omitempty) leaves the parameter its
 // default. The result is decoded into Out as strictly as value.Decode does; an Out of struct{} ignores it. Its JSON has
-// at most DefaultMaxOutput bytes, or what runtime.MaxOutput says; text and values beyond it are cut where the run has a
+// at most DefaultMaxOutput bytes, or what flow.MaxOutput says; text and values beyond it are cut where the run has a
 // store for the whole (runtime.WithBlobs).
-func Bind[In, Out any](name string, e runtime.Effects, file, source, function string, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func Bind[In, Out any](name string, e flow.Effects, file, source, function string, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	p := &program{file: file, source: source, function: function}
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", p.what(), err)
 		}
-		limit := runtime.ToolContext(ctx).MaxOutput()
+		limit := tool.Context(ctx).MaxOutput()
 		if limit == 0 {
 			limit = DefaultMaxOutput
 		}
-		result, err := p.call(ctx, args, runtime.Room[Out](ctx, limit))
+		result, err := p.call(ctx, args, tool.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Cut(ctx, result, limit, &out)
+		err = tool.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
 	}, o...)
 }

@@ -13,22 +13,23 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-func newRun(t testing.TB, o ...runtime.Option) *runtime.Run {
+func newRun(t testing.TB, o ...runtime.Option) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rt.Start(t.Context())
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 func TestBind(t *testing.T) {
 	type in struct {
@@ -46,22 +47,22 @@ def count(raw, n, tags=["none"]):
     return {"lines": raw.count("\n"), "n": n + 0.5, "tags": [t.upper() for t in tags]}
 `
 	r := newRun(t)
-	tool := Bind[in, out]("count@1", runtime.None, "tools/tidy.star", source, "count")
+	tool := Bind[in, out]("count@1", flow.None, "tools/tidy.star", source, "count")
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {
-			got, err := runtime.Call(r, node, tool, in{"a\nb\n", 1, nil})
+			got, err := flow.Call(r, node, tool, in{"a\nb\n", 1, nil})
 			if diff := cmp.Diff(out{2, 1.5, []string{"NONE"}}, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
 	}
 	wg.Wait()
-	if _, err := runtime.Call(r, node, Bind[in, struct{}]("count@1", runtime.None, "f.star", source, "count"), in{}); err != nil {
+	if _, err := flow.Call(r, node, Bind[in, struct{}]("count@1", flow.None, "f.star", source, "count"), in{}); err != nil {
 		t.Error(err)
 	}
-	wrong := Bind[in, string]("count@1", runtime.None, "f.star", source, "count")
-	_, err := runtime.Call(r, node, wrong, in{})
+	wrong := Bind[in, string]("count@1", flow.None, "f.star", source, "count")
+	_, err := flow.Call(r, node, wrong, in{})
 	wantTool(t, err, value.ValidationError, "result of f.star:count: a string expected, an object given")
 }
 
@@ -280,12 +281,12 @@ func BenchmarkCall(b *testing.B) {
 		Lines int64 `json:"lines"`
 		N     int64 `json:"n"`
 	}
-	tool := Bind[in, out]("count@1", runtime.None, "f.star", "def f(raw, n): return {'lines': raw.count('\\n'), 'n': n + 1}", "f")
+	tool := Bind[in, out]("count@1", flow.None, "f.star", "def f(raw, n): return {'lines': raw.count('\\n'), 'n': n + 1}", "f")
 	r := newRun(b)
 	text := strings.Repeat("+ line of diff text\n", 5)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := runtime.Call(r, node, tool, in{text, 1}); err != nil {
+		if _, err := flow.Call(r, node, tool, in{text, 1}); err != nil {
 			b.Fatal(err)
 		}
 	}

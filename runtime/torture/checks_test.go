@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
@@ -60,7 +61,7 @@ func (l *life) at(key string, what sim.What) int {
 func TestChecksOfEngines(t *testing.T) {
 	x, l := trialOf(t, 1)
 	resumed := func(left remains, decided bool, j *journal.Journal, decides bool) {
-		left.resume = func(bool) (runtime.Engine, func() *journal.Journal, error) { return inMemory(j, decides) }
+		left.resume = func(bool) (engine.Engine, func() *journal.Journal, error) { return inMemory(j, decides) }
 		x.resume(l, left, "a resumed run", decided)
 	}
 
@@ -90,7 +91,7 @@ func TestChecksOfEngines(t *testing.T) {
 	})
 	t.Run("journal", func(t *testing.T) {
 		left := x.crash(l, 3)
-		left.resume = func(bool) (runtime.Engine, func() *journal.Journal, error) { return nil, nil, errors.New("no disk") }
+		left.resume = func(bool) (engine.Engine, func() *journal.Journal, error) { return nil, nil, errors.New("no disk") }
 		x.resume(l, left, "a resumed run", true)
 		x.found(t, "journal", "no disk")
 	})

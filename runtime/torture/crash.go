@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 )
@@ -15,7 +17,7 @@ type remains struct {
 	journal *journal.Journal
 	world   *world
 	// resume makes the engine that goes on; nil: one that keeps its journal in memory.
-	resume func(decided bool) (runtime.Engine, func() *journal.Journal, error)
+	resume func(decided bool) (engine.Engine, func() *journal.Journal, error)
 }
 
 // crash ends a run after n moments of its log.
@@ -88,7 +90,7 @@ func (t *trial) resume(whole *life, left remains, what string, decided bool) *li
 	}
 	p := plan{left: left.journal, options: whole.plan.options}
 	if left.resume == nil {
-		left.resume = func(decided bool) (runtime.Engine, func() *journal.Journal, error) {
+		left.resume = func(decided bool) (engine.Engine, func() *journal.Journal, error) {
 			return inMemory(left.journal, decided)
 		}
 	}
@@ -115,7 +117,7 @@ func (t *trial) resume(whole *life, left remains, what string, decided bool) *li
 	return l
 }
 
-func inMemory(j *journal.Journal, decided bool) (runtime.Engine, func() *journal.Journal, error) {
+func inMemory(j *journal.Journal, decided bool) (engine.Engine, func() *journal.Journal, error) {
 	var o []journal.ResumeOption
 	if decided {
 		o = append(o, journal.RunAgain(func(journal.Record) bool { return true }))
@@ -126,7 +128,7 @@ func inMemory(j *journal.Journal, decided bool) (runtime.Engine, func() *journal
 
 // writes reports whether a call changes the world.
 func writes(r journal.Record) bool {
-	return r.Effects == runtime.Writes.String() || r.Effects == runtime.External.String()
+	return r.Effects == flow.Writes.String() || r.Effects == flow.External.String()
 }
 
 // rightlyInDoubt looks at a resumed run that ended because a call is in doubt. It reports whether it did not, so that the run

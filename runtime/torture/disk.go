@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -244,11 +245,11 @@ func (t *trial) diskCrash(whole *life, r recording, what string) {
 	if !ok {
 		return
 	}
-	left.resume = func(decided bool) (runtime.Engine, func() *journal.Journal, error) {
+	left.resume = func(decided bool) (engine.Engine, func() *journal.Journal, error) {
 		again := recording{t, r.disk.restart(), r.seed} // each goes on from the same disk
 		var c runs.Continue
 		if decided {
-			c.Decide = func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+			c.Decide = func(journal.Record, *flow.Doubt) (journal.Decision, bool) {
 				return journal.Decision{Again: true}, true
 			}
 		}

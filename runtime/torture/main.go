@@ -12,13 +12,14 @@ import (
 	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Main is the main of the program that `flowgen torture` makes of a workflow, and ends the process: with exit code 1 when
 // there are findings, with 2 when an input cannot be used.
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	out := os.Stdout
 	os.Stdout = os.Stderr // what tools print is no result

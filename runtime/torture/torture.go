@@ -39,12 +39,13 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Workflow is a compiled workflow without its types.
 type Workflow struct {
-	Info *runtime.Info
+	Info *flow.Info
 
 	run   func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, err error)
 	input func(r *random) []byte
@@ -55,7 +56,7 @@ type Workflow struct {
 // Of makes a Workflow of what generated code has: its Info and its New.
 func Of[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) *Workflow {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) *Workflow {
 	return &Workflow{
 		Info:  info,
 		input: func(r *random) []byte { return r.input(new(In), info) },

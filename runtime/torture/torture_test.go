@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 )
 
@@ -34,20 +36,20 @@ type flowOut struct {
 
 // workflow is a workflow as the compiler would write it: a list, a map over it with a retry, two branches, and a write.
 type workflow struct {
-	rt    *runtime.Runtime
+	rt    *flow.Runtime
 	tools tools
 }
 
 type tools struct {
-	list *runtime.Tool[flowIn, []item]
-	mark *runtime.Tool[item, string]
-	sort *runtime.Tool[[]string, []string]
-	send *runtime.Tool[[]string, int64]
-	body func(r *runtime.Run, in flowIn, t *tools) (flowOut, error)
+	list *flow.Tool[flowIn, []item]
+	mark *flow.Tool[item, string]
+	sort *flow.Tool[[]string, []string]
+	send *flow.Tool[[]string, int64]
+	body func(r *flow.Run, in flowIn, t *tools) (flowOut, error)
 }
 
-var nodes = []*runtime.Node{
-	{ID: "list", Pos: "w.yaml:1:1", Index: 0, Retry: &runtime.Retry{Attempts: 3, Base: time.Second, Jitter: 0.5}},
+var nodes = []*flow.Node{
+	{ID: "list", Pos: "w.yaml:1:1", Index: 0, Retry: &flow.Retry{Attempts: 3, Base: time.Second, Jitter: 0.5}},
 	{ID: "each", Pos: "w.yaml:2:1", Index: 1, Limit: 3, Max: 100},
 	{ID: "mark", Pos: "w.yaml:3:1", Index: 2, Timeout: time.Minute},
 	{ID: "sort", Pos: "w.yaml:4:1", Index: 3},
@@ -57,44 +59,44 @@ var nodes = []*runtime.Node{
 
 func good() tools {
 	return tools{
-		list: runtime.Bind("w.list@1", runtime.Reads, func(context.Context, flowIn) ([]item, error) { panic("not fake") }),
-		mark: runtime.Bind("w.mark@1", runtime.None, func(_ context.Context, in item) (string, error) { return in.Name + in.Sev, nil }),
-		sort: runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+		list: flow.Bind("w.list@1", flow.Reads, func(context.Context, flowIn) ([]item, error) { panic("not fake") }),
+		mark: flow.Bind("w.mark@1", flow.None, func(_ context.Context, in item) (string, error) { return in.Name + in.Sev, nil }),
+		sort: flow.Bind("w.sort@1", flow.None, func(_ context.Context, in []string) ([]string, error) {
 			return append([]string{"first"}, in...), nil
 		}),
-		send: runtime.Bind("w.send@1", runtime.External, func(context.Context, []string) (int64, error) { panic("not fake") }),
+		send: flow.Bind("w.send@1", flow.External, func(context.Context, []string) (int64, error) { panic("not fake") }),
 		body: body,
 	}
 }
 
-func body(r *runtime.Run, in flowIn, t *tools) (out flowOut, err error) {
-	items, err := runtime.Call(r, nodes[0], t.list, in)
+func body(r *flow.Run, in flowIn, t *tools) (out flowOut, err error) {
+	items, err := flow.Call(r, nodes[0], t.list, in)
 	if err != nil {
 		return out, err
 	}
-	marks, err := runtime.Map(r, nodes[1], items, func(r *runtime.Run, it item) (string, error) {
-		return runtime.Call(r, nodes[2], t.mark, it)
+	marks, err := flow.Map(r, nodes[1], items, func(r *flow.Run, it item) (string, error) {
+		return flow.Call(r, nodes[2], t.mark, it)
 	})
 	if err != nil {
 		return out, err
 	}
-	err = runtime.Parallel(r,
-		func(r *runtime.Run) (err error) {
-			out.Items, err = runtime.Call(r, nodes[3], t.sort, marks)
+	err = flow.Parallel(r,
+		func(r *flow.Run) (err error) {
+			out.Items, err = flow.Call(r, nodes[3], t.sort, marks)
 			return err
 		},
-		func(r *runtime.Run) error {
-			_, err := runtime.CallOrSkip(r, nodes[5], t.send, marks)
+		func(r *flow.Run) error {
+			_, err := flow.CallOrSkip(r, nodes[5], t.send, marks)
 			return err
 		},
-		func(r *runtime.Run) (err error) {
-			out.Sent, err = runtime.Call(r, nodes[4], t.send, marks)
+		func(r *flow.Run) (err error) {
+			out.Sent, err = flow.Call(r, nodes[4], t.send, marks)
 			return err
 		})
 	return out, err
 }
 
-var info = &runtime.Info{Name: "w", Nodes: nodes, Input: []runtime.Field{{Name: "name", Type: "string"}, {Name: "level", Type: "enum<low|high>"}, {Name: "many", Type: "int"}}}
+var info = &flow.Info{Name: "w", Nodes: nodes, Input: []flow.Field{{Name: "name", Type: "string"}, {Name: "level", Type: "enum<low|high>"}, {Name: "many", Type: "int"}}}
 
 func (f *workflow) Run(ctx context.Context, in flowIn) (out flowOut, err error) {
 	run := f.rt.Start(ctx)
@@ -104,7 +106,7 @@ func (f *workflow) Run(ctx context.Context, in flowIn) (out flowOut, err error) 
 
 func workflowOf(t tools) *Workflow {
 	return Of(info, func(o ...runtime.Option) (*workflow, error) {
-		rt, err := runtime.New(info, o...)
+		rt, err := flow.New(info, o...)
 		return &workflow{rt, t}, err
 	})
 }
@@ -138,14 +140,14 @@ func TestGoodWorkflow(t *testing.T) {
 
 // A call in doubt runs again where the workflow says so, also when all that is known of it is in a journal whose disk failed.
 func TestSettledDoubt(t *testing.T) {
-	for policy, want := range map[runtime.DoubtPolicy]int{runtime.FailInDoubt: 1, runtime.RetryWithKey: 0} {
+	for policy, want := range map[flow.DoubtPolicy]int{flow.FailInDoubt: 1, flow.RetryWithKey: 0} {
 		found := 0
 		w := newWorld(1, nil, false, func(check, _, _ string, _ ...any) {
 			if found++; check != "doubt" {
 				t.Error(check)
 			}
 		})
-		h := &runtime.Head{Node: nodes[4], Tool: "w.send@1", Effects: runtime.External, Attempt: 2, InDoubt: &runtime.Doubt{Policy: policy}}
+		h := &engine.Head{Node: nodes[4], Tool: "w.send@1", Effects: flow.External, Attempt: 2, InDoubt: &flow.Doubt{Policy: policy}}
 		w.doubtful = map[call]bool{callOf(h): true}
 		if w.enter(callOf(h), h, false); found != want {
 			t.Errorf("%v: %d findings", policy, found)
@@ -166,7 +168,7 @@ func TestEveryCrash(t *testing.T) {
 
 type hiding struct{ hidden int64 }
 
-var lossy = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in flowIn) (hiding, error) { return hiding{1 + in.Many}, nil })
+var lossy = flow.Bind("w.sort@1", flow.None, func(_ context.Context, in flowIn) (hiding, error) { return hiding{1 + in.Many}, nil })
 
 // Every check finds a workflow, or a tool, that is made to be wrong in its way, under a seed that finds it again.
 func TestFindings(t *testing.T) {
@@ -178,7 +180,7 @@ func TestFindings(t *testing.T) {
 		wrong       func(t *tools)
 	}{
 		{"input", "node sort: tool w.sort@1 changed its input", func(t *tools) {
-			t.sort = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+			t.sort = flow.Bind("w.sort@1", flow.None, func(_ context.Context, in []string) ([]string, error) {
 				if len(in) > 0 {
 					in[0] = "changed"
 				}
@@ -186,35 +188,35 @@ func TestFindings(t *testing.T) {
 			})
 		}},
 		{"deterministic", "tool w.mark@1 has effects none and gave two results", func(t *tools) {
-			t.mark = runtime.Bind("w.mark@1", runtime.None, func(_ context.Context, in item) (string, error) {
+			t.mark = flow.Bind("w.mark@1", flow.None, func(_ context.Context, in item) (string, error) {
 				return in.Name + string(rune('a'+counter.Add(1)%26)), nil
 			})
 		}},
 		{"outcome", "a run whose calls had the same outcomes gave", func(t *tools) {
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
 				out, err := body(r, in, t)
 				out.Sent = counter.Add(1)
 				return out, err
 			}
 		}},
 		{"replay", "a replay under another schedule of a run gave", func(t *tools) { // what JSON loses is there in the run alone
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
-				l, err := runtime.Call(r, nodes[3], lossy, in)
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
+				l, err := flow.Call(r, nodes[3], lossy, in)
 				return flowOut{Sent: l.hidden}, err
 			}
 		}},
 		{"keys", "two calls have the key sort", func(t *tools) {
 			twice := *nodes[3]
 			twice.Index = -1 // another node with the same id
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
-				if _, err := runtime.Call(r, &twice, t.sort, nil); err != nil {
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
+				if _, err := flow.Call(r, &twice, t.sort, nil); err != nil {
 					return flowOut{}, err
 				}
 				return body(r, in, t)
 			}
 		}},
 		{"panic", "at the disco", func(t *tools) {
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
 				if in.Level == "high" {
 					panic("at the disco")
 				}
@@ -222,19 +224,19 @@ func TestFindings(t *testing.T) {
 			}
 		}},
 		{"hang", "did not end within", func(t *tools) {
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
 				<-release
 				return flowOut{}, nil
 			}
 		}},
 		{"goroutines", "goroutines were left", func(t *tools) {
-			t.sort = runtime.Bind("w.sort@1", runtime.None, func(_ context.Context, in []string) ([]string, error) {
+			t.sort = flow.Bind("w.sort@1", flow.None, func(_ context.Context, in []string) ([]string, error) {
 				go func() { <-release }()
 				return in, nil
 			})
 		}},
 		{"cancelled", "was stopped", func(t *tools) {
-			t.body = func(r *runtime.Run, in flowIn, t *tools) (flowOut, error) {
+			t.body = func(r *flow.Run, in flowIn, t *tools) (flowOut, error) {
 				out, err := body(r, in, t)
 				if err != nil {
 					return flowOut{}, nil // swallows cancellations

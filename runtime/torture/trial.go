@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -128,7 +129,7 @@ type entry struct {
 
 // plan is what happens in a run besides the workflow.
 type plan struct {
-	through runtime.Engine          // carries out the calls, and has a journal
+	through engine.Engine           // carries out the calls, and has a journal
 	journal func() *journal.Journal // what it has in the end; nil: there is no use for it
 	left    *journal.Journal        // what it began with
 	began   func(s *sim.Simulator)  // is given the simulator
@@ -248,7 +249,7 @@ func (t *trial) drive(s *sim.Simulator, l *life, ctx context.Context) {
 }
 
 // start runs the workflow under an engine.
-func (t *trial) start(ctx context.Context, l *life, e runtime.Engine) (string, error) {
+func (t *trial) start(ctx context.Context, l *life, e engine.Engine) (string, error) {
 	o := append([]runtime.Option{runtime.WithEngine(e), runtime.WithStandIn(l.world.standIn),
 		runtime.WithSecrets(func(name string) (string, bool) { return "value of " + name, true })}, l.plan.options...)
 	out, err := t.campaign.workflow.run(ctx, t.input, o...)

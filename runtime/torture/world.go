@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -21,7 +23,7 @@ type call struct {
 	attempt int
 }
 
-func callOf(h *runtime.Head) call { return call{h.Key(), int(h.Attempt)} }
+func callOf(h *engine.Head) call { return call{h.Key(), int(h.Attempt)} }
 
 func (c call) String() string { return fmt.Sprintf("%s, attempt %d", c.key, c.attempt) }
 
@@ -76,7 +78,7 @@ var codes = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, 
 	value.ProviderError, value.NetworkError, value.SandboxError, value.Unknown}
 
 // standIn is the runtime.StandIn.
-func (w *world) standIn(_ context.Context, op runtime.Op, out any, tool func() error) error {
+func (w *world) standIn(_ context.Context, op engine.Op, out any, tool func() error) error {
 	h := op.Head()
 	c := callOf(h)
 	in, err := op.EncodeIn(nil)
@@ -102,7 +104,7 @@ func (w *world) standIn(_ context.Context, op runtime.Op, out any, tool func() e
 }
 
 // enter counts the attempt and checks that it may be done.
-func (w *world) enter(c call, h *runtime.Head, model bool) {
+func (w *world) enter(c call, h *engine.Head, model bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.done[c]++
@@ -114,14 +116,14 @@ func (w *world) enter(c call, h *runtime.Head, model bool) {
 		w.problem("offline", h.Node.Pos, "call %s of tool %s was executed %s", c, h.Tool, w.closed)
 	case w.finished[c]:
 		w.problem("repeated", h.Node.Pos, "call %s of tool %s was executed again, although its result was in the journal", c, h.Tool)
-	case w.doubtful[c] && h.Effects >= runtime.Writes && !settles(h): // a disk may have failed behind the record that it began
+	case w.doubtful[c] && h.Effects >= flow.Writes && !settles(h): // a disk may have failed behind the record that it began
 		w.problem("doubt", h.Node.Pos, "call %s of tool %s (%s) was executed again, although it had begun before the crash and nobody has decided about it", c, h.Tool, h.Effects)
 	}
 }
 
 // settles reports whether the workflow says what becomes of a call in doubt.
-func settles(h *runtime.Head) bool {
-	return h.InDoubt != nil && h.InDoubt.Policy != runtime.FailInDoubt
+func settles(h *engine.Head) bool {
+	return h.InDoubt != nil && h.InDoubt.Policy != flow.FailInDoubt
 }
 
 // fault is what goes wrong with an attempt; after says that the tool has done its work by then.
@@ -138,15 +140,15 @@ func (w *world) fault(c call) (te *value.ToolError, after bool) {
 	w.mu.Unlock()
 	te = value.Errorf(codes[r.n(len(codes))], injected+" into %s", c.key)
 	if te.Code == value.RateLimit && r.one(2) {
-		te.RetryAfterS = runtime.Ptr(float64(r.n(100)) / 10)
+		te.RetryAfterS = flow.Ptr(float64(r.n(100)) / 10)
 	}
 	return te, r.one(3)
 }
 
 // steady checks that a pure tool gives the same for the same input.
-func (w *world) steady(op runtime.Op, in string, err error) {
+func (w *world) steady(op engine.Op, in string, err error) {
 	h := op.Head()
-	if h.Effects != runtime.None {
+	if h.Effects != flow.None {
 		return
 	}
 	got := ""
@@ -165,9 +167,9 @@ func (w *world) steady(op runtime.Op, in string, err error) {
 }
 
 // fake sets out, which points to a tool's output.
-func (w *world) fake(h *runtime.Head, in []byte, out any) error {
+func (w *world) fake(h *engine.Head, in []byte, out any) error {
 	place := h.Key()
-	if h.Effects == runtime.None {
+	if h.Effects == flow.None {
 		place = ""
 	}
 	r := from(w.seed, "output", h.Tool, place, string(in))
@@ -177,7 +179,7 @@ func (w *world) fake(h *runtime.Head, in []byte, out any) error {
 		return w.answer(r, h, in, reply)
 	}
 	v := reflect.ValueOf(out).Elem()
-	if h.Tool == runtime.HumanTool {
+	if h.Tool == engine.HumanTool {
 		return w.person(r, in, out)
 	}
 	if s := w.gives[h.Node.Pos]; s != nil && r.shaped(v, s) {
@@ -229,7 +231,7 @@ func (w *world) person(r *random, in []byte, out any) error {
 }
 
 // answer is what a model says: text, JSON of the schema, or calls of the tools it was told of; at times something wrong.
-func (w *world) answer(r *random, h *runtime.Head, in []byte, reply *llm.Reply) error {
+func (w *world) answer(r *random, h *engine.Head, in []byte, reply *llm.Reply) error {
 	var t llm.Turn
 	if err := json.Unmarshal(in, &t); err != nil {
 		return err
@@ -274,7 +276,7 @@ func short(s string) string {
 }
 
 // input makes an input of type In, in JSON. Fields that have a default have it at times.
-func (r *random) input(in any, info *runtime.Info) []byte {
+func (r *random) input(in any, info *flow.Info) []byte {
 	v := reflect.ValueOf(in)
 	for range 5 {
 		r.fill(v.Elem(), rule{}, 0)
@@ -291,7 +293,7 @@ func (r *random) input(in any, info *runtime.Info) []byte {
 }
 
 // withDefaults sets the fields of an input that have a default, and for which use says so, to that.
-func withDefaults(input []byte, info *runtime.Info, use func(given bool) bool) []byte {
+func withDefaults(input []byte, info *flow.Info, use func(given bool) bool) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return input

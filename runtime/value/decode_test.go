@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -53,9 +53,9 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	any, _ := value.Parse([]byte(`{"z":[1,2.0]}`))
-	want := report{base: base{7}, Title: "žluté", Score: 1, Ref: runtime.Ptr("ab,x"), Raw: []byte("hi"), For: 90, Any: any,
-		Findings: []finding{{Path: "a", Sev: "low"}, {Path: "b", Sev: "high", Line: runtime.Ptr(int64(2)), Meta: map[string]sev{"k": "low"}}},
-		At:       time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), Two: [2]int8{-128, 127}, Opt: map[string]*int{"a": runtime.Ptr(1), "b": nil}}
+	want := report{base: base{7}, Title: "žluté", Score: 1, Ref: flow.Ptr("ab,x"), Raw: []byte("hi"), For: 90, Any: any,
+		Findings: []finding{{Path: "a", Sev: "low"}, {Path: "b", Sev: "high", Line: flow.Ptr(int64(2)), Meta: map[string]sev{"k": "low"}}},
+		At:       time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), Two: [2]int8{-128, 127}, Opt: map[string]*int{"a": flow.Ptr(1), "b": nil}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(report{})); diff != "" {
 		t.Error(diff)
 	}
@@ -187,7 +187,7 @@ func anyTree(depth int) *rapid.Generator[tree] {
 			Value: anyValue(2).Draw(t, "value"), Kids: []tree{},
 		}
 		if rapid.Bool().Draw(t, "some") {
-			x.P = runtime.Ptr(text.Draw(t, "p"))
+			x.P = flow.Ptr(text.Draw(t, "p"))
 		}
 		if depth > 0 {
 			x.Kids = rapid.SliceOfN(anyTree(depth-1), 0, 2).Draw(t, "kids")

@@ -45,6 +45,8 @@ import (
 	"errors"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -64,9 +66,9 @@ type Module struct {
 
 // Bind makes a tool of a module, in the tier runtime.Wasm. In is written as JSON; the result is decoded into Out as strictly as
 // value.Decode does; an Out of struct{} ignores it. The tool is safe for concurrent use.
-func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	p := &program{Module: m}
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", p.what(), err)
@@ -75,16 +77,16 @@ func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.To
 		if limit <= 0 {
 			limit = DefaultMaxOutput
 		}
-		result, err := p.call(ctx, args, runtime.Room[Out](ctx, limit))
+		result, err := p.call(ctx, args, tool.Room[Out](ctx, limit))
 		if err != nil {
 			return out, err
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Cut(ctx, result, limit, &out)
+		err = tool.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
-	}, append(o, runtime.Isolate(machine{}, runtime.Wasm))...)
+	}, append(o, flow.Isolate(machine{}, runtime.Wasm))...)
 }
 
 // machine is the isolation of all modules.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -31,23 +32,23 @@ type text struct {
 	Text string `json:"text"`
 }
 
-func newRun(t *testing.T, o ...runtime.Option) *runtime.Run {
+func newRun(t *testing.T, o ...runtime.Option) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rt.Start(t.Context())
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 func TestCalls(t *testing.T) {
 	r := newRun(t)
 	for _, m := range []Module{{Name: "echo.wasm", Code: echo}, {Name: "attacks.wasm", Code: attacks, Export: "echo"}} {
-		tool := Bind[text, text]("echo@1", runtime.None, m)
+		tool := Bind[text, text]("echo@1", flow.None, m)
 		for range 2 {
-			got, err := runtime.Call(r, node, tool, text{"héllo \"there\""})
+			got, err := flow.Call(r, node, tool, text{"héllo \"there\""})
 			if err != nil || got.Text != "héllo \"there\"" {
 				t.Errorf("%s: %q, %v", m.Name, got.Text, err)
 			}
@@ -63,9 +64,9 @@ func TestNothingIsThere(t *testing.T) {
 		"open": badDescriptor, "folder": badDescriptor, "accept": badDescriptor, "environment": 0,
 		"clock": 1640995200000000000, "random": 53872434448665683, "remember": 2, "grow": maxPages - 62,
 	} {
-		tool := Bind[text, int64](export+"@1", runtime.None, Module{Name: "attacks.wasm", Code: attacks, Export: export})
+		tool := Bind[text, int64](export+"@1", flow.None, Module{Name: "attacks.wasm", Code: attacks, Export: export})
 		for range 2 { // what one call does is nothing to the next
-			if got, err := runtime.Call(r, node, tool, text{"x"}); err != nil || got != want {
+			if got, err := flow.Call(r, node, tool, text{"x"}); err != nil || got != want {
 				t.Errorf("%s = %d, %v; want %d", export, got, err, want)
 			}
 		}
@@ -99,7 +100,7 @@ func TestFailures(t *testing.T) {
 		if tt.module.Name = "m.wasm"; tt.module.Code == "" {
 			tt.module.Code = attacks
 		}
-		_, err := runtime.Call(r, node, Bind[text, text]("m@1", runtime.None, tt.module), text{"x"})
+		_, err := flow.Call(r, node, Bind[text, text]("m@1", flow.None, tt.module), text{"x"})
 		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != tt.code || !strings.HasPrefix(te.Message, tt.message) {
 			t.Errorf("%s: %v\nwant %s: %s", tt.module.Export, err, tt.code, tt.message)
@@ -110,8 +111,8 @@ func TestFailures(t *testing.T) {
 // TestStops ends modules that do not end: those that only count, and those that write.
 func TestStops(t *testing.T) {
 	for _, export := range []string{"spin", "shout"} {
-		tool := Bind[text, text]("m@1", runtime.None, Module{Name: "m.wasm", Code: attacks, Export: export})
-		_, err := runtime.Call(newRun(t), &runtime.Node{ID: "n", Timeout: 50 * time.Millisecond}, tool, text{})
+		tool := Bind[text, text]("m@1", flow.None, Module{Name: "m.wasm", Code: attacks, Export: export})
+		_, err := flow.Call(newRun(t), &flow.Node{ID: "n", Timeout: 50 * time.Millisecond}, tool, text{})
 		var te *value.ToolError
 		if !errors.As(err, &te) || te.Code != value.Timeout {
 			t.Errorf("%s: %v", export, err)
@@ -128,11 +129,11 @@ func TestStops(t *testing.T) {
 }
 
 func TestTier(t *testing.T) {
-	tool := Bind[text, text]("echo@1", runtime.None, Module{Name: "echo.wasm", Code: echo})
-	if _, err := runtime.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Wasm})), node, tool, text{"x"}); err != nil {
+	tool := Bind[text, text]("echo@1", flow.None, Module{Name: "echo.wasm", Code: echo})
+	if _, err := flow.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Wasm})), node, tool, text{"x"}); err != nil {
 		t.Error(err)
 	}
-	_, err := runtime.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process})), node, tool, text{"x"})
+	_, err := flow.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process})), node, tool, text{"x"})
 	var te *value.ToolError
 	if !errors.As(err, &te) || te.Code != value.SandboxError || te.Message != "tool echo@1 needs the sandbox tier process, and wasm is what there is" {
 		t.Error(err)

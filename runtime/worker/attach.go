@@ -3,7 +3,7 @@ package worker
 import (
 	"context"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -16,12 +16,12 @@ func Attach(ctx context.Context, what string, list []byte) error {
 	if len(list) == 0 {
 		return nil
 	}
-	var all []runtime.Attachment
+	var all []tool.Attachment
 	if err := value.Decode(list, &all); err != nil {
 		return value.Invalid("%s has attached what is no attachment: %v", what, err)
 	}
 	for _, a := range all {
-		if err := runtime.Attach(ctx, a); err != nil {
+		if err := tool.Attach(ctx, a); err != nil {
 			return err
 		}
 	}

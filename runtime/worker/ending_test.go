@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -31,7 +31,7 @@ func TestTheIsolationSaysWhy(t *testing.T) {
 			return child, err
 		}
 	})
-	_, err := p.Call(t.Context(), request("escape "+last, runtime.Writes))
+	_, err := p.Call(t.Context(), request("escape "+last, flow.Writes))
 	wantTool(t, err, value.SandboxError, "f: the test worker was stopped: it wrote more than it may")
 }
 
@@ -43,7 +43,7 @@ func TestAPipeThatClosesFirst(t *testing.T) {
 	var wg sync.WaitGroup
 	var err error
 	name, end := gate(t)
-	wg.Go(func() { _, err = p.Call(t.Context(), request("shut "+name, runtime.Writes)) })
+	wg.Go(func() { _, err = p.Call(t.Context(), request("shut "+name, flow.Writes)) })
 	p.begun(t, "shut")
 	p.mu.Lock()
 	w := p.procs[0]

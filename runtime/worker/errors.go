@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -51,9 +52,9 @@ func (l *lost) tool() error {
 // lostBy is the error of f when its worker has ended. Whether f is to blame cannot be told. The pool is locked.
 func (w *process) lostBy(f *flight) error {
 	return &lost{
-		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(runtime.RedactorOf(f.call.ctx)),
+		message: f.call.What + ": the " + w.pool.config.Name + " " + w.ending(tool.RedactorOf(f.call.ctx)),
 		closed:  w.cause == closed,
-		again:   f.call.Effects <= runtime.Reads,
+		again:   f.call.Effects <= flow.Reads,
 		details: w.printed(),
 	}
 }
@@ -114,7 +115,7 @@ func Answered(ctx context.Context, what string, body []byte) error {
 	if err := value.Decode(body, &a); err != nil {
 		return value.Errorf(value.SandboxError, "%s failed, and its worker could not say how", what)
 	}
-	e := &value.ToolError{Code: value.Unknown, Message: plain.Line(runtime.RedactorOf(ctx).Cut(a.Message), messageRunes), Details: a.Details}
+	e := &value.ToolError{Code: value.Unknown, Message: plain.Line(tool.RedactorOf(ctx).Cut(a.Message), messageRunes), Details: a.Details}
 	for _, code := range codes {
 		if string(code) == a.Code {
 			e.Code = code

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 )
 
@@ -71,7 +71,7 @@ func patient(p *Pool) *Pool {
 	return p
 }
 
-func request(text string, e runtime.Effects) *Call {
+func request(text string, e flow.Effects) *Call {
 	return &Call{What: "f", Body: [][]byte{[]byte(text)}, Effects: e}
 }
 
@@ -254,7 +254,7 @@ func (w *fakeWorker) call(id uint32, f []string) {
 func parent() {
 	p := New(config("stays"))
 	for _, what := range []string{"pid", "child"} {
-		b, err := p.Call(testContext{}, request(what, runtime.None))
+		b, err := p.Call(testContext{}, request(what, flow.None))
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)

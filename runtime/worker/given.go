@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -16,9 +16,9 @@ import (
 // JSON object: auth, call_id, tenant_id, idempotency_key, each as far as there is one. It is nil when there is none, as in
 // calls that nothing records or gates.
 func Given(ctx context.Context) []byte {
-	i := runtime.ToolContext(ctx)
+	i := tool.Context(ctx)
 	b := make([]byte, 0, 96)
-	if auth := runtime.Auth(ctx); len(auth) > 0 {
+	if auth := tool.Auth(ctx); len(auth) > 0 {
 		text, _ := json.Marshal(auth) // a map of texts always has JSON
 		b = append(append(b, `,"auth":`...), text...)
 	}
@@ -38,7 +38,7 @@ func Given(ctx context.Context) []byte {
 // its code: the names of its secrets, which belong into the key of a pool, and a digest of their values and its tenant,
 // which is Call.Holder. Both are empty for a call with neither.
 func Holder(ctx context.Context) (secrets, holder string) {
-	tenant, auth := runtime.ToolContext(ctx).TenantID(), runtime.Auth(ctx)
+	tenant, auth := tool.Context(ctx).TenantID(), tool.Auth(ctx)
 	if len(auth) == 0 {
 		return "", tenant
 	}

@@ -3,15 +3,15 @@ package worker
 import (
 	"os/exec"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // In returns the Start of a Config whose workers run in an isolation; nil, which starts them without, when it is nil.
 // reads, which may be nil, names what they read besides their program.
-func In(isolation runtime.Isolation, reads func() ([]string, error)) func(*exec.Cmd) (*proc.Child, error) {
+func In(isolation tool.Isolation, reads func() ([]string, error)) func(*exec.Cmd) (*proc.Child, error) {
 	if isolation == nil {
 		return nil
 	}

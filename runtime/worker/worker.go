@@ -68,6 +68,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -148,7 +149,7 @@ type Call struct {
 	Body [][]byte
 
 	// Effects decide whether a call may be made again when its worker is lost.
-	Effects runtime.Effects
+	Effects flow.Effects
 
 	// MaxOutput bounds the result in bytes; 0 means DefaultMaxOutput, and MaxFrame is
 	// the largest that counts.

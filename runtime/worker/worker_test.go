@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -41,7 +41,7 @@ func wantTool(t *testing.T, err error, code value.Code, part string) *value.Tool
 
 func (p *Pool) get(t *testing.T, text string) string {
 	t.Helper()
-	b, err := p.Call(t.Context(), request(text, runtime.Writes))
+	b, err := p.Call(t.Context(), request(text, flow.Writes))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -128,7 +128,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.call, func(t *testing.T) {
 			p := newPool(t, "ok")
 			first := number(t, p.get(t, "pid"))
-			_, err := p.Call(t.Context(), request(tt.call, runtime.Reads))
+			_, err := p.Call(t.Context(), request(tt.call, flow.Reads))
 			wantTool(t, err, tt.code, tt.part)
 			if got := p.get(t, "echo next"); got != "next" {
 				t.Errorf("the next call: %q", got)
@@ -147,7 +147,7 @@ func TestFaults(t *testing.T) {
 	}
 	_, err := p.Call(t.Context(), &Call{What: "f", Body: [][]byte{make([]byte, MaxFrame+1)}})
 	wantTool(t, err, value.ValidationError, "at most 67108864 are possible")
-	te := wantTool(t, func() error { _, err := p.Call(t.Context(), request("fail", runtime.None)); return err }(), value.RateLimit, "slow")
+	te := wantTool(t, func() error { _, err := p.Call(t.Context(), request("fail", flow.None)); return err }(), value.RateLimit, "slow")
 	if te.RetryAfterS == nil || *te.RetryAfterS != 2.5 || te.Details.String() != `{"a":1}` {
 		t.Errorf("%+v", te)
 	}
@@ -159,7 +159,7 @@ func TestAnAnswerTwice(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// The second answer is noticed by the next call, which may be lost to it once.
-	if _, err := p.Call(t.Context(), request("echo x", runtime.Writes)); err != nil {
+	if _, err := p.Call(t.Context(), request("echo x", flow.Writes)); err != nil {
 		wantTool(t, err, value.SandboxError, "broke the protocol")
 	}
 	if got := p.get(t, "echo x"); got != "x" {
@@ -186,7 +186,7 @@ func TestStart(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 5 { // all of them are told
 			wg.Go(func() {
-				_, err := p.Call(t.Context(), request("pid", runtime.Writes))
+				_, err := p.Call(t.Context(), request("pid", flow.Writes))
 				wantTool(t, err, value.SandboxError, tt.part)
 			})
 		}
@@ -195,7 +195,7 @@ func TestStart(t *testing.T) {
 	p := newPool(t, "silent")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := p.Call(ctx, request("pid", runtime.Writes))
+	_, err := p.Call(ctx, request("pid", flow.Writes))
 	wantTool(t, err, value.Timeout, "f did not finish in time")
 }
 
@@ -219,7 +219,7 @@ func TestTimeout(t *testing.T) {
 				p.begun(t, strings.Fields(tt.call)[0])
 				expire()
 			}()
-			_, err := p.Call(ctx, request(tt.call, runtime.Writes)) // without an end of its own
+			_, err := p.Call(ctx, request(tt.call, flow.Writes)) // without an end of its own
 			wantTool(t, err, value.Timeout, "f did not finish in time and was stopped")
 			second := number(t, p.get(t, "pid"))
 			if (first != second) != tt.killed {
@@ -233,10 +233,10 @@ func TestTimeout(t *testing.T) {
 	p := newPool(t, "ok")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := p.Call(ctx, request("hang", runtime.Writes)); err != context.Canceled {
+	if _, err := p.Call(ctx, request("hang", flow.Writes)); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := p.Call(ctx, request("echo a", runtime.Writes)); err != context.Canceled {
+	if _, err := p.Call(ctx, request("echo a", flow.Writes)); err != context.Canceled {
 		t.Errorf("cancelled before: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestWriteToADeafWorker(t *testing.T) {
 	p := newPool(t, "ok", func(c *Config) { c.MaxWorkers = 1 })
 	hang, cancelHang := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = p.Call(hang, request("hang", runtime.Writes)) })
+	wg.Go(func() { _, _ = p.Call(hang, request("hang", flow.Writes)) })
 	defer wg.Wait()
 	defer cancelHang()
 	p.begun(t, "hang")
@@ -262,7 +262,7 @@ func TestWriteToADeafWorker(t *testing.T) {
 		})
 		expire()
 	}()
-	_, err := p.Call(ctx, &Call{What: "f", Body: [][]byte{make([]byte, 8<<20)}, Effects: runtime.Writes})
+	_, err := p.Call(ctx, &Call{What: "f", Body: [][]byte{make([]byte, 8<<20)}, Effects: flow.Writes})
 	wantTool(t, err, value.Timeout, "did not finish in time")
 	if got := p.get(t, "echo next"); got != "next" {
 		t.Errorf("got %q", got)
@@ -285,7 +285,7 @@ func TestInnocent(t *testing.T) {
 			p.begun(t, strings.Fields(bad)[0])
 			expire()
 		}()
-		_, bad1 := p.Call(ctx, request(bad, runtime.Writes))
+		_, bad1 := p.Call(ctx, request(bad, flow.Writes))
 		wantTool(t, bad1, value.Timeout, "did not finish")
 		then()
 		wg.Wait()
@@ -295,7 +295,7 @@ func TestInnocent(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
 		name, end := gate(t)
-		got, err := share(t, p, "runs", request("wait "+name, runtime.Writes), end)
+		got, err := share(t, p, "runs", request("wait "+name, flow.Writes), end)
 		if got != "waited" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -307,7 +307,7 @@ func TestInnocent(t *testing.T) {
 	t.Run("too slow", func(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		p.drain = Drain
-		_, err := share(t, p, "runs", request("hang", runtime.Writes), func() {})
+		_, err := share(t, p, "runs", request("hang", flow.Writes), func() {})
 		wantTool(t, err, value.SandboxError, "f: the test worker was stopped, because another call in it did not end")
 	})
 	t.Run("made again", func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestInnocent(t *testing.T) {
 		p.drain = 100 * time.Millisecond
 		name, end := gate(t)
 		old := number(t, p.get(t, "pid"))
-		got, err := share(t, p, "runs", request("wait "+name, runtime.Reads), func() {
+		got, err := share(t, p, "runs", request("wait "+name, flow.Reads), func() {
 			gone(t, old)
 			p.begun(t, "wait")
 			end()
@@ -328,7 +328,7 @@ func TestInnocent(t *testing.T) {
 		p := patient(newPool(t, "ok", one))
 		pid := number(t, p.get(t, "pid"))
 		name, end := gate(t)
-		got, err := share(t, p, "runs "+name, request("outlasts", runtime.Writes), end)
+		got, err := share(t, p, "runs "+name, request("outlasts", flow.Writes), end)
 		if got != "slept" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -338,9 +338,9 @@ func TestInnocent(t *testing.T) {
 	})
 	t.Run("crash", func(t *testing.T) {
 		for _, tt := range []struct {
-			effects runtime.Effects
+			effects flow.Effects
 			again   bool
-		}{{runtime.None, true}, {runtime.Reads, true}, {runtime.Writes, false}, {runtime.External, false}} {
+		}{{flow.None, true}, {flow.Reads, true}, {flow.Writes, false}, {flow.External, false}} {
 			p := patient(newPool(t, "ok", one))
 			p.get(t, "echo warm")
 			neighbour, end := "hang", func() {}
@@ -353,7 +353,7 @@ func TestInnocent(t *testing.T) {
 			var err error
 			wg.Go(func() { got, err = p.Call(t.Context(), request(neighbour, tt.effects)) })
 			p.begun(t, strings.Fields(neighbour)[0])
-			_, bad := p.Call(t.Context(), request("exit 1", runtime.Writes))
+			_, bad := p.Call(t.Context(), request("exit 1", flow.Writes))
 			wantTool(t, bad, value.SandboxError, "exited with status 1")
 			end()
 			wg.Wait()
@@ -373,7 +373,7 @@ func TestConcurrent(t *testing.T) {
 	for i := range 1000 {
 		wg.Go(func() {
 			want := fmt.Sprint("v", i)
-			got, err := p.Call(t.Context(), request("echo "+want, runtime.Writes))
+			got, err := p.Call(t.Context(), request("echo "+want, flow.Writes))
 			if err != nil || string(got) != want {
 				t.Errorf("%q, %v, want %s", got, err, want)
 			}
@@ -398,14 +398,14 @@ func TestConcurrentFaults(t *testing.T) {
 	for i := range 90 {
 		wg.Go(func() {
 			if i%3 == 0 {
-				_, err := p.Call(t.Context(), request([]string{"exit 1", "garbage 10", "claim 104857600"}[i%9/3], runtime.Writes))
+				_, err := p.Call(t.Context(), request([]string{"exit 1", "garbage 10", "claim 104857600"}[i%9/3], flow.Writes))
 				if err == nil {
 					t.Error("no error")
 				}
 				return
 			}
 			want := fmt.Sprint("v", i)
-			got, err := p.Call(t.Context(), request("echo "+want, runtime.Writes))
+			got, err := p.Call(t.Context(), request("echo "+want, flow.Writes))
 			var te *value.ToolError
 			if err != nil && (!errors.As(err, &te) || te.Code != value.SandboxError) || err == nil && string(got) != want {
 				t.Errorf("%q, %v, want %s", got, err, want)
@@ -426,11 +426,11 @@ func TestWaitForAPlace(t *testing.T) {
 	defer wg.Wait()
 	holds, release := deadlineOnDemand(t)
 	defer release()
-	wg.Go(func() { _, _ = p.Call(holds, request("stop", runtime.Writes)) })
+	wg.Go(func() { _, _ = p.Call(holds, request("stop", flow.Writes)) })
 	p.begun(t, "stop")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := p.Call(ctx, request("echo a", runtime.Writes))
+	_, err := p.Call(ctx, request("echo a", flow.Writes))
 	wantTool(t, err, value.Timeout, "did not finish in time")
 	release()
 	if got := p.get(t, "echo b"); got != "b" {
@@ -441,7 +441,7 @@ func TestWaitForAPlace(t *testing.T) {
 func TestTenants(t *testing.T) {
 	p := newPool(t, "ok")
 	pid := func(holder string) string {
-		c := request("pid", runtime.Writes)
+		c := request("pid", flow.Writes)
 		c.Holder = holder
 		b, err := p.Call(t.Context(), c)
 		if err != nil {
@@ -481,7 +481,7 @@ func TestPrintsDoNotHarm(t *testing.T) {
 	if got := p.get(t, "print 100000"); got != "printed" { // 3 MB
 		t.Errorf("got %q", got)
 	}
-	_, err := p.Call(t.Context(), request("exit 1", runtime.Writes))
+	_, err := p.Call(t.Context(), request("exit 1", flow.Writes))
 	te := wantTool(t, err, value.SandboxError, "last words")
 	out, _ := te.Details.Get("output")
 	if n := len(out.String()); n < 1000 || n > proc.TailBytes || !strings.HasSuffix(out.String(), "last words\n") {
@@ -554,7 +554,7 @@ func TestCallAfterShutdown(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = p.Call(ctx, request("echo 1", runtime.Writes)) // starts a worker, and may fail
+			_, _ = p.Call(ctx, request("echo 1", flow.Writes)) // starts a worker, and may fail
 		}()
 		eventually.True(t, "the worker has started", func() bool {
 			p.mu.Lock()
@@ -562,7 +562,7 @@ func TestCallAfterShutdown(t *testing.T) {
 			return len(p.newborn)+len(p.procs) > 0
 		})
 		p.Shutdown()
-		if _, err := p.Call(t.Context(), request("echo 2", runtime.Writes)); err != nil {
+		if _, err := p.Call(t.Context(), request("echo 2", flow.Writes)); err != nil {
 			t.Error(err)
 		}
 		cancel()

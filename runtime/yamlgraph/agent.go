@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/agent"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -28,7 +28,7 @@ type Agent struct {
 }
 
 // Agent runs an agent node. Its conversation is added to the field messages, and goes on with what is there.
-func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error {
+func (f *Flow) Agent(r *flow.Run, n *flow.Node, a *Agent, p Prompt) error {
 	x := f.ruled()
 	if skip, err := x.before(r, n); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 	})
 	switch {
 	case err == nil:
-	case a.Fail == Stop || halted(err) || runtime.Skipped(err) != nil:
+	case a.Fail == Stop || halted(err) || flow.Skipped(err) != nil:
 		return err
 	case a.Fail == Skip:
 		f.step(n)
@@ -75,7 +75,7 @@ func (f *Flow) Agent(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) error 
 }
 
 // work lets the agent work. said are the messages that are new.
-func (f *Flow) work(r *runtime.Run, n *runtime.Node, a *Agent, p Prompt) (out agent.Outputs, end agent.Ending, said []value.Value, err error) {
+func (f *Flow) work(r *flow.Run, n *flow.Node, a *Agent, p Prompt) (out agent.Outputs, end agent.Ending, said []value.Value, err error) {
 	prompt, err := p()
 	if err != nil {
 		return out, end, nil, r.Fail(n, err)

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jinja"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -92,7 +92,7 @@ func Needs(name string, p Prompt, variables ...Variable) Prompt {
 }
 
 // Ask runs a node that asks a model. The error is one of the run, or that of the question when Fail is Stop.
-func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) error {
+func (f *Flow) Ask(r *flow.Run, n *flow.Node, q *Question, p Prompt) error {
 	u, err := f.asked(r, n, q, p)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ type update struct {
 
 // asked asks a question in the engine's order: the limit, the value that is there, what is required, the prompt, the
 // answer.
-func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u update, err error) {
+func (f *Flow) asked(r *flow.Run, n *flow.Node, q *Question, p Prompt) (u update, err error) {
 	name := cmp.Or(f.name, n.ID)
 	count := f.counts[name]
 	if q.Limit > 0 && count >= int64(q.Limit) {
@@ -172,7 +172,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 			}
 		}
 		return u, nil
-	case runtime.Skipped(err) != nil:
+	case flow.Skipped(err) != nil:
 		return u, err
 	}
 	if q.Race != nil {
@@ -190,7 +190,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 			if v, err = question(r, n, q.Model, &plain, p); err == nil {
 				u.take(q.Key, v)
 				return u, nil
-			} else if runtime.Skipped(err) != nil {
+			} else if flow.Skipped(err) != nil {
 				return u, err
 			}
 		}
@@ -198,7 +198,7 @@ func (f *Flow) asked(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (u 
 		if v, err = question(r, n, q.Fallback, q, p); err == nil {
 			u.take(q.Key, v)
 			return u, nil
-		} else if runtime.Skipped(err) != nil {
+		} else if flow.Skipped(err) != nil {
 			return u, err
 		}
 	}
@@ -216,7 +216,7 @@ func (u *update) keep(node string, err error) {
 }
 
 // question asks once. The error is a *runtime.NodeError.
-func question(r *runtime.Run, n *runtime.Node, m *Model, q *Question, p Prompt) (value.Value, error) {
+func question(r *flow.Run, n *flow.Node, m *Model, q *Question, p Prompt) (value.Value, error) {
 	prompt, err := p()
 	if err != nil {
 		return value.Null(), r.Fail(n, err)

@@ -3,19 +3,19 @@ package yamlgraph
 import (
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Bound runs a python node whose function is replaced by another tool (flowgen.bindings.yaml). It takes of the state the
 // fields that In has; what it gives is written as what a function of Python returns. A state that does not fit In is a
 // VALIDATION_ERROR.
-func Bound[In, Out any](f *Flow, r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], key string, p Policy, state dynamic.Field) error {
+func Bound[In, Out any](f *Flow, r *flow.Run, n *flow.Node, t *flow.Tool[In, Out], key string, p Policy, state dynamic.Field) error {
 	return f.function(r, n, key, p, func() (value.Value, error) { return bound(r, n, t, state) })
 }
 
-func bound[In, Out any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out], state dynamic.Field) (value.Value, error) {
+func bound[In, Out any](r *flow.Run, n *flow.Node, t *flow.Tool[In, Out], state dynamic.Field) (value.Value, error) {
 	var in In
 	text, err := state.MarshalJSON()
 	if err == nil {
@@ -28,7 +28,7 @@ func bound[In, Out any](r *runtime.Run, n *runtime.Node, t *runtime.Tool[In, Out
 		}
 		return value.Null(), r.Fail(n, te)
 	}
-	out, err := runtime.Call(r, n, t, in)
+	out, err := flow.Call(r, n, t, in)
 	if err != nil {
 		return value.Null(), err
 	}

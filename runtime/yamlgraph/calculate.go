@@ -3,9 +3,9 @@ package yamlgraph
 import (
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -43,7 +43,7 @@ func (f *Flow) calculate(a, b dynamic.Field, op func(a, b dynamic.Field) (dynami
 }
 
 // given ends with what was wrong with the values that node n is given, nil when nothing was.
-func (f *Flow) given(r *runtime.Run, n *runtime.Node) error {
+func (f *Flow) given(r *flow.Run, n *flow.Node) error {
 	err := f.wrong
 	if f.wrong = nil; err == nil {
 		return nil

@@ -1,13 +1,13 @@
 package yamlgraph
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Child runs a node that is another graph: child runs that and returns what the node writes.
-func (f *Flow) Child(n *runtime.Node, child func() (dynamic.Field, error)) error {
+func (f *Flow) Child(n *flow.Node, child func() (dynamic.Field, error)) error {
 	out, err := child()
 	if err != nil {
 		return err

@@ -1,15 +1,15 @@
 package yamlgraph
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Copilot runs a node that asks a program: its prompt is both texts, and resume the session that goes on. What the program
 // answers goes into the field key. Rules that do not hold leave their errors, as those of nodes that ask a model do.
-func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, resume dynamic.Field, p Prompt) error {
+func (f *Flow) Copilot(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], key string, resume dynamic.Field, p Prompt) error {
 	x := f.ruled()
 	u := update{}
 	q := &Question{Key: key}
@@ -34,12 +34,12 @@ func (f *Flow) Copilot(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Va
 }
 
 // told asks the program once.
-func told(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], resume dynamic.Field, p Prompt) (value.Value, error) {
+func told(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], resume dynamic.Field, p Prompt) (value.Value, error) {
 	prompt, err := p()
 	if err != nil {
 		return value.Null(), r.Fail(n, err)
 	}
-	return runtime.Call(r, n, t, dynamic.Object(dynamic.Put("prompt", dynamic.Text(both(prompt))), dynamic.Put("resume", resume.NonNull())).Value())
+	return flow.Call(r, n, t, dynamic.Object(dynamic.Put("prompt", dynamic.Text(both(prompt))), dynamic.Put("resume", resume.NonNull())).Value())
 }
 
 func both(p llm.Prompt) string {

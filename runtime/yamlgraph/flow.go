@@ -1,16 +1,16 @@
 // Package yamlgraph runs the nodes of YAMLGraph files: what they leave in the state, the results of tools that the state
 // names, and maps. Generated code holds the order of the nodes, their conditions and what they are given.
 //
-// Everything goes through runtime.Call and Map, so that runs can be recorded, replayed and resumed.
+// Everything goes through flow.Call and Map, so that runs can be recorded, replayed and resumed.
 package yamlgraph
 
 import (
 	"cmp"
 	"maps"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -122,7 +122,7 @@ func joined(old, more value.Value) value.Value {
 	return value.List(all...)
 }
 
-func (f *Flow) step(n *runtime.Node) {
+func (f *Flow) step(n *flow.Node) {
 	f.write("current_step", value.String(cmp.Or(f.name, n.ID)))
 }
 
@@ -133,7 +133,7 @@ const maxSteps = 1000
 func (f *Flow) Bound(steps int) { f.limit = steps }
 
 // Step counts a step of a graph with a cycle that has come to node n. The error says that there were too many.
-func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
+func (f *Flow) Step(r *flow.Run, n *flow.Node) error {
 	limit := cmp.Or(f.limit, maxSteps)
 	if f.steps++; f.steps <= limit {
 		return nil
@@ -142,7 +142,7 @@ func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
 }
 
 // Set writes fields. One whose value is missing or null stays as it is.
-func (f *Flow) Set(n *runtime.Node, entries ...dynamic.Entry) {
+func (f *Flow) Set(n *flow.Node, entries ...dynamic.Entry) {
 	f.wrong = nil
 	if f.reached(n, f.ruled().Limit) {
 		return

@@ -3,8 +3,8 @@ package yamlgraph_test
 import (
 	"testing"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/yamlgraph"
 )
 
@@ -15,11 +15,11 @@ func BenchmarkSet(b *testing.B) {
 	for i, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "current_step"} {
 		slots = append(slots, dynamic.Slot{Name: name, Field: &fields[i]})
 	}
-	flow := yamlgraph.New(slots...)
-	n := &runtime.Node{ID: "set"}
+	w := yamlgraph.New(slots...)
+	n := &flow.Node{ID: "set"}
 	b.ReportAllocs()
 	for b.Loop() {
-		flow.Set(n, dynamic.Put("a", dynamic.Whole(1)), dynamic.Put("i", fields[0]))
+		w.Set(n, dynamic.Put("a", dynamic.Whole(1)), dynamic.Put("i", fields[0]))
 	}
 	if got := fields[8].Value().Int(); got != 1 {
 		b.Fatal(got)

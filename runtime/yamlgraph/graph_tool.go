@@ -5,18 +5,18 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // GraphTool makes a tool of another graph. It is called with the fields that the graph begins with and gives the field that
 // run returns as text: lists and maps as JSON, other values as Python writes them. As in the engine an error of the graph is
 // such a text, too, which begins with `Error: `. What the graph does is part of one call: it is recorded as a whole.
-func GraphTool(name string, e runtime.Effects, info *runtime.Info, run func(r *runtime.Run, args dynamic.Field) (dynamic.Field, error), o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
-		out, err := inside(ctx, info, func(r *runtime.Run) (dynamic.Field, error) { return run(r, dynamic.Of(in)) })
+func GraphTool(name string, e flow.Effects, info *flow.Info, run func(r *flow.Run, args dynamic.Field) (dynamic.Field, error), o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
+	return flow.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
+		out, err := inside(ctx, info, func(r *flow.Run) (dynamic.Field, error) { return run(r, dynamic.Of(in)) })
 		var te *value.ToolError
 		switch {
 		case err == nil:
@@ -35,8 +35,8 @@ func GraphTool(name string, e runtime.Effects, info *runtime.Info, run func(r *r
 }
 
 // inside runs a graph inside of a call.
-func inside(ctx context.Context, info *runtime.Info, f func(*runtime.Run) (dynamic.Field, error)) (out dynamic.Field, err error) {
-	rt, err := runtime.New(info)
+func inside(ctx context.Context, info *flow.Info, f func(*flow.Run) (dynamic.Field, error)) (out dynamic.Field, err error) {
+	rt, err := flow.New(info)
 	if err != nil {
 		return out, err
 	}
@@ -54,7 +54,7 @@ type Choosing struct {
 }
 
 // Choose is ToolCall with more rules.
-func (f *Flow) Choose(r *runtime.Run, n *runtime.Node, c Choosing, id, tool, args dynamic.Field, call Choice) error {
+func (f *Flow) Choose(r *flow.Run, n *flow.Node, c Choosing, id, tool, args dynamic.Field, call Choice) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}

@@ -3,16 +3,17 @@ package yamlgraph
 import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Interrupt runs a node that asks a person: what is asked goes into the field key, the answer into the field resume. What
 // the field holds already is asked, and else the message. An empty key is no field: every node asks its own question.
-func (f *Flow) Interrupt(r *runtime.Run, n *runtime.Node, key, resume string, held, message dynamic.Field) error {
+func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, message dynamic.Field) error {
 	if held.Value().IsNull() {
 		held = message
 	}
-	answer, err := runtime.Ask[string](r, n, runtime.Question{Text: asked(held.Value()), Empty: true})
+	answer, err := flow.Ask[string](r, n, runtime.Question{Text: asked(held.Value()), Empty: true})
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func (f *Flow) Interrupt(r *runtime.Run, n *runtime.Node, key, resume string, he
 
 // InterruptPrompt is Interrupt with a message that is made when nothing is held yet: what a model answers to the prompt or,
 // without a model, the text of the prompt.
-func (f *Flow) InterruptPrompt(r *runtime.Run, n *runtime.Node, key, resume string, held dynamic.Field, m *Model, p Prompt) error {
+func (f *Flow) InterruptPrompt(r *flow.Run, n *flow.Node, key, resume string, held dynamic.Field, m *Model, p Prompt) error {
 	if held.Value().IsNull() {
 		v, err := made(r, n, m, p)
 		if err != nil {
@@ -37,7 +38,7 @@ func (f *Flow) InterruptPrompt(r *runtime.Run, n *runtime.Node, key, resume stri
 	return f.Interrupt(r, n, key, resume, held, held)
 }
 
-func made(r *runtime.Run, n *runtime.Node, m *Model, p Prompt) (value.Value, error) {
+func made(r *flow.Run, n *flow.Node, m *Model, p Prompt) (value.Value, error) {
 	if m != nil {
 		return question(r, n, m, &Question{}, p)
 	}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -17,8 +17,8 @@ import (
 // each with its place: a map as it is, anything else as the value of one. An item that fails leaves its error there, and
 // in errors. ran is false for an empty list: in the engine nothing comes after it. The error is one of the run, or says
 // that there is no list.
-func (f *Flow) Map(r *runtime.Run, n *runtime.Node, key string, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field) (value.Value, error)) (ran bool, err error) {
-	return f.gather(r, n, Gather{Into: key}, over, func(r *runtime.Run, item dynamic.Field, _ int64) (value.Value, error) { return body(r, item) })
+func (f *Flow) Map(r *flow.Run, n *flow.Node, key string, over dynamic.Field, body func(r *flow.Run, item dynamic.Field) (value.Value, error)) (ran bool, err error) {
+	return f.gather(r, n, Gather{Into: key}, over, func(r *flow.Run, item dynamic.Field, _ int64) (value.Value, error) { return body(r, item) })
 }
 
 // Gather says what becomes of the items of a map.
@@ -37,8 +37,8 @@ type Gather struct {
 }
 
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
-func (f *Flow) MapNode(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, flow *Flow, item dynamic.Field) error) (ran bool, err error) {
-	return f.gather(r, n, g, over, func(r *runtime.Run, item dynamic.Field, index int64) (value.Value, error) {
+func (f *Flow) MapNode(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, w *Flow, item dynamic.Field) error) (ran bool, err error) {
+	return f.gather(r, n, g, over, func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error) {
 		inner := &Flow{slots: f.slots, aside: true, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
 		if err := body(r, inner, item); err != nil {
 			return value.Null(), err
@@ -67,7 +67,7 @@ type itemError struct {
 
 func (e *itemError) Error() string { return e.text }
 
-func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Field, body func(r *runtime.Run, item dynamic.Field, index int64) (value.Value, error)) (ran bool, err error) {
+func (f *Flow) gather(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error)) (ran bool, err error) {
 	items, ok := over.Items()
 	if !ok {
 		return false, r.Fail(n, value.Errorf(value.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
@@ -78,14 +78,14 @@ func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Fi
 	if g.MaxItems > 0 && len(items) > g.MaxItems {
 		items = items[:g.MaxItems]
 	}
-	results, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (result, error) {
+	results, err := flow.Map(r, n, flow.Enumerate(items), func(r *flow.Run, item flow.Indexed[value.Value]) (result, error) {
 		v, err := body(r, dynamic.Of(item.Value), item.Index)
 		var own *itemError
 		switch {
 		case err == nil:
 		case g.Fail && errors.As(err, &own):
 			return result{}, r.Fail(n, value.Errorf(value.Unknown, "%s", own.text))
-		case g.Fail || !errors.As(err, &own) && runtime.Skipped(err) != nil:
+		case g.Fail || !errors.As(err, &own) && flow.Skipped(err) != nil:
 			return result{}, err
 		}
 		return collected(n, item.Index, v, err), nil
@@ -101,7 +101,7 @@ func (f *Flow) gather(r *runtime.Run, n *runtime.Node, g Gather, over dynamic.Fi
 }
 
 // settle writes the results of all items.
-func (f *Flow) settle(r *runtime.Run, n *runtime.Node, g Gather, results []result) error {
+func (f *Flow) settle(r *flow.Run, n *flow.Node, g Gather, results []result) error {
 	var good, bad []value.Value
 	done := 0
 	for _, res := range results {
@@ -157,7 +157,7 @@ type result struct {
 }
 
 // record is a failure as a field of failures has it.
-func (res result) record(n *runtime.Node) value.Value {
+func (res result) record(n *flow.Node) value.Value {
 	return value.Map(value.Entry{Key: "map", Value: value.String(n.ID)}, value.Entry{Key: "index", Value: value.Int(res.index)},
 		value.Entry{Key: "error_type", Value: value.String(res.kind)}, value.Entry{Key: "message", Value: value.String(res.message)},
 		value.Entry{Key: "node", Value: value.String("_map_" + n.ID + "_sub")}, value.Entry{Key: "tolerated", Value: value.Bool(false)})
@@ -167,7 +167,7 @@ func (res result) record(n *runtime.Node) value.Value {
 const place = "_map_index"
 
 // collected is the result of an item.
-func collected(n *runtime.Node, index int64, v value.Value, err error) result {
+func collected(n *flow.Node, index int64, v value.Value, err error) result {
 	at := value.Entry{Key: place, Value: value.Int(index)}
 	var te *value.ToolError
 	var own *itemError

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -18,7 +18,7 @@ type Candidate struct {
 
 // first asks the model of a question, or the candidates of a race one after the other until one answers. The error of a
 // race says what became of each.
-func (u *update) first(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (value.Value, error) {
+func (u *update) first(r *flow.Run, n *flow.Node, q *Question, p Prompt) (value.Value, error) {
 	if q.Race == nil {
 		return question(r, n, q.Model, q, p)
 	}
@@ -31,7 +31,7 @@ func (u *update) first(r *runtime.Run, n *runtime.Node, q *Question, p Prompt) (
 			return v, nil
 		}
 		var te *value.ToolError
-		if runtime.Skipped(err) != nil || !errors.As(err, &te) {
+		if flow.Skipped(err) != nil || !errors.As(err, &te) {
 			return v, err
 		}
 		code = te.Code
@@ -50,7 +50,7 @@ func named(key, text string) value.Entry {
 
 // lost is what becomes of a race that nobody has won: with Skip, and for a router whatever does not stop the run, the field
 // becomes null and the error goes into errors; else the error ends the run.
-func (u *update) lost(n *runtime.Node, q *Question, err error) error {
+func (u *update) lost(n *flow.Node, q *Question, err error) error {
 	if q.Fail == Stop || q.Router == nil && q.Fail != Skip {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -43,7 +43,7 @@ func (f *Flow) ruled() Rules {
 }
 
 // reached reports whether a node has run as often as it may, and counts this run.
-func (f *Flow) reached(n *runtime.Node, limit int) bool {
+func (f *Flow) reached(n *flow.Node, limit int) bool {
 	if limit == 0 {
 		return false
 	}
@@ -74,7 +74,7 @@ func (b *broken) text() string {
 }
 
 // entry is the rule in errors.
-func (b *broken) entry(n *runtime.Node) value.Value {
+func (b *broken) entry(n *flow.Node) value.Value {
 	fail := map[Fail]string{Keep: "warn", Stop: "halt", Skip: "skip", Retry: "retry"}[b.Fail]
 	text := func(key, v string) value.Entry { return value.Entry{Key: key, Value: value.String(v)} }
 	return value.Map(text("type", "guard_error"), text("message", b.text()), text("node", n.ID), text("phase", b.phase), text("check", b.Check), text("on_fail", fail))
@@ -86,7 +86,7 @@ type errHalt struct{ error }
 func (e errHalt) Unwrap() error { return e.error }
 
 // halts is a rule that ends the run.
-func (b *broken) halts(r *runtime.Run, n *runtime.Node) error {
+func (b *broken) halts(r *flow.Run, n *flow.Node) error {
 	return errHalt{r.Fail(n, value.Errorf(value.ValidationError, "%s", b.text()))}
 }
 
@@ -111,7 +111,7 @@ func hold(rules []Rule, phase string, output dynamic.Field) (warned []*broken, w
 }
 
 // before looks at the rules before a node that asks nobody. skip says that the node does nothing.
-func (x *Rules) before(r *runtime.Run, n *runtime.Node) (skip bool, err error) {
+func (x *Rules) before(r *flow.Run, n *flow.Node) (skip bool, err error) {
 	_, wrong := hold(x.Before, "pre", dynamic.Field{})
 	switch {
 	case wrong == nil:
@@ -123,7 +123,7 @@ func (x *Rules) before(r *runtime.Run, n *runtime.Node) (skip bool, err error) {
 }
 
 // run runs a node that asks nobody until the rules after it hold, or until its tries are spent.
-func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (value.Value, error)) (value.Value, error) {
+func (x *Rules) run(r *flow.Run, n *flow.Node, call func() (value.Value, error)) (value.Value, error) {
 	left := map[*Rule]int{}
 	for {
 		v, err := call()
@@ -142,7 +142,7 @@ func (x *Rules) run(r *runtime.Run, n *runtime.Node, call func() (value.Value, e
 }
 
 // skipped leaves what a node leaves that a rule has kept from running.
-func (f *Flow) skipped(n *runtime.Node, key, message string) {
+func (f *Flow) skipped(n *flow.Node, key, message string) {
 	f.write(key, value.Null())
 	f.write("errors", value.List(value.Map(value.Entry{Key: "type", Value: value.String("unknown_error")},
 		value.Entry{Key: "message", Value: value.String(message)}, value.Entry{Key: "node", Value: value.String(n.ID)})))
@@ -150,7 +150,7 @@ func (f *Flow) skipped(n *runtime.Node, key, message string) {
 }
 
 // allowed looks at the rules before a question; end says that it is not asked.
-func (u *update) allowed(n *runtime.Node, q *Question, x *Rules) (end bool) {
+func (u *update) allowed(n *flow.Node, q *Question, x *Rules) (end bool) {
 	warned, wrong := hold(x.Before, "pre", dynamic.Field{})
 	if wrong != nil {
 		warned = append(warned, wrong)
@@ -166,12 +166,12 @@ func (u *update) allowed(n *runtime.Node, q *Question, x *Rules) (end bool) {
 
 // good looks at the rules after a question, which is asked again while they say so. end says that the node ends with the
 // answer, and with what is wrong with it in errors.
-func (u *update) good(r *runtime.Run, n *runtime.Node, q *Question, p Prompt, x *Rules, v value.Value) (_ value.Value, end bool, err error) {
+func (u *update) good(r *flow.Run, n *flow.Node, q *Question, p Prompt, x *Rules, v value.Value) (_ value.Value, end bool, err error) {
 	return u.held(n, q.Key, x, v, func() (value.Value, error) { return question(r, n, q.Model, q, p) })
 }
 
 // held is good for a question of any kind.
-func (u *update) held(n *runtime.Node, key string, x *Rules, v value.Value, ask func() (value.Value, error)) (_ value.Value, end bool, err error) {
+func (u *update) held(n *flow.Node, key string, x *Rules, v value.Value, ask func() (value.Value, error)) (_ value.Value, end bool, err error) {
 	var all []*broken
 	left := map[*Rule]int{}
 	for {
@@ -198,7 +198,7 @@ func (u *update) held(n *runtime.Node, key string, x *Rules, v value.Value, ask 
 
 // Verify looks at the rules at the end of a graph: those that only warn go into errors, the first of the others ends the
 // run.
-func (f *Flow) Verify(r *runtime.Run, n *runtime.Node, rules ...Rule) error {
+func (f *Flow) Verify(r *flow.Run, n *flow.Node, rules ...Rule) error {
 	warned, wrong := hold(rules, "verify", dynamic.Field{})
 	if wrong != nil {
 		return wrong.halts(r, n)
@@ -210,7 +210,7 @@ func (f *Flow) Verify(r *runtime.Run, n *runtime.Node, rules ...Rule) error {
 	return nil
 }
 
-func entries(n *runtime.Node, rules []*broken) value.Value {
+func entries(n *flow.Node, rules []*broken) value.Value {
 	var out []value.Value
 	for _, b := range rules {
 		out = append(out, b.entry(n))
@@ -275,29 +275,29 @@ func Keys(f dynamic.Field) dynamic.Field {
 
 // FileExists and DirExists report whether a path is that of a file or of a folder. Like all that a run learns from outside
 // the answer is recorded.
-func FileExists(r *runtime.Run, n *runtime.Node, f dynamic.Field) dynamic.Field {
+func FileExists(r *flow.Run, n *flow.Node, f dynamic.Field) dynamic.Field {
 	return exists(r, n, fileExists, f)
 }
 
 // DirExists is FileExists for folders.
-func DirExists(r *runtime.Run, n *runtime.Node, f dynamic.Field) dynamic.Field {
+func DirExists(r *flow.Run, n *flow.Node, f dynamic.Field) dynamic.Field {
 	return exists(r, n, dirExists, f)
 }
 
-func exists(r *runtime.Run, n *runtime.Node, t *runtime.Tool[string, bool], f dynamic.Field) dynamic.Field {
+func exists(r *flow.Run, n *flow.Node, t *flow.Tool[string, bool], f dynamic.Field) dynamic.Field {
 	if f.Value().Kind() != value.StringKind {
 		return dynamic.Flag(false)
 	}
-	ok, err := runtime.Call(r, n, t, f.Value().String())
+	ok, err := flow.Call(r, n, t, f.Value().String())
 	return dynamic.Flag(ok && err == nil)
 }
 
 var (
-	fileExists = runtime.Bind("yamlgraph.file_exists@1", runtime.Reads, func(_ context.Context, path string) (bool, error) {
+	fileExists = flow.Bind("yamlgraph.file_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().IsRegular(), nil
 	})
-	dirExists = runtime.Bind("yamlgraph.dir_exists@1", runtime.Reads, func(_ context.Context, path string) (bool, error) {
+	dirExists = flow.Bind("yamlgraph.dir_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir(), nil
 	})

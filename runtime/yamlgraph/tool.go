@@ -6,18 +6,18 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // A Choice is the function that calls the tool of a name, which the generator writes.
-type Choice func(*runtime.Run, string, *value.Args) (value.Value, error)
+type Choice func(*flow.Run, string, *value.Args) (value.Value, error)
 
 // Choose calls the tool that data names. The result is a map that says what became of the call, whatever became of it
 // (Tool Call Nodes, Result Structure). The error is one of the run.
-func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
+func Choose(r *flow.Run, n *flow.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
 	name := tool.Value().String()
 	switch tool.Value().Kind() {
 	case value.StringKind:
@@ -26,14 +26,14 @@ func Choose(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call 
 	default:
 		name = py.Str(tool)
 	}
-	out, err := runtime.Choose(r, n, id.Value(), name, value.ValueArgs(args.Value()), call)
+	out, err := flow.Choose(r, n, id.Value(), name, value.ValueArgs(args.Value()), call)
 	if err != nil {
 		return value.Value{}, err
 	}
 	message := value.Null()
 	if out.Error != nil {
 		text := *out.Error
-		if text == runtime.DeniedTool(name).Error() { // a tool that is no python tool
+		if text == flow.DeniedTool(name).Error() { // a tool that is no python tool
 			text = "Unknown tool: " + name
 		}
 		message = value.String(text)
@@ -48,14 +48,14 @@ var exceptionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za
 
 // ChooseUpstream is Choose with the rules of the engine: what is no mapping stands for no arguments, and the text of an
 // exception comes without its name.
-func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
+func ChooseUpstream(r *flow.Run, n *flow.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
 	if args.Value().Kind() != value.MapKind {
 		args = dynamic.Null()
 	}
-	return Choose(r, n, id, tool, args, func(r *runtime.Run, name string, a *value.Args) (value.Value, error) {
+	return Choose(r, n, id, tool, args, func(r *flow.Run, name string, a *value.Args) (value.Value, error) {
 		v, err := call(r, name, a)
 		var te *value.ToolError
-		if err == nil || runtime.Skipped(err) != nil || !errors.As(err, &te) || te.Code != value.Unknown {
+		if err == nil || flow.Skipped(err) != nil || !errors.As(err, &te) || te.Code != value.Unknown {
 			return v, err
 		}
 		if _, unknown := strings.CutPrefix(te.Message, "Unknown tool: "); unknown {
@@ -68,7 +68,7 @@ func ChooseUpstream(r *runtime.Run, n *runtime.Node, id, tool, args dynamic.Fiel
 }
 
 // ToolCall runs a tool_call node: the result of Choose goes into a field.
-func (f *Flow) ToolCall(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+func (f *Flow) ToolCall(r *flow.Run, n *flow.Node, key string, id, tool, args dynamic.Field, call Choice) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *Flow) ToolCall(r *runtime.Run, n *runtime.Node, key string, id, tool, a
 }
 
 // ToolCallUpstream is ToolCall with ChooseUpstream.
-func (f *Flow) ToolCallUpstream(r *runtime.Run, n *runtime.Node, key string, id, tool, args dynamic.Field, call Choice) error {
+func (f *Flow) ToolCallUpstream(r *flow.Run, n *flow.Node, key string, id, tool, args dynamic.Field, call Choice) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (f *Flow) ToolCallUpstream(r *runtime.Run, n *runtime.Node, key string, id,
 	return f.put(n, key, v, err)
 }
 
-func (f *Flow) put(n *runtime.Node, key string, v value.Value, err error) error {
+func (f *Flow) put(n *flow.Node, key string, v value.Value, err error) error {
 	if err == nil {
 		f.write(key, v)
 		f.step(n)
@@ -104,12 +104,12 @@ const (
 
 // Python runs a python node: its function is called with the state. A mapping that it returns is what the node writes,
 // anything else goes into the field key.
-func (f *Flow) Python(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, p Policy, state dynamic.Field) error {
-	return f.function(r, n, key, p, func() (value.Value, error) { return runtime.Call(r, n, t, state.Value()) })
+func (f *Flow) Python(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], key string, p Policy, state dynamic.Field) error {
+	return f.function(r, n, key, p, func() (value.Value, error) { return flow.Call(r, n, t, state.Value()) })
 }
 
 // function runs a node that is a function of the state.
-func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, call func() (value.Value, error)) error {
+func (f *Flow) function(r *flow.Run, n *flow.Node, key string, p Policy, call func() (value.Value, error)) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, c
 	}
 	v, err := x.run(r, n, call)
 	switch {
-	case err != nil && (p == Raise || halted(err) || runtime.Skipped(err) != nil):
+	case err != nil && (p == Raise || halted(err) || flow.Skipped(err) != nil):
 		return err
 	case err != nil:
 		f.write(key, value.Null())
@@ -142,7 +142,7 @@ func (f *Flow) function(r *runtime.Run, n *runtime.Node, key string, p Policy, c
 }
 
 // Tool runs a tool node: what its tool gives goes into the field key.
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], key string, p Policy, args dynamic.Field) error {
+func (f *Flow) Tool(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], key string, p Policy, args dynamic.Field) error {
 	if err := f.given(r, n); err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value
 		f.skipped(n, key, "Tool node '"+n.ID+"' skipped by pre-guard")
 		return nil
 	}
-	v, err := x.run(r, n, func() (value.Value, error) { return runtime.Call(r, n, t, args.Value()) })
+	v, err := x.run(r, n, func() (value.Value, error) { return flow.Call(r, n, t, args.Value()) })
 	switch {
 	case err == nil:
 		f.write(key, v)
-	case p == Raise || halted(err) || runtime.Skipped(err) != nil:
+	case p == Raise || halted(err) || flow.Skipped(err) != nil:
 		return err
 	default:
 		f.write(key, value.Null())
@@ -171,7 +171,7 @@ func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value
 }
 
 // called is the name of a node in the state: inside of a map the engine's.
-func (f *Flow) called(n *runtime.Node) string { return cmp.Or(f.name, n.ID) }
+func (f *Flow) called(n *flow.Node) string { return cmp.Or(f.name, n.ID) }
 
 // entry is an error in the state.
 func entry(node string, err error) value.Value {

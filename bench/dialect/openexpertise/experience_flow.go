@@ -13,10 +13,11 @@ import (
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // State is the workflow's state: a field that nothing has written is absent.
 type State struct {
@@ -35,39 +36,39 @@ type Output struct {
 
 // Tools, bound at compile time.
 var (
-	countTool = runtime.Bind("counting.count@1", runtime.None, tool.Count)
+	countTool = flow.Bind("counting.count@1", flow.None, tool.Count)
 )
 
 // Nodes, at their place in the source.
 var (
-	n00Node = runtime.Node{ID: "n00", Pos: "experience.yaml:8:13", Index: 0}
-	n01Node = runtime.Node{ID: "n01", Pos: "experience.yaml:9:13", Index: 1}
-	n02Node = runtime.Node{ID: "n02", Pos: "experience.yaml:10:13", Index: 2}
-	n03Node = runtime.Node{ID: "n03", Pos: "experience.yaml:11:13", Index: 3}
-	n04Node = runtime.Node{ID: "n04", Pos: "experience.yaml:12:13", Index: 4}
-	n05Node = runtime.Node{ID: "n05", Pos: "experience.yaml:13:13", Index: 5}
-	n06Node = runtime.Node{ID: "n06", Pos: "experience.yaml:14:13", Index: 6}
-	n07Node = runtime.Node{ID: "n07", Pos: "experience.yaml:15:13", Index: 7}
-	n08Node = runtime.Node{ID: "n08", Pos: "experience.yaml:16:13", Index: 8}
-	n09Node = runtime.Node{ID: "n09", Pos: "experience.yaml:17:13", Index: 9}
-	n10Node = runtime.Node{ID: "n10", Pos: "experience.yaml:18:13", Index: 10}
-	n11Node = runtime.Node{ID: "n11", Pos: "experience.yaml:19:13", Index: 11}
-	n12Node = runtime.Node{ID: "n12", Pos: "experience.yaml:20:13", Index: 12}
-	n13Node = runtime.Node{ID: "n13", Pos: "experience.yaml:21:13", Index: 13}
-	n14Node = runtime.Node{ID: "n14", Pos: "experience.yaml:22:13", Index: 14}
-	n15Node = runtime.Node{ID: "n15", Pos: "experience.yaml:23:13", Index: 15}
-	n16Node = runtime.Node{ID: "n16", Pos: "experience.yaml:24:13", Index: 16}
-	n17Node = runtime.Node{ID: "n17", Pos: "experience.yaml:25:13", Index: 17}
-	n18Node = runtime.Node{ID: "n18", Pos: "experience.yaml:26:13", Index: 18}
-	n19Node = runtime.Node{ID: "n19", Pos: "experience.yaml:27:13", Index: 19}
+	n00Node = flow.Node{ID: "n00", Pos: "experience.yaml:8:13", Index: 0}
+	n01Node = flow.Node{ID: "n01", Pos: "experience.yaml:9:13", Index: 1}
+	n02Node = flow.Node{ID: "n02", Pos: "experience.yaml:10:13", Index: 2}
+	n03Node = flow.Node{ID: "n03", Pos: "experience.yaml:11:13", Index: 3}
+	n04Node = flow.Node{ID: "n04", Pos: "experience.yaml:12:13", Index: 4}
+	n05Node = flow.Node{ID: "n05", Pos: "experience.yaml:13:13", Index: 5}
+	n06Node = flow.Node{ID: "n06", Pos: "experience.yaml:14:13", Index: 6}
+	n07Node = flow.Node{ID: "n07", Pos: "experience.yaml:15:13", Index: 7}
+	n08Node = flow.Node{ID: "n08", Pos: "experience.yaml:16:13", Index: 8}
+	n09Node = flow.Node{ID: "n09", Pos: "experience.yaml:17:13", Index: 9}
+	n10Node = flow.Node{ID: "n10", Pos: "experience.yaml:18:13", Index: 10}
+	n11Node = flow.Node{ID: "n11", Pos: "experience.yaml:19:13", Index: 11}
+	n12Node = flow.Node{ID: "n12", Pos: "experience.yaml:20:13", Index: 12}
+	n13Node = flow.Node{ID: "n13", Pos: "experience.yaml:21:13", Index: 13}
+	n14Node = flow.Node{ID: "n14", Pos: "experience.yaml:22:13", Index: 14}
+	n15Node = flow.Node{ID: "n15", Pos: "experience.yaml:23:13", Index: 15}
+	n16Node = flow.Node{ID: "n16", Pos: "experience.yaml:24:13", Index: 16}
+	n17Node = flow.Node{ID: "n17", Pos: "experience.yaml:25:13", Index: 17}
+	n18Node = flow.Node{ID: "n18", Pos: "experience.yaml:26:13", Index: 18}
+	n19Node = flow.Node{ID: "n19", Pos: "experience.yaml:27:13", Index: 19}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "counting",
 	Source:      "experience.yaml",
 	Description: "20 nodes, each of which adds to a field of the state and is given all of it.",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&n00Node,
 		&n01Node,
 		&n02Node,
@@ -89,11 +90,11 @@ var Info = &runtime.Info{
 		&n18Node,
 		&n19Node,
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "status", Type: "enum<success|partial|failed>"},
 		{Name: "finalState", Type: "{count: float, text: string}"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "n00", To: "n01"},
 		{From: "n01", To: "n02"},
 		{From: "n02", To: "n03"},
@@ -125,12 +126,12 @@ func (s *State) snapshot() dynamic.Field {
 
 // Workflow runs counting. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that counting needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,22 +140,22 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	var state State
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
-	flow := openexpertise.New(
+	job := openexpertise.New(
 		dynamic.Slot{Name: "count", Type: dynamic.Num, Field: &state.Count},
 		dynamic.Slot{Name: "text", Type: dynamic.String, Field: &state.Text},
 	)
 
-	n00, err := openexpertise.Bound(flow, run, &n00Node, countTool, openexpertise.Fail, dynamic.Object(
+	n00, err := openexpertise.Bound(job, run, &n00Node, countTool, openexpertise.Fail, dynamic.Object(
 		dynamic.Put("by", dynamic.Whole(1)),
 		dynamic.Put("_edge_inputs", dynamic.Object()),
 		dynamic.Put("_state", state.snapshot()),
@@ -165,7 +166,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n01 openexpertise.Ended
 	if n00.OK() {
-		n01, err = openexpertise.Bound(flow, run, &n01Node, countTool, openexpertise.Fail, dynamic.Object(
+		n01, err = openexpertise.Bound(job, run, &n01Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n00", n00.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -177,7 +178,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n02 openexpertise.Ended
 	if n01.OK() {
-		n02, err = openexpertise.Bound(flow, run, &n02Node, countTool, openexpertise.Fail, dynamic.Object(
+		n02, err = openexpertise.Bound(job, run, &n02Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n01", n01.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -189,7 +190,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n03 openexpertise.Ended
 	if n02.OK() {
-		n03, err = openexpertise.Bound(flow, run, &n03Node, countTool, openexpertise.Fail, dynamic.Object(
+		n03, err = openexpertise.Bound(job, run, &n03Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n02", n02.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -201,7 +202,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n04 openexpertise.Ended
 	if n03.OK() {
-		n04, err = openexpertise.Bound(flow, run, &n04Node, countTool, openexpertise.Fail, dynamic.Object(
+		n04, err = openexpertise.Bound(job, run, &n04Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n03", n03.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -213,7 +214,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n05 openexpertise.Ended
 	if n04.OK() {
-		n05, err = openexpertise.Bound(flow, run, &n05Node, countTool, openexpertise.Fail, dynamic.Object(
+		n05, err = openexpertise.Bound(job, run, &n05Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n04", n04.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -225,7 +226,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n06 openexpertise.Ended
 	if n05.OK() {
-		n06, err = openexpertise.Bound(flow, run, &n06Node, countTool, openexpertise.Fail, dynamic.Object(
+		n06, err = openexpertise.Bound(job, run, &n06Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n05", n05.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -237,7 +238,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n07 openexpertise.Ended
 	if n06.OK() {
-		n07, err = openexpertise.Bound(flow, run, &n07Node, countTool, openexpertise.Fail, dynamic.Object(
+		n07, err = openexpertise.Bound(job, run, &n07Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n06", n06.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -249,7 +250,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n08 openexpertise.Ended
 	if n07.OK() {
-		n08, err = openexpertise.Bound(flow, run, &n08Node, countTool, openexpertise.Fail, dynamic.Object(
+		n08, err = openexpertise.Bound(job, run, &n08Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n07", n07.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -261,7 +262,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n09 openexpertise.Ended
 	if n08.OK() {
-		n09, err = openexpertise.Bound(flow, run, &n09Node, countTool, openexpertise.Fail, dynamic.Object(
+		n09, err = openexpertise.Bound(job, run, &n09Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n08", n08.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -273,7 +274,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n10 openexpertise.Ended
 	if n09.OK() {
-		n10, err = openexpertise.Bound(flow, run, &n10Node, countTool, openexpertise.Fail, dynamic.Object(
+		n10, err = openexpertise.Bound(job, run, &n10Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n09", n09.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -285,7 +286,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n11 openexpertise.Ended
 	if n10.OK() {
-		n11, err = openexpertise.Bound(flow, run, &n11Node, countTool, openexpertise.Fail, dynamic.Object(
+		n11, err = openexpertise.Bound(job, run, &n11Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n10", n10.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -297,7 +298,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n12 openexpertise.Ended
 	if n11.OK() {
-		n12, err = openexpertise.Bound(flow, run, &n12Node, countTool, openexpertise.Fail, dynamic.Object(
+		n12, err = openexpertise.Bound(job, run, &n12Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n11", n11.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -309,7 +310,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n13 openexpertise.Ended
 	if n12.OK() {
-		n13, err = openexpertise.Bound(flow, run, &n13Node, countTool, openexpertise.Fail, dynamic.Object(
+		n13, err = openexpertise.Bound(job, run, &n13Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n12", n12.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -321,7 +322,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n14 openexpertise.Ended
 	if n13.OK() {
-		n14, err = openexpertise.Bound(flow, run, &n14Node, countTool, openexpertise.Fail, dynamic.Object(
+		n14, err = openexpertise.Bound(job, run, &n14Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n13", n13.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -333,7 +334,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n15 openexpertise.Ended
 	if n14.OK() {
-		n15, err = openexpertise.Bound(flow, run, &n15Node, countTool, openexpertise.Fail, dynamic.Object(
+		n15, err = openexpertise.Bound(job, run, &n15Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n14", n14.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -345,7 +346,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n16 openexpertise.Ended
 	if n15.OK() {
-		n16, err = openexpertise.Bound(flow, run, &n16Node, countTool, openexpertise.Fail, dynamic.Object(
+		n16, err = openexpertise.Bound(job, run, &n16Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n15", n15.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -357,7 +358,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n17 openexpertise.Ended
 	if n16.OK() {
-		n17, err = openexpertise.Bound(flow, run, &n17Node, countTool, openexpertise.Fail, dynamic.Object(
+		n17, err = openexpertise.Bound(job, run, &n17Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n16", n16.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -369,7 +370,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n18 openexpertise.Ended
 	if n17.OK() {
-		n18, err = openexpertise.Bound(flow, run, &n18Node, countTool, openexpertise.Fail, dynamic.Object(
+		n18, err = openexpertise.Bound(job, run, &n18Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n17", n17.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -381,7 +382,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	var n19 openexpertise.Ended
 	if n18.OK() {
-		n19, err = openexpertise.Bound(flow, run, &n19Node, countTool, openexpertise.Fail, dynamic.Object(
+		n19, err = openexpertise.Bound(job, run, &n19Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n18", n18.Edge))),
 			dynamic.Put("_state", state.snapshot()),
@@ -403,4 +404,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed experience_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -11,11 +11,12 @@ import (
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/sirenspec"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // State is the workflow's state: a field that nothing has written is absent.
 type State struct {
@@ -62,38 +63,38 @@ type Output struct {
 
 // Tools, bound at compile time.
 var (
-	countCountTool = runtime.Bind("count.count@1", runtime.None, tool.Echo)
+	countCountTool = flow.Bind("count.count@1", flow.None, tool.Echo)
 )
 
 // Nodes, at their place in the source.
 var (
-	n00Node = runtime.Node{ID: "n00", Pos: "workflow.yaml:3:3", Index: 0}
-	n01Node = runtime.Node{ID: "n01", Pos: "workflow.yaml:4:3", Index: 1}
-	n02Node = runtime.Node{ID: "n02", Pos: "workflow.yaml:5:3", Index: 2}
-	n03Node = runtime.Node{ID: "n03", Pos: "workflow.yaml:6:3", Index: 3}
-	n04Node = runtime.Node{ID: "n04", Pos: "workflow.yaml:7:3", Index: 4}
-	n05Node = runtime.Node{ID: "n05", Pos: "workflow.yaml:8:3", Index: 5}
-	n06Node = runtime.Node{ID: "n06", Pos: "workflow.yaml:9:3", Index: 6}
-	n07Node = runtime.Node{ID: "n07", Pos: "workflow.yaml:10:3", Index: 7}
-	n08Node = runtime.Node{ID: "n08", Pos: "workflow.yaml:11:3", Index: 8}
-	n09Node = runtime.Node{ID: "n09", Pos: "workflow.yaml:12:3", Index: 9}
-	n10Node = runtime.Node{ID: "n10", Pos: "workflow.yaml:13:3", Index: 10}
-	n11Node = runtime.Node{ID: "n11", Pos: "workflow.yaml:14:3", Index: 11}
-	n12Node = runtime.Node{ID: "n12", Pos: "workflow.yaml:15:3", Index: 12}
-	n13Node = runtime.Node{ID: "n13", Pos: "workflow.yaml:16:3", Index: 13}
-	n14Node = runtime.Node{ID: "n14", Pos: "workflow.yaml:17:3", Index: 14}
-	n15Node = runtime.Node{ID: "n15", Pos: "workflow.yaml:18:3", Index: 15}
-	n16Node = runtime.Node{ID: "n16", Pos: "workflow.yaml:19:3", Index: 16}
-	n17Node = runtime.Node{ID: "n17", Pos: "workflow.yaml:20:3", Index: 17}
-	n18Node = runtime.Node{ID: "n18", Pos: "workflow.yaml:21:3", Index: 18}
-	n19Node = runtime.Node{ID: "n19", Pos: "workflow.yaml:22:3", Index: 19}
+	n00Node = flow.Node{ID: "n00", Pos: "workflow.yaml:3:3", Index: 0}
+	n01Node = flow.Node{ID: "n01", Pos: "workflow.yaml:4:3", Index: 1}
+	n02Node = flow.Node{ID: "n02", Pos: "workflow.yaml:5:3", Index: 2}
+	n03Node = flow.Node{ID: "n03", Pos: "workflow.yaml:6:3", Index: 3}
+	n04Node = flow.Node{ID: "n04", Pos: "workflow.yaml:7:3", Index: 4}
+	n05Node = flow.Node{ID: "n05", Pos: "workflow.yaml:8:3", Index: 5}
+	n06Node = flow.Node{ID: "n06", Pos: "workflow.yaml:9:3", Index: 6}
+	n07Node = flow.Node{ID: "n07", Pos: "workflow.yaml:10:3", Index: 7}
+	n08Node = flow.Node{ID: "n08", Pos: "workflow.yaml:11:3", Index: 8}
+	n09Node = flow.Node{ID: "n09", Pos: "workflow.yaml:12:3", Index: 9}
+	n10Node = flow.Node{ID: "n10", Pos: "workflow.yaml:13:3", Index: 10}
+	n11Node = flow.Node{ID: "n11", Pos: "workflow.yaml:14:3", Index: 11}
+	n12Node = flow.Node{ID: "n12", Pos: "workflow.yaml:15:3", Index: 12}
+	n13Node = flow.Node{ID: "n13", Pos: "workflow.yaml:16:3", Index: 13}
+	n14Node = flow.Node{ID: "n14", Pos: "workflow.yaml:17:3", Index: 14}
+	n15Node = flow.Node{ID: "n15", Pos: "workflow.yaml:18:3", Index: 15}
+	n16Node = flow.Node{ID: "n16", Pos: "workflow.yaml:19:3", Index: 16}
+	n17Node = flow.Node{ID: "n17", Pos: "workflow.yaml:20:3", Index: 17}
+	n18Node = flow.Node{ID: "n18", Pos: "workflow.yaml:21:3", Index: 18}
+	n19Node = flow.Node{ID: "n19", Pos: "workflow.yaml:22:3", Index: 19}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "workflow",
 	Source: "workflow.yaml",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&n00Node,
 		&n01Node,
 		&n02Node,
@@ -115,10 +116,10 @@ var Info = &runtime.Info{
 		&n18Node,
 		&n19Node,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "message", Type: "string", Description: "what the workflow is asked"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "status", Type: "enum<success|failed>"},
 		{Name: "error", Type: "any", Description: "what a run that failed has ended with"},
 		{Name: "output", Type: "{}"},
@@ -135,12 +136,12 @@ func (s *State) ended(err error) Output {
 
 // Workflow runs workflow. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that workflow needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -149,19 +150,19 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	var state State
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
-	flow := sirenspec.New(in.Message)
+	job := sirenspec.New(in.Message)
 
-	n00, err := flow.Choose(run, &n00Node, n00Choice, sirenspec.Policy{},
+	n00, err := job.Choose(run, &n00Node, n00Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("inputs.message", dynamic.Text(in.Message)))})
 	if err != nil {
@@ -170,7 +171,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N00, n00, "output")
 
-	n01, err := flow.Choose(run, &n01Node, n01Choice, sirenspec.Policy{},
+	n01, err := job.Choose(run, &n01Node, n01Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n00.output", state.Working.N00))})
 	if err != nil {
@@ -179,7 +180,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N01, n01, "output")
 
-	n02, err := flow.Choose(run, &n02Node, n02Choice, sirenspec.Policy{},
+	n02, err := job.Choose(run, &n02Node, n02Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n01.output", state.Working.N01))})
 	if err != nil {
@@ -188,7 +189,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N02, n02, "output")
 
-	n03, err := flow.Choose(run, &n03Node, n03Choice, sirenspec.Policy{},
+	n03, err := job.Choose(run, &n03Node, n03Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n02.output", state.Working.N02))})
 	if err != nil {
@@ -197,7 +198,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N03, n03, "output")
 
-	n04, err := flow.Choose(run, &n04Node, n04Choice, sirenspec.Policy{},
+	n04, err := job.Choose(run, &n04Node, n04Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n03.output", state.Working.N03))})
 	if err != nil {
@@ -206,7 +207,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N04, n04, "output")
 
-	n05, err := flow.Choose(run, &n05Node, n05Choice, sirenspec.Policy{},
+	n05, err := job.Choose(run, &n05Node, n05Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n04.output", state.Working.N04))})
 	if err != nil {
@@ -215,7 +216,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N05, n05, "output")
 
-	n06, err := flow.Choose(run, &n06Node, n06Choice, sirenspec.Policy{},
+	n06, err := job.Choose(run, &n06Node, n06Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n05.output", state.Working.N05))})
 	if err != nil {
@@ -224,7 +225,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N06, n06, "output")
 
-	n07, err := flow.Choose(run, &n07Node, n07Choice, sirenspec.Policy{},
+	n07, err := job.Choose(run, &n07Node, n07Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n06.output", state.Working.N06))})
 	if err != nil {
@@ -233,7 +234,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N07, n07, "output")
 
-	n08, err := flow.Choose(run, &n08Node, n08Choice, sirenspec.Policy{},
+	n08, err := job.Choose(run, &n08Node, n08Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n07.output", state.Working.N07))})
 	if err != nil {
@@ -242,7 +243,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N08, n08, "output")
 
-	n09, err := flow.Choose(run, &n09Node, n09Choice, sirenspec.Policy{},
+	n09, err := job.Choose(run, &n09Node, n09Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n08.output", state.Working.N08))})
 	if err != nil {
@@ -251,7 +252,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N09, n09, "output")
 
-	n10, err := flow.Choose(run, &n10Node, n10Choice, sirenspec.Policy{},
+	n10, err := job.Choose(run, &n10Node, n10Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n09.output", state.Working.N09))})
 	if err != nil {
@@ -260,7 +261,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N10, n10, "output")
 
-	n11, err := flow.Choose(run, &n11Node, n11Choice, sirenspec.Policy{},
+	n11, err := job.Choose(run, &n11Node, n11Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n10.output", state.Working.N10))})
 	if err != nil {
@@ -269,7 +270,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N11, n11, "output")
 
-	n12, err := flow.Choose(run, &n12Node, n12Choice, sirenspec.Policy{},
+	n12, err := job.Choose(run, &n12Node, n12Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n11.output", state.Working.N11))})
 	if err != nil {
@@ -278,7 +279,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N12, n12, "output")
 
-	n13, err := flow.Choose(run, &n13Node, n13Choice, sirenspec.Policy{},
+	n13, err := job.Choose(run, &n13Node, n13Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n12.output", state.Working.N12))})
 	if err != nil {
@@ -287,7 +288,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N13, n13, "output")
 
-	n14, err := flow.Choose(run, &n14Node, n14Choice, sirenspec.Policy{},
+	n14, err := job.Choose(run, &n14Node, n14Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n13.output", state.Working.N13))})
 	if err != nil {
@@ -296,7 +297,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N14, n14, "output")
 
-	n15, err := flow.Choose(run, &n15Node, n15Choice, sirenspec.Policy{},
+	n15, err := job.Choose(run, &n15Node, n15Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n14.output", state.Working.N14))})
 	if err != nil {
@@ -305,7 +306,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N15, n15, "output")
 
-	n16, err := flow.Choose(run, &n16Node, n16Choice, sirenspec.Policy{},
+	n16, err := job.Choose(run, &n16Node, n16Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n15.output", state.Working.N15))})
 	if err != nil {
@@ -314,7 +315,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N16, n16, "output")
 
-	n17, err := flow.Choose(run, &n17Node, n17Choice, sirenspec.Policy{},
+	n17, err := job.Choose(run, &n17Node, n17Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n16.output", state.Working.N16))})
 	if err != nil {
@@ -323,7 +324,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N17, n17, "output")
 
-	n18, err := flow.Choose(run, &n18Node, n18Choice, sirenspec.Policy{},
+	n18, err := job.Choose(run, &n18Node, n18Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n17.output", state.Working.N17))})
 	if err != nil {
@@ -332,7 +333,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 
 	sirenspec.Set(&state.Working.N18, n18, "output")
 
-	n19, err := flow.Choose(run, &n19Node, n19Choice, sirenspec.Policy{},
+	n19, err := job.Choose(run, &n19Node, n19Choice, sirenspec.Policy{},
 		sirenspec.Template{sirenspec.Lit("count.count")},
 		sirenspec.Arg{Name: "text", Value: sirenspec.Filled(sirenspec.Ref("n18.output", state.Working.N18))})
 	if err != nil {
@@ -345,12 +346,12 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 }
 
 // n00Choice calls the tool that n00 chose. There are no others.
-func n00Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n00Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n00Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n00Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // countCountArgs reads the input of tool count.count from data.
@@ -359,174 +360,174 @@ func countCountArgs(a *value.Args) tool.Text {
 }
 
 // n01Choice calls the tool that n01 chose. There are no others.
-func n01Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n01Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n01Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n01Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n02Choice calls the tool that n02 chose. There are no others.
-func n02Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n02Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n02Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n02Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n03Choice calls the tool that n03 chose. There are no others.
-func n03Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n03Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n03Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n03Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n04Choice calls the tool that n04 chose. There are no others.
-func n04Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n04Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n04Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n04Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n05Choice calls the tool that n05 chose. There are no others.
-func n05Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n05Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n05Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n05Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n06Choice calls the tool that n06 chose. There are no others.
-func n06Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n06Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n06Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n06Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n07Choice calls the tool that n07 chose. There are no others.
-func n07Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n07Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n07Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n07Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n08Choice calls the tool that n08 chose. There are no others.
-func n08Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n08Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n08Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n08Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n09Choice calls the tool that n09 chose. There are no others.
-func n09Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n09Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n09Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n09Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n10Choice calls the tool that n10 chose. There are no others.
-func n10Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n10Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n10Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n10Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n11Choice calls the tool that n11 chose. There are no others.
-func n11Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n11Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n11Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n11Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n12Choice calls the tool that n12 chose. There are no others.
-func n12Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n12Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n12Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n12Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n13Choice calls the tool that n13 chose. There are no others.
-func n13Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n13Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n13Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n13Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n14Choice calls the tool that n14 chose. There are no others.
-func n14Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n14Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n14Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n14Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n15Choice calls the tool that n15 chose. There are no others.
-func n15Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n15Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n15Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n15Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n16Choice calls the tool that n16 chose. There are no others.
-func n16Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n16Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n16Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n16Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n17Choice calls the tool that n17 chose. There are no others.
-func n17Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n17Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n17Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n17Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n18Choice calls the tool that n18 chose. There are no others.
-func n18Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n18Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n18Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n18Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // n19Choice calls the tool that n19 chose. There are no others.
-func n19Choice(run *runtime.Run, name string, args *value.Args) (value.Value, error) {
+func n19Choice(run *flow.Run, name string, args *value.Args) (value.Value, error) {
 	switch name {
 	case "count.count":
-		return runtime.Dispatch(run, &n19Node, countCountTool, args, countCountArgs, value.ToValue)
+		return flow.Dispatch(run, &n19Node, countCountTool, args, countCountArgs, value.ToValue)
 	}
-	return value.Null(), runtime.UnknownTool(name)
+	return value.Null(), flow.UnknownTool(name)
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
@@ -534,4 +535,4 @@ func n19Choice(run *runtime.Run, name string, args *value.Args) (value.Value, er
 //go:embed workflow_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

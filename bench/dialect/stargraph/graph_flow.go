@@ -10,10 +10,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/bench/tool"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // Input is the workflow's input section.
 type Input struct {
@@ -34,39 +35,39 @@ type flowState struct {
 
 // Tools, bound at compile time.
 var (
-	benchEchoTool = runtime.Bind("bench.echo@1", runtime.None, tool.Echo)
+	benchEchoTool = flow.Bind("bench.echo@1", flow.None, tool.Echo)
 )
 
 // Nodes, at their place in the source.
 var (
-	beginNode = runtime.Node{ID: "begin", Pos: "graph.yaml:1:1", Index: 0}
-	n00Node   = runtime.Node{ID: "n00", Pos: "graph.yaml:3:9", Index: 1}
-	n01Node   = runtime.Node{ID: "n01", Pos: "graph.yaml:8:9", Index: 2}
-	n02Node   = runtime.Node{ID: "n02", Pos: "graph.yaml:13:9", Index: 3}
-	n03Node   = runtime.Node{ID: "n03", Pos: "graph.yaml:18:9", Index: 4}
-	n04Node   = runtime.Node{ID: "n04", Pos: "graph.yaml:23:9", Index: 5}
-	n05Node   = runtime.Node{ID: "n05", Pos: "graph.yaml:28:9", Index: 6}
-	n06Node   = runtime.Node{ID: "n06", Pos: "graph.yaml:33:9", Index: 7}
-	n07Node   = runtime.Node{ID: "n07", Pos: "graph.yaml:38:9", Index: 8}
-	n08Node   = runtime.Node{ID: "n08", Pos: "graph.yaml:43:9", Index: 9}
-	n09Node   = runtime.Node{ID: "n09", Pos: "graph.yaml:48:9", Index: 10}
-	n10Node   = runtime.Node{ID: "n10", Pos: "graph.yaml:53:9", Index: 11}
-	n11Node   = runtime.Node{ID: "n11", Pos: "graph.yaml:58:9", Index: 12}
-	n12Node   = runtime.Node{ID: "n12", Pos: "graph.yaml:63:9", Index: 13}
-	n13Node   = runtime.Node{ID: "n13", Pos: "graph.yaml:68:9", Index: 14}
-	n14Node   = runtime.Node{ID: "n14", Pos: "graph.yaml:73:9", Index: 15}
-	n15Node   = runtime.Node{ID: "n15", Pos: "graph.yaml:78:9", Index: 16}
-	n16Node   = runtime.Node{ID: "n16", Pos: "graph.yaml:83:9", Index: 17}
-	n17Node   = runtime.Node{ID: "n17", Pos: "graph.yaml:88:9", Index: 18}
-	n18Node   = runtime.Node{ID: "n18", Pos: "graph.yaml:93:9", Index: 19}
-	n19Node   = runtime.Node{ID: "n19", Pos: "graph.yaml:98:9", Index: 20}
+	beginNode = flow.Node{ID: "begin", Pos: "graph.yaml:1:1", Index: 0}
+	n00Node   = flow.Node{ID: "n00", Pos: "graph.yaml:3:9", Index: 1}
+	n01Node   = flow.Node{ID: "n01", Pos: "graph.yaml:8:9", Index: 2}
+	n02Node   = flow.Node{ID: "n02", Pos: "graph.yaml:13:9", Index: 3}
+	n03Node   = flow.Node{ID: "n03", Pos: "graph.yaml:18:9", Index: 4}
+	n04Node   = flow.Node{ID: "n04", Pos: "graph.yaml:23:9", Index: 5}
+	n05Node   = flow.Node{ID: "n05", Pos: "graph.yaml:28:9", Index: 6}
+	n06Node   = flow.Node{ID: "n06", Pos: "graph.yaml:33:9", Index: 7}
+	n07Node   = flow.Node{ID: "n07", Pos: "graph.yaml:38:9", Index: 8}
+	n08Node   = flow.Node{ID: "n08", Pos: "graph.yaml:43:9", Index: 9}
+	n09Node   = flow.Node{ID: "n09", Pos: "graph.yaml:48:9", Index: 10}
+	n10Node   = flow.Node{ID: "n10", Pos: "graph.yaml:53:9", Index: 11}
+	n11Node   = flow.Node{ID: "n11", Pos: "graph.yaml:58:9", Index: 12}
+	n12Node   = flow.Node{ID: "n12", Pos: "graph.yaml:63:9", Index: 13}
+	n13Node   = flow.Node{ID: "n13", Pos: "graph.yaml:68:9", Index: 14}
+	n14Node   = flow.Node{ID: "n14", Pos: "graph.yaml:73:9", Index: 15}
+	n15Node   = flow.Node{ID: "n15", Pos: "graph.yaml:78:9", Index: 16}
+	n16Node   = flow.Node{ID: "n16", Pos: "graph.yaml:83:9", Index: 17}
+	n17Node   = flow.Node{ID: "n17", Pos: "graph.yaml:88:9", Index: 18}
+	n18Node   = flow.Node{ID: "n18", Pos: "graph.yaml:93:9", Index: 19}
+	n19Node   = flow.Node{ID: "n19", Pos: "graph.yaml:98:9", Index: 20}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:   "counting",
 	Source: "graph.yaml",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&beginNode,
 		&n00Node,
 		&n01Node,
@@ -89,14 +90,14 @@ var Info = &runtime.Info{
 		&n18Node,
 		&n19Node,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "text", Type: "any"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "text", Type: "any"},
 		{Name: "other", Type: "any"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "begin", To: "n00"},
 		{From: "n00", To: "n01"},
 		{From: "n01", To: "n02"},
@@ -123,12 +124,12 @@ var Info = &runtime.Info{
 
 // Workflow runs counting. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that counting needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,15 +138,15 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	state := flowState{}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
 	state.Text = in.Text
 
@@ -153,7 +154,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n00Node, err)
 	}
-	n00, err := runtime.Call(run, &n00Node, benchEchoTool, tool.Text{Text: text})
+	n00, err := flow.Call(run, &n00Node, benchEchoTool, tool.Text{Text: text})
 	if err != nil {
 		return out, err
 	}
@@ -163,7 +164,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n01Node, err)
 	}
-	n01, err := runtime.Call(run, &n01Node, benchEchoTool, tool.Text{Text: other})
+	n01, err := flow.Call(run, &n01Node, benchEchoTool, tool.Text{Text: other})
 	if err != nil {
 		return out, err
 	}
@@ -173,7 +174,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n02Node, err)
 	}
-	n02, err := runtime.Call(run, &n02Node, benchEchoTool, tool.Text{Text: n02Text})
+	n02, err := flow.Call(run, &n02Node, benchEchoTool, tool.Text{Text: n02Text})
 	if err != nil {
 		return out, err
 	}
@@ -183,7 +184,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n03Node, err)
 	}
-	n03, err := runtime.Call(run, &n03Node, benchEchoTool, tool.Text{Text: n03Other})
+	n03, err := flow.Call(run, &n03Node, benchEchoTool, tool.Text{Text: n03Other})
 	if err != nil {
 		return out, err
 	}
@@ -193,7 +194,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n04Node, err)
 	}
-	n04, err := runtime.Call(run, &n04Node, benchEchoTool, tool.Text{Text: n04Text})
+	n04, err := flow.Call(run, &n04Node, benchEchoTool, tool.Text{Text: n04Text})
 	if err != nil {
 		return out, err
 	}
@@ -203,7 +204,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n05Node, err)
 	}
-	n05, err := runtime.Call(run, &n05Node, benchEchoTool, tool.Text{Text: n05Other})
+	n05, err := flow.Call(run, &n05Node, benchEchoTool, tool.Text{Text: n05Other})
 	if err != nil {
 		return out, err
 	}
@@ -213,7 +214,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n06Node, err)
 	}
-	n06, err := runtime.Call(run, &n06Node, benchEchoTool, tool.Text{Text: n06Text})
+	n06, err := flow.Call(run, &n06Node, benchEchoTool, tool.Text{Text: n06Text})
 	if err != nil {
 		return out, err
 	}
@@ -223,7 +224,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n07Node, err)
 	}
-	n07, err := runtime.Call(run, &n07Node, benchEchoTool, tool.Text{Text: n07Other})
+	n07, err := flow.Call(run, &n07Node, benchEchoTool, tool.Text{Text: n07Other})
 	if err != nil {
 		return out, err
 	}
@@ -233,7 +234,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n08Node, err)
 	}
-	n08, err := runtime.Call(run, &n08Node, benchEchoTool, tool.Text{Text: n08Text})
+	n08, err := flow.Call(run, &n08Node, benchEchoTool, tool.Text{Text: n08Text})
 	if err != nil {
 		return out, err
 	}
@@ -243,7 +244,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n09Node, err)
 	}
-	n09, err := runtime.Call(run, &n09Node, benchEchoTool, tool.Text{Text: n09Other})
+	n09, err := flow.Call(run, &n09Node, benchEchoTool, tool.Text{Text: n09Other})
 	if err != nil {
 		return out, err
 	}
@@ -253,7 +254,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n10Node, err)
 	}
-	n10, err := runtime.Call(run, &n10Node, benchEchoTool, tool.Text{Text: n10Text})
+	n10, err := flow.Call(run, &n10Node, benchEchoTool, tool.Text{Text: n10Text})
 	if err != nil {
 		return out, err
 	}
@@ -263,7 +264,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n11Node, err)
 	}
-	n11, err := runtime.Call(run, &n11Node, benchEchoTool, tool.Text{Text: n11Other})
+	n11, err := flow.Call(run, &n11Node, benchEchoTool, tool.Text{Text: n11Other})
 	if err != nil {
 		return out, err
 	}
@@ -273,7 +274,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n12Node, err)
 	}
-	n12, err := runtime.Call(run, &n12Node, benchEchoTool, tool.Text{Text: n12Text})
+	n12, err := flow.Call(run, &n12Node, benchEchoTool, tool.Text{Text: n12Text})
 	if err != nil {
 		return out, err
 	}
@@ -283,7 +284,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n13Node, err)
 	}
-	n13, err := runtime.Call(run, &n13Node, benchEchoTool, tool.Text{Text: n13Other})
+	n13, err := flow.Call(run, &n13Node, benchEchoTool, tool.Text{Text: n13Other})
 	if err != nil {
 		return out, err
 	}
@@ -293,7 +294,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n14Node, err)
 	}
-	n14, err := runtime.Call(run, &n14Node, benchEchoTool, tool.Text{Text: n14Text})
+	n14, err := flow.Call(run, &n14Node, benchEchoTool, tool.Text{Text: n14Text})
 	if err != nil {
 		return out, err
 	}
@@ -303,7 +304,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n15Node, err)
 	}
-	n15, err := runtime.Call(run, &n15Node, benchEchoTool, tool.Text{Text: n15Other})
+	n15, err := flow.Call(run, &n15Node, benchEchoTool, tool.Text{Text: n15Other})
 	if err != nil {
 		return out, err
 	}
@@ -313,7 +314,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n16Node, err)
 	}
-	n16, err := runtime.Call(run, &n16Node, benchEchoTool, tool.Text{Text: n16Text})
+	n16, err := flow.Call(run, &n16Node, benchEchoTool, tool.Text{Text: n16Text})
 	if err != nil {
 		return out, err
 	}
@@ -323,7 +324,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n17Node, err)
 	}
-	n17, err := runtime.Call(run, &n17Node, benchEchoTool, tool.Text{Text: n17Other})
+	n17, err := flow.Call(run, &n17Node, benchEchoTool, tool.Text{Text: n17Other})
 	if err != nil {
 		return out, err
 	}
@@ -333,7 +334,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n18Node, err)
 	}
-	n18, err := runtime.Call(run, &n18Node, benchEchoTool, tool.Text{Text: n18Text})
+	n18, err := flow.Call(run, &n18Node, benchEchoTool, tool.Text{Text: n18Text})
 	if err != nil {
 		return out, err
 	}
@@ -343,7 +344,7 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 	if err != nil {
 		return out, run.Fail(&n19Node, err)
 	}
-	n19, err := runtime.Call(run, &n19Node, benchEchoTool, tool.Text{Text: n19Other})
+	n19, err := flow.Call(run, &n19Node, benchEchoTool, tool.Text{Text: n19Other})
 	if err != nil {
 		return out, err
 	}
@@ -357,4 +358,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed graph_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -12,10 +12,11 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/yamlgraph"
 )
 
-const _ = runtime.Compat1 // undefined? Regenerate, or upgrade the flowgen runtime module.
+const _ = flow.Compat2 // undefined? Regenerate, or upgrade the flowgen runtime module.
 
 // State is the workflow's state: a field that nothing has written is absent.
 type State struct {
@@ -39,34 +40,34 @@ type Output struct {
 
 // Nodes, at their place in the source.
 var (
-	n00Node = runtime.Node{ID: "n00", Pos: "graph.yaml:5:3", Index: 0}
-	n01Node = runtime.Node{ID: "n01", Pos: "graph.yaml:6:3", Index: 1}
-	n02Node = runtime.Node{ID: "n02", Pos: "graph.yaml:7:3", Index: 2}
-	n03Node = runtime.Node{ID: "n03", Pos: "graph.yaml:8:3", Index: 3}
-	n04Node = runtime.Node{ID: "n04", Pos: "graph.yaml:9:3", Index: 4}
-	n05Node = runtime.Node{ID: "n05", Pos: "graph.yaml:10:3", Index: 5}
-	n06Node = runtime.Node{ID: "n06", Pos: "graph.yaml:11:3", Index: 6}
-	n07Node = runtime.Node{ID: "n07", Pos: "graph.yaml:12:3", Index: 7}
-	n08Node = runtime.Node{ID: "n08", Pos: "graph.yaml:13:3", Index: 8}
-	n09Node = runtime.Node{ID: "n09", Pos: "graph.yaml:14:3", Index: 9}
-	n10Node = runtime.Node{ID: "n10", Pos: "graph.yaml:15:3", Index: 10}
-	n11Node = runtime.Node{ID: "n11", Pos: "graph.yaml:16:3", Index: 11}
-	n12Node = runtime.Node{ID: "n12", Pos: "graph.yaml:17:3", Index: 12}
-	n13Node = runtime.Node{ID: "n13", Pos: "graph.yaml:18:3", Index: 13}
-	n14Node = runtime.Node{ID: "n14", Pos: "graph.yaml:19:3", Index: 14}
-	n15Node = runtime.Node{ID: "n15", Pos: "graph.yaml:20:3", Index: 15}
-	n16Node = runtime.Node{ID: "n16", Pos: "graph.yaml:21:3", Index: 16}
-	n17Node = runtime.Node{ID: "n17", Pos: "graph.yaml:22:3", Index: 17}
-	n18Node = runtime.Node{ID: "n18", Pos: "graph.yaml:23:3", Index: 18}
-	n19Node = runtime.Node{ID: "n19", Pos: "graph.yaml:24:3", Index: 19}
+	n00Node = flow.Node{ID: "n00", Pos: "graph.yaml:5:3", Index: 0}
+	n01Node = flow.Node{ID: "n01", Pos: "graph.yaml:6:3", Index: 1}
+	n02Node = flow.Node{ID: "n02", Pos: "graph.yaml:7:3", Index: 2}
+	n03Node = flow.Node{ID: "n03", Pos: "graph.yaml:8:3", Index: 3}
+	n04Node = flow.Node{ID: "n04", Pos: "graph.yaml:9:3", Index: 4}
+	n05Node = flow.Node{ID: "n05", Pos: "graph.yaml:10:3", Index: 5}
+	n06Node = flow.Node{ID: "n06", Pos: "graph.yaml:11:3", Index: 6}
+	n07Node = flow.Node{ID: "n07", Pos: "graph.yaml:12:3", Index: 7}
+	n08Node = flow.Node{ID: "n08", Pos: "graph.yaml:13:3", Index: 8}
+	n09Node = flow.Node{ID: "n09", Pos: "graph.yaml:14:3", Index: 9}
+	n10Node = flow.Node{ID: "n10", Pos: "graph.yaml:15:3", Index: 10}
+	n11Node = flow.Node{ID: "n11", Pos: "graph.yaml:16:3", Index: 11}
+	n12Node = flow.Node{ID: "n12", Pos: "graph.yaml:17:3", Index: 12}
+	n13Node = flow.Node{ID: "n13", Pos: "graph.yaml:18:3", Index: 13}
+	n14Node = flow.Node{ID: "n14", Pos: "graph.yaml:19:3", Index: 14}
+	n15Node = flow.Node{ID: "n15", Pos: "graph.yaml:20:3", Index: 15}
+	n16Node = flow.Node{ID: "n16", Pos: "graph.yaml:21:3", Index: 16}
+	n17Node = flow.Node{ID: "n17", Pos: "graph.yaml:22:3", Index: 17}
+	n18Node = flow.Node{ID: "n18", Pos: "graph.yaml:23:3", Index: 18}
+	n19Node = flow.Node{ID: "n19", Pos: "graph.yaml:24:3", Index: 19}
 )
 
 // Info describes the workflow to command lines and viewers.
-var Info = &runtime.Info{
+var Info = &flow.Info{
 	Name:        "counting",
 	Source:      "graph.yaml",
 	Description: "20 nodes, each of which calculates a field of the state.",
-	Nodes: []*runtime.Node{
+	Nodes: []*flow.Node{
 		&n00Node,
 		&n01Node,
 		&n02Node,
@@ -88,16 +89,16 @@ var Info = &runtime.Info{
 		&n18Node,
 		&n19Node,
 	},
-	Input: []runtime.Field{
+	Input: []flow.Field{
 		{Name: "count", Type: "opt<int>"},
 		{Name: "text", Type: "opt<string>"},
 	},
-	Output: []runtime.Field{
+	Output: []flow.Field{
 		{Name: "count", Type: "int"},
 		{Name: "text", Type: "string"},
 		{Name: "current_step", Type: "string"},
 	},
-	Edges: []runtime.Edge{
+	Edges: []flow.Edge{
 		{From: "n00", To: "n01"},
 		{From: "n01", To: "n02"},
 		{From: "n02", To: "n03"},
@@ -123,12 +124,12 @@ var Info = &runtime.Info{
 
 // Workflow runs counting. It is safe for concurrent use.
 type Workflow struct {
-	rt *runtime.Runtime
+	rt *flow.Runtime
 }
 
 // New reports an error if a secret or capability that counting needs is missing.
 func New(opts ...runtime.Option) (*Workflow, error) {
-	rt, err := runtime.New(Info, opts...)
+	rt, err := flow.New(Info, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,61 +138,61 @@ func New(opts ...runtime.Option) (*Workflow, error) {
 
 // Run executes the workflow.
 func (w *Workflow) Run(ctx context.Context, in Input) (out Output, err error) {
-	run := runtime.Start(ctx, w.rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
 	return w.Body(run, in)
 }
 
 // Body is the workflow itself, for engines and for tests; Run wraps it.
-func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
+func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 	state := State{Count: in.Count, Text: in.Text}
-	defer runtime.EndState(run, &state)
+	defer flow.EndState(run, &state)
 
-	flow := yamlgraph.New(
+	job := yamlgraph.New(
 		dynamic.Slot{Name: "count", Field: &state.Count},
 		dynamic.Slot{Name: "text", Field: &state.Text},
 		dynamic.Slot{Name: "current_step", Field: &state.CurrentStep},
 	)
 
-	flow.Set(&n00Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n00Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n01Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n01Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n02Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n02Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n03Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n03Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n04Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n04Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n05Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n05Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n06Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n06Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n07Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n07Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n08Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n08Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n09Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n09Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n10Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n10Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n11Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n11Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n12Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n12Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n13Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n13Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n14Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n14Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n15Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n15Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n16Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n16Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n17Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n17Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n18Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n18Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
-	flow.Set(&n19Node, dynamic.Put("count", flow.Add(state.Count, dynamic.Whole(1))))
+	job.Set(&n19Node, dynamic.Put("count", job.Add(state.Count, dynamic.Whole(1))))
 
 	return Output(state), nil
 }
@@ -201,4 +202,4 @@ func (w *Workflow) Body(run *runtime.Run, in Input) (out Output, err error) {
 //go:embed graph_flow.json
 var factsJSON string
 
-var facts = runtime.NewFacts(factsJSON)
+var facts = flow.NewFacts(factsJSON)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/flowtest"
 )
 
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "write the cassettes of the example, and
 // that stands in the cases, such as a port, and what it really is while the test runs. start is the workflow's New.
 func Current[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](t *testing.T, info *runtime.Info, start func(...runtime.Option) (W, error), suite string, stand ...string) {
+}, In, Out any](t *testing.T, info *flow.Info, start func(...runtime.Option) (W, error), suite string, stand ...string) {
 	t.Helper()
 	var back []string
 	for i := 0; i < len(stand); i += 2 {

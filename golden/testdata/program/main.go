@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/torture"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
@@ -45,7 +46,7 @@ type goldenRun struct {
 
 // A workflow is one without its types.
 type workflow struct {
-	info *runtime.Info
+	info *flow.Info
 	run  func(ctx context.Context, input []byte, o ...runtime.Option) outcome
 
 	torture *torture.Workflow
@@ -59,7 +60,7 @@ var flows = map[string]*workflow{}
 // add is called for every case.
 func add[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](name string, info *runtime.Info, start func(...runtime.Option) (W, error)) {
+}, In, Out any](name string, info *flow.Info, start func(...runtime.Option) (W, error)) {
 	flows[name] = &workflow{info: info, torture: torture.Of(info, start), run: func(ctx context.Context, input []byte, o ...runtime.Option) outcome {
 		var in In
 		if err := value.Decode(input, &in); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -36,7 +37,7 @@ func (t *trial) problem(format string, args ...any) {
 	}
 }
 
-func (t *trial) run(e runtime.Engine) outcome {
+func (t *trial) run(e engine.Engine) outcome {
 	if e == nil {
 		return t.flow.run(context.Background(), t.input)
 	}

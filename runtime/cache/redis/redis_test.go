@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -169,14 +170,14 @@ func TestServerIsAway(t *testing.T) {
 		}
 	}))
 	var ran int
-	tool := runtime.Bind("t.a@1", runtime.Reads, func(context.Context, int) (int, error) { ran++; return 1, nil }, runtime.CacheForever())
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithCache(c))
+	tool := flow.Bind("t.a@1", flow.Reads, func(context.Context, int) (int, error) { ran++; return 1, nil }, flow.CacheForever())
+	rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithCache(c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
 	for range 100 {
-		if _, err := runtime.Call(rt.Start(t.Context()), &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 1); err != nil {
+		if _, err := flow.Call(rt.Start(t.Context()), &flow.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -201,20 +202,20 @@ func TestRuntimeUsesRedis(t *testing.T) {
 		Any  value.Value `json:"any"`
 		List []string    `json:"list"`
 	}
-	tool := runtime.Bind("t.a@1", runtime.Reads, func(_ context.Context, in int) (result, error) {
+	tool := flow.Bind("t.a@1", flow.Reads, func(_ context.Context, in int) (result, error) {
 		ran.Add(1)
 		return result{N: int64(in), Any: value.Float(1), List: []string{"<a>"}}, nil
-	}, runtime.CacheFor(time.Hour))
+	}, flow.CacheFor(time.Hour))
 	c := lenient(t, url)
 	retried(t, c, "one of two programs runs the tool", func() bool {
 		ran.Store(0)
 		_ = c.client.FlushAll(t.Context()).Err()
 		for range 2 { // two programs
-			rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithCache(c))
+			rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithCache(c))
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := runtime.Call(rt.Start(t.Context()), &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 7)
+			out, err := flow.Call(rt.Start(t.Context()), &flow.Node{ID: "n", Pos: "f.yaml:1:1"}, tool, 7)
 			if err != nil || out.N != 7 || out.List[0] != "<a>" || out.Any.Kind() != value.FloatKind {
 				t.Fatal(out, err)
 			}

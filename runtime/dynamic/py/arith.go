@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -23,12 +23,12 @@ func Add(a, b dynamic.Field) (dynamic.Field, error) {
 		right, _ := b.Items()
 		return dynamic.Of(value.List(append(left, right...)...)), nil
 	}
-	return arithmetic("+", x, y, runtime.Add, func(x, y float64) float64 { return x + y })
+	return arithmetic("+", x, y, flow.Add, func(x, y float64) float64 { return x + y })
 }
 
 // Sub is a - b.
 func Sub(a, b dynamic.Field) (dynamic.Field, error) {
-	return arithmetic("-", a.Value(), b.Value(), runtime.Sub, func(x, y float64) float64 { return x - y })
+	return arithmetic("-", a.Value(), b.Value(), flow.Sub, func(x, y float64) float64 { return x - y })
 }
 
 // Mul is a * b, which repeats a text or a list.
@@ -40,7 +40,7 @@ func Mul(a, b dynamic.Field) (dynamic.Field, error) {
 	if n, whole := number(y); whole && n.Kind() == value.IntKind && (x.Kind() == value.StringKind || x.Kind() == value.ListKind) {
 		return repeated(x, n.Int())
 	}
-	return arithmetic("*", a.Value(), b.Value(), runtime.Mul, func(x, y float64) float64 { return x * y })
+	return arithmetic("*", a.Value(), b.Value(), flow.Mul, func(x, y float64) float64 { return x * y })
 }
 
 func repeated(v value.Value, n int64) (dynamic.Field, error) {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
@@ -64,7 +65,7 @@ func (c *comparison) said(path string, calls []Call) []string {
 			case ch.What == "tool" || ch.What == "effects":
 				part = ch.What
 			case ch.What == "input" && !c.came(&ch, d.Key):
-				part = partOf(ch.Path, model, now.last.Tool == runtime.HumanTool)
+				part = partOf(ch.Path, model, now.last.Tool == engine.HumanTool)
 			}
 			if part != "" && !slices.Contains(what, part) {
 				what = append(what, part)
@@ -83,7 +84,7 @@ func isModel(r *journal.Record) bool {
 		Model    string            `json:"model"`
 		Messages []json.RawMessage `json:"messages"`
 	}
-	return r.Effects == runtime.External.String() && json.Unmarshal(r.Input, &turn) == nil && turn.Messages != nil && r.Tool == turn.Model+"@1"
+	return r.Effects == flow.External.String() && json.Unmarshal(r.Input, &turn) == nil && turn.Messages != nil && r.Tool == turn.Model+"@1"
 }
 
 // partOf names a field of an input as an author knows it.

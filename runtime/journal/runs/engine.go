@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
@@ -22,7 +24,7 @@ import (
 // before the call is made, and its end before its result is used. An engine that cannot write stops the run: no call is
 // made any more.
 type Engine struct {
-	runtime.Goroutines
+	engine.Goroutines
 	folder *Folder
 	id     string
 	base   time.Time
@@ -45,17 +47,17 @@ type Engine struct {
 }
 
 // Record returns an engine for one new run; it is what runtime.WithEngines takes.
-func (f *Folder) Record(info *runtime.Info) (runtime.Engine, error) { return f.New(info), nil }
+func (f *Folder) Record(info *flow.Info) (engine.Engine, error) { return f.New(info), nil }
 
 // New returns an engine that records a new run.
-func (f *Folder) New(info *runtime.Info) *Engine {
+func (f *Folder) New(info *flow.Info) *Engine {
 	now := f.opts.Now()
 	e := &Engine{folder: f, id: newID(info.Name, now), base: now, seed: f.opts.Seed()}
 	e.describe(info)
 	return e
 }
 
-func (e *Engine) describe(info *runtime.Info) {
+func (e *Engine) describe(info *flow.Info) {
 	h := hashesOf(info)
 	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: h.Graph, Nodes: h.Nodes,
 		Program: e.folder.opts.Program, Lock: h.Lock, Sync: string(e.folder.opts.Sync)}
@@ -71,12 +73,12 @@ type Continue struct {
 	// Redo lets a call that writes and has a result run once more, because its node or its input has changed.
 	Redo func(journal.Record) bool
 	// Decide settles a call in doubt; false leaves it to the workflow's on_in_doubt.
-	Decide func(journal.Record, *runtime.Doubt) (journal.Decision, bool)
+	Decide func(journal.Record, *flow.Doubt) (journal.Decision, bool)
 }
 
 // Resume returns an engine that goes on with a run, and the journal it has found. The caller runs the workflow with the
 // journal's input and tenant. wal.ErrLocked: somebody else is at it.
-func (f *Folder) Resume(info *runtime.Info, id string, c Continue) (*Engine, *journal.Journal, error) {
+func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journal.Journal, error) {
 	if !isID(id) {
 		return nil, nil, ErrNoRun
 	}
@@ -159,7 +161,7 @@ func (e *EditedError) Error() string { return "the workflow has changed since th
 // Fork returns an engine for a new run that begins with what is in j: calls whose node and input are the same as there
 // are answered, others run, those that write too. j is the journal of run from, without the calls of the nodes again, and
 // with results that somebody has given. A forked run that is resumed goes on in the same way.
-func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal, again ...string) *Engine {
+func (f *Folder) Fork(info *flow.Info, from string, j *journal.Journal, again ...string) *Engine {
 	e := f.New(info)
 	h := j.Header()
 	e.seed, e.old = h.Seed, j
@@ -178,18 +180,18 @@ func (f *Folder) Fork(info *runtime.Info, from string, j *journal.Journal, again
 // ID returns the run's name. It is final when the run has begun.
 func (e *Engine) ID() string { return e.id }
 
-// Begin implements runtime.Beginner.
+// Begin implements engine.Beginner.
 func (e *Engine) Begin() time.Time { return e.base }
 
-// Seed implements runtime.Seeder.
+// Seed implements engine.Seeder.
 func (e *Engine) Seed() uint64 { return e.seed }
 
-// Answers implements runtime.Answerer.
-func (e *Engine) Answers(h *runtime.Head) bool {
+// Answers implements engine.Answerer.
+func (e *Engine) Answers(h *engine.Head) bool {
 	return e.past != nil && e.past.Answers(h) || e.from != nil && e.from.Answers(h)
 }
 
-// Spent implements runtime.Answerer.
+// Spent implements engine.Answerer.
 func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	if e.past != nil {
 		e.past.Spent(prefix, yield)
@@ -199,8 +201,8 @@ func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took 
 	}
 }
 
-// Start implements runtime.Starter: it writes the header, or that the run goes on.
-func (e *Engine) Start(r *runtime.Run) error {
+// Start implements engine.Starter: it writes the header, or that the run goes on.
+func (e *Engine) Start(r *flow.Run) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.used {
@@ -261,8 +263,8 @@ func (e *Engine) create() (*wal.Log, error) {
 	}
 }
 
-// Finish implements runtime.Finisher: it writes how the run ended and closes the journal.
-func (e *Engine) Finish(r *runtime.Run, err error) error {
+// Finish implements engine.Finisher: it writes how the run ended and closes the journal.
+func (e *Engine) Finish(r *flow.Run, err error) error {
 	e.mu.Lock()
 	log := e.log
 	e.mu.Unlock()
@@ -303,7 +305,7 @@ func (e *Engine) Close() error {
 }
 
 // Do answers from the journal, even in a cancelled scope (R1), or writes the intent, runs the call and writes its end.
-func (e *Engine) Do(r *runtime.Run, op runtime.Op) error {
+func (e *Engine) Do(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	if e.past != nil {
 		answered, err := e.past.Answer(op)
@@ -335,12 +337,12 @@ func (e *Engine) Do(r *runtime.Run, op runtime.Op) error {
 	if err := r.Cancelled(); err != nil {
 		return err
 	}
-	if h.Tool != runtime.HumanTool {
+	if h.Tool != engine.HumanTool {
 		e.idle.begin()
 		defer e.idle.end()
 	}
 	h.Start = time.Since(e.base)
-	if err := e.record(journal.Intent(op), false, h.Effects >= runtime.Writes); err != nil {
+	if err := e.record(journal.Intent(op), false, h.Effects >= flow.Writes); err != nil {
 		return err
 	}
 	err := op.Exec(r.CallContext(h.Effects))
@@ -353,16 +355,16 @@ func (e *Engine) Do(r *runtime.Run, op runtime.Op) error {
 }
 
 // end writes how an attempt ended. One that ended in a run error has no result: it stays an intent.
-func (e *Engine) end(op runtime.Op) error {
+func (e *Engine) end(op engine.Op) error {
 	rec := journal.End(op)
 	if !rec.Done {
 		return nil
 	}
-	return e.record(rec, true, op.Head().Effects >= runtime.Writes)
+	return e.record(rec, true, op.Head().Effects >= flow.Writes)
 }
 
-// Sleep implements runtime.Engine.
-func (e *Engine) Sleep(r *runtime.Run, d time.Duration) error {
+// Sleep implements engine.Engine.
+func (e *Engine) Sleep(r *flow.Run, d time.Duration) error {
 	e.idle.begin()
 	defer e.idle.end()
 	return e.Goroutines.Sleep(r, d)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -21,10 +23,10 @@ import (
 // watched tells about every call before it is answered, and after.
 type watched struct {
 	*runs.Engine
-	before, after func(h *runtime.Head)
+	before, after func(h *engine.Head)
 }
 
-func (w watched) Do(r *runtime.Run, op runtime.Op) error {
+func (w watched) Do(r *flow.Run, op engine.Op) error {
 	if w.before != nil {
 		w.before(op.Head())
 	}
@@ -36,7 +38,7 @@ func (w watched) Do(r *runtime.Run, op runtime.Op) error {
 }
 
 func answered(e *runs.Engine) (keys []string, spent int64) {
-	ask := watched{Engine: e, before: func(h *runtime.Head) {
+	ask := watched{Engine: e, before: func(h *engine.Head) {
 		if e.Answers(h) {
 			keys = append(keys, h.Key())
 		}
@@ -88,21 +90,21 @@ func TestAnswers(t *testing.T) {
 }
 
 // failed runs a workflow of one call, which fails or not, and returns how often it was made.
-func failed(t *testing.T, e runtime.Engine, fail bool) (reads int, err error) {
+func failed(t *testing.T, e engine.Engine, fail bool) (reads int, err error) {
 	t.Helper()
-	rt, err := runtime.New(info, runtime.WithEngine(e))
+	rt, err := flow.New(info, runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runtime.Start(t.Context(), rt, "in")
-	_, err = runtime.Call(r, &readNode, runtime.Bind("w.read@1", runtime.Reads, func(context.Context, string) (string, error) {
+	r := flow.Start(t.Context(), rt, "in")
+	_, err = flow.Call(r, &readNode, flow.Bind("w.read@1", flow.Reads, func(context.Context, string) (string, error) {
 		if reads++; fail {
 			return "", value.Invalid("no")
 		}
 		return "yes", nil
 	}), "in")
 	out := ""
-	runtime.End(r, &out, &err)
+	flow.End(r, &out, &err)
 	return reads, err
 }
 
@@ -212,7 +214,7 @@ func TestResultsOnTheDisk(t *testing.T) {
 	disk := faultdisk.New(1)
 	e := runs.Open(runsDir, runs.Options{Disk: disk}).New(info)
 	durable := map[string]bool{}
-	w := watched{Engine: e, after: func(h *runtime.Head) {
+	w := watched{Engine: e, after: func(h *engine.Head) {
 		text := disk.Durable(filepath.Join(runsDir, e.ID(), "journal.jsonl"))
 		durable[h.Key()] = bytes.Contains(text, []byte(`{"kind":"end","key":"`+h.Key()+`"`))
 	}}

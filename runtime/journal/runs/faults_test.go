@@ -18,9 +18,12 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -43,7 +46,7 @@ func figure(t *testing.T, name string, ordinary int) int {
 
 // step is a part of a flow: a call, or a map over some.
 type step struct {
-	node   *runtime.Node
+	node   *flow.Node
 	writes bool
 	large  bool // its result is kept in a file of its own
 	same   bool // the result is that of other large steps
@@ -53,21 +56,21 @@ type step struct {
 
 // program is a workflow made up at random: what it does depends on its steps alone.
 type program struct {
-	info  *runtime.Info
+	info  *flow.Info
 	steps []step
 }
 
 func randomFlow(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 8))
-	f := &program{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
+	f := &program{info: &flow.Info{Name: "f", Facts: flow.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 3 + r.IntN(4) {
-		s := step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Pos: fmt.Sprintf("f.yaml:%d:1", i+1), Index: i},
+		s := step{node: &flow.Node{ID: fmt.Sprintf("n%d", i), Pos: fmt.Sprintf("f.yaml:%d:1", i+1), Index: i},
 			writes: r.IntN(2) == 0, large: r.IntN(3) == 0, same: r.IntN(2) == 0, flaky: r.IntN(4) == 0}
 		if r.IntN(4) == 0 {
 			s.items = 2 + r.IntN(3)
 		}
 		if s.flaky {
-			s.node.Retry = &runtime.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
+			s.node.Retry = &flow.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
 		}
 		f.steps = append(f.steps, s)
 		f.info.Nodes = append(f.info.Nodes, s.node)
@@ -100,7 +103,7 @@ func newOutside() *outside {
 }
 
 func (o *outside) call(ctx context.Context, s step, in string) (string, error) {
-	key := runtime.ToolContext(ctx).Key()
+	key := tool.Context(ctx).Key()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.check != nil {
@@ -130,37 +133,37 @@ func (s step) result(in string) string {
 }
 
 // run is the flow's body.
-func (f *program) run(ctx context.Context, o *outside, e runtime.Engine) (out string, err error) {
-	rt, err := runtime.New(f.info, runtime.WithEngine(e))
+func (f *program) run(ctx context.Context, o *outside, e engine.Engine) (out string, err error) {
+	rt, err := flow.New(f.info, runtime.WithEngine(e))
 	if err != nil {
 		return "", err
 	}
-	run := runtime.Start(ctx, rt, "in")
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, rt, "in")
+	defer flow.End(run, &out, &err)
 	out = "in"
 	for _, s := range f.steps {
-		tool := runtime.Bind("f.read@1", runtime.Reads, func(ctx context.Context, in string) (string, error) { return o.call(ctx, s, in) })
+		t := flow.Bind("f.read@1", flow.Reads, func(ctx context.Context, in string) (string, error) { return o.call(ctx, s, in) })
 		if s.writes {
-			tool = runtime.Bind("f.write@1", runtime.Writes, func(ctx context.Context, in string) (string, error) { return o.call(ctx, s, in) })
+			t = flow.Bind("f.write@1", flow.Writes, func(ctx context.Context, in string) (string, error) { return o.call(ctx, s, in) })
 		}
 		if !s.same && len(out) > 20 {
 			out = out[:20]
 		}
 		if s.items == 0 {
-			if out, err = runtime.Call(run, s.node, tool, out); err != nil {
+			if out, err = flow.Call(run, s.node, t, out); err != nil {
 				return "", err
 			}
 			continue
 		}
 		parts := make([]string, s.items)
-		branches := make([]func(*runtime.Run) error, s.items)
+		branches := make([]func(*flow.Run) error, s.items)
 		for i := range branches {
-			branches[i] = func(r *runtime.Run) (err error) {
-				parts[i], err = runtime.Call(r.At(s.node, i), s.node, tool, fmt.Sprint(i, out))
+			branches[i] = func(r *flow.Run) (err error) {
+				parts[i], err = flow.Call(r.At(s.node, i), s.node, t, fmt.Sprint(i, out))
 				return err
 			}
 		}
-		if err := runtime.Parallel(run, branches...); err != nil {
+		if err := flow.Parallel(run, branches...); err != nil {
 			return "", err
 		}
 		out = strings.Join(parts, "")
@@ -235,7 +238,7 @@ func (l *life) begin() (out string, err error) {
 }
 
 // decide settles a call in doubt by looking at the world.
-func (l *life) decide(r journal.Record, _ *runtime.Doubt) (journal.Decision, bool) {
+func (l *life) decide(r journal.Record, _ *flow.Doubt) (journal.Decision, bool) {
 	l.o.mu.Lock()
 	defer l.o.mu.Unlock()
 	if l.o.done[r.Key] == 0 {
@@ -424,12 +427,12 @@ type damaged struct {
 
 func newDamaged(t *testing.T, large bool) *damaged {
 	t.Helper()
-	f := &program{info: &runtime.Info{Name: "f", Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)}}
+	f := &program{info: &flow.Info{Name: "f", Facts: flow.NewFacts(`{"hashes":{"graph":"g"}}`)}}
 	for i := range 4 {
-		f.steps = append(f.steps, step{node: &runtime.Node{ID: fmt.Sprintf("n%d", i), Index: i}, writes: i%2 == 1, large: large && i == 1, flaky: i == 2})
+		f.steps = append(f.steps, step{node: &flow.Node{ID: fmt.Sprintf("n%d", i), Index: i}, writes: i%2 == 1, large: large && i == 1, flaky: i == 2})
 		f.info.Nodes = append(f.info.Nodes, f.steps[i].node)
 	}
-	f.steps[2].node.Retry = &runtime.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
+	f.steps[2].node.Retry = &flow.Retry{Attempts: 2, Codes: []value.Code{value.Timeout}}
 	l, err := newLife(f, 1)
 	if err == nil {
 		_, err = l.begin()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -46,7 +47,7 @@ func TestForkResumedBehindEveryLine(t *testing.T) {
 		if err := os.WriteFile(name, bytes.Join(lines[:n], nil), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		engine, old, err := f.Resume(info, fork.ID(), runs.Continue{})
+		eng, old, err := f.Resume(info, fork.ID(), runs.Continue{})
 		if n == 1 { // what was given was not written yet
 			if !errors.Is(err, runs.ErrNoRun) {
 				t.Errorf("%v", err)
@@ -63,7 +64,7 @@ func TestForkResumedBehindEveryLine(t *testing.T) {
 			reads = 0
 		}
 		w := new(world)
-		out, err := w.run(t.Context(), "a", runtime.WithEngine(engine))
+		out, err := w.run(t.Context(), "a", runtime.WithEngine(eng))
 		if err != nil || out != "Z" || w.reads.Load() != reads || w.writes.Load()+w.lasts.Load() != 0 {
 			t.Errorf("behind line %d: %q, %v, %d reads, %d writes, %d lasts", n, out, err, w.reads.Load(), w.writes.Load(), w.lasts.Load())
 		}
@@ -99,16 +100,16 @@ func TestForkWithWhatDoesNotFit(t *testing.T) {
 	last.Output, last.Given = []byte("null"), true
 	j.Put(last)
 	fork := f.Fork(info, e.ID(), j)
-	engine := runtime.Engine(fork)
+	eng := engine.Engine(fork)
 	for range 2 {
-		if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(engine)); err == nil || !strings.Contains(err.Error(), "diverged: the output given for call last does not fit: it cannot be null") {
+		if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(eng)); err == nil || !strings.Contains(err.Error(), "diverged: the output given for call last does not fit: it cannot be null") {
 			t.Fatalf("%v", err)
 		}
-		if engine, _, err = f.Resume(info, fork.ID(), runs.Continue{}); err != nil {
+		if eng, _, err = f.Resume(info, fork.ID(), runs.Continue{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := engine.(*runs.Engine).Close(); err != nil {
+	if err := eng.(*runs.Engine).Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -44,19 +45,19 @@ func TestManyCallsAtOnce(t *testing.T) {
 		t.Skip("measures memory")
 	}
 	const calls = 10_000
-	node := runtime.Node{ID: "each", Index: 0, Limit: calls}
-	inner := runtime.Node{ID: "wait", Index: 1}
-	info := &runtime.Info{Name: "many", Nodes: []*runtime.Node{&node, &inner}}
+	node := flow.Node{ID: "each", Index: 0, Limit: calls}
+	inner := flow.Node{ID: "wait", Index: 1}
+	info := &flow.Info{Name: "many", Nodes: []*flow.Node{&node, &inner}}
 	folder := runs.Open(t.TempDir(), runs.Options{})
 	e := folder.New(info)
-	rt, err := runtime.New(info, runtime.WithEngine(e))
+	rt, err := flow.New(info, runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := memory()
 	all, release := make(chan struct{}), make(chan struct{})
 	var inside atomic.Int64
-	tool := runtime.Bind("many.wait@1", runtime.Reads, func(_ context.Context, in string) (string, error) {
+	tool := flow.Bind("many.wait@1", flow.Reads, func(_ context.Context, in string) (string, error) {
 		if inside.Add(1) == calls {
 			close(all)
 		}
@@ -64,14 +65,14 @@ func TestManyCallsAtOnce(t *testing.T) {
 		return in, nil
 	})
 	items := make([]int, calls)
-	run := runtime.Start(t.Context(), rt, "")
+	run := flow.Start(t.Context(), rt, "")
 	done := make(chan error, 1)
 	go func() {
-		_, err := runtime.Map(run, &node, items, func(r *runtime.Run, i int) (string, error) {
-			return runtime.Call(r, &inner, tool, "what is asked for")
+		_, err := flow.Map(run, &node, items, func(r *flow.Run, i int) (string, error) {
+			return flow.Call(r, &inner, tool, "what is asked for")
 		})
 		out := ""
-		runtime.End(run, &out, &err)
+		flow.End(run, &out, &err)
 		done <- err
 	}()
 	<-all
@@ -95,18 +96,18 @@ func TestLongMap(t *testing.T) {
 		t.Skip("measures memory")
 	}
 	const items, limit, bound = 100_000, 64, 32 << 20
-	node := runtime.Node{ID: "each", Index: 0, Limit: limit, Max: items}
-	inner := runtime.Node{ID: "read", Index: 1}
-	info := &runtime.Info{Name: "long", Nodes: []*runtime.Node{&node, &inner}}
+	node := flow.Node{ID: "each", Index: 0, Limit: limit, Max: items}
+	inner := flow.Node{ID: "read", Index: 1}
+	info := &flow.Info{Name: "long", Nodes: []*flow.Node{&node, &inner}}
 	folder := runs.Open(t.TempDir(), runs.Options{})
 	e := folder.New(info)
-	rt, err := runtime.New(info, runtime.WithEngine(e))
+	rt, err := flow.New(info, runtime.WithEngine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64
 	var used, counted [11]int64
-	tool := runtime.Bind("long.read@1", runtime.Reads, func(_ context.Context, i int) (bool, error) {
+	tool := flow.Bind("long.read@1", flow.Reads, func(_ context.Context, i int) (bool, error) {
 		if n := calls.Add(1); n%(items/10) == 0 {
 			debug.FreeOSMemory()
 			used[n*10/items], counted[n*10/items] = memory(), resident()
@@ -117,12 +118,12 @@ func TestLongMap(t *testing.T) {
 	for i := range list {
 		list[i] = i
 	}
-	run := runtime.Start(t.Context(), rt, "")
+	run := flow.Start(t.Context(), rt, "")
 	begin := time.Now()
-	_, err = runtime.Map(run, &node, list, func(r *runtime.Run, i int) (bool, error) { return runtime.Call(r, &inner, tool, i) })
+	_, err = flow.Map(run, &node, list, func(r *flow.Run, i int) (bool, error) { return flow.Call(r, &inner, tool, i) })
 	took := time.Since(begin)
 	out := ""
-	runtime.End(run, &out, &err)
+	flow.End(run, &out, &err)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -56,16 +57,16 @@ func TestLastOf(t *testing.T) {
 // recorded runs an agent of one call, ended as outcome says.
 func recorded(t *testing.T, f *Folder, workflow, tenant, answer string, outcome journal.Outcome) (id string) {
 	t.Helper()
-	agent, call := &runtime.Node{ID: "agent", Pos: "w.yaml:3:1"}, &runtime.Node{ID: "call", Pos: "w.yaml:4:1", Index: 1}
-	e := f.New(&runtime.Info{Name: workflow, Nodes: []*runtime.Node{agent, call}, Facts: runtime.NewFacts(`{"hashes":{"graph":"g"}}`)})
+	agent, call := &flow.Node{ID: "agent", Pos: "w.yaml:3:1"}, &flow.Node{ID: "call", Pos: "w.yaml:4:1", Index: 1}
+	e := f.New(&flow.Info{Name: workflow, Nodes: []*flow.Node{agent, call}, Facts: flow.NewFacts(`{"hashes":{"graph":"g"}}`)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	rt, err := runtime.New(&runtime.Info{Name: workflow}, runtime.WithEngine(e), runtime.WithTenant(tenant))
+	rt, err := flow.New(&flow.Info{Name: workflow}, runtime.WithEngine(e), runtime.WithTenant(tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := runtime.Start(ctx, rt, "in")
-	out, err := runtime.Call(run.At(agent, 0), call, runtime.Bind("w.ask@1", runtime.Reads, func(context.Context, string) (string, error) {
+	run := flow.Start(ctx, rt, "in")
+	out, err := flow.Call(run.At(agent, 0), call, flow.Bind("w.ask@1", flow.Reads, func(context.Context, string) (string, error) {
 		return answer, nil
 	}), "?")
 	switch outcome {
@@ -76,7 +77,7 @@ func recorded(t *testing.T, f *Folder, workflow, tenant, answer string, outcome 
 	case journal.Open:
 		err = &runtime.RunError{Kind: runtime.JournalUnavailable}
 	}
-	runtime.End(run, &out, &err)
+	flow.End(run, &out, &err)
 	if j, err := f.Read(e.ID()); err != nil || j.Finish().Outcome != outcome {
 		t.Fatalf("%v, %+v, want %q", err, j.Finish(), outcome)
 	}

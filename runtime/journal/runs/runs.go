@@ -25,7 +25,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
@@ -350,7 +350,7 @@ func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
 }
 
 // hashesOf reads what a program says about itself; nothing when its generator was too old to say it.
-func hashesOf(info *runtime.Info) *journal.Hashes {
+func hashesOf(info *flow.Info) *journal.Hashes {
 	h, err := journal.ParseHashes(info.Facts.Hashes())
 	if err != nil {
 		return &journal.Hashes{}

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -28,11 +30,11 @@ import (
 func TestMain(m *testing.M) { leaks.Main(m) }
 
 var (
-	readNode  = runtime.Node{ID: "read", Pos: "w.yaml:3:1", Index: 0}
-	writeNode = runtime.Node{ID: "write", Pos: "w.yaml:4:1", Index: 1}
-	lastNode  = runtime.Node{ID: "last", Pos: "w.yaml:5:1", Index: 2}
-	info      = &runtime.Info{Name: "w", Nodes: []*runtime.Node{&readNode, &writeNode, &lastNode},
-		Facts: runtime.NewFacts(`{"hashes":{"graph":"g1","nodes":{"read":"r1","write":"w1","last":"l1"}}}`)}
+	readNode  = flow.Node{ID: "read", Pos: "w.yaml:3:1", Index: 0}
+	writeNode = flow.Node{ID: "write", Pos: "w.yaml:4:1", Index: 1}
+	lastNode  = flow.Node{ID: "last", Pos: "w.yaml:5:1", Index: 2}
+	info      = &flow.Info{Name: "w", Nodes: []*flow.Node{&readNode, &writeNode, &lastNode},
+		Facts: flow.NewFacts(`{"hashes":{"graph":"g1","nodes":{"read":"r1","write":"w1","last":"l1"}}}`)}
 )
 
 // world counts what its tools do.
@@ -42,27 +44,27 @@ type world struct {
 }
 
 func (w *world) run(ctx context.Context, in string, o ...runtime.Option) (out string, err error) {
-	rt, err := runtime.New(info, o...)
+	rt, err := flow.New(info, o...)
 	if err != nil {
 		return "", err
 	}
-	run := runtime.Start(ctx, rt, in)
-	defer runtime.End(run, &out, &err)
+	run := flow.Start(ctx, rt, in)
+	defer flow.End(run, &out, &err)
 	upper := func(n *atomic.Int64) func(context.Context, string) (string, error) {
 		return func(_ context.Context, in string) (string, error) {
 			n.Add(1)
 			return strings.ToUpper(in) + w.text, nil
 		}
 	}
-	a, err := runtime.Call(run, &readNode, runtime.Bind("w.read@1", runtime.Reads, upper(&w.reads)), in)
+	a, err := flow.Call(run, &readNode, flow.Bind("w.read@1", flow.Reads, upper(&w.reads)), in)
 	if err != nil {
 		return "", err
 	}
-	b, err := runtime.Call(run, &writeNode, runtime.Bind("w.write@1", runtime.Writes, upper(&w.writes)), a)
+	b, err := flow.Call(run, &writeNode, flow.Bind("w.write@1", flow.Writes, upper(&w.writes)), a)
 	if err != nil {
 		return "", err
 	}
-	return runtime.Call(run, &lastNode, runtime.Bind("w.last@1", runtime.Reads, upper(&w.lasts)), b)
+	return flow.Call(run, &lastNode, flow.Bind("w.last@1", flow.Reads, upper(&w.lasts)), b)
 }
 
 func TestRecordAndReplay(t *testing.T) {
@@ -160,13 +162,13 @@ func TestInDoubt(t *testing.T) {
 		decide runs.Continue
 		want   string
 	}{
-		{"again", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+		{"again", runs.Continue{Decide: func(journal.Record, *flow.Doubt) (journal.Decision, bool) {
 			return journal.Decision{Again: true}, true
 		}}, "A 1"},
-		{"done", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+		{"done", runs.Continue{Decide: func(journal.Record, *flow.Doubt) (journal.Decision, bool) {
 			return journal.Decision{Output: []byte(`"given"`)}, true
 		}}, "GIVEN 0"},
-		{"does not fit", runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+		{"does not fit", runs.Continue{Decide: func(journal.Record, *flow.Doubt) (journal.Decision, bool) {
 			return journal.Decision{Output: []byte(`1`)}, true
 		}}, "in_doubt 0"},
 	} {
@@ -209,15 +211,15 @@ func TestInDoubtBesideOthers(t *testing.T) {
 	begun := make(chan struct{})
 	var dies atomic.Bool
 	body := func(ctx context.Context, e *runs.Engine, stop func()) (out string, err error) {
-		rt, err := runtime.New(info, runtime.WithEngine(e))
+		rt, err := flow.New(info, runtime.WithEngine(e))
 		if err != nil {
 			return "", err
 		}
-		run := runtime.Start(ctx, rt, "")
-		defer runtime.End(run, &out, &err)
+		run := flow.Start(ctx, rt, "")
+		defer flow.End(run, &out, &err)
 		var a, b string
-		err = runtime.Parallel(run, func(r *runtime.Run) (err error) {
-			a, err = runtime.Call(r, &writeNode, runtime.Bind("w.write@1", runtime.Writes, func(context.Context, string) (string, error) {
+		err = flow.Parallel(run, func(r *flow.Run) (err error) {
+			a, err = flow.Call(r, &writeNode, flow.Bind("w.write@1", flow.Writes, func(context.Context, string) (string, error) {
 				if dies.Load() {
 					stop()
 					return "", &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun}
@@ -225,8 +227,8 @@ func TestInDoubtBesideOthers(t *testing.T) {
 				return "a", nil
 			}), "")
 			return err
-		}, func(r *runtime.Run) (err error) {
-			b, err = runtime.Call(r, &readNode, runtime.Bind("w.read@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
+		}, func(r *flow.Run) (err error) {
+			b, err = flow.Call(r, &readNode, flow.Bind("w.read@1", flow.Reads, func(ctx context.Context, _ string) (string, error) {
 				select {
 				case <-begun: // there is nothing to wait for any more
 					return "b", nil
@@ -255,7 +257,7 @@ func TestInDoubtBesideOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(begun)
-	again, _, err = f.Resume(info, e.ID(), runs.Continue{Decide: func(journal.Record, *runtime.Doubt) (journal.Decision, bool) {
+	again, _, err = f.Resume(info, e.ID(), runs.Continue{Decide: func(journal.Record, *flow.Doubt) (journal.Decision, bool) {
 		return journal.Decision{Again: true}, true
 	}})
 	if err != nil {
@@ -273,7 +275,7 @@ type stopAt struct {
 	stop func()
 }
 
-func (s stopAt) Do(r *runtime.Run, op runtime.Op) error {
+func (s stopAt) Do(r *flow.Run, op engine.Op) error {
 	if op.Head().Node.ID == s.node {
 		return s.Engine.Do(r, stopping{op, s.stop})
 	}
@@ -281,7 +283,7 @@ func (s stopAt) Do(r *runtime.Run, op runtime.Op) error {
 }
 
 type stopping struct {
-	runtime.Op
+	engine.Op
 	stop func()
 }
 
@@ -322,9 +324,9 @@ func TestEdited(t *testing.T) {
 	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
 		t.Fatal(err)
 	}
-	edited := func(hashes string) *runtime.Info {
+	edited := func(hashes string) *flow.Info {
 		i := *info
-		i.Facts = runtime.NewFacts(`{"hashes":` + hashes + `}`)
+		i.Facts = flow.NewFacts(`{"hashes":` + hashes + `}`)
 		return &i
 	}
 	var ee *runs.EditedError
@@ -581,27 +583,27 @@ func testWait(t *testing.T) {
 	e := f.New(info)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	rt, err := runtime.New(info, runtime.WithEngine(e), runtime.WithHuman(func(ctx context.Context, _ runtime.Question) (string, error) {
+	rt, err := flow.New(info, runtime.WithEngine(e), runtime.WithHuman(func(ctx context.Context, _ runtime.Question) (string, error) {
 		return "", e.Wait(ctx, cancel)
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := runtime.Bind("w.slow@1", runtime.Reads, func(ctx context.Context, _ string) (string, error) {
+	slow := flow.Bind("w.slow@1", flow.Reads, func(ctx context.Context, _ string) (string, error) {
 		time.Sleep(400 * time.Millisecond)
 		return "slept", ctx.Err()
 	})
-	run := runtime.Start(ctx, rt, "")
+	run := flow.Start(ctx, rt, "")
 	var slept string
-	err = runtime.Parallel(run, func(r *runtime.Run) error {
-		_, err := runtime.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
+	err = flow.Parallel(run, func(r *flow.Run) error {
+		_, err := flow.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
 		return err
-	}, func(r *runtime.Run) (err error) {
-		slept, err = runtime.Call(r, &readNode, slow, "")
+	}, func(r *flow.Run) (err error) {
+		slept, err = flow.Call(r, &readNode, slow, "")
 		return err
 	})
 	out := ""
-	runtime.End(run, &out, &err)
+	flow.End(run, &out, &err)
 	if !runtime.IsCancelled(err) || slept != "slept" {
 		t.Errorf("%v, %q", err, slept)
 	}
@@ -609,7 +611,7 @@ func testWait(t *testing.T) {
 	if err != nil || j.Finish().Outcome != journal.Waiting {
 		t.Fatalf("%v, %+v", err, j.Finish())
 	}
-	if r, ok := j.Lookup("write", 1); !ok || r.Result() || r.Tool != runtime.HumanTool {
+	if r, ok := j.Lookup("write", 1); !ok || r.Result() || r.Tool != engine.HumanTool {
 		t.Errorf("%+v", r)
 	}
 }
@@ -618,20 +620,20 @@ func BenchmarkRecord(b *testing.B) {
 	for _, sync := range []runs.Sync{runs.Off, runs.Buffered, runs.Effect} {
 		b.Run(string(sync), func(b *testing.B) {
 			f := runs.Open(b.TempDir(), runs.Options{Sync: sync})
-			rt, err := runtime.New(info, runtime.WithEngine(f.New(info)))
+			rt, err := flow.New(info, runtime.WithEngine(f.New(info)))
 			if err != nil {
 				b.Fatal(err)
 			}
-			tool := runtime.Bind("w.read@1", runtime.Reads, func(_ context.Context, in string) (string, error) { return in, nil })
-			run := runtime.Start(b.Context(), rt, "in")
+			tool := flow.Bind("w.read@1", flow.Reads, func(_ context.Context, in string) (string, error) { return in, nil })
+			run := flow.Start(b.Context(), rt, "in")
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := runtime.Call(run, &readNode, tool, "what is asked for"); err != nil {
+				if _, err := flow.Call(run, &readNode, tool, "what is asked for"); err != nil {
 					b.Fatal(err)
 				}
 			}
 			out := ""
-			runtime.End(run, &out, &err)
+			flow.End(run, &out, &err)
 		})
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -33,22 +34,22 @@ type Module struct {
 }
 
 // Bind makes a tool of a module, as jstool.Bind does.
-func Bind[In, Out any](name string, e runtime.Effects, m Module, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	s := &loaded{Module: m}
-	return runtime.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", m.Name, err)
 		}
 		limit := worker.MaxOutput(m.MaxOutput)
-		result, err := s.call(ctx, args, runtime.Room[Out](ctx, limit))
+		result, err := s.call(ctx, args, tool.Room[Out](ctx, limit))
 		if err != nil {
-			return out, runtime.RedactorOf(ctx).Error(err)
+			return out, tool.RedactorOf(ctx).Error(err)
 		}
 		if _, nothing := any(&out).(*struct{}); nothing {
 			return out, nil
 		}
-		err = runtime.Cut(ctx, result, limit, &out)
+		err = tool.Cut(ctx, result, limit, &out)
 		return out, s.badResult(err)
 	}, o...)
 }

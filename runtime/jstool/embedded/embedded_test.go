@@ -12,24 +12,26 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-func newRun(t testing.TB, o ...runtime.Option) *runtime.Run {
+func newRun(t testing.TB, o ...runtime.Option) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rt.Start(t.Context())
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
 type diffIn struct {
 	Raw string `json:"raw"`
@@ -60,18 +62,18 @@ func wantTool(t *testing.T, err error, code value.Code, part string) *value.Tool
 
 func TestBind(t *testing.T) {
 	r := newRun(t)
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	bound := Bind[diffIn, diffOut]("parse@1", flow.None, greet)
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {
-			got, err := runtime.Call(r, node, tool, diffIn{"a\nb\n", int64(i)})
+			got, err := flow.Call(r, node, bound, diffIn{"a\nb\n", int64(i)})
 			if err != nil || got != (diffOut{2, int64(i) + 1}) {
 				t.Errorf("got %v, %v", got, err)
 			}
 		})
 	}
 	wg.Wait()
-	_, err := runtime.Call(r, node, Bind[diffIn, string]("parse@1", runtime.None, greet), diffIn{})
+	_, err := flow.Call(r, node, Bind[diffIn, string]("parse@1", flow.None, greet), diffIn{})
 	wantTool(t, err, value.ValidationError, "result of greet.ts: a string expected, an object given")
 }
 
@@ -118,9 +120,9 @@ func TestErrorsAndResults(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	const canary = "canary-0123456789"
 	r := newRun(t, runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
-	leak := Bind[struct{}, value.Value]("leak@1", runtime.None, Module{Name: "leak.mjs", Code: `
-export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, runtime.Secrets("TOKEN"))
-	_, err := runtime.Call(r, node, leak, struct{}{})
+	leak := Bind[struct{}, value.Value]("leak@1", flow.None, Module{Name: "leak.mjs", Code: `
+export default (_, ctx) => { console.log(ctx.auth.TOKEN); throw new Error("Bearer " + ctx.auth.TOKEN) }`}, flow.Secrets("TOKEN"))
+	_, err := flow.Call(r, node, leak, struct{}{})
 	if te := wantTool(t, err, value.Unknown, "Error: Bearer [redacted]"); strings.Contains(te.Details.String(), canary) {
 		t.Errorf("the details hold the secret: %s", te.Details)
 	}
@@ -166,12 +168,12 @@ func TestDeadline(t *testing.T) {
 }
 
 func BenchmarkCall(b *testing.B) {
-	tool := Bind[diffIn, diffOut]("parse@1", runtime.None, greet)
+	t := Bind[diffIn, diffOut]("parse@1", flow.None, greet)
 	r := newRun(b)
 	text := strings.Repeat("+ line of diff text\n", 5)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := runtime.Call(r, node, tool, diffIn{text, 1}); err != nil {
+		if _, err := flow.Call(r, node, t, diffIn{text, 1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -193,11 +195,11 @@ func TestAttach(t *testing.T) {
   }
   return a.n;
 }`
-	tool := func(name string) *runtime.Tool[in, int64] {
-		return Bind[in, int64]("t@1", runtime.None, Module{Name: name, Code: code}, runtime.Secrets("TOKEN"))
+	bound := func(name string) *flow.Tool[in, int64] {
+		return Bind[in, int64]("t@1", flow.None, Module{Name: name, Code: code}, flow.Secrets("TOKEN"))
 	}
-	got, err := runtime.Call(r, node, tool("a.mjs"), in{N: 2})
-	want := []runtime.Attachment{
+	got, err := flow.Call(r, node, bound("a.mjs"), in{N: 2})
+	want := []tool.Attachment{
 		{Kind: "image", URL: "https://x/0?k=[redacted]", ContentType: "image/png", Bytes: 7},
 		{Kind: "table", URL: "https://x/1"},
 	}
@@ -206,7 +208,7 @@ func TestAttach(t *testing.T) {
 	}
 	for n, message := range map[int64]string{-1: "an attachment is a blob, an image or a table", -2: "1 to 4096 bytes", 101: "at most 100 attachments", 0: ""} {
 		rec := journal.NewRecorder()
-		_, err := runtime.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, tool("a.mjs"), in{N: n})
+		_, err := flow.Call(newRun(t, runtime.WithEngine(rec), runtime.WithSecrets(func(string) (string, bool) { return canary, true })), node, bound("a.mjs"), in{N: n})
 		if (message == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), message) || len(rec.Envelopes()[0].Attachments) > 0 {
 			t.Errorf("%d: %v, %+v", n, err, rec.Envelopes()[0].Attachments)
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/grafana/sobek"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -205,7 +205,7 @@ func (s *loaded) run(ctx context.Context, m *machine, args []byte, given string,
 	defer func() {
 		if p := recover(); p != nil {
 			m.broken = true
-			err = value.Errorf(value.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(runtime.RedactorOf(ctx).Cut(fmt.Sprint(p)), 1000))
+			err = value.Errorf(value.Unknown, "%s: the interpreter failed: %s", s.Name, plain.Line(tool.RedactorOf(ctx).Cut(fmt.Sprint(p)), 1000))
 		}
 	}()
 	m.end = outcome{}
@@ -216,7 +216,7 @@ func (s *loaded) run(ctx context.Context, m *machine, args []byte, given string,
 	// Promises that can be settled are settled when this returns.
 	if _, err := m.perform(sobek.Undefined(), m.vm.ToValue(string(args)), c, m.vm.ToValue(limit)); err != nil {
 		m.broken = true
-		return nil, value.Errorf(value.Unknown, "%s", plain.Line(runtime.RedactorOf(ctx).Cut(err.Error()), 1000))
+		return nil, value.Errorf(value.Unknown, "%s", plain.Line(tool.RedactorOf(ctx).Cut(err.Error()), 1000))
 	}
 	switch end := m.end; {
 	case !end.ended:

@@ -9,9 +9,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // DefaultBaseURL is Anthropic's own address.
@@ -46,7 +46,7 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 
 	header := http.Header{"Anthropic-Version": {version}}
 	if req.Key != "" {
-		key, _ := runtime.Secret(ctx, req.Key)
+		key, _ := tool.Secret(ctx, req.Key)
 		header["X-Api-Key"] = []string{key}
 	}
 	begin, end := m.body.Parts()

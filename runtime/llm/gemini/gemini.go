@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -46,7 +46,7 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 
 	header := http.Header{}
 	if req.Key != "" {
-		key, _ := runtime.Secret(ctx, req.Key)
+		key, _ := tool.Secret(ctx, req.Key)
 		header["X-Goog-Api-Key"] = []string{key}
 	}
 	path := "/v1beta/models/" + url.PathEscape(strings.TrimPrefix(req.Model, "models/"))

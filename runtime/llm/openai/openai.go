@@ -6,9 +6,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // DefaultBaseURL is OpenAI's own address.
@@ -40,7 +40,7 @@ func (p *provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, 
 
 	header := http.Header{}
 	if req.Key != "" {
-		key, _ := runtime.Secret(ctx, req.Key)
+		key, _ := tool.Secret(ctx, req.Key)
 		header["Authorization"] = []string{"Bearer " + key}
 	}
 	begin, end := m.body.Parts()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
@@ -53,11 +54,11 @@ func serve(t *testing.T, answers ...string) *service {
 	return s
 }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
-func start(t *testing.T) *runtime.Run {
+func start(t *testing.T) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }))
+	rt, err := flow.New(&flow.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }))
 	if err != nil {
 		t.Fatal(err)
 	}

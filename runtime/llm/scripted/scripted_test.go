@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -120,11 +120,11 @@ func TestAsk(t *testing.T) {
 		}
 		return &llm.Reply{Message: llm.Message{Text: `{"route": "fix"}`}}, nil
 	}), llm.Priced(llm.Price{Input: "1", Output: "2"}))
-	rt, err := runtime.New(&runtime.Info{Name: "t"})
+	rt, err := flow.New(&flow.Info{Name: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := llm.Ask[out](rt.Start(t.Context()), &runtime.Node{ID: "n"}, m, llm.Prompt{Text: "go"},
+	got, err := llm.Ask[out](rt.Start(t.Context()), &flow.Node{ID: "n"}, m, llm.Prompt{Text: "go"},
 		llm.Format{Schema: &llm.Schema{Name: "o", JSON: json.RawMessage(`{"type":"object"}`)}, Reask: 1})
 	if err != nil || got.Route != "fix" || asked != 2 {
 		t.Errorf("got %+v, %v after %d questions", got, err, asked)

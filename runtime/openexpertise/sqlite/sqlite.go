@@ -9,7 +9,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -23,8 +23,8 @@ const (
 // Rows makes a tool of a query over a file, which is only read. Each row is a map from the names of the columns: numbers,
 // text and null as they are, and bytes as Node's Buffer says itself in JSON. A relative name is looked for as
 // openexpertise.File does.
-func Rows(name, uri, query string) *runtime.Tool[struct{}, value.Value] {
-	return runtime.Bind(name, runtime.Reads, func(ctx context.Context, _ struct{}) (value.Value, error) {
+func Rows(name, uri, query string) *flow.Tool[struct{}, value.Value] {
+	return flow.Bind(name, flow.Reads, func(ctx context.Context, _ struct{}) (value.Value, error) {
 		file, err := openexpertise.Place(uri)
 		if err != nil {
 			return value.Value{}, err

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 )
 
@@ -22,7 +22,7 @@ type Request struct {
 
 // Fetch makes a tool of a request, whose result is the body of the response. Its host is reached whatever its address is:
 // the experience names it. Errors are those of package httptool.
-func Fetch(name string, e runtime.Effects, q Request) *runtime.Tool[struct{}, string] {
+func Fetch(name string, e flow.Effects, q Request) *flow.Tool[struct{}, string] {
 	target := strings.NewReplacer("{", "%7B", "}", "%7D").Replace(q.URL) // it is no template
 	opts := []httptool.Option{httptool.MaxOutput(maxBody)}
 	if u, err := url.Parse(target); err == nil {

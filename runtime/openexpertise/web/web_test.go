@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise/web"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-var node = &runtime.Node{ID: "rows", Pos: "experience.yaml:1:1"}
+var node = &flow.Node{ID: "rows", Pos: "experience.yaml:1:1"}
 
 // TestFetch: what is sent, and what becomes of the answer.
 func TestFetch(t *testing.T) {
@@ -48,14 +48,14 @@ func TestFetch(t *testing.T) {
 		{web.Request{Method: "GET", URL: "/none"}, openexpertise.Wrapped, "", "PROVIDER_ERROR"},
 	} {
 		tt.q.URL = server.URL + tt.q.URL
-		tool := web.Fetch("test.rows@1", runtime.Reads, tt.q)
-		rt, err := runtime.New(&runtime.Info{Name: "test", Nodes: []*runtime.Node{node}})
+		tool := web.Fetch("test.rows@1", flow.Reads, tt.q)
+		rt, err := flow.New(&flow.Info{Name: "test", Nodes: []*flow.Node{node}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		run := rt.Start(context.Background())
 		got := ""
-		text, err := runtime.Call(run, node, tool, struct{}{})
+		text, err := flow.Call(run, node, tool, struct{}{})
 		if err == nil {
 			var v value.Value
 			if v, err = tt.rows(text); err == nil {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/otel"
 )
 
 // Main is cli.Main with a trace of every run. The variables of docs/tracing.md say where the traces go.
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
-}, In, Out any](info *runtime.Info, start func(...runtime.Option) (W, error)) {
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	tracer, err := otel.New(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())

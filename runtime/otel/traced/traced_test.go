@@ -12,18 +12,19 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/otel/traced"
 )
 
-var node = &runtime.Node{ID: "shout", Pos: "w.flowgen.yaml:3:3"}
+var node = &flow.Node{ID: "shout", Pos: "w.flowgen.yaml:3:3"}
 
-type workflow struct{ rt *runtime.Runtime }
+type workflow struct{ rt *flow.Runtime }
 
 func (w *workflow) Run(ctx context.Context, _ struct{}) (out string, err error) {
-	run := runtime.Start(ctx, w.rt, struct{}{})
-	defer runtime.End(run, &out, &err)
-	tool := runtime.Bind("w.shout@1", runtime.None, func(_ context.Context, in string) (string, error) { return strings.ToUpper(in), nil })
-	return runtime.Call(run, node, tool, "hello")
+	run := flow.Start(ctx, w.rt, struct{}{})
+	defer flow.End(run, &out, &err)
+	tool := flow.Bind("w.shout@1", flow.None, func(_ context.Context, in string) (string, error) { return strings.ToUpper(in), nil })
+	return flow.Call(run, node, tool, "hello")
 }
 
 // TestMain is the traced program when the test starts itself as that.
@@ -31,9 +32,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TRACED_PROGRAM") == "" {
 		os.Exit(m.Run())
 	}
-	info := &runtime.Info{Name: "loud", Nodes: []*runtime.Node{node}}
+	info := &flow.Info{Name: "loud", Nodes: []*flow.Node{node}}
 	traced.Main(info, func(o ...runtime.Option) (*workflow, error) {
-		rt, err := runtime.New(info, o...)
+		rt, err := flow.New(info, o...)
 		return &workflow{rt}, err
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 )
 
@@ -35,7 +35,7 @@ type Class struct {
 }
 
 // Bind makes a tool of a class, which is made once in each interpreter.
-func Bind[In, Out any](name string, e runtime.Effects, c Class, o ...runtime.ToolOption) *runtime.Tool[In, Out] {
+func Bind[In, Out any](name string, e flow.Effects, c Class, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	fixed, err := json.Marshal(struct {
 		Of     string          `json:"of"`
 		State  string          `json:"state_class"`

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -30,8 +30,8 @@ type Program struct {
 // map that the engine gives: output, exit_code, model, backend and session_id. A program that is not there is a SANDBOX_ERROR;
 // one that fails, or says what cannot be read, is a PROVIDER_ERROR. The exit code of the program copilot is part of the
 // output.
-func Bind(name string, e runtime.Effects, p Program, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
+func Bind(name string, e flow.Effects, p Program, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
+	return flow.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
 		text := func(key string) string {
 			if v, ok := in.Get(key); ok && v.Kind() == value.StringKind {
 				return v.String()
@@ -46,7 +46,7 @@ func Bind(name string, e runtime.Effects, p Program, o ...runtime.ToolOption) *r
 			return p.opencode(ctx, prompt, resume)
 		}
 		return p.cli(ctx, prompt, resume)
-	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
 }
 
 // answer is what a node gets.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -29,7 +29,7 @@ const args = `all() { for a in "$@"; do printf '[%s]' "$(printf %s "$a" | tr '\n
 
 func ask(t *testing.T, p Program, prompt, resume string) (string, error) {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "test"})
+	rt, err := flow.New(&flow.Info{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func ask(t *testing.T, p Program, prompt, resume string) (string, error) {
 		in = append(in, value.Entry{Key: "resume", Value: value.String(resume)})
 	}
 	run := rt.Start(t.Context())
-	v, err := runtime.Call(run, &runtime.Node{ID: "n"}, Bind("test.n@1", runtime.External, p), value.Map(in...))
+	v, err := flow.Call(run, &flow.Node{ID: "n"}, Bind("test.n@1", flow.External, p), value.Map(in...))
 	if err != nil {
 		return "", err
 	}

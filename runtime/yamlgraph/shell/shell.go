@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -39,8 +39,8 @@ type Command struct {
 // Bind makes a tool of a command. Its input is a map with the values of the names: text is quoted for the shell, null is
 // nothing, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
 // where it should be; an exit code that is none of Codes is a PROVIDER_ERROR.
-func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
-	return runtime.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
+func Bind(name string, e flow.Effects, c Command, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
+	return flow.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
 		script, err := Format(c.Script, in)
 		if err != nil {
 			return value.Null(), err
@@ -51,7 +51,7 @@ func Bind(name string, e runtime.Effects, c Command, o ...runtime.ToolOption) *r
 			return value.Null(), said(ctx, begun, err)
 		}
 		return c.parsed(out)
-	}, append([]runtime.ToolOption{runtime.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
 }
 
 // said is an error in the words of the engine: what the command has written to its standard error, or its exit code.

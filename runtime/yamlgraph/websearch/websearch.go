@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -29,12 +29,12 @@ const (
 // Bind makes a tool that searches for the `query` of its input and gives the first results, at most so many, as text: the
 // title of each, its address and a piece of its text. Errors are RATE_LIMIT, TIMEOUT, NETWORK_ERROR and PROVIDER_ERROR,
 // and VALIDATION_ERROR for a query that is no text.
-func Bind(name string, results int, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
+func Bind(name string, results int, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
 	return bind(name, Endpoint, results, &http.Client{Transport: httptool.NewClient(), Timeout: timeout}, o...)
 }
 
-func bind(name, endpoint string, results int, client *http.Client, o ...runtime.ToolOption) *runtime.Tool[value.Value, value.Value] {
-	return runtime.Bind(name, runtime.Reads, func(ctx context.Context, in value.Value) (value.Value, error) {
+func bind(name, endpoint string, results int, client *http.Client, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
+	return flow.Bind(name, flow.Reads, func(ctx context.Context, in value.Value) (value.Value, error) {
 		query, ok := in.Get("query")
 		if !ok || query.Kind() != value.StringKind || strings.TrimSpace(query.String()) == "" {
 			return value.Null(), value.Invalid("`query` is text")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -33,11 +33,11 @@ func TestSearch(t *testing.T) {
 	defer s.Close()
 	tool := bind("g.search@1", s.URL, 2, s.Client())
 	call := func(in value.Value) (value.Value, error) {
-		rt, err := runtime.New(&runtime.Info{Name: "w"})
+		rt, err := flow.New(&flow.Info{Name: "w"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return runtime.Call(runtime.Start(context.Background(), rt, struct{}{}), &runtime.Node{ID: "n"}, tool, in)
+		return flow.Call(flow.Start(context.Background(), rt, struct{}{}), &flow.Node{ID: "n"}, tool, in)
 	}
 	query := value.Map(value.Entry{Key: "query", Value: value.String("a b&c")})
 	v, err := call(query)

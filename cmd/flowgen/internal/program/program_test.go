@@ -35,10 +35,11 @@ import (
 	"context"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	%s
 )
 
-var Info = &runtime.Info{Name: "demo", Nodes: []*runtime.Node{}, Output: []runtime.Field{{Name: "said", Type: "string"}}}
+var Info = &flow.Info{Name: "demo", Nodes: []*flow.Node{}, Output: []flow.Field{{Name: "said", Type: "string"}}}
 
 type Input struct{}
 
@@ -46,7 +47,7 @@ type Output struct {
 	Said string ` + "`json:\"said\"`" + `
 }
 
-type Workflow struct{ rt *runtime.Runtime }
+type Workflow struct{ rt *flow.Runtime }
 
 func New(opts ...runtime.Option) (*Workflow, error) { return &Workflow{}, nil }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -39,8 +40,8 @@ func (e Ended) OK() bool { return e.ok }
 func (e Ended) And(next Ended) Ended { return Ended{e.ok || next.ok, next.Value} }
 
 // Tool calls a tool and writes the fields of its answer to the state. A failure is kept when it may be.
-func (f *Flow) Tool(r *runtime.Run, n *runtime.Node, t *runtime.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
-	out, err := runtime.Call(r, n, t, args.Value())
+func (f *Flow) Tool(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], p Policy, args dynamic.Field) (Ended, error) {
+	out, err := flow.Call(r, n, t, args.Value())
 	var failed *runtime.NodeError
 	if p.keep && errors.As(err, &failed) {
 		return Ended{}, nil
@@ -67,10 +68,10 @@ var (
 )
 
 // Each runs a function for every item of a list, in parallel.
-func (f *Flow) Each(r *runtime.Run, n *runtime.Node, list dynamic.Field, body func(run *runtime.Run, flow *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
+func (f *Flow) Each(r *flow.Run, n *flow.Node, list dynamic.Field, body func(run *flow.Run, w *Flow, item dynamic.Field, index int64) (Ended, error)) (Ended, error) {
 	items, _ := list.Items()
 	inner := f.Aside()
-	all, err := runtime.Map(r, n, runtime.Enumerate(items), func(r *runtime.Run, item runtime.Indexed[value.Value]) (Ended, error) {
+	all, err := flow.Map(r, n, flow.Enumerate(items), func(r *flow.Run, item flow.Indexed[value.Value]) (Ended, error) {
 		return body(r, inner, dynamic.Of(item.Value), item.Index)
 	})
 	out := Ended{ok: err == nil}
@@ -92,13 +93,13 @@ func (f *Flow) Items(list dynamic.Field) ([]value.Value, error) {
 }
 
 // Ask asks a model.
-func (f *Flow) Ask(r *runtime.Run, n *runtime.Node, m *llm.Model, prompt string) (Ended, error) {
+func (f *Flow) Ask(r *flow.Run, n *flow.Node, m *llm.Model, prompt string) (Ended, error) {
 	answer, err := llm.Ask[string](r, n, m, llm.Prompt{Text: prompt}, llm.Format{})
 	return Ended{err == nil, dynamic.Text(answer)}, err
 }
 
 // Judge asks a model for an answer that fits a schema.
-func (f *Flow) Judge(r *runtime.Run, n *runtime.Node, m *llm.Model, s *llm.Schema, prompt string) (Ended, error) {
+func (f *Flow) Judge(r *flow.Run, n *flow.Node, m *llm.Model, s *llm.Schema, prompt string) (Ended, error) {
 	answer, err := llm.Ask[value.Value](r, n, m, llm.Prompt{Text: prompt}, llm.Format{Schema: s})
 	return Ended{err == nil, dynamic.Of(answer)}, err
 }
@@ -118,7 +119,7 @@ func (f *Flow) Child(child func() (dynamic.Field, error)) (Ended, error) {
 func (f *Flow) Join(nodes ...*Ended) error { return nil }
 
 // Step counts, and refuses the eleventh.
-func (f *Flow) Step(r *runtime.Run, n *runtime.Node) error {
+func (f *Flow) Step(r *flow.Run, n *flow.Node) error {
 	if f.steps++; f.steps > 10 {
 		return r.Fail(n, errors.New("there are more than 10 steps"))
 	}
@@ -187,8 +188,8 @@ type Options struct {
 func Describe(o Options) string { return o.Name + " " + Show(o.Deep) }
 
 // Bind makes the tool of a name.
-func Bind(name string) *runtime.Tool[value.Value, value.Value] {
-	return runtime.Bind(name, runtime.Reads, Echo)
+func Bind(name string) *flow.Tool[value.Value, value.Value] {
+	return flow.Bind(name, flow.Reads, Echo)
 }
 
 // Echo is a tool that gives the fields under "give", or fails.

@@ -3,8 +3,8 @@ package engine
 import (
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -16,7 +16,7 @@ func Begin() *Flow { return &Flow{} }
 func Load(name string) error { return nil }
 
 // Kept runs another workflow in the scope of a node and keeps its failure: what it has given until then is the value.
-func (f *Flow) Kept(r *runtime.Run, n *runtime.Node, child func(run *runtime.Run) (dynamic.Field, error)) (Ended, error) {
+func (f *Flow) Kept(r *flow.Run, n *flow.Node, child func(run *flow.Run) (dynamic.Field, error)) (Ended, error) {
 	f.steps++
 	out, err := child(r.In(n))
 	return Ended{err == nil, out}, nil
@@ -35,15 +35,15 @@ func (f *Flow) Steps() int64 { return int64(f.steps) }
 
 // A Voice is a question of a node that a function runs.
 type Voice struct {
-	Node  *runtime.Node
+	Node  *flow.Node
 	Model *llm.Model
 	Text  string
 }
 
 // Panel asks voices in parallel, and one more after them.
-func (f *Flow) Panel(r *runtime.Run, n *runtime.Node, voices []Voice, last func() Voice) (Ended, error) {
+func (f *Flow) Panel(r *flow.Run, n *flow.Node, voices []Voice, last func() Voice) (Ended, error) {
 	inside := r.In(n)
-	said, err := runtime.Map(inside, n, voices, func(_ *runtime.Run, v Voice) (dynamic.Field, error) {
+	said, err := flow.Map(inside, n, voices, func(_ *flow.Run, v Voice) (dynamic.Field, error) {
 		e, err := f.Say(inside, v)
 		return e.Value, err
 	})
@@ -55,10 +55,10 @@ func (f *Flow) Panel(r *runtime.Run, n *runtime.Node, voices []Voice, last func(
 }
 
 // Say asks one voice.
-func (f *Flow) Say(r *runtime.Run, v Voice) (Ended, error) { return f.Ask(r, v.Node, v.Model, v.Text) }
+func (f *Flow) Say(r *flow.Run, v Voice) (Ended, error) { return f.Ask(r, v.Node, v.Model, v.Text) }
 
 // Pick calls the tool of a name.
-func (f *Flow) Pick(r *runtime.Run, n *runtime.Node, call func(*runtime.Run, string, *value.Args) (value.Value, error), name string, args dynamic.Field) (Ended, error) {
+func (f *Flow) Pick(r *flow.Run, n *flow.Node, call func(*flow.Run, string, *value.Args) (value.Value, error), name string, args dynamic.Field) (Ended, error) {
 	given := value.ValueArgs(args.Value())
 	out, err := call(r, name, &given)
 	return Ended{err == nil, dynamic.Of(out)}, err

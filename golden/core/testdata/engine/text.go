@@ -3,8 +3,8 @@ package engine
 import (
 	"errors"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 )
 
@@ -46,7 +46,7 @@ func Done(t *Text) (string, error) {
 }
 
 // Write asks a model with a prompt that is made when the node runs.
-func (f *Flow) Write(r *runtime.Run, n *runtime.Node, m *llm.Model, prompt func() (string, error)) (Ended, error) {
+func (f *Flow) Write(r *flow.Run, n *flow.Node, m *llm.Model, prompt func() (string, error)) (Ended, error) {
 	text, err := prompt()
 	if err != nil {
 		return Ended{}, r.Fail(n, err)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
@@ -117,7 +118,7 @@ func outcome(f workflow, input []byte, o ...runtime.Option) string {
 
 // model answers in place of all models: with what it was told, or with what the prompt has after "answer: ". After
 // "first fails: 2 times 503" the first two calls of the node first fail. A line "call: name {...}" asks for a tool.
-func model(_ context.Context, op runtime.Op, out any, tool func() error) error {
+func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 	reply, ok := out.(*llm.Reply)
 	if !ok {
 		return tool()

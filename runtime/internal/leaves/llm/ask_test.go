@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -40,13 +41,13 @@ type verdict struct {
 }
 
 var (
-	askNode = &runtime.Node{ID: "ask", Pos: "w.flowgen.yaml:3:3", Index: -1}
+	askNode = &flow.Node{ID: "ask", Pos: "w.flowgen.yaml:3:3", Index: -1}
 	schema  = &llm.Schema{Name: "ask", JSON: []byte(`{"type":"object"}`)}
 )
 
-func began(t *testing.T, opts ...runtime.Option) *runtime.Run {
+func began(t *testing.T, opts ...runtime.Option) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "w"}, opts...)
+	rt, err := flow.New(&flow.Info{Name: "w"}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestAskWatched(t *testing.T) {
 	if diff := cmp.Diff([]string{"ask: maybe ", "ask: so", `ask#2: {"value": `, `ask#2: "yes"}`}, said); diff != "" {
 		t.Error(diff)
 	}
-	one := &usage.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: runtime.Ptr(usage.USD(30_000))}
+	one := &usage.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: flow.Ptr(usage.USD(30_000))}
 	if diff := cmp.Diff([]*usage.Usage{one, one}, took); diff != "" {
 		t.Error(diff)
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 )
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
-func run(t *testing.T) *runtime.Run {
+func run(t *testing.T) *flow.Run {
 	t.Helper()
-	rt, err := runtime.New(&runtime.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }))
+	rt, err := flow.New(&flow.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func conversation(t *testing.T, d fake.Dialect, streamed bool) {
 			req.Delta = func(text string) { heard.WriteString(text) }
 		}
 		tool := complete(t, p, req)
-		reply, err := runtime.Call(run(t), node, tool, "")
+		reply, err := flow.Call(run(t), node, tool, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,15 +131,15 @@ func conversation(t *testing.T, d fake.Dialect, streamed bool) {
 }
 
 // complete is a call of a provider as a tool, through which it gets its key.
-func complete(t *testing.T, p llm.Provider, req *llm.Request) *runtime.Tool[string, llm.Reply] {
-	return runtime.Bind("p@1", runtime.External, func(ctx context.Context, _ string) (llm.Reply, error) {
+func complete(t *testing.T, p llm.Provider, req *llm.Request) *flow.Tool[string, llm.Reply] {
+	return flow.Bind("p@1", flow.External, func(ctx context.Context, _ string) (llm.Reply, error) {
 		req.Key = "KEY"
 		reply, err := p.Complete(ctx, req)
 		if err != nil {
 			return llm.Reply{}, err
 		}
 		return *reply, nil
-	}, runtime.Secrets("KEY"))
+	}, flow.Secrets("KEY"))
 }
 
 func TestMedia(t *testing.T) {

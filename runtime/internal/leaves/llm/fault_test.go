@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/llm/anthropic"
@@ -396,7 +397,7 @@ func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit ti
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	rt, err := runtime.New(&runtime.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }),
+	rt, err := flow.New(&flow.Info{Name: "t"}, runtime.WithSecrets(func(string) (string, bool) { return key, true }),
 		runtime.WithUsage(runtime.UsageFunc(func(a *runtime.Attempt) { kept = a.Cost })),
 		runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
 			if e.Kind == runtime.Retrying {
@@ -410,7 +411,7 @@ func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit ti
 		return false, 0, err
 	}
 	var seen error
-	tool := runtime.Bind("p@1", runtime.External, func(ctx context.Context, in string) (string, error) {
+	tool := flow.Bind("p@1", flow.External, func(ctx context.Context, in string) (string, error) {
 		req := &llm.Request{Model: model, Key: "KEY", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: in}}}}
 		if streamed {
 			req.Delta = func(string) {}
@@ -424,10 +425,10 @@ func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit ti
 			t.Errorf("reply %+v", reply)
 		}
 		return reply.Message.Text, nil
-	}, runtime.Secrets("KEY"), runtime.Metered(func(*string) usage.Spend { return usage.Spend{Cost: reserved} },
+	}, flow.Secrets("KEY"), flow.Metered(func(*string) usage.Spend { return usage.Spend{Cost: reserved} },
 		func(*string, *string) usage.Spend { return usage.Spend{Cost: taken} }))
-	node := &runtime.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: limit, Retry: &runtime.Retry{Attempts: 2, Base: time.Hour}}
-	_, failed := runtime.Call(rt.Start(ctx), node, tool, "hello")
+	node := &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: limit, Retry: &flow.Retry{Attempts: 2, Base: time.Hour}}
+	_, failed := flow.Call(rt.Start(ctx), node, tool, "hello")
 	if again {
 		return true, kept, err
 	}

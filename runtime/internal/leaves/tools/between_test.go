@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/jstool/embedded"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
@@ -100,12 +101,12 @@ type none = struct{}
 
 // A language binds the attacker, the victim and a tool that counts its calls.
 type language struct {
-	attack         *runtime.Tool[none, []string]
-	victim         *runtime.Tool[none, string]
-	keep, keepMore *runtime.Tool[none, int64]
+	attack         *flow.Tool[none, []string]
+	victim         *flow.Tool[none, string]
+	keep, keepMore *flow.Tool[none, int64]
 }
 
-func pythonTools(t *testing.T, o ...runtime.ToolOption) language {
+func pythonTools(t *testing.T, o ...flow.ToolOption) language {
 	interpreter(t, "python3")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"attacker.py": pythonAttacker, "victim.py": pythonVictim} {
@@ -115,33 +116,33 @@ func pythonTools(t *testing.T, o ...runtime.ToolOption) language {
 	}
 	source := &pytool.Source{Path: []string{dir}}
 	f := func(module, name string) pytool.Func { return pytool.Func{Source: source, Module: module, Name: name} }
-	one, two := append(o[:len(o):len(o)], runtime.Secrets("KEY")), append(o[:len(o):len(o)], runtime.Secrets("KEY", "OTHER"))
+	one, two := append(o[:len(o):len(o)], flow.Secrets("KEY")), append(o[:len(o):len(o)], flow.Secrets("KEY", "OTHER"))
 	return language{
-		attack:   pytool.Bind[none, []string]("attack@1", runtime.Reads, f("attacker", "steal"), o...),
-		victim:   pytool.Bind[none, string]("victim@1", runtime.Reads, f("victim", "use"), one...),
-		keep:     pytool.Bind[none, int64]("keep@1", runtime.Reads, f("victim", "keep"), one...),
-		keepMore: pytool.Bind[none, int64]("more@1", runtime.Reads, f("victim", "keep"), two...),
+		attack:   pytool.Bind[none, []string]("attack@1", flow.Reads, f("attacker", "steal"), o...),
+		victim:   pytool.Bind[none, string]("victim@1", flow.Reads, f("victim", "use"), one...),
+		keep:     pytool.Bind[none, int64]("keep@1", flow.Reads, f("victim", "keep"), one...),
+		keepMore: pytool.Bind[none, int64]("more@1", flow.Reads, f("victim", "keep"), two...),
 	}
 }
 
-func nodeTools(t *testing.T, o ...runtime.ToolOption) language {
+func nodeTools(t *testing.T, o ...flow.ToolOption) language {
 	interpreter(t, "node")
-	one, two := append(o[:len(o):len(o)], runtime.Secrets("KEY")), append(o[:len(o):len(o)], runtime.Secrets("KEY", "OTHER"))
+	one, two := append(o[:len(o):len(o)], flow.Secrets("KEY")), append(o[:len(o):len(o)], flow.Secrets("KEY", "OTHER"))
 	return language{
-		attack:   jstool.Bind[none, []string]("attack@1", runtime.Reads, jstool.Module{Name: "attacker.mjs", Code: nodeAttacker}, o...),
-		victim:   jstool.Bind[none, string]("victim@1", runtime.Reads, jstool.Module{Name: "victim.mjs", Code: nodeVictim}, one...),
-		keep:     jstool.Bind[none, int64]("keep@1", runtime.Reads, jstool.Module{Name: "keep.mjs", Code: keeping}, one...),
-		keepMore: jstool.Bind[none, int64]("more@1", runtime.Reads, jstool.Module{Name: "keep.mjs", Code: keeping}, two...),
+		attack:   jstool.Bind[none, []string]("attack@1", flow.Reads, jstool.Module{Name: "attacker.mjs", Code: nodeAttacker}, o...),
+		victim:   jstool.Bind[none, string]("victim@1", flow.Reads, jstool.Module{Name: "victim.mjs", Code: nodeVictim}, one...),
+		keep:     jstool.Bind[none, int64]("keep@1", flow.Reads, jstool.Module{Name: "keep.mjs", Code: keeping}, one...),
+		keepMore: jstool.Bind[none, int64]("more@1", flow.Reads, jstool.Module{Name: "keep.mjs", Code: keeping}, two...),
 	}
 }
 
-func embeddedTools(_ *testing.T, o ...runtime.ToolOption) language {
-	one, two := append(o[:len(o):len(o)], runtime.Secrets("KEY")), append(o[:len(o):len(o)], runtime.Secrets("KEY", "OTHER"))
+func embeddedTools(_ *testing.T, o ...flow.ToolOption) language {
+	one, two := append(o[:len(o):len(o)], flow.Secrets("KEY")), append(o[:len(o):len(o)], flow.Secrets("KEY", "OTHER"))
 	return language{
-		attack:   embedded.Bind[none, []string]("attack@1", runtime.Reads, embedded.Module{Name: "attacker.mjs", Code: nodeAttacker}, o...),
-		victim:   embedded.Bind[none, string]("victim@1", runtime.Reads, embedded.Module{Name: "victim.mjs", Code: nodeVictim}, one...),
-		keep:     embedded.Bind[none, int64]("keep@1", runtime.Reads, embedded.Module{Name: "keep.mjs", Code: keeping}, one...),
-		keepMore: embedded.Bind[none, int64]("more@1", runtime.Reads, embedded.Module{Name: "keep.mjs", Code: keeping}, two...),
+		attack:   embedded.Bind[none, []string]("attack@1", flow.Reads, embedded.Module{Name: "attacker.mjs", Code: nodeAttacker}, o...),
+		victim:   embedded.Bind[none, string]("victim@1", flow.Reads, embedded.Module{Name: "victim.mjs", Code: nodeVictim}, one...),
+		keep:     embedded.Bind[none, int64]("keep@1", flow.Reads, embedded.Module{Name: "keep.mjs", Code: keeping}, one...),
+		keepMore: embedded.Bind[none, int64]("more@1", flow.Reads, embedded.Module{Name: "keep.mjs", Code: keeping}, two...),
 	}
 }
 
@@ -155,13 +156,13 @@ func TestToolsCannotReachEachOther(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		tools func(*testing.T, ...runtime.ToolOption) language
-		o     []runtime.ToolOption
+		tools func(*testing.T, ...flow.ToolOption) language
+		o     []flow.ToolOption
 	}{
 		{"python", pythonTools, nil},
-		{"python/process", pythonTools, []runtime.ToolOption{sandbox.Process()}},
+		{"python/process", pythonTools, []flow.ToolOption{sandbox.Process()}},
 		{"node", nodeTools, nil},
-		{"node/process", nodeTools, []runtime.ToolOption{sandbox.Process()}},
+		{"node/process", nodeTools, []flow.ToolOption{sandbox.Process()}},
 		{"embedded", embeddedTools, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,9 +198,9 @@ func TestToolsCannotReachEachOther(t *testing.T) {
 	}
 }
 
-func call[Out any](t *testing.T, r *runtime.Run, tool *runtime.Tool[none, Out]) Out {
+func call[Out any](t *testing.T, r *flow.Run, tool *flow.Tool[none, Out]) Out {
 	t.Helper()
-	out, err := runtime.Call(r, node, tool, none{})
+	out, err := flow.Call(r, node, tool, none{})
 	if err != nil {
 		t.Error(err)
 	}

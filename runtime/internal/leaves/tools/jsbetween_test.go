@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/jstool/embedded"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
@@ -66,21 +67,21 @@ export default () => {
 // what another has left, while a second call of the same finds what the first has.
 func TestJavaScriptSharesNothing(t *testing.T) {
 	code := func(mark string) string { return "const MARK = " + `"` + mark + `";` + leaver }
-	type bind func(name, code string, o ...runtime.ToolOption) *runtime.Tool[none, []string]
-	node := func(name, code string, o ...runtime.ToolOption) *runtime.Tool[none, []string] {
-		return jstool.Bind[none, []string](name, runtime.Reads, jstool.Module{Name: name + ".mjs", Code: code}, o...)
+	type bind func(name, code string, o ...flow.ToolOption) *flow.Tool[none, []string]
+	node := func(name, code string, o ...flow.ToolOption) *flow.Tool[none, []string] {
+		return jstool.Bind[none, []string](name, flow.Reads, jstool.Module{Name: name + ".mjs", Code: code}, o...)
 	}
 	for _, tt := range []struct {
 		name   string
 		bind   bind
-		o      []runtime.ToolOption
+		o      []flow.ToolOption
 		system bool // places outside of the interpreter are apart, too
 		own    int  // marks that a call finds of one before it, at least
 	}{
 		{"node", node, nil, false, 20},
-		{"node/process", node, []runtime.ToolOption{sandbox.Process()}, true, 16},
-		{"embedded", func(name, code string, o ...runtime.ToolOption) *runtime.Tool[none, []string] {
-			return embedded.Bind[none, []string](name, runtime.Reads, embedded.Module{Name: name + ".mjs", Code: code}, o...)
+		{"node/process", node, []flow.ToolOption{sandbox.Process()}, true, 16},
+		{"embedded", func(name, code string, o ...flow.ToolOption) *flow.Tool[none, []string] {
+			return embedded.Bind[none, []string](name, flow.Reads, embedded.Module{Name: name + ".mjs", Code: code}, o...)
 		}, nil, true, 6},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,15 +92,15 @@ func TestJavaScriptSharesNothing(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			t.Setenv("HOME", t.TempDir())
 			mark := strings.ReplaceAll(t.Name(), "/", "_")
-			with := func(names ...string) []runtime.ToolOption {
-				return append(tt.o[:len(tt.o):len(tt.o)], runtime.Secrets(names...))
+			with := func(names ...string) []flow.ToolOption {
+				return append(tt.o[:len(tt.o):len(tt.o)], flow.Secrets(names...))
 			}
 			one := tt.bind("one@1", code(mark), tt.o...)
 			two := tt.bind("two@1", code(mark), tt.o...)
 			keyed := tt.bind("one@1", code(mark), with("KEY")...)
 			more := tt.bind("one@1", code(mark), with("KEY", "OTHER")...)
 			r := start(t, secretsOf("token1"))
-			look := func(who string, r *runtime.Run, tool *runtime.Tool[none, []string]) {
+			look := func(who string, r *flow.Run, tool *flow.Tool[none, []string]) {
 				t.Helper()
 				found := call(t, r, tool)
 				if !tt.system {

@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
@@ -22,6 +23,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/startool"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -35,9 +37,9 @@ type nothing = struct{}
 
 // kind is a way to make tools of text and of any value.
 type kind struct {
-	text  *runtime.Tool[nothing, string]
-	value *runtime.Tool[nothing, value.Value]
-	typed *runtime.Tool[nothing, []string]
+	text  *flow.Tool[nothing, string]
+	value *flow.Tool[nothing, value.Value]
+	typed *flow.Tool[nothing, []string]
 }
 
 func kinds(t *testing.T) map[string]kind {
@@ -61,18 +63,18 @@ func kinds(t *testing.T) map[string]kind {
 	}
 	request := func(nothing) httptool.Request { return httptool.Request{Method: "GET", URL: httptool.URL(s.URL)} }
 	local, limit := httptool.Allow("loopback"), httptool.MaxOutput(most)
-	secret, bound := runtime.Secrets("KEY"), runtime.MaxOutput(most)
+	secret, bound := flow.Secrets("KEY"), flow.MaxOutput(most)
 	star := "d = " + document + "\ndef text(): return json.encode(d)\ndef value(): return d\ndef typed(): return d['list']\n"
 	star = strings.Replace(star, "json.encode(d)", "'"+document+"'", 1)
 	out := map[string]kind{
-		"command": {exectool.Text("t.c@1", runtime.Reads, command, secret), exectool.JSON[nothing, value.Value]("t.c@1", runtime.Reads, command, secret),
-			exectool.Lines("t.c@1", runtime.Reads, command, secret)},
-		"http": {httptool.Text("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY")),
-			httptool.JSON[nothing, value.Value]("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY")),
-			httptool.JSON[nothing, []string]("t.h@1", runtime.Reads, request, local, limit, httptool.Bearer("KEY"))},
-		"starlark": {startool.Bind[nothing, string]("t.s@1", runtime.None, "s.star", star, "text", secret, bound),
-			startool.Bind[nothing, value.Value]("t.s@1", runtime.None, "s.star", star, "value", secret, bound),
-			startool.Bind[nothing, []string]("t.s@1", runtime.None, "s.star", star, "typed", secret, bound)},
+		"command": {exectool.Text("t.c@1", flow.Reads, command, secret), exectool.JSON[nothing, value.Value]("t.c@1", flow.Reads, command, secret),
+			exectool.Lines("t.c@1", flow.Reads, command, secret)},
+		"http": {httptool.Text("t.h@1", flow.Reads, request, local, limit, httptool.Bearer("KEY")),
+			httptool.JSON[nothing, value.Value]("t.h@1", flow.Reads, request, local, limit, httptool.Bearer("KEY")),
+			httptool.JSON[nothing, []string]("t.h@1", flow.Reads, request, local, limit, httptool.Bearer("KEY"))},
+		"starlark": {startool.Bind[nothing, string]("t.s@1", flow.None, "s.star", star, "text", secret, bound),
+			startool.Bind[nothing, value.Value]("t.s@1", flow.None, "s.star", star, "value", secret, bound),
+			startool.Bind[nothing, []string]("t.s@1", flow.None, "s.star", star, "typed", secret, bound)},
 	}
 	script := func(result string) (jstool.Module, embedded.Module) {
 		code := "const d = " + document + "\nexport default () => " + result
@@ -81,18 +83,18 @@ func kinds(t *testing.T) map[string]kind {
 	text, textIn := script("JSON.stringify(d)")
 	v, valueIn := script("d")
 	list, listIn := script("d.list")
-	out["embedded"] = kind{embedded.Bind[nothing, string]("t.e@1", runtime.None, textIn, secret),
-		embedded.Bind[nothing, value.Value]("t.e@1", runtime.None, valueIn, secret), embedded.Bind[nothing, []string]("t.e@1", runtime.None, listIn, secret)}
+	out["embedded"] = kind{embedded.Bind[nothing, string]("t.e@1", flow.None, textIn, secret),
+		embedded.Bind[nothing, value.Value]("t.e@1", flow.None, valueIn, secret), embedded.Bind[nothing, []string]("t.e@1", flow.None, listIn, secret)}
 	if present(t, "node") {
-		out["node"] = kind{jstool.Bind[nothing, string]("t.n@1", runtime.None, text, secret),
-			jstool.Bind[nothing, value.Value]("t.n@1", runtime.None, v, secret), jstool.Bind[nothing, []string]("t.n@1", runtime.None, list, secret)}
+		out["node"] = kind{jstool.Bind[nothing, string]("t.n@1", flow.None, text, secret),
+			jstool.Bind[nothing, value.Value]("t.n@1", flow.None, v, secret), jstool.Bind[nothing, []string]("t.n@1", flow.None, list, secret)}
 	}
 	if present(t, "python3") {
 		of := func(name string) pytool.Func {
 			return pytool.Func{Source: &pytool.Source{Path: []string{dir}}, Module: "large", Name: name, MaxOutput: most}
 		}
-		out["python"] = kind{pytool.Bind[nothing, string]("t.p@1", runtime.Reads, of("text"), secret),
-			pytool.Bind[nothing, value.Value]("t.p@1", runtime.Reads, of("value"), secret), pytool.Bind[nothing, []string]("t.p@1", runtime.Reads, of("typed"), secret)}
+		out["python"] = kind{pytool.Bind[nothing, string]("t.p@1", flow.Reads, of("text"), secret),
+			pytool.Bind[nothing, value.Value]("t.p@1", flow.Reads, of("value"), secret), pytool.Bind[nothing, []string]("t.p@1", flow.Reads, of("typed"), secret)}
 	}
 	return out
 }
@@ -121,16 +123,16 @@ func TestEveryKindOfTool(t *testing.T) {
 					warned = append(warned, e.Message)
 				}
 			})
-			start := func(o ...runtime.Option) (*runtime.Run, *journal.Recorder) {
+			start := func(o ...runtime.Option) (*flow.Run, *journal.Recorder) {
 				rec := journal.NewRecorder()
-				rt, err := runtime.New(&runtime.Info{Name: "w"}, append(o, runtime.WithEngine(rec), runtime.WithObserver(watch),
+				rt, err := flow.New(&flow.Info{Name: "w"}, append(o, runtime.WithEngine(rec), runtime.WithObserver(watch),
 					runtime.WithSecrets(func(string) (string, bool) { return canary, true }))...)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return rt.Start(t.Context()), rec
 			}
-			check := func(rec *journal.Recorder, err error) runtime.Attachment {
+			check := func(rec *journal.Recorder, err error) tool.Attachment {
 				t.Helper()
 				e := rec.Envelopes()[0]
 				if err != nil || !e.Truncated || len(e.Attachments) != 1 || len(e.Output) > 1000 || strings.Contains(string(e.Output), canary[:8]) {
@@ -150,13 +152,13 @@ func TestEveryKindOfTool(t *testing.T) {
 				return e.Attachments[0]
 			}
 			r, rec := start(runtime.WithBlobs(s))
-			text, err := runtime.Call(r, node, k.text, nothing{})
+			text, err := flow.Call(r, node, k.text, nothing{})
 			check(rec, err)
 			if len(text) < 300 || !strings.HasPrefix(clean, text) {
 				t.Errorf("text: %s", text)
 			}
 			r, rec = start(runtime.WithBlobs(s))
-			v, err := runtime.Call(r, node, k.value, nothing{})
+			v, err := flow.Call(r, node, k.value, nothing{})
 			a := check(rec, err)
 			preview, _ := v.Get("preview")
 			at, _ := v.Get("url")
@@ -164,21 +166,21 @@ func TestEveryKindOfTool(t *testing.T) {
 				t.Errorf("value: %v", v)
 			}
 			r, rec = start(runtime.WithBlobs(s))
-			_, err = runtime.Call(r, node, k.typed, nothing{})
+			_, err = flow.Call(r, node, k.typed, nothing{})
 			denied(t, rec, err)
 			r, rec = start()
-			_, err = runtime.Call(r, node, k.text, nothing{})
+			_, err = flow.Call(r, node, k.text, nothing{})
 			denied(t, rec, err)
 			r, rec = start()
-			_, err = runtime.Call(r, node, k.value, nothing{})
+			_, err = flow.Call(r, node, k.value, nothing{})
 			denied(t, rec, err)
 
 			// Without anything that records the call, too.
-			rt, err := runtime.New(&runtime.Info{Name: "w"}, runtime.WithBlobs(s), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
+			rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithBlobs(s), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := runtime.Call(rt.Start(context.Background()), node, k.text, nothing{})
+			again, err := flow.Call(rt.Start(context.Background()), node, k.text, nothing{})
 			if err != nil || again != text {
 				t.Errorf("unrecorded: %v, %s", err, again)
 			}

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/encoders"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -114,10 +115,10 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 	type in struct {
 		N int64 `json:"n"`
 	}
-	inPython := pytool.Bind[in, value.Value]("leak@1", runtime.None, pytool.Func{
+	inPython := pytool.Bind[in, value.Value]("leak@1", flow.None, pytool.Func{
 		Source: &pytool.Source{Files: fstest.MapFS{"leaking.py": {Data: []byte(source + leaking + leakingWorker)}}}, Module: "leaking", Name: "leak",
-	}, runtime.Secrets("KEY"))
-	remote := httptool.Text("get@1", runtime.External, func(i in) httptool.Request {
+	}, flow.Secrets("KEY"))
+	remote := httptool.Text("get@1", flow.External, func(i in) httptool.Request {
 		return httptool.Request{URL: httptool.URL(fmt.Sprintf("%s/?n=%d", server.URL, i.N))}
 	}, httptool.Bearer("KEY"), httptool.Allow("loopback"))
 	rnd := rand.New(rand.NewPCG(7, 7))
@@ -133,7 +134,7 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 		}
 		rec := journal.NewRecorder()
 		said := &eventText{}
-		rt, err := runtime.New(&runtime.Info{Name: "w", Secrets: []string{"KEY"}}, runtime.WithSecrets(func(string) (string, bool) { return secret, true }),
+		rt, err := flow.New(&flow.Info{Name: "w", Secrets: []string{"KEY"}}, runtime.WithSecrets(func(string) (string, bool) { return secret, true }),
 			runtime.WithEngine(rec), runtime.WithObserver(said))
 		if err != nil {
 			t.Fatal(err)
@@ -145,11 +146,11 @@ func TestErrorsOfToolsLeakNothing(t *testing.T) {
 		r := rt.Start(t.Context())
 		switch round % 3 {
 		case 0:
-			_, err = runtime.Call(r, node, inPython, n)
+			_, err = flow.Call(r, node, inPython, n)
 		case 1:
-			_, err = runtime.Call(r, node, remote, n)
+			_, err = flow.Call(r, node, remote, n)
 		case 2:
-			_, err = runtime.Call(r, node, mcptool.Resource("res@1", mcp, fmt.Sprintf("test://x/%d", n.N)), struct{}{})
+			_, err = flow.Call(r, node, mcptool.Resource("res@1", mcp, fmt.Sprintf("test://x/%d", n.N)), struct{}{})
 		}
 		what := fmt.Sprintf("round %d, encoder %d", round, n.N)
 		var te *value.ToolError

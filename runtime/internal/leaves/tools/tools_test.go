@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-var node = &runtime.Node{ID: "n", Pos: "f.yaml:1:1"}
+var node = &flow.Node{ID: "n", Pos: "f.yaml:1:1"}
 
-func start(t *testing.T, o ...runtime.Option) *runtime.Run {
+func start(t *testing.T, o ...runtime.Option) *flow.Run {
 	t.Helper()
 	t.Cleanup(worker.Shutdown)
-	rt, err := runtime.New(&runtime.Info{Name: "test"}, o...)
+	rt, err := flow.New(&flow.Info{Name: "test"}, o...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -51,11 +51,11 @@ func (s *Service) Client(rt http.RoundTripper) *http.Client {
 }
 
 // Post sends JSON, given in parts that nobody changes any more, with header, which is Post's from now on, and returns a 2xx response, whose body the caller closes.
-// An error that the provider cannot have billed is marked as runtime.Unspent.
+// An error that the provider cannot have billed is marked as tool.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return nil, runtime.Unspent(value.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
+		return nil, tool.Unspent(value.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
 	}
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
@@ -68,7 +68,7 @@ func (s *Service) Post(ctx context.Context, path string, header http.Header, par
 	resp, err := s.http.Do(req)
 	if err != nil {
 		if err = s.client.Failed(req, err); !u.begun.Load() {
-			err = runtime.Unspent(err)
+			err = tool.Unspent(err)
 		}
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func refused(status int, err error) error {
 	if status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
 		return err
 	}
-	return runtime.Unspent(err)
+	return tool.Unspent(err)
 }
 
 // Failed is the error of a response whose body did not come to its end.

@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 // Shout is a text in capitals.
 func Shout(text string) string { return strings.ToUpper(text) }
 
 // Words makes a tool that counts the words of a text.
-func Words(name string) *runtime.Tool[string, string] {
-	return runtime.Bind(name, runtime.None, func(_ context.Context, text string) (string, error) {
+func Words(name string) *flow.Tool[string, string] {
+	return flow.Bind(name, flow.None, func(_ context.Context, text string) (string, error) {
 		return strconv.Itoa(len(strings.Fields(text))), nil
 	})
 }

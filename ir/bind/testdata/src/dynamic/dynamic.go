@@ -2,7 +2,7 @@
 package dynamic
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -12,7 +12,7 @@ type Out struct {
 	Map   map[string]value.Value `json:"map"`
 	Err   *value.ToolError       `json:"err"`
 	Code  value.Code             `json:"code"`
-	Items []runtime.Item[string] `json:"items"`
+	Items []flow.Item[string]    `json:"items"`
 }
 
 func Do(v value.Value) Out { return Out{} }

@@ -1,0 +1,63 @@
+package core
+
+import "github.com/flowgen-dev/flowgen/runtime/value"
+
+// Call runs tool t for node n. Without an engine and without anything that gates the call it is a function call and a
+// check of the context. The error is a *NodeError.
+func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
+	if r.eng != nil || t.gated || n.Gated() {
+		return door(r, n, t, in)
+	}
+	ctx := r.ctx
+	if ctx.Err() != nil {
+		var zero Out
+		return zero, r.stopped(n)
+	}
+	if t.effects >= Writes {
+		ctx = r.state.ctx
+	}
+	out, err := t.fn(ctx, in)
+	if err != nil {
+		return out, r.failed(n, t.effects, err)
+	}
+	return out, nil
+}
+
+// stopped and failed are out of line to keep Call small.
+//
+//go:noinline
+func (r *Run) stopped(n *Node) error { return r.Fail(n, r.cancelled(r.ctx)) }
+
+//go:noinline
+func (r *Run) failed(n *Node, e Effects, err error) error {
+	return &NodeError{Node: n, Key: r.scope.path() + n.ID, Err: r.redacted(r.classify(r.CallContext(e), err))}
+}
+
+// CallOrSkip is Call with on_error: skip. After a tool error it returns nil and no error; run errors come back.
+func CallOrSkip[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (*Out, error) {
+	out, err := Call(r, n, t, in)
+	if err != nil {
+		return nil, Skipped(err)
+	}
+	return &out, nil
+}
+
+// CallOr is Call with on_error: {default: def}. After a tool error it returns def; run errors come back.
+func CallOr[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In, def Out) (Out, error) {
+	out, err := Call(r, n, t, in)
+	if err != nil {
+		return def, Skipped(err)
+	}
+	return out, nil
+}
+
+// Try is Call with catch. Exactly one result is non-nil: the output, the tool error when n handles its code, or the
+// error otherwise.
+func Try[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (*Out, *value.ToolError, error) {
+	out, err := Call(r, n, t, in)
+	if err != nil {
+		te, err := Caught(n, err)
+		return nil, te, err
+	}
+	return &out, nil, nil
+}

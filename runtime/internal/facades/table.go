@@ -1,0 +1,64 @@
+package main
+
+import (
+	"iter"
+	"maps"
+	"strings"
+)
+
+// A facade is a package that promises a part of core to one audience. Each exported name of core is in one of them.
+type facade struct {
+	dir  string // from core
+	pkg  string
+	most int // exported names, those that are not of core included
+	text string
+}
+
+type name struct{ core, here string }
+
+// names are the names of a facade, in the order of the file: NAME, or NAME=ANOTHER, which it has here.
+func (f facade) names() []name {
+	var out []name
+	for _, word := range strings.Fields(f.text) {
+		core, here, renamed := strings.Cut(word, "=")
+		if !renamed {
+			here = core
+		}
+		out = append(out, name{core, here})
+	}
+	return out
+}
+
+func mapKeys(m map[string]bool) iter.Seq[string] { return maps.Keys(m) }
+
+var facades = []facade{
+	{dir: "..", pkg: "runtime", most: 90, text: `
+		Option WithBlobs WithCache WithEngine WithEngines WithHuman WithObserver WithPast WithPolicy WithSecretLookup
+		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext
+		Observer ObserverFunc Event EventKind RunStart RunEnd NodeStart NodeEnd Retrying Progress Output Asking Warning
+		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody SecretLookup
+		SecretQuery Owner Owners User Workspace Org
+		Cache MemoryCache NewMemoryCache DefaultCacheBytes Blobs Blob MaxBlob StandIn Past LastCall
+		NodeError RunError PanicError RunErrorKind Cancelled InDoubt Diverged JournalUnavailable ByScope ByRun IsCancelled
+		AtExit Exit
+		Tier Native Wasm Process Container GVisor
+	`},
+	{dir: "../flow", pkg: "flow", most: 120, text: `
+		Compat2 Run Runtime Info Node Tool Field Edge Need Retry Step Journaling Facts NewFacts New Start End EndState
+		Call CallOr CallOrSkip Try Map MapDrop MapKeep Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
+		AskOrSkip Choose Dispatch Invoke ToolResult UnknownTool DeniedTool Last
+		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
+		Replay Secrets Isolate Unisolated Effects None Reads Writes External
+		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
+		RecordedResult
+		Filled Catch CatchOptional Caught Raise FailedNode Skip Skipped Some SetOnce NoCase Slots Metered
+	`},
+	{dir: "../tool", pkg: "tool", most: 90, text: `
+		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning TimedOut Obtain Require
+		Isolation Isolated RedactorOf Unspent
+	`},
+	{dir: "../engine", pkg: "engine", most: 90, text: `
+		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session
+		Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool
+	`},
+}
