@@ -1,0 +1,7 @@
+package flow
+
+// A program imports flow and not core. The compiler inlines the methods of core in it only where it has inlined them here.
+var (
+	_ = Call[struct{}, struct{}]
+	_ = Map[struct{}, struct{}]
+)
