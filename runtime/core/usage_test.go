@@ -116,7 +116,7 @@ func TestUsage(t *testing.T) {
 
 // A recorded call of a model says so, and what it took: all that was reserved when its failure does not tell.
 func TestMeteredIsRecorded(t *testing.T) {
-	model := flow.Metered(func(*pair) usage.Spend { return usage.Spend{Cost: 7, Tokens: 15} },
+	model := tool.Metered(func(*pair) usage.Spend { return usage.Spend{Cost: 7, Tokens: 15} },
 		func(_, out *pair) usage.Spend { return usage.Spend{Cost: 2, Tokens: out.Count} })
 	for name, tt := range map[string]struct {
 		fails   error

@@ -14,7 +14,7 @@
 // first process ends: what background children write within Grace after that
 // still counts, then they are killed. A process that leaves the group (setsid)
 // can be held only by a sandbox; it does not hold up the call, whose pipes are
-// closed. A tool bound with flow.Isolate starts its commands in that
+// closed. A tool bound with tool.Isolate starts its commands in that
 // isolation, in a private directory where Dir is empty. Without one a command has
 // the rights of this program; it leaves no core dump and, on Linux, has limits on
 // memory and open files that only a fault goes beyond. They are set once it has
@@ -87,7 +87,7 @@ type Command struct {
 
 // bind makes a tool whose processes policies may want to have isolated.
 func bind[In, Out any](name string, e flow.Effects, f func(context.Context, In) (Out, error), o ...flow.ToolOption) *flow.Tool[In, Out] {
-	return flow.Bind(name, e, f, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
+	return flow.Bind(name, e, f, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
 }
 
 // Text binds a command whose result is its standard output as text. The output

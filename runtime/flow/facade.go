@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/core"
-	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -307,18 +306,6 @@ func Secrets(names ...string) ToolOption {
 	return core.Secrets(names...)
 }
 
-// Isolate makes a tool run in an isolation, and requires least of it: calls that do not get it fail with SANDBOX_ERROR before the
-// tool runs. It is for tools that start processes with Isolated; others would run as if there were none.
-func Isolate(i core.Isolation, least core.Tier) ToolOption {
-	return core.Isolate(i, least)
-}
-
-// Unisolated is for tools that start processes without isolation: the MinSandbox of policies is about them, and above Native they fail.
-// Isolate after it takes its place.
-func Unisolated() ToolOption {
-	return core.Unisolated()
-}
-
 // OnInDoubt says what a resumed run does with a call of the tool that is in doubt, unless its node says something else
 // (Node.InDoubt). Without it the run fails.
 func OnInDoubt(d Doubt) ToolOption {
@@ -388,10 +375,4 @@ func NoCase(r *Run, n *Node, expr string, v any) error {
 // Slots returns what WithSlots was given, as the interface of the workflow that runs under ctx. Generated code calls it.
 func Slots[S any](ctx context.Context) S {
 	return core.Slots[S](ctx)
-}
-
-// Metered marks a tool that asks a language model. Budgets reserve for an attempt what most says, and get back what took
-// says it did not take. Such a call is none of a tool, see Policy.
-func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage.Spend) ToolOption {
-	return core.Metered[In, Out](most, took)
 }

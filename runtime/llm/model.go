@@ -42,7 +42,7 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	}
 	// A model that was asked when the program died is asked again: that changes nothing, and what it may have cost was
 	// reserved in the journal.
-	opts := []flow.ToolOption{flow.Metered(m.most, m.took), flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey})}
+	opts := []flow.ToolOption{tool.Metered(m.most, m.took), flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey})}
 	if m.key != "" {
 		opts = append(opts, flow.Secrets(m.key))
 	}

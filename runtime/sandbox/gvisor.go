@@ -36,7 +36,7 @@ func GVisor(read ...string) flow.ToolOption {
 	if len(read) > 0 {
 		k = &Kernel{Read: read}
 	}
-	return flow.Isolate(k, runtime.GVisor)
+	return tool.Isolate(k, runtime.GVisor)
 }
 
 // Obtain returns runtime.GVisor when processes can be isolated here. The error is a *value.ToolError with SANDBOX_ERROR that says

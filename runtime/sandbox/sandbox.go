@@ -36,6 +36,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/isolate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -91,7 +92,7 @@ func Process(read ...string) flow.ToolOption {
 	if len(read) > 0 {
 		p = &Profile{Read: read}
 	}
-	return flow.Isolate(p, runtime.Process)
+	return tool.Isolate(p, runtime.Process)
 }
 
 // Obtain returns runtime.Process when processes can be isolated here and no more is required. The error is a *value.ToolError with

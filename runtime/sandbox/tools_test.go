@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/jstool"
 	"github.com/flowgen-dev/flowgen/runtime/pytool"
 	"github.com/flowgen-dev/flowgen/runtime/sandbox"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
@@ -138,10 +139,10 @@ func (other) Obtain(context.Context, runtime.Tier) (runtime.Tier, error) { retur
 func TestIsolationWithoutProcesses(t *testing.T) {
 	r := start(t)
 	_, err := flow.Call(r, node, exectool.Text("echo@1", flow.None, func(struct{}) exectool.Command { return exectool.Command{Args: []string{"echo"}} },
-		flow.Isolate(other{}, runtime.Process)), struct{}{})
+		tool.Isolate(other{}, runtime.Process)), struct{}{})
 	wantError(t, err, value.SandboxError, "cannot start commands")
 	_, err = flow.Call(r, node, jstool.Bind[struct{}, int64]("js@1", flow.None, jstool.Module{Name: "a.mjs", Code: "export default () => 1"},
-		flow.Isolate(other{}, runtime.Process)), struct{}{})
+		tool.Isolate(other{}, runtime.Process)), struct{}{})
 	wantError(t, err, value.SandboxError, "cannot start workers")
 }
 

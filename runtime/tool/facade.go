@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/core"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -90,6 +91,18 @@ func Require(t core.Tier) core.ToolOption {
 	return core.Require(t)
 }
 
+// Isolate makes a tool run in an isolation, and requires least of it: calls that do not get it fail with SANDBOX_ERROR before the
+// tool runs. It is for tools that start processes with Isolated; others would run as if there were none.
+func Isolate(i Isolation, least core.Tier) core.ToolOption {
+	return core.Isolate(i, least)
+}
+
+// Unisolated is for tools that start processes without isolation: the MinSandbox of policies is about them, and above Native they fail.
+// Isolate after it takes its place.
+func Unisolated() core.ToolOption {
+	return core.Unisolated()
+}
+
 // Isolated returns the isolation that the running tool has to start its processes in, nil when there is none.
 func Isolated(ctx context.Context) Isolation {
 	return core.Isolated(ctx)
@@ -99,6 +112,12 @@ func Isolated(ctx context.Context) Isolation {
 // that the tool cuts or takes apart before the runtime sees them. It is nil where there are none.
 func RedactorOf(ctx context.Context) *redact.Redactor {
 	return core.RedactorOf(ctx)
+}
+
+// Metered marks a tool that asks a language model. Budgets reserve for an attempt what most says, and get back what took
+// says it did not take. Such a call is none of a tool, see Policy.
+func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage.Spend) core.ToolOption {
+	return core.Metered[In, Out](most, took)
 }
 
 // Unspent marks the error of an attempt of a Metered tool that took nothing, because the other side has refused it or

@@ -48,14 +48,14 @@ var facades = []facade{
 		Call CallOr CallOrSkip Try Map MapDrop MapKeep Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
 		AskOrSkip Choose Dispatch Invoke ToolResult UnknownTool DeniedTool Last
 		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
-		Replay Secrets Isolate Unisolated Effects None Reads Writes External
+		Replay Secrets Effects None Reads Writes External
 		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
 		RecordedResult
-		Filled Catch CatchOptional Caught Raise FailedNode Skip Skipped Some SetOnce NoCase Slots Metered
+		Filled Catch CatchOptional Caught Raise FailedNode Skip Skipped Some SetOnce NoCase Slots
 	`},
 	{dir: "../tool", pkg: "tool", most: 90, text: `
 		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning TimedOut Obtain Require
-		Isolation Isolated RedactorOf Unspent
+		Isolate Unisolated Isolation Isolated RedactorOf Metered Unspent
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -46,7 +47,7 @@ func Bind(name string, e flow.Effects, p Program, o ...flow.ToolOption) *flow.To
 			return p.opencode(ctx, prompt, resume)
 		}
 		return p.cli(ctx, prompt, resume)
-	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
 }
 
 // answer is what a node gets.

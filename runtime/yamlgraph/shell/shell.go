@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/exectool"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -51,7 +52,7 @@ func Bind(name string, e flow.Effects, c Command, o ...flow.ToolOption) *flow.To
 			return value.Null(), said(ctx, begun, err)
 		}
 		return c.parsed(out)
-	}, append([]flow.ToolOption{flow.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
 }
 
 // said is an error in the words of the engine: what the command has written to its standard error, or its exit code.

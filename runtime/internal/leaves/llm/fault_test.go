@@ -24,6 +24,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 	"github.com/flowgen-dev/flowgen/runtime/llm/gemini"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -425,7 +426,7 @@ func attempt(t *testing.T, p llm.Provider, model string, streamed bool, limit ti
 			t.Errorf("reply %+v", reply)
 		}
 		return reply.Message.Text, nil
-	}, flow.Secrets("KEY"), flow.Metered(func(*string) usage.Spend { return usage.Spend{Cost: reserved} },
+	}, flow.Secrets("KEY"), tool.Metered(func(*string) usage.Spend { return usage.Spend{Cost: reserved} },
 		func(*string, *string) usage.Spend { return usage.Spend{Cost: taken} }))
 	node := &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: limit, Retry: &flow.Retry{Attempts: 2, Base: time.Hour}}
 	_, failed := flow.Call(rt.Start(ctx), node, tool, "hello")
