@@ -14,29 +14,105 @@ type (
 	Option = core.Option
 	// Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
 	// because the branch waits for it.
+	//
+	//	type Observer interface {
+	//		Observe(Event)
+	//	}
 	Observer = core.Observer
 	// ObserverFunc is a function used as an Observer.
+	//
+	//	func (f ObserverFunc) Observe(e Event)
 	ObserverFunc = core.ObserverFunc
 	// Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
+	//
+	//	type Event struct {
+	//		Kind        EventKind
+	//		Run         *flow.Run // the same for all events of a run; nothing of it is written
+	//		Key         string    // scope path, node id, visit
+	//		Node        *flow.Node
+	//		Tool        string // name@version, for calls
+	//		Time        time.Time
+	//		Duration    time.Duration // of the run, node or attempt that ended
+	//		Attempt     int           // calls: from 1
+	//		Wait        time.Duration // retry: until the next attempt
+	//		Err         error         // *NodeError, *ToolError or *RunError
+	//		Replayed    bool          // answered from a journal
+	//		Cached      bool          // answered from a cache
+	//		Done, Total int           // progress
+	//		Message     string        // warning, question
+	//		Text        string        // output
+	//		Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
+	//	}
+	//
+	//	func (e Event) MarshalJSON() ([]byte, error)
 	Event = core.Event
 	// EventKind says what happened.
 	EventKind = core.EventKind
 	// Tracer is an Observer that is also told about every attempt. Attempted comes before the event that says that the
 	// attempt has failed or its node has ended, from all branches at the same time, and must return quickly.
+	//
+	//	type Tracer interface {
+	//		Observer
+	//		Attempted(*Attempt)
+	//	}
 	Tracer = core.Tracer
 	// A Propagator is a Tracer that begins the span of an attempt before the attempt is made, so that what a tool asks of other
 	// services can be part of the trace.
+	//
+	//	type Propagator interface {
+	//		Tracer
+	//		// Attempting is called when the policy has let an attempt through, and returns the traceparent of its span (W3C Trace
+	//		// Context), "" when there is none. Attempted follows with the same Attempt, complete; until then it says nothing about
+	//		// input, output and what came of it.
+	//		Attempting(*Attempt) (traceparent string)
+	//	}
 	Propagator = core.Propagator
 	// Attempt is one attempt of a call that has ended: when it passed which gate, and what came of it. It is valid during the
 	// call of Attempted or Used that it is given to.
+	//
+	//	type Attempt struct {
+	//		Run      *flow.Run // the same for all attempts of a run
+	//		Key      string
+	//		Node     *flow.Node
+	//		Tool     string // name@version; provider:name@1 for a model
+	//		Number   int    // from 1
+	//		Effects  flow.Effects
+	//		Tenant   string
+	//		Start    time.Time // when the gates began to look at it
+	//		Admitted time.Time // when the policy had decided
+	//		End      time.Time
+	//		Policed  bool      // there was a policy that could have refused it
+	//		Denied   bool      // and that did
+	//		Replayed bool      // answered from a journal
+	//		Cached   bool      // answered from a cache
+	//		Cost     usage.USD // of a tool that says what it costs, when it ran
+	//		Usage    *usage.Usage
+	//		Model    string // that answered, as its provider says
+	//		Err      error  // *ToolError, *RunError or nil; without secrets
+	//	}
+	//
+	//	func (a *Attempt) CallID() string
+	//	func (a *Attempt) Input() ([]byte, error)
+	//	func (a *Attempt) Output() ([]byte, error)
 	Attempt = core.Attempt
 	// TraceLinker is an Observer that knows where the trace of a run is shown.
+	//
+	//	type TraceLinker interface {
+	//		// TraceURL returns the address for the node of that key in the run under ctx; "" when there is none.
+	//		TraceURL(r *flow.Run, key string) string
+	//	}
 	TraceLinker = core.TraceLinker
 	// UsageSink takes a record of every attempt of a call that was made: not of those that a policy refused, or that a
 	// journal answered. It says what models and tools took, for whom and for how long, to those who bill or analyse it. Used
 	// is called from all branches at the same time and must return quickly.
+	//
+	//	type UsageSink interface {
+	//		Used(*Attempt)
+	//	}
 	UsageSink = core.UsageSink
 	// UsageFunc is a function used as a UsageSink.
+	//
+	//	func (f UsageFunc) Used(a *Attempt)
 	UsageFunc = core.UsageFunc
 	// Policy bounds what a run may do (Agent Tools 5.1). It is static data, written by the generator or by a Go caller, and
 	// read-only once New has seen it. A run can be under several policies: that of the workflow, those of WithPolicy, and in
@@ -60,51 +136,161 @@ type (
 	//     journal before anything runs, with calls in doubt as if they had happened; one that is done again counts again.
 	//
 	// Calls and costs are reservations: of calls that come at the same time exactly as many go through as there is room for.
+	//
+	//	type Policy struct {
+	//		// Grants are the capabilities that are given: "tools:search", or all with a beginning, "tools:search*". A tool that
+	//		// claims a capability which no grant covers is denied; once there is a policy, nothing is granted by itself.
+	//		Grants []string
+	//		// Effects are the effects that are allowed; nil allows all.
+	//		Effects []flow.Effects
+	//		// Tools are the tools that may be called, name@version or name for all versions; nil allows all.
+	//		Tools []string
+	//		// MaxToolCalls is the most calls of a run; 0 is no bound.
+	//		MaxToolCalls int64
+	//		// MaxPerTool is the most calls of single tools, by name@version.
+	//		MaxPerTool map[string]int64
+	//		// MaxCostUSD is the most that the calls of a run may cost together, a decimal; empty is no bound.
+	//		MaxCostUSD string
+	//		// MaxTokens is the most tokens that models may take together; 0 is no bound.
+	//		MaxTokens int64
+	//		// MinSandbox is the least isolation for tools that run code of others; Native is none.
+	//		MinSandbox Tier
+	//	}
 	Policy = core.Policy
 	// Asker asks a person and waits for the answer. It ends with the context's error when ctx is done, and is called by all
-	// branches at the same time; the key of the node and the like can be had with ToolContext. A *ToolError says that nobody
+	// branches at the same time; tool.Context has the key of the node. A *ToolError says that nobody
 	// can be asked.
 	Asker = core.Asker
 	// Question is what a human node asks, and what its record holds as the input.
+	//
+	//	type Question struct {
+	//		Text    string
+	//		Type    string   // of the answer: string, int, float or bool; Ask fills it in
+	//		Choices []string // the answers that there are; nil: any of the type
+	//		Empty   bool     // an empty line is an answer, when the type is string
+	//	}
+	//
+	//	func (q *Question) Check(answer string) error
 	Question = core.Question
 	// Answer is what a person can be asked for.
+	//
+	//	type Answer interface {
+	//		~string | ~int64 | ~float64 | ~bool
+	//	}
 	Answer = core.Answer
 	// SecretLookup finds a secret and says whose it is. It must be safe for concurrent use, and quick: it is asked before
 	// every call of a tool that has secrets, so that a secret may change while a program runs. Package secret has sources.
 	SecretLookup = core.SecretLookup
 	// SecretQuery asks for a secret.
+	//
+	//	type SecretQuery struct {
+	//		Name   string
+	//		Tenant string  // whom the run is for; empty: nobody in particular
+	//		Owners []Owner // those that may be asked, in their order; not to be changed
+	//		// Starting says that no run has begun: whether there is a secret is all that counts. A source whose answer depends on
+	//		// the tenant may then give an empty value.
+	//		Starting bool
+	//	}
 	SecretQuery = core.SecretQuery
 	// Owner says whose a secret is: what Agent Tools 5.2 calls its scope.
 	Owner = core.Owner
 	// Cache keeps results of tools that allow it (CacheFor, CacheForever) for other calls (Agent Tools 6.2). It is safe for
 	// concurrent use. A cache that cannot be reached, and an entry that is damaged, is a miss and never an error. Values are
 	// opaque; what they hold is looked at again before it is used.
+	//
+	//	type Cache interface {
+	//		// Get returns the value of a key, which is 64 hex digits, and whether there is one.
+	//		Get(ctx context.Context, key string) ([]byte, bool)
+	//		// Put keeps a value, for ttl at most unless it is 0. It may drop it at any time.
+	//		Put(ctx context.Context, key string, value []byte, ttl time.Duration)
+	//	}
 	Cache = core.Cache
 	// MemoryCache is a Cache in memory. When it is full, what was not used for the longest time goes first.
+	//
+	//	func (c *MemoryCache) Get(_ context.Context, key string) ([]byte, bool)
+	//	func (c *MemoryCache) Put(_ context.Context, key string, value []byte, _ time.Duration)
 	MemoryCache = core.MemoryCache
 	// Blobs keeps what is too large for an output (Agent Tools 5.4). It is safe for concurrent use. Package blob has one.
+	//
+	//	type Blobs interface {
+	//		// Create begins a blob of a tenant, which may be empty.
+	//		Create(ctx context.Context, tenant, contentType string) (Blob, error)
+	//	}
 	Blobs = core.Blobs
 	// Blob is a blob that is being written, by one goroutine. Either Commit or Abort ends it.
+	//
+	//	type Blob interface {
+	//		io.Writer
+	//		// Commit keeps the blob and returns the URL under which the tenant finds it.
+	//		Commit() (url string, err error)
+	//		// Abort forgets it.
+	//		Abort()
+	//	}
 	Blob = core.Blob
 	// StandIn runs in place of a tool, behind all gates that come before it and before those that come after: what it gives
 	// is checked, cut, counted and recorded like what a tool gives. out points to the output, which it sets; tool runs the tool
 	// itself and sets the output. It is for simulations and tests, and must be safe for concurrent use.
 	StandIn = core.StandIn
 	// Past knows what came of earlier runs. It is used by all runs at the same time.
+	//
+	//	type Past interface {
+	//		// Last returns the output, as JSON, of the last successful call of q.Tool that the agent made in the latest run that
+	//		// has ended and has such a call, and nil when there is none. An error fails the call that asks.
+	//		Last(ctx context.Context, q LastCall) ([]byte, error)
+	//	}
 	Past = core.Past
 	// LastCall asks an earlier run what a tool gave to an agent.
+	//
+	//	type LastCall struct {
+	//		Workflow string
+	//		Tenant   string // nobody is told what came of another tenant's run
+	//		Node     string // the key of the agent's node, without its visit
+	//		Pin      string
+	//		Tool     string // name@version
+	//	}
 	LastCall = core.LastCall
 	// NodeError is the error of a failed node, what Run returns. A NodeError passes through outer nodes unchanged, so the
 	// position is that of the innermost node.
+	//
+	//	type NodeError struct {
+	//		Node *flow.Node
+	//		Key  string // scope path, node id, visit; without an engine just the node id
+	//		Err  error  // *ToolError or *RunError
+	//	}
+	//
+	//	func (e *NodeError) Error() string
+	//	func (e *NodeError) Unwrap() error
 	NodeError = core.NodeError
 	// RunError is an error of the run itself, outside the nine tool codes and never catchable.
+	//
+	//	type RunError struct {
+	//		Kind    RunErrorKind
+	//		By      string // Cancelled: ByScope or ByRun
+	//		Message string
+	//		Err     error // cause, may be nil
+	//	}
+	//
+	//	func (e *RunError) Error() string
+	//	func (e *RunError) Unwrap() error
 	RunError = core.RunError
 	// PanicError is a panic: of a concurrent branch, raised again in the goroutine that waited for it, or of a tool, found in its
 	// error with errors.As.
+	//
+	//	type PanicError struct {
+	//		Value any    // what the branch panicked with
+	//		Stack []byte // of the branch
+	//	}
+	//
+	//	func (p *PanicError) Error() string
+	//	func (p *PanicError) Unwrap() error
 	PanicError = core.PanicError
 	// RunErrorKind says which run error it is.
 	RunErrorKind = core.RunErrorKind
 	// Tier is how well a tool is kept apart from the program and the machine, from not at all to best.
+	//
+	//	func (t Tier) MarshalText() ([]byte, error)
+	//	func (t Tier) String() string
+	//	func (t *Tier) UnmarshalText(b []byte) error
 	Tier = core.Tier
 )
 

@@ -80,7 +80,7 @@ func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 }
 
 // Asker asks a person and waits for the answer. It ends with the context's error when ctx is done, and is called by all
-// branches at the same time; the key of the node and the like can be had with ToolContext. A *ToolError says that nobody
+// branches at the same time; tool.Context has the key of the node. A *ToolError says that nobody
 // can be asked.
 type Asker func(ctx context.Context, q Question) (answer string, err error)
 

@@ -15,41 +15,165 @@ type (
 	// must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 	//
 	// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner and OwnTime.
+	//
+	//	type Engine interface {
+	//		// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
+	//		// The error is nil, a *ToolError or a *RunError.
+	//		Do(r *flow.Run, op Op) error
+	//		// Fork runs body(0..n-1) concurrently, at most limit at a time, each with its own Run from r.Branch, and returns
+	//		// when all have ended. A failing body cancels the others; the error is chosen by FirstFailure.
+	//		Fork(r *flow.Run, n, limit int, body func(r *flow.Run, i int) error) error
+	//		// Sleep waits, or returns early with r.Cancelled.
+	//		Sleep(r *flow.Run, d time.Duration) error
+	//		// Now returns the run's time.
+	//		Now(r *flow.Run) time.Time
+	//	}
 	Engine = core.Engine
 	// Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
+	//
+	//	type Op interface {
+	//		Head() *Head
+	//		// EncodeIn appends the input as canonical JSON (RFC 8785).
+	//		EncodeIn([]byte) ([]byte, error)
+	//		// EncodeOut appends the output as JSON that DecodeOut restores exactly.
+	//		EncodeOut([]byte) ([]byte, error)
+	//		DecodeOut([]byte) error
+	//		// Cost is what an attempt is estimated to take at most.
+	//		Cost() usage.Spend
+	//		// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
+	//		Exec(context.Context) error
+	//	}
 	Op = core.Op
 	// Head is what all Ops have in common. Start, End, Err and Replayed are for the engine to fill.
+	//
+	//	type Head struct {
+	//		Node       *flow.Node
+	//		Tool       string // name@version
+	//		Scope      *Scope
+	//		Visit      int32 // 1 for the node's first run in its scope
+	//		Attempt    int32 // from 1
+	//		Effects    flow.Effects
+	//		Replay     flow.ReplayPolicy
+	//		Replayed   bool          // answered from a record
+	//		Cached     bool          // answered from a cache
+	//		Start, End time.Duration // since the engine's own beginning
+	//		Err        error
+	//		InDoubt    *flow.Doubt // what a call that crashed comes to; nil: FailInDoubt
+	//		Metadata   *Metadata   // nil when there is nothing
+	//	}
+	//
+	//	func (h *Head) Key() string
 	Head = core.Head
 	// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
+	//
+	//	type Metadata struct {
+	//		Denied      bool      // refused by the policy, so that it does not count
+	//		Cost        usage.USD // what it has cost
+	//		Tokens      int64     // what it has taken of them, of models
+	//		Metered     bool      // it was a call of a model
+	//		Truncated   bool      // the output is the beginning of a larger one (Agent Tools 5.4)
+	//		Attachments []tool.Attachment
+	//		Sandbox     runtime.Tier // obtained
+	//	}
 	Metadata = core.Metadata
 	// Scope is one place in the tree of map items, loop iterations and sub-workflows. It counts the visits of its nodes.
 	// Scopes exist only when an engine is attached; a nil *Scope is the root of a run without one.
+	//
+	//	func (s *Scope) Path() string
 	Scope = core.Scope
 	// Goroutines is the engine that runs branches as goroutines and records nothing. Other engines embed it.
+	//
+	//	func (Goroutines) Do(r *flow.Run, op Op) error
+	//	func (Goroutines) Fork(r *flow.Run, n, limit int, body func(r *flow.Run, i int) error) error
+	//	func (Goroutines) Now(*flow.Run) time.Time
+	//	func (Goroutines) Sleep(r *flow.Run, d time.Duration) error
 	Goroutines = core.Goroutines
 	// FirstFailure chooses the error of several concurrent bodies: run errors such as a divergence before tool errors,
 	// these before cancellations, and among equals the lowest index. Engines use one per Fork. The zero value is ready.
+	//
+	//	func (f *FirstFailure) Err() error
+	//	func (f *FirstFailure) Failed() bool
+	//	func (f *FirstFailure) Guard(i int, cancel context.CancelCauseFunc, body func() error)
+	//	func (f *FirstFailure) Set(i int, err error)
 	FirstFailure = core.FirstFailure
 	// Starter is an Engine that wants to know when a run begins. An error makes every call of the run fail.
+	//
+	//	type Starter interface {
+	//		Start(r *flow.Run) error
+	//	}
 	Starter = core.Starter
 	// Finisher is an Engine that wants to know how a run ended. Its error becomes the run's when the run had none.
+	//
+	//	type Finisher interface {
+	//		Finish(r *flow.Run, err error) error
+	//	}
 	Finisher = core.Finisher
 	// Seeder is an Engine that fixes the run's random seed, so that a replay draws the same numbers.
+	//
+	//	type Seeder interface {
+	//		Seed() uint64
+	//	}
 	Seeder = core.Seeder
 	// Executor is an Engine that says whether it runs tools. One that does not needs no secrets.
+	//
+	//	type Executor interface {
+	//		Executes() bool
+	//	}
 	Executor = core.Executor
 	// Answerer is an Engine that answers calls from a journal. What is in it was allowed and paid for when it was recorded.
+	//
+	//	type Answerer interface {
+	//		// Answers reports whether Do will answer this attempt from a record. No call and no cost is then reserved for it.
+	//		Answers(h *Head) bool
+	//		// Spent yields what the recorded attempts whose key begins with prefix count as, but for those that a policy denied:
+	//		// one call, none for models, and what it took for each with a result; no call, but what was reserved, for each without.
+	//		Spent(prefix string, yield func(tool string, calls int64, took usage.Spend))
+	//	}
 	Answerer = core.Answerer
 	// Beginner is an Engine whose Head.Start and Head.End count from a time that it knows.
+	//
+	//	type Beginner interface {
+	//		Begin() time.Time
+	//	}
 	Beginner = core.Beginner
 	// OwnTime is an Engine whose time is not that of the machine: limits of rates are then kept for each run.
+	//
+	//	type OwnTime interface {
+	//		OwnTime() bool
+	//	}
 	OwnTime = core.OwnTime
 	// Session is one visit of a node that works in turns. It is used by one goroutine.
+	//
+	//	func (s *Session) Begin() (end func(error))
+	//	func (s *Session) TraceURL() *string
+	//	func (s *Session) Turn(i int) *flow.Run
 	Session = core.Session
 	// Receipt is what became of a call of Visit.
+	//
+	//	type Receipt struct {
+	//		Op         Op        // of the last attempt; valid during the function it is given to
+	//		Err        error     // *ToolError, or nil
+	//		Start, End time.Time // of the last attempt
+	//	}
 	Receipt = core.Receipt
 	// Envelope is the receipt of one attempt of a tool call (Agent Tools 3.2). Attempts of one call share the CallID.
 	// In JSON every field is always present: null or [] when empty.
+	//
+	//	type Envelope struct {
+	//		CallID      string
+	//		Name        string
+	//		Version     string
+	//		Input       json.RawMessage
+	//		Output      json.RawMessage  // null when the call failed
+	//		Error       *value.ToolError // null when it succeeded
+	//		TStart      time.Time
+	//		TEnd        time.Time
+	//		Cached      bool
+	//		Truncated   bool
+	//		Attachments []tool.Attachment
+	//	}
+	//
+	//	func (e Envelope) MarshalJSON() ([]byte, error)
 	Envelope = core.Envelope
 )
 

@@ -13,50 +13,199 @@ import (
 type (
 	// Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or
 	// iteration gets a Run of its own as soon as an engine is attached. Generated code only passes it on.
+	//
+	//	func (r *Run) At(n *Node, i int) *Run
+	//	func (r *Run) Branch(ctx context.Context) *Run
+	//	func (r *Run) CallContext(e Effects) context.Context
+	//	func (r *Run) Cancelled() error
+	//	func (r *Run) Capped() bool
+	//	func (r *Run) Context() context.Context
+	//	func (r *Run) EncodeInput() ([]byte, error)
+	//	func (r *Run) EncodeOutput() ([]byte, error)
+	//	func (r *Run) End(err *error)
+	//	func (r *Run) Fail(n *Node, err error) error
+	//	func (r *Run) In(n *Node) *Run
+	//	func (r *Run) Info() *Info
+	//	func (r *Run) Iterate(n *Node, i int) (*Run, error)
+	//	func (r *Run) Now() time.Time
+	//	func (r *Run) Rand(n *Node) uint64
+	//	func (r *Run) Redact(err error) error
+	//	func (r *Run) Refuse(n *Node, tool string, te *value.ToolError)
+	//	func (r *Run) Reserve(n *Node) int32
+	//	func (r *Run) Root() *Run
+	//	func (r *Run) Scope() *engine.Scope
+	//	func (r *Run) Scoped() *Run
+	//	func (r *Run) Session(n *Node, p *runtime.Policy) *engine.Session
+	//	func (r *Run) Sleep(d time.Duration) error
+	//	func (r *Run) Tenant() string
+	//	func (r *Run) Visit(n *Node, visit int32, room int, take func(engine.Receipt)) *Run
+	//	func (r *Run) Warn(n *Node, err error)
 	Run = core.Run
 	// Runtime holds what all runs of one workflow share. It is safe for concurrent use.
+	//
+	//	func (rt *Runtime) Info() *Info
+	//	func (rt *Runtime) Redactor() *redact.Redactor
+	//	func (rt *Runtime) Start(ctx context.Context) *Run
 	Runtime = core.Runtime
 	// Info is the static description of a compiled workflow, for command lines, viewers and the runtime itself.
 	// It is read-only once New has seen it.
+	//
+	//	type Info struct {
+	//		Name        string
+	//		Source      string // path of the YAML file, as the user gave it
+	//		Description string
+	//		Nodes       []*Node // the node table: Nodes[i].Index == i
+	//		Input       []Field
+	//		Output      []Field
+	//		Edges       []Edge
+	//		Secrets     []string // names of the secrets the workflow declares
+	//		// SecretOwners are the owners of secrets that not every owner may have.
+	//		SecretOwners map[string][]runtime.Owner
+	//		Policy       *runtime.Policy // what a run may do; nil: anything
+	//		// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
+	//		// tools, such as a replay, need none.
+	//		Needs   []Need
+	//		Facts   *Facts      // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
+	//		Partial bool        // a run that fails gives an output, too: what it has reached
+	//		Status  bool        // the field status of the output says how the run went, and anything but "success" is a failure of the program
+	//		Journal *Journaling // how runs are recorded; nil: as whoever runs them says
+	//	}
 	Info = core.Info
 	// Node is one node of a workflow: static data, written once by the generator and shared by all runs.
+	//
+	//	type Node struct {
+	//		ID, Pos  string          // Pos is "file:line:col" in the YAML source
+	//		Index    int             // place in the program's node table
+	//		Retry    *Retry          // nil: one attempt
+	//		Timeout  time.Duration   // per attempt; 0 = none
+	//		Limit    int             // map: items at a time; 0 = 8
+	//		Block    int             // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
+	//		Max      int             // map: most items, loop: most iterations; 0 = unbounded
+	//		Catch    []value.Code    // codes the workflow handles with catch
+	//		CatchAny bool            // catch any: every tool error is handled
+	//		Policy   *runtime.Policy // flow: what the sub-workflow may do
+	//		InDoubt  *Doubt          // of its calls; nil: what their tools say
+	//	}
+	//
+	//	func (n *Node) Catches(c value.Code) bool
+	//	func (n *Node) Gated() bool
 	Node = core.Node
 	// Tool is an ordinary typed function bound to its name, effects and checks. It is read-only and safe for concurrent use.
+	//
+	//	func (t *Tool[In, Out]) Effects() Effects
+	//	func (t *Tool[In, Out]) Name() string
+	//	func (t *Tool[In, Out]) Version() string
 	Tool[In, Out any] = core.Tool[In, Out]
 	// Field is one field of a workflow's input or output.
+	//
+	//	type Field struct {
+	//		Name        string
+	//		Type        string // in the workflow language's syntax: "list<string>", "enum<a|b>", "opt<int>"
+	//		Default     string // JSON text; empty = required
+	//		Description string
+	//	}
 	Field = core.Field
 	// Edge is one edge of the workflow's graph as a reader sees it.
+	//
+	//	type Edge struct {
+	//		From, To string // node ids; From may be "start", To may be "end"
+	//		Label    string // "fix", "size(tasks) > 0", "catch TIMEOUT"
+	//	}
 	Edge = core.Edge
 	// A Need is a sandbox tier and the first node whose tool runs in it.
+	//
+	//	type Need struct {
+	//		Node      *Node
+	//		Isolation tool.Isolation
+	//		Tier      runtime.Tier
+	//	}
 	Need = core.Need
 	// Retry says when a failed attempt is repeated and how long to wait before.
+	//
+	//	type Retry struct {
+	//		Attempts  int           // total number of attempts; 0 and 1 mean one
+	//		Codes     []value.Code  // codes worth another attempt; empty = RATE_LIMIT, TIMEOUT, NETWORK_ERROR, PROVIDER_ERROR
+	//		Base, Cap time.Duration // first wait and its upper bound; Cap 0 = none
+	//		Constant  bool          // wait Base each time; otherwise the wait doubles
+	//		Jitter    float64       // share of the wait that is random, 0 to 1
+	//	}
 	Retry = core.Retry
 	// Step is one step of Graph. Do decides itself whether the step has anything to do: a skipped step returns nil.
+	//
+	//	type Step struct {
+	//		Node  *Node
+	//		After []*Node
+	//		Do    func(*Run) error
+	//	}
 	Step = core.Step
 	// Journaling is what a workflow says about the journals of its runs. Whoever runs it can say something else.
+	//
+	//	type Journaling struct {
+	//		Dir  string // folder of the runs, slash-separated, below the working directory; empty: the usual one
+	//		Sync string // when records reach the disk: off, buffered or effect; empty: the usual
+	//	}
 	Journaling = core.Journaling
 	// Facts are what a compiled workflow knows of itself besides its code: the JSON file beside the generated Go. It is read when
 	// something of it is asked for. A nil Facts knows nothing. Facts are safe for concurrent use.
+	//
+	//	func (f *Facts) Hashes() string
+	//	func (f *Facts) Manifest() string
+	//	func (f *Facts) Plan() string
+	//	func (f *Facts) Schema(name string) string
 	Facts = core.Facts
 	// Indexed is an item together with its index, for maps that name one.
+	//
+	//	type Indexed[T any] struct {
+	//		Index int64
+	//		Value T
+	//	}
 	Indexed[T any] = core.Indexed[T]
 	// Item is the result of one item of MapKeep: exactly one field is non-nil.
+	//
+	//	type Item[R any] struct {
+	//		Value *R
+	//		Error *value.ToolError
+	//	}
 	Item[R any] = core.Item[R]
 	// Failure is an item that MapDrop left out.
+	//
+	//	type Failure struct {
+	//		Index int
+	//		Error *value.ToolError
+	//	}
 	Failure = core.Failure
 	// ToolResult is the result of a tool_call node: always there, whatever became of the call. In JSON all five fields
 	// are always present. R is Value, or a pointer to the type that the node declares; it is null unless Success.
+	//
+	//	type ToolResult[ID, R any] struct {
+	//		TaskID  ID
+	//		Tool    string
+	//		Success bool
+	//		Result  R
+	//		Error   *string // what went wrong, nil when Success
+	//	}
 	ToolResult[ID, R any] = core.ToolResult[ID, R]
 	// ToolOption configures Bind.
 	ToolOption = core.ToolOption
 	// Effects says what a call does to the world outside the run.
+	//
+	//	func (e Effects) String() string
 	Effects = core.Effects
 	// Doubt says what a resumed run does with a call that had begun when the program died, and that has no result: it may
 	// have happened, or not. Only calls that change something can be in doubt. It is static data and read-only.
+	//
+	//	type Doubt struct {
+	//		Policy DoubtPolicy
+	//		Output string // AssumeDone: the output that the call is taken to have had, as JSON
+	//	}
 	Doubt = core.Doubt
 	// DoubtPolicy is a way to settle a call in doubt.
+	//
+	//	func (p DoubtPolicy) String() string
 	DoubtPolicy = core.DoubtPolicy
 	// ReplayPolicy says what a replay does with a call that its journal has no result of (ToolSpec: replay_policy).
+	//
+	//	func (p ReplayPolicy) String() string
 	ReplayPolicy = core.ReplayPolicy
 )
 

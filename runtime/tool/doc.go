@@ -1,23 +1,39 @@
-// Package tool is for functions that are tools of workflows.
+// Package tool is for Go functions that workflows call as tools.
 //
-// A tool is a Go function that takes a context and a struct, and returns a struct and an error. It needs this package only
-// when it asks for more than its input:
+// A tool is a function with a context and a struct, or parameters, that returns a result and an error. The workflow names it,
+// its effects and its secret:
+//
+//	secrets: [SEARCH_KEY]
+//	tools:
+//	  search: {go: ./tools.Search, effects: reads, auth: {bearer: SEARCH_KEY}}
+//
+// Most tools need nothing of this package. It has what a tool can ask about its call:
 //
 //	func Search(ctx context.Context, in SearchIn) (SearchOut, error) {
-//		key, _ := tool.Secret(ctx, "SEARCH_KEY")
+//		key, ok := tool.Secret(ctx, "SEARCH_KEY")
+//		if !ok {
+//			return SearchOut{}, value.Errorf(value.AuthRequired, "set SEARCH_KEY")
+//		}
 //		...
 //	}
 //
-// Secret and Auth return the secrets that the tool's declaration names. Context returns the Invocation: what a tool may ask
-// about its call, such as its key for idempotent writes, and where it says what it is doing. Attach adds a file to the
-// result of the call. Room, Cut, Beginning and Spill are for outputs that are larger than a workflow can take.
-// RedactorOf takes secrets out of text that the tool reports itself; outputs and errors are redacted anyway.
+// Secret and Auth return the secrets of the tool's declaration. Context returns the Invocation: the idempotency key of a
+// write, the attempt, the tenant, a writer for progress. Attach adds a file to the result. Spill, Cut, Beginning and Room
+// handle outputs that are too large. RedactorOf removes secrets from text that the tool prints itself; results and errors
+// are redacted anyway.
 //
-// Errors of tools have one of nine codes: make them with value.Errorf. TimedOut is the error of a timeout. Any other error
-// becomes UNKNOWN.
+// # Errors
 //
-// Isolation, Obtain and Require are for packages that bind tools which run outside of the program, in a sandbox.
+// An error of value.Errorf has one of nine codes, which workflows can catch. Any other error becomes UNKNOWN. Return the
+// context's error after it was cancelled.
 //
-// The functions are safe for concurrent use while the tool runs. A context that is not that of a tool has no secrets, and an
-// empty Invocation.
+// # Bindings
+//
+// Obtain, Require, Isolate, Isolation and Metered are for packages that bind tools of another kind: processes, sandboxes,
+// models. They pass them to flow.Bind.
+//
+// # Concurrency
+//
+// The functions are safe for concurrent use while the tool runs. The context of no tool, as in a unit test, has no secrets and
+// an empty Invocation.
 package tool

@@ -16,11 +16,36 @@ type (
 	// Invocation is what a running tool may ask about its call (Agent Tools 3.3, ToolContext). A call that nothing records,
 	// bounds or gates goes straight to the tool: all that its Invocation tells is empty.
 	// It is safe for concurrent use while the tool runs, and must not be used afterwards.
+	//
+	//	func (i Invocation) Attempt() int
+	//	func (i Invocation) Auth(name string) string
+	//	func (i Invocation) CallID() string
+	//	func (i Invocation) IdempotencyKey() string
+	//	func (i Invocation) Key() string
+	//	func (i Invocation) MaxOutput() int
+	//	func (i Invocation) Sandbox() runtime.Tier
+	//	func (i Invocation) Says() io.WriteCloser
+	//	func (i Invocation) TenantID() string
+	//	func (i Invocation) Timeout() time.Duration
+	//	func (i Invocation) Traceparent() string
 	Invocation = core.Invocation
 	// Attachment is a large or rich part of an output that stands beside it (Agent Tools 3.2).
+	//
+	//	type Attachment struct {
+	//		Kind        string // blob, image or table
+	//		URL         string
+	//		ContentType string
+	//		Bytes       int64
+	//	}
 	Attachment = core.Attachment
 	// Isolation is a way to run tools apart from the program and the machine. Packages that isolate implement it, and those that start
 	// processes for tools ask it, with Isolated, for the methods they need.
+	//
+	//	type Isolation interface {
+	//		// Obtain returns the tier that a call gets which needs at least required. It is asked before every call and must be quick and
+	//		// safe for concurrent use. It proves what it says: a tier that may not hold on this machine is an error.
+	//		Obtain(ctx context.Context, required runtime.Tier) (runtime.Tier, error)
+	//	}
 	Isolation = core.Isolation
 )
 

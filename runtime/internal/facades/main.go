@@ -43,12 +43,13 @@ type pkg struct {
 	funcs   map[string]*ast.FuncDecl
 	values  map[string]*ast.ValueSpec
 	docs    map[string]*ast.CommentGroup
-	imports map[string]string // path of what a file of core calls by a name
+	methods map[string][]*ast.FuncDecl // exported ones, by type
+	imports map[string]string          // path of what a file of core calls by a name
 }
 
 // load reads the package in dir.
 func load(dir string) (*pkg, error) {
-	p := &pkg{token.NewFileSet(), map[string]*ast.TypeSpec{}, map[string]*ast.FuncDecl{}, map[string]*ast.ValueSpec{}, map[string]*ast.CommentGroup{}, map[string]string{}}
+	p := &pkg{token.NewFileSet(), map[string]*ast.TypeSpec{}, map[string]*ast.FuncDecl{}, map[string]*ast.ValueSpec{}, map[string]*ast.CommentGroup{}, map[string][]*ast.FuncDecl{}, map[string]string{}}
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
@@ -73,8 +74,13 @@ func load(dir string) (*pkg, error) {
 }
 
 func (p *pkg) declare(d ast.Decl) {
-	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
-		p.funcs[f.Name.Name], p.docs[f.Name.Name] = f, f.Doc
+	if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+		if f.Recv == nil {
+			p.funcs[f.Name.Name], p.docs[f.Name.Name] = f, f.Doc
+		} else {
+			name := receiver(f)
+			p.methods[name] = append(p.methods[name], f)
+		}
 		return
 	}
 	g, ok := d.(*ast.GenDecl)
@@ -169,6 +175,7 @@ func (w *writer) declare(n name) error {
 	case w.pkg.types[n.core] != nil:
 		s := w.pkg.types[n.core]
 		w.doc(&w.types, n, "\t")
+		w.members(&w.types, n)
 		fmt.Fprintf(&w.types, "\t%s%s = core.%s%s\n", n.here, w.params(s.TypeParams), n.core, arguments(s.TypeParams))
 	case w.values[n.core] != nil:
 		w.doc(&w.consts, n, "\t")
@@ -280,6 +287,24 @@ func arguments(l *ast.FieldList) string {
 
 // expr is a type of core as the facade writes it: its own names alone, others as core's, but for type parameters.
 func (w *writer) expr(e ast.Expr, own map[string]bool) string {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if x, ok := n.(*ast.SelectorExpr); ok {
+			w.imported[w.pkg.imports[x.X.(*ast.Ident).Name]] = true
+		}
+		return true
+	})
+	return w.renamed(e, own, func(core string) string {
+		for _, n := range w.facade.names() {
+			if n.core == core {
+				return n.here
+			}
+		}
+		return "core." + core
+	})
+}
+
+// renamed is a type of core with other names for what core exports.
+func (w *writer) renamed(e ast.Expr, own map[string]bool, rename func(core string) string) string {
 	var b bytes.Buffer
 	if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
 		panic(err) // it was parsed
@@ -292,9 +317,7 @@ func (w *writer) expr(e ast.Expr, own map[string]bool) string {
 	names := map[*ast.Ident]bool{} // of parameters of functions
 	ast.Inspect(again, func(n ast.Node) bool {
 		switch x := n.(type) {
-		case *ast.SelectorExpr:
-			id := x.X.(*ast.Ident)
-			w.imported[w.pkg.imports[id.Name]] = true
+		case *ast.SelectorExpr: // of another package
 			return false
 		case *ast.Field:
 			for _, id := range x.Names {
@@ -304,12 +327,7 @@ func (w *writer) expr(e ast.Expr, own map[string]bool) string {
 			if names[x] || own[x.Name] || !x.IsExported() {
 				return true
 			}
-			i := slices.IndexFunc(w.facade.names(), func(n name) bool { return n.core == x.Name })
-			if i >= 0 {
-				x.Name = w.facade.names()[i].here
-			} else {
-				x.Name = "core." + x.Name
-			}
+			x.Name = rename(x.Name)
 		}
 		return true
 	})
