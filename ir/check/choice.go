@@ -33,29 +33,23 @@ type Choice struct {
 
 // Tools are those that the step itself may call, each once.
 func (s *Step) Tools() []*ir.Tool {
-	switch {
-	case s.Tool != nil:
+	if s.Tool != nil {
 		return []*ir.Tool{s.Tool}
-	case len(s.Uses) > 0:
-		var out []*ir.Tool
-		for _, u := range s.Uses {
-			switch of := u.Of.(type) {
-			case *ir.Tool:
-				out = append(out, of)
-			case *ir.ToolChoice:
-				for _, x := range s.Pick.Choices {
-					out = append(out, x.Tool)
-				}
-			}
-		}
-		return out
-	case s.Pick == nil && s.Agent == nil:
-		return nil
 	}
 	var out []*ir.Tool
-	for _, x := range s.choices() {
-		if !slices.Contains(out, x.Tool) {
-			out = append(out, x.Tool)
+	add := func(t *ir.Tool) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	for _, u := range s.Uses {
+		if t, ok := u.Of.(*ir.Tool); ok {
+			add(t)
+		}
+	}
+	if s.Pick != nil || s.Agent != nil {
+		for _, x := range s.choices() {
+			add(x.Tool)
 		}
 	}
 	return out

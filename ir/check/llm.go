@@ -365,22 +365,19 @@ func (c *checker) checkModels() {
 
 // Models are the models that the step itself asks.
 func (s *Step) Models() []*ir.Model {
-	if len(s.Uses) > 0 {
-		var out []*ir.Model
-		for _, u := range s.Uses {
-			if m, ok := u.Of.(*ir.Model); ok {
-				out = append(out, m)
-			}
+	var out []*ir.Model
+	for _, u := range s.Uses {
+		if m, ok := u.Of.(*ir.Model); ok {
+			out = append(out, m)
 		}
-		return out
 	}
 	if s.Ask != nil && s.Ask.Model != nil {
-		return []*ir.Model{s.Ask.Model}
+		out = append(out, s.Ask.Model)
 	}
 	if s.Agent != nil && s.Agent.Model != nil {
-		return []*ir.Model{s.Agent.Model}
+		out = append(out, s.Agent.Model)
 	}
-	return nil
+	return out
 }
 
 // model names the variable of a model, and says whose key it takes.

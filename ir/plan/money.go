@@ -186,17 +186,6 @@ func (m *meter) question(s *check.Step, model *ir.Model) bill {
 	return b
 }
 
-// fee is what a call of one of the tools costs at most.
-func fee(tools []*ir.Tool) money {
-	var out money
-	for _, t := range tools {
-		if t.CostUSD != "" {
-			out = out.most(money{usd: dollars(t.CostUSD)})
-		}
-	}
-	return out
-}
-
 // costOf is what a workflow costs; nil when it asks no model and calls no tool that says what it costs.
 func (m *meter) costOf(p *check.Program, b bill) *Cost {
 	counted := slices.ContainsFunc(p.Table, func(s *check.Step) bool {

@@ -78,6 +78,7 @@ func (a span) most(b span) span {
 
 // meter adds up a workflow and what it runs.
 type meter struct {
+	root  *check.Program
 	flows map[*check.Program]cost
 	why   []string
 	told  map[string]bool
@@ -90,7 +91,7 @@ type meter struct {
 
 // Worst is the most that a workflow does.
 func Worst(p *check.Program) AtMost {
-	m := &meter{flows: map[*check.Program]cost{}, told: map[string]bool{}, capped: capped(p.WF.Policy)}
+	m := &meter{root: p, flows: map[*check.Program]cost{}, told: map[string]bool{}, capped: capped(p.WF.Policy)}
 	c := m.program(p)
 	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill), ModelCalls: c.asks, ToolCalls: c.uses}
 	listed := map[string]bool{}
@@ -239,15 +240,13 @@ func (m *meter) perform(s *check.Step) cost {
 		one := cost{}
 		switch of := u.Of.(type) {
 		case *ir.Tool:
-			one = cost{calls: map[string]Bound{of.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: time}
-			one.fees = fee([]*ir.Tool{of})
+			one = m.tool(of)
+			one.time = time
 		case *ir.ToolChoice: // each may be the one
-			one = cost{calls: map[string]Bound{}, total: Bound{N: 1}, uses: Bound{N: 1}, time: time}
-			var tools []*ir.Tool
 			for _, x := range s.Pick.Choices {
-				one.calls[x.Tool.FullName()], tools = Bound{N: 1}, append(tools, x.Tool)
+				one.worse(m.tool(x.Tool))
 			}
-			one.fees = fee(tools)
+			one.time = time
 		case *ir.Model:
 			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: time, bill: m.question(s, of)}
 		case *ir.Workflow:
@@ -263,6 +262,20 @@ func (m *meter) perform(s *check.Step) cost {
 	}
 	if s.Body != nil {
 		c.add(m.inside(s, v))
+	}
+	return c
+}
+
+// tool is one call of a tool, without its time, and what a workflow does that the tool runs in this call.
+func (m *meter) tool(t *ir.Tool) cost {
+	c := cost{calls: map[string]Bound{t.FullName(): {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}}
+	if t.CostUSD != "" {
+		c.fees = money{usd: dollars(t.CostUSD)}
+	}
+	if b, ok := t.Binding.(*ir.Made); ok && b.Flow != nil {
+		in := m.program(m.root.FlowOf(b.Flow))
+		in.time = span{} // within that of the call
+		c.add(in)
 	}
 	return c
 }
@@ -374,14 +387,16 @@ func (m *meter) call(s *check.Step, questions int64) cost {
 	if s.Question != nil {
 		c.calls = map[string]Bound{check.HumanTool: {N: tries}}
 	}
-	for _, t := range s.Tools() { // of a tool_call each may be the one
-		if c.calls == nil {
-			c.calls = map[string]Bound{}
+	if tools := s.Tools(); len(tools) > 0 {
+		one := cost{}
+		for _, t := range tools { // of a tool_call each may be the one
+			one.worse(m.tool(t))
 		}
-		c.calls[t.FullName()] = Bound{N: tries}
+		c = one.times(c.total, c.total, "")
+		c.time = span{open: true}
+	} else {
+		c.uses = c.total
 	}
-	c.fees = fee(s.Tools()).times(Bound{N: tries}, "")
-	c.uses = c.total
 	c.total = c.total.times(Bound{N: questions})
 	for _, model := range s.Models() {
 		if c.calls == nil {
@@ -409,19 +424,20 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 	}
 	answers := turns.times(Bound{N: tries})
 	c := cost{calls: map[string]Bound{}, total: answers, asks: answers, time: span{open: true}}
-	for _, model := range s.Models() {
+	if model := s.Agent.Model; model != nil {
 		c.calls[model.Model.Name+"@1"] = answers
 		c.bill = m.question(s, model).times(answers, m.where+asks)
 	}
-	tools := s.Tools()
-	for _, t := range tools {
-		c.calls[t.FullName()] = uses
+	tools, one := s.Agent.Tools, cost{}
+	for _, x := range tools { // each may be the one that is called all the time
+		one.worse(m.tool(x.Tool))
 	}
-	c.fees = fee(tools).times(uses, m.where+calls)
+	one = one.times(uses, uses, m.where+calls)
+	one.time = span{}
+	c.add(one)
 	c.bill = c.under(s.Agent.Policy)
 	switch t := s.Timeout(); {
 	case len(tools) > 0:
-		c.total, c.uses = c.total.plus(uses), uses
 		if uses.Open {
 			m.because(calls)
 		}
