@@ -20,7 +20,7 @@ func (c *Converter) Secrets(more ...string) {
 // Model writes a model with its parameters.
 func (c *Converter) Model(m *ir.Model) doc.Value {
 	rest := *m
-	rest.Name, rest.Model, rest.BaseURL, rest.Key, rest.Span, rest.Params, rest.Unbounded, rest.BaseEnv = ir.Ident{}, ir.Ident{}, ir.Ident{}, ir.Ident{}, source.Span{}, ir.ModelParams{}, false, "" // the variable is the engine's
+	rest.Name, rest.Model, rest.BaseURL, rest.Key, rest.Span, rest.Params, rest.Unbounded, rest.BaseEnv, rest.Reach = ir.Ident{}, ir.Ident{}, ir.Ident{}, ir.Ident{}, source.Span{}, ir.ModelParams{}, false, "", nil // variables are the engine's
 	c.Rest(m.Span, "the model", &rest)
 	v := doc.Flow(doc.Pair("model", doc.Scalar(doc.Quoted(m.Model.Name))))
 	text := func(key, s string) {

@@ -28,11 +28,12 @@ func (b *Made) Runs() bool { return b.Reach != nil && len(b.Reach.Commands) > 0 
 // Reach is what a tool or a model that a function makes can touch: manifests, policies and sandboxes know of it what is
 // said here. An empty one says: nothing.
 type Reach struct {
-	Hosts    []string // of addresses, with a port if one is written; * for what data says
-	Commands []string // programs that it starts
-	Env      []string // variables of the environment that it reads; * for all
-	Files    []string // that it reads
-	Code     []string // what else it runs, as a manifest lists it: "data:rows.csv"
+	Hosts    []string  // of addresses, with a port if one is written; * for what data says
+	Commands []string  // programs that it starts
+	Env      []string  // variables of the environment that it reads; * for all
+	Files    []string  // that it reads
+	Code     []string  // what else it runs, as a manifest lists it: "data:rows.csv"
+	Servers  []*Server // of MCP that it starts or asks
 }
 
 func (*Made) binding() {}

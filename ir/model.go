@@ -19,6 +19,7 @@ type Model struct {
 	Unbounded bool
 	Price     *ModelPrice // nil: the runtime's table knows it, or nobody does
 	New       *Expr       // a function that makes it, once, when the program starts; nil: it is Model
+	Reach     *Reach      // what New touches besides Address and Key; nil: nothing
 	Span      source.Span
 }
 

@@ -49,7 +49,7 @@ func coversCore(t *testing.T, verb func(ir.Verb) string, binding func(ir.Binding
 	}
 	covers(t, ir.UseBound{Of: &ir.Tool{}}, func(u *ir.UseBound) string { return verb(&ir.Perform{AtMost: []ir.UseBound{*u}}) }, "Of") // its name and its hash count
 	covers(t, ir.Made{}, func(b *ir.Made) string { return binding(b) })
-	covers(t, ir.Reach{}, func(r *ir.Reach) string { return binding(&ir.Made{Reach: r}) })
+	covers(t, ir.Reach{}, func(r *ir.Reach) string { return binding(&ir.Made{Reach: r}) }, "Servers") // New makes them
 
 	value := func(n *expr.Node) string { return stmt(&ir.DoStmt{Call: &ir.Expr{Node: n}}) }
 	call := func(f *expr.Func) string { return value(&expr.Node{Op: expr.Intrinsic, Func: f}) }

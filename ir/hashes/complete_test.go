@@ -215,7 +215,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Policy{}, func(p *ir.Policy) string { return sumOf(func(x *text) { newM().policy(x, p) }) }, "SandboxSpan", "Span")
 	covers(t, ir.Model{}, func(q *ir.Model) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: q}})
-	}, "Name", "Key", "Price", "Unbounded", "Span") // the key is that of Names; no bound is no bound, whether it is written or not
+	}, "Name", "Key", "Price", "Unbounded", "Reach", "Span") // the key is that of Names; what New reaches follows from it; no bound is no bound, whether it is written or not
 	covers(t, ir.ModelParams{}, func(p *ir.ModelParams) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: &ir.Model{Params: *p}}})
 	}, "TemperatureSpan", "SeedSpan", "StopSpan")

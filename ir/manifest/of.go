@@ -34,6 +34,9 @@ func Of(p *check.Program) *Manifest {
 			if m.BaseEnv != "" {
 				c.env.add(m.BaseEnv)
 			}
+			if m.Reach != nil {
+				c.reach(m.Reach)
+			}
 			c.secrets.add(p.Names.Keys[m])
 			c.effects.add(ir.EffectsExternal.String())
 		}
@@ -234,6 +237,9 @@ func (c *collector) reach(r *ir.Reach) {
 		for _, x := range s.list {
 			s.to.add(x)
 		}
+	}
+	for _, s := range r.Servers {
+		c.server(s)
 	}
 }
 

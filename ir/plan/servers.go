@@ -23,6 +23,14 @@ func servers(p *check.Program) []*Server {
 	for _, q := range append([]*check.Program{p}, p.Flows...) {
 		for _, s := range q.Body.All() {
 			for _, t := range s.Tools() {
+				if b, ok := t.Binding.(*ir.Made); ok && b.Reach != nil {
+					for _, server := range b.Reach.Servers {
+						if byName[server.Name.Name] == nil {
+							byName[server.Name.Name] = describeServer(server)
+							out = append(out, byName[server.Name.Name])
+						}
+					}
+				}
 				server := check.ServerOf(q.WF, t)
 				if server == nil {
 					continue
@@ -42,7 +50,7 @@ func servers(p *check.Program) []*Server {
 }
 
 func describeServer(s *ir.Server) *Server {
-	out := &Server{Name: s.Name.Name, Command: s.Command, URL: s.URL}
+	out := &Server{Name: s.Name.Name, Command: s.Command, URL: s.URL, Tools: []string{}}
 	for _, v := range s.Env {
 		out.Env = append(out.Env, v.Name.Name+"="+v.Value.Text.Value)
 	}

@@ -101,7 +101,7 @@ func (p *parser) dataset(m dialect.Mapping, out *Node) {
 	if kind == "http" || kind == "mcp-resource" {
 		t.Out = schema.StringType // the answer, which becomes records when it is there
 	}
-	t.Binding = &ir.Made{New: &ir.Expr{Node: b.made(t, p.place(b)), Text: source.Text{Span: b.URI.Span}}, Reach: b.reach()}
+	t.Binding = &ir.Made{New: &ir.Expr{Node: b.made(t, p.place(b)), Text: source.Text{Span: b.URI.Span}}, Reach: b.reach(t)}
 	p.wf.Tools = append(p.wf.Tools, t)
 	out.Verb = &ir.ToolCall{Name: t.Key, Tool: t}
 	p.datasets[out] = b
@@ -249,14 +249,15 @@ func reached(address string) []*expr.Node {
 }
 
 // reach is what the tool can touch.
-func (b *dataset) reach() *ir.Reach {
+func (b *dataset) reach(t *ir.Tool) *ir.Reach {
+	server := []*ir.Server{{Name: t.Key, Command: b.Command, URL: b.Server}}
 	switch {
 	case b.Kind == "http":
 		return &ir.Reach{Hosts: []string{host(b.URI.Name)}}
 	case b.Server != "":
-		return &ir.Reach{Hosts: []string{host(b.Server)}}
+		return &ir.Reach{Hosts: []string{host(b.Server)}, Servers: server}
 	case len(b.Command) > 0:
-		return &ir.Reach{Commands: b.Command[:1]}
+		return &ir.Reach{Commands: b.Command[:1], Servers: server}
 	}
 	return &ir.Reach{Code: []string{"data:" + b.URI.Name}}
 }

@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -147,6 +148,31 @@ func newModel(c Choice, m *ir.Model) *expr.Node {
 		}
 	}
 	return expr.Invoke(fnNewModel, expr.Const(c.Provider), expr.Const(c.Model), expr.Struct(paramsType, params...), expr.Struct(speakersType, linked...))
+}
+
+// reads are the variables of the environment that say whom a model is asked of and where, besides the one with its key.
+func reads(c Choice, key string) []string {
+	var out []string
+	add := func(name string) {
+		if name != "" && name != key && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if c.Provider == "" {
+		add("PROVIDER")
+	}
+	for _, p := range providers.All {
+		if c.Provider != "" && c.Provider != p.Name {
+			continue
+		}
+		if c.Model == "" {
+			add(p.ModelEnv)
+		}
+		add(p.BaseEnv)
+		add(p.Key)
+		add(p.OtherKey)
+	}
+	return out
 }
 
 // value is a value that is there: what is absent is null.

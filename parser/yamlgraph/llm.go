@@ -440,7 +440,7 @@ func (p *parser) modelOf(who, name ir.Ident, temperature *yamlnode.Node) ir.Iden
 	}
 	m := &ir.Model{Name: ir.Ident{Name: local, Span: who.Span}, Model: ir.Ident{Name: full + ":" + model, Span: who.Span}, BaseURL: ir.Ident{Name: address, Span: who.Span},
 		Key: ir.Ident{Name: key, Span: who.Span}, Params: params, Span: who.Span}
-	m.New = as(newModel(c, m))
+	m.New, m.Reach = as(newModel(c, m)), &ir.Reach{Env: reads(c, key)}
 	p.tree.Choices[local] = c
 	p.wf.Models = append(p.wf.Models, m)
 	return m.Name
