@@ -126,7 +126,9 @@ func (c *checker) loop(s *Step, v *ir.Loop) {
 	}
 	// until is evaluated inside, after the body, where the loop's own result is that of this iteration.
 	e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.ok), self: true}
+	before := c.sink.Errors()
 	c.condition(v.Until, e, "until")
+	c.unsure = c.unsure || c.sink.Errors() > before // what holds behind the loop is not known
 	s.Until = v.Until.Node
 }
 
