@@ -71,8 +71,8 @@ func (m *member) step(at source.Span) *ir.Node {
 	for _, name := range m.path {
 		names.Items = append(names.Items, text(name, m.at))
 	}
-	f := runtimeFunc(m.at, runtimePackage, "Member", "reads a part of a value.", schema.AnyType, param("value", schema.AnyType), param("path", schema.ListOf(schema.StringType)))
-	w := &ir.With{Span: m.at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "value", Span: m.at}, Value: reference(m.at, m.field.path())}, {Key: ir.Ident{Name: "path", Span: m.at}, Value: names}}}
+	f := runtimeFunc(m.at, runtimePackage, "Member", "reads a part of a value.", schema.AnyType, param("v", schema.AnyType), param("path", schema.ListOf(schema.StringType)))
+	w := &ir.With{Span: m.at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "v", Span: m.at}, Value: reference(m.at, m.field.path())}, {Key: ir.Ident{Name: "path", Span: m.at}, Value: names}}}
 	return &ir.Node{ID: m.id, Verb: &ir.GoCall{Func: f, With: w}, Span: at}
 }
 

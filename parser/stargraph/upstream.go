@@ -10,9 +10,9 @@ import (
 
 // sanitized adds the step that the engine makes of what a tool returns before it becomes state.
 func (p *parser) sanitized(x *node, call *ir.Node, f *field, out ir.Ident) []*ir.Node {
-	fn := runtimeFunc(out.Span, runtimePackage, "Sanitize", "escapes texts as the engine does.", schema.AnyType, param("value", schema.AnyType))
+	fn := runtimeFunc(out.Span, runtimePackage, "Sanitize", "escapes texts as the engine does.", schema.AnyType, param("v", schema.AnyType))
 	fn.Bind.Err = false
-	with := &ir.With{Span: out.Span, Entries: []*ir.Entry{{Key: ir.Ident{Name: "value", Span: out.Span}, Value: result(out.Span, x.id.Name)}}}
+	with := &ir.With{Span: out.Span, Entries: []*ir.Entry{{Key: ir.Ident{Name: "v", Span: out.Span}, Value: result(out.Span, x.id.Name)}}}
 	clean := &ir.Node{ID: p.part(x, "sanitized"), Verb: &ir.GoCall{Func: fn, With: with}, Span: call.Span}
 	clean.Set = []*ir.Set{p.set(f, out.Span, result(out.Span, clean.ID.Name), schema.AnyType)}
 	call.Set = nil
