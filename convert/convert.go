@@ -32,14 +32,15 @@ type Result struct {
 	Nodes map[string]string // the native ids of nodes by those of the dialect
 }
 
-// A Func converts the workflows of one dialect: it writes the sections of the native file but its name and description.
+// A Func converts the workflows of one dialect. It narrows: it finds out the types of what the file leaves open, and refuses
+// what has no counterpart. And it rewrites: it makes of the rest a workflow of native constructs. The printer does the rest.
 type Func func(*Converter)
 
 // Workflow converts a workflow by the function of its dialect; nil: it has none. name is that of the file that is written,
 // beside the one that it is made from. What cannot be converted, and notes about what a reader has to know, go to sink; ok
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
-	c := &Converter{by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Doc: &doc.Mapping{}, Opt: map[string]bool{}}
+	c := &Converter{by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Opt: map[string]bool{}}
 	own := *c.Workflow
 	own.Provided = nil // nothing of it is the file's
 	c.Workflow, c.Provided = &own, p.WF.Provided
@@ -58,8 +59,8 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 	}
 }
 
-// A Converter is a workflow while it is converted. The function of its dialect writes to Doc, refuses what has no
-// counterpart, and notes what a reader has to know. It is called again when a state field turned out to be absent at times.
+// A Converter is a workflow while it is converted. The function of its dialect fills Out, refuses what has no counterpart, and
+// notes what a reader has to know. It is called again when a state field turned out to be absent at times.
 type Converter struct {
 	by       Func
 	Workflow *ir.Workflow
@@ -67,27 +68,30 @@ type Converter struct {
 	Provided *ir.Provided   // what native workflows may name
 	sink     *diag.Sink
 
+	Out     *ir.Workflow      // the native workflow. Spans are the places in the file whose comments come along; zero: none do
+	Dialect bool              // nodes have the dialect's names in Out
+	Keys    map[string]string // the keys of the file, in order and as in "config.url", that become a native key
+
 	IDs     map[string]string // the native ids of nodes
-	Doc     *doc.Mapping
-	Opt     map[string]bool // state fields that may be absent where they are read
+	Opt     map[string]bool   // state fields that may be absent where they are read
 	Refused bool
-	Again   bool // this is not the first attempt: names have been told
-	Told    bool // it is told that nodes run at the same time
+	again   bool // this is not the first attempt: notes have been told
+	named   map[string]bool
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
 // is another.
 func (c *Converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
-	c.Doc = &doc.Mapping{}
-	if !c.Again {
+	if c.Out, c.named = (&ir.Workflow{}), map[string]bool{}; !c.again {
 		c.nameNodes()
 	}
 	c.workflow()
+	m := c.print()
 	if c.Refused {
 		return false, nil
 	}
-	header, foot := carry(c.Workflow.File, c.Root, c.Doc)
-	f := source.NewFile(name, doc.Write(header, c.Doc, foot))
+	header, foot := carry(c.Workflow.File, c.Root, m)
+	f := source.NewFile(name, doc.Write(header, m, foot))
 	if out.Text, err = canonical(f); err != nil {
 		return false, err
 	}
@@ -104,7 +108,7 @@ func (c *Converter) attempt(name string, compile Compiler, out *Result) (again b
 			c.wrong(f, d)
 		}
 	}
-	c.Again = true
+	c.again = true
 	return again && !c.Refused, nil
 }
 
@@ -161,38 +165,35 @@ func (c *Converter) Refuse(at source.Span, help, format string, args ...any) {
 	c.sink.Report(diag.Diagnostic{Code: diag.NotConverted, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
 }
 
-// Note tells what a reader of the native file has to know.
+// Note tells what a reader of the native file has to know, once.
 func (c *Converter) Note(at source.Span, help, format string, args ...any) {
+	if c.again {
+		return
+	}
 	c.sink.Report(diag.Diagnostic{Severity: diag.Note, Code: diag.NotConverted, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
 }
 
-// Rest refuses whatever a part of the workflow has that no one has looked at: rest is a copy of it in which everything else
-// is zero. So nothing that is added to dialects is lost silently.
-func (c *Converter) Rest(at source.Span, what string, rest any) {
-	v := reflect.Indirect(reflect.ValueOf(rest))
+// Only refuses whatever a part of the workflow has, a pointer to a struct, besides the fields that are named, so that nothing
+// that is added to dialects is lost silently.
+func (c *Converter) Only(at source.Span, what string, part any, fields string) {
+	v, known := reflect.ValueOf(part).Elem(), strings.Fields(fields)
 	for i := range v.NumField() {
-		if !v.Field(i).IsZero() {
-			c.Refuse(at, "", "%s has something that is not converted: %s", what, v.Type().Field(i).Name)
+		if name := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(known, name) {
+			c.Refuse(at, "", "%s has something that is not converted: %s", what, name)
 		}
 	}
 }
 
 // workflow converts the workflow as its dialect demands.
 func (c *Converter) workflow() {
-	if e := c.Root.Entry("flowgen"); e != nil {
+	switch e := c.Root.Entry("flowgen"); {
+	case e != nil:
 		c.Refuse(e.Key.Span, "", "this file is in flowgen's own language already")
-		return
-	}
-	c.Doc.Add("flowgen", doc.Scalar("1"), source.Span{})
-	c.Doc.Add("name", doc.Scalar(c.name()), c.Workflow.Name.Span)
-	if c.Workflow.Description != "" {
-		c.Doc.Add("description", doc.Spell(c.Workflow.Description), c.Entry("description"))
-	}
-	if c.by == nil {
+	case c.by == nil:
 		c.Refuse(c.Workflow.Name.Span, "", "workflows of %s cannot be converted", c.Workflow.Origin)
-		return
+	default:
+		c.by(c)
 	}
-	c.by(c)
 }
 
 // Entry is the place of a top key with its value.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
+	"github.com/flowgen-dev/flowgen/ir"
 )
 
 // ObjectKeys are the keys of the object literal at the beginning of a text.
@@ -58,5 +59,22 @@ func closing(text string, at int) int {
 	return -1
 }
 
-// PyWorld finds code of Python that looks at the environment or at its own file.
-var PyWorld = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
+// pyWorld finds code of Python that looks at the environment or at its own file.
+var pyWorld = lazyregexp.New(`\bos\.environ\b|\bgetenv\b|\b__file__\b|\benviron\b`)
+
+// LooksAround is the first file of a function of Python that looks at the environment or at its own place; empty: none does.
+func LooksAround(t *ir.Tool) string {
+	for _, f := range t.Def.Files {
+		if pyWorld.MatchString(f.Text) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// PythonWorld refuses such a function.
+func (c *Converter) PythonWorld(t *ir.Tool) {
+	if name := LooksAround(t); name != "" {
+		c.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", name)
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
-	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/ir"
 )
 
 var idForm = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
@@ -57,9 +57,6 @@ func NativeID(name string) string {
 	return id
 }
 
-// name is that of the workflow.
-func (c *Converter) name() string { return NativeID(c.Workflow.Name.Name) }
-
 // nameNodes gives every node its native id. One that cannot stay is told; two that become the same are refused.
 func (c *Converter) nameNodes() {
 	first := map[string]string{}
@@ -77,10 +74,39 @@ func (c *Converter) nameNodes() {
 	}
 }
 
-// FieldName refuses a field of the input, the state or the output whose name the native language does not have: another one
+// fieldName refuses a field of the input, the state or the output whose name the native language does not have: another one
 // would be another result.
-func (c *Converter) FieldName(name string, at source.Span) {
-	if !idForm.MatchString(name) || len(name) > maxName {
-		c.Refuse(at, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", name)
+func (c *Converter) fieldName(id ir.Ident) {
+	if !c.named[id.Name] && (!idForm.MatchString(id.Name) || len(id.Name) > maxName) {
+		c.named[id.Name] = true
+		c.Refuse(id.Span, "rename it", "the field %q cannot have this name in the native language: names are lower-case letters, digits and _", id.Name)
 	}
+}
+
+// Target is the native id of a node; the end of the workflow where there is none.
+func (c *Converter) Target(id ir.Ident) string {
+	if to, ok := c.IDs[id.Name]; ok {
+		return to
+	}
+	return "end"
+}
+
+// Free is a name that is not taken: the one that is wished, with as many _ as it takes.
+func Free(name string, taken func(string) bool) string {
+	for taken(name) {
+		name += "_"
+	}
+	return name
+}
+
+// FreeID is an id that no node has.
+func (c *Converter) FreeID(name string) string {
+	return Free(name, func(name string) bool {
+		for _, id := range c.IDs {
+			if id == name {
+				return true
+			}
+		}
+		return false
+	})
 }

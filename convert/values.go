@@ -2,7 +2,9 @@ package convert
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -11,35 +13,163 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// Native is a value of the IR of the native language as it is written there.
-func (c *Converter) Native(v ir.Value) doc.Value {
+// Ref is an expression of the native language, made of what stands at a place; zero: of nothing.
+func Ref(text string, at ...source.Span) *ir.Expr {
+	e := &ir.Expr{Text: source.Text{Value: text}}
+	for _, span := range at {
+		e.Text.Span = span
+	}
+	return e
+}
+
+// Number is a whole number.
+func Number(n int) *ir.Scalar { return constant("!!int", strconv.Itoa(n)) }
+
+// Object is a mapping that the conversion makes.
+func Object(entries ...*ir.Entry) *ir.Object { return &ir.Object{Entries: entries} }
+
+// Struct is the type of a mapping.
+func Struct(fields ...*schema.Field) *schema.Type {
+	return &schema.Type{Kind: schema.Struct, Fields: fields}
+}
+
+// Field is a field that the conversion makes.
+func Field(name string, t *schema.Type) *schema.Field { return &schema.Field{Name: name, Type: t} }
+
+// Duration is a time that the conversion makes.
+func Duration(d time.Duration) *ir.Duration { return &ir.Duration{Value: d} }
+
+// Edge leads from a node to others. at is where the file writes it.
+func Edge(from string, at source.Span, to ...string) *ir.Edge {
+	return &ir.Edge{From: Name(from), To: Names(to...), Span: at}
+}
+
+// When is an edge with a condition.
+func When(from, to, when string, at source.Span) *ir.Edge {
+	return &ir.Edge{From: Name(from), To: Names(to), When: Ref(when), Span: at}
+}
+
+// Text is text of the native language, with expressions in it, made of what stands at a place.
+func Text(text string, at ...source.Span) *ir.Template {
+	return &ir.Template{Text: Ref(text, at...).Text}
+}
+
+// Literal is constant text.
+func Literal(text string) *ir.Scalar { return constant("!!str", text) }
+
+func constant(tag, text string) *ir.Scalar {
+	return &ir.Scalar{Tag: tag, Text: source.Text{Value: text}}
+}
+
+// Pair is an entry that the conversion makes.
+func Pair(key string, v ir.Value) *ir.Entry { return &ir.Entry{Key: Name(key), Value: v} }
+
+// Name is a name that the conversion makes.
+func Name(name string) ir.Ident { return ir.Ident{Name: name} }
+
+// Names are names that the conversion makes.
+func Names(names ...string) (list []ir.Ident) {
+	for _, n := range names {
+		list = append(list, Name(n))
+	}
+	return list
+}
+
+// With is the arguments of a call; nil: none.
+func With(entries ...*ir.Entry) *ir.With {
+	if len(entries) == 0 {
+		return nil
+	}
+	return &ir.With{Entries: entries}
+}
+
+// Call is the call of a Go function.
+func Call(name string, with ...*ir.Entry) *ir.GoCall {
+	return &ir.GoCall{Func: Go(name).Func, With: With(with...)}
+}
+
+// Go is the binding of a Go function.
+func Go(name string) *ir.GoTool { return &ir.GoTool{Func: &ir.GoFunc{Ref: Name(name)}} }
+
+// Set writes an expression to a state field.
+func Set(field, expr string) *ir.Set { return &ir.Set{Field: Name(field), Value: Ref(expr)} }
+
+// Rewrite is a list or a mapping with each of its values made anew; any other value as it is.
+func Rewrite(v ir.Value, f func(ir.Value) ir.Value) ir.Value {
 	switch v := v.(type) {
-	case *ir.Expr:
-		return doc.Scalar(doc.Quoted("$" + c.Expr(v.Text.Value, v.Node)))
-	case *ir.Template:
-		return doc.Spell(c.template(v))
-	case *ir.Scalar:
-		return Constant(v)
 	case *ir.List:
-		l := &doc.List{Flow: true}
+		l := &ir.List{Span: v.Span}
 		for _, it := range v.Items {
-			l.Add(c.Native(it), it.Source())
+			l.Items = append(l.Items, f(it))
 		}
 		return l
 	case *ir.Object:
-		m := doc.Flow()
+		m := &ir.Object{Span: v.Span}
 		for _, e := range v.Entries {
-			m.Add(doc.Key(e.Key.Name), c.Native(e.Value), Join(e.Key.Span, e.Value.Source()))
+			m.Entries = append(m.Entries, &ir.Entry{Key: e.Key, Value: f(e.Value)})
 		}
 		return m
+	}
+	return v
+}
+
+// TypeOf is the type of a constant.
+func TypeOf(v *ir.Scalar) *schema.Type {
+	switch v.Tag {
+	case "!!int":
+		return schema.IntType
+	case "!!float":
+		return schema.FloatType
+	case "!!bool":
+		return schema.BoolType
+	case "!!null":
+		return schema.AnyType
+	}
+	return schema.StringType
+}
+
+// value is a value as it is written where values are read.
+func (c *Converter) value(v ir.Value) doc.Value {
+	switch v := v.(type) {
+	case *ir.Expr:
+		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node)))
+	case *ir.Template:
+		if v.Tmpl == nil {
+			return doc.Spell(v.Text.Value)
+		}
+		return doc.Spell(c.template(v))
+	case *ir.Scalar:
+		switch v.Tag {
+		case "!!int", "!!float", "!!bool":
+			return doc.Scalar(v.Text.Value)
+		case "!!null":
+			return doc.Scalar("null")
+		}
+		return doc.Spell(doc.Data(v.Text.Value))
+	case *ir.List:
+		l := &doc.List{Flow: true}
+		for _, it := range v.Items {
+			l.Add(c.value(it), it.Source())
+		}
+		return l
+	case *ir.Object:
+		return c.object(v.Entries)
 	}
 	c.Refuse(v.Source(), "", "this value cannot be written in the native language")
 	return doc.Scalar("null")
 }
 
-// Expr is an expression with the native ids of nodes.
-func (c *Converter) Expr(text string, n *expr.Node) string {
-	if n == nil {
+func (c *Converter) object(entries []*ir.Entry) *doc.Mapping {
+	m := doc.Flow()
+	for _, e := range entries {
+		m.Add(doc.Quoted(e.Key.Name), c.value(e.Value), Join(e.Key.Span, e.Value.Source()))
+	}
+	return m
+}
+
+// expr is an expression with the native ids of nodes.
+func (c *Converter) expr(text string, n *expr.Node) string {
+	if n == nil || !c.Dialect {
 		return text
 	}
 	refs := n.Refs()
@@ -60,13 +190,14 @@ func (c *Converter) template(t *ir.Template) string {
 			b.WriteString(doc.Braces(s.Lit))
 			continue
 		}
-		b.WriteString(c.Expr(t.Text.Value[s.Lo:s.Hi], shifted(s.Expr, s.Lo, t.Text.Value[s.Lo:s.Hi])))
+		text := t.Text.Value[s.Lo:s.Hi]
+		b.WriteString(c.expr(text, shifted(s.Expr, s.Lo, text)))
 	}
 	return b.String()
 }
 
-// shifted is an expression of a segment as one whose offsets count from the segment's beginning; nil when its names cannot
-// be found there.
+// shifted is an expression of a segment as one whose offsets count from the segment's beginning. Names that cannot be found
+// there are left out.
 func shifted(n *expr.Node, by int, text string) *expr.Node {
 	out := &expr.Node{Op: expr.ListLit}
 	for _, r := range n.Refs() {
@@ -81,33 +212,15 @@ func shifted(n *expr.Node, by int, text string) *expr.Node {
 	return out
 }
 
-// Constant is a literal where values are read.
-func Constant(s *ir.Scalar) doc.Value {
-	switch s.Tag {
-	case "!!int", "!!float", "!!bool":
-		return doc.Scalar(s.Text.Value)
-	case "!!null":
-		return doc.Scalar("null")
-	}
-	return doc.Spell(doc.Data(s.Text.Value))
-}
-
-// FromJSON is a constant of a declaration, such as a default.
-func FromJSON(text string) doc.Value {
+// fromJSON is a constant of a declaration, such as a default.
+func fromJSON(text string) doc.Value {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	v := decoded(dec)
-	if v == nil {
-		return doc.Scalar("null")
-	}
-	return v
+	return decoded(dec)
 }
 
 func decoded(dec *json.Decoder) doc.Value {
-	tok, err := dec.Token()
-	if err != nil {
-		return nil
-	}
+	tok, _ := dec.Token()
 	switch tok := tok.(type) {
 	case json.Delim:
 		if tok == '[' {
@@ -122,7 +235,7 @@ func decoded(dec *json.Decoder) doc.Value {
 		for dec.More() {
 			k, _ := dec.Token()
 			name, _ := k.(string)
-			m.Add(doc.Key(name), decoded(dec), source.Span{})
+			m.Add(doc.Quoted(name), decoded(dec), source.Span{})
 		}
 		_, _ = dec.Token()
 		return m
@@ -131,88 +244,7 @@ func decoded(dec *json.Decoder) doc.Value {
 	case string:
 		return doc.Scalar(doc.Quoted(tok))
 	case bool:
-		if tok {
-			return doc.Scalar("true")
-		}
-		return doc.Scalar("false")
+		return doc.Scalar(strconv.FormatBool(tok))
 	}
 	return doc.Scalar("null")
-}
-
-// Typ is a type as it is written.
-func (c *Converter) Typ(t *schema.Type, at source.Span) doc.Value {
-	switch {
-	case t.Decl != nil:
-		return doc.Scalar(t.Decl.Name)
-	case t.Go != nil && t.Go.Path != "" && !strings.HasPrefix(t.Go.Path, schema.RuntimePath):
-		return doc.Scalar(doc.Quoted("go:" + t.Go.Path + "." + t.Go.Name))
-	case t.Kind == schema.Struct:
-		m := doc.Flow()
-		for _, f := range t.Fields {
-			m.Add(f.Name, c.Field(f), f.Span)
-		}
-		if t.Field("type") != nil {
-			return doc.Flow(doc.Pair("type", m))
-		}
-		return m
-	case (t.Kind == schema.List || t.Kind == schema.Map || t.Kind == schema.Opt) && anonymous(t.Elem):
-		c.Refuse(at, "", "the type %s has no spelling in the native language", t)
-	}
-	return doc.Scalar(doc.Quoted(t.String()))
-}
-
-// anonymous reports whether a struct without a name is part of a type.
-func anonymous(t *schema.Type) bool {
-	switch {
-	case t.Decl != nil || t.Go != nil && t.Go.Path != "":
-		return false
-	case t.Kind == schema.Struct:
-		return true
-	case t.Elem != nil:
-		return anonymous(t.Elem)
-	}
-	return false
-}
-
-// Field is a declared field: its type, or a mapping with what else is said about it.
-func (c *Converter) Field(f *schema.Field) doc.Value {
-	typ := c.Typ(f.Type, f.Span)
-	if f.Default == nil && f.Description == "" && f.Min == nil && f.Max == nil && f.Pattern == "" {
-		return typ
-	}
-	m := doc.Flow(doc.Pair("type", typ))
-	if f.Default != nil {
-		m.Add("default", FromJSON(f.Default.JSON), f.Default.Span)
-	}
-	if f.Description != "" {
-		m.Add("description", doc.Spell(f.Description), source.Span{})
-	}
-	if f.Min != nil || f.Max != nil || f.Pattern != "" {
-		c.Refuse(f.Span, "", "the bounds of %s are not converted", f.Name)
-	}
-	return m
-}
-
-// Condition is an expression where the language reads one without a `$`.
-func Condition(text string) string {
-	q := doc.Quoted("$" + text)
-	if q == "$"+text && doc.PlainForm.MatchString(text) {
-		return text
-	}
-	return doc.Quoted(text)
-}
-
-// WithUnlessEmpty adds arguments, if there are any.
-func (c *Converter) WithUnlessEmpty(m, with *doc.Mapping, at source.Span) {
-	if len(with.Entries) > 0 {
-		m.Add("with", with, at)
-	}
-}
-
-// Target is the native id of a node; the end of the workflow where there is none.
-func (c *Converter) Target(id ir.Ident) string {
-	if to, ok := c.IDs[id.Name]; ok {
-		return to
-	}
-	return "end"
 }

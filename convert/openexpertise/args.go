@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
@@ -19,8 +18,18 @@ var (
 	itemNames = []string{"_item", "_item_index", "$item", "$index"}
 )
 
-// arguments writes what a module is given: its args, and of what the engine adds the parts that it can see.
-func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
+// args is what a module is given, with its types.
+type args struct {
+	with []*ir.Entry
+	in   []*schema.Field
+}
+
+func (a *args) add(key ir.Ident, v ir.Value, t *schema.Type) {
+	a.with, a.in = append(a.with, &ir.Entry{Key: key, Value: v}), append(a.in, convert.Field(key.Name, t))
+}
+
+// arguments finds what a module is given: its args, and of what the engine adds the parts that it can see.
+func (x *experience) arguments(u *unit, to *args, vars variables) {
 	if u.node.Args != nil {
 		for _, e := range u.node.Args.Entries {
 			if jsName.FindString(e.Key.Name) != e.Key.Name || e.Key.Name == "" {
@@ -31,8 +40,7 @@ func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
 				continue // the engine's own takes its place
 			}
 			v, typ := x.argument(e.Value, u.node)
-			with.Add(e.Key.Name, v, convert.Join(e.Key.Span, e.Value.Source()))
-			in.Add(e.Key.Name, typ, source.Span{})
+			to.add(e.Key, v, typ)
 		}
 	}
 	mod := u.module
@@ -45,26 +53,25 @@ func (x *experience) arguments(u *unit, with, in *doc.Mapping, vars variables) {
 				continue
 			}
 			if strings.HasSuffix(name, "index") {
-				with.Add(name, doc.Scalar("$"+vars.index), source.Span{})
-				in.Add(name, doc.Scalar("int"), source.Span{})
+				to.add(convert.Name(name), convert.Ref(vars.index), schema.IntType)
 				continue
 			}
-			with.Add(name, doc.Scalar("$"+vars.item), source.Span{})
-			in.Add(name, doc.Scalar("any"), source.Span{})
+			to.add(convert.Name(name), convert.Ref(vars.item), schema.AnyType)
 		}
 	}
 	if mod.reads("_edge_inputs") {
-		x.edgeInputs(u, with, in)
+		x.edgeInputs(u, to)
 	}
 	if mod.reads("_state") {
-		x.stateOf(u, with, in)
+		x.stateOf(u, to)
 	}
 }
 
 // edgeInputs hands on what the nodes before have given.
-func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
+func (x *experience) edgeInputs(u *unit, to *args) {
 	p := u.module.looks("_edge_inputs")
-	v := doc.Flow()
+	v := &ir.Object{}
+	var seen []string
 	for _, r := range u.node.Routes {
 		from := x.units[x.nodes[r.From.Name]]
 		if !p.whole && !slices.Contains(p.fields, r.From.Name) {
@@ -76,16 +83,16 @@ func (x *experience) edgeInputs(u *unit, with, in *doc.Mapping) {
 		case from.node.Each != nil:
 			x.Refuse(r.Span, "write it to the state", "the edge_output of a for_each is that of its last item: this is not converted")
 		}
-		if v.Find(r.From.Name) == nil {
-			v.Add(r.From.Name, doc.Scalar("$"+x.IDs[r.From.Name]+".edge_output"), source.Span{})
+		if !slices.Contains(seen, r.From.Name) {
+			seen = append(seen, r.From.Name)
+			v.Entries = append(v.Entries, convert.Pair(r.From.Name, convert.Ref(x.IDs[r.From.Name]+".edge_output")))
 		}
 	}
-	with.Add("_edge_inputs", v, source.Span{})
-	in.Add("_edge_inputs", doc.Scalar("map<any>"), source.Span{})
+	to.add(convert.Name("_edge_inputs"), v, schema.MapOf(schema.AnyType))
 }
 
 // stateOf hands over the fields of the state that a module reads.
-func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
+func (x *experience) stateOf(u *unit, to *args) {
 	p := u.module.looks("_state")
 	if x.tree.Upstream && u.node.ReadsSome {
 		x.Refuse(u.node.ID.Span, "convert without --compat upstream", "the engine's _state has the fields of `reads` only")
@@ -97,7 +104,7 @@ func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
 			fields = append(fields, s.Name.Name)
 		}
 	}
-	v, typ := doc.Flow(), doc.Flow()
+	v, typ := &ir.Object{}, convert.Struct()
 	for _, f := range fields {
 		s := x.fields[f]
 		if s == nil || !x.written(f) {
@@ -109,55 +116,33 @@ func (x *experience) stateOf(u *unit, with, in *doc.Mapping) {
 			}
 			x.mayLack(f)
 		}
-		v.Add(f, doc.Scalar("$state."+f), source.Span{})
-		typ.Add(f, x.Typ(x.read(s), s.Span), source.Span{})
+		v.Entries = append(v.Entries, convert.Pair(f, convert.Ref("state."+f)))
+		typ.Fields = append(typ.Fields, convert.Field(f, x.read(s)))
 	}
 	if len(v.Entries) == 0 {
-		with.Add("_state", doc.Flow(), source.Span{})
-		in.Add("_state", doc.Scalar("map<any>"), source.Span{})
-		return
+		typ = schema.MapOf(schema.AnyType)
 	}
-	with.Add("_state", v, convert.Below(u.tree, "reads"))
-	in.Add("_state", typ, source.Span{})
+	to.add(ir.Ident{Name: "_state", Span: convert.Below(u.tree, "reads")}, v, typ)
 }
 
 // argument is a value of args, and its type.
-func (x *experience) argument(v ir.Value, n *openexpertise.Node) (doc.Value, doc.Value) {
+func (x *experience) argument(v ir.Value, n *openexpertise.Node) (ir.Value, *schema.Type) {
 	switch v := v.(type) {
 	case *ir.Scalar:
-		types := map[string]string{"!!int": "int", "!!float": "float", "!!bool": "bool", "!!null": "any"}
-		if t := types[v.Tag]; t != "" {
-			return convert.Constant(v), doc.Scalar(t)
-		}
-		return convert.Constant(v), doc.Scalar("string")
+		return v, convert.TypeOf(v)
 	case *dialect.Reference:
 		if v.Root != "state" || len(v.Path) != 1 || v.Filter != "" {
 			x.Refuse(v.Text.Span, "write the part to a field of its own", "a path into a value whose shape is not declared has no counterpart")
-			return doc.Scalar("null"), doc.Scalar("any")
+			return v, schema.AnyType
 		}
 		s := x.fields[v.Path[0]]
 		if s == nil || !x.written(v.Path[0]) || !x.certain(v.Path[0], n) {
 			x.Refuse(v.Text.Span, "let a node before it write the field", "state.%s may not have been written here", v.Path[0])
-			return doc.Scalar("null"), doc.Scalar("any")
+			return v, schema.AnyType
 		}
-		return doc.Scalar("$state." + v.Path[0]), x.Typ(x.read(s), v.Text.Span)
-	case *ir.List:
-		l := &doc.List{Flow: true}
-		for _, it := range v.Items {
-			one, _ := x.argument(it, n)
-			l.Add(one, it.Source())
-		}
-		return l, doc.Scalar("any")
-	case *ir.Object:
-		m := doc.Flow()
-		for _, e := range v.Entries {
-			one, _ := x.argument(e.Value, n)
-			m.Add(doc.Key(e.Key.Name), one, convert.Join(e.Key.Span, e.Value.Source()))
-		}
-		return m, doc.Scalar("any")
+		return convert.Ref("state."+v.Path[0], v.Text.Span), x.read(s)
 	}
-	x.Refuse(v.Source(), "", "this value cannot be written in the native language")
-	return doc.Scalar("null"), doc.Scalar("any")
+	return convert.Rewrite(v, func(v ir.Value) ir.Value { one, _ := x.argument(v, n); return one }), schema.AnyType
 }
 
 // handsOn reports whether a node after u reads its edge_output.

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -18,9 +16,9 @@ import (
 type experience struct {
 	*convert.Converter
 	tree   *openexpertise.Tree
+	order  *convert.Order[*openexpertise.Node]
 	nodes  map[string]*openexpertise.Node
 	units  map[*openexpertise.Node]*unit
-	tools  *doc.Mapping
 	shapes map[string]string // tool keys by module and signature
 	fields map[string]*ir.State
 	extra  map[*openexpertise.Node]*openexpertise.Node // the node that the engine runs before one, where no edge tells
@@ -34,11 +32,18 @@ type unit struct {
 	writes []string // state fields
 }
 
+// keys are the keys of experiences and of their nodes that become native ones.
+var keys = map[string]string{
+	"state.*": "state.schema.*", "map": "for_each", "tool": "impl", "with": "args source", "set": "writes", "retry": "on_error", "catch": "on_error",
+}
+
 // Convert converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
 // node sets, with the types that the state declares.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*openexpertise.Tree)
-	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, tools: &doc.Mapping{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}}
+	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}}
+	x.order = &convert.Order[*openexpertise.Node]{All: true, Leads: x.leads, Fails: func(n *openexpertise.Node) bool { return n.Skips }}
+	c.Keys = keys
 	x.sections()
 	for _, s := range x.tree.State {
 		x.fields[s.Name.Name] = s
@@ -53,42 +58,40 @@ func Convert(c *convert.Converter) {
 	x.chain()
 	x.conditions()
 	x.appends()
-	nodes := &doc.Mapping{}
 	for _, n := range x.tree.Nodes {
-		nodes.Add(c.IDs[n.ID.Name], x.node(x.units[n]), n.Span)
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, x.node(x.units[n]))
 	}
-	state, out := x.state()
-	c.Doc.AddUnlessEmpty("state", state, source.Span{})
-	c.Doc.AddUnlessEmpty("tools", x.tools, source.Span{})
-	c.Doc.Add("nodes", nodes, source.Span{})
-	c.Doc.AddUnlessEmpty("edges", x.edges(), source.Span{})
-	c.Doc.AddUnlessEmpty("output", out, source.Span{})
+	x.state()
+	x.edges()
 	x.sideBySide()
+}
+
+// leads are the edges to a node, and the node that the engine runs before it: all of them have to do well.
+func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpertise.Node]) {
+	for _, r := range n.Routes {
+		list = append(list, convert.Lead[*openexpertise.Node]{From: x.nodes[r.From.Name], Sure: r.When == nil})
+	}
+	if extra := x.extra[n]; extra != nil {
+		list = append(list, convert.Lead[*openexpertise.Node]{From: extra, Sure: true})
+	}
+	return list
 }
 
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
-	rest := *x.tree.Workflow
-	rest.Public, rest.Origin, rest.Tree, rest.Provided = false, "", nil, nil
-	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil
-	x.Rest(x.tree.Name.Span, "the experience", &rest)
+	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes")
 	for _, ph := range x.tree.Phases {
 		if ph.Kind != openexpertise.PhaseGraph {
 			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
 		}
 	}
-	more := *x.tree
-	more.Workflow, more.Nodes, more.Phases, more.Upstream, more.Concurrency = nil, nil, nil, false, 0
-	x.Rest(x.tree.Name.Span, "the experience", &more)
+	x.Only(x.tree.Name.Span, "the experience", x.tree, "Workflow Nodes Phases Upstream Concurrency")
 }
 
 // unit reads what a node's module says.
 func (x *experience) unit(n *openexpertise.Node) {
 	u := &unit{node: n, tree: convert.NodeAt(x.Root, n.Span)}
 	x.units[n] = u
-	rest := *n
-	rest.ID, rest.Verb, rest.Span = ir.Ident{}, nil, source.Span{}
-	rest.Args, rest.Reads, rest.ReadsSome, rest.Writes, rest.Routes, rest.Each, rest.Skips, rest.Attempts, rest.Base, rest.Double, rest.Times = nil, nil, false, nil, nil, nil, false, 0, 0, false, 0
 	for _, id := range n.Writes {
 		u.writes = append(u.writes, id.Name)
 	}
@@ -97,7 +100,7 @@ func (x *experience) unit(n *openexpertise.Node) {
 		x.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
 		return
 	}
-	x.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
+	x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Each Skips Attempts Base Double Times")
 	js, ok := call.Tool.Binding.(*ir.JSTool)
 	if !ok {
 		return
@@ -111,26 +114,10 @@ func (x *experience) unit(n *openexpertise.Node) {
 		x.Refuse(n.ID.Span, "write `writes`", "it cannot be read in the module which fields %s writes", n.ID.Name)
 	}
 	for _, f := range found {
-		if x.fieldKnown(f) && !slices.Contains(u.writes, f) {
+		if x.fields[f] != nil && !slices.Contains(u.writes, f) {
 			u.writes = append(u.writes, f)
 		}
 	}
-}
-
-func (x *experience) fieldKnown(name string) bool {
-	return slices.ContainsFunc(x.tree.State, func(s *ir.State) bool { return s.Name.Name == name })
-}
-
-// before reports whether a node runs before another whenever that one runs: all its predecessors have to do well.
-func (x *experience) before(first, then *openexpertise.Node) bool {
-	for _, r := range then.Routes {
-		from := x.nodes[r.From.Name]
-		if from == first || x.before(first, from) {
-			return true
-		}
-	}
-	extra := x.extra[then]
-	return extra != nil && (extra == first || x.before(first, extra))
 }
 
 // chain puts nodes one after the other where the engine does and no edge tells. Only a node that always runs, and whose failure
@@ -145,10 +132,10 @@ func (x *experience) chain() {
 	}
 	for i := 1; i < len(order); i++ {
 		for j := i - 1; j >= 0; j-- {
-			if x.before(order[j], order[i]) {
+			if x.order.Before(order[j], order[i]) {
 				break
 			}
-			if x.always(order[j]) {
+			if x.order.Always(order[j]) {
 				x.extra[order[i]] = order[j]
 				break
 			}
@@ -163,24 +150,11 @@ func (x *experience) certain(field string, at *openexpertise.Node) bool {
 		if u == nil || !slices.Contains(u.writes, field) || u.node.Each != nil {
 			continue
 		}
-		if at != nil && x.before(u.node, at) || at == nil && x.always(u.node) {
+		if at != nil && x.order.Left(u.node, at) || at == nil && x.order.Always(u.node) {
 			return true
 		}
 	}
 	return false
-}
-
-// always reports whether a run that does not fail has run a node well.
-func (x *experience) always(n *openexpertise.Node) bool {
-	if n.Skips {
-		return false
-	}
-	for _, r := range n.Routes {
-		if r.When != nil || !x.always(x.nodes[r.From.Name]) {
-			return false
-		}
-	}
-	return true
 }
 
 // written reports whether any node writes a field.
@@ -208,8 +182,8 @@ func (x *experience) appends() {
 				continue
 			}
 			for _, w := range writers {
-				ordered = ordered && (x.before(w, n) || x.before(n, w))
-				free = free && !x.before(w, n) && !x.before(n, w) && at[w] < at[n]
+				ordered = ordered && (x.order.Before(w, n) || x.order.Before(n, w))
+				free = free && !x.order.Before(w, n) && !x.order.Before(n, w) && at[w] < at[n]
 			}
 			writers = append(writers, n)
 		}
@@ -245,102 +219,57 @@ func (x *experience) mayLack(field string) {
 	}
 }
 
-// state writes the sections state and output. A field that no node writes is never there, and has no place.
-func (x *experience) state() (state, out *doc.Mapping) {
-	state, out = &doc.Mapping{}, &doc.Mapping{}
+// state declares the state and the output. A field that no node writes is never there, and has no place.
+func (x *experience) state() {
 	for _, s := range x.tree.State {
 		name := s.Name.Name
 		if !x.written(name) {
 			continue
 		}
-		x.FieldName(name, s.Name.Span)
 		if !x.certain(name, nil) {
 			x.mayLack(name)
 		}
-		v := x.Typ(x.read(s), s.Span)
-		switch s.Merge.Kind {
-		case ir.MergeAppend:
-			v = doc.Flow(doc.Pair("type", v), doc.Pair("merge", doc.Scalar("append")))
-		case ir.MergeSetOnce:
-			v = doc.Flow(doc.Pair("type", v), doc.Pair("merge", doc.Scalar("set_once")))
-		}
-		state.Add(name, v, x.entryOf(s))
-		out.Add(name, doc.Scalar("$state."+name), source.Span{})
+		x.Out.State = append(x.Out.State, &ir.State{Name: s.Name, Type: x.read(s), Merge: ir.Merge{Kind: s.Merge.Kind}})
+		x.Out.Output = append(x.Out.Output, &ir.Output{Name: s.Name, Value: convert.Ref("state." + name)})
 	}
-	return state, out
 }
 
-func (x *experience) entryOf(s *ir.State) source.Span {
-	at := x.Entry("state", "schema", s.Name.Name)
-	if at.IsZero() {
-		return s.Name.Span
-	}
-	return at
-}
-
-// node writes a node.
-func (x *experience) node(u *unit) doc.Value {
+// node is a node; one that runs for each item of a list is a map with the node in it.
+func (x *experience) node(u *unit) *ir.Node {
 	n := u.node
-	m := &doc.Mapping{}
-	target := m
-	result := x.IDs[n.ID.Name]
+	id := x.IDs[n.ID.Name]
+	node := &ir.Node{ID: ir.Ident{Name: id}, Span: n.Span}
+	inner := node
 	vars := variables{}
 	if n.Each != nil {
 		vars = x.variables()
-		result = x.inner(n)
-		m.Add("map", doc.Scalar("$"+x.listPath(n.Each.Over, n)), convert.Below(u.tree, "for_each"))
-		m.Add("as", doc.Scalar(vars.item), source.Span{})
-		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
-			m.Add("index", doc.Scalar(vars.index), source.Span{})
+		id = "each_" + id
+		if !convert.IsID(id) {
+			x.Refuse(n.ID.Span, "rename it", "the node's name is too long")
 		}
-		m.Add("parallel", doc.Number(n.Each.Concurrency), source.Span{})
-		m.Add("max_items", doc.Scalar("unbounded"), source.Span{})
+		inner = &ir.Node{ID: convert.Name(id), Span: n.Span}
+		m := &ir.Map{Over: convert.Ref(x.listPath(n.Each.Over, n)), As: convert.Name(vars.item), Parallel: n.Each.Concurrency, Do: ir.Body{Nodes: []*ir.Node{inner}, Result: convert.Ref(id)}}
+		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
+			m.Index = &ir.Ident{Name: vars.index}
+		}
+		node.Verb = m
 		if n.Skips {
 			x.Refuse(n.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
 		}
-		target = &doc.Mapping{}
 	}
-	x.call(u, target, vars, result)
-	if n.Each != nil {
-		inside := &doc.Mapping{}
-		inside.Add("nodes", &doc.Mapping{Entries: []*doc.Entry{doc.Pair(result, target)}}, source.Span{})
-		inside.Add("result", doc.Scalar("$"+result), source.Span{})
-		m.Add("do", inside, source.Span{})
-	}
+	x.call(u, inner, vars)
 	if len(n.Routes) > 1 || len(n.Routes) == 1 && x.extra[n] != nil {
-		m.Add("join", doc.Scalar("all"), source.Span{})
+		node.Join = ir.JoinAll
 	}
-	x.policy(u, m, target)
-	return m
-}
-
-// inner is the name of the node that runs for each item.
-func (x *experience) inner(n *openexpertise.Node) string {
-	name := "each_" + x.IDs[n.ID.Name]
-	if !convert.IsID(name) {
-		x.Refuse(n.ID.Span, "rename it", "the node's name is too long")
-	}
-	return name
+	x.policy(u, node, inner)
+	return node
 }
 
 // variables are the names of the item and its place in a map.
 type variables struct{ item, index string }
 
 func (x *experience) variables() variables {
-	free := func(name string) string {
-		for slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return x.IDs[n.ID.Name] == name }) {
-			name += "_"
-		}
-		return name
-	}
-	return variables{free("item"), free("i")}
-}
-
-// followed reports whether nodes come after a node.
-func (x *experience) followed(n *openexpertise.Node) bool {
-	return slices.ContainsFunc(x.tree.Nodes, func(other *openexpertise.Node) bool {
-		return slices.ContainsFunc(other.Routes, func(r *dialect.Route) bool { return r.From.Name == n.ID.Name })
-	})
+	return variables{x.FreeID("item"), x.FreeID("i")}
 }
 
 // listPath is the list of a for_each.
@@ -355,31 +284,20 @@ func (x *experience) listPath(r *dialect.Reference, n *openexpertise.Node) strin
 	return "state." + r.Path[0]
 }
 
-// call writes the verb of a node: the tool, its arguments, and what is set of its result.
-func (x *experience) call(u *unit, m *doc.Mapping, vars variables, result string) {
+// call is the verb of a node: the tool, its arguments, and what is set of its result.
+func (x *experience) call(u *unit, n *ir.Node, vars variables) {
 	tool := u.node.Verb.(*ir.ToolCall).Tool
-	at := convert.Below(u.tree, "args")
-	with, in := doc.Flow(), &doc.Mapping{Flow: true}
 	switch b := tool.Binding.(type) {
 	case *ir.JSTool:
-		x.arguments(u, with, in, vars)
-		m.Add("tool", doc.Scalar(x.jsTool(u, tool, b, in)), convert.Below(u.tree, "impl"))
-		x.WithUnlessEmpty(m, with, at)
-		x.sets(u, m, "$"+result+".state_delta.")
+		call := &args{}
+		x.arguments(u, call, vars)
+		n.Verb = &ir.ToolCall{Name: x.jsTool(u, tool, b, convert.Struct(call.in...)), With: convert.With(call.with...)}
+		for _, f := range u.writes {
+			n.Set = append(n.Set, convert.Set(f, n.ID.Name+".state_delta."+f))
+		}
 	case *ir.Made:
-		x.dataset(u, m, b, result)
+		x.dataset(u, n, b)
 	default:
 		x.Refuse(u.node.ID.Span, "", "the node %s is of a kind that is not converted", u.node.ID.Name)
-	}
-}
-
-// sets writes what a node sets.
-func (x *experience) sets(u *unit, m *doc.Mapping, from string) {
-	set := doc.Flow()
-	for _, f := range u.writes {
-		set.Add(f, doc.Scalar(from+f), source.Span{})
-	}
-	if len(set.Entries) > 0 {
-		m.Add("set", set, convert.Below(u.tree, "writes"))
 	}
 }

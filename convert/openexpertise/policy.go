@@ -5,43 +5,29 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// policy writes what an error does to a node.
-func (x *experience) policy(u *unit, m, inner *doc.Mapping) {
-	n := u.node
-	at := convert.Below(u.tree, "on_error")
-	codes, ends := &doc.List{Flow: true}, doc.Flow()
-	for _, code := range x.failures(u) {
-		codes.Add(doc.Scalar(code), source.Span{})
-		ends.Add(code, doc.Scalar("end"), source.Span{})
-	}
+// policy says what an error does to a node: of a map, what it does to the node inside.
+func (x *experience) policy(u *unit, node, inner *ir.Node) {
+	n, codes := u.node, x.failures(u)
 	if n.Attempts > 1 {
-		retry := doc.Flow(doc.Pair("attempts", doc.Number(n.Attempts)))
+		inner.Retry = &ir.Retry{Attempts: n.Attempts, Codes: convert.Names(codes...), Constant: !n.Double, Base: convert.Duration(max(n.Base, time.Millisecond))}
 		if u.module == nil {
-			codes.Items = nil
-			for _, code := range schema.ErrorCodes {
-				codes.Add(doc.Scalar(code), source.Span{})
-			}
+			inner.Retry.Codes = convert.Names(schema.ErrorCodes...)
 		}
-		retry.Add("codes", codes, source.Span{})
-		if !n.Double {
-			retry.Add("backoff", doc.Scalar("constant"), source.Span{})
-			if n.Attempts > 2 && n.Base > 0 {
-				x.Note(n.ID.Span, "", "the engine waits longer before each attempt of %s; the native node waits %v each time", n.ID.Name, n.Base)
-			}
+		if !n.Double && n.Attempts > 2 && n.Base > 0 {
+			x.Note(n.ID.Span, "", "the engine waits longer before each attempt of %s; the native node waits %v each time", n.ID.Name, n.Base)
 		}
-		retry.Add("base", doc.Scalar(doc.Duration(max(n.Base, time.Millisecond))), source.Span{})
 		if most := n.Base << min(n.Attempts-2, 30); n.Double && most > 30*time.Second {
-			retry.Add("cap", doc.Scalar(doc.Duration(most)), source.Span{})
+			inner.Retry.Cap = convert.Duration(most)
 		}
-		inner.Add("retry", retry, at)
 	}
-	if n.Skips && n.Each == nil {
-		m.Add("catch", ends, at)
+	for _, code := range codes {
+		if n.Skips && n.Each == nil {
+			node.Catch = append(node.Catch, &ir.Catch{Code: convert.Name(code), Target: convert.Name("end")})
+		}
 	}
 }
 

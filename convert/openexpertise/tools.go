@@ -1,21 +1,19 @@
 package openexpertise
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
 // datasetFunc reads records in the native language.
 const datasetFunc = schema.RuntimePath + "/openexpertise.Records"
 
-// dataset writes a node that reads a file of records.
-func (x *experience) dataset(u *unit, m *doc.Mapping, b *ir.Made, result string) {
-	const name = "records"
+// dataset is a node that reads a file of records.
+func (x *experience) dataset(u *unit, n *ir.Node, b *ir.Made) {
 	f, args := b.New.Node.Func, b.New.Node.Kids
 	if f.Name != "File" || len(args) != 3 {
 		kind := convert.Below(u.tree, "source", "kind").Text()
@@ -27,69 +25,53 @@ func (x *experience) dataset(u *unit, m *doc.Mapping, b *ir.Made, result string)
 	}
 	uri, _ := args[1].Value.(string)
 	format, _ := args[2].Value.(string)
-	if _, is := x.shapes[datasetFunc]; !is {
-		x.shapes[datasetFunc] = x.toolName(name)
-		x.tools.Add(x.shapes[datasetFunc], doc.Flow(doc.Pair("go", doc.Scalar(doc.Quoted(datasetFunc))), doc.Pair("effects", doc.Scalar("reads"))), source.Span{})
-	}
-	m.Add("tool", doc.Scalar(x.shapes[datasetFunc]), source.Span{})
-	m.Add("with", doc.Flow(doc.Pair("uri", convert.Constant(&ir.Scalar{Text: source.Text{Value: uri}, Tag: "!!str"})), doc.Pair("format", doc.Scalar(format))), convert.Below(u.tree, "source"))
-	m.Add("set", doc.Flow(doc.Pair(u.writes[0], doc.Scalar("$"+result))), convert.Below(u.tree, "writes"))
+	name := x.declare(datasetFunc, "records", &ir.Tool{Binding: convert.Go(datasetFunc), Effects: ir.EffectsReads})
+	n.Verb = &ir.ToolCall{Name: name, With: convert.With(convert.Pair("uri", convert.Literal(uri)), convert.Pair("format", convert.Literal(format)))}
+	n.Set = []*ir.Set{convert.Set(u.writes[0], n.ID.Name)}
 }
 
-// toolName is a key that no other tool has.
-func (x *experience) toolName(name string) string {
-	name = convert.NativeID(name)
-	for x.tools.Find(name) != nil {
-		name += "_"
+// declare is the key of a tool. Those of the same shape are one.
+func (x *experience) declare(shape, name string, t *ir.Tool) ir.Ident {
+	if _, is := x.shapes[shape]; !is {
+		t.Key = convert.Name(convert.Free(convert.NativeID(name), x.toolKey))
+		x.shapes[shape] = t.Key.Name
+		x.Out.Tools = append(x.Out.Tools, t)
 	}
-	return name
+	return convert.Name(x.shapes[shape])
 }
 
-// jsTool is the key of a module's tool. Nodes that call a module in the same way share one.
-func (x *experience) jsTool(u *unit, tool *ir.Tool, b *ir.JSTool, in *doc.Mapping) string {
-	delta := doc.Flow()
+func (x *experience) toolKey(name string) bool {
+	return slices.ContainsFunc(x.Out.Tools, func(t *ir.Tool) bool { return t.Key.Name == name })
+}
+
+// jsTool is the key of a module's tool.
+func (x *experience) jsTool(u *unit, tool *ir.Tool, b *ir.JSTool, in *schema.Type) ir.Ident {
+	delta, out := convert.Struct(), convert.Struct()
+	add := func(name string, t *schema.Type) { out.Fields = append(out.Fields, convert.Field(name, t)) }
 	for _, f := range u.writes {
-		s := x.fields[f]
-		delta.Add(f, x.Typ(holds(s), s.Span), source.Span{})
+		delta.Fields = append(delta.Fields, convert.Field(f, holds(x.fields[f])))
 	}
-	out := doc.Flow()
-	if len(delta.Entries) > 0 || u.module.says("state_delta") {
-		out.Add("state_delta", delta, source.Span{})
+	if len(delta.Fields) > 0 || u.module.says("state_delta") {
+		add("state_delta", delta)
 	}
-	if x.handsOn(u) {
-		out.Add("edge_output", doc.Scalar("any"), source.Span{})
-	} else if u.module.says("edge_output") {
-		out.Add("edge_output", doc.Scalar("opt<any>"), source.Span{})
+	maybe := schema.OptOf(schema.AnyType, "")
+	handsOn := x.handsOn(u)
+	other := len(out.Fields) == 0 && !handsOn && !u.module.says("edge_output") && !u.module.says("metrics") // what it may return, and nothing else
+	if handsOn {
+		add("edge_output", schema.AnyType)
+	} else if other || u.module.says("edge_output") {
+		add("edge_output", maybe)
 	}
-	if u.module.says("metrics") {
-		out.Add("metrics", doc.Scalar("opt<any>"), source.Span{})
+	if other || u.module.says("metrics") {
+		add("metrics", maybe)
 	}
-	if len(out.Entries) == 0 { // what it may return, and nothing else
-		out.Add("edge_output", doc.Scalar("opt<any>"), source.Span{})
-		out.Add("metrics", doc.Scalar("opt<any>"), source.Span{})
-	}
-	def := &doc.Mapping{}
-	def.Add("js", doc.Scalar(doc.Quoted(jsPath(b.Path.Name))), source.Span{})
-	def.Add("in", in, source.Span{})
-	def.Add("out", out, source.Span{})
-	def.Add("effects", doc.Scalar("external"), source.Span{})
-	key := doc.Write(nil, def, nil)
-	if name, is := x.shapes[key]; is {
-		return name
+	path := b.Path.Name
+	if !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
+		path = "./" + path
 	}
 	name := tool.Key.Name
-	if x.tools.Find(convert.NativeID(name)) != nil {
+	if x.toolKey(convert.NativeID(name)) {
 		name = x.IDs[u.node.ID.Name]
 	}
-	x.shapes[key] = x.toolName(name)
-	x.tools.Add(x.shapes[key], def, source.Span{})
-	return x.shapes[key]
-}
-
-// jsPath is a module as the native language names it.
-func jsPath(name string) string {
-	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-		return name
-	}
-	return "./" + name
+	return x.declare(path+in.String()+out.String(), name, &ir.Tool{Binding: &ir.JSTool{Path: convert.Name(path)}, In: in, Out: out, Effects: ir.EffectsExternal})
 }

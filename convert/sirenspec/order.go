@@ -4,35 +4,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
-// A lead is what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
-type lead struct {
-	from *sirenspec.Node
-	when *dialect.Predicate
-	fail bool // it runs when from fails
-}
-
-// leads are those to a node. None: it always runs.
-func (s *siren) leads(n *sirenspec.Node) []lead {
-	var out []lead
+// leads are what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
+func (s *siren) leads(n *sirenspec.Node) (list []convert.Lead[*sirenspec.Node]) {
+	add := func(from *sirenspec.Node, sure, fail bool) {
+		list = append(list, convert.Lead[*sirenspec.Node]{From: from, Sure: sure && s.fallback(from) == nil, Fail: fail})
+	}
 	for _, r := range n.Routes {
 		if from := s.nodes[r.From.Name]; from != nil {
-			out = append(out, lead{from: from, when: r.When})
+			add(from, r.When == nil, false)
 		}
 	}
 	for _, from := range s.order {
 		if s.fallback(from) == n {
-			out = append(out, lead{from: from, fail: true})
+			add(from, false, true)
 		}
 	}
 	for _, from := range s.extra[n] {
-		out = append(out, lead{from: from})
+		add(from, true, false)
 	}
-	return out
+	return list
 }
 
 // fallback is the node that runs instead of one that fails; nil when none does.
@@ -54,52 +50,6 @@ func (s *siren) skipped(n *sirenspec.Node) bool {
 	}
 	h, ok := n.Verb.(*ir.Human)
 	return ok && h.OnTimeout != nil && h.OnTimeout.Kind == ir.OnErrorSkip
-}
-
-// always reports whether a node runs in every run that gets so far.
-func (s *siren) always(n *sirenspec.Node) bool {
-	list := s.leads(n)
-	if len(list) == 0 {
-		return true
-	}
-	for _, l := range list {
-		if l.when == nil && !l.fail && s.fallback(l.from) == nil && s.always(l.from) {
-			return true
-		}
-	}
-	return false
-}
-
-// comesAfter reports whether edges put a node after another.
-func (s *siren) comesAfter(then, first *sirenspec.Node) bool {
-	for _, l := range s.leads(then) {
-		if l.from == first || s.comesAfter(l.from, first) {
-			return true
-		}
-	}
-	return false
-}
-
-// dominates reports whether a node has left its result whenever another runs.
-func (s *siren) dominates(first, then *sirenspec.Node) bool {
-	if s.skipped(first) || !s.comesAfter(then, first) {
-		return false
-	}
-	return s.always(first) || s.inevitable(first, then)
-}
-
-// inevitable reports whether every way to a node goes through another.
-func (s *siren) inevitable(first, then *sirenspec.Node) bool {
-	list := s.leads(then)
-	for _, l := range list {
-		if l.from == first && !l.fail {
-			continue
-		}
-		if l.from == first || !s.inevitable(first, l.from) {
-			return false
-		}
-	}
-	return len(list) > 0
 }
 
 // chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
@@ -125,7 +75,7 @@ func (s *siren) chain() {
 		}
 		needs := s.needs(n)
 		for j := i - 1; j >= 0; j-- {
-			if m := s.order[j]; s.always(m) && slices.Contains(needs, m) && !s.comesAfter(n, m) {
+			if m := s.order[j]; s.flow.Always(m) && slices.Contains(needs, m) && !s.flow.Before(m, n) {
 				s.extra[n] = append(s.extra[n], m)
 			}
 		}
@@ -134,7 +84,7 @@ func (s *siren) chain() {
 
 // before is the node that runs before the one at a place of the order and always does.
 func (s *siren) before(i int) *sirenspec.Node {
-	for i--; i > 0 && (!s.always(s.order[i]) || s.fallback(s.order[i]) != nil); i-- {
+	for i--; i > 0 && (!s.flow.Always(s.order[i]) || s.fallback(s.order[i]) != nil); i-- {
 	}
 	return s.order[i]
 }
@@ -146,7 +96,7 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 		for i := s.at(n) - 1; i >= 0; i-- {
 			if m := s.order[i]; speaks(m) {
 				out = append(out, m)
-				if s.always(m) && !s.skipped(m) {
+				if s.flow.Always(m) && !s.skipped(m) {
 					break
 				}
 			}
@@ -209,12 +159,12 @@ func (s *siren) told(n *sirenspec.Node) string {
 		if !speaks(m) || s.exclusive(m, n) || s.fallback(m) == n {
 			continue
 		}
-		if !s.comesAfter(n, m) {
+		if !s.flow.Before(m, n) {
 			s.Refuse(n.ID.Span, "add an edge from "+m.ID.Name+" to "+n.ID.Name, "which agent speaks last before %s depends on the order of the engine: no edge leads there from %s", n.ID.Name, m.ID.Name)
 			return "input.message"
 		}
 		last = append(last, m)
-		sure = s.dominates(m, n)
+		sure = s.flow.Left(m, n)
 	}
 	if k := len(s.leads(n)); !sure && k > 1 || len(last) > k && k > 1 {
 		if latest := last[:min(k, len(last))]; s.cover(latest) && s.covers(latest, n) {
@@ -254,12 +204,11 @@ func (s *siren) cover(list []*sirenspec.Node) bool {
 
 // covers reports whether one of the nodes has spoken whenever n runs: all that leads to n comes from them.
 func (s *siren) covers(list []*sirenspec.Node, n *sirenspec.Node) bool {
-	for _, l := range s.leads(n) {
-		if l.when != nil || !slices.Contains(list, l.from) || s.skipped(l.from) && s.fallback(l.from) == nil {
-			return false
-		}
-	}
-	return len(s.leads(n)) > 0
+	leads := s.leads(n)
+	return len(leads) > 0 && !slices.ContainsFunc(n.Routes, func(r *dialect.Route) bool { return r.When != nil }) &&
+		!slices.ContainsFunc(leads, func(l convert.Lead[*sirenspec.Node]) bool {
+			return !slices.Contains(list, l.From) || s.skipped(l.From) && s.fallback(l.From) == nil
+		})
 }
 
 // cases are the comparisons with constants that hold whenever a node runs, by the place that is compared.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -136,9 +137,9 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	p := list[0]
 	by := s.by(at)
 	inside := by == p.node // an agent of the same swrm
-	sure := inside || by != nil && s.dominates(p.node, by) && !(p.own && s.unsaid(p.node))
+	sure := inside || by != nil && s.flow.Left(p.node, by) && !(p.own && s.unsaid(p.node))
 	switch {
-	case !inside && by != nil && !s.comesAfter(by, p.node):
+	case !inside && by != nil && !s.flow.Before(p.node, by):
 		return no("add an edge from "+p.node.ID.Name+" to "+by.ID.Name, "no edge puts %s after %s, whose result it reads", by.ID.Name, p.node.ID.Name)
 	case p.what == holdsAny && r.Filter != "":
 		return no("read it without a filter", "a filter of a value that may be anything has no counterpart")
@@ -186,29 +187,22 @@ func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string
 
 // seeded is a place of the context that nothing but its beginning writes.
 func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
-	seed := s.seeds.Find(path[0])
-	if seed == nil {
+	i := slices.IndexFunc(s.Out.State, func(x *ir.State) bool { return x.Name.Name == path[0] })
+	if i < 0 || slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool {
+		w := n.Writes
+		return n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0]
+	}) {
 		return "", 0, false
 	}
-	for _, n := range s.tree.Nodes {
-		w := n.Writes
-		if n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0] {
-			return "", 0, false
-		}
-	}
-	typ := seed.Value.(*doc.Mapping).Entries[0].Value
+	typ := s.Out.State[i].Type
 	for _, key := range path[1:] {
-		m, is := typ.(*doc.Mapping)
-		if !is {
+		f := typ.Field(key)
+		if f == nil {
 			return "", 0, false
 		}
-		e := m.Find(key)
-		if e == nil {
-			return "", 0, false
-		}
-		typ = e.Value
+		typ = f.Type
 	}
-	if typ == doc.Scalar("string") {
+	if typ.Kind == schema.String {
 		return "state." + strings.Join(path, "."), holdsText, true
 	}
 	return "state." + strings.Join(path, "."), holdsAny, true
@@ -218,20 +212,12 @@ func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
 type guard struct {
 	id, name string
 	function string
-	args     []*doc.Entry
+	args     []*ir.Entry
 }
 
-// node is the node, given a text of the native file.
-func (g guard) node(text string) doc.Value {
-	with := doc.Flow(append([]*doc.Entry{doc.Pair("text", doc.Scalar(doc.Quoted("$"+text)))}, g.args...)...)
-	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("go", doc.Scalar(doc.Quoted(g.function))), doc.Pair("with", with)}}
-}
-
-// filled is the node, given text with expressions.
-func (g guard) filled(text string) doc.Value {
-	with := &doc.Mapping{Entries: append([]*doc.Entry{doc.Pair("text", doc.Spell(text))}, g.args...)}
-	with.Flow = !strings.Contains(text, "\n")
-	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("go", doc.Scalar(doc.Quoted(g.function))), doc.Pair("with", with)}}
+// call is what the node does with a text.
+func (g guard) call(text ir.Value) *ir.GoCall {
+	return convert.Call(g.function, append([]*ir.Entry{convert.Pair("text", text)}, g.args...)...)
 }
 
 // guardPath is the package with what guardrails are in the native language.
@@ -266,21 +252,25 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 			if r.Raise {
 				g.function = guardPath + "Short"
 			}
-			g.args = append(g.args, doc.Pair("most", doc.Number(int(r.Most))))
+			g.args = append(g.args, convert.Pair("most", convert.Number(int(r.Most))))
 		case r.Name == "schema":
 			g.function = guardPath + "Fitting"
-			g.args = append(g.args, doc.Pair("schema", doc.Scalar("'"+strings.ReplaceAll(doc.Data(r.Schema), "'", "''")+"'")))
+			g.args = append(g.args, convert.Pair("schema", convert.Literal(r.Schema)))
 		case r.Name == "pii":
 			g.function = guardPath + "Redacted"
 			what := r.What
 			if len(what) == 0 {
 				what = []string{"email", "phone", "ssn", "credit_card"}
 			}
-			g.args = append(g.args, doc.Pair("entities", doc.Words(what...)))
+			list := &ir.List{}
+			for _, w := range what {
+				list.Items = append(list.Items, convert.Literal(w))
+			}
+			g.args = append(g.args, convert.Pair("entities", list))
 			if r.Action == "block" {
 				g.function = guardPath + "Impersonal"
 			} else {
-				g.args = append(g.args, doc.Pair("instead", doc.Scalar(doc.Quoted(doc.Data(r.Instead)))))
+				g.args = append(g.args, convert.Pair("instead", convert.Literal(r.Instead)))
 			}
 		default:
 			s.Refuse(n.ID.Span, "check the text in a `go` node of the native language", "the guardrail %s of %s is not converted", r.Name, n.ID.Name)

@@ -3,226 +3,133 @@ package stargraph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A converter is a graph while it is converted.
-type converter struct{ *convert.Converter }
+// A graph is one while it is converted. The reader of the dialect has made a native workflow of it: what is left is to take
+// out what the compiler has found out besides, and what the native language has no words for.
+type graph struct{ *convert.Converter }
 
-// Convert writes down the native workflow that the reader of the dialect has made.
-func Convert(x *convert.Converter) {
-	c := &converter{x}
-	rest := *c.Workflow
-	rest.Public, rest.Origin, rest.Casts, rest.Claims = false, "", false, nil
-	if claims := c.Workflow.Claims; len(claims) > 0 {
+// keys are the keys of graphs and of their nodes that become native ones.
+var keys = map[string]string{
+	"input.*": "state.* state_schema.*", "state.*": "state.* state_schema.*", "edges": "routes rules",
+	"tool": "tool", "with": "inputs", "human": "prompt", "timeout": "timeout", "on_timeout": "on_timeout", "catch": "on_timeout", "set": "out",
+}
+
+// Convert converts a graph.
+func Convert(c *convert.Converter) {
+	g, w := &graph{c}, c.Workflow
+	if claims := w.Claims; len(claims) > 0 {
 		c.Note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
 	}
-	rest.File, rest.Name, rest.Description, rest.Types, rest.Input, rest.State, rest.Output = nil, ir.Ident{}, "", nil, nil, nil, nil
-	rest.Tools, rest.Body, rest.Includes, rest.Lock, rest.GoTypes = nil, ir.Body{}, nil, nil, nil
-	rest.Secrets, rest.Models = nil, nil
-	c.Rest(c.Workflow.Name.Span, "the workflow", &rest)
-	c.include()
-	c.types()
-	c.fields()
-	c.Secrets()
-	models := &doc.Mapping{}
-	for _, m := range c.Workflow.Models {
-		models.Add(convert.NativeID(m.Name.Name), c.Model(m), m.Span)
+	c.Only(w.Name.Span, "the workflow", w, "Public Origin Casts Claims File Name Description Types Input State Output Tools Body Includes Lock GoTypes Secrets Models")
+	c.Dialect, c.Keys = true, keys
+	c.Out = &ir.Workflow{Input: w.Input, Secrets: w.Secrets, Models: w.Models}
+	for _, d := range w.Types {
+		c.Out.Types = append(c.Out.Types, &schema.Decl{Name: d.Name, Type: d.Type})
 	}
-	c.Doc.AddUnlessEmpty("models", models, source.Span{})
-	tools := &doc.Mapping{}
-	for _, t := range c.Workflow.Tools {
-		if c.own(t) {
-			tools.Add(doc.Key(t.Key.Name), c.goTool(t), source.Span{})
-		}
+	for _, s := range w.State {
+		c.Out.State = append(c.Out.State, g.state(s))
 	}
-	c.Doc.AddUnlessEmpty("tools", tools, source.Span{})
-	nodes := &doc.Mapping{}
-	for _, n := range c.Workflow.Body.Nodes {
-		nodes.Add(c.IDs[n.ID.Name], c.node(n), convert.Join(n.ID.Span, n.Span))
+	for _, o := range w.Output {
+		c.Out.Output = append(c.Out.Output, &ir.Output{Name: o.Name, Value: o.Value})
 	}
-	c.Doc.Add("nodes", nodes, source.Span{})
-	routes := c.Entry("routes")
-	if routes.IsZero() {
-		routes = c.Entry("rules")
+	for _, t := range w.Tools {
+		c.Out.Tools = append(c.Out.Tools, g.tool(t))
 	}
-	c.Doc.AddUnlessEmpty("edges", c.edges(), routes)
-	out := &doc.Mapping{}
-	for _, o := range c.Workflow.Output {
-		c.FieldName(o.Name.Name, o.Name.Span)
-		out.Add(o.Name.Name, c.Native(o.Value), source.Span{})
+	for _, n := range w.Body.Nodes {
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.node(n))
 	}
-	c.Doc.AddUnlessEmpty("output", out, source.Span{})
+	for _, e := range w.Body.Edges {
+		c.Out.Body.Edges = append(c.Out.Body.Edges, g.edge(e))
+	}
 }
 
-// fields writes the sections input and state. What a dialect declares once stands in the file once: comments about it
-// go to the first place where it stands.
-func (c *converter) fields() {
-	in := &doc.Mapping{}
-	for _, f := range c.Workflow.Input {
-		c.FieldName(f.Name, f.Span)
-		in.Add(f.Name, c.Field(f), c.declared(f.Span))
+// state narrows a field that need not be optional: what reads it may prove that it is there.
+func (g *graph) state(s *ir.State) *ir.State {
+	own := *s
+	if s.Type.Kind == schema.Opt && s.Init == nil && !g.Opt[s.Name.Name] && !slices.ContainsFunc(g.Workflow.Input, func(f *schema.Field) bool { return f.Name == s.Name.Name }) {
+		own.Type = s.Type.Elem
 	}
-	c.Doc.AddUnlessEmpty("input", in, source.Span{})
-	state := &doc.Mapping{}
-	for _, s := range c.Workflow.State {
-		c.FieldName(s.Name.Name, s.Name.Span)
-		declared := s.Type
-		if declared.Kind == schema.Opt && s.Init == nil && !c.Opt[s.Name.Name] && !slices.ContainsFunc(c.Workflow.Input, func(f *schema.Field) bool { return f.Name == s.Name.Name }) {
-			declared = declared.Elem // what reads it may prove that it is there
-		}
-		typ := c.Typ(declared, s.Span)
-		if s.Init != nil {
-			typ = doc.Flow(doc.Pair("type", typ), doc.Pair("init", convert.FromJSON(s.Init.JSON)))
-		}
-		if s.Merge.Kind != ir.MergeLast {
-			c.Refuse(s.Span, "", "the merge rule of %s is not converted", s.Name.Name)
-		}
-		state.Add(s.Name.Name, typ, c.declared(s.Name.Span))
-	}
-	c.Doc.AddUnlessEmpty("state", state, source.Span{})
+	return &own
 }
 
-// declared is the place of a declaration whose name has a span, its value included; nothing when the name stands in a node.
-func (c *converter) declared(name source.Span) source.Span {
-	for _, top := range []string{"state", "state_schema"} {
-		n := c.Root.Get(top)
-		if n == nil {
-			continue
+// tool is a tool of the runtime, or a function of the project's Python, which says itself what it takes.
+func (g *graph) tool(t *ir.Tool) *ir.Tool {
+	own := ir.Tool{Key: t.Key, Effects: t.Effects, Binding: t.Binding, File: t.File, Span: t.Span}
+	switch b := t.Binding.(type) {
+	case *ir.GoTool:
+		own.Permissions = t.Permissions
+		if name := g.Provided.Instead[b.Func.Ref.Name]; name != "" {
+			own.Binding = convert.Go(name)
 		}
-		for _, e := range n.Entries {
-			if e.Key.Span == name {
-				return convert.Join(e.Key.Span, e.Value.Span)
-			}
+	case *ir.PythonTool:
+		if b.Class != nil || t.Def == nil {
+			own.Binding = nil
+			break
 		}
-	}
-	return source.Span{}
-}
-
-// node writes a node.
-func (c *converter) node(n *ir.Node) doc.Value {
-	rest := *n
-	rest.ID, rest.Verb, rest.Set, rest.Span, rest.Result, rest.Timeout, rest.Catch = ir.Ident{}, nil, nil, source.Span{}, nil, nil, nil
-	c.Rest(n.ID.Span, "the node", &rest)
-	m := &doc.Mapping{}
-	at := convert.NodeAt(c.Root, n.Span)
-	switch v := n.Verb.(type) {
-	case *ir.ToolCall:
-		m.Add("tool", doc.Scalar(doc.Quoted(v.Name.Name)), convert.Below(at, "tool"))
-		if v.With != nil {
-			with := &doc.Mapping{Flow: true}
-			for _, e := range v.With.Entries {
-				with.Add(doc.Key(c.argument(v.Tool, e.Key.Name)), c.Native(e.Value), convert.Join(e.Key.Span, e.Value.Source()))
-			}
-			c.WithUnlessEmpty(m, with, convert.Below(at, "inputs"))
+		if t.Def.Root != "" {
+			g.Refuse(t.Span, "move it, or bind it in a library", "the module of %s is in another folder than the graph, where the native language does not look for it", b.Ref.Name)
 		}
-	case *ir.Let:
-		fields := doc.Flow()
-		for _, e := range v.Fields {
-			fields.Add(doc.Key(e.Key.Name), c.Native(e.Value), convert.Join(e.Key.Span, e.Value.Source()))
-		}
-		m.Add("let", fields, source.Span{})
-	case *ir.GoCall:
-		m.Add("go", doc.Scalar(doc.Quoted(v.Func.Ref.Name)), source.Span{})
-		if v.With != nil {
-			with := &doc.Mapping{Flow: true}
-			for _, e := range v.With.Entries {
-				with.Add(doc.Key(e.Key.Name), c.Native(e.Value), source.Span{})
-			}
-			c.WithUnlessEmpty(m, with, source.Span{})
-		}
-	case *ir.LLM:
-		c.ask(n, v, m)
-	case *ir.Human:
-		m.Add("human", c.Native(v.Prompt), convert.Below(at, "prompt"))
-		if v.Out != nil && v.Out.Kind != schema.String {
-			m.Add("out", c.Typ(v.Out, v.Span), source.Span{})
-		}
-		if v.Timeout != nil {
-			m.Add("timeout", doc.Scalar(doc.Duration(v.Timeout.Value)), convert.Below(at, "timeout"))
-		}
-		if t := v.OnTimeout; t != nil && t.Kind == ir.OnErrorSkip {
-			m.Add("on_timeout", doc.Scalar("skip"), convert.Below(at, "on_timeout"))
-		} else if t != nil && t.Kind == ir.OnErrorDefault {
-			m.Add("on_timeout", doc.Flow(doc.Pair("default", c.Native(t.Default))), convert.Below(at, "on_timeout"))
+		g.PythonWorld(t)
+	case *ir.CommandTool:
+		g.Only(t.Span, "the tool "+t.Key.Name, b, "Args Stdin Format Span")
+		own.Description, own.Sandbox, own.In = t.Description, t.Sandbox, t.In
+		if b.Format == ir.FormatJSON {
+			own.Out = t.Out
 		}
 	default:
-		c.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		own.Binding = nil
 	}
-	catch := doc.Flow()
-	for _, x := range n.Catch {
-		catch.Add(x.Code.Name, doc.Scalar(c.Target(x.Target)), source.Span{})
-	}
-	if len(catch.Entries) > 0 {
-		m.Add("catch", catch, convert.Below(at, "on_timeout"))
-	}
-	if n.Timeout != nil {
-		m.Add("timeout", doc.Scalar(doc.Duration(n.Timeout.Value)), source.Span{})
-	}
-	if len(n.Set) > 0 {
-		set := doc.Flow()
-		for _, s := range n.Set {
-			set.Add(s.Field.Name, c.Native(s.Value), source.Span{})
-		}
-		m.Add("set", set, convert.Below(at, "out"))
-	}
-	if doc.PlainEntries(m.Entries) && len(m.Entries) < 2 {
-		m.Flow = true
-	}
-	return m
+	return &own
 }
 
-// ask writes a question to a model.
-func (c *converter) ask(n *ir.Node, v *ir.LLM, m *doc.Mapping) {
-	rest := *v
-	rest.Model, rest.System, rest.Prompt, rest.Out, rest.Reask, rest.Span = ir.Ident{}, nil, nil, nil, 0, source.Span{}
-	c.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	m.Add("llm", doc.Scalar(convert.NativeID(v.Model.Name)), source.Span{})
-	system := v.System
-	if system == nil && v.Prompt != nil {
-		system = v.Prompt.System
+// node is a node whose arguments have the names that its tool has for them: functions of the runtime have the parameters of Go.
+func (g *graph) node(n *ir.Node) *ir.Node {
+	g.Only(n.ID.Span, "the node", n, "ID Verb Set Span Result Timeout Catch")
+	own := *n
+	switch v := n.Verb.(type) {
+	case *ir.ToolCall:
+		b, is := v.Tool.Binding.(*ir.GoTool)
+		if !is || g.Provided.Function(b.Func.Ref.Name) == nil || v.With == nil {
+			break
+		}
+		call, with := *v, &ir.With{}
+		for _, e := range v.With.Entries {
+			with.Entries = append(with.Entries, &ir.Entry{Key: ir.Ident{Name: camel(e.Key.Name), Span: e.Key.Span}, Value: e.Value})
+		}
+		call.With, own.Verb = with, &call
+	case *ir.LLM:
+		g.Only(n.ID.Span, "the node "+n.ID.Name, v, "Model System Prompt Out Reask Span")
 	}
-	if system != nil {
-		m.Add("system", c.Native(system), source.Span{})
-	}
-	if v.Prompt == nil || v.Prompt.File.Name != "" || v.Prompt.Text == nil {
-		c.Refuse(n.ID.Span, "", "the prompt of %s is not converted", n.ID.Name)
-		return
-	}
-	m.Add("prompt", c.Native(v.Prompt.Text), source.Span{})
-	if v.Out != nil && (v.Out.Kind != schema.String || v.Out.Decl != nil) {
-		m.Add("out", c.Typ(v.Out, n.ID.Span), source.Span{})
-	}
-	if v.Reask > 0 {
-		m.Add("reask", doc.Number(v.Reask), source.Span{})
-	}
+	return &own
 }
 
-// types writes the types that the workflow names.
-func (c *converter) types() {
-	types := &doc.Mapping{}
-	for _, d := range c.Workflow.Types {
-		if d.Type == nil || d.Type.Kind != schema.Struct {
-			types.Add(d.Name, c.spelled(d.Type, d.Span), source.Span{})
-			continue
+// camel is a name as a parameter of Go has it.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 		}
-		m := doc.Flow()
-		for _, f := range d.Type.Fields {
-			m.Add(f.Name, c.Field(f), source.Span{})
-		}
-		types.Add(d.Name, m, source.Span{})
 	}
-	c.Doc.AddUnlessEmpty("types", types, source.Span{})
+	return strings.Join(words, "")
 }
 
-// spelled is a type as it is written where it gets its name.
-func (c *converter) spelled(t *schema.Type, at source.Span) doc.Value {
-	own := *t
-	own.Decl = nil
-	return c.Typ(&own, at)
+// edge is an edge with the place where the file writes it, or the routes of its node; none for one that follows from the order
+// of nodes.
+func (g *graph) edge(e *ir.Edge) *ir.Edge {
+	own := *e
+	switch {
+	case e.When == nil && e.Switch == nil && !e.Back:
+		own.Span = source.Span{}
+	case slices.ContainsFunc(g.Workflow.Body.Nodes, func(n *ir.Node) bool { return n.ID.Span == e.Span || n.Span == e.Span }):
+		own.Span = g.Entry("routes", e.From.Name)
+	}
+	return &own
 }

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 // asks says what a node that asks a model reads, and what it writes.
 func (g *graph) asks(n *yamlgraph.Node, key string) {
-	a := *n.Token.Ask
+	a := n.Token.Ask
 	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == yamlgraph.AskFallback || a.Fail == yamlgraph.AskRetry || a.Limit > 0 {
 		what := map[bool]string{true: "works with tools, whose conversation the engine keeps in the state", false: "leads on by a label, has a limit, or asks again after an error"}[a.Agent != nil]
 		g.Refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
@@ -27,18 +28,15 @@ func (g *graph) asks(n *yamlgraph.Node, key string) {
 	if a.JSON {
 		g.Refuse(n.ID.Span, "give the prompt a `schema`", "JSON is looked for in the answer of %s, and a native `out` takes an answer that is JSON as a whole", n.ID.Name)
 	}
-	prompt := a.Prompt
-	a.Agent, a.Routes, a.Route, a.Other, a.Fail, a.Limit, a.Retries, a.JSON = nil, nil, "", ir.Ident{}, 0, 0, 0, false
-	a.Prompt, a.Values, a.Needs, a.Model, a.Skips, a.SkipsSet = nil, nil, nil, ir.Ident{}, false, false
-	g.Rest(n.ID.Span, "the node "+n.ID.Name, &a)
-	for _, v := range n.Token.Ask.Values {
+	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries JSON Prompt Values Needs Model Skips SkipsSet")
+	for _, v := range a.Values {
 		if r, ok := v.Value.(*dialect.Reference); ok {
 			g.use(r, nil)
 		}
 	}
-	for _, t := range []*yamlgraph.PromptTemplate{prompt.System, prompt.User} {
+	for _, t := range []*yamlgraph.PromptTemplate{a.Prompt.System, a.Prompt.User} {
 		if t != nil && !plainPrompt(t.Body) {
-			g.Refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", prompt.File.Name)
+			g.Refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", a.Prompt.File.Name)
 			return
 		}
 	}
@@ -82,33 +80,30 @@ func (g *graph) keeps(n *yamlgraph.Node) bool {
 	return t.OnError != yamlgraph.TokenRaise
 }
 
-// ask writes a node that asks a model.
-func (g *graph) ask(n *yamlgraph.Node, m *doc.Mapping, at *yamlnode.Node) {
+// ask rewrites a node that asks a model.
+func (g *graph) ask(n *yamlgraph.Node, out *ir.Node) {
 	a := n.Token.Ask
-	m.Add("llm", doc.Scalar(g.modelName(a.Model.Name)), convert.Below(at, "provider"))
+	llm := &ir.LLM{Model: convert.Name(modelName(a.Model.Name)), Prompt: &ir.Prompt{}}
 	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
-		m.Add("system", doc.Spell(g.prompt(n, t)), source.Span{})
+		llm.System = convert.Text(g.prompt(n, t))
 	}
 	if t := a.Prompt.User; t != nil {
-		m.Add("prompt", doc.Spell(g.prompt(n, t)), convert.Below(at, "prompt"))
+		llm.Prompt.Text = convert.Text(g.prompt(n, t))
 	}
 	if n.Schema != "" {
-		m.Add("out", g.answerType(n), source.Span{})
+		llm.Out = g.answerType(n)
 	}
+	out.Verb = llm
 	if r := n.Retry; r != nil {
-		retry := doc.Flow(doc.Pair("attempts", doc.Number(r.Attempts)))
-		if r.Base != nil {
-			retry.Add("base", doc.Scalar(doc.Duration(r.Base.Value)), source.Span{})
-		}
+		out.Retry = &ir.Retry{Attempts: r.Attempts, Base: r.Base}
 		if r.Cap != nil && r.Cap.Value != 30*time.Second {
-			retry.Add("cap", doc.Scalar(doc.Duration(r.Cap.Value)), source.Span{})
+			out.Retry.Cap = r.Cap
 		}
-		m.Add("retry", retry, source.Span{})
 	}
 	if a.Fail == yamlgraph.AskSkip {
-		m.Add("on_error", doc.Scalar("skip"), convert.Below(at, "on_error"))
+		out.OnError = &ir.OnError{Kind: ir.OnErrorSkip}
 	}
-	g.caught(n, m, at)
+	g.caught(n, out)
 }
 
 // modelErrors are the codes of errors of a question that are not about the answer's type.
@@ -116,7 +111,7 @@ var modelErrors = []string{"TIMEOUT", "RATE_LIMIT", "AUTH_REQUIRED", "PROVIDER_E
 
 // caught leads errors that the state keeps to a node that writes them there. An answer that does not fit its type ends the
 // run: that the native workflow is stricter must not go on as an error that the engine has not had.
-func (g *graph) caught(n *yamlgraph.Node, m *doc.Mapping, at *yamlnode.Node) {
+func (g *graph) caught(n *yamlgraph.Node, out *ir.Node) {
 	if !g.keeps(n) {
 		return
 	}
@@ -127,55 +122,46 @@ func (g *graph) caught(n *yamlgraph.Node, m *doc.Mapping, at *yamlnode.Node) {
 	} else if n.Schema == "" {
 		codes = []string{"any"}
 	}
-	catch := doc.Flow()
 	for _, code := range codes {
-		catch.Add(code, doc.Scalar(to), source.Span{})
+		out.Catch = append(out.Catch, &ir.Catch{Code: convert.Name(code), Target: convert.Name(to)})
 	}
-	m.Add("catch", catch, convert.Below(at, "on_error"))
 }
 
 // failed is the name of the node that writes down the error of another.
 func (g *graph) failed(n *yamlgraph.Node) string { return g.free(g.IDs[n.ID.Name] + "_failed") }
 
 // failure is that node.
-func (g *graph) failure(n *yamlgraph.Node) doc.Value {
-	id := g.IDs[n.ID.Name]
-	set := doc.Flow(doc.Pair("errors", doc.Flow(doc.Pair("type", doc.Scalar("$"+id+".error.code")), doc.Pair("message", doc.Scalar("$"+id+".error.message")), doc.Pair("node", doc.Scalar(doc.Quoted(n.ID.Name))))))
-	return &doc.Mapping{Entries: []*doc.Entry{doc.Pair("let", doc.Flow()), doc.Pair("set", set)}}
+func (g *graph) failure(n *yamlgraph.Node) *ir.Node {
+	e := g.IDs[n.ID.Name] + ".error."
+	record := convert.Object(convert.Pair("type", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(n.ID.Name)))
+	return &ir.Node{ID: convert.Name(g.failed(n)), Verb: &ir.Let{}, Set: []*ir.Set{{Field: convert.Name("errors"), Value: record}}}
 }
 
 // keepsErrors reports whether any node keeps its error.
 func (g *graph) keepsErrors() bool {
-	return slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool { return g.keeps(n) })
+	return slices.ContainsFunc(g.tree.Nodes, g.keeps)
 }
 
 // modelName is the key of a model.
-func (g *graph) modelName(name string) string {
-	return convert.NativeID(strings.ReplaceAll(name, "-", "_"))
-}
+func modelName(name string) string { return convert.NativeID(strings.ReplaceAll(name, "-", "_")) }
 
-// models writes the models that nodes ask. What the file leaves to the environment is written down as the engine has it when
+// models declares the models that nodes ask. What the file leaves to the environment is written down as the engine has it when
 // the environment says nothing.
-func (g *graph) models() *doc.Mapping {
-	out := &doc.Mapping{}
+func (g *graph) models() {
 	for _, m := range g.tree.Models {
-		rest := *m
-		rest.Name, rest.Model, rest.Span, rest.New, rest.Params = ir.Ident{}, ir.Ident{}, source.Span{}, nil, ir.ModelParams{}
-		rest.BaseURL, rest.Key = ir.Ident{}, ir.Ident{}
-		g.Rest(m.Span, "the model", &rest)
 		own := *m
 		if c, ok := g.tree.Choices[m.Name.Name]; ok {
 			own.New, own.BaseURL, own.Key = nil, ir.Ident{}, ir.Ident{}
 			provider := c.Provider
 			if provider == "" {
 				provider = providers.All[0].Name
-				g.once(m.Span, "the engine asks the provider that the variable PROVIDER names; here it is "+provider)
+				g.Note(m.Span, "", "the engine asks the provider that the variable PROVIDER names; here it is %s", provider)
 			}
 			g.provide(&own, providers.Find(provider), c.Model)
 		}
-		out.Add(g.modelName(m.Name.Name), g.Model(&own), source.Span{})
+		own.Name, own.Span = convert.Name(modelName(m.Name.Name)), source.Span{}
+		g.Out.Models = append(g.Out.Models, &own)
 	}
-	return out
 }
 
 // provide says whom a model of the engine is in the native language.
@@ -200,8 +186,8 @@ func (g *graph) provide(m *ir.Model, p *providers.Provider, id string) {
 			m.Key.Name = p.Key
 		}
 	}
-	if p.Key != "" && !slices.Contains(g.keys, p.Key) {
-		g.keys = append(g.keys, p.Key)
+	if p.Key != "" && !slices.ContainsFunc(g.Out.Secrets, func(s *ir.Secret) bool { return s.Name.Name == p.Key }) {
+		g.Out.Secrets = append(g.Out.Secrets, &ir.Secret{Name: convert.Name(p.Key)})
 	}
 }
 
@@ -310,44 +296,44 @@ func (g *graph) answered(field string) bool {
 
 // answerType is the type of an answer that has a schema: with its name, and where the schema says nothing of a part that the
 // graph looks into, as it is used.
-func (g *graph) answerType(n *yamlgraph.Node) doc.Value {
+func (g *graph) answerType(n *yamlgraph.Node) *schema.Type {
 	if t := g.answers[n]; t != nil {
 		return t
 	}
 	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Schema))
 	if root == nil || len(problems) > 0 {
 		g.Refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
-		return doc.Scalar("any")
+		return schema.AnyType
 	}
 	key := n.Token.Key.Name
 	name := titled(key)
-	if title := root.Get("title"); title != nil && typeName.MatchString(title.Text.Value) {
-		name = title.Text.Value
-	}
-	if declared := g.Root.Get("state").Get(key); declared != nil && typeName.MatchString(declared.Text.Value) {
-		name = declared.Text.Value
+	for _, other := range []*yamlnode.Node{root.Get("title"), g.Root.Get("state").Get(key)} {
+		if other != nil && typeName.MatchString(other.Text.Value) {
+			name = other.Text.Value
+		}
 	}
 	g.answers[n] = g.schemaType(root, g.shapes[key], name, n)
 	return g.answers[n]
 }
 
+var schemaTypes = map[string]*schema.Type{"string": schema.StringType, "boolean": schema.BoolType, "integer": schema.IntType, "number": schema.FloatType}
+
 // schemaType is the type that a JSON Schema describes.
-func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) doc.Value {
-	typ := s.Get("type")
+func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) *schema.Type {
 	if values := s.Get("enum"); values != nil {
 		var words []string
 		for _, v := range values.Items {
 			words = append(words, v.Text.Value)
 		}
-		return doc.Scalar("enum<" + strings.Join(words, "|") + ">")
+		return schema.EnumOf(words...)
 	}
-	if typ == nil {
-		if sh != nil && (len(sh.parts) > 0 || sh.item != nil) {
-			return g.shaped(sh, name, n.ID.Span)
-		}
-		return doc.Scalar("any")
-	}
-	if typ.Kind == yamlnode.Sequence { // with null
+	typ := s.Get("type")
+	switch {
+	case typ == nil && sh != nil && (len(sh.parts) > 0 || sh.item != nil):
+		return g.shaped(sh, name, n.ID.Span)
+	case typ == nil:
+		return schema.AnyType
+	case typ.Kind == yamlnode.Sequence: // with null
 		one := &yamlnode.Node{Kind: s.Kind, Entries: slices.Clone(s.Entries)}
 		for i, e := range one.Entries {
 			if e.Key.Text.Value == "type" {
@@ -355,15 +341,9 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgrap
 			}
 		}
 		return optional(g.schemaType(one, sh, name, n))
-	}
-	switch typ.Text.Value {
-	case "string", "boolean":
-		return doc.Scalar(map[string]string{"string": "string", "boolean": "bool"}[typ.Text.Value])
-	case "integer":
-		return doc.Scalar("int")
-	case "number":
-		return doc.Scalar("float")
-	case "array":
+	case schemaTypes[typ.Text.Value] != nil:
+		return schemaTypes[typ.Text.Value]
+	case typ.Text.Value == "array":
 		var item *shape
 		if sh != nil {
 			item = sh.item
@@ -376,68 +356,50 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgrap
 		if items == nil {
 			items = &yamlnode.Node{Kind: yamlnode.Mapping}
 		}
-		inner, ok := g.schemaType(items, item, word, n).(doc.Scalar)
-		if !ok {
-			break
-		}
-		return "list<" + inner + ">"
-	case "object":
-		props := s.Get("properties")
-		if props == nil {
-			return doc.Scalar("map<any>")
-		}
-		return g.structType(s, props, sh, name, n)
+		return schema.ListOf(g.schemaType(items, item, word, n))
+	case typ.Text.Value == "object" && s.Get("properties") == nil:
+		return schema.MapOf(schema.AnyType)
+	case typ.Text.Value == "object":
+		return g.structType(s.Get("properties"), sh, name, n)
 	}
 	g.Refuse(n.ID.Span, "", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
-	return doc.Scalar("any")
+	return schema.AnyType
 }
 
 // structType is the type of an object with properties, which gets a name.
-func (g *graph) structType(s, props *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) doc.Value {
-	fields := &doc.Mapping{}
+func (g *graph) structType(props *yamlnode.Node, sh *shape, name string, n *yamlgraph.Node) *schema.Type {
+	t := convert.Struct()
 	for _, p := range props.Entries {
 		field := p.Key.Text.Value
 		if !doc.FieldForm.MatchString(field) {
 			g.Refuse(n.ID.Span, "rename it", "the field %q of the answer of %s cannot have this name", field, n.ID.Name)
 			continue
 		}
-		var part *shape
-		if sh != nil {
-			if i := slices.IndexFunc(sh.parts, func(x *shapePart) bool { return x.name == field }); i >= 0 {
-				part = sh.parts[i].shape
+		f := convert.Field(field, g.schemaType(p.Value, sh.part(field), name+titled(field), n))
+		for _, e := range p.Value.Entries {
+			text := e.Value.Text.Value
+			bound, _ := strconv.ParseFloat(text, 64)
+			switch e.Key.Text.Value {
+			case "description":
+				f.Description = text
+			case "default":
+				f.Default = &schema.Default{JSON: e.Value.Span.Text()}
+			case "minimum", "minLength":
+				f.Min = &bound
+			case "maximum", "maxLength":
+				f.Max = &bound
+			case "pattern":
+				f.Pattern = text
 			}
 		}
-		typ := g.schemaType(p.Value, part, name+titled(field), n)
-		long := doc.Flow(doc.Pair("type", typ))
-		for _, k := range []struct{ schema, native string }{{"description", "description"}, {"default", "default"}, {"minimum", "min"}, {"maximum", "max"}, {"minLength", "min"}, {"maxLength", "max"}, {"pattern", "pattern"}} {
-			v := p.Value.Get(k.schema)
-			switch {
-			case v == nil || v.Kind == yamlnode.Scalar && v.Text.Value == "null" && k.native == "default":
-			case v.Kind != yamlnode.Scalar:
-				long.Add(k.native, convert.FromJSON(v.Span.Text()), source.Span{})
-			case k.native == "description" || k.native == "pattern" || typ == doc.Scalar("string") && k.native == "default":
-				long.Add(k.native, doc.Scalar(doc.Quoted(v.Text.Value)), source.Span{})
-			default:
-				long.Add(k.native, doc.Scalar(v.Text.Value), source.Span{})
-			}
-		}
-		if len(long.Entries) == 1 {
-			fields.Add(field, typ, source.Span{})
-			continue
-		}
-		fields.Add(field, long, source.Span{})
+		t.Fields = append(t.Fields, f)
 	}
-	fields.Flow = !slices.ContainsFunc(fields.Entries, func(e *doc.Entry) bool { _, long := e.Value.(*doc.Mapping); return long })
-	if g.types.Find(name) != nil {
-		name += "_"
-	}
-	g.types.Add(name, fields, source.Span{})
-	return doc.Scalar(name)
+	return g.declare(name, t)
 }
 
-// afterFailure writes where the run goes on when the error of a node was kept: conditions on what it has not written do not
+// afterFailure says where the run goes on when the error of a node was kept: conditions on what it has not written do not
 // hold.
-func (g *graph) afterFailure(n *yamlgraph.Node, l *doc.List) {
+func (g *graph) afterFailure(n *yamlgraph.Node) {
 	led := false
 	for _, x := range n.Token.Exits {
 		if x.When == nil {
@@ -451,7 +413,7 @@ func (g *graph) afterFailure(n *yamlgraph.Node, l *doc.List) {
 		})
 	}
 	if !led {
-		l.Add(doc.Scalar(g.failed(n)+" -> end"), source.Span{})
+		g.Out.Body.Edges = append(g.Out.Body.Edges, convert.Edge(g.failed(n), source.Span{}, "end"))
 	}
 }
 
@@ -464,10 +426,10 @@ func (g *graph) answerPart(r *dialect.Reference, n *yamlgraph.Node) (string, *sc
 		}
 		root, _ := yamlnode.Parse(source.NewFile("schema.json", m.Schema))
 		s := root.Get("properties").Get(part)
-		if s == nil || s.Get("type") == nil {
+		if s == nil || s.Get("type") == nil || s.Get("type").Text.Value == "boolean" {
 			return "", nil
 		}
-		typ := map[string]*schema.Type{"number": schema.FloatType, "integer": schema.IntType, "string": schema.StringType}[s.Get("type").Text.Value]
+		typ := schemaTypes[s.Get("type").Text.Value]
 		if m == n {
 			return g.IDs[n.ID.Name] + "." + part, typ
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -111,7 +111,7 @@ func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 		most = 1
 	}
 	g.rounds[x] = most
-	g.once(x.Span, "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
+	g.Note(x.Span, "", "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
 }
 
 // reaches reports whether a way leads from one node to another that does not go through others.
@@ -178,20 +178,20 @@ func (g *graph) written(field string) bool {
 	return false
 }
 
-// edges writes the edges. Of conditions the first that holds decides, so that the others say that it does not.
-func (g *graph) edges(begin bool) *doc.List {
-	l := &doc.List{}
-	for _, id := range g.tree.Start {
-		if begin {
-			l.Add(doc.Scalar("begin -> "+g.IDs[id.Name]), source.Span{})
-		}
+// edges makes the edges. Of conditions the first that holds decides, so that the others say that it does not.
+func (g *graph) edges() {
+	add := func(edges ...*ir.Edge) { g.Out.Body.Edges = append(g.Out.Body.Edges, edges...) }
+	if g.begin {
+		add(convert.Edge("begin", source.Span{}, g.IDs[g.tree.Start[0].Name]))
 	}
 	for _, n := range g.tree.Nodes {
 		from := g.IDs[n.ID.Name]
 		_, isMap := n.Verb.(*yamlgraph.Map)
 		var before []string
 		for _, x := range n.Token.Exits {
-			to := g.Target(x.To)
+			e := convert.Edge(from, x.Span, g.Target(x.To))
+			e.Max = g.rounds[x]
+			e.Back = e.Max > 0
 			switch {
 			case x.When != nil:
 				own := g.test(x.When, n)
@@ -202,29 +202,26 @@ func (g *graph) edges(begin bool) *doc.List {
 					}
 				}
 				before = append(before, own)
-				e := doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition(text))))
-				if most := g.rounds[x]; most > 0 {
-					e.Add("max", doc.Number(most), source.Span{})
-				}
-				l.Add(e, x.Span)
-			case g.rounds[x] > 0 && !isMap && !g.keeps(n):
-				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar("true")), doc.Pair("max", doc.Number(g.rounds[x]))), x.Span)
-			case isMap && to != "end":
-				l.Add(doc.Flow(doc.Pair("from", doc.Scalar(from)), doc.Pair("to", doc.Scalar(to)), doc.Pair("when", doc.Scalar(convert.Condition("size("+from+") > 0")))), x.Span)
-			case g.keeps(n):
-				l.Add(doc.Scalar(from+", "+g.failed(n)+" -> "+to), x.Span)
+				e.When = convert.Ref(text)
+			case isMap && e.To[0].Name != "end":
+				e.When, e.Back = convert.Ref("size("+from+") > 0"), false
+			case e.Back && !g.keeps(n):
+				e.When = convert.Ref("true")
 			default:
-				l.Add(doc.Scalar(from+" -> "+to), x.Span)
+				e.Back = false
+			}
+			add(e)
+			if x.When == nil && g.keeps(n) && !isMap {
+				add(convert.Edge(g.failed(n), x.Span, g.Target(x.To)))
 			}
 		}
 		if g.keeps(n) {
-			g.afterFailure(n, l)
+			g.afterFailure(n)
 		}
 	}
-	if len(g.tree.Nodes) == 1 && !begin && !g.keepsErrors() {
-		l.Items = nil
+	if len(g.tree.Nodes) == 1 && !g.begin && !g.keepsErrors() {
+		g.Out.Body.Edges = nil
 	}
-	return l
 }
 
 var opposites = [][2]string{{" < ", " >= "}, {" > ", " <= "}, {" == ", " != "}}
@@ -239,60 +236,32 @@ func opposite(a, b string) bool {
 	})
 }
 
-// test is a condition in the native language: only where both sides have the declared type is it the same.
+// test is a condition on an edge out of n.
 func (g *graph) test(p *dialect.Predicate, n *yamlgraph.Node) string {
-	switch p.Op {
-	case "&&", "||":
-		side := func(kid *dialect.Predicate) string {
-			if kid.Op == "||" && p.Op == "&&" {
-				return "(" + g.test(kid, n) + ")"
-			}
-			return g.test(kid, n)
-		}
-		return side(p.Kids[0]) + " " + p.Op + " " + side(p.Kids[1])
-	case "==", "!=", "<", "<=", ">", ">=":
-		a, at := g.operand(p.Kids[0], n)
-		b, bt := g.operand(p.Kids[1], n)
-		number := func(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }
-		if at != nil && bt != nil && (at.Kind == bt.Kind && at.Kind != schema.Bool || number(at) && number(bt)) && (p.Op == "==" || p.Op == "!=" || number(at)) {
-			return a + " " + p.Op + " " + b
-		}
-	}
-	g.Refuse(p.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
-	return "true"
+	c := convert.Condition{Converter: g.Converter, Help: "compare fields with values of their declared type", Refusal: "this condition has another meaning, or none, where values have types"}
+	c.Place = func(r *dialect.Reference) (string, *schema.Type) { return g.operand(r, n) }
+	return c.Text(p)
 }
 
-func (g *graph) operand(p *dialect.Predicate, n *yamlgraph.Node) (string, *schema.Type) {
-	switch p.Op {
-	case "const":
-		switch p.Lit.Tag {
-		case "!!int":
-			return p.Lit.Text.Value, schema.IntType
-		case "!!float":
-			return p.Lit.Text.Value, schema.FloatType
-		case "!!str":
-			return doc.Escaped(p.Lit.Text.Value), schema.StringType
-		}
-	case "ref":
-		if len(p.Ref.Path) == 2 {
-			return g.answerPart(p.Ref, n)
-		}
-		s := g.shapes[p.Ref.Path[0]]
-		if len(p.Ref.Path) > 1 || s == nil || !g.certain(p.Ref.Path[0], n) && !slices.Contains(g.writes[n], p.Ref.Path[0]) {
-			return "", nil
-		}
-		switch s.declared.Kind {
-		case schema.Int, schema.Float, schema.String:
-		default:
-			return "", nil
-		}
-		if f := g.called(n); f != nil && slices.Contains(g.writes[n], p.Ref.Path[0]) {
-			if f.value {
-				return g.IDs[n.ID.Name], s.declared
-			}
-			return g.IDs[n.ID.Name] + "." + p.Ref.Path[0], s.declared
-		}
-		return g.path(p.Ref, ""), s.declared
+// operand is a reference in a condition on an edge out of n, with its type; nil when that is not known.
+func (g *graph) operand(r *dialect.Reference, n *yamlgraph.Node) (string, *schema.Type) {
+	if len(r.Path) == 2 {
+		return g.answerPart(r, n)
 	}
-	return "", nil
+	s := g.shapes[r.Path[0]]
+	if len(r.Path) > 1 || s == nil || !g.certain(r.Path[0], n) && !slices.Contains(g.writes[n], r.Path[0]) {
+		return "", nil
+	}
+	switch s.declared.Kind {
+	case schema.Int, schema.Float, schema.String:
+	default:
+		return "", nil
+	}
+	if f := g.called(n); f != nil && slices.Contains(g.writes[n], r.Path[0]) {
+		if f.value {
+			return g.IDs[n.ID.Name], s.declared
+		}
+		return g.IDs[n.ID.Name] + "." + r.Path[0], s.declared
+	}
+	return g.path(r, ""), s.declared
 }

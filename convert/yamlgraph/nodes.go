@@ -1,102 +1,84 @@
 package yamlgraph
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
-	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// node writes a node.
-func (g *graph) node(n *yamlgraph.Node) doc.Value {
-	m := &doc.Mapping{}
-	at := convert.NodeAt(g.Root, n.Span)
+// node rewrites a node.
+func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	id := g.IDs[n.ID.Name]
-	set := func(field, from string, span source.Span) {
-		m.Add("set", doc.Flow(doc.Pair(field, doc.Scalar(from))), span)
-	}
+	out := &ir.Node{ID: ir.Ident{Name: id, Span: n.ID.Span}, Span: n.Span}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
-		g.choose(v, m, at, "")
-		for _, f := range g.writes[n] {
-			set(f, "$"+id, convert.Below(at, "state_key"))
-		}
+		out.Verb = g.choose(v, "")
 	case *yamlgraph.Map:
-		g.mapNode(n, v, m, at)
-		for _, f := range g.writes[n] {
-			set(f, "$"+id, convert.Below(at, "collect"))
-		}
+		out.Verb = g.mapNode(n, v)
 	case *ir.Let:
-		g.passthrough(n, v, m, at)
+		out.Verb, out.Set = &ir.Let{}, g.passthrough(n, v)
+		return out
 	case *ir.ToolCall:
-		g.pythonNode(n, v, m, at)
-		g.caught(n, m, at)
+		g.pythonNode(n, v, out)
+		g.caught(n, out)
+		return out
 	case *ir.LLM:
-		g.ask(n, m, at)
-		for _, f := range g.writes[n] {
-			set(f, "$"+id, convert.Below(at, "state_key"))
-		}
+		g.ask(n, out)
 	}
-	return m
+	for _, f := range g.writes[n] {
+		out.Set = append(out.Set, convert.Set(f, id))
+	}
+	return out
 }
 
-// choose writes the verb tool_call.
-func (g *graph) choose(v *ir.ToolChoice, m *doc.Mapping, at *yamlnode.Node, item string) {
-	m.Add("tool_call", g.value(v.Tool, item), convert.Below(at, "tool"))
+// choose is the verb tool_call.
+func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
+	out := &ir.ToolChoice{Tool: g.value(v.Tool, item)}
 	if v.Args != nil {
-		m.Add("args", g.value(v.Args, item), convert.Below(at, "args"))
+		out.Args = g.value(v.Args, item)
 	}
 	if s, null := v.ID.(*ir.Scalar); v.ID != nil && (!null || s.Tag != "!!null") {
-		m.Add("id", g.value(v.ID, item), source.Span{})
+		out.ID = g.value(v.ID, item)
 	}
 	for _, t := range g.tree.Tools {
 		g.pythonTool(t)
 	}
-	g.once(v.Span, "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")
+	g.Note(v.Span, "", "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")
+	return out
 }
 
-// mapNode writes a map over a tool_call, whose results stand in the list with their place, as the engine keeps them.
-func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, m *doc.Mapping, at *yamlnode.Node) {
-	item, index := g.free(convert.NativeID(v.As.Name)), g.free("i")
+// mapNode is a map over a tool_call, whose results stand in the list with their place, as the engine keeps them.
+func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map) *ir.Map {
+	item, index, inner := g.free(convert.NativeID(v.As.Name)), convert.Name(g.free("i")), g.free("tool_call")
 	over := g.value(v.Over, "")
 	if r, ok := v.Over.(*dialect.Reference); ok && g.written(r.Path[0]) && !g.certain(r.Path[0], n) {
 		text := "state." + r.Path[0]
 		if len(r.Path) > 1 {
 			text += "?." + strings.Join(r.Path[1:], ".")
 		}
-		over = doc.Scalar(doc.Quoted("$default(" + text + ", [])"))
+		over = convert.Ref("default(" + text + ", [])")
 	}
-	m.Add("map", over, convert.Below(at, "over"))
-	m.Add("as", doc.Scalar(item), convert.Below(at, "as"))
-	m.Add("index", doc.Scalar(index), source.Span{})
-	m.Add("max_items", doc.Scalar("unbounded"), source.Span{})
-	inner, inside := g.free("tool_call"), &doc.Mapping{}
-	g.choose(v.Do.Verb.(*ir.ToolChoice), inside, at.Get("node"), item)
-	result := doc.Flow(doc.Pair("_map_index", doc.Scalar("$"+index)))
+	result := convert.Object(convert.Pair("_map_index", convert.Ref(index.Name)))
 	for _, f := range []string{"task_id", "tool", "success", "result", "error"} {
-		result.Add(f, doc.Scalar("$"+inner+"."+f), source.Span{})
+		result.Entries = append(result.Entries, convert.Pair(f, convert.Ref(inner+"."+f)))
 	}
-	do := &doc.Mapping{Entries: []*doc.Entry{doc.Pair("nodes", &doc.Mapping{Entries: []*doc.Entry{doc.Pair(inner, inside)}}), doc.Pair("result", result)}}
-	m.Add("do", do, convert.Below(at, "node"))
+	do := &ir.Node{ID: convert.Name(inner), Verb: g.choose(v.Do.Verb.(*ir.ToolChoice), item)}
+	if tree := convert.NodeAt(g.Root, n.Span).Get("node"); tree != nil {
+		do.Span = tree.Span
+	}
+	return &ir.Map{Over: over, As: convert.Name(item), Index: &index, Do: ir.Body{Nodes: []*ir.Node{do}, Result: result}}
 }
 
 // free is a name that no node has.
 func (g *graph) free(name string) string {
-	for slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool { return g.IDs[n.ID.Name] == name }) || name == "begin" {
-		name += "_"
-	}
-	return name
+	return convert.Free(g.FreeID(name), func(name string) bool { return name == "begin" })
 }
 
-// passthrough writes a node that sets fields. A value that may be null would leave a field as it is.
-func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let, m *doc.Mapping, at *yamlnode.Node) {
-	set := doc.Flow()
+// passthrough are the fields that a node sets. A value that may be null would leave a field as it is.
+func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 	for _, e := range v.Fields {
 		if len(g.held(e.Key.Name)) == 0 {
 			continue // dropped, and told so when the file is checked
@@ -112,21 +94,17 @@ func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let, m *doc.Mapping, at *ya
 				continue
 			}
 		}
-		set.Add(e.Key.Name, g.value(e.Value, ""), convert.Join(e.Key.Span, e.Value.Source()))
+		set = append(set, &ir.Set{Field: e.Key, Value: g.value(e.Value, "")})
 	}
-	m.Add("let", doc.Flow(), source.Span{})
-	if len(set.Entries) > 0 {
-		m.Add("set", set, convert.Below(at, "output"))
-	}
+	return set
 }
 
 // value is a value of a node: a constant, or a place in the state.
-func (g *graph) value(v ir.Value, item string) doc.Value {
-	r, ok := v.(*dialect.Reference)
-	if !ok {
-		return g.Native(v)
+func (g *graph) value(v ir.Value, item string) ir.Value {
+	if r, ok := v.(*dialect.Reference); ok {
+		return convert.Ref(g.path(r, item), r.Text.Span)
 	}
-	return doc.Scalar("$" + g.path(r, item))
+	return v
 }
 
 // path is a place in the state, the input or the item of a map.

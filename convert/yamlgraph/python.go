@@ -10,10 +10,8 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
-	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 // A function is what the text of a Python function says: the name of its first parameter, what it looks at there, and what
@@ -162,62 +160,42 @@ func (g *graph) called(n *yamlgraph.Node) *function {
 }
 
 // pythonTool declares a tool.
-func (g *graph) pythonTool(t *ir.Tool) string {
+func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	name := convert.NativeID(t.Key.Name)
-	if g.tools.Find(name) != nil {
-		return name
+	if i := slices.IndexFunc(g.Out.Tools, func(t *ir.Tool) bool { return t.Key.Name == name }); i >= 0 {
+		return g.Out.Tools[i]
 	}
 	if name != t.Key.Name {
 		g.Refuse(t.Key.Span, "rename it", "the tool %q is named by data and cannot be called otherwise: names are lower-case letters, digits and _", t.Key.Name)
 	}
-	b, ok := t.Binding.(*ir.PythonTool)
-	if !ok || t.Def == nil || t.Def.Root != "" {
+	out := &ir.Tool{Key: convert.Name(name), Binding: t.Binding, Description: t.Description, Effects: ir.EffectsExternal}
+	if _, ok := t.Binding.(*ir.PythonTool); !ok || t.Def == nil || t.Def.Root != "" {
 		g.Refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
-		return name
+		return out
 	}
-	for _, f := range t.Def.Files {
-		if convert.PyWorld.MatchString(f.Text) {
-			g.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", f.Name)
+	g.PythonWorld(t)
+	if f := g.python[t]; f != nil { // it is given the state
+		out.In = convert.Struct(convert.Field(f.param, schema.MapOf(schema.AnyType)))
+		if !f.value {
+			out.Out = convert.Struct()
 		}
-	}
-	def := &doc.Mapping{Flow: true}
-	def.Add("python", doc.Scalar(doc.Quoted(b.Ref.Name)), source.Span{})
-	if f := g.python[t]; f != nil {
-		g.signature(t, f, def)
-	}
-	if t.Description != "" {
-		def.Add("description", doc.Spell(t.Description), source.Span{})
-	}
-	def.Add("effects", doc.Scalar("external"), source.Span{})
-	g.tools.Add(name, def, convert.Join(t.Key.Span, convert.Below(g.Root, "tools", t.Key.Name)))
-	return name
-}
-
-// signature declares what a function that is given the state takes and returns.
-func (g *graph) signature(t *ir.Tool, f *function, def *doc.Mapping) {
-	def.Add("in", doc.Flow(doc.Pair(f.param, doc.Scalar("map<any>"))), source.Span{})
-	if f.value {
-		return
-	}
-	out := doc.Flow()
-	for _, k := range f.keys {
-		typ := doc.Value(doc.Scalar("any"))
-		for _, s := range g.tree.State {
-			if s.Name.Name == k {
-				typ = g.shapeType(k, s)
+		for _, k := range f.keys {
+			field := convert.Field(k, schema.AnyType)
+			if s := g.tree.StateField(k); s != nil {
+				field.Type = g.shapeType(k, s)
 			}
+			out.Out.Fields = append(out.Out.Fields, field)
 		}
-		out.Add(doc.Key(k), typ, source.Span{})
 	}
-	def.Add("out", out, source.Span{})
+	g.Out.Tools = append(g.Out.Tools, out)
+	return out
 }
 
-// pythonNode writes a node that calls a function with the state.
-func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, m *doc.Mapping, at *yamlnode.Node) {
-	f := g.python[v.Tool]
+// pythonNode is a node that calls a function with the state.
+func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
+	f, tool := g.python[v.Tool], g.pythonTool(v.Tool)
 	id := g.IDs[n.ID.Name]
-	m.Add("tool", doc.Scalar(g.pythonTool(v.Tool)), convert.Below(at, "tool"))
-	state := doc.Flow()
+	state := &ir.Object{}
 	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if !f.reads(name) || g.isAuto(name) {
@@ -230,39 +208,31 @@ func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, m *doc.Mapping, at
 			}
 			g.Opt[name] = true
 			if other := f.other[name]; other != "" {
-				state.Add(name, doc.Scalar(doc.Quoted("$default("+path+", "+g.literal(other, s.Type)+")")), source.Span{})
-				continue
+				path = "default(" + path + ", " + literal(other, s.Type) + ")"
 			}
 		}
-		state.Add(name, doc.Scalar("$"+path), source.Span{})
+		state.Entries = append(state.Entries, convert.Pair(name, convert.Ref(path)))
 	}
 	if f.whole {
-		g.once(n.ID.Span, "the function sees the fields that the file declares, and none of the engine's own")
+		g.Note(n.ID.Span, "", "the function sees the fields that the file declares, and none of the engine's own")
 	}
-	m.Add("with", doc.Flow(doc.Pair(f.param, state)), source.Span{})
-	set := doc.Flow()
+	out.Verb = &ir.ToolCall{Name: tool.Key, With: convert.With(convert.Pair(f.param, state))}
 	for _, field := range g.writes[n] {
-		from := "$" + id
+		from := id
 		if !f.value {
 			from += "." + field
 		}
-		set.Add(field, doc.Scalar(from), source.Span{})
-	}
-	if len(set.Entries) > 0 {
-		m.Add("set", set, convert.Below(at, "state_key"))
+		out.Set = append(out.Set, convert.Set(field, from))
 	}
 	if f.value && len(g.writes[n]) == 1 {
-		typ := g.shapes[g.writes[n][0]].declared
-		e := g.tools.Find(convert.NativeID(v.Tool.Key.Name))
-		def := e.Value.(*doc.Mapping)
-		if def.Find("out") == nil && typ.Kind != schema.Any {
-			def.Entries = slices.Insert(def.Entries, 2, doc.Pair("out", g.Typ(typ, n.ID.Span)))
+		if typ := g.shapes[g.writes[n][0]].declared; tool.Out == nil && typ.Kind != schema.Any {
+			tool.Out = typ
 		}
 	}
 }
 
 // literal is a literal of Python where a value of a type stands.
-func (g *graph) literal(text string, t *schema.Type) string {
+func literal(text string, t *schema.Type) string {
 	if t.Kind == schema.Float && !strings.ContainsAny(text, ".\"") {
 		return text + ".0"
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -22,7 +23,7 @@ type shape struct {
 	item     *shape
 	whole    bool // it is passed on as it is
 
-	typ doc.Value // once it is written
+	typ *schema.Type // once it is known
 }
 
 type shapePart struct {
@@ -32,6 +33,18 @@ type shapePart struct {
 
 // used reports whether anything is done with the value.
 func (s *shape) used() bool { return s.whole || s.wants != nil || len(s.parts) > 0 || s.item != nil }
+
+// part is the shape of a field; nil when nothing is done with it.
+func (s *shape) part(name string) *shape {
+	if s != nil {
+		for _, p := range s.parts {
+			if p.name == name {
+				return p.shape
+			}
+		}
+	}
+	return nil
+}
 
 // use finds the shape of a reference and says what it is wanted for: nil means that it is passed on.
 func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
@@ -52,12 +65,10 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 			g.Refuse(r.Text.Span, "", "a place in a list has no counterpart")
 			return nil
 		}
-		i := slices.IndexFunc(s.parts, func(p *shapePart) bool { return p.name == name })
-		if i < 0 {
-			i = len(s.parts)
+		if s.part(name) == nil {
 			s.parts = append(s.parts, &shapePart{name, &shape{}})
 		}
-		s = s.parts[i].shape
+		s = s.part(name)
 	}
 	if s.wants != nil && wants != nil && !schema.Equal(s.wants, wants) {
 		g.Refuse(r.Text.Span, "", "this is used in two ways that one type does not allow")
@@ -73,7 +84,7 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 var typeName = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 
 // shapeType is the type of a state field: as it is declared, or where the graph looks into it, as it is used.
-func (g *graph) shapeType(name string, s *ir.State) doc.Value {
+func (g *graph) shapeType(name string, s *ir.State) *schema.Type {
 	sh := g.shapes[name]
 	for _, n := range g.tree.Nodes {
 		if n.Token.Ask != nil && n.Schema != "" && slices.Contains(g.writes[n], name) {
@@ -85,7 +96,7 @@ func (g *graph) shapeType(name string, s *ir.State) doc.Value {
 		if typ.Kind == schema.Any && sh.wants != nil {
 			typ = sh.wants
 		}
-		return g.Typ(typ, s.Span)
+		return typ
 	}
 	word := titled(name)
 	if at := g.Root.Get("state").Get(name); at != nil && typeName.MatchString(at.Text.Value) {
@@ -108,48 +119,39 @@ func titled(name string) string {
 	return b.String()
 }
 
-// shaped is the type of a shape, which is written once, with a name when it has fields.
-func (g *graph) shaped(s *shape, name string, at source.Span) doc.Value {
+// shaped is the type of a shape, which is declared once, with a name when it has fields.
+func (g *graph) shaped(s *shape, name string, at source.Span) *schema.Type {
 	if s.typ == nil {
 		s.typ = g.makeType(s, name, at)
 	}
 	return s.typ
 }
 
-func (g *graph) makeType(s *shape, name string, at source.Span) doc.Value {
+func (g *graph) makeType(s *shape, name string, at source.Span) *schema.Type {
 	switch {
-	case s.item != nil && len(s.parts) > 0 || s.wants != nil && len(s.parts)+len(fieldsOf(s.item)) > 0:
+	case s.item != nil && len(s.parts) > 0 || s.wants != nil && (len(s.parts) > 0 || s.item != nil && len(s.item.parts) > 0):
 		g.Refuse(at, "", "%s is used in two ways that one type does not allow", name)
 	case s.item != nil:
-		inner, _ := g.shaped(s.item, titled(s.item.name), at).(doc.Scalar)
-		return "list<" + inner + ">"
+		return schema.ListOf(g.shaped(s.item, titled(s.item.name), at))
 	case len(s.parts) > 0:
-		fields := doc.Flow()
+		t := convert.Struct()
 		for _, p := range s.parts {
-			fields.Add(p.name, g.shaped(p.shape, name+titled(p.name), at), source.Span{})
+			t.Fields = append(t.Fields, convert.Field(p.name, g.shaped(p.shape, name+titled(p.name), at)))
 		}
-		for g.types.Find(name) != nil {
-			name += "_"
-		}
-		g.types.Add(name, fields, source.Span{})
-		g.once(at, "the fields of "+name+" are those that the graph uses: data with others are refused, so add what else there is")
-		return doc.Scalar(name)
+		t = g.declare(name, t)
+		g.Note(at, "", "the fields of %s are those that the graph uses: data with others are refused, so add what else there is", t.Decl.Name)
+		return t
 	case s.wants != nil:
-		return g.Typ(s.wants, at)
+		return s.wants
 	}
-	return doc.Scalar("any")
+	return schema.AnyType
 }
 
-func fieldsOf(s *shape) []*shapePart {
-	if s == nil {
-		return nil
-	}
-	return s.parts
-}
-
-// once tells something the first time.
-func (g *graph) once(at source.Span, message string) {
-	if !g.Again {
-		g.Note(at, "", "%s", message)
-	}
+// declare names a type.
+func (g *graph) declare(name string, t *schema.Type) *schema.Type {
+	t.Decl = &schema.Decl{Type: t, Name: convert.Free(name, func(name string) bool {
+		return slices.ContainsFunc(g.Out.Types, func(d *schema.Decl) bool { return d.Name == name })
+	})}
+	g.Out.Types = append(g.Out.Types, t.Decl)
+	return t
 }

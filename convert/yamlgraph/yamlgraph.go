@@ -3,13 +3,10 @@ package yamlgraph
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
-	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
@@ -24,21 +21,27 @@ type graph struct {
 	ends   map[*yamlgraph.Node]bool                     // nodes that have run whenever the graph ends
 	shapes map[string]*shape                            // of state fields
 	given  map[string]bool                              // fields that a run is given
-	types  *doc.Mapping                                 // named types
-	tools  *doc.Mapping
 	python map[*ir.Tool]*function
 	item   *yamlgraph.Node // the map whose node is looked at
 
-	answers map[*yamlgraph.Node]doc.Value // the types of what models answer
-	rounds  map[*yamlgraph.Exit]int       // edges that lead back, with the most rounds
-	keys    []string                      // secrets of models
+	answers map[*yamlgraph.Node]*schema.Type // the types of what models answer
+	rounds  map[*yamlgraph.Exit]int          // edges that lead back, with the most rounds
+	begin   bool                             // a node copies inputs that nodes overwrite
+}
+
+// keys are the keys of graphs and of their nodes that become native ones.
+var keys = map[string]string{
+	"input.*": "state.*", "state.*": "state.*", "tools.*": "tools.*",
+	"llm": "provider", "prompt": "prompt", "tool": "tool", "tool_call": "tool", "args": "args", "map": "over", "as": "as", "do": "node",
+	"set": "state_key collect output", "on_error": "on_error", "catch": "on_error",
 }
 
 // Convert converts a graph. The fields of its state that are read before a node writes them are inputs.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		types: &doc.Mapping{}, tools: &doc.Mapping{}, python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]doc.Value{}, rounds: map[*yamlgraph.Exit]int{}}
+		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}}
+	c.Keys = keys
 	g.sections()
 	for _, n := range g.tree.Nodes {
 		g.nodes[n.ID.Name] = n
@@ -60,59 +63,39 @@ func Convert(c *convert.Converter) {
 		return
 	}
 	g.inputs()
-	in, state, out, begin := g.fields()
-	nodes := &doc.Mapping{}
-	if begin != nil {
-		nodes.Add("begin", begin, source.Span{})
+	if copies := g.fields(); len(copies) > 0 {
+		g.begin = true
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, &ir.Node{ID: convert.Name("begin"), Verb: &ir.Let{}, Set: copies})
 	}
 	for _, n := range g.tree.Nodes {
-		nodes.Add(c.IDs[n.ID.Name], g.node(n), convert.Join(n.ID.Span, n.Span))
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.node(n))
 		if g.keeps(n) {
-			nodes.Add(g.failed(n), g.failure(n), source.Span{})
+			c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.failure(n))
 		}
 	}
-	models := g.models()
+	g.models()
 	if g.keepsErrors() {
-		g.types.Add("Failure", doc.Flow(doc.Pair("type", doc.Flow(doc.Pair("type", doc.Scalar("string")), doc.Pair("message", doc.Scalar("string")), doc.Pair("node", doc.Scalar("string"))))), source.Span{})
-		state.Add("errors", doc.Flow(doc.Pair("type", doc.Scalar("list<Failure>")), doc.Pair("merge", doc.Scalar("append"))), source.Span{})
-		out.Add("errors", doc.Scalar("$state.errors"), source.Span{})
+		failure := g.declare("Failure", convert.Struct(convert.Field("type", schema.StringType), convert.Field("message", schema.StringType), convert.Field("node", schema.StringType)))
+		c.Out.State = append(c.Out.State, &ir.State{Name: convert.Name("errors"), Type: schema.ListOf(failure), Merge: ir.Merge{Kind: ir.MergeAppend}})
+		g.output("state", convert.Name("errors"))
 	}
-	secrets := &doc.List{Flow: true}
-	for _, name := range g.keys {
-		secrets.Add(doc.Scalar(name), source.Span{})
-	}
-	c.Doc.AddUnlessEmpty("types", g.types, source.Span{})
-	c.Doc.AddUnlessEmpty("input", in, source.Span{})
-	c.Doc.AddUnlessEmpty("state", state, source.Span{})
-	c.Doc.AddUnlessEmpty("secrets", secrets, source.Span{})
-	c.Doc.AddUnlessEmpty("models", models, source.Span{})
-	c.Doc.AddUnlessEmpty("tools", g.tools, source.Span{})
-	c.Doc.Add("nodes", nodes, source.Span{})
-	c.Doc.AddUnlessEmpty("edges", g.edges(begin != nil), source.Span{})
-	c.Doc.AddUnlessEmpty("output", out, source.Span{})
+	g.edges()
 }
 
 // sections refuses what stands beside nodes and edges and has no counterpart.
 func (g *graph) sections() {
-	rest := *g.tree.Workflow
-	rest.Public, rest.Origin, rest.Tree, rest.Provided = false, "", nil, nil
-	rest.File, rest.Name, rest.Description, rest.State, rest.Tools, rest.Body, rest.Includes = nil, ir.Ident{}, "", nil, nil, ir.Body{}, nil
-	rest.Models = nil
-	g.Rest(g.tree.Name.Span, "the graph", &rest)
-	d := *g.tree
-	if len(d.Start) != 1 {
+	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes Models")
+	if len(g.tree.Start) != 1 {
 		g.Refuse(g.tree.Name.Span, "", "a graph that begins at several nodes is not converted")
 	}
-	d.Workflow, d.Nodes, d.Upstream, d.Start, d.Limit, d.Choices, d.Common = nil, nil, false, nil, 0, nil, nil
-	g.Rest(g.tree.Name.Span, "the graph", &d)
+	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common")
 	for _, s := range g.tree.State {
-		own := *s
-		own.Name, own.Type, own.Span = ir.Ident{}, nil, source.Span{}
-		if own.Merge.Kind == ir.MergeAppend { // what one map gathers is the list; see gathers
-			own.Merge = ir.Merge{}
+		known := "Name Type Span"
+		if s.Merge.Kind == ir.MergeAppend { // what one map gathers is the list; see gathers
+			known += " Merge"
 		}
 		if !g.isAuto(s.Name.Name) {
-			g.Rest(s.Name.Span, "the state field "+s.Name.Name, &own)
+			g.Only(s.Name.Span, "the state field "+s.Name.Name, s, known)
 		}
 	}
 }
@@ -122,22 +105,18 @@ func (g *graph) isAuto(name string) bool { return name == "current_step" || name
 
 // look finds what a node reads and writes.
 func (g *graph) look(n *yamlgraph.Node) {
-	rest := *n
-	rest.ID, rest.Verb, rest.Span, rest.Token, rest.Writes, rest.Times = ir.Ident{}, nil, source.Span{}, nil, nil, 0
+	known := "ID Verb Span Token Writes Times"
 	if n.Token.Ask != nil {
-		rest.Retry = nil // the engine's own, which is written
-		rest.Schema, rest.AnswerAs = "", ""
+		known += " Retry Schema AnswerAs" // the engine's own, which is written
 	}
-	g.Rest(n.ID.Span, "the node "+n.ID.Name, &rest)
-	t := *n.Token
-	if _, python := n.Verb.(*ir.ToolCall); python || t.OnError == yamlgraph.TokenRaise {
-		t.OnError = 0
+	g.Only(n.ID.Span, "the node "+n.ID.Name, n, known)
+	known = "Key Exits Again Gather Ask Values Requires"
+	if _, python := n.Verb.(*ir.ToolCall); python {
+		known += " OnError"
 	}
-	key := t.Key.Name
-	exits := t.Exits
-	t.Key, t.Exits, t.Again, t.Gather, t.Ask, t.Values, t.Requires = ir.Ident{}, nil, false, nil, nil, nil, nil
-	g.Rest(n.ID.Span, "the node "+n.ID.Name, &t)
-	for _, x := range exits {
+	g.Only(n.ID.Span, "the node "+n.ID.Name, n.Token, known)
+	key := n.Token.Key.Name
+	for _, x := range n.Token.Exits {
 		x.When.Refs(func(r *dialect.Reference) { g.use(r, nil) })
 	}
 	switch v := n.Verb.(type) {
@@ -197,9 +176,7 @@ func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 		return
 	}
 	if t := n.Token.Gather; t != nil {
-		rest := *t
-		rest.Key = ""
-		g.Rest(n.ID.Span, "the map "+n.ID.Name, &rest)
+		g.Only(n.ID.Span, "the map "+n.ID.Name, t, "Key")
 	}
 	list := g.use(over, nil)
 	if list == nil {
@@ -296,53 +273,46 @@ func (g *graph) references(n *yamlgraph.Node, f func(*dialect.Reference)) {
 	}
 }
 
-// fields writes the sections input, state and output, and the node that copies inputs which nodes overwrite.
-func (g *graph) fields() (in, state, out, begin *doc.Mapping) {
-	in, state, out = &doc.Mapping{}, &doc.Mapping{}, &doc.Mapping{}
-	copies := doc.Flow()
+// fields declares the input, the state and the output. It returns what copies inputs that nodes overwrite.
+func (g *graph) fields() (copies []*ir.Set) {
 	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if g.isAuto(name) {
 			continue
 		}
-		g.FieldName(name, s.Name.Span)
-		at := g.declaration(name)
-		typ := g.shapeType(name, s)
-		sh := g.shapes[name]
+		typ, sh := g.shapeType(name, s), g.shapes[name]
+		in := &schema.Field{Name: name, Type: typ, Span: s.Name.Span}
 		switch {
-		case !g.written(name) && sh.used():
-			in.Add(name, typ, at)
-			out.Add(name, doc.Scalar("$input."+name), source.Span{})
-			continue
 		case !g.written(name):
-			in.Add(name, optional(typ), at)
-			out.Add(name, doc.Scalar("$input."+name), source.Span{})
+			if !sh.used() {
+				in.Type = optional(typ)
+			}
+			g.Out.Input = append(g.Out.Input, in)
+			g.output("input", s.Name)
 			continue
 		case g.given[name]:
-			in.Add(name, optional(typ), at)
 			typ = optional(typ)
-			copies.Add(name, doc.Scalar("$input."+name), source.Span{})
-			at = source.Span{}
+			in.Type = typ
+			g.Out.Input = append(g.Out.Input, in)
+			copies = append(copies, convert.Set(name, "input."+name))
 		case !g.certain(name, nil) || g.Opt[name]:
 			typ = optional(typ)
 		}
-		state.Add(name, typ, at)
-		out.Add(name, doc.Scalar("$state."+name), source.Span{})
+		g.Out.State = append(g.Out.State, &ir.State{Name: s.Name, Type: typ})
+		g.output("state", s.Name)
 	}
-	if len(copies.Entries) > 0 {
-		begin = &doc.Mapping{Entries: []*doc.Entry{doc.Pair("let", doc.Flow()), doc.Pair("set", copies)}}
-	}
-	return in, state, out, begin
+	return copies
+}
+
+// output hands on a field.
+func (g *graph) output(root string, name ir.Ident) {
+	g.Out.Output = append(g.Out.Output, &ir.Output{Name: name, Value: convert.Ref(root + "." + name.Name)})
 }
 
 // optional is a type whose values may be absent.
-func optional(typ doc.Value) doc.Value {
-	s, ok := typ.(doc.Scalar)
-	if !ok || strings.HasPrefix(string(s), "opt<") {
-		return typ
+func optional(t *schema.Type) *schema.Type {
+	if t.Kind == schema.Struct && t.Decl == nil || t.Kind == schema.Opt {
+		return t
 	}
-	return "opt<" + s + ">"
+	return &schema.Type{Kind: schema.Opt, Elem: t}
 }
-
-// declaration is the place of a field of the state.
-func (g *graph) declaration(name string) source.Span { return g.Entry("state", name) }

@@ -8,8 +8,6 @@
 package expr
 
 import (
-	"strconv"
-
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -30,8 +28,6 @@ const (
 	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - * / %
 	Cond        // Kids[0] ? Kids[1] : Kids[2]
 	ListLit     // [Kids...]
-	MapLit      // {Keys: Kids}: a struct or a map, as the place asks for
-	Index       // Kids[0][Kids[1]]: absent when there is no such item or key
 
 	// Those that translators make; see core.go.
 	Intrinsic // Func(Kids...); of a method Kids[0] is the receiver
@@ -52,8 +48,7 @@ type Node struct {
 
 	Func     *Func        // Intrinsic
 	Struct   *schema.Type // Make
-	Keys     []string     // Make, MapLit
-	KeyAt    [][2]int     // MapLit: the bytes of each key
+	Keys     []string     // Make
 	Function *Function    // Lambda
 	Use      *Use         // Handle
 
@@ -131,8 +126,7 @@ func refs(n *Node, bound []string, out []*Node) []*Node {
 	return out
 }
 
-// Path is the canonical path of a chain of names, fields and constant indexes ("post.url", for `post?.url` too; "m.key" for
-// `m["key"]`), or "".
+// Path is the canonical path of a chain of names and fields ("post.url", for `post?.url` too), or "".
 func (n *Node) Path() string {
 	switch n.Op {
 	case Name:
@@ -141,20 +135,6 @@ func (n *Node) Path() string {
 		if p := n.Kids[0].Path(); p != "" {
 			return p + "." + n.Text
 		}
-	case Index:
-		p, key := n.Kids[0].Path(), n.Kids[1]
-		if p == "" || key.Op != Lit {
-			return ""
-		}
-		switch v := key.Value.(type) {
-		case string:
-			return p + "." + v
-		case int64:
-			return p + "[" + strconv.FormatInt(v, 10) + "]"
-		}
 	}
 	return ""
 }
-
-// chain reports whether n reads a part of the value of Kids[0].
-func (n *Node) chain() bool { return n.Op == Field || n.Op == OptField || n.Op == Index }

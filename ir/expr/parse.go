@@ -238,7 +238,7 @@ func (p *parser) postfix(n *Node) *Node {
 		case t.op("."), t.op("?."):
 			n = p.field(n)
 		case t.op("["):
-			n = p.index(n)
+			return p.index(n)
 		case t.op("(") && n.Op == Name && n.Hi == n.NameHi:
 			call := &Node{Op: Call, Text: n.Text, Lo: n.Lo, NameLo: n.NameLo, NameHi: n.NameHi}
 			n = p.call(call)
@@ -369,8 +369,6 @@ func (p *parser) primary() *Node {
 			return n
 		case "[":
 			return p.list()
-		case "{":
-			return p.mapping()
 		}
 		return p.foreignValue(t)
 	}

@@ -1,0 +1,285 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/convert/doc"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// A nodePrinter writes the entries of one node. Comments come along from the entries of tree that they are made of.
+type nodePrinter struct {
+	*Converter
+	m    *doc.Mapping
+	tree *yamlnode.Node
+}
+
+// put adds an entry. own is its place where the dialect's table has none.
+func (p *nodePrinter) put(key string, v doc.Value, own ...source.Span) {
+	var other source.Span
+	if len(own) > 0 {
+		other = own[0]
+	}
+	p.m.Add(key, v, p.at(p.tree, key, "", other))
+}
+
+// node is a node: its verb, and what goes with every verb.
+func (c *Converter) node(n *ir.Node) doc.Value {
+	p := &nodePrinter{c, &doc.Mapping{}, NodeAt(c.Root, n.Span)}
+	switch v := n.Verb.(type) { // of verbs that no conversion makes there is nothing to print
+	case nil: // which was refused
+	case *ir.ToolCall:
+		p.put("tool", doc.Scalar(doc.Quoted(v.Name.Name)))
+		p.with(v.With)
+	case *ir.GoCall:
+		p.put("go", doc.Scalar(doc.Quoted(v.Func.Ref.Name)))
+		p.with(v.With)
+	case *ir.Let:
+		p.put("let", c.object(v.Fields))
+	case *ir.ToolChoice:
+		p.toolChoice(v)
+	case *ir.LLM:
+		p.llm(v)
+	case *ir.Human:
+		p.human(v)
+	case *ir.Map:
+		p.mapNode(v)
+	default:
+		c.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+	}
+	if n.Timeout != nil {
+		p.put("timeout", doc.Scalar(doc.Duration(n.Timeout.Value)))
+	}
+	if len(n.Set) > 0 {
+		set := doc.Flow()
+		for _, s := range n.Set {
+			set.Add(s.Field.Name, c.value(s.Value), Join(s.Field.Span, s.Value.Source()))
+		}
+		p.put("set", set)
+	}
+	if n.Join == ir.JoinAll {
+		p.put("join", doc.Scalar("all"))
+	}
+	if n.Retry != nil {
+		p.put("retry", retry(n.Retry), n.Retry.Span)
+	}
+	p.onError("on_error", n.OnError)
+	if len(n.Catch) > 0 {
+		ends := doc.Flow()
+		for _, x := range n.Catch {
+			ends.Add(x.Code.Name, doc.Scalar(c.id(x.Target)), source.Span{})
+		}
+		p.put("catch", ends, n.Catch[0].Code.Span)
+	}
+	_, let := n.Verb.(*ir.Let)
+	p.m.Flow = let && len(p.m.Entries) == 1 && doc.PlainEntries(p.m.Entries)
+	return p.m
+}
+
+func (p *nodePrinter) with(w *ir.With) {
+	if w != nil && len(w.Entries) > 0 {
+		p.put("with", p.object(w.Entries), w.Span)
+	}
+}
+
+func (p *nodePrinter) toolChoice(v *ir.ToolChoice) {
+	p.put("tool_call", p.value(v.Tool))
+	if v.Args != nil {
+		p.put("args", p.value(v.Args))
+	}
+	if v.ID != nil {
+		p.put("id", p.value(v.ID))
+	}
+}
+
+func (p *nodePrinter) llm(v *ir.LLM) {
+	p.put("llm", doc.Scalar(NativeID(v.Model.Name)))
+	system := v.System
+	if system == nil && v.Prompt != nil {
+		system = v.Prompt.System
+	}
+	if system != nil {
+		p.put("system", p.value(system), system.Text.Span)
+	}
+	if v.Prompt == nil || v.Prompt.File.Name != "" || v.Prompt.Text == nil {
+		p.Refuse(v.Span, "", "this prompt is not converted")
+		return
+	}
+	p.put("prompt", p.value(v.Prompt.Text))
+	p.out(v.Out, v.Span)
+	if v.Reask > 0 {
+		p.put("reask", doc.Number(v.Reask))
+	}
+}
+
+// out is the type of an answer, which is text where it is not written.
+func (p *nodePrinter) out(t *schema.Type, at source.Span) {
+	if t != nil && (t.Kind != schema.String || t.Decl != nil) {
+		p.put("out", p.typ(t, at))
+	}
+}
+
+func (p *nodePrinter) human(v *ir.Human) {
+	p.put("human", p.value(v.Prompt))
+	p.out(v.Out, v.Span)
+	if v.Timeout != nil {
+		p.put("timeout", doc.Scalar(doc.Duration(v.Timeout.Value)))
+	}
+	p.onError("on_timeout", v.OnTimeout)
+}
+
+// onError is what becomes of an error, or of a time that has run out.
+func (p *nodePrinter) onError(key string, e *ir.OnError) {
+	switch {
+	case e == nil:
+	case e.Kind == ir.OnErrorSkip:
+		p.put(key, doc.Scalar("skip"), e.Span)
+	case e.Kind == ir.OnErrorDefault:
+		p.put(key, doc.Flow(doc.Pair("default", p.value(e.Default))), e.Span)
+	}
+}
+
+func (p *nodePrinter) mapNode(v *ir.Map) {
+	p.put("map", p.value(v.Over))
+	p.put("as", doc.Scalar(v.As.Name))
+	if v.Index != nil {
+		p.put("index", doc.Scalar(v.Index.Name))
+	}
+	if v.Parallel > 0 {
+		p.put("parallel", doc.Number(v.Parallel))
+	}
+	p.put("max_items", most(v.MaxItems))
+	nodes := &doc.Mapping{}
+	for _, n := range v.Do.Nodes {
+		nodes.Add(n.ID.Name, p.node(n), source.Span{})
+	}
+	p.put("do", &doc.Mapping{Entries: []*doc.Entry{doc.Pair("nodes", nodes), doc.Pair("result", p.value(v.Do.Result))}})
+}
+
+// most is a bound; 0: none.
+func most(n int) doc.Value {
+	if n == 0 {
+		return doc.Scalar("unbounded")
+	}
+	return doc.Number(n)
+}
+
+// retry says when a node is called again.
+func retry(r *ir.Retry) doc.Value {
+	m := doc.Flow(doc.Pair("attempts", doc.Number(r.Attempts)))
+	var codes []string
+	for _, code := range r.Codes {
+		codes = append(codes, code.Name)
+	}
+	m.AddUnlessEmpty("codes", doc.Words(codes...), source.Span{})
+	if r.Constant {
+		m.Add("backoff", doc.Scalar("constant"), source.Span{})
+	}
+	if r.Base != nil {
+		m.Add("base", doc.Scalar(doc.Duration(r.Base.Value)), source.Span{})
+	}
+	if r.Cap != nil {
+		m.Add("cap", doc.Scalar(doc.Duration(r.Cap.Value)), source.Span{})
+	}
+	if r.Jitter != 0 {
+		float(m, "jitter", &r.Jitter)
+	}
+	return m
+}
+
+// edges are the edges. Plain ones that stand one after the other, and of which the file says nothing, are one line: where they
+// lead to the same nodes, and where they follow each other.
+func (c *Converter) edges() doc.Value {
+	l := &doc.List{}
+	for list := c.Out.Body.Edges; len(list) > 0; {
+		e, n := list[0], 1
+		if !plain(e) {
+			l.Add(c.edge(e), e.Span)
+			list = list[1:]
+			continue
+		}
+		from, to := c.id(e.From), c.ids(e.To)
+		for ; (to[0] != "end" || !e.Span.IsZero()) && n < len(list) && plain(list[n]) && list[n].Span == e.Span && slices.Equal(c.ids(list[n].To), to); n++ {
+			from += ", " + c.id(list[n].From)
+		}
+		list = list[n:]
+		text, k := from+" -> "+strings.Join(to, ", "), len(l.Items)
+		if k > 0 && n == 1 && len(to) == 1 && e.Span.IsZero() && l.Items[k-1].From.IsZero() {
+			if before, ok := l.Items[k-1].Value.(doc.Scalar); ok && strings.HasSuffix(string(before), " -> "+from) && !strings.Contains(string(before), ",") {
+				l.Items[k-1].Value = before + " -> " + doc.Scalar(to[0])
+				continue
+			}
+		}
+		l.Add(doc.Scalar(text), e.Span)
+	}
+	return l
+}
+
+func plain(e *ir.Edge) bool { return e.When == nil && e.Switch == nil && !e.Back }
+
+func (c *Converter) ids(list []ir.Ident) (names []string) {
+	for _, id := range list {
+		names = append(names, c.id(id))
+	}
+	return names
+}
+
+func (c *Converter) targets(list []ir.Ident) doc.Value {
+	if len(list) == 1 {
+		return doc.Scalar(c.id(list[0]))
+	}
+	return doc.Words(c.ids(list)...)
+}
+
+// edge is an edge with a condition, a switch, or a way back.
+func (c *Converter) edge(e *ir.Edge) doc.Value {
+	m := doc.Flow(doc.Pair("from", doc.Scalar(c.id(e.From))))
+	if len(e.To) > 0 {
+		m.Add("to", c.targets(e.To), source.Span{})
+	}
+	if e.When != nil {
+		m.Add("when", c.condition(e.When), source.Span{})
+	}
+	if e.Switch != nil {
+		m.Add("switch", c.condition(e.Switch), source.Span{})
+		cases := doc.Flow()
+		for _, k := range e.Cases {
+			s, ok := k.Value.(*ir.Scalar)
+			if !ok {
+				c.Refuse(e.Span, "", "a case of this switch is not converted")
+				continue
+			}
+			text := s.Text.Value
+			if s.Tag == "!!str" && doc.PlainForm.MatchString(text) {
+				text = doc.Quoted(text)
+			} else if s.Tag == "!!str" {
+				text = doc.Escaped(text)
+			}
+			cases.Add(text, c.targets(k.To), source.Span{})
+		}
+		m.Add("cases", cases, source.Span{})
+		if len(e.Default) > 0 {
+			m.Add("default", c.targets(e.Default), source.Span{})
+		}
+	}
+	if e.Back {
+		m.Add("max", most(e.Max), source.Span{})
+	}
+	if e.Exhausted != nil {
+		m.Add("exhausted", doc.Scalar(c.id(*e.Exhausted)), source.Span{})
+	}
+	return m
+}
+
+// condition is an expression where the language reads one without a `$`.
+func (c *Converter) condition(e *ir.Expr) doc.Value {
+	text := c.expr(e.Text.Value, e.Node)
+	if q := doc.Quoted("$" + text); q == "$"+text && doc.PlainForm.MatchString(text) {
+		return doc.Scalar(text)
+	}
+	return doc.Scalar(doc.Quoted(text))
+}
