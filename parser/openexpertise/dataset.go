@@ -15,18 +15,18 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// sourceKinds are the kinds of sources, and sources the keys that each has.
+// sourceKinds are the kinds of sources, and sourceKeys the keys that each has.
 var (
 	sourceKinds = []string{"file", "sqlite", "http", "mcp-resource"}
-	sources     = map[string]*dialect.Shape{
-		"file": sourceShape("file", dialect.Key{Name: "uri", Required: true, Doc: "the file, relative to this one", Form: dialect.Scalar},
-			dialect.Key{Name: "format", Doc: "json, jsonl or csv", Form: dialect.OneWord("json", "jsonl", "csv", "parquet")}),
-		"sqlite": sourceShape("sqlite", dialect.Key{Name: "uri", Required: true, Doc: "the database, relative to this file", Form: dialect.Scalar},
-			dialect.Key{Name: "query", Required: true, Doc: "the SQL whose rows are the records", Form: dialect.Scalar}),
-		"http": sourceShape("http", dialect.Key{Name: "url", Required: true, Doc: "the address", Form: dialect.Scalar},
-			dialect.Key{Name: "method", Doc: "GET, POST and the like", Form: dialect.Scalar}, dialect.Key{Name: "body", Doc: "what is sent: text, or a value that becomes JSON"}),
-		"mcp-resource": sourceShape("mcp-resource", dialect.Key{Name: "server", Required: true, Doc: "the address of the server, or the command that starts it"},
-			dialect.Key{Name: "uri", Required: true, Doc: "the resource", Form: dialect.Scalar}),
+	sourceKeys  = map[string][]dialect.Key{
+		"file": {{Name: "uri", Required: true, Doc: "the file, relative to this one", Form: dialect.Scalar},
+			{Name: "format", Doc: "json, jsonl or csv", Form: dialect.OneWord("json", "jsonl", "csv", "parquet")}},
+		"sqlite": {{Name: "uri", Required: true, Doc: "the database, relative to this file", Form: dialect.Scalar},
+			{Name: "query", Required: true, Doc: "the SQL whose rows are the records", Form: dialect.Scalar}},
+		"http": {{Name: "url", Required: true, Doc: "the address", Form: dialect.Scalar},
+			{Name: "method", Doc: "GET, POST and the like", Form: dialect.Scalar}, {Name: "body", Doc: "what is sent: text, or a value that becomes JSON"}},
+		"mcp-resource": {{Name: "server", Required: true, Doc: "the address of the server, or the command that starts it"},
+			{Name: "uri", Required: true, Doc: "the resource", Form: dialect.Scalar}},
 	}
 )
 
@@ -44,15 +44,17 @@ type dataset struct {
 	Command []string // of mcp-resource: what starts the server
 }
 
-func sourceShape(kind string, own ...dialect.Key) *dialect.Shape {
-	return &dialect.Shape{What: "a source of the kind " + kind, Open: true, Keys: append([]dialect.Key{{Name: "kind", Required: true, Doc: "file, sqlite, http or mcp-resource", Form: dialect.OneWord(kind)}}, own...)}
+// sourceShape is a source of a kind, which the pages call `kind` and the engine's own examples `type`.
+func sourceShape(key, kind string) *dialect.Shape {
+	first := dialect.Key{Name: key, Required: true, Doc: "file, sqlite, http or mcp-resource", Form: dialect.OneWord(kind)}
+	return &dialect.Shape{What: "a source of the kind " + kind, Open: true, Keys: append([]dialect.Key{first}, sourceKeys[kind]...)}
 }
 
 // anySource is the form of a source: its keys follow from its kind.
 func anySource() dialect.Form {
 	var all []dialect.Form
 	for _, kind := range sourceKinds {
-		all = append(all, dialect.Of(sources[kind]))
+		all = append(all, dialect.Of(sourceShape("kind", kind)), dialect.Of(sourceShape("type", kind)))
 	}
 	return dialect.OneOf(all...)
 }
@@ -67,13 +69,18 @@ func (p *parser) dataset(m dialect.Mapping, out *Node) {
 	if n == nil {
 		return
 	}
-	kind := "file"
-	if k := n.Get("kind"); n.Kind == yamlnode.Mapping && k != nil {
-		if kind = p.Word(k, "the kind of a source", sourceKinds...); kind == "" {
-			return
+	key, kind := "kind", "file"
+	if n.Kind == yamlnode.Mapping {
+		if n.Get("kind") == nil && n.Get("type") != nil {
+			key = "type"
+		}
+		if k := n.Get(key); k != nil {
+			if kind = p.Word(k, "the kind of a source", sourceKinds...); kind == "" {
+				return
+			}
 		}
 	}
-	s, ok := p.Mapping(n, sources[kind])
+	s, ok := p.Mapping(n, sourceShape(key, kind))
 	if !ok {
 		return
 	}

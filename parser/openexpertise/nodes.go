@@ -285,7 +285,11 @@ func (p *parser) loops(n *yamlnode.Node, inside map[*Node]source.Span) {
 		if b := m.Get("budget"); b != nil {
 			p.Warn(diag.IgnoredKey, m.Key("budget"), "remove it, or bound the rounds with `max_iters`", "the engine does not enforce the budget of a loop")
 		}
-		p.members(ph, m.Get("body"), "`body`", ph.Max, inside)
+		body := m.Get("body")
+		if body != nil && body.Kind == yamlnode.Scalar { // one name is a list of one
+			body = &yamlnode.Node{Kind: yamlnode.Sequence, Span: body.Span, Items: []*yamlnode.Node{body}}
+		}
+		p.members(ph, body, "`body`", ph.Max, inside)
 		return true
 	})
 }

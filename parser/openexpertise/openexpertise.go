@@ -77,7 +77,11 @@ func (p *parser) experience(m dialect.Mapping) {
 		}
 		p.wf.Name = id
 	}
-	p.Text(m.Get("version"), "the version of an experience")
+	if v := m.Get("version"); v != nil && v.Kind == yamlnode.Scalar && p.Schema.Tag(v) != "!!str" {
+		p.Error(diag.WrongShape, v.Place(), "write three numbers, as in `version: 1.0.0`, or quotes around it", "the version of an experience is text, and %s is a number or a word of YAML", v.Text.Value)
+	} else {
+		p.Text(v, "the version of an experience")
+	}
 	if id, ok := p.Text(m.Get("description"), "the description"); ok {
 		p.wf.Description = strings.TrimSpace(id.Name)
 	}

@@ -50,7 +50,7 @@ var (
 	}}
 	loopShape = &dialect.Shape{What: "a loop", Keys: []dialect.Key{
 		{Name: "id", Required: true, Doc: "its name", Form: dialect.Scalar},
-		{Name: "body", Required: true, Doc: "ids of nodes, in order", Form: dialect.Names},
+		{Name: "body", Required: true, Doc: "ids of nodes, in order, or one", Form: dialect.OneOf(dialect.Scalar, dialect.Names)},
 		{Name: "until", Doc: "a condition that is looked at before each round", Form: dialect.Scalar},
 		{Name: "max_iters", Doc: "the most rounds", Form: dialect.Count},
 		{Name: "budget", Doc: "not enforced by the engine"},
