@@ -83,6 +83,7 @@ var table = []row{
 	},
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import
+	{pkg: "runtime/cel", own: []string{"runtime/value"}},
 	{pkg: "runtime/redact", own: []string{"runtime/value"}},
 	{pkg: "runtime/usage", own: []string{"runtime/value"}},
 	// The implementation, and what says of it which part is promised to whom. Nothing else imports core, so that these are complete.

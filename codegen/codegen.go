@@ -36,6 +36,7 @@ const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
 	flowPath    = runtimePath + "/flow"
 	toolPath    = runtimePath + "/tool"
+	celPath     = runtimePath + "/cel"
 	valuePath   = runtimePath + "/value"
 	execPath    = runtimePath + "/exectool"
 	sandboxPath = runtimePath + "/sandbox"

@@ -43,7 +43,7 @@ func ident(name string) string {
 
 var operators = map[string]bool{
 	"!": true, "&&": true, "||": true, "==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true,
-	"+": true, "-": true, "*": true, "&": true, "=": true, ":=": true,
+	"+": true, "-": true, "*": true, "/": true, "&": true, "=": true, ":=": true,
 }
 
 // operator is an operator of Go.

@@ -26,7 +26,7 @@ var standard = []string{"bytes", "context", "encoding/base64", "math", "slices",
 // package or not.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		name := p[strings.LastIndexByte(p, '/')+1:]
 		g.file.ImportName(importPath(p), ident(name))

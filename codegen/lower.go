@@ -211,7 +211,7 @@ func (l *lowerer) value(n *expr.Node) lowered {
 			return lowerPrimary(jen.Nil(), schema.NullType)
 		}
 		return l.literal(n.Value)
-	case expr.Name, expr.Field, expr.OptField:
+	case expr.Name, expr.Field, expr.OptField, expr.Index:
 		return l.read(n)
 	case expr.Call:
 		return l.call(n)
@@ -225,6 +225,8 @@ func (l *lowerer) value(n *expr.Node) lowered {
 		return l.choice(n)
 	case expr.ListLit:
 		return l.list(n)
+	case expr.MapLit:
+		return lowerPrimary(l.mapping(n, true), n.Type)
 	case expr.Intrinsic, expr.Make, expr.Lambda, expr.Handle, expr.Concat:
 		return l.coreValue(n)
 	}
@@ -280,6 +282,9 @@ func (l *lowerer) place(n *expr.Node) storage {
 		}
 		st.ptr = st.ptr || n.Sym.Type.Kind == schema.Opt
 		return st
+	}
+	if n.Op == expr.Index {
+		return l.itemOf(l.place(n.Kids[0]), n)
 	}
 	if n.Op != expr.Field && n.Op != expr.OptField {
 		v := l.value(n)
@@ -359,6 +364,8 @@ func (o lowerPresent) absence() []jen.Code {
 		text := lowerRender(g)
 		if code, ok := strings.CutSuffix(text, " != nil"); ok {
 			out = append(out, jen.Op(expression(code)).Op("==").Nil())
+		} else if short := tooShort(text); short != nil {
+			out = append(out, short)
 		} else {
 			out = append(out, jen.Op("!").Add(g))
 		}
@@ -387,6 +394,9 @@ func lowerJoin(codes []jen.Code, op string) jen.Code {
 // optional takes an optional value apart. Without needed, only whether it is there will be asked.
 func (l *lowerer) optional(n *expr.Node, needed bool) lowerPresent {
 	typ := n.Stored.Present()
+	if n.Op == expr.Index {
+		return l.indexed(n, needed)
+	}
 	if n.Op != expr.Field && n.Op != expr.OptField || n.Sym != nil {
 		if n.Op == expr.Name || n.Sym != nil {
 			return lowerPresent{place: l.place(n), typ: typ}
@@ -410,23 +420,23 @@ func (l *lowerer) optional(n *expr.Node, needed bool) lowerPresent {
 	}
 	st := l.fieldOf(p, t, n.Text)
 	if t.Kind == schema.Map && !st.ptr {
-		return l.lookup(n, st, guards, typ, needed)
+		return l.lookup(n.Text, st, guards, typ, needed)
 	}
 	return lowerPresent{guards: guards, place: st, typ: typ}
 }
 
 // lookup reads a key of a map, which may not be there.
-func (l *lowerer) lookup(n *expr.Node, st storage, guards []jen.Code, typ *schema.Type, needed bool) lowerPresent {
+func (l *lowerer) lookup(hint string, st storage, guards []jen.Code, typ *schema.Type, needed bool) lowerPresent {
 	ok := l.fresh("ok")
 	if len(guards) == 0 {
 		name := "_"
 		if needed {
-			name = l.fresh(n.Text)
+			name = l.fresh(hint)
 		}
 		l.add(jen.List(jen.Id(ident(name)), jen.Id(ident(ok))).Op(":=").Add(st.code))
 		return lowerPresent{guards: []jen.Code{jen.Id(ident(ok))}, place: storage{code: jen.Id(ident(name))}, typ: typ, own: true}
 	}
-	name, found := l.fresh(n.Text), l.fresh("found")
+	name, found := l.fresh(hint), l.fresh("found")
 	l.add(jen.Var().Id(ident(name)).Op("*").Add(l.goType(typ)))
 	l.add(jen.If(lowerAll(guards)).Block(
 		jen.If(jen.List(jen.Id(ident(found)), jen.Id(ident(ok))).Op(":=").Add(st.code), jen.Id(ident(ok))).Block(jen.Id(ident(name)).Op("=").Op("&").Id(ident(found))),
@@ -439,6 +449,10 @@ func lowerLastName(n *expr.Node, otherwise string) string {
 	switch n.Op {
 	case expr.Field, expr.OptField:
 		return n.Text
+	case expr.Index:
+		if key, ok := n.Kids[1].Value.(string); ok && n.Kids[1].Op == expr.Lit && lowerIsIdent(key) {
+			return key
+		}
 	case expr.Call:
 		if (n.Text == "default" || n.Text == "first") && len(n.Kids) > 0 {
 			return lowerLastName(n.Kids[0], otherwise)

@@ -54,6 +54,10 @@ func (ev *lowerEval) raw(n *expr.Node) (any, error) {
 			return nil, err
 		}
 		return recv.(map[string]any)[n.Text], nil
+	case expr.Index:
+		return ev.index(n)
+	case expr.MapLit:
+		return ev.mapping(n)
 	case expr.Unary:
 		return ev.unary(n)
 	case expr.Binary:
@@ -214,6 +218,9 @@ func lowerCompareAny(a, b any) (int, error) {
 }
 
 func lowerArithmetic(op string, a, b any) (any, error) {
+	if v, err, ok := lowerMoments(op, a, b); ok {
+		return v, err
+	}
 	if s, ok := a.(string); ok {
 		return s + b.(string), nil
 	}

@@ -39,6 +39,9 @@ func lowerFunction(n *expr.Node, args []any) (any, error) {
 	case "math.greatest", "math.least":
 		return lowerExtreme(n, args)
 	}
+	if v, err, ok := lowerTimeFunction(n, args); ok {
+		return v, err
+	}
 	return lowerList(n, args)
 }
 

@@ -24,6 +24,15 @@ func (l *lowerer) builtin(n *expr.Node) lowered {
 		return l.hoist(l.textCall(flowPath, "Replace", n).code, "replaced", schema.StringType)
 	case "math.greatest", "math.least":
 		return l.extreme(n)
+	case "join":
+		return l.joinCall(n)
+	case "substring":
+		return l.substring(n)
+	case "timestamp", "duration":
+		return l.parsed(n)
+	}
+	if _, ok := clockParts[n.Text]; ok {
+		return l.clock(n)
 	}
 	return l.listCall(n)
 }
@@ -35,6 +44,25 @@ func (l *lowerer) textCall(path, function string, n *expr.Node) lowered {
 		args = append(args, l.to(l.value(k), schema.StringType).code)
 	}
 	return lowerPrimary(jen.Qual(importPath(path), ident(function)).Call(args...), n.Type)
+}
+
+// joinCall lowers xs.join(separator).
+func (l *lowerer) joinCall(n *expr.Node) lowered {
+	xs := l.to(l.value(n.Kids[0]), schema.ListOf(schema.StringType))
+	separator := l.literal("")
+	if len(n.Kids) == 2 {
+		separator = l.to(l.value(n.Kids[1]), schema.StringType)
+	}
+	return lowerPrimary(jen.Qual("strings", "Join").Call(xs.code, separator.code), schema.StringType)
+}
+
+// substring lowers s.substring(start) and s.substring(start, end).
+func (l *lowerer) substring(n *expr.Node) lowered {
+	args := []jen.Code{l.to(l.value(n.Kids[0]), schema.StringType).code}
+	for _, k := range n.Kids[1:] {
+		args = append(args, l.to(l.value(k), schema.IntType).code)
+	}
+	return l.hoist(jen.Qual(celPath, "Substring").Call(args...), "part", schema.StringType)
 }
 
 // listCall calls a method of a list.

@@ -508,7 +508,11 @@ func (g *lowerGen) int(s lowerScope, depth int) string {
 		lit := pick(g, "0", "1", "2", "3", "-1", "10", "9223372036854775807", "-9223372036854775808", "3037000500", "300")
 		return pick(g, g.atom(s, kindIs(schema.Int)), g.atom(s, kindIs(schema.Int)), "input.i1", lit)
 	}
-	switch g.r.IntN(12) {
+	switch g.r.IntN(14) {
+	case 12:
+		return g.clockRead(s, depth-1)
+	case 13:
+		return g.indexed(s, depth-1, schema.Int, g.int)
 	case 10:
 		return g.list(s, depth-1, schema.Int) + ".sum()"
 	case 11:
@@ -561,7 +565,11 @@ func (g *lowerGen) string(s lowerScope, depth int) string {
 	if depth <= 0 {
 		return pick(g, g.atom(s, kindIs(schema.String)), "input.s1", "input.lab", pick(g, `""`, `"a"`, `"a\nb"`, `"é`+"`"+`\"\\"`, `'low'`, `"\u0000\u2028"`))
 	}
-	switch g.r.IntN(9) {
+	switch g.r.IntN(11) {
+	case 9:
+		return pick(g, g.list(s, depth-1, schema.String)+".join("+g.string(s, 0)+")", g.string(s, depth-1)+".substring("+pick(g, "0, 1", "1", "0", "input.i1")+")")
+	case 10:
+		return g.indexed(s, depth-1, schema.String, g.string)
 	case 6:
 		return "string(" + pick(g, g.int(s, depth-1), g.bool(s, depth-1), g.float(s, depth-1), "input.lv", "input.t1", "input.d1", "input.ig", "input.u8", g.string(s, depth-1)) + ")"
 	case 7:
@@ -636,6 +644,9 @@ func (g *lowerGen) tasks(s lowerScope, depth int) string {
 		return "input.ts"
 	}
 	name := g.variable()
+	if g.r.IntN(5) == 0 {
+		return g.made(s, depth-1)
+	}
 	if g.r.IntN(3) == 0 {
 		return g.tasks(s, depth-1) + ".sortBy(" + name + ", " + name + pick(g, ".n", ".q", ".score") + ")"
 	}
@@ -688,7 +699,7 @@ func lowerTemplate(t *testing.T, src string) *lowerCase {
 func lowerHandwritten(t *testing.T) []*lowerCase {
 	t.Helper()
 	var out []*lowerCase
-	for _, src := range []string{
+	for _, src := range append(slices.Clone(lowerIndexes), []string{
 		"0.1 + 0.2 == 0.3", "0.1 + 0.2", "1e308 * 10.0", "-0.0", "0.0 * -1.0", "1e308 * 10.0 - 1e308 * 10.0", "input.f1 * input.f2 + 1.0 - input.f1 * input.f1",
 		"9223372036854775807 + 1", "-9223372036854775808 / -1", "-9223372036854775808 % -1", "-7 / 2", "-7 % 2", "7 % -2", "input.i1 / 2 * 3", "input.i1 % (input.i2 * 2)", "size(input.s1) / 2",
 		"1 / input.f1", "input.f1 / 2 / 3", "1.0 / 3 - input.f1 / 3", "input.i1 / input.i2", "input.i1 % input.i2", "input.f1 / input.f2", "1 / 0.5", "input.b1 || 1 / input.i1 > 0", "input.u8 / 7", "-(-9223372036854775807) - 1", "2 * 3 + 4", "-9223372036854775808 * -1", "9007199254740993 * 1 > input.f1",
@@ -712,7 +723,7 @@ func lowerHandwritten(t *testing.T) []*lowerCase {
 		"input.li.map(x, [x]).flatten()", "input.li.slice(0, size(input.li))", "input.li + [1] + [input.i1]", "[] + input.li", "input.li + []", "input.l32 + input.li",
 		"input.ts.map(x, string(x.n))", "string(input.u8)", "string(1) + string(true)", "[3, 1, 2].sort()", "\"a,b\".split(\",\")", "\"\".split(\"\")", "math.least(1, 2)",
 		"input.ms.map(k, k + \"!\")", "input.ts.exists(q, input.task.q == \"a\")", "input.ms.k?.lang == null || input.ms.k.lang == \"a\"",
-	} {
+	}...) {
 		n, probs := expr.Parse(src)
 		probs = append(probs, expr.Check(n, lowerEnv{}, nil)...)
 		for _, p := range probs {

@@ -255,6 +255,8 @@ func (l *lowerer) arithmetic(n *expr.Node) lowered {
 	switch n.Type.Kind {
 	case schema.String:
 		return l.concat(l.to(a, schema.StringType), l.to(b, schema.StringType))
+	case schema.Time, schema.Duration:
+		return l.moments(n, a, b)
 	case schema.Float:
 		return l.floats(n.Text, l.to(a, schema.FloatType), l.to(b, schema.FloatType))
 	}
@@ -442,6 +444,10 @@ func (l *lowerer) list(n *expr.Node) lowered {
 		if k.Op == expr.Make && k.Struct != nil && n.Type.Elem.Kind == schema.Opaque { // Go knows its type
 			fields, long := l.makeFields(k)
 			items, lines = append(items, jen.Custom(braces(long), fields...)), true
+			continue
+		}
+		if k.Op == expr.MapLit && n.Type.Elem.Kind == schema.Struct && (n.Type.Elem.Go == nil || !n.Type.Elem.Go.Ptr) { // Go knows its type
+			items = append(items, l.mapping(k, false))
 			continue
 		}
 		items = append(items, l.to(l.value(k), n.Type.Elem).code)

@@ -216,6 +216,7 @@ func lowerRun(t *testing.T, cases []*lowerCase, inputs []map[string]any) [][]str
 	file.ImportName(runtimePath, "runtime")
 	file.ImportName(flowPath, "flow")
 	file.ImportName(valuePath, "value")
+	file.ImportName(celPath, "cel")
 	lowerDeclare(file)
 	table := jen.Null()
 	for i, c := range cases {

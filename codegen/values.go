@@ -55,6 +55,8 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 			return storage{code: jen.Id("in")}
 		case "error":
 			return storage{code: jen.Err()}
+		case "now":
+			return storage{code: jen.Id("run").Dot("Began").Call()}
 		}
 		return storage{code: jen.Id("state")}
 	case *check.Local:

@@ -112,6 +112,7 @@ type Var struct {
 	Type *schema.Type
 	Step *Step
 	Used bool
+	Over *schema.Type // of `as`: the list whose items it holds
 }
 
 // An Argument is a checked value for a named field.

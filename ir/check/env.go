@@ -68,6 +68,8 @@ func (e *env) Lookup(name string) *expr.Symbol {
 		return &expr.Symbol{Name: name, Type: e.c.inputType, Ref: &Root{name}}
 	case "state":
 		return e.stateRoot()
+	case "now":
+		return &expr.Symbol{Name: name, Type: schema.TimeType, Ref: &Root{name}}
 	}
 	if sym := e.find(name, false); sym != nil {
 		return sym
@@ -381,6 +383,11 @@ func (e *env) facts(list ...*expr.Node) expr.Facts {
 			facts = b.untilFacts(name, step, at, b.proved(name, at, facts))
 		}
 		facts = bothFacts(facts, b.roundFacts(step))
+		for _, v := range b.vars {
+			if v.Over != nil && slices.Contains(names, v.Name) {
+				facts = bothFacts(facts, expr.ItemFacts(v.Name, v.Over))
+			}
+		}
 		if b.outer != nil {
 			at, step = e.around(b), b.parent
 		}

@@ -101,7 +101,7 @@ func (c *checker) mapNode(s *Step, v *ir.Map, e *env) {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Over.Source(), Message: fmt.Sprintf("a map needs a list, and this is %s", over)})
 	}
 	s.Over = &Expected{Value: v.Over, Type: over}
-	as := &Var{Name: v.As.Name, Type: elem, Step: s}
+	as := &Var{Name: v.As.Name, Type: elem, Step: s, Over: over}
 	s.Vars = []*Var{as}
 	if v.Index != nil {
 		s.Vars = append(s.Vars, &Var{Name: v.Index.Name, Type: schema.IntType, Step: s})

@@ -276,6 +276,10 @@ func (c *checker) list(v *ir.List, want *schema.Type, e *env) *schema.Type {
 	if want != nil {
 		switch to := want.Present(); to.Kind {
 		case schema.List:
+			if len(to.Known) > 0 && len(v.Items) > 0 { // what a filter has proved of others
+				c.mismatch(v.Span, want, "a list of other items")
+				return schema.InvalidType
+			}
 			elem = to.Elem
 		case schema.Any, schema.Invalid:
 			elem = to

@@ -302,8 +302,8 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  EmptyList,
-		Title: "a list whose type cannot be told",
-		Cause: "An empty list, or a list of nulls, has a type only where its surroundings ask for one: beside another list, as a default, or where a tool wants a list.",
+		Title: "a list or a literal of a struct whose type cannot be told",
+		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where their surroundings ask for one: beside another list, as a default, or where a tool wants one.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}

@@ -8,6 +8,8 @@
 package expr
 
 import (
+	"strconv"
+
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -28,6 +30,8 @@ const (
 	Binary      // Kids[0] Text Kids[1]: || && == != < <= > >= in + - * / %
 	Cond        // Kids[0] ? Kids[1] : Kids[2]
 	ListLit     // [Kids...]
+	MapLit      // {Keys: Kids}: a struct or a map, as the place asks for
+	Index       // Kids[0][Kids[1]]: absent when there is no such item or key
 
 	// Those that translators make; see core.go.
 	Intrinsic // Func(Kids...); of a method Kids[0] is the receiver
@@ -48,7 +52,8 @@ type Node struct {
 
 	Func     *Func        // Intrinsic
 	Struct   *schema.Type // Make
-	Keys     []string     // Make
+	Keys     []string     // Make, MapLit
+	KeyAt    [][2]int     // MapLit: the bytes of each key
 	Function *Function    // Lambda
 	Use      *Use         // Handle
 
@@ -126,7 +131,8 @@ func refs(n *Node, bound []string, out []*Node) []*Node {
 	return out
 }
 
-// Path is the canonical path of a chain of names and fields ("post.url", for `post?.url` too), or "".
+// Path is the canonical path of a chain of names, fields and constant indexes ("post.url", for `post?.url` too; "m.key" for
+// `m["key"]`), or "".
 func (n *Node) Path() string {
 	switch n.Op {
 	case Name:
@@ -135,6 +141,20 @@ func (n *Node) Path() string {
 		if p := n.Kids[0].Path(); p != "" {
 			return p + "." + n.Text
 		}
+	case Index:
+		p, key := n.Kids[0].Path(), n.Kids[1]
+		if p == "" || key.Op != Lit {
+			return ""
+		}
+		switch v := key.Value.(type) {
+		case string:
+			return p + "." + v
+		case int64:
+			return p + "[" + strconv.FormatInt(v, 10) + "]"
+		}
 	}
 	return ""
 }
+
+// chain reports whether n reads a part of the value of Kids[0].
+func (n *Node) chain() bool { return n.Op == Field || n.Op == OptField || n.Op == Index }

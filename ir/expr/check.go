@@ -145,10 +145,12 @@ func (c *checker) infer(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		return c.lit(n, want)
 	case Name:
 		return c.name(n)
-	case Field, OptField:
-		return c.field(n, facts, false, n)
+	case Field, OptField, Index:
+		return c.chain(n, facts, false, n)
 	case ListLit:
 		return c.list(n, facts, want)
+	case MapLit:
+		return c.mapping(n, facts, want)
 	}
 	return schema.InvalidType
 }
@@ -163,7 +165,7 @@ func (c *checker) compute(n *Node, facts Facts, want *schema.Type) *schema.Type 
 	case Unary:
 		return c.unary(n, facts)
 	case Binary:
-		return c.binary(n, facts)
+		return c.binary(n, facts, want)
 	}
 	return c.cond(n, facts, want)
 }

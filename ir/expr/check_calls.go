@@ -11,6 +11,23 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
+// chain types a part of the chain whole.
+func (c *checker) chain(n *Node, facts Facts, lenient bool, whole *Node) *schema.Type {
+	if n.Op == Index {
+		return c.index(n, facts, lenient, whole)
+	}
+	return c.field(n, facts, lenient, whole)
+}
+
+// receiver types what a part of the chain whole is read from.
+func (c *checker) receiver(recv *Node, facts Facts, lenient bool, whole *Node) {
+	if recv.chain() {
+		c.narrow(recv, c.chain(recv, facts, lenient, whole), facts)
+		return
+	}
+	c.check(recv, facts, nil)
+}
+
 // field types a.b and a?.b, a part of the chain whole. With lenient, which default and first set, the dot carries absence
 // on as `?.` does.
 func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema.Type {
@@ -21,11 +38,7 @@ func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema
 			return t
 		}
 	}
-	if recv.Op == Field || recv.Op == OptField {
-		c.narrow(recv, c.field(recv, facts, lenient, whole), facts)
-	} else {
-		c.check(recv, facts, nil)
-	}
+	c.receiver(recv, facts, lenient, whole)
 	t := recv.Type
 	if t.Kind == schema.Null {
 		t = c.need(recv)
@@ -191,6 +204,7 @@ var foreignFuncs = map[string]string{
 	"str": "string", "toString": "string", "to_string": "string", "lower": "lowerAscii", "toLowerCase": "lowerAscii", "toLower": "lowerAscii", "downcase": "lowerAscii",
 	"upper": "upperAscii", "toUpperCase": "upperAscii", "toUpper": "upperAscii", "upcase": "upperAscii", "strip": "trim", "replaceAll": "replace", "flat": "flatten",
 	"unique": "distinct", "uniq": "distinct", "sorted": "sort", "sort_by": "sortBy", "sortOn": "sortBy", "orderBy": "sortBy", "reversed": "reverse", "batch": "chunk", "chunks": "chunk",
+	"date": "timestamp", "parseDuration": "duration", "substr": "substring", "getYear": "getFullYear", "year": "getFullYear", "getDay": "getDayOfWeek",
 	"max": "math.greatest", "min": "math.least", "math.max": "math.greatest", "math.min": "math.least",
 }
 
@@ -263,7 +277,9 @@ func (c *checker) unknownFunction(n *Node) {
 		p.Help = "a choice is written `c ? a : b`"
 	case "has":
 		p.Help = "write `x != null`"
-	case "int", "float", "double", "timestamp", "duration":
+	case "now":
+		p.Help = "the time of the run is a value: write `now`"
+	case "int", "float", "double":
 		p.Help = "values are not converted; compute it in a go node"
 	default:
 		names := functionNames
@@ -330,8 +346,8 @@ func (c *checker) pattern(n *Node) {
 
 // lenient types an argument whose dots carry absence on.
 func (c *checker) lenient(n *Node, facts Facts, want *schema.Type) {
-	if n.Op == Field || n.Op == OptField {
-		c.narrow(n, c.field(n, facts, true, n), facts)
+	if n.chain() {
+		c.narrow(n, c.chain(n, facts, true, n), facts)
 		return
 	}
 	c.check(n, facts, want)
@@ -401,7 +417,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 
 // absentNode is the node whose not having run is the only reason for n to be absent, or nil.
 func absentNode(n *Node) *Symbol {
-	for n.Op == Field || n.Op == OptField {
+	for n.Op == Field || n.Op == OptField { // not behind an index: it may be out of range
 		recv := n.Kids[0]
 		if n.Sym != nil || recv.Type.Kind != schema.Opt {
 			return nil
@@ -427,6 +443,7 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	case schema.Invalid:
 	case schema.List:
 		v.Type = t.Elem
+		facts = union(facts, ItemFacts(n.Var, t))
 	case schema.Map:
 		v.Type = schema.StringType
 	default:
@@ -455,12 +472,29 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	switch {
 	case n.Text != "filter":
 		return schema.BoolType
-	case t.Kind == schema.List && t.Elem.Kind == schema.Opt && FactsOf(body, true)[n.Var]:
-		return schema.ListOf(t.Elem.Elem) // of those that are there
 	case t.Kind == schema.List:
-		return t
+		return c.filtered(n, t)
 	}
 	return schema.ListOf(v.Type)
+}
+
+// filtered is the type of a filtered list: that of t, with what the test has proved of the items.
+func (c *checker) filtered(n *Node, t *schema.Type) *schema.Type {
+	proved := FactsOf(n.Kids[1], true)
+	known := slices.Clone(t.Known)
+	for _, path := range slices.Sorted(maps.Keys(proved)) {
+		if f, ok := strings.CutPrefix(path, n.Var+"."); ok && !slices.Contains(known, f) {
+			known = append(known, f)
+		}
+	}
+	elem := t.Elem
+	if elem.Kind == schema.Opt && proved[n.Var] { // of those that are there
+		elem = elem.Elem
+	}
+	if elem == t.Elem && len(known) == len(t.Known) {
+		return t
+	}
+	return &schema.Type{Kind: schema.List, Elem: elem, Known: known}
 }
 
 // sortBy types xs.sortBy(x, key), whose list has the type t.

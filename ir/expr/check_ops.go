@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -45,7 +46,7 @@ func (c *checker) boolean(n *Node, t *schema.Type, op string) {
 	c.report(diag.Operands, n.Lo, n.Hi, help, "`%s` needs bool, this is %s", op, brief(t))
 }
 
-func (c *checker) binary(n *Node, facts Facts) *schema.Type {
+func (c *checker) binary(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	a, b := n.Kids[0], n.Kids[1]
 	switch n.Text {
 	case "&&", "||":
@@ -71,7 +72,7 @@ func (c *checker) binary(n *Node, facts Facts) *schema.Type {
 		return c.in(n, facts)
 	}
 	if n.Text == "+" && (a.Op == ListLit || b.Op == ListLit) {
-		c.pair(a, facts, b, facts, nil)
+		c.pair(a, facts, b, facts, asked(want))
 	} else {
 		c.check(a, facts, nil)
 		c.check(b, facts, nil)
@@ -328,6 +329,8 @@ func (c *checker) arithmetic(n *Node, ta, tb *schema.Type) *schema.Type {
 		return schema.FloatType
 	case n.Text == "+" && isText(ta) && isText(tb):
 		return schema.StringType
+	case moments(n.Text, ta, tb) != nil:
+		return moments(n.Text, ta, tb)
 	case n.Text == "+" && ta.Kind == schema.List && tb.Kind == schema.List:
 		if t := join(ta, tb); t != nil {
 			return t
@@ -337,6 +340,8 @@ func (c *checker) arithmetic(n *Node, ta, tb *schema.Type) *schema.Type {
 	switch {
 	case n.Text == "+" && (isText(ta) && textual(tb) || isText(tb) && textual(ta)):
 		help = "make text of it with `string(x)`, or write a template: `\"{{ ... }}\"`"
+	case (ta.Kind == schema.Time || ta.Kind == schema.Duration) && (n.Text == "+" || n.Text == "-") && isNumeric(tb):
+		help = "write a duration with its unit: `duration(\"90s\")`"
 	case n.Text == "+" && ta.Kind == schema.List && schema.Assignable(tb, ta.Elem):
 		help = "to add an item, write `" + n.Kids[0].String() + " + [" + n.Kids[1].String() + "]`"
 	}
@@ -434,11 +439,13 @@ func (c *checker) pairIn(in [2]Env, a *Node, fa Facts, b *Node, fb Facts, want *
 	}
 }
 
-// pliable is how much the type of an expression follows its surroundings: that of an empty list entirely, that of other
-// literals a little.
+// pliable is how much the type of an expression follows its surroundings: that of an empty list and of a mapping entirely,
+// that of other literals a little.
 func pliable(n *Node) int {
 	switch {
-	case n.Op == ListLit && len(n.Kids) == 0:
+	case n.Op == MapLit, n.Op == ListLit && len(n.Kids) == 0:
+		return 2
+	case n.Op == ListLit && slices.ContainsFunc(n.Kids, func(k *Node) bool { return pliable(k) == 2 }):
 		return 2
 	case n.Op == ListLit || n.Op == Lit:
 		return 1
@@ -503,6 +510,9 @@ func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		return schema.InvalidType
 	}
 	if wanted != nil && schema.Assignable(elem, wanted) {
+		if len(want.Known) > 0 { // of other items
+			return schema.ListOf(wanted)
+		}
 		return want
 	}
 	return schema.ListOf(canonical(elem))

@@ -1,6 +1,10 @@
 package expr
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
 
 // Facts are the paths known to hold a value where an expression stands: "post", "post.url". A nil map is no facts.
 //
@@ -15,6 +19,15 @@ func FactsOf(cond *Node, want bool) Facts {
 		return yes
 	}
 	return no
+}
+
+// ItemFacts are the facts about a variable that holds an item of a list of type t.
+func ItemFacts(name string, t *schema.Type) Facts {
+	facts := Facts{}
+	for _, f := range t.Known {
+		facts[name+"."+f] = true
+	}
+	return facts
 }
 
 // outcomes gives what is known when n is true, and when it is false. One pass: both are needed at every level.

@@ -149,25 +149,6 @@ func (p *parser) chained(left *Node, t token, right *Node) *Node {
 	return p.fail(left.Lo, right.Hi, "comparisons cannot be chained", help)
 }
 
-// index reports x[...], which n precedes.
-func (p *parser) index(n *Node) *Node {
-	open := p.next()
-	if s := p.peek(); s.kind == tokString && p.after().op("]") && isName(s.text) {
-		p.next()
-		end := p.next()
-		p.foreign(open.lo, end.hi, "fields are read with a dot", "", "."+s.text)
-		return p.postfix(&Node{Op: Field, Text: s.text, Kids: []*Node{n}, Lo: n.Lo, Hi: end.hi, NameLo: s.lo, NameHi: s.hi})
-	}
-	hi := open.hi
-	for i := p.i; i < len(p.toks); i++ {
-		if p.toks[i].op("]") {
-			hi = p.toks[i].hi
-			break
-		}
-	}
-	return p.failSpelling(open.lo, hi, "there is no index", "use exists, all, map or filter, a map node, or a go node")
-}
-
 func isName(s string) bool {
 	for i := range len(s) {
 		if !isWord(s[i]) {
@@ -254,8 +235,6 @@ func (p *parser) foreignValue(t token) *Node {
 		}
 	case "{{":
 		return p.braces(t)
-	case "{":
-		return p.failSpelling(t.lo, t.hi, "there are no map literals", "write a mapping in YAML")
 	case "/", "//":
 		return p.failSpelling(t.lo, t.hi, "there are no regular expression literals or comments", "a pattern is a string: x.matches(\"...\")")
 	case "+":

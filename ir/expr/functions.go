@@ -35,16 +35,24 @@ func init() { // a variable would depend on itself
 		"slice":         {true, 3, 3, "xs.slice(0, 10)", (*checker).slice},
 		"chunk":         {true, 2, 2, "xs.chunk(100)", (*checker).chunk},
 		"sum":           {true, 1, 1, "xs.sum()", (*checker).sum},
+		"join":          {true, 1, 2, `xs.join(", ")`, (*checker).joined},
+		"substring":     {true, 2, 3, "s.substring(0, 10)", (*checker).substring},
+		"timestamp":     {false, 1, 1, `timestamp("2026-01-31T12:00:00Z")`, (*checker).parsed},
+		"duration":      {false, 1, 1, `duration("1h30m")`, (*checker).parsed},
 		"math.greatest": {false, 1, 100, "math.greatest(xs)", (*checker).extreme},
 		"math.least":    {false, 1, 100, "math.least(xs)", (*checker).extreme},
+	}
+	for name := range Clocks {
+		builtins[name] = &builtin{true, 1, 1, "t." + name + "()", (*checker).clock}
 	}
 }
 
 // functionNames in the order help lists them.
 var functionNames = []string{
 	"size", "string", "default", "first", "exists", "all", "map", "filter", "contains", "startsWith", "endsWith", "matches",
-	"lowerAscii", "upperAscii", "trim", "replace", "split", "flatten", "distinct", "sort", "sortBy", "reverse", "slice", "chunk", "sum",
-	"math.greatest", "math.least",
+	"lowerAscii", "upperAscii", "trim", "replace", "split", "substring", "join", "flatten", "distinct", "sort", "sortBy", "reverse", "slice", "chunk", "sum",
+	"math.greatest", "math.least", "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear",
+	"getHours", "getMinutes", "getSeconds", "getMilliseconds",
 }
 
 // builtin types a call of a builtin whose arguments have been checked.

@@ -11,7 +11,7 @@ func (n *Node) Inline() bool {
 		return true
 	case Intrinsic:
 		return n.Func.Const
-	case Name, Field, OptField:
+	case Name, Field, OptField, Index:
 		if n.Type == nil {
 			return false
 		}
@@ -38,6 +38,9 @@ func (n *Node) Inline() bool {
 func (n *Node) chainInline() bool {
 	if n.Op == Name || n.Sym != nil {
 		return true
+	}
+	if n.Op == Index { // one that is proved to be there
+		return n.Type != nil && n.Type.Kind != schema.Opt && n.Kids[0].chainInline()
 	}
 	if n.Op != Field && n.Op != OptField {
 		return n.Inline()
@@ -114,7 +117,8 @@ func (n *Node) binaryInline() bool {
 	case "in":
 		return b.Type.Kind == schema.List && (isText(a.Type) || plain(a.Type) && plain(b.Type.Elem) && a.Type.Kind == b.Type.Elem.Kind)
 	case "+", "-", "*":
-		if n.Type.Kind == schema.Int {
+		switch n.Type.Kind {
+		case schema.Int, schema.Time, schema.Duration: // out of range, perhaps
 			return false
 		}
 	}

@@ -45,6 +45,7 @@ type lexer struct {
 	src      string
 	pos      int
 	template bool
+	open     int // braces of literals that are open
 	toks     []token
 	probs    []Problem
 }
@@ -103,6 +104,14 @@ func (l *lexer) fix(text string) {
 
 func (l *lexer) operator() string {
 	rest := l.src[l.pos:]
+	switch {
+	case rest[0] == '}' && l.open > 0: // of `}}` as well
+		l.open--
+		return "}"
+	case rest[0] == '{' && l.value():
+		l.open++
+		return "{"
+	}
 	for _, op := range operators {
 		if !strings.HasPrefix(rest, op) {
 			continue
@@ -114,6 +123,24 @@ func (l *lexer) operator() string {
 		return op
 	}
 	return rest[:1]
+}
+
+// value reports whether a `{` here begins a literal: the start of text and `{{`, which other languages write around
+// values, do not.
+func (l *lexer) value() bool {
+	rest := strings.TrimLeft(l.src[l.pos+1:], " \t\r\n")
+	if strings.HasPrefix(l.src[l.pos:], "{{") || rest == "" {
+		return false
+	}
+	switch rest[0] {
+	case '"', '\'', '}':
+		return true
+	}
+	i := 0
+	for i < len(rest) && isWord(rest[i]) {
+		i++
+	}
+	return i > 0 && strings.HasPrefix(strings.TrimLeft(rest[i:], " "), ":")
 }
 
 func (l *lexer) name() {

@@ -238,7 +238,7 @@ func (p *parser) postfix(n *Node) *Node {
 		case t.op("."), t.op("?."):
 			n = p.field(n)
 		case t.op("["):
-			return p.index(n)
+			n = p.index(n)
 		case t.op("(") && n.Op == Name && n.Hi == n.NameHi:
 			call := &Node{Op: Call, Text: n.Text, Lo: n.Lo, NameLo: n.NameLo, NameHi: n.NameHi}
 			n = p.call(call)
@@ -369,6 +369,8 @@ func (p *parser) primary() *Node {
 			return n
 		case "[":
 			return p.list()
+		case "{":
+			return p.mapping()
 		}
 		return p.foreignValue(t)
 	}

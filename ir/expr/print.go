@@ -48,7 +48,7 @@ func (n *Node) prec() int {
 				return precUnary
 			}
 		}
-	case Field, OptField, Call, Macro, Intrinsic:
+	case Field, OptField, Index, Call, Macro, Intrinsic:
 		return precPostfix
 	case Lambda:
 		return precCond
@@ -116,6 +116,13 @@ func (n *Node) print(b *strings.Builder, min int) {
 		b.WriteByte('[')
 		printList(b, n.Kids)
 		b.WriteByte(']')
+	case MapLit:
+		n.printMap(b)
+	case Index:
+		n.Kids[0].print(b, precPostfix)
+		b.WriteByte('[')
+		n.Kids[1].print(b, precCond)
+		b.WriteByte(']')
 	case Intrinsic:
 		n.printIntrinsic(b)
 	case Make:
@@ -149,6 +156,18 @@ func (n *Node) printCall(b *strings.Builder) {
 	b.WriteString(n.Text + "(")
 	printList(b, args)
 	b.WriteByte(')')
+}
+
+func (n *Node) printMap(b *strings.Builder) {
+	b.WriteByte('{')
+	for i, k := range n.Kids {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoted(n.Keys[i]) + ": ")
+		k.print(b, precCond)
+	}
+	b.WriteByte('}')
 }
 
 func printList(b *strings.Builder, nodes []*Node) {

@@ -223,7 +223,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, schema.Field{Type: schema.IntType}, func(f *schema.Field) string {
 		return sumOf(func(x *text) { newM().field(x, "f", f, true) })
 	}, "GoName", "Span")
-	covers(t, schema.Type{}, func(typ *schema.Type) string { return newM().typ(typ, true) }, "Why", "Func", "Open")
+	covers(t, schema.Type{}, func(typ *schema.Type) string { return newM().typ(typ, true) }, "Why", "Func", "Open", "Known") // what proves Known counts
 }
 
 // TestWords: different data is different text.

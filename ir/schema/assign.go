@@ -13,7 +13,9 @@ func Equal(a, b *Type) bool {
 	switch a.Kind {
 	case Opaque:
 		return sameOpaque(a, b) && sameOpaque(b, a)
-	case List, Map, Opt:
+	case List:
+		return Equal(a.Elem, b.Elem) && subset(a.Known, b.Known) && subset(b.Known, a.Known)
+	case Map, Opt:
 		return Equal(a.Elem, b.Elem)
 	case Enum:
 		return slices.Equal(a.Values, b.Values)
@@ -68,7 +70,9 @@ func Assignable(from, to *Type) bool {
 		return false
 	}
 	switch from.Kind {
-	case List, Map:
+	case List:
+		return Assignable(from.Elem, to.Elem) && subset(to.Known, from.Known)
+	case Map:
 		return Assignable(from.Elem, to.Elem)
 	case Struct:
 		for _, f := range from.Fields {
@@ -109,6 +113,8 @@ func Join(a, b *Type) *Type {
 		return b
 	case Assignable(b, a):
 		return a
+	case a.knows() || b.knows():
+		return Join(a.Plain(), b.Plain())
 	case a.Kind == Enum && b.Kind == Enum:
 		return StringType
 	}

@@ -51,6 +51,10 @@ type Type struct {
 	Func *Signature // of an Opaque that is a function
 	Open bool       // of a Struct: a field that it does not declare is absent, and no mistake; of Dynamic: Elem only describes what is written
 
+	// Known says, for List, which optional fields of each item have a value, as a filter has proved: "url", "task.note". A
+	// value with it stands where one without is asked for, and not the other way round.
+	Known []string
+
 	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
 	Why string
 }

@@ -59,6 +59,7 @@ var (
 	fnRetry = function("Retry", expr.Func{Result: policyType, Pure: true}, dialect.GoInt, schema.DurationType, schema.BoolType)
 
 	fnFill    = function("Fill", expr.Func{Result: text, Pure: true}, dyn, text)
+	fnOr      = function("Or", expr.Func{Result: dyn, Pure: true}, dyn, dyn)
 	fnLength  = function("Length", expr.Func{Result: dyn, Pure: true}, dyn)
 	fnUnwrap  = function("Unwrap", expr.Func{Result: schema.AnyType, Fails: true, Pure: true}, text)
 	fnArray   = function("Array", expr.Func{Result: schema.AnyType, Fails: true, Pure: true}, text)
@@ -71,7 +72,7 @@ var (
 
 // functions are all of these.
 var functions = []*expr.Func{fnNew, fnLoose, fnAside, fnItems, fnJoin, fnTool, fnDataset, fnResponse, fnEach, fnText, fnValues, fnChild, fnBound, fnOK, fnAnd, fnStatus, fnStatusOfWaves,
-	fnFail, fnSkip, fnRetry, fnFill, fnLength, fnUnwrap, fnArray, fnWrapped, fnFile, fnRows, fnFetch}
+	fnFail, fnSkip, fnRetry, fnFill, fnOr, fnLength, fnUnwrap, fnArray, fnWrapped, fnFile, fnRows, fnFetch}
 
 func function(name string, f expr.Func, params ...*schema.Type) *expr.Func {
 	return dialect.Declare(enginePath, name, f, params...)

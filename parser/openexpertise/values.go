@@ -1,6 +1,8 @@
 package openexpertise
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -68,7 +70,11 @@ func (l *lowering) root(r *dialect.Reference, n *Node) (*expr.Node, []string) {
 		}
 	case "edges":
 		if from := l.parser.nodes[r.Path[0]]; from != nil && follows(n, from) {
-			return l.edge(from), r.Path[1:]
+			given := l.edge(from)
+			if slices.ContainsFunc(n.Reads, func(id ir.Ident) bool { return id.Name == r.Path[0] }) {
+				given = expr.Invoke(fnOr, given, l.state(r.Path[0])) // of the same name: what the node reads, where nothing was handed on
+			}
+			return given, r.Path[1:]
 		}
 	default:
 		if x := l.roots[r.Root]; x != nil {

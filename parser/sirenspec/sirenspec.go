@@ -72,7 +72,8 @@ type parser struct {
 	wf      *ir.Workflow
 	tree    *Tree
 	agents  map[string]*agent
-	guards  []Guard       // of the workflow
+	guards  []Guard       // of the workflow: for agents that have none
+	written []Guard       // likewise where the file has them: for what swarms ask, which has no default
 	retry   *AgentRetry   // of agents that say nothing
 	failure *AgentFailure // likewise
 	nodes   map[string]*Node
@@ -119,6 +120,7 @@ func (p *parser) workflow(m dialect.Mapping) {
 	p.guards = []Guard{{Name: "injection"}}
 	if g := m.Get("guardrails"); g != nil {
 		p.guards = p.guardrails(g, true)
+		p.written = p.guards
 	}
 	p.budget(m.Get("budget"))
 	p.agentSection(m.Get("agents"))

@@ -136,7 +136,7 @@ func (p *parser) voiceName(v *Swarm, id ir.Ident) ir.Ident {
 
 // voice reads what is asked of a model inside of a swrm; nil when there is nothing to ask.
 func (p *parser) voice(m dialect.Mapping, n *yamlnode.Node, id ir.Ident) *Node {
-	out := &Node{ID: id, Span: n.Span}
+	out := &Node{ID: id, Span: n.Span, Guards: p.written}
 	if g := m.Get("guardrails"); g != nil {
 		out.Guards = p.guardrails(g, false)
 	}

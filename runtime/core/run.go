@@ -139,6 +139,7 @@ type state struct {
 	ctx    context.Context // the run's own context: cancelled only from outside
 	seed   uint64
 	begin  time.Time
+	clock  sync.Once                 // sets begin where no engine has
 	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
 	broken error                     // the engine could not start
 	tenant string
@@ -399,6 +400,21 @@ func (r *Run) Sleep(d time.Duration) error { return r.carrier().Sleep(r, d) }
 
 // Now returns the run's time: the clock's, or the engine's.
 func (r *Run) Now() time.Time { return r.carrier().Now(r) }
+
+// Began returns the time at which the run began, in UTC: the value of `now`. It is the same wherever and whenever it is
+// asked for, in a resumed run and in a replay too.
+func (r *Run) Began() time.Time {
+	if b, ok := r.eng.(Beginner); ok {
+		return b.Begin().UTC().Round(0)
+	}
+	s := r.state
+	s.clock.Do(func() {
+		if s.begin.IsZero() {
+			s.begin = r.Now()
+		}
+	})
+	return s.begin.UTC().Round(0)
+}
 
 // Rand returns a random number. With an engine it follows from the run's seed, n's place and how many were drawn there.
 func (r *Run) Rand(n *Node) uint64 {

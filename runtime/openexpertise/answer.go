@@ -65,6 +65,14 @@ func Fill(f dynamic.Field, placeholder string) string {
 	return js.Text(f)
 }
 
+// Or is the first value, and the second one where there is none.
+func Or(first, second dynamic.Field) dynamic.Field {
+	if first.Present() {
+		return first
+	}
+	return second
+}
+
 // Length is the length of a value that is there.
 func Length(f dynamic.Field) dynamic.Field {
 	if !f.Present() {
