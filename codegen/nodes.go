@@ -109,13 +109,14 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 		if v.MaxItems > 0 {
 			add("Max", jen.Lit(v.MaxItems))
 		}
-		if s.Effects() == ir.EffectsNone {
+		if s.Effects() == ir.EffectsNone && !s.Rests() {
 			add("Block", jen.Lit(64))
 		}
 	case *ir.Loop:
 		if v.Max > 0 {
 			add("Max", jen.Lit(v.Max))
 		}
+		paceFields(v, add)
 	case *ir.Perform:
 		if v.Items != nil && v.Items.Limit > 0 {
 			add("Limit", jen.Lit(v.Items.Limit))

@@ -247,9 +247,16 @@ func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code
 		in.flush(low)
 		in.add(jen.If(cond).Block(jen.Break()))
 	}
-	in.iteration(b.fn.node(s), i)
+	pace := ""
+	if paced(v) {
+		pace = b.fn.fresh(s.Node.ID.Name + "_pace")
+	}
+	in.begin(s, v, pace, i)
 	b.add(comment(loopText(s, v)))
-	if s.Until == nil && v.Max > 0 {
+	if pace != "" {
+		b.add(jen.Var().Id(ident(pace)).Qual(flowPath, "Pace"))
+	}
+	if counted(s, v) {
 		b.add(jen.For(jen.Id(ident(i)).Op(":=").Range().Lit(v.Max)).Block(in.code...))
 		return
 	}
@@ -293,6 +300,12 @@ func loopText(s *check.Step, v *ir.Loop) string {
 		text += fmt.Sprintf("at most %d times", v.Max)
 	} else {
 		text += "without bound"
+	}
+	if v.Every != nil {
+		text += ", every " + v.Every.Value.String()
+	}
+	if v.Timeout != nil {
+		text += ", for " + v.Timeout.Value.String()
 	}
 	if s.Until != nil {
 		text += ", until " + s.Until.String()

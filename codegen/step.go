@@ -49,6 +49,7 @@ func (b *block) does(s *check.Step) {
 		func(v *ir.Loop) { b.loop(s, v) },
 		func(*ir.Flow) { b.flow(s) },
 		func(v *ir.Fail) { b.failing(s, v) },
+		func(v *ir.Wait) { b.wait(s, v) },
 		func(*ir.Perform) {}, // of a Block, which writes it
 	)
 }

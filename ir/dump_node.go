@@ -104,6 +104,15 @@ func (d *dumper) verb(v Verb) {
 			if v.Until != nil {
 				d.line("until", dumpValue(v.Until))
 			}
+			if v.Every != nil {
+				d.line("every", dumpSpan(v.Every))
+			}
+			if v.Timeout != nil {
+				d.line("timeout", dumpSpan(v.Timeout))
+			}
+			if v.GoOn {
+				d.line("on_max go_on")
+			}
 			d.in(func() { d.body(&v.Do) })
 		},
 		func(v *Flow) {
@@ -119,6 +128,13 @@ func (d *dumper) verb(v Verb) {
 			if v.Cause != nil {
 				d.line("error", dumpValue(v.Cause))
 			}
+		},
+		func(v *Wait) {
+			if v.For != nil {
+				d.line("wait", dumpSpan(v.For))
+				return
+			}
+			d.line("wait", dumpValue(v.Value))
 		},
 		func(v *Perform) { d.line("perform", v.Kind) }, // its call stands in the block
 	)

@@ -63,10 +63,19 @@ const (
 
 // Loop repeats its body until a condition holds.
 type Loop struct {
-	Until *Expr // nil: until max, which is then an error only if... see check
-	Max   int   // 0 = unbounded, written as such
-	Do    Body
-	Span  source.Span
+	Until   *Expr     // nil: until max or timeout, which is then no error
+	Max     int       // 0 = unbounded, written as such
+	Every   *Duration // between the beginnings of rounds; nil: at once
+	Timeout *Duration // no round begins later than that; nil: none
+	GoOn    bool      // on_max: go_on
+	Do      Body
+	Span    source.Span
+}
+
+// Wait lets time pass.
+type Wait struct {
+	For   *Duration // nil: Value says it
+	Value Value     // a duration
 }
 
 // Flow runs another workflow.

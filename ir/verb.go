@@ -16,7 +16,7 @@ type Verb interface{ verb() }
 func Switch(v Verb,
 	toolCall func(*ToolCall), toolChoice func(*ToolChoice), llm func(*LLM), agent func(*Agent), human func(*Human),
 	let func(*Let), goCall func(*GoCall), mapNode func(*Map), loop func(*Loop), flow func(*Flow),
-	fail func(*Fail), perform func(*Perform),
+	fail func(*Fail), wait func(*Wait), perform func(*Perform),
 ) {
 	switch v := v.(type) {
 	case nil:
@@ -42,6 +42,8 @@ func Switch(v Verb,
 		flow(v)
 	case *Fail:
 		fail(v)
+	case *Wait:
+		wait(v)
 	case *Perform:
 		perform(v)
 	default:
@@ -60,6 +62,7 @@ func (*Map) verb()        {}
 func (*Loop) verb()       {}
 func (*Flow) verb()       {}
 func (*Fail) verb()       {}
+func (*Wait) verb()       {}
 func (*Perform) verb()    {}
 
 // BodyOf is the body that a verb repeats; nil for verbs that have none. What a Perform runs, and how often, its function decides.
@@ -69,7 +72,7 @@ func BodyOf(v Verb) (body *Body) {
 		func(*Let) {}, func(*GoCall) {},
 		func(v *Map) { body = &v.Do },
 		func(v *Loop) { body = &v.Do },
-		func(*Flow) {}, func(*Fail) {}, func(*Perform) {},
+		func(*Flow) {}, func(*Fail) {}, func(*Wait) {}, func(*Perform) {},
 	)
 	return body
 }
@@ -89,6 +92,7 @@ func Key(v Verb) (key string) {
 		func(*Loop) { is("loop") },
 		func(*Flow) { is("flow") },
 		func(*Fail) { is("fail") },
+		func(*Wait) { is("wait") },
 		func(v *Perform) { is(cmp.Or(v.Kind, "tool")) },
 	)
 	return key

@@ -89,6 +89,7 @@ func Values(verb Verb, f func(Value)) {
 			tmpl(v.Message)
 			value(v.Cause)
 		},
+		func(v *Wait) { value(v.Value) },
 		func(v *Perform) {
 			if v.Call != nil {
 				f(v.Call)

@@ -391,6 +391,7 @@ func (c *checker) inferEdges(b *Body) {
 		}
 		last = s
 	}
+	b.separate()
 }
 
 // writers lists the nodes that write to the world in the order of the file, except that what a node needs comes before

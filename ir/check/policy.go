@@ -193,9 +193,9 @@ func passes(s *Step) bool {
 	return ok && len(l.Fields) == 0 && l.Value == nil
 }
 
-// checks reports a node that is there to stop the run: one that fails, or a Go function that returns only an error.
+// checks reports a node that is there to stop the run, or to hold it up: one that fails or waits, or a Go function that returns only an error.
 func checks(s *Step) bool {
-	if s.fails() {
+	if s.fails() || s.waits() {
 		return true
 	}
 	g, ok := s.Node.Verb.(*ir.GoCall)

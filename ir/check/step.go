@@ -30,6 +30,7 @@ func (c *checker) step(s *Step) {
 		func(v *ir.Loop) { c.loop(s, v) },
 		func(v *ir.Flow) { c.flow(s, v, e) },
 		func(v *ir.Fail) { c.failNode(s, v, e) },
+		func(v *ir.Wait) { c.wait(s, v, e) },
 		func(*ir.Perform) { s.Node.Result = schema.InvalidType }, // of a Block, which types it
 	)
 	if s.Node.Result == nil {
@@ -121,6 +122,7 @@ func (c *checker) mapNode(s *Step, v *ir.Map, e *env) {
 func (c *checker) loop(s *Step, v *ir.Loop) {
 	s.Body = c.body(&v.Do, s, s.body, nil)
 	s.Node.Result = s.Body.Result
+	c.pace(s, v)
 	if v.Until == nil {
 		return
 	}
@@ -190,15 +192,19 @@ func (c *checker) handling(s *Step, e *env) {
 		}
 		return
 	}
+	what := "a node that only computes"
+	if s.waits() {
+		what = "a node that waits"
+	}
 	if pure && len(n.Catch) > 0 {
-		only("catch", n.Catch[0].Code.Span, "remove it: a node that only computes has no errors to catch")
+		only("catch", n.Catch[0].Code.Span, "remove it: "+what+" has no errors to catch")
 		c.unsure = true
 	}
 	if n.OnError == nil {
 		return
 	}
 	if pure {
-		only("on_error", n.OnError.Span, "remove it: a node that only computes has no errors to handle")
+		only("on_error", n.OnError.Span, "remove it: "+what+" has no errors to handle")
 		return
 	}
 	switch n.OnError.Kind {
@@ -229,6 +235,7 @@ func workOf(v ir.Verb) (is work) {
 		func(*ir.Loop) { is = container },
 		func(*ir.Flow) { is = container },
 		func(*ir.Fail) { is = computation },
+		func(*ir.Wait) { is = computation }, // it cannot fail either
 		func(*ir.Perform) {},
 	)
 	return is

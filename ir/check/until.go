@@ -9,10 +9,11 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/expr"
 )
 
-// holdsAfter is the condition that holds for the result of a step wherever there is one: `until` of a loop. Nil when there is none.
+// holdsAfter is the condition that holds for the result of a step wherever there is one: `until` of a loop
+// that does not go on without it. Nil when there is none.
 func (s *Step) holdsAfter() *expr.Node {
 	l, ok := s.Node.Verb.(*ir.Loop)
-	if !ok || l.Until == nil || l.Until.Node == nil || s.Node.OnError != nil && s.Node.OnError.Kind == ir.OnErrorDefault {
+	if !ok || l.GoOn || l.Until == nil || l.Until.Node == nil || s.Node.OnError != nil && s.Node.OnError.Kind == ir.OnErrorDefault {
 		return nil
 	}
 	return l.Until.Node

@@ -20,6 +20,7 @@ const (
 	Misplaced      Code = "FG0516"
 	UselessDefault Code = "FG0517"
 	SilentHandler  Code = "FG0518"
+	BusyLoop       Code = "FG0519"
 )
 
 var graphCodes = []Entry{
@@ -470,6 +471,27 @@ nodes:
   lost: {fail: "not sent: {{ error.message }}", error: $error}
 edges:
   - undo -> lost
+`,
+	},
+	{
+		Code:  BusyLoop,
+		Title: "a loop without a pause",
+		Cause: "A loop calls a tool with effects again and again with the same arguments, and does not wait in between: it asks a service as often as it can answer. Let the loop say how long an iteration takes at least, with `every`, or put a `wait` node into its body. A loop is left alone when the arguments change from one iteration to the next.",
+		Wrong: `flowgen: 1
+name: busy
+tools:
+  status: {http: GET, url: "https://api.example.com/export", out: {ready: bool}, effects: reads}
+nodes:
+  export: {loop: {until: export.ready, max: 60}, do: {tool: status}}
+output: {ready: $export.ready}
+`,
+		Right: `flowgen: 1
+name: busy
+tools:
+  status: {http: GET, url: "https://api.example.com/export", out: {ready: bool}, effects: reads}
+nodes:
+  export: {loop: {until: export.ready, max: 60, every: 10s}, do: {tool: status}}
+output: {ready: $export.ready}
 `,
 	},
 }

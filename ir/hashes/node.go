@@ -235,12 +235,21 @@ func (m *maker) verb(x *text, s *check.Step) {
 				x.line("index", v.Index.Name)
 			}
 		},
-		func(v *ir.Loop) { x.line("loop", strconv.Itoa(v.Max), value(v.Until)) },
+		func(v *ir.Loop) {
+			x.line("loop", strconv.Itoa(v.Max), value(v.Until))
+			x.duration("every", v.Every)
+			x.duration("timeout", v.Timeout)
+			x.mark("go_on", v.GoOn)
+		},
 		func(v *ir.Flow) {
 			x.mark("flow", true)
 			x.with("with", v.With)
 		},
 		func(v *ir.Fail) { x.line("fail", template(v.Message), v.Code, value(v.Cause)) },
+		func(v *ir.Wait) {
+			x.line("wait", value(v.Value))
+			x.duration("for", v.For)
+		},
 		func(v *ir.Perform) { m.perform(x, s, v) },
 	)
 }

@@ -72,6 +72,8 @@ type Part struct {
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
 	MaxTokens     *int64   `json:"max_tokens,omitempty"`
 	Until         string   `json:"until,omitempty"`
+	Every         string   `json:"every,omitempty"` // of a loop: from the beginning of an iteration to that of the next one
+	For           string   `json:"for,omitempty"`   // of a loop: no iteration begins later; of a wait: how long it is
 	Catch         []Catch  `json:"catch,omitempty"`
 	OnError       string   `json:"on_error,omitempty"`
 
@@ -324,8 +326,16 @@ func step(s *check.Step) *Part {
 		if v.Items != nil && v.Inside != nil {
 			out.Parallel, out.MaxItems = v.Items.Limit, limit(int(v.Items.Most))
 		}
+	case *ir.Wait:
+		out.For = waitText(v)
 	case *ir.Loop:
 		out.MaxIterations = limit(v.Max)
+		if v.Every != nil {
+			out.Every = v.Every.Value.String()
+		}
+		if v.Timeout != nil {
+			out.For = v.Timeout.Value.String()
+		}
 		if s.Until != nil {
 			out.Until = s.Until.String()
 		}

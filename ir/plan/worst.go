@@ -351,6 +351,7 @@ func (m *meter) once(s *check.Step) (c cost) {
 		func(v *ir.Loop) { c = m.loop(s, v) },
 		func(*ir.Flow) { c = m.program(s.Flow) },
 		func(*ir.Fail) {},
+		func(v *ir.Wait) { c = m.wait(s, v) },
 		func(*ir.Perform) { c = m.perform(s) },
 	)
 	return c
@@ -373,11 +374,43 @@ func (m *meter) mapNode(s *check.Step, v *ir.Map) cost {
 func (m *meter) loop(s *check.Step, v *ir.Loop) cost {
 	c := m.body(s.Body)
 	n := Bound{N: int64(v.Max), Open: v.Max == 0}
+	if v.Every != nil && v.Timeout != nil {
+		if most := 1 + int64(v.Timeout.Value/max(1, v.Every.Value)); n.Open || n.N > most {
+			n = Bound{N: most}
+		}
+	}
 	why := s.Node.ID.Name + " is unbounded"
 	if n.Open && !c.empty() {
 		m.because(why)
 	}
-	return c.times(n, n, m.where+why)
+	out := c.times(n, n, m.where+why)
+	one := c.time
+	if v.Every != nil {
+		one = one.most(span{d: v.Every.Value})
+	}
+	out.time = one.times(n)
+	if v.Timeout != nil && !one.open { // the last iteration begins within it
+		if most := (span{d: v.Timeout.Value}).plus(c.time); n.Open || out.time.open || out.time.d > most.d {
+			out.time = most
+		}
+	}
+	return out
+}
+
+// wait is a node that lets time pass.
+func (m *meter) wait(s *check.Step, v *ir.Wait) cost {
+	if v.For == nil {
+		m.because(s.Node.ID.Name + " waits as long as its value says")
+		return cost{time: span{open: true}}
+	}
+	return cost{time: span{d: v.For.Value}}
+}
+
+func waitText(v *ir.Wait) string {
+	if v.For != nil {
+		return v.For.Value.String()
+	}
+	return v.Value.Source().Text()
 }
 
 // call is a call of a tool, a model or a person; a model is asked up to so many questions, each of which has its attempts.

@@ -31,7 +31,8 @@ var nodeInstead = map[string]string{
 	"inputs": withHelp, "input": withHelp, "params": withHelp, "arguments": withHelp, "parameters": withHelp,
 	"uses": "write `tool:`", "use": "write `tool:`", "call": "write `tool:`", "action": "write `tool:`",
 	"foreach": "write `map:`", "for_each": "write `map:`", "for": "write `map:`", "each": "write `map:`", "over": "write `map:`",
-	"while": loopHelp, "repeat": loopHelp, "until": loopHelp, "max": loopHelp, "max_iterations": loopHelp,
+	"sleep": "write `wait:`", "delay": "write `wait:`", "pause": "write `wait:`",
+	"every": loopHelp, "while": loopHelp, "repeat": loopHelp, "until": loopHelp, "max": loopHelp, "max_iterations": loopHelp,
 	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "wasm": declare, "cmd": declare,
 	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
 	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
@@ -77,7 +78,7 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "max_items", Value: bound, Doc: "the most items, or `unbounded`; 1000 unless written"},
 		Key{Name: "on_item_error", Value: word(itemWords...), Doc: "fail (default), keep the error in its place, or drop the item"},
 		doKey),
-	"loop": nodeShape("loop", "Repeats a body.", Key{Name: "loop", Value: shape(shapeLoop), Required: true, Doc: "when it ends: {until, max}"}, doKey),
+	"loop": nodeShape("loop", "Repeats a body.", Key{Name: "loop", Value: shape(shapeLoop), Required: true, Doc: "when it ends: {until, max}, and how often it runs: {every, timeout}"}, doKey),
 	"flow": nodeShape("flow", "Runs another workflow.", Key{Name: "flow", Value: file, Required: true, Doc: "its file"}, withKey),
 	"go":   nodeShape("go", "Calls a pure Go function.", Key{Name: "go", Value: goName, Required: true, Doc: "the function: `example.com/module/package.Func`"}, withKey),
 	"llm": nodeShape("llm", "One call of a model.",
@@ -97,6 +98,8 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "fail", Value: template, Required: true, Doc: "the message"},
 		Key{Name: "code", Value: word(schema.ErrorCodes...), Doc: "the code of the error; PROVIDER_ERROR unless written"},
 		Key{Name: "error", Value: value, Doc: "the error that led here"}),
+	"wait": nodeShape("wait", "Lets time pass.",
+		Key{Name: "wait", Value: value, Required: true, Doc: "for how long: `10m`, or a value of type duration"}),
 	"tool_call": nodeShape("tool_call", "Calls a tool that is chosen at run time.",
 		Key{Name: "tool_call", Value: value, Required: true, Doc: "the tool's name"},
 		Key{Name: "args", Value: value, Doc: "its arguments, by name"},
@@ -133,12 +136,21 @@ var shapeLoop = &Shape{
 	Keys: []Key{
 		{Name: "until", Value: condition, Doc: "the condition that ends it, tested after the body"},
 		{Name: "max", Value: bound, Required: true, Doc: "the most iterations, or `unbounded`"},
+		{Name: "every", Value: duration, Doc: "the time from the beginning of an iteration to that of the next one"},
+		{Name: "timeout", Value: duration, Doc: "no iteration begins later than that after the first one"},
+		{Name: "on_max", Value: word(onMaxWords...), Doc: "what the end of `max` or `timeout` does: fail (default), or go_on with the last result"},
 	},
-	Instead: map[string]string{"while": "write `until:` with the opposite condition", "times": "write `max:`", "do": "`do` stands beside `loop`"},
+	Instead: map[string]string{"while": "write `until:` with the opposite condition", "times": "write `max:`", "interval": "write `every:`", "delay": "write `every:`", "wait": "write `every:`", "do": "`do` stands beside `loop`"},
 }
 
 // shapeLoopOpen is shapeLoop without required keys.
-var shapeLoopOpen = &Shape{Name: shapeLoop.Name, What: shapeLoop.What, Keys: []Key{shapeLoop.Keys[0], {Name: "max", Value: bound}}, Instead: shapeLoop.Instead}
+var shapeLoopOpen = &Shape{Name: shapeLoop.Name, What: shapeLoop.What, Keys: loopKeysOpen(), Instead: shapeLoop.Instead}
+
+func loopKeysOpen() []Key {
+	keys := slices.Clone(shapeLoop.Keys)
+	keys[1].Required = false
+	return keys
+}
 
 var (
 	shapeRetry = &Shape{

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -35,6 +37,8 @@ func (p *parser) readVerb(verb string, m mapping, v *yamlnode.Node) ir.Verb {
 		return &a
 	case "fail":
 		return p.fail(m, v)
+	case "wait":
+		return p.wait(v)
 	case "human":
 		return p.human(m, v)
 	}
@@ -151,6 +155,13 @@ func (p *parser) loop(m mapping, v *yamlnode.Node) ir.Verb {
 				x.Max = c
 			}
 		}
+		x.Timeout = p.duration(l.get("timeout"), "`timeout`")
+		if n := l.get("every"); n != nil {
+			if x.Every = p.duration(n, "`every`"); x.Every == nil {
+				x.Every = &ir.Duration{Span: n.Span} // it is written all the same
+			}
+		}
+		x.GoOn = l.get("on_max") != nil && p.word(l.get("on_max"), "`on_max`", onMaxWords...) == "go_on"
 	}
 	x.Do = p.do(m.get("do"))
 	return x
@@ -228,6 +239,7 @@ func (p *parser) agent(m mapping) ir.Agent {
 
 var (
 	strategyWords = []string{"latest", "first_success", "by_call_id"}
+	onMaxWords    = []string{"fail", "go_on"}
 	missingWords  = []string{"null", "error", "stale_last_success"}
 )
 
@@ -239,6 +251,13 @@ func (p *parser) fail(m mapping, v *yamlnode.Node) ir.Verb {
 		}
 	}
 	return x
+}
+
+func (p *parser) wait(v *yamlnode.Node) ir.Verb {
+	if isScalar(v) && !strings.HasPrefix(v.Text.Value, "$") && !strings.Contains(v.Text.Value, "{{") {
+		return &ir.Wait{For: p.duration(v, "`wait`")}
+	}
+	return &ir.Wait{Value: p.value(v)}
 }
 
 func (p *parser) human(m mapping, v *yamlnode.Node) ir.Verb {

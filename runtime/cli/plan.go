@@ -51,7 +51,7 @@ type planFlow struct {
 }
 
 type planPart struct {
-	Kind, Case, When, Node, Verb, Tool, Model, Flow, Effects, Sandbox, Timeout, Until string
+	Kind, Case, When, Node, Verb, Tool, Model, Flow, Effects, Sandbox, Timeout, Until, Every, For string
 
 	Tools              []string // of a tool_call
 	Attempts, Parallel int
@@ -193,6 +193,8 @@ func (p *planPart) about() string {
 		add(len(p.Tools) > 0, "one of "+tools)
 		add(p.MaxIterations != nil, times(p.MaxIterations))
 	}
+	add(p.Every != "", "every "+safe(p.Every))
+	add(p.For != "", "for "+safe(p.For))
 	add(p.Until != "", "until "+safe(p.Until))
 	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")
 	add(p.Timeout != "" && p.Attempts > 1, "timeout "+safe(p.Timeout)+" each")

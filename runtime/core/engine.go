@@ -77,6 +77,7 @@ type Head struct {
 	Cached     bool          // answered from a cache
 	refused    bool          // by the policy, or because of its input; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
+	Since      time.Time     // of a wait that a crash has cut off: when it began
 	Err        error
 	InDoubt    *Doubt    // what a call that crashed comes to; nil: FailInDoubt
 	Metadata   *Metadata // nil when there is nothing
@@ -111,6 +112,14 @@ func (h *Head) metadata() *Metadata {
 
 // Key returns the call's key: scope path, node id, and the visit from 2 on. It does not depend on the schedule.
 func (h *Head) Key() string { return h.Scope.key(h.Node.ID, h.Visit) }
+
+// StartAt is the Start of an attempt that begins now, in a run that began at base. One that a crash has cut off has begun before.
+func (h *Head) StartAt(base time.Time) time.Duration {
+	if !h.Since.IsZero() {
+		return h.Since.Sub(base)
+	}
+	return time.Since(base)
+}
 
 // Goroutines is the engine that runs branches as goroutines and records nothing. Other engines embed it.
 type Goroutines struct{}

@@ -16,6 +16,9 @@ type Node struct {
 	Limit    int           // map: items at a time; 0 = 8
 	Block    int           // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
 	Max      int           // map: most items, loop: most iterations; 0 = unbounded
+	Every    time.Duration // loop: between the beginnings of iterations; 0 = at once
+	Within   time.Duration // loop: no iteration begins later than that after the first one; 0 = no bound
+	GoOn     bool          // loop: the end of Within is no error
 	Catch    []value.Code  // codes the workflow handles with catch
 	CatchAny bool          // catch any: every tool error is handled
 	Policy   *Policy       // flow: what the sub-workflow may do

@@ -57,12 +57,14 @@ type (
 	//		Replayed   bool          // answered from a record
 	//		Cached     bool          // answered from a cache
 	//		Start, End time.Duration // since the engine's own beginning
+	//		Since      time.Time     // of a wait that a crash has cut off: when it began
 	//		Err        error
 	//		InDoubt    *flow.Doubt // what a call that crashed comes to; nil: FailInDoubt
 	//		Metadata   *Metadata   // nil when there is nothing
 	//	}
 	//
 	//	func (h *Head) Key() string
+	//	func (h *Head) StartAt(base time.Time) time.Duration
 	Head = core.Head
 	// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
 	//
@@ -184,6 +186,8 @@ const (
 	HumanTool = core.HumanTool
 	// LastTool is the tool that questions about earlier runs are recorded and reported as.
 	LastTool = core.LastTool
+	// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
+	WaitTool = core.WaitTool
 )
 
 // CallID returns the deterministic id of a call (Agent Tools 6.1): the SHA-256 in hex of tool@version, the canonical

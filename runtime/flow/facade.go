@@ -81,6 +81,9 @@ type (
 	//		Limit    int             // map: items at a time; 0 = 8
 	//		Block    int             // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
 	//		Max      int             // map: most items, loop: most iterations; 0 = unbounded
+	//		Every    time.Duration   // loop: between the beginnings of iterations; 0 = at once
+	//		Within   time.Duration   // loop: no iteration begins later than that after the first one; 0 = no bound
+	//		GoOn     bool            // loop: the end of Within is no error
 	//		Catch    []value.Code    // codes the workflow handles with catch
 	//		CatchAny bool            // catch any: every tool error is handled
 	//		Policy   *runtime.Policy // flow: what the sub-workflow may do
@@ -185,6 +188,10 @@ type (
 	//		Error   *string // what went wrong, nil when Success
 	//	}
 	ToolResult[ID, R any] = core.ToolResult[ID, R]
+	// Pace is the time of one run of a loop with n.Every or n.Within: when its iterations begin. It is for one goroutine.
+	//
+	//	func (p *Pace) Iterate(r *Run, n *Node, i int) (*Run, error)
+	Pace = core.Pace
 	// ToolOption configures Bind.
 	ToolOption = core.ToolOption
 	// Effects says what a call does to the world outside the run.
@@ -380,6 +387,12 @@ func DeniedTool(name string) error {
 // a replay has the same answer. It returns nil when there is nothing, or nothing of type T. The error is a *NodeError.
 func Last[T any](r *Run, n *Node, pin, tool string) (*T, error) {
 	return core.Last[T](r, n, pin, tool)
+}
+
+// Wait lets d pass. It is recorded: a replay does not wait, and a resumed run waits for what is left. The error is a *NodeError: a
+// wait fails only when its scope is cancelled.
+func Wait(r *Run, n *Node, d time.Duration) error {
+	return core.Wait(r, n, d)
 }
 
 // Bind makes a tool of f. name is name@version. In and Out must survive a round trip through JSON: exported fields, no

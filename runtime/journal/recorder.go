@@ -123,7 +123,7 @@ func (e *Recorder) Do(r *flow.Run, op engine.Op) error {
 		return err
 	}
 	h := op.Head()
-	h.Start = time.Since(e.base)
+	h.Start = h.StartAt(e.base)
 	slot := e.keep(op, begun)
 	err := op.Exec(r.CallContext(h.Effects))
 	h.End, h.Err = time.Since(e.base), err

@@ -341,7 +341,7 @@ func (e *Engine) Do(r *flow.Run, op engine.Op) error {
 		e.idle.begin()
 		defer e.idle.end()
 	}
-	h.Start = time.Since(e.base)
+	h.Start = h.StartAt(e.base)
 	if err := e.record(journal.Intent(op), false, h.Effects >= flow.Writes); err != nil {
 		return err
 	}
