@@ -27,6 +27,9 @@ type Options struct {
 	Path    string // its import path, so that functions of the same package are not imported; may be empty
 	Name    string // of the file, without .go: how the names of its assets begin; "" for one made of the workflow's name
 
+	// Declared are the names that other files of the package declare.
+	Declared map[string]bool
+
 	// Embeddable tells whether a source file, by its absolute name, is below the folder that the code goes to, in a place
 	// from which Go can embed it, and its slash-separated name there. Nil: no file is, so that all are copied.
 	Embeddable func(file string) (name string, ok bool)
@@ -35,7 +38,6 @@ type Options struct {
 const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
 	flowPath    = runtimePath + "/flow"
-	toolPath    = runtimePath + "/tool"
 	celPath     = runtimePath + "/cel"
 	valuePath   = runtimePath + "/value"
 	execPath    = runtimePath + "/exectool"

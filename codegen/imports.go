@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/goname"
@@ -18,20 +20,22 @@ const (
 )
 
 // standard are the packages that generated code may use by their own names.
-var standard = []string{"bytes", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8", "embed"}
+var standard = []string{"bytes", "cmp", "context", "encoding/base64", "math", "slices", "regexp", "strconv", "strings", "time", "unicode/utf8", "embed"}
 
 // planImports decides the name of every import before anything is written, so that a clash does not depend on what is
 // used first, and locals need not be named again: the standard library and the runtime keep their names, a user's package
 // that wants the same one gets `user` before it, and a local that does has an underscore, whether the file imports the
-// package or not.
+// package or not. No import has a name that another file of the package declares: Go allows none, and these files are the
+// user's, so it gets `go` or `flow` before its own.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
 	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
-		name := p[strings.LastIndexByte(p, '/')+1:]
-		g.file.ImportName(importPath(p), ident(name))
-		g.imports[p] = name
+		own := p[strings.LastIndexByte(p, '/')+1:]
+		name := g.opts.importName(p, own)
 		taken[name] = true
+		g.imports[p] = name
+		importAs(g.file, p, own, name)
 	}
 	for _, p := range g.userPackages() {
 		if g.imports[p.path] != "" || p.path == g.opts.Path {
@@ -43,17 +47,34 @@ func (g *generator) planImports() {
 		}
 		taken[name] = true
 		g.imports[p.path] = name
-		if name == p.name {
-			g.file.ImportName(importPath(p.path), ident(name))
-		} else {
-			g.file.ImportAlias(importPath(p.path), ident(name))
-		}
+		importAs(g.file, p.path, p.name, name)
 	}
 	g.reserved = taken
 	for name, used := range map[string]bool{"agent": len(g.p.Names.Agents) > 0 || g.p.WF.Public, "bytes": g.binary} {
 		if !used { // both are good names for nodes
 			delete(g.reserved, name)
 		}
+	}
+}
+
+// importName is the name of a package of the standard library or of flowgen, that calls itself own, in a file.
+func (o *Options) importName(path, own string) string {
+	before := "flow"
+	if !strings.Contains(path, ".") {
+		before = "go"
+	}
+	name := own
+	for o.Declared[name] {
+		name = before + name
+	}
+	return name
+}
+
+func importAs(f *jen.File, path, own, name string) {
+	if name == own {
+		f.ImportName(importPath(path), ident(name))
+	} else {
+		f.ImportAlias(importPath(path), ident(name))
 	}
 }
 
@@ -183,8 +204,10 @@ func (g *generator) userPackages() []goPackage {
 	return out
 }
 
-// packageLevel reports whether the generated file declares the name.
-func (g *generator) packageLevel(name string) bool { return g.own[name] || g.p.Names.Taken(name) }
+// packageLevel reports whether the package declares the name, in the generated file or another one.
+func (g *generator) packageLevel(name string) bool {
+	return g.own[name] || g.p.Names.Taken(name) || g.opts.Declared[name]
+}
 
 // declare is a name for a variable at package level that only codegen knows: the first of the names that next makes that
 // neither the file nor a function in it has.

@@ -84,7 +84,7 @@ func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, erro
 		from = ""
 	}
 	a.file = c.name
-	text, err := codegen.Tests(c.cases, codegen.Options{Package: to.pkg}, from)
+	text, err := codegen.Tests(c.cases, codegen.Options{Package: to.pkg, Declared: declared(filepath.Dir(to.file), to.pkg)}, from)
 	if err != nil {
 		return nil, &fault{what: err.Error(), file: c.name}
 	}

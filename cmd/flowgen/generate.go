@@ -177,7 +177,7 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 		if err != nil {
 			return nil, err
 		}
-		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Embeddable: embeddable(home)}
+		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Declared: declared(home, to.pkg), Embeddable: embeddable(home)}
 		text, err := a.emit(c, opts)
 		if err != nil {
 			return nil, err

@@ -186,6 +186,9 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 		File: arg, Output: own, Package: pkg, Inputs: append(disk.names, c.sources...), Log: a.stderr,
 		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
 			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own)}
+			if importPath != "" { // with the other files of the folder
+				opts.Declared = declared(dir, pkg)
+			}
 			text, err := a.emit(c, opts)
 			assets := map[string][]byte{}
 			for _, asset := range codegen.Assets(c.program, opts) {
