@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert/doc"
@@ -14,7 +15,7 @@ type Condition struct {
 	*Converter
 	// Place is a reference as an expression with its type, nil when that is not known or there may be no value.
 	Place func(*dialect.Reference) (string, *schema.Type)
-	// Refusal and Help are about conditions that mean something else here.
+	// Refusal and Help are about conditions that mean something else here; empty: those that fit most dialects.
 	Refusal, Help string
 }
 
@@ -34,7 +35,7 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 			return a
 		}
 	}
-	c.Refuse(p.Span, c.Help, "%s", c.Refusal)
+	c.Refuse(p.Span, cmp.Or(c.Help, "compare fields with values of their declared type"), "%s", cmp.Or(c.Refusal, "this condition has another meaning, or none, where values have types"))
 	return "true"
 }
 

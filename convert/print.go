@@ -31,7 +31,7 @@ func (c *Converter) print() *doc.Mapping {
 	}
 	section("secrets", doc.Words(secrets...))
 	if w.Policy != nil {
-		section("policy", doc.Flow(doc.Pair("net", doc.Flow(doc.Pair("allow", doc.QuotedWords(w.Policy.NetAllow...))))))
+		section("policy", doc.Flow(doc.Pair("net", doc.Flow(doc.Pair("allow", doc.Words(w.Policy.NetAllow...))))))
 	}
 	models, tools, nodes, out := &doc.Mapping{}, &doc.Mapping{}, &doc.Mapping{}, &doc.Mapping{}
 	for _, x := range w.Models {
@@ -95,7 +95,7 @@ func (c *Converter) includes() doc.Value {
 			names = append(names, relative(c.Workflow.File.Name, t.File.Name))
 		}
 	}
-	l := doc.QuotedWords(names...)
+	l := doc.Words(names...)
 	if len(l.Items) == 1 {
 		return l.Items[0].Value
 	}

@@ -277,7 +277,7 @@ func (c *Converter) edge(e *ir.Edge) doc.Value {
 
 // condition is an expression where the language reads one without a `$`.
 func (c *Converter) condition(e *ir.Expr) doc.Value {
-	text := c.expr(e.Text.Value, e.Node)
+	text := c.expr(e.Text.Value, e.Node, 0)
 	if q := doc.Quoted("$" + text); q == "$"+text && doc.PlainForm.MatchString(text) {
 		return doc.Scalar(text)
 	}

@@ -66,7 +66,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if t.MaxOutput > 0 {
 		add("max_output", doc.Scalar(strconv.FormatInt(t.MaxOutput>>20, 10)+"MiB"))
 	}
-	add("permissions", doc.QuotedWords(t.Permissions...))
+	add("permissions", doc.Words(t.Permissions...))
 	word("sandbox", t.Sandbox.Name)
 	return m
 }
@@ -113,7 +113,7 @@ func (c *Converter) model(x *ir.Model) doc.Value {
 		m.Add("max_tokens", doc.Scalar("unbounded"), source.Span{})
 	}
 	whole("seed", x.Params.Seed)
-	m.AddUnlessEmpty("stop", doc.QuotedWords(x.Params.Stop...), source.Span{})
+	m.AddUnlessEmpty("stop", doc.Words(x.Params.Stop...), source.Span{})
 	return alone(m)
 }
 

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ func TypeOf(v *ir.Scalar) *schema.Type {
 func (c *Converter) value(v ir.Value) doc.Value {
 	switch v := v.(type) {
 	case *ir.Expr:
-		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node)))
+		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node, 0)))
 	case *ir.Template:
 		if v.Tmpl == nil {
 			return doc.Spell(v.Text.Value)
@@ -167,16 +168,19 @@ func (c *Converter) object(entries []*ir.Entry) *doc.Mapping {
 	return m
 }
 
-// expr is an expression with the native ids of nodes.
-func (c *Converter) expr(text string, n *expr.Node) string {
+// expr is an expression with the native ids of nodes. Offsets of names count from by; where a name is not at its offset, it is
+// the first of the text.
+func (c *Converter) expr(text string, n *expr.Node, by int) string {
 	if n == nil || !c.Dialect {
 		return text
 	}
-	refs := n.Refs()
-	for i := len(refs) - 1; i >= 0; i-- {
-		r := refs[i]
-		if id, ok := c.IDs[r.Text]; ok && r.Lo >= 0 && r.Hi <= len(text) && text[r.Lo:r.Hi] == r.Text {
-			text = text[:r.Lo] + id + text[r.Hi:]
+	for _, r := range slices.Backward(n.Refs()) {
+		lo := r.Lo - by
+		if lo < 0 || lo > len(text) || !strings.HasPrefix(text[lo:], r.Text) {
+			lo = strings.Index(text, r.Text)
+		}
+		if id, ok := c.IDs[r.Text]; ok && lo >= 0 {
+			text = text[:lo] + id + text[lo+len(r.Text):]
 		}
 	}
 	return text
@@ -190,26 +194,9 @@ func (c *Converter) template(t *ir.Template) string {
 			b.WriteString(doc.Braces(s.Lit))
 			continue
 		}
-		text := t.Text.Value[s.Lo:s.Hi]
-		b.WriteString(c.expr(text, shifted(s.Expr, s.Lo, text)))
+		b.WriteString(c.expr(t.Text.Value[s.Lo:s.Hi], s.Expr, s.Lo))
 	}
 	return b.String()
-}
-
-// shifted is an expression of a segment as one whose offsets count from the segment's beginning. Names that cannot be found
-// there are left out.
-func shifted(n *expr.Node, by int, text string) *expr.Node {
-	out := &expr.Node{Op: expr.ListLit}
-	for _, r := range n.Refs() {
-		lo := r.Lo - by
-		if lo < 0 || lo+len(r.Text) > len(text) || text[lo:lo+len(r.Text)] != r.Text {
-			if lo = strings.Index(text, r.Text); lo < 0 {
-				continue
-			}
-		}
-		out.Kids = append(out.Kids, &expr.Node{Op: expr.Name, Text: r.Text, Lo: lo, Hi: lo + len(r.Text)})
-	}
-	return out
 }
 
 // fromJSON is a constant of a declaration, such as a default.

@@ -58,16 +58,6 @@ func (m *Mapping) Add(key string, v Value, from source.Span) *Entry {
 	return e
 }
 
-// Find is the entry of a key, nil when there is none.
-func (m *Mapping) Find(key string) *Entry {
-	for _, e := range m.Entries {
-		if e.Key == key {
-			return e
-		}
-	}
-	return nil
-}
-
 // AddUnlessEmpty appends a mapping or list that has something in it.
 func (m *Mapping) AddUnlessEmpty(key string, v Value, from source.Span) {
 	switch v := v.(type) {
@@ -87,17 +77,8 @@ func (l *List) Add(v Value, from source.Span) {
 	l.Items = append(l.Items, &Entry{Value: v, From: from})
 }
 
-// Words is a list of scalars in brackets.
+// Words is a list of texts in brackets.
 func Words(words ...string) *List {
-	l := &List{Flow: true}
-	for _, w := range words {
-		l.Add(Scalar(w), source.Span{})
-	}
-	return l
-}
-
-// QuotedWords is a list of texts in brackets.
-func QuotedWords(words ...string) *List {
 	l := &List{Flow: true}
 	for _, w := range words {
 		l.Add(Scalar(Quoted(w)), source.Span{})

@@ -89,9 +89,6 @@ func Data(s string) string {
 // Braces is text in which no expression begins.
 func Braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
 
-// Key is the key of a mapping.
-func Key(s string) string { return Quoted(s) }
-
 // FieldForm is the name of a field of a type.
 var FieldForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 

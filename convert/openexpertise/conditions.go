@@ -68,7 +68,7 @@ func (x *experience) conditions() {
 
 // test is a condition on the state in the native language.
 func (x *experience) test(p *dialect.Predicate, from *openexpertise.Node) string {
-	c := convert.Condition{Converter: x.Converter, Help: "compare fields with values of their declared type", Refusal: "this condition has another meaning, or none, where values have types"}
+	c := convert.Condition{Converter: x.Converter}
 	c.Place = func(r *dialect.Reference) (string, *schema.Type) {
 		s := x.fields[strings.Join(r.Path, ".")]
 		if r.Root != "state" || s == nil || !x.written(r.Path[0]) || x.optional(s) || !slices.Contains(x.units[from].writes, r.Path[0]) && !x.certain(r.Path[0], from) {

@@ -61,20 +61,16 @@ func (s *siren) guardedSkip(n *sirenspec.Node) bool {
 func (s *siren) inner(n *sirenspec.Node) (out []*ir.Edge, made bool) {
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
-		list := s.around(n, s.IDs[n.ID.Name])
+		list := s.around(n)
 		return list, len(list) > 0
 	case *sirenspec.Swarm:
-		id := s.IDs[n.ID.Name]
-		last := id
-		if v.Last() != nil {
-			out = s.around(v.Last(), id)
-			if g := s.guards(v.Last(), false); len(g) > 0 {
-				last = g[0].id
-			}
-		}
 		var all []*ir.Edge
+		last := s.IDs[n.ID.Name]
+		if v.Last() != nil {
+			out, last = s.around(v.Last()), s.begins(v.Last())
+		}
 		for _, a := range v.Agents() {
-			out = append(out, s.around(a, s.voiceID(n, a))...)
+			out = append(out, s.around(a)...)
 			all = append(all, convert.Edge(s.said(a), source.Span{}, last))
 		}
 		return append(out, all...), true
@@ -83,8 +79,9 @@ func (s *siren) inner(n *sirenspec.Node) (out []*ir.Edge, made bool) {
 }
 
 // around are the edges between an agent and its guardrails.
-func (s *siren) around(n *sirenspec.Node, id string) (out []*ir.Edge) {
+func (s *siren) around(n *sirenspec.Node) (out []*ir.Edge) {
 	var names []string
+	id := s.id(n)
 	for _, g := range s.guards(n, false) {
 		names = append(names, g.id)
 	}
@@ -108,18 +105,13 @@ func chained(names []string) (out []*ir.Edge) {
 }
 
 // entrances are the nodes that an edge to a node leads to.
-func (s *siren) entrances(n *sirenspec.Node) []string {
+func (s *siren) entrances(n *sirenspec.Node) (out []string) {
 	v, ok := n.Verb.(*sirenspec.Swarm)
 	if !ok {
 		return []string{s.begins(n)}
 	}
-	var out []string
 	for _, a := range v.Agents() {
-		if g := s.guards(a, false); len(g) > 0 {
-			out = append(out, g[0].id)
-		} else {
-			out = append(out, s.voiceID(n, a))
-		}
+		out = append(out, s.begins(a))
 	}
 	return out
 }

@@ -126,13 +126,13 @@ func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
 		agent := s.Root.Get("agents").Get(convert.NodeAt(s.Root, n.Span).Get("agent").Text.Value)
 		llm.System = convert.Text(s.text(n.System, n), convert.Below(agent, "system"))
 	}
-	node := s.voice(n, s.IDs[n.ID.Name], convert.Ref(s.told(n)), llm)
+	node := s.voice(n, convert.Ref(s.told(n)), llm)
 	s.retries(n, node)
 	s.spent(n, node)
 }
 
 // voice adds an agent that is told a value, between its guardrails.
-func (s *siren) voice(n *sirenspec.Node, id string, told ir.Value, llm *ir.LLM) *ir.Node {
+func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
 	for _, g := range s.guards(n, false) {
 		s.add(nil, g.id, g.call(told))
 		told = convert.Ref(g.id)
@@ -141,8 +141,8 @@ func (s *siren) voice(n *sirenspec.Node, id string, told ir.Value, llm *ir.LLM) 
 		told = convert.Text("{{ " + e.Text.Value + " }}")
 	}
 	llm.Prompt = &ir.Prompt{Text: told.(*ir.Template)}
-	node := s.add(n, id, llm)
-	said := id
+	said := s.id(n)
+	node := s.add(n, said, llm)
 	for _, g := range s.guards(n, true) {
 		s.add(nil, g.id, g.call(convert.Ref(said)))
 		said = g.id
@@ -243,20 +243,14 @@ func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm) {
 		s.Note(n.ID.Span, "", "the agents of %s are asked all at the same time", n.ID.Name)
 	}
 	all := &ir.List{}
-	for _, a := range v.Agents() {
-		s.voice(a, s.voiceID(n, a), convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
+	for _, a := range v.Nodes {
+		s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
 		all.Items = append(all.Items, convert.Ref(s.said(a)))
 	}
-	if last := v.Last(); last != nil {
-		s.voice(last, s.IDs[n.ID.Name], convert.Text(s.text(last.Prompt, last)), &ir.LLM{Model: last.Verb.(*ir.LLM).Model})
+	if v.Last() != nil {
 		return
 	}
 	s.add(n, s.IDs[n.ID.Name], &ir.Let{Fields: []*ir.Entry{convert.Pair("said", all)}}).Join = ir.JoinAll
-}
-
-// voiceID is the name of the node of an agent of a swrm.
-func (s *siren) voiceID(n, a *sirenspec.Node) string {
-	return convert.NativeID(s.IDs[n.ID.Name] + "_" + strings.ReplaceAll(a.ID.Name, "-", "_"))
 }
 
 // output is the bucket output.

@@ -230,13 +230,7 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 	if answer {
 		side = "checked"
 	}
-	id := s.IDs[n.ID.Name]
-	if s.nodes[n.ID.Name] != n {
-		by := s.by(n)
-		if id = s.voiceID(by, n); by.Verb.(*sirenspec.Swarm).Last() == n {
-			id = s.IDs[by.ID.Name]
-		}
-	}
+	id := s.id(n)
 	for _, r := range n.Guards {
 		g := guard{name: r.Name, id: id + "_" + side}
 		if len(n.Guards) > 1 && r.Name != "injection" {
@@ -290,23 +284,27 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 
 // begins is the first node of those that a node becomes.
 func (s *siren) begins(n *sirenspec.Node) string {
-	if isAgent(n) {
-		if list := s.guards(n, false); len(list) > 0 {
-			return list[0].id
-		}
+	if list := s.guards(n, false); isAgent(n) && len(list) > 0 {
+		return list[0].id
 	}
-	return s.IDs[n.ID.Name]
+	return s.id(n)
+}
+
+// id is the native id of a node or an agent of a swrm; its synthesis has that of the swrm.
+func (s *siren) id(n *sirenspec.Node) string {
+	by := s.nodes[n.ID.Name]
+	if by == n {
+		return s.IDs[n.ID.Name]
+	}
+	if by = s.by(n); by.Verb.(*sirenspec.Swarm).Last() == n {
+		return s.IDs[by.ID.Name]
+	}
+	return convert.NativeID(s.IDs[by.ID.Name] + "_" + strings.ReplaceAll(n.ID.Name, "-", "_"))
 }
 
 // said is the text of a node as others read it.
 func (s *siren) said(n *sirenspec.Node) string {
-	id := s.IDs[n.ID.Name]
-	if s.nodes[n.ID.Name] != n {
-		by := s.by(n)
-		if id = s.voiceID(by, n); by.Verb.(*sirenspec.Swarm).Last() == n {
-			id = s.IDs[by.ID.Name]
-		}
-	}
+	id := s.id(n)
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		if list := s.guards(n, true); len(list) > 0 {

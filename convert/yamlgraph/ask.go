@@ -30,9 +30,7 @@ func (g *graph) asks(n *yamlgraph.Node, key string) {
 	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries JSON Prompt Values Needs Model Skips SkipsSet")
 	for _, v := range a.Values {
-		if r, ok := v.Value.(*dialect.Reference); ok {
-			g.use(r, nil)
-		}
+		dialect.ValueReferences(v.Value, func(r *dialect.Reference) { g.use(r, nil) })
 	}
 	for _, t := range []*yamlgraph.PromptTemplate{a.Prompt.System, a.Prompt.User} {
 		if t != nil && !plainPrompt(t.Body) {

@@ -238,7 +238,7 @@ func opposite(a, b string) bool {
 
 // test is a condition on an edge out of n.
 func (g *graph) test(p *dialect.Predicate, n *yamlgraph.Node) string {
-	c := convert.Condition{Converter: g.Converter, Help: "compare fields with values of their declared type", Refusal: "this condition has another meaning, or none, where values have types"}
+	c := convert.Condition{Converter: g.Converter}
 	c.Place = func(r *dialect.Reference) (string, *schema.Type) { return g.operand(r, n) }
 	return c.Text(p)
 }

@@ -51,9 +51,10 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 	path := r.Path
 	var s *shape
 	switch {
-	case r.Root == "item" && g.item != nil:
-		s = g.shapes["item "+g.item.ID.Name]
+	case r.Root == "item":
+		s = g.shapes["item "+g.at.ID.Name]
 	case r.Root == "state" && len(path) > 0:
+		g.reads[g.at] = append(g.reads[g.at], path[0])
 		s, path = g.shapes[path[0]], path[1:]
 	}
 	if s == nil {

@@ -17,12 +17,14 @@ type graph struct {
 	tree   *yamlgraph.Tree
 	nodes  map[string]*yamlgraph.Node
 	writes map[*yamlgraph.Node][]string                 // state fields
+	reads  map[*yamlgraph.Node][]string                 // state fields that its values name
+	tests  map[*yamlgraph.Node][]string                 // state fields that conditions behind it name
 	sure   map[*yamlgraph.Node]map[*yamlgraph.Node]bool // nodes that have run whenever one runs
 	ends   map[*yamlgraph.Node]bool                     // nodes that have run whenever the graph ends
 	shapes map[string]*shape                            // of state fields
 	given  map[string]bool                              // fields that a run is given
 	python map[*ir.Tool]*function
-	item   *yamlgraph.Node // the map whose node is looked at
+	at     *yamlgraph.Node // that is looked at
 
 	answers map[*yamlgraph.Node]*schema.Type // the types of what models answer
 	rounds  map[*yamlgraph.Exit]int          // edges that lead back, with the most rounds
@@ -39,7 +41,7 @@ var keys = map[string]string{
 // Convert converts a graph. The fields of its state that are read before a node writes them are inputs.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
-	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
+	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
 		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}}
 	c.Keys = keys
 	g.sections()
@@ -116,9 +118,11 @@ func (g *graph) look(n *yamlgraph.Node) {
 	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, n.Token, known)
 	key := n.Token.Key.Name
+	g.at = n
 	for _, x := range n.Token.Exits {
 		x.When.Refs(func(r *dialect.Reference) { g.use(r, nil) })
 	}
+	g.tests[n], g.reads[n] = g.reads[n], nil
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		g.choice(v)
@@ -186,10 +190,7 @@ func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 		list.item = &shape{name: v.As.Name}
 	}
 	g.shapes["item "+n.ID.Name] = list.item
-	before := g.item
-	g.item = n
 	g.choice(one)
-	g.item = before
 	g.writes[n] = g.held(key)
 }
 
@@ -218,58 +219,10 @@ func (g *graph) inputs() {
 		if g.isAuto(name) {
 			continue
 		}
-		given := !g.written(name)
-		for _, n := range g.tree.Nodes {
-			g.references(n, func(r *dialect.Reference) {
-				behind := slices.Contains(g.writes[n], name) && g.exitReads(n, r)
-				if r.Root == "state" && r.Path[0] == name && !g.attempted(name, n) && !behind {
-					given = true
-				}
-			})
-			if f := g.called(n); f != nil && f.reads(name) && !g.attempted(name, n) {
-				given = true
-			}
-		}
-		g.given[name] = given
-	}
-}
-
-// exitReads reports whether a reference stands in the condition of an edge that leaves n.
-func (g *graph) exitReads(n *yamlgraph.Node, r *dialect.Reference) bool {
-	found := false
-	for _, x := range n.Token.Exits {
-		x.When.Refs(func(other *dialect.Reference) { found = found || other == r })
-	}
-	return found
-}
-
-// references calls f for all references of a node and of the edges that leave it.
-func (g *graph) references(n *yamlgraph.Node, f func(*dialect.Reference)) {
-	for _, x := range n.Token.Exits {
-		x.When.Refs(f)
-	}
-	value := func(v ir.Value) {
-		if v != nil {
-			dialect.ValueReferences(v, f)
-		}
-	}
-	choice := func(v *ir.ToolChoice) { value(v.Tool); value(v.Args); value(v.ID) }
-	switch v := n.Verb.(type) {
-	case *ir.ToolChoice:
-		choice(v)
-	case *yamlgraph.Map:
-		value(v.Over)
-		if one, ok := v.Do.Verb.(*ir.ToolChoice); ok {
-			choice(one)
-		}
-	case *ir.Let:
-		for _, e := range v.Fields {
-			value(e.Value)
-		}
-	case *ir.LLM:
-		for _, e := range n.Token.Ask.Values {
-			value(e.Value)
-		}
+		g.given[name] = !g.written(name) || slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
+			f := g.called(n)
+			return !g.attempted(name, n) && (f != nil && f.reads(name) || slices.Contains(g.reads[n], name) || slices.Contains(g.tests[n], name) && !slices.Contains(g.writes[n], name))
+		})
 	}
 }
 
