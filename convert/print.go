@@ -128,7 +128,7 @@ func (c *Converter) types() doc.Value {
 func (c *Converter) structure(t *schema.Type) *doc.Mapping {
 	m := doc.Flow()
 	for _, f := range t.Fields {
-		m.Add(f.Name, c.field(f), f.Span)
+		m.Add(doc.Quoted(f.Name), c.field(f), f.Span)
 	}
 	return m
 }

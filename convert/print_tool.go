@@ -74,7 +74,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 // request is what an http tool sends. tree is what the file says about it.
 func (c *Converter) request(b *ir.HTTPTool, tree *yamlnode.Node) doc.Value {
 	m := &doc.Mapping{Flow: true}
-	m.Add("method", doc.Scalar(b.Method), c.at(tree, "method", "", source.Span{}))
+	m.Add("method", doc.Scalar(doc.Quoted(b.Method)), c.at(tree, "method", "", source.Span{}))
 	if b.Base.Name != "" {
 		m.Add("base", doc.Scalar(b.Base.Name), source.Span{})
 	}

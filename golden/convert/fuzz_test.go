@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 	"golang.org/x/tools/txtar"
 )
 
@@ -124,4 +125,54 @@ func inOrder(t *testing.T, nodes []*ir.Node, names map[string]string, ids []stri
 		}
 		at += i + 1
 	}
+}
+
+// texts are those that a printer of YAML, of expressions and of templates gets wrong first.
+var texts = []string{
+	"a: b", "# no comment", "- x", "{a: 1}", "[x", "x, y", "$input.x", "$$", "{{ x }}", "}}", "'\"\\", "a\nb: c\n", " x ", "null", "on", "1e3", "0x1f", ".5", "*x", "&x", "!x", "%x", "|", "...", "---", "\u2028", "\x07", "%{x}", "é",
+}
+
+// TestTexts: the same for cases with a hostile text in place of one of their scalars, keys as well.
+func TestTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles hundreds of files")
+	}
+	step := 23
+	if os.Getenv("LONG") != "" {
+		step = 1
+	}
+	at, converted := 0, 0
+	for _, c := range cases(t) {
+		if c.text == "" {
+			continue
+		}
+		t.Run(c.dir, func(t *testing.T) {
+			text := c.find(roots[c.dialect])
+			root, _ := yamlnode.Parse(source.NewFile("case.yaml", text))
+			for _, s := range scalars(root) {
+				if at++; at%step == 0 && s.Style <= yamlnode.DoubleQuoted {
+					if holds(t, c, text[:s.Span.Lo]+yamlnode.Quote(texts[at/step%len(texts)])+text[s.Span.Hi:]) {
+						converted++
+					}
+				}
+			}
+		})
+	}
+	if converted < 10 {
+		t.Error("only", converted, "of the files are converted")
+	}
+}
+
+// scalars are those of a file, keys as well.
+func scalars(n *yamlnode.Node) (list []*yamlnode.Node) {
+	if n.Kind == yamlnode.Scalar {
+		return []*yamlnode.Node{n}
+	}
+	for _, e := range n.Entries {
+		list = append(list, append([]*yamlnode.Node{e.Key}, scalars(e.Value)...)...)
+	}
+	for _, it := range n.Items {
+		list = append(list, scalars(it)...)
+	}
+	return list
 }
