@@ -17,15 +17,13 @@ import (
 // sameText are the messages that several places report although they are not one mistake, and how many places. The list may only
 // shrink.
 var sameText = map[string]int{
-	"there is no filter …": 2, // of the native language, of guards
-	"… cannot be used: …":  2, // a lock, a description of a module: each with its own code
-	"… has no field …":     2, // a mistake of a file, a mistake of a translator
-	"… has no value":       3, // a key, a word of a directive, a key that an engine refuses
-	"the module … looks at the environment or its own place, which a tool of the native language does not see": 2,
-	"the node … is of a kind that is not converted":                                                            7,
-	"the tool … is not converted":                                                                              2,
-	"this condition has another meaning, or none, where values have types":                                     2,
-	"this value cannot be written in the native language":                                                      2,
+	"there is no filter …":                                2, // of the native language, of guards
+	"… cannot be used: …":                                 2, // a lock, a description of a module: each with its own code
+	"… has no field …":                                    2, // a mistake of a file, a mistake of a translator
+	"… has no value":                                      3, // a key, a word of a directive, a key that an engine refuses
+	"the node … is of a kind that is not converted":       7,
+	"the tool … is not converted":                         2,
+	"this value cannot be written in the native language": 2,
 }
 
 // TestMistakesHaveOneText: a mistake that several places find is reported by one constructor. Otherwise its words, its code and its
