@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
@@ -70,7 +71,7 @@ func Use[In, Out any](name, description string, t *flow.Tool[In, Out], in func(*
 		tool: t.Name() + "@" + t.Version(),
 		told: llm.Tool{Name: name, Description: description, Schema: []byte(schema)},
 		call: func(r *flow.Run, n *flow.Node, args *value.Args) error {
-			return flow.Invoke(r, n, t, args, in)
+			return engine.Invoke(r, n, t, args, in)
 		},
 	}
 }

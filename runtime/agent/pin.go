@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -47,7 +48,7 @@ func Pin[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector) (*T, error) 
 	switch {
 	case e != nil:
 	case s.stale:
-		return flow.Last[T](r, n, s.pin, s.full)
+		return engine.Last[T](r, n, s.pin, s.full)
 	case !s.required:
 		return nil, nil
 	default:

@@ -13,4 +13,6 @@
 //
 // All branches of a run use its engine at the same time. Package journal records, replays and resumes runs; package sim
 // simulates them.
+//
+// Session, Invoke, Receipt and Last are for packages whose nodes call tools in turns, such as agents.
 package engine

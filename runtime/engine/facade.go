@@ -4,6 +4,7 @@ package engine
 
 import (
 	"github.com/flowgen-dev/flowgen/runtime/core"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type (
@@ -189,6 +190,18 @@ const (
 	// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
 	WaitTool = core.WaitTool
 )
+
+// Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
+// *ToolError, and there is no receipt.
+func Invoke[In, Out any](r *core.Run, n *core.Node, t *core.Tool[In, Out], args *value.Args, in func(*value.Args) In) error {
+	return core.Invoke[In, Out](r, n, t, args, in)
+}
+
+// Last asks for what an earlier run had for a pin of the agent of n. It is a call as any other, with effects reads, so that
+// a replay has the same answer. It returns nil when there is nothing, or nothing of type T. The error is a *NodeError.
+func Last[T any](r *core.Run, n *core.Node, pin, tool string) (*T, error) {
+	return core.Last[T](r, n, pin, tool)
+}
 
 // CallID returns the deterministic id of a call (Agent Tools 6.1): the SHA-256 in hex of tool@version, the canonical
 // input and the call's key, separated by NUL. The key stands for the document's sequence number, because the order of

@@ -15,6 +15,7 @@ type (
 	// iteration gets a Run of its own as soon as an engine is attached. Generated code only passes it on.
 	//
 	//	func (r *Run) At(n *Node, i int) *Run
+	//	func (r *Run) Began() time.Time
 	//	func (r *Run) Branch(ctx context.Context) *Run
 	//	func (r *Run) CallContext(e Effects) context.Context
 	//	func (r *Run) Cancelled() error
@@ -367,12 +368,6 @@ func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *value.Arg
 	return core.Dispatch[In, Out, R](r, n, t, args, in, out)
 }
 
-// Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
-// *ToolError, and there is no receipt.
-func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *value.Args, in func(*value.Args) In) error {
-	return core.Invoke[In, Out](r, n, t, args, in)
-}
-
 // UnknownTool is the error of a name that no tool has.
 func UnknownTool(name string) error {
 	return core.UnknownTool(name)
@@ -381,12 +376,6 @@ func UnknownTool(name string) error {
 // DeniedTool is the error of the name of a tool that exists and may not be called here.
 func DeniedTool(name string) error {
 	return core.DeniedTool(name)
-}
-
-// Last asks for what an earlier run had for a pin of the agent of n. It is a call as any other, with effects reads, so that
-// a replay has the same answer. It returns nil when there is nothing, or nothing of type T. The error is a *NodeError.
-func Last[T any](r *Run, n *Node, pin, tool string) (*T, error) {
-	return core.Last[T](r, n, pin, tool)
 }
 
 // Wait lets d pass. It is recorded: a replay does not wait, and a resumed run waits for what is left. The error is a *NodeError: a

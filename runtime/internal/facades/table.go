@@ -46,7 +46,7 @@ var facades = []facade{
 	{dir: "../flow", pkg: "flow", most: 120, text: `
 		Compat2 Run Runtime Info Node Tool Field Edge Need Retry Step Journaling Facts NewFacts New Start End EndState
 		Call CallOr CallOrSkip Try Map MapDrop MapKeep Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
-		AskOrSkip Choose Dispatch Invoke ToolResult UnknownTool DeniedTool Last Wait Pace
+		AskOrSkip Choose Dispatch ToolResult UnknownTool DeniedTool Wait Pace
 		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
 		Replay Secrets Effects None Reads Writes External
 		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
@@ -59,6 +59,6 @@ var facades = []facade{
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session
-		Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool
+		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool
 	`},
 }
