@@ -56,6 +56,7 @@ var table = []row{
 	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
 	{pkg: "parser/yamlfmt", own: []string{"parser/yamlnode", "ir/source"}},
 	{pkg: "parser/insert", own: []string{"parser/yamlnode", "ir/source"}},
+	{pkg: "parser/migrate", own: []string{"parser/insert", "parser/yamlnode", "ir/diag", "ir/source"}},
 	{pkg: "parser/dialect", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser/dialect/walk", own: []string{"ir", "ir/expr"}},
 	{pkg: "parser/openexpertise", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},
@@ -68,7 +69,7 @@ var table = []row{
 	{pkg: "parser", own: append([]string{"parser/...", "convert", "convert/...", "internal/files"}, irLeaves...)},
 
 	{pkg: "codegen", own: append([]string{"runtime/llm/catalog", "ir/check", "ir/plan", "ir/manifest", "ir/hashes"}, irLeaves...), other: []string{"github.com/dave/jennifer"}},
-	{pkg: "convert", own: append([]string{"convert/doc", "runtime/llm/catalog", "ir/check", "parser/dialect", "parser/yamlnode", "parser/yamlfmt", "parser/native"}, irLeaves...)},
+	{pkg: "convert", own: append([]string{"convert/doc", "runtime/llm/catalog", "ir/check", "parser/dialect", "parser/yamlnode", "parser/yamlfmt", "parser/migrate", "parser/native"}, irLeaves...)},
 	{pkg: "convert/doc", own: []string{"internal/lazyregexp", "ir/source", "parser/yamlnode"}},
 	{pkg: "convert/openexpertise", own: append([]string{"convert", "convert/doc", "parser/dialect", "parser/openexpertise", "parser/yamlnode"}, irLeaves...)},
 	{pkg: "convert/stargraph", own: append([]string{"convert"}, irLeaves...)},

@@ -46,7 +46,7 @@ func (g *generator) newServer(s *ir.Server, t *ir.Tool) jen.Code {
 		}
 		args := []jen.Code{quote(s.Name.Name), jen.Index().String().Values(words...)}
 		for _, v := range s.Env {
-			args = append(args, quote(v.Name.Name+"="+v.Value.Text.Value))
+			args = append(args, quote(v.Name.Name+"="+v.Secret.Name))
 		}
 		return jen.Qual(mcpPath, "Local").Call(args...)
 	}

@@ -95,7 +95,6 @@ func (g *grower) body(n int, at spot) *body {
 	}
 	// Where there are only catch clauses no edge is written.
 	b.inferred = b.inferred || len(b.backs) == 0 && !slices.ContainsFunc(b.arcs, func(a *arc) bool { return a.clause == 0 })
-	g.joins(b)
 	b.file = slices.Clone(b.nodes)
 	if !b.inferred && g.chance(25) {
 		g.Shuffle(n, func(i, j int) { b.file[i], b.file[j] = b.file[j], b.file[i] })
@@ -314,7 +313,7 @@ func (g *grower) fill(n *node, at spot) {
 	default:
 		g.tool(n, at)
 	}
-	if g.mayFail(n) && n.onError == "" && n.onItem != "drop" && g.chance(20) {
+	if g.mayFail(n) && n.onError == "" && n.onItem != "skip" && g.chance(20) {
 		n.onError, n.fallback = pick(g, []string{"skip", "default"}), int64(g.IntN(50))
 		if n.kind == isNone {
 			n.onError = "skip"
@@ -327,7 +326,7 @@ func (g *grower) fill(n *node, at spot) {
 
 // mayFail reports whether catch and on_error mean something on the node.
 func (g *grower) mayFail(n *node) bool {
-	return n.verb != "let" && n.verb != "go" && n.onItem != "drop"
+	return n.verb != "let" && n.verb != "go" && n.onItem != "skip"
 }
 
 var toolKinds = map[string]kind{"calc": isOut, "look": isOut, "save": isOut, "plain": isBare, "note": isNone, "maybe": isMaybe}
@@ -394,7 +393,7 @@ func (g *grower) mapNode(n *node, at spot) {
 	if g.chance(50) {
 		n.parallel = 1 + g.IntN(3)
 	}
-	n.onItem = pick(g, []string{"fail", "keep", "drop"})
+	n.onItem = pick(g, []string{"fail", "keep", "skip"})
 	g.inner(n, at)
 	if n.onItem == "keep" {
 		n.kind = isItems
@@ -443,18 +442,6 @@ func (g *grower) sets(n *node, at spot) {
 		s.value = g.number(at, 1)
 	}
 	n.sets = append(n.sets, s)
-}
-
-func (g *grower) joins(b *body) {
-	in := map[*node]int{}
-	for _, a := range b.arcs {
-		in[a.to]++
-	}
-	for _, n := range b.nodes {
-		if in[n] > 1 && g.chance(20) && !b.inferred {
-			n.joinAll = true
-		}
-	}
 }
 
 var catchable = []string{"VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQUIRED", "PROVIDER_ERROR", "NETWORK_ERROR", "SANDBOX_ERROR", "UNKNOWN"}
@@ -675,7 +662,7 @@ func (g *grower) ref(at spot, truth bool) *ref {
 	case n.kind == isInt:
 	case n.kind == isList || n.kind == isItems:
 		r.path, r.def = "size", int64(0)
-		if n.onItem == "drop" && g.chance(30) {
+		if n.onItem == "skip" && g.chance(30) {
 			r.path, r.form = "failures", plain
 		}
 	case n.kind == isOut || n.kind == isBare:

@@ -63,7 +63,6 @@ type node struct {
 	ok          value // let
 	fail, flaky int
 
-	joinAll   bool
 	catch     []clause
 	onError   string // "", skip, default
 	fallback  int64
@@ -72,7 +71,7 @@ type node struct {
 	do        *body
 	over      *items
 	as, index string
-	onItem    string // fail, keep, drop
+	onItem    string // fail, keep, skip
 	parallel  int
 	until     value
 	max       int

@@ -262,7 +262,7 @@ func (r *reference) node(n *node, f *frame) []failure {
 			live++
 		}
 	}
-	if edges > 0 && (live == 0 || n.joinAll && live < edges) {
+	if edges > 0 && live == 0 {
 		f.status[n] = skipped
 		return nil
 	}
@@ -496,7 +496,7 @@ func (r *reference) mapped(n *node, f *frame) (any, []failure) {
 		case "keep":
 			out = append(out, map[string]any{"value": nil, "error": r.choose(list).code})
 			r.state = saved
-		case "drop":
+		case "skip":
 			dropped++
 			r.state = saved
 		default:

@@ -325,8 +325,7 @@ func (w *writer) mendUnreachable(d diag.Diagnostic) bool {
 	if !ok {
 		return false
 	}
-	mended := p.joinAll
-	p.joinAll = false
+	mended := false
 	for _, l := range p.in.backs { // behind an edge that asks what the edge back asks
 		if !mended && l.exhausted == "" {
 			l.exhausted, mended = "end", true

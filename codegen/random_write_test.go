@@ -184,9 +184,6 @@ func (w *writer) inside(b *body, indent string) {
 }
 
 func (w *writer) handling(n *node, indent string) {
-	if n.joinAll {
-		w.f("%sjoin: all\n", indent)
-	}
 	if n.attempts > 0 {
 		w.f("%sretry: {attempts: %d, base: 20us, cap: 50us}\n", indent, n.attempts)
 	}

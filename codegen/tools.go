@@ -149,7 +149,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	}
 	var env, secrets []jen.Code
 	for _, e := range c.Env {
-		if s := g.secretOf(e); s != "" {
+		if s := e.Secret.Name; s != "" {
 			secrets = append(secrets, quote(e.Name.Name+"="+s))
 			continue
 		}
@@ -180,7 +180,7 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 		bound = bound.Types(g.inType(t), g.goType(t.Out))
 	}
 	call := g.bindArgs(t, f)
-	if names := g.secretNames(c); len(names) > 0 {
+	if names := secretNames(c); len(names) > 0 {
 		call = append(call, jen.Qual(flowPath, "Secrets").Call(names...))
 	}
 	return bound.Call(append(call, g.options(t)...)...)
@@ -203,26 +203,10 @@ func constantText(t *ir.Template) (string, bool) {
 	return text, true
 }
 
-// secretOf is the secret an environment variable holds, when its text is the name of one.
-func (g *generator) secretOf(e ir.EnvVar) string {
-	text, ok := constantText(e.Value)
-	if !ok {
-		return ""
-	}
-	for _, p := range g.programs() {
-		for _, s := range p.WF.Secrets {
-			if s.Name.Name == text {
-				return text
-			}
-		}
-	}
-	return ""
-}
-
-func (g *generator) secretNames(c *ir.CommandTool) []jen.Code {
+func secretNames(c *ir.CommandTool) []jen.Code {
 	var names []jen.Code
 	for _, e := range c.Env {
-		if s := g.secretOf(e); s != "" {
+		if s := e.Secret.Name; s != "" {
 			names = append(names, quote(s))
 		}
 	}

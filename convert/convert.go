@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/migrate"
 	"github.com/flowgen-dev/flowgen/parser/native"
 	"github.com/flowgen-dev/flowgen/parser/yamlfmt"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -112,13 +113,30 @@ func (c *Converter) attempt(name string, compile Compiler, out *Result) (again b
 	return again && !c.Refused, nil
 }
 
-// canonical is a file as the formatter writes it.
+// canonical is a file as the formatter writes it, with the conditions of nodes that wait for several (`join: all`) written out.
 func canonical(f *source.File) (string, error) {
-	root, problems := yamlnode.Parse(f)
-	if root == nil || len(problems) > 0 {
-		return "", fmt.Errorf("the native file is not valid: %s at %v in\n%s", problems[0].Message, problems[0].Span.Start(), f.Text)
+	read := func() (*yamlnode.Node, error) {
+		root, problems := yamlnode.Parse(f)
+		if root == nil || len(problems) > 0 {
+			return nil, fmt.Errorf("the native file is not valid: %s at %v in\n%s", problems[0].Message, problems[0].Span.Start(), f.Text)
+		}
+		return root, nil
 	}
-	return yamlfmt.Format(f, root, yamlfmt.Rules{Order: native.TopKeys(), Spell: native.Spellings(root)})
+	root, err := read()
+	if err != nil {
+		return "", err
+	}
+	text, done, err := migrate.Workflow(f, root, migrate.Context{})
+	if err != nil {
+		return "", err
+	}
+	if len(done) > 0 {
+		f = source.NewFile(f.Name, text)
+		if root, err = read(); err != nil {
+			return "", err
+		}
+	}
+	return yamlfmt.Format(f, root, yamlfmt.Rules{Order: native.TopKeys()})
 }
 
 // unset is the state field that a diagnostic says is read before it is set, or never absent where that is asked.

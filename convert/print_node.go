@@ -62,7 +62,7 @@ func (c *Converter) node(n *ir.Node) doc.Value {
 		p.put("set", set)
 	}
 	if n.Join == ir.JoinAll {
-		p.put("join", doc.Scalar("all"))
+		p.put("join", doc.Scalar("all")) // which canonical writes as a condition
 	}
 	if n.Retry != nil {
 		p.put("retry", retry(n.Retry), n.Retry.Span)
@@ -89,10 +89,17 @@ func (p *nodePrinter) with(w *ir.With) {
 func (p *nodePrinter) toolChoice(v *ir.ToolChoice) {
 	p.put("tool_call", p.value(v.Tool))
 	if v.Args != nil {
-		p.put("args", p.value(v.Args))
+		p.put("with", p.value(v.Args))
 	}
 	if v.ID != nil {
 		p.put("id", p.value(v.ID))
+	}
+	if len(v.Allow) > 0 {
+		allow := &doc.List{Flow: true}
+		for _, id := range v.Allow {
+			allow.Add(doc.Scalar(id.Name), id.Span)
+		}
+		p.put("allow", allow)
 	}
 }
 

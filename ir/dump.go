@@ -244,6 +244,10 @@ func dumpAuth(a *Auth) string {
 
 func (d *dumper) pairs(word string, vars []EnvVar) {
 	for _, v := range vars {
+		if v.Secret.Name != "" {
+			d.line(word, v.Name.Name, "=", "secret", v.Secret.Name)
+			continue
+		}
 		d.line(word, v.Name.Name, "=", dumpTemplate(v.Value))
 	}
 }
@@ -370,7 +374,7 @@ func (d *dumper) policy(p *Policy) {
 		for _, c := range []struct {
 			name  string
 			value *int64
-		}{{"max_iterations", p.MaxIterations}, {"max_tool_calls", p.MaxToolCalls}, {"max_tokens", p.MaxTokens}} {
+		}{{"max_iterations", p.MaxIterations}, {"max_tool_calls", p.MaxToolCalls}, {"max_total_tokens", p.MaxTokens}} {
 			if c.value != nil {
 				d.line(c.name, dumpCap(*c.value))
 			}

@@ -163,7 +163,7 @@ func (d *dumper) mapVerb(v *Map) {
 	if v.Index != nil {
 		words = append(words, "index", v.Index.Name)
 	}
-	d.line(append(words, "parallel", dumpBound(v.Parallel), "max_items", dumpBound(v.MaxItems), "on_item_error", [...]string{"fail", "keep", "drop"}[v.OnItemError])...)
+	d.line(append(words, "parallel", dumpBound(v.Parallel), "max_items", dumpBound(v.MaxItems), "on_item_error", [...]string{"fail", "keep", "skip"}[v.OnItemError])...)
 	d.in(func() { d.body(&v.Do) })
 }
 

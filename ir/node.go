@@ -149,13 +149,14 @@ type Human struct {
 
 // ToolChoice calls a tool chosen at run time out of a declared set.
 type ToolChoice struct {
-	Tool  Value
-	Args  Value
-	ID    Value
-	Allow []Ident
-	Open  bool // `allow` is not written: the tools that the file declares
-	Out   *schema.Type
-	Span  source.Span
+	Tool    Value
+	Args    Value
+	ID      Value
+	Allow   []Ident
+	Open    bool      // `allow` is not written: the tools that the file declares
+	AllowAt Insertion // of `allow`, when it is not written
+	Out     *schema.Type
+	Span    source.Span
 }
 
 // With is the arguments of a call, in file order.

@@ -17,11 +17,8 @@ var (
 	sizeForm  = regexp.MustCompile(`^([0-9]+) ?([A-Za-z]*)$`)
 	dayForm   = regexp.MustCompile(`^([0-9]+)d`)
 
-	// EffectWords are the effects as they are written; read and write have a better form.
-	EffectWords = map[string]Effects{
-		"none": EffectsNone, "reads": EffectsReads, "read": EffectsReads,
-		"writes": EffectsWrites, "write": EffectsWrites, "external": EffectsExternal,
-	}
+	// EffectWords are the effects as they are written.
+	EffectWords = map[string]Effects{"none": EffectsNone, "reads": EffectsReads, "writes": EffectsWrites, "external": EffectsExternal}
 
 	// SizeUnits are the units of sizes, in bytes.
 	SizeUnits = map[string]int64{

@@ -80,10 +80,11 @@ type CommandTool struct {
 	Span   source.Span
 }
 
-// EnvVar is one variable of a process.
+// EnvVar is one variable of a process: text, or the value of a secret.
 type EnvVar struct {
-	Name  Ident
-	Value *Template
+	Name   Ident
+	Value  *Template // nil when Secret is set
+	Secret Ident     // the name of the secret
 }
 
 // Format is how a process's output becomes a value.

@@ -81,9 +81,6 @@ func TestFormatDetails(t *testing.T) {
 		{"tags and anchors", head + "nodes: {a: !!str &x 5, b: &y   !!str 6}\n", head + "nodes: {a: &x !!str 5, b: &y !!str 6}\n"},
 		{"anchors of blocks", head + "nodes: &n\n    a: &m # c\n        - b\n    c: !!map\n     d: e\n", head + "nodes: &n\n  a: &m  # c\n    - b\n  c: !!map\n    d: e\n"},
 		{"aligned comments", head + "nodes: # c\n    a: 1  # x\n    longer: 2 # y\n\n    b: 3 # z\n", head + "nodes:       # c\n  a: 1       # x\n  longer: 2  # y\n\n  b: 3  # z\n"},
-		{"effects", head + "tools: {a: {go: x, effects: 'read', in: {effects: read}}}\npolicy: {effects: [read, none]}\nagents: {b: {policy: {effects: [write]}}}\nnodes:\n  c: {map: $x, as: y, do: {nodes: {d: {agent: b, with: {effects: write}, policy: {effects: [write]}}}}}\n",
-			head + "tools: {a: {go: x, effects: 'reads', in: {effects: read}}}\nagents: {b: {policy: {effects: [writes]}}}\npolicy: {effects: [reads, none]}\nnodes:\n  c: {map: $x, as: y, do: {nodes: {d: {agent: b, with: {effects: write}, policy: {effects: [writes]}}}}}\n"},
-		{"effects by another name", head + "policy: {grants: [&r read], effects: [*r]}\n", head + "policy: {grants: [&r read], effects: [*r]}\n"},
 		{"a hash in text", head + "description: a#b \"# no\" # yes\nnodes: {'#': \"# no\"}\n", head + "description: a#b \"# no\"  # yes\nnodes: {'#': \"# no\"}\n"},
 	}
 	for _, tt := range tests {

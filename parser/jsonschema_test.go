@@ -308,7 +308,7 @@ func TestJSONSchemaAccepts(t *testing.T) {
 	for _, text := range []string{
 		"flowgen: 1\ntypes: {A: {type: {x: int, type: {type: string}}}, B: {type: enum<a|b>, description: d}}\nsecrets: [A]\nname: a\nnodes: {}\n",
 		"flowgen: 1\ntools: {a: {http: 'GET https://example.com'}, b@2: {command: [x], max_output: 2MiB}, c: {command: [x], max_output: 1000}}\n",
-		"flowgen: 1\nname: a\nnodes: {a: {llm: fast, prompt: {file: p.md}, out: {x: int}}, b: {agent: r, pins: {h: {tool: s, on_missing: null}}}}\nedges: ['a -> b']\n",
+		"flowgen: 1\nname: a\nnodes: {a: {llm: fast, prompt: {file: p.md}, out: {x: int}}, b: {agent: r, pins: {h: {tool: s, on_missing: skip}}}}\nedges: ['a -> b']\n",
 	} {
 		if why := v.check(root, plain(treeOf(t, text)), ""); why != "" {
 			t.Errorf("%s: %s", text, why)

@@ -18,12 +18,12 @@ func TestPromptFile(t *testing.T) {
 		takes                    []string
 	}{
 		{"text alone", "Hello.\n", "", "Hello.", nil},
-		{"front matter", "---\nsystem: Be brief.\nwith: {x: int}\n---\nHello {{ x }}.\n", "Be brief.", "Hello {{ x }}.", []string{"x"}},
+		{"front matter", "---\nsystem: Be brief.\nin: {x: int}\n---\nHello {{ x }}.\n", "Be brief.", "Hello {{ x }}.", []string{"x"}},
 		{"no end of the front matter", "---\nsystem: x\n", "", "---\nsystem: x", nil},
 		{"empty front matter", "---\n---\nHello.", "", "Hello.", nil},
 		{"comments in front matter", "---\n# nothing\n---\nHello.", "", "Hello.", nil},
 		{"a rule further down", "Hello.\n\n---\n\nBye.\n", "", "Hello.\n\n---\n\nBye.", nil},
-		{"a rule in the text", "---\nwith: {x: int}\n---\n{{ x }}\n---\nBye.\n", "", "{{ x }}\n---\nBye.", []string{"x"}},
+		{"a rule in the text", "---\nin: {x: int}\n---\n{{ x }}\n---\nBye.\n", "", "{{ x }}\n---\nBye.", []string{"x"}},
 		{"a rule inside a text of the front matter", "---\nsystem: |\n  a\n  ---\n  b\n---\nHello.", "a\n---\nb\n", "Hello.", nil},
 		{"empty lines around", "\n  \n  Hello.\n  you\n\n \n", "", "  Hello.\n  you", nil},
 		{"line ends of Windows", "---\r\nsystem: x\r\n---\r\n\r\nHello\r\n{{ x }}.\r\n", "x", "Hello\n{{ x }}.", nil},
@@ -67,7 +67,7 @@ func TestPromptFileWrong(t *testing.T) {
 		{"template", "---\nsystem: x\n---\r\n\r\nGröße {{ x }},\r\n  日本 {{ x + }}\r\n", diag.ExprSyntax, 6, 13, ""},
 		{"front matter", "---\nsystem: x\n sytem: y\n---\nHello.", diag.YAMLSyntax, 3, 0, ""},
 		{"key", "---\nmodel: x\n---\nHello.", diag.UnknownKey, 2, 1, "model"},
-		{"type", "\ufeff---\nwith:\n  x: strng\n---\nHello {{ x }}.", diag.UnknownType, 3, 6, "strng"},
+		{"type", "\ufeff---\nin:\n  x: strng\n---\nHello {{ x }}.", diag.UnknownType, 3, 6, "strng"},
 		{"list", "---\n- a\n---\nHello.", diag.WrongShape, 2, 1, "-"},
 		{"expression", "---\nsystem: $x\n---\nHello.", diag.NotText, 2, 9, "$x"},
 		{"duplicate", "---\nsystem: x\nsystem: y\n---\nHello.", diag.YAMLDuplicate, 3, 1, "system"},

@@ -17,33 +17,40 @@ import (
 )
 
 func (a *app) fmtCommand() *cobra.Command {
-	var check bool
+	var check, migrate bool
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...|-]",
 		Short: "Write workflow files in one canonical layout; without arguments, all of the current folder",
 		Long: "Fmt writes workflow files in one layout: two columns of indentation, the keys of the file in the order of the\n" +
 			"language, at most one empty line. What is in brackets stays on its line if that has at most 120 columns, and\n" +
 			"becomes a block, one entry a line, if it has more, if the line breaks right after the opening bracket, or if\n" +
-			"there is a comment inside. `effects: read` and `write` become `reads` and `writes`.\n\n" +
+			"there is a comment inside.\n\n" +
 			"The meaning does not change: comments, anchors, quotes and every character of every text stay. A file that is\n" +
 			"not valid YAML is reported and left as it is. With - the text comes from standard input and goes to standard\n" +
-			"output.\n\n" + foldersHelp,
+			"output.\n\n" +
+			"With --migrate spellings of earlier versions are replaced first, in the prompts of the files too; the program stays\n" +
+			"the same. Run it once, on files of the version before: `timeout` beside `retry` meant one attempt there, which is\n" +
+			"`retry: {timeout: ...}` now.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if slices.Contains(args, "-") {
 				if len(args) > 1 {
 					return usage("- stands for standard input and cannot be mixed with files")
 				}
-				return a.fmtStdin(check)
+				return a.fmtStdin(check, migrate)
 			}
 			names, _, err := workflows(args)
 			if err != nil {
 				return err
 			}
+			if migrate {
+				return a.migrateFiles(names, check)
+			}
 			return a.fmtFiles(names, check)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not in the canonical layout")
+	cmd.Flags().BoolVar(&migrate, "migrate", false, "replace spellings of earlier versions")
 	return cmd
 }
 
@@ -58,7 +65,7 @@ func (a *app) formatted(name string, text []byte, sink *diag.Sink) (out string, 
 	return out, ok, nil
 }
 
-func (a *app) fmtStdin(check bool) error {
+func (a *app) fmtStdin(check, migrate bool) error {
 	text, err := io.ReadAll(io.LimitReader(a.stdin, files.Max+1))
 	if err != nil {
 		return err
@@ -67,14 +74,18 @@ func (a *app) fmtStdin(check bool) error {
 		return fmt.Errorf("standard input is larger than %d MiB", files.Max>>20)
 	}
 	sink := &diag.Sink{}
-	out, ok, err := a.formatted("standard input", text, sink)
+	form := a.formatted
+	if migrate {
+		form = (&migration{app: a}).workflow
+	}
+	out, ok, err := form("standard input", text, sink)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
 		return a.report(sink.List(), false)
 	case check && out != string(text):
-		a.unformatted("standard input", string(text), out)
+		a.unformatted("standard input", string(text), out, migrate)
 		return errReported
 	case check:
 		return nil
@@ -85,6 +96,11 @@ func (a *app) fmtStdin(check bool) error {
 
 // fmtFiles formats all files that can be; those that cannot are reported.
 func (a *app) fmtFiles(names []string, check bool) error {
+	return a.rewriteFiles(names, check, "formatted", a.formatted)
+}
+
+// rewriteFiles writes files as form makes them.
+func (a *app) rewriteFiles(names []string, check bool, done string, form func(string, []byte, *diag.Sink) (string, bool, error)) error {
 	sink := &diag.Sink{}
 	bad := false
 	for _, name := range names {
@@ -93,20 +109,20 @@ func (a *app) fmtFiles(names []string, check bool) error {
 			sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: source.Span{File: source.NewFile(name, "")}, Message: files.Message(err)})
 			continue
 		}
-		out, ok, err := a.formatted(name, text, sink)
+		out, ok, err := form(name, text, sink)
 		switch {
 		case err != nil:
 			fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
 			bad = true
 		case !ok || out == string(text):
 		case check:
-			a.unformatted(name, string(text), out)
+			a.unformatted(name, string(text), out, done == "migrated")
 			bad = true
 		default:
 			if err := atomicfile.Write(filepath.FromSlash(name), []byte(out)); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stderr, "flowgen: formatted %s\n", oneLine(name))
+			fmt.Fprintf(a.stderr, "flowgen: %s %s\n", done, oneLine(name))
 		}
 	}
 	if err := a.report(sink.List(), false); err != nil || !bad {
@@ -116,11 +132,19 @@ func (a *app) fmtFiles(names []string, check bool) error {
 }
 
 // unformatted says that a file is not as it would be written, and where that begins.
-func (a *app) unformatted(name, text, want string) {
+func (a *app) unformatted(name, text, want string, migrate bool) {
 	is, would := strings.Split(text, "\n"), strings.Split(want, "\n")
 	n := 0
 	for n < len(is)-1 && n < len(would)-1 && is[n] == would[n] {
 		n++
 	}
-	fmt.Fprintf(a.stderr, "flowgen: %s:%d is not in the canonical layout; run `flowgen fmt %s`\n", name, n+1, map[bool]string{true: "-", false: name}[name == "standard input"])
+	arg := name
+	if name == "standard input" {
+		arg = "-"
+	}
+	if migrate {
+		fmt.Fprintf(a.stderr, "flowgen: %s:%d would be written otherwise; run `flowgen fmt --migrate`\n", name, n+1)
+		return
+	}
+	fmt.Fprintf(a.stderr, "flowgen: %s:%d is not in the canonical layout; run `flowgen fmt %s`\n", name, n+1, arg)
 }

@@ -44,7 +44,7 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 		out.ID = g.value(v.ID, item)
 	}
 	for _, t := range g.tree.Tools {
-		g.pythonTool(t)
+		out.Allow = append(out.Allow, g.pythonTool(t).Key)
 	}
 	g.Note(v.Span, "", "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")
 	return out

@@ -34,7 +34,7 @@ type graph struct {
 // keys are the keys of graphs and of their nodes that become native ones.
 var keys = map[string]string{
 	"input.*": "state.*", "state.*": "state.*", "tools.*": "tools.*",
-	"llm": "provider", "prompt": "prompt", "tool": "tool", "tool_call": "tool", "args": "args", "map": "over", "as": "as", "do": "node",
+	"llm": "provider", "prompt": "prompt", "tool": "tool", "tool_call": "tool", "with": "args", "map": "over", "as": "as", "do": "node",
 	"set": "state_key collect output", "on_error": "on_error", "catch": "on_error",
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // activate computes for every step the formula of when it runs (core: "activation"). A step with several incoming edges
-// runs iff one is active (join: any), or iff all are (join: all); one with none runs always. Back edges do not count:
+// runs iff one is active (JoinAny), or iff all are (JoinAll); one with none runs always. Back edges do not count:
 // what is outside a loop sees its last iteration.
 //
 // When the diagram grows beyond its limit the body is weak: every conditional step gets a decision of its own, which
@@ -307,7 +307,7 @@ func (c *checker) unreachable(b *Body) {
 		}
 		d := diag.Diagnostic{Code: diag.Unreachable, Span: s.Node.ID.Span,
 			Message: "node \"" + s.Node.ID.Name + "\" can never run: its incoming edges exclude each other",
-			Help:    "let one of them suffice: remove `join: all`"}
+			Help:    "let one of them suffice"}
 		for _, a := range s.in {
 			if a.decision != nil && a.decision.ended && a.cases == a.decision.repeats {
 				d.Message = "node \"" + s.Node.ID.Name + "\" can never run: the edge that leads back wins when its condition holds"

@@ -41,11 +41,11 @@ func (p *Pin) Stale() bool { return p.IR.OnMissing == "stale_last_success" }
 func (c *checker) stale(p *Pin) {
 	if p.IR.Strategy == "by_call_id" {
 		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: "a pin of one call cannot be filled from an earlier run, which has other calls",
-			Help: "write `on_missing: \"null\"` or `on_missing: error`, or another `strategy`"})
+			Help: "write `on_missing: skip` or `on_missing: fail`, or another `strategy`"})
 	}
 	if !c.allowed(ir.EffectsReads) {
 		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: p.IR.Name.Span, Message: "asking an earlier run has effects reads, which the policy does not allow",
-			Help: "allow it in `policy.effects`, or write `on_missing: \"null\"`", Related: related(c.wf.Policy.Span, "the policy is here")})
+			Help: "allow it in `policy.effects`, or write `on_missing: skip`", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }
 

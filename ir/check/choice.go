@@ -113,6 +113,19 @@ func (c *checker) pick(v *ir.ToolChoice) *Pick {
 	return p
 }
 
+// openChoice warns about a choice that grows with the file.
+func (c *checker) openChoice(v *ir.ToolChoice, p *Pick) {
+	if c.wf.Public || len(p.Choices) == 0 || v.Tool == nil {
+		return
+	}
+	allow := "[" + strings.Join(p.names(), ", ") + "]"
+	d := diag.Diagnostic{Code: diag.OpenChoice, Span: v.Tool.Source(), Message: "this can be every tool of the file, also one that is added later", Help: "write `allow: " + allow + "`"}
+	if at := v.AllowAt; !at.At.IsZero() && !strings.HasPrefix(at.Before, `"`) && !strings.Contains(allow, "@") {
+		d.Fixes = []diag.Fix{{Title: d.Help, Edits: []diag.Edit{{Span: at.At, New: at.Before + allow + at.After}}}}
+	}
+	c.warn(d)
+}
+
 func (p *Pick) choice(name string) *ir.Tool {
 	for _, x := range p.Choices {
 		if x.Name == name {
@@ -147,6 +160,9 @@ func (c *checker) toolChoice(s *Step, v *ir.ToolChoice, e *env) {
 	}
 	for _, x := range p.Choices {
 		c.used[x.Tool] = true
+	}
+	if v.Open && c.sink.Errors() == before {
+		c.openChoice(v, p)
 	}
 	result := schema.AnyType
 	if v.Out != nil && v.Out.Kind != schema.Any {
@@ -223,11 +239,11 @@ func (c *checker) toolArgs(v ir.Value, e *env) *schema.Type {
 	case schema.Any, schema.Map, schema.Struct, schema.Invalid:
 		return t
 	case schema.Opt:
-		c.report(diag.Diagnostic{Code: diag.OptionalUse, Span: v.Source(), Message: "`args` needs the arguments by name, and this may be absent: " + t.Why,
+		c.report(diag.Diagnostic{Code: diag.OptionalUse, Span: v.Source(), Message: "`with` needs the arguments by name, and this may be absent: " + t.Why,
 			Help: "make the node depend on it, or read it where it is present"})
 	default:
-		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(), Message: fmt.Sprintf("`args` needs the arguments by name, a map, and this is %s", t),
-			Help: "write `args: {name: value}`, or an expression of type `map<any>` or `any`"})
+		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(), Message: fmt.Sprintf("`with` needs the arguments by name, a map, and this is %s", t),
+			Help: "write `with: {name: value}`, or an expression of type `map<any>` or `any`"})
 	}
 	return schema.InvalidType
 }

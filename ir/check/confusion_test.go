@@ -26,7 +26,7 @@ func TestConfusedNames(t *testing.T) {
 	const tools = "tools:\n  a.find@1: {command: [echo, \"{{ s }}\"], in: {s: string}, effects: none, permissions: [text:up]}\n"
 	uses := map[string]string{
 		"node":  tools + "nodes:\n  x: {tool: %s, with: {s: a}}\noutput: {x: $x}\n",
-		"allow": tools + "input: {n: string}\nnodes:\n  x: {tool_call: $input.n, args: {s: a}, allow: [%s]}\noutput: {x: $x}\n",
+		"allow": tools + "input: {n: string}\nnodes:\n  x: {tool_call: $input.n, with: {s: a}, allow: [%s]}\noutput: {x: $x}\n",
 		"item":  tools + "nodes:\n  x: {map: [a], as: s, do: {tool: %s, with: {s: $s}}}\noutput: {x: $x}\n",
 	}
 	attempts := 0

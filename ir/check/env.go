@@ -19,7 +19,7 @@ type (
 	Root struct{ Name string }
 	// ErrorOf is `node.error`.
 	ErrorOf struct{ Step *Step }
-	// FailuresOf is `map.failures` of a map with on_item_error: drop.
+	// FailuresOf is `map.failures` of a map with on_item_error: skip.
 	FailuresOf struct{ Step *Step }
 	// Param is a field of a tool's input, inside the tool's own templates.
 	Param struct{ Field *schema.Field }

@@ -88,7 +88,7 @@ func (n *Names) server(s *ir.Server, prefix string) {
 
 func sameProgram(a, b *ir.Server) bool {
 	return len(a.Command) > 0 && slices.Equal(a.Command, b.Command) && slices.EqualFunc(a.Env, b.Env, func(x, y ir.EnvVar) bool {
-		return x.Name.Name == y.Name.Name && x.Value.Text.Value == y.Value.Text.Value
+		return x.Name.Name == y.Name.Name && x.Secret.Name == y.Secret.Name
 	})
 }
 
@@ -105,16 +105,11 @@ func (c *checker) servers() {
 			}
 		}
 		for _, v := range s.Env {
-			text, constant := v.Value.Tmpl.Literal()
-			if !constant {
-				bad(v.Value.Source(), "a variable of a server is the name of a secret", "write the name alone")
-				continue
-			}
-			c.serverSecret(s, ir.Ident{Name: text, Span: v.Value.Source()})
+			c.serverSecret(s, v.Secret)
 		}
 		switch {
 		case len(s.Command) > 0 && s.Auth != nil:
-			bad(s.Auth.Secret.Span, "`auth` goes with `url`", "hand the secret to the program: `env: {TOKEN: "+s.Auth.Secret.Name+"}`")
+			bad(s.Auth.Secret.Span, "`auth` goes with `url`", "hand the secret to the program: `env: {TOKEN: {secret: "+s.Auth.Secret.Name+"}}`")
 		case s.URL != "" && len(s.Env) > 0:
 			bad(s.Env[0].Name.Span, "`env` goes with `command`", "write `auth: {bearer: SECRET}`")
 		case s.URL != "":

@@ -229,7 +229,7 @@ func (c *checker) policyNotApplied() {
 		name string
 		set  bool
 	}{
-		{"max_iterations", p.MaxIterations != nil && !c.agents}, {"max_tokens", p.MaxTokens != nil && len(c.models) == 0},
+		{"max_iterations", p.MaxIterations != nil && !c.agents}, {"max_total_tokens", p.MaxTokens != nil && len(c.models) == 0},
 	} {
 		if k.set {
 			keys = append(keys, "`"+k.name+"`")
@@ -237,28 +237,16 @@ func (c *checker) policyNotApplied() {
 	}
 	if len(keys) > 0 {
 		c.warn(diag.Diagnostic{Code: diag.NotApplied, Span: p.Span, Message: "nothing is bounded by " + strings.Join(keys, ", ") + " of the policy: no node asks a model for it",
-			Help: "remove it; `max_iterations` is about agents, and `max_tokens` about models"})
+			Help: "remove it; `max_iterations` is about agents, and `max_total_tokens` about models"})
 	}
 }
 
-// misspeltSecret warns about an environment variable whose text is nearly the name of a secret.
-func (c *checker) misspeltSecret(v ir.EnvVar) {
-	if v.Value == nil || v.Value.Tmpl == nil || len(v.Value.Tmpl.Segments) != 1 || v.Value.Tmpl.Segments[0].Expr != nil {
-		return
-	}
-	text := v.Value.Tmpl.Segments[0].Lit
-	var names []string
-	for _, s := range c.wf.Secrets {
-		if s.Name.Name == text {
-			return
-		}
-		names = append(names, s.Name.Name)
-	}
-	if near := diag.Nearest(text, names); near != "" && diag.Close(text, near) {
-		at := v.Value.Text.Span
-		c.warn(diag.Diagnostic{Code: diag.NearSecret, Span: at, Message: "\"" + text + "\" is no secret, but nearly the name of one: it is passed as it is",
-			Help: "replace with `" + near + "`", Fixes: []diag.Fix{diag.Replace(at, near)}})
-	}
+// envText refuses text that is the name of a secret: it was the secret in earlier versions.
+func (c *checker) envText(v ir.EnvVar) {
+	at, now := v.Value.Source(), "{secret: "+v.Value.Text.Value+"}"
+	c.report(diag.Diagnostic{Code: diag.OldSpelling, Span: at, Message: "this is the text \"" + v.Value.Text.Value + "\", and a secret is written `" + now + "` now",
+		Help:  "replace with `" + now + "`; `flowgen fmt --migrate` does it in all files",
+		Fixes: []diag.Fix{{Title: "replace with `" + now + "`", Edits: []diag.Edit{{Span: at, New: now}}}}})
 }
 
 // checkTools checks what tools declare about themselves.
@@ -308,8 +296,12 @@ func (c *checker) commandTool(t *ir.Tool, b *ir.CommandTool) {
 		}
 	}
 	for _, v := range b.Env {
-		c.misspeltSecret(v)
-		if v.Value != nil && !c.isSecret(v.Value.Text.Value) {
+		switch {
+		case v.Secret.Name != "":
+			c.secret(v.Secret)
+		case v.Value != nil && c.isSecret(v.Value.Text.Value):
+			c.envText(v)
+		case v.Value != nil:
 			c.value(v.Value, schema.StringType, e)
 		}
 	}

@@ -98,32 +98,30 @@ output: {n: $second.n, m: $third.n}
 	{
 		Code:  Unreachable,
 		Title: "a node that can never run",
-		Cause: "No way through the edges leads to the node: with `join: all` its incoming edges exclude each other, or they leave nodes that cannot run themselves. Let the edges join (`join: any` is the default), or remove the node.",
+		Cause: "No way through the edges leads to the node: its edges leave nodes that cannot run themselves, or exclude each other, or one that leads back wins whenever its condition holds. Change the condition, or remove the node.",
 		Wrong: `flowgen: 1
 name: dead
-input: {route: enum<left|right>}
 nodes:
-  choose: {let: {route: $input.route}}
-  left: {let: {n: 1}}
-  right: {let: {n: 2}}
-  both: {let: {n: 3}, join: all}
+  draft: {let: {n: 1}}
+  check: {let: {n: 2}}
+  log: {let: {n: 3}}
 edges:
-  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
-  - left, right -> both
-output: {n: 1}
+  - draft -> check
+  - {from: check, to: draft, when: check.n > 1, max: 3}
+  - {from: check, to: log, when: check.n > 1}
+output: {n: $draft.n, m: $log.n}
 `,
 		Right: `flowgen: 1
 name: dead
-input: {route: enum<left|right>}
 nodes:
-  choose: {let: {route: $input.route}}
-  left: {let: {n: 1}}
-  right: {let: {n: 2}}
-  either: {let: {n: "$first(left.n, right.n)"}}
+  draft: {let: {n: 1}}
+  check: {let: {n: 2}}
+  log: {let: {n: 3}}
 edges:
-  - {from: choose, switch: choose.route, cases: {left: left, right: right}}
-  - left, right -> either
-output: {n: $either.n}
+  - draft -> check
+  - {from: check, to: draft, when: check.n > 1, max: 3, exhausted: log}
+  - {from: check, to: end, when: check.n <= 1}
+output: {n: $log?.n, m: $draft.n}
 `,
 	},
 	{

@@ -83,7 +83,7 @@ output: {text: $review.response, hit: $review.hit}
 	{
 		Code:  CostUnknown,
 		Title: "a model whose cost nothing bounds",
-		Cause: "A model that is asked with a key costs money, and flowgen knows the list prices of some of them only. The price of this one is not among them. So a `max_cost_usd` counts nothing for it; or, where there is no such cap, neither `max_tokens` of the model nor `max_tokens` of a policy bounds what it takes. Write `price` with the model, dollars for a million tokens; or a bound, or `max_tokens: unbounded` to say that answers of any length are meant. It is a warning. Models that are asked without a key, such as those on the same machine, are taken to cost nothing.",
+		Cause: "A model that is asked with a key costs money, and flowgen knows the list prices of some of them only. The price of this one is not among them. So a `max_cost_usd` counts nothing for it; or, where there is no such cap, neither `max_tokens` of the model nor `max_total_tokens` of a policy bounds what it takes. Write `price` with the model, dollars for a million tokens; or a bound, or `max_tokens: unbounded` to say that answers of any length are meant. It is a warning. Models that are asked without a key, such as those on the same machine, are taken to cost nothing.",
 		Wrong: `flowgen: 1
 name: dates
 secrets: [GROQ_API_KEY]

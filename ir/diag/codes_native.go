@@ -20,6 +20,7 @@ const (
 	NotExpression Code = "FG0116"
 	BadVersion    Code = "FG0117"
 	NestedBraces  Code = "FG0118"
+	OldSpelling   Code = "FG0119"
 )
 
 var nativeCodes = []Entry{
@@ -80,17 +81,16 @@ output: {text: $hello.text}
 	{
 		Code:  UnknownWord,
 		Title: "a word that is not one of those allowed",
-		Cause: "Some keys take one of a few words, such as `any` or `all` for `join`. The help names them.",
+		Cause: "Some keys take one of a few words, such as `fail` or `skip` for `on_error`. The help names them.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
-  hello: {let: {text: Hello}, join: every}
+  hello: {human: "Ready?", on_timeout: ignore}
 `,
 		Right: `flowgen: 1
 name: greet
 nodes:
-  hello: {let: {text: Hello}, join: all}
-output: {text: $hello.text}
+  hello: {human: "Ready?", on_timeout: skip}
 `,
 	},
 	{
@@ -352,6 +352,27 @@ input: {who: string}
 nodes:
   hello: {let: {text: "$size(input.who) > 0 ? 'Hello ' + input.who : 'Hello'"}}
 output: {text: $hello.text}
+`,
+	},
+	{
+		Code:  OldSpelling,
+		Title: "a spelling of an earlier version",
+		Cause: "A key or a word of the language has another name now. The help says which. `flowgen fmt --migrate` rewrites all files of a project.",
+		Wrong: `flowgen: 1
+name: disk
+tools:
+  usage: {command: [df, -h], effects: read}
+nodes:
+  used: {tool: usage}
+output: {used: $used}
+`,
+		Right: `flowgen: 1
+name: disk
+tools:
+  usage: {command: [df, -h], effects: reads}
+nodes:
+  used: {tool: usage}
+output: {used: $used}
 `,
 	},
 }

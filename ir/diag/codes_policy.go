@@ -5,12 +5,12 @@ const (
 	EffectsUnset  Code = "FG0701"
 	EffectsDenied Code = "FG0702"
 	RetriedWrite  Code = "FG0703"
-	NearSecret    Code = "FG0704"
 	NotGranted    Code = "FG0705"
 	ReplayRuns    Code = "FG0706"
 	SecretFlow    Code = "FG0707"
 	SecretText    Code = "FG0708"
 	DoubtUnfit    Code = "FG0709"
+	OpenChoice    Code = "FG0710"
 )
 
 var policyCodes = []Entry{
@@ -73,27 +73,6 @@ tools:
   send: {command: [sendmail, ops], effects: external}
 nodes:
   notify: {tool: send}
-`,
-	},
-	{
-		Code:  NearSecret,
-		Title: "text that is nearly the name of a secret",
-		Cause: "An environment variable of a command holds the value of a secret when its text is exactly the secret's name; any other text is passed as it is. This text differs from a declared secret by a letter or two, which is more likely a slip than a value.",
-		Wrong: `flowgen: 1
-name: push
-secrets: [DEPLOY_TOKEN]
-tools:
-  push: {command: [deploy], env: {TOKEN: DEPLOY_TOKN}, effects: external}
-nodes:
-  go_live: {tool: push}
-`,
-		Right: `flowgen: 1
-name: push
-secrets: [DEPLOY_TOKEN]
-tools:
-  push: {command: [deploy], env: {TOKEN: DEPLOY_TOKEN}, effects: external}
-nodes:
-  go_live: {tool: push}
 `,
 	},
 	{
@@ -166,7 +145,7 @@ output: {items: $items}
 	{
 		Code:  SecretText,
 		Title: "text that is the name of a secret",
-		Cause: "The name of a secret stands for the secret in `auth`, in `env` of a command or a server and in `key` of a model. Anywhere else it is only text, and is passed as it is, which is hardly what was meant.",
+		Cause: "The name of a secret stands for the secret in `auth`, in `key` of a model and in `{secret: NAME}` under `env` of a command or a server. Anywhere else it is only text, and is passed as it is, which is hardly what was meant.",
 		Wrong: `flowgen: 1
 name: fetch
 secrets: [API_TOKEN]
@@ -205,6 +184,29 @@ tools:
   order: {command: [order, "{{ id }}"], in: {id: int}, out: none, effects: external, on_in_doubt: ask}
 nodes:
   ordered: {tool: order, with: {id: $input.id}}
+`,
+	},
+	{
+		Code:  OpenChoice,
+		Title: "a tool call that can be every tool of the file",
+		Cause: "Without `allow` data can name every tool that the file declares and the policy allows. A tool that somebody adds later can be called from here, too, which nobody sees who reviews it. Name the tools.",
+		Wrong: `flowgen: 1
+name: clock
+input: {which: string}
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  time: {tool_call: $input.which}
+output: {success: $time.success}
+`,
+		Right: `flowgen: 1
+name: clock
+input: {which: string}
+tools:
+  today: {command: [date], out: string, effects: reads}
+nodes:
+  time: {tool_call: $input.which, allow: [today]}
+output: {success: $time.success}
 `,
 	},
 }

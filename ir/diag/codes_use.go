@@ -88,7 +88,7 @@ output: {date: $date}
 		Wrong: `flowgen: 1
 name: dates
 tools:
-  clock.today@1: {command: [date], out: string, effects: reads, state: deprecated}
+  clock.today@1: {command: [date], out: string, effects: reads, status: deprecated}
 nodes:
   date: {tool: clock.today}
 output: {date: $date}
@@ -109,7 +109,7 @@ output: {date: $date}
 		Wrong: `flowgen: 1
 name: dates
 tools:
-  today: {command: [date], out: string, effects: reads, state: blocked}
+  today: {command: [date], out: string, effects: reads, status: blocked}
 nodes:
   date: {tool: today}
 output: {date: $date}
@@ -117,7 +117,7 @@ output: {date: $date}
 		Right: `flowgen: 1
 name: dates
 tools:
-  today: {command: [date], out: string, effects: reads, state: active}
+  today: {command: [date], out: string, effects: reads, status: active}
 nodes:
   date: {tool: today}
 output: {date: $date}
@@ -126,10 +126,10 @@ output: {date: $date}
 	{
 		Code:  NotApplied,
 		Title: "a bound that bounds nothing",
-		Cause: "`max_tokens` bounds what models take, and `max_iterations` how often agents ask theirs; no node of this workflow does. It is a warning, so that nobody counts on what is not there. Leave the key out.",
+		Cause: "`max_total_tokens` bounds what models take, and `max_iterations` how often agents ask theirs; no node of this workflow does. It is a warning, so that nobody counts on what is not there. Leave the key out.",
 		Wrong: `flowgen: 1
 name: dates
-policy: {max_tokens: 1000}
+policy: {max_total_tokens: 1000}
 tools:
   today: {command: [date], out: string, effects: reads}
 nodes:
@@ -155,7 +155,7 @@ input: {which: enum<today|tomorrow>}
 tools:
   today: {command: [date], out: string, effects: reads}
 nodes:
-  date: {tool_call: $input.which}
+  date: {tool_call: $input.which, allow: [today]}
 output: {date: $date}
 `,
 		Right: `flowgen: 1
@@ -165,7 +165,7 @@ tools:
   today: {command: [date], out: string, effects: reads}
   tomorrow: {command: [date, -d, tomorrow], out: string, effects: reads}
 nodes:
-  date: {tool_call: $input.which}
+  date: {tool_call: $input.which, allow: [today, tomorrow]}
 output: {date: $date}
 `,
 	},

@@ -191,7 +191,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Fail{}, func(v *ir.Fail) string { return verb(v) })
 	covers(t, ir.Wait{}, func(v *ir.Wait) string { return verb(v) })
 	covers(t, ir.Human{}, func(v *ir.Human) string { return verb(v) }, "Span")
-	covers(t, ir.ToolChoice{}, func(v *ir.ToolChoice) string { return verb(v) }, "Allow", "Open", "Span") // the choices count
+	covers(t, ir.ToolChoice{}, func(v *ir.ToolChoice) string { return verb(v) }, "Allow", "Open", "AllowAt", "Span") // the choices count
 
 	covers(t, ir.Node{Verb: &ir.Let{}}, func(n *ir.Node) string {
 		s := &check.Step{Node: n}

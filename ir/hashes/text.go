@@ -125,6 +125,10 @@ func (t *text) with(word string, w *ir.With) {
 
 func (t *text) pairs(word string, vars []ir.EnvVar) {
 	for _, v := range vars {
+		if v.Secret.Name != "" {
+			t.line(word, v.Name.Name, "t"+strconv.Quote(v.Secret.Name))
+			continue
+		}
 		t.line(word, v.Name.Name, template(v.Value))
 	}
 }

@@ -104,7 +104,7 @@ tools:
   b: {command: [tr], in: {text: string}, stdin: "{{ text }}", out: string, effects: none}
   a: {command: [tr], in: {text: string}, stdin: "{{ text }}", out: string, effects: none}
 nodes:
-  x: {agent: mini, prompt: x, tools: [b, a], policy: {max_cost_usd: "0.05", max_tokens: 90000}}
+  x: {agent: mini, prompt: x, tools: [b, a], policy: {max_cost_usd: "0.05", max_total_tokens: 90000}}
   y: {agent: near, prompt: y, policy: {max_iterations: unbounded}}
   z: {flow: sub.flowgen.yaml}
   q: {human: "Well?"}

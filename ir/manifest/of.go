@@ -161,7 +161,7 @@ func (c *collector) server(s *ir.Server) {
 	c.auth(s.Auth)
 	for _, v := range s.Env {
 		c.env.add(v.Name.Name)
-		c.secrets.add(v.Value.Text.Value)
+		c.secrets.add(v.Secret.Name)
 	}
 }
 

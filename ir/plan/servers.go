@@ -52,7 +52,7 @@ func servers(p *check.Program) []*Server {
 func describeServer(s *ir.Server) *Server {
 	out := &Server{Name: s.Name.Name, Command: s.Command, URL: s.URL, Tools: []string{}}
 	for _, v := range s.Env {
-		out.Env = append(out.Env, v.Name.Name+"="+v.Value.Text.Value)
+		out.Env = append(out.Env, v.Name.Name+"="+v.Secret.Name)
 	}
 	return out
 }

@@ -182,7 +182,7 @@ func ItemOf(t *Type) *Type {
 	}
 }
 
-// FailureType is one entry of `.failures` of a map with `on_item_error: drop`.
+// FailureType is one entry of `.failures` of a map with `on_item_error: skip`.
 var FailureType = &Type{
 	Kind: Struct,
 	Go:   &Go{Path: FlowPath, Name: "Failure"},

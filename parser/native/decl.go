@@ -163,15 +163,34 @@ func (p *parser) exactlyOne(m mapping, id ir.Ident, what string, keys ...string)
 	}
 }
 
-// envSecrets reads the environment of a server: variable to name of a secret.
+// envSecrets reads the environment of a server, whose variables hold secrets.
 func (p *parser) envSecrets(n *yamlnode.Node) []ir.EnvVar {
 	var out []ir.EnvVar
 	p.each(n, "env", variableName, func(id ir.Ident, v *yamlnode.Node) {
-		if t := p.textOnly(v, "the name of a secret"); t != nil {
-			out = append(out, ir.EnvVar{Name: id, Value: t})
+		if isScalar(v) && secretForm.MatchString(v.Text.Value) { // as it was written once
+			now := "{secret: " + v.Text.Value + "}"
+			p.say(diag.Diagnostic{
+				Code: diag.OldSpelling, Span: v.Span, Message: "a secret is written `" + now + "` now", Help: "replace with `" + now + "`; " + migrates,
+				Fixes: []diag.Fix{{Title: "replace with `" + now + "`", Edits: []diag.Edit{{Span: v.Span, New: now}}}},
+			})
+			out = append(out, ir.EnvVar{Name: id, Secret: ir.Ident{Name: v.Text.Value, Span: textSpan(v.Text)}})
+			return
+		}
+		if secret, ok := p.envSecret(v); ok {
+			out = append(out, ir.EnvVar{Name: id, Secret: secret})
 		}
 	})
 	return out
+}
+
+// envSecret reads {secret: NAME}.
+func (p *parser) envSecret(n *yamlnode.Node) (secret ir.Ident, ok bool) {
+	m, ok := p.mapping(n, shapeEnvSecret)
+	if !ok || m.get("secret") == nil {
+		return secret, false
+	}
+	secret = p.ref(m.get("secret"), "the name of a secret")
+	return secret, secret.Name != ""
 }
 
 // auth reads {bearer: SECRET}, {basic: SECRET} or {header: NAME, secret: SECRET}.
@@ -237,7 +256,7 @@ func (p *parser) agents(n *yamlnode.Node) {
 }
 
 var (
-	effectWords  = []string{"none", "reads", "writes", "external", "read", "write"}
+	effectWords  = []string{"none", "reads", "writes", "external"}
 	effectKinds  = ir.EffectWords
 	sandboxWords = append([]string{"none"}, tierWords...) // of a tool
 
@@ -266,7 +285,7 @@ func (p *parser) policy(n *yamlnode.Node, shape *Shape) *ir.Policy {
 		return nil
 	}
 	out := &ir.Policy{
-		MaxIterations: limit("max_iterations"), MaxToolCalls: limit("max_tool_calls"), MaxTokens: limit("max_tokens"),
+		MaxIterations: limit("max_iterations"), MaxToolCalls: limit("max_tool_calls"), MaxTokens: limit("max_total_tokens"),
 		Grants: p.capabilities(m.get("grants"), "a grant", true), Span: n.Span,
 	}
 	if v := m.get("max_cost_usd"); v != nil {

@@ -185,7 +185,7 @@ func (p *parser) common(node *ir.Node, m mapping, verb string) {
 	p.each(m.get("set"), "set", naming{}, func(id ir.Ident, v *yamlnode.Node) {
 		node.Set = append(node.Set, &ir.Set{Field: id, Value: p.value(v)})
 	})
-	if v := m.get("join"); v != nil && p.word(v, "`join`", joinWords...) == "all" {
+	if v := m.node.Get("join"); isScalar(v) && v.Text.Value == "all" { // reported with the keys; what reads the results is right
 		node.Join = ir.JoinAll
 	}
 	node.Retry = p.retry(m.get("retry"))
@@ -198,7 +198,6 @@ func (p *parser) common(node *ir.Node, m mapping, verb string) {
 }
 
 var (
-	joinWords    = []string{"any", "all"}
 	onErrorWords = []string{"fail", "skip"}
 	backoffWords = []string{"exponential", "constant"}
 	catchWords   = append(slices.Clone(schema.ErrorCodes), "any")

@@ -112,10 +112,11 @@ var shapePromptFile = &Shape{
 	Name: "front matter", What: "the front matter of a prompt", Doc: "What stands between `---` at the start of a prompt file.",
 	Keys: []Key{
 		{Name: "system", Value: template, Doc: "the system prompt"},
-		{Name: "with", Value: fields, Doc: "the names that the text can use, with their types"},
+		{Name: "in", Value: fields, Doc: "the names that the text can use, with their types"},
 	},
+	Renamed: map[string]string{"with": "in"},
 	Instead: map[string]string{
-		"prompt": "the prompt is the text after the front matter", "user": "the prompt is the text after the front matter", "input": "write `with:`", "in": "write `with:`",
+		"prompt": "the prompt is the text after the front matter", "user": "the prompt is the text after the front matter", "input": "write `in:`",
 		"model": "the model stands at the node", "out": "`out` stands at the node", "temperature": "parameters stand at the model, under `models:`",
 	},
 }
@@ -145,8 +146,8 @@ func (p *parser) promptFile(x *ir.Prompt) {
 			if n := m.get("system"); n != nil {
 				x.System = p.textOnly(n, "a system prompt")
 			}
-			if n := m.get("with"); n != nil {
-				x.With = &schema.Type{Kind: schema.Struct, Fields: p.fields(n, "with", fieldID)}
+			if n := m.get("in"); n != nil {
+				x.With = &schema.Type{Kind: schema.Struct, Fields: p.fields(n, "in", fieldID)}
 			}
 		}
 	}

@@ -33,6 +33,25 @@ func (p *parser) replace(code diag.Code, at source.Span, text, format string, ar
 	})
 }
 
+// migrates ends the help for what was written otherwise in earlier versions.
+const migrates = "`flowgen fmt --migrate` does it in all files"
+
+// old reports a spelling of an earlier version. It is read as what it is now.
+func (p *parser) old(at source.Span, was, now string) {
+	p.say(diag.Diagnostic{
+		Code: diag.OldSpelling, Span: at, Message: "`" + shorten(was) + "` is written `" + now + "` now", Help: "replace with `" + now + "`; " + migrates,
+		Fixes: []diag.Fix{diag.Replace(at, now)},
+	})
+}
+
+// oldWords are words of earlier versions that have another form now, by what they were said of.
+var oldWords = map[string]map[string]string{
+	"`effects`":       {"read": "reads", "write": "writes"},
+	"an effect":       {"read": "reads", "write": "writes"},
+	"`on_item_error`": {"drop": "skip"},
+	"`on_missing`":    {"null": "skip", "error": "fail", "stale_last_success": "keep"},
+}
+
 // rewrite is replace with text of YAML that is no word: it gets no quotes, whatever stands there.
 func (p *parser) rewrite(code diag.Code, at source.Span, text, format string, args ...any) {
 	title := "replace with `" + text + "`"

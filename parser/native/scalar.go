@@ -69,8 +69,9 @@ func (p *parser) refs(n *yamlnode.Node, what string) []ir.Ident {
 
 // word reads one of a closed set of words; "" after a mistake.
 func (p *parser) word(n *yamlnode.Node, what string, words ...string) string {
-	if isNull(n) && slices.Contains(words, "null") {
-		return "null"
+	if now := oldWords[what]["null"]; isNull(n) && now != "" {
+		p.old(n.Span, "null", now)
+		return now
 	}
 	t, ok := p.text(n, what)
 	if !ok {
@@ -82,6 +83,10 @@ func (p *parser) word(n *yamlnode.Node, what string, words ...string) string {
 func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
 	if slices.Contains(words, id.Name) {
 		return id.Name
+	}
+	if now := oldWords[what][id.Name]; now != "" {
+		p.old(id.Span, id.Name, now)
+		return now
 	}
 	d := yamlnode.UnknownWord(id.Span, id.Name, what)
 	d.Help = "use " + list(quoted(words), "or")

@@ -20,6 +20,9 @@ type Shape struct {
 	// key may be about.
 	Instead map[string]string
 	Hint    string
+
+	// Renamed are keys of earlier versions that have another name now, Removed those that are gone, with what to write.
+	Renamed, Removed map[string]string
 }
 
 // A Key is one key of a mapping.
@@ -152,7 +155,7 @@ func (p *parser) readKeys(m *mapping, unknown func(key *yamlnode.Node) bool) {
 		}
 		m.keys[name] = e.Key
 		switch {
-		case e.Value == nil || isNull(e.Value) && !m.shape.key(name).Value.nullable():
+		case e.Value == nil || isNull(e.Value) && !m.shape.key(name).Value.nullable() && oldWords["`"+name+"`"]["null"] == "":
 			p.report(diag.MissingKey, e.Key.Span, "`"+name+"`: "+m.shape.key(name).Doc, "`%s` has no value", name)
 		default:
 			m.values[name] = e.Value
@@ -162,6 +165,14 @@ func (p *parser) readKeys(m *mapping, unknown func(key *yamlnode.Node) bool) {
 
 // unknownKey reports a key that the shape does not have and returns the one that was probably meant, or "".
 func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string {
+	if now := m.shape.Renamed[name]; now != "" && m.node.Get(now) == nil {
+		p.old(key.Span, name, now)
+		return now
+	}
+	if help := m.shape.Removed[name]; help != "" {
+		p.report(diag.OldSpelling, key.Span, help+"; "+migrates, "`%s` is gone", name)
+		return ""
+	}
 	d := yamlnode.UnknownKey(key.Span, name, m.shape.What)
 	if help, ok := m.shape.Instead[name]; ok {
 		d.Help, m.astray = help, true

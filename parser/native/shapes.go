@@ -170,10 +170,15 @@ var (
 		Name: "server", What: "a server", Doc: "An MCP server: a command or an address.",
 		Keys: []Key{
 			{Name: "command", Value: listOf(text), Doc: "the program and its arguments"},
-			{Name: "env", Value: mapOf(ref), Doc: "variables of the program, each the name of a secret"},
+			{Name: "env", Value: mapOf(shape(shapeEnvSecret)), Doc: "variables of the program, each {secret: NAME}"},
 			{Name: "url", Value: text, Doc: "the address"},
 			{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
 		},
+	}
+
+	shapeEnvSecret = &Shape{
+		Name: "env.secret", What: "a variable", Doc: "A variable that holds a secret.",
+		Keys: []Key{{Name: "secret", Value: ref, Required: true, Doc: "the name of the secret"}},
 	}
 
 	shapeAuth = &Shape{
@@ -192,12 +197,13 @@ var (
 			{Name: "max_iterations", Value: count, Doc: "turns of an agent"},
 			{Name: "max_tool_calls", Value: count, Doc: "tool calls of a run"},
 			{Name: "max_cost_usd", Value: money, Doc: "dollars of a run"},
-			{Name: "max_tokens", Value: count, Doc: "tokens of a run"},
+			{Name: "max_total_tokens", Value: count, Doc: "tokens of a run"},
 			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
 			{Name: "net", Value: shape(shapeNet), Doc: "the hosts that can be reached"},
 			{Name: "sandbox", Value: shape(shapeSandbox), Doc: "the least isolation of tools"},
 		},
+		Renamed: policyRenamed,
 	}
 
 	shapeAgentPolicy = &Shape{
@@ -206,10 +212,11 @@ var (
 			{Name: "max_iterations", Value: bound, Doc: "the most answers of its model, or `unbounded`; 10 unless written"},
 			{Name: "max_tool_calls", Value: bound, Doc: "the most calls of its tools, or `unbounded`; 25 unless written"},
 			{Name: "max_cost_usd", Value: money, Doc: "dollars of one visit"},
-			{Name: "max_tokens", Value: count, Doc: "tokens of one visit"},
+			{Name: "max_total_tokens", Value: count, Doc: "tokens of one visit"},
 			{Name: "effects", Value: listOf(word(effectWords...)), Doc: "the effects allowed"},
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
 		},
+		Renamed: policyRenamed,
 		Instead: map[string]string{"net": "`net` stands in the `policy` of the workflow", "sandbox": "`sandbox` stands in the `policy` of the workflow"},
 	}
 
@@ -242,6 +249,8 @@ var (
 	}
 )
 
+var policyRenamed = map[string]string{"max_tokens": "max_total_tokens"}
+
 var typeInstead = map[string]string{
 	"default": "defaults, bounds and patterns stand at the fields that use the type", "min": "defaults, bounds and patterns stand at the fields that use the type",
 	"max": "defaults, bounds and patterns stand at the fields that use the type", "pattern": "defaults, bounds and patterns stand at the fields that use the type",
@@ -264,7 +273,7 @@ var shapeTool = &Shape{
 		{Name: "in", Value: fields, Doc: "the fields of its input"},
 		{Name: "out", Value: oneOf(typ, word("lines", "none")), Doc: "the type of its result; of a command also `lines` or `none`"},
 		{Name: "stdin", Value: template, Doc: "what a command reads"},
-		{Name: "env", Value: mapOf(template), Doc: "variables of a command"},
+		{Name: "env", Value: mapOf(oneOf(template, shape(shapeEnvSecret))), Doc: "variables of a command: text, or {secret: NAME}"},
 		{Name: "dir", Value: template, Doc: "the folder a command runs in"},
 		{Name: "max_output", Value: Form{Kind: FormSize}, Doc: "the largest result: `2MiB`"},
 		{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
@@ -281,8 +290,9 @@ var shapeTool = &Shape{
 		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},
 		{Name: "category", Value: text, Doc: "a group of tools"},
 		{Name: "tags", Value: texts, Doc: "words to find it by"},
-		{Name: "state", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
+		{Name: "status", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
 	},
+	Renamed: map[string]string{"state": "status"},
 	Instead: map[string]string{
 		"args": "arguments stand in the list: `command: [git, log]`", "cmd": "write `command: [git, log]`", "run": "write `command: [git, log]`, or `shell:` for a script",
 		"url": "write `http: {url: ...}`", "method": "write `http: {method: ...}`", "headers": "write `http: {headers: ...}`", "body": "write `http: {body: ...}`",
@@ -290,7 +300,7 @@ var shapeTool = &Shape{
 		"timeout": "a timeout stands on the node, or under `defaults:`", "retry": "retries stand on the node, or under `defaults:`",
 		"version": "the version is a part of the key: `search@2`", "namespace": "the namespace is a part of the key: `acme.search@2`",
 		"side_effects": "write `effects:`", "replay_policy": "write `replay:`", "requires_capability": "write `permissions:`", "capabilities": "write `permissions:`",
-		"cost_estimate": "write `cost_usd:`", "cost": "write `cost_usd:`", "idempotency": "write `idempotency_key: call_id`", "deprecated": "write `state: deprecated`",
+		"cost_estimate": "write `cost_usd:`", "cost": "write `cost_usd:`", "idempotency": "write `idempotency_key: call_id`", "deprecated": "write `status: deprecated`",
 		"input_schema": "write the fields under `in:`", "output_schema": "write the type under `out:`", "cache_ttl_s": "write `cache: {ttl: 10m}`", "example": "write `examples:`, a list",
 	},
 }

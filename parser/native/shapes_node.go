@@ -9,7 +9,6 @@ import (
 var nodeKeys = []Key{
 	{Name: "when", Value: condition, Doc: "the condition; when it is false the node has no result, and what comes after it goes on"},
 	{Name: "set", Value: values, Doc: "state fields that are written when the node succeeded"},
-	{Name: "join", Value: word(joinWords...), Doc: "any: one active edge suffices (default); all: every edge must be active"},
 	{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
 	{Name: "timeout", Value: duration, Doc: "how long it may take"},
 	{Name: "catch", Value: mapOf(id), Doc: "nodes that handle errors, by error code or `any`"},
@@ -36,18 +35,25 @@ var nodeInstead = map[string]string{
 	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "wasm": declare, "cmd": declare,
 	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
 	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
+	"args":    withHelp,
 	"retries": "write `retry: {attempts: 3}`", "workflow": "write `flow:`", "concurrency": "write `parallel:`",
 }
 
 // shapeNode is a node whose verb is not known.
-var shapeNode = &Shape{Name: "node", What: "a node", Doc: "A step: exactly one verb, and what every node can have.", Keys: nodeKeys, Instead: nodeInstead}
+var shapeNode = &Shape{Name: "node", What: "a node", Doc: "A step: exactly one verb, and what every node can have.", Keys: nodeKeys, Instead: nodeInstead, Removed: nodeRemoved}
+
+var nodeRemoved = map[string]string{"join": "write `when: a != null && b != null` for `all`, and nothing for `any`"}
 
 func nodeShape(verb, doc string, keys ...Key) *Shape {
 	what := "a `" + verb + "` node"
 	if verb == "llm" || verb == "agent" {
 		what = "an `" + verb + "` node"
 	}
-	return &Shape{Name: "node." + verb, What: what, Doc: doc, Keys: slices.Concat(keys, nodeKeys), Instead: nodeInstead}
+	s := &Shape{Name: "node." + verb, What: what, Doc: doc, Keys: slices.Concat(keys, nodeKeys), Instead: nodeInstead, Removed: nodeRemoved}
+	if verb == "tool_call" {
+		s.Renamed = map[string]string{"args": "with"}
+	}
+	return s
 }
 
 var (
@@ -76,7 +82,7 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "index", Value: id, Doc: "the name of its number, from 0"},
 		Key{Name: "parallel", Value: count, Doc: "how many items at a time; 8 unless written"},
 		Key{Name: "max_items", Value: bound, Doc: "the most items, or `unbounded`; 1000 unless written"},
-		Key{Name: "on_item_error", Value: word(itemWords...), Doc: "fail (default), keep the error in its place, or drop the item"},
+		Key{Name: "on_item_error", Value: word(itemWords...), Doc: "fail (default), keep the error in its place, or skip the item"},
 		doKey),
 	"loop": nodeShape("loop", "Repeats a body.", Key{Name: "loop", Value: shape(shapeLoop), Required: true, Doc: "when it ends: {until, max}, and how often it runs: {every, timeout}"}, doKey),
 	"flow": nodeShape("flow", "Runs another workflow.", Key{Name: "flow", Value: file, Required: true, Doc: "its file"}, withKey),
@@ -102,7 +108,7 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "wait", Value: value, Required: true, Doc: "for how long: `10m`, or a value of type duration"}),
 	"tool_call": nodeShape("tool_call", "Calls a tool that is chosen at run time.",
 		Key{Name: "tool_call", Value: value, Required: true, Doc: "the tool's name"},
-		Key{Name: "args", Value: value, Doc: "its arguments, by name"},
+		Key{Name: "with", Value: value, Doc: "its arguments, by name"},
 		Key{Name: "id", Value: value, Doc: "what the result has as `task_id`"},
 		Key{Name: "allow", Value: refs, Doc: "the tools it can be; without it those that the file itself declares"},
 		outKey, doubtKey),
@@ -184,7 +190,7 @@ var (
 			{Name: "tool", Value: ref, Required: true, Doc: "the tool"},
 			{Name: "strategy", Value: word(strategyWords...), Doc: "latest (default), first_success or by_call_id"},
 			{Name: "call_id", Value: value, Doc: "the call, for by_call_id"},
-			{Name: "on_missing", Value: word(missingWords...), Doc: "null (default), error or stale_last_success"},
+			{Name: "on_missing", Value: word(missingWords...), Doc: "skip (default): no result; fail; or keep: the last result"},
 		},
 	}
 )
@@ -235,7 +241,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

@@ -142,8 +142,8 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("max_output"); v != nil {
 		t.MaxOutput = p.size(v, "`max_output`")
 	}
-	if v := m.get("state"); v != nil {
-		t.State = p.word(v, "`state`", toolStates...)
+	if v := m.get("status"); v != nil {
+		t.State = p.word(v, "`status`", toolStates...)
 	}
 	if v := m.get("replay"); v != nil {
 		t.Replay = p.word(v, "`replay`", replayWords...)
@@ -332,6 +332,12 @@ func (p *parser) command(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		c.Dir = p.textOnly(d, "`dir`")
 	}
 	p.each(m.get("env"), "env", variableName, func(id ir.Ident, v *yamlnode.Node) {
+		if v.Kind == yamlnode.Mapping {
+			if secret, ok := p.envSecret(v); ok {
+				c.Env = append(c.Env, ir.EnvVar{Name: id, Secret: secret})
+			}
+			return
+		}
 		if x := p.textOnly(v, "the value of a variable"); x != nil {
 			c.Env = append(c.Env, ir.EnvVar{Name: id, Value: x})
 		}

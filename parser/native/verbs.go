@@ -90,7 +90,7 @@ func (p *parser) mapVerb(m mapping, v *yamlnode.Node) ir.Verb {
 		}
 	}
 	if n := m.get("on_item_error"); n != nil {
-		kinds := map[string]ir.ItemError{"fail": ir.ItemFail, "keep": ir.ItemKeep, "drop": ir.ItemDrop}
+		kinds := map[string]ir.ItemError{"fail": ir.ItemFail, "keep": ir.ItemKeep, "skip": ir.ItemDrop}
 		x.OnItemError = kinds[p.word(n, "`on_item_error`", itemWords...)]
 	}
 	x.Do = p.do(m.get("do"))
@@ -98,7 +98,7 @@ func (p *parser) mapVerb(m mapping, v *yamlnode.Node) ir.Verb {
 	return x
 }
 
-var itemWords = []string{"fail", "keep", "drop"}
+var itemWords = []string{"fail", "keep", "skip"}
 
 // over reads what a map goes through: an expression, or a list written out.
 func (p *parser) over(v *yamlnode.Node) ir.Value {
@@ -228,7 +228,7 @@ func (p *parser) agent(m mapping) ir.Agent {
 			x.CallID = p.value(n)
 		}
 		if n := pin.get("on_missing"); n != nil {
-			x.OnMissing = p.word(n, "`on_missing`", missingWords...)
+			x.OnMissing = missingKinds[p.word(n, "`on_missing`", missingWords...)]
 		}
 		if x.Strategy == "by_call_id" && !pin.has("call_id") {
 			p.missingKey(v, shapePin, "call_id")
@@ -240,7 +240,8 @@ func (p *parser) agent(m mapping) ir.Agent {
 var (
 	strategyWords = []string{"latest", "first_success", "by_call_id"}
 	onMaxWords    = []string{"fail", "go_on"}
-	missingWords  = []string{"null", "error", "stale_last_success"}
+	missingWords  = []string{"skip", "fail", "keep"}
+	missingKinds  = map[string]string{"skip": "null", "fail": "error", "keep": "stale_last_success"}
 )
 
 func (p *parser) fail(m mapping, v *yamlnode.Node) ir.Verb {
@@ -273,8 +274,11 @@ func (p *parser) human(m mapping, v *yamlnode.Node) ir.Verb {
 
 func (p *parser) toolChoice(m mapping, v *yamlnode.Node) ir.Verb {
 	x := &ir.ToolChoice{
-		Tool: p.value(v), Args: p.value(m.get("args")), ID: p.value(m.get("id")),
+		Tool: p.value(v), Args: p.value(m.get("with")), ID: p.value(m.get("id")),
 		Allow: p.refs(m.get("allow"), "the name of a tool"), Open: m.get("allow") == nil, Span: m.node.Span,
+	}
+	if x.Open {
+		x.AllowAt = insertion(m.node, "allow")
 	}
 	if n := m.get("out"); n != nil {
 		x.Out = p.typeOf(n)

@@ -125,7 +125,7 @@ func (e *emitter) value(it *item, start, indent string) error {
 		return e.scalar(it, start, indent+"  ")
 	}
 	head := join(start, props(n))
-	if text, ok := it.sub.inline(e.rules.Spell, Width-utf8.RuneCountInString(head)-1); ok {
+	if text, ok := it.sub.inline(Width - utf8.RuneCountInString(head) - 1); ok {
 		e.add(head+" "+text, it.line)
 		return nil
 	}
@@ -156,7 +156,7 @@ func (e *emitter) scalar(it *item, start, indent string) error {
 	if n.Style == yamlnode.Literal || n.Style == yamlnode.Folded {
 		return errors.New("a text cannot be formatted")
 	}
-	lines := splitLines(scalarText(n, e.rules.Spell))
+	lines := splitLines(n.Span.Text())
 	text := join(join(start, props(n)), lines[0])
 	for _, l := range lines[1:] {
 		e.add(text, "")
@@ -167,15 +167,6 @@ func (e *emitter) scalar(it *item, start, indent string) error {
 	}
 	e.add(text, it.line)
 	return nil
-}
-
-// scalarText is the source of a scalar that is no block, or its new spelling in the same quotes.
-func scalarText(n *yamlnode.Node, spell map[*yamlnode.Node]string) string {
-	text := n.Span.Text()
-	if word, ok := spell[n]; ok {
-		text = map[yamlnode.Style]string{yamlnode.SingleQuoted: "'" + word + "'", yamlnode.DoubleQuoted: `"` + word + `"`, yamlnode.Plain: word}[n.Style]
-	}
-	return text
 }
 
 // block writes a literal or folded scalar. It says how deep it is indented only where that cannot be seen.
@@ -226,7 +217,7 @@ func splitLines(s string) []string {
 
 // inline is the collection in brackets, if it may stand there: it was written so, fits, and has nothing in it that asks
 // for lines of its own.
-func (c *collection) inline(spell map[*yamlnode.Node]string, room int) (string, bool) {
+func (c *collection) inline(room int) (string, bool) {
 	brackets := "{}"
 	if c.node.Kind == yamlnode.Sequence {
 		brackets = "[]"
@@ -245,7 +236,7 @@ func (c *collection) inline(spell map[*yamlnode.Node]string, room int) (string, 
 			b.WriteString(", ")
 			width += 2
 		}
-		text, ok := it.inline(spell, room-width)
+		text, ok := it.inline(room - width)
 		if !ok {
 			return "", false
 		}
@@ -259,7 +250,7 @@ func (c *collection) inline(spell map[*yamlnode.Node]string, room int) (string, 
 }
 
 // inline is an item between brackets.
-func (it *item) inline(spell map[*yamlnode.Node]string, room int) (string, bool) {
+func (it *item) inline(room int) (string, bool) {
 	if len(it.lead) > 0 || it.head != "" || it.line != "" {
 		return "", false
 	}
@@ -268,13 +259,13 @@ func (it *item) inline(spell map[*yamlnode.Node]string, room int) (string, bool)
 	case !n.Alias.IsZero():
 		text = n.Alias.Text()
 	case it.sub != nil:
-		inside, ok := it.sub.inline(spell, room)
+		inside, ok := it.sub.inline(room)
 		if !ok {
 			return "", false
 		}
 		text = join(props(n), inside)
 	default:
-		text = scalarText(n, spell)
+		text = n.Span.Text()
 		if strings.ContainsAny(text, "\r\n") || n.Style == yamlnode.Literal || n.Style == yamlnode.Folded || text == "" && props(n) != "" {
 			return "", false
 		}

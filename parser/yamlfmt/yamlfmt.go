@@ -30,8 +30,7 @@ const Width = 120
 
 // Rules are what a language adds to YAML.
 type Rules struct {
-	Order []string                  // of the keys of the file; others come after them
-	Spell map[*yamlnode.Node]string // scalars that get another text
+	Order []string // of the keys of the file; others come after them
 }
 
 // Format returns the text of the file in canonical layout. root is its tree, in which there were no problems. An error
@@ -51,7 +50,7 @@ func Format(f *source.File, root *yamlnode.Node, rules Rules) (string, error) {
 		return "", err
 	}
 	text := e.text(crlf(f.Text))
-	if err := same(f, doc, rules, text); err != nil {
+	if err := same(f, doc, text); err != nil {
 		return "", err
 	}
 	return text, nil
@@ -64,7 +63,7 @@ func crlf(text string) bool {
 }
 
 // same reads what was written and compares it to what it was made of.
-func same(f *source.File, doc *document, rules Rules, text string) error {
+func same(f *source.File, doc *document, text string) error {
 	out := source.NewFile(f.Name, text)
 	root, problems := yamlnode.Parse(out)
 	if root == nil || len(problems) > 0 {
@@ -74,7 +73,7 @@ func same(f *source.File, doc *document, rules Rules, text string) error {
 		}
 		return errors.New("the formatted text is not valid: " + message)
 	}
-	want, got := &printer{spell: rules.Spell}, &printer{}
+	want, got := &printer{}, &printer{}
 	want.node(doc.sorted())
 	got.node(root)
 	if w, g := want.b.String(), got.b.String(); w != g {
@@ -107,8 +106,7 @@ func difference(a, b string) string {
 
 // A printer writes what a tree means, and how its scalars are written.
 type printer struct {
-	b     strings.Builder
-	spell map[*yamlnode.Node]string
+	b strings.Builder
 }
 
 func (p *printer) node(n *yamlnode.Node) {
@@ -136,10 +134,6 @@ func (p *printer) node(n *yamlnode.Node) {
 		}
 		fmt.Fprint(&p.b, "] ")
 	default:
-		text, ok := p.spell[n]
-		if !ok {
-			text = n.Text.Value
-		}
-		fmt.Fprintf(&p.b, "%s %q ", n.Style, text)
+		fmt.Fprintf(&p.b, "%s %q ", n.Style, n.Text.Value)
 	}
 }

@@ -28,14 +28,14 @@ func FirstSuccess(tool string) Selector { return Selector{tool: tool, strategy: 
 // ByCallID selects the call of that id, if it is one of the tool and succeeded.
 func ByCallID(tool, id string) Selector { return Selector{tool: tool, strategy: "by_call_id", id: id} }
 
-// Required makes a pin without a call an error (Agent Tools 4.2.1, on_missing: error). Else it is nil.
+// Required makes a pin without a call an error (Agent Tools 4.2.1, on_missing: fail). Else it is nil.
 func (s Selector) Required() Selector {
 	s.required = true
 	return s
 }
 
 // Stale makes the pin of that name, when there is no such call, what the last successful call of the tool name@version gave
-// in an earlier run (Agent Tools 4.2.1, on_missing: stale_last_success).
+// in an earlier run (Agent Tools 4.2.1, on_missing: keep).
 func (s Selector) Stale(pin, tool string) Selector {
 	s.stale, s.pin, s.full = true, pin, tool
 	return s
@@ -52,7 +52,7 @@ func Pin[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector) (*T, error) 
 	case !s.required:
 		return nil, nil
 	default:
-		return nil, r.Fail(n, value.Invalid("the agent has no %s of tool %s, which a pin with on_missing: error needs", s.what(), s.tool))
+		return nil, r.Fail(n, value.Invalid("the agent has no %s of tool %s, which a pin with on_missing: fail needs", s.what(), s.tool))
 	}
 	if string(e.raw) == "null" { // what the tool gave
 		return nil, nil

@@ -60,7 +60,7 @@ func TestSpecPins(t *testing.T) {
 		}
 	})
 	t.Run("on_missing error", func(t *testing.T) {
-		if _, err := agent.Pin[found](start(t), node, out, agent.Latest("not called").Required()); codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), "on_missing: error") {
+		if _, err := agent.Pin[found](start(t), node, out, agent.Latest("not called").Required()); codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), "on_missing: fail") {
 			t.Error(err)
 		}
 	})

@@ -69,7 +69,7 @@ func MapKeep[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) (
 	return out, nil
 }
 
-// MapDrop is Map with on_item_error: drop: the results of the items that succeeded, and the failures of the others,
+// MapDrop is Map with on_item_error: skip: the results of the items that succeeded, and the failures of the others,
 // both in item order and never nil.
 func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, []Failure, error) {
 	kept, err := MapKeep(r, n, items, f)

@@ -68,7 +68,7 @@ func (p *Policy) check() error {
 		}
 	}
 	if p.MaxTokens < 0 {
-		return fmt.Errorf("policy: max_tokens is negative")
+		return fmt.Errorf("policy: max_total_tokens is negative")
 	}
 	if p.MaxToolCalls < 0 {
 		return fmt.Errorf("policy: max_tool_calls is negative")

@@ -302,7 +302,7 @@ func Map[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R,
 	return core.Map[T, R](r, n, items, f)
 }
 
-// MapDrop is Map with on_item_error: drop: the results of the items that succeeded, and the failures of the others,
+// MapDrop is Map with on_item_error: skip: the results of the items that succeeded, and the failures of the others,
 // both in item order and never nil.
 func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, []Failure, error) {
 	return core.MapDrop[T, R](r, n, items, f)
