@@ -294,51 +294,57 @@ type (
 	Tier = core.Tier
 )
 
+// The kinds of events.
 const (
-	RunStart  = core.RunStart
-	RunEnd    = core.RunEnd
-	NodeStart = core.NodeStart
-	NodeEnd   = core.NodeEnd
-	// an attempt failed, another follows after Wait
-	Retrying = core.Retrying
-	// Done of Total items of a map have ended
-	Progress = core.Progress
-	// Text is the next piece of what a running call says
-	Output = core.Output
-	// Message is what a person is asked; the node goes on with the answer
-	Asking = core.Asking
-	// Message says what; the run goes on
-	Warning   = core.Warning
-	User      = core.User
-	Workspace = core.Workspace
-	// the organisation
-	Org = core.Org
-	// DefaultCacheBytes is the size of the cache that a Runtime has by itself: 64 MiB.
+	RunStart  EventKind = core.RunStart
+	RunEnd    EventKind = core.RunEnd
+	NodeStart EventKind = core.NodeStart
+	NodeEnd   EventKind = core.NodeEnd
+	Retrying  EventKind = core.Retrying // an attempt failed, another follows after Wait
+	Progress  EventKind = core.Progress // Done of Total items of a map have ended
+	Output    EventKind = core.Output   // Text is the next piece of what a running call says
+	Asking    EventKind = core.Asking   // Message is what a person is asked; the node goes on with the answer
+	Warning   EventKind = core.Warning  // Message says what; the run goes on
+)
+
+// The owners in the order in which they are asked.
+const (
+	User      Owner = core.User
+	Workspace Owner = core.Workspace
+	Org       Owner = core.Org // the organisation
+)
+
+// DefaultCacheBytes is the size of the cache that a Runtime has by itself: 64 MiB.
+const (
 	DefaultCacheBytes = core.DefaultCacheBytes
-	// MaxBlob is the largest blob that a call may write: 64 MiB.
+)
+
+// MaxBlob is the largest blob that a call may write: 64 MiB.
+const (
 	MaxBlob = core.MaxBlob
-	// the scope or the whole run was cancelled
-	Cancelled = core.Cancelled
-	// a write may or may not have happened before a crash
-	InDoubt = core.InDoubt
-	// the program asked for something the journal does not hold
-	Diverged = core.Diverged
-	// the journal cannot be read or written
-	JournalUnavailable = core.JournalUnavailable
-	// a sibling failed: a result like any other
-	ByScope = core.ByScope
-	// the run was stopped: no result, a resumed run calls again
-	ByRun = core.ByRun
-	// runs as the program itself, or as an ordinary process
-	Native = core.Native
-	// in a WebAssembly machine
-	Wasm = core.Wasm
-	// in a process without rights: resource limits, Landlock, seccomp
-	Process = core.Process
-	// in a container
-	Container = core.Container
-	// in a container with a kernel of its own
-	GVisor = core.GVisor
+)
+
+// The kinds of run errors. They end the run; no catch, on_error or retry applies to them.
+const (
+	Cancelled          RunErrorKind = core.Cancelled          // the scope or the whole run was cancelled
+	InDoubt            RunErrorKind = core.InDoubt            // a write may or may not have happened before a crash
+	Diverged           RunErrorKind = core.Diverged           // the program asked for something the journal does not hold
+	JournalUnavailable RunErrorKind = core.JournalUnavailable // the journal cannot be read or written
+)
+
+// The values of RunError.By for Cancelled.
+const (
+	ByScope = core.ByScope // a sibling failed: a result like any other
+	ByRun   = core.ByRun   // the run was stopped: no result, a resumed run calls again
+)
+
+// The tiers in their order.
+const (
+	Native    Tier = core.Native    // runs as the program itself, or as an ordinary process
+	Wasm      Tier = core.Wasm      // in a WebAssembly machine
+	Process   Tier = core.Process   // in a process without rights: resource limits, Landlock, seccomp
+	Container Tier = core.Container // in a container
+	GVisor    Tier = core.GVisor    // in a container with a kernel of its own
 )
 
 // WithBlobs gives outputs beyond MaxOutput a place to be kept whole. Without one they are POLICY_DENIED. With one, text

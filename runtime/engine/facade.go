@@ -180,14 +180,23 @@ type (
 	Envelope = core.Envelope
 )
 
+// AgentTool is the tool that events name for the visit of an agent's node as a whole.
 const (
-	// AgentTool is the tool that events name for the visit of an agent's node as a whole.
 	AgentTool = core.AgentTool
-	// HumanTool is the tool that questions of human nodes are recorded and reported as.
+)
+
+// HumanTool is the tool that questions of human nodes are recorded and reported as.
+const (
 	HumanTool = core.HumanTool
-	// LastTool is the tool that questions about earlier runs are recorded and reported as.
+)
+
+// LastTool is the tool that questions about earlier runs are recorded and reported as.
+const (
 	LastTool = core.LastTool
-	// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
+)
+
+// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
+const (
 	WaitTool = core.WaitTool
 )
 

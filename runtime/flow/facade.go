@@ -217,33 +217,34 @@ type (
 	ReplayPolicy = core.ReplayPolicy
 )
 
+// Compat2 is named by generated code (const _ = flow.Compat2). A runtime that can no longer run code of that
+// generation drops the constant, so the mismatch is a compile error and not a surprise at run time.
 const (
-	// Compat2 is named by generated code (const _ = flow.Compat2). A runtime that can no longer run code of that
-	// generation drops the constant, so the mismatch is a compile error and not a surprise at run time.
 	Compat2 = core.Compat2
-	// pure
-	None = core.None
-	// reads the world
-	Reads = core.Reads
-	// changes the world
-	Writes = core.Writes
-	// anything
-	External = core.External
-	// the run ends with the in_doubt run error
-	FailInDoubt = core.FailInDoubt
-	// a person says whether it happened
-	AskInDoubt = core.AskInDoubt
-	// it is taken to have happened, with the output that the workflow says
-	AssumeDone = core.AssumeDone
-	// the call is made again with the same idempotency key, for tools that tell a repetition by it
-	RetryWithKey  = core.RetryWithKey
-	DefaultReplay = core.DefaultReplay
-	// a hard error; nobody should expect a record
-	FailLoud = core.FailLoud
-	// a hard error
-	MustStub = core.MustStub
-	// it may run again
-	RecordedResult = core.RecordedResult
+)
+
+// The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the whole run.
+const (
+	None     Effects = core.None     // pure
+	Reads    Effects = core.Reads    // reads the world
+	Writes   Effects = core.Writes   // changes the world
+	External Effects = core.External // anything
+)
+
+// The policies.
+const (
+	FailInDoubt  DoubtPolicy = core.FailInDoubt  // the run ends with the in_doubt run error
+	AskInDoubt   DoubtPolicy = core.AskInDoubt   // a person says whether it happened
+	AssumeDone   DoubtPolicy = core.AssumeDone   // it is taken to have happened, with the output that the workflow says
+	RetryWithKey DoubtPolicy = core.RetryWithKey // the call is made again with the same idempotency key, for tools that tell a repetition by it
+)
+
+// The replay policies. DefaultReplay is RecordedResult for the effects none and reads, and else MustStub.
+const (
+	DefaultReplay  ReplayPolicy = core.DefaultReplay
+	FailLoud       ReplayPolicy = core.FailLoud       // a hard error; nobody should expect a record
+	MustStub       ReplayPolicy = core.MustStub       // a hard error
+	RecordedResult ReplayPolicy = core.RecordedResult // it may run again
 )
 
 // NewFacts are the facts of a file. A file that cannot be read is reported by New, not here: generated code calls this

@@ -41,15 +41,21 @@ type pkg struct {
 	fset    *token.FileSet
 	types   map[string]*ast.TypeSpec
 	funcs   map[string]*ast.FuncDecl
-	values  map[string]*ast.ValueSpec
+	consts  map[string]constant
 	docs    map[string]*ast.CommentGroup
 	methods map[string][]*ast.FuncDecl // exported ones, by type
 	imports map[string]string          // path of what a file of core calls by a name
 }
 
+// constant is a constant of core: the declaration that it is one of several in, and the name of its type, "" if it has none.
+type constant struct {
+	group *ast.GenDecl
+	typ   string
+}
+
 // load reads the package in dir.
 func load(dir string) (*pkg, error) {
-	p := &pkg{token.NewFileSet(), map[string]*ast.TypeSpec{}, map[string]*ast.FuncDecl{}, map[string]*ast.ValueSpec{}, map[string]*ast.CommentGroup{}, map[string][]*ast.FuncDecl{}, map[string]string{}}
+	p := &pkg{token.NewFileSet(), map[string]*ast.TypeSpec{}, map[string]*ast.FuncDecl{}, map[string]constant{}, map[string]*ast.CommentGroup{}, map[string][]*ast.FuncDecl{}, map[string]string{}}
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
@@ -87,6 +93,7 @@ func (p *pkg) declare(d ast.Decl) {
 	if !ok {
 		return
 	}
+	typ := ""
 	for _, spec := range g.Specs {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:
@@ -94,12 +101,15 @@ func (p *pkg) declare(d ast.Decl) {
 				p.types[s.Name.Name], p.docs[s.Name.Name] = s, first(s.Doc, g.Doc, s.Comment)
 			}
 		case *ast.ValueSpec:
+			if t, ok := s.Type.(*ast.Ident); ok {
+				typ = t.Name
+			} else if len(s.Values) > 0 {
+				typ = ""
+			}
 			for _, n := range s.Names {
 				if n.IsExported() && g.Tok == token.CONST {
-					p.values[n.Name], p.docs[n.Name] = s, first(s.Doc, s.Comment)
-					if p.docs[n.Name] == nil && len(g.Specs) == 1 {
-						p.docs[n.Name] = g.Doc
-					}
+					p.consts[n.Name] = constant{g, typ}
+					p.docs[n.Name] = first(s.Doc, s.Comment)
 				}
 			}
 		}
@@ -124,7 +134,7 @@ func (p *pkg) exported() []string {
 	for n := range p.funcs {
 		out = append(out, n)
 	}
-	for n := range p.values {
+	for n := range p.consts {
 		out = append(out, n)
 	}
 	slices.Sort(out)
@@ -133,7 +143,7 @@ func (p *pkg) exported() []string {
 
 // write returns the file of a facade: aliases, constants and functions that call those of core.
 func (p *pkg) write(f facade) ([]byte, error) {
-	w := &writer{pkg: p, facade: f, imported: map[string]bool{corePath: true}}
+	w := &writer{pkg: p, facade: f, imported: map[string]bool{corePath: true}, consts: map[*ast.GenDecl]string{}}
 	for _, n := range f.names() {
 		if err := w.declare(n); err != nil {
 			return nil, err
@@ -154,10 +164,17 @@ func (p *pkg) write(f facade) ([]byte, error) {
 		fmt.Fprintf(&b, "\t%q\n", path)
 	}
 	b.WriteString(")\n")
-	for _, part := range []struct{ word, text string }{{"type", w.types.String()}, {"const", w.consts.String()}} {
-		if part.text != "" {
-			fmt.Fprintf(&b, "\n%s (\n%s)\n", part.word, part.text)
+	if w.types.Len() > 0 {
+		fmt.Fprintf(&b, "\ntype (\n%s)\n", w.types.String())
+	}
+	for _, g := range w.groups {
+		b.WriteString("\n")
+		if g.Doc != nil {
+			for _, c := range g.Doc.List {
+				b.WriteString(c.Text + "\n")
+			}
 		}
+		fmt.Fprintf(&b, "const (\n%s)\n", w.consts[g])
 	}
 	b.WriteString(w.funcs.String())
 	return format.Source(b.Bytes())
@@ -166,8 +183,10 @@ func (p *pkg) write(f facade) ([]byte, error) {
 type writer struct {
 	*pkg
 	facade
-	imported             map[string]bool
-	types, consts, funcs strings.Builder
+	imported     map[string]bool
+	types, funcs strings.Builder
+	groups       []*ast.GenDecl // of constants, in the order of their first
+	consts       map[*ast.GenDecl]string
 }
 
 func (w *writer) declare(n name) error {
@@ -177,15 +196,31 @@ func (w *writer) declare(n name) error {
 		w.doc(&w.types, n, "\t")
 		w.members(&w.types, n)
 		fmt.Fprintf(&w.types, "\t%s%s = core.%s%s\n", n.here, w.params(s.TypeParams), n.core, arguments(s.TypeParams))
-	case w.values[n.core] != nil:
-		w.doc(&w.consts, n, "\t")
-		fmt.Fprintf(&w.consts, "\t%s = core.%s\n", n.here, n.core)
+	case w.pkg.consts[n.core].group != nil:
+		w.constant(n)
 	case w.pkg.funcs[n.core] != nil:
 		w.function(n, w.pkg.funcs[n.core].Type)
 	default:
 		return fmt.Errorf("%s: there is no %s in core", w.dir, n.core)
 	}
 	return nil
+}
+
+// constant adds a constant to its group. Its type is written, so that go doc shows it with the type.
+func (w *writer) constant(n name) {
+	c := w.pkg.consts[n.core]
+	if _, ok := w.consts[c.group]; !ok {
+		w.groups = append(w.groups, c.group)
+	}
+	comment := ""
+	if g := w.docs[n.core]; g != nil {
+		comment = " " + g.List[0].Text
+	}
+	typ := ""
+	if c.typ != "" {
+		typ = w.expr(ast.NewIdent(c.typ), nil)
+	}
+	w.consts[c.group] += fmt.Sprintf("\t%s %s = core.%s%s\n", n.here, typ, n.core, comment)
 }
 
 // doc writes the comment of a name. That of one with another name here begins with it.
