@@ -1,5 +1,7 @@
 package convert
 
+import "slices"
+
 // An Order is what is known of the order in which nodes run.
 type Order[N comparable] struct {
 	// Leads are what makes a node run; none: it always runs.
@@ -19,37 +21,41 @@ type Lead[N comparable] struct {
 
 // Before reports whether leads put a node after another.
 func (o *Order[N]) Before(first, then N) bool {
-	seen := map[N]bool{}
-	var visit func(N) bool
-	visit = func(n N) bool {
-		for _, l := range o.Leads(n) {
-			if l.From == first {
-				return true
-			}
-			if !seen[l.From] {
-				seen[l.From] = true
-				if visit(l.From) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return visit(then)
+	return o.follow(then, func(n N, before func(N) bool) bool {
+		return slices.ContainsFunc(o.Leads(n), func(l Lead[N]) bool { return l.From == first || before(l.From) })
+	})
 }
 
 // Always reports whether a node runs in every run that gets so far, and with All whether it does well.
 func (o *Order[N]) Always(n N) bool {
-	if o.All && o.Fails(n) {
-		return false
-	}
-	list := o.Leads(n)
-	for _, l := range list {
-		if sure := l.Sure && o.Always(l.From); sure != o.All {
-			return sure
+	return o.follow(n, func(n N, before func(N) bool) bool {
+		if o.All && o.Fails(n) {
+			return false
 		}
+		list := o.Leads(n)
+		for _, l := range list {
+			if sure := l.Sure && before(l.From); sure != o.All {
+				return sure
+			}
+		}
+		return o.All || len(list) == 0
+	})
+}
+
+// follow calls f for a node, which may ask for the answers about those before it, each of which it gives once.
+func (o *Order[N]) follow(n N, f func(n N, before func(N) bool) bool) bool {
+	known := map[N]bool{}
+	var ask func(N) bool
+	ask = func(n N) bool {
+		yes, is := known[n]
+		if !is {
+			known[n] = false // of a circle
+			yes = f(n, ask)
+			known[n] = yes
+		}
+		return yes
 	}
-	return o.All || len(list) == 0
+	return ask(n)
 }
 
 // Left reports whether a node has left its result whenever another runs.
@@ -60,16 +66,13 @@ func (o *Order[N]) Left(first, then N) bool {
 	case o.All: // else the other would not run
 		return true
 	}
-	return !o.Fails(first) && (o.Always(first) || o.inevitable(first, then))
-}
-
-// inevitable reports whether every way to a node goes through another.
-func (o *Order[N]) inevitable(first, then N) bool {
-	list := o.Leads(then)
-	for _, l := range list {
-		if l.From == first && l.Fail || l.From != first && !o.inevitable(first, l.From) {
-			return false
+	return !o.Fails(first) && (o.Always(first) || o.follow(then, func(n N, before func(N) bool) bool { // every way goes through first
+		list := o.Leads(n)
+		for _, l := range list {
+			if l.From == first && l.Fail || l.From != first && !before(l.From) {
+				return false
+			}
 		}
-	}
-	return len(list) > 0
+		return len(list) > 0
+	}))
 }

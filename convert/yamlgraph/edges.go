@@ -104,7 +104,7 @@ func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 		n = next
 	}
 	before = len(g.sure[to])
-	longest := g.longest(from, map[*yamlgraph.Node]bool{to: true})
+	longest := g.longest(from, map[*yamlgraph.Node]int{to: -1})
 	most := (limit - before - longest) / length
 	if len(g.rounds) > 0 || length > limit || most < 1 {
 		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
@@ -131,16 +131,19 @@ func (g *graph) reaches(n, to *yamlgraph.Node, seen map[*yamlgraph.Node]bool) bo
 	return false
 }
 
-// longest is how many nodes come after one at most, by ways that do not go through others.
-func (g *graph) longest(n *yamlgraph.Node, seen map[*yamlgraph.Node]bool) int {
+// longest is how many nodes come after one at most, by ways that do not go through those that count for less than nothing.
+func (g *graph) longest(n *yamlgraph.Node, known map[*yamlgraph.Node]int) int {
+	if most, is := known[n]; is {
+		return most
+	}
+	known[n] = -1 // it does not come after itself
 	most := 0
 	for _, x := range n.Token.Exits {
-		if m := g.nodes[x.To.Name]; m != nil && !seen[m] {
-			seen[m] = true
-			most = max(most, 1+g.longest(m, seen))
-			delete(seen, m)
+		if m := g.nodes[x.To.Name]; m != nil {
+			most = max(most, 1+g.longest(m, known))
 		}
 	}
+	known[n] = most
 	return most
 }
 

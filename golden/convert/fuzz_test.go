@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -175,4 +176,32 @@ func scalars(n *yamlnode.Node) (list []*yamlnode.Node) {
 		list = append(list, scalars(it)...)
 	}
 	return list
+}
+
+// TestDiamonds: graphs with 2^40 ways through them take no longer than others of their size.
+func TestDiamonds(t *testing.T) {
+	const oe = "    - {id: %[1]s, kind: tool, impl: ./tools/greet.mjs, args: {name: World}, writes: [greeting]}\n"
+	for name, p := range map[string]struct{ head, node, edges, edge, foot string }{
+		"openexpertise/hello_tool": {"name: d\nversion: 0.1.0\nstate: {schema: {name: {type: string}, greeting: {type: string}}}\ngraph:\n  nodes:\n", oe, "  edges:\n", "    - {from: %s, to: %s}\n", ""},
+		"sirenspec/route":          {"version: \"0.1\"\nagents:\n  a: {model: \"ollama:llama3.2\", system: \"\"}\nnodes:\n", "  %[1]s: {agent: a, writes: output.%[1]s}\n", "edges:\n", "  - {from: %s, to: %s}\n", "  - {from: e40, to: l0, when: 'output.e40 == \"no\"'}\n"},
+		"yamlgraph/loop":           {"version: \"1.0\"\nname: d\nstate: {score: float}\nnodes:\n", "  %s: {type: passthrough, output: {score: 1.0}}\n", "edges:\n  - {from: START, to: e0}\n", "  - {from: %s, to: %s, condition: score < 0.5}\n", "  - {from: e1, to: e0, condition: score > 0.5}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := slices.IndexFunc(cases(t), func(c *testcase) bool { return c.dir == name })
+			var b, edges strings.Builder
+			b.WriteString(p.head)
+			for n := range 41 {
+				fmt.Fprintf(&b, p.node, fmt.Sprint("e", n))
+				if n == 40 {
+					break
+				}
+				for _, side := range []string{"l", "r"} {
+					fmt.Fprintf(&b, p.node, fmt.Sprint(side, n))
+					fmt.Fprintf(&edges, p.edge, fmt.Sprint("e", n), fmt.Sprint(side, n))
+					fmt.Fprintf(&edges, p.edge, fmt.Sprint(side, n), fmt.Sprint("e", n+1))
+				}
+			}
+			holds(t, cases(t)[i], b.String()+p.edges+edges.String()+p.foot)
+		})
+	}
 }
