@@ -164,6 +164,8 @@ func (p *planPart) about() string {
 		words[0] += " " + safe(p.Model)
 	case p.Flow != "":
 		words[0] += " " + safe(p.Flow)
+	case p.Verb == "wait":
+		words[0] += " for " + safe(p.For)
 	}
 	add := func(ok bool, text string) {
 		if ok {
@@ -194,7 +196,7 @@ func (p *planPart) about() string {
 		add(p.MaxIterations != nil, times(p.MaxIterations))
 	}
 	add(p.Every != "", "every "+safe(p.Every))
-	add(p.For != "", "for "+safe(p.For))
+	add(p.For != "" && p.Verb != "wait", "for "+safe(p.For))
 	add(p.Until != "", "until "+safe(p.Until))
 	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")
 	add(p.Timeout != "" && p.Attempts > 1, "timeout "+safe(p.Timeout)+" each")

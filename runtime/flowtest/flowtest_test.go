@@ -31,6 +31,7 @@ type input struct {
 	Both  bool   `json:"both"`
 	Ask   bool   `json:"ask"`
 	Panic bool   `json:"panic"`
+	Wait  string `json:"wait"`
 }
 
 type output struct {
@@ -65,7 +66,8 @@ var (
 	}
 	info = &flow.Info{Name: "greet", Nodes: nodes, Secrets: []string{"FLOWTEST_TOKEN"}, Input: []flow.Field{
 		{Name: "name", Type: "string"}, {Name: "fail", Type: "bool", Default: "false"}, {Name: "clock", Type: "bool", Default: "false"},
-		{Name: "both", Type: "bool", Default: "false"}, {Name: "ask", Type: "bool", Default: "false"}, {Name: "panic", Type: "bool", Default: "false"}}}
+		{Name: "both", Type: "bool", Default: "false"}, {Name: "ask", Type: "bool", Default: "false"}, {Name: "panic", Type: "bool", Default: "false"},
+		{Name: "wait", Type: "string", Default: `"0s"`}}}
 )
 
 const secretValue = "correct-horse-battery"
@@ -105,6 +107,17 @@ func (g *greeter) body(run *flow.Run, in input) (out output, err error) {
 	if in.Ask {
 		if out.Sure, err = flow.AskOr(run, nodes[0], runtime.Question{Text: "Sure, " + in.Name + "?", Choices: []string{"yes", "no"}}, "nobody"); err != nil {
 			return out, err
+		}
+	}
+	if d, err := time.ParseDuration(in.Wait); err == nil && d > 0 {
+		if err := flow.Wait(run, nodes[3], d); err != nil {
+			return out, err
+		}
+		var pace flow.Pace
+		for i := range 3 {
+			if _, err := pace.Iterate(run, &flow.Node{ID: "loop", Index: -1, Every: d}, i); err != nil {
+				return out, err
+			}
 		}
 	}
 	first, err := flow.Call(run, nodes[1], g.upper, text{in.Name})
@@ -201,6 +214,8 @@ func TestCases(t *testing.T) {
 			[]string{"3:3: the cassette holds calls that the workflow does not make: left, right; record the case again, or let `flowgen test --update` take them out"}},
 		{"an input that does not fit", `"input": {"name": "ada"}`, `"input": {"name": 7}`, []string{`3:3: input: VALIDATION_ERROR: name: a string expected, a number given`}},
 		{"the clock", `"input": {"name": "ada", "clock": true}`, "", nil},
+		{"waits, which are no calls", `"input": {"name": "ada", "wait": "1ms"}, "cost": {"pos": "8:8", "calls": 1}`,
+			`"input": {"name": "ada", "wait": "20000h"}, "cost": {"pos": "8:8", "calls": 1}, "order": [{"field": "first", "pos": "1:1"}]`, nil},
 		{"a panic", `"input": {"name": "ada"}`, `"input": {"name": "ada", "panic": true}`, []string{"3:3: panic: of the workflow"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
