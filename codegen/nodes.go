@@ -21,7 +21,8 @@ func (g *generator) nodes() {
 	}
 	var defs []jen.Code
 	for i, s := range g.p.Table {
-		defs = append(defs, jen.Id(ident(g.p.Names.Nodes[s])).Op("=").Add(g.nodeLiteral(i, s)))
+		name := ident(g.p.Names.Nodes[s])
+		defs = append(defs, jen.Id(name).Op("=").Add(g.nodeLiteral(i, s, len(name))))
 	}
 	for _, p := range g.programs() {
 		for _, l := range loopsOf(p.Body) {
@@ -91,15 +92,26 @@ func (g *generator) pos(s source.Span) jen.Code {
 	return quote(fmt.Sprintf("%s:%d:%d", path.Base(s.File.Name), p.Line, p.Col))
 }
 
-func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
+// nodeLiteral writes a node, whose variable has a name of so many columns. One that takes more than a line in any case has a
+// line for each field at once: to have wrapLines find that out is to format the whole file twice, where each node retries.
+func (g *generator) nodeLiteral(i int, s *check.Step, name int) jen.Code {
 	n := s.Node
+	least := tabWidth + name + len(` = flow.Node{ID: "", Pos: "", Index: 0}`)
 	fields := []jen.Code{field("ID", quote(n.ID.Name)), field("Pos", g.pos(n.ID.Span)), field("Index", jen.Lit(i))}
 	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
 	if r := s.Retry(); r != nil && r.Attempts > 1 {
 		add("Retry", g.retry(r))
+		least += len(", Retry: &flow.Retry{Attempts: 2, Base: time.Hour, Cap: time.Hour}")
+		if len(r.Codes) > 0 {
+			least += len(", Codes: []value.Code{}") - len(", ")
+		}
+		for _, c := range r.Codes {
+			least += len(", value.") + len(codeNames[c.Name])
+		}
 	}
 	if d := s.Timeout(); d > 0 {
 		add("Timeout", durationCode(d))
+		least += len(", Timeout: time.Hour")
 	}
 	switch v := n.Verb.(type) {
 	case *ir.Map:
@@ -144,7 +156,7 @@ func (g *generator) nodeLiteral(i int, s *check.Step) jen.Code {
 	if len(codes) > 0 {
 		add("Catch", jen.Index().Qual(valuePath, "Code").Values(codes...))
 	}
-	return jen.Qual(flowPath, "Node").Values(fields...)
+	return jen.Qual(flowPath, "Node").Custom(braces(least > maxWidth), fields...)
 }
 
 func (g *generator) retry(r *ir.Retry) jen.Code {

@@ -42,8 +42,8 @@ func (b *Body) survived(reader *Step, at formula) formula {
 	if b.weak || b.loose {
 		return at
 	}
-	for _, s := range b.order {
-		if s.fails() && s.when != nil && (reader == nil || b.before(s, reader)) {
+	for _, s := range b.failing {
+		if s.when != nil && (reader == nil || b.before(s, reader)) {
 			at = b.diagram.without(at, s.act)
 		}
 	}

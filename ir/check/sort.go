@@ -23,11 +23,14 @@ func (c *checker) sortSteps(b *Body) bool {
 			heap.Push(ready, s.index)
 		}
 	}
-	b.order = b.order[:0]
+	b.order, b.failing = b.order[:0], nil
 	for ready.Len() > 0 {
 		s := b.Steps[heap.Pop(ready).(int)]
 		s.pos = len(b.order)
 		b.order = append(b.order, s)
+		if s.fails() {
+			b.failing = append(b.failing, s)
+		}
 		for _, a := range s.out {
 			if missing[a.to.index]--; missing[a.to.index] == 0 {
 				heap.Push(ready, a.to.index)
