@@ -140,9 +140,8 @@ const layoutWidth = 110
 // arrange writes JSON so that a change of a value changes few lines: a value that fits stands on one line, another has a line
 // or more for each of its parts. at is where the line is when the value begins.
 func arrange(b *bytes.Buffer, text string, indent, at int) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	v := readOrdered(dec)
+	r := orderedReader{text: text}
+	v := r.value()
 	v.write(b, indent, at)
 }
 
@@ -154,29 +153,65 @@ type ordered struct {
 	kids       []ordered
 }
 
-func readOrdered(dec *json.Decoder) ordered {
-	token, err := dec.Token()
-	if err != nil {
-		panic(err) // text of a JSON encoder
+// orderedReader reads what a JSON encoder wrote. A decoder of tokens takes several times as long, and large files have many.
+type orderedReader struct {
+	text string
+	i    int
+}
+
+// next skips blanks and returns the byte behind them.
+func (r *orderedReader) next() byte {
+	for strings.IndexByte(" \t\r\n", r.text[r.i]) >= 0 {
+		r.i++
 	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		return ordered{flat: factsScalar(token)}
+	return r.text[r.i]
+}
+
+func (r *orderedReader) value() ordered {
+	c := r.next()
+	if c != '{' && c != '[' {
+		return ordered{flat: r.scalar()}
 	}
-	v := ordered{open: '{', shut: '}'}
-	if delim == '[' {
-		v.open, v.shut = '[', ']'
-	}
-	for dec.More() {
-		if delim == '{' {
-			key, _ := dec.Token()
-			v.keys = append(v.keys, factsScalar(key)+": ")
+	v := ordered{open: c, shut: c + 2} // of both pairs in ASCII
+	for r.i++; r.next() != v.shut; {
+		if r.text[r.i] == ',' {
+			r.i++
+			r.next()
 		}
-		v.kids = append(v.kids, readOrdered(dec))
+		if c == '{' {
+			v.keys = append(v.keys, r.scalar()+": ")
+			r.next()
+			r.i++ // the colon
+		}
+		v.kids = append(v.kids, r.value())
 	}
-	_, _ = dec.Token()
+	r.i++
 	v.flatten()
 	return v
+}
+
+// scalar reads a string, a number or a word.
+func (r *orderedReader) scalar() string {
+	from := r.i
+	if r.text[from] != '"' {
+		for r.i < len(r.text) && strings.IndexByte(",:]} \t\r\n", r.text[r.i]) < 0 {
+			r.i++
+		}
+		return r.text[from:r.i]
+	}
+	for r.i++; r.text[r.i] != '"'; r.i++ {
+		if r.text[r.i] == '\\' {
+			r.i++
+		}
+	}
+	r.i++
+	s := r.text[from+1 : r.i-1]
+	if strings.Contains(s, `\`) {
+		if err := json.Unmarshal([]byte(r.text[from:r.i]), &s); err != nil {
+			panic(err) // text of a JSON encoder
+		}
+	}
+	return factsString(s)
 }
 
 // flatten keeps the value on one line, where that is short enough to matter.
@@ -221,19 +256,11 @@ func (v *ordered) write(b *bytes.Buffer, indent, at int) {
 	b.WriteByte(v.shut)
 }
 
-func factsScalar(token json.Token) string {
-	if s, ok := token.(string); ok {
-		return factsString(s)
-	}
-	text, err := json.Marshal(token)
-	if err != nil {
-		panic(err) // a scalar of JSON
-	}
-	return string(text)
-}
-
 // factsString writes a string of JSON in which editors see no mode line, and readers everything.
 func factsString(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return withoutModes(`"`+s+`"`, `\u002a`, `\u003a`)
+	}
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

@@ -21,8 +21,8 @@ func (g *generator) nodes() {
 	}
 	var defs []jen.Code
 	for i, s := range g.p.Table {
-		name := ident(g.p.Names.Nodes[s])
-		defs = append(defs, jen.Id(name).Op("=").Add(g.nodeLiteral(i, s, len(name))))
+		name := g.p.Names.Nodes[s]
+		defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.nodeLiteral(i, s, len(name))))
 	}
 	for _, p := range g.programs() {
 		for _, l := range loopsOf(p.Body) {
