@@ -1,28 +1,31 @@
 package check
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Before lists the steps that edges lead from to s, written or inferred, each once, in the order of the file. An order
 // that decides nothing, such as that of two nodes which write to the world, is no edge.
 func (s *Step) Before() []*Step {
-	from := map[*Step]bool{}
+	var out []*Step
+	add := func(t *Step) {
+		if t != s.body.start {
+			out = append(out, t)
+		}
+	}
 	for _, a := range s.in {
 		if !a.orderOnly {
-			from[a.from] = true
+			add(a.from)
 		}
 	}
 	for _, l := range s.body.loops {
 		if l.header == s {
-			from[l.from] = true
+			add(l.from)
 		}
 	}
-	var out []*Step
-	for _, t := range s.body.Steps {
-		if from[t] {
-			out = append(out, t)
-		}
-	}
-	return out
+	slices.SortFunc(out, func(a, b *Step) int { return cmp.Compare(a.index, b.index) })
+	return slices.Compact(out)
 }
 
 // MayFollow reports whether s can run after t has ended, in the same run of the workflow: because edges lead there, or
