@@ -31,7 +31,7 @@ func (g *generator) agents() {
 	g.file.Comment("Agents with the tools that their models can call. There are no others.")
 	g.file.Var().Defs(defs...)
 	for _, s := range g.p.Table {
-		if s.Agent != nil && len(s.Agent.Pins) > 0 {
+		if s.Agent != nil && s.Agent.Made() {
 			g.agentRun(s)
 		}
 	}
@@ -129,13 +129,25 @@ func (g *generator) agentRun(s *check.Step) {
 	params := []jen.Code{jen.Id("run").Op("*").Qual(flowPath, "Run"), jen.Id("prompt").Qual(llmPath, "Prompt")}
 	run := []jen.Code{jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s]))}
 	check := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err()))
-	code := []jen.Code{
-		jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(append(run[:2:2], jen.Op("&").Id(ident(g.p.Names.Agents[s])), jen.Id("prompt"))...),
-		check,
+	call := append(run[:2:2], jen.Op("&").Id(ident(g.p.Names.Agents[s])), jen.Id("prompt"))
+	code := []jen.Code{jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(call...), check}
+	if a.Answer != nil {
+		v, _ := s.Node.Verb.(*ir.Agent)
+		code[0] = jen.List(jen.Id("all"), jen.Id("answer"), jen.Err()).Op(":=").Qual(agentPath, "Ask").Types(g.goType(a.Answer)).Call(append(call, g.format(s, v.Reask))...)
 	}
 	copies := []jen.Code{}
 	for _, f := range schema.AgentType.Fields {
 		copies = append(copies, field(f.GoName, jen.Id("all").Dot(ident(f.GoName))))
+	}
+	if a.Answer != nil {
+		answer := jen.Id("answer")
+		if a.Boxed {
+			answer = answer.Dot("Value")
+		}
+		copies = append(copies, field(fieldName(s.Node.Result.Present().Field("answer")), answer))
+	}
+	if a.Messages != nil {
+		copies = append(copies, field(fieldName(s.Node.Result.Present().Field("messages")), jen.Id("prompt").Dot("Told").Call(jen.Id("all").Dot("Response"))))
 	}
 	code = append(code, jen.Id("out").Op("=").Add(result).Custom(braces(true), copies...))
 	for _, p := range a.Pins {
@@ -158,7 +170,11 @@ func (g *generator) agentRun(s *check.Step) {
 	code = append(code, jen.Return(jen.Id("out"), jen.Nil()))
 	name := g.p.Names.Runs[s]
 	g.file.Line()
-	g.file.Add(comment(name + " runs the agent of " + s.Node.ID.Name + " and picks out its pins."))
+	does := "picks out its pins."
+	if len(a.Pins) == 0 {
+		does = "makes its result."
+	}
+	g.file.Add(comment(name + " runs the agent of " + s.Node.ID.Name + " and " + does))
 	g.file.Func().Id(ident(name)).Params(params...).Params(jen.Id("out").Add(result), jen.Err().Error()).Block(code...)
 }
 
@@ -174,10 +190,16 @@ func (b *block) agentCall(s *check.Step) {
 	if a.System != nil {
 		system = b.promptText(a.System, "System", a.System.IR.Text)
 	}
-	prompt := b.promptText(a.Prompt, "Text", a.Prompt.IR.Text)
+	var prompt []jen.Code
+	if a.Prompt.IR != nil {
+		prompt = b.promptText(a.Prompt, "Text", a.Prompt.IR.Text)
+	}
+	if a.Messages != nil {
+		prompt = append([]jen.Code{field("Messages", b.value(a.Messages))}, prompt...)
+	}
 	fields := append(system, prompt...)
 	literal := jen.Qual(llmPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
-	if len(a.Pins) == 0 {
+	if !a.Made() {
 		b.handled(s, jen.Qual(agentPath, "Run").Call(jen.Id("run"), b.fn.node(s), jen.Op("&").Id(ident(g.p.Names.Agents[s])), literal), nil, nil)
 		return
 	}

@@ -116,6 +116,9 @@ func (g *generator) factSchemas() map[string]json.RawMessage {
 
 // answerSchema is what the answer of a node's model has to fit.
 func answerSchema(s *check.Step) string {
+	if s.Agent != nil {
+		return schema.JSONSchema(s.Agent.Answer)
+	}
 	return schema.JSONSchema(s.Ask.Answer)
 }
 

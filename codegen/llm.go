@@ -140,14 +140,7 @@ func (g *generator) schemas() {
 func (b *block) ask(s *check.Step, v *ir.LLM) {
 	g := b.fn.g
 	prompt := b.prompt(s, v)
-	var format []jen.Code
-	if name := g.p.Names.Schemas[s]; name != "" {
-		format = append(format, field("Schema", jen.Id(ident(name))))
-		if v.Reask > 0 {
-			format = append(format, field("Reask", jen.Lit(v.Reask)))
-		}
-	}
-	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(ident(g.p.Names.Models[s.Ask.Model])), prompt, jen.Qual(llmPath, "Format").Values(format...)}
+	args := []jen.Code{jen.Id("run"), b.fn.node(s), jen.Id(ident(g.p.Names.Models[s.Ask.Model])), prompt, g.format(s, v.Reask)}
 	var call *jen.Statement
 	switch {
 	case s.Ask.Boxed:
@@ -162,11 +155,29 @@ func (b *block) ask(s *check.Step, v *ir.LLM) {
 	b.handled(s, call, nil, nil)
 }
 
+// format is what the answer of a node has to be.
+func (g *generator) format(s *check.Step, reask int) jen.Code {
+	var fields []jen.Code
+	if name := g.p.Names.Schemas[s]; name != "" {
+		fields = append(fields, field("Schema", jen.Id(ident(name))))
+		if reask > 0 {
+			fields = append(fields, field("Reask", jen.Lit(reask)))
+		}
+	}
+	return jen.Qual(llmPath, "Format").Values(fields...)
+}
+
 // prompt writes what a model is told.
 func (b *block) prompt(s *check.Step, v *ir.LLM) jen.Code {
 	p := s.Ask.Prompt
-	fields := b.promptText(p, "Text", p.IR.Text)
-	if v.System != nil && p.IR.System == nil {
+	var fields []jen.Code
+	if v.Prompt != nil {
+		fields = b.promptText(p, "Text", p.IR.Text)
+	}
+	if m := s.Ask.Messages; m != nil {
+		fields = append([]jen.Code{field("Messages", b.value(m))}, fields...)
+	}
+	if v.System != nil && (v.Prompt == nil || p.IR.System == nil) {
 		fields = append([]jen.Code{field("System", b.valueAs(v.System, schema.StringType))}, fields...)
 	}
 	if m := s.Ask.Media; m != nil {

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"strconv"
 	"strings"
 )
@@ -150,11 +151,18 @@ func (d *dumper) llm(v *LLM) {
 	if v.Media != nil {
 		d.line("media", dumpValue(v.Media))
 	}
-	if v.Out != nil {
-		d.line("out", dumpTypeText(v.Out))
+	d.answer(v.Messages, v.Out, v.Reask)
+}
+
+func (d *dumper) answer(before Value, out *schema.Type, reask int) {
+	if before != nil {
+		d.line("messages", dumpValue(before))
 	}
-	if v.Reask != 0 {
-		d.line("reask", strconv.Itoa(v.Reask))
+	if out != nil {
+		d.line("out", dumpTypeText(out))
+	}
+	if reask != 0 {
+		d.line("reask", strconv.Itoa(reask))
 	}
 }
 
@@ -230,6 +238,7 @@ func (d *dumper) agent(a *Agent) {
 	d.prompt("system", a.System)
 	d.prompt("prompt", a.Prompt)
 	d.with(a.With)
+	d.answer(a.Messages, a.Out, a.Reask)
 	d.line(dumpOpt("tools", dumpNames(a.Tools)))
 	d.policy(a.Policy)
 	for _, p := range a.Pins {

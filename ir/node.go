@@ -99,27 +99,31 @@ type GoFunc struct {
 
 // LLM is one model call.
 type LLM struct {
-	Model  Ident
-	System *Template
-	Prompt *Prompt
-	With   *With
-	Media  Value // a list of images and files; nil: none
-	Out    *schema.Type
-	Reask  int
-	Span   source.Span
+	Model    Ident
+	System   *Template
+	Prompt   *Prompt
+	With     *With
+	Media    Value // a list of images and files; nil: none
+	Messages Value // a list of messages that came before the prompt; nil: none
+	Out      *schema.Type
+	Reask    int
+	Span     source.Span
 }
 
 // Agent is the loop of Agent Tools 2.
 type Agent struct {
-	Agent  Ident
-	Model  Ident
-	System *Prompt
-	Prompt *Prompt
-	With   *With
-	Tools  []Ident
-	Policy *Policy
-	Pins   []*Pin
-	Span   source.Span
+	Agent    Ident
+	Model    Ident
+	System   *Prompt
+	Prompt   *Prompt
+	With     *With
+	Messages Value // a list of messages that came before the prompt; nil: none
+	Out      *schema.Type
+	Reask    int
+	Tools    []Ident
+	Policy   *Policy
+	Pins     []*Pin
+	Span     source.Span
 }
 
 // Pin is a pinned handle, Agent Tools 4.2.

@@ -56,11 +56,13 @@ func Values(verb Verb, f func(Value)) {
 			tmpl(v.System)
 			prompt(v.Prompt)
 			value(v.Media)
+			value(v.Messages)
 		},
 		func(v *Agent) {
 			with(v.With)
 			prompt(v.System)
 			prompt(v.Prompt)
+			value(v.Messages)
 			for _, p := range v.Pins {
 				value(p.CallID)
 			}

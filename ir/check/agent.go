@@ -20,6 +20,9 @@ type Agent struct {
 	Pins   []*Pin
 	Policy *ir.Policy // nil: nothing is written
 
+	Messages *Expected // of type list<Message>; nil: none
+	Format             // of the last answer
+
 	name   ir.Ident // of the agent or model
 	within int64    // the workflow's max_iterations; 0: none
 }
@@ -124,6 +127,15 @@ func complete(v, decl *ir.Agent) {
 	if v.Policy == nil {
 		v.Policy = decl.Policy
 	}
+	if v.Messages == nil {
+		v.Messages = decl.Messages
+	}
+	if v.Out == nil {
+		v.Out = decl.Out
+	}
+	if v.Reask == 0 {
+		v.Reask = decl.Reask
+	}
 	if v.Pins == nil {
 		v.Pins = decl.Pins
 	}
@@ -147,7 +159,10 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 			promptWith, systemWith = v.With, nil
 		}
 	}
-	if v.Prompt == nil {
+	a.Messages = c.messages(v.Messages, v.Prompt, promptWith, e)
+	if v.Prompt == nil && v.Messages != nil {
+		a.Prompt = &Prompt{}
+	} else if v.Prompt == nil {
 		c.report(diag.Diagnostic{Code: diag.MissingKey, Span: s.Node.ID.Span, Message: fmt.Sprintf("%s does not say what the agent has to do", s.Node.ID.Name),
 			Help: "add `prompt: ...` to the node, or to the agent"})
 		if promptWith != nil {
@@ -158,12 +173,28 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 	}
 	if v.System != nil {
 		a.System = c.prompt(v.System, systemWith, e)
-		if a.Prompt != nil && a.Prompt.IR.System != nil {
+		if a.Prompt != nil && a.Prompt.IR != nil && a.Prompt.IR.System != nil {
 			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` has no meaning beside a prompt file that has it",
 				Help: "remove one of them", Related: related(v.Prompt.Span, "the file is named here")})
 		}
 	}
-	s.Node.Result = c.agentResult(s, a, e)
+	s.Node.Result = c.agentResult(s, a, v, e)
+}
+
+// agentAnswer types what the last answer of an agent has to be; nil: nothing is written.
+func (c *checker) agentAnswer(s *Step, a *Agent, v *ir.Agent) *schema.Type {
+	if v.Out == nil {
+		if v.Reask > 0 {
+			c.vainReask(s)
+		}
+		return nil
+	}
+	out := c.answer(s, &a.Format, v.Out)
+	if a.Answer == nil && out.Kind == schema.String {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`out: string` has no meaning on an agent: `response` is the text of its last answer", Help: "remove `out`"})
+		return nil
+	}
+	return out
 }
 
 // agentEffects holds one tool of an agent to the agent's own policy.
@@ -181,16 +212,30 @@ func (c *checker) agentEffects(a *Agent, x Choice) {
 		Help: "allow it in the agent's `policy.effects`, or remove the tool", Related: related(p.Span, "the policy is here")})
 }
 
+// Made reports whether the result of an agent has more than every agent's has: pins, a typed answer, a conversation.
+func (a *Agent) Made() bool { return len(a.Pins) > 0 || a.Answer != nil || a.Messages != nil }
+
 // agentResult is the type of an agent's outputs with its pins: Agent Tools 3.1 and 4.2.
-func (c *checker) agentResult(s *Step, a *Agent, e *env) *schema.Type {
-	if len(a.Pins) == 0 {
+func (c *checker) agentResult(s *Step, a *Agent, v *ir.Agent, e *env) *schema.Type {
+	answer := c.agentAnswer(s, a, v)
+	if !a.Made() {
 		return schema.AgentType
 	}
 	out := &schema.Type{Kind: schema.Struct}
 	for _, f := range schema.AgentType.Fields {
 		out.Fields = append(out.Fields, &schema.Field{Name: f.Name, GoName: f.GoName, Type: f.Type, Span: s.Node.ID.Span})
 	}
+	if answer != nil {
+		out.Fields = append(out.Fields, &schema.Field{Name: "answer", Type: answer, Description: "the last answer, of the type that is asked for", Span: s.Node.ID.Span})
+	}
+	if a.Messages != nil {
+		out.Fields = append(out.Fields, &schema.Field{Name: "messages", Type: schema.ListOf(schema.MessageType), Description: "the conversation with the prompt and the last answer", Span: s.Node.ID.Span})
+	}
 	for _, p := range a.Pins {
+		if out.Field(p.IR.Name.Name) != nil && schema.AgentType.Field(p.IR.Name.Name) == nil {
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: p.IR.Name.Span, Message: fmt.Sprintf("the agent has an output %q", p.IR.Name.Name), Help: "choose another name for the pin"})
+			continue
+		}
 		if schema.AgentType.Field(p.IR.Name.Name) != nil {
 			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: p.IR.Name.Span, Message: fmt.Sprintf("every agent has an output %q", p.IR.Name.Name), Help: "choose another name for the pin"})
 			continue
@@ -244,7 +289,8 @@ func (n *Names) agent(s *Step, wf *ir.Workflow, prefix string) {
 			n.anonymous(p.Tool.Out, prefix+goname.Exported(p.Tool.Key.Name)+"Out", "is the output of tool "+p.Tool.Key.Name+".", p.Tool.Key.Span)
 		}
 	}
-	if len(a.Pins) > 0 {
+	n.format(s, &a.Format, base)
+	if a.Made() {
 		n.Runs[s] = n.take(stem+"Run", at)
 	}
 }

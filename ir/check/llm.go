@@ -19,6 +19,12 @@ type Ask struct {
 	Prompt *Prompt
 	Media  *Expected // of type list<media>; nil: none
 
+	Messages *Expected // of type list<Message>; nil: none
+	Format
+}
+
+// A Format is what the answer of a model has to be.
+type Format struct {
 	// Answer is what a model's JSON is decoded to: the node's result or, when that is no object, a struct with it as its
 	// only field, because models write JSON objects. Nil: the result is the answer's text.
 	Answer *schema.Type
@@ -50,37 +56,53 @@ func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
 		c.media(a, v.Media, e)
 		c.mediaTypes(a.Model, v.Media)
 	}
+	a.Messages = c.messages(v.Messages, v.Prompt, v.With, e)
 	s.Node.Result = schema.StringType
 	if v.Out != nil {
-		c.answer(s, a, v)
+		s.Node.Result = c.answer(s, &a.Format, v.Out)
 	}
 	if v.Reask > 0 && a.Answer == nil && s.Node.Result.Kind == schema.String {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`reask` has no meaning without `out`: every text fits", Help: "remove it, or say with `out` what is asked for"})
+		c.vainReask(s)
 	}
 }
 
-// answer types the result of a node with `out`.
-func (c *checker) answer(s *Step, a *Ask, v *ir.LLM) {
-	out := v.Out
-	s.Node.Result = out
+func (c *checker) vainReask(s *Step) {
+	c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`reask` has no meaning without `out`: every text fits", Help: "remove it, or say with `out` what is asked for"})
+}
+
+// messages types what was said before a prompt, which may be missing then.
+func (c *checker) messages(v ir.Value, p *ir.Prompt, with *ir.With, e *env) *Expected {
+	if v == nil {
+		return nil
+	}
+	if p == nil && with != nil {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning without a prompt file", Help: "remove it, or name a file: `prompt: {file: ...}`"})
+	}
+	want := schema.ListOf(schema.MessageType)
+	c.value(v, want, e)
+	return &Expected{Value: v, Type: want}
+}
+
+// answer types what is asked for with `out`.
+func (c *checker) answer(s *Step, f *Format, out *schema.Type) *schema.Type {
 	switch out.Kind {
 	case schema.Invalid:
-		return
+		return out
 	case schema.String:
 		if out.Go == nil {
-			return
+			return out
 		}
 	case schema.Opt:
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: s.Node.ID.Span, Message: fmt.Sprintf("`out` is the type of an answer that is there, and this is %s", out),
 			Help: "write `" + out.Elem.String() + "`, or a struct with an optional field"})
-		s.Node.Result = schema.InvalidType
-		return
+		return schema.InvalidType
 	}
-	a.Answer = out
+	f.Answer = out
 	if out.Kind != schema.Struct {
-		a.Boxed = true
-		a.Answer = &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "value", Type: out, Span: s.Node.ID.Span}}}
+		f.Boxed = true
+		f.Answer = &schema.Type{Kind: schema.Struct, Fields: []*schema.Field{{Name: "value", Type: out, Span: s.Node.ID.Span}}}
 	}
+	return out
 }
 
 // media types the images and files of a node: a list of them, written out or as an expression.
@@ -408,14 +430,19 @@ func sameModel(a, b *ir.Model) bool {
 
 // ask names what an llm node needs: its model, the types of its answer and of what its prompt takes, and the schema.
 func (n *Names) ask(s *Step, wf *ir.Workflow, prefix string) {
-	at := s.Node.ID.Span
 	n.model(s.Ask.Model, wf, prefix)
 	base := prefix + goname.Exported(strings.TrimSuffix(n.Nodes[s], "Node"))
 	n.prompt(s.Ask.Prompt, base+"With")
-	if s.Ask.Boxed {
-		n.named(s.Ask.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
+	n.format(s, &s.Ask.Format, base)
+}
+
+// format names the type of a model's answer and its schema.
+func (n *Names) format(s *Step, f *Format, base string) {
+	at := s.Node.ID.Span
+	if f.Boxed {
+		n.named(f.Answer, base+"Answer", "is what a model answers to "+s.Node.ID.Name+".", at)
 	}
-	if s.Ask.Answer != nil {
+	if f.Answer != nil {
 		n.Schemas[s] = n.take(n.beside(s, "Schema", "AnswerSchema"), at)
 	}
 }

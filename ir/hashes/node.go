@@ -268,6 +268,9 @@ func (m *maker) llm(x *text, s *check.Step, v *ir.LLM) {
 	if v.Media != nil {
 		x.line("media", value(v.Media))
 	}
+	if v.Messages != nil {
+		x.line("messages", value(v.Messages))
+	}
 	x.line("out", m.typ(v.Out, true))
 	x.number("reask", int64(v.Reask))
 }
@@ -277,6 +280,15 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 	m.prompt(x, "system", v.System)
 	m.prompt(x, "prompt", v.Prompt)
 	x.with("with", v.With)
+	if v.Messages != nil {
+		x.line("messages", value(v.Messages))
+	}
+	if v.Out != nil {
+		x.line("out", m.typ(v.Out, true))
+	}
+	if v.Reask != 0 {
+		x.number("reask", int64(v.Reask))
+	}
 	m.choices(x, s.Agent.Tools, true)
 	m.policy(x, v.Policy)
 	x.line("caps", strconv.FormatInt(s.Agent.Iterations(), 10), strconv.FormatInt(s.Agent.ToolCalls(), 10))

@@ -207,6 +207,16 @@ var MediaType = &Type{
 	},
 }
 
+// MessageType is `Message`: one message of a conversation, as texts go to and come from a model.
+var MessageType = &Type{
+	Kind: Struct,
+	Go:   &Go{Path: ModelPath, Name: "Said"},
+	Fields: []*Field{
+		{Name: "role", GoName: "Role", Type: EnumOf("user", "assistant"), Description: "who said it"},
+		{Name: "text", GoName: "Text", Type: StringType, Description: "what was said"},
+	},
+}
+
 // AgentPath is the import path of what runs agents.
 const AgentPath = RuntimePath + "/agent"
 
@@ -300,8 +310,10 @@ func (t *Type) String() string {
 		return t.Elem.String()
 	case t.Go != nil && t.Go.Path == ValuePath && t.Go.Name == "ToolError":
 		return "Error"
-	case t.Go != nil && t.Go.Path == ModelPath:
+	case t.Go != nil && t.Go.Path == ModelPath && t.Go.Name == MediaType.Go.Name:
 		return "media"
+	case t.Go != nil && t.Go.Path == ModelPath:
+		return "Message"
 	case t.Go != nil && t.Go.Path != "" && !Ours(t.Go.Path) && t.Kind == Struct:
 		return t.Go.Path[strings.LastIndexByte(t.Go.Path, '/')+1:] + "." + t.Go.Name
 	}

@@ -36,6 +36,7 @@ var nodeInstead = map[string]string{
 	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
 	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
 	"args":    withHelp,
+	"history": "write `messages:`", "conversation": "write `messages:`",
 	"retries": "write `retry: {attempts: 3}`", "workflow": "write `flow:`", "concurrency": "write `parallel:`",
 }
 
@@ -60,6 +61,9 @@ var (
 	withKey = Key{Name: "with", Value: values, Doc: "the arguments"}
 	doKey   = Key{Name: "do", Value: Form{Kind: FormOneOf, Any: []Form{{Kind: FormShape, Shape: "node"}, shape(shapeBody)}}, Required: true, Doc: "a node, or {nodes, edges, result}"}
 	outKey  = Key{Name: "out", Value: typ, Doc: "the type of the result"}
+
+	reaskKey    = Key{Name: "reask", Value: Form{Kind: FormNumber}, Doc: "how often a wrong answer is asked for again"}
+	messagesKey = Key{Name: "messages", Value: value, Doc: "what was said before: a list of `Message`"}
 )
 
 var agentKeys = []Key{
@@ -67,6 +71,9 @@ var agentKeys = []Key{
 	{Name: "system", Value: promptForm, Doc: "the system prompt"},
 	{Name: "prompt", Value: promptForm, Doc: "the user prompt"},
 	withKey,
+	messagesKey,
+	{Name: "out", Value: typ, Doc: "the type of the last answer, which the result has as `answer`"},
+	reaskKey,
 	{Name: "tools", Value: refs, Doc: "the tools it may call"},
 	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
@@ -89,12 +96,11 @@ var nodeShapes = map[string]*Shape{
 	"go":   nodeShape("go", "Calls a pure Go function.", Key{Name: "go", Value: goName, Required: true, Doc: "the function: `example.com/module/package.Func`"}, withKey),
 	"llm": nodeShape("llm", "One call of a model.",
 		Key{Name: "llm", Value: ref, Required: true, Doc: "the model: a name under `models:`, or provider:name"},
-		Key{Name: "prompt", Value: promptForm, Required: true, Doc: "text, or {file: path}"},
+		Key{Name: "prompt", Value: promptForm, Doc: "text, or {file: path}; required without `messages`"},
 		Key{Name: "system", Value: template, Doc: "the system prompt, where no file has it"},
 		withKey,
 		Key{Name: "media", Value: value, Doc: "images and files: a list of `media`"},
-		outKey,
-		Key{Name: "reask", Value: Form{Kind: FormNumber}, Doc: "how often a wrong answer is asked for again"}),
+		messagesKey, outKey, reaskKey),
 	"agent": nodeShape("agent", "Runs an agent; keys of the node override those of the agent.",
 		slices.Concat([]Key{{Name: "agent", Value: ref, Required: true, Doc: "a name under `agents:`, or a model"}}, agentKeys)...),
 	"human": nodeShape("human", "Asks a person.",

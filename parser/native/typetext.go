@@ -149,11 +149,11 @@ func parameterOf(w string) string {
 
 // name resolves the name of a type.
 func (r *typeReader) name(w string, lo, hi int) *schema.Type {
-	if t := builtin[w]; t != nil {
-		return t
-	}
 	if d := r.p.decls[w]; d != nil {
 		return r.p.named(d, r.t.At(lo, hi))
+	}
+	if t := builtin[w]; t != nil {
+		return t
 	}
 	at := r.t.At(lo, hi)
 	known := slices.Concat(sortedKeys(r.p.decls), sortedKeys(builtin), r.p.words)

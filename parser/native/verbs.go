@@ -192,14 +192,24 @@ func (p *parser) llm(m mapping, v *yamlnode.Node) ir.Verb {
 	if n := m.get("media"); n != nil {
 		x.Media = p.value(n)
 	}
+	x.Messages = p.value(m.get("messages"))
+	x.Out, x.Reask = p.answer(m)
+	if x.Messages == nil && !m.has("prompt") && !m.astray {
+		p.missingKey(m.node, m.shape, "prompt")
+	}
+	return x
+}
+
+// answer reads what the answer of a model has to be.
+func (p *parser) answer(m mapping) (out *schema.Type, reask int) {
 	if n := m.get("out"); n != nil {
-		x.Out = p.typeOf(n)
+		out = p.typeOf(n)
 	}
 	if n := m.get("reask"); n != nil {
 		c, _ := p.count(n, "`reask`", 0)
-		x.Reask = int(c)
+		reask = int(c)
 	}
-	return x
+	return out, reask
 }
 
 // agent reads the keys of an agent, on a node or under `agents:`.
@@ -211,6 +221,8 @@ func (p *parser) agent(m mapping) ir.Agent {
 	if n := m.get("model"); n != nil {
 		a.Model = p.ref(n, "a model")
 	}
+	a.Messages = p.value(m.get("messages"))
+	a.Out, a.Reask = p.answer(m)
 	p.each(m.get("pins"), "pins", declaredID, func(id ir.Ident, v *yamlnode.Node) {
 		x := &ir.Pin{Name: id, Strategy: "latest", OnMissing: "null"}
 		a.Pins = append(a.Pins, x)

@@ -12,8 +12,27 @@ import (
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
 // model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
 func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
-	c := &llm.Conversation{System: p.System, Messages: []llm.Message{{Role: llm.User, Text: p.Text, Media: p.Media}}}
+	c, te := p.Conversation()
+	if te != nil {
+		return out, r.Fail(n, te)
+	}
 	return work{}.run(r, n, s, c)
+}
+
+// Ask is Run for an agent whose last answer is a value. An answer that does not fit is asked for again, f.Reask times, with
+// what was wrong; each time is a turn, in which the agent can call tools as in any other. Then the error is VALIDATION_ERROR.
+func Ask[Out any](r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, f llm.Format) (out Outputs, answer Out, err error) {
+	c, te := p.Conversation()
+	if te != nil {
+		return out, answer, r.Fail(n, te)
+	}
+	c.Schema = f.Schema
+	w := work{reask: f.Reask, fits: func(reply *llm.Reply) *value.ToolError {
+		answer = *new(Out) // without what one that did not fit has left
+		return llm.Decode(reply, f.Schema, &answer)
+	}}
+	out, err = w.run(r, n, s, c)
+	return out, answer, err
 }
 
 // An Ending says how an agent that Continue let work has ended.
@@ -66,8 +85,10 @@ type work struct {
 	node    *flow.Node
 	session *engine.Session
 	conv    *llm.Conversation
-	end     *Ending     // of Continue
-	nodes   []flow.Node // of the tools, in their order, and of the model
+	end     *Ending                                 // of Continue
+	fits    func(reply *llm.Reply) *value.ToolError // of Ask: reads the last answer
+	reask   int                                     // of Ask: times that an answer can be asked for again
+	nodes   []flow.Node                             // of the tools, in their order, and of the model
 	model   *flow.Node
 	made    int // calls that count
 	out     Outputs
@@ -102,7 +123,7 @@ func (w *work) turn(i int) (done bool, err error) {
 		return false, value.Errorf(value.ProviderError, "%s refused to answer", reply.Model)
 	case len(calls) == 0:
 		w.out.Response = reply.Message.Text
-		return true, nil
+		return w.answer(reply, i+1 == most)
 	case len(calls) > MaxCallsPerTurn:
 		return false, value.Errorf(value.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
 	case i+1 == most && w.end == nil: // nobody could be told what becomes of them
@@ -112,6 +133,23 @@ func (w *work) turn(i int) (done bool, err error) {
 		w.conv.Messages = append(w.conv.Messages, llm.Message{Role: llm.Tools, Results: results})
 		return false, err
 	}
+}
+
+// answer reads the last answer, where it has to fit, or asks for another one.
+func (w *work) answer(reply *llm.Reply, last bool) (done bool, err error) {
+	if w.fits == nil {
+		return true, nil
+	}
+	te := w.fits(reply)
+	switch {
+	case te == nil:
+		return true, nil
+	case w.reask == 0, last, te.Code != value.ValidationError:
+		return false, te
+	}
+	w.reask--
+	w.conv.Again(te)
+	return false, nil
 }
 
 func exhausted(most int) error {

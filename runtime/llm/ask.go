@@ -10,9 +10,47 @@ import (
 
 // Prompt is what a node asks.
 type Prompt struct {
-	System string
-	Text   string
-	Media  []Media
+	System   string
+	Messages []Said // that came before; with some, Text may be empty: then the last of them is asked
+	Text     string
+	Media    []Media
+}
+
+// Said is a message as workflows have it: `Message`.
+type Said struct {
+	Role string `json:"role" flow:"enum=user|assistant"`
+	Text string `json:"text"`
+}
+
+// Conversation is the one that p begins. The error is that of a conversation that a model cannot answer.
+func (p *Prompt) Conversation() (*Conversation, *value.ToolError) {
+	if te := checkMedia(p.Media); te != nil {
+		return nil, te
+	}
+	c := &Conversation{System: p.System}
+	for i, m := range p.Messages {
+		role := Role(m.Role)
+		if role != User && role != Assistant {
+			return nil, value.Invalid("messages[%d]: the role is user or assistant, not %q", i, m.Role)
+		}
+		c.Messages = append(c.Messages, Message{Role: role, Text: m.Text})
+	}
+	if p.Text != "" || len(p.Media) > 0 || p.Messages == nil {
+		c.Messages = append(c.Messages, Message{Role: User, Text: p.Text, Media: p.Media})
+	}
+	if n := len(c.Messages); n == 0 || c.Messages[n-1].Role != User {
+		return nil, value.Invalid("there is nothing to answer: the last message is that of a user, or there is a prompt")
+	}
+	return c, nil
+}
+
+// Told is the conversation of p with the answer to it: what the next prompt comes after.
+func (p *Prompt) Told(answer string) []Said {
+	out := append(make([]Said, 0, len(p.Messages)+2), p.Messages...)
+	if p.Text != "" || p.Messages == nil {
+		out = append(out, Said{string(User), p.Text})
+	}
+	return append(out, Said{string(Assistant), answer})
 }
 
 // Format is how an answer becomes a value.
@@ -30,29 +68,35 @@ const longestAnswer = 200
 // *runtime.NodeError.
 func Ask[Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format) (Out, error) {
 	var out Out
-	if te := checkMedia(p.Media); te != nil {
+	c, te := p.Conversation()
+	if te != nil {
 		return out, r.Fail(n, te)
 	}
-	c := &Conversation{System: p.System, Schema: f.Schema, Messages: []Message{{Role: User, Text: p.Text, Media: p.Media}}}
+	c.Schema = f.Schema
 	for asked := 0; ; asked++ {
 		reply, err := m.Complete(r, n, c)
 		if err != nil {
 			return out, err
 		}
-		te := answer(reply, f.Schema, &out)
+		te := Decode(reply, f.Schema, &out)
 		if te == nil {
 			return out, nil
 		}
 		if asked >= f.Reask || te.Code != value.ValidationError {
 			return out, r.Fail(n, te)
 		}
-		c.Messages = append(c.Messages, Message{Role: User,
-			Text: "That answer cannot be used: " + te.Message + ". Answer again, with JSON of the schema and nothing else."})
+		c.Again(te)
 	}
 }
 
-// answer decodes a reply.
-func answer[Out any](reply *Reply, schema *Schema, out *Out) *value.ToolError {
+// Again asks once more for an answer that did not fit.
+func (c *Conversation) Again(te *value.ToolError) {
+	c.Messages = append(c.Messages, Message{Role: User,
+		Text: "That answer cannot be used: " + te.Message + ". Answer again, with JSON of the schema and nothing else."})
+}
+
+// Decode makes a value of a reply: of an Out of string and no schema its text, of anything else the value of its JSON.
+func Decode[Out any](reply *Reply, schema *Schema, out *Out) *value.ToolError {
 	switch reply.Stop {
 	case Length:
 		return value.Errorf(value.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)

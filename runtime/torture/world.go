@@ -247,9 +247,9 @@ func (w *world) answer(r *random, h *engine.Head, in []byte, reply *llm.Reply) e
 	switch {
 	case wrong && r.one(4):
 		reply.Stop = []llm.Stop{llm.Length, llm.Refusal}[r.n(2)]
-	case first.Schema != nil && !wrong:
+	case first.Schema != nil && !wrong && (len(first.Tools) == 0 || r.one(2)):
 		m.Text = r.fitting(first.Schema.JSON)
-	case len(first.Tools) > 0 && !r.one(3):
+	case len(first.Tools) > 0 && (first.Schema != nil || !r.one(3)):
 		reply.Stop = llm.CallStop
 		for i := range 1 + r.n(3) {
 			tool := first.Tools[r.n(len(first.Tools))]
