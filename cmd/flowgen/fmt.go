@@ -29,8 +29,7 @@ func (a *app) fmtCommand() *cobra.Command {
 			"not valid YAML is reported and left as it is. With - the text comes from standard input and goes to standard\n" +
 			"output.\n\n" +
 			"With --migrate spellings of earlier versions are replaced first, in the prompts of the files too; the program stays\n" +
-			"the same. Run it once, on files of the version before: `timeout` beside `retry` meant one attempt there, which is\n" +
-			"`retry: {timeout: ...}` now.\n\n" + foldersHelp,
+			"the same.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if slices.Contains(args, "-") {

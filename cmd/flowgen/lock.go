@@ -331,7 +331,7 @@ func (s *lockServer) announcement() string {
 	text := "starting " + s.decl.Name.Name + ": " + s.decl.Runs()
 	var env []string
 	for _, v := range s.decl.Env {
-		env = append(env, v.Name.Name+" = secret "+v.Value.Text.Value)
+		env = append(env, v.Name.Name+" = secret "+v.Secret.Name)
 	}
 	if env != nil {
 		text += " (" + strings.Join(env, ", ") + ")"
@@ -365,7 +365,7 @@ func (s *lockServer) server() *mcptool.Server {
 	if d.URL == "" {
 		var env []string
 		for _, v := range d.Env {
-			env = append(env, v.Name.Name+"="+v.Value.Text.Value)
+			env = append(env, v.Name.Name+"="+v.Secret.Name)
 		}
 		return mcptool.Local(d.Name.Name, d.Command, env...)
 	}

@@ -478,7 +478,7 @@ edges:
 		Wrong: `flowgen: 1
 name: busy
 tools:
-  status: {http: GET, url: "https://api.example.com/export", out: {ready: bool}, effects: reads}
+  status: {http: "GET https://api.example.com/export", out: {ready: bool}, effects: reads}
 nodes:
   export: {loop: {until: export.ready, max: 60}, do: {tool: status}}
 output: {ready: $export.ready}
@@ -486,7 +486,7 @@ output: {ready: $export.ready}
 		Right: `flowgen: 1
 name: busy
 tools:
-  status: {http: GET, url: "https://api.example.com/export", out: {ready: bool}, effects: reads}
+  status: {http: "GET https://api.example.com/export", out: {ready: bool}, effects: reads}
 nodes:
   export: {loop: {until: export.ready, max: 60, every: 10s}, do: {tool: status}}
 output: {ready: $export.ready}
