@@ -192,10 +192,39 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 		p.say(d)
 		return ""
 	}
+	if e := m.node.Entry(name); !likely(name, near) || e != nil && !m.shape.key(near).Value.takes(e.Value) {
+		m.astray = true
+		d.Help = "`" + near + "` is the nearest key of " + m.shape.What
+		p.say(d)
+		return ""
+	}
 	d.Help = "replace with `" + near + "`"
 	d.Fixes = []diag.Fix{diag.Replace(key.Span, near)}
 	p.say(d)
 	return near
+}
+
+// likely reports whether there is no doubt which word was meant: two slips in a long one, or one in a short one, or capitals.
+func likely(name, near string) bool {
+	return len(near) >= 5 || strings.EqualFold(name, near) || diag.Close(name, near)
+}
+
+// takes reports whether a value has the shape that is asked for, a mapping, a list or a scalar. What it says is looked at later.
+func (f Form) takes(n *yamlnode.Node) bool {
+	if n == nil || n.Kind == yamlnode.Null {
+		return true
+	}
+	switch f.Kind {
+	case FormAny, FormValue, FormConst, FormType, FormField:
+		return true
+	case FormShape, FormMap:
+		return n.Kind == yamlnode.Mapping
+	case FormList:
+		return n.Kind != yamlnode.Mapping
+	case FormOneOf:
+		return slices.ContainsFunc(f.Any, func(f Form) bool { return f.takes(n) })
+	}
+	return n.Kind == yamlnode.Scalar
 }
 
 func (p *parser) missingKey(n *yamlnode.Node, s *Shape, key string) {

@@ -63,7 +63,7 @@ var shapeWorkflow = &Shape{
 	Instead: map[string]string{
 		"steps": "the steps of a workflow stand under `nodes:`", "jobs": "the steps of a workflow stand under `nodes:`",
 		"tasks": "the steps of a workflow stand under `nodes:`", "inputs": "write `input:`", "outputs": "write `output:`",
-		"version": "the version of the language is `flowgen: 1`", "env": "variables are set on tools and servers, with `env:`",
+		"version": "the version of the language is `flowgen: 1`", "env": "variables are set on tools and servers, with `env:`", "constants": "write a `let` node, or an input with a default",
 		"workflow": "the keys of a workflow stand at the top of the file", "graph": "write `nodes:` and `edges:`",
 		"imports": "write `include:`", "import": "write `include:`", "variables": "what nodes write is `state:`, what a run is given `input:`",
 		"timeout": "write it under `defaults:`", "retry": "write it under `defaults:`", "on_error": "write it under `defaults:`",

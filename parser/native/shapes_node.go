@@ -1,6 +1,7 @@
 package native
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -43,6 +44,20 @@ var nodeInstead = map[string]string{
 // shapeNode is a node whose verb is not known.
 var shapeNode = &Shape{Name: "node", What: "a node", Doc: "A step: exactly one verb, and what every node can have.", Keys: nodeKeys, Instead: nodeInstead, Removed: nodeRemoved}
 
+const onModel = "it is of the model: write it under `models:`"
+
+// verbInstead is what keys mean that only people write who think of this verb.
+var verbInstead = map[string]map[string]string{
+	"llm": {
+		"user": "write `prompt:`", "output": "write `out:`", "schema": "write `out:`", "response_format": "write `out:`", "output_schema": "write `out:`",
+		"temperature": onModel, "max_tokens": onModel, "top_p": onModel, "seed": onModel, "stop": onModel,
+	},
+	"agent": {
+		"user": "write `prompt:`", "max_iterations": "write it under `policy:`", "max_tool_calls": "write it under `policy:`", "max_cost_usd": "write it under `policy:`",
+		"max_turns": "write `policy: {max_iterations: ...}`", "temperature": onModel, "max_tokens": onModel, "top_p": onModel, "seed": onModel, "stop": onModel,
+	},
+}
+
 var nodeRemoved = map[string]string{"join": "write `when: a != null && b != null` for `all`, and nothing for `any`"}
 
 func nodeShape(verb, doc string, keys ...Key) *Shape {
@@ -51,6 +66,8 @@ func nodeShape(verb, doc string, keys ...Key) *Shape {
 		what = "an `" + verb + "` node"
 	}
 	s := &Shape{Name: "node." + verb, What: what, Doc: doc, Keys: slices.Concat(keys, nodeKeys), Instead: nodeInstead, Removed: nodeRemoved}
+	s.Instead = maps.Clone(nodeInstead)
+	maps.Copy(s.Instead, verbInstead[verb])
 	if verb == "tool_call" {
 		s.Renamed = map[string]string{"args": "with"}
 	}

@@ -21,7 +21,7 @@ const (
 var foreign = map[string]string{
 	"str": "string", "text": "string", "String": "string", "integer": "int", "Int": "int", "int32": "int", "int64": "int", "long": "int",
 	"number": "float", "double": "float", "float32": "float", "float64": "float", "boolean": "bool", "Boolean": "bool",
-	"date": "time", "datetime": "time", "timestamp": "time", "object": "any", "Any": "any", "json": "any", "binary": "bytes",
+	"datetime": "time", "timestamp": "time", "object": "any", "Any": "any", "json": "any", "binary": "bytes",
 	"array": "list", "List": "list", "Array": "list", "slice": "list", "dict": "map", "Map": "map", "record": "map",
 	"optional": "opt", "Optional": "opt", "Option": "opt", "maybe": "opt", "Enum": "enum", "error": "Error",
 }
@@ -129,7 +129,7 @@ func (r *typeReader) read(depth int) *schema.Type {
 		return r.goType()
 	}
 	if r.peek() == '[' && !strings.HasPrefix(r.t.Value[r.i:], "[]") {
-		return r.fail(r.i, r.i+1, "write `"+w+"<T>`", "the parameter of a type stands in `<>`")
+		return r.squareBrackets(w)
 	}
 	if r.peek() == '<' {
 		return r.parameters(w, lo, hi, depth)
@@ -147,6 +147,32 @@ func parameterOf(w string) string {
 	return "T"
 }
 
+// anyParameter is a parameter that takes whatever it is.
+func anyParameter(w string) string {
+	if w == "enum" {
+		return "a|b"
+	}
+	return "any"
+}
+
+// squareBrackets reports a parameter in square brackets, and how it is written.
+func (r *typeReader) squareBrackets(w string) *schema.Type {
+	to, parameter := w, "T"
+	if f := foreign[w]; slices.Contains(generic, f) {
+		to = f
+	}
+	if end := strings.IndexByte(r.t.Value[r.i:], ']'); end > 0 && slices.Contains(generic, to) {
+		parameter = r.t.Value[r.i+1 : r.i+end]
+		if f := foreign[parameter]; f != "" && !slices.Contains(generic, f) {
+			parameter = f
+		}
+		if strings.ContainsAny(parameter, "[]<>,| \t\r\n`") || len(parameter) > maxName {
+			parameter = "T"
+		}
+	}
+	return r.fail(r.i, r.i+1, "write `"+to+"<"+parameter+">`", "the parameter of a type stands in `<>`")
+}
+
 // name resolves the name of a type.
 func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 	if d := r.p.decls[w]; d != nil {
@@ -157,24 +183,28 @@ func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 	}
 	at := r.t.At(lo, hi)
 	known := slices.Concat(sortedKeys(r.p.decls), sortedKeys(builtin), r.p.words)
-	if to := foreign[w]; to != "" && !slices.Contains(generic, to) {
-		r.undefined(w, at, to)
+	if to := foreign[w]; slices.Contains(generic, to) {
+		r.undefined(w, at, "", "write `"+to+"<"+anyParameter(to)+">`")
+	} else if to != "" {
+		r.undefined(w, at, to, "")
+	} else if w == "date" {
+		r.undefined(w, at, "", "write `string`, with a `pattern` in the long form; `time` is a moment")
 	} else if near := r.p.nearest(w, known); near != "" {
-		r.undefined(w, at, near)
+		r.undefined(w, at, near, "")
 	} else {
-		r.undefined(w, at, "")
+		r.undefined(w, at, "", "declare it under `types:`, or use one of "+list(quoted(sortedKeys(builtin)), "and"))
 	}
 	return schema.InvalidType
 }
 
-// undefined reports the name of no type, and the one that is meant; "" is none.
-func (r *typeReader) undefined(w string, at source.Span, meant string) {
+// undefined reports the name of no type, and the one that is meant; "" is none, then help says what to do.
+func (r *typeReader) undefined(w string, at source.Span, meant, help string) {
 	const message = "type %q is not defined"
 	if meant != "" {
 		r.p.replace(diag.UnknownType, at, meant, message, w)
 		return
 	}
-	r.p.report(diag.UnknownType, at, "declare it under `types:`, or use one of "+list(quoted(sortedKeys(builtin)), "and"), message, w)
+	r.p.report(diag.UnknownType, at, help, message, w)
 }
 
 // goType reads go:import/path.Name up to the end of the parameter.
@@ -199,10 +229,10 @@ func (r *typeReader) parameters(w string, lo, hi, depth int) *schema.Type {
 	open := r.i
 	if !slices.Contains(generic, w) {
 		if to := foreign[w]; slices.Contains(generic, to) {
-			r.undefined(w, r.t.At(lo, hi), to)
+			r.undefined(w, r.t.At(lo, hi), to, "")
 			w = to
 		} else if near := r.p.nearest(w, generic); near != "" && r.p.decls[w] == nil && builtin[w] == nil {
-			r.undefined(w, r.t.At(lo, hi), near)
+			r.undefined(w, r.t.At(lo, hi), near, "")
 			w = near
 		} else {
 			return r.fail(open, len(r.t.Value), "", "`"+w+"` has no parameter")
