@@ -182,6 +182,8 @@ func (e *env) node(s *Step) *expr.Symbol {
 		return fail(diag.NotBefore, fmt.Sprintf("node %q reads its own result", id), "carry it from one run to the next in `state`")
 	case s.fails():
 		return fail(diag.NeverRan, fmt.Sprintf("%s fails the run, and has no result", id), "read another node", here)
+	case s.waits():
+		return fail(diag.NeverRan, fmt.Sprintf("%s waits, and has no result", id), "read another node", here)
 	case e.body.loose:
 		e.addMembers(sym, s)
 		return sym
