@@ -328,6 +328,9 @@ func TestSeveral(t *testing.T) {
 			c.compile()
 			c.diagnose(t)
 			c.marks(t)
+			if c.program != nil && c.find("want/manifest") != nil {
+				c.compare(t, "want/manifest", manifest.Of(c.program).JSON()+"\n")
+			}
 			c.save(t)
 		})
 	}
