@@ -218,7 +218,7 @@ func (a *Agent) Made() bool { return len(a.Pins) > 0 || a.Answer != nil || a.Mes
 // agentResult is the type of an agent's outputs with its pins: Agent Tools 3.1 and 4.2.
 func (c *checker) agentResult(s *Step, a *Agent, v *ir.Agent, e *env) *schema.Type {
 	answer := c.agentAnswer(s, a, v)
-	if !a.Made() {
+	if !a.Made() && answer == nil { // answer is poison where its type is not known
 		return schema.AgentType
 	}
 	out := &schema.Type{Kind: schema.Struct}

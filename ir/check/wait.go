@@ -128,7 +128,7 @@ func (s *Step) asksTheSame() bool {
 	note := func(v ir.Value) {
 		ir.ValueExpressions(v, func(n *expr.Node) {
 			n.Walk(func(n *expr.Node) bool {
-				same = same && !s.changes(n)
+				same = same && !s.changes(n) && (n.Type == nil || n.Type.Kind != schema.Invalid) // a mistake is reported already
 				return same
 			})
 		})

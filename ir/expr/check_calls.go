@@ -454,8 +454,11 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	defer func() { c.vars = c.vars[:len(c.vars)-1] }()
 
 	var wanted *schema.Type
-	if want != nil && want.Present().Kind == schema.List && n.Text == "map" {
-		wanted = want.Present().Elem
+	if list := asked(want); list != nil && n.Text == "map" {
+		wanted = list.Elem
+		if list.Kind == schema.Invalid {
+			wanted = list
+		}
 	}
 	c.check(body, facts, wanted)
 	if n.Text == "map" {

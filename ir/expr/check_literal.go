@@ -80,8 +80,16 @@ func (c *checker) indexedField(n *Node, t *schema.Type) *schema.Type {
 		return c.notIndexed(recv, t, "read a field of it: `"+receiver(recv)+".name`")
 	}
 	if t.Field(name) == nil {
-		f := &Node{Op: Field, Text: name, Kids: n.Kids, Lo: n.Lo, Hi: n.Hi, NameLo: key.Lo + 1, NameHi: key.Hi - 1}
-		return c.fieldOf(f, t)
+		f := &Node{Op: Field, Text: name, Kids: n.Kids, Lo: n.Lo, Hi: n.Hi, NameLo: n.NameLo, NameHi: n.NameHi}
+		had := len(c.probs)
+		c.fieldOf(f, t)
+		for i := range c.probs[had:] {
+			if p := &c.probs[had+i]; p.Replace != nil {
+				dot := "." + *p.Replace
+				p.Help, p.Replace = "replace with `"+dot+"`", &dot
+			}
+		}
+		return schema.InvalidType
 	}
 	dot := "." + name
 	p := c.report(diag.ExprSpelling, n.NameLo, n.NameHi, "replace with `"+dot+"`", "fields are read with a dot")
@@ -116,14 +124,16 @@ func (c *checker) mapping(n *Node, facts Facts, want *schema.Type) *schema.Type 
 
 // structLit types the fields of a struct of type t.
 func (c *checker) structLit(n *Node, facts Facts, t *schema.Type) *schema.Type {
+	meant := map[string]bool{} // fields that a misspelt key stands for
 	for i, k := range n.Kids {
 		f := t.Field(n.Keys[i])
 		if f == nil {
 			poison(k)
 			at := &Node{Op: Field, Text: n.Keys[i], NameLo: n.KeyAt[i][0], NameHi: n.KeyAt[i][1], Kids: []*Node{{Op: Name, Text: brief(t)}}}
 			p := c.noField(at)
-			p.suggest(n.Keys[i], t.FieldNames())
+			p.suggest(n.Keys[i], slices.DeleteFunc(t.FieldNames(), func(name string) bool { return slices.Contains(n.Keys, name) }))
 			if p.Replace != nil {
+				meant[*p.Replace] = true
 				text := quoted(*p.Replace)
 				p.Help, p.Replace = "replace with `"+text+"`", &text
 			}
@@ -134,7 +144,7 @@ func (c *checker) structLit(n *Node, facts Facts, t *schema.Type) *schema.Type {
 		c.fits(k, f.Type)
 	}
 	for _, f := range t.Fields {
-		if f.Required() && !slices.Contains(n.Keys, f.Name) {
+		if f.Required() && !meant[f.Name] && !slices.Contains(n.Keys, f.Name) {
 			c.report(diag.MissingField, n.Lo, n.Hi, "", "%s needs field %q", brief(t), f.Name)
 		}
 	}
@@ -150,8 +160,12 @@ func (c *checker) repeated(n *Node, i int) {
 
 // asked is the type of a list that a place asks for, as a wish for its literals.
 func asked(want *schema.Type) *schema.Type {
-	if want == nil || want.Present().Kind != schema.List {
+	if want == nil {
 		return nil
 	}
-	return want.Present()
+	switch t := want.Present(); t.Kind {
+	case schema.List, schema.Invalid: // of a place that is reported already
+		return t
+	}
+	return nil
 }

@@ -132,6 +132,9 @@ func (t *trial) steady() {
 		if r.Attempt > 1 {
 			call += fmt.Sprintf(" attempt %d", r.Attempt)
 		}
+		if r.Tool == engine.WaitTool {
+			call += " waits"
+		}
 		if how := ended(r); how != "" {
 			call += ": " + how
 		}
