@@ -188,6 +188,9 @@ func TestDiamonds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := slices.IndexFunc(cases(t), func(c *testcase) bool { return c.dir == name })
+			if dialect, _, _ := strings.Cut(name, "/"); i < 0 && !slices.ContainsFunc(cases(t), func(c *testcase) bool { return strings.HasPrefix(c.dir, dialect+"/") }) {
+				t.Skip("this build has no dialect of that name")
+			}
 			var b, edges strings.Builder
 			b.WriteString(p.head)
 			for n := range 41 {
