@@ -105,7 +105,7 @@ func single(body *check.Body) *check.Step {
 		return nil
 	}
 	switch v := s.Node.Verb.(type) {
-	case *ir.ToolCall, *ir.ToolChoice, *ir.Flow, *ir.Let:
+	case *ir.ToolCall, *ir.ToolChoice, *ir.Flow, *ir.Let, *ir.Parse:
 		return s
 	case *ir.GoCall:
 		if !v.Func.Bind.Err && s.Node.Result != schema.EmptyType {
@@ -124,6 +124,8 @@ func (b *block) only(s *check.Step) []jen.Code {
 		return []jen.Code{b.pick(s)}
 	case *ir.Flow:
 		return []jen.Code{b.flowCall(s)}
+	case *ir.Parse:
+		return []jen.Code{b.parse(s)}
 	case *ir.GoCall:
 		return []jen.Code{b.fn.g.goFunc(v.Func.Bind).Call(b.goArgs(s, v.Func.Bind)...), jen.Nil()}
 	}

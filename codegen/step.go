@@ -50,6 +50,7 @@ func (b *block) does(s *check.Step) {
 		func(*ir.Flow) { b.flow(s) },
 		func(v *ir.Fail) { b.failing(s, v) },
 		func(v *ir.Wait) { b.wait(s, v) },
+		func(*ir.Parse) { b.handled(s, b.parse(s), nil, nil) },
 		func(*ir.Perform) {}, // of a Block, which writes it
 	)
 }
@@ -144,7 +145,9 @@ func (b *block) succeeded(s *check.Step) {
 
 // optionalOutput reports whether a node's result is optional before anything is said about its failure.
 func optionalOutput(s *check.Step) bool {
-	switch s.Node.Verb.(type) {
+	switch v := s.Node.Verb.(type) {
+	case *ir.Parse:
+		return v.Out.Kind == schema.Opt
 	case *ir.ToolCall:
 		return s.Tool.Out != nil && s.Tool.Out.Kind == schema.Opt
 	case *ir.Loop:

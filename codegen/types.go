@@ -162,10 +162,7 @@ func structTag(f *schema.Field, defaults bool) jen.Code {
 
 func constraints(f *schema.Field) string {
 	var parts []string
-	leaf := f.Type
-	for leaf.Kind == schema.Opt || leaf.Kind == schema.List || leaf.Kind == schema.Map {
-		leaf = leaf.Elem
-	}
+	leaf := f.Type.Leaf()
 	if leaf.Kind == schema.Enum {
 		parts = append(parts, "enum="+strings.Join(leaf.Values, "|"))
 	}

@@ -137,6 +137,10 @@ func (d *dumper) verb(v Verb) {
 			}
 			d.line("wait", dumpValue(v.Value))
 		},
+		func(v *Parse) {
+			d.line("parse", dumpValue(v.Value))
+			d.line("out", dumpTypeText(v.Out))
+		},
 		func(v *Perform) { d.line("perform", v.Kind) }, // its call stands in the block
 	)
 }

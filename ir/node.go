@@ -78,6 +78,12 @@ type Wait struct {
 	Value Value     // a duration
 }
 
+// Parse reads a value of a type out of dynamic data or JSON text; it has no effect, and fails where the data does not fit.
+type Parse struct {
+	Value Value
+	Out   *schema.Type // nil: not written, which was said
+}
+
 // Flow runs another workflow.
 type Flow struct {
 	Path Ident // as written

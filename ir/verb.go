@@ -16,7 +16,7 @@ type Verb interface{ verb() }
 func Switch(v Verb,
 	toolCall func(*ToolCall), toolChoice func(*ToolChoice), llm func(*LLM), agent func(*Agent), human func(*Human),
 	let func(*Let), goCall func(*GoCall), mapNode func(*Map), loop func(*Loop), flow func(*Flow),
-	fail func(*Fail), wait func(*Wait), perform func(*Perform),
+	fail func(*Fail), wait func(*Wait), parse func(*Parse), perform func(*Perform),
 ) {
 	switch v := v.(type) {
 	case nil:
@@ -44,6 +44,8 @@ func Switch(v Verb,
 		fail(v)
 	case *Wait:
 		wait(v)
+	case *Parse:
+		parse(v)
 	case *Perform:
 		perform(v)
 	default:
@@ -63,6 +65,7 @@ func (*Loop) verb()       {}
 func (*Flow) verb()       {}
 func (*Fail) verb()       {}
 func (*Wait) verb()       {}
+func (*Parse) verb()      {}
 func (*Perform) verb()    {}
 
 // BodyOf is the body that a verb repeats; nil for verbs that have none. What a Perform runs, and how often, its function decides.
@@ -72,7 +75,7 @@ func BodyOf(v Verb) (body *Body) {
 		func(*Let) {}, func(*GoCall) {},
 		func(v *Map) { body = &v.Do },
 		func(v *Loop) { body = &v.Do },
-		func(*Flow) {}, func(*Fail) {}, func(*Wait) {}, func(*Perform) {},
+		func(*Flow) {}, func(*Fail) {}, func(*Wait) {}, func(*Parse) {}, func(*Perform) {},
 	)
 	return body
 }
@@ -93,6 +96,7 @@ func Key(v Verb) (key string) {
 		func(*Flow) { is("flow") },
 		func(*Fail) { is("fail") },
 		func(*Wait) { is("wait") },
+		func(*Parse) { is("parse") },
 		func(v *Perform) { is(cmp.Or(v.Kind, "tool")) },
 	)
 	return key

@@ -63,7 +63,7 @@ func TestSwitchAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		ir.Switch(verb, func(*ir.ToolCall) { sum++ }, func(*ir.ToolChoice) { sum++ }, func(*ir.LLM) { sum++ }, func(*ir.Agent) { sum++ },
 			func(*ir.Human) { sum++ }, func(*ir.Let) { sum++ }, func(*ir.GoCall) { sum++ }, func(*ir.Map) { sum++ }, func(v *ir.Loop) { sum += v.Max },
-			func(*ir.Flow) { sum++ }, func(*ir.Fail) { sum++ }, func(*ir.Wait) { sum++ }, func(*ir.Perform) { sum++ })
+			func(*ir.Flow) { sum++ }, func(*ir.Fail) { sum++ }, func(*ir.Wait) { sum++ }, func(*ir.Parse) { sum++ }, func(*ir.Perform) { sum++ })
 	}); n != 0 || sum == 0 {
 		t.Errorf("Switch allocates %v times", n)
 	}

@@ -92,6 +92,7 @@ func Values(verb Verb, f func(Value)) {
 			value(v.Cause)
 		},
 		func(v *Wait) { value(v.Value) },
+		func(v *Parse) { value(v.Value) },
 		func(v *Perform) {
 			if v.Call != nil {
 				f(v.Call)

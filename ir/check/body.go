@@ -84,6 +84,7 @@ type Step struct {
 
 	With   []*Argument // arguments in the order of the input's fields
 	Over   *Expected   // map
+	Data   *Expected   // parse
 	Until  *expr.Node  // loop
 	Fields []*Argument // let
 	Sets   []*SetState

@@ -217,9 +217,11 @@ func (e *env) node(s *Step) *expr.Symbol {
 
 // optional reports whether the step may succeed without a result.
 func (s *Step) optional() bool {
-	switch s.Node.Verb.(type) {
+	switch v := s.Node.Verb.(type) {
 	case *ir.ToolCall:
 		return s.Tool != nil && s.Tool.Out != nil && s.Tool.Out.Kind == schema.Opt
+	case *ir.Parse:
+		return v.Out != nil && v.Out.Kind == schema.Opt
 	case *ir.Loop:
 		return s.Body != nil && s.Body.Result != nil && s.Body.Result.Kind == schema.Opt
 	}

@@ -73,6 +73,9 @@ func (s *Step) marks() {
 	if v, ok := s.Node.Verb.(*ir.Agent); ok && s.Agent != nil {
 		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
 	}
+	if s.Data != nil {
+		ir.ValueExpressions(s.Data.Value, mark)
+	}
 	if s.Over != nil {
 		ir.ValueExpressions(s.Over.Value, mark)
 	}

@@ -94,6 +94,8 @@ func nodeTypes(nodes []*ir.Node, add func(t *schema.Type, at source.Span, what s
 			add(v.Out, n.ID.Span, "the answer of "+n.ID.Name)
 		case *ir.ToolChoice:
 			add(v.Out, n.ID.Span, "the result of "+n.ID.Name)
+		case *ir.Parse:
+			add(v.Out, n.ID.Span, "the result of "+n.ID.Name)
 		}
 		if body := ir.BodyOf(n.Verb); body != nil {
 			nodeTypes(body.Nodes, add)

@@ -31,6 +31,7 @@ func (c *checker) step(s *Step) {
 		func(v *ir.Flow) { c.flow(s, v, e) },
 		func(v *ir.Fail) { c.failNode(s, v, e) },
 		func(v *ir.Wait) { c.wait(s, v, e) },
+		func(v *ir.Parse) { c.parse(s, v, e) },
 		func(*ir.Perform) { s.Node.Result = schema.InvalidType }, // of a Block, which types it
 	)
 	if s.Node.Result == nil {
@@ -216,13 +217,15 @@ func (c *checker) handling(s *Step, e *env) {
 	}
 }
 
-// work is what a verb costs: nothing but time of the processor, a call, or what the nodes inside of it cost.
+// work is what a verb costs: nothing but time of the processor, a call, or what the nodes inside of it cost. Reading costs nothing
+// either, and can fail in a way that workflows handle.
 type work uint8
 
 const (
 	call work = iota
 	computation
 	container
+	reading
 )
 
 // workOf says what a verb costs. A node whose verb was refused counts as a call, so that nothing more is said about it.
@@ -236,6 +239,7 @@ func workOf(v ir.Verb) (is work) {
 		func(*ir.Flow) { is = container },
 		func(*ir.Fail) { is = computation },
 		func(*ir.Wait) { is = computation }, // it cannot fail either
+		func(*ir.Parse) { is = reading },
 		func(*ir.Perform) {},
 	)
 	return is

@@ -156,6 +156,7 @@ func (c *checker) nodeEffects(n *ir.Node) ir.Effects {
 		func(v *ir.Flow) { use(c.flowEffects(v.Flow)) },
 		func(*ir.Fail) {},
 		func(*ir.Wait) {},
+		func(*ir.Parse) {},
 		func(v *ir.Perform) { use(c.performEffects(v)) },
 	)
 	c.effects[n] = worst

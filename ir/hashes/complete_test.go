@@ -189,6 +189,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.LLM{}, func(v *ir.LLM) string { return verb(v) }, "Model", "Span")
 	covers(t, ir.Agent{}, func(v *ir.Agent) string { return verb(v) }, "Agent", "Model", "Tools", "Pins", "Span") // those that check resolved count
 	covers(t, ir.Fail{}, func(v *ir.Fail) string { return verb(v) })
+	covers(t, ir.Parse{}, func(v *ir.Parse) string { return verb(v) })
 	covers(t, ir.Wait{}, func(v *ir.Wait) string { return verb(v) })
 	covers(t, ir.Human{}, func(v *ir.Human) string { return verb(v) }, "Span")
 	covers(t, ir.ToolChoice{}, func(v *ir.ToolChoice) string { return verb(v) }, "Allow", "Open", "AllowAt", "Span") // the choices count

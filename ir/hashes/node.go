@@ -250,6 +250,7 @@ func (m *maker) verb(x *text, s *check.Step) {
 			x.line("wait", value(v.Value))
 			x.duration("for", v.For)
 		},
+		func(v *ir.Parse) { x.line("parse", value(v.Value), m.typ(v.Out, false)) },
 		func(v *ir.Perform) { m.perform(x, s, v) },
 	)
 }

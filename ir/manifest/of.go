@@ -50,7 +50,7 @@ func Of(p *check.Program) *Manifest {
 			func(v *ir.Agent) { c.models.add(v.Model.Name) },
 			func(*ir.Human) {}, func(*ir.Let) {},
 			func(v *ir.GoCall) { c.function(v.Func) },
-			func(*ir.Map) {}, func(*ir.Loop) {}, func(*ir.Flow) {}, func(*ir.Fail) {}, func(*ir.Wait) {}, func(*ir.Perform) {},
+			func(*ir.Map) {}, func(*ir.Loop) {}, func(*ir.Flow) {}, func(*ir.Fail) {}, func(*ir.Wait) {}, func(*ir.Parse) {}, func(*ir.Perform) {},
 		)
 	}
 	agents, most := agents(p), worst(p)

@@ -352,6 +352,7 @@ func (m *meter) once(s *check.Step) (c cost) {
 		func(*ir.Flow) { c = m.program(s.Flow) },
 		func(*ir.Fail) {},
 		func(v *ir.Wait) { c = m.wait(s, v) },
+		func(*ir.Parse) {},
 		func(*ir.Perform) { c = m.perform(s) },
 	)
 	return c

@@ -280,6 +280,14 @@ func (t *Type) FieldNames() []string {
 	return names
 }
 
+// Leaf is what lists, maps and optionals of t hold at last; t itself, when it is none of them.
+func (t *Type) Leaf() *Type {
+	for t.Kind == Opt || t.Kind == List || t.Kind == Map {
+		t = t.Elem
+	}
+	return t
+}
+
 // Present is the type without its optionality.
 func (t *Type) Present() *Type {
 	if t.Kind == Opt {

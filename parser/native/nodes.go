@@ -13,7 +13,7 @@ import (
 )
 
 // verbs are the keys of which a node has exactly one.
-var verbs = []string{"tool", "let", "map", "loop", "flow", "go", "llm", "agent", "human", "tool_call", "fail", "wait"}
+var verbs = []string{"tool", "let", "map", "loop", "flow", "go", "llm", "agent", "human", "tool_call", "fail", "wait", "parse"}
 
 // declareIDs files the ids of a body and of the bodies inside it. A workflow has one namespace: an id names the same
 // node wherever it is read, in the journal too.

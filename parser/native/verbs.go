@@ -39,6 +39,8 @@ func (p *parser) readVerb(verb string, m mapping, v *yamlnode.Node) ir.Verb {
 		return p.fail(m, v)
 	case "wait":
 		return p.wait(v)
+	case "parse":
+		return &ir.Parse{Value: p.value(v), Out: p.typeOf(m.get("out"))}
 	case "human":
 		return p.human(m, v)
 	}

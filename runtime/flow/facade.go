@@ -385,6 +385,18 @@ func Wait(r *Run, n *Node, d time.Duration) error {
 	return core.Wait(r, n, d)
 }
 
+// Parse reads data as a T, as value.DecodeValue does: fields that T does not have are left out, everything else must fit. enum lists the
+// values when T is an enum, or lists or maps of one. Nothing is recorded: a replay reads the same data again. The error is a
+// *NodeError with VALIDATION_ERROR that names the path in the data.
+func Parse[T any](r *Run, n *Node, data value.Value, enum ...string) (T, error) {
+	return core.Parse[T](r, n, data, enum...)
+}
+
+// ParseText is Parse of JSON text.
+func ParseText[T any, S ~string | ~[]byte](r *Run, n *Node, text S, enum ...string) (T, error) {
+	return core.ParseText[T, S](r, n, text, enum...)
+}
+
 // Bind makes a tool of f. name is name@version. In and Out must survive a round trip through JSON: exported fields, no
 // functions, channels or interfaces, text in valid UTF-8. f must not change its input and must be safe for concurrent
 // use. It returns a *ToolError to choose the code; any other error becomes UNKNOWN. When its context is cancelled it

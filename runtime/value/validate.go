@@ -27,6 +27,16 @@ func Validate(v any) error {
 	return nil
 }
 
+// ValidateEnum checks that the strings of a value are among those of an enum, in lists, maps and optionals too. The error is that of
+// Validate.
+func ValidateEnum(v any, values []string) error {
+	w := walker{}
+	if err := w.walk(reflect.ValueOf(v), &rule{enum: values}); err != nil {
+		return err
+	}
+	return nil
+}
+
 // Checker does what Validate does for values of one type.
 type Checker struct{}
 
