@@ -216,5 +216,29 @@ func comparePresence(t *testing.T, m *model, b *Body, runs []*run) int {
 			}
 		}
 	}
-	return pairs
+	return pairs + compareEnd(t, m, b, runs)
+}
+
+// compareEnd compares what is known of each node where the body ends, which it does when nothing failed.
+func compareEnd(t *testing.T, m *model, b *Body, runs []*run) int {
+	end := b.survived(nil, always)
+	for n, s := range b.Steps {
+		some, none := false, false
+		for _, r := range runs {
+			if !r.failed && !slices.ContainsFunc(b.failing, func(f *Step) bool { return r.ran[slices.Index(b.Steps, f)] }) {
+				some, none = some || r.ok[n], none || !r.ok[n]
+			}
+		}
+		want := perhaps
+		switch {
+		case !none:
+			want = present
+		case !some:
+			want = absent
+		}
+		if got := b.seen(s, nil, end); got != want && (some || none) && (got != perhaps || !b.weak && !b.diagram.full) {
+			t.Fatalf("%s at the end is %d, want %d\n%s", s.Node.ID.Name, got, want, m)
+		}
+	}
+	return len(b.Steps)
 }

@@ -43,7 +43,7 @@ func (b *Body) survived(reader *Step, at formula) formula {
 		return at
 	}
 	for _, s := range b.failing {
-		if s.when != nil && (reader == nil || b.before(s, reader)) {
+		if reader == nil || s.when != nil && b.before(s, reader) {
 			at = b.diagram.without(at, s.act)
 		}
 	}
