@@ -99,8 +99,10 @@ func (g *generator) nodeLiteral(i int, s *check.Step, name int) jen.Code {
 	least := tabWidth + name + len(` = flow.Node{ID: "", Pos: "", Index: 0}`)
 	fields := []jen.Code{field("ID", quote(n.ID.Name)), field("Pos", g.pos(n.ID.Span)), field("Index", jen.Lit(i))}
 	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
-	if r := s.Retry(); r != nil && r.Attempts > 1 {
-		add("Retry", g.retry(r))
+	attempt := s.AttemptTimeout()
+	switch r := s.Retry(); {
+	case r != nil && r.Attempts > 1:
+		add("Retry", g.retry(r, attempt))
 		least += len(", Retry: &flow.Retry{Attempts: 2, Base: time.Hour, Cap: time.Hour}")
 		if len(r.Codes) > 0 {
 			least += len(", Codes: []value.Code{}") - len(", ")
@@ -108,6 +110,9 @@ func (g *generator) nodeLiteral(i int, s *check.Step, name int) jen.Code {
 		for _, c := range r.Codes {
 			least += len(", value.") + len(codeNames[c.Name])
 		}
+	case attempt > 0:
+		add("Retry", jen.Op("&").Qual(flowPath, "Retry").Values(field("Timeout", durationCode(attempt))))
+		least += len(", Retry: &flow.Retry{Timeout: time.Hour}")
 	}
 	if d := s.Timeout(); d > 0 {
 		add("Timeout", durationCode(d))
@@ -159,7 +164,7 @@ func (g *generator) nodeLiteral(i int, s *check.Step, name int) jen.Code {
 	return jen.Qual(flowPath, "Node").Custom(braces(least > maxWidth), fields...)
 }
 
-func (g *generator) retry(r *ir.Retry) jen.Code {
+func (g *generator) retry(r *ir.Retry, timeout time.Duration) jen.Code {
 	fields := []jen.Code{field("Attempts", jen.Lit(r.Attempts))}
 	add := func(name string, v jen.Code) { fields = append(fields, field(name, v)) }
 	if len(r.Codes) > 0 {
@@ -183,6 +188,9 @@ func (g *generator) retry(r *ir.Retry) jen.Code {
 	}
 	if r.Jitter > 0 {
 		add("Jitter", jen.Op(numeral(number(r.Jitter))))
+	}
+	if timeout > 0 {
+		add("Timeout", durationCode(timeout))
 	}
 	return jen.Op("&").Qual(flowPath, "Retry").Values(fields...)
 }

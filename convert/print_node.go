@@ -177,7 +177,10 @@ func most(n int) doc.Value {
 
 // retry says when a node is called again.
 func retry(r *ir.Retry) doc.Value {
-	m := doc.Flow(doc.Pair("attempts", doc.Number(r.Attempts)))
+	m := doc.Flow()
+	if r.Attempts > 0 {
+		m.Add("attempts", doc.Number(r.Attempts), source.Span{})
+	}
 	var codes []string
 	for _, code := range r.Codes {
 		codes = append(codes, code.Name)
@@ -194,6 +197,9 @@ func retry(r *ir.Retry) doc.Value {
 	}
 	if r.Jitter != 0 {
 		float(m, "jitter", &r.Jitter)
+	}
+	if r.Timeout != nil {
+		m.Add("timeout", doc.Scalar(doc.Duration(r.Timeout.Value)), source.Span{})
 	}
 	return m
 }

@@ -438,7 +438,9 @@ func dumpOnError(e *OnError) string {
 
 func dumpRetry(r *Retry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "attempts %d", r.Attempts)
+	if r.Attempts > 0 || r.Timeout == nil {
+		fmt.Fprintf(&b, "attempts %d", r.Attempts)
+	}
 	if len(r.Codes) > 0 {
 		b.WriteString(" codes " + dumpNames(r.Codes))
 	}
@@ -454,7 +456,10 @@ func dumpRetry(r *Retry) string {
 	if r.Jitter != 0 {
 		b.WriteString(" jitter " + dumpNumber(&r.Jitter))
 	}
-	return b.String()
+	if r.Timeout != nil {
+		b.WriteString(" timeout " + dumpSpan(r.Timeout))
+	}
+	return strings.TrimPrefix(b.String(), " ")
 }
 
 // dumpConst is a constant of the file as JSON.

@@ -198,13 +198,27 @@ const (
 
 // Retry of a node; nil fields were not written.
 type Retry struct {
-	Attempts int // total number
+	Attempts int // total number; 0: not written, and only Timeout is
 	Codes    []Ident
 	Constant bool // backoff: constant; else exponential
 	Base     *Duration
 	Cap      *Duration
 	Jitter   float64
+	Timeout  *Duration // of one attempt
 	Span     source.Span
+}
+
+// BoundAttempts bounds each attempt of n.
+func (n *Node) BoundAttempts(d *Duration) {
+	if d == nil {
+		return
+	}
+	r := Retry{Span: d.Span}
+	if n.Retry != nil {
+		r = *n.Retry
+	}
+	r.Timeout = d
+	n.Retry = &r
 }
 
 // Catch hands errors of one code, or of any, to a node or to the end.

@@ -210,6 +210,8 @@ func (s *siren) failure(n *sirenspec.Node, node *ir.Node) {
 	tree := convert.NodeAt(s.Root, n.Span)
 	if n.Attempts > 1 {
 		node.Retry = &ir.Retry{Attempts: n.Attempts, Codes: convert.Names(schema.ErrorCodes...), Constant: true, Base: convert.Duration(time.Millisecond), Span: convert.Below(tree, "retry")}
+		node.BoundAttempts(node.Timeout) // that of a request
+		node.Timeout = nil
 	}
 	if n.Skips {
 		node.OnError = &ir.OnError{Kind: ir.OnErrorSkip, Span: convert.Below(tree, "on_failure")}

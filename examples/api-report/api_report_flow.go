@@ -114,8 +114,9 @@ var (
 			Codes:    []value.Code{value.RateLimit, value.ProviderError, value.NetworkError},
 			Base:     200 * time.Millisecond,
 			Cap:      5 * time.Second,
+			Timeout:  10 * time.Second,
 		},
-		Timeout: 10 * time.Second,
+		Timeout: time.Minute,
 	}
 	linesNode        = flow.Node{ID: "lines", Pos: "api_report.flowgen.yaml:34:3", Index: 2, Limit: 4, Max: 10000}
 	linesDoNode      = flow.Node{ID: "flow", Pos: "api_report.flowgen.yaml:39:10", Index: 3}
@@ -130,11 +131,11 @@ var (
 			Codes:    []value.Code{value.ProviderError, value.NetworkError},
 			Base:     100 * time.Millisecond,
 			Cap:      30 * time.Second,
+			Timeout:  10 * time.Second,
 		},
-		Timeout: 10 * time.Second,
 	}
-	lineAmountNode = flow.Node{ID: "amount", Pos: "line.flowgen.yaml:18:3", Index: 7}
-	lineRowNode    = flow.Node{ID: "row", Pos: "line.flowgen.yaml:19:3", Index: 8}
+	lineAmountNode = flow.Node{ID: "amount", Pos: "line.flowgen.yaml:17:3", Index: 7}
+	lineRowNode    = flow.Node{ID: "row", Pos: "line.flowgen.yaml:18:3", Index: 8}
 )
 
 // Info describes the workflow to command lines and viewers.

@@ -176,6 +176,9 @@ func (c *checker) handling(s *Step, e *env) {
 	if n.Retry != nil && !calls {
 		only("retry", n.Retry.Span, "only calls are retried: remove it, or put it on the calls inside")
 	}
+	if _, asks := n.Verb.(*ir.Human); asks && n.Retry != nil && n.Retry.Timeout != nil {
+		only("timeout", n.Retry.Timeout.Span, "a question stays open for as long as the `timeout` of its node says")
+	}
 	if n.Timeout != nil && !calls {
 		only("timeout", n.Timeout.Span, "only calls time out: remove it, or put it on the calls inside")
 	}

@@ -7,16 +7,36 @@ import (
 )
 
 // Retry is the step's retry, its own or the workflow's default, which is for calls that may be repeated: those that do
-// not write.
+// not write. A retry that bounds attempts and says nothing else is AttemptTimeout alone.
 func (s *Step) Retry() *ir.Retry {
-	repeats := s.effects < ir.EffectsWrites || s.Ask != nil || s.Agent != nil // a question can be asked again
-	if s.Node.Retry != nil || len(s.Tools()) == 0 && s.Ask == nil && s.Agent == nil || s.defaults == nil || !repeats {
-		return s.Node.Retry
+	if r := s.Node.Retry; r != nil && (r.Attempts > 0 || r.Timeout == nil) {
+		return r
 	}
-	return s.defaults.Retry
+	repeats := s.effects < ir.EffectsWrites || s.Ask != nil || s.Agent != nil // a question can be asked again
+	if !s.calls() || s.defaults == nil || !repeats {
+		return nil
+	}
+	if r := s.defaults.Retry; r != nil && (r.Attempts > 0 || r.Timeout == nil) {
+		return r
+	}
+	return nil
 }
 
-// Timeout bounds one attempt of the step; 0 means that nothing does.
+// calls reports whether defaults of calls are about the step. A person takes the time it takes.
+func (s *Step) calls() bool { return len(s.Tools()) > 0 || s.Ask != nil || s.Agent != nil }
+
+// AttemptTimeout bounds one attempt of the step, of an agent each question to its model; 0 means that nothing does but Timeout.
+func (s *Step) AttemptTimeout() time.Duration {
+	if r := s.Node.Retry; r != nil && r.Timeout != nil {
+		return r.Timeout.Value
+	}
+	if s.Node.Timeout == nil && s.calls() && s.defaults != nil && s.defaults.Retry != nil && s.defaults.Retry.Timeout != nil {
+		return s.defaults.Retry.Timeout.Value
+	}
+	return 0
+}
+
+// Timeout bounds the step with all its attempts and the waits between them; 0 means that nothing does.
 func (s *Step) Timeout() time.Duration {
 	if v, asks := s.Node.Verb.(*ir.Human); asks { // a person takes the time it takes, whatever the default for calls is
 		if v.Timeout == nil {
@@ -27,10 +47,23 @@ func (s *Step) Timeout() time.Duration {
 	switch {
 	case s.Node.Timeout != nil:
 		return s.Node.Timeout.Value
-	case (len(s.Tools()) > 0 || s.Ask != nil || s.Agent != nil) && s.defaults != nil && s.defaults.Timeout != nil:
+	case s.Node.Retry != nil && s.Node.Retry.Timeout != nil:
+	case s.calls() && s.defaults != nil && s.defaults.Timeout != nil:
 		return s.defaults.Timeout.Value
 	}
 	return 0
+}
+
+// Single reports whether the step makes at most one call with one attempt: then both timeouts are the same.
+func (s *Step) Single() bool {
+	if s.Agent != nil {
+		return false
+	}
+	if v, ok := s.Node.Verb.(*ir.LLM); ok && v.Reask > 0 {
+		return false
+	}
+	r := s.Retry()
+	return r == nil || r.Attempts <= 1
 }
 
 // An EdgeView is an edge as people see it; From may be "start", and To "end".

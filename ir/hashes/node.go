@@ -150,8 +150,15 @@ func (m *maker) shell(s *check.Step) string {
 	if r := s.Retry(); r != nil {
 		retry(&x, r)
 	}
-	if d := s.Timeout(); d > 0 {
-		x.line("timeout", d.String())
+	attempt, all := s.AttemptTimeout(), s.Timeout()
+	if attempt == 0 && s.Single() {
+		attempt, all = all, 0 // the same
+	}
+	if attempt > 0 {
+		x.line("timeout", attempt.String())
+	}
+	if all > 0 {
+		x.line("timeout of all", all.String())
 	}
 	for _, c := range n.Catch {
 		x.line("catch", c.Code.Name, c.Target.Name)

@@ -18,7 +18,7 @@ type Agent struct {
 	Tools         []string `json:"tools"` // name@version, sorted, never nil
 	MaxIterations Bound    `json:"max_iterations"`
 	MaxToolCalls  Bound    `json:"max_tool_calls"` // 0 without tools
-	MaxTokens     *int64   `json:"max_tokens,omitempty"`
+	MaxTokens     *int64   `json:"max_total_tokens,omitempty"`
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"` // a decimal
 }
 
@@ -151,7 +151,7 @@ func (n *notes) agents(old, now []*Agent) {
 			was, is *int64
 		}{
 			{"max_iterations", was.MaxIterations.pointer(), a.MaxIterations.pointer()}, {"max_tool_calls", was.MaxToolCalls.pointer(), a.MaxToolCalls.pointer()},
-			{"max_tokens", was.MaxTokens, a.MaxTokens},
+			{"max_total_tokens", was.MaxTokens, a.MaxTokens},
 		} {
 			n.cap(looser(c.was, c.is), c.name+of, number(c.was), number(c.is))
 		}

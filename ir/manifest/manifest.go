@@ -53,7 +53,7 @@ type Manifest struct {
 type Caps struct {
 	MaxIterations *int64 `json:"max_iterations,omitempty"`
 	MaxToolCalls  *int64 `json:"max_tool_calls,omitempty"`
-	MaxTokens     *int64 `json:"max_tokens,omitempty"`
+	MaxTokens     *int64 `json:"max_total_tokens,omitempty"`
 	MaxCostUSD    string `json:"max_cost_usd,omitempty"` // a decimal
 	Sandbox       string `json:"sandbox,omitempty"`      // the least tier
 }
@@ -137,7 +137,7 @@ func Compare(old, now *Manifest) (more, less []string) {
 		was, is *int64
 	}{
 		{"max_iterations", old.Caps.MaxIterations, now.Caps.MaxIterations}, {"max_tool_calls", old.Caps.MaxToolCalls, now.Caps.MaxToolCalls},
-		{"max_tokens", old.Caps.MaxTokens, now.Caps.MaxTokens},
+		{"max_total_tokens", old.Caps.MaxTokens, now.Caps.MaxTokens},
 	} {
 		n.cap(looser(c.was, c.is), c.name, number(c.was), number(c.is))
 	}

@@ -62,15 +62,16 @@ type Part struct {
 	Model         string   `json:"model,omitempty"` // provider:name
 	Flow          string   `json:"flow,omitempty"`
 	Effects       string   `json:"effects,omitempty"`
-	Sandbox       string   `json:"sandbox,omitempty"` // of a tool: native (in the program), wasm, process, gvisor, or none for processes without isolation
-	Timeout       string   `json:"timeout,omitempty"` // of one attempt
+	Sandbox       string   `json:"sandbox,omitempty"`         // of a tool: native (in the program), wasm, process, gvisor, or none for processes without isolation
+	Timeout       string   `json:"timeout,omitempty"`         // of the node with all its attempts
+	PerAttempt    string   `json:"attempt_timeout,omitempty"` // of one attempt; of an agent: of a question to its model
 	Attempts      int      `json:"attempts,omitempty"`
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
 	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
 	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
-	MaxTokens     *int64   `json:"max_tokens,omitempty"`
+	MaxTokens     *int64   `json:"max_total_tokens,omitempty"`
 	Until         string   `json:"until,omitempty"`
 	Every         string   `json:"every,omitempty"` // of a loop: from the beginning of an iteration to that of the next one
 	For           string   `json:"for,omitempty"`   // of a loop: no iteration begins later; of a wait: how long it is
@@ -295,6 +296,9 @@ func step(s *check.Step) *Part {
 	out := &Part{Kind: "step", Node: n.ID.Name, Verb: ir.Key(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
 	if t := s.Timeout(); t > 0 {
 		out.Timeout = t.String()
+	}
+	if t := s.AttemptTimeout(); t > 0 {
+		out.PerAttempt = t.String()
 	}
 	if s.Question != nil {
 		out.Tool = check.HumanTool

@@ -64,11 +64,14 @@ func TestWorst(t *testing.T) {
 		{"nothing", "nodes: {a: {let: {x: $input.n}}}\n", "", "", "0", "0s", nil},
 		{"one", "nodes: {a: {tool: get" + timed + "}}\n", "1", "", "1", "10s", nil},
 		{"no timeout", "nodes: {a: {tool: get}}\n", "1", "", "1", "-", []string{"a has no timeout"}},
-		{"defaults", "defaults: {timeout: 5s, retry: {attempts: 2, backoff: constant, base: 1s}}\nnodes: {a: {tool: get}, b: {tool: put}}\nedges: [a -> b]\n", "2", "1", "3", "16s", nil},
-		{"attempts", "nodes: {a: {tool: get" + timed + ", retry: {attempts: 5, base: 1s, cap: 3s}}}\n", "5", "", "5", "59s", nil}, // 50 + 1 + 2 + 3 + 3
+		{"defaults", "defaults: {retry: {attempts: 2, backoff: constant, base: 1s, timeout: 5s}}\nnodes: {a: {tool: get}, b: {tool: put}}\nedges: [a -> b]\n", "2", "1", "3", "16s", nil},
+		{"attempts", "nodes: {a: {tool: get, retry: {attempts: 5, base: 1s, cap: 3s, timeout: 10s}}}\n", "5", "", "5", "59s", nil}, // 50 + 1 + 2 + 3 + 3
+		{"attempts within a bound", "nodes: {a: {tool: get" + timed + ", retry: {attempts: 5}}}\n", "5", "", "5", "10s", nil},
+		{"attempts that end before the bound", "nodes: {a: {tool: get" + timed + ", retry: {attempts: 2, base: 1s, timeout: 2s}}}\n", "2", "", "2", "5s", nil},
+		{"attempts of the defaults, a bound of the node", "defaults: {retry: {attempts: 2, backoff: constant, base: 1s, timeout: 5s}}\nnodes: {a: {tool: get, retry: {timeout: 7s}}, b: {tool: get" + timed + "}}\nedges: [a -> b]\n", "4", "", "4", "25s", nil},
 		{"after each other", "nodes: {a: {tool: get" + timed + "}, b: {tool: put" + timed + "}}\nedges: [a -> b]\n", "1", "1", "2", "20s", nil},
 		{"side by side", "nodes: {s: {let: {x: 1}}, a: {tool: get" + timed + "}, b: {tool: put, timeout: 1m}}\nedges: [s -> a, s -> b]\n", "1", "1", "2", "1m0s", nil},
-		{"a choice", "nodes:\n  s: {let: {x: $input.n}}\n  a: {tool: get" + timed + "}\n  b: {tool: put, timeout: 1m}\n  c: {tool: get, timeout: 1s, retry: {attempts: 3, backoff: constant, base: 1s}}\n" +
+		{"a choice", "nodes:\n  s: {let: {x: $input.n}}\n  a: {tool: get" + timed + "}\n  b: {tool: put, timeout: 1m}\n  c: {tool: get, retry: {attempts: 3, backoff: constant, base: 1s, timeout: 1s}}\n" +
 			"edges:\n  - {from: s, switch: input.mode, cases: {a: a, b: b, c: c}}\n", "3", "1", "3", "1m0s", nil},
 		{"a condition", "nodes: {s: {let: {x: $input.n}}, a: {tool: get" + timed + "}}\nedges: [{from: s, to: a, when: s.x > 1}]\n", "1", "", "1", "10s", nil},
 		{"a map", "nodes: {m: {map: $input.xs, as: x, parallel: 4, max_items: 10, do: {tool: get" + timed + "}}}\n", "10", "", "10", "30s", nil},
@@ -80,8 +83,9 @@ func TestWorst(t *testing.T) {
 		{"an edge back", "nodes: {a: {tool: get" + timed + "}, b: {tool: put" + timed + "}}\nedges: [a -> b, {from: b, to: a, when: size(a) > 3, max: 4, exhausted: end}]\n", "4", "4", "8", "1m20s", nil},
 		{"an edge back without bound", "nodes: {a: {tool: get" + timed + "}, b: {let: {n: $size(a)}}}\nedges: [a -> b, {from: b, to: a, when: b.n > 3, max: unbounded}]\n", "-", "", "-", "-", []string{"the edge from b back to a is unbounded"}},
 		{"an agent", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, tools: [get]}}\n", "25", "", "35", "-", []string{"the tools of a have no timeout"}},
-		{"an agent without tools", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, timeout: 2s, policy: {max_iterations: 3}}}\n", "", "", "3", "6s", nil},
-		{"an agent within the workflow's bound", "models: {m: \"ollama:m\"}\npolicy: {max_iterations: 4}\nnodes: {a: {agent: m, prompt: x, timeout: 2s, policy: {max_iterations: unbounded}}}\n", "", "", "4", "8s", nil},
+		{"an agent without tools", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, retry: {timeout: 2s}, policy: {max_iterations: 3}}}\n", "", "", "3", "6s", nil},
+		{"an agent within a bound", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, tools: [get], timeout: 2m}}\n", "25", "", "35", "2m0s", nil},
+		{"an agent within the workflow's bound", "models: {m: \"ollama:m\"}\npolicy: {max_iterations: 4}\nnodes: {a: {agent: m, prompt: x, retry: {timeout: 2s}, policy: {max_iterations: unbounded}}}\n", "", "", "4", "8s", nil},
 		{"an agent without bound", "models: {m: \"ollama:m\"}\nnodes: {a: {agent: m, prompt: x, tools: [put], policy: {max_iterations: unbounded, max_tool_calls: unbounded}}}\n", "", "-", "-", "-",
 			[]string{"a may ask its model without bound", "a may call its tools without bound", "the tools of a have no timeout"}},
 		{"too large", "nodes: {l: {loop: {max: 2000000000}, do: {nodes: {m: {loop: {max: 2000000000}, do: {tool: get" + timed + "}}}, result: {x: $m}}}}\n", "-", "", "-", "-", []string{"the bounds multiply to more than can be said"}},

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -220,7 +221,8 @@ func (m *meter) rounds(p *check.Plan) cost {
 func (m *meter) perform(s *check.Step) cost {
 	id := s.Node.ID.Name
 	v, _ := s.Node.Verb.(*ir.Perform)
-	if s.Timeout() == 0 && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
+	timeout := cmp.Or(s.AttemptTimeout(), s.Timeout())
+	if timeout == 0 && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
 		m.because(id + " has no timeout")
 	}
 	c := cost{}
@@ -236,7 +238,7 @@ func (m *meter) perform(s *check.Step) cost {
 		if n.Open {
 			m.because(why)
 		}
-		time := span{d: s.Timeout(), open: s.Timeout() == 0}
+		time := span{d: timeout, open: timeout == 0}
 		one := cost{}
 		switch of := u.Of.(type) {
 		case *ir.Tool:
@@ -440,12 +442,20 @@ func (m *meter) call(s *check.Step, questions int64) cost {
 		c.asks, c.uses = c.total, Bound{}
 		c.bill = m.question(s, model).times(c.total, "")
 	}
-	if t := s.Timeout(); t > 0 {
-		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(Bound{N: questions})
-	} else {
+	if c.time = timed(s, Bound{N: tries}, Bound{N: questions}); c.time.open {
 		m.because(s.Node.ID.Name + " has no timeout")
 	}
 	return c
+}
+
+// timed is the time of a node that makes so many calls, with so many attempts each.
+func timed(s *check.Step, tries, calls Bound) span {
+	all, one := s.Timeout(), s.AttemptTimeout()
+	each := span{d: one, open: one == 0}.times(tries).plus(waits(s.Retry())).times(calls)
+	if all > 0 && (each.open || all < each.d) {
+		return span{d: all}
+	}
+	return each
 }
 
 // agent is an agent node: its model answers so often, and each of its tools may be the one that is called all the time.
@@ -470,15 +480,16 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 	one.time = span{}
 	c.add(one)
 	c.bill = c.under(s.Agent.Policy)
-	switch t := s.Timeout(); {
+	if len(tools) > 0 && uses.Open {
+		m.because(calls)
+	}
+	c.time = timed(s, Bound{N: tries}, turns)
+	switch {
+	case s.Timeout() > 0:
 	case len(tools) > 0:
-		if uses.Open {
-			m.because(calls)
-		}
+		c.time = span{open: true}
 		m.because("the tools of " + id + " have no timeout")
-	case t > 0:
-		c.time = span{d: t}.times(Bound{N: tries}).plus(waits(s.Retry())).times(turns)
-	default:
+	case s.AttemptTimeout() == 0:
 		m.because(id + " has no timeout")
 	}
 	return c

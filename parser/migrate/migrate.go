@@ -28,6 +28,7 @@ func Rewrites() []Rewrite {
 		{"`fail`, `skip` and `keep` for all errors", (*finder).failures},
 		{"`when` for `join: all`", (*finder).joins},
 		{"`max_total_tokens` of a policy", (*finder).totalTokens},
+		{"`timeout` in `retry` for one attempt", (*finder).timeouts},
 	}
 }
 

@@ -216,7 +216,10 @@ func (p *parser) retry(n *yamlnode.Node) *ir.Retry {
 	if !ok {
 		return nil
 	}
-	r := &ir.Retry{Span: n.Span, Base: p.duration(m.get("base"), "`base`"), Cap: p.duration(m.get("cap"), "`cap`")}
+	r := &ir.Retry{Span: n.Span, Base: p.duration(m.get("base"), "`base`"), Cap: p.duration(m.get("cap"), "`cap`"), Timeout: p.duration(m.get("timeout"), "`timeout`")}
+	if !m.astray && !m.has("attempts") && (!m.has("timeout") || len(n.Entries) > 1) {
+		p.missingKey(n, shapeRetry, "attempts")
+	}
 	if v := m.get("attempts"); v != nil {
 		c, _ := p.count(v, "`attempts`", 1)
 		r.Attempts = int(c)

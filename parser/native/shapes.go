@@ -233,7 +233,7 @@ var (
 	shapeDefaults = &Shape{
 		Name: "defaults", What: "`defaults`", Doc: "What holds for every node that does not say otherwise.",
 		Keys: []Key{
-			{Name: "timeout", Value: duration, Doc: "how long a call may take"},
+			{Name: "timeout", Value: duration, Doc: "how long a node may take that says nothing of its own, with all attempts"},
 			{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does"},
 			{Name: "retry", Value: shape(shapeRetry), Doc: "when calls are repeated"},
 			{Name: "journal", Value: shape(shapeJournal), Doc: "how runs are recorded"},

@@ -11,7 +11,7 @@ var nodeKeys = []Key{
 	{Name: "when", Value: condition, Doc: "the condition; when it is false the node has no result, and what comes after it goes on"},
 	{Name: "set", Value: values, Doc: "state fields that are written when the node succeeded"},
 	{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
-	{Name: "timeout", Value: duration, Doc: "how long it may take"},
+	{Name: "timeout", Value: duration, Doc: "how long it may take, with all attempts and the waits between them"},
 	{Name: "catch", Value: mapOf(id), Doc: "nodes that handle errors, by error code or `any`"},
 	{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does: fail, skip or {default: value}"},
 }
@@ -188,12 +188,13 @@ var (
 	shapeRetry = &Shape{
 		Name: "retry", What: "`retry`", Doc: "When a call is repeated.",
 		Keys: []Key{
-			{Name: "attempts", Value: count, Required: true, Doc: "the total number of attempts"},
+			{Name: "attempts", Value: count, Doc: "the total number of attempts; without it those of `defaults`, when nothing but `timeout` is written"},
 			{Name: "codes", Value: listOf(word(catchWords[:len(catchWords)-1]...)), Doc: "the error codes that are worth another attempt"},
 			{Name: "backoff", Value: word(backoffWords...), Doc: "exponential (default) or constant"},
 			{Name: "base", Value: duration, Doc: "the first wait"},
 			{Name: "cap", Value: duration, Doc: "the longest wait"},
 			{Name: "jitter", Value: number, Doc: "the part of a wait that is random, from 0 to 1"},
+			{Name: "timeout", Value: duration, Doc: "how long one attempt may take"},
 		},
 		Instead: map[string]string{"max_attempts": "write `attempts:`, the total number", "max": "write `attempts:`, the total number", "delay": "write `base:`", "wait": "write `base:`", "on": "write `codes:`"},
 	}

@@ -77,7 +77,9 @@ type Node struct {
 
 // made is the node as one of a Block.
 func (n *Node) made() *ir.Node {
-	return &ir.Node{ID: n.ID, Span: n.Span, Timeout: n.Timeout, Verb: n.Verb}
+	out := &ir.Node{ID: n.ID, Span: n.Span, Verb: n.Verb}
+	out.BoundAttempts(n.Timeout)
+	return out
 }
 
 // Each runs a node for every item of a list.

@@ -52,7 +52,9 @@ type Node struct {
 
 // made is the node as one of a Block.
 func (n *Node) made(v ir.Verb) *ir.Node {
-	return &ir.Node{ID: n.ID, Span: n.Span, Timeout: n.Timeout, Verb: v}
+	out := &ir.Node{ID: n.ID, Span: n.Span, Verb: v}
+	out.BoundAttempts(n.Timeout)
+	return out
 }
 
 // A Swarm asks agents in parallel, each what its own prompt says, and may ask one more about what they said.

@@ -48,7 +48,9 @@ type Node struct {
 
 // made is the node as one of a Block.
 func (n *Node) made() *ir.Node {
-	return &ir.Node{ID: n.ID, Span: n.Span, Timeout: n.Timeout, Retry: n.Retry, Inline: n.Inline}
+	out := &ir.Node{ID: n.ID, Span: n.Span, Retry: n.Retry, Inline: n.Inline}
+	out.BoundAttempts(n.Timeout)
+	return out
 }
 
 // A Choice is a model: the environment of a run says what is empty.

@@ -51,7 +51,7 @@ func Continue(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (Outputs,
 
 func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out Outputs, err error) {
 	s.prepare()
-	run := r.Scoped()
+	run := r.Scoped().Within(n)
 	w.spec, w.node, w.session = s, n, run.Session(n, s.Policy)
 	w.out = Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}}
 	w.conv, c.Tools = c, s.told
@@ -60,7 +60,7 @@ func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out 
 		w.nodes[i] = flow.Node{ID: t.name, Pos: n.Pos, Index: -1}
 	}
 	w.model = &w.nodes[len(s.Tools)]
-	*w.model = flow.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry, Timeout: n.Timeout}
+	*w.model = flow.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry}
 	end := w.session.Begin()
 	defer func() { end(err) }()
 	w.out.TracesURL = w.session.TraceURL()

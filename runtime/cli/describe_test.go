@@ -10,12 +10,12 @@ import (
 )
 
 const samplePlan = `{"plan":1,"workflow":"w","source":"w.flowgen.yaml","parts":[
-{"kind":"step","node":"a","verb":"tool","tool":"w.a@1","effects":"reads","sandbox":"none","timeout":"30s","attempts":3,"catch":[{"code":"any","to":"end"}]},
+{"kind":"step","node":"a","verb":"tool","tool":"w.a@1","effects":"reads","sandbox":"none","attempt_timeout":"30s","attempts":3,"catch":[{"code":"any","to":"end"}]},
 {"kind":"if","when":"a > 1","parts":[{"kind":"step","node":"b\u001b[31m","verb":"let","effects":"none"}]},
 {"kind":"choose","when":"input.x","parts":[{"kind":"step","case":"one or two","node":"c","verb":"flow","flow":"sub","effects":"none","on_error":"skip"},{"kind":"sequence","case":"anything else","parts":[]}]},
 {"kind":"parallel","parts":[{"kind":"step","node":"m","verb":"map","effects":"none","parallel":8,"max_items":null,"parts":[{"kind":"step","node":"n","verb":"tool","tool":"w.n@1","effects":"writes","sandbox":"native","timeout":"1s","on_error":"default"}]}]},
 {"kind":"scheduled","parts":[{"kind":"step","node":"d","verb":"let","effects":"none"},{"kind":"step","node":"e","verb":"loop","effects":"none","max_iterations":1,"until":"e.n > 3","after":[0]}]},
-{"kind":"step","node":"h","verb":"agent","tools":["w.a@1","w.n@1"],"model":"openai:gpt-4o-mini","effects":"external","max_iterations":null,"max_tool_calls":7,"max_cost_usd":"0.50","max_tokens":900},
+{"kind":"step","node":"h","verb":"agent","tools":["w.a@1","w.n@1"],"model":"openai:gpt-4o-mini","effects":"external","max_iterations":null,"max_tool_calls":7,"max_cost_usd":"0.50","max_total_tokens":900},
 {"kind":"step","node":"i","verb":"agent","model":"ollama:qwen3","effects":"external","max_iterations":10},
 {"kind":"repeat","when":"x < 3","max_iterations":5,"parts":[{"kind":"step","node":"f","verb":"let","effects":"none"}]}],
 "flows":[{"workflow":"sub","source":"sub.flowgen.yaml","parts":[{"kind":"step","node":"g","verb":"let","effects":"none"}]}],
@@ -86,7 +86,7 @@ unbounded because
 
 func TestManifestText(t *testing.T) {
 	got, err := ManifestText(`{"manifest":1,"workflow":"w","hosts":["a.example.com","*"],"networks":[],"commands":["git\u001b"],"env":["PATH"],"secrets":["KEY"],
-"go_packages":["example.com/t"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{"max_tool_calls":25,"max_tokens":1000,"max_cost_usd":"0.50","sandbox":"process"}}`)
+"go_packages":["example.com/t"],"code":[],"models":[],"effects":["reads"],"grants":[],"caps":{"max_tool_calls":25,"max_total_tokens":1000,"max_cost_usd":"0.50","sandbox":"process"}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestManifestText(t *testing.T) {
 
 func TestManifestOfAgents(t *testing.T) {
 	got, err := ManifestText(`{"manifest":1,"workflow":"w","models":["ollama:qwen3","openai:gpt-4o-mini","scripted:x"],"asked":["ollama:qwen3 at localhost:11434","openai:gpt-4o-mini at api.openai.com"],"agents":[
-{"node":"review","model":"openai:gpt-4o-mini","tools":["w.a@1","w.b@2"],"max_iterations":4,"max_tool_calls":1,"max_tokens":900,"max_cost_usd":"0.50"},
+{"node":"review","model":"openai:gpt-4o-mini","tools":["w.a@1","w.b@2"],"max_iterations":4,"max_tool_calls":1,"max_total_tokens":900,"max_cost_usd":"0.50"},
 {"node":"sub/a\u001b","model":"ollama:qwen3","tools":[],"max_iterations":null,"max_tool_calls":0}],"at_most":{"model_calls":null,"tool_calls":6,"cost_usd":"0.7"}}`)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ type manifest struct {
 	Caps                                                      struct {
 		MaxIterations *int64 `json:"max_iterations"`
 		MaxToolCalls  *int64 `json:"max_tool_calls"`
-		MaxTokens     *int64 `json:"max_tokens"`
+		MaxTokens     *int64 `json:"max_total_tokens"`
 		MaxCostUSD    string `json:"max_cost_usd"`
 		Sandbox       string
 	}
@@ -35,7 +35,7 @@ type manifestAgent struct {
 	Tools         []string
 	MaxIterations json.RawMessage `json:"max_iterations"`
 	MaxToolCalls  json.RawMessage `json:"max_tool_calls"`
-	MaxTokens     *int64          `json:"max_tokens"`
+	MaxTokens     *int64          `json:"max_total_tokens"`
 	MaxCostUSD    string          `json:"max_cost_usd"`
 }
 

@@ -50,16 +50,35 @@ type planFlow struct {
 	Parts            []planPart
 }
 
+// timeouts are the bounds of a call: of each attempt, and of all.
+func (p *planPart) timeouts() []string {
+	var words []string
+	several := p.Attempts > 1 || p.Verb == "agent"
+	add := func(bound, of string, many bool) {
+		if bound == "" {
+			return
+		}
+		if many {
+			bound += of
+		}
+		words = append(words, "timeout "+safe(bound))
+	}
+	add(p.PerAttempt, " each", several || p.Timeout != "")
+	add(p.Timeout, " in all", several || p.PerAttempt != "")
+	return words
+}
+
 type planPart struct {
 	Kind, Case, When, Node, Verb, Tool, Model, Flow, Effects, Sandbox, Timeout, Until, Every, For string
 
+	PerAttempt         string   `json:"attempt_timeout"`
 	Tools              []string // of a tool_call
 	Attempts, Parallel int
 	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
 	MaxIterations      json.RawMessage `json:"max_iterations"`
 	MaxToolCalls       json.RawMessage `json:"max_tool_calls"`
 	MaxCostUSD         string          `json:"max_cost_usd"`
-	MaxTokens          *int64          `json:"max_tokens"`
+	MaxTokens          *int64          `json:"max_total_tokens"`
 	Catch              []struct{ Code, To string }
 	OnError            string `json:"on_error"`
 	After              []int
@@ -199,8 +218,7 @@ func (p *planPart) about() string {
 	add(p.For != "" && p.Verb != "wait", "for "+safe(p.For))
 	add(p.Until != "", "until "+safe(p.Until))
 	add(p.Attempts > 1, "up to "+strconv.Itoa(p.Attempts)+" attempts")
-	add(p.Timeout != "" && p.Attempts > 1, "timeout "+safe(p.Timeout)+" each")
-	add(p.Timeout != "" && p.Attempts <= 1, "timeout "+safe(p.Timeout))
+	words = append(words, p.timeouts()...)
 	for _, c := range p.Catch {
 		add(true, "on "+safe(c.Code)+" go to "+safe(c.To))
 	}

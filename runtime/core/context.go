@@ -107,12 +107,13 @@ func (i Invocation) Key() string {
 	return i.call.Head().Key()
 }
 
-// Timeout returns how long an attempt of the node may take, 0 for as long as it likes.
+// Timeout returns how long the attempt may take, or the node with all its attempts when that ends first; 0 for as long as it likes.
 func (i Invocation) Timeout() time.Duration {
 	if i.call == nil {
 		return 0
 	}
-	return i.call.Head().Node.Timeout
+	r, _ := i.call.place()
+	return r.Limit(i.call.Head()).Of
 }
 
 // Traceparent returns the header by which other services can go on with the trace of the run (W3C Trace Context), "" when

@@ -19,7 +19,8 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		tool: t, in: in}
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
-	var began time.Time
+	var began, first time.Time
+	timed := n.Timeout > 0 && n.Retry != nil
 	if t.state == deprecated {
 		r.warnDeprecated(&o.head)
 	}
@@ -29,7 +30,10 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		at := r.attempt(&o.head, policed)
 		if err == nil {
 			var decided *Metadata
-			if policed || t.checkIn != nil { // otherwise no gate of admission has anything to look at
+			if timed && first.IsZero() {
+				first = r.Now()
+			}
+			if late := r.refuseLate(eng, &o.head); !late && (policed || t.checkIn != nil) { // otherwise no gate of admission has anything to look at
 				decided = o.admit(eng, o)
 			}
 			began = r.began()
@@ -42,13 +46,16 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			r.receive(o, began, nil)
 			return o.out, nil
 		}
-		again, err := r.again(&o.head, err)
-		if !again {
+		next, err := r.again(&o.head, first, err)
+		if next == nil {
 			err = r.fail(&o.head, err)
 			r.nodeEnd(&o.head, begin, err, nil)
 			r.receive(o, began, err)
 			var zero Out
 			return zero, err
+		}
+		if r = next; o.head.Replayed {
+			first = time.Time{} // the bound begins with what this process does
 		}
 		// Engines keep the op that they have seen.
 		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},

@@ -60,7 +60,7 @@ type Op interface {
 	DecodeOut([]byte) error
 	// Cost is what an attempt is estimated to take at most.
 	Cost() usage.Spend
-	// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
+	// Exec runs the tool within its timeouts and checks the output. The error is a *ToolError or a *RunError.
 	Exec(context.Context) error
 }
 
@@ -85,7 +85,7 @@ type Head struct {
 
 // Metadata is what an attempt reports besides its result; a journal keeps it in the record.
 type Metadata struct {
-	Denied      bool      // refused by the policy, so that it does not count
+	Denied      bool      // refused by the policy or because the node's time is over, so that it does not count
 	Cost        usage.USD // what it has cost
 	Tokens      int64     // what it has taken of them, of models
 	Metered     bool      // it was a call of a model
@@ -99,6 +99,7 @@ type Metadata struct {
 	calls   int64            // and as how many calls it counts
 	began   bool             // Exec was called
 	parent  string           // traceparent of the attempt's span
+	waited  time.Duration    // for its turn, of a node with a timeout that is repeated
 	ran     bool             // the tool was called
 }
 

@@ -197,36 +197,34 @@ func (c *call) restore(ctx context.Context, o typed, b []byte) bool {
 
 func (c *call) paced(ctx context.Context, o typed, rest []gate) error {
 	r, t := o.place()
-	if err := r.paced(ctx, c.head.Tool, t.rate); err != nil {
+	if err := r.paced(ctx, &c.head, t.rate); err != nil {
 		return err
 	}
 	return c.next(ctx, o, rest)
 }
 
-// timed bounds an attempt by its node's timeout, and gives every error a code.
+// timed bounds an attempt by the timeout that ends first, and gives every error a code.
 func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
-	limit := c.head.Node.Timeout
-	if limit <= 0 {
+	limit := c.run.Limit(&c.head)
+	if own, ok := c.run.eng.(OwnTime); ok && own.OwnTime() {
+		limit.Left = limit.Of // what is left is no time of this clock
+	}
+	if limit.Left <= 0 {
 		if err := c.next(ctx, o, rest); err != nil {
 			return c.run.classify(ctx, err)
 		}
 		return nil
 	}
-	own, cancel := context.WithTimeout(ctx, limit)
+	own, cancel := context.WithTimeout(ctx, limit.Left)
 	defer cancel()
 	switch err := c.next(own, o, rest); {
 	case err == nil:
 		return nil
 	case value.ToolErrorOf(err) == nil && own.Err() != nil && ctx.Err() == nil:
-		return TimedOut(c.head.Node)
+		return limit.Over()
 	default:
 		return c.run.classify(ctx, err)
 	}
-}
-
-// TimedOut is the error of an attempt of n that took longer than n.Timeout.
-func TimedOut(n *Node) *value.ToolError {
-	return value.Errorf(value.Timeout, "no result after %v", n.Timeout)
 }
 
 // recovered makes an error of a panic. From here on the attempt is the context of its tool.

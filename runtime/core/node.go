@@ -12,7 +12,7 @@ type Node struct {
 	ID, Pos  string        // Pos is "file:line:col" in the YAML source
 	Index    int           // place in the program's node table
 	Retry    *Retry        // nil: one attempt
-	Timeout  time.Duration // per attempt; 0 = none
+	Timeout  time.Duration // of all attempts and the waits between them, Retry.Timeout is that of one; 0 = none
 	Limit    int           // map: items at a time; 0 = 8
 	Block    int           // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
 	Max      int           // map: most items, loop: most iterations; 0 = unbounded
@@ -32,6 +32,7 @@ type Retry struct {
 	Base, Cap time.Duration // first wait and its upper bound; Cap 0 = none
 	Constant  bool          // wait Base each time; otherwise the wait doubles
 	Jitter    float64       // share of the wait that is random, 0 to 1
+	Timeout   time.Duration // of one attempt; 0 = none
 }
 
 const defaultLimit = 8

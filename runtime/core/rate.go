@@ -65,25 +65,31 @@ type OwnTime interface{ OwnTime() bool }
 
 // paced is the gate "rate": it waits until the tool may be called again. The turn of a call that is cancelled while it waits is
 // lost: that is stricter than the rate, and cannot be got around by cancelling.
-func (r *Run) paced(ctx context.Context, tool string, l *rate) error {
+func (r *Run) paced(ctx context.Context, h *Head, l *rate) error {
 	if l == nil {
 		return nil
 	}
 	var deadline time.Time
 	if own, ok := r.carrier().(OwnTime); ok && own.OwnTime() {
-		kept, _ := r.state.rates.LoadOrStore(tool, l.fresh())
+		kept, _ := r.state.rates.LoadOrStore(h.Tool, l.fresh())
 		l = kept.(*rate)
 	} else if d, ok := ctx.Deadline(); ok {
 		deadline = d
 	}
+	if b := r.bound; b != nil && (deadline.IsZero() || b.until.Before(deadline)) {
+		deadline = b.until
+	}
 	wait, ok := l.reserve(r.Now(), deadline)
 	if !ok {
-		te := value.Errorf(value.RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", tool, l.n, l.period)
+		te := value.Errorf(value.RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", h.Tool, l.n, l.period)
 		te.RetryAfterS = ptr(wait.Seconds())
 		return te
 	}
 	if wait <= 0 {
 		return nil
+	}
+	if h.Node.Timeout > 0 && h.Node.Retry != nil {
+		h.metadata().waited = wait
 	}
 	return r.Sleep(wait)
 }

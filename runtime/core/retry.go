@@ -8,13 +8,14 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// again decides whether another attempt follows, and waits for it. A wait cut short gives the cancelled error.
-func (r *Run) again(h *Head, err error) (bool, error) {
+// again decides whether another attempt follows, and waits for it. It returns the Run of that attempt, nil when there is none. A wait
+// cut short gives the cancelled error; one that would end after the node's timeout is not begun. first is when the first attempt began.
+func (r *Run) again(h *Head, first time.Time, err error) (*Run, error) {
 	retry := h.Node.Retry
 	te := value.ToolErrorOf(err)
 	refused := h.refused || h.Metadata != nil && h.Metadata.Denied // also when a journal says so
 	if retry == nil || te == nil || refused || int(h.Attempt) >= retry.Attempts || !retry.covers(te.Code) {
-		return false, err
+		return nil, err
 	}
 	wait := retry.wait(int(h.Attempt), te.RetryAfterS, func() float64 {
 		return float64(r.jitter(h)>>11) / (1 << 53)
@@ -26,13 +27,22 @@ func (r *Run) again(h *Head, err error) (bool, error) {
 	if h.Replayed {
 		// Waited when it was recorded, unless the run stopped then; whether the scope is cancelled is for Do to see (R1).
 		if wait = r.rest(h, wait); wait <= 0 {
-			return true, nil
+			return r, nil
+		}
+	}
+	r = r.repeated(h, first)
+	if b := r.bound; b != nil {
+		switch now := r.Now(); {
+		case !now.Before(b.until): // the next attempt is refused, and recorded
+			return r, nil
+		case !now.Add(wait).Before(b.until):
+			return r.until(bound{node: b.node, until: now, last: te}), nil
 		}
 	}
 	if err := r.Sleep(wait); err != nil {
-		return false, err
+		return nil, err
 	}
-	return true, nil
+	return r, nil
 }
 
 // rest is what is left of the wait after an attempt that was answered from a journal: nothing when the next one is, too.

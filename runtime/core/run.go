@@ -159,6 +159,7 @@ type Run struct {
 	guard *guard // nil without a policy
 
 	receiver *receiver // nil: nobody wants receipts
+	bound    *bound    // nil: nothing bounds several calls
 }
 
 // Start begins a run of in under ctx. End must be called with what comes of it. Only engines look at in: without one it

@@ -41,7 +41,7 @@ type (
 	//		DecodeOut([]byte) error
 	//		// Cost is what an attempt is estimated to take at most.
 	//		Cost() usage.Spend
-	//		// Exec runs the tool with the node's timeout and checks the output. The error is a *ToolError or a *RunError.
+	//		// Exec runs the tool within its timeouts and checks the output. The error is a *ToolError or a *RunError.
 	//		Exec(context.Context) error
 	//	}
 	Op = core.Op
@@ -70,7 +70,7 @@ type (
 	// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
 	//
 	//	type Metadata struct {
-	//		Denied      bool      // refused by the policy, so that it does not count
+	//		Denied      bool      // refused by the policy or because the node's time is over, so that it does not count
 	//		Cost        usage.USD // what it has cost
 	//		Tokens      int64     // what it has taken of them, of models
 	//		Metered     bool      // it was a call of a model
@@ -151,6 +151,15 @@ type (
 	//	func (s *Session) TraceURL() *string
 	//	func (s *Session) Turn(i int) *flow.Run
 	Session = core.Session
+	// Limit is how long an attempt may take.
+	//
+	//	type Limit struct {
+	//		Left time.Duration // from now on; 0: as long as it likes
+	//		Of   time.Duration // as it was in the beginning: of the attempt, or of the node with all its attempts
+	//	}
+	//
+	//	func (l Limit) Over() *value.ToolError
+	Limit = core.Limit
 	// Receipt is what became of a call of Visit.
 	//
 	//	type Receipt struct {

@@ -28,6 +28,7 @@ type (
 	//	func (r *Run) In(n *Node) *Run
 	//	func (r *Run) Info() *Info
 	//	func (r *Run) Iterate(n *Node, i int) (*Run, error)
+	//	func (r *Run) Limit(h *engine.Head) engine.Limit
 	//	func (r *Run) Now() time.Time
 	//	func (r *Run) Rand(n *Node) uint64
 	//	func (r *Run) Redact(err error) error
@@ -41,6 +42,7 @@ type (
 	//	func (r *Run) Tenant() string
 	//	func (r *Run) Visit(n *Node, visit int32, room int, take func(engine.Receipt)) *Run
 	//	func (r *Run) Warn(n *Node, err error)
+	//	func (r *Run) Within(n *Node) *Run
 	Run = core.Run
 	// Runtime holds what all runs of one workflow share. It is safe for concurrent use.
 	//
@@ -78,7 +80,7 @@ type (
 	//		ID, Pos  string          // Pos is "file:line:col" in the YAML source
 	//		Index    int             // place in the program's node table
 	//		Retry    *Retry          // nil: one attempt
-	//		Timeout  time.Duration   // per attempt; 0 = none
+	//		Timeout  time.Duration   // of all attempts and the waits between them, Retry.Timeout is that of one; 0 = none
 	//		Limit    int             // map: items at a time; 0 = 8
 	//		Block    int             // map: items a worker takes at once; 0 = 1. Larger only when every tool of the body is pure
 	//		Max      int             // map: most items, loop: most iterations; 0 = unbounded
@@ -132,6 +134,7 @@ type (
 	//		Base, Cap time.Duration // first wait and its upper bound; Cap 0 = none
 	//		Constant  bool          // wait Base each time; otherwise the wait doubles
 	//		Jitter    float64       // share of the wait that is random, 0 to 1
+	//		Timeout   time.Duration // of one attempt; 0 = none
 	//	}
 	Retry = core.Retry
 	// Step is one step of Graph. Do decides itself whether the step has anything to do: a skipped step returns nil.

@@ -73,6 +73,9 @@ func Ask[Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format) (Out,
 		return out, r.Fail(n, te)
 	}
 	c.Schema = f.Schema
+	if f.Reask > 0 {
+		r = r.Within(n)
+	}
 	for asked := 0; ; asked++ {
 		reply, err := m.Complete(r, n, c)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
-	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
 
 // Do implements engine.Engine.
@@ -41,7 +40,8 @@ func (s *Simulator) Do(r *flow.Run, op engine.Op) error {
 // attempt lets the call's time pass and runs it under ctx.
 func (s *Simulator) attempt(r *flow.Run, op engine.Op, ctx context.Context) error {
 	h := op.Head()
-	left, bounded := h.Node.Timeout, h.Node.Timeout > 0
+	limit := r.Limit(h)
+	left, bounded := limit.Left, limit.Left > 0
 	if h.Metadata != nil && h.Metadata.Denied {
 		bounded = false // it will be refused, not carried out
 	}
@@ -56,7 +56,7 @@ func (s *Simulator) attempt(r *flow.Run, op engine.Op, ctx context.Context) erro
 			return r.Cancelled()
 		}
 		if late {
-			return tool.TimedOut(h.Node)
+			return limit.Over()
 		}
 		return nil
 	}

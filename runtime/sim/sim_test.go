@@ -62,7 +62,7 @@ func TestVirtualTime(t *testing.T) {
 }
 
 func TestTimeoutAndRetryInVirtualTime(t *testing.T) {
-	n := flow.Node{ID: "a", Pos: "w.yaml:1:1", Timeout: time.Minute, Retry: &flow.Retry{Attempts: 4, Base: time.Second, Cap: 2 * time.Second}}
+	n := flow.Node{ID: "a", Pos: "w.yaml:1:1", Retry: &flow.Retry{Attempts: 4, Base: time.Second, Cap: 2 * time.Second, Timeout: time.Minute}}
 	after := 10.0
 	e := sim.New(1, sim.Options{
 		Latency: func(_ string, attempt int) time.Duration {

@@ -9,7 +9,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/core"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
-	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 type (
@@ -97,11 +96,6 @@ func Room[Out any](ctx context.Context, limit int) int {
 // Beginning returns text if it has at most limit bytes, and else what Cut makes of it. It is for text within Room.
 func Beginning(ctx context.Context, text string, limit int) (string, error) {
 	return core.Beginning(ctx, text, limit)
-}
-
-// TimedOut is the error of an attempt of n that took longer than n.Timeout.
-func TimedOut(n *core.Node) *value.ToolError {
-	return core.TimedOut(n)
 }
 
 // Obtain says how a tool gets its isolation: probe tries for at least the tier that is required and returns the one that

@@ -54,11 +54,11 @@ var facades = []facade{
 		Filled Catch CatchOptional Caught Raise FailedNode Skip Skipped Some SetOnce NoCase Slots
 	`},
 	{dir: "../tool", pkg: "tool", most: 90, text: `
-		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning TimedOut Obtain Require
+		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning Obtain Require
 		Isolate Unisolated Isolation Isolated RedactorOf Metered Unspent
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
-		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session
+		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
 		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool
 	`},
 }
