@@ -69,6 +69,10 @@ func (s *Step) marks() {
 	if v, ok := s.Node.Verb.(*ir.LLM); ok && s.Ask != nil {
 		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
 	}
+	switch v := s.Node.Verb.(type) {
+	case *ir.Fail, *ir.Wait, *ir.Parse:
+		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
+	}
 	s.Question.marks()
 	if v, ok := s.Node.Verb.(*ir.Agent); ok && s.Agent != nil {
 		ir.Values(v, func(v ir.Value) { ir.ValueExpressions(v, mark) })
