@@ -174,6 +174,15 @@ func TestDiagnosticsExamples(t *testing.T) {
 				}
 				t.Logf("%s %v %q (%s)", d.Message, d.Span.Start(), d.Span.Text(), d.Help)
 			}
+			for _, c := range e.Cases {
+				if !slices.ContainsFunc(compile(c.YAML, e.Code), func(d diag.Diagnostic) bool {
+					return d.Code == e.Code && d.Message == c.Message && d.Help == c.Help
+				}) {
+					var b bytes.Buffer
+					_ = diag.Text(&b, compile(c.YAML, e.Code), diag.TextOptions{})
+					t.Errorf("no %q, help %q:\n%s", c.Message, c.Help, b.String())
+				}
+			}
 			if right := compile(e.Right, e.Code); len(right) > 0 {
 				var b bytes.Buffer
 				_ = diag.Text(&b, right, diag.TextOptions{})

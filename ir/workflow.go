@@ -23,6 +23,7 @@ type Ident struct {
 type Workflow struct {
 	File        *source.File
 	Public      bool // in a public dialect: where two names meet in Go, one of them gives way
+	Library     bool // a file for `include`, read by itself: it has no nodes, and the secrets it names belong to the workflows that include it
 	Name        Ident
 	Description string
 	Types       []*schema.Decl // declared here and included, in order

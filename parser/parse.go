@@ -110,6 +110,17 @@ func (l *loader) Flow(from *source.File, ref ir.Ident) *ir.Workflow {
 // workflow parses the workflow in a file, or returns it when that was done. ref is where the file is named; its span is
 // zero for the file the user named.
 func (l *loader) workflow(name string, ref ir.Ident) *ir.Workflow {
+	w := l.parsed(name, ref)
+	if w != nil && w.Library && !ref.Span.IsZero() {
+		l.sink.Report(diag.Diagnostic{Code: diag.MissingKey, Span: ref.Span, Message: fmt.Sprintf("%s has no nodes to run: it is a library", path.Base(name)),
+			Help: "write it under `include:`, or name a workflow"})
+		return nil
+	}
+	return w
+}
+
+// parsed is workflow for files of all kinds.
+func (l *loader) parsed(name string, ref ir.Ident) *ir.Workflow {
 	for i, o := range l.open {
 		if o == name {
 			l.recursive(l.open[i:], name, ref)

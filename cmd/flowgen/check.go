@@ -110,7 +110,7 @@ func (a *app) check(names []string, found bool) []diag.Diagnostic {
 func (a *app) compileAll(files *disk, names []string, found bool) []*compiled {
 	var list []*compiled
 	for _, name := range names {
-		c := a.compile(files, name)
+		c := a.compileAny(files, name)
 		a.cases(files, c)
 		list = append(list, c)
 	}

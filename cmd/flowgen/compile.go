@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
@@ -21,8 +22,19 @@ type compiled struct {
 	sources  []string       // files that tools in other languages were read from, or looked for
 }
 
-// compile runs parser, bind and check over one file.
+// compile runs parser, bind and check over the file of a workflow.
 func (a *app) compile(files *disk, name string) *compiled {
+	c := a.compileAny(files, name)
+	if c.workflow != nil && c.workflow.Library {
+		c.program = nil
+		c.list = append(c.list, diag.Diagnostic{Code: diag.MissingKey, Span: source.Span{File: c.workflow.File}, Message: "this file has no nodes to run: it is a library",
+			Help: "name a workflow that includes it, or add `nodes:`"})
+	}
+	return c
+}
+
+// compileAny is compile for workflows and for libraries, which are files that workflows include.
+func (a *app) compileAny(files *disk, name string) *compiled {
 	a.file = name
 	sink := &diag.Sink{}
 	c := &compiled{name: name}

@@ -57,6 +57,12 @@ func explain(w io.Writer, e diag.Entry) {
 			fmt.Fprintln(w, strings.TrimRight("    "+line, " "))
 		}
 	}
+	for i, c := range e.Cases {
+		if i == 0 {
+			fmt.Fprint(w, "\nWhat it says:\n")
+		}
+		fmt.Fprintf(w, "\n%s\n", wrap(c.Message+". Help: "+c.Help, 88))
+	}
 }
 
 // wrap breaks text at blanks so that lines have at most width characters where they can.

@@ -72,6 +72,11 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 	if failed(diags, false) != nil {
 		return a.report(diags, false)
 	}
+	for _, c := range list {
+		if c.workflow.Library && !found {
+			fmt.Fprintf(a.stderr, "flowgen: %s is a library: its Go is that of the workflows that include it\n", oneLine(c.name))
+		}
+	}
 	sink := &diag.Sink{}
 	outputs, err := a.outputs(list, dir, pkg, sink)
 	if err != nil {
@@ -160,6 +165,9 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 	var out []output
 	taken := map[string]*compiled{} // by folder, which can hold one package
 	for _, c := range list {
+		if c.workflow.Library {
+			continue
+		}
 		to, ok, err := place(c, dir, pkg, sink)
 		if err != nil {
 			return nil, err

@@ -31,6 +31,7 @@ type env struct {
 	body *Body // nil inside a tool's templates
 	step *Step // the reader; nil at the end of the body
 	at   formula
+	gate bool // the reader's own `when`
 	self bool // the reader's own result is there: set, until, conditions after it
 
 	params *schema.Type // a tool's input, instead of everything else
@@ -98,7 +99,7 @@ func (e *env) find(name string, inline bool) *expr.Symbol {
 		}
 		for _, v := range b.vars {
 			if v.Name == name {
-				return &expr.Symbol{Name: name, Type: v.Type, Ref: v}
+				return &expr.Symbol{Name: name, Type: v.Type, Ref: v, Item: v.Over != nil && !e.c.wf.Public}
 			}
 		}
 		if b.outer != nil { // from inside, the outer body is seen as the enclosing step sees it
@@ -212,6 +213,9 @@ func (e *env) node(s *Step) *expr.Symbol {
 		sym.Absent = sym.Type.Kind != schema.Opt // else it can be absent although it ran
 		sym.Type = schema.OptOf(sym.Type, e.why(s))
 	}
+	if sym.Type.Kind == schema.Opt {
+		sym.Advice = e.advice(s, sym.Absent)
+	}
 	return sym
 }
 
@@ -269,7 +273,8 @@ func (e *env) never(s *Step) string {
 	if e.body.caught(s, e.step, e.at) {
 		return "it failed, and its error was caught"
 	}
-	return "it runs only when " + e.when(s)
+	_, cond := e.when(s)
+	return "it runs only when " + cond
 }
 
 // why says why the result of a step may be absent: "post may not have run here: only when plan.route is fix (12:5)".
@@ -278,40 +283,73 @@ func (e *env) why(s *Step) string {
 	if s.Catch && (s.act == always || !e.body.weak && e.body.diagram.implies(e.at, s.act)) {
 		return id + " may have failed here: its errors are caught"
 	}
-	return id + " may not have run here: only when " + e.when(s)
+	cause, cond := e.when(s)
+	return id + " may not have run here: " + cause + "only when " + cond
 }
 
-// when describes the nearest decisions on the way to a step that are not certain where e stands.
-func (e *env) when(s *Step) string {
+// advice says how to read a step that may have no result: absent tells that this is because it may not have run.
+func (e *env) advice(s *Step, absent bool) string {
+	if e.c.wf.Public {
+		return "" // nodes of dialects have no `when`
+	}
+	id := s.Node.ID.Name
+	test := "test it first: `" + id + " != null && ...`"
+	if e.step != nil && !e.self && !e.gate && e.step.Node.When == nil {
+		test = "add `when: " + id + " != null` to this node"
+	}
+	switch {
+	case s.Skips():
+		return "write `on_error: {default: ...}` on " + id + ", or " + test
+	case !absent:
+		return ""
+	case s.Catch && (s.act == always || !e.body.weak && e.body.diagram.implies(e.at, s.act)):
+		return "read it where no handler leads, or " + test
+	}
+	return test
+}
+
+// when describes the nearest decisions on the way to a step that are not certain where e stands, and before that, which edges or
+// which `when` they belong to: nothing for a node that handles errors.
+func (e *env) when(s *Step) (cause, cond string) {
 	d := e.body.diagram
 	if s.when != nil && (e.body.weak || !d.implies(e.at, e.body.takes(s.when, 0))) {
-		return s.when.describe(0)
+		return "its `when` is true ", s.when.describe(0)
 	}
 	for at := s; ; {
-		var ways []string
+		var ways, edges []string
 		var up *Step
 		for _, a := range at.in {
-			if a.orderOnly {
+			if a.orderOnly || at.Node.Join == ir.JoinAll && !e.body.weak && d.implies(e.at, e.body.active(a)) {
 				continue
 			}
 			if up == nil {
 				up = a.from
 			}
-			if a.decision != nil && (e.body.weak || !d.implies(e.at, e.body.active(a))) {
+			switch o := a.from.outcome; {
+			case a.decision != nil && (e.body.weak || !d.implies(e.at, e.body.active(a))):
 				ways = append(ways, a.decision.describe(a.cases))
-			} else if o := a.from.outcome; a.decision == nil && o != nil && !e.body.weak && !d.implies(e.at, e.body.active(a)) {
+				if a.decision.Kind != Outcome {
+					edges = append(edges, "the edge `"+a.from.Node.ID.Name+" -> "+a.to.Node.ID.Name+"`")
+				}
+			case a.decision == nil && o != nil && !e.body.weak && !d.implies(e.at, e.body.active(a)):
 				ways = append(ways, o.describe(0))
+				edges = append(edges, "the edge `"+a.from.Node.ID.Name+" -> "+a.to.Node.ID.Name+"`")
 			}
 		}
-		switch {
-		case len(ways) > 3:
-			return strings.Join(ways[:3], " or ") + " or ..."
-		case len(ways) > 0:
-			return strings.Join(ways, " or ")
-		case up == nil:
-			return "it succeeds"
+		if len(ways) == 0 && up != nil {
+			at = up
+			continue
 		}
-		at = up
+		switch {
+		case len(ways) == 0:
+			return "", "it succeeds"
+		case len(ways) > 3:
+			ways = append(ways[:3], "...")
+		}
+		if len(ways) == 1 && len(edges) == 1 {
+			cause = edges[0] + " is active "
+		}
+		return cause, strings.Join(ways, " or ")
 	}
 }
 

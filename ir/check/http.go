@@ -55,8 +55,8 @@ func (c *checker) secret(s ir.Ident) {
 		}
 		names = append(names, x.Name.Name)
 	}
-	if s.Name == "" {
-		return // reported by the parser
+	if s.Name == "" || c.wf.Library {
+		return // reported by the parser; declared by those who include the file
 	}
 	d := diag.Diagnostic{Code: diag.UnknownName, Span: s.Span, Message: fmt.Sprintf("secret %q is not declared", s.Name)}
 	diag.Suggest(&d, s.Name, names)

@@ -14,7 +14,7 @@ import (
 // step types everything a step holds, and the decisions that fall after it.
 func (c *checker) step(s *Step) {
 	if d := s.when; d != nil {
-		c.condition(d.Value, &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.gate)}, "when")
+		c.condition(d.Value, &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.gate), gate: true}, "when")
 		s.body.addProof(d)
 	}
 	e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.act)}

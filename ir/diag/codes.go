@@ -13,6 +13,13 @@ type Entry struct {
 	Cause string // why it is a mistake and what to do, in full sentences
 	Wrong string // YAML; "" when no single file can show it, then Cause says why, or when the examples are those of dialects
 	Right string
+	Cases []Case // what it says, where it says several things
+}
+
+// A Case is one of several mistakes that have a code in common. Its YAML reports the code with this message and help, which a test
+// holds it to.
+type Case struct {
+	YAML, Message, Help string
 }
 
 // An Example is a workflow that reports a code, and one that does not.

@@ -27,7 +27,7 @@ var nativeCodes = []Entry{
 	{
 		Code:  UnknownKey,
 		Title: "a key that does not exist here",
-		Cause: "A mapping has a key that is not a part of the language at this place, so nothing would read it. Correct the spelling, or move the key to where it belongs: the help names the keys that can stand here.",
+		Cause: "A mapping has a key that is not a part of the language at this place, so nothing would read it. The message says which mistake it is: a misspelled key, which `check --fix` corrects where there is no doubt; a key of another language, with what to write instead; a key in the wrong place, with where it belongs; or none of these, with the keys that can be here.",
 		Wrong: `flowgen: 1
 name: greet
 input: {who: {type: string, defualt: you}}
@@ -42,6 +42,18 @@ nodes:
   hello: {let: {text: "Hello {{ input.who }}"}}
 output: {text: $hello.text}
 `,
+		Cases: []Case{
+			{"flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}, timeuot: 1s}\noutput: {text: $hello.text}\n",
+				"misspelled key `timeuot` in a `let` node", "replace with `timeout`"},
+			{"flowgen: 1\nname: greet\nnodes:\n  hello: {if: true, let: {text: Hello}}\noutput: {text: $hello.text}\n",
+				"flowgen has no key `if`", "write `when:`"},
+			{"flowgen: 1\nname: greet\nmodels: {m: \"ollama:x\"}\nnodes:\n  hello: {llm: m, prompt: Hello, temperature: 0.5}\noutput: {text: $hello}\n",
+				"misplaced key `temperature` in an `llm` node", "it is of the model: write it under `models:`"},
+			{"flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}, max_items: 5}\noutput: {text: $hello.text}\n",
+				"misplaced key `max_items` in a `let` node", "`max_items` goes with `map`"},
+			{"flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: Hello}}\nedges:\n  - {from: start, to: hello, colour: red}\noutput: {text: $hello.text}\n",
+				"unknown key `colour` in an edge", "the keys of an edge are `from`, `to` and `when`"},
+		},
 	},
 	{
 		Code:  MissingKey,

@@ -32,7 +32,7 @@ output: {x: {type: int, value: $pick.x}}
 	{
 		Code:  OptionalUse,
 		Title: "a value used without knowing that it is there",
-		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` on the way), read fields through `?.`, or say what stands for it: `default(x, value)`, `first(a, b)`.",
+		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` on the way), read fields through `?.`, or say what stands for it: `default(x, value)`, `first(a, b)`. The message says why it may be absent, and the help what to do about that.",
 		Wrong: `flowgen: 1
 name: sample
 input: {tag: opt<string>}
@@ -51,6 +51,29 @@ nodes:
       x: $size(default(input.tag, "")) > 3
 output: {x: $pick.x}
 `,
+		Cases: []Case{
+			{"flowgen: 1\nname: sample\ninput: {t: opt<string>}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  b: {tool: get, with: {x: $input.t}}\noutput: {x: $b}\n",
+				"input.t may be absent: it is declared optional",
+				"test it first: `input.t != null && ...`, or give it a default: `default(input.t, ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {n: int}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  a: {when: input.n > 3, tool: get, with: {x: a}}\n  b: {tool: get, with: {x: $a}}\noutput: {x: $b}\n",
+				"a may not have run here: its `when` is true only when input.n > 3 (7:13)",
+				"add `when: a != null` to this node, or give it a default: `default(a, ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {n: int}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  a: {tool: get, with: {x: a}}\n  b: {tool: get, with: {x: $a}}\nedges:\n  - {from: start, to: a, when: input.n > 3}\n  - a -> b\n  - start -> b\noutput: {x: $b}\n",
+				"a may not have run here: the edge `start -> a` is active only when input.n > 3 (10:32)",
+				"add `when: a != null` to this node, or give it a default: `default(a, ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {n: int}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  a: {tool: get, with: {x: a}, on_error: skip}\n  b: {tool: get, with: {x: $a}}\noutput: {x: $b}\n",
+				"a may have failed and been skipped (on_error: skip)",
+				"write `on_error: {default: ...}` on a, or add `when: a != null` to this node, or give it a default: `default(a, ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {n: int}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  a: {tool: get, with: {x: a}, catch: {any: h}}\n  h: {let: 1}\n  b: {tool: get, with: {x: $a}}\nedges:\n  - a -> b\n  - h -> b\noutput: {x: $b}\n",
+				"a may have failed here: its errors are caught",
+				"read it where no handler leads, or add `when: a != null` to this node, or give it a default: `default(a, ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {xs: list<string>}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  b: {tool: get, with: {x: \"$input.xs[0]\"}}\noutput: {x: $b}\n",
+				"input.xs[0] may be absent: the list may have no item 0",
+				"an index out of range is absent: test `input.xs[0] != null && ...`, or give it a default: `default(input.xs[0], ...)`"},
+			{"flowgen: 1\nname: sample\ninput: {ts: [{u: opt<string>}]}\ntools:\n  get: {command: [echo, \"{{ x }}\"], in: {x: string}, out: string, effects: reads}\nnodes:\n  b: {let: \"$input.ts.map(t, size(t.u))\"}\noutput: {x: $b}\n",
+				"t.u may be absent: it is declared optional",
+				"keep the items that have it, with `.filter(t, t.u != null)` on the list, or give it a default: `default(t.u, ...)`"},
+		},
 	},
 	{
 		Code:  NoTextForm,

@@ -23,6 +23,12 @@ func Markdown(codes []Entry) string {
 				fmt.Fprintf(&b, "\n%s:\n\n```yaml\n%s```\n", x.title, visible(x.text))
 			}
 		}
+		for i, c := range e.Cases {
+			if i == 0 {
+				b.WriteString("\nWhat it says:\n")
+			}
+			fmt.Fprintf(&b, "\n```yaml\n%s```\n\n> %s\n>\n> help: %s\n", visible(c.YAML), c.Message, c.Help)
+		}
 	}
 	return b.String()
 }

@@ -25,6 +25,9 @@ type Symbol struct {
 
 	// Absent: the symbol is a node that may not have run here, and Type is optional for that reason alone.
 	Absent bool
+
+	Advice string // what to do where the symbol may have no value; empty: test it
+	Item   bool   // a variable for the items of a list
 }
 
 // Env says what names mean where an expression stands.
@@ -299,11 +302,27 @@ func (c *checker) absent(n, whole *Node) {
 	case strings.HasPrefix(why, text+" "):
 		message = why
 	}
-	help := fmt.Sprintf("give it a default: `default(%s, ...)`", whole)
-	if n.Path() != "" {
-		help = fmt.Sprintf("test it first: `%s != null && ...`, or give it a default: `default(%s, ...)`", text, whole)
+	c.report(diag.OptionalUse, n.Lo, n.Hi, Advice(n, whole), "%s", message)
+}
+
+// Advice says what to do about n, which may be absent: that depends on why it may be. whole is as in absent.
+func Advice(n, whole *Node) string {
+	text, help := n.String(), fmt.Sprintf("give it a default: `default(%s, ...)`", whole)
+	root := n
+	for root.chain() {
+		root = root.Kids[0]
 	}
-	c.report(diag.OptionalUse, n.Lo, n.Hi, help, "%s", message)
+	switch sym := root.Sym; {
+	case n.Path() == "":
+		return help
+	case n.Op == Name && sym != nil && sym.Advice != "":
+		return sym.Advice + ", or " + help
+	case n.Op == Index && n.Kids[0].Type != nil && n.Kids[0].Type.Present().Kind == schema.List:
+		return fmt.Sprintf("an index out of range is absent: test `%s != null && ...`, or %s", text, help)
+	case n.Op != Name && sym != nil && sym.Item:
+		return fmt.Sprintf("keep the items that have it, with `.filter(%s, %s != null)` on the list, or %s", root.Text, text, help)
+	}
+	return fmt.Sprintf("test it first: `%s != null && ...`, or %s", text, help)
 }
 
 // fits reports a value that cannot stand where want is asked for.

@@ -450,6 +450,7 @@ func (c *checker) macro(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		c.report(diag.Arguments, recv.Lo, recv.Hi, "", "`%s` needs a list or a map, this is %s", n.Text, brief(t))
 	}
 	c.shadow(n)
+	v.Item = true
 	c.vars = append(c.vars, v)
 	defer func() { c.vars = c.vars[:len(c.vars)-1] }()
 

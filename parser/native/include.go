@@ -2,6 +2,7 @@ package native
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -42,6 +43,21 @@ func (p *parser) isCycle(f *source.File, ref ir.Ident) bool {
 
 // librarySections are the keys that an included file can have besides flowgen, name and description.
 var librarySections = []string{"include", "types", "tools", "models", "servers", "agents"}
+
+// isLibrary reports a file that is there to be included: it declares something, and has no key that only a workflow can have.
+func isLibrary(root *yamlnode.Node) bool {
+	if root == nil || root.Kind != yamlnode.Mapping {
+		return false
+	}
+	declares := false
+	for _, e := range root.Entries {
+		if shapeLibrary.key(e.Key.Text.Value) == nil {
+			return false
+		}
+		declares = declares || slices.Contains(librarySections, e.Key.Text.Value)
+	}
+	return declares
+}
 
 func (p *parser) includeFile(root *yamlnode.Node, f *source.File) {
 	outer := p.file

@@ -27,8 +27,12 @@ type Loader interface {
 // reported.
 func Parse(root *yamlnode.Node, f *source.File, load Loader, sink *diag.Sink) *ir.Workflow {
 	p := &parser{sink: sink, before: sink.Errors(), load: load, file: f, decls: map[string]*declaration{}, names: map[string]source.Span{}, included: map[*source.File]bool{f: true}}
-	p.wf = &ir.Workflow{File: f}
-	if m, ok := p.mapping(root, shapeWorkflow); ok {
+	p.wf = &ir.Workflow{File: f, Library: isLibrary(root)}
+	s := shapeWorkflow
+	if p.wf.Library {
+		s = shapeLibrary
+	}
+	if m, ok := p.mapping(root, s); ok {
 		p.workflow(m)
 	}
 	return p.wf
@@ -81,6 +85,9 @@ func (p *parser) workflow(m mapping) {
 	p.secrets(m.get("secrets"))
 	p.wf.Policy = p.policy(m.get("policy"), shapePolicy)
 	p.defaults(m.get("defaults"))
+	if p.wf.Library {
+		return
+	}
 	p.ids = map[string]source.Span{}
 	p.declareIDs(m.get("nodes"), source.Span{})
 	p.wf.Body = p.body(m)

@@ -172,9 +172,7 @@ func (p *parser) foreignKey(key string, at source.Span, verb string) bool {
 
 // keyOf reports a key that what does not have, and others do.
 func (p *parser) keyOf(owners []string, at source.Span, key, what string) {
-	d := yamlnode.UnknownKey(at, key, what)
-	d.Help = "`" + key + "` goes with " + list(quoted(owners), "and")
-	p.say(d)
+	p.wrongKey(at, key, what, "`"+key+"` goes with "+list(quoted(owners), "and"))
 }
 
 // common reads the keys that every node can have.

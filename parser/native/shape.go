@@ -3,8 +3,10 @@ package native
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
@@ -175,8 +177,8 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 	}
 	d := yamlnode.UnknownKey(key.Span, name, m.shape.What)
 	if help, ok := m.shape.Instead[name]; ok {
-		d.Help, m.astray = help, true
-		p.say(d)
+		m.astray = true
+		p.wrongKey(key.Span, name, m.shape.What, help)
 		return ""
 	}
 	near := p.nearest(name, m.shape.names())
@@ -189,6 +191,10 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 		if m.shape.Hint != "" {
 			d.Help += "; " + m.shape.Hint
 		}
+		if at := homes()[name]; len(at) > 0 && len(at) <= maxHomes {
+			p.wrongKey(key.Span, name, m.shape.What, "`"+name+"` belongs in "+list(at, "or")+"; "+d.Help)
+			return ""
+		}
 		p.say(d)
 		return ""
 	}
@@ -198,11 +204,38 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 		p.say(d)
 		return ""
 	}
-	d.Help = "replace with `" + near + "`"
+	d.Message, d.Help = "misspelled key `"+name+"` in "+m.shape.What, "replace with `"+near+"`"
 	d.Fixes = []diag.Fix{diag.Replace(key.Span, near)}
 	p.say(d)
 	return near
 }
+
+// wrongKey reports a key that people write who think of something else: one that the language has in another place, or that other
+// languages have.
+func (p *parser) wrongKey(at source.Span, name, what, help string) {
+	d := yamlnode.UnknownKey(at, name, what)
+	d.Message, d.Help = "flowgen has no key `"+name+"`", help
+	if homes()[name] != nil {
+		d.Message = "misplaced key `" + name + "` in " + what
+	}
+	p.say(d)
+}
+
+// maxHomes is how many places of a key are worth naming: one that is at home in many is seldom meant for any of them.
+const maxHomes = 3
+
+// homes are the mappings that have a key, by key.
+var homes = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for _, s := range append(Shapes(), shapePromptFile) {
+		for _, k := range s.Keys {
+			if !slices.Contains(out[k.Name], s.What) {
+				out[k.Name] = append(out[k.Name], s.What)
+			}
+		}
+	}
+	return out
+})
 
 // likely reports whether there is no doubt which word was meant: two slips in a long one, or one in a short one, or capitals.
 func likely(name, near string) bool {

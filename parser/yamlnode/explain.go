@@ -1,8 +1,10 @@
 package yamlnode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -259,7 +261,10 @@ func (p *parser) colonFault(f fault) *Problem {
 		return &Problem{Kind: Syntax, Span: colon, Message: "a second `: ` on one line",
 			Help: "put the inner mapping on lines of its own, or the whole text in quotes"}
 	}
-	pr := &Problem{Kind: CutText, Span: colon, Message: "`: ` is not allowed inside unquoted text"}
+	pr := &Problem{Kind: CutText, Span: colon, Message: "`: ` is not allowed inside unquoted text", Help: structHelp(text.Text())}
+	if pr.Help != "" {
+		return pr
+	}
 	if !strings.Contains(text.Text(), " #") {
 		pr.Fix = quoted(text)
 	}
@@ -353,8 +358,30 @@ func (p *parser) flowFault(f fault) *Problem {
 		return &Problem{Kind: Syntax, Span: open, Related: []source.Span{p.token(f.at)},
 			Message: "this `" + open.Text() + "` is never closed", Help: "add " + want}
 	}
-	return &Problem{Kind: Syntax, Span: p.token(f.at), Related: []source.Span{open}, Message: "expected `,` or " + want,
+	pr := &Problem{Kind: Syntax, Span: p.token(f.at), Related: []source.Span{open}, Message: "expected `,` or " + want,
 		Help: fmt.Sprintf("close the `%s`; text with brackets, commas or `: ` in it needs quotes here", open.Text())}
+	if at := typeBefore.FindStringIndex(p.src[line:min(f.at, len(p.src))]); at != nil {
+		pr.Help = cmp.Or(structHelp(p.src[line+at[0]:EndOfLine(p.src, line)]), pr.Help)
+	}
+	return pr
+}
+
+// A struct between `<` and `>` looks as if quotes were missing, and is refused with them as well.
+var (
+	structIn   = regexp.MustCompile(`^(?:list|opt|map)<[a-z<]{0,20}\{`)
+	structList = regexp.MustCompile(`^list<(\{[^<>{}]{1,200}\})>`)
+	typeBefore = regexp.MustCompile(`(?:list|opt|map)<[a-z<]{0,20}$`)
+)
+
+// structHelp says how the type is written that text begins with, if that is a struct between `<` and `>`.
+func structHelp(text string) string {
+	if m := structList.FindStringSubmatch(text); m != nil {
+		return "write the list as `[" + m[1] + "]`"
+	}
+	if structIn.MatchString(text) {
+		return "no struct can be inside `<` and `>`: declare it under `types:`; a list of structs is written `[{path: string}]`"
+	}
+	return ""
 }
 
 // cutInFlow recognises an unquoted expression that a bracket, a comma or `: ` ended, on the line of the mark.
