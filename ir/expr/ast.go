@@ -158,3 +158,13 @@ func (n *Node) Path() string {
 
 // chain reports whether n reads a part of the value of Kids[0].
 func (n *Node) chain() bool { return n.Op == Field || n.Op == OptField || n.Op == Index }
+
+// carries reports a chain with a `?.` in it.
+func (n *Node) carries() bool {
+	for ; n.chain(); n = n.Kids[0] {
+		if n.Op == OptField {
+			return true
+		}
+	}
+	return false
+}

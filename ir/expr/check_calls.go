@@ -28,8 +28,8 @@ func (c *checker) receiver(recv *Node, facts Facts, lenient bool, whole *Node) {
 	c.check(recv, facts, nil)
 }
 
-// field types a.b and a?.b, a part of the chain whole. With lenient, which default and first set, the dot carries absence
-// on as `?.` does.
+// field types a.b and a?.b, a part of the chain whole. With lenient, which default and first set, and behind a `?.`, as in
+// CEL, the dot carries absence on as `?.` does.
 func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema.Type {
 	recv := n.Kids[0]
 	n.Sym = nil
@@ -48,7 +48,7 @@ func (c *checker) field(n *Node, facts Facts, lenient bool, whole *Node) *schema
 		return nil
 	}
 	switch {
-	case t.Kind == schema.Opt && !lenient && n.Op == Field:
+	case t.Kind == schema.Opt && !lenient && n.Op == Field && !recv.carries():
 		if c.told != whole {
 			c.absent(recv, whole)
 		}

@@ -130,6 +130,8 @@ func TestTypes(t *testing.T) {
 		{"post", "opt<" + newEnv().syms["post"].Type.Elem.String() + ">"},
 		{"post?.url", "opt<string>"},
 		{"post?.meta?.note", "opt<string>"},
+		{"post?.meta.note", "opt<string>"},
+		{"post?.meta.note != null && post.meta.note.size() > post.likes", "bool"},
 		{"post != null ? post.url : null", "opt<string>"},
 		{"post != null ? post.url : \"none\"", "string"},
 		{"default(post.url, \"none\")", "string"},
