@@ -151,7 +151,7 @@ func (d *Decision) at(k int) int {
 func (b *Body) activateWith(join func(*Step) formula) {
 	for _, s := range b.order {
 		s.gate = join(s)
-		s.act, s.passed = s.gate, s.gate
+		s.act, s.passed, s.known = s.gate, s.gate, always
 		if s.when != nil {
 			s.act = b.diagram.and(s.gate, b.is(s.when, 0))
 		}

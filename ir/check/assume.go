@@ -50,11 +50,26 @@ func (e *env) Assume(cond *expr.Node, holds bool) expr.Env {
 	}
 	d := s.body.diagram
 	if null := (cond.Text == "==") == holds; !null {
-		more = more.assuming(s.body, s.ok)
+		more = more.assuming(s.body, d.and(s.ok, s.known))
 	} else if only {
 		more = more.assuming(s.body, d.without(always, s.ok))
 	}
 	return more.orNil(e)
+}
+
+// found is what holds where the condition of a step of b does: `a != null` says that a has run, and so that the condition of a did hold.
+func (b *Body) found(d *Decision) formula {
+	f := always
+	if b.weak || b.loose || len(b.loops) > 0 {
+		return f
+	}
+	for path := range d.proves(0) {
+		name, _, _ := strings.Cut(path, ".")
+		if s := b.byID[name]; s != nil {
+			f = b.diagram.and(f, b.diagram.and(s.ok, s.known))
+		}
+	}
+	return f
 }
 
 // orNil is e, or no Env when that is all that was known before.

@@ -103,6 +103,7 @@ type Step struct {
 	act      formula // when it runs
 	ok       formula // when it runs and its result is there
 	passed   formula // when its turn came, and what comes after it goes on
+	known    formula // what holds where it runs besides: that the steps whose results its condition has found have run
 }
 
 // Effects is the worst the step itself can do, its body included.

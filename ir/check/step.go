@@ -16,8 +16,9 @@ func (c *checker) step(s *Step) {
 	if d := s.when; d != nil {
 		c.condition(d.Value, &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.gate), gate: true}, "when")
 		s.body.addProof(d)
+		s.known = s.body.found(d)
 	}
-	e := &env{c: c, body: s.body, step: s, at: s.body.survived(s, s.act)}
+	e := &env{c: c, body: s.body, step: s, at: s.body.diagram.and(s.body.survived(s, s.act), s.known)}
 	ir.Switch(s.Node.Verb, // nil: the parser found no verb and said so
 		func(v *ir.ToolCall) { c.toolCall(s, v, e) },
 		func(v *ir.ToolChoice) { c.toolChoice(s, v, e) },
