@@ -51,10 +51,22 @@ var services = struct {
 		{`GET /export/exports/x2`, `200 {"status": "failed", "reason": "no such table"}`},
 		{`GET /export/exports/x1/file`, "200 id,amount\n1,5\n2,7\n"},
 
+		{`POST /ci/builds {"commit":"c2"}`, `200 {"id": "b1"}`},
+		{`POST /tracker/issues/5/labels {"label":"bug"}`, `200 {}`},
+
+		{`POST /flight/bookings {"traveller":"ada","from":"Graz","to":"Oslo","day":"2026-03-01"}`, `200 {"id": "f1"}`},
+		{`POST /flight/bookings {"traveller":"ada","from":"Graz","to":"Atlantis","day":"2026-03-01"}`, `200 {"id": "f2"}`},
+		{`POST /hotel/bookings {"traveller":"ada","city":"Oslo","day":"2026-03-01"}`, `200 {"id": "h1"}`},
+		{`POST /hotel/bookings {"traveller":"ada","city":"Atlantis","day":"2026-03-01"}`, `200 {"id": "h2"}`},
+		{`POST /car/bookings {"traveller":"ada","city":"Oslo","day":"2026-03-01"}`, `200 {"id": "c1"}`},
+		{`POST /car/bookings {"traveller":"ada","city":"Atlantis","day":"2026-03-01"}`, `404 no cars`},
+		{`POST /hotel/bookings/h2/cancel`, `503 busy / 200 {}`},
+		{`POST /flight/bookings/f2/cancel`, `200 {}`},
+
 		{`GET /state/checkpoint`, `200 {"since": null}`},
 		{`PUT /state/checkpoint {"since":"2026-01-31T02:30:00Z"}`, `200 {}`},
-		{`GET /crm/records`, `200 ` + page(0, 120, `"c2"`)},
-		{`GET /crm/records\?cursor=c2`, `200 ` + page(120, 150, `null`)},
+		{`POST /crm/changed {"since":null,"cursor":null}`, `200 ` + page(0, 120, `"c2"`)},
+		{`POST /crm/changed {"since":null,"cursor":"c2"}`, `200 ` + page(120, 150, `null`)},
 		{`POST /warehouse/rows {"rows":\[.*\]}`, `200 {"stored": 100}`},
 
 		{`GET /admin/tenants`, `200 [
@@ -156,6 +168,8 @@ func sayInCookbook(r *fake.Request) *fake.Response {
 			`{"path": "cart/price.go", "line": 3, "text": "rounds"}, {"path": "README.md", "line": null, "text": "says something else"}]}`)
 	case strings.Contains(last, "Which answer is better?"):
 		return fake.Say(`{"better": "second", "why": "It says more."}`)
+	case strings.Contains(last, "Which kind of issue"):
+		return fake.Say(`{"value": "bug"}`)
 	case r.Dialect == fake.Anthropic:
 		return fake.Say("Paris, on the Seine.")
 	case strings.HasPrefix(last, "Summarise"):

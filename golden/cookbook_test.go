@@ -34,6 +34,28 @@ type recipe struct {
 	suite     []byte
 }
 
+// counterparts are how many lines, without blank ones, the same workflow has on GitHub Actions (report, files) or LangGraph (review).
+var counterparts = map[string]int{"report": 28, "files": 37, "review": 50}
+
+// TestCookbookLines: no workflow is longer than its counterpart elsewhere.
+func TestCookbookLines(t *testing.T) {
+	for name, most := range counterparts {
+		text, err := os.ReadFile(path.Join(cookbook, name+suffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			if strings.TrimSpace(line) != "" {
+				n++
+			}
+		}
+		if n > most {
+			t.Errorf("%s has %d lines, its counterpart %d", name, n, most)
+		}
+	}
+}
+
 // TestCookbook links the workflows of examples/cookbook into one program and runs their cases from the cassettes. Then it
 // records the cases for real, with scripted services and models, which must give the same cassettes.
 func TestCookbook(t *testing.T) {
@@ -41,7 +63,7 @@ func TestCookbook(t *testing.T) {
 		t.Skip("links a program")
 	}
 	recipes, code := readCookbook(t)
-	if len(recipes) < 9 {
+	if len(recipes) != 12 {
 		t.Errorf("%d workflows", len(recipes))
 	}
 	exe := linkCookbook(t, recipes, code)
