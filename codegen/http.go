@@ -20,13 +20,9 @@ func (g *generator) http(t *ir.Tool, h *ir.HTTPTool) jen.Code {
 	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
 	var fields []jen.Code
 	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(ident(name)).Op(":").Add(v)) }
-	pairs := func(name string, list []ir.EnvVar) {
-		var items []jen.Code
-		for _, p := range list {
-			items = append(items, jen.Values(field("Name", quote(p.Name.Name)), field("Value", text(p.Value))))
-		}
-		if len(items) > 0 {
-			add(name, jen.Index().Qual(httpPath, "Field").Custom(braces(len(items) > 1), items...))
+	pairs := func(name string, list []ir.Param) {
+		if len(list) > 0 {
+			add(name, b.params(list))
 		}
 	}
 
@@ -48,6 +44,61 @@ func (g *generator) http(t *ir.Tool, h *ir.HTTPTool) jen.Code {
 	b.add(jen.Return(jen.Qual(httpPath, "Request").Custom(braces(len(fields) > 1), fields...)))
 	f := jen.Func().Params(in.Add(g.inType(t))).Qual(httpPath, "Request").Block(b.code...)
 	return g.httpResult(t).Call(append(g.bindArgs(t, f), g.httpOptions(t, h)...)...)
+}
+
+// params writes headers or parameters. Those that may be absent or that occur several times are lists of their own.
+func (b *block) params(list []ir.Param) jen.Code {
+	var lists, fields []jen.Code
+	flush := func() {
+		if len(fields) > 0 {
+			lists = append(lists, jen.Index().Qual(httpPath, "Field").Custom(braces(len(fields) > 1), fields...))
+			fields = nil
+		}
+	}
+	var add func(name string, v ir.Value)
+	add = func(name string, v ir.Value) {
+		switch v := v.(type) {
+		case *ir.List:
+			for _, x := range v.Items {
+				add(name, x)
+			}
+			return
+		case *ir.Expr:
+			t := v.Node.Type
+			call, single := "Optional", t.Kind != schema.Opt
+			if t.Present().Kind == schema.List {
+				call, single = "Repeated", false
+				if t.Kind == schema.Opt {
+					call = "OptionalList"
+				}
+			}
+			if !single {
+				flush()
+				lists = append(lists, jen.Qual(httpPath, call).Call(quote(name), b.valueAs(v, t)))
+				return
+			}
+		}
+		fields = append(fields, jen.Values(field("Name", quote(name)), field("Value", b.text(v))))
+	}
+	for _, p := range list {
+		add(p.Name.Name, p.Value)
+	}
+	flush()
+	switch len(lists) {
+	case 0:
+		return jen.Nil()
+	case 1:
+		return lists[0]
+	}
+	return jen.Qual("slices", "Concat").Call(lists...)
+}
+
+// text writes the text form of a value.
+func (b *block) text(v ir.Value) jen.Code {
+	if x, ok := v.(*ir.Expr); ok {
+		v = &ir.Template{Text: x.Text, Tmpl: &expr.Template{Segments: []expr.Segment{{Expr: x.Node, Hi: len(x.Text.Value)}}}}
+	}
+	return b.valueAs(v, schema.StringType)
 }
 
 // httpResult is the constructor for the tool's kind of result.
@@ -146,12 +197,10 @@ func requestReadsInput(h *ir.HTTPTool) bool {
 	if len(h.Places) > 0 {
 		return true
 	}
-	for _, p := range slices.Concat(h.Query, h.Headers) {
-		if _, constant := constantText(p.Value); !constant {
-			return true
-		}
-	}
 	reads := false
+	for _, p := range slices.Concat(h.Query, h.Headers) {
+		ir.ValueExpressions(p.Value, func(*expr.Node) { reads = true })
+	}
 	ir.ValueExpressions(h.Body, func(*expr.Node) { reads = true })
 	return reads
 }

@@ -81,7 +81,7 @@ func (c *Converter) request(b *ir.HTTPTool, tree *yamlnode.Node) doc.Value {
 	m.Add("url", doc.Scalar(doc.Quoted(b.URL.Text.Value)), c.at(tree, "url", "", source.Span{}))
 	headers := doc.Flow()
 	for _, h := range b.Headers {
-		headers.Add(doc.Quoted(h.Name.Name), c.value(h.Value), Join(h.Name.Span, h.Value.Text.Span))
+		headers.Add(doc.Quoted(h.Name.Name), c.value(h.Value), Join(h.Name.Span, h.Value.Source()))
 	}
 	m.AddUnlessEmpty("headers", headers, c.at(tree, "headers", "", source.Span{}))
 	if b.Body != nil {

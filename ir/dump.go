@@ -252,6 +252,16 @@ func (d *dumper) pairs(word string, vars []EnvVar) {
 	}
 }
 
+func (d *dumper) params(word string, list []Param) {
+	for _, x := range list {
+		text := dumpValue(x.Value)
+		if t, ok := x.Value.(*Template); ok {
+			text = dumpTemplate(t)
+		}
+		d.line(word, x.Name.Name, "=", text)
+	}
+}
+
 func (d *dumper) tool(t *Tool) {
 	d.line("tool", t.FullName(), dumpOpt("effects", t.Effects.String()), dumpQuoteIf(t.Description))
 	d.in(func() {
@@ -316,8 +326,8 @@ func (d *dumper) binding(b Binding) {
 			if b.Base.Name != "" {
 				d.line("base", b.Base.Name)
 			}
-			d.pairs("header", b.Headers)
-			d.pairs("query", b.Query)
+			d.params("header", b.Headers)
+			d.params("query", b.Query)
 			if b.Body != nil {
 				d.line("body", dumpValue(b.Body))
 			}

@@ -98,13 +98,20 @@ const (
 	FormatNone
 )
 
+// Param is a header or a parameter of a request: a Template; an Expr, which may be optional; or, as a parameter, several of them in
+// a List, or an Expr that is one.
+type Param struct {
+	Name  Ident
+	Value Value
+}
+
 // HTTPTool is an HTTP request.
 type HTTPTool struct {
 	Method  string
 	Base    Ident // the variable of the environment that URL goes on from; an empty name: URL is the whole
 	URL     *Template
-	Headers []EnvVar
-	Query   []EnvVar
+	Headers []Param
+	Query   []Param
 	Body    Value
 	Span    source.Span
 

@@ -66,6 +66,8 @@ func TestMigrate(t *testing.T) {
 		{"timeouts of defaults for an agent", "defaults:\n  timeout: 5s\n  on_error: skip\nnodes: {a: {agent: m}, b: {tool: t}}\n", "defaults:\n  retry: {timeout: 5s}\n  on_error: skip\nnodes: {a: {agent: m}, b: {tool: t}}\n"},
 		{"timeouts of defaults for single calls", "defaults: {timeout: 5s}\nnodes: {a: {agent: m, timeout: 1s}, b: {tool: t}}\n", "defaults: {timeout: 5s}\nnodes: {a: {agent: m, retry: {timeout: 1s}}, b: {tool: t}}\n"},
 		{"timeouts of today", "nodes: {a: {tool: t, timeout: 5s, retry: {attempts: 2}}, b: {tool: t, retry: {timeout: 1s}}}\n", "nodes: {a: {tool: t, timeout: 5s, retry: {attempts: 2}}, b: {tool: t, retry: {timeout: 1s}}}\n"},
+		{"values of requests", "tools:\n  a: {http: {url: \"https://a.b/\", query: {a: \"{{ a }}\", b: \"x{{ a }}\", c: '{{ a | upper }}', d: \"{{a}}{{b}}\", e: {}}, headers: {X-A: \"{{ a.b }}\", X-B: \"{{ a + 1 }}\", X-C: plain}, body: {a: \"{{ a }}\"}}}\n  b: {http: \"GET https://a.b/\"}\n  c: {command: [\"{{ a }}\"]}\n",
+			"tools:\n  a: {http: {url: \"https://a.b/\", query: {a: $a, b: \"x{{ a }}\", c: '{{ a | upper }}', d: \"{{a}}{{b}}\", e: {}}, headers: {X-A: $a.b, X-B: \"$a + 1\", X-C: plain}, body: {a: \"{{ a }}\"}}}\n  b: {http: \"GET https://a.b/\"}\n  c: {command: [\"{{ a }}\"]}\n"},
 		{"aliases", "nodes:\n  a: &a {tool_call: $x, args: {q: 1}}\n  b: *a\n", "nodes:\n  a: &a {tool_call: $x, with: {q: 1}}\n  b: *a\n"},
 		{"line ends of Windows", "nodes:\r\n  a: {let: {x: 1}}\r\n  b:\r\n    let: {x: 1}\r\n    join: any\r\n", "nodes:\r\n  a: {let: {x: 1}}\r\n  b:\r\n    let: {x: 1}\r\n"},
 	} {

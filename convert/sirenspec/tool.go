@@ -38,11 +38,11 @@ func (s *siren) request(n *sirenspec.Node) *ir.With {
 		case len(segs) == 1 && secretValue(segs[0].Ref) && t.Auth == nil:
 			t.Auth = &ir.Auth{Kind: "header", Header: h.Key.Name, Secret: s.secret(segs[0].Ref)}
 		default:
-			http.Headers = append(http.Headers, ir.EnvVar{Name: h.Key, Value: convert.Text(s.filled(r, h.Value), h.Value.Text.Span)})
+			http.Headers = append(http.Headers, ir.Param{Name: h.Key, Value: convert.Text(s.filled(r, h.Value), h.Value.Text.Span)})
 		}
 	}
 	if q.Body != nil && q.Method == "POST" && !typed {
-		http.Headers = append(http.Headers, ir.EnvVar{Name: convert.Name("Content-Type"), Value: convert.Text("application/json")})
+		http.Headers = append(http.Headers, ir.Param{Name: convert.Name("Content-Type"), Value: convert.Text("application/json")})
 	}
 	switch {
 	case q.Body == nil:

@@ -24,14 +24,14 @@ func (c *checker) httpTool(t *ir.Tool, h *ir.HTTPTool) {
 		c.url(h, e)
 	}
 	for _, q := range h.Query {
-		c.value(q.Value, schema.StringType, e)
+		c.param(q.Value, "", e)
 	}
 	kind := ""
 	for _, f := range h.Headers {
-		c.value(f.Value, schema.StringType, e)
+		c.param(f.Value, "a header", e)
 		c.header(f)
-		if strings.EqualFold(f.Name.Name, "Content-Type") {
-			kind, _ = f.Value.Tmpl.Literal()
+		if text, ok := f.Value.(*ir.Template); ok && strings.EqualFold(f.Name.Name, "Content-Type") {
+			kind, _ = text.Tmpl.Literal()
 		}
 	}
 	c.httpBody(t, h, kind, e)
@@ -44,6 +44,40 @@ func (c *checker) httpTool(t *ir.Tool, h *ir.HTTPTool) {
 	if out := toolOut(t).Kind; h.HTMLText && out != schema.String && out != schema.Invalid {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: t.Key.Span, Message: fmt.Sprintf("a page as text is a string, and out is %s", toolOut(t))})
 	}
+}
+
+// param types a header or a parameter of the URL: what has a text form, or several of them in a list, unless single says that it is
+// something which has one value.
+func (c *checker) param(v ir.Value, single string, e *env) {
+	switch v := v.(type) {
+	case *ir.Expr:
+		t := c.value(v, nil, e).Present()
+		switch {
+		case t.Kind == schema.List && single == "":
+			t = t.Elem
+		case t.Kind == schema.List:
+			c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Source(), Message: single + " has one value, and this is a list", Help: "join its items: `{{ " + v.Text.Value + ` | join(", ") }}` + "`"})
+			return
+		}
+		if !hasText(t) {
+			c.report(diag.Diagnostic{Code: diag.NoTextForm, Span: v.Source(), Message: fmt.Sprintf("a part of a request is text, and %s is %s", v.Text.Value, v.Node.Type), Help: "name what is sent of it, or write it as JSON: `\"{{ " + v.Text.Value + " | json }}\"`"})
+		}
+	case *ir.List:
+		for _, x := range v.Items {
+			c.param(x, "an item", e)
+		}
+	default:
+		c.value(v, schema.StringType, e)
+	}
+}
+
+// hasText reports whether a value that is there has a text form.
+func hasText(t *schema.Type) bool {
+	switch t.Kind {
+	case schema.String, schema.Int, schema.Float, schema.Bool, schema.Time, schema.Duration, schema.Bytes, schema.Invalid:
+		return true
+	}
+	return t.Kind == schema.Enum
 }
 
 // secret checks that a secret is declared.
@@ -78,11 +112,15 @@ func (c *checker) ownHeader(name string, at source.Span, help string) {
 	c.report(diag.Diagnostic{Code: diag.BadRequest, Span: at, Message: "header `" + name + "` is set by the connection", Help: help})
 }
 
-func (c *checker) header(f ir.EnvVar) {
+func (c *checker) header(f ir.Param) {
 	if connectionHeader(f.Name.Name) {
 		c.ownHeader(f.Name.Name, f.Name.Span, "remove it")
 	}
-	for _, s := range f.Value.Tmpl.Segments {
+	text, ok := f.Value.(*ir.Template)
+	if !ok {
+		return
+	}
+	for _, s := range text.Tmpl.Segments {
 		if strings.ContainsFunc(s.Lit, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			c.report(diag.Diagnostic{Code: diag.BadRequest, Span: f.Value.Source(), Message: "a header is one line", Help: "write the value without line breaks and other control characters"})
 			return
@@ -116,12 +154,36 @@ func (c *checker) httpBody(t *ir.Tool, h *ir.HTTPTool, kind string, e *env) {
 		}
 	}
 	h.BodyType = c.inferred(h.Body, e)
+	leaveOut(h.Body, h.BodyType)
 	h.Encoding = ir.BodyJSON
 	if h.BodyType.Kind == schema.String {
 		h.Encoding = ir.BodyText
 	}
 	if (h.Method == "GET" || h.Method == "HEAD") && h.BodyType.Kind != schema.Invalid {
 		c.report(diag.Diagnostic{Code: diag.BadRequest, Span: h.Body.Source(), Message: "a " + h.Method + " request has no body", Help: "put the values into `query`, or use POST"})
+	}
+}
+
+// leaveOut makes a body lack the optional values in it that are absent.
+func leaveOut(v ir.Value, t *schema.Type) {
+	switch v := v.(type) {
+	case *ir.Object:
+		for _, entry := range v.Entries {
+			f := t.Field(entry.Key.Name)
+			if t.Kind != schema.Struct || f == nil {
+				continue
+			}
+			if _, value := entry.Value.(*ir.Expr); value && f.Type.Kind == schema.Opt {
+				f.Omit = true
+			}
+			leaveOut(entry.Value, f.Type)
+		}
+	case *ir.List:
+		for _, x := range v.Items {
+			if t.Kind == schema.List {
+				leaveOut(x, t.Elem)
+			}
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Set]():         []*ir.Set{{Field: ir.Ident{Name: "another"}, Value: scalar("1")}},
 	reflect.TypeFor[[]*ir.Case]():        []*ir.Case{{Value: scalar("1"), To: []ir.Ident{{Name: "another"}}}},
 	reflect.TypeFor[[]ir.EnvVar]():       []ir.EnvVar{{Name: ir.Ident{Name: "another"}, Value: text2("1")}},
+	reflect.TypeFor[[]ir.Param]():        []ir.Param{{Name: ir.Ident{Name: "another"}, Value: text2("1")}},
 	reflect.TypeFor[*ir.Auth]():          &ir.Auth{Kind: "bearer", Secret: ir.Ident{Name: "another"}},
 	reflect.TypeFor[*ir.Policy]():        &ir.Policy{MaxCostUSD: "77"},
 	reflect.TypeFor[[]ir.Effects]():      []ir.Effects{ir.EffectsReads},

@@ -133,6 +133,28 @@ func (t *text) pairs(word string, vars []ir.EnvVar) {
 	}
 }
 
+// params writes parameters of a request. An expression is what it is as the only part of a text.
+func (t *text) params(word string, list []ir.Param) {
+	one := func(v ir.Value) string {
+		if x, ok := v.(*ir.Expr); ok && x.Node != nil {
+			return template(&ir.Template{Tmpl: &expr.Template{Segments: []expr.Segment{{Expr: x.Node}}}})
+		}
+		return value(v)
+	}
+	for _, p := range list {
+		l, several := p.Value.(*ir.List)
+		if !several {
+			t.line(word, p.Name.Name, one(p.Value))
+			continue
+		}
+		items := []string{p.Name.Name, "list"}
+		for _, v := range l.Items {
+			items = append(items, one(v))
+		}
+		t.line(word, items...)
+	}
+}
+
 func (t *text) duration(word string, d *ir.Duration) {
 	if d != nil {
 		t.line(word, d.Value.String())

@@ -65,8 +65,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		if b.Base.Name != "" {
 			x.line("base", b.Base.Name)
 		}
-		x.pairs("header", b.Headers)
-		x.pairs("query", b.Query)
+		x.params("header", b.Headers)
+		x.params("query", b.Query)
 		if b.Body != nil {
 			x.line("body", value(b.Body))
 		}

@@ -29,6 +29,7 @@ func Rewrites() []Rewrite {
 		{"`when` for `join: all`", (*finder).joins},
 		{"`max_total_tokens` of a policy", (*finder).totalTokens},
 		{"`timeout` in `retry` for one attempt", (*finder).timeouts},
+		{"values in `query` and `headers`", (*finder).params},
 	}
 }
 

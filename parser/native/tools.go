@@ -435,8 +435,8 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 			p.checkName(h.Base, variableName)
 		}
 	}
-	h.Headers = p.pairs(m.get("headers"), "headers", headerName)
-	h.Query = p.pairs(m.get("query"), "query", naming{})
+	h.Headers = p.params(m.get("headers"), "headers", headerName, false)
+	h.Query = p.params(m.get("query"), "query", naming{}, true)
 	h.Body = p.value(m.get("body"))
 	if x := m.get("html"); x != nil {
 		h.HTMLText = p.word(x, "`html`", htmlWords...) == "text"
@@ -455,12 +455,34 @@ func (p *parser) url(t source.Text) *ir.Template {
 	return p.template(t)
 }
 
-func (p *parser) pairs(n *yamlnode.Node, what string, rule naming) []ir.EnvVar {
-	var out []ir.EnvVar
+// params reads headers, or the parameters of a URL: text, `$x`, or a list of them for a name that occurs several times.
+func (p *parser) params(n *yamlnode.Node, what string, rule naming, lists bool) []ir.Param {
+	var out []ir.Param
 	p.each(n, what, rule, func(id ir.Ident, v *yamlnode.Node) {
-		if x := p.textOnly(v, "`"+id.Name+"`"); x != nil {
-			out = append(out, ir.EnvVar{Name: id, Value: x})
+		if !lists || v.Kind != yamlnode.Sequence {
+			if x := p.param(v, "`"+id.Name+"`"); x != nil {
+				out = append(out, ir.Param{Name: id, Value: x})
+			}
+			return
 		}
+		list := &ir.List{Span: v.Span}
+		for _, it := range v.Items {
+			if x := p.param(it, "an item of `"+id.Name+"`"); x != nil {
+				list.Items = append(list.Items, x)
+			}
+		}
+		out = append(out, ir.Param{Name: id, Value: list})
 	})
 	return out
+}
+
+// param reads text or an expression. A constant is text, whatever YAML says that it is.
+func (p *parser) param(n *yamlnode.Node, what string) ir.Value {
+	if isScalar(n) && strings.HasPrefix(n.Text.Value, "$") && !strings.HasPrefix(n.Text.Value, "$$") {
+		return p.expr(n)
+	}
+	if x := p.textOnly(n, what); x != nil {
+		return x
+	}
+	return nil
 }
