@@ -275,6 +275,15 @@ func (l *lowerer) deref(p storage, t *schema.Type) lowered {
 
 // place is where the value of a chain of names and fields is held, every receiver on the way being present.
 func (l *lowerer) place(n *expr.Node) storage {
+	p := l.stored(n)
+	if n.Type != nil && n.Type.Kind == schema.Struct && n.Stored != nil && n.Stored.Present().Kind == schema.Union {
+		return l.variantOf(p, n.Type)
+	}
+	return p
+}
+
+// stored is place of a union that is known to be one of its variants as the union.
+func (l *lowerer) stored(n *expr.Node) storage {
 	if n.Sym != nil {
 		st, ok := l.locals[n.Sym]
 		if !ok {
@@ -307,6 +316,12 @@ func (l *lowerer) fieldOf(p storage, t *schema.Type, name string) storage {
 			code = jen.Parens(jen.Op("*").Add(code))
 		}
 		return storage{code: jen.Add(code).Index(quote(name)), ptr: t.Elem.Kind == schema.Opt}
+	}
+	if t.Kind == schema.Union {
+		if p.ptr {
+			code = jen.Parens(jen.Op("*").Add(code))
+		}
+		return storage{code: jen.Add(code).Dot(ident(tagMethod(lowerRender(l.goType(t))))).Call()}
 	}
 	if p.ptr && t.Go != nil && t.Go.Ptr {
 		code = jen.Parens(jen.Op("*").Add(code))

@@ -21,7 +21,7 @@ func (l *lowerer) same(a, b *schema.Type) bool {
 	switch a.Kind {
 	case schema.List, schema.Map, schema.Opt:
 		return l.same(a.Elem, b.Elem)
-	case schema.Struct, schema.Enum, schema.String: // named by the generator, in the package being written
+	case schema.Struct, schema.Union, schema.Enum, schema.String: // named by the generator, in the package being written
 		return lowerRender(l.goType(a)) == lowerRender(l.goType(b))
 	}
 	return true
@@ -93,6 +93,8 @@ func (l *lowerer) to(v lowered, t *schema.Type) lowered {
 		return v
 	}
 	switch t.Kind {
+	case schema.Union: // of a variant, which fits without being told
+		return lowered{code: v.code, prec: v.prec, typ: t}
 	case schema.Int:
 		return l.toInt(v, t)
 	case schema.Float:
@@ -230,6 +232,9 @@ func (l *lowerer) toOpt(v lowered, t *schema.Type) lowered {
 	code := w.code
 	if w.lit != nil {
 		code = l.typedLiteral(w, t.Elem)
+	}
+	if t.Elem.Kind == schema.Union { // what it holds would be taken for the type
+		return lowerPrimary(jen.Qual(flowPath, "Ptr").Types(l.goType(t.Elem)).Call(code), t)
 	}
 	return lowerPrimary(jen.Qual(flowPath, "Ptr").Call(code), t)
 }

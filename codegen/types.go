@@ -93,8 +93,11 @@ func (g *generator) types() {
 
 // declaration is that of a type.
 func (g *generator) declaration(t *check.NamedType) []jen.Code {
-	if t.Type.Kind == schema.Enum {
+	switch t.Type.Kind {
+	case schema.Enum:
 		return enum(t.Name, t.Type)
+	case schema.Union:
+		return g.union(t.Name, t.Type)
 	}
 	return []jen.Code{jen.Type().Id(ident(t.Name)).StructFunc(func(s *jen.Group) {
 		for _, f := range t.Type.Fields {

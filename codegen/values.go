@@ -134,6 +134,12 @@ func (b *block) list(v *ir.List, t *schema.Type) jen.Code {
 func (b *block) object(v *ir.Object, t *schema.Type) jen.Code {
 	to := t.Present()
 	switch to.Kind {
+	case schema.Union:
+		variant := b.object(v, check.Tagged(v, to))
+		if t.Kind == schema.Opt {
+			return jen.Qual(flowPath, "Ptr").Types(b.fn.g.goType(to)).Call(variant)
+		}
+		return variant
 	case schema.Struct:
 		var args []*check.Argument
 		for _, f := range to.Fields {

@@ -133,7 +133,7 @@ func (c *names) tool(t *ir.Tool) {
 	case *ir.HTTPTool:
 		c.template(b.URL)
 		for _, e := range slices.Concat(b.Headers, b.Query) {
-			c.template(e.Value)
+			c.value(e.Value, nil)
 		}
 		for _, p := range b.Places {
 			c.template(p)
@@ -377,6 +377,10 @@ func (c *names) typeWords(file *source.File, done map[*ir.Workflow]bool) {
 			scalar(n)
 		case n.Kind == yamlnode.Mapping && n.Get("type") != nil:
 			typ(n.Get("type"))
+		case n.Kind == yamlnode.Mapping && n.Get("oneof") != nil && n.Get("by") != nil: // a union: its keys are no names
+			for _, e := range n.Get("oneof").Entries {
+				typ(e.Value)
+			}
 		case n.Kind == yamlnode.Mapping:
 			for _, e := range n.Entries {
 				c.at("struct field", true, e.Key.Text.At(0, len(e.Key.Text.Value)), e.Key.Text.Value)

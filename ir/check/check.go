@@ -333,7 +333,7 @@ func (c *checker) warn(d diag.Diagnostic) {
 // follows are the mistakes that a wrong edge, switch or condition can be the cause of: they are about what is known of
 // when nodes run. Whoever has mended the cause is told of those that are left.
 var follows = map[diag.Code]bool{
-	diag.NeverAbsent: true, diag.OptionalUse: true, diag.NeverRan: true, diag.BackAndExit: true, diag.StateRace: true,
+	diag.NeverAbsent: true, diag.OptionalUse: true, diag.UnionUse: true, diag.NeverRan: true, diag.BackAndExit: true, diag.StateRace: true,
 }
 
 // reportUnknown reports a name with the nearest candidate as help and fix, or else the candidates.

@@ -472,7 +472,7 @@ func (b *Body) addProofs(s *Step) {
 }
 
 func (b *Body) addProof(d *Decision) {
-	if d.Kind != When || d.ended {
+	if d.Kind == Outcome || d.ended {
 		return
 	}
 	for k := range d.Cases {
@@ -569,8 +569,11 @@ func (l *backEdge) proves() expr.Facts {
 
 // proves gives the paths that are present when a decision has taken its case k.
 func (d *Decision) proves(k int) expr.Facts {
-	if d.Kind != When || readsState(d.Expr) {
+	if readsState(d.Expr) {
 		return nil
+	}
+	if d.Kind != When {
+		return d.tells(k)
 	}
 	return expr.FactsOf(d.Expr, k == 0)
 }

@@ -443,7 +443,7 @@ func (n *Names) named(t *schema.Type, name, doc string, at source.Span) {
 // declared names a type of `types:`. The same declaration, included by two workflows, is one Go type.
 func (n *Names) declared(d *schema.Decl) {
 	t := d.Type
-	if t.Kind != schema.Struct && t.Kind != schema.Enum || t.Go != nil {
+	if t.Kind != schema.Struct && t.Kind != schema.Enum && t.Kind != schema.Union || t.Go != nil {
 		return
 	}
 	p := d.Span.Start()
@@ -466,7 +466,9 @@ func (n *Names) declared(d *schema.Decl) {
 	for _, v := range t.Values {
 		n.take(name+goname.Exported(v), d.Span)
 	}
-	n.fields(t, name)
+	if t.Kind != schema.Union { // the one field is a method
+		n.fields(t, name)
+	}
 }
 
 // fieldsAs gives the anonymous types inside a second copy of a declaration the names of the first.

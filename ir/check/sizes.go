@@ -41,6 +41,9 @@ func (s sizes) of(t *schema.Type) int {
 	for _, f := range t.Fields {
 		n = min(n+1+s.of(f.Type), maxFields+1)
 	}
+	for _, v := range t.Variants {
+		n = min(n+1+s.of(v.Type), maxFields+1)
+	}
 	if t.Go != nil {
 		for _, a := range t.Go.Args {
 			n = min(n+s.of(a), maxFields+1)

@@ -289,7 +289,7 @@ func (c *checker) decisionsAfter(s *Step) {
 }
 
 func (c *checker) switchCases(d *Decision, e *env) {
-	t := c.expression(d.Value, nil, e)
+	t := c.tag(d, c.expression(d.Value, nil, e))
 	switch t.Kind {
 	case schema.Enum, schema.String, schema.Int, schema.Bool, schema.Invalid:
 	case schema.Opt:

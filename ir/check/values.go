@@ -326,6 +326,14 @@ func (c *checker) object(v *ir.Object, want *schema.Type, e *env) *schema.Type {
 		return t
 	}
 	switch to := want.Present(); to.Kind {
+	case schema.Union:
+		x := Tagged(v, to)
+		if x == nil {
+			c.poisonEntries(v.Entries, e)
+			c.report(diag.Diagnostic{Code: diag.MissingField, Span: v.Span, Message: fmt.Sprintf("this does not say which %s it is", to), Help: "write `" + to.By + ": " + strings.Join(to.Tags(), "` or `"+to.By+": ") + "`"})
+			return schema.InvalidType
+		}
+		c.arguments(v.Entries, x, v.Span, e, x.String(), "field")
 	case schema.Struct:
 		c.arguments(v.Entries, to, v.Span, e, to.String(), "field")
 	case schema.Map, schema.Any, schema.Invalid:
@@ -341,6 +349,18 @@ func (c *checker) object(v *ir.Object, want *schema.Type, e *env) *schema.Type {
 		return schema.InvalidType
 	}
 	return want
+}
+
+// Tagged is the variant of a union that a mapping says it is; nil when it says none.
+func Tagged(v *ir.Object, union *schema.Type) *schema.Type {
+	for _, x := range v.Entries {
+		if s, ok := x.Value.(*ir.Scalar); ok && x.Key.Name == union.By {
+			if variant := union.Variant(s.Text.Value); variant != nil {
+				return variant.Type
+			}
+		}
+	}
+	return nil
 }
 
 // inferred is the type of a value that nothing asks for. Null alone has none.

@@ -7,6 +7,8 @@ const (
 	NoTextForm   Code = "FG0403"
 	UntypedValue Code = "FG0404"
 	MissingField Code = "FG0405"
+	BadVariant   Code = "FG0406"
+	UnionUse     Code = "FG0407"
 )
 
 var typeCodes = []Entry{
@@ -134,6 +136,63 @@ tools:
 nodes:
   commits: {tool: log, with: {n: 3, ref: main}}
 output: {commits: $commits}
+`,
+	},
+	{
+		Code:  BadVariant,
+		Title: "a variant that a union cannot tell apart",
+		Cause: "The variants of a union are structs under `types:`, and each says in the field that `by` names which of them it is: the field is an enum of one value, the tag under `oneof`.",
+		Wrong: `flowgen: 1
+name: sample
+types:
+  Push: {ref: string}
+  Issue: {kind: enum<issue>, title: string}
+  Event: {oneof: {push: Push, issue: Issue}, by: kind}
+input: {event: Event}
+nodes:
+  kind: {let: $input.event.kind}
+output: {kind: $kind}
+`,
+		Right: `flowgen: 1
+name: sample
+types:
+  Push: {kind: enum<push>, ref: string}
+  Issue: {kind: enum<issue>, title: string}
+  Event: {oneof: {push: Push, issue: Issue}, by: kind}
+input: {event: Event}
+nodes:
+  kind: {let: $input.event.kind}
+output: {kind: $kind}
+`,
+	},
+	{
+		Code:  UnionUse,
+		Title: "a field of a variant read without knowing the variant",
+		Cause: "The value is one of several structs, and only its tag can be read before it is known which. Behind a case of a switch over the value, or where an expression has compared the tag, it is that struct.",
+		Wrong: `flowgen: 1
+name: sample
+types:
+  Push: {kind: enum<push>, ref: string}
+  Issue: {kind: enum<issue>, title: string}
+  Event: {oneof: {push: Push, issue: Issue}, by: kind}
+input: {event: Event}
+nodes:
+  text: {let: $input.event.ref}
+output: {text: $text}
+`,
+		Right: `flowgen: 1
+name: sample
+types:
+  Push: {kind: enum<push>, ref: string}
+  Issue: {kind: enum<issue>, title: string}
+  Event: {oneof: {push: Push, issue: Issue}, by: kind}
+input: {event: Event}
+nodes:
+  pushed: {let: $input.event.ref}
+  opened: {let: $input.event.title}
+edges:
+  - {from: start, switch: input.event, cases: {push: pushed, issue: opened}}
+output: {text: "$first(pushed, opened)"}
 `,
 	},
 }

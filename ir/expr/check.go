@@ -81,7 +81,7 @@ func (c *checker) causes() []Problem {
 		return c.probs
 	}
 	return slices.DeleteFunc(c.probs, func(p Problem) bool {
-		return p.Code == diag.OptionalUse || p.Code == diag.NeverAbsent || p.Code == diag.EmptyList
+		return p.Code == diag.OptionalUse || p.Code == diag.UnionUse || p.Code == diag.NeverAbsent || p.Code == diag.EmptyList
 	})
 }
 
@@ -130,7 +130,24 @@ func (c *checker) narrow(n *Node, t *schema.Type, facts Facts) *schema.Type {
 			n.Type = t.Elem
 		}
 	}
+	if n.Type.Kind == schema.Union {
+		n.Type = c.variant(n, n.Type, facts)
+	}
 	return n.Type
+}
+
+// variant is the variant that a value of a union is, as far as it is known, else the union.
+func (c *checker) variant(n *Node, t *schema.Type, facts Facts) *schema.Type {
+	p := n.Path()
+	if p == "" {
+		return t
+	}
+	for _, v := range t.Variants {
+		if is := IsVariant(p, v.Tag); facts[is] || c.proves(is) {
+			return v.Type
+		}
+	}
+	return t
 }
 
 func (c *checker) infer(n *Node, facts Facts, want *schema.Type) *schema.Type {
@@ -353,7 +370,7 @@ func brief(t *schema.Type) string {
 		return s
 	}
 	switch t.Kind {
-	case schema.Enum, schema.Struct:
+	case schema.Enum, schema.Struct, schema.Union:
 		return "this " + t.Kind.String()
 	case schema.List, schema.Map, schema.Opt:
 		return t.Kind.String() + "<" + brief(t.Elem) + ">"

@@ -124,6 +124,39 @@ func nearMember(name string, sym *Symbol) string {
 	return near
 }
 
+// common is the type of a field that all variants of a union have in common: the tag.
+func (c *checker) common(n *Node, t *schema.Type) *schema.Type {
+	if f := t.Field(n.Text); f != nil {
+		return f.Type
+	}
+	var in []string
+	var all []string
+	for _, v := range t.Variants {
+		all = append(all, v.Type.FieldNames()...)
+		if v.Type.Field(n.Text) != nil {
+			in = append(in, v.Tag)
+		}
+	}
+	recv := n.Kids[0]
+	if len(in) == 0 {
+		slices.Sort(all)
+		p := c.noField(n)
+		p.suggest(n.Text, slices.Compact(all))
+		p.Replace = nil // the variant would have to be known for it
+		return nil
+	}
+	help := "read it behind a case of `switch: " + recv.String() + "`, or test `" + recv.String() + "." + t.By + " == \"" + in[0] + "\"` first"
+	c.report(diag.UnionUse, n.NameLo, n.NameHi, help, "%s is not known to be %s here, and only %s has a field %q", recv, strings.Join(in, " or "), variants(in), n.Text)
+	return schema.InvalidType
+}
+
+func variants(tags []string) string {
+	if len(tags) == 1 {
+		return "that"
+	}
+	return "those"
+}
+
 // fieldOf is the type of field n.Text of a value of type t, or nil after a report.
 func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 	recv := n.Kids[0]
@@ -137,6 +170,8 @@ func (c *checker) fieldOf(n *Node, t *schema.Type) *schema.Type {
 		if t.Open {
 			return c.undeclared(n, t)
 		}
+	case schema.Union:
+		return c.common(n, t)
 	case schema.Dynamic:
 		return schema.DynamicType
 	case schema.Opaque:

@@ -97,10 +97,26 @@ func (c *checker) indexedField(n *Node, t *schema.Type) *schema.Type {
 	return schema.InvalidType
 }
 
+// taggedLit is the variant whose tag a literal writes, nil when it writes none.
+func taggedLit(n *Node, t *schema.Type) *schema.Type {
+	for i, k := range n.Keys {
+		if tag, ok := n.Kids[i].Value.(string); ok && k == t.By && n.Kids[i].Op == Lit {
+			if v := t.Variant(tag); v != nil {
+				return v.Type
+			}
+		}
+	}
+	return nil
+}
+
 // mapping types {"key": value}: a struct or a map, as the place asks for.
 func (c *checker) mapping(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	if want != nil {
 		switch t := want.Present(); t.Kind {
+		case schema.Union:
+			if v := taggedLit(n, t); v != nil {
+				return c.structLit(n, facts, v)
+			}
 		case schema.Struct:
 			if !t.Open {
 				return c.structLit(n, facts, t)

@@ -187,7 +187,7 @@ func plural(t *schema.Type) string {
 		return "lists"
 	case schema.Map:
 		return "maps"
-	case schema.Struct:
+	case schema.Struct, schema.Union:
 		return "structs"
 	}
 	return brief(t)

@@ -12,6 +12,30 @@ import (
 // changed since: results of nodes do not change within their scope, state may.
 type Facts map[string]bool
 
+// IsVariant is the fact that the value of a path is the variant of a union with a tag.
+func IsVariant(path, tag string) string { return path + ".=" + tag }
+
+// TagOf is the union whose tag n reads, and its path; nil when n reads no tag.
+func TagOf(n *Node) (union *schema.Type, path string) {
+	if n.Op != Field || n.Sym != nil || n.Kids[0].Type == nil || n.Kids[0].Type.Kind != schema.Union {
+		return nil, ""
+	}
+	return n.Kids[0].Type, n.Kids[0].Path()
+}
+
+// tagTest is the fact that a comparison of a tag with a constant proves, or "".
+func tagTest(n *Node) string {
+	x, y := n.Kids[0], n.Kids[1]
+	if x.Op == Lit {
+		x, y = y, x
+	}
+	tag, text := y.Value.(string)
+	if _, path := TagOf(x); path != "" && y.Op == Lit && text {
+		return IsVariant(path, tag)
+	}
+	return ""
+}
+
 // FactsOf gives the paths that are present when the checked condition cond has come out as want.
 func FactsOf(cond *Node, want bool) Facts {
 	yes, no := outcomes(cond)
@@ -54,6 +78,11 @@ func outcomes(n *Node) (yes, no Facts) {
 func binaryOutcomes(n *Node) (yes, no Facts) {
 	if n.Text == "==" || n.Text == "!=" {
 		tested := nullTested(n)
+		if is := tagTest(n); is != "" && n.Text == "==" {
+			return Facts{is: true}, nil
+		} else if is != "" {
+			return nil, Facts{is: true}
+		}
 		if tested == nil {
 			return nil, nil
 		}

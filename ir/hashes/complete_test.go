@@ -81,6 +81,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*expr.Param]():     []*expr.Param{{Name: "another"}},
 	reflect.TypeFor[*expr.Func]():        &expr.Func{Path: "a/b", Name: "Another"},
 	reflect.TypeFor[*expr.Use]():         &expr.Use{Kind: expr.UseRun, Name: "another"},
+	reflect.TypeFor[[]*schema.Variant](): []*schema.Variant{{Tag: "another", Type: schema.IntType}},
 	reflect.TypeFor[any]():               "another",
 }
 

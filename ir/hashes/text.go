@@ -192,6 +192,10 @@ func (m *maker) typ(t *schema.Type, told bool) string {
 	for _, f := range t.Fields {
 		m.field(&x, "field", f, told)
 	}
+	for _, v := range t.Variants {
+		x.line("variant", v.Tag, m.typ(v.Type, told))
+	}
+	x.mark("by "+t.By, t.By != "")
 	m.types[key] = x.sum()
 	return m.types[key]
 }

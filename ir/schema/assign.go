@@ -19,6 +19,8 @@ func Equal(a, b *Type) bool {
 		return Equal(a.Elem, b.Elem)
 	case Enum:
 		return slices.Equal(a.Values, b.Values)
+	case Union:
+		return sameUnion(a, b)
 	case Struct:
 		if len(a.Fields) != len(b.Fields) {
 			return false
@@ -41,7 +43,8 @@ func Poisoned(t *Type) bool {
 	case List, Map, Opt:
 		return Poisoned(t.Elem)
 	}
-	return slices.ContainsFunc(t.Fields, func(f *Field) bool { return Poisoned(f.Type) })
+	return slices.ContainsFunc(t.Fields, func(f *Field) bool { return Poisoned(f.Type) }) ||
+		slices.ContainsFunc(t.Variants, func(v *Variant) bool { return Poisoned(v.Type) })
 }
 
 // Assignable reports whether every value of type from may stand where to is asked for, without conversion: nothing is
@@ -66,10 +69,14 @@ func Assignable(from, to *Type) bool {
 		return true
 	case from.Kind == Enum && to.Kind == Enum:
 		return subset(from.Values, to.Values)
+	case from.Kind == Struct && to.Kind == Union:
+		return to.VariantOf(from) != nil
 	case from.Kind != to.Kind:
 		return false
 	}
 	switch from.Kind {
+	case Union:
+		return sameUnion(from, to)
 	case List:
 		return Assignable(from.Elem, to.Elem) && subset(to.Known, from.Known)
 	case Map:

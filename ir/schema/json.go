@@ -57,6 +57,17 @@ func checkJSON(v any, t *Type, path string) string {
 			return wrong()
 		}
 		return prefix(at, checkText(s, t))
+	case Union:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return wrong()
+		}
+		tag, _ := m[t.By].(string)
+		x := t.Variant(tag)
+		if x == nil {
+			return at("`%s` must be one of %s", t.By, strings.Join(t.Tags(), ", "))
+		}
+		return checkJSON(v, x.Type, path)
 	case Opt:
 		if v != nil {
 			return checkJSON(v, t.Elem, path)

@@ -48,6 +48,9 @@ func (w *schemaWriter) count(t *Type) {
 		}
 	}
 	w.count(t.Elem)
+	for _, v := range t.Variants {
+		w.count(v.Type)
+	}
 	for _, f := range t.Fields {
 		w.count(f.Type)
 	}
@@ -56,7 +59,7 @@ func (w *schemaWriter) count(t *Type) {
 // typeName is the name of a type whose schema is worth sharing, "" for others.
 func typeName(t *Type) string {
 	switch {
-	case t.Kind != Struct && t.Kind != Enum && t.Kind != List && t.Kind != Map:
+	case t.Kind != Struct && t.Kind != Union && t.Kind != Enum && t.Kind != List && t.Kind != Map:
 		return ""
 	case t.Decl != nil:
 		return t.Decl.Name
@@ -183,7 +186,26 @@ func (w *schemaWriter) typ(t *Type) {
 		w.b.WriteString(`,{"type":"null"}]`)
 	case Struct:
 		w.fields(t)
+	case Union:
+		w.variants(t)
 	}
+}
+
+// variants writes a union. `discriminator` is a keyword of OpenAPI, which others ignore; the field is an enum of one value in each
+// variant, which all understand.
+func (w *schemaWriter) variants(t *Type) {
+	w.key("oneOf")
+	w.b.WriteByte('[')
+	for i, v := range t.Variants {
+		if i > 0 {
+			w.b.WriteByte(',')
+		}
+		w.open()
+		w.part(v.Type)
+		w.close()
+	}
+	w.b.WriteByte(']')
+	w.inner("discriminator", func() { w.member("propertyName", t.By) })
 }
 
 func (w *schemaWriter) fields(t *Type) {

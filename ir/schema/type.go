@@ -29,6 +29,7 @@ const (
 	Opt    // Elem or absent
 	Enum   // one of Values
 	Struct // Fields, in order
+	Union  // one of Variants, by the field By; Fields are what all of them have: By
 
 	Dynamic // a value whose type only a run knows; no text of a workflow can spell it
 	Opaque  // a Go type of a runtime package, with the Fields that may be read; the same
@@ -40,6 +41,9 @@ type Type struct {
 	Elem   *Type
 	Fields []*Field
 	Values []string
+
+	Variants []*Variant
+	By       string // the field that says which of the Variants a value is
 
 	// Decl is the declaration under `types:` that gave the type its name; nil for anonymous types and Go types.
 	Decl *Decl
@@ -57,6 +61,12 @@ type Type struct {
 
 	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
 	Why string
+}
+
+// A Variant is a struct that a Union can be. Its field By is an enum of one value: the Tag.
+type Variant struct {
+	Tag  string
+	Type *Type
 }
 
 // A Decl is a named type of a workflow file.
@@ -298,7 +308,7 @@ func (t *Type) Present() *Type {
 
 var kindNames = [...]string{
 	Invalid: "unknown", Any: "any", Null: "null", Bool: "bool", Int: "int", Float: "float", String: "string",
-	Bytes: "bytes", Time: "time", Duration: "duration", List: "list", Map: "map", Opt: "opt", Enum: "enum", Struct: "struct",
+	Bytes: "bytes", Time: "time", Duration: "duration", List: "list", Map: "map", Opt: "opt", Enum: "enum", Struct: "struct", Union: "oneof",
 	Dynamic: "a value whose type only a run knows", Opaque: "a value of a runtime package",
 }
 
@@ -330,6 +340,12 @@ func (t *Type) String() string {
 		return t.Kind.String() + "<" + t.Elem.String() + ">"
 	case Enum:
 		return "enum<" + strings.Join(t.Values, "|") + ">"
+	case Union:
+		list := make([]string, len(t.Variants))
+		for i, v := range t.Variants {
+			list[i] = v.Tag + ": " + v.Type.String()
+		}
+		return "{oneof: {" + strings.Join(list, ", ") + "}, by: " + t.By + "}"
 	case Struct:
 		var b strings.Builder
 		b.WriteByte('{')

@@ -242,6 +242,10 @@ func wordSchema(words []string) object {
 func oneOfSchema(forms []Form) object {
 	first, last := forms[0], forms[len(forms)-1]
 	switch {
+	case last.Shape == shapeUnion.Name: // a named type
+		short := object{{"if", object{{"type", "object"}, {"required", []string{"oneof"}}, {"properties", object{{"oneof", object{{"type", "object"}}}}}}},
+			{"then", formSchema(last)}, {"else", formSchema(first)}}
+		return choice([]string{"type"}, formSchema(forms[1]), short)
 	case first.Kind == FormType && last.Kind == FormShape:
 		return choice([]string{"type"}, formSchema(last), formSchema(first))
 	case first.Kind == FormValue && last.Kind == FormShape: // an output

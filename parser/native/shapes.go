@@ -41,7 +41,7 @@ var libraryKeys = []Key{
 	{Name: "name", Value: id, Doc: "the name: tools, files and Go packages are called after it"},
 	{Name: "description", Value: text, Doc: "what it is for"},
 	{Name: "include", Value: oneOf(file, listOf(file)), Doc: "files whose types, tools, models, servers and agents are used too"},
-	{Name: "types", Value: mapOf(oneOf(typ, shape(shapeType))), Doc: "named types"},
+	{Name: "types", Value: mapOf(oneOf(typ, shape(shapeType), shape(shapeUnion))), Doc: "named types"},
 	{Name: "tools", Value: mapOf(shape(shapeTool)), Doc: "tools that nodes and agents call"},
 	{Name: "models", Value: mapOf(oneOf(text, shape(shapeModel))), Doc: "named model configurations"},
 	{Name: "servers", Value: mapOf(shape(shapeServer)), Doc: "MCP servers"},
@@ -98,6 +98,16 @@ var fieldsInstead = map[string]string{
 
 var (
 	shapeType = &Shape{Name: "type", What: "a type", Doc: "A named type, the long form.", Keys: fieldKeys, Instead: typeInstead, Hint: typeHint}
+
+	shapeUnion = &Shape{
+		Name: "union", What: "a union", Doc: "A type whose values are one of several structs.",
+		Keys: []Key{
+			{Name: "oneof", Value: mapOf(text), Required: true, Doc: "the structs, by the value that the field `by` has in each"},
+			{Name: "by", Value: text, Required: true, Doc: "the field that says which of them a value is"},
+			{Name: "description", Value: text, Doc: "what it means, for people and models"},
+		},
+		Instead: map[string]string{"discriminator": "write `by:`", "tag": "write `by:`", "one_of": "write `oneof:`", "anyof": "write `oneof:`"},
+	}
 
 	shapeField = &Shape{
 		Name: "field", What: "a field", Doc: "A field of a struct, the long form.",

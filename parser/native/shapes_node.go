@@ -267,7 +267,7 @@ var (
 // Shapes lists every mapping of the language, for schemas and references.
 func Shapes() []*Shape {
 	out := []*Shape{
-		shapeWorkflow, shapeLibrary, shapeType, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
+		shapeWorkflow, shapeLibrary, shapeType, shapeUnion, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
 		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}

@@ -76,7 +76,12 @@ func (p *parser) resolve(d *declaration) {
 		d.decl.Description = p.prose(m.get("description"), "the description")
 		n = m.get("type")
 	}
-	t := p.typeOf(n)
+	t := schema.InvalidType
+	if n != nil && n.Kind == yamlnode.Mapping && n.Get("oneof") != nil && n.Get("oneof").Kind == yamlnode.Mapping {
+		t = p.union(n, d.decl)
+	} else {
+		t = p.typeOf(n)
+	}
 	if d.state == resolving { // else it contains itself, and is the poison type
 		d.decl.Type = nameType(t, d.decl)
 		d.state = resolved

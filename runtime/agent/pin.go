@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
-
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -58,7 +56,7 @@ func Pin[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector) (*T, error) 
 		return nil, nil
 	}
 	v := new(T)
-	if err := json.Unmarshal(e.raw, v); err != nil {
+	if err := value.Unmarshal(e.raw, v); err != nil {
 		return nil, r.Fail(n, value.Invalid("pin: the output of %s does not fit: %v", s.tool, err))
 	}
 	return v, nil

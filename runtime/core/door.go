@@ -122,7 +122,7 @@ func (o *op[In, Out]) EncodeOut(b []byte) ([]byte, error) {
 
 func (o *op[In, Out]) DecodeOut(b []byte) error {
 	var out Out
-	if err := json.Unmarshal(b, &out); err != nil {
+	if err := value.Unmarshal(b, &out); err != nil {
 		return plain.Misfit(err)
 	}
 	o.out = out

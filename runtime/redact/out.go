@@ -94,6 +94,13 @@ func (r *Redactor) take(v reflect.Value) {
 		if !v.IsNil() {
 			r.take(v.Elem())
 		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			clean := reflect.New(v.Elem().Type()).Elem()
+			clean.Set(v.Elem())
+			r.take(clean)
+			v.Set(clean)
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if t.Field(i).IsExported() {

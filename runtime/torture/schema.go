@@ -13,6 +13,7 @@ type schema struct {
 	Type       string             `json:"type"`
 	Enum       []json.RawMessage  `json:"enum"`
 	AnyOf      []schema           `json:"anyOf"`
+	OneOf      []schema           `json:"oneOf"`
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
 	More       json.RawMessage    `json:"additionalProperties"`
@@ -66,6 +67,8 @@ func (r *random) fit(s *schema, d *refs, depth int) any {
 		return r.fit(to, d, depth)
 	case len(s.Enum) > 0:
 		return s.Enum[r.n(len(s.Enum))]
+	case len(s.OneOf) > 0:
+		return r.fit(&s.OneOf[r.n(len(s.OneOf))], d, depth+1)
 	case len(s.AnyOf) > 0:
 		return r.fit(&s.AnyOf[r.n(len(s.AnyOf))], d, depth+1)
 	}

@@ -85,6 +85,12 @@ func (r *random) fill(v reflect.Value, ru rule, depth int) {
 			r.fill(p.Elem(), ru, depth+1)
 			v.Set(p)
 		}
+	case reflect.Interface:
+		if list := value.VariantsOf(v.Type()); len(list) > 0 {
+			x := reflect.New(list[r.n(len(list))]).Elem()
+			r.fill(x, rule{}, depth+1)
+			v.Set(x)
+		}
 	case reflect.Slice:
 		r.fillList(v, ru, depth)
 	case reflect.Array:

@@ -60,6 +60,9 @@ func (d *decoder) decode(v reflect.Value) *ToolError {
 		}
 		return err
 	}
+	if u := unionOf(t); u != nil {
+		return d.variant(v, u, c)
+	}
 	if c == 'n' && !reflect.PointerTo(t).Implements(nullableType) {
 		return d.null(v)
 	}

@@ -130,6 +130,8 @@ func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
 	}
 	seen[t] = true
 	switch t.Kind() {
+	case reflect.Interface: // a union must not be nil
+		return t.NumMethod() > 0
 	case reflect.Float32, reflect.Float64:
 		return true
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:

@@ -150,6 +150,9 @@ func (w *walker) walk(v reflect.Value, r *rule) *ToolError {
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() && unionOf(v.Type()) != nil {
+			return w.at.fault("a value expected, nil given")
+		}
 		if v.IsNil() {
 			return nil
 		}
