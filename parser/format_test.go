@@ -81,6 +81,7 @@ func TestFormatDetails(t *testing.T) {
 		{"tags and anchors", head + "nodes: {a: !!str &x 5, b: &y   !!str 6}\n", head + "nodes: {a: &x !!str 5, b: &y !!str 6}\n"},
 		{"anchors of blocks", head + "nodes: &n\n    a: &m # c\n        - b\n    c: !!map\n     d: e\n", head + "nodes: &n\n  a: &m  # c\n    - b\n  c: !!map\n    d: e\n"},
 		{"aligned comments", head + "nodes: # c\n    a: 1  # x\n    longer: 2 # y\n\n    b: 3 # z\n", head + "nodes:       # c\n  a: 1       # x\n  longer: 2  # y\n\n  b: 3  # z\n"},
+		{"a question mark in brackets", head + "nodes: {a: {b: $c?.d, e: [f]}, g: '$h?.i', j: {k?: 1}}\n", head + "nodes:\n  a:\n    b: $c?.d\n    e: [f]\n  g: '$h?.i'\n  j:\n    k?: 1\n"},
 		{"a hash in text", head + "description: a#b \"# no\" # yes\nnodes: {'#': \"# no\"}\n", head + "description: a#b \"# no\"  # yes\nnodes: {'#': \"# no\"}\n"},
 	}
 	for _, tt := range tests {

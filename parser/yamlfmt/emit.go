@@ -249,6 +249,12 @@ func (c *collection) inline(room int) (string, bool) {
 	return b.String(), true
 }
 
+// apart reports unquoted text that some readers of YAML end at its `?` where it stands between brackets: on a line of its own all
+// read it alike.
+func apart(n *yamlnode.Node) bool {
+	return n.Kind == yamlnode.Scalar && n.Style == yamlnode.Plain && strings.Contains(n.Text.Value, "?")
+}
+
 // inline is an item between brackets.
 func (it *item) inline(room int) (string, bool) {
 	if len(it.lead) > 0 || it.head != "" || it.line != "" {
@@ -266,7 +272,7 @@ func (it *item) inline(room int) (string, bool) {
 		text = join(props(n), inside)
 	default:
 		text = n.Span.Text()
-		if strings.ContainsAny(text, "\r\n") || n.Style == yamlnode.Literal || n.Style == yamlnode.Folded || text == "" && props(n) != "" {
+		if strings.ContainsAny(text, "\r\n") || apart(n) || n.Style == yamlnode.Literal || n.Style == yamlnode.Folded || text == "" && props(n) != "" {
 			return "", false
 		}
 		text = join(props(n), text)
@@ -275,7 +281,7 @@ func (it *item) inline(room int) (string, bool) {
 		return text, text != ""
 	}
 	key, err := (&emitter{}).key(it.key)
-	if err != nil {
+	if err != nil || apart(it.key) {
 		return "", false
 	}
 	if text == "" {

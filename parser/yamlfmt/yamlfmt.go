@@ -6,7 +6,7 @@
 //   - Two columns of indentation, lists in mappings included; one blank after `:`, `-` and `,`, none inside brackets.
 //   - A mapping or list in brackets stays on its line when it fits into Width columns. It is written as a block, one
 //     entry a line, when it does not, when the line breaks right after its opening bracket, when there is a comment in it,
-//     or text of several lines. A block is never put into brackets.
+//     text of several lines, or unquoted text with a `?`, which PyYAML refuses in brackets. A block is never put into brackets.
 //   - At most one blank line between entries, where there was one; none at the start of a block and of the file.
 //   - Comments before an entry are indented like it; those that follow an entry and are indented deeper than what comes
 //     next stay in the block they are in. A comment on the line of an entry has two blanks before it; those on
