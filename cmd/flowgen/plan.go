@@ -14,6 +14,7 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var format string
+	var why bool
 	cmd := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show how a workflow runs: order, conditions, bounds, effects, worst case",
@@ -24,9 +25,15 @@ func (a *app) planCommand() *cobra.Command {
 			"answer `plan` with the same text.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.describe(args[0], format, cli.PlanText, func(p *check.Program) string { return plan.Of(p).JSON() })
+			return a.describe(args[0], format, cli.PlanText, func(p *check.Program) string {
+				if why {
+					return plan.Why(p).JSON()
+				}
+				return plan.Of(p).JSON()
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&why, "why", false, "also say which nodes each step comes after, and why: reference, when, edge, catch, writes or wait")
 	formatFlag(cmd, &format, "text", "json")
 	return cmd
 }

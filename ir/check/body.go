@@ -191,6 +191,7 @@ type arc struct {
 	orderOnly bool      // order alone: decides nothing
 	exhausted bool      // taken when a loop has spent its bound
 	edge      *ir.Edge
+	why       Reason      // of one that is not written
 	at        source.Span // the target, where it is written
 }
 

@@ -380,14 +380,14 @@ func (c *checker) inferEdges(b *Body) {
 			t := b.byID[ref]
 			if t != nil && !linked[t] && !t.Node.Inline && !t.fails() {
 				linked[t] = true
-				b.link(&arc{from: t, to: s, orderOnly: handler})
+				b.link(&arc{from: t, to: s, orderOnly: handler, why: ByReference})
 			}
 		}
 	}
 	var last *Step
 	for _, s := range b.writers() {
 		if last != nil && !slices.ContainsFunc(s.in, func(a *arc) bool { return a.from == last }) {
-			b.link(&arc{from: last, to: s, orderOnly: true})
+			b.link(&arc{from: last, to: s, orderOnly: true, why: ByWrites})
 		}
 		last = s
 	}

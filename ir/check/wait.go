@@ -42,7 +42,7 @@ func (b *Body) separate() {
 		before, after := reached(w, backwards), reached(w, forwards)
 		for _, s := range b.Steps[from:i] {
 			if !before[s] && !after[s] {
-				b.link(&arc{from: s, to: w, orderOnly: true})
+				b.link(&arc{from: s, to: w, orderOnly: true, why: ByWait})
 			}
 		}
 		if last != nil {
@@ -63,7 +63,7 @@ func (b *Body) follow(w *Step, steps []*Step) {
 	before, after := reached(w, backwards), reached(w, forwards)
 	for _, s := range steps {
 		if !before[s] && !after[s] {
-			b.link(&arc{from: w, to: s, orderOnly: true})
+			b.link(&arc{from: w, to: s, orderOnly: true, why: ByWait})
 		}
 	}
 }

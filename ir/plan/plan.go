@@ -78,6 +78,8 @@ type Part struct {
 	Catch         []Catch  `json:"catch,omitempty"`
 	OnError       string   `json:"on_error,omitempty"`
 
+	Follows []Follows `json:"follows,omitempty"` // of a step, where Why has added it: the nodes that it comes after
+
 	After []int   `json:"after,omitempty"` // of a part of a schedule: the numbers of the parts it comes after, from 0
 	Parts []*Part `json:"parts,omitempty"`
 }
@@ -86,6 +88,12 @@ type Part struct {
 type Catch struct {
 	Code string `json:"code"`
 	To   string `json:"to"`
+}
+
+// Follows is a node that a step comes after, and why: edge, catch, reference, when, writes or wait.
+type Follows struct {
+	Node string         `json:"node"`
+	Why  []check.Reason `json:"why"`
 }
 
 // AtMost is the worst case.

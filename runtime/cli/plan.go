@@ -80,9 +80,15 @@ type planPart struct {
 	MaxCostUSD         string          `json:"max_cost_usd"`
 	MaxTokens          *int64          `json:"max_total_tokens"`
 	Catch              []struct{ Code, To string }
-	OnError            string `json:"on_error"`
+	OnError            string        `json:"on_error"`
+	Follows            []planFollows // only where it was asked why
 	After              []int
 	Parts              []planPart
+}
+
+type planFollows struct {
+	Node string
+	Why  []string
 }
 
 // PlanText renders the JSON form of a plan for people.
@@ -224,6 +230,13 @@ func (p *planPart) about() string {
 	}
 	add(p.OnError == "skip", "skipped on errors")
 	add(p.OnError == "default", "a default on errors")
+	for i, f := range p.Follows {
+		text := safe(f.Node) + " (" + safe(strings.Join(f.Why, ", ")) + ")"
+		if i == 0 {
+			text = "after " + text
+		}
+		add(true, text)
+	}
 	return strings.Join(words, ", ")
 }
 
