@@ -65,8 +65,8 @@ var services = struct {
 
 		{`GET /state/checkpoint`, `200 {"since": null}`},
 		{`PUT /state/checkpoint {"since":"2026-01-31T02:30:00Z"}`, `200 {}`},
-		{`POST /crm/changed {"since":null,"cursor":null}`, `200 ` + page(0, 120, `"c2"`)},
-		{`POST /crm/changed {"since":null,"cursor":"c2"}`, `200 ` + page(120, 150, `null`)},
+		{`GET /crm/records`, `200 ` + page(0, 120, `"c2"`)},
+		{`GET /crm/records\?cursor=c2`, `200 ` + page(120, 150, `null`)},
 		{`POST /warehouse/rows {"rows":\[.*\]}`, `200 {"stored": 100}`},
 
 		{`GET /admin/tenants`, `200 [
