@@ -44,7 +44,8 @@ var table = []row{
 	{pkg: "internal/files"},   // how the compiler reads
 	{pkg: "internal/straced"}, // what tests watch
 	{pkg: "internal/lazyregexp"},
-	{pkg: "internal/programs", own: []string{"internal/files"}},         // what the compiler starts
+	{pkg: "internal/programs", own: []string{"internal/files"}}, // what the compiler starts
+	{pkg: "internal/gomodules", own: []string{"internal/files", "internal/programs"}, other: []string{"golang.org/x/mod"}},
 	{pkg: "internal/offline", other: []string{"golang.org/x/mod"}},      // for tests
 	{pkg: "internal/mutants", other: []string{"golang.org/x/tools/go"}}, // a program for `make mutants`
 	{pkg: "internal/release", other: []string{"golang.org/x/mod"}},      // a program for `make release`
@@ -79,7 +80,7 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 

@@ -3,7 +3,6 @@ package codegen
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"time"
 
 	"github.com/dave/jennifer/jen"
@@ -86,10 +85,10 @@ func (g *generator) startNode(p *check.Program, s *check.Step) jen.Code {
 
 func field(name string, v jen.Code) jen.Code { return jen.Id(ident(name)).Op(":").Add(v) }
 
-// pos is file:line:col, the file without its folders: the same on every machine.
+// pos is file:line:col, the file as programs name it: the same on every machine.
 func (g *generator) pos(s source.Span) jen.Code {
 	p := s.Start()
-	return quote(fmt.Sprintf("%s:%d:%d", path.Base(s.File.Name), p.Line, p.Col))
+	return quote(fmt.Sprintf("%s:%d:%d", s.File.Short(), p.Line, p.Col))
 }
 
 // nodeLiteral writes a node, whose variable has a name of so many columns. One that takes more than a line in any case has a
@@ -237,7 +236,7 @@ func (g *generator) info() {
 	p := g.p
 	fields := []jen.Code{
 		field("Name", quote(p.WF.Name.Name)),
-		field("Source", quote(path.Base(p.WF.File.Name))),
+		field("Source", quote(p.WF.File.Short())),
 	}
 	if p.WF.Description != "" {
 		fields = append(fields, field("Description", quote(p.WF.Description)))

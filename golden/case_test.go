@@ -3,6 +3,7 @@ package golden_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"go/format"
 	"io/fs"
 	"maps"
@@ -215,6 +216,25 @@ func (c *testcase) ReadFile(name string) ([]byte, error) {
 		return f.Data, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// FindModule implements parser.Modules: the files of modules/PATH@VERSION/ are those of a module.
+func (c *testcase) FindModule(file string) (module, rel string, err error) {
+	for _, f := range c.archive.Files {
+		id, ok := strings.CutPrefix(f.Name, "modules/")
+		path, rest, versioned := strings.Cut(id, "@")
+		if !ok || !versioned || !strings.HasPrefix(file, path+"/") {
+			continue
+		}
+		version, _, _ := strings.Cut(rest, "/")
+		return path + "@" + version, strings.TrimPrefix(file, path+"/"), nil
+	}
+	return "", "", errors.New("no module of go.mod has this path")
+}
+
+// ReadModule implements parser.Modules.
+func (c *testcase) ReadModule(module, rel string) ([]byte, error) {
+	return c.ReadFile(c.name + "/modules/" + module + "/" + rel)
 }
 
 // goFiles are the case's own Go files by absolute name.

@@ -205,6 +205,22 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.FromSlash(name))
 }
 
+// FindModule implements parser.Modules: the files of modules/PATH@VERSION/ are those of a module.
+func (o overlay) FindModule(file string) (module, rel string, err error) {
+	for at := path.Dir(file); at != "."; at = path.Dir(at) {
+		home := path.Join(path.Dir(o.name), "modules") + "/"
+		if found, _ := filepath.Glob(filepath.FromSlash(home + at + "@*")); len(found) == 1 {
+			return strings.TrimPrefix(filepath.ToSlash(found[0]), home), strings.TrimPrefix(file, at+"/"), nil
+		}
+	}
+	return "", "", errors.New("no module of go.mod has this path")
+}
+
+// ReadModule implements parser.Modules.
+func (o overlay) ReadModule(module, rel string) ([]byte, error) {
+	return o.ReadFile(path.Join(path.Dir(o.name), "modules", module, rel))
+}
+
 func (p *docPage) testYAML(t *testing.T) {
 	for _, b := range p.blocks {
 		if b.lang != "yaml" || b.attrs["fragment"] == "" && b.attrs["error"] == "" && !nodesLine.MatchString(b.text) {

@@ -119,7 +119,7 @@ func TestMarks(t *testing.T) {
 					}
 					for _, one := range mark.FindAllStringSubmatch(m[1], -1) {
 						by, _ := strconv.Atoi(one[2])
-						want[fmt.Sprintf("%s:%d: FG%s", f.Name, i+1+by, one[1])]++
+						want[fmt.Sprintf("%s:%d: FG%s", strings.TrimPrefix(f.Name, "modules/"), i+1+by, one[1])]++
 					}
 				}
 			}

@@ -18,13 +18,13 @@ func (l *loader) lock(w *ir.Workflow) {
 	if w == nil || !asksForLock(w) {
 		return
 	}
-	name := path.Join(path.Dir(w.File.Name), lockName)
+	name := l.lockOf(w.File)
 	f, done := l.locks[name]
 	if !done {
-		data, err := l.files.ReadFile(name)
+		data, err := l.readFile(name)
 		switch {
 		case err == nil:
-			f = source.NewFile(name, string(data))
+			f = l.newFile(name, string(data))
 		case !errors.Is(err, fs.ErrNotExist):
 			l.unreadable(name, source.Span{File: source.NewFile(name, "")}, err)
 		}
@@ -34,6 +34,14 @@ func (l *loader) lock(w *ir.Workflow) {
 		l.locks[name] = f
 	}
 	w.Lock = f
+}
+
+// lockOf is the name of the lock file beside a workflow.
+func (l *loader) lockOf(f *source.File) string {
+	if f.Module != "" {
+		return l.moduleName(f.Module, path.Join(path.Dir(l.inside[key(f)].rel), lockName))
+	}
+	return path.Join(path.Dir(f.Name), lockName)
 }
 
 func asksForLock(w *ir.Workflow) bool {

@@ -43,6 +43,7 @@ type loader struct {
 	flows   map[string]*ir.Workflow // parsed; nil while being parsed or when it cannot be
 	prompts map[string]*prompt      // prompt files by name
 	locks   map[string]*source.File // lock files by name; nil when there is none
+	inside  map[string]moduleFile   // what names of files of Go modules stand for
 	open    []string                // workflows being parsed, outermost first
 
 	asked, size int  // how many files were asked for, and how large those are that were read
@@ -87,7 +88,7 @@ func (l *loader) unmerged(t *tree) {
 
 // Include implements native.Loader.
 func (l *loader) Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File) {
-	name, ok := l.resolve(from, ref)
+	name, ok := l.workflowFile(from, ref)
 	if !ok {
 		return nil, nil
 	}
@@ -100,7 +101,7 @@ func (l *loader) Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *sour
 
 // Flow implements native.Loader.
 func (l *loader) Flow(from *source.File, ref ir.Ident) *ir.Workflow {
-	name, ok := l.resolve(from, ref)
+	name, ok := l.workflowFile(from, ref)
 	if !ok {
 		return nil
 	}
@@ -144,6 +145,10 @@ func (l *loader) parsed(name string, ref ir.Ident) *ir.Workflow {
 	if d == nil {
 		return nil
 	}
+	if t.file.Module != "" && d.name != "native" {
+		l.foreignLanguage(t)
+		return nil
+	}
 	l.open = append(l.open, name)
 	w := d.parse(t.root, t.file, l, l.sink)
 	w.Provided = provided()
@@ -170,13 +175,13 @@ func (l *loader) tree(name string, ref ir.Ident) *tree {
 	if l.limited(ref) {
 		return nil
 	}
-	data, err := l.files.ReadFile(name)
+	data, err := l.readFile(name)
 	l.size += len(data)
 	if err != nil {
 		l.unreadable(name, ref.Span, err)
 		return nil
 	}
-	t := &tree{file: source.NewFile(name, string(data))}
+	t := &tree{file: l.newFile(name, string(data))}
 	l.trees[name] = t
 	root, problems := yamlnode.Parse(t.file)
 	for _, p := range problems {
@@ -198,11 +203,19 @@ func (l *loader) tree(name string, ref ir.Ident) *tree {
 
 // unreadable reports a file that cannot be read, where it is named.
 func (l *loader) unreadable(name string, at source.Span, err error) {
-	d := diag.Diagnostic{Code: diag.CannotRead, Span: at, Message: "cannot read " + name + ": " + files.Reason(err)}
+	if _, foreign := l.inside[name]; foreign {
+		l.noModuleFile(name, at, err)
+		return
+	}
+	d := cannotRead(diag.CannotRead, name, at, err)
 	if !at.IsZero() && errors.Is(err, fs.ErrNotExist) {
 		d.Help = "names are relative to the folder of the file they stand in"
 	}
 	l.sink.Report(d)
+}
+
+func cannotRead(code diag.Code, name string, at source.Span, err error) diag.Diagnostic {
+	return diag.Diagnostic{Code: code, Span: at, Message: "cannot read " + name + ": " + files.Reason(err)}
 }
 
 // maxText bounds the text of a file with its aliases expanded. yamlnode bounds how many nodes aliases add, not how long
@@ -226,6 +239,14 @@ func textSize(n *yamlnode.Node) int {
 	return size
 }
 
+// workflowFile is resolve for files that are included or run, which may be in Go modules.
+func (l *loader) workflowFile(from *source.File, ref ir.Ident) (string, bool) {
+	if name, is, ok := l.inModules(from, ref); is {
+		return name, ok
+	}
+	return l.resolve(from, ref)
+}
+
 // resolve makes the name of a file out of how another file calls it.
 func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 	switch {
@@ -242,6 +263,9 @@ func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 	case path.IsAbs(ref.Name), strings.Contains(ref.Name, ":"): // a drive of Windows, or a stream
 		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are named relative to the folder of the file they stand in", Help: "move the file into the project, and write its relative name"})
 		return "", false
+	}
+	if from.Module != "" {
+		return l.beside(from, ref)
 	}
 	return path.Join(path.Dir(from.Name), ref.Name), true
 }

@@ -41,7 +41,7 @@ func (l *loader) readPrompt(name string, ref ir.Ident) *prompt {
 	if l.limited(ref) {
 		return &prompt{}
 	}
-	data, err := l.files.ReadFile(name)
+	data, err := l.readFile(name)
 	l.size += len(data)
 	switch {
 	case err != nil:
@@ -55,7 +55,7 @@ func (l *loader) readPrompt(name string, ref ir.Ident) *prompt {
 		l.sink.Report(diag.Diagnostic{Code: diag.BadPrompt, Span: ref.Span, Message: "this file is no text in UTF-8", Help: "save it as UTF-8"})
 		return &prompt{}
 	}
-	x := &prompt{file: source.NewFile(name, string(data))}
+	x := &prompt{file: l.newFile(name, string(data))}
 	lo, body := frontMatter(x.file.Text)
 	if body > 0 {
 		x.front = l.front(x.file, body)

@@ -107,7 +107,7 @@ func (a *app) lockFolders(names []string, sink *diag.Sink) []*lockFolder {
 	seen := map[string]bool{}
 	var visit func(wf *ir.Workflow)
 	visit = func(wf *ir.Workflow) {
-		if wf == nil || seen[wf.File.Name] {
+		if wf == nil || seen[wf.File.Name] || wf.File.Module != "" { // a module has its own lock file
 			return
 		}
 		seen[wf.File.Name] = true

@@ -91,6 +91,9 @@ func (a *app) materialize(f *materializeFlags, args []string) error {
 		}
 		m.id = f.id
 	}
+	if m.file.Module != "" {
+		return fmt.Errorf("call %s was made by a node of %s, a file of a Go module, which is never written: copy the file into the project and call it with `flow:`", rec.Key, m.file.Name)
+	}
 	text, err := m.write()
 	if err != nil {
 		return fmt.Errorf("call %s cannot be written into %s: %w", rec.Key, m.file.Name, err)

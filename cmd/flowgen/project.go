@@ -7,18 +7,22 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/gomodules"
 )
 
 // project is the files that a compilation of a workflow may read: those of its project, see files.Project. The workflow
 // itself is one of them: a link out of the project is refused by whatever name it is compiled.
 type project struct {
 	*disk
-	roots files.Roots
+	dir     string // of the workflow
+	roots   files.Roots
+	modules *gomodules.Modules           // those that the workflow names files of; nil until it does
+	found   map[string]*gomodules.Module // by ID
 }
 
 // project confines d to the project of a workflow.
 func (d *disk) project(main string) *project {
-	return &project{disk: d, roots: files.Project(filepath.FromSlash(main))}
+	return &project{disk: d, dir: filepath.Dir(filepath.FromSlash(main)), roots: files.Project(filepath.FromSlash(main)), found: map[string]*gomodules.Module{}}
 }
 
 // readable are the folders whose files a workflow may name.
@@ -47,6 +51,27 @@ func (w *project) ReadFile(name string) ([]byte, error) {
 		text, err := w.roots.ReadFile(full, files.Max)
 		return text, explained(name, err)
 	})
+}
+
+// FindModule implements parser.Modules.
+func (w *project) FindModule(file string) (id, rel string, err error) {
+	if w.modules == nil {
+		if w.modules, err = gomodules.In(w.dir); err != nil {
+			return "", "", err
+		}
+	}
+	m, rel, err := w.modules.Find(file)
+	if err != nil {
+		return "", "", err
+	}
+	w.found[m.ID] = m
+	return m.ID, rel, nil
+}
+
+// ReadModule implements parser.Modules. A file is remembered by its place on the disk, where caches look whether it has changed.
+func (w *project) ReadModule(id, rel string) ([]byte, error) {
+	m := w.found[id]
+	return w.remember(m.Disk(rel), func() ([]byte, error) { return m.ReadFile(rel, files.Max) })
 }
 
 // ReadDir implements parser.Lister: what is in a folder, in the order of names.

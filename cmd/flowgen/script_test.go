@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids, "requests": requests},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids, "requests": requests, "publish": publish},
 	})
 }
 
@@ -84,6 +84,18 @@ func mcpServer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// publish puts a folder into a proxy of Go modules, from which the go command takes modules from then on: publish dir path@version
+func publish(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: publish dir path@version")
+	}
+	env, err := offline.Publish(filepath.Join(ts.Getenv("WORK"), ".proxy"), ts.MkAbs(args[0]), args[1], ts.Getenv("GOMODCACHE"))
+	ts.Check(err)
+	for name, value := range env {
+		ts.Setenv(name, value)
+	}
 }
 
 // code runs a command that must end with an exit code: code 2 flowgen chekc

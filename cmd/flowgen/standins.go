@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 
 	"github.com/flowgen-dev/flowgen/ir"
 )
@@ -31,6 +30,6 @@ func gather(w *ir.Workflow, out map[string]json.RawMessage) {
 func give(n *ir.Node, text string, out map[string]json.RawMessage) {
 	if text != "" {
 		at := n.ID.Span.Start()
-		out[fmt.Sprintf("%s:%d:%d", path.Base(n.ID.Span.File.Name), at.Line, at.Col)] = json.RawMessage(text)
+		out[fmt.Sprintf("%s:%d:%d", n.ID.Span.File.Short(), at.Line, at.Col)] = json.RawMessage(text)
 	}
 }

@@ -17,6 +17,7 @@ var lookers = [][]string{
 	{"check", "."}, {"check", "--format", "json", "."}, {"graph", "main.flowgen.yaml"}, {"plan", "main.flowgen.yaml"}, {"manifest", "main.flowgen.yaml"},
 	{"tools", "list"}, {"fmt", "--check", "."}, {"fmt", "."}, {"generate", "--check"}, {"generate"}, {"lock", "main.flowgen.yaml"}, {"convert", "graph.yaml"},
 	{"schema"}, {"explain", "FG0101"}, {"check", "withgo"}, {"generate", "withgo"}, {"generate", "withgo"}, // the second keeps a stamp
+	{"check", "withmodule"}, {"plan", "withmodule/w.flowgen.yaml"}, {"lock", "withmodule"},
 }
 
 // TestStarted watches the commands that look at a hostile repository: what they start is the user's own Python and the go
@@ -42,10 +43,14 @@ func TestStarted(t *testing.T) {
 		"private/x.json": `{"a": "` + canary + `"}`, "private/secret.py": "def f(a: str) -> str: ...\n",
 		"repo/go.mod": "module example.com/m\n\ngo 1.24\n\ntoolchain go1.99.0\n",
 		"home/.netrc": canary, "home/.ssh/id_rsa": canary, "home/.npmrc": canary, "home/.gitconfig": "[core]\n\tfsmonitor = touch " + filepath.Join(top, "PWNED") + "\n",
-		"repo/withgo/w.flowgen.yaml": "flowgen: 1\nname: w\ntools: {t: {go: ../tool.Run, effects: none}}\nnodes: {n: {tool: t, with: {text: a}}}\noutput: {a: $n}\n",
-		"repo/tool/t.go":             "package tool\n\n//go:generate touch " + filepath.Join(top, "PWNED") + "\n\n// Run runs.\nfunc Run(text string) string { return text }\n",
-		"repo/tool/c.go":             "package tool\n\n// #cgo CFLAGS: -DX\n// int x;\nimport \"C\"\n\nvar _ = C.x\n",
-		"repo/graph.yaml":            "name: g\nstate: {a: str}\ntools: {s: {type: shell, command: \"true\"}}\nnodes: {one: {type: tool, tool: s, state_key: a}}\nedges: [{from: START, to: one}, {from: one, to: END}]\n",
+		"repo/withgo/w.flowgen.yaml":     "flowgen: 1\nname: w\ntools: {t: {go: ../tool.Run, effects: none}}\nnodes: {n: {tool: t, with: {text: a}}}\noutput: {a: $n}\n",
+		"repo/withmodule/go.mod":         "module example.com/w\n\ngo 1.24\n\nrequire example.com/lib v1.0.0\n\nreplace example.com/lib => ../lib\n",
+		"repo/withmodule/w.flowgen.yaml": "flowgen: 1\nname: w\nnodes: {n: {flow: go:example.com/lib/l.flowgen.yaml}, m: {flow: go:example.com/absent/x.flowgen.yaml}}\noutput: {a: $n}\n",
+		"repo/lib/go.mod":                "module example.com/lib\n\ngo 1.24\n",
+		"repo/lib/l.flowgen.yaml":        "flowgen: 1\nname: l\ninclude: [../../private/x.json, ../main.flowgen.yaml]\nnodes: {n: {let: x}}\noutput: {a: $n}\n",
+		"repo/tool/t.go":                 "package tool\n\n//go:generate touch " + filepath.Join(top, "PWNED") + "\n\n// Run runs.\nfunc Run(text string) string { return text }\n",
+		"repo/tool/c.go":                 "package tool\n\n// #cgo CFLAGS: -DX\n// int x;\nimport \"C\"\n\nvar _ = C.x\n",
+		"repo/graph.yaml":                "name: g\nstate: {a: str}\ntools: {s: {type: shell, command: \"true\"}}\nnodes: {one: {type: tool, tool: s, state_key: a}}\nedges: [{from: START, to: one}, {from: one, to: END}]\n",
 		"repo/main.flowgen.yaml": "flowgen: 1\nname: main\ntools:\n  p: {python: \"t:f\", venv: .venv, effects: none}\n  j: {js: ./tool.js, in: {a: string}, out: any, effects: none}\n" +
 			"nodes: {n: {tool: p, with: {a: x}}, m: {tool: j, with: {a: x}}}\noutput: {a: $n}\n",
 		"repo/t.py": "def f(a: str) -> str:\n    return a\n", "repo/tool.js": "import r from './r.js'; export default (x) => [x, r]\n", "repo/r.js": "export default 1\n",

@@ -136,10 +136,12 @@ func serving(list []*compiled) map[string]bool {
 			}
 			seen[wf] = true
 			for _, f := range wf.Includes {
-				out[path.Clean(f.Name)] = true
+				if f.Module == "" {
+					out[path.Clean(f.Name)] = true
+				}
 			}
 			for _, child := range wf.Flows {
-				if child.File != nil {
+				if child.File != nil && child.File.Module == "" {
 					out[path.Clean(child.File.Name)] = true
 				}
 				walk(child)

@@ -7,6 +7,7 @@ package hostile
 import (
 	"bytes"
 	hexadecimal "encoding/hex"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -108,6 +109,21 @@ func (p *project) compile(edited, text string) *result {
 type memory map[string]string
 
 func (m memory) ReadFile(name string) ([]byte, error) { return (&project{files: m}).ReadFile(name) }
+
+// FindModule implements parser.Modules: a file whose folders have an @ is one of a module.
+func (m memory) FindModule(file string) (id, rel string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		path, rest, ok := strings.Cut(name, "@")
+		if rel, in := strings.CutPrefix(file, path+"/"); ok && in {
+			version, _, _ := strings.Cut(rest, "/")
+			return path + "@" + version, rel, nil
+		}
+	}
+	return "", "", errors.New("no module of go.mod has this path")
+}
+
+// ReadModule implements parser.Modules.
+func (m memory) ReadModule(id, rel string) ([]byte, error) { return m.ReadFile(id + "/" + rel) }
 
 func (p *project) compileFiles(files memory) *result {
 	sink := &diag.Sink{}
@@ -220,6 +236,10 @@ func goldenProject(t *testing.T, file string) *project {
 			}
 			if p.main == "" && strings.HasSuffix(f.Name, suffix) {
 				p.main = name + "/" + f.Name
+			}
+			if inModule, ok := strings.CutPrefix(f.Name, "modules/"); ok {
+				p.files[inModule] = string(f.Data) // as messages name it
+				continue
 			}
 			p.files[name+"/"+f.Name] = string(f.Data)
 		}

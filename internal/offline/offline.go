@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,9 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+	mod "golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
+	"golang.org/x/mod/zip"
 )
 
 // workspace are the folders of the modules of this repository's go.work, absolute.
@@ -150,4 +153,26 @@ func module(path string) (mod, sum []byte, err error) {
 	f.Cleanup()
 	mod, err = f.Format()
 	return mod, sum, err
+}
+
+// Publish puts a folder into a proxy of Go modules, a folder too, as a version of a module, path@version. It returns the variables under
+// which the go command takes modules from there, and others from the module cache of this machine.
+func Publish(proxy, dir, module, cache string) (env map[string]string, err error) {
+	path, version, _ := strings.Cut(module, "@")
+	at := filepath.Join(proxy, filepath.FromSlash(path), "@v")
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.MkdirAll(at, 0o777), os.WriteFile(filepath.Join(at, version+".mod"), text, 0o666),
+		os.WriteFile(filepath.Join(at, version+".info"), fmt.Appendf(nil, `{"Version":%q}`, version), 0o666)); err != nil {
+		return nil, err
+	}
+	archive, err := os.Create(filepath.Join(at, version+".zip"))
+	if err != nil {
+		return nil, err
+	}
+	file := func(dir string) string { return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String() }
+	env = map[string]string{"GONOSUMDB": "*", "GOPROXY": file(proxy) + "," + file(filepath.Join(cache, "cache", "download"))}
+	return env, errors.Join(zip.CreateFromDir(archive, mod.Version{Path: path, Version: version}, dir), archive.Close())
 }

@@ -3,6 +3,7 @@
 package programs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/internal/files"
 )
@@ -147,17 +149,32 @@ func Go(dir string) (string, error) {
 
 // GoFolders are the folders in which the user's go command keeps its own packages and those of other modules.
 func GoFolders(dir string) ([]string, error) {
-	exe, err := Go(dir)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(exe, "env", "GOROOT", "GOMODCACHE")
-	cmd.Dir, cmd.Env = dir, GoEnvironment(os.Environ(), dir)
-	out, err := cmd.Output()
+	out, err := AskGo(dir, "env", "GOROOT", "GOMODCACHE")
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(dir string) bool { return !filepath.IsAbs(dir) }), nil
+}
+
+// noNetwork has the go command use what is on this machine. Modules that GONOPROXY or GOPRIVATE names would be fetched without a
+// proxy, even where that is off.
+var noNetwork = []string{"GOPROXY=off", "GONOPROXY=none", "GOVCS=*:off", "GOSUMDB=off"}
+
+// AskGo returns what the go command says in dir. It fetches nothing.
+func AskGo(dir string, args ...string) ([]byte, error) {
+	exe, err := Go(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	err = Within(time.Minute, func(ctx context.Context) error {
+		cmd := exec.CommandContext(ctx, exe, args...)
+		cmd.Dir, cmd.Env = dir, append(GoEnvironment(os.Environ(), dir), noNetwork...)
+		cmd.Env = append(cmd.Env, "PWD="+dir)
+		out, err = cmd.Output()
+		return err
+	})
+	return out, err
 }
 
 // BuildEnvironment is env for a go command that builds what is to run: the programs that it starts, such as git and a compiler

@@ -148,16 +148,34 @@ func (r *resolver) split(f *ref) bool {
 		return r.malformed(f, f.nameSpan(), "ends in "+quote(f.name)+", which is not a Go name")
 	}
 	if rel, ok := relative(f.path); ok {
-		return r.relative(f, rel)
+		if f.file == nil || f.file.Module == "" {
+			return r.relative(f, rel)
+		}
+		if !r.ofModule(f, rel) {
+			return false
+		}
 	}
-	if !importPath(f.path) || reserved[f.path] || strings.HasSuffix(f.path, ".go") {
+	if f.pattern == "" && (!importPath(f.path) || reserved[f.path] || strings.HasSuffix(f.path, ".go")) {
 		return r.malformed(f, f.pathSpan(), "starts with "+quote(f.path)+", which is not an import path")
 	}
-	f.pattern = f.path
-	last := lastElement(f.path)
-	if i := strings.LastIndexByte(last, '.'); i >= 0 && token.IsExported(last[i+1:]) {
-		f.owner = f.path[:len(f.path)-len(last)+i]
+	if f.pattern == "" {
+		f.pattern = f.path
 	}
+	last := lastElement(f.pattern)
+	if i := strings.LastIndexByte(last, '.'); i >= 0 && token.IsExported(last[i+1:]) {
+		f.owner = f.pattern[:len(f.pattern)-len(last)+i]
+	}
+	return true
+}
+
+// ofModule is the pattern of a folder relative to a file of a Go module: its import path.
+func (r *resolver) ofModule(f *ref, rel string) bool {
+	module, _, _ := strings.Cut(f.file.Module, "@")
+	pattern := path.Join(module, path.Dir(strings.TrimPrefix(f.file.Name, f.file.Module+"/")), rel)
+	if pattern != module && !strings.HasPrefix(pattern, module+"/") || !importPath(pattern) {
+		return r.malformed(f, f.pathSpan(), "starts with "+quote(f.path)+", which is not a folder of its module")
+	}
+	f.pattern = pattern
 	return true
 }
 

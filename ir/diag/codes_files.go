@@ -9,6 +9,8 @@ const (
 	UnknownLanguage Code = "FG0905"
 	SecretNotSet    Code = "FG0906"
 	SecretBroad     Code = "FG0907"
+	ModuleFile      Code = "FG0908"
+	ModuleTool      Code = "FG0909"
 )
 
 var fileCodes = []Entry{
@@ -68,5 +70,15 @@ output: {text: $hello.text}
 		Code:  SecretBroad,
 		Title: "a secret that is only the organisation's",
 		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, where the whole organisation has it, although its `from` allows one that is closer: the user's or the workspace's. That is how secrets with too many rights get used. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+	},
+	{
+		Code:  ModuleFile,
+		Title: "a file of a Go module that cannot be used",
+		Cause: "`include` and `flow` read a file of a Go module that the go.mod above the workflow requires, as in `go:github.com/acme/flows/shop.flowgen.yaml`. The version is that of go.mod, its files have the hash of go.sum, and nothing is fetched: `go get` adds the module. Files of a module name files of their own module only, and are in flowgen's own language. The go.mod of the module decides, so no single file shows this mistake.",
+	},
+	{
+		Code:  ModuleTool,
+		Title: "a tool in a Go module whose source would have to be read or copied from there",
+		Cause: "A file of a Go module that is included or run as `go:...` declares tools in Go, over HTTP, on MCP servers and as commands. Python, JavaScript, Starlark and WebAssembly are not read from modules: their imports and environments are those of a project. Write the tool as a Go function in the module, as in `go: ./shop.Search`, or copy the file into the project. It takes a module to see it.",
 	},
 }

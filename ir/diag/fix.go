@@ -16,7 +16,7 @@ type Fixed struct {
 
 // ApplyFixes applies the first fix of each error and warning, in the order of the list, and returns the files that
 // change, by name, and how many fixes went in. A fix that touches what an earlier one touched is left out as a whole:
-// checking again offers it anew if it is still needed. Notes are never applied.
+// checking again offers it anew if it is still needed. Notes are never applied, and nothing to a file of a Go module.
 func ApplyFixes(list []Diagnostic) (files []Fixed, applied int) {
 	byFile := map[string]*edits{}
 	for i := range list {
@@ -46,7 +46,7 @@ func accept(byFile map[string]*edits, fix []Edit) bool {
 	var fresh []Edit
 	for _, e := range fix {
 		s := e.Span
-		if s.File == nil || s.Lo < 0 || s.Hi < s.Lo || s.Hi > len(s.File.Text) {
+		if s.File == nil || s.File.Module != "" || s.Lo < 0 || s.Hi < s.Lo || s.Hi > len(s.File.Text) {
 			return false
 		}
 		known := byFile[s.File.Name]

@@ -25,7 +25,7 @@ func GitHub(w io.Writer, list []Diagnostic, base string) error {
 		var props []string
 		add := func(name, value string) { props = append(props, name+"="+githubProperty(value)) }
 		if d.Span.File != nil {
-			add("file", based(base, d.Span.File.Name))
+			add("file", based(base, d.Span.File))
 			if hasSnippet(d.Span) {
 				lo, hi := d.Span.Start(), d.Span.End()
 				add("line", fmt.Sprint(lo.Line))
@@ -77,8 +77,9 @@ func helpLines(d *Diagnostic) []string {
 }
 
 // based is the name of a file as seen from the root of a repository.
-func based(base, name string) string {
-	if base == "" || path.IsAbs(name) || len(name) > 1 && name[1] == ':' {
+func based(base string, f *source.File) string {
+	name := f.Name
+	if base == "" || f.Module != "" || path.IsAbs(name) || len(name) > 1 && name[1] == ':' {
 		return name
 	}
 	return path.Join(base, name)
@@ -94,6 +95,6 @@ var (
 
 func placeIn(s source.Span, base string) string {
 	f := *s.File
-	f.Name = based(base, f.Name)
+	f.Name = based(base, s.File)
 	return place(source.Span{File: &f, Lo: s.Lo, Hi: s.Hi})
 }

@@ -187,7 +187,7 @@ func sarifFixOf(f Fix, base string) sarifFix {
 		if !ok {
 			i = len(out.ArtifactChanges)
 			at[e.Span.File.Name] = i
-			out.ArtifactChanges = append(out.ArtifactChanges, sarifChange{ArtifactLocation: sarifArtifactOf(e.Span.File.Name, base)})
+			out.ArtifactChanges = append(out.ArtifactChanges, sarifChange{ArtifactLocation: sarifArtifactOf(e.Span.File, base)})
 		}
 		c := &out.ArtifactChanges[i]
 		c.Replacements = append(c.Replacements, sarifReplacement{sarifRegionOf(e.Span), sarifMessage{e.New}})
@@ -196,7 +196,7 @@ func sarifFixOf(f Fix, base string) sarifFix {
 }
 
 func sarifPlaceOf(s source.Span, base string) *sarifPlace {
-	p := &sarifPlace{ArtifactLocation: sarifArtifactOf(s.File.Name, base)}
+	p := &sarifPlace{ArtifactLocation: sarifArtifactOf(s.File, base)}
 	if hasSnippet(s) {
 		r := sarifRegionOf(s)
 		p.Region = &r
@@ -205,9 +205,11 @@ func sarifPlaceOf(s source.Span, base string) *sarifPlace {
 }
 
 // sarifArtifactOf is where a file is: relative to the root of the repository unless it is outside of it.
-func sarifArtifactOf(name, base string) sarifArtifact {
-	name = path.Clean(based(base, name))
+func sarifArtifactOf(f *source.File, base string) sarifArtifact {
+	name := path.Clean(based(base, f))
 	switch {
+	case f.Module != "":
+		return sarifArtifact{URI: (&url.URL{Path: name}).String()}
 	case path.IsAbs(name):
 		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: name}).String()}
 	case len(name) > 1 && name[1] == ':':

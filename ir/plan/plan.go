@@ -133,7 +133,7 @@ func (b Bound) MarshalJSON() ([]byte, error) {
 func Of(p *check.Program) *Plan {
 	out := &Plan{Version: Version, Workflow: p.WF.Name.Name, Source: path.Base(p.WF.File.Name), Parts: body(p.Body), Flows: []*Flow{}}
 	for _, f := range p.Flows {
-		out.Flows = append(out.Flows, &Flow{Workflow: f.WF.Name.Name, Source: path.Base(f.WF.File.Name), Parts: body(f.Body)})
+		out.Flows = append(out.Flows, &Flow{Workflow: f.WF.Name.Name, Source: f.WF.File.Short(), Parts: body(f.Body)})
 	}
 	out.AtMost = Worst(p)
 	for _, s := range p.Table {

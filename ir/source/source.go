@@ -5,6 +5,7 @@
 package source
 
 import (
+	"path"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,10 @@ type File struct {
 	Name  string // as the user would type it, slash-separated; never absolute unless the user wrote it so
 	Text  string
 	lines []int // offset of the first byte of each line
+
+	// Module is the Go module that the file was read from, path@version, which Name begins with; "" for files of the project.
+	// Files of modules are never written.
+	Module string
 }
 
 // NewFile indexes text. Lines end at LF, CR LF or a lone CR, as YAML has it.
@@ -32,6 +37,15 @@ func NewFile(name, text string) *File {
 		}
 	}
 	return f
+}
+
+// Short is the name of the file in programs, which are the same on every machine: without the folders of the project, but with
+// the module of a file from elsewhere.
+func (f *File) Short() string {
+	if f.Module != "" {
+		return f.Name
+	}
+	return path.Base(f.Name)
 }
 
 // Pos is a place as people count it: both from 1, the column in characters (code points).

@@ -217,6 +217,10 @@ func (p *parser) cache(t *ir.Tool, n *yamlnode.Node) {
 
 // binding reads the value of the key that says what the tool runs as.
 func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
+	if p.file.Module != "" && slices.Contains([]string{"python", "js", "starlark", "wasm"}, kind) {
+		p.report(diag.ModuleTool, m.keys[kind].Span, "write it as a Go function of the module, or copy this file into the project", "a file of a Go module cannot have a tool with `%s`", kind)
+		return
+	}
 	switch kind {
 	case "go":
 		if text, ok := p.text(v, "a Go function"); ok && text.Value == ir.Slot {
