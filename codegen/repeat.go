@@ -18,6 +18,10 @@ import (
 // mapNode writes flow.Map over a list, the body as a function of one item.
 func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	items := b.value(s.Over)
+	var instead jen.Code
+	if s.ItemDefault != nil {
+		instead = b.value(s.ItemDefault)
+	}
 	item := s.Vars[0]
 	elem := b.fn.g.goType(item.Type)
 	param := jen.Id(ident(b.fn.varName(item))).Add(elem)
@@ -55,7 +59,11 @@ func (b *block) mapNode(s *check.Step, v *ir.Map) {
 	}
 	leave := b.fn.enter(fields)
 	f := jen.Func().Params(jen.Id("run").Op("*").Qual(flowPath, "Run"), param)
-	c := jen.Qual(flowPath, ident(mapFunc(v))).Call(jen.Id("run"), b.fn.node(s), items, b.itemFunc(s, f, head, commit))
+	args := []jen.Code{jen.Id("run"), b.fn.node(s), items}
+	if s.ItemDefault != nil {
+		args = append(args, instead)
+	}
+	c := jen.Qual(flowPath, ident(mapFunc(v))).Call(append(args, b.itemFunc(s, f, head, commit))...)
 	leave()
 	if v.OnItemError == ir.ItemDrop {
 		b.dropMap(s, c)
@@ -71,6 +79,8 @@ func mapFunc(v *ir.Map) string {
 		return "MapKeep"
 	case ir.ItemDrop:
 		return "MapDrop"
+	case ir.ItemDefault:
+		return "MapOr"
 	}
 	return "Map"
 }

@@ -175,7 +175,10 @@ func (d *dumper) mapVerb(v *Map) {
 	if v.Index != nil {
 		words = append(words, "index", v.Index.Name)
 	}
-	d.line(append(words, "parallel", dumpBound(v.Parallel), "max_items", dumpBound(v.MaxItems), "on_item_error", [...]string{"fail", "keep", "skip"}[v.OnItemError])...)
+	d.line(append(words, "parallel", dumpBound(v.Parallel), "max_items", dumpBound(v.MaxItems), "on_item_error", [...]string{"fail", "keep", "skip", "default"}[v.OnItemError])...)
+	if v.ItemDefault != nil {
+		d.in(func() { d.line("default", dumpValue(v.ItemDefault)) })
+	}
 	d.in(func() { d.body(&v.Do) })
 }
 

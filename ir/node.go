@@ -46,6 +46,7 @@ type Map struct {
 	Parallel                   int // 0 = default
 	MaxItems                   int // 0 = unbounded, written as such
 	OnItemError                ItemError
+	ItemDefault                Value // ItemDefault: in place of the result of an item that failed
 	ParallelSpan, MaxItemsSpan source.Span
 	Do                         Body
 	Span                       source.Span
@@ -54,11 +55,12 @@ type Map struct {
 // ItemError is what a failed item does to a map.
 type ItemError uint8
 
-// Fail the map, keep the error in the item's place, or drop the item and list the failure.
+// Fail the map, keep the error in the item's place, drop the item and list the failure, or put a value in its place.
 const (
 	ItemFail ItemError = iota
 	ItemKeep
 	ItemDrop
+	ItemDefault
 )
 
 // Loop repeats its body until a condition holds.

@@ -80,7 +80,10 @@ func Values(verb Verb, f func(Value)) {
 			}
 		},
 		func(v *GoCall) { with(v.With) },
-		func(v *Map) { value(v.Over) },
+		func(v *Map) {
+			value(v.Over)
+			value(v.ItemDefault)
+		},
 		func(v *Loop) {
 			if v.Until != nil {
 				f(v.Until)

@@ -67,6 +67,7 @@ type Step struct {
 	ErrorRead    bool // something reads the step's .error
 	FailuresRead bool
 	DefaultExpr  *Expected // on_error: {default: ...}
+	ItemDefault  *Expected // on_item_error: {default: ...}
 
 	Tool     *ir.Tool  // tool nodes
 	Pick     *Pick     // tool_call nodes

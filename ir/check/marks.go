@@ -56,6 +56,9 @@ func (s *Step) marks() {
 	if s.DefaultExpr != nil && (s.Read || !s.Catch) {
 		ir.ValueExpressions(s.DefaultExpr.Value, mark)
 	}
+	if s.ItemDefault != nil {
+		ir.ValueExpressions(s.ItemDefault.Value, mark)
+	}
 	if s.Body != nil {
 		s.Body.marks()
 	}

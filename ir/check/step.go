@@ -119,6 +119,10 @@ func (c *checker) mapNode(s *Step, v *ir.Map, e *env) {
 	default:
 		s.Node.Result = schema.ListOf(r)
 	}
+	if v.ItemDefault != nil && r != nil {
+		c.value(v.ItemDefault, r, e)
+		s.ItemDefault = &Expected{Value: v.ItemDefault, Type: r}
+	}
 }
 
 func (c *checker) loop(s *Step, v *ir.Loop) {

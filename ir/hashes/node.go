@@ -238,6 +238,9 @@ func (m *maker) verb(x *text, s *check.Step) {
 		},
 		func(v *ir.Map) {
 			x.line("map", value(v.Over), v.As.Name, strconv.Itoa(v.Parallel), strconv.Itoa(v.MaxItems), strconv.Itoa(int(v.OnItemError)))
+			if v.ItemDefault != nil {
+				x.line("default", value(v.ItemDefault))
+			}
 			if v.Index != nil {
 				x.line("index", v.Index.Name)
 			}

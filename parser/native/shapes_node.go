@@ -106,7 +106,7 @@ var nodeShapes = map[string]*Shape{
 		Key{Name: "index", Value: id, Doc: "the name of its number, from 0"},
 		Key{Name: "parallel", Value: count, Doc: "how many items at a time; 8 unless written"},
 		Key{Name: "max_items", Value: bound, Doc: "the most items, or `unbounded`; 1000 unless written"},
-		Key{Name: "on_item_error", Value: word(itemWords...), Doc: "fail (default), keep the error in its place, or skip the item"},
+		Key{Name: "on_item_error", Value: oneOf(word(itemWords...), shape(shapeOnError)), Doc: "fail (default), keep the error in its place, skip the item, or {default: value}"},
 		doKey),
 	"loop": nodeShape("loop", "Repeats a body.", Key{Name: "loop", Value: shape(shapeLoop), Required: true, Doc: "when it ends: {until, max}, and how often it runs: {every, timeout}"}, doKey),
 	"flow": nodeShape("flow", "Runs another workflow.", Key{Name: "flow", Value: file, Required: true, Doc: "its file"}, withKey),

@@ -92,12 +92,23 @@ func (p *parser) mapVerb(m mapping, v *yamlnode.Node) ir.Verb {
 		}
 	}
 	if n := m.get("on_item_error"); n != nil {
-		kinds := map[string]ir.ItemError{"fail": ir.ItemFail, "keep": ir.ItemKeep, "skip": ir.ItemDrop}
-		x.OnItemError = kinds[p.word(n, "`on_item_error`", itemWords...)]
+		p.itemError(x, n)
 	}
 	x.Do = p.do(m.get("do"))
 	p.vars = p.vars[:outer]
 	return x
+}
+
+// itemError reads what a failed item does. The value in its place is computed before the items, of which it sees none.
+func (p *parser) itemError(x *ir.Map, n *yamlnode.Node) {
+	if n.Kind != yamlnode.Mapping {
+		kinds := map[string]ir.ItemError{"fail": ir.ItemFail, "keep": ir.ItemKeep, "skip": ir.ItemDrop}
+		x.OnItemError = kinds[p.word(n, "`on_item_error`", itemWords...)]
+		return
+	}
+	if m, _ := p.mapping(n, shapeOnError); m.has("default") {
+		x.OnItemError, x.ItemDefault = ir.ItemDefault, p.value(m.get("default"))
+	}
 }
 
 var itemWords = []string{"fail", "keep", "skip"}

@@ -69,6 +69,21 @@ func MapKeep[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) (
 	return out, nil
 }
 
+// MapOr is Map with on_item_error: {default: instead}, which is the result of each item that fails. A run error fails the map.
+func MapOr[T, R any](r *Run, n *Node, items []T, instead R, f func(*Run, T) (R, error)) ([]R, error) {
+	kept, err := MapKeep(r, n, items, f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]R, len(kept))
+	for i, it := range kept {
+		if out[i] = instead; it.Value != nil {
+			out[i] = *it.Value
+		}
+	}
+	return out, nil
+}
+
 // MapDrop is Map with on_item_error: skip: the results of the items that succeeded, and the failures of the others,
 // both in item order and never nil.
 func MapDrop[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) ([]R, []Failure, error) {

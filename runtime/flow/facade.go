@@ -318,6 +318,11 @@ func MapKeep[T, R any](r *Run, n *Node, items []T, f func(*Run, T) (R, error)) (
 	return core.MapKeep[T, R](r, n, items, f)
 }
 
+// MapOr is Map with on_item_error: {default: instead}, which is the result of each item that fails. A run error fails the map.
+func MapOr[T, R any](r *Run, n *Node, items []T, instead R, f func(*Run, T) (R, error)) ([]R, error) {
+	return core.MapOr[T, R](r, n, items, instead, f)
+}
+
 // Enumerate pairs the items with their indexes.
 func Enumerate[T any](items []T) []Indexed[T] {
 	return core.Enumerate[T](items)

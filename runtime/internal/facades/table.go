@@ -45,7 +45,7 @@ var facades = []facade{
 	`},
 	{dir: "../flow", pkg: "flow", most: 120, text: `
 		Compat2 Run Runtime Info Node Tool Field Edge Need Retry Step Journaling Facts NewFacts New Start End EndState
-		Call CallOr CallOrSkip Try Map MapDrop MapKeep Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
+		Call CallOr CallOrSkip Try Map MapDrop MapKeep MapOr Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
 		AskOrSkip Choose Dispatch ToolResult UnknownTool DeniedTool Wait Pace Parse ParseText
 		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
 		Replay Secrets Effects None Reads Writes External
