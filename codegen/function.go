@@ -78,6 +78,11 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	fn := &function{g: g, p: p, body: p.Body, names: map[string]bool{}, vars: map[variable]*place{}, used: map[variable]bool{}, ends: map[*check.Step]bool{}, hoisted: map[*check.Decision]string{}, guards: map[jen.Code]*guard{}, whole: map[*check.Step]bool{}}
 	fn.reserve(p.Body)
 	b := fn.block(nil)
+	if p.Undoes() {
+		b.add(jen.Id("run").Op("=").Id("run").Dot("Undoing").Call())
+		b.add(jen.Defer().Id("run").Dot("Undo").Call(jen.Op("&").Err()))
+		b.gap()
+	}
 	if p.WF.Outcome.Always {
 		b.fail = func(err jen.Code) []jen.Code { return []jen.Code{jen.Return(fn.ended(err), err)} }
 		defer func() { fn.declareEnded() }()

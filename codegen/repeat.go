@@ -111,7 +111,7 @@ func single(body *check.Body) *check.Step {
 		return nil
 	}
 	s := body.Steps[0]
-	if !s.Node.Inline || s.Node.When != nil || s.Catch || len(s.Sets) > 0 || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail {
+	if !s.Node.Inline || s.Node.When != nil || s.Catch || s.Completes() || s.Node.OnError != nil && s.Node.OnError.Kind != ir.OnErrorFail {
 		return nil
 	}
 	switch v := s.Node.Verb.(type) {

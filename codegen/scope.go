@@ -364,7 +364,7 @@ func (v variable) owner() *check.Step {
 
 // reads reports whether anything asks for a step's result.
 func (fn *function) reads(s *check.Step) bool {
-	guards := len(s.Sets) > 0 && (s.Catch || s.Skips()) && !optionalOutput(s)
+	guards := s.Completes() && (s.Catch || s.Skips()) && !optionalOutput(s)
 	return fn.used[variable{kind: resultVar, step: s}] || s.Read && (guards || s.Node.Inline && s != fn.unread)
 }
 

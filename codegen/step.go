@@ -116,7 +116,7 @@ func (b *block) toolCall(s *check.Step) {
 // optionalSkip is on_error: skip for a node whose result is optional anyway. What it writes to state depends on whether
 // it succeeded, which the result does not say.
 func (b *block) optionalSkip(s *check.Step, c jen.Code) {
-	if !b.fn.reads(s) && len(s.Sets) == 0 {
+	if !b.fn.reads(s) && !s.Completes() {
 		b.add(jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(c), jen.Qual(flowPath, "Skipped").Call(jen.Err()).Op("!=").Nil()).
 			Block(b.fail(jen.Err())...))
 		return
@@ -133,7 +133,7 @@ func (b *block) optionalSkip(s *check.Step, c jen.Code) {
 
 // succeeded keeps whether a call succeeded, for what is written to state after it, where its result does not say so.
 func (b *block) succeeded(s *check.Step) {
-	if len(s.Sets) == 0 {
+	if !s.Completes() {
 		return
 	}
 	if b.fn.done == nil {
@@ -410,18 +410,20 @@ func (b *block) orDefault(s *check.Step, v *jen.Statement) {
 	b.assign(s, jen.Add(v), false)
 }
 
-// sets writes `set:`. A step that may have failed without ending the workflow writes only when it succeeded.
+// sets writes `undo:` and `set:`. A step that may have failed without ending the workflow is undone, and writes, only when it succeeded.
 func (b *block) sets(s *check.Step) {
-	if len(s.Sets) == 0 {
+	if !s.Completes() {
 		return
 	}
 	if !s.Catch && !s.Skips() {
+		b.undo(s)
 		for _, x := range s.Sets {
 			b.set(s, x)
 		}
 		return
 	}
 	in := b.inner(b.scope)
+	in.undo(s)
 	for _, x := range s.Sets {
 		in.set(s, x)
 	}

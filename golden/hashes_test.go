@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/hashes"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
@@ -263,6 +264,9 @@ func TestPathsOfKeys(t *testing.T) {
 		for _, r := range runs {
 			for _, key := range r.Calls {
 				key, wait := waits(key)
+				if strings.HasSuffix(key, engine.UndoNode) {
+					continue // it is of no node
+				}
 				if i := strings.IndexAny(key, ": "); i >= 0 { // how it ended
 					key = key[:i]
 				}
@@ -282,8 +286,13 @@ func TestPathsOfKeys(t *testing.T) {
 	}
 }
 
-// waits cuts off what says that a call is a wait: of a node, or of a loop before an iteration.
-func waits(key string) (string, bool) { return strings.CutSuffix(key, " waits") }
+// waits cuts off what says that a call is a wait, of a node or of a loop before an iteration, or the beginning of undos.
+func waits(key string) (string, bool) {
+	if key, undoes := strings.CutSuffix(key, " begins"); undoes {
+		return key, true
+	}
+	return strings.CutSuffix(key, " waits")
+}
 
 func lastID(key string) string {
 	id := key[strings.LastIndexByte(key, '/')+1:]

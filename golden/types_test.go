@@ -136,8 +136,8 @@ func (r *codeRules) body(b *ast.BlockStmt) {
 		switch n := n.(type) {
 		case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
 			r.errorf(n, "%T in a body", n)
-		case *ast.DeferStmt: // the one that tells tests about the state
-			if f, ok := n.Call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "EndState" {
+		case *ast.DeferStmt: // the one that tells tests about the state, and the one that undoes a failed run
+			if f, ok := n.Call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "EndState" && f.Sel.Name != "Undo" {
 				r.errorf(n, "%T in a body", n)
 			}
 		case *ast.UnaryExpr:

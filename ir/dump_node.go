@@ -59,6 +59,10 @@ func (d *dumper) node(n *Node) {
 			d.line("on_error", dumpOnError(n.OnError))
 		}
 		d.doubt(n.InDoubt)
+		if n.Undo != nil {
+			d.line("undo")
+			d.node(n.Undo)
+		}
 	})
 }
 

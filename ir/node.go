@@ -18,12 +18,16 @@ type Node struct {
 	Catch   []*Catch
 	OnError *OnError
 	InDoubt *Doubt      // nil: what the tool says
+	Undo    *Node       // a ToolCall that undoes the node when the run fails later; nil: nothing does
 	Span    source.Span // the whole entry
 	Inline  bool        // the single node of a `do:`; its id is made from its verb
 
 	// Result is the type of the node's value when it ran and did not fail. Set by check.
 	Result *schema.Type
 }
+
+// UndoSuffix ends the id of a node that undoes another one.
+const UndoSuffix = ".undo"
 
 // ToolCall calls a declared tool.
 type ToolCall struct {

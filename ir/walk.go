@@ -2,7 +2,7 @@ package ir
 
 import "github.com/flowgen-dev/flowgen/ir/expr"
 
-// Expressions calls f for every expression of the node, its `set:` and its body included.
+// Expressions calls f for every expression of the node, its `set:`, its `undo:` and its body included.
 func Expressions(n *Node, f func(*expr.Node)) {
 	value := func(v Value) { ValueExpressions(v, f) }
 	Values(n.Verb, value)
@@ -17,6 +17,9 @@ func Expressions(n *Node, f func(*expr.Node)) {
 	}
 	if n.OnError != nil {
 		value(n.OnError.Default)
+	}
+	if n.Undo != nil {
+		Expressions(n.Undo, f)
 	}
 }
 

@@ -273,6 +273,16 @@ type (
 	//	func (e *RunError) Error() string
 	//	func (e *RunError) Unwrap() error
 	RunError = core.RunError
+	// UndoError is the error of a run that failed, and of whose successes some could not be undone.
+	//
+	//	type UndoError struct {
+	//		Err    error   // why the run failed
+	//		Failed []error // *NodeError of each undo that failed, in the order of their keys
+	//	}
+	//
+	//	func (e *UndoError) Error() string
+	//	func (e *UndoError) Unwrap() []error
+	UndoError = core.UndoError
 	// PanicError is a panic: of a concurrent branch, raised again in the goroutine that waited for it, or of a tool, found in its
 	// error with errors.As.
 	//

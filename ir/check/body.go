@@ -76,12 +76,15 @@ type Step struct {
 	Body     *Body     // map, loop
 	Flow     *Program  // flow nodes
 	Agent    *Agent    // agent nodes
+	Undo     *Step     // what undoes it, a tool node that is among the steps of no body; nil: nothing does
 	Uses     []Use     // nodes that perform
 
 	Sandbox string // how the tools run: native (in the program), wasm, process, gvisor, or none for a process that is not isolated
 
 	Vars    []*Var      // map: as, index
 	InOrder []*ir.State // map: state that its items, one after the other, write where they run
+
+	undoes *Step // of a step that undoes another one
 
 	With   []*Argument // arguments in the order of the input's fields
 	Over   *Expected   // map

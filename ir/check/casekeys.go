@@ -42,8 +42,9 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		if numbered && !last && in.enter(body, m[1], parts[i+1]) {
 			continue
 		}
-		s := body.byID[m[1]]
-		if s == nil {
+		name, undo := strings.CutSuffix(m[1], ir.UndoSuffix)
+		s := body.byID[name]
+		if s == nil || undo && s.Undo == nil {
 			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is no node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
 			return nil
 		}
@@ -57,6 +58,9 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 			continue
 		case !slices.Equal(around, rounds):
 			return c.outside(id, s, around, rounds)
+		}
+		if undo {
+			s = s.Undo
 		}
 		if s.Agent != nil && !numbered && i == len(parts)-2 && s.Agent.stalePin(parts[i+1]) {
 			out.in, out.out = schema.AnyType, schema.AnyType

@@ -98,6 +98,10 @@ func (p *Program) number() {
 		for _, s := range b.Steps {
 			s.Table = len(p.Table)
 			p.Table = append(p.Table, s)
+			if s.Undo != nil {
+				s.Undo.Table = len(p.Table)
+				p.Table = append(p.Table, s.Undo)
+			}
 			if s.Body != nil {
 				walk(s.Body)
 			}
@@ -187,6 +191,7 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 		if _, dup := out.byID[n.ID.Name]; !dup {
 			out.byID[n.ID.Name] = s
 		}
+		c.undoStep(s)
 		switch v := n.Verb.(type) {
 		case *ir.ToolCall:
 			s.Tool = c.resolveTool(v.Name)

@@ -47,8 +47,11 @@ func (s *Step) marks() {
 	for _, x := range s.Sets {
 		ir.ValueExpressions(x.Value.Value, mark)
 	}
-	if len(s.Sets) > 0 && (s.Catch || s.Skips()) {
-		s.Read = true // it says whether to write
+	if s.Undo != nil {
+		s.Undo.marks()
+	}
+	if s.Completes() && (s.Catch || s.Skips()) {
+		s.Read = true // it says whether to write, or to undo it later
 	}
 	if s.Until != nil {
 		mark(s.Until)

@@ -157,6 +157,9 @@ func stepsOf(b *Body) []*Step {
 	var out []*Step
 	for _, s := range b.Steps {
 		out = append(out, s)
+		if s.Undo != nil {
+			out = append(out, s.Undo)
+		}
 		if s.Body != nil {
 			out = append(out, stepsOf(s.Body)...)
 		}
@@ -216,6 +219,9 @@ func (n *Names) body(b *Body, prefix, idPrefix string) {
 		} else {
 			n.Nodes[s] = n.take(goname.Local(idPrefix+id.Name+"_node"), id.Span)
 		}
+		if s.Undo != nil {
+			n.Nodes[s.Undo] = n.take(strings.TrimSuffix(n.Nodes[s], "Node")+"UndoNode", s.Undo.Node.ID.Span)
+		}
 		if s.Body != nil {
 			n.body(s.Body, prefix, idPrefix)
 		}
@@ -271,7 +277,7 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		local[name] = at
 	}
 	for _, s := range stepsOf(b) {
-		if s.Node.Inline || s.performed() {
+		if s.Node.Inline || s.performed() || s.undoes != nil {
 			continue
 		}
 		name := goname.Local(s.Node.ID.Name)

@@ -17,21 +17,29 @@ func (c *checker) policy(b *Body) {
 		if s.Body != nil {
 			c.policy(s.Body)
 		}
+		if s.Undo != nil {
+			c.policyOf(s.Undo)
+		}
 		if s.Flow != nil {
 			c.flowPolicy(s)
 		}
-		if s.Tool != nil {
-			c.toolPolicy(s.Tool, s.Node.Verb.(*ir.ToolCall).Name.Span)
+		c.policyOf(s)
+	}
+}
+
+// policyOf checks the tools of one step.
+func (c *checker) policyOf(s *Step) {
+	if s.Tool != nil {
+		c.toolPolicy(s.Tool, s.Node.Verb.(*ir.ToolCall).Name.Span)
+	}
+	if s.Pick != nil || s.Agent != nil {
+		for _, x := range s.choices() {
+			c.toolPolicy(x.Tool, x.Span)
 		}
-		if s.Pick != nil || s.Agent != nil {
-			for _, x := range s.choices() {
-				c.toolPolicy(x.Tool, x.Span)
-			}
-		}
-		if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
-			c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
-				Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side knows a call again by its key, give the tool an `idempotency_key`"})
-		}
+	}
+	if r := s.Retry(); r != nil && r.Attempts > 1 && s.undoes == nil && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
+		c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
+			Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side knows a call again by its key, give the tool an `idempotency_key`"})
 	}
 }
 

@@ -39,6 +39,7 @@ func (c *checker) step(s *Step) {
 		s.Node.Result = schema.InvalidType
 	}
 	c.handling(s, e)
+	c.undo(s)
 	c.sets(s)
 	c.decisionsAfter(s)
 	if s.Catch {

@@ -86,6 +86,9 @@ func (b *Body) Edges() []EdgeView {
 	for _, s := range b.Steps {
 		out = append(out, s.forward()...)
 		id := s.Node.ID.Name
+		if s.Undo != nil {
+			out = append(out, EdgeView{From: id, To: s.Undo.Node.ID.Name, Label: "undo"})
+		}
 		for _, l := range back[s] {
 			label := "again"
 			if l.when != nil {

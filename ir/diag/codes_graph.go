@@ -21,6 +21,7 @@ const (
 	UselessDefault Code = "FG0517"
 	SilentHandler  Code = "FG0518"
 	BusyLoop       Code = "FG0519"
+	UselessUndo    Code = "FG0520"
 )
 
 var graphCodes = []Entry{
@@ -490,6 +491,29 @@ tools:
 nodes:
   export: {loop: {until: export.ready, max: 60, every: 10s}, do: {tool: status}}
 output: {ready: $export.ready}
+`,
+	},
+	{
+		Code:  UselessUndo,
+		Title: "an undo of nothing",
+		Cause: "A node has an `undo`, but its tool changes nothing, or the tool of the `undo` changes nothing: effects none and reads leave the world as it is. One of the two is declared wrong, or the `undo` stands on the wrong node.",
+		Wrong: `flowgen: 1
+name: looked
+tools:
+  price: {http: "GET https://api.example.com/price", out: {usd: float}, effects: reads}
+  cancel: {http: "DELETE https://api.example.com/hold", effects: writes}
+nodes:
+  quote: {tool: price, undo: {tool: cancel}}
+output: {usd: $quote.usd}
+`,
+		Right: `flowgen: 1
+name: held
+tools:
+  hold: {http: "POST https://api.example.com/hold", out: {usd: float}, effects: writes}
+  cancel: {http: "DELETE https://api.example.com/hold", effects: writes}
+nodes:
+  quote: {tool: hold, undo: {tool: cancel}}
+output: {usd: $quote.usd}
 `,
 	},
 }

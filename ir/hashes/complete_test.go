@@ -201,7 +201,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		m := newM()
 		m.owner[s] = m.root
 		return m.shell(s)
-	}, "ID", "InDoubt", "Span", "Inline", "Result")
+	}, "ID", "InDoubt", "Undo", "Span", "Inline", "Result") // an undo is a step of its own
 	coversCore(t, func(v ir.Verb) string { return verb(v) }, func(b ir.Binding) string { return withFiles(b)() })
 	covers(t, ir.Retry{Attempts: 2}, func(r *ir.Retry) string { return sumOf(func(x *text) { retry(x, r) }) }, "Timeout", "Span") // Timeout is that of the step
 	covers(t, ir.OnError{Kind: ir.OnErrorSkip}, func(e *ir.OnError) string { return sumOf(func(x *text) { onError(x, "e", e) }) }, "Span")

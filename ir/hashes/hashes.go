@@ -109,6 +109,9 @@ func (w *walk) body(b *check.Body, of *check.Step, prefix string, in scope, up *
 		}
 		path := in.paths[s]
 		w.out.Nodes[path] = w.m.node(s)
+		if s.Undo != nil {
+			w.out.Nodes[path+ir.UndoSuffix] = w.m.node(s.Undo)
+		}
 		if s.Body != nil || s.Flow != nil {
 			w.out.Nodes[path+"/"] = w.m.shell(s)
 		}

@@ -32,6 +32,9 @@ func newMaker(p *check.Program) *maker {
 func (m *maker) own(p *check.Program, b *check.Body) {
 	for _, s := range b.Steps {
 		m.owner[s] = p
+		if s.Undo != nil {
+			m.owner[s.Undo] = p
+		}
 		if s.Body != nil {
 			m.own(p, s.Body)
 		}
@@ -88,6 +91,9 @@ func (m *maker) state(x *text, s *ir.State) {
 func (m *maker) body(x *text, b *check.Body) {
 	for _, s := range b.Steps {
 		x.line("node", s.Node.ID.Name, m.node(s))
+		if s.Undo != nil { // it decides nothing about what the node does
+			x.line("undo", m.node(s.Undo))
+		}
 	}
 	if b.IR.Block != nil {
 		block(x, b.IR.Block)

@@ -79,6 +79,7 @@ type Part struct {
 	OnError       string   `json:"on_error,omitempty"`
 
 	Follows []Follows `json:"follows,omitempty"` // of a step, where Why has added it: the nodes that it comes after
+	Undo    *Part     `json:"undo,omitempty"`    // the call that undoes the step when the run fails later
 
 	After []int   `json:"after,omitempty"` // of a part of a schedule: the numbers of the parts it comes after, from 0
 	Parts []*Part `json:"parts,omitempty"`
@@ -357,6 +358,9 @@ func step(s *check.Step) *Part {
 	}
 	if s.Body != nil {
 		out.Parts = body(s.Body)
+	}
+	if s.Undo != nil {
+		out.Undo = step(s.Undo)
 	}
 	for _, c := range n.Catch {
 		out.Catch = append(out.Catch, Catch{c.Code.Name, c.Target.Name})

@@ -171,6 +171,9 @@ func TestEveryStepOnce(t *testing.T) {
 				if x.Node != "" {
 					got = append(got, x.Node)
 				}
+				if x.Undo != nil {
+					walk([]*plan.Part{x.Undo})
+				}
 				walk(x.Parts)
 			}
 		}

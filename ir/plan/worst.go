@@ -19,6 +19,7 @@ type cost struct {
 	asks  Bound // of models
 	uses  Bound // of tools
 	time  span
+	undo  span // of undos, which run one after the other
 	bill
 }
 
@@ -116,7 +117,7 @@ func Worst(p *check.Program) AtMost {
 			}
 		}
 	}
-	if !c.time.open {
+	if c.time = c.time.plus(c.undo); !c.time.open {
 		out.Time = durationText(c.time.d)
 	}
 	if c.total.Open || c.time.open {
@@ -357,6 +358,11 @@ func (m *meter) once(s *check.Step) (c cost) {
 		func(*ir.Parse) {},
 		func(*ir.Perform) { c = m.perform(s) },
 	)
+	if s.Undo != nil {
+		u := m.call(s.Undo, 1)
+		u.time, u.undo = span{}, u.time
+		c.add(u)
+	}
 	return c
 }
 
@@ -527,14 +533,14 @@ func (c *cost) empty() bool { return c.total == Bound{} && c.time == span{} }
 func (c *cost) add(k cost) {
 	c.merge(k, Bound.plus)
 	c.total, c.time, c.bill = c.total.plus(k.total), c.time.plus(k.time), c.bill.plus(k.bill)
-	c.asks, c.uses = c.asks.plus(k.asks), c.uses.plus(k.uses)
+	c.asks, c.uses, c.undo = c.asks.plus(k.asks), c.uses.plus(k.uses), c.undo.plus(k.undo)
 }
 
 // worse makes c the worse of both.
 func (c *cost) worse(k cost) {
 	c.merge(k, Bound.most)
 	c.total, c.time, c.bill = c.total.most(k.total), c.time.most(k.time), c.bill.most(k.bill)
-	c.asks, c.uses = c.asks.most(k.asks), c.uses.most(k.uses)
+	c.asks, c.uses, c.undo = c.asks.most(k.asks), c.uses.most(k.uses), c.undo.most(k.undo)
 }
 
 func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
@@ -548,7 +554,7 @@ func (c *cost) merge(k cost, f func(a, b Bound) Bound) {
 
 // times is c done calls times, one round of those that run at once after the other. why is said when nothing bounds it.
 func (c cost) times(calls, rounds Bound, why string) cost {
-	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds), bill: c.bill.times(calls, why), asks: c.asks.times(calls), uses: c.uses.times(calls)}
+	out := cost{calls: map[string]Bound{}, total: c.total.times(calls), time: c.time.times(rounds), undo: c.undo.times(calls), bill: c.bill.times(calls, why), asks: c.asks.times(calls), uses: c.uses.times(calls)}
 	for t, n := range c.calls {
 		out.calls[t] = n.times(calls)
 	}

@@ -76,6 +76,9 @@ func (p *parser) do(n *yamlnode.Node) ir.Body {
 	node := p.node(ir.Ident{Span: n.Span}, n)
 	node.Inline = true
 	node.ID.Name, node.ID.Span = inlineID(node.Verb, n)
+	if node.Undo != nil {
+		node.Undo.ID.Name = node.ID.Name + ir.UndoSuffix
+	}
 	return ir.Body{Nodes: []*ir.Node{node}, Span: n.Span}
 }
 
@@ -193,6 +196,24 @@ func (p *parser) common(node *ir.Node, m mapping, verb string) {
 	node.Catch = p.catch(m.get("catch"))
 	node.OnError = p.onError(m.get("on_error"), "`on_error`")
 	node.InDoubt = p.doubt(m.get("on_in_doubt"))
+	node.Undo = p.undo(node, m)
+}
+
+// undo reads the call that undoes a node.
+func (p *parser) undo(of *ir.Node, m mapping) *ir.Node {
+	n := m.get("undo")
+	if n == nil {
+		return nil
+	}
+	u, ok := p.mapping(n, shapeUndo)
+	if !ok || !u.has("tool") {
+		return nil
+	}
+	return &ir.Node{
+		ID: ir.Ident{Name: of.ID.Name + ir.UndoSuffix, Span: m.keys["undo"].Span}, Span: n.Span,
+		Verb:  &ir.ToolCall{Name: p.ref(u.get("tool"), "the name of a tool"), With: p.with(u)},
+		Retry: p.retry(u.get("retry")), Timeout: p.duration(u.get("timeout"), "`timeout`"), InDoubt: p.doubt(u.get("on_in_doubt")),
+	}
 }
 
 var (

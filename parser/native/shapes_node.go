@@ -83,6 +83,21 @@ var (
 	messagesKey = Key{Name: "messages", Value: value, Doc: "what was said before: a list of `Message`"}
 )
 
+var (
+	undoKey = Key{Name: "undo", Value: shape(shapeUndo), Doc: "the call that undoes this one when the run fails later"}
+
+	shapeUndo = &Shape{
+		Name: "undo", What: "`undo`", Doc: "The call that undoes a node.",
+		Keys: []Key{
+			{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"},
+			withKey,
+			{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
+			{Name: "timeout", Value: duration, Doc: "how long it may take"},
+			doubtKey,
+		},
+	}
+)
+
 var agentKeys = []Key{
 	{Name: "model", Value: ref, Doc: "the model: a name under `models:`, or provider:name"},
 	{Name: "system", Value: promptForm, Doc: "the system prompt"},
@@ -98,7 +113,7 @@ var agentKeys = []Key{
 
 // nodeShapes are the nodes by verb. The verb's own key comes first.
 var nodeShapes = map[string]*Shape{
-	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey, doubtKey),
+	"tool": nodeShape("tool", "Calls a tool.", Key{Name: "tool", Value: ref, Required: true, Doc: "the tool, `@v` when it has two versions"}, withKey, undoKey, doubtKey),
 	"let":  nodeShape("let", "Computes values.", Key{Name: "let", Value: oneOf(text, listOf(value), values), Required: true, Doc: "the result: a value, or a mapping of the fields of a struct"}),
 	"map": nodeShape("map", "Runs a body for every item of a list.",
 		Key{Name: "map", Value: value, Required: true, Doc: "the list"},
@@ -269,7 +284,7 @@ func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeUnion, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
 		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
-		shapePrompt, shapePrice, shapeRetry, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
+		shapePrompt, shapePrice, shapeRetry, shapeUndo, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {
 		out = append(out, nodeShapes[v])

@@ -166,6 +166,13 @@ func (t *sheet) open(i *inspection) {
 		}
 		t.text("  answer (" + answers + "): " + safe(t.respond) + safe(i.ID) + " " + safe(shellWord(q.Key)) + " ANSWER")
 	}
+	if len(i.Kept) > 0 {
+		t.text("")
+		t.put(line{{"could not be undone:", red}})
+		for _, k := range i.Kept {
+			t.text("  " + safe(k.Key) + ": " + safe(k.Error.Error()))
+		}
+	}
 	if len(i.InDoubt) > 0 {
 		t.text("")
 		t.put(line{{"begun and without a result; if the run was stopped, these may have happened:", yellow}})

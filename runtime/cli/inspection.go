@@ -33,8 +33,10 @@ type inspection struct {
 	Input    json.RawMessage `json:"input,omitempty"`
 	Output   json.RawMessage `json:"output,omitempty"`
 
-	Waiting []openQuestion  `json:"waiting"`  // questions without an answer
-	InDoubt []doubtful      `json:"in_doubt"` // calls that write, had begun and have no result
+	Waiting []openQuestion  `json:"waiting"`              // questions without an answer
+	InDoubt []doubtful      `json:"in_doubt"`             // calls that write, had begun and have no result
+	Undone  []string        `json:"undone,omitempty"`     // calls that were undone, after the run or a workflow in it failed
+	Kept    []notUndone     `json:"not_undone,omitempty"` // calls whose undo failed
 	Totals  totals          `json:"totals"`
 	Calls   []inspectedCall `json:"calls"` // in the order of their beginnings
 }
@@ -53,6 +55,30 @@ type doubtful struct {
 	Attempt int    `json:"attempt"`
 	Tool    string `json:"tool"`
 	CallID  string `json:"call_id"`
+}
+
+// notUndone is a call that happened and whose undo failed.
+type notUndone struct {
+	Key   string           `json:"key"`
+	Undo  string           `json:"undo"` // the key of the undo
+	Error *value.ToolError `json:"error"`
+}
+
+// undos lists what was undone, and what not, in the order of the undos.
+func (i *inspection) undos(records map[string]*value.ToolError) {
+	seen := map[string]bool{}
+	for _, c := range i.Calls {
+		of, undoes := journal.UndoOf(c.Key)
+		err, ended := records[c.Key]
+		if !undoes || !ended || seen[c.Key] {
+			continue
+		}
+		if seen[c.Key] = true; err != nil {
+			i.Kept = append(i.Kept, notUndone{of, c.Key, err})
+		} else {
+			i.Undone = append(i.Undone, of)
+		}
+	}
 }
 
 // totals sum up a run. Costs and tokens are of attempts that have ended; of those that have not nobody knows.
@@ -106,18 +132,22 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 		Graph: h.Graph, Program: h.Program, Lock: h.Lock, Sync: h.Sync, Tenant: h.Tenant, From: h.From, Seed: h.Seed,
 		Input: h.Input, Output: end.Output,
 		Waiting: []openQuestion{}, InDoubt: []doubtful{}, Calls: []inspectedCall{}}
-	keys := map[string]bool{}
+	keys, ends := map[string]bool{}, map[string]*value.ToolError{} // the error of the last attempt
 	for _, r := range j.Records() {
 		c := i.state(j, &r)
 		i.Calls = append(i.Calls, c)
 		i.Totals.add(&c)
 		keys[r.Key] = true
+		if r.Done && r.Cancelled == "" { // records are in the order of their attempts
+			ends[r.Key] = r.Error
+		}
 		i.Took = max(i.Took, c.End)
 	}
 	i.Totals.Calls = len(keys)
 	slices.SortStableFunc(i.Calls, func(a, b inspectedCall) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
 	})
+	i.undos(ends)
 	return i
 }
 

@@ -82,6 +82,7 @@ type planPart struct {
 	Catch              []struct{ Code, To string }
 	OnError            string        `json:"on_error"`
 	Follows            []planFollows // only where it was asked why
+	Undo               *planPart
 	After              []int
 	Parts              []planPart
 }
@@ -132,6 +133,9 @@ func (w *planWriter) part(p *planPart, depth int) {
 	switch p.Kind {
 	case "step":
 		w.line(depth, safe(p.Node)+": "+p.about())
+		if p.Undo != nil {
+			w.line(depth+1, "undo: "+p.Undo.about())
+		}
 		if len(p.Parts) > 0 {
 			w.parts(p.Parts, depth+1)
 		}
@@ -242,7 +246,9 @@ func (p *planPart) about() string {
 
 // repeats reports whether a call has several attempts.
 func repeats(list []planPart) bool {
-	return slices.ContainsFunc(list, func(p planPart) bool { return p.Attempts > 1 || repeats(p.Parts) })
+	return slices.ContainsFunc(list, func(p planPart) bool {
+		return p.Attempts > 1 || p.Undo != nil && p.Undo.Attempts > 1 || repeats(p.Parts)
+	})
 }
 
 const unbounded = "unbounded"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -44,8 +45,9 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		s.complain(*wrong)
 		return exitUsage
 	}
+	undone := j.Undone()
 	base := j.Without(func(r journal.Record) bool {
-		return !runs.Kept(r, again)
+		return undone[r.Key] || !runs.Kept(r, again)
 	})
 	input := j.Header().Input
 	for _, set := range sets {
@@ -57,7 +59,9 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		}
 	}
 	if len(again) > 0 && !x.f.quiet {
-		shown := slices.DeleteFunc(slices.Clone(again), func(node string) bool { return strings.HasSuffix(node, "/") }) // bodies have no name
+		shown := slices.DeleteFunc(slices.Clone(again), func(node string) bool {
+			return strings.HasSuffix(node, "/") || strings.HasSuffix(node, engine.UndoSuffix)
+		}) // bodies have no name, and a new run begins without undos
 		_, _ = fmt.Fprintln(s.stderr, "done again: "+safe(strings.Join(shown, ", ")))
 	}
 	x.engine, x.past = x.folder.Fork(w.info, id, base, again...), base

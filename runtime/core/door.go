@@ -158,7 +158,7 @@ func (o *op[In, Out]) clear()      { o.out = *new(Out) }
 
 // invoke runs the tool, or what stands in for it.
 func (o *op[In, Out]) invoke(ctx context.Context) (err error) {
-	if standIn := o.run.state.rt.standIn; standIn != nil && o.head.Tool != WaitTool {
+	if standIn := o.run.state.rt.standIn; standIn != nil && o.head.Tool != WaitTool && o.head.Tool != UndoTool {
 		return o.stoodIn(ctx, standIn)
 	}
 	o.out, err = o.tool.fn(ctx, o.in)

@@ -15,7 +15,7 @@ import (
 // With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 // must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 //
-// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner and OwnTime.
+// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime and Suspender.
 type Engine interface {
 	// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
 	// The error is nil, a *ToolError or a *RunError.
@@ -49,6 +49,9 @@ type Answerer interface {
 	// one call, none for models, and what it took for each with a result; no call, but what was reserved, for each without.
 	Spent(prefix string, yield func(tool string, calls int64, took usage.Spend))
 }
+
+// Suspender is an Engine that stops runs which are to go on later, those that wait for a person. They are not undone.
+type Suspender interface{ Suspended() bool }
 
 // Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
 type Op interface {

@@ -54,6 +54,12 @@ func cleanError(r *redact.Redactor, err error) error {
 			return &NodeError{Node: e.Node, Key: e.Key, Err: inner}
 		}
 		return err
+	case *UndoError:
+		out := &UndoError{Err: cleanError(r, e.Err)}
+		for _, f := range e.Failed {
+			out.Failed = append(out.Failed, cleanError(r, f))
+		}
+		return out
 	case *RunError:
 		if m := r.Cut(e.Message); m != e.Message {
 			return &RunError{Kind: e.Kind, By: e.By, Message: m, Err: cleanError(r, e.Err)}

@@ -160,6 +160,7 @@ type Run struct {
 
 	receiver *receiver // nil: nobody wants receipts
 	bound    *bound    // nil: nothing bounds several calls
+	undo     *undoing  // nil: nothing in the workflow can be undone
 }
 
 // Start begins a run of in under ctx. End must be called with what comes of it. Only engines look at in: without one it

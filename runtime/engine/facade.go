@@ -15,7 +15,7 @@ type (
 	// With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 	// must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 	//
-	// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner and OwnTime.
+	// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime and Suspender.
 	//
 	//	type Engine interface {
 	//		// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
@@ -187,6 +187,12 @@ type (
 	//
 	//	func (e Envelope) MarshalJSON() ([]byte, error)
 	Envelope = core.Envelope
+	// Suspender is an Engine that stops runs which are to go on later, those that wait for a person. They are not undone.
+	//
+	//	type Suspender interface {
+	//		Suspended() bool
+	//	}
+	Suspender = core.Suspender
 )
 
 // AgentTool is the tool that events name for the visit of an agent's node as a whole.
@@ -207,6 +213,19 @@ const (
 // WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
 const (
 	WaitTool = core.WaitTool
+)
+
+// UndoTool is the tool that the beginning of undos is recorded as, at the key UndoNode in the scope of the body. From there on a
+// resumed run makes no call in that scope but undos. No policy counts it, and nothing stands in for it.
+const (
+	UndoTool = core.UndoTool
+)
+
+// UndoNode is the id of the node that UndoTool is recorded for; UndoSuffix ends the ids of nodes that undo others. No id of a workflow
+// has a dot.
+const (
+	UndoNode   = core.UndoNode
+	UndoSuffix = core.UndoSuffix
 )
 
 // Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a

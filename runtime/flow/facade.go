@@ -40,6 +40,8 @@ type (
 	//	func (r *Run) Session(n *Node, p *runtime.Policy) *engine.Session
 	//	func (r *Run) Sleep(d time.Duration) error
 	//	func (r *Run) Tenant() string
+	//	func (r *Run) Undo(err *error)
+	//	func (r *Run) Undoing() *Run
 	//	func (r *Run) Visit(n *Node, visit int32, room int, take func(engine.Receipt)) *Run
 	//	func (r *Run) Warn(n *Node, err error)
 	//	func (r *Run) Within(n *Node) *Run
@@ -360,6 +362,12 @@ func AskOr[T core.Answer](r *Run, n *Node, q core.Question, def T) (T, error) {
 // AskOrSkip is Ask with on_timeout: skip. When nobody answers it returns nil and no error.
 func AskOrSkip[T core.Answer](r *Run, n *Node, q core.Question) (*T, error) {
 	return core.AskOrSkip[T](r, n, q)
+}
+
+// OnFailure says what undoes a success when the body it belongs to fails: the call of t with in, for node n. It runs like a call of
+// its own, except that nothing cancels it and no cap of a policy refuses it.
+func OnFailure[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) {
+	core.OnFailure[In, Out](r, n, t, in)
 }
 
 // Choose calls the tool of that name for node n and returns what became of it as data: an unknown name, arguments that do

@@ -103,8 +103,11 @@ func clip(s string) string {
 	return s
 }
 
-// waits reports whether an attempt is a wait: cassettes have none, and a replay passes over it.
-func waits(op engine.Op) bool { return op.Head().Tool == engine.WaitTool }
+// waits reports whether an attempt is a wait, or the beginning of undos: cassettes have none, and a replay passes over it.
+func waits(op engine.Op) bool {
+	tool := op.Head().Tool
+	return tool == engine.WaitTool || tool == engine.UndoTool
+}
 
 // replayed is the engine that answers from a cassette, and questions from the case.
 type replayed struct {

@@ -317,7 +317,7 @@ func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took
 	defer j.mu.Unlock()
 	for _, r := range j.records {
 		switch {
-		case r.Denied || r.Tool == engine.WaitTool || !strings.HasPrefix(r.Key, prefix):
+		case r.Denied || r.Tool == engine.WaitTool || IsUndo(r.Key) || !strings.HasPrefix(r.Key, prefix):
 		case r.Result() && !r.Metered:
 			yield(r.Tool, 1, usage.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
 		default: // a model; or a call that counts when it is done again, and may have cost what it costs

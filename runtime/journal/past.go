@@ -21,6 +21,7 @@ type Past struct {
 	nodes   map[string]string // hashes of the program's nodes; nil: it is the program that was recorded
 	redo    func(Record) bool // a write may run once more, because its node or its input has changed
 	decide  func(Record, *flow.Doubt) (Decision, bool)
+	undone  map[string]string // why bodies failed that are being undone, by what the keys inside begin with
 }
 
 // NewPast returns a Past of what is in j. nodes has the hashes of the program's nodes when it is not the program that was
@@ -28,7 +29,7 @@ type Past struct {
 // result may run once more all the same; decide settles calls in doubt before the workflow's on_in_doubt does. Both may
 // be nil.
 func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide func(Record, *flow.Doubt) (Decision, bool)) *Past {
-	return &Past{j, nodes, redo, decide}
+	return &Past{j, nodes, redo, decide, j.undone()}
 }
 
 // Answers is engine.Answerer's.
@@ -47,6 +48,9 @@ func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took us
 func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 	h := op.Head()
 	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
+	if err := p.ended(h.Key()); err != nil && !(ok && rec.Result()) {
+		return true, err
+	}
 	if !ok {
 		return false, nil
 	}

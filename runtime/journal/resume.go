@@ -31,7 +31,7 @@ func RunAgain(decide func(Record) bool) ResumeOption {
 // Resume returns an engine that goes on where j ends. j is not changed.
 func Resume(j *Journal, opts ...ResumeOption) *Resumer {
 	h := j.Header()
-	e := &Resumer{Recorder: Recorder{base: h.Begin, seed: h.Seed}, old: j, past: Past{journal: j}}
+	e := &Resumer{Recorder: Recorder{base: h.Begin, seed: h.Seed}, old: j, past: *NewPast(j, nil, nil, nil)}
 	if h.Begin.IsZero() {
 		e.base = time.Now()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
@@ -51,7 +52,7 @@ func (t *trial) counted(l *life) (calls int64, per map[string]int64, cost usage.
 	per = map[string]int64{}
 	for _, r := range l.journal.Records() {
 		cost += r.CostUSD
-		if !r.Denied && r.Tool != engine.WaitTool && !l.world.models[r.Tool] && r.Cancelled == "" {
+		if !r.Denied && r.Tool != engine.WaitTool && !journal.IsUndo(r.Key) && !l.world.models[r.Tool] && r.Cancelled == "" {
 			calls++
 			per[r.Tool]++
 		}

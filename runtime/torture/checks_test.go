@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
@@ -17,7 +18,7 @@ import (
 func trialOf(t *testing.T, seed uint64) (*trial, *life) {
 	t.Helper()
 	c := &campaign{workflow: workflowOf(good()), real: map[string]bool{"w.mark@1": true, "w.sort@1": true}}
-	x := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
+	x := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, undoable: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
 	x.input = []byte(`{"name":"x","level":"low","many":1}`)
 	x.world = newWorld(seed, c.real, false, x.problem)
 	l := x.run("a run", x.world.fresh(), plan{})
@@ -156,4 +157,29 @@ func TestCheckOfTheDisk(t *testing.T) {
 	if intents == 0 || results == 0 {
 		t.Errorf("%d intents and %d results were missed", intents, results)
 	}
+}
+
+func TestCheckOfUndos(t *testing.T) {
+	x, l := trialOf(t, 1)
+	x.undoable["send"] = true
+	x.undone(l)
+	if len(x.findings) > 0 {
+		t.Error(x.findings)
+	}
+	failed := *l
+	failed.err = value.Errorf(value.Unknown, "it failed")
+	x.undone(&failed)
+	x.found(t, "undo", "has neither undone send nor said so")
+	failed.err = &runtime.UndoError{Err: failed.err, Failed: []error{&runtime.NodeError{Node: &flow.Node{}, Key: "send.undo", Err: failed.err}}}
+	x.undone(&failed)
+	undone := without(l.journal, func(journal.Record) bool { return false })
+	undone.Put(journal.Record{Key: "send.undo", Attempt: 1, Done: true})
+	failed.err, failed.journal = l.err, undone
+	x.undone(&failed)
+	if len(x.findings) > 0 {
+		t.Error(x.findings)
+	}
+	failed.journal = without(undone, func(r journal.Record) bool { return r.Key == "send" })
+	x.undone(&failed)
+	x.found(t, "undo", "has undone send, which did not happen")
 }

@@ -14,8 +14,9 @@ import (
 
 // remains is what a crash leaves: the journal, and the world as it was at that moment.
 type remains struct {
-	journal *journal.Journal
-	world   *world
+	journal   *journal.Journal
+	world     *world
+	cancelled *life // the run that was cancelled; nil: there was a crash
 	// resume makes the engine that goes on; nil: one that keeps its journal in memory.
 	resume func(decided bool) (engine.Engine, func() *journal.Journal, error)
 }
@@ -110,8 +111,12 @@ func (t *trial) resume(whole *life, left remains, what string, decided bool) *li
 	if doubt > 0 && !decided && !settled && whole.smooth() && l.smooth() {
 		t.problem("doubt", "", "%s went on although %d calls are in doubt", what, doubt)
 	}
-	if whole.smooth() && l.smooth() && (decided || !settled) && l.result != whole.result {
-		t.problem("resume", "", "%s gave %s, the run that was not interrupted: %s", what, short(l.result), short(whole.result))
+	want := whole.result
+	if _, undone := left.journal.Lookup(engine.UndoNode, 1); undone && left.cancelled != nil {
+		want = left.cancelled.result // and it stays so
+	}
+	if whole.smooth() && l.smooth() && (decided || !settled) && l.result != want {
+		t.problem("resume", "", "%s gave %s, the run that was not interrupted: %s", what, short(l.result), short(want))
 	}
 	t.replay(l)
 	return l
@@ -138,14 +143,35 @@ func (t *trial) rightlyInDoubt(l *life, doubt int, decided bool) bool {
 	if !errors.As(l.err, &re) || re.Kind != runtime.InDoubt {
 		return true
 	}
-	var ne *runtime.NodeError
 	switch {
 	case decided || doubt == 0:
 		t.problem("doubt", "", "%s reports a call in doubt where there is none: %v", l.what, l.err)
-	case !errors.As(l.err, &ne) || !l.world.begun(ne.Key):
+	case !l.world.begun(keyInDoubt(l.err)):
 		t.problem("doubt", "", "%s reports another call in doubt than those that are: %v", l.what, l.err)
 	}
 	return false
+}
+
+// keyInDoubt is the key of the call that a run has ended for; "" when there is none.
+func keyInDoubt(err error) string {
+	var undo *runtime.UndoError
+	if errors.As(err, &undo) {
+		for _, f := range undo.Failed {
+			var re *runtime.RunError
+			if errors.As(f, &re) {
+				return keyOf(f)
+			}
+		}
+	}
+	return keyOf(err)
+}
+
+func keyOf(err error) string {
+	var ne *runtime.NodeError
+	if errors.As(err, &ne) {
+		return ne.Key
+	}
+	return ""
 }
 
 // begun reports whether a call of the key is in doubt.
@@ -180,5 +206,7 @@ func (t *trial) cancelled(whole *life) {
 	if t.over() || l.err == nil {
 		return
 	}
-	t.resume(whole, t.crash(l, len(l.log)), what+" and resumed", t.rng.one(2))
+	left := t.crash(l, len(l.log))
+	left.cancelled = l
+	t.resume(whole, left, what+" and resumed", t.rng.one(2))
 }

@@ -36,6 +36,7 @@ type trial struct {
 	world    *world
 
 	settled   map[string]bool   // keys of calls for which the workflow says what becomes of them in doubt
+	undoable  map[string]bool   // keys of calls that the workflow can undo
 	byOutcome map[string]string // results of runs by the outcomes of their calls
 	counts    Counts
 	errors    map[string]int64
@@ -53,7 +54,7 @@ func (t *trial) problem(check, at, format string, args ...any) {
 
 // trial runs the trial of a seed.
 func (c *campaign) trial(seed uint64) *trial {
-	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
+	t := &trial{campaign: c, seed: seed, rng: from(seed, "trial"), settled: map[string]bool{}, undoable: map[string]bool{}, byOutcome: map[string]string{}, errors: map[string]int64{}}
 	t.counts.Trials = 1
 	faulty, real := t.rng.one(2), c.real
 	if t.rng.one(4) {
@@ -166,7 +167,7 @@ func (t *trial) run(what string, w *world, p plan) *life {
 		l.log = append(l.log, entry{m.What, t.record(l, m)})
 		switch {
 		case m.What != sim.Begun:
-		case stopped:
+		case stopped && !journal.IsUndo(c.key):
 			t.problem("cancelled", m.Op.Head().Node.Pos, "call %s began after %s was cancelled", c, what)
 		case seen[c]:
 			t.problem("keys", m.Op.Head().Node.Pos, "two calls have the key %s", c)
@@ -174,6 +175,9 @@ func (t *trial) run(what string, w *world, p plan) *life {
 			giveUp()
 		}
 		seen[c] = true
+		if t.canUndo(m.Op.Head().Node) {
+			t.undoable[c.key] = true
+		}
 		if settles(m.Op.Head()) {
 			t.settled[c.key] = true
 		}
@@ -191,7 +195,7 @@ func (t *trial) run(what string, w *world, p plan) *life {
 	if p.stop > 0 {
 		s.After(p.stop, func() {
 			stopped = true
-			w.close("after the run was cancelled")
+			w.close(afterCancel)
 			cancel()
 		})
 	}
@@ -200,6 +204,7 @@ func (t *trial) run(what string, w *world, p plan) *life {
 	if p.journal != nil {
 		l.journal = p.journal()
 	}
+	t.undone(l)
 	t.counts.Runs++
 	t.counts.Calls += int64(len(seen))
 	if l.err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -112,7 +113,7 @@ func (w *world) enter(c call, h *engine.Head, model bool) {
 		w.models[h.Tool] = true
 	}
 	switch {
-	case w.closed != "":
+	case w.closed != "" && !(w.closed == afterCancel && journal.IsUndo(c.key)):
 		w.problem("offline", h.Node.Pos, "call %s of tool %s was executed %s", c, h.Tool, w.closed)
 	case w.finished[c]:
 		w.problem("repeated", h.Node.Pos, "call %s of tool %s was executed again, although its result was in the journal", c, h.Tool)

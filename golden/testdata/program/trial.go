@@ -135,6 +135,9 @@ func (t *trial) steady() {
 		if r.Tool == engine.WaitTool {
 			call += " waits"
 		}
+		if r.Tool == engine.UndoTool {
+			call += " begins"
+		}
 		if how := ended(r); how != "" {
 			call += ": " + how
 		}

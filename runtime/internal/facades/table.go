@@ -39,14 +39,14 @@ var facades = []facade{
 		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody SecretLookup
 		SecretQuery Owner Owners User Workspace Org
 		Cache MemoryCache NewMemoryCache DefaultCacheBytes Blobs Blob MaxBlob StandIn Past LastCall
-		NodeError RunError PanicError RunErrorKind Cancelled InDoubt Diverged JournalUnavailable ByScope ByRun IsCancelled
+		NodeError RunError UndoError PanicError RunErrorKind Cancelled InDoubt Diverged JournalUnavailable ByScope ByRun IsCancelled
 		AtExit Exit
 		Tier Native Wasm Process Container GVisor
 	`},
 	{dir: "../flow", pkg: "flow", most: 120, text: `
 		Compat2 Run Runtime Info Node Tool Field Edge Need Retry Step Journaling Facts NewFacts New Start End EndState
 		Call CallOr CallOrSkip Try Map MapDrop MapKeep MapOr Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
-		AskOrSkip Choose Dispatch ToolResult UnknownTool DeniedTool Wait Pace Parse ParseText
+		AskOrSkip OnFailure Choose Dispatch ToolResult UnknownTool DeniedTool Wait Pace Parse ParseText
 		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
 		Replay Secrets Effects None Reads Writes External
 		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
@@ -59,6 +59,6 @@ var facades = []facade{
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
-		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool
+		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender
 	`},
 }

@@ -106,6 +106,9 @@ func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journ
 		}
 		nodes = e.header.Nodes
 	}
+	if c.Again && len(j.Undone()) > 0 {
+		return nil, nil, errors.Join(errors.New("the run has been undone, and what it failed with cannot be done again: begin a new run, or use rerun"), log.Close())
+	}
 	if key := j.Finish().Key; c.Again && key != "" {
 		e.again = []string{key}
 		j.Drop(e.again)
@@ -140,9 +143,10 @@ func (f *Folder) originOf(id string, j *journal.Journal, nodes map[string]string
 	if err != nil {
 		return nil, fmt.Errorf("the run began with the results of %s, which cannot be read any more: %w", h.From, err)
 	}
+	undone := from.Undone()
 	rest := from.Without(func(r journal.Record) bool {
 		_, own := j.Lookup(r.Key, r.Attempt)
-		return own || !Kept(r, h.Again)
+		return own || undone[r.Key] || !Kept(r, h.Again)
 	})
 	return &origin{journal.NewPast(rest, nodes, func(journal.Record) bool { return true }, nil), rest}, nil
 }
@@ -417,6 +421,9 @@ type idle struct {
 	moved atomic.Int64 // counts their beginnings and ends; an end before busy falls, so that no calm is seen without it
 	gave  atomic.Bool
 }
+
+// Suspended implements engine.Suspender.
+func (e *Engine) Suspended() bool { return e.idle.stopped() }
 
 func (i *idle) begin()        { i.busy.Add(1); i.moved.Add(1) }
 func (i *idle) end()          { i.moved.Add(1); i.busy.Add(-1) }
