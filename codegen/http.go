@@ -65,16 +65,18 @@ func (b *block) params(list []ir.Param) jen.Code {
 			return
 		case *ir.Expr:
 			t := v.Node.Type
-			call, single := "Optional", t.Kind != schema.Opt
-			if t.Present().Kind == schema.List {
-				call, single = "Repeated", false
-				if t.Kind == schema.Opt {
-					call = "OptionalList"
-				}
+			var several *jen.Statement
+			switch list := t.Present().Kind == schema.List; {
+			case list && t.Kind == schema.Opt:
+				several = jen.Qual(httpPath, "OptionalList")
+			case list:
+				several = jen.Qual(httpPath, "Repeated")
+			case t.Kind == schema.Opt:
+				several = jen.Qual(httpPath, "Optional")
 			}
-			if !single {
+			if several != nil {
 				flush()
-				lists = append(lists, jen.Qual(httpPath, call).Call(quote(name), b.valueAs(v, t)))
+				lists = append(lists, several.Call(quote(name), b.valueAs(v, t)))
 				return
 			}
 		}

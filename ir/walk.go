@@ -25,13 +25,7 @@ func Expressions(n *Node, f func(*expr.Node)) {
 
 // Values calls f for every value that stands directly in a verb: arguments, prompts, not what is inside a body.
 func Values(verb Verb, f func(Value)) {
-	with := func(w *With) {
-		if w != nil {
-			for _, e := range w.Entries {
-				f(e.Value)
-			}
-		}
-	}
+	with := func(w *With) { entries(w, f) }
 	tmpl := func(t *Template) {
 		if t != nil {
 			f(t)
@@ -105,6 +99,14 @@ func Values(verb Verb, f func(Value)) {
 			}
 		},
 	)
+}
+
+func entries(w *With, f func(Value)) {
+	if w != nil {
+		for _, e := range w.Entries {
+			f(e.Value)
+		}
+	}
 }
 
 // BodyExpressions calls f for every expression of a body: nodes, conditions, result.
