@@ -76,7 +76,7 @@ func (p *parser) resolve(d *declaration) {
 		d.decl.Description = p.prose(m.get("description"), "the description")
 		n = m.get("type")
 	}
-	t := schema.InvalidType
+	var t *schema.Type
 	if n != nil && n.Kind == yamlnode.Mapping && n.Get("oneof") != nil && n.Get("oneof").Kind == yamlnode.Mapping {
 		t = p.union(n, d.decl)
 	} else {

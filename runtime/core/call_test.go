@@ -113,17 +113,17 @@ func TestSkipDefaultCatch(t *testing.T) {
 func TestCaughtAndSkipped(t *testing.T) {
 	any := &flow.Node{ID: "m", CatchAny: true}
 	run := &runtime.NodeError{Node: any, Err: &runtime.RunError{Kind: runtime.Diverged}}
-	if te, err := flow.Caught(any, run); te != nil || err != error(run) {
+	if te, err := engine.Caught(any, run); te != nil || err != error(run) {
 		t.Errorf("a run error was caught: %v, %v", te, err)
 	}
 	if flow.Skipped(run) == nil {
 		t.Error("a run error was skipped")
 	}
 	bound := &runtime.NodeError{Node: any, Err: value.Invalid("x")}
-	if te, err := flow.Caught(any, bound); te == nil || err != nil {
+	if te, err := engine.Caught(any, bound); te == nil || err != nil {
 		t.Errorf("a tool error was not caught: %v, %v", te, err)
 	}
-	if te, err := flow.Caught(any, nil); te != nil || err != nil {
+	if te, err := engine.Caught(any, nil); te != nil || err != nil {
 		t.Errorf("nil was caught: %v, %v", te, err)
 	}
 }

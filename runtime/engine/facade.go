@@ -251,3 +251,9 @@ func CallID(tool string, input []byte, key string) string {
 func SplitTool(tool string) (name, version string) {
 	return core.SplitTool(tool)
 }
+
+// Caught is catch for map, loop and flow nodes: the tool error when n handles its code, else err.
+// At most one of the results is non-nil.
+func Caught(n *core.Node, err error) (*value.ToolError, error) {
+	return core.Caught(n, err)
+}

@@ -509,12 +509,6 @@ func CatchOptional[T any](n *Node, v *T, err error) (*T, *value.ToolError, error
 	return core.CatchOptional[T](n, v, err)
 }
 
-// Caught is catch for map, loop and flow nodes: the tool error when n handles its code, else err.
-// At most one of the results is non-nil.
-func Caught(n *Node, err error) (*value.ToolError, error) {
-	return core.Caught(n, err)
-}
-
 // Raise returns the error of a node that fails on purpose. cause is the error that led there, which errors.Is and errors.As
 // find in it; nil when there is none.
 func Raise(r *Run, n *Node, code value.Code, message string, cause *value.ToolError) error {

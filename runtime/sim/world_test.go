@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -159,7 +160,7 @@ func (w *world) body(r *flow.Run, s *shape, in string) (string, error) {
 	if err == nil {
 		return out, nil
 	}
-	te, err := flow.Caught(s.node, err)
+	te, err := engine.Caught(s.node, err)
 	if err != nil {
 		return "", err
 	}

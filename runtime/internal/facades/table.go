@@ -51,7 +51,7 @@ var facades = []facade{
 		Replay Secrets Effects None Reads Writes External
 		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
 		RecordedResult
-		Filled Catch CatchOptional Caught Raise FailedNode Skip Skipped Some SetOnce NoCase Slots
+		Filled Catch CatchOptional Raise FailedNode Skip Skipped Some SetOnce NoCase Slots
 	`},
 	{dir: "../tool", pkg: "tool", most: 90, text: `
 		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning Obtain Require
@@ -59,6 +59,6 @@ var facades = []facade{
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
-		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender
+		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender Caught
 	`},
 }
