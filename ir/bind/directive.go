@@ -124,7 +124,7 @@ var directiveKeys = map[string]func(*described, string) string{
 	"cache":      (*described).cache,
 	"category":   func(d *described, v string) string { return d.form(&d.tool.Category, v, notEmpty, "a word") },
 	"tags":       (*described).tags,
-	"state":      (*described).state,
+	"status":     (*described).status,
 	"max_output": (*described).maxOutput,
 	"example":    (*described).example,
 }
@@ -257,7 +257,7 @@ func (d *described) tags(v string) string {
 }
 
 // state: what the author has deprecated or blocked stays so.
-func (d *described) state(v string) string {
+func (d *described) status(v string) string {
 	at := slices.Index(ir.ToolStates, v)
 	if at < 0 {
 		return strings.Join(ir.ToolStates, ", ") + "; not " + quote(v)
