@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // holdsAfter is the condition that holds for the result of a step wherever there is one: `until` of a loop
@@ -50,6 +51,14 @@ func ruledOut(n *expr.Node, values []string) func(string) bool {
 	s, ok := root.Sym.Ref.(*Step)
 	if !ok || s.holdsAfter() == nil {
 		return func(string) bool { return false }
+	}
+	wrong := false // what a misspelt condition leaves is not known, and it is reported already
+	s.holdsAfter().Walk(func(n *expr.Node) bool {
+		wrong = wrong || n.Type != nil && n.Type.Kind == schema.Invalid
+		return !wrong
+	})
+	if wrong {
+		return func(string) bool { return true }
 	}
 	left := allowed(s.holdsAfter(), n.Path(), values, true)
 	return func(v string) bool { return !slices.Contains(left, v) }
