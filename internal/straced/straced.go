@@ -2,6 +2,7 @@
 package straced
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,7 @@ func Need(t testing.TB) {
 var (
 	execs  = regexp.MustCompile(`^execve(?:at)?\((?:[^",]*, )?"([^"]*)".*\) += 0$`)
 	clones = regexp.MustCompile(`^(?:clone3?|v?fork)\(.*\) += (\d+)$`)
+	unseen = regexp.MustCompile(`(?m)^(?:clone3?|v?fork)\(.*(?:= \?|<unfinished \.\.\.>)$`)
 	opens  = regexp.MustCompile(`^open(?:at2?)?\((.*)\) += \d+<(.*)>$`)
 )
 
@@ -54,34 +56,63 @@ func Run(t testing.TB, cmd *exec.Cmd) (seen Seen, printed []byte) {
 		"-o", filepath.Join(dir, "log"), cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = strace
 	printed, _ = cmd.CombinedOutput()
-	logs, err := filepath.Glob(filepath.Join(dir, "log.*"))
+	files, err := filepath.Glob(filepath.Join(dir, "log.*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := map[string]string{} // the program in which a thread or process began, by its number
-	for len(logs) > 0 {
-		before := len(logs)
-		logs = slices.DeleteFunc(logs, func(log string) bool {
-			program, known := begun[strings.TrimPrefix(filepath.Ext(log), ".")]
-			text, err := os.ReadFile(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !known && !execs.Match(text[:max(0, strings.IndexByte(string(text), '\n'))]) {
-				return false // it is part of something whose log comes later
-			}
-			seen.read(string(text), program, begun)
-			return true
-		})
-		if len(logs) == before {
-			t.Fatalf("strace does not say what these are part of: %q", logs)
+	logs := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		logs[strings.TrimPrefix(filepath.Ext(file), ".")] = string(text)
+	}
+	seen, lost := join(logs)
+	for _, number := range lost {
+		t.Errorf("strace does not say what thread %s is part of:\n%s", number, logs[number])
 	}
 	return seen, printed
 }
 
-// read reads the log of one thread.
-func (s *Seen) read(text, program string, begun map[string]string) {
+// join reads the logs of all threads by their numbers. A thread whose beginning strace did not see, since the thread that began it was ended
+// in that call, counts as part of each program that was ended so. Lost are threads that did something and belong to no program.
+func join(logs map[string]string) (seen Seen, lost []string) {
+	begun := map[string]string{} // the program in which a thread or process began, by its number
+	var ended []string           // programs of threads that were ended while they began others
+	left := slices.Sorted(maps.Keys(logs))
+	for {
+		before := len(left)
+		left = slices.DeleteFunc(left, func(number string) bool {
+			text := logs[number]
+			program, known := begun[number]
+			if first, _, _ := strings.Cut(text, "\n"); !known && !execs.MatchString(first) {
+				return false // it is part of something whose log comes later
+			}
+			if program = seen.read(text, program, begun); unseen.MatchString(text) {
+				ended = append(ended, program)
+			}
+			return true
+		})
+		if len(left) == before {
+			break
+		}
+	}
+	slices.Sort(ended)
+	for _, number := range left {
+		for _, program := range slices.Compact(slices.Clone(ended)) {
+			seen.read(logs[number], program, begun)
+		}
+		var alone Seen
+		if alone.read(logs[number], "", begun); len(ended) == 0 && len(alone.Started)+len(alone.Opens) > 0 {
+			lost = append(lost, number)
+		}
+	}
+	return seen, lost
+}
+
+// read reads the log of one thread, and returns the program that it was part of at its end.
+func (s *Seen) read(text, program string, begun map[string]string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if m := execs.FindStringSubmatch(line); m != nil {
@@ -93,4 +124,5 @@ func (s *Seen) read(text, program string, begun map[string]string) {
 			s.Opens = append(s.Opens, Open{program, strings.TrimSuffix(m[2], " (deleted)"), strings.Contains(m[1], "O_WRONLY") || strings.Contains(m[1], "O_RDWR") || strings.Contains(m[1], "O_CREAT")})
 		}
 	}
+	return program
 }
