@@ -25,7 +25,7 @@ func (p *parser) envFile(n *yamlnode.Node) {
 		return
 	}
 	if p.tree.EnvFile = path.Clean(id.Name); p.missing(p.tree.EnvFile) {
-		p.Warn(diag.CannotRead, id.Span, "write the file, or remove `env_file`", "`%s` is not there, and without it the workflow does not run", id.Name)
+		p.Warn(diag.CannotRead, id.Span, "write the file, or remove `env_file`", "`%s` is not there, and without it flowgen run refuses the workflow", id.Name)
 	}
 }
 
