@@ -107,28 +107,64 @@ func (c *checker) pace(s *Step, v *ir.Loop) {
 	if v.Every != nil || v.Until == nil || c.wf.Public || s.Body == nil || v.Max == 1 || s.Body.rests() {
 		return
 	}
-	for _, t := range s.Body.Steps {
-		if t.asksTheSame() {
-			c.warn(diag.Diagnostic{Code: diag.BusyLoop, Span: s.Node.ID.Span, Message: t.Node.ID.Name + " is called again at once with the same arguments",
-				Help: "add `every: 10s` to the loop, or a `wait` node to its body"})
-			return
+	if t := s.Body.sameAgain(s.Body); t != nil {
+		c.warn(diag.Diagnostic{Code: diag.BusyLoop, Span: s.Node.ID.Span, Message: t.again() + " at once with the same arguments",
+			Help: "add `every: 10s` to the loop, or a `wait` node to its body"})
+	}
+}
+
+// again says what happens to a step in every iteration.
+func (s *Step) again() string {
+	id := s.Node.ID.Name
+	if s.Agent == nil {
+		return id + " is called again"
+	}
+	for _, t := range s.choices() {
+		if effectsOf(t.Tool) != ir.EffectsNone {
+			return "an agent with the tool " + t.Name + " runs again"
 		}
 	}
+	return id + " runs again"
 }
 
 func (b *Body) rests() bool { return slices.ContainsFunc(b.Steps, (*Step).Rests) }
 
-// asksTheSame reports whether a step inside a loop calls a tool with effects, and nothing that it reads changes from one iteration to
-// the next.
-func (s *Step) asksTheSame() bool {
-	if _, call := s.Node.Verb.(*ir.ToolCall); !call || s.effects == ir.EffectsNone {
-		return false
+// sameAgain finds a step inside a loop, at any depth, that calls a tool with effects, and nothing that it reads changes from one
+// iteration to the next. A loop inside with a condition of its own answers for itself.
+func (b *Body) sameAgain(around *Body) *Step {
+	for _, s := range b.Steps {
+		l, loop := s.Node.Verb.(*ir.Loop)
+		switch {
+		case loop && l.Until != nil || !s.readsTheSame(around):
+		case s.Body != nil:
+			if t := s.Body.sameAgain(around); t != nil {
+				return t
+			}
+		case s.touches():
+			return s
+		}
 	}
+	return nil
+}
+
+// touches reports whether a step calls tools with effects, or lets a model do so.
+func (s *Step) touches() bool {
+	switch s.Node.Verb.(type) {
+	case *ir.ToolCall:
+		return s.effects != ir.EffectsNone
+	case *ir.ToolChoice, *ir.Agent:
+		return (s.Pick != nil || s.Agent != nil) && slices.ContainsFunc(s.choices(), func(t Choice) bool { return effectsOf(t.Tool) != ir.EffectsNone })
+	}
+	return s.Flow != nil && slices.ContainsFunc(s.Flow.Body.All(), (*Step).touches)
+}
+
+// readsTheSame reports whether nothing that a step reads itself changes from one iteration of the loop around it to the next.
+func (s *Step) readsTheSame(around *Body) bool {
 	same := true
 	note := func(v ir.Value) {
 		ir.ValueExpressions(v, func(n *expr.Node) {
 			n.Walk(func(n *expr.Node) bool {
-				same = same && !s.changes(n) && (n.Type == nil || n.Type.Kind != schema.Invalid) // a mistake is reported already
+				same = same && !changes(n, around) && (n.Type == nil || n.Type.Kind != schema.Invalid) // a mistake is reported already
 				return same
 			})
 		})
@@ -140,8 +176,9 @@ func (s *Step) asksTheSame() bool {
 	return same
 }
 
-// changes reports whether a name means something else in each iteration of the loop around s.
-func (s *Step) changes(n *expr.Node) bool {
+// changes reports whether a name means something else in each iteration of a loop, as results in its body do. The items of a map are
+// as they were: the map itself has been looked at.
+func changes(n *expr.Node, loop *Body) bool {
 	if n.Op != expr.Name {
 		return false
 	}
@@ -151,6 +188,12 @@ func (s *Step) changes(n *expr.Node) bool {
 	if n.Sym == nil {
 		return false
 	}
-	t, ok := n.Sym.Ref.(*Step)
-	return ok && t.body == s.body
+	if t, ok := n.Sym.Ref.(*Step); ok {
+		for b := t.body; b != nil; b = b.outer {
+			if b == loop {
+				return true
+			}
+		}
+	}
+	return false
 }
