@@ -37,7 +37,7 @@ func (c *checker) policyOf(s *Step) {
 			c.toolPolicy(x.Tool, x.Span)
 		}
 	}
-	if r := s.Retry(); r != nil && r.Attempts > 1 && s.undoes == nil && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
+	if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
 		c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
 			Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side knows a call again by its key, give the tool an `idempotency_key`"})
 	}
