@@ -35,6 +35,9 @@ func (e *env) Assume(cond *expr.Node, holds bool) expr.Env {
 				}
 				more = more.assuming(b, b.takes(d, k))
 			}
+			if cond.Op == expr.Binary && (cond.Text == "&&" || cond.Text == "||") {
+				more = more.assuming(b, b.implied(cond, holds))
+			}
 			if slices.ContainsFunc(names, func(n *expr.Node) bool { return b.defines(n.Text) }) {
 				break // further out the name means something else
 			}
@@ -45,6 +48,9 @@ func (e *env) Assume(cond *expr.Node, holds bool) expr.Env {
 		return more.orNil(e)
 	}
 	s, ok := name.Ref.(*Step)
+	if !ok || !only {
+		more = more.testing(x, (cond.Text == "==") == holds)
+	}
 	if !ok || s.body.weak || s.body.loose {
 		return more.orNil(e)
 	}
@@ -55,6 +61,21 @@ func (e *env) Assume(cond *expr.Node, holds bool) expr.Env {
 		more = more.assuming(s.body, d.without(always, s.ok))
 	}
 	return more.orNil(e)
+}
+
+// testing is e where an expression has tested whether x is absent, which conditions of nodes have tested, too.
+func (e *env) testing(x *expr.Node, absent bool) *env {
+	for b := e.body; b != nil && !b.weak && !b.loose; b = b.outer {
+		if b.leaves[x.Path()] != nil || b.asksOf(x.Path()) {
+			if l := b.leaf(x); l != nil {
+				e = e.assuming(b, b.diagram.is(l.index, outcomeOf(absent)))
+			}
+		}
+		if slices.ContainsFunc(x.Refs(), func(n *expr.Node) bool { return b.defines(n.Text) }) {
+			break
+		}
+	}
+	return e
 }
 
 // found is what holds where the condition of a step of b does: `a != null` says that a has run, and so that the condition of a did hold.
@@ -110,6 +131,11 @@ func (e *env) Proves(path string) bool {
 	for b := e.body; b != nil; b = b.outer {
 		if b.proved(name, at, nil)[path] {
 			return true
+		}
+		for _, l := range b.leaves {
+			if l.paths[path] && b.refuted(b.diagram.without(at, b.diagram.is(l.index, 1))) {
+				return true
+			}
 		}
 		if b.defines(name) {
 			return false

@@ -43,6 +43,8 @@ type Body struct {
 	byIndex map[int][]*Decision // those that share a place agree, and the first is the earliest
 	conds   map[condition]*Decision
 	asks    map[string]*Decision // conditions of nodes and edges by what they ask, those that come out the same wherever they stand
+	leaves  map[string]*leaf     // tests for null inside conditions, by path
+	tested  map[string]bool      // the paths that conditions of several tests compare with null; nil: not looked for yet
 	setters map[string][]*Step   // by state field, in topological order: the steps that surely set it when they succeed
 	vars    []*Var               // names the enclosing verb brings in: `as`, `index`
 }

@@ -394,7 +394,7 @@ func (e *env) Covers(syms []*expr.Symbol) bool {
 				some = append(some, s.ok)
 			}
 		}
-		if len(some) > 0 && b.diagram.implies(at, b.diagram.anyOf(some)) {
+		if len(some) > 0 && b.refuted(b.diagram.without(at, b.diagram.anyOf(some))) {
 			return true
 		}
 		if b.outer != nil {
