@@ -33,6 +33,7 @@ func (p *parser) settle(sink *diag.Sink) {
 			e.When.Refs(p.stateReference)
 		}
 	}
+	p.declare()
 	p.graphTools()
 	o := p.order()
 	if o == nil || sink.HasErrors() { // what is left to check are models and tools
@@ -138,7 +139,7 @@ func (p *parser) refers(n *Node) {
 		see(t.Payload)
 	case *Map:
 		if over, ok := v.Over.(*dialect.Reference); ok && over.Root == "state" {
-			p.stateReference(over)
+			p.fieldReference(over, "list")
 			p.listField(over)
 		}
 		p.refers(v.Do)
@@ -214,14 +215,53 @@ func (p *parser) lost(n *Node) {
 
 // stateReference warns about a reference to a field that the state does not have: the engine takes it for a value that is
 // missing, so that nobody hears of the mistake.
-func (p *parser) stateReference(r *dialect.Reference) {
+func (p *parser) stateReference(r *dialect.Reference) { p.fieldReference(r, "str") }
+
+func (p *parser) fieldReference(r *dialect.Reference, kind string) {
 	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
 		return
+	}
+	if len(r.Path) > 1 {
+		kind = "dict"
 	}
 	d := dialect.NoField(r.Text.Span, r.Path[0])
 	p.suggest(&d, r.Path[0])
 	d.Fixes = nil // the reference is more than the name
-	p.Report(d)
+	if p.stateAt.File == nil {
+		p.Report(d)
+		return
+	}
+	p.undeclared = append(p.undeclared, undeclared{r.Path[0], kind, d})
+}
+
+// undeclared is a field that a graph without the section `state` refers to, and the type that it seems to have.
+type undeclared struct {
+	name, kind string
+	warning    diag.Diagnostic
+}
+
+// declare reports the references to fields of a graph that declares none: its values come from the command line, which the
+// engine takes for the state. One fix declares all of them.
+func (p *parser) declare() {
+	section, has := "state:\n", map[string]bool{}
+	for _, u := range p.undeclared {
+		if !has[u.name] && idForm.MatchString(u.name) {
+			has[u.name] = true
+			section += "  " + u.name + ": " + u.kind + "\n"
+		}
+	}
+	for _, u := range p.undeclared {
+		if has[u.name] && (u.warning.Help == "" || !p.near(u.name)) {
+			u.warning.Help = "declare " + u.name + " below `state`: then it is an input"
+			u.warning.Fixes = []diag.Fix{{Title: "declare the fields", Edits: []diag.Edit{{Span: p.stateAt, New: section}}}}
+		}
+		p.Report(u.warning)
+	}
+}
+
+// near reports whether a name is close to that of a field that the state has: one of the two is misspelt.
+func (p *parser) near(name string) bool {
+	return slices.ContainsFunc(p.wf.State, func(s *ir.State) bool { return diag.Close(name, s.Name.Name) })
 }
 
 // suggest says which field of the state is meant, as long as somebody reads it.

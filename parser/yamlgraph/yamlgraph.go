@@ -112,6 +112,8 @@ type parser struct {
 	asked           []*asking
 	laxTypes        map[*yamlnode.Node]bool // types whose warning is written
 	toldModels      map[source.Span]bool
+	stateAt         source.Span  // where a graph without the section `state` can get one; zero: it has one
+	undeclared      []undeclared // the fields that it would have
 }
 
 // folderName is what a graph without a name is called: as its file, or as the folder of a graph.yaml.
@@ -147,6 +149,9 @@ func (p *parser) graph(m dialect.Mapping) {
 	p.settings(m)
 	p.config(m.Get("config"))
 	p.state(m.Get("state"))
+	if at := m.Key("nodes"); m.Get("state") == nil && at.File != nil && at.File.Pos(at.Lo).Col == 1 {
+		p.stateAt = source.Span{File: at.File, Lo: at.Lo, Hi: at.Lo}
+	}
 	p.dataFiles(m.Get("data_files"))
 	p.bindings()
 	p.toolSection(m.Get("tools"))
