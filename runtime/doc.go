@@ -11,7 +11,8 @@
 //
 // WithPolicy narrows what runs may do: effects, tools, calls, cost. WithSecrets and WithSecretLookup give tools their
 // secrets. WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers the questions of
-// a workflow. WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
+// a workflow; without it a recorded run returns *Waiting, and goes on when it is answered: see package journal/runs. WithRunID
+// says the id of a run. WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
 // WithEngine records, resumes and replays runs: see package journal.
 //
 // # Errors

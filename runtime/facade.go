@@ -27,7 +27,7 @@ type (
 	//
 	//	type Event struct {
 	//		Kind        EventKind
-	//		Run         *flow.Run // the same for all events of a run; nothing of it is written
+	//		Run         *flow.Run // the same for all events of a run; its ID and the workflow's name are written
 	//		Key         string    // scope path, node id, visit
 	//		Node        *flow.Node
 	//		Tool        string // name@version, for calls
@@ -164,6 +164,7 @@ type (
 	// Question is what a human node asks, and what its record holds as the input.
 	//
 	//	type Question struct {
+	//		Key     string // by which it is answered; set for whoever asks, and in Waiting
 	//		Text    string
 	//		Type    string   // of the answer: string, int, float or bool; Ask fills it in
 	//		Choices []string // the answers that there are; nil: any of the type
@@ -178,6 +179,19 @@ type (
 	//		~string | ~int64 | ~float64 | ~bool
 	//	}
 	Answer = core.Answer
+	// Waiting is the error of a recorded run that stopped because it waits for people: nobody is there to answer in the
+	// process, and nothing else in the run can go on. It has its journal, and goes on when there is an answer, in another
+	// process too: see Folder.Respond and Resume of package journal/runs.
+	//
+	//	type Waiting struct {
+	//		RunID     string
+	//		Workflow  string
+	//		Question  Question   // the first of Questions
+	//		Questions []Question // those that have no answer, in the order of their keys
+	//	}
+	//
+	//	func (w *Waiting) Error() string
+	Waiting = core.Waiting
 	// SecretLookup finds a secret and says whose it is. It must be safe for concurrent use, and quick: it is asked before
 	// every call of a tool that has secrets, so that a secret may change while a program runs. Package secret has sources.
 	SecretLookup = core.SecretLookup
@@ -253,9 +267,10 @@ type (
 	// position is that of the innermost node.
 	//
 	//	type NodeError struct {
-	//		Node *flow.Node
-	//		Key  string // scope path, node id, visit; without an engine just the node id
-	//		Err  error  // *ToolError or *RunError
+	//		Node  *flow.Node
+	//		Key   string // scope path, node id, visit; without an engine just the node id
+	//		Err   error  // *ToolError or *RunError
+	//		RunID string // of the run that ended with it; empty while the run goes on
 	//	}
 	//
 	//	func (e *NodeError) Error() string
@@ -382,8 +397,8 @@ func WithEngines(f func(*core.Info) (core.Engine, error)) Option {
 	return core.WithEngines(f)
 }
 
-// WithHuman says who answers the questions of human nodes. Without it nobody does: they fail with TIMEOUT at once, or do
-// what their on_timeout says.
+// WithHuman says who answers the questions of human nodes. Without it a run with a journal stops, with the error *Waiting,
+// and goes on when it is answered; in other runs questions fail with TIMEOUT at once, or do what their on_timeout says.
 func WithHuman(a Asker) Option {
 	return core.WithHuman(a)
 }
@@ -444,6 +459,14 @@ func WithUsage(s UsageSink) Option {
 // TenantContext returns a context whose runs are for the tenant.
 func TenantContext(ctx context.Context, id string) context.Context {
 	return core.TenantContext(ctx, id)
+}
+
+// WithRunID returns a context under which one run has this id: in events, log records, spans and errors, and as the name of
+// its journal. An id has 1 to 128 letters, digits, "_" and "-", and begins with a letter or digit; "latest" is none. A run
+// with another id, or with the id of a run that is recorded already, fails before it calls anything. Runs that a tool
+// begins under the context of its call have ids of their own.
+func WithRunID(ctx context.Context, id string) context.Context {
+	return core.WithRunID(ctx, id)
 }
 
 // Granted reports whether one of the grants covers a capability: it is that capability, byte by byte, or ends in * and

@@ -367,14 +367,13 @@ func (x *execution) respond(args []string) *mistake {
 		return &mistake{"the run has no open question " + key, "it waits for " + strings.Join(keys, ", ")}
 	}
 	answer := args[len(args)-1]
-	var q runtime.Question
-	if err := value.Decode(open[at].Input, &q); err != nil {
-		return &mistake{"the recorded question of " + key + " cannot be read: " + err.Error(), ""}
-	}
-	if err := q.Check(answer); err != nil {
-		return &mistake{"that is no answer to " + key + ": " + bare(err), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
-	}
-	if err := x.engine.Answer(key, answer); err != nil {
+	err := x.engine.Answer(key, answer)
+	switch {
+	case errors.Is(err, runs.ErrWrongAnswer):
+		var q runtime.Question
+		_ = value.Decode(open[at].Input, &q) // Answer has read it
+		return &mistake{"that is no answer to " + key + ": " + bare(value.ToolErrorOf(err)), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
+	case err != nil:
 		return &mistake{err.Error(), ""}
 	}
 	return nil

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,14 +10,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
-	"github.com/flowgen-dev/flowgen/runtime/tool"
-	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // keepFlags say where runs are kept.
@@ -43,7 +39,7 @@ func (k *keepFlags) folder(s *system, info *flow.Info) (f *runs.Folder, asked bo
 		return nil, false, nil
 	}
 	dir := cmp.Or(named, said.Dir, filepath.FromSlash(runs.DefaultDir))
-	return runs.Open(dir, runs.Options{Sync: sync, Program: programVersion()}), named != "", nil
+	return runs.Open(dir, runs.Options{Sync: sync, Program: programVersion(), Now: s.now}), named != "", nil
 }
 
 // programVersion says which build of the program it is.
@@ -161,33 +157,4 @@ func runErrorKind(err error) runtime.RunErrorKind {
 		return wrong.Kind
 	}
 	return ""
-}
-
-// human answers questions from what people have told the journal, then as p does; where p has nobody to ask the run waits.
-type human struct {
-	p     *person
-	e     *runs.Engine     // nil: no journal
-	j     *journal.Journal // nil: a new run
-	stop  func()
-	never bool // nobody will ever answer
-	now   func() time.Time
-}
-
-func (h *human) ask(ctx context.Context, q runtime.Question) (string, error) {
-	call := tool.Context(ctx)
-	if h.j != nil {
-		if answer, ok := h.j.Answer(call.Key()); ok {
-			return answer, nil
-		}
-	}
-	if h.e == nil || h.never || h.p.file != nil || h.p.s.typing() {
-		return h.p.ask(ctx, q)
-	}
-	if limit := call.Timeout(); limit > 0 && h.j != nil {
-		// A question of the future is of a clock that was ahead: nobody knows since when it is open, and it must not stay so.
-		if r, ok := h.j.Lookup(call.Key(), 1); ok && h.now().Sub(h.j.Header().Begin.Add(r.Start)).Abs() > limit {
-			return "", value.Errorf(value.Timeout, "no answer within %v", limit)
-		}
-	}
-	return "", h.e.Wait(ctx, h.stop)
 }

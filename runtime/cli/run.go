@@ -147,12 +147,11 @@ func (x *execution) run(input []byte) int {
 		options = append(options, runtime.WithObserver(runtime.ObserverFunc(func(runtime.Event) {}))) // observed calls have keys, by which answers are found
 	}
 	ctx, stopped, end := s.cancelOnSignal(context.Background())
-	ctx, stop := context.WithCancel(ctx)
-	asker := &human{p: people, e: x.engine, j: x.past, stop: stop, never: f.unattended, now: s.now}
-	options = append(options, runtime.WithHuman(asker.ask))
+	if x.engine == nil || f.unattended || people.file != nil || s.typing() { // a run with a journal can wait
+		options = append(options, runtime.WithHuman(people.ask))
+	}
 	out, at, err := protect(func() ([]byte, stage, error) { return x.w.run(ctx, input, options...) })
 	runtime.Exit()
-	stop()
 	end()
 	if shown != nil {
 		shown.close()

@@ -86,6 +86,15 @@ type Invocation struct {
 // ToolContext returns the invocation of the tool that runs under ctx.
 func ToolContext(ctx context.Context) Invocation { return Invocation{ctx, callOf(ctx)} }
 
+// RunID returns the id of the run, "" for a call that goes straight to its tool.
+func (i Invocation) RunID() string {
+	if i.call == nil {
+		return ""
+	}
+	r, _ := i.call.place()
+	return r.ID()
+}
+
 // CallID returns the id of the call (Agent Tools 6.1), the same for all of its attempts.
 func (i Invocation) CallID() string {
 	if i.call == nil {

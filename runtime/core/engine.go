@@ -15,7 +15,7 @@ import (
 // With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 // must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 //
-// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime and Suspender.
+// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime, Identifier, Suspender and Waiter.
 type Engine interface {
 	// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
 	// The error is nil, a *ToolError or a *RunError.
@@ -48,6 +48,14 @@ type Answerer interface {
 	// Spent yields what the recorded attempts whose key begins with prefix count as, but for those that a policy denied:
 	// one call, none for models, and what it took for each with a result; no call, but what was reserved, for each without.
 	Spent(prefix string, yield func(tool string, calls int64, took usage.Spend))
+}
+
+// Identifier is an Engine that says which id its run has.
+type Identifier interface {
+	// Identify is called before Start when the id was chosen with WithRunID. An error makes the run fail.
+	Identify(id string) error
+	// ID returns the id once the run has started.
+	ID() string
 }
 
 // Suspender is an Engine that stops runs which are to go on later, those that wait for a person. They are not undone.

@@ -49,6 +49,8 @@ type NodeError struct {
 	Node *Node
 	Key  string // scope path, node id, visit; without an engine just the node id
 	Err  error  // *ToolError or *RunError
+
+	RunID string // of the run that ended with it; empty while the run goes on
 }
 
 // Error returns "<pos>: node <id>: CODE: message".

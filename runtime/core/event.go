@@ -28,7 +28,7 @@ const (
 // Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
 type Event struct {
 	Kind        EventKind
-	Run         *Run   // the same for all events of a run; nothing of it is written
+	Run         *Run   // the same for all events of a run; its ID and the workflow's name are written
 	Key         string // scope path, node id, visit
 	Node        *Node
 	Tool        string // name@version, for calls
@@ -73,6 +73,8 @@ type eventJSON struct {
 	Message   string       `json:"message,omitempty"`
 	Text      string       `json:"text,omitempty"`
 	Usage     *usage.Usage `json:"usage,omitempty"`
+	Run       string       `json:"run,omitempty"`
+	Workflow  string       `json:"workflow,omitempty"`
 }
 
 type runErrorJSON struct {
@@ -86,6 +88,9 @@ type runErrorJSON struct {
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached,
 		Message: e.Message, Text: e.Text, Usage: e.Usage}
+	if e.Run != nil {
+		j.Run, j.Workflow = e.Run.ID(), e.Run.Info().Name
+	}
 	node := e.Node
 	var ne *NodeError
 	if node == nil && errors.As(e.Err, &ne) {
@@ -117,6 +122,9 @@ func errorJSON(err error) any {
 	var re *RunError
 	if errors.As(err, &re) {
 		return runErrorJSON{re.Kind, re.By, re.Message}
+	}
+	if w := (*Waiting)(nil); errors.As(err, &w) {
+		return runErrorJSON{Kind: "waiting", Message: w.Error()}
 	}
 	return value.Errorf(value.Unknown, "%v", err)
 }

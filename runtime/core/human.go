@@ -18,6 +18,7 @@ const HumanTool = "human@1"
 
 // Question is what a human node asks, and what its record holds as the input.
 type Question struct {
+	Key     string   `json:"key,omitempty"` // by which it is answered; set for whoever asks, and in Waiting
 	Text    string   `json:"question"`
 	Type    string   `json:"type"`              // of the answer: string, int, float or bool; Ask fills it in
 	Choices []string `json:"choices,omitempty"` // the answers that there are; nil: any of the type
@@ -84,8 +85,8 @@ func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 // can be asked.
 type Asker func(ctx context.Context, q Question) (answer string, err error)
 
-// WithHuman says who answers the questions of human nodes. Without it nobody does: they fail with TIMEOUT at once, or do
-// what their on_timeout says.
+// WithHuman says who answers the questions of human nodes. Without it a run with a journal stops, with the error *Waiting,
+// and goes on when it is answered; in other runs questions fail with TIMEOUT at once, or do what their on_timeout says.
 func WithHuman(a Asker) Option { return func(rt *Runtime) { rt.asker = a } }
 
 // Nobody is the error of a question that nobody is there to answer. Its code is TIMEOUT, because it is the same to a
@@ -130,20 +131,7 @@ func unanswered(err error) bool {
 }
 
 func ask[T Answer](ctx context.Context, r *Run, n *Node, q Question) (out T, err error) {
-	rt := r.state.rt
-	if rt.asker == nil {
-		return out, Nobody("this program asks no one")
-	}
-	redactor := rt.redactor.Load()
-	q.Text = redactor.Text(q.Text)
-	if r.observed() {
-		key := r.scope.path() + n.ID
-		if c := callOf(ctx); c != nil {
-			key = c.Head().Key()
-		}
-		r.emit(Event{Kind: Asking, Key: key, Node: n, Tool: HumanTool, Time: r.Now(), Message: q.Text})
-	}
-	answer, err := rt.asker(ctx, q)
+	answer, err := r.answer(ctx, n, q)
 	if err != nil {
 		return out, err
 	}
@@ -153,6 +141,30 @@ func ask[T Answer](ctx context.Context, r *Run, n *Node, q Question) (out T, err
 		return out, te
 	}
 	return out, value.Decode(b, &out)
+}
+
+// answer is what a person says: what is written in the journal, what the asker returns, or none yet.
+func (r *Run) answer(ctx context.Context, n *Node, q Question) (string, error) {
+	rt, w := r.state.rt, r.state.waits
+	journal, _ := r.eng.(Waiter)
+	if rt.asker == nil && w == nil {
+		return "", Nobody("this program asks no one")
+	}
+	q.Text, q.Key = rt.redactor.Load().Text(q.Text), r.scope.path()+n.ID
+	c := callOf(ctx)
+	if c != nil {
+		q.Key = c.Head().Key()
+	}
+	r.emit(Event{Kind: Asking, Key: q.Key, Node: n, Tool: HumanTool, Time: r.Now(), Message: q.Text})
+	if journal != nil {
+		if answer, ok := journal.Answered(q.Key); ok {
+			return answer, nil
+		}
+	}
+	if rt.asker != nil {
+		return rt.asker(ctx, q)
+	}
+	return "", w.wait(ctx, r, c.Head(), q)
 }
 
 func kindOf[T Answer]() string {

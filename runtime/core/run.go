@@ -142,6 +142,9 @@ type state struct {
 	clock  sync.Once                 // sets begin where no engine has
 	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
 	broken error                     // the engine could not start
+	id     string                    // of the run; "": nobody has asked for it
+	naming sync.Once                 // sets id where nothing else has
+	waits  *waits                    // nil: the run cannot stop for people
 	tenant string
 	input  any      // points to the workflow's, when an engine may ask for it
 	output any      // likewise, when the run has succeeded
@@ -186,6 +189,10 @@ func End[Out any](r *Run, out *Out, err *error) {
 func (rt *Runtime) Start(ctx context.Context) *Run { return rt.start(ctx, nil) }
 
 func (rt *Runtime) start(ctx context.Context, in any) *Run {
+	g := givenIn(ctx)
+	if g.named || g.engine != nil {
+		ctx = context.WithValue(ctx, runKey{}, given{}) // for this run alone
+	}
 	if rt.slots != nil {
 		ctx = context.WithValue(ctx, slotsKey{}, rt.slots)
 	}
@@ -199,10 +206,18 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	}
 	*r = Run{ctx: ctx, eng: rt.engine, state: s}
 	s.root = r
-	if rt.engines != nil {
-		if r.eng, s.broken = rt.engines(rt.info); s.broken != nil {
+	engines := rt.engines
+	if g.engine != nil {
+		engines = g.engine
+	}
+	if engines != nil {
+		if r.eng, s.broken = engines(rt.info); s.broken != nil {
 			r.eng = Goroutines{}
 		}
+	}
+	if err := r.identify(g); err != nil && s.broken == nil {
+		s.broken = err
+		r.eng = Goroutines{}
 	}
 	if r.eng == nil && (rt.carried || s.tenant != "") {
 		r.eng = Goroutines{}
@@ -220,6 +235,12 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 		if s.broken = p.Start(r); s.broken != nil {
 			r.eng = Goroutines{} // carries the branches; every call fails
 		}
+	}
+	if x, ok := r.eng.(Identifier); ok {
+		s.id = x.ID()
+	}
+	if rt.asker == nil {
+		r.patient()
 	}
 	for _, p := range rt.policies {
 		r.enter(p, r.scope.path())
@@ -239,7 +260,13 @@ func (r *Run) End(err *error) {
 			*err = e
 		}
 	}
-	*err = r.redacted(*err)
+	if r.state.broken != nil {
+		*err = r.state.broken // whatever the body has made of calls that could not be made
+	}
+	*err = r.waiting(r.redacted(*err))
+	if ne := (*NodeError)(nil); errors.As(*err, &ne) {
+		ne.RunID = r.ID()
+	}
 	if r.observed() {
 		now := r.Now()
 		r.emit(Event{Kind: RunEnd, Time: now, Duration: now.Sub(r.state.begin), Err: *err})

@@ -3,6 +3,9 @@
 package engine
 
 import (
+	"context"
+	"time"
+
 	"github.com/flowgen-dev/flowgen/runtime/core"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -15,7 +18,7 @@ type (
 	// With an engine attached a scope that a sibling cancelled is noticed in Do alone, never between calls: a recorded result
 	// must be able to answer first (rule R1), and a replay must stop where the recorded run did.
 	//
-	// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime and Suspender.
+	// An engine may also implement Starter, Finisher, Seeder, Executor, Answerer, Beginner, OwnTime, Identifier, Suspender and Waiter.
 	//
 	//	type Engine interface {
 	//		// Do carries out one attempt of a call: answer it from a record, or run op.Exec under r.CallContext.
@@ -193,6 +196,25 @@ type (
 	//		Suspended() bool
 	//	}
 	Suspender = core.Suspender
+	// Identifier is an Engine that says which id its run has.
+	//
+	//	type Identifier interface {
+	//		// Identify is called before Start when the id was chosen with WithRunID. An error makes the run fail.
+	//		Identify(id string) error
+	//		// ID returns the id once the run has started.
+	//		ID() string
+	//	}
+	Identifier = core.Identifier
+	// Waiter is an Engine whose runs can stop while they wait for people, and go on later.
+	//
+	//	type Waiter interface {
+	//		Suspender
+	//		// Answered returns what a person has said to the question of that key while the run was stopped.
+	//		Answered(key string) (answer string, ok bool)
+	//		// Wait calls stop as soon as nothing else in the run goes on, and returns when ctx is done.
+	//		Wait(ctx context.Context, stop func()) error
+	//	}
+	Waiter = core.Waiter
 )
 
 // AgentTool is the tool that events name for the visit of an agent's node as a whole.
@@ -256,4 +278,26 @@ func SplitTool(tool string) (name, version string) {
 // At most one of the results is non-nil.
 func Caught(n *core.Node, err error) (*value.ToolError, error) {
 	return core.Caught(n, err)
+}
+
+// NewContext returns a context under which one run has the engine that f makes, in place of those of WithEngine and
+// WithEngines.
+func NewContext(ctx context.Context, f func(*core.Info) (Engine, error)) context.Context {
+	return core.EngineContext(ctx, f)
+}
+
+// NewRunID makes an id for a run: the workflow's name, the time to the millisecond and a random number, so that ids sort by
+// time and two runs that begin together differ.
+func NewRunID(workflow string, now time.Time) string {
+	return core.NewRunID(workflow, now)
+}
+
+// RunIDPrefix is how the ids that NewRunID makes for a workflow begin.
+func RunIDPrefix(workflow string) string {
+	return core.RunIDPrefix(workflow)
+}
+
+// CheckRunID says what is wrong with the id of a run. Such ids are safe as names of folders.
+func CheckRunID(id string) error {
+	return core.CheckRunID(id)
 }

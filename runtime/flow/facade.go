@@ -25,6 +25,7 @@ type (
 	//	func (r *Run) EncodeOutput() ([]byte, error)
 	//	func (r *Run) End(err *error)
 	//	func (r *Run) Fail(n *Node, err error) error
+	//	func (r *Run) ID() string
 	//	func (r *Run) In(n *Node) *Run
 	//	func (r *Run) Info() *Info
 	//	func (r *Run) Iterate(n *Node, i int) (*Run, error)

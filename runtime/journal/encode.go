@@ -46,6 +46,7 @@ func EncodeRecord(r Record, done bool) []byte {
 	b = yes(b, "denied", r.Denied)
 	b = number(b, "start_ns", int64(r.Start))
 	b = number(b, "end_ns", int64(r.End))
+	b = number(b, "limit_ns", int64(r.Limit))
 	return append(b, '}')
 }
 

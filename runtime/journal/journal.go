@@ -96,6 +96,7 @@ type Record struct {
 
 	Start time.Duration `json:"start_ns,omitzero"` // since Begin
 	End   time.Duration `json:"end_ns,omitzero"`
+	Limit time.Duration `json:"limit_ns,omitzero"` // how long the answer to a question is awaited, from Start
 }
 
 type id struct {

@@ -242,7 +242,7 @@ func (j *Journal) addCall(line []byte, kind string) error {
 	if kind == KindEnd {
 		r.Done = true
 		if r.Tool == "" && before != nil {
-			r.Tool, r.Effects, r.CallID, r.Input, r.Start = before.Tool, before.Effects, before.CallID, before.Input, before.Start
+			r.Tool, r.Effects, r.CallID, r.Input, r.Start, r.Limit = before.Tool, before.Effects, before.CallID, before.Input, before.Start, before.Limit
 			r.Broken = cmp.Or(before.Broken, r.Broken)
 		}
 	}

@@ -70,7 +70,7 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 		return true, diverged("call %s has run already, and its effects are %s: %s. It is not run again by itself", rec.Key, h.Effects, changed)
 	}
 	if h.Effects < flow.Writes {
-		if h.Tool == engine.WaitTool {
+		if h.Tool == engine.WaitTool || h.Tool == engine.HumanTool {
 			h.Since = p.journal.Header().Begin.Add(rec.Start)
 		}
 		if changed == "" && p.nodes == nil {

@@ -22,6 +22,7 @@ type (
 	//	func (i Invocation) IdempotencyKey() string
 	//	func (i Invocation) Key() string
 	//	func (i Invocation) MaxOutput() int
+	//	func (i Invocation) RunID() string
 	//	func (i Invocation) Sandbox() runtime.Tier
 	//	func (i Invocation) Says() io.WriteCloser
 	//	func (i Invocation) TenantID() string

@@ -34,9 +34,9 @@ func mapKeys(m map[string]bool) iter.Seq[string] { return maps.Keys(m) }
 var facades = []facade{
 	{dir: "..", pkg: "runtime", most: 90, text: `
 		Option WithBlobs WithCache WithEngine WithEngines WithHuman WithObserver WithPast WithPolicy WithSecretLookup
-		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext
+		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext WithRunID
 		Observer ObserverFunc Event EventKind RunStart RunEnd NodeStart NodeEnd Retrying Progress Output Asking Warning
-		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody SecretLookup
+		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody Waiting SecretLookup
 		SecretQuery Owner Owners User Workspace Org
 		Cache MemoryCache NewMemoryCache DefaultCacheBytes Blobs Blob MaxBlob StandIn Past LastCall
 		NodeError RunError UndoError PanicError RunErrorKind Cancelled InDoubt Diverged JournalUnavailable ByScope ByRun IsCancelled
@@ -60,5 +60,6 @@ var facades = []facade{
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
 		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender Caught
+		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID
 	`},
 }

@@ -36,6 +36,7 @@ type Engine struct {
 	old   *journal.Journal // what is known of it
 	again []string         // keys of failed calls that are made once more
 	fork  bool             // what is answered belongs into the journal too
+	named bool             // the id was chosen: it is no other when it is taken
 
 	mu   sync.Mutex // guards the following
 	log  *wal.Log
@@ -52,7 +53,7 @@ func (f *Folder) Record(info *flow.Info) (engine.Engine, error) { return f.New(i
 // New returns an engine that records a new run.
 func (f *Folder) New(info *flow.Info) *Engine {
 	now := f.opts.Now()
-	e := &Engine{folder: f, id: newID(info.Name, now), base: now, seed: f.opts.Seed()}
+	e := &Engine{folder: f, id: engine.NewRunID(info.Name, now), base: now, seed: f.opts.Seed()}
 	e.describe(info)
 	return e
 }
@@ -181,6 +182,15 @@ func (f *Folder) Fork(info *flow.Info, from string, j *journal.Journal, again ..
 	return e
 }
 
+// Identify implements engine.Identifier.
+func (e *Engine) Identify(id string) error {
+	if e.old != nil && !e.fork && id != e.id {
+		return fmt.Errorf("run %s cannot go on as %s", e.id, id)
+	}
+	e.id, e.named = id, true
+	return nil
+}
+
 // ID returns the run's name. It is final when the run has begun.
 func (e *Engine) ID() string { return e.id }
 
@@ -247,6 +257,9 @@ func (e *Engine) create() (*wal.Log, error) {
 	const tries = 10
 	for n := 1; ; n++ {
 		name := e.folder.log(e.id)
+		if e.named {
+			return e.createNamed(name)
+		}
 		if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
 			return nil, err
 		}
@@ -263,8 +276,23 @@ func (e *Engine) create() (*wal.Log, error) {
 		if n == tries || !errors.Is(err, wal.ErrLocked) {
 			return nil, err
 		}
-		e.id = newID(e.header.Workflow, e.folder.opts.Now())
+		e.id = engine.NewRunID(e.header.Workflow, e.folder.opts.Now())
 	}
+}
+
+// createNamed makes the log of a new run whose id was chosen.
+func (e *Engine) createNamed(name string) (*wal.Log, error) {
+	if err := e.folder.mkdir(filepath.Dir(name), false); err != nil {
+		return nil, err
+	}
+	log, found, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
+	if err == nil && len(found.Lines) > 0 {
+		err = errors.Join(wal.ErrLocked, log.Close())
+	}
+	if errors.Is(err, wal.ErrLocked) {
+		return nil, fmt.Errorf("%w: %s", ErrExists, e.id)
+	}
+	return log, err
 }
 
 // Finish implements engine.Finisher: it writes how the run ended and closes the journal.
@@ -287,14 +315,25 @@ func (e *Engine) Finish(r *flow.Run, err error) error {
 	return errors.Join(werr, wrap(log.Close()))
 }
 
-// Answer writes what a person has said to a question of the run.
-func (e *Engine) Answer(key, answer string) error {
-	a := journal.Answer{Key: key, Answer: answer, At: e.folder.opts.Now().UTC().Round(0)}
+// Answer writes what a person has said to a question of a run that goes on. An answer that Respond refuses changes nothing.
+func (e *Engine) Answer(question, answer string) error {
+	a, err := e.folder.answer(e.id, e.old, question, answer)
+	if err != nil {
+		return err
+	}
 	if err := e.append(journal.EncodeAnswer(a), true); err != nil {
 		return err
 	}
 	e.old.AddAnswer(a)
 	return nil
+}
+
+// Answered implements engine.Waiter.
+func (e *Engine) Answered(key string) (answer string, ok bool) {
+	if e.old == nil {
+		return "", false
+	}
+	return e.old.Answer(key)
 }
 
 // Close releases the journal of an engine whose run never began.
@@ -346,7 +385,11 @@ func (e *Engine) Do(r *flow.Run, op engine.Op) error {
 		defer e.idle.end()
 	}
 	h.Start = h.StartAt(e.base)
-	if err := e.record(journal.Intent(op), false, h.Effects >= flow.Writes); err != nil {
+	intent := journal.Intent(op)
+	if h.Tool == engine.HumanTool {
+		intent.Limit = r.Limit(h).Of
+	}
+	if err := e.record(intent, false, h.Effects >= flow.Writes); err != nil {
 		return err
 	}
 	err := op.Exec(r.CallContext(h.Effects))
@@ -366,6 +409,9 @@ func (e *Engine) end(op engine.Op) error {
 	}
 	return e.record(rec, true, op.Head().Effects >= flow.Writes)
 }
+
+// Now implements engine.Engine.
+func (e *Engine) Now(*flow.Run) time.Time { return e.folder.opts.Now() }
 
 // Sleep implements engine.Engine.
 func (e *Engine) Sleep(r *flow.Run, d time.Duration) error {

@@ -175,40 +175,6 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// An answer is on the disk, and known to the run that goes on.
-func TestAnswer(t *testing.T) {
-	f := runs.Open(t.TempDir(), runs.Options{})
-	e := f.New(info)
-	if _, err := new(world).run(t.Context(), "a", runtime.WithEngine(e)); err != nil {
-		t.Fatal(err)
-	}
-	again, j, err := f.Resume(info, e.ID(), runs.Continue{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Answer("read", "yes"); err != nil {
-		t.Fatal(err)
-	}
-	if a, ok := j.Answer("read"); !ok || a != "yes" {
-		t.Errorf("%q, %v", a, ok)
-	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if j, err = f.Read(e.ID()); err != nil {
-		t.Fatal(err)
-	}
-	if a, ok := j.Answer("read"); !ok || a != "yes" {
-		t.Errorf("recorded: %q, %v", a, ok)
-	}
-	if err := again.Answer("write", "late"); err == nil {
-		t.Error("an engine that is closed takes an answer")
-	}
-	if a, ok := j.Answer("write"); ok {
-		t.Errorf("it took %q", a)
-	}
-}
-
 // The result of a call that writes is on the disk before anything else happens; that of one that reads need not be.
 func TestResultsOnTheDisk(t *testing.T) {
 	disk := faultdisk.New(1)

@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 )
 
-func TestIsID(t *testing.T) {
+func TestMadeID(t *testing.T) {
 	const at = "20260102T150405000-9f3c"
 	for name, want := range map[string]bool{
 		"a-" + at: true, "z-" + at: true, "A-" + at: true, "Z-" + at: true, "0-" + at: true, "9-" + at: true, "_-" + at: true, "--" + at: true,
@@ -20,8 +22,8 @@ func TestIsID(t *testing.T) {
 		"a-00000000T000000000-/000": false, "a-00000000T000000000-:000": false, "a-00000000T000000000-`000": false, "a-00000000T000000000-g000": false,
 		"a-0000000000000000000-0000": false, "a-00000000t000000000-0000": false, "a-00000000T000000000_0000": false,
 	} {
-		if got := isID(name); got != want {
-			t.Errorf("isID(%q) = %v", name, got)
+		if got := made(name); got != want {
+			t.Errorf("made(%q) = %v", name, got)
 		}
 	}
 }
@@ -31,8 +33,8 @@ func TestIDPrefix(t *testing.T) {
 		"triage": "triage-", "w x": "w_x-", "w .x": "w_x-", "-w-": "w-", "a-b": "a-b-", "": "run-", "--": "run-", "é": "_-",
 		strings.Repeat("a", 80): strings.Repeat("a", 80) + "-", strings.Repeat("a", 81): strings.Repeat("a", 80) + "-",
 	} {
-		if got := idPrefix(name); got != want {
-			t.Errorf("idPrefix(%q) = %q, want %q", name, got, want)
+		if got := engine.RunIDPrefix(name); got != want {
+			t.Errorf("RunIDPrefix(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

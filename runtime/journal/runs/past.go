@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -24,14 +23,7 @@ func (f *Folder) Last(ctx context.Context, q runtime.LastCall) ([]byte, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	var ids []string
-	prefix := idPrefix(q.Workflow)
-	for _, e := range entries {
-		if id := e.Name(); e.IsDir() && isID(id) && strings.TrimSuffix(id, when(id)) == prefix {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(when(b), when(a)) })
+	ids := f.of(q.Workflow, entries)
 	for _, id := range ids[:min(len(ids), maxPast)] {
 		if err := ctx.Err(); err != nil {
 			return nil, err

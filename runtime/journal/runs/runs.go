@@ -12,8 +12,6 @@ package runs
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -36,11 +35,16 @@ const DefaultDir = ".flowgen/runs"
 const (
 	logName   = "journal.jsonl"
 	blobsName = "blobs"
-	stamp     = "20060102T150405.000"
 )
 
 // ErrNoRun is the error of a run that is not there.
 var ErrNoRun = errors.New("there is no such run")
+
+// ErrExists is the error of a new run with the id of one that is recorded already, see runtime.WithRunID.
+var ErrExists = errors.New("there is a run with this id already")
+
+// ErrBusy is the error of a run that a process is at.
+var ErrBusy = wal.ErrLocked
 
 // Options say how runs are recorded. The zero value is for use: every write and external call is on the disk before it is
 // made.
@@ -113,14 +117,17 @@ func (f *Folder) Dir() string { return f.dir }
 // Blobs returns the folder in which large parts of a run are kept.
 func (f *Folder) Blobs(id string) string { return filepath.Join(f.dir, id, blobsName) }
 
-// isID reports whether a name is that of a run, as newID makes them. So no name leads out of the folder.
-func isID(name string) bool {
-	prefix, rest := strings.TrimSuffix(name, when(name)), when(name)
+// isID reports whether a name is that of a run. So no name leads out of the folder.
+func isID(name string) bool { return made(name) || engine.CheckRunID(name) == nil }
+
+// made reports whether an id is one that engine.NewRunID makes: then it says the workflow and when the run began.
+func made(id string) bool {
+	prefix, rest := strings.TrimSuffix(id, when(id)), when(id)
 	if len(prefix) < 2 || len(prefix) > 129 || prefix[len(prefix)-1] != '-' || len(rest) != len("20060102T150405000-ffff") {
 		return false
 	}
 	for i := range prefix {
-		if !wordy(prefix[i]) {
+		if c := prefix[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
 			return false
 		}
 	}
@@ -132,33 +139,6 @@ func isID(name string) bool {
 		}
 	}
 	return true
-}
-
-func wordy(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
-
-// newID makes the name of a run: the workflow's, the time to the millisecond and a random number, so that names sort by
-// time and two runs that begin together differ.
-func newID(workflow string, now time.Time) string {
-	var b [2]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return idPrefix(workflow) + strings.Replace(now.UTC().Format(stamp), ".", "", 1) + "-" + hex.EncodeToString(b[:])
-}
-
-// idPrefix is how the names of all runs of a workflow begin.
-func idPrefix(workflow string) string {
-	var b strings.Builder
-	for i := range len(workflow) {
-		switch c := workflow[i]; {
-		case wordy(c):
-			b.WriteByte(c)
-		case !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-	}
-	name := strings.Trim(b.String(), "-")
-	return cmp.Or(name[:min(len(name), 80)], "run") + "-"
 }
 
 // Run is what a list says about a run.
@@ -195,9 +175,17 @@ func (f *Folder) List() ([]Run, error) {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b Run) int {
-		return cmp.Or(strings.Compare(when(b.ID), when(a.ID)), strings.Compare(a.ID, b.ID))
+		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil
+}
+
+// since is a text by which runs sort in the order in which they began.
+func (f *Folder) since(r Run) string {
+	if made(r.ID) {
+		return when(r.ID)
+	}
+	return strings.Replace(r.Begin.UTC().Format("20060102T150405.000"), ".", "", 1)
 }
 
 // unlisted is the error of a folder of runs that cannot be listed, without the name of a system call.
@@ -219,6 +207,9 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		return "", f.unlisted(err)
 	}
 	back, latest := before(name)
+	if latest {
+		return f.latest(workflow, name, back, entries)
+	}
 	var found []string
 	for _, e := range entries {
 		id := e.Name()
@@ -226,19 +217,14 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		case !e.IsDir() || !isID(id):
 		case id == name:
 			return id, nil
-		case latest && (workflow == "" || strings.TrimSuffix(id, when(id)) == idPrefix(workflow)),
-			!latest && name != "" && strings.HasPrefix(id, name):
+		case name != "" && strings.HasPrefix(id, name):
 			found = append(found, id)
 		}
 	}
-	if latest && back < len(found) {
-		slices.SortFunc(found, func(a, b string) int { return strings.Compare(when(b), when(a)) })
-		return found[back], nil
-	}
 	switch {
-	case len(found) == 1 && !latest:
+	case len(found) == 1:
 		return found[0], nil
-	case len(found) == 0 || latest:
+	case len(found) == 0:
 		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
 	}
 	more := ""
@@ -246,6 +232,43 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 		more = ", ..."
 	}
 	return "", fmt.Errorf("%d runs begin with %s: %s%s", len(found), name, strings.Join(found[:min(3, len(found))], ", "), more)
+}
+
+// latest returns the run of the workflow that began as the latest but back.
+func (f *Folder) latest(workflow, name string, back int, entries []os.DirEntry) (string, error) {
+	found := f.of(workflow, entries)
+	if back >= len(found) {
+		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
+	}
+	return found[back], nil
+}
+
+// of lists the runs of a workflow among entries, those of all when it is empty, the latest first. An id that was chosen says
+// neither the workflow nor the time: the journal does.
+func (f *Folder) of(workflow string, entries []os.DirEntry) []string {
+	var found []Run
+	for _, e := range entries {
+		r := Run{ID: e.Name()}
+		if !e.IsDir() || !isID(r.ID) {
+			continue
+		}
+		if made(r.ID) {
+			if workflow == "" || strings.TrimSuffix(r.ID, when(r.ID)) == engine.RunIDPrefix(workflow) {
+				found = append(found, r)
+			}
+		} else if j, err := f.read(r.ID); err == nil && (workflow == "" || j.Header().Workflow == workflow) {
+			r.Begin = j.Header().Begin
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b Run) int {
+		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
+	})
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 // before reads "latest" and "latest~N": how many runs before the latest one are meant.

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -572,47 +571,6 @@ func TestPrune(t *testing.T) {
 	list, err := f.List()
 	if err != nil || len(list) != 1 || list[0].ID != crashed.ID() {
 		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-// A run that waits for a person and for nothing else is stopped, and says so.
-func TestWait(t *testing.T) { synctest.Test(t, testWait) }
-
-func testWait(t *testing.T) {
-	f := runs.Open(t.TempDir(), runs.Options{})
-	e := f.New(info)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	rt, err := flow.New(info, runtime.WithEngine(e), runtime.WithHuman(func(ctx context.Context, _ runtime.Question) (string, error) {
-		return "", e.Wait(ctx, cancel)
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	slow := flow.Bind("w.slow@1", flow.Reads, func(ctx context.Context, _ string) (string, error) {
-		time.Sleep(400 * time.Millisecond)
-		return "slept", ctx.Err()
-	})
-	run := flow.Start(ctx, rt, "")
-	var slept string
-	err = flow.Parallel(run, func(r *flow.Run) error {
-		_, err := flow.Ask[string](r, &writeNode, runtime.Question{Text: "Well?"})
-		return err
-	}, func(r *flow.Run) (err error) {
-		slept, err = flow.Call(r, &readNode, slow, "")
-		return err
-	})
-	out := ""
-	flow.End(run, &out, &err)
-	if !runtime.IsCancelled(err) || slept != "slept" {
-		t.Errorf("%v, %q", err, slept)
-	}
-	j, err := f.Read(e.ID())
-	if err != nil || j.Finish().Outcome != journal.Waiting {
-		t.Fatalf("%v, %+v", err, j.Finish())
-	}
-	if r, ok := j.Lookup("write", 1); !ok || r.Result() || r.Tool != engine.HumanTool {
-		t.Errorf("%+v", r)
 	}
 }
 
