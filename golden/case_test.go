@@ -174,8 +174,12 @@ func (c *testcase) cache() *bind.Cache {
 	return &known
 }
 
+func (c *testcase) options() codegen.Options {
+	return codegen.Options{Package: c.pkg(), Path: c.path(), Name: strings.TrimSuffix(c.output(), ".go"), Embeddable: c.beside}
+}
+
 func (c *testcase) generate() {
-	opts := codegen.Options{Package: c.pkg(), Path: c.path(), Name: strings.TrimSuffix(c.output(), ".go"), Embeddable: c.beside}
+	opts := c.options()
 	text, err := codegen.Generate(c.program, opts)
 	if err != nil {
 		c.problems = append(c.problems, err.Error())

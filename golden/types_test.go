@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/flowgen-dev/flowgen/codegen"
 )
 
 // loaded type-checks the generated code of all good cases in one go.
@@ -27,6 +29,11 @@ func loaded(t *testing.T) map[*testcase]*packages.Package {
 		for name, text := range c.made() {
 			overlay[name] = text
 		}
+		fakes, err := codegen.Fakes(c.program, c.options())
+		if err != nil {
+			t.Errorf("%s: fakes: %v", c.name, err)
+		}
+		overlay[c.virtual(strings.TrimSuffix(c.output(), ".go")+"_fakes.go")] = fakes
 		byPath[c.path()] = c
 		patterns = append(patterns, c.path())
 	}

@@ -508,3 +508,11 @@ func AtExit(f func()) {
 func Exit() {
 	core.Exit()
 }
+
+// WithFakes replaces tools and models in tests, by what the method Fake of each returns: WithFakes of a generated file calls
+// it. A fake passes all gates of its tool: its input and output are checked, and it is counted, bounded and recorded. It
+// needs no secrets and no sandbox, and its results are not cached. A tool whose fake is nil and whose effects are none runs.
+// A call of any other fails the run with a *RunError that nothing catches, unless realTools says that such tools run, too.
+func WithFakes(realTools bool, tools ...Option) Option {
+	return core.WithFakes(realTools, tools...)
+}

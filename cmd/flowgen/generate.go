@@ -23,33 +23,42 @@ import (
 )
 
 func (a *app) generateCommand() *cobra.Command {
-	var dir, pkg string
-	var check bool
+	var o generation
 	cmd := &cobra.Command{
 		Use:   "generate [FILE|FOLDER...]",
 		Short: "Write the Go of workflows; without arguments, of all in the current folder",
 		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins\n" +
 			"the package that is already there, or else begins one named after the workflow. A file is written only when\n" +
 			"it changes; modules that were bundled for tools the workflow no longer has are removed. A workflow with test\n" +
-			"cases beside it gets <name>_flow_test.go, by which go test runs them. " + foldersHelp + "\n\n" +
+			"cases beside it gets <name>_flow_test.go, by which go test runs them. With --fakes it gets\n" +
+			"<name>_flow_fakes.go, too: functions that replace its tools in Go tests. From then on generate keeps that file\n" +
+			"up to date. " + foldersHelp + "\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if pkg != "" && !token.IsIdentifier(pkg) {
-				return usage("--package %q is not a Go package name", pkg)
+			if o.pkg != "" && !token.IsIdentifier(o.pkg) {
+				return usage("--package %q is not a Go package name", o.pkg)
 			}
 			names, found, err := workflows(args)
 			if err != nil {
 				return err
 			}
-			return a.generate(names, found, dir, pkg, check)
+			return a.generate(names, found, o)
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to, made if needed")
-	cmd.Flags().StringVar(&pkg, "package", "", "package name, in place of the one found in the folder")
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not what would be written")
+	cmd.Flags().StringVarP(&o.dir, "output", "o", "", "folder to write to, made if needed")
+	cmd.Flags().StringVar(&o.pkg, "package", "", "package name, in place of the one found in the folder")
+	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; fail if a file is not what would be written")
+	cmd.Flags().BoolVar(&o.fakes, "fakes", false, "write <name>_flow_fakes.go, too, for Go tests without the tools")
 	_ = cmd.MarkFlagDirname("output")
 	return cmd
+}
+
+// A generation is how generate was called.
+type generation struct {
+	dir, pkg string // "" for those of the workflow
+	check    bool   // write nothing, and compare
+	fakes    bool   // write fakes where there are none yet
 }
 
 // An output is a file that generate writes, or compares.
@@ -61,8 +70,8 @@ type output struct {
 }
 
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
-func (a *app) generate(names []string, found bool, dir, pkg string, check bool) error {
-	stamp := a.stampFor(names, found, dir, pkg)
+func (a *app) generate(names []string, found bool, how generation) error {
+	stamp := a.stampFor(names, found, how)
 	if stamp != nil && stamp.Current() {
 		return nil
 	}
@@ -78,11 +87,11 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 		}
 	}
 	sink := &diag.Sink{}
-	outputs, err := a.outputs(list, dir, pkg, sink)
+	outputs, err := a.outputs(list, how, sink)
 	if err != nil {
 		return err
 	}
-	if check {
+	if how.check {
 		for _, o := range outputs {
 			o.compare(sink)
 			for _, asset := range o.assets {
@@ -91,7 +100,7 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 		}
 	}
 	diags = append(diags, sink.List()...)
-	if err := a.report(diags, false); err != nil || check {
+	if err := a.report(diags, false); err != nil || how.check {
 		return err
 	}
 	unchanged := len(diags) == 0
@@ -113,12 +122,12 @@ func (a *app) generate(names []string, found bool, dir, pkg string, check bool) 
 }
 
 // stampFor is where it is remembered that all outputs of a call are up to date; nil when there is no cache.
-func (a *app) stampFor(names []string, found bool, dir, pkg string) *program.Stamp {
+func (a *app) stampFor(names []string, found bool, how generation) *program.Stamp {
 	cache, err := a.cache()
 	if err != nil {
 		return nil
 	}
-	stamp, err := cache.Stamp(append([]string{fmt.Sprint(found), dir, pkg}, names...)...)
+	stamp, err := cache.Stamp(append([]string{fmt.Sprint(found, how.fakes), how.dir, how.pkg}, names...)...)
 	if err != nil {
 		return nil
 	}
@@ -161,14 +170,14 @@ func traceable(wf *ir.Workflow) bool {
 }
 
 // outputs emits all workflows. Those that have no place are reported to sink.
-func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]output, error) {
+func (a *app) outputs(list []*compiled, how generation, sink *diag.Sink) ([]output, error) {
 	var out []output
 	taken := map[string]*compiled{} // by folder, which can hold one package
 	for _, c := range list {
 		if c.workflow.Library {
 			continue
 		}
-		to, ok, err := place(c, dir, pkg, sink)
+		to, ok, err := place(c, how.dir, how.pkg, sink)
 		if err != nil {
 			return nil, err
 		}
@@ -209,6 +218,13 @@ func (a *app) outputs(list []*compiled, dir, pkg string, sink *diag.Sink) ([]out
 		}
 		if test != nil {
 			o.assets = append(o.assets, *test)
+		}
+		fakes, err := a.fakesOutput(c, to, opts, how.fakes, sink)
+		if err != nil {
+			return nil, err
+		}
+		if fakes != nil {
+			o.assets = append(o.assets, *fakes)
 		}
 		out = append(out, o)
 	}

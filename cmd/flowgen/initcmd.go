@@ -78,7 +78,7 @@ func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	if err != nil {
 		return err
 	}
-	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, "", "", false); err != nil {
+	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, generation{}); err != nil {
 		return err
 	}
 	if p.NewModule() {

@@ -149,7 +149,7 @@ func scan(dir, own string) (pkg string, others []generated, d *diag.Diagnostic) 
 				Help:    "mend that file, name the package with `--package`, or write elsewhere with `-o`",
 			}
 		}
-		if isGenerated(text) {
+		if isGenerated(text) && !strings.HasSuffix(name, "_flow"+fakesEnd) {
 			others = append(others, generated{full, generatedFrom(text), f.Name.Name})
 		}
 		switch {

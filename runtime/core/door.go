@@ -161,6 +161,12 @@ func (o *op[In, Out]) invoke(ctx context.Context) (err error) {
 	if standIn := o.run.state.rt.standIn; standIn != nil && o.head.Tool != WaitTool && o.head.Tool != UndoTool {
 		return o.stoodIn(ctx, standIn)
 	}
+	if f, instead := o.fake(); f != nil {
+		o.out, err = f(ctx, o.in)
+		return err
+	} else if instead {
+		return missingFake(o.head.Tool)
+	}
 	o.out, err = o.tool.fn(ctx, o.in)
 	return err
 }

@@ -38,7 +38,7 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 
 // findTiers reports the first sandbox tier that this machine does not have.
 func (rt *Runtime) findTiers() error {
-	if x, ok := rt.engine.(Executor); ok && !x.Executes() || rt.standIn != nil {
+	if x, ok := rt.engine.(Executor); ok && !x.Executes() || rt.standIn != nil || rt.fakes != nil {
 		return nil
 	}
 	for _, n := range rt.info.Needs {

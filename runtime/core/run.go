@@ -34,6 +34,7 @@ type Runtime struct {
 	states    func(state []byte, err error)   // nil: nobody wants to know
 	asker     Asker                           // nil: nobody answers
 	standIn   StandIn                         // nil: tools run
+	fakes     *fakes                          // nil: there are none
 	past      Past                            // nil: there were no earlier runs
 	slots     any                             // nil: the workflow has none
 	slotless  bool                            // it has some, and was given none
@@ -102,7 +103,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
 	}
-	rt.carried = rt.carried || len(rt.observers) > 0 || len(rt.sinks) > 0 || rt.tenant != "" || rt.blobs != nil || rt.standIn != nil // events carry keys, so scopes are needed
+	rt.carried = rt.carried || len(rt.observers) > 0 || len(rt.sinks) > 0 || rt.tenant != "" || rt.blobs != nil || rt.standIn != nil || rt.fakes != nil // events carry keys, so scopes are needed
 	if err := rt.findSecrets(); err != nil {
 		return nil, err
 	}

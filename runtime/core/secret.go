@@ -84,7 +84,7 @@ func (rt *Runtime) findSecrets() error {
 		}
 	}
 	rt.carried = rt.carried || len(rt.info.Secrets) > 0
-	if x, ok := rt.engine.(Executor); ok && !x.Executes() {
+	if x, ok := rt.engine.(Executor); ok && !x.Executes() || rt.fakes != nil {
 		return nil
 	}
 	if missing != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
@@ -48,6 +49,17 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	}
 	m.tool = flow.Bind(name+"@1", flow.External, m.exec, opts...)
 	return m
+}
+
+// Fake is what runtime.WithFakes takes: p answers in place of the provider. Its answers are checked, counted and priced as
+// those of the provider are; package scripted has providers that answer from a script.
+func (m *Model) Fake(p Provider) runtime.Option {
+	if p == nil {
+		return m.tool.Fake(nil)
+	}
+	own := *m
+	own.provider, own.key = p, ""
+	return m.tool.Fake(own.exec)
 }
 
 // Name returns provider:id.

@@ -40,7 +40,7 @@ var facades = []facade{
 		SecretQuery Owner Owners User Workspace Org
 		Cache MemoryCache NewMemoryCache DefaultCacheBytes Blobs Blob MaxBlob StandIn Past LastCall
 		NodeError RunError UndoError PanicError RunErrorKind Cancelled InDoubt Diverged JournalUnavailable ByScope ByRun IsCancelled
-		AtExit Exit
+		AtExit Exit WithFakes
 		Tier Native Wasm Process Container GVisor
 	`},
 	{dir: "../flow", pkg: "flow", most: 120, text: `

@@ -210,6 +210,7 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 		return err
 	}
 	overlay[filepath.Join(dir, src.Output)] = src.Output
+	overlay[filepath.Join(dir, strings.TrimSuffix(src.Output, ".go")+"_fakes.go")] = "" // may be older than the workflow
 	texts := map[string][]byte{src.Output: flow}
 	if src.Package != "main" {
 		w.pattern = "./" + filepath.Base(virtual)
@@ -283,7 +284,9 @@ func (w *workspace) write(files map[string][]byte) error {
 func (w *workspace) writeOverlay(overlay map[string]string) error {
 	replace := make(map[string]string, len(overlay))
 	for at, file := range overlay {
-		replace[at] = filepath.Join(w.scratch, file)
+		if replace[at] = ""; file != "" { // else the go command finds no such file
+			replace[at] = filepath.Join(w.scratch, file)
+		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
