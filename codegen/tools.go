@@ -29,6 +29,9 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 	case *ir.GoTool:
 		return jen.Qual(flowPath, "Bind").Call(g.bindArgs(t, g.goToolFunc(t, b.Func.Bind))...)
 	case *ir.SlotTool:
+		if b.StandIn != nil {
+			return jen.Qual(execPath, "StandIn").Types(g.inType(t), g.outType(t)).Call(g.bindArgs(t, quote(*b.StandIn))...)
+		}
 		return g.slotTool(t, b)
 	case *ir.CommandTool:
 		return g.command(t, b)

@@ -32,6 +32,9 @@ import (
 // The pages whose blocks are run. diagnostics.md is generated, and its examples are those of TestDiagnosticsExamples.
 const docsGlob = "../docs/*.md"
 
+// The guides. The folder of one is the module example.com/app, and their go commands are run, too.
+const guidesGlob = "../docs/guides/*.md"
+
 // What the info string behind ``` says about a block:
 //
 //	yaml                  a whole workflow without mistakes or warnings, saved as <name>.flowgen.yaml; its Go is compiled
@@ -58,6 +61,7 @@ type docPage struct {
 	name   string
 	blocks []*docBlock
 	dir    string
+	guide  bool
 	frames map[string]string
 
 	flowgen func(t *testing.T) string // builds flowgen, once for all pages, and returns the folder of the program
@@ -77,7 +81,11 @@ func TestDocs(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages", err)
 	}
-	pages = append(pages, "../README.md")
+	guides, err := filepath.Glob(guidesGlob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(append(pages, guides...), "../README.md")
 	support, err := txtar.ParseFile("testdata/docs.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +145,11 @@ func openPage(t *testing.T, name string, support *txtar.Archive) *docPage {
 		}
 		own[file] = b.line
 		files[file] = []byte(b.text)
+	}
+	if p.guide = filepath.Base(filepath.Dir(name)) == "guides"; p.guide {
+		if _, own := files["go.mod"]; !own {
+			files["go.mod"], files["go.sum"] = offline.Module(t, "example.com/app")
+		}
 	}
 	writeFiles(t, p.dir, files)
 	return p
@@ -382,7 +395,9 @@ func (p *docPage) testConsole(t *testing.T) {
 			list = append(list, b.commands()...)
 		}
 	}
-	list = slices.DeleteFunc(list, func(c docCommand) bool { return !strings.HasPrefix(c.text, "flowgen ") })
+	list = slices.DeleteFunc(list, func(c docCommand) bool {
+		return !strings.HasPrefix(c.text, "flowgen ") && !(p.guide && strings.HasPrefix(c.text, "go "))
+	})
 	if len(list) == 0 {
 		return
 	}
@@ -390,6 +405,9 @@ func (p *docPage) testConsole(t *testing.T) {
 		p.replace(t, file, edit[0], edit[1])
 	}
 	env := docsEnv(t, p.flowgen(t))
+	if p.guide {
+		env = append(env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	}
 	for _, c := range list {
 		cmd := exec.Command("sh", "-c", c.text)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, env, time.Minute

@@ -191,6 +191,8 @@ type SlotTool struct {
 	Config *schema.Default // what the method is told besides its input, as JSON; nil: nothing
 	Told   *schema.Type    // of Config: one type for all tools of a name; nil: the method is told nothing
 	Why    string          // why there is nothing else to run; empty: the file asks for a slot
+
+	StandIn *string // the shell command that runs in place of it; nil: the program brings a function. "" fails when it is called
 }
 
 // StarlarkTool is a Starlark file.

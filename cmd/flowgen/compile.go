@@ -47,6 +47,7 @@ func (a *app) compileAny(files *disk, name string) *compiled {
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
 		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: seen}, sink)
+		a.fillSlots(c.workflow)
 		c.program = check.Check(c.workflow, sink)
 	}
 	if sink.HasErrors() {

@@ -46,5 +46,11 @@ func (a *app) cache() (*program.Cache, error) {
 	for _, name := range slices.Sorted(maps.Keys(a.reading.Tools)) {
 		settings += " " + name + "=" + a.reading.Tools[name]
 	}
+	for _, name := range slices.Sorted(maps.Keys(a.slots)) {
+		settings += " slot " + name + "=" + a.slots[name]
+	}
+	if a.tested {
+		settings += " tested"
+	}
 	return c.With(settings), nil
 }

@@ -98,6 +98,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Flags().SetInterspersed(false)
 	traceFlag(cmd, &trace)
+	a.slotFlag(cmd)
 	return cmd
 }
 
@@ -125,6 +126,7 @@ func (a *app) runVerbs() []*cobra.Command {
 		}
 		cmd.Flags().SetInterspersed(false)
 		traceFlag(cmd, &trace)
+		a.slotFlag(cmd)
 		list = append(list, cmd)
 	}
 	return list
@@ -172,6 +174,11 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	}
 	disk := newDisk()
 	c := a.compile(disk, name)
+	if c.program != nil {
+		if err := a.unknownSlot(); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := a.report(c.alone(), false); err != nil {
 		return nil, nil, err
 	}

@@ -67,7 +67,10 @@ type app struct {
 	stdout, stderr io.Writer
 	file           string // what is being compiled, for fault reports
 
-	reading parser.Options // how workflow files are read
+	reading parser.Options    // how workflow files are read
+	slots   map[string]string // shell commands in place of slots, by their names
+	filled  []string          // names of the slots of compiled workflows
+	tested  bool              // slots need none: a cassette answers
 }
 
 // run is flowgen as a function of its arguments.

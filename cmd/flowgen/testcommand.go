@@ -53,12 +53,14 @@ func (a *app) testCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.tested = true
 			return a.test(cmd.Context(), names, &f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.record, "record", false, "run the workflows themselves and write the cassettes")
 	cmd.Flags().BoolVar(&f.update, "update", false, "rewrite expectations that do not hold and cassettes with records that nothing asks for, and then fail")
 	cmd.Flags().StringArrayVar(&f.run, "run", nil, "run the case with this name, or FILE:NAME; repeatable")
+	a.slotFlag(cmd)
 	cmd.Flags().StringVar(&f.junit, "junit", "", "write the results to this file, too, as JUnit XML")
 	return cmd
 }

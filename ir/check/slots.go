@@ -21,7 +21,7 @@ func (p *Program) Slots() []*ir.Tool {
 	seen := map[string]bool{}
 	for _, f := range append([]*Program{p}, p.Flows...) {
 		for _, t := range f.WF.Tools {
-			if s, ok := t.Binding.(*ir.SlotTool); ok && used[t] && !seen[s.Name.Name] {
+			if s, ok := t.Binding.(*ir.SlotTool); ok && s.StandIn == nil && used[t] && !seen[s.Name.Name] {
 				seen[s.Name.Name] = true
 				out = append(out, t)
 			}

@@ -42,6 +42,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 const (
@@ -135,6 +136,26 @@ func JSON[In, Out any](name string, e flow.Effects, f func(In) Command, o ...flo
 			return v, err
 		}
 		if err := tool.Cut(ctx, out, limit, &v); err != nil {
+			return v, badOutput(&c, err)
+		}
+		return v, nil
+	}, o...)
+}
+
+// StandIn binds a shell command in place of a function that a program would bring, as `flowgen run --slot` does: it reads
+// the input as JSON and writes the output as JSON, or nothing when Out is struct{}. An empty script fails.
+func StandIn[In, Out any](name string, e flow.Effects, script string, o ...flow.ToolOption) *flow.Tool[In, Out] {
+	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
+		var v Out
+		if script == "" {
+			return v, value.Errorf(value.SandboxError, "nothing stands in for the function of %s; name a command with `--slot`", name)
+		}
+		c := Command{Shell: script, Stdin: value.JSON(in)}
+		out, err := run(ctx, &c, int(c.maxOutput()))
+		if _, nothing := any(v).(struct{}); err != nil || nothing {
+			return v, err
+		}
+		if err := value.Decode(out, &v); err != nil {
 			return v, badOutput(&c, err)
 		}
 		return v, nil
