@@ -46,6 +46,7 @@ type pySource struct {
 
 // planSources decides what is embedded, from where, and under which name.
 func (g *generator) planSources() {
+	g.scripts = map[*ir.ModelScript]string{}
 	g.python, g.modules = map[*ir.Tool]*pySource{}, map[*ir.Tool]string{}
 	var order []*pySource
 	byKey := map[string]*pySource{}
@@ -65,6 +66,13 @@ func (g *generator) planSources() {
 		g.place(s)
 	}
 	g.pythons = order
+	for _, s := range g.p.Table {
+		for _, m := range s.Models() {
+			if m.Script != nil && g.scripts[m.Script] == "" {
+				g.scripts[m.Script] = g.asset("."+g.scriptName(m.Script)+".json", []byte(m.Script.Answers))
+			}
+		}
+	}
 }
 
 // oneFile embeds the file of a tool that is one: where it stands, or copied.
@@ -241,6 +249,29 @@ func (g *generator) sources() {
 			g.file.Var().Id(ident(g.moduleName(t))).String()
 		}
 	}
+	done := map[*ir.ModelScript]bool{}
+	for _, s := range g.p.Table {
+		for _, m := range s.Models() {
+			if m.Script == nil || done[m.Script] {
+				continue
+			}
+			done[m.Script] = true
+			g.file.Line()
+			g.file.Add(embedDirective(g.scripts[m.Script]))
+			g.file.Var().Id(ident(g.scriptName(m.Script))).String()
+		}
+	}
+}
+
+// scriptName is the variable of the answers of a scripted model.
+func (g *generator) scriptName(s *ir.ModelScript) string {
+	if g.scriptNames[s] == "" {
+		if g.scriptNames == nil {
+			g.scriptNames = map[*ir.ModelScript]string{}
+		}
+		g.scriptNames[s] = g.variable("answers", goname.Local(path.Base(s.File.Name)))
+	}
+	return g.scriptNames[s]
 }
 
 // moduleName is the variable of the source of a tool that is one file.

@@ -110,11 +110,13 @@ type generator struct {
 	assets      []Asset
 	python      map[*ir.Tool]*pySource
 	pythons     []*pySource
-	modules     map[*ir.Tool]string // file that is embedded as a tool's source, by its name beside the Go
-	moduleNames map[*ir.Tool]string // its variable
-	own         map[string]bool     // names of package-level variables that only codegen knows
-	locals      map[string]bool     // names of variables in functions
-	servers     map[string]bool     // variables of servers that are declared
+	modules     map[*ir.Tool]string        // file that is embedded as a tool's source, by its name beside the Go
+	moduleNames map[*ir.Tool]string        // its variable
+	scripts     map[*ir.ModelScript]string // file that is embedded as the answers of a model
+	scriptNames map[*ir.ModelScript]string // its variable
+	own         map[string]bool            // names of package-level variables that only codegen knows
+	locals      map[string]bool            // names of variables in functions
+	servers     map[string]bool            // variables of servers that are declared
 
 	snapshots map[*schema.Type]bool // open states that have the method snapshot
 }

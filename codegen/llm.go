@@ -62,6 +62,9 @@ func (g *generator) newModel(m *ir.Model) jen.Code {
 	p := m.Provider()
 	leaf := llmPath + "/" + p.Speaks
 	provider := jen.Code(jen.Qual(importPath(leaf), "Provider"))
+	if m.Script != nil {
+		provider = jen.Qual(importPath(leaf), "Provider").Call(quote(id), jen.Id(ident(g.scriptName(m.Script))))
+	}
 	if m.BaseURL.Name != "" || p.Preset {
 		provider = jen.Qual(importPath(leaf), "At").Call(quote(m.Address()))
 	}

@@ -217,6 +217,9 @@ func (d *dumper) output(o *Output) {
 func (d *dumper) model(m *Model) {
 	d.line("model", m.Name.Name, m.Model.Name, dumpOpt("base_url", m.BaseURL.Name), dumpOpt("key", m.Key.Name), dumpOpt("temperature", dumpNumber(m.Params.Temperature)),
 		dumpOpt("top_p", dumpNumber(m.Params.TopP)), dumpOpt("max_tokens", dumpMaxTokens(m)), dumpOpt("seed", dumpInt(m.Params.Seed)), dumpOpt("stop", dumpQuoteAll(m.Params.Stop)))
+	if m.Script != nil {
+		d.in(func() { d.line("answers", strconv.Quote(m.Script.Answers)) })
+	}
 	if p := m.Price; p != nil {
 		d.in(func() { d.line("price", "input", p.Input, dumpOpt("cached", p.Cached), "output", p.Output) })
 	}

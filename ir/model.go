@@ -17,10 +17,17 @@ type Model struct {
 	Params  ModelParams
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
 	Unbounded bool
-	Price     *ModelPrice // nil: the runtime's table knows it, or nobody does
-	New       *Expr       // a function that makes it, once, when the program starts; nil: it is Model
-	Reach     *Reach      // what New touches besides Address and Key; nil: nothing
+	Price     *ModelPrice  // nil: the runtime's table knows it, or nobody does
+	New       *Expr        // a function that makes it, once, when the program starts; nil: it is Model
+	Reach     *Reach       // what New touches besides Address and Key; nil: nothing
+	Script    *ModelScript // of a scripted model; nil: no file of answers belongs to it
 	Span      source.Span
+}
+
+// A ModelScript is what a scripted model answers.
+type ModelScript struct {
+	File    *source.File // nil when it cannot be read
+	Answers string       // the JSON of runtime/llm/scripted
 }
 
 // ModelParams are the usual parameters of a model; nil fields are not written.
@@ -79,6 +86,7 @@ var ModelProviders = []ModelProvider{
 	{Name: "ollama", Speaks: "openai", Address: "http://localhost:11434/v1", Preset: true},
 	{Name: "llamacpp", Speaks: "openai", Address: "http://localhost:8080/v1", Preset: true},
 	{Name: "vllm", Speaks: "openai", Preset: true},
+	{Name: "scripted", Speaks: "scripted"},
 }
 
 // Prompt is text, or a file with text.

@@ -99,6 +99,19 @@ func (l *loader) Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *sour
 	return t.root, t.file
 }
 
+// Answers implements native.Loader.
+func (l *loader) Answers(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File) {
+	name, ok := l.resolve(from, ref)
+	if !ok {
+		return nil, nil
+	}
+	t := l.read(name, ref)
+	if t == nil {
+		return nil, nil
+	}
+	return t.root, t.file
+}
+
 // Flow implements native.Loader.
 func (l *loader) Flow(from *source.File, ref ir.Ident) *ir.Workflow {
 	name, ok := l.workflowFile(from, ref)

@@ -284,23 +284,28 @@ func (c *checker) checkModel(m *ir.Model) {
 		c.report(diag.Diagnostic{Code: diag.BadModel, Span: at, Message: message, Help: help})
 	}
 	name, id := m.Split()
-	var providers []string
+	var providers, asked []string
 	for _, p := range ir.ModelProviders {
-		providers = append(providers, p.Name)
+		if providers = append(providers, p.Name); p.Speaks != "scripted" {
+			asked = append(asked, p.Name)
+		}
 	}
 	p := m.Provider()
 	switch {
 	case id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		bad(m.Model.Span, fmt.Sprintf("%q is no model: it is `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(providers))
+		bad(m.Model.Span, fmt.Sprintf("%q is no model: it is `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(asked))
 		return
 	case p == nil:
 		d := diag.Diagnostic{Code: diag.BadModel, Span: m.Model.Span, Message: fmt.Sprintf("provider %q of model %q is not known", name, m.Model.Name),
-			Help: "the providers are " + quotedList(providers) + "; of others that offer OpenAI's interface, write `openai:" + id + "` with their `base_url`"}
+			Help: "the providers are " + quotedList(asked) + "; of others that offer OpenAI's interface, write `openai:" + id + "` with their `base_url`"}
 		if near := diag.Nearest(name, providers); near != "" {
 			d.Help = "replace with `" + near + ":" + id + "`"
 			d.Fixes = []diag.Fix{diag.Replace(m.Model.Span, near+":"+id)}
 		}
 		c.report(d)
+		return
+	case p.Speaks == "scripted":
+		c.scriptedModel(m)
 		return
 	case m.Address() == "":
 		bad(m.Model.Span, "`"+name+"` has no address of its own", "write `base_url`, as in `http://localhost:8000/v1`")
@@ -312,6 +317,23 @@ func (c *checker) checkModel(m *ir.Model) {
 		} else if u, err := url.Parse(m.BaseURL.Name); err == nil && u.RawQuery != "" {
 			bad(m.BaseURL.Span, "`base_url` has a query, which is not sent", "remove it")
 		}
+	}
+}
+
+// scriptedModel checks a model that answers from a file: it is asked nowhere.
+func (c *checker) scriptedModel(m *ir.Model) {
+	bad := func(at source.Span, message, help string) {
+		c.report(diag.Diagnostic{Code: diag.BadModel, Span: at, Message: message, Help: help})
+	}
+	_, file := m.Split()
+	if m.Script == nil {
+		bad(m.Model.Span, fmt.Sprintf("scripted model %q is not declared under `models:`", m.Model.Name), "declare it: `models: {m: \"scripted:"+file+"\"}`")
+	}
+	if m.BaseURL.Name != "" {
+		bad(m.BaseURL.Span, "a scripted model has no address", "remove `base_url`")
+	}
+	if m.Key.Name != "" {
+		bad(m.Key.Span, "a scripted model needs no key", "remove `key`")
 	}
 }
 
@@ -378,7 +400,7 @@ func (c *checker) checkModels() {
 	for _, m := range c.wf.Models {
 		if _, asked := c.models[m]; !asked && m.Span.File == c.wf.File && m.New == nil {
 			c.checkModel(m)
-			if m.Key.Name != "" {
+			if m.Key.Name != "" && m.Script == nil {
 				c.secret(m.Key)
 			}
 		}

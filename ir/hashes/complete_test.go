@@ -55,6 +55,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[ir.Body]():           ir.Body{},
 	reflect.TypeFor[*ir.Workflow]():      &ir.Workflow{},
 	reflect.TypeFor[[]*ir.Example]():     []*ir.Example{{Description: "another"}},
+	reflect.TypeFor[*ir.ModelScript]():   &ir.ModelScript{Answers: "another"},
 	reflect.TypeFor[*ir.ModelPrice]():    &ir.ModelPrice{Input: "77"},
 	reflect.TypeFor[[]*ir.Pin]():         []*ir.Pin{},
 	reflect.TypeFor[[]ir.Directive]():    []ir.Directive{{}},

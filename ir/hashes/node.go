@@ -326,6 +326,9 @@ func (m *maker) models(s *check.Step) string {
 		if q.BaseEnv != "" {
 			x.line("base_env", q.BaseEnv)
 		}
+		if q.Script != nil {
+			x.line("answers", q.Script.Answers)
+		}
 		p := q.Params
 		params, err := json.Marshal([]any{p.Temperature, p.TopP, p.MaxTokens, p.Seed, p.Stop})
 		if err != nil {

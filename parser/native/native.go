@@ -18,6 +18,9 @@ type Loader interface {
 	// Prompt reads a Markdown file: its front matter, nil when it has none, and the text after it. front is nil as well
 	// when it is no YAML, which is reported once. The same file is always the same *source.File.
 	Prompt(from *source.File, ref ir.Ident) (front *yamlnode.Node, text source.Text, f *source.File)
+	// Answers reads the file of answers of a scripted model, as a tree, nil when it is no YAML. The same file is always the
+	// same *source.File.
+	Answers(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File)
 	// Flow parses a workflow of any dialect. The same file is always the same *ir.Workflow.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
 }
@@ -59,6 +62,7 @@ type parser struct {
 	pending    []pendingTools
 	agentNodes []pendingAgents
 	prompts    map[string]bool // prompt files that were read before
+	scripts    map[*source.File]*ir.ModelScript
 }
 
 // pendingTools are the tools of one file; they are read when all types are known.

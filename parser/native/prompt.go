@@ -12,6 +12,11 @@ import (
 
 // model reads provider:id, or a mapping with it.
 func (p *parser) model(x *ir.Model, v *yamlnode.Node) {
+	defer func() {
+		if provider, file := x.Split(); provider == scriptedModel && file != "" {
+			x.Script = p.script(x.Model, file)
+		}
+	}()
 	if isScalar(v) {
 		x.Model = p.ref(v, "a model")
 		return

@@ -227,7 +227,7 @@ const maxHomes = 3
 // homes are the mappings that have a key, by key.
 var homes = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for _, s := range append(Shapes(), shapePromptFile) {
+	for _, s := range slices.Concat(Shapes(), []*Shape{shapePromptFile}) {
 		for _, k := range s.Keys {
 			if !slices.Contains(out[k.Name], s.What) {
 				out[k.Name] = append(out[k.Name], s.What)

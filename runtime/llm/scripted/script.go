@@ -18,6 +18,8 @@ import (
 // A script is read-only and safe for concurrent use.
 type Script struct {
 	Answers []Answer `json:"answers"`
+
+	file string // that the answers stand in; "" for a script that is none
 }
 
 // An Answer is what is said, and when. All conditions that are given have to hold.
@@ -25,6 +27,7 @@ type Answer struct {
 	Turn   *int   `json:"turn,omitempty"`   // the conversation has had as many answers
 	Model  string `json:"model,omitempty"`  // the model is asked under this name
 	System string `json:"system,omitempty"` // the system's text contains this
+	Prompt string `json:"prompt,omitempty"` // the first text of the user contains this
 	User   string `json:"user,omitempty"`   // the last text of the user contains this
 	Tool   string `json:"tool,omitempty"`   // this tool's result is among those that the model goes on from
 	Result string `json:"result,omitempty"` // a result among them, of Tool if that is given, contains this
@@ -84,6 +87,14 @@ func MustParse(data []byte) *Script {
 	return s
 }
 
+// Provider returns the provider that answers from the script in data, which was made of a file of answers. Generated code
+// calls it. It panics when data is none.
+func Provider(file, data string) llm.Provider {
+	s := MustParse([]byte(data))
+	s.file = file
+	return s.Provider()
+}
+
 func (a *Answer) check() error {
 	if a.Text != "" && a.JSON != nil {
 		return fmt.Errorf("text and json are both given: keep one of them")
@@ -136,13 +147,17 @@ func (p *player) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, er
 		}
 		return provider(func(*llm.Request) (*llm.Reply, error) { return a.reply(), nil }).Complete(ctx, req)
 	}
-	return nil, value.Invalid("the script has no answer for turn %d of %s, after %q", turn, req.Model, short(last(req.Conv)))
+	name, model := "the script", " of "+req.Model
+	if p.file != "" {
+		name, model = p.file, ""
+	}
+	return nil, value.Invalid("%s has no answer for turn %d%s, after %q", name, turn, model, short(last(req.Conv)))
 }
 
 func (a *Answer) fits(req *llm.Request, turn int) bool {
 	c := req.Conv
 	if a.Turn != nil && *a.Turn != turn || a.Model != "" && a.Model != req.Model || !strings.Contains(c.System, a.System) ||
-		!strings.Contains(lastUser(c), a.User) {
+		!strings.Contains(firstUser(c), a.Prompt) || !strings.Contains(lastUser(c), a.User) {
 		return false
 	}
 	if a.Tool == "" && a.Result == "" {
@@ -180,7 +195,7 @@ func (a *Answer) reply() *llm.Reply {
 func (e *Error) tool() *value.ToolError {
 	message := e.Message
 	if message == "" {
-		message = "the script says so"
+		message = "the script has this error here"
 	}
 	return &value.ToolError{Code: e.Code, Message: message, RetryAfterS: e.RetryAfterS}
 }

@@ -146,6 +146,15 @@ func lastUser(c *llm.Conversation) string {
 	return ""
 }
 
+func firstUser(c *llm.Conversation) string {
+	for i := range c.Messages {
+		if c.Messages[i].Role == llm.User {
+			return c.Messages[i].Text
+		}
+	}
+	return ""
+}
+
 func lastResults(c *llm.Conversation) []llm.Result {
 	if n := len(c.Messages); n > 0 && c.Messages[n-1].Role == llm.Tools {
 		return c.Messages[n-1].Results
