@@ -4,6 +4,7 @@ package runtime
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/flowgen-dev/flowgen/runtime/core"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -42,6 +43,7 @@ type (
 	//		Message     string        // warning, question
 	//		Text        string        // output
 	//		Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
+	//		Cost        usage.USD     // node_end of a call of a tool that says what it costs
 	//	}
 	//
 	//	func (e Event) MarshalJSON() ([]byte, error)
@@ -467,6 +469,14 @@ func TenantContext(ctx context.Context, id string) context.Context {
 // begins under the context of its call have ids of their own.
 func WithRunID(ctx context.Context, id string) context.Context {
 	return core.WithRunID(ctx, id)
+}
+
+// WithLogger writes one record for each call that has ended, with run, workflow, key, node, tool, attempts, duration, and
+// tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
+// questions and for warnings. Calls that failed are warnings, runs that failed errors; the stack of a panic stands in
+// `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
+func WithLogger(l *slog.Logger) Option {
+	return core.WithLogger(l)
 }
 
 // Granted reports whether one of the grants covers a capability: it is that capability, byte by byte, or ends in * and

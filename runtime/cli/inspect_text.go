@@ -300,6 +300,12 @@ func (t *sheet) record(j *journal.Journal, r journal.Record) {
 	if r.Error != nil {
 		t.value("error", r.Error)
 	}
+	if r.Stack != "" {
+		t.put(line{{"stack", dim}})
+		for l := range strings.Lines(r.Stack) {
+			t.text("  " + safe(strings.ReplaceAll(strings.TrimRight(l, "\n"), "\t", "  ")))
+		}
+	}
 	if len(r.Attachments) > 0 {
 		t.value("beside it", r.Attachments)
 	}

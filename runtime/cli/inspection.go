@@ -121,6 +121,7 @@ type inspectedCall struct {
 	Tokens    int64            `json:"tokens"`
 	CostUSD   usage.USD        `json:"cost_usd"`
 	Error     *value.ToolError `json:"error,omitempty"`
+	Stack     string           `json:"stack,omitempty"`     // of a tool that panicked
 	Cancelled string           `json:"cancelled,omitempty"` // by whom: scope or run
 	Node      string           `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
 }
@@ -155,7 +156,7 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
 	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Denied: r.Denied, Sandbox: r.Sandbox,
-		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Cancelled: r.Cancelled, Node: r.Node}
+		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	_, answered := j.Answer(r.Key)
 	switch {

@@ -101,7 +101,7 @@ func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *value.Args, in
 func contained[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (out Out, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.Fail(n, value.Errorf(value.Unknown, "panic: %s", value.Clip(fmt.Sprint(p), 1000)))
+			err = r.Fail(n, value.Errorf(value.Unknown, "panic: %s", value.Clip(fmt.Sprint(p), 1000)).From(r.panicOf(p)))
 		}
 	}()
 	return Call(r, n, t, in)

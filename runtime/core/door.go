@@ -204,7 +204,10 @@ func (r *Run) nodeEnd(h *Head, begin time.Time, err error, out any) {
 	if !r.observed() {
 		return
 	}
-	now := r.Now()
+	now, cost := r.Now(), usage.USD(0)
+	if h.Metadata != nil {
+		cost = h.Metadata.Cost
+	}
 	r.emit(Event{Kind: NodeEnd, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: now, Duration: now.Sub(begin),
-		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out)})
+		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out), Cost: cost})
 }

@@ -43,6 +43,7 @@ type Event struct {
 	Message     string        // warning, question
 	Text        string        // output
 	Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
+	Cost        usage.USD     // node_end of a call of a tool that says what it costs
 }
 
 // Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,

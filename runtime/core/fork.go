@@ -6,8 +6,11 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Parallel runs the branches at the same time. All have ended when it returns. A failing branch cancels the others; of
@@ -178,6 +181,31 @@ func capture(p any) *PanicError {
 }
 
 // Error returns the panic's value and the stack of the branch.
+// maxStack bounds what is kept of the stack of a tool that panicked, in bytes.
+const maxStack = 8 << 10
+
+// panicOf is the panic of a tool: its stack begins where it panicked, and is bounded and without secrets.
+func (r *Run) panicOf(v any) *PanicError {
+	if _, branch := v.(*PanicError); branch {
+		return capture(v)
+	}
+	stack := string(debug.Stack())
+	if i := strings.Index(stack, "\npanic("); i >= 0 {
+		if _, rest, ok := strings.Cut(stack[i+1:], "\n"); ok { // its function, then its file
+			_, stack, _ = strings.Cut(rest, "\n")
+		}
+	}
+	return &PanicError{v, []byte(value.Clip(r.state.rt.redactor.Load().Text(stack), maxStack))}
+}
+
+// StackOf returns the stack of the tool's panic that err comes from, "" when it comes from none. It is for people.
+func StackOf(err error) string {
+	if p := (*PanicError)(nil); errors.As(err, &p) {
+		return value.Clip(string(p.Stack), maxStack)
+	}
+	return ""
+}
+
 func (p *PanicError) Error() string { return fmt.Sprintf("%v\n\nbranch:\n%s", p.Value, p.Stack) }
 
 // Unwrap returns the value when it is an error.

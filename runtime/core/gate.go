@@ -235,7 +235,7 @@ func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(capture(p))
+			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(c.run.panicOf(p))
 		}
 	}()
 	c.ctx = ctx

@@ -301,3 +301,8 @@ func RunIDPrefix(workflow string) string {
 func CheckRunID(id string) error {
 	return core.CheckRunID(id)
 }
+
+// StackOf returns the stack of the tool's panic that err comes from, "" when it comes from none. It is for people.
+func StackOf(err error) string {
+	return core.StackOf(err)
+}

@@ -32,6 +32,7 @@ func EncodeRecord(r Record, done bool) []byte {
 	b = text(b, "cancelled", r.Cancelled)
 	b = text(b, "node", r.Node)
 	b = text(b, "broken", r.Broken)
+	b = text(b, "stack", r.Stack)
 	b = yes(b, "cached", r.Cached)
 	b = yes(b, "truncated", r.Truncated)
 	if len(r.Attachments) > 0 {

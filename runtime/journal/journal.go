@@ -85,6 +85,7 @@ type Record struct {
 	Given     bool             `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
 
 	// What stands beside the envelope's first fields.
+	Stack       string            `json:"stack,omitempty"` // of a tool that panicked
 	Cached      bool              `json:"cached,omitempty"`
 	Truncated   bool              `json:"truncated,omitempty"`
 	Attachments []tool.Attachment `json:"attachments,omitempty"`
@@ -268,7 +269,7 @@ func (r *Record) end(op engine.Op) {
 			r.Output, r.Broken = nil, "output: "+err.Error()
 		}
 	case errors.As(h.Err, &te):
-		r.Error = te
+		r.Error, r.Stack = te, engine.StackOf(h.Err)
 	case errors.As(h.Err, &re) && re.Kind == runtime.Cancelled:
 		r.Cancelled = re.By
 	default:

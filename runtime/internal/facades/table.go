@@ -34,7 +34,7 @@ func mapKeys(m map[string]bool) iter.Seq[string] { return maps.Keys(m) }
 var facades = []facade{
 	{dir: "..", pkg: "runtime", most: 90, text: `
 		Option WithBlobs WithCache WithEngine WithEngines WithHuman WithObserver WithPast WithPolicy WithSecretLookup
-		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext WithRunID
+		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext WithRunID WithLogger
 		Observer ObserverFunc Event EventKind RunStart RunEnd NodeStart NodeEnd Retrying Progress Output Asking Warning
 		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody Waiting SecretLookup
 		SecretQuery Owner Owners User Workspace Org
@@ -60,6 +60,6 @@ var facades = []facade{
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
 		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender Caught
-		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID
+		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID StackOf
 	`},
 }

@@ -1,0 +1,3 @@
+package expense
+
+//go:generate go run ../../../cmd/flowgen generate expense.flowgen.yaml
