@@ -296,21 +296,26 @@ func (w *workspace) writeOverlay(overlay map[string]string) error {
 	return w.write(map[string][]byte{"overlay.json": text})
 }
 
-// provideRuntime sees to it that the module can import packages of flowgen's runtime: as it is, or else with a copy of its
-// go.mod that requires their modules.
+// provideRuntime sees to it that the module can import packages of flowgen's runtime: with a copy of its go.mod that requires
+// their modules. The copy is made even when the module requires them: what a tidy go.mod says of modules that only the program
+// needs, and the module does not, is incomplete. A workspace and a vendor folder cannot be copied and are used as they are,
+// when they have the runtime; so is flowgen's own module.
 func (w *workspace) provideRuntime(ctx context.Context, packages []string, from origin.Origin, root string, modText []byte) error {
-	if _, err := w.output(ctx, append([]string{"list", "-deps", "-f={{.ImportPath}}"}, packages...)...); err == nil {
-		return nil
-	}
 	goMod := filepath.Join(root, "go.mod")
 	mod, err := modfile.Parse(shown(goMod), modText, nil)
 	if err != nil {
 		return err
 	}
-	if err := own(mod, goMod); err != nil {
-		return err
-	}
 	w.outside = unrequired(root)
+	foreign := own(mod, goMod)
+	if w.outside != "" || foreign != nil {
+		if _, err := w.output(ctx, append([]string{"list", "-deps", "-f={{.ImportPath}}"}, packages...)...); err == nil {
+			return nil
+		}
+	}
+	if foreign != nil {
+		return foreign
+	}
 	if _, err := from.Require(mod, packages...); err != nil {
 		return err
 	}
