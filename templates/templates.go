@@ -5,6 +5,11 @@ package templates
 
 import "embed"
 
+// Library is the package of `flowgen init --library`.
+//
+//go:embed library
+var Library embed.FS
+
 // Starter is the project of `flowgen init`.
 //
 //go:embed starter

@@ -15,14 +15,17 @@ import (
 
 func (a *app) initCommand() *cobra.Command {
 	var name, module string
+	var library bool
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Start a workflow project in a new or empty folder, or in a folder of an existing Go module",
 		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module\n" +
-			"it makes one; in a module it adds a package, and to go.mod what that needs. It never replaces a file.",
+			"it makes one; in a module it adds a package, and to go.mod what that needs. It never replaces a file.\n\n" +
+			"With --library it adds a package without a main to a module that exists: a workflow, an example of its call, a\n" +
+			"test with fakes. go.mod requires flowgen's runtime alone; go generate builds flowgen by a file flowgen.mod.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := &starter.Project{Dir: ".", Name: name, Module: module}
+			p := &starter.Project{Dir: ".", Name: name, Module: module, Library: library}
 			if len(args) == 1 {
 				p.Dir = filepath.Clean(args[0])
 			}
@@ -38,6 +41,7 @@ func (a *app) initCommand() *cobra.Command {
 			return a.init(cmd, p)
 		},
 	}
+	cmd.Flags().BoolVar(&library, "library", false, "add a package to a module that exists, for programs that call the workflow")
 	cmd.Flags().StringVar(&name, "name", "", "name of the workflow (default: after the folder)")
 	cmd.Flags().StringVar(&module, "module", "", "module path, where there is no module yet (default: example.com/<name>)")
 	return cmd
@@ -78,7 +82,10 @@ func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	if err != nil {
 		return err
 	}
-	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, generation{}); err != nil {
+	if p.Raised != "" {
+		fmt.Fprintf(a.stderr, "flowgen: %s\n", p.Raised)
+	}
+	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, generation{fakes: p.Library}); err != nil {
 		return err
 	}
 	if p.NewModule() {
@@ -89,6 +96,10 @@ func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	fmt.Fprint(a.stderr, "\nNext:\n")
 	if p.Dir != "." {
 		fmt.Fprintf(a.stderr, "    cd %s\n", filepath.ToSlash(p.Dir))
+	}
+	if p.Library {
+		fmt.Fprint(a.stderr, "    go test .\n    go generate .      # after a change of the workflow\n")
+		return nil
 	}
 	fmt.Fprint(a.stderr, "    go run .\n    go test ./...\n")
 	return nil

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -38,7 +39,7 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	if err != nil {
 		return nil, err
 	}
-	own, err := from.Sums(origin.Command)
+	own, err := from.Sums(p.needs())
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,13 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	if err := atomicfile.Write(sumName, origin.MergeSums(before[sumName], own)); err != nil {
 		return nil, err
 	}
-	err = complete(ctx, p.Dir)
+	if p.Library {
+		err = complete(ctx, p.Dir)
+		more, toolErr := p.writeToolFile(ctx, from)
+		changed, err = more, errors.Join(err, toolErr)
+	} else {
+		err = complete(ctx, p.Dir, origin.Command)
+	}
 	for name, text := range before {
 		if now, readErr := files.Read(name, files.Max); readErr == nil && !bytes.Equal(now, text) {
 			changed = append(changed, name)
@@ -79,26 +86,81 @@ func (p *Project) edited(before []byte, from origin.Origin) ([]byte, error) {
 		return nil, fmt.Errorf("the go.mod in %s names no module", p.root)
 	}
 	if mod.Module.Mod.Path != origin.Module { // flowgen does not require itself
-		if _, err := from.Require(mod, origin.Command); err != nil {
+		if _, err := from.Require(mod, p.needs()); err != nil {
 			return nil, err
 		}
 		if from.Newer(mod) {
+			if mod.Go != nil {
+				p.Raised = fmt.Sprintf("go.mod says go %s in place of %s, which is the least that flowgen's runtime needs", from.GoVersion(), mod.Go.Version)
+			}
 			if err := mod.AddGoStmt(from.GoVersion()); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := mod.AddTool(origin.Command); err != nil {
-		return nil, err
+	if !p.Library {
+		if err := mod.AddTool(origin.Command); err != nil {
+			return nil, err
+		}
 	}
 	mod.Cleanup()
 	return mod.Format()
 }
 
+// needs is the package of flowgen that go.mod has to have the module of.
+func (p *Project) needs() string {
+	if p.Library {
+		return origin.Runtime
+	}
+	return origin.Command
+}
+
+// toolFile is the go.mod by which go generate builds flowgen, so that the module requires nothing of the compiler.
+const toolFile = "flowgen.mod"
+
+// writeToolFile makes flowgen.mod and flowgen.sum in the folder of go.mod, unless they are there.
+func (p *Project) writeToolFile(ctx context.Context, from origin.Origin) (changed []string, err error) {
+	name := filepath.Join(p.root, toolFile)
+	if files.Exists(name) {
+		return nil, nil
+	}
+	mod := &modfile.File{}
+	if err := errors.Join(mod.AddModuleStmt(p.modulePath()), mod.AddGoStmt(from.GoVersion())); err != nil {
+		return nil, err
+	}
+	if _, err := from.Require(mod, origin.Command); err != nil {
+		return nil, err
+	}
+	if err := mod.AddTool(origin.Command); err != nil {
+		return nil, err
+	}
+	mod.Cleanup()
+	text, err := mod.Format()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := from.Sums(origin.Command)
+	if err != nil {
+		return nil, err
+	}
+	sum := strings.TrimSuffix(name, ".mod") + ".sum"
+	if err := errors.Join(atomicfile.Write(name, text), atomicfile.Write(sum, sums)); err != nil {
+		return nil, err
+	}
+	cmd, err := goCommand(ctx, p.root, "list", "-mod=mod", "-modfile="+name, "-deps", origin.Command)
+	if err != nil {
+		return []string{name, sum}, err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return []string{name, sum}, fmt.Errorf("the files are written, but %s could not be completed: %w\n%s", toolFile, err, out)
+	}
+	return []string{name, sum}, nil
+}
+
 // complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
 // not promise for the rest of a user's module.
-func complete(ctx context.Context, dir string) error {
-	cmd, err := goCommand(ctx, dir, "list", "-mod=mod", "-deps", "-test", "./...", origin.Command)
+func complete(ctx context.Context, dir string, more ...string) error {
+	cmd, err := goCommand(ctx, dir, append([]string{"list", "-mod=mod", "-deps", "-test", "./..."}, more...)...)
 	if err != nil {
 		return fmt.Errorf("the files are written, but go.mod could not be completed: %w", err)
 	}

@@ -16,10 +16,12 @@ import (
 	"unicode"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/internal/programs"
+	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/templates"
 )
 
@@ -28,6 +30,10 @@ type Project struct {
 	Dir    string // folder; need not exist
 	Name   string // of the workflow, an id
 	Module string // module path, for a project in no module yet
+
+	Library bool // a package for the programs of a module that exists, and no program
+
+	Raised string // what Write says of the go line of go.mod, when it had to raise it
 
 	root string // folder of the go.mod that exists, "" if none does
 }
@@ -106,6 +112,9 @@ func (p *Project) locate() error {
 			break
 		}
 	}
+	if p.Library && p.root == "" {
+		return refuse("--library adds a package to a Go module, and there is no go.mod here or above; make one with `go mod init`")
+	}
 	goFiles, err := filepath.Glob(filepath.Join(abs, "*.go"))
 	if err != nil {
 		return err
@@ -129,7 +138,21 @@ func (p *Project) files() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := struct{ Name, Command string }{p.Name, filepath.Base(abs)}
+	data := struct{ Name, Command, Package, Path, ToolFile string }{Name: p.Name, Command: filepath.Base(abs), Package: goname.Package(p.Name)}
+	if p.Library {
+		up, err := filepath.Rel(abs, p.root)
+		if err != nil {
+			return nil, err
+		}
+		below, err := filepath.Rel(p.root, abs)
+		if err != nil {
+			return nil, err
+		}
+		data.ToolFile, data.Path = filepath.ToSlash(filepath.Join(up, toolFile)), path.Join(p.modulePath(), filepath.ToSlash(below))
+		if err := module.CheckImportPath(data.Path); err != nil {
+			return nil, refuse("%v; name another folder", err)
+		}
+	}
 	if !p.NewModule() && p.root == abs || p.NewModule() {
 		data.Command = path.Base(p.modulePath())
 	}
@@ -137,11 +160,15 @@ func (p *Project) files() ([]file, error) {
 		return nil, refuse("%q cannot be the name of a program: it has characters that are not printable", data.Command)
 	}
 	var out []file
-	err = fs.WalkDir(templates.Starter, "starter", func(name string, d fs.DirEntry, err error) error {
+	from, top := templates.Starter, "starter"
+	if p.Library {
+		from, top = templates.Library, "library"
+	}
+	err = fs.WalkDir(from, top, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(templates.Starter, name)
+		text, err := fs.ReadFile(from, name)
 		if err != nil {
 			return err
 		}
@@ -153,11 +180,11 @@ func (p *Project) files() ([]file, error) {
 		if err := t.Execute(&b, data); err != nil {
 			return err
 		}
-		as := strings.TrimSuffix(strings.TrimPrefix(name, "starter/"), ".tmpl")
+		as := strings.TrimSuffix(strings.TrimPrefix(name, top+"/"), ".tmpl")
 		switch {
 		case as == "gitignore":
 			as = ".gitignore"
-		case strings.HasPrefix(as, "name."):
+		case strings.HasPrefix(as, "name.") || strings.HasPrefix(as, "name_"):
 			as = p.Name + strings.TrimPrefix(as, "name")
 		}
 		out = append(out, file{name: as, text: b.Bytes()})
