@@ -265,12 +265,19 @@ func (r *Run) End(err *error) {
 		*err = r.state.broken // whatever the body has made of calls that could not be made
 	}
 	*err = r.waiting(r.redacted(*err))
-	if ne := (*NodeError)(nil); errors.As(*err, &ne) {
-		ne.RunID = r.ID()
+	if *err != nil {
+		r.signs(*err)
 	}
 	if r.observed() {
 		now := r.Now()
 		r.emit(Event{Kind: RunEnd, Time: now, Duration: now.Sub(r.state.begin), Err: *err})
+	}
+}
+
+// signs writes the run's id into the error that it ends with.
+func (r *Run) signs(err error) {
+	if ne := (*NodeError)(nil); errors.As(err, &ne) {
+		ne.RunID = r.ID()
 	}
 }
 
