@@ -287,6 +287,8 @@ func (g *generator) info() {
 	if needs := g.needs(); needs != nil {
 		fields = append(fields, field("Needs", jen.Index().Qual(flowPath, "Need").Custom(braces(true), needs...)))
 	}
+	fields = append(fields, needFields("Env", g.environment())...)
+	fields = append(fields, needFields("Programs", g.commands())...)
 	fields = append(fields, field("Facts", jen.Id(ident(g.factsName()))))
 	if p.WF.Outcome.Always {
 		fields = append(fields, field("Partial", jen.True()))

@@ -188,6 +188,12 @@ func (a *app) lockFolder(ctx context.Context, f *lockFolder, found, check, stric
 			}
 		}
 	}
+	if given := os.Getenv("FLOWGEN_ROOT"); given == "" { // servers are started from the folder of their workflow
+		if err := rootAt(file); err != nil {
+			return false, err
+		}
+		defer os.Unsetenv("FLOWGEN_ROOT")
+	}
 	var changes []mcplock.Change
 	ok = true
 	for _, s := range f.servers {

@@ -154,7 +154,23 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 	if err := os.Setenv("FLOWGEN_FILE", file); err != nil {
 		return err
 	}
+	if err := rootAt(file); err != nil {
+		return err
+	}
 	return replaceProcess(exe, append([]string{verb}, args...))
+}
+
+// rootAt has programs and servers named by a relative path found from the folder of a workflow, unless the user has said
+// where they are.
+func rootAt(file string) error {
+	if os.Getenv("FLOWGEN_ROOT") != "" {
+		return nil
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	return os.Setenv("FLOWGEN_ROOT", dir)
 }
 
 // source compiles one workflow for building and returns its name.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -190,6 +191,13 @@ func (a *app) runSuite(ctx context.Context, s *suite, names []string, f *testFla
 	}
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Dir = filepath.Dir(filepath.FromSlash(s.name))
+	if os.Getenv("FLOWGEN_ROOT") == "" {
+		home, err := filepath.Abs(filepath.Dir(filepath.FromSlash(s.from.name)))
+		if err != nil {
+			return nil, err
+		}
+		cmd.Env = append(os.Environ(), "FLOWGEN_ROOT="+home)
+	}
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), a.stderr
 	out, err := cmd.Output()
 	var ended *exec.ExitError

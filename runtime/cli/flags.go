@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -57,6 +59,19 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 	set.StringVar(&f.blobs, "blobs", "", "")
 	set.StringVar(&f.answers, "answers", "", "")
 	set.BoolVar(&f.unattended, "unattended", false, "")
+	set.Func("root", "", setRoot)
+}
+
+// setRoot says where programs named by a relative path are found.
+func setRoot(dir string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(full); err != nil || !st.IsDir() {
+		return errors.New("it is not a folder")
+	}
+	return os.Setenv("FLOWGEN_ROOT", full)
 }
 
 // flags are those of all verbs that look into the folder of runs.
@@ -102,7 +117,7 @@ func flagMistake(set []string, err error) mistake {
 }
 
 var (
-	sharedFlagNames = []string{"answers", "blobs", "json-events", "quiet", "raw", "runs", "unattended", "help"}
+	sharedFlagNames = []string{"answers", "blobs", "json-events", "quiet", "raw", "root", "runs", "unattended", "help"}
 	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "version"}, sharedFlagNames...)
 )
 
@@ -114,6 +129,8 @@ const flagHelp = `Flags of run:
                         and go on with their beginning; FLOWGEN_BLOBS is the default
   --answers FILE        answer questions with the lines of a file, as in "ask: yes"; - is standard input
   --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
+  --root DIR            find programs and MCP servers named by a relative path from there; FLOWGEN_ROOT is the default,
+                        then the working directory
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
   --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs

@@ -25,6 +25,9 @@ type Info struct {
 	// tools, such as a replay, need none.
 	Needs []Need
 
+	Env      []Field // variables of the environment that tools need; Description says what for. New fails when one is not set
+	Programs []Field // programs named by a relative path, which New looks for from FLOWGEN_ROOT or the working directory
+
 	Facts *Facts // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
 
 	Partial bool // a run that fails gives an output, too: what it has reached

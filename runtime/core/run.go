@@ -107,6 +107,9 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if err := rt.findSecrets(); err != nil {
 		return nil, err
 	}
+	if err := rt.findNeeds(); err != nil {
+		return nil, err
+	}
 	if err := rt.findTiers(); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,8 @@ const (
 // Command is one execution of a program.
 type Command struct {
 	// Args is the program and its arguments. A program without a slash is
-	// looked up in this process's PATH; one with a slash is relative to Dir.
+	// looked up in this process's PATH; one with a slash is relative to Dir, and without
+	// Dir to the folder that FLOWGEN_ROOT names, else the working directory.
 	Args []string
 
 	// Dir is the working directory; empty means, and a relative path starts

@@ -36,6 +36,9 @@ func prepare(c *Command) (*exec.Cmd, error) {
 			return nil, value.Invalid("%s: environment entry %s cannot be set", c.name(), shown(key))
 		}
 	}
+	if c.Dir == "" && c.Shell == "" {
+		argv = append([]string{proc.Program(argv[0])}, argv[1:]...)
+	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = proc.Environment(c.Env...)

@@ -70,11 +70,13 @@ type (
 	//		Policy       *runtime.Policy // what a run may do; nil: anything
 	//		// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
 	//		// tools, such as a replay, need none.
-	//		Needs   []Need
-	//		Facts   *Facts      // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
-	//		Partial bool        // a run that fails gives an output, too: what it has reached
-	//		Status  bool        // the field status of the output says how the run went, and anything but "success" is a failure of the program
-	//		Journal *Journaling // how runs are recorded; nil: as whoever runs them says
+	//		Needs    []Need
+	//		Env      []Field     // variables of the environment that tools need; Description says what for. New fails when one is not set
+	//		Programs []Field     // programs named by a relative path, which New looks for from FLOWGEN_ROOT or the working directory
+	//		Facts    *Facts      // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
+	//		Partial  bool        // a run that fails gives an output, too: what it has reached
+	//		Status   bool        // the field status of the output says how the run went, and anything but "success" is a failure of the program
+	//		Journal  *Journaling // how runs are recorded; nil: as whoever runs them says
 	//	}
 	Info = core.Info
 	// Node is one node of a workflow: static data, written once by the generator and shared by all runs.

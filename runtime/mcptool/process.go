@@ -70,7 +70,8 @@ func (x *session) run() (*process, error) {
 	if len(s.command) == 0 {
 		return nil, value.Invalid("server %s has no command", s.name)
 	}
-	cmd := exec.Command(s.command[0], s.command[1:]...)
+	cmd := exec.Command(proc.Program(s.command[0]), s.command[1:]...)
+	cmd.Dir = proc.Root() // its arguments are files of the workflow's folder, too
 	cmd.Env = proc.Environment()
 	for i, e := range s.env {
 		if strings.IndexByte(x.secrets[i], 0) >= 0 {
