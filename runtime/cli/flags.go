@@ -24,6 +24,7 @@ type runFlags struct {
 	texts      []string // arguments that are no flags
 	keep       keepFlags
 	unattended bool // nobody will answer a question
+	proxy      bool // requests are made through the proxy of the environment
 }
 
 func parseRunFlags(args []string) (*runFlags, error) {
@@ -60,6 +61,12 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 	set.StringVar(&f.answers, "answers", "", "")
 	set.BoolVar(&f.unattended, "unattended", false, "")
 	set.Func("root", "", setRoot)
+	set.Func("proxy", "", func(s string) error {
+		if f.proxy = s == "environment"; !f.proxy {
+			return errors.New("write --proxy environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY name the proxy")
+		}
+		return nil
+	})
 }
 
 // setRoot says where programs named by a relative path are found.
@@ -117,7 +124,7 @@ func flagMistake(set []string, err error) mistake {
 }
 
 var (
-	sharedFlagNames = []string{"answers", "blobs", "json-events", "quiet", "raw", "root", "runs", "unattended", "help"}
+	sharedFlagNames = []string{"answers", "blobs", "json-events", "proxy", "quiet", "raw", "root", "runs", "unattended", "help"}
 	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "version"}, sharedFlagNames...)
 )
 
@@ -131,6 +138,7 @@ const flagHelp = `Flags of run:
   --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
   --root DIR            find programs and MCP servers named by a relative path from there; FLOWGEN_ROOT is the default,
                         then the working directory
+  --proxy environment   make requests through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
   --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs

@@ -101,6 +101,9 @@ func (x *execution) check() (code int, bad bool) {
 func (x *execution) options() (o []runtime.Option, release func(), wrong *mistake) {
 	o = []runtime.Option{runtime.WithSecretLookup(secrets), x.clean.follow} // an observed run does more work, so a quiet one has no observer
 	release = func() {}
+	if x.f.proxy {
+		o = append(o, engine.WithValue(engine.EnvironmentProxy{}, true)) // package httptool reads it, which few programs link
+	}
 	if x.tenant != "" {
 		o = append(o, runtime.WithTenant(x.tenant))
 	}

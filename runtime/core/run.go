@@ -36,6 +36,7 @@ type Runtime struct {
 	standIn   StandIn                         // nil: tools run
 	fakes     *fakes                          // nil: there are none
 	past      Past                            // nil: there were no earlier runs
+	values    [][2]any                        // of the contexts of runs, key and value
 	slots     any                             // nil: the workflow has none
 	slotless  bool                            // it has some, and was given none
 	redactor  atomic.Pointer[redact.Redactor] // nil while no secret is known
@@ -53,6 +54,15 @@ func WithEngine(e Engine) Option { return func(rt *Runtime) { rt.engine = e } }
 // WithEngines makes an engine for each run: a journal, for a service that runs one workflow many times. An error makes
 // every call of the run fail. f must be safe for concurrent use.
 func WithEngines(f func(*Info) (Engine, error)) Option { return func(rt *Runtime) { rt.engines = f } }
+
+// WithValue gives the contexts of all runs, and so of their tools, a value under a key: for options of packages of tools.
+func WithValue(key, v any) Option {
+	return func(rt *Runtime) { rt.values = append(rt.values, [2]any{key, v}) }
+}
+
+// EnvironmentProxy is the key of WithValue for true: tools and models make their requests through the proxy that HTTP_PROXY,
+// HTTPS_PROXY and NO_PROXY name.
+type EnvironmentProxy struct{}
 
 // WithObserver adds an observer of progress events.
 func WithObserver(o Observer) Option {
@@ -196,6 +206,9 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	g := givenIn(ctx)
 	if g.named || g.engine != nil {
 		ctx = context.WithValue(ctx, runKey{}, given{}) // for this run alone
+	}
+	for _, v := range rt.values {
+		ctx = context.WithValue(ctx, v[0], v[1])
 	}
 	if rt.slots != nil {
 		ctx = context.WithValue(ctx, slotsKey{}, rt.slots)

@@ -215,6 +215,9 @@ type (
 	//		Wait(ctx context.Context, stop func()) error
 	//	}
 	Waiter = core.Waiter
+	// EnvironmentProxy is the key of WithValue for true: tools and models make their requests through the proxy that HTTP_PROXY,
+	// HTTPS_PROXY and NO_PROXY name.
+	EnvironmentProxy = core.EnvironmentProxy
 )
 
 // AgentTool is the tool that events name for the visit of an agent's node as a whole.
@@ -305,4 +308,9 @@ func CheckRunID(id string) error {
 // StackOf returns the stack of the tool's panic that err comes from, "" when it comes from none. It is for people.
 func StackOf(err error) string {
 	return core.StackOf(err)
+}
+
+// WithValue gives the contexts of all runs, and so of their tools, a value under a key: for options of packages of tools.
+func WithValue(key, v any) core.Option {
+	return core.WithValue(key, v)
 }

@@ -16,7 +16,7 @@ func Base(variable string) Option { return func(c *config) { c.base = variable }
 
 // begin is what the URL goes on from, and chooses the transport for it.
 func (x *exchange) begin() (string, error) {
-	x.via = x.transport
+	x.via = way{x.policy, x.transport}
 	if x.base == "" {
 		return "", nil
 	}
@@ -28,6 +28,7 @@ func (x *exchange) begin() (string, error) {
 	if err != nil || checkURL(u) != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "?#{} \\\t\r\n") {
 		return "", value.Invalid("the variable %s is not the beginning of an address, as https://example.com/v2 is", plain.Line(x.base, 64))
 	}
-	x.via = transportFor(newPolicy(append(x.allow[:len(x.allow):len(x.allow)], u.Hostname())))
+	p := newPolicy(append(x.allow[:len(x.allow):len(x.allow)], u.Hostname()))
+	x.via = way{p, transportFor(p)}
 	return strings.TrimRight(text, "/"), nil
 }

@@ -36,7 +36,7 @@ func (c *Client) HeaderOf(values []string) (http.Header, error) {
 
 // RoundTrip implements http.RoundTripper. Addresses that are neither public nor allowed are not connected to.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
-	return c.c.transport.RoundTrip(req)
+	return way{c.c.policy, c.c.transport}.RoundTrip(req)
 }
 
 // Failed is the tool error of a request that got no response: POLICY_DENIED for a refused address, TIMEOUT for a passed

@@ -82,6 +82,12 @@ func (p *policy) check(host string, a netip.Addr) error {
 	return &blocked{host: host, address: a.String(), what: what}
 }
 
+const (
+	dialTimeout = 15 * time.Second
+	keepAlive   = 30 * time.Second
+	idle        = 90 * time.Second // until a connection that is not used is closed
+)
+
 // dialer opens connections where the policy allows it. resolver is for tests; nil is the system's.
 func (p *policy) dialer(resolver *net.Resolver) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -90,8 +96,8 @@ func (p *policy) dialer(resolver *net.Resolver) func(ctx context.Context, networ
 			return nil, err
 		}
 		d := net.Dialer{
-			Timeout:   15 * time.Second,
-			KeepAlive: 30 * time.Second,
+			Timeout:   dialTimeout,
+			KeepAlive: keepAlive,
 			Resolver:  resolver,
 			// Called with the address that is about to be connected to: what a name resolves to the second time does not count.
 			Control: func(_, resolved string, _ syscall.RawConn) error {

@@ -22,6 +22,7 @@ type config struct {
 	base      string // a variable of the environment; empty: none
 	tool      []flow.ToolOption
 	transport *http.Transport
+	policy    *policy
 	ready     atomic.Pointer[ready]
 }
 
@@ -36,8 +37,9 @@ func newConfig(opts []Option) *config {
 	for _, o := range opts {
 		o(c)
 	}
+	c.policy = newPolicy(c.allow)
 	if c.transport == nil {
-		c.transport = transportFor(newPolicy(c.allow))
+		c.transport = transportFor(c.policy)
 	}
 	return c
 }

@@ -25,7 +25,7 @@ type exchange struct {
 	wire   wire
 	buf    *[]byte // the body, lent by the pool
 	spills bool    // a body that is too large is kept
-	via    *http.Transport
+	via    way
 
 	secrets *redact.Redactor // see redactor
 }

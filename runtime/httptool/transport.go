@@ -41,7 +41,7 @@ func newTransport(p *policy, resolver *net.Resolver, roots *tls.Config) *http.Tr
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           512,
 		MaxIdleConnsPerHost:    128,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        idle,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: MaxHeader,
 		DisableCompression:     true, // asked for and undone here, where both sizes are counted
@@ -58,4 +58,5 @@ func CloseIdleConnections() {
 	for _, t := range transports.byPolicy {
 		t.CloseIdleConnections()
 	}
+	proxied().CloseIdleConnections()
 }

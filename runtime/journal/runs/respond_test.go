@@ -50,7 +50,7 @@ func (w *approval) Run(ctx context.Context, in request) (out string, err error) 
 	defer flow.End(r, &out, &err)
 	slow := flow.Bind("w.slow@1", flow.Reads, func(context.Context, string) (string, error) {
 		w.reads.Add(1)
-		time.Sleep(400 * time.Millisecond)
+		<-time.After(400 * time.Millisecond) // of a bubble
 		return "slept", nil
 	})
 	write := flow.Bind("w.write@1", flow.Writes, func(ctx context.Context, in string) (string, error) {
