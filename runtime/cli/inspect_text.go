@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
@@ -297,17 +298,26 @@ func (t *sheet) record(j *journal.Journal, r journal.Record) {
 	t.field("broken", safe(r.Broken), red)
 	t.value("input", r.Input)
 	t.value("output", r.Output)
+	at, trace := engine.TraceOf(r.Error)
+	t.field("at", safe(at), red)
 	if r.Error != nil {
 		t.value("error", r.Error)
 	}
-	if r.Stack != "" {
-		t.put(line{{"stack", dim}})
-		for l := range strings.Lines(r.Stack) {
-			t.text("  " + safe(strings.ReplaceAll(strings.TrimRight(l, "\n"), "\t", "  ")))
-		}
-	}
+	t.lines("trace", trace)
+	t.lines("stack", r.Stack)
 	if len(r.Attachments) > 0 {
 		t.value("beside it", r.Attachments)
+	}
+}
+
+// lines is text as a block, with its line breaks.
+func (t *sheet) lines(name, text string) {
+	if text == "" {
+		return
+	}
+	t.put(line{{name, dim}})
+	for l := range strings.Lines(text) {
+		t.text("  " + safe(strings.ReplaceAll(strings.TrimRight(l, "\r\n"), "\t", "  ")))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 func isHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
@@ -232,6 +233,9 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 	}
 	// The error of a node begins with its position.
 	_, _ = io.WriteString(s.stderr, safe(s.redact(err.Error()))+"\n")
+	if at, _ := engine.TraceOf(value.ToolErrorOf(err)); at != "" {
+		_, _ = io.WriteString(s.stderr, "  at "+safe(s.redact(at))+"\n")
+	}
 	var re *runtime.RunError
 	switch {
 	case runtime.IsCancelled(err) && by != nil:

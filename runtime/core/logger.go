@@ -9,8 +9,8 @@ import (
 
 // WithLogger writes one record for each call that has ended, with run, workflow, key, node, tool, attempts, duration, and
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
-// questions and for warnings. Calls that failed are warnings, runs that failed errors; the stack of a panic stands in
-// `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
+// questions and for warnings. Calls that failed are warnings, runs that failed errors; the stack of a panic, and the
+// trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
 		return func(*Runtime) {}
@@ -105,6 +105,9 @@ func failure(err error) []slog.Attr {
 	out := []slog.Attr{slog.String("error", err.Error())}
 	if te := value.ToolErrorOf(err); te != nil {
 		out = append(out, slog.String("code", string(te.Code)))
+		if at, trace := TraceOf(te); trace != "" {
+			out = append(out, slog.String("at", at), slog.String("stack", trace))
+		}
 	}
 	if stack := StackOf(err); stack != "" {
 		out = append(out, slog.String("stack", stack))

@@ -310,6 +310,12 @@ func StackOf(err error) string {
 	return core.StackOf(err)
 }
 
+// TraceOf returns the trace of an error of Python or JavaScript code as text with line breaks, and the place in the user's
+// code that raised it, as "lib/price.py:7"; "" where the error has none.
+func TraceOf(te *value.ToolError) (at, trace string) {
+	return core.TraceOf(te)
+}
+
 // WithValue gives the contexts of all runs, and so of their tools, a value under a key: for options of packages of tools.
 func WithValue(key, v any) core.Option {
 	return core.WithValue(key, v)

@@ -60,6 +60,6 @@ var facades = []facade{
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
 		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender Caught
-		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID StackOf WithValue EnvironmentProxy
+		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID StackOf TraceOf WithValue EnvironmentProxy
 	`},
 }
