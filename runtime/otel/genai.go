@@ -30,6 +30,7 @@ const (
 
 // What the conventions have no names for.
 const (
+	runID        = attribute.Key("flowgen.run.id")
 	nodeKey      = attribute.Key("flowgen.node.key")
 	nodePosition = attribute.Key("flowgen.node.position")
 	toolVersion  = attribute.Key("flowgen.tool.version")

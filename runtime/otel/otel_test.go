@@ -97,12 +97,24 @@ func text(v *common.AnyValue) string {
 	return fmt.Sprint(v)
 }
 
+// attributes are those of a span but for the id of its run, see runOf.
 func attributes(s *spanpb.Span) map[string]string {
 	out := map[string]string{}
 	for _, kv := range s.Attributes {
 		out[kv.Key] = text(kv.Value)
 	}
+	delete(out, "flowgen.run.id")
 	return out
+}
+
+// runOf is the id of the run that a span is of.
+func runOf(s *spanpb.Span) string {
+	for _, kv := range s.Attributes {
+		if kv.Key == "flowgen.run.id" {
+			return text(kv.Value)
+		}
+	}
+	return ""
 }
 
 // tree is the spans as indented lines, those of one parent in the order of their start.
@@ -274,6 +286,9 @@ func TestTrace(t *testing.T) {
 	for _, x := range s.spans {
 		if x.TraceId == nil || string(x.TraceId) != string(s.spans[0].TraceId) {
 			t.Errorf("span %s is in another trace", x.Name)
+		}
+		if id := runOf(x); id == "" || id != runOf(s.spans[0]) {
+			t.Errorf("span %s is of run %q", x.Name, id)
 		}
 		if x.EndTimeUnixNano < x.StartTimeUnixNano {
 			t.Errorf("span %s ends before it begins", x.Name)

@@ -68,7 +68,7 @@ func (t *Tracer) of(r *flow.Run) *spans {
 // begin opens the trace of a run, or a span in the trace that the run's context is in.
 func (t *Tracer) begin(e runtime.Event) {
 	info := e.Run.Info()
-	ctx, span := t.tracer.Start(e.Run.Context(), opWorkflow+" "+info.Name, trace.WithTimestamp(e.Time))
+	ctx, span := t.tracer.Start(e.Run.Context(), opWorkflow+" "+info.Name, trace.WithTimestamp(e.Time), trace.WithAttributes(runID.String(e.Run.ID())))
 	if span.IsRecording() {
 		span.SetAttributes(operationName.String(opWorkflow), workflowName.String(info.Name))
 		if id := e.Run.Tenant(); id != "" {
@@ -110,7 +110,7 @@ func (t *Tracer) nodeStart(s *spans, e runtime.Event) {
 	case engine.AgentTool:
 		name, op = opAgent+" "+e.Node.ID, opAgent
 	}
-	ctx, span := t.tracer.Start(s.around(e.Key), name, trace.WithTimestamp(e.Time))
+	ctx, span := t.tracer.Start(s.around(e.Key), name, trace.WithTimestamp(e.Time), trace.WithAttributes(runID.String(e.Run.ID())))
 	if span.IsRecording() {
 		span.SetAttributes(nodeKey.String(e.Key), nodePosition.String(e.Node.Pos))
 		if op != "" {
@@ -188,7 +188,7 @@ func (t *Tracer) Attempting(a *runtime.Attempt) (traceparent string) {
 	if _, model, isModel := strings.Cut(name, ":"); isModel {
 		title, o = opChat+" "+model, append(o, trace.WithSpanKind(trace.SpanKindClient))
 	}
-	_, span := t.tracer.Start(s.parent(a), title, o...)
+	_, span := t.tracer.Start(s.parent(a), title, append(o, trace.WithAttributes(runID.String(a.Run.ID())))...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.begun == nil { // the run has ended
@@ -233,7 +233,7 @@ func (t *Tracer) Attempted(a *runtime.Attempt) {
 }
 
 func (t *Tracer) policy(parent context.Context, a *runtime.Attempt) {
-	_, span := t.tracer.Start(parent, "policy", trace.WithTimestamp(a.Start))
+	_, span := t.tracer.Start(parent, "policy", trace.WithTimestamp(a.Start), trace.WithAttributes(runID.String(a.Run.ID())))
 	if span.IsRecording() {
 		said := "allowed"
 		if a.Denied {
@@ -298,7 +298,11 @@ func fail(span trace.Span, err error) {
 	}
 	var te *value.ToolError
 	var re *runtime.RunError
+	var waits *runtime.Waiting
 	switch {
+	case errors.As(err, &waits): // it goes on later, as another span
+		span.SetAttributes(attribute.Bool("flowgen.waiting", true))
+		return
 	case errors.As(err, &te):
 		span.SetAttributes(errorType.String(string(te.Code)))
 	case errors.As(err, &re):
