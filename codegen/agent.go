@@ -79,6 +79,9 @@ func (g *generator) agent(s *check.Step) jen.Code {
 
 // use makes a tool callable by a model, which is told its name, what it does and what it takes (Agent Tools 3.3).
 func (g *generator) use(x check.Choice) jen.Code {
+	if len(x.Fixed) > 0 {
+		return jen.Qual(agentPath, "UseFixed").Call(quote(x.Name), quote(x.Tool.Description), jen.Id(ident(g.p.Names.Tools[x.Tool])), g.freeArgs(x), g.schema(schema.JSONSchema(x.Free())))
+	}
 	args := jen.Code(jen.Qual(valuePath, "NoArgs"))
 	if name := g.p.Names.Args[x.Tool]; name != "" {
 		args = jen.Id(ident(name))
@@ -86,6 +89,31 @@ func (g *generator) use(x check.Choice) jen.Code {
 		args = jen.Qual(valuePath, "AnyArgs")
 	}
 	return jen.Qual(agentPath, "Use").Call(quote(x.Name), quote(x.Tool.Description), jen.Id(ident(g.p.Names.Tools[x.Tool])), args, g.schema(inputSchema(x.Tool)))
+}
+
+// freeArgs is the function that adds what a model chooses to what the node fixes of a tool's input.
+func (g *generator) freeArgs(x check.Choice) jen.Code {
+	fn := &function{g: g, names: map[string]bool{}}
+	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	own, shared := "in", x.Tool.In.Go != nil && x.Tool.In.Go.Ptr
+	var set []jen.Code
+	if shared { // by all calls
+		own = "own"
+		set = append(set, jen.Id("own").Op(":=").Op("*").Id("in"))
+	}
+	for _, f := range x.Free().Fields {
+		set = append(set, jen.Id(own).Dot(ident(fieldName(f))).Op("=").Add(g.toolArg(b, f)))
+	}
+	args := jen.Id("a")
+	if len(x.Free().Fields) == 0 {
+		args = jen.Id("_")
+	}
+	typ := g.goType(x.Tool.In)
+	result := jen.Id(own)
+	if shared {
+		result = jen.Op("&").Id(own)
+	}
+	return jen.Func().Params(args.Op("*").Qual(valuePath, "Args"), jen.Id("in").Add(typ)).Add(typ).Block(append(append(b.code, set...), jen.Return(result))...)
 }
 
 func agentBound(n int64) jen.Code {
@@ -130,10 +158,14 @@ func (g *generator) agentRun(s *check.Step) {
 	run := []jen.Code{jen.Id("run"), jen.Op("&").Id(ident(g.p.Names.Nodes[s]))}
 	check := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err()))
 	call := append(run[:2:2], jen.Op("&").Id(ident(g.p.Names.Agents[s])), jen.Id("prompt"))
-	code := []jen.Code{jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(call...), check}
+	var fixed []jen.Code
+	if a.Fixes() {
+		fixed = append(fixed, jen.Id("fixed").Op("..."))
+	}
+	code := []jen.Code{jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(append(call[:4:4], fixed...)...), check}
 	if a.Answer != nil {
 		v, _ := s.Node.Verb.(*ir.Agent)
-		code[0] = jen.List(jen.Id("all"), jen.Id("answer"), jen.Err()).Op(":=").Qual(agentPath, "Ask").Types(g.goType(a.Answer)).Call(append(call, g.format(s, v.Reask))...)
+		code[0] = jen.List(jen.Id("all"), jen.Id("answer"), jen.Err()).Op(":=").Qual(agentPath, "Ask").Types(g.goType(a.Answer)).Call(append(append(call[:4:4], g.format(s, v.Reask)), fixed...)...)
 	}
 	copies := []jen.Code{}
 	for _, f := range schema.AgentType.Fields {
@@ -168,6 +200,9 @@ func (g *generator) agentRun(s *check.Step) {
 		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
 	}
 	code = append(code, jen.Return(jen.Id("out"), jen.Nil()))
+	if a.Fixes() {
+		params = append(params, jen.Id("fixed").Op("...").Qual(agentPath, "Fixed"))
+	}
 	name := g.p.Names.Runs[s]
 	g.file.Line()
 	does := "picks out its pins."
@@ -179,6 +214,13 @@ func (g *generator) agentRun(s *check.Step) {
 }
 
 var selectors = map[string]string{"latest": "Latest", "first_success": "FirstSuccess", "by_call_id": "ByCallID"}
+
+// callForm is a call with its arguments on one line or, where some fix arguments of tools, on lines of their own.
+func callForm(fixed []jen.Code) jen.Options {
+	form := multiline
+	form.Multi = len(fixed) > 0
+	return form
+}
 
 // pinID is the parameter with the call that a pin is about.
 func pinID(p *check.Pin) string { return goname.Local(p.IR.Name.Name + "_id") }
@@ -199,8 +241,15 @@ func (b *block) agentCall(s *check.Step) {
 	}
 	fields := append(system, prompt...)
 	literal := jen.Qual(llmPath, "Prompt").Custom(braces(len(fields) > 1), fields...)
+	var fixed []jen.Code
+	for _, x := range a.Tools {
+		if len(x.Fixed) > 0 {
+			fixed = append(fixed, jen.Qual(agentPath, "Fix").Call(quote(x.Name), b.inputLiteral(x.Tool.In, x.Fixed)))
+		}
+	}
 	if !a.Made() {
-		b.handled(s, jen.Qual(agentPath, "Run").Call(jen.Id("run"), b.fn.node(s), jen.Op("&").Id(ident(g.p.Names.Agents[s])), literal), nil, nil)
+		args := append([]jen.Code{jen.Id("run"), b.fn.node(s), jen.Op("&").Id(ident(g.p.Names.Agents[s])), literal}, fixed...)
+		b.handled(s, jen.Qual(agentPath, "Run").Custom(callForm(fixed), args...), nil, nil)
 		return
 	}
 	args := []jen.Code{jen.Id("run"), literal}
@@ -209,5 +258,5 @@ func (b *block) agentCall(s *check.Step) {
 			args = append(args, b.value(p.CallID))
 		}
 	}
-	b.handled(s, jen.Id(ident(g.p.Names.Runs[s])).Call(args...), nil, nil)
+	b.handled(s, jen.Id(ident(g.p.Names.Runs[s])).Custom(callForm(fixed), append(args, fixed...)...), nil, nil)
 }

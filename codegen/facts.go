@@ -106,8 +106,12 @@ func (g *generator) factSchemas() map[string]json.RawMessage {
 	}
 	for _, s := range g.p.Table {
 		if s.Agent != nil {
-			for _, t := range s.Tools() {
-				add(t.Key.Name, inputSchema(t))
+			for _, x := range s.Agent.Tools {
+				if len(x.Fixed) > 0 {
+					add(x.Name, schema.JSONSchema(x.Free()))
+				} else {
+					add(x.Tool.Key.Name, inputSchema(x.Tool))
+				}
 			}
 		}
 	}

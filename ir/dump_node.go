@@ -250,7 +250,7 @@ func (d *dumper) agent(a *Agent) {
 	d.prompt("prompt", a.Prompt)
 	d.with(a.With)
 	d.answer(a.Messages, a.Out, a.Reask)
-	d.line(dumpOpt("tools", dumpNames(a.Tools)))
+	d.agentTools(a.Tools)
 	d.policy(a.Policy)
 	for _, p := range a.Pins {
 		call := ""
@@ -258,6 +258,28 @@ func (d *dumper) agent(a *Agent) {
 			call = dumpValue(p.CallID)
 		}
 		d.line("pin", p.Name.Name, "tool", p.Tool.Name, p.Strategy, dumpOpt("call_id", call), "on_missing", p.OnMissing)
+	}
+}
+
+// agentTools are one line, unless one of them has a name or arguments of its own.
+func (d *dumper) agentTools(tools []*AgentTool) {
+	var names []Ident
+	long := false
+	for _, t := range tools {
+		names = append(names, t.Tool)
+		long = long || t.Named || t.With != nil
+	}
+	if !long {
+		d.line(dumpOpt("tools", dumpNames(names)))
+		return
+	}
+	for _, t := range tools {
+		as := ""
+		if t.Named {
+			as = t.As.Name
+		}
+		d.line("tool", t.Tool.Name, dumpOpt("as", as))
+		d.in(func() { d.with(t.With) })
 	}
 }
 

@@ -132,10 +132,27 @@ type Agent struct {
 	Messages Value // a list of messages that came before the prompt; nil: none
 	Out      *schema.Type
 	Reask    int
-	Tools    []Ident
+	Tools    []*AgentTool
 	Policy   *Policy
 	Pins     []*Pin
 	Span     source.Span
+}
+
+// AgentTool is a tool that the model of an agent can call.
+type AgentTool struct {
+	Tool  Ident
+	As    Ident // what the model calls it: the name of Tool unless written
+	With  *With // fixed arguments, which the model neither sees nor chooses; nil: none
+	Named bool  // As is written
+}
+
+// AgentTools are the tools of these names.
+func AgentTools(names ...Ident) []*AgentTool {
+	var out []*AgentTool
+	for _, id := range names {
+		out = append(out, &AgentTool{Tool: id, As: id})
+	}
+	return out
 }
 
 // Pin is a pinned handle, Agent Tools 4.2.

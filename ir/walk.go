@@ -60,6 +60,9 @@ func Values(verb Verb, f func(Value)) {
 			prompt(v.System)
 			prompt(v.Prompt)
 			value(v.Messages)
+			for _, t := range v.Tools {
+				with(t.With)
+			}
 			for _, p := range v.Pins {
 				value(p.CallID)
 			}

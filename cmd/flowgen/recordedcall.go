@@ -73,21 +73,26 @@ func pinned(wf *ir.Workflow, j *journal.Journal, name string) (journal.Record, e
 		return journal.Record{}, fmt.Errorf("node %s has no pin %s", at.node.ID.Name, pinName)
 	}
 	pin := agent.Pins[i]
-	tool := toolNamed(at.workflow, pin.Tool.Name)
+	name, as := pin.Tool.Name, ""
+	if i := slices.IndexFunc(agent.Tools, func(t *ir.AgentTool) bool { return t.As.Name == name }); i >= 0 {
+		name, as = agent.Tools[i].Tool.Name, name
+	}
+	tool := toolNamed(at.workflow, name)
 	if tool == nil {
 		return journal.Record{}, fmt.Errorf("the workflow has no tool %s", pin.Tool.Name)
 	}
 	if pin.Strategy == "by_call_id" {
 		return journal.Record{}, fmt.Errorf("pin %s selects by a call_id that the run computed; name that instead: materialize RUN CALL_ID", name)
 	}
-	return selected(j, key, tool.FullName(), pin)
+	return selected(j, key, tool.FullName(), as, pin)
 }
 
 // turnForm is what an agent's calls are called in its scope: [turn]/id#visit.
-var turnForm = regexp.MustCompile(`^\[([0-9]{1,9})\]/[^/#]+(?:#([0-9]{1,9}))?$`)
+var turnForm = regexp.MustCompile(`^\[([0-9]{1,9})\]/([^/#]+)(?:#([0-9]{1,9}))?$`)
 
-// selected applies a pin's strategy to the calls of an agent, in the order in which the model asked for them.
-func selected(j *journal.Journal, key, tool string, pin *ir.Pin) (journal.Record, error) {
+// selected applies a pin's strategy to the calls of an agent, in the order in which the model asked for them. as is what the
+// model called the tool; empty: any name.
+func selected(j *journal.Journal, key, tool, as string, pin *ir.Pin) (journal.Record, error) {
 	type asked struct {
 		journal.Record
 		turn, visit int
@@ -96,11 +101,11 @@ func selected(j *journal.Journal, key, tool string, pin *ir.Pin) (journal.Record
 	for _, r := range j.Records() {
 		rest, ok := strings.CutPrefix(r.Key, key)
 		m := turnForm.FindStringSubmatch(rest)
-		if !ok || m == nil || r.Tool != tool || !r.Done || r.Cancelled != "" {
+		if !ok || m == nil || r.Tool != tool || !r.Done || r.Cancelled != "" || as != "" && m[2] != as {
 			continue
 		}
 		turn, _ := strconv.Atoi(m[1]) // digits only
-		visit, _ := strconv.Atoi(cmp.Or(m[2], "1"))
+		visit, _ := strconv.Atoi(cmp.Or(m[3], "1"))
 		last[r.Key] = asked{r, turn, visit}
 	}
 	var calls []asked

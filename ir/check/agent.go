@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -41,7 +42,17 @@ func (p *Pin) Required() bool { return p.IR.OnMissing == "error" }
 func (p *Pin) Stale() bool { return p.IR.OnMissing == "stale_last_success" }
 
 // stale checks a pin that an earlier run may fill: it is asked by a call of its own.
-func (c *checker) stale(p *Pin) {
+func (c *checker) stale(a *Agent, p *Pin) {
+	same := 0
+	for _, x := range a.Tools {
+		if x.Tool == p.Tool {
+			same++
+		}
+	}
+	if same > 1 {
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: fmt.Sprintf("tool %q stands more than once in `tools`, and an earlier run does not say which of them it called", p.Tool.Key.Name),
+			Help: "write `on_missing: skip` or `on_missing: fail`"})
+	}
 	if p.IR.Strategy == "by_call_id" {
 		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: "a pin of one call cannot be filled from an earlier run, which has other calls",
 			Help: "write `on_missing: skip` or `on_missing: fail`, or another `strategy`"})
@@ -76,26 +87,110 @@ func (c *checker) agent(v *ir.Agent) *Agent {
 	case v.Agent.Name != "":
 		c.undeclared("agent", v.Agent, names)
 	}
-	seen := map[string]source.Span{}
-	for _, id := range v.Tools {
-		if first, dup := seen[id.Name]; dup {
-			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: fmt.Sprintf("tool %q stands twice in `tools`", id.Name), Help: "remove one",
-				Related: related(first, "it stands here first")})
-			continue
-		}
-		seen[id.Name] = id.Span
-		if t := c.resolveTool(id, v.Tools...); t != nil {
-			a.Tools = append(a.Tools, Choice{id.Name, t, id.Span})
-		}
-	}
+	c.agentTools(a, v)
 	a.Policy = v.Policy
 	if p := c.wf.Policy; p != nil && p.MaxIterations != nil {
 		a.within = *p.MaxIterations
 	}
 	for _, p := range v.Pins {
-		a.Pins = append(a.Pins, &Pin{IR: p, Tool: c.resolveTool(p.Tool)})
+		a.Pins = append(a.Pins, &Pin{IR: p, Tool: c.pinned(a, p.Tool)})
 	}
 	return a
+}
+
+// agentTools resolves the tools of an agent. Each has a name that no other has, so that the model can tell them apart.
+func (c *checker) agentTools(a *Agent, v *ir.Agent) {
+	var named []ir.Ident
+	for _, x := range v.Tools {
+		named = append(named, x.Tool)
+	}
+	seen := map[string]source.Span{}
+	for _, x := range v.Tools {
+		if first, dup := seen[x.As.Name]; dup {
+			help := "remove one"
+			if x.With != nil {
+				help = "give one of them another name with `as`"
+			}
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: x.As.Span, Message: fmt.Sprintf("tool %q stands twice in `tools`", x.As.Name), Help: help,
+				Related: related(first, "it stands here first")})
+			continue
+		}
+		seen[x.As.Name] = x.As.Span
+		if x.Named && x.As.Name == "model" {
+			c.report(diag.Diagnostic{Code: diag.BadName, Span: x.As.Span, Message: "`model` is what the calls of the agent's model are called", Help: "choose another name"})
+		}
+		if t := c.resolveTool(x.Tool, named...); t != nil {
+			a.Tools = append(a.Tools, Choice{Name: x.As.Name, Tool: t, Span: x.Tool.Span, Of: x})
+		}
+	}
+}
+
+// pinned is the tool that a pin is about: one of the agent under the name that the model knows, or any other.
+func (c *checker) pinned(a *Agent, id ir.Ident) *ir.Tool {
+	for _, x := range a.Tools {
+		if x.Name == id.Name {
+			return x.Tool
+		}
+	}
+	return c.resolveTool(id)
+}
+
+// fixed types the arguments of an agent's tools that the model does not choose.
+func (c *checker) fixed(a *Agent, v *ir.Agent, e *env) {
+	typed := map[*ir.AgentTool]bool{}
+	for i := range a.Tools {
+		x := &a.Tools[i]
+		if x.Of == nil || x.Of.With == nil {
+			continue
+		}
+		typed[x.Of] = true
+		in := toolIn(x.Tool)
+		switch {
+		case in.Kind == schema.Invalid:
+			c.poisonEntries(x.Of.With.Entries, e)
+			continue
+		case in.Kind == schema.Any:
+			c.poisonEntries(x.Of.With.Entries, e)
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: x.Of.With.Span, Message: fmt.Sprintf("tool %q does not say what it takes, so that nothing of it can be fixed", x.Tool.Key.Name),
+				Help: "declare its `in`"})
+			continue
+		}
+		chosen := *in // what the model chooses may be missing here
+		chosen.Fields = nil
+		for _, f := range in.Fields {
+			if slices.ContainsFunc(x.Of.With.Entries, func(e *ir.Entry) bool { return e.Key.Name == f.Name }) {
+				chosen.Fields = append(chosen.Fields, f)
+			} else {
+				free := *f
+				free.Default, free.Type = nil, schema.OptOf(f.Type, "")
+				chosen.Fields = append(chosen.Fields, &free)
+			}
+		}
+		x.Fixed = c.arguments(x.Of.With.Entries, &chosen, x.Of.With.Span, e, x.Tool.Key.Name, "input")
+	}
+	for _, x := range v.Tools {
+		if x.With != nil && !typed[x] {
+			c.poisonEntries(x.With.Entries, e)
+		}
+	}
+}
+
+// Fixes reports whether arguments of the agent's tools are fixed.
+func (a *Agent) Fixes() bool {
+	return slices.ContainsFunc(a.Tools, func(x Choice) bool { return len(x.Fixed) > 0 })
+}
+
+// Free is what the model chooses of the input of a tool.
+func (x *Choice) Free() *schema.Type {
+	in := x.Tool.In
+	if len(x.Fixed) == 0 {
+		return in
+	}
+	free := *in
+	free.Fields = slices.DeleteFunc(slices.Clone(in.Fields), func(f *schema.Field) bool {
+		return slices.ContainsFunc(x.Fixed, func(a *Argument) bool { return a.Field == f })
+	})
+	return &free
 }
 
 func (c *checker) declaresModel(name string) bool {
@@ -150,6 +245,7 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 		c.used[x.Tool] = true
 		c.agentEffects(a, x)
 	}
+	c.fixed(a, v, e)
 	promptWith, systemWith := v.With, (*ir.With)(nil)
 	if v.Prompt == nil || v.Prompt.File.Name == "" {
 		promptWith, systemWith = nil, v.With
@@ -252,7 +348,7 @@ func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
 		c.value(p.IR.CallID, schema.StringType, e)
 	}
 	if p.Stale() {
-		c.stale(p)
+		c.stale(a, p)
 	}
 	if p.Tool == nil {
 		return schema.InvalidType
@@ -281,8 +377,10 @@ func (n *Names) agent(s *Step, wf *ir.Workflow, prefix string) {
 	base := prefix + goname.Exported(stem)
 	n.prompt(a.Prompt, base+"With")
 	n.prompt(a.System, base+"SystemWith")
-	for _, t := range s.Tools() {
-		n.args(t)
+	for _, x := range a.Tools {
+		if len(x.Fixed) == 0 {
+			n.args(x.Tool)
+		}
 	}
 	for _, p := range a.Pins {
 		if p.Tool != nil && p.Tool.Out != nil {

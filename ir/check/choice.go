@@ -29,6 +29,9 @@ type Choice struct {
 	Name string
 	Tool *ir.Tool
 	Span source.Span // of the name in `allow`, or of the node
+
+	Of    *ir.AgentTool // of an agent's tool; nil: made by a dialect
+	Fixed []*Argument   // of an agent's tool: arguments that its model neither sees nor chooses
 }
 
 // Tools are those that the step itself may call, each once.
@@ -69,14 +72,14 @@ func (c *checker) choices(v *ir.ToolChoice) []Choice {
 	if !v.Open {
 		for _, id := range v.Allow {
 			for _, t := range c.findTools(id.Name) {
-				out = append(out, Choice{id.Name, t, id.Span})
+				out = append(out, Choice{Name: id.Name, Tool: t, Span: id.Span})
 			}
 		}
 		return out
 	}
 	for _, t := range c.wf.Tools {
 		if t.File == c.wf.File && c.callable(t) {
-			out = append(out, Choice{t.Key.Name, t, v.Tool.Source()})
+			out = append(out, Choice{Name: t.Key.Name, Tool: t, Span: v.Tool.Source()})
 		}
 	}
 	return out
@@ -102,7 +105,7 @@ func (c *checker) pick(v *ir.ToolChoice) *Pick {
 		}
 		seen[id.Name] = id.Span
 		if t := c.resolveTool(id, v.Allow...); t != nil {
-			p.Choices = append(p.Choices, Choice{id.Name, t, id.Span})
+			p.Choices = append(p.Choices, Choice{Name: id.Name, Tool: t, Span: id.Span})
 		}
 	}
 	for _, t := range c.wf.Tools {

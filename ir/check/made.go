@@ -74,7 +74,7 @@ func (s *blockScope) agent(step *Step, a *ir.PerformAgent) {
 	for _, id := range a.Tools {
 		if t := s.c.resolveTool(id); t != nil {
 			s.c.used[t] = true
-			step.Agent.Tools = append(step.Agent.Tools, Choice{id.Name, t, id.Span})
+			step.Agent.Tools = append(step.Agent.Tools, Choice{Name: id.Name, Tool: t, Span: id.Span})
 		}
 	}
 	for _, f := range a.Fields {

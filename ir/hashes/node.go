@@ -274,6 +274,9 @@ func (m *maker) verb(x *text, s *check.Step) {
 func (m *maker) choices(x *text, list []check.Choice, told bool) {
 	for _, c := range list {
 		x.line("choice", c.Name, m.tool(c.Tool, told))
+		if c.Of != nil {
+			x.with("fixed", c.Of.With)
+		}
 	}
 }
 

@@ -69,6 +69,7 @@ type Part struct {
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
 	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
+	Fixed         []string `json:"fixed,omitempty"`         // of an agent: its tools under names of their own or with fixed arguments
 	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
 	MaxTokens     *int64   `json:"max_total_tokens,omitempty"`
@@ -293,6 +294,20 @@ func (p *Part) caps(a *check.Agent) {
 	}
 }
 
+// fixed says of which tools an agent's model does not choose everything: `open_runbook: opens.runbook@1 with port`.
+func (p *Part) fixed(a *check.Agent) {
+	for _, x := range a.Tools {
+		if x.Of == nil || !x.Of.Named && len(x.Fixed) == 0 {
+			continue
+		}
+		text := x.Name + ": " + x.Tool.FullName()
+		for i, arg := range x.Fixed {
+			text += []string{" with ", ", "}[min(i, 1)] + arg.Field.Name
+		}
+		p.Fixed = append(p.Fixed, text)
+	}
+}
+
 func agentBound(n int64) Bound {
 	if n == ir.Unbounded {
 		return Bound{Open: true}
@@ -331,6 +346,7 @@ func step(s *check.Step) *Part {
 	}
 	if s.Agent != nil {
 		out.caps(s.Agent)
+		out.fixed(s.Agent)
 	}
 	switch v := n.Verb.(type) {
 	case *ir.Map:

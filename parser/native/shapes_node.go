@@ -106,7 +106,7 @@ var agentKeys = []Key{
 	messagesKey,
 	{Name: "out", Value: typ, Doc: "the type of the last answer, which the result has as `answer`"},
 	reaskKey,
-	{Name: "tools", Value: refs, Doc: "the tools it may call"},
+	{Name: "tools", Value: oneOf(ref, listOf(oneOf(ref, shape(shapeAgentTool)))), Doc: "the tools it may call"},
 	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
 }
@@ -226,6 +226,16 @@ var (
 
 	shapeAgent = &Shape{Name: "agent", What: "an agent", Doc: "An agent.", Keys: required(agentKeys, "model")}
 
+	shapeAgentTool = &Shape{
+		Name: "agent.tool", What: "a tool of an agent", Doc: "A tool with fixed arguments, or under another name.",
+		Keys: []Key{
+			{Name: "tool", Value: ref, Required: true, Doc: "the tool"},
+			{Name: "as", Value: id, Doc: "the name that the model sees"},
+			{Name: "with", Value: values, Doc: "fixed arguments, which the model neither sees nor chooses"},
+		},
+		Instead: map[string]string{"name": "write `as:`", "args": withHelp, "arguments": withHelp, "fixed": withHelp, "input": withHelp, "params": withHelp},
+	}
+
 	shapePin = &Shape{
 		Name: "pin", What: "a pin", Doc: "A result of a tool call that stays readable (Agent Tools 4.2).",
 		Keys: []Key{
@@ -283,7 +293,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeUnion, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapePin,
+		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeAgent, shapeAgentTool, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeUndo, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

@@ -229,7 +229,7 @@ func (p *parser) answer(m mapping) (out *schema.Type, reask int) {
 func (p *parser) agent(m mapping) ir.Agent {
 	a := ir.Agent{
 		System: p.prompt(m.get("system")), Prompt: p.prompt(m.get("prompt")), With: p.with(m),
-		Tools: p.refs(m.get("tools"), "the name of a tool"), Policy: p.policy(m.get("policy"), shapeAgentPolicy), Span: m.node.Span,
+		Tools: p.agentTools(m.get("tools")), Policy: p.policy(m.get("policy"), shapeAgentPolicy), Span: m.node.Span,
 	}
 	if n := m.get("model"); n != nil {
 		a.Model = p.ref(n, "a model")
@@ -260,6 +260,38 @@ func (p *parser) agent(m mapping) ir.Agent {
 		}
 	})
 	return a
+}
+
+// agentTools reads the tools of an agent: names, or mappings that fix arguments.
+func (p *parser) agentTools(n *yamlnode.Node) []*ir.AgentTool {
+	if n == nil || n.Kind != yamlnode.Sequence {
+		return ir.AgentTools(p.refs(n, "the name of a tool")...)
+	}
+	var out []*ir.AgentTool
+	for _, it := range n.Items {
+		if it.Kind != yamlnode.Mapping {
+			one := *n
+			one.Items = []*yamlnode.Node{it}
+			out = append(out, ir.AgentTools(p.refs(&one, "the name of a tool")...)...)
+			continue
+		}
+		m, ok := p.mapping(it, shapeAgentTool)
+		if !ok || !m.has("tool") {
+			continue
+		}
+		t := &ir.AgentTool{Tool: p.ref(m.get("tool"), "the name of a tool"), With: p.with(m)}
+		t.As = t.Tool
+		if as := m.get("as"); as != nil {
+			if text, ok := p.text(as, "the name that the model sees"); ok {
+				t.As, t.Named = ir.Ident{Name: text.Value, Span: textSpan(text)}, true
+				p.checkName(t.As, declaredID)
+			}
+		}
+		if t.Tool.Name != "" {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 var (

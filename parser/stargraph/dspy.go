@@ -200,7 +200,7 @@ func (p *parser) reactNode(x *node, m dialect.Mapping) {
 	trace := p.result(ir.Ident{Name: "tool_trace", Span: at}, schema.AnyType)
 	x.lower = func() []*ir.Node {
 		prompt := labelled(at, input)
-		agent := &ir.Agent{Model: model, Tools: tools, Policy: &ir.Policy{MaxIterations: &iters, MaxToolCalls: &calls, Span: at}, Span: x.at.Span,
+		agent := &ir.Agent{Model: model, Tools: ir.AgentTools(tools...), Policy: &ir.Policy{MaxIterations: &iters, MaxToolCalls: &calls, Span: at}, Span: x.at.Span,
 			System: &ir.Prompt{Text: mixed(source.Text{Span: at, Opaque: true}, []segment{{lit: system}}), Span: at}, Prompt: &ir.Prompt{Text: prompt, Span: at}}
 		ask := &ir.Node{ID: x.id, Verb: agent, Span: x.at.Span}
 		ask.Set = []*ir.Set{p.set(answer, at, resultField(at, x.id.Name, "response"), schema.StringType)}

@@ -60,7 +60,7 @@ type Tool struct {
 	name string // as the model knows it
 	tool string // name@version
 	told llm.Tool
-	call func(r *flow.Run, n *flow.Node, args *value.Args) error
+	call func(r *flow.Run, n *flow.Node, args *value.Args, fixed any) error
 }
 
 // Use makes t callable under a name. description tells the model what it does and schema, a JSON Schema, what it takes; in
@@ -70,11 +70,34 @@ func Use[In, Out any](name, description string, t *flow.Tool[In, Out], in func(*
 		name: name,
 		tool: t.Name() + "@" + t.Version(),
 		told: llm.Tool{Name: name, Description: description, Schema: []byte(schema)},
-		call: func(r *flow.Run, n *flow.Node, args *value.Args) error {
+		call: func(r *flow.Run, n *flow.Node, args *value.Args, _ any) error {
 			return engine.Invoke(r, n, t, args, in)
 		},
 	}
 }
+
+// UseFixed is Use for a tool of which each node fixes some arguments with Fix. schema leaves them out, and in adds what the
+// model wrote to what is fixed: a model that writes a fixed argument is told that there is no such field.
+func UseFixed[In, Out any](name, description string, t *flow.Tool[In, Out], in func(*value.Args, In) In, schema string) Tool {
+	u := Use(name, description, t, nil, schema)
+	u.call = func(r *flow.Run, n *flow.Node, args *value.Args, fixed any) error {
+		base, ok := fixed.(In)
+		if !ok {
+			return r.Fail(n, value.Errorf(value.PolicyDenied, "the arguments of %s that its agent fixes are not there", name))
+		}
+		return engine.Invoke(r, n, t, args, func(a *value.Args) In { return in(a, base) })
+	}
+	return u
+}
+
+// Fixed are the arguments of one tool that a node fixes. Fix makes one.
+type Fixed struct {
+	name string
+	in   any // the tool's input with these arguments
+}
+
+// Fix fixes arguments of the tool that UseFixed made callable under a name: those of in that the model does not write.
+func Fix[In any](name string, in In) Fixed { return Fixed{name, in} }
 
 func (s *Spec) prepare() {
 	s.once.Do(func() {

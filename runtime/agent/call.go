@@ -107,7 +107,7 @@ func (w *work) perform(t *flow.Run, ready []*call) error {
 
 // make makes one call. The error is a run error.
 func (w *work) make(t *flow.Run, c *call) error {
-	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x engine.Receipt) { c.receive(&x) }), c.node, &c.args)
+	err := c.tool.call(t.Visit(c.node, c.visit, w.room(), func(x engine.Receipt) { c.receive(&x) }), c.node, &c.args, w.fix(c.tool.name))
 	if c.done {
 		return nil
 	}
@@ -116,6 +116,16 @@ func (w *work) make(t *flow.Run, c *call) error {
 		return nil
 	}
 	return err
+}
+
+// fix is what the node fixes of a tool's arguments.
+func (w *work) fix(name string) any {
+	for _, f := range w.fixed {
+		if f.name == name {
+			return f.in
+		}
+	}
+	return nil
 }
 
 // receive makes the envelope of a call.

@@ -11,23 +11,23 @@ import (
 
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
 // model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
-func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt) (out Outputs, err error) {
+func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, fixed ...Fixed) (out Outputs, err error) {
 	c, te := p.Conversation()
 	if te != nil {
 		return out, r.Fail(n, te)
 	}
-	return work{}.run(r, n, s, c)
+	return work{fixed: fixed}.run(r, n, s, c)
 }
 
 // Ask is Run for an agent whose last answer is a value. An answer that does not fit is asked for again, f.Reask times, with
 // what was wrong; each time is a turn, in which the agent can call tools as in any other. Then the error is VALIDATION_ERROR.
-func Ask[Out any](r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, f llm.Format) (out Outputs, answer Out, err error) {
+func Ask[Out any](r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, f llm.Format, fixed ...Fixed) (out Outputs, answer Out, err error) {
 	c, te := p.Conversation()
 	if te != nil {
 		return out, answer, r.Fail(n, te)
 	}
 	c.Schema = f.Schema
-	w := work{reask: f.Reask, fits: func(reply *llm.Reply) *value.ToolError {
+	w := work{fixed: fixed, reask: f.Reask, fits: func(reply *llm.Reply) *value.ToolError {
 		answer = *new(Out) // without what one that did not fit has left
 		return llm.Decode(reply, f.Schema, &answer)
 	}}
@@ -88,6 +88,7 @@ type work struct {
 	end     *Ending                                 // of Continue
 	fits    func(reply *llm.Reply) *value.ToolError // of Ask: reads the last answer
 	reask   int                                     // of Ask: times that an answer can be asked for again
+	fixed   []Fixed // arguments of tools
 	nodes   []flow.Node                             // of the tools, in their order, and of the model
 	model   *flow.Node
 	made    int // calls that count

@@ -73,6 +73,7 @@ type planPart struct {
 
 	PerAttempt         string   `json:"attempt_timeout"`
 	Tools              []string // of a tool_call
+	Fixed              []string
 	Attempts, Parallel int
 	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
 	MaxIterations      json.RawMessage `json:"max_iterations"`
@@ -216,6 +217,9 @@ func (p *planPart) about() string {
 	if p.Verb == "agent" {
 		add(true, atMost(p.MaxIterations, "answer"))
 		add(len(p.Tools) > 0, atMost(p.MaxToolCalls, "call")+" of "+tools)
+		for _, f := range p.Fixed {
+			add(true, "fixed "+safe(f))
+		}
 		add(p.MaxCostUSD != "", "at most $"+safe(p.MaxCostUSD))
 		if p.MaxTokens != nil {
 			add(true, "at most "+strconv.FormatInt(*p.MaxTokens, 10)+" tokens")
