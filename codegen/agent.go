@@ -71,7 +71,7 @@ func (g *generator) agent(s *check.Step) jen.Code {
 	if len(tools) > 0 {
 		fields = append(fields, field("MaxToolCalls", agentBound(a.ToolCalls())))
 	}
-	if p := agentPolicy(a.Policy); p != nil {
+	if p := agentPolicy(a.Policy, a.Approve); p != nil {
 		fields = append(fields, field("Policy", p))
 	}
 	return jen.Qual(agentPath, "Spec").Custom(braces(true), fields...)
@@ -102,16 +102,16 @@ func (g *generator) freeArgs(x check.Choice) jen.Code {
 		set = append(set, jen.Id("own").Op(":=").Op("*").Id("in"))
 	}
 	for _, f := range x.Free().Fields {
-		set = append(set, jen.Id(own).Dot(ident(fieldName(f))).Op("=").Add(g.toolArg(b, f)))
+		set = append(set, jen.Id(ident(own)).Dot(ident(fieldName(f))).Op("=").Add(g.toolArg(b, f)))
 	}
 	args := jen.Id("a")
 	if len(x.Free().Fields) == 0 {
 		args = jen.Id("_")
 	}
 	typ := g.goType(x.Tool.In)
-	result := jen.Id(own)
+	result := jen.Id(ident(own))
 	if shared {
-		result = jen.Op("&").Id(own)
+		result = jen.Op("&").Id(ident(own))
 	}
 	return jen.Func().Params(args.Op("*").Qual(valuePath, "Args"), jen.Id("in").Add(typ)).Add(typ).Block(append(append(b.code, set...), jen.Return(result))...)
 }
@@ -125,8 +125,11 @@ func agentBound(n int64) jen.Code {
 
 // agentPolicy is what an agent says about itself besides its own caps; nil when that is nothing. What it does not grant
 // or deny is the workflow's to say.
-func agentPolicy(p *ir.Policy) jen.Code {
-	if p == nil || p.Effects == nil && p.MaxCostUSD == "" && p.MaxTokens == nil && p.Grants == nil {
+func agentPolicy(p *ir.Policy, approve []ir.Effects) jen.Code {
+	if p == nil {
+		p = &ir.Policy{}
+	}
+	if p.Effects == nil && p.MaxCostUSD == "" && p.MaxTokens == nil && p.Grants == nil && len(approve) == 0 {
 		return nil
 	}
 	grants := p.Grants
@@ -135,11 +138,10 @@ func agentPolicy(p *ir.Policy) jen.Code {
 	}
 	fields := []jen.Code{field("Grants", jen.Index().String().Values(quoted(grants)...))}
 	if p.Effects != nil {
-		var effects []jen.Code
-		for _, e := range p.Effects {
-			effects = append(effects, effectsName(e))
-		}
-		fields = append(fields, field("Effects", jen.Index().Qual(flowPath, "Effects").Values(effects...)))
+		fields = append(fields, field("Effects", effectsList(p.Effects)))
+	}
+	if len(approve) > 0 {
+		fields = append(fields, field("Approve", effectsList(approve)))
 	}
 	if p.MaxCostUSD != "" {
 		fields = append(fields, field("MaxCostUSD", quote(p.MaxCostUSD)))
@@ -148,6 +150,14 @@ func agentPolicy(p *ir.Policy) jen.Code {
 		fields = append(fields, field("MaxTokens", wholeNumber(*p.MaxTokens)))
 	}
 	return jen.Op("&").Qual(runtimePath, "Policy").Values(fields...)
+}
+
+func effectsList(list []ir.Effects) jen.Code {
+	var effects []jen.Code
+	for _, e := range list {
+		effects = append(effects, effectsName(e))
+	}
+	return jen.Index().Qual(flowPath, "Effects").Values(effects...)
 }
 
 // agentRun writes the function that runs the agent of a node and picks out its pins.

@@ -14,7 +14,7 @@ func (g *generator) tools() {
 	var defs []jen.Code
 	for _, t := range g.usedTools() {
 		defs = append(defs, g.server(t)...)
-		defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bind(t)))
+		defs = append(defs, jen.Id(ident(g.p.Names.Tools[t])).Op("=").Add(g.bound(t)))
 	}
 	if len(defs) == 0 {
 		return
@@ -22,6 +22,13 @@ func (g *generator) tools() {
 	g.file.Line()
 	g.file.Comment("Tools, bound at compile time.")
 	g.file.Var().Defs(defs...)
+}
+
+func (g *generator) bound(t *ir.Tool) jen.Code {
+	if t.Approve {
+		return jen.Add(g.bind(t)).Dot("Approved").Call()
+	}
+	return g.bind(t)
 }
 
 func (g *generator) bind(t *ir.Tool) jen.Code {

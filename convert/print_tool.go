@@ -63,6 +63,9 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 		add("out", c.typ(t.Out, t.Span))
 	}
 	add("effects", doc.Scalar(t.Effects.String()))
+	if t.Approve {
+		add("approve", doc.Scalar("true"))
+	}
 	if t.MaxOutput > 0 {
 		add("max_output", doc.Scalar(strconv.FormatInt(t.MaxOutput>>20, 10)+"MiB"))
 	}

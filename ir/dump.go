@@ -289,6 +289,9 @@ func (d *dumper) tool(t *Tool) {
 		if t.MaxOutput != 0 {
 			d.line("max_output", strconv.FormatInt(t.MaxOutput, 10))
 		}
+		if t.Approve {
+			d.line("approve")
+		}
 		d.line(dumpOpt("state", t.State))
 		d.line(dumpOpt("replay", t.Replay))
 		d.line(dumpOpt("permissions", dumpQuoteAll(t.Permissions)))

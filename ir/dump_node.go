@@ -251,6 +251,11 @@ func (d *dumper) agent(a *Agent) {
 	d.with(a.With)
 	d.answer(a.Messages, a.Out, a.Reask)
 	d.agentTools(a.Tools)
+	var asked []string
+	for _, e := range a.Approve {
+		asked = append(asked, e.String())
+	}
+	d.line(dumpOpt("approve", strings.Join(asked, " ")))
 	d.policy(a.Policy)
 	for _, p := range a.Pins {
 		call := ""

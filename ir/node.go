@@ -29,6 +29,9 @@ type Node struct {
 // UndoSuffix ends the id of a node that undoes another one.
 const UndoSuffix = ".undo"
 
+// ApproveID is the id of the question whether a call may be made, in a scope of the call's own.
+const ApproveID = "approve"
+
 // ToolCall calls a declared tool.
 type ToolCall struct {
 	Name Ident // as written: "search", "acme.search", "acme.search@2"
@@ -135,6 +138,7 @@ type Agent struct {
 	Tools    []*AgentTool
 	Policy   *Policy
 	Pins     []*Pin
+	Approve  []Effects // of calls that a person is asked for; nil: not written
 	Span     source.Span
 }
 

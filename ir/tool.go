@@ -19,6 +19,7 @@ type Tool struct {
 	OutSpan     source.Span  // of its declaration
 	Binding     Binding
 	MaxOutput   int64  // bytes; 0 = default
+	Approve     bool   // a person is asked before each call
 	State       string // "", active, deprecated, blocked
 	Replay      string
 	Permissions []string

@@ -145,6 +145,9 @@ type (
 	//		Grants []string
 	//		// Effects are the effects that are allowed; nil allows all.
 	//		Effects []flow.Effects
+	//		// Approve are the effects of calls that a person is asked for first, each with its arguments. Calls of models are not
+	//		// asked for. A call that is refused fails with POLICY_DENIED.
+	//		Approve []flow.Effects
 	//		// Tools are the tools that may be called, name@version or name for all versions; nil allows all.
 	//		Tools []string
 	//		// MaxToolCalls is the most calls of a run; 0 is no bound.

@@ -21,6 +21,8 @@ type Agent struct {
 	Pins   []*Pin
 	Policy *ir.Policy // nil: nothing is written
 
+	Approve []ir.Effects // of calls that a person is asked for
+
 	Messages *Expected // of type list<Message>; nil: none
 	Format             // of the last answer
 
@@ -88,7 +90,7 @@ func (c *checker) agent(v *ir.Agent) *Agent {
 		c.undeclared("agent", v.Agent, names)
 	}
 	c.agentTools(a, v)
-	a.Policy = v.Policy
+	a.Policy, a.Approve = v.Policy, v.Approve
 	if p := c.wf.Policy; p != nil && p.MaxIterations != nil {
 		a.within = *p.MaxIterations
 	}
@@ -175,6 +177,11 @@ func (c *checker) fixed(a *Agent, v *ir.Agent, e *env) {
 	}
 }
 
+// Approves reports whether a person is asked before a call of the tool.
+func (a *Agent) Approves(t *ir.Tool) bool {
+	return t.Approve || slices.Contains(a.Approve, effectsOf(t))
+}
+
 // Fixes reports whether arguments of the agent's tools are fixed.
 func (a *Agent) Fixes() bool {
 	return slices.ContainsFunc(a.Tools, func(x Choice) bool { return len(x.Fixed) > 0 })
@@ -231,6 +238,9 @@ func complete(v, decl *ir.Agent) {
 	if v.Reask == 0 {
 		v.Reask = decl.Reask
 	}
+	if v.Approve == nil {
+		v.Approve = decl.Approve
+	}
 	if v.Pins == nil {
 		v.Pins = decl.Pins
 	}
@@ -246,6 +256,9 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 		c.agentEffects(a, x)
 	}
 	c.fixed(a, v, e)
+	if s.AsksFirst() != nil {
+		c.mayAsk(s)
+	}
 	promptWith, systemWith := v.With, (*ir.With)(nil)
 	if v.Prompt == nil || v.Prompt.File.Name == "" {
 		promptWith, systemWith = nil, v.With

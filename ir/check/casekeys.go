@@ -62,6 +62,10 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		if undo {
 			s = s.Undo
 		}
+		if i == len(parts)-2 && parts[i+1] == ir.ApproveID && !numbered && s.Approves() {
+			out.out, out.question = schema.BoolType, schema.BoolType
+			return out
+		}
 		if s.Agent != nil && !numbered && i == len(parts)-2 && s.Agent.stalePin(parts[i+1]) {
 			out.in, out.out = schema.AnyType, schema.AnyType
 			return out
@@ -156,19 +160,26 @@ func (c *caseChecker) ofAgent(id ir.Ident, s *Step, rest []string, out *called) 
 		names = append(names, x.Name)
 	}
 	help := "an agent calls `" + strings.Join(names, "`, `") + "`: write `" + s.Node.ID.Name + "[0]/" + names[len(names)-1] + "`"
-	m := []string(nil)
-	if len(rest) == 1 {
+	m, asked := []string(nil), len(rest) == 2 && rest[1] == ir.ApproveID
+	if len(rest) == 1 || asked {
 		m = keyPart.FindStringSubmatch(rest[0])
 	}
 	if m == nil || m[3] != "" {
 		return c.noKey(id, help)
 	}
 	out.wild = out.wild || strings.Contains(rest[0], "*")
-	if m[1] == "model" {
+	if m[1] == "model" && !asked {
 		out.in, out.out = schema.AnyType, schema.AnyType
 		return out
 	}
 	for _, x := range s.Agent.Tools {
+		if x.Name == m[1] && asked {
+			if !s.Agent.Approves(x.Tool) {
+				return c.noKey(id, "nobody is asked for calls of `"+x.Name+"`")
+			}
+			out.out, out.question = schema.BoolType, schema.BoolType
+			return out
+		}
 		if x.Name == m[1] {
 			out.in, out.out = toolIn(x.Tool), toolOut(x.Tool)
 			return out

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -27,10 +28,7 @@ func (c *checker) human(s *Step, v *ir.Human, e *env) {
 		c.value(v.Prompt, schema.StringType, e)
 	}
 	q.Text = &Expected{Value: v.Prompt, Type: schema.StringType}
-	if !c.allowed(ir.EffectsReads) {
-		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: s.Node.ID.Span, Message: "a question to a person has effects reads, which the policy does not allow",
-			Help: "allow it in `policy.effects`, or ask no one", Related: related(c.wf.Policy.Span, "the policy is here")})
-	}
+	c.mayAsk(s)
 	s.Node.Result = q.Out
 	if v.OnTimeout == nil {
 		return
@@ -42,6 +40,14 @@ func (c *checker) human(s *Step, v *ir.Human, e *env) {
 	case ir.OnErrorDefault:
 		c.value(v.OnTimeout.Default, q.Out, e)
 		q.Default = &Expected{Value: v.OnTimeout.Default, Type: q.Out}
+	}
+}
+
+// mayAsk holds a question to the policy.
+func (c *checker) mayAsk(s *Step) {
+	if !c.allowed(ir.EffectsReads) {
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: s.Node.ID.Span, Message: "a question to a person has effects reads, which the policy does not allow",
+			Help: "allow it in `policy.effects`, or ask no one", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }
 
@@ -77,7 +83,34 @@ func (q *Question) marks() {
 // keepsOrder reports whether steps without edges run in the order of the file: those that change the world, and those
 // that ask a person, who is asked one thing after the other, and before what comes after the question; and those that fail,
 // before what must not happen then.
-func (s *Step) keepsOrder() bool { return s.effects >= ir.EffectsWrites || asks(s.Node) || s.fails() }
+func (s *Step) keepsOrder() bool {
+	return s.effects >= ir.EffectsWrites || asks(s.Node) || s.Approves() || s.fails()
+}
+
+// AsksFirst are the calls that a person is asked for before: tools, of an agent by the names that its model knows.
+func (s *Step) AsksFirst() []string {
+	var out []string
+	switch {
+	case s.Agent != nil:
+		for _, x := range s.Agent.Tools {
+			if s.Agent.Approves(x.Tool) {
+				out = append(out, x.Name)
+			}
+		}
+	case s.Tool != nil || s.Pick != nil:
+		for _, t := range s.Tools() {
+			if t.Approve {
+				out = append(out, t.FullName())
+			}
+		}
+	}
+	return out
+}
+
+// Approves reports whether a person is asked before a call that the node makes itself.
+func (s *Step) Approves() bool {
+	return s.Tool != nil && s.Tool.Approve || s.Pick != nil && slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return t.Approve })
+}
 
 func asks(n *ir.Node) bool {
 	if _, person := n.Verb.(*ir.Human); person {

@@ -81,7 +81,7 @@ func (c *checker) flowPolicy(s *Step) {
 			if t.Flow != nil && !walk(t.Flow) {
 				return false
 			}
-			if t.Question != nil && !c.allowed(ir.EffectsReads) {
+			if (t.Question != nil || t.AsksFirst() != nil) && !c.allowed(ir.EffectsReads) {
 				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
 					Message: fmt.Sprintf("workflow %q asks a person, which has effects reads, and the policy does not allow that", p.WF.Name.Name),
 					Help:    "allow it in `policy.effects`, or run another workflow",

@@ -67,6 +67,9 @@ func (c *checker) toolCall(s *Step, v *ir.ToolCall, e *env) {
 		s.With = c.arguments(entries, in, v.Name.Span, e, s.Tool.Key.Name, "input")
 	}
 	s.Node.Result = toolOut(s.Tool)
+	if s.Approves() {
+		c.mayAsk(s)
+	}
 }
 
 func (c *checker) poisonEntries(entries []*ir.Entry, e *env) {

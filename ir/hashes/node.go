@@ -310,6 +310,9 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 		x.number("reask", int64(v.Reask))
 	}
 	m.choices(x, s.Agent.Tools, true)
+	for _, e := range v.Approve {
+		x.line("approve", e.String())
+	}
 	m.policy(x, v.Policy)
 	x.line("caps", strconv.FormatInt(s.Agent.Iterations(), 10), strconv.FormatInt(s.Agent.ToolCalls(), 10))
 	for _, p := range s.Agent.Pins {

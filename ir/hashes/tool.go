@@ -24,6 +24,7 @@ func (m *maker) tool(t *ir.Tool, told bool) string {
 		x.line("auth", a.Kind, a.Header, a.Secret.Name)
 	}
 	x.number("max_output", t.MaxOutput)
+	x.mark("approve", t.Approve)
 	if t.State != "active" {
 		x.line("state", t.State)
 	}

@@ -40,7 +40,7 @@ func Of(p *check.Program) *Manifest {
 			c.secrets.add(p.Names.Keys[m])
 			c.effects.add(ir.EffectsExternal.String())
 		}
-		if s.Question != nil {
+		if s.Question != nil || s.AsksFirst() != nil {
 			c.people.add(s.Node.ID.Name)
 			c.effects.add(ir.EffectsReads.String())
 		}

@@ -69,7 +69,8 @@ type Part struct {
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
 	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
-	Fixed         []string `json:"fixed,omitempty"`         // of an agent: its tools under names of their own or with fixed arguments
+	Approve       []string `json:"approve,omitempty"`       // the calls that a person is asked for before
+	Fixed         []string `json:"fixed,omitempty"`          // of an agent: its tools under names of their own or with fixed arguments
 	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
 	MaxTokens     *int64   `json:"max_total_tokens,omitempty"`
@@ -344,6 +345,7 @@ func step(s *check.Step) *Part {
 			out.Sandbox = s.Sandbox
 		}
 	}
+	out.Approve = s.AsksFirst()
 	if s.Agent != nil {
 		out.caps(s.Agent)
 		out.fixed(s.Agent)

@@ -98,9 +98,9 @@ func Worst(p *check.Program) AtMost {
 	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill), ModelCalls: c.asks, ToolCalls: c.uses}
 	listed := map[string]bool{}
 	for _, s := range p.Table {
-		if name := check.HumanTool; s.Question != nil && !listed[name] {
+		if name := check.HumanTool; (s.Question != nil || s.AsksFirst() != nil) && !listed[name] {
 			listed[name] = true
-			out.Calls = append(out.Calls, Calls{name, s.Effects().String(), c.calls[name]})
+			out.Calls = append(out.Calls, Calls{name, ir.EffectsReads.String(), c.calls[name]})
 		}
 		for _, t := range s.Tools() {
 			name := t.FullName()
@@ -292,6 +292,12 @@ func (m *meter) asked(s *check.Step) cost {
 	return c
 }
 
+// approval is the question whether a call may be made.
+func (m *meter) approval(s *check.Step) cost {
+	m.because(s.Node.ID.Name + " waits for an approval")
+	return cost{calls: map[string]Bound{check.HumanTool: {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{open: true}}
+}
+
 // inside are the nodes that the function of a node runs, for each item of its list if there is one.
 func (m *meter) inside(s *check.Step, v *ir.Perform) cost {
 	c := m.body(s.Body)
@@ -451,6 +457,9 @@ func (m *meter) call(s *check.Step, questions int64) cost {
 	if c.time = timed(s, Bound{N: tries}, Bound{N: questions}); c.time.open {
 		m.because(s.Node.ID.Name + " has no timeout")
 	}
+	if s.Approves() {
+		c.add(m.approval(s))
+	}
 	return c
 }
 
@@ -481,6 +490,9 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 	tools, one := s.Agent.Tools, cost{}
 	for _, x := range tools { // each may be the one that is called all the time
 		one.worse(m.tool(x.Tool))
+	}
+	if s.AsksFirst() != nil {
+		one.add(m.approval(s))
 	}
 	one = one.times(uses, uses, m.where+calls)
 	one.time = span{}

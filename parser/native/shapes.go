@@ -286,6 +286,7 @@ var shapeTool = &Shape{
 		{Name: "env", Value: mapOf(oneOf(template, shape(shapeEnvSecret))), Doc: "variables of a command: text, or {secret: NAME}"},
 		{Name: "dir", Value: template, Doc: "the folder a command runs in"},
 		{Name: "max_output", Value: Form{Kind: FormSize}, Doc: "the largest result: `2MiB`"},
+		{Name: "approve", Value: word("true", "false"), Doc: "whether a person is asked before each call"},
 		{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
 		{Name: "engine", Value: word(engineWords...), Doc: "what runs JavaScript"},
 		{Name: "venv", Value: file, Doc: "the folder of a Python function's virtual environment"},

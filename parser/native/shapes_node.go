@@ -107,6 +107,7 @@ var agentKeys = []Key{
 	{Name: "out", Value: typ, Doc: "the type of the last answer, which the result has as `answer`"},
 	reaskKey,
 	{Name: "tools", Value: oneOf(ref, listOf(oneOf(ref, shape(shapeAgentTool)))), Doc: "the tools it may call"},
+	{Name: "approve", Value: oneOf(word(effectWords...), listOf(word(effectWords...))), Doc: "the effects of calls that a person is asked for first"},
 	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
 }

@@ -142,6 +142,9 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("max_output"); v != nil {
 		t.MaxOutput = p.size(v, "`max_output`")
 	}
+	if v := m.get("approve"); v != nil {
+		t.Approve = p.word(v, "`approve`", "true", "false") == "true"
+	}
 	if v := m.get("status"); v != nil {
 		t.State = p.word(v, "`status`", toolStates...)
 	}

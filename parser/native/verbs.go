@@ -236,6 +236,14 @@ func (p *parser) agent(m mapping) ir.Agent {
 	}
 	a.Messages = p.value(m.get("messages"))
 	a.Out, a.Reask = p.answer(m)
+	if m.has("approve") {
+		a.Approve = []ir.Effects{} // an empty list asks nobody, whatever the agent says
+	}
+	for _, e := range p.refs(m.get("approve"), "an effect") {
+		if w := p.oneOf(e, "an effect", effectWords); w != "" {
+			a.Approve = append(a.Approve, effectKinds[w])
+		}
+	}
 	p.each(m.get("pins"), "pins", declaredID, func(id ir.Ident, v *yamlnode.Node) {
 		x := &ir.Pin{Name: id, Strategy: "latest", OnMissing: "null"}
 		a.Pins = append(a.Pins, x)

@@ -88,7 +88,7 @@ type work struct {
 	end     *Ending                                 // of Continue
 	fits    func(reply *llm.Reply) *value.ToolError // of Ask: reads the last answer
 	reask   int                                     // of Ask: times that an answer can be asked for again
-	fixed   []Fixed // arguments of tools
+	fixed   []Fixed                                 // arguments of tools
 	nodes   []flow.Node                             // of the tools, in their order, and of the model
 	model   *flow.Node
 	made    int // calls that count

@@ -55,6 +55,13 @@ func (w *askerWalk) part(p *planPart) map[string]bool {
 	case p.Kind == "step" && p.Verb == "human":
 		w.ids[p.Node] = true
 		return map[string]bool{p.Node: true}
+	case len(p.Approve) > 0: // the node is before it in the key
+		const id = "approve"
+		w.ids[id], w.own[id] = true, true
+		if p.Verb == "agent" {
+			w.beside[id] = true
+		}
+		return map[string]bool{id: true}
 	}
 	all := w.list(p.Parts)
 	maps.Copy(all, w.flow(p.Flow))

@@ -73,7 +73,7 @@ type planPart struct {
 
 	PerAttempt         string   `json:"attempt_timeout"`
 	Tools              []string // of a tool_call
-	Fixed              []string
+	Fixed, Approve     []string
 	Attempts, Parallel int
 	MaxItems           json.RawMessage `json:"max_items"` // null: unbounded
 	MaxIterations      json.RawMessage `json:"max_iterations"`
@@ -228,6 +228,7 @@ func (p *planPart) about() string {
 		add(len(p.Tools) > 0, "one of "+tools)
 		add(p.MaxIterations != nil, times(p.MaxIterations))
 	}
+	add(len(p.Approve) > 0, "asks a person before "+safe(strings.Join(p.Approve, ", ")))
 	add(p.Every != "", "every "+safe(p.Every))
 	add(p.For != "" && p.Verb != "wait", "for "+safe(p.For))
 	add(p.Until != "", "until "+safe(p.Until))

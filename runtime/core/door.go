@@ -25,6 +25,15 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		r.warnDeprecated(&o.head)
 	}
 	policed := r.guard != nil || t.state == blocked
+	var refused *value.ToolError
+	if t.approve || r.guard != nil {
+		var err error
+		if refused, err = r.approved(&o.head, o, &t.toolOptions); err != nil {
+			r.nodeEnd(&o.head, begin, err, nil)
+			var zero Out
+			return zero, err
+		}
+	}
 	for {
 		err := r.state.broken
 		at := r.attempt(&o.head, policed)
@@ -33,7 +42,10 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			if timed && first.IsZero() {
 				first = r.Now()
 			}
-			if late := r.refuseLate(eng, &o.head); !late && (policed || t.checkIn != nil) { // otherwise no gate of admission has anything to look at
+			if refused != nil {
+				o.head.refuse(refused)
+				decided = o.head.Metadata
+			} else if late := r.refuseLate(eng, &o.head); !late && (policed || t.checkIn != nil) { // otherwise no gate of admission has anything to look at
 				decided = o.admit(eng, o)
 			}
 			began = r.began()

@@ -148,6 +148,12 @@ func (r *Run) guarded(eng Engine, h *Head, o *toolOptions, most usage.Spend) {
 			return
 		}
 	}
+	h.refuse(te)
+}
+
+// refuse notes that the attempt must not be made.
+func (h *Head) refuse(te *value.ToolError) {
+	b := h.metadata()
 	h.refused, b.refused, b.Denied = true, te, true
 }
 

@@ -21,6 +21,7 @@ type toolOptions struct {
 	ttl        time.Duration                                                                 // of cached results; 0 with caching: for ever
 	rate       *rate
 	idempotent bool
+	approve    bool
 	key        any // nil or func(In) string
 	tier       Tier
 	obtain     func(context.Context, Tier) (Tier, error)
@@ -32,7 +33,7 @@ type toolOptions struct {
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
 func (o *toolOptions) gates() bool {
-	return o.secrets != nil || o.maxOutput > 0 || o.state != active || o.caching || o.rate != nil || o.idempotent || o.tier > Native || o.obtain != nil
+	return o.secrets != nil || o.maxOutput > 0 || o.state != active || o.caching || o.rate != nil || o.idempotent || o.approve || o.tier > Native || o.obtain != nil
 }
 
 // ToolOption configures Bind.

@@ -103,6 +103,7 @@ type (
 	Node = core.Node
 	// Tool is an ordinary typed function bound to its name, effects and checks. It is read-only and safe for concurrent use.
 	//
+	//	func (t *Tool[In, Out]) Approved() *Tool[In, Out]
 	//	func (t *Tool[In, Out]) Effects() Effects
 	//	func (t *Tool[In, Out]) Fake(f func(context.Context, In) (Out, error)) runtime.Option
 	//	func (t *Tool[In, Out]) Name() string

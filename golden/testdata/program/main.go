@@ -89,7 +89,7 @@ func secret(name string) (string, bool) { return "value of " + name, true }
 // person answers with what a question ends with: "Go on? [yes]". A question that ends with [] nobody answers.
 func person(_ context.Context, q runtime.Question) (string, error) {
 	at := strings.LastIndexByte(q.Text, '[')
-	answer, ok := strings.CutSuffix(q.Text[at+1:], "]")
+	answer, ok := strings.CutSuffix(strings.TrimSuffix(q.Text[at+1:], `"}`), "]") // arguments of a call are JSON
 	if at < 0 || !ok || answer == "" {
 		return "", runtime.Nobody("the question has no answer in it")
 	}
