@@ -69,7 +69,7 @@ type Part struct {
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
 	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
-	Approve       []string `json:"approve,omitempty"`       // the calls that a person is asked for before
+	Approve       []string `json:"approve,omitempty"`        // the calls that a person is asked for before
 	Fixed         []string `json:"fixed,omitempty"`          // of an agent: its tools under names of their own or with fixed arguments
 	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
